@@ -1,0 +1,37 @@
+# make demo   sets up, installs into ./.library and shows gene selection on the colon data
+# make test   sets up and runs every check; the last line counts them
+
+export R_LIBS := $(CURDIR)/.library$(if $(R_LIBS),:$(R_LIBS))
+
+.PHONY: demo test install document format lint ctest coverage clean setup-demo setup-test setup-coverage
+
+demo: install
+	Rscript tools/demo.R
+
+test: setup-test
+	tools/check.sh
+
+install: setup-demo
+	tools/install.sh
+
+document: setup-test
+	Rscript -e 'roxygen2::roxygenise()'
+
+format: setup-test
+	clang-format -i $(wildcard src/*.c src/*.h tools/ctest/*.c tools/ctest/*.h)
+
+lint: setup-test
+	Rscript tools/lint-r.R
+	tools/lint-c.sh
+
+ctest: setup-test
+	tools/ctest/run.sh
+
+coverage: setup-coverage
+	Rscript tools/coverage.R
+
+setup-demo setup-test setup-coverage: setup-%:
+	tools/setup.sh $*
+
+clean:
+	rm -rf .check .library demo sparsels_*.tar.gz src/*.o src/*.so

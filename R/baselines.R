@@ -1,0 +1,316 @@
+#' Baselines: the wrapper, low-rank updated LS-SVM, and random selection
+#'
+#' The methods that greedy RLS is compared with in the paper. `wrapper_rls()` and `lowrank_lssvm()` choose the same
+#' features as [greedy_rls()] with far more work; `random_selection()` draws them at random.
+#'
+#' All fit the model of [greedy_rls()] and evaluate it by the same criterion on the same folds.
+#'
+#' * `wrapper_rls()` treats the model as a black box: each candidate is retrained from scratch without each fold,
+#'   O(k n) fits per fold. With leave-one-out, `shortcut` uses the closed forms of the held-out residual of one model instead: `"primal"`,
+#'   \eqn{(y_j - f_j) / (1 - h_j)}{(y_j - f_j) / (1 - h_j)} with the leverage h, or `"dual"`,
+#'   \eqn{a_j / G_{jj}}{a_j / G_jj}, so that a candidate costs one fit.
+#' * `lowrank_lssvm()` keeps the m x m matrix G and updates it by a rank-one term for each feature (Ojeda, Suykens and De
+#'   Moor 2008): O(k m^2 n) time and O(m^2) memory, leave-one-out and forward only.
+#' * `random_selection()` adds features drawn without replacement from R's random numbers, O(k^2 m).
+#'
+#' Repeated calls of the first two on more than a few hundred rows or columns take long; they are here to compare and to check.
+#'
+#' @inheritParams greedy_rls
+#' @param shortcut For leave-one-out: `"none"`, `"primal"` or `"dual"`.
+#' @return An object of class `sparse_fit`, as from [greedy_rls()].
+#' @section Errors: As for [greedy_rls()].
+#' @references
+#' Ojeda, F., Suykens, J. A. K., De Moor, B. (2008). Low rank updated LS-SVM classifiers for fast variable selection.
+#' Neural Networks 21, 437-449.
+#'
+#' Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for regularized least-squares.
+#' \doi{10.48550/arXiv.1003.3570}
+#' @examples
+#' x <- matrix(rnorm(20 * 6), 20)
+#' y <- x[, 2] - x[, 5] + rnorm(20) / 4
+#' selected(wrapper_rls(x, y, k = 3, lambda = 1), 3)
+#' selected(lowrank_lssvm(x, y, k = 3, lambda = 1), 3)
+#' selected(greedy_rls(x, y, k = 3, lambda = 1), 3)
+#' @name baselines
+NULL
+
+#' @rdname baselines
+#' @export
+wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, folds = "loo",
+                        criterion = "squared", search = "forward", shortcut = "none") {
+  problem <- fitter_problem(x, y, ..., data = data)
+  control <- path_control(problem, k, lambda, folds, criterion)
+  control$search <- check_choice(search, "search", c("forward", "backward", "floating", "forward_backward"))
+  control$shortcut <- check_choice(shortcut, "shortcut", c("none", "primal", "dual"))
+  if (shortcut != "none" && (!control$folds$loo || control$criterion$name == "auc")) {
+    stop_input("`shortcut` needs `folds = \"loo\"` and a criterion other than \"auc\"")
+  }
+  paths <- lapply(control$lambda, function(lambda) wrapper_path(problem, control, lambda))
+  new_sparse_fit("wrapper_rls", problem, paths, control, match.call())
+}
+
+#' @rdname baselines
+#' @export
+lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
+                          criterion = "squared") {
+  problem <- fitter_problem(x, y, ..., data = data)
+  control <- path_control(problem, k, lambda, "loo", criterion)
+  if (control$criterion$name == "auc") {
+    stop_input("`criterion = \"auc\"` is not offered here: use greedy_rls()")
+  }
+  paths <- lapply(control$lambda, function(lambda) lowrank_path(problem, control, lambda))
+  new_sparse_fit("lowrank_lssvm", problem, paths, control, match.call())
+}
+
+#' @rdname baselines
+#' @export
+random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, folds = "loo",
+                             criterion = "squared", threads = 1, progress = interactive()) {
+  problem <- fitter_problem(x, y, ..., data = data)
+  control <- path_control(problem, k, lambda, folds, criterion)
+  control <- c(control, search = "given", keep = 0L, threads = check_count(threads, "threads"),
+               progress = check_flag(progress, "progress"))
+  usable <- which(problem$usable)
+  drawn <- usable[sample.int(length(usable), control$k)]
+  # the others need not be kept up to date
+  narrow <- problem
+  narrow$usable <- seq_along(problem$usable) %in% drawn
+  paths <- lapply(control$lambda, function(lambda) greedy_path(narrow, control, lambda, drawn))
+  new_sparse_fit("random_selection", problem, paths, control, match.call())
+}
+
+# The wrapper -----------------------------------------------------------------------------------------
+
+wrapper_path <- function(problem, control, lambda) {
+  working_x <- matrix(0, nrow(problem), ncol(problem))
+  working_x[, problem$usable] <- working_matrix(problem)
+  columns <- standardised_columns(problem)
+  evaluate <- function(features) {
+    residuals <- switch(control$shortcut,
+      none = retrain_folds(problem, columns, features, lambda, control$folds),
+      primal = list(primal_loo(problem, working_x[, features, drop = FALSE], lambda)),
+      dual = list(dual_loo(problem, working_x[, features, drop = FALSE], lambda))
+    )
+    figure <- judge_set(problem, columns, features, lambda, control, residuals)
+    list(value = figure$value, se = figure$se, residuals = residuals)
+  }
+  search_path(problem, control, lambda, evaluate, columns)
+}
+
+# Centred and scaled columns, dense, not yet weighted.
+standardised_columns <- function(problem) {
+  x <- as.matrix(problem$x)
+  dimnames(x) <- NULL
+  sweep(sweep(x, 2L, problem$centre), 2L, problem$scale, "/")
+}
+
+# One ridge fit by QR of the stacked rows: coefficients of covariates (b) and features (beta).
+ridge_fit <- function(problem, columns, features, lambda, rows) {
+  q <- ncol(problem$z)
+  s <- length(features)
+  root_w <- sqrt(problem$weights[rows])
+  z <- root_w * problem$z[rows, , drop = FALSE]
+  x <- root_w * columns[rows, features, drop = FALSE]
+  design <- rbind(cbind(z, x), cbind(matrix(0, s, q), diag(sqrt(lambda), s, s)))
+  response <- rbind(root_w * problem$y[rows, , drop = FALSE], matrix(0, s, ncol(problem$y)))
+  both <- if (q + s) qr.coef(qr(design, LAPACK = TRUE), response) else matrix(0, 0L, ncol(problem$y))
+  list(b = both[seq_len(q), , drop = FALSE], beta = both[q + seq_len(s), , drop = FALSE])
+}
+
+ridge_predict <- function(problem, columns, features, fit, rows) {
+  problem$z[rows, , drop = FALSE] %*% fit$b + columns[rows, features, drop = FALSE] %*% fit$beta
+}
+
+# Held-out residuals by retraining without each fold.
+retrain_folds <- function(problem, columns, features, lambda, folds) {
+  lapply(seq_len(ncol(folds$ids)), function(repetition) {
+    residual <- problem$y
+    for (rows in split(seq_len(nrow(residual)), folds$ids[, repetition])) {
+      fit <- ridge_fit(problem, columns, features, lambda, -rows)
+      residual[rows, ] <- residual[rows, ] - ridge_predict(problem, columns, features, fit, rows)
+    }
+    residual
+  })
+}
+
+# (y_j - f_j) / (1 - h_j), by the s x s system
+primal_loo <- function(problem, x, lambda) {
+  basis <- covariate_basis(problem)
+  y <- working(problem)$y
+  hat <- if (ncol(x)) x %*% solve(crossprod(x) + diag(lambda, ncol(x)), t(x)) else matrix(0, nrow(x), nrow(x))
+  (y - hat %*% y) / (1 - diag(hat) - rowSums(basis^2)) / sqrt(problem$weights)
+}
+
+# a_j / G_jj, by the m x m system
+dual_loo <- function(problem, x, lambda) {
+  basis <- covariate_basis(problem)
+  G <- lambda * solve(tcrossprod(x) + diag(lambda, nrow(x))) - tcrossprod(basis)
+  (G %*% working(problem)$y) / diag(G) / sqrt(problem$weights)
+}
+
+# The criterion of a set; leave-pair-out AUC retrains without every pair.
+judge_set <- function(problem, columns, features, lambda, control, residuals) {
+  if (control$criterion$name != "auc" || !control$folds$loo) {
+    return(judge(problem, control$folds, control$criterion, residuals))
+  }
+  pairs <- expand.grid(up = which(problem$y > 0), down = which(problem$y < 0))
+  figures <- mapply(function(up, down) {
+    fit <- ridge_fit(problem, columns, features, lambda, -c(up, down))
+    right_pairs(c(up, down), problem, {
+      score <- problem$y
+      score[c(up, down), ] <- ridge_predict(problem, columns, features, fit, c(up, down))
+      score
+    })
+  }, pairs$up, pairs$down)
+  list(value = sum(figures[1L, ]) / sum(figures[2L, ]), se = NA_real_)
+}
+
+# Search in plain R -----------------------------------------------------------------------------------
+
+# The moves of greedy.c over any evaluate(features) -> list(value, se, residuals).
+search_path <- function(problem, control, lambda, evaluate, columns) {
+  criterion <- control$criterion
+  usable <- which(problem$usable)
+  backward <- control$search == "backward"
+  set <- if (backward) usable else integer()
+  squares <- function(residuals) {
+    mean(vapply(residuals, function(r) sum(problem$weights * r^2), 0)) /
+      (ncol(problem$y) * sum(problem$weights))
+  }
+  score <- function(features) {
+    out <- evaluate(features)
+    out$loss <- criterion_loss(criterion, out$value)
+    out$tie <- squares(out$residuals)
+    out
+  }
+  now <- score(set)
+  tie <- 1e-12 * sum(working(problem)$y^2) / (ncol(problem$y) * sum(problem$weights))
+  tolerance <- c(if (criterion$name == "squared") tie else 1e-12 * abs(now$loss), tie)
+  log <- list(list(set = set, feature = NA, action = "start", score = now))
+  seen <- gain <- list()
+  seen[[length(set) + 1L]] <- now
+  since_best <- 0L
+  best <- if (length(set) <= control$k) now
+  status <- "complete"
+  repeat {
+    add <- if (!backward && length(set) < control$k) {
+      best_of(setdiff(usable, set), function(i) score(c(set, i)), tolerance)
+    }
+    drop <- if (length(set) > (if (backward) 0L else 1L) && control$search != "forward") {
+      best_of(sort(set), function(i) score(setdiff(set, i)), tolerance)
+    }
+    size <- length(set)
+    dropping <- !is.null(drop) && switch(control$search,
+      backward = TRUE,
+      floating = beats(drop$score, seen[[size]], tolerance),
+      forward_backward = gain[[size]] > tolerance[1L] && drop$score$loss - now$loss <= 0.5 * gain[[size]]
+    )
+    move <- if (dropping) drop else add
+    if (is.null(move)) break
+    set <- if (dropping) setdiff(set, move$feature) else c(set, move$feature)
+    if (!dropping) gain[[size + 1L]] <- now$loss - move$score$loss
+    now <- move$score
+    size <- length(set)
+    log <- c(log, list(list(set = set, feature = move$feature, score = now,
+                            action = if (dropping) "drop" else "add")))
+    if (size >= length(seen) || beats(now, seen[[size + 1L]], c(0, 0))) seen[[size + 1L]] <- now
+    since_best <- since_best + 1L
+    if (size <= control$k && (is.null(best) || beats(now, best, c(0, 0)))) {
+      best <- now
+      since_best <- 0L
+    }
+    if (!backward && control$patience && since_best >= control$patience) {
+      status <- "early_stop"
+      break
+    }
+  }
+  path_of_log(problem, control, lambda, log, status, columns)
+}
+
+beats <- function(x, y, tolerance) {
+  if (is.null(y)) return(TRUE)
+  x$loss < y$loss - tolerance[1L] ||
+    (x$loss <= y$loss + tolerance[1L] && x$tie < y$tie - tolerance[2L])
+}
+
+best_of <- function(features, score, tolerance) {
+  best <- NULL
+  for (i in features) {
+    one <- score(i)
+    if (beats(one, best$score, tolerance)) best <- list(feature = i, score = one)
+  }
+  best
+}
+
+# What new_sparse_fit() wants, from the sets met and their scores.
+path_of_log <- function(problem, control, lambda, log, status, columns) {
+  field <- function(name) vapply(log, function(entry) entry$score[[name]], 0)
+  feature <- vapply(log, function(entry) as.integer(entry$feature), 0L)
+  size <- lengths(lapply(log, `[[`, "set"))
+  path <- data.frame(
+    step = seq_along(log) - 1L, action = vapply(log, `[[`, "", "action"), feature = feature,
+    name = problem$names[feature], size = size, criterion = field("value"), se = field("se"),
+    squared = field("tie")
+  )
+  if (problem$task != "regression") {
+    error <- as_criterion("error", problem, control$folds)
+    path$error <- vapply(log, function(entry) {
+      judge(problem, control$folds, error, entry$score$residuals)$value
+    }, 0)
+  }
+  loss <- field("loss")
+  rows <- order(loss, field("tie"), size)
+  rows <- rows[size[rows] <= control$k]
+  models <- lapply(0:control$k, function(s) {
+    row <- rows[size[rows] == s][1L]
+    if (is.na(row)) return(NULL)
+    set <- log[[row]]$set
+    list(features = set, row = row,
+         beta = ridge_fit(problem, columns, set, lambda, seq_len(nrow(problem)))$beta)
+  })
+  top <- log[[rows[1L]]]
+  whole <- ridge_fit(problem, columns, top$set, lambda, seq_len(nrow(problem)))
+  residuals <- top$score$residuals
+  list(
+    lambda = lambda, status = status, path = path, size = length(top$set), models = models,
+    held_out = problem$y - Reduce(`+`, residuals) / length(residuals),
+    fitted = ridge_predict(problem, columns, top$set, whole, seq_len(nrow(problem)))
+  )
+}
+
+# Low-rank updated LS-SVM ---------------------------------------------------------------------------------
+
+# Keeps the scaled G (m x m); adding x_i takes C_i C_i' / (lambda + x_i'C_i) from it, where C = G X.
+lowrank_path <- function(problem, control, lambda) {
+  x <- matrix(0, nrow(problem), ncol(problem))
+  x[, problem$usable] <- working_matrix(problem)
+  y <- working(problem)$y
+  root_w <- sqrt(problem$weights)
+  G <- diag(nrow(problem)) - tcrossprod(covariate_basis(problem))
+  a <- G %*% y
+  C <- G %*% x
+  held <- integer()
+  advance <- function(i) {
+    G <<- G - tcrossprod(C[, i]) / (lambda + sum(x[, i] * C[, i]))
+    a <<- G %*% y
+    C <<- G %*% x
+    held <<- c(held, i)
+  }
+  evaluate <- function(features) {
+    # the search has moved on to a larger set and asks for its candidates
+    before <- features[-length(features)]
+    if (length(before) > length(held)) advance(before[length(before)])
+    dual <- a
+    diagonal <- diag(G)
+    for (i in setdiff(features, held)) {
+      c <- C[, i]
+      kappa <- lambda + sum(x[, i] * c)
+      dual <- a - outer(c, drop(crossprod(a, x[, i])) / kappa)
+      diagonal <- diagonal - c^2 / kappa
+    }
+    residuals <- list(dual / diagonal / root_w)
+    c(judge(problem, control$folds, control$criterion, residuals), list(residuals = residuals))
+  }
+  control$search <- "forward"
+  search_path(problem, control, lambda, evaluate, standardised_columns(problem))
+}

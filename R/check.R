@@ -1,0 +1,158 @@
+# Argument checks, classed conditions and the refusal of unknown arguments.
+
+stop_input <- function(message, class = NULL) {
+  classes <- c(class, "sparsels_error_input", "sparsels_error", "error", "condition")
+  stop(structure(list(message = message, call = NULL), class = classes))
+}
+
+# new data that do not fit the model; `...` fills the %s of the message
+stop_newdata <- function(message, ...) stop_input(sprintf(message, ...), "sparsels_error_newdata")
+
+warn_sparsels <- function(message, class = NULL) {
+  classes <- c(class, "sparsels_warning", "warning", "condition")
+  warning(structure(list(message = message, call = NULL), class = classes))
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+# what a value is, in a few words, for the end of a message
+describe <- function(x) {
+  if (is.null(x)) return("NULL")
+  if (is.function(x)) return("a function")
+  if (is.data.frame(x)) return("a data frame")
+  plain <- is.atomic(x) && is.null(dim(x)) && !is.object(x)
+  if (plain && length(x) == 1L) return(show_value(x))
+  kind <- if (is.object(x) || is.list(x)) class(x)[1L] else mode(x)
+  if (is.matrix(x)) return(sprintf("%s matrix (%d x %d)", article(mode(x)), nrow(x), ncol(x)))
+  if (plain) return(sprintf("%s vector of length %d", article(kind), length(x)))
+  if (is.factor(x)) return(sprintf("a factor of length %d", length(x)))
+  if (is.object(x)) return(sprintf("an object of class '%s'", kind))
+  article(if (is.array(x)) "array" else kind)
+}
+
+show_value <- function(x) {
+  if (is.character(x) && !is.na(x)) sprintf("\"%s\"", x) else format(x, digits = 7L)
+}
+
+article <- function(word) paste(if (grepl("^[aeiou]", word)) "an" else "a", word)
+
+# 'a', 'b', 'c', ... : at most `most` of them
+some_of <- function(x, most = 5L, quote = "'") {
+  shown <- paste0(quote, utils::head(x, most), quote, collapse = ", ")
+  if (length(x) > most) paste0(shown, ", ...") else shown
+}
+
+counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1) "" else "s")
+
+# Single values -----------------------------------------------------------------------------------
+
+is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.object(x) && !is.na(x)
+
+# the refusal of one tuning argument: what it must be, what it was
+refuse <- function(name, must, x) {
+  stop_input(sprintf("`%s` must be %s, not %s", name, must, describe(x)), "sparsels_error_argument")
+}
+
+check_number <- function(x, name, lower = -Inf, upper = Inf, strict = FALSE) {
+  inside <- is_number(x) && is.finite(x) &&
+    (if (strict) x > lower && x < upper else x >= lower && x <= upper)
+  if (!inside) refuse(name, paste0("a number", range_words(lower, upper, strict)), x)
+  as.double(x)
+}
+
+range_words <- function(lower, upper, strict = FALSE) {
+  between <- if (strict) " strictly between %s and %s" else " between %s and %s"
+  if (is.finite(lower) && is.finite(upper)) return(sprintf(between, format(lower), format(upper)))
+  if (is.finite(lower)) return(paste(if (strict) " above" else " of at least", format(lower)))
+  if (is.finite(upper)) return(paste(if (strict) " below" else " of at most", format(upper)))
+  ""
+}
+
+# `what` says in words what the upper bound is
+check_count <- function(x, name, upper = .Machine$integer.max, what = NULL, lower = 1L) {
+  whole <- is_number(x) && x == round(x) && x >= lower && x <= upper
+  if (!whole) {
+    known <- if (upper < .Machine$integer.max) upper else Inf
+    note <- if (is.null(what)) "" else sprintf(" (%s)", what)
+    refuse(name, paste0("a whole number", range_words(lower, known), note), x)
+  }
+  as.integer(x)
+}
+
+check_flag <- function(x, name) {
+  if (!(isTRUE(x) || isFALSE(x))) refuse(name, "TRUE or FALSE", x)
+  x
+}
+
+check_choice <- function(x, name, choices) {
+  if (!(is.character(x) && length(x) == 1L && x %in% choices)) {
+    must <- some_of(choices, Inf, "\"")
+    refuse(name, if (length(choices) > 1L) paste("one of", must) else must, x)
+  }
+  x
+}
+
+check_lambda <- function(lambda) {
+  if (is.null(lambda)) return(NULL)
+  fine <- is.numeric(lambda) && !is.object(lambda) && length(lambda) > 0L
+  must <- "NULL or positive finite numbers"
+  if (!fine) refuse("lambda", must, lambda)
+  bad <- which(!(is.finite(lambda) & lambda > 0))
+  if (length(bad)) refuse("lambda", must, lambda[[bad[1L]]])
+  as.double(lambda)
+}
+
+# Arguments by name -------------------------------------------------------------------------------
+
+# refuses what is in `...` unless its name is `allowed`; the nearest of `known` is suggested
+check_dots <- function(..., known, allowed = character()) {
+  given <- as.list(substitute(list(...)))[-1L]
+  if (!length(given)) return(invisible())
+  labels <- if (is.null(names(given))) character(length(given)) else names(given)
+  known <- setdiff(known, "...")
+  if (any(labels == "")) {
+    text <- deparse1(given[[which(labels == "")[1L]]])
+    stop_input(
+      sprintf("an argument without a name, %s: tuning arguments are named, one of %s",
+              if (nchar(text) <= 40L) sprintf("`%s`", text) else "after the first ones",
+              some_of(setdiff(known, c("x", "y")), Inf, "`")),
+      "sparsels_error_argument"
+    )
+  }
+  unknown <- setdiff(labels, allowed)
+  if (length(unknown)) stop_unknown(unknown[1L], known)
+  invisible()
+}
+
+stop_unknown <- function(name, known) {
+  distance <- utils::adist(name, known, ignore.case = TRUE)
+  # a far-fetched suggestion is worse than the list
+  near <- length(known) && min(distance) <= max(2, nchar(name) %/% 3)
+  hint <- if (near) {
+    sprintf("did you mean `%s`?", known[which.min(distance)])
+  } else {
+    paste("the arguments are", some_of(known, Inf, "`"))
+  }
+  stop_input(sprintf("unknown argument `%s`: %s", name, hint), "sparsels_error_argument")
+}
+
+problem_arguments <- c("weights", "adjust", "intercept", "standardize")
+
+# the problem of a fitter, from the fitter's own x, y, ... and data
+fitter_problem <- function(x, y, ..., data = NULL) {
+  fitter <- names(formals(sys.function(sys.parent())))
+  check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
+  problem <- as_problem(x, y, ..., data = data)
+  # as_problem() saw the fitter's name for the response; the user's expression is one call up
+  if (problem$response == "y") {
+    problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
+  }
+  problem
+}
+
+# how the response is printed: the user's expression when it is a short one
+response_name <- function(expression) {
+  if (!is.symbol(expression) && !is.call(expression)) return("y")
+  text <- deparse1(expression)
+  if (nchar(text) <= 40L) text else "y"
+}

@@ -1,0 +1,223 @@
+# How the variables of a frame become columns, and how new data become the same columns.
+# A design has `columns`, a data frame with one row per column made, so that a subset of columns is
+# a design again and asks new data only for the variables it uses. There are two kinds:
+# - a frame design: column = variable, or indicator of one level of a variable; any number of
+# columns;
+# - a terms design: column = column of model.matrix(); transformations and interactions.
+
+# Frame design ------------------------------------------------------------------------------------
+
+frame_design <- function(frame, intercept, called = "x") {
+  levels <- Map(variable_levels, unclass(frame), names(frame), called)
+  coded <- !vapply(levels, is.null, NA)
+  # as in model.matrix(): treatment contrasts, and all levels of the first factor without intercept
+  treated <- coded & (intercept | cumsum(coded) > 1L)
+  shown <- Map(function(level, treated) {
+    if (is.null(level)) NA_character_ else if (treated) level[-1L] else level
+  }, levels, treated)
+  columns <- data.frame(
+    variable = rep(names(frame), lengths(shown)),
+    level = as.character(unlist(shown, use.names = FALSE))
+  )
+  columns$name <- paste0(columns$variable, ifelse(is.na(columns$level), "", columns$level))
+  list(columns = columns, levels = levels[coded])
+}
+
+variable_levels <- function(value, name, called) {
+  if (is.null(dim(value))) {
+    if (is.numeric(value) || is.logical(value)) return(NULL)
+    if (is.factor(value)) return(levels(value))
+    if (is.character(value)) return(levels(factor(value)))
+  }
+  stop_input(sprintf(
+    "column '%s' of `%s` must be numeric, logical, a factor or character, not %s",
+    name, called, describe(value)
+  ))
+}
+
+# the design of a matrix, for new data that come as a frame
+plain_design <- function(names) {
+  list(columns = data.frame(variable = names, level = NA_character_, name = names), levels = list())
+}
+
+frame_matrix <- function(design, data, called) {
+  columns <- design$columns
+  used <- unique(columns$variable)
+  check_present(used, names(data), called)
+  # a list indexed by position: lookup by name would be quadratic in the number of columns
+  values <- Map(known_values, unclass(data)[used], design$levels[used], used, called)
+  variable <- match(columns$variable, used)
+  rows <- nrow(data)
+  x <- vapply(seq_len(nrow(columns)), function(j) {
+    value <- values[[variable[j]]]
+    as.double(if (is.na(columns$level[j])) value else value == columns$level[j])
+  }, numeric(rows))
+  dim(x) <- c(rows, nrow(columns))
+  colnames(x) <- columns$name
+  x
+}
+
+# a variable of new data, checked against what it was before
+known_values <- function(value, levels, name, called) {
+  if (is.null(levels)) {
+    if (is.null(dim(value)) && (is.numeric(value) || is.logical(value))) return(value)
+    # a column of missing values only has no type of its own
+    if (all(is.na(value))) return(as.double(value))
+    stop_input(sprintf("column '%s' of `%s` must be numeric, not %s",
+                       name, called, describe(value)))
+  }
+  value <- as.character(value)
+  unknown <- setdiff(value, c(levels, NA))
+  if (length(unknown)) {
+    stop_newdata("column '%s' of `%s` has levels not seen before: %s (known are %s)",
+                 name, called, some_of(unknown), some_of(levels))
+  }
+  value
+}
+
+check_present <- function(needed, present, called) {
+  absent <- setdiff(needed, present)
+  if (length(absent)) {
+    stop_newdata("`%s` lacks %s: %s", called, counted(length(absent), "needed column"),
+                 some_of(absent))
+  }
+}
+
+# Formulas ----------------------------------------------------------------------------------------
+
+# the design of a formula's right side; `.` stands for the variables in `dot`
+formula_design <- function(rhs, env, data, dot, intercept, called) {
+  plain <- plain_variables(rhs, dot)
+  if ("." %in% all.vars(rhs) && is.null(data)) stop_input("`.` in a formula needs `data`")
+  if (!is.null(plain) && all(plain %in% names(data))) {
+    frame <- unclass(data)[plain]
+    vectors <- all(vapply(frame, function(value) is.null(dim(value)), NA))
+    if (vectors) return(frame_design(frame, intercept, called))
+  }
+  terms_design(rhs, env, data, dot, intercept, called)
+}
+
+# The variables of a right side that only adds and removes names, NULL for a richer one:
+# terms() takes time and memory quadratic in their number.
+plain_variables <- function(rhs, dot) {
+  if (is.symbol(rhs)) return(if (identical(rhs, quote(.))) dot else as.character(rhs))
+  if (is.numeric(rhs)) return(if (rhs == 0) stop_intercept() else character())
+  if (!is.call(rhs)) return(NULL)
+  operator <- as.character(rhs[[1L]])[1L]
+  if (operator == "(") return(plain_variables(rhs[[2L]], dot))
+  if (!operator %in% c("+", "-")) return(NULL)
+  right <- rhs[[length(rhs)]]
+  if (operator == "-" && is.numeric(right) && right == 1) stop_intercept()
+  left <- if (length(rhs) == 3L) plain_variables(rhs[[2L]], dot) else character()
+  right <- plain_variables(right, dot)
+  if (is.null(left) || is.null(right)) return(NULL)
+  if (operator == "+") union(left, right) else setdiff(left, right)
+}
+
+stop_intercept <- function() {
+  stop_input("a formula cannot remove the intercept here: use `intercept = FALSE`")
+}
+
+terms_design <- function(rhs, env, data, dot, intercept, called) {
+  formula <- stats::as.formula(call("~", rhs), env)
+  # only the names in `data` matter to terms()
+  named <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
+  terms <- stats::terms(formula, data = named)
+  if (!is.null(attr(terms, "offset"))) stop_input("offset() in a formula is not supported")
+  if (attr(terms, "intercept") == 0L) stop_intercept()
+  attr(terms, "intercept") <- as.integer(intercept)
+  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, env), all.vars(terms))
+  if (length(unknown)) {
+    where <- if (is.null(data)) "the formula's environment" else sprintf("`%s`", called)
+    stop_input(sprintf("no variable %s in %s", some_of(unknown), where))
+  }
+  frame <- stats::model.frame(terms, data, na.action = stats::na.pass)
+  design <- list(terms = lean_terms(attr(frame, "terms"), env, data, nrow(frame)))
+  design$levels <- stats::.getXlevels(attr(frame, "terms"), frame)
+  single <- names(Filter(function(level) length(level) < 2L, design$levels))
+  if (length(single)) stop_input(sprintf("%s has one level only", some_of(single)))
+  variables <- attr(design$terms, "used")
+  design$example <- lapply(variables, function(name) first_row(get_variable(name, data, env)))
+  names(design$example) <- variables
+  design$columns <- terms_columns(design, frame)
+  design
+}
+
+get_variable <- function(name, data, env) {
+  if (name %in% names(data)) data[[name]] else get(name, envir = env)
+}
+
+first_row <- function(value) if (is.matrix(value)) value[1L, , drop = FALSE] else value[1L]
+
+# The terms with an environment of their own that holds what the formula needs besides its
+# variables: the user's environment may hold x itself, and would be saved with every fit.
+lean_terms <- function(terms, env, data, rows) {
+  is_variable <- function(name) name %in% names(data) || NROW(get(name, envir = env)) == rows
+  variables <- Filter(is_variable, all.vars(terms))
+  lean <- new.env(parent = globalenv())
+  for (name in setdiff(all.names(terms, unique = TRUE), c(variables, "~"))) {
+    value <- get0(name, envir = env)
+    if (!identical(value, get0(name, envir = globalenv()))) assign(name, value, envir = lean)
+  }
+  environment(terms) <- lean
+  attr(terms, "used") <- variables
+  terms
+}
+
+terms_columns <- function(design, frame) {
+  x <- model_columns(design, frame)
+  keep <- which(colnames(x) != "(Intercept)")
+  uses <- lapply(rownames(attr(design$terms, "factors")), function(text) {
+    intersect(all.vars(str2lang(text)), attr(design$terms, "used"))
+  })
+  columns <- data.frame(position = keep, name = colnames(x)[keep])
+  columns$uses <- lapply(attr(x, "assign")[keep], function(term) {
+    unique(unlist(uses[attr(design$terms, "factors")[, term] > 0L]))
+  })
+  columns
+}
+
+# model.matrix() with the levels seen before, logical variables as numbers, treatment contrasts
+model_columns <- function(design, frame, called = "data") {
+  for (name in names(design$levels)) {
+    values <- known_values(frame[[name]], design$levels[[name]], name, called)
+    frame[[name]] <- factor(values, levels = design$levels[[name]])
+  }
+  logical <- vapply(frame, is.logical, NA)
+  frame[logical] <- lapply(frame[logical], function(value) value + 0)
+  contrasts <- lapply(design$levels, function(level) "contr.treatment")
+  stats::model.matrix(design$terms, frame, contrasts.arg = contrasts)
+}
+
+terms_matrix <- function(design, data, env, called) {
+  used <- attr(design$terms, "used")
+  needed <- unique(unlist(design$columns$uses))
+  if (is.null(env)) check_present(needed, names(data), called)
+  rows <- if (is.null(data)) NROW(get(used[1L], envir = env)) else nrow(data)
+  # variables that no wanted column uses may be absent: any valid value will do in their place
+  variables <- lapply(stats::setNames(used, used), function(name) {
+    if (!name %in% needed) return(repeat_rows(design$example[[name]], rows))
+    get_variable(name, data, env)
+  })
+  frame <- stats::model.frame(design$terms, variables, na.action = stats::na.pass)
+  x <- model_columns(design, frame, called)[, design$columns$position, drop = FALSE]
+  dimnames(x) <- list(NULL, design$columns$name)
+  x
+}
+
+repeat_rows <- function(value, rows) {
+  if (is.matrix(value)) value[rep(1L, rows), , drop = FALSE] else rep(value, rows)
+}
+
+# Either kind -------------------------------------------------------------------------------------
+
+# the columns of a design from data; `env` where variables outside `data` are, when first made
+design_matrix <- function(design, data, called, env = NULL) {
+  if (is.null(design$terms)) return(frame_matrix(design, data, called))
+  terms_matrix(design, data, env, called)
+}
+
+subset_design <- function(design, columns) {
+  if (!is.null(design)) design$columns <- design$columns[columns, , drop = FALSE]
+  design
+}

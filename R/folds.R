@@ -1,0 +1,259 @@
+#' Partition rows for cross-validation
+#'
+#' Makes one or several partitions of the rows into folds. Each fold is held out once per
+#' partition, while models are trained on the other rows.
+#'
+#' Folds are drawn with R's random numbers, so `set.seed()` before the call reproduces them;
+#' leave-one-out and given folds draw nothing. Sizes of drawn folds differ by at most one row. With
+#' `strata`, so do the numbers of rows of each stratum. With `groups`, whole groups are dealt out,
+#' large ones first, each to the fold that has the fewest rows (of its strata) so far. Time is O(m)
+#' for m rows, O(groups x folds) with groups.
+#'
+#' @param x What the rows belong to: the number of rows, a problem from [as_problem()], a matrix, a
+#'   data frame, or a `SummarizedExperiment` (its samples). An rsample object works too and stands
+#'   for its own folds.
+#' @param folds One of:
+#'   * `"loo"`: every row is a fold, or every group with `groups`;
+#'   * a number of folds from 2 to the number of rows (or of groups), drawn at random;
+#'   * a vector with one fold id per row, of any type: rows with the same id are one fold;
+#'   * a list of such vectors, one per partition;
+#'   * an rsample object whose assessment sets hold every row exactly once per repeat, such as from
+#'     `rsample::vfold_cv()`;
+#'   * an earlier result of `make_folds()`.
+#' @param ... Must be empty: the arguments below are given by name.
+#' @param groups A vector with one value per row: rows with the same value, such as the samples of
+#'   a patient, stay in one fold.
+#' @param strata A vector with one class per row: classes are spread evenly over the folds. By
+#'   default the classes of the response when `x` is a classification problem and `groups` is not
+#'   given; `FALSE` switches this off.
+#' @param repeats Number of partitions drawn, a whole number of at least 1.
+#'
+#' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values
+#'   1 to the number of folds; `loo`, whether every row is its own fold; `label`, the partition in
+#'   words.
+#'
+#' @section Errors:
+#' Of class `sparsels_error_input`: vectors of the wrong length or with missing values, a single
+#' fold (it would leave nothing to train on), more folds than rows or groups, `repeats` where
+#' nothing is drawn, rsample objects that do not hold out each row exactly once.
+#'
+#' @examples
+#' make_folds(12, 3)
+#' make_folds(6, c("a", "a", "b", "b", "c", "c"))
+#' make_folds(12, 4, groups = rep(1:6, each = 2), repeats = 2)
+#' @export
+make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats = 1) {
+  check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
+  if (inherits(x, "rset")) folds <- x
+  m <- fold_rows(x)
+  repeats <- check_count(repeats, "repeats")
+  if (!is_drawn(folds, m)) {
+    refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))
+    return(given_folds(folds, m))
+  }
+  groups <- check_row_labels(groups, "groups", m)
+  loo <- identical(folds, "loo") || (is.null(groups) && is_number(folds) && folds == m)
+  if (loo) {
+    refuse_with_loo(strata, repeats)
+    return(leave_out_each(m, groups))
+  }
+  strata <- row_strata(strata, x, groups, m)
+  upper <- if (is.null(groups)) m else max(groups)
+  what <- if (is.null(groups)) "the number of rows" else "the number of groups"
+  count <- check_count(folds, "folds", upper, what, lower = 2L)
+  ids <- replicate(repeats, draw_ids(m, count, groups, strata))
+  new_folds(ids, drawn_label(count, groups, strata, repeats))
+}
+
+new_folds <- function(ids, label) {
+  ids <- matrix(as.integer(ids), NROW(ids))
+  loo <- ncol(ids) == 1L && max(ids) == nrow(ids)
+  structure(list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label),
+            class = "sparsels_folds")
+}
+
+# what fitters call: folds in any form, for the rows of a problem
+as_folds <- function(folds, problem) make_folds(problem, folds)
+
+# Arguments ---------------------------------------------------------------------------------------
+
+fold_rows <- function(x) {
+  if (inherits(x, "rset")) return(nrow(x$splits[[1L]]$data))
+  m <- if (length(dim(x)) == 2L) dim(x)[1L + inherits(x, "SummarizedExperiment")] else x
+  if (!is_number(m) || m != round(m)) {
+    stop_input(sprintf("`x` must be a number of rows or have rows, not %s", describe(m)))
+  }
+  if (m < 2L) stop_input(sprintf("`x` must have at least 2 rows to make folds, not %s", format(m)))
+  as.integer(m)
+}
+
+is_drawn <- function(folds, m) {
+  if (is.list(folds) || length(folds) == m) return(FALSE)
+  if (identical(folds, "loo") || length(folds) == 1L && is.numeric(folds)) return(TRUE)
+  if (length(folds) > 1L && is.atomic(folds)) {
+    stop_input(sprintf("`folds` must have one id for each of the %d rows, not %d",
+                       m, length(folds)))
+  }
+  stop_input(sprintf("`folds` must be \"loo\", a number of folds, ids or a list of ids, not %s",
+                     describe(folds)))
+}
+
+# labels of rows as 1, 2, ... in order of appearance
+check_row_labels <- function(labels, name, m) {
+  if (is.null(labels)) return(NULL)
+  if (!is.atomic(labels) || !is.null(dim(labels))) {
+    stop_input(sprintf("`%s` must be a vector with one value per row, not %s",
+                       name, describe(labels)))
+  }
+  if (length(labels) != m) {
+    stop_input(sprintf("`%s` must have one value for each of the %d rows, not %d",
+                       name, m, length(labels)))
+  }
+  bad <- which(is.na(labels))
+  if (length(bad)) {
+    stop_input(sprintf("`%s` has %s (first: row %d)",
+                       name, counted(length(bad), "missing value"), bad[1L]))
+  }
+  match(labels, unique(labels))
+}
+
+# the classes of a problem unless others are given, or FALSE
+row_strata <- function(strata, x, groups, m) {
+  if (isFALSE(strata)) return(NULL)
+  if (!is.null(strata)) return(check_row_labels(strata, "strata", m))
+  if (inherits(x, "sparsels_problem") && is.null(groups)) class_index(x)
+}
+
+refuse_with_given <- function(arguments) {
+  given <- names(Filter(function(value) !is.null(value) && !isFALSE(value), arguments))
+  if (length(given)) {
+    stop_input(sprintf("`folds` gives the folds already: %s cannot be used",
+                       some_of(given, Inf, "`")))
+  }
+}
+
+refuse_with_loo <- function(strata, repeats) {
+  if (repeats > 1L) stop_input("`repeats` must be 1 with leave-one-out: nothing is drawn")
+  if (!is.null(strata) && !isFALSE(strata)) stop_input("`strata` cannot be used with leave-one-out")
+}
+
+# Given -------------------------------------------------------------------------------------------
+
+given_folds <- function(folds, m) {
+  if (inherits(folds, "sparsels_folds")) return(check_folds(folds, m))
+  if (inherits(folds, "rset")) folds <- rset_ids(folds)
+  if (!is.list(folds)) folds <- list(folds)
+  if (!length(folds)) stop_input("`folds` must hold at least one vector of ids, not an empty list")
+  ids <- vapply(folds, check_row_labels, integer(m), name = "folds", m = m)
+  dim(ids) <- c(m, length(folds))
+  counts <- apply(ids, 2L, max)
+  if (any(counts < 2L)) {
+    stop_input("`folds` must have at least 2 folds: a single one leaves no row to train on")
+  }
+  times <- if (length(folds) > 1L) sprintf(" x %d", length(folds))
+  sizes <- paste(unique(range(counts)), collapse = " to ")
+  new_folds(ids, paste0("given, ", sizes, " folds", times))
+}
+
+check_folds <- function(folds, m) {
+  if (nrow(folds$ids) != m) {
+    stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
+  }
+  folds
+}
+
+# one vector of ids per repeat
+rset_ids <- function(rset) {
+  need_package("rsample")
+  m <- fold_rows(rset)
+  # with repeats, `id` is the repeat and `id2` the fold
+  part <- if ("id2" %in% names(rset)) rset$id else rep("", length(rset$splits))
+  lapply(unname(split(rset$splits, factor(part, unique(part)))), function(splits) {
+    held_out <- lapply(splits, rsample::complement)
+    rows <- unlist(held_out)
+    if (!identical(sort(rows), seq_len(m))) {
+      stop_input("the rsample object must hold out each row exactly once per repeat, as vfold_cv()")
+    }
+    ids <- integer(m)
+    ids[rows] <- rep(seq_along(held_out), lengths(held_out))
+    ids
+  })
+}
+
+# Drawn -------------------------------------------------------------------------------------------
+
+leave_out_each <- function(m, groups) {
+  if (is.null(groups)) return(new_folds(seq_len(m), "leave-one-out"))
+  if (max(groups) < 2L) {
+    stop_input("`groups` must have at least 2 groups: a single one leaves no row to train on")
+  }
+  new_folds(groups, sprintf("leave-one-group-out (%d groups)", max(groups)))
+}
+
+draw_ids <- function(m, count, groups, strata) {
+  if (is.null(strata)) strata <- rep(1L, m)
+  if (!is.null(groups)) return(deal_groups(groups, strata, count)[groups])
+  # dealing on from stratum to stratum evens out both the strata and the sizes
+  ids <- integer(m)
+  shuffled <- order(sample.int(max(strata))[strata], sample.int(m))
+  ids[shuffled] <- rep_len(seq_len(count), m)
+  ids
+}
+
+# fold of each group: large groups first, each to the fold with the fewest rows of its strata
+deal_groups <- function(groups, strata, count) {
+  members <- unclass(table(groups, strata))
+  shares <- sweep(members, 2L, colSums(members), "/")
+  held <- matrix(0, count, ncol(members))
+  fold <- integer(nrow(members))
+  # equal within a factor of two, so that repeats differ
+  for (group in order(-floor(log2(rowSums(members))), sample.int(nrow(members)))) {
+    crowded <- held %*% shares[group, ]
+    fold[group] <- order(crowded, rowSums(held))[1L]
+    held[fold[group], ] <- held[fold[group], ] + members[group, ]
+  }
+  fold
+}
+
+drawn_label <- function(count, groups, strata, repeats) {
+  paste0(
+    count, "-fold",
+    if (!is.null(groups)) sprintf(" by group (%d groups)", max(groups)),
+    if (!is.null(strata)) ", stratified",
+    if (repeats > 1L) sprintf(" x %d repeats", repeats)
+  )
+}
+
+# Methods and checks ------------------------------------------------------------------------------
+
+#' @export
+print.sparsels_folds <- function(x, ...) {
+  sizes <- range(unlist(apply(x$ids, 2L, tabulate, simplify = FALSE)))
+  cat(sprintf("<sparsels folds> %s of %d rows\n", x$label, nrow(x$ids)))
+  if (!x$loo) cat("rows per fold: ", paste(unique(sizes), collapse = " to "), "\n", sep = "")
+  invisible(x)
+}
+
+# Training without a fold must leave the covariates estimable: with Q their orthonormal basis,
+# Q_rest'Q_rest = I - Q_H'Q_H is singular when an eigenvalue of Q_H'Q_H is 1.
+fold_basis_check <- function(problem, folds) {
+  if (ncol(problem$z) == problem$intercept) return(invisible())
+  basis <- covariate_basis(problem)
+  for (repetition in seq_len(ncol(folds$ids))) {
+    rows <- split(seq_len(nrow(basis)), folds$ids[, repetition])
+    held <- if (folds$loo) rowSums(basis^2) else vapply(rows, held_share, 0, basis = basis)
+    lost <- which(held > 1 - 1e-10)
+    if (length(lost)) stop_lost_fold(problem, rows[[lost[1L]]], names(rows)[lost[1L]])
+  }
+}
+
+# the largest share of any direction of the covariates that lies within some rows
+held_share <- function(rows, basis) norm(basis[rows, , drop = FALSE], "2")^2
+
+stop_lost_fold <- function(problem, rows, fold) {
+  rest <- sqrt(problem$weights[-rows]) * problem$z[-rows, , drop = FALSE]
+  stop_aliased(qr(rest, tol = 1e-10), problem$z,
+               sprintf(" without fold %s (%s %s)", fold, if (length(rows) == 1L) "row" else "rows",
+                       some_of(rows, 5L, "")))
+  stop_input(sprintf("the covariates in `adjust` cannot be estimated without fold %s", fold))
+}

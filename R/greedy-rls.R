@@ -1,0 +1,194 @@
+#' Greedy regularised least-squares: select features by exact cross-validation
+#'
+#' Grows (or shrinks) a ridge regression model one feature at a time, at each step taking the feature whose
+#' addition gives the smallest exact cross-validation error, and returns the best model of every size.
+#'
+#' For a set \eqn{S} of features the model minimises
+#' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{
+#' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2}
+#' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and standardised columns
+#' \eqn{\tilde x}{xs}. There is no 1/m: for the same model `glmnet(alpha = 0, weights = w)` wants
+#' `lambda / sum(w)` for a response of unit standard deviation.
+#'
+#' The scale of the columns is estimated once on all rows, held-out ones too, and so is `lambda` when it is
+#' chosen here: the criterion that picks the features is optimistic. [cross_validate()] repeats all of it
+#' within every outer fold and gives an honest estimate.
+#'
+#' **Folds.** The held-out error of every candidate is exact for any partition: it equals retraining without each
+#' fold in turn. Leave-one-out needs one m x n cache, N-fold, grouped and repeated partitions one more for each
+#' repeat; the time for a step is O(mn) whatever the size of the folds.
+#'
+#' **Search.** `"forward"` only adds. `"floating"` drops features after each addition as long as that beats the best
+#' model of the smaller size seen so far. `"forward_backward"` drops the least useful feature when
+#' that costs at most half of what the last addition gained (Zhang 2009, with the held-out criterion in the place
+#' of the training error). `"backward"` starts from all usable features and drops one at a time down to none; of
+#' its models those of size 0 to `k` are kept.
+#'
+#' **Ties** go to the lowest column; differences below 1e-12 of the response's mean square are ties. Ties of
+#' a criterion other than `"squared"` are broken by the squared error first.
+#'
+#' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula and data, a data
+#'   frame, a `SummarizedExperiment` or an earlier problem.
+#' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other name is refused.
+#' @param k Largest number of features, between 1 and the number of usable columns. `NULL`, the default: up
+#'   to `min(usable columns, m - 1, 100)`, stopping early when the criterion has not improved for 10 steps.
+#' @param lambda Positive ridge parameter; `NULL` chooses it from `2^(-15:15)` by the leave-one-out squared error of the
+#'   model with all features (see [rls()]); of several values the one whose path reaches the best criterion is kept.
+#' @param folds Which rows are held out together: `"loo"`, a number of folds (stratified for classes), a vector of
+#'   fold ids, a list of those, or the value of [make_folds()].
+#' @param criterion `"squared"`; `"error"`, the share of rows put in the wrong class; `"absolute"`; `"auc"`, the area under
+#'   the ROC curve counted over pairs held out together, which with `"loo"` means leave-pair-out and costs O(m^2) for
+#'   each candidate; or a function `(y, prediction, fold)` of the coded response, the held-out predictions (vectors,
+#'   or matrices for several outputs) and the fold ids that returns one number, smaller being better unless
+#'   `attr(f, "better")` is `"higher"`. Means are weighted by the case weights.
+#' @param search `"forward"`, `"backward"`, `"floating"` or `"forward_backward"`.
+#' @param keep How many of the best candidates that were not chosen are kept at each step, with their exact
+#'   criterion, in `fit$alternatives`.
+#' @param threads Number of OpenMP threads over columns. Results are the same for any number. A `criterion` function
+#'   runs on one.
+#' @param progress Whether to show a progress bar.
+#'
+#' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step,
+#'   `fit$coefficients` the best model of every size.
+#'
+#' @section Cost:
+#' O(kmn) time and, besides `x`, m x n doubles for leave-one-out and m x n more for each partition into larger folds.
+#' `"backward"` adds O(mn min(m, n)) for the start. Ctrl-C returns the path found so far, with a warning of class
+#' `sparsels_interrupted` and `fit$status == "interrupted"`.
+#'
+#' @section Errors:
+#' Bad input is refused with a classed error (`sparsels_error_input`) that names the argument, what it must be and
+#' what it was. Covariates that cannot be estimated without some fold are refused, naming the fold.
+#'
+#' @references
+#' Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for regularized least-squares.
+#' \doi{10.48550/arXiv.1003.3570}
+#'
+#' Zhang, T. (2009). Adaptive forward-backward greedy algorithm for sparse learning with linear models. Advances
+#' in Neural Information Processing Systems 21, 1921-1928.
+#'
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))
+#' tumour <- factor(ifelse(x[, 7] - x[, 50] + rnorm(40) / 2 > 0, "yes", "no"))
+#' fit <- greedy_rls(x, tumour, k = 10)
+#' fit
+#' selected(fit, 2)
+#' table(predict(fit, x, size = 2, type = "class"), tumour)
+#' @export
+greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, folds = "loo",
+                       criterion = "squared", search = "forward", keep = 0, threads = 1,
+                       progress = interactive()) {
+  problem <- fitter_problem(x, y, ..., data = data)
+  control <- path_control(problem, k, lambda, folds, criterion)
+  check_choice(search, "search", names(searches))
+  control$search <- search
+  control$keep <- check_count(keep, "keep", lower = 0L)
+  control$threads <- check_count(threads, "threads")
+  control$progress <- check_flag(progress, "progress")
+  fits <- lapply(control$lambda, function(lambda) greedy_path(problem, control, lambda))
+  new_sparse_fit("greedy_rls", problem, fits, control, match.call())
+}
+
+searches <- c(forward = 0L, backward = 1L, floating = 2L, forward_backward = 3L, given = 4L)
+statuses <- c("complete", "early_stop", "interrupted", "move_limit")
+
+# What every fitter of a path is told, checked once.
+path_control <- function(problem, k, lambda, folds, criterion) {
+  folds <- as_folds(folds, problem)
+  fold_basis_check(problem, folds)
+  usable <- sum(problem$usable)
+  chosen <- check_lambda(lambda)
+  rule <- if (is.null(lambda)) "chosen by leave-one-out with all features" else "given"
+  if (is.null(chosen)) chosen <- best_lambda(problem)
+  list(
+    k = if (is.null(k)) max(1L, min(usable, nrow(problem) - 1L, 100L)) else
+      check_count(k, "k", usable, "the number of usable columns"),
+    patience = if (is.null(k)) 10L else 0L,
+    lambda = chosen, lambda_rule = rule, folds = folds,
+    criterion = as_criterion(criterion, problem, folds)
+  )
+}
+
+# The path for one lambda: a kernel's answer as a list for new_sparse_fit(). `given`: add these columns in this order.
+greedy_path <- function(problem, control, lambda, given = integer()) {
+  usable <- sum(problem$usable)
+  forward_only <- control$search %in% c("forward", "given")
+  bar <- progress_bar(control$progress, "Selecting features")
+  answer <- .Call(C_greedy_rls, c(working(problem), list(response = problem$y)), list(
+    lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
+    patience = if (control$search == "backward") 0L else control$patience,
+    limit = if (forward_only) control$k else if (control$search == "backward") usable else
+      20L * control$k + 100L,
+    search = searches[[control$search]], criterion = control$criterion$code, given = given - 1L,
+    folds = pack_folds(control$folds), threads = control$threads,
+    judge = control$criterion$judge, progress = bar
+  ))
+  unpack_path(answer, problem, control, lambda)
+}
+
+# Rows of each partition fold by fold, counted from 0, and where the folds start.
+pack_folds <- function(folds) {
+  sizes <- apply(folds$ids, 2L, tabulate, simplify = FALSE)
+  list(
+    loo = as.integer(folds$loo),
+    order = as.integer(apply(folds$ids, 2L, order)) - 1L,
+    count = lengths(sizes),
+    start = as.integer(unlist(lapply(sizes, function(size) c(0, cumsum(size)))))
+  )
+}
+
+unpack_path <- function(answer, problem, control, lambda) {
+  status <- answer$ends[1L]
+  if (status < 0L) {
+    stop_input(sprintf("the system is numerically singular at lambda = %g: use a larger `lambda`", lambda),
+               "sparsels_error_singular")
+  }
+  keep <- seq_len(answer$ends[2L] + 1L)
+  feature <- answer$feature[keep] + 1L
+  size <- answer$size[keep]
+  value <- criterion_value(control$criterion, answer$loss[keep])
+  path <- data.frame(
+    step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
+    feature = replace(feature, 1L, NA), name = c(NA, problem$names[feature[-1L]]), size = size,
+    criterion = value, se = answer$se[keep], squared = answer$squared[keep]
+  )
+  if (problem$task != "regression") path$error <- answer$error[keep]
+  list(
+    lambda = lambda, status = statuses[status + 1L], path = path, size = answer$ends[3L],
+    models = unpack_models(answer, control$k, ncol(problem$y)),
+    held_out = problem$y - answer$held_out, fitted = problem$y - answer$fitted,
+    alternatives = unpack_others(answer, problem, control, length(keep))
+  )
+}
+
+# Per size 0..k: features in the order chosen, their coefficients in working units, the row of the path.
+unpack_models <- function(answer, k, L) {
+  model <- matrix(answer$model, k, k + 1L)
+  beta <- array(answer$beta, c(k, L, k + 1L))
+  lapply(0:k, function(size) {
+    if (answer$model_entry[size + 1L] < 0L) return(NULL)
+    list(features = model[seq_len(size), size + 1L] + 1L,
+         beta = matrix(beta[seq_len(size), , size + 1L], size, L),
+         row = answer$model_entry[size + 1L] + 1L)
+  })
+}
+
+unpack_others <- function(answer, problem, control, entries) {
+  if (control$keep == 0L) return(NULL)
+  moves <- seq_len(entries)[-1L]
+  feature <- matrix(answer$other, control$keep)[, moves, drop = FALSE] + 1L
+  loss <- matrix(answer$other_loss, control$keep)[, moves, drop = FALSE]
+  there <- feature > 0L
+  data.frame(
+    step = col(feature)[there], rank = row(feature)[there], feature = feature[there],
+    name = problem$names[feature[there]], criterion = criterion_value(control$criterion, loss[there])
+  )
+}
+
+# A function (done, total) that moves a progress bar, or NULL.
+progress_bar <- function(wanted, label, frame = parent.frame()) {
+  if (!wanted) return(NULL)
+  id <- cli::cli_progress_bar(label, total = 1, .envir = frame)
+  function(done, total) cli::cli_progress_update(set = done, total = total, id = id, .envir = frame)
+}

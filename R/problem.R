@@ -1,0 +1,718 @@
+#' State a learning problem
+#'
+#' Checks data once and holds them in the form every method of the package takes: the columns to
+#' choose from, the coded response, case weights and unpenalised covariates.
+#'
+#' With weights \eqn{w_j}, unpenalised covariates \eqn{z_j} (the intercept is one of them) and
+#' chosen columns \eqn{S}, the methods minimise
+#' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2,}{
+#' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2,}
+#' where \eqn{\tilde x}{xs} is `x` with each column centred and divided by its scale. The scale is
+#' the weighted root mean square deviation \eqn{\sqrt{\sum_j w_j (x_j - c)^2 / \sum_j w_j}}{
+#' sqrt(sum_j w_j (x_j - c)^2 / sum_j w_j)} about the weighted mean \eqn{c} (about 0 without
+#' intercept), and 1 with `standardize = FALSE`. It is estimated on all rows of the problem,
+#' held-out ones too; `cross_validate()` estimates it again within every outer fold. Coefficients
+#' and predictions always come back on the user's scale.
+#'
+#' Columns that are constant, zero or a linear combination of the covariates cannot be chosen: they
+#' are set aside and listed by `print()`, and are no error.
+#'
+#' Logical variables count as 0 and 1. In a data frame or formula, factor and character variables
+#' become indicator columns with treatment contrasts, named as [stats::model.matrix()] names them.
+#' A formula may use `.`, transformations and interactions; `offset()` is not supported and the
+#' intercept is removed by `intercept = FALSE` only. Formulas that only add and remove variables,
+#' such as `y ~ .`, stay quick with many thousands of columns.
+#'
+#' `problem[rows, cols]` is a problem again, with centre and scale estimated on its own rows; rows
+#' and columns are chosen by number, by name or by a logical vector.
+#'
+#' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for sparse `x`; a
+#' double matrix is not copied, so memory beyond `x` is a block of about a million values.
+#'
+#' @param x One of:
+#'   * a numeric, integer or logical matrix, rows are observations (m x n);
+#'   * a sparse matrix of the Matrix package, kept sparse as `dgCMatrix`;
+#'   * a data frame of the columns to choose from;
+#'   * a formula `response ~ columns`, with `data`;
+#'   * a `SummarizedExperiment` (genes x samples): its first assay, transposed;
+#'   * an earlier problem, which is returned as it is.
+#' @param y The response, one value per row: a numeric vector (regression); a factor, character or
+#'   logical vector with two values (coded -1 and +1, the second level is +1) or more (one -1/+1
+#'   column per class); a numeric matrix or data frame with a column per output (m x L). For a
+#'   `SummarizedExperiment` the name of a column of its `colData`. Not given with a formula.
+#' @param ... Must be empty: the arguments below are given by name, and unknown ones are refused.
+#' @param data A data frame with the variables of the formulas `x` and `adjust`.
+#' @param weights Positive case weights, one per row; all 1 by default.
+#' @param adjust Covariates that enter every model unpenalised, such as age, sex or batch: a
+#'   numeric vector, a numeric matrix, a data frame, or a one-sided formula such as
+#'   `~ age + batch`, evaluated in `data` or `colData(x)`. Variables of that formula are left
+#'   out of `.` in the formula `x`.
+#' @param intercept Whether every model has an unpenalised intercept.
+#' @param standardize Whether columns are brought to unit scale, see Details.
+#'
+#' @return A list of class `sparsels_problem` with, for m rows, n columns, L outputs and q
+#'   covariates: `x` (m x n), `y` (m x L, coded), `task` (`"regression"`, `"binary"` or
+#'   `"multiclass"`), `levels`, `response` (its name), `weights` (m), `z` (m x q, the covariates,
+#'   intercept first), `names` and `named` (column names, and whether they were given),
+#'   `row_names`, `centre`, `scale` and `usable` (n), `intercept`, `standardize`, and `design` and
+#'   `adjust_design`, which turn new data into columns.
+#'
+#' @section Errors:
+#' Of class `sparsels_error_input`, each naming the argument and the place: missing or infinite
+#' values, lengths that differ, fewer than two rows, no column or only constant ones, a response
+#' that is constant or has one class, character matrices, column names that are not unique, weights
+#' that are not positive, covariates that are linear combinations of each other.
+#'
+#' @examples
+#' x <- matrix(rnorm(60), 12, 5, dimnames = list(NULL, paste0("gene", 1:5)))
+#' tumour <- factor(rep(c("no", "yes"), 6))
+#' as_problem(x, tumour)
+#'
+#' d <- data.frame(tumour, age = 31:42, x)
+#' pb <- as_problem(tumour ~ ., data = d, adjust = ~ age)
+#' pb[1:8, c("gene1", "gene4")]
+#' @export
+as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, adjust = NULL,
+                       intercept = TRUE, standardize = TRUE) {
+  check_dots(..., known = c("x", "y", "data", problem_arguments))
+  UseMethod("as_problem")
+}
+
+#' @export
+as_problem.matrix <- function(x, y = NULL, ...) {
+  new_problem(as_values(x), y, response_name(substitute(y)), ...)
+}
+
+#' @export
+as_problem.Matrix <- as_problem.matrix
+
+#' @export
+as_problem.DelayedMatrix <- as_problem.matrix
+
+#' @export
+as_problem.data.frame <- function(x, y = NULL, ..., intercept = TRUE) {
+  design <- frame_design(x, check_flag(intercept, "intercept"))
+  new_problem(design_matrix(design, x, "x"), y, response_name(substitute(y)), ...,
+              intercept = intercept, design = design, row_names = given_row_names(x))
+}
+
+#' @export
+as_problem.formula <- function(x, y = NULL, ..., data = NULL, adjust = NULL, intercept = TRUE) {
+  if (!is.null(y)) stop_input("`y` is the left side of the formula `x`: do not give it again")
+  if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
+  if (!is.null(data) && !is.data.frame(data)) {
+    stop_input(sprintf("`data` must be a data frame, not %s", describe(data)))
+  }
+  env <- environment(x)
+  adjusted <- if (inherits(adjust, "formula")) all.vars(adjust)
+  dot <- setdiff(names(data), c(all.vars(x[[2L]]), adjusted))
+  design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data")
+  new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
+              response_name(x[[2L]]), ..., data = data, adjust = adjust, intercept = intercept,
+              design = design, row_names = given_row_names(data),
+              called = c(x = "data", y = response_name(x[[2L]])))
+}
+
+formula_response <- function(formula, data) {
+  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
+                    all.vars(formula[[2L]]))
+  if (length(unknown)) stop_input(sprintf("no variable %s in `data`", some_of(unknown)))
+  eval(formula[[2L]], data, environment(formula))
+}
+
+#' @export
+as_problem.SummarizedExperiment <- function(x, y = NULL, ..., data = NULL) {
+  if (!is.null(data)) stop_input("`data` is not used with a SummarizedExperiment: see its colData")
+  samples <- experiment_samples(x)
+  if (!(is.character(y) && length(y) == 1L && y %in% names(samples))) {
+    stop_input(sprintf("`y` must name a column of colData(x), one of %s, not %s",
+                       some_of(names(samples), 10L), describe(y)))
+  }
+  new_problem(experiment_values(x), samples[[y]], y, ..., data = samples,
+              called = c(x = "assay(x)", y = y))
+}
+
+experiment_samples <- function(x) {
+  need_package("SummarizedExperiment")
+  as.data.frame(SummarizedExperiment::colData(x), optional = TRUE)
+}
+
+# samples x genes
+experiment_values <- function(x) {
+  need_package("SummarizedExperiment")
+  if (!length(SummarizedExperiment::assays(x))) stop_input("`x` has no assay")
+  Matrix::t(as_values(SummarizedExperiment::assay(x), "assay(x)"))
+}
+
+need_package <- function(package) {
+  if (!requireNamespace(package, quietly = TRUE)) {
+    stop_input(sprintf("package '%s' is needed for this input and is not installed", package))
+  }
+}
+
+#' @export
+as_problem.sparsels_problem <- function(x, y = NULL, ...) {
+  given <- c(list(y = y), list(...))
+  given <- names(Filter(Negate(is.null), given))
+  if (length(given)) {
+    stop_input(sprintf("`x` is a problem already: %s cannot be given again",
+                       some_of(given, Inf, "`")))
+  }
+  x
+}
+
+#' @export
+as_problem.default <- function(x, y = NULL, ...) {
+  stop_input(sprintf(
+    "`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
+    describe(x), drop_hint(x)
+  ))
+}
+
+drop_hint <- function(x) {
+  if (is.numeric(x)) " (`drop = FALSE` keeps a single row or column a matrix)" else ""
+}
+
+# The one constructor -----------------------------------------------------------------------------
+
+new_problem <- function(x, y, response, ..., data = NULL, weights = NULL, adjust = NULL,
+                        intercept = TRUE, standardize = TRUE, design = NULL,
+                        row_names = rownames(x), called = c(x = "x", y = "y")) {
+  check_flag(intercept, "intercept")
+  check_flag(standardize, "standardize")
+  check_values(x, called[["x"]])
+  check_names(colnames(x), called[["x"]])
+  m <- nrow(x)
+  coded <- code_response(y, m, called)
+  covariates <- adjust_columns(adjust, data, m, intercept)
+  problem <- structure(list(
+    x = x, y = coded$y, task = coded$task, levels = coded$levels, response = response,
+    weights = check_weights(weights, m), z = covariates$z,
+    names = if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else colnames(x),
+    named = !is.null(colnames(x)), row_names = row_names,
+    centre = NULL, scale = NULL, usable = NULL, intercept = intercept, standardize = standardize,
+    design = design, adjust_design = covariates$design
+  ), class = "sparsels_problem")
+  covariate_basis(problem)
+  problem <- measure_columns(problem)
+  if (!any(problem$usable)) {
+    stop_input(sprintf("every column of `%s` is constant or explained by the covariates",
+                       called[["x"]]))
+  }
+  problem
+}
+
+# x -----------------------------------------------------------------------------------------------
+
+# any matrix as a double matrix or a dgCMatrix; a double matrix stays the user's own, uncopied
+as_values <- function(x, called = "x") {
+  if (inherits(x, "dgCMatrix")) return(x)
+  if (inherits(x, "sparseMatrix")) {
+    return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
+  }
+  if (isS4(x)) x <- as.matrix(x)
+  if (!is.numeric(x) && !is.logical(x)) {
+    stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
+                       if (is.character(x)) ": give factors in a data frame" else ""))
+  }
+  if (!is.double(x)) storage.mode(x) <- "double"
+  x
+}
+
+check_values <- function(x, called) {
+  if (ncol(x) < 1L) stop_input(sprintf("`%s` must have at least one column to choose from", called))
+  if (nrow(x) < 2L) {
+    stop_input(sprintf("`%s` must have at least 2 rows, not %d", called, nrow(x)))
+  }
+  bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x) else dense_not_finite(x)
+  if (!bad$count) return(invisible(x))
+  column <- if (is.null(colnames(x))) bad$column else sprintf("'%s'", colnames(x)[bad$column])
+  stop_input(sprintf("`%s` has %s (first: row %d, column %s)", called,
+                     counted(bad$count, "missing or infinite value"), bad$row, column))
+}
+
+# a sum tells a column with such a value (or, rarely, one too large to sum) without a copy of x
+dense_not_finite <- function(x) {
+  columns <- which(!is.finite(colSums(x)))
+  rows <- lapply(columns, function(j) which(!is.finite(x[, j])))
+  columns <- columns[lengths(rows) > 0L]
+  rows <- rows[lengths(rows) > 0L]
+  list(count = sum(lengths(rows)), row = unlist(rows)[1L], column = columns[1L])
+}
+
+sparse_not_finite <- function(x) {
+  bad <- which(!is.finite(x@x))
+  list(count = length(bad), row = x@i[bad[1L]] + 1L, column = findInterval(bad[1L] - 1L, x@p))
+}
+
+check_names <- function(names, called) {
+  if (is.null(names)) return(invisible())
+  empty <- which(is.na(names) | names == "")
+  if (length(empty)) {
+    stop_input(sprintf("`%s` has %s without a name (first: column %d): name all or none",
+                       called, counted(length(empty), "column"), empty[1L]))
+  }
+  twice <- anyDuplicated(names)
+  if (twice) {
+    stop_input(sprintf(
+      "`%s` has two columns named '%s' (%d and %d): make.unique(colnames(x)) gives unique names",
+      called, names[twice], match(names[twice], names), twice
+    ))
+  }
+}
+
+given_row_names <- function(data) {
+  if (is.data.frame(data) && .row_names_info(data) > 0L) row.names(data)
+}
+
+# y -----------------------------------------------------------------------------------------------
+
+# list(y = m x L coded, task, levels)
+code_response <- function(y, rows, called) {
+  name <- called[["y"]]
+  if (is.null(y)) stop_input(sprintf("`%s` is missing: the response is needed", name))
+  y <- single_column(y, name)
+  if (NROW(y) != rows) {
+    stop_input(sprintf("`%s` must have one value for each of the %d rows of `%s`, not %d",
+                       name, rows, called[["x"]], NROW(y)))
+  }
+  check_response_values(y, name)
+  if (is.numeric(y)) code_numbers(y, name) else code_classes(y, name)
+}
+
+# a matrix or frame with one column is that column
+single_column <- function(y, name) {
+  if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
+  if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
+  if (is.matrix(y) && ncol(y) == 1L && !is.object(y)) y <- y[, 1L]
+  numbers <- is.numeric(y) && !inherits(y, "Surv") && length(dim(y)) %in% c(0L, 2L)
+  classes <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
+  if (!numbers && !classes) {
+    stop_input(sprintf("`%s` must be numeric, a factor, character or logical, not %s",
+                       name, describe(y)))
+  }
+  y
+}
+
+check_response_values <- function(y, name) {
+  bad <- which(if (is.numeric(y)) rowSums(!is.finite(as.matrix(y))) > 0 else is.na(y))
+  if (length(bad)) {
+    kind <- if (is.numeric(y)) "missing or infinite value" else "missing value"
+    stop_input(sprintf("`%s` has %s (first: row %d)", name, counted(length(bad), kind), bad[1L]))
+  }
+}
+
+code_numbers <- function(y, name) {
+  y <- as.matrix(y)
+  storage.mode(y) <- "double"
+  constant <- which(apply(y, 2L, function(column) all(column == column[1L])))
+  if (length(constant)) {
+    where <- if (ncol(y) == 1L) "" else sprintf(" of column %d", constant[1L])
+    stop_input(sprintf("`%s` must vary, but is %s in every row%s", name,
+                       format(y[1L, constant[1L]]), where))
+  }
+  dimnames(y) <- if (!is.null(colnames(y))) list(NULL, colnames(y))
+  list(y = y, task = "regression", levels = NULL)
+}
+
+code_classes <- function(y, name) {
+  y <- droplevels(as.factor(y))
+  classes <- levels(y)
+  if (length(classes) < 2L) {
+    stop_input(sprintf("`%s` must have at least two classes, but every row is '%s'", name, classes))
+  }
+  coded <- 2 * outer(as.integer(y), seq_along(classes), "==") - 1
+  colnames(coded) <- classes
+  if (length(classes) > 2L) return(list(y = coded, task = "multiclass", levels = classes))
+  list(y = unname(coded[, 2L, drop = FALSE]), task = "binary", levels = classes)
+}
+
+check_weights <- function(weights, rows) {
+  if (is.null(weights)) return(rep(1, rows))
+  if (!is.numeric(weights) || is.object(weights)) {
+    stop_input(sprintf("`weights` must be positive numbers, not %s", describe(weights)))
+  }
+  if (length(weights) != rows) {
+    stop_input(sprintf("`weights` must have one value for each of the %d rows, not %d",
+                       rows, length(weights)))
+  }
+  bad <- which(!(is.finite(weights) & weights > 0))
+  if (length(bad)) {
+    stop_input(sprintf("`weights` must be positive and finite, but weight %d is %s",
+                       bad[1L], format(weights[bad[1L]])))
+  }
+  as.double(weights)
+}
+
+# Covariates --------------------------------------------------------------------------------------
+
+# list(z = m x q with the intercept first, design)
+adjust_columns <- function(adjust, data, rows, intercept) {
+  design <- adjust_design(adjust, data, intercept)
+  if (inherits(adjust, "formula")) {
+    z <- design_matrix(design, data, "data", environment(adjust))
+  } else {
+    z <- adjust_values(design, adjust, rows)
+  }
+  check_covariates(z, rows)
+  list(z = with_intercept(z, rows, intercept), design = design)
+}
+
+# how `adjust` was given: a design for a formula or frame, the names for a matrix
+adjust_design <- function(adjust, data, intercept) {
+  if (is.null(adjust)) return(NULL)
+  if (inherits(adjust, "formula")) {
+    if (length(adjust) != 2L) stop_input("the formula `adjust` must be one-sided, such as `~ age`")
+    env <- environment(adjust)
+    design <- formula_design(adjust[[2L]], env, data, names(data), intercept, "data")
+    return(c(design, kind = "formula"))
+  }
+  if (is.data.frame(adjust)) return(c(frame_design(adjust, intercept, "adjust"), kind = "frame"))
+  list(names = matrix_names(adjust_matrix(adjust)), kind = "matrix")
+}
+
+adjust_matrix <- function(adjust) {
+  if (!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust)) {
+    stop_input(sprintf("`adjust` must be numeric, a data frame or a one-sided formula, not %s",
+                       describe(adjust)))
+  }
+  as.matrix(adjust) + 0
+}
+
+matrix_names <- function(z) {
+  if (!is.null(colnames(z))) return(colnames(z))
+  if (ncol(z) == 1L) "adjust" else paste0("adjust", seq_len(ncol(z)))
+}
+
+# covariates from a matrix or a frame with the variables of the design
+adjust_values <- function(design, adjust, rows) {
+  if (is.null(design)) return(matrix(0, rows, 0L))
+  if (design$kind != "matrix") return(design_matrix(design, adjust, "adjust"))
+  z <- adjust_matrix(adjust)
+  colnames(z) <- matrix_names(z)
+  if (!all(design$names %in% colnames(z)) || anyDuplicated(colnames(z))) {
+    stop_newdata("`adjust` must have the columns %s, each once", some_of(design$names, Inf))
+  }
+  z[, design$names, drop = FALSE]
+}
+
+check_covariates <- function(z, rows) {
+  if (nrow(z) != rows) {
+    stop_input(sprintf("`adjust` must have %d rows, one per observation, not %d", rows, nrow(z)))
+  }
+  bad <- which(rowSums(!is.finite(z)) > 0)
+  if (length(bad)) {
+    stop_input(sprintf("`adjust` has %s with missing or infinite values (first: row %d)",
+                       counted(length(bad), "row"), bad[1L]))
+  }
+}
+
+with_intercept <- function(z, rows, intercept) {
+  rownames(z) <- NULL
+  if (!intercept) return(z)
+  cbind("(Intercept)" = rep(1, rows), z)
+}
+
+# Q (m x q), an orthonormal basis of sqrt(w) Z
+covariate_basis <- function(problem, strict = TRUE) {
+  decomposed <- qr(sqrt(problem$weights) * problem$z, tol = 1e-10)
+  if (strict) stop_aliased(decomposed, problem$z)
+  qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE]
+}
+
+stop_aliased <- function(decomposed, z, where = "") {
+  if (decomposed$rank == ncol(z)) return(invisible())
+  aliased <- colnames(z)[decomposed$pivot[seq.int(decomposed$rank + 1L, ncol(z))]]
+  stop_input(sprintf(
+    "the covariates in `adjust` are not linearly independent%s: %s follow%s from the others",
+    where, some_of(aliased), if (length(aliased) == 1L) "s" else ""
+  ))
+}
+
+# Centre, scale, usable ---------------------------------------------------------------------------
+
+measure_columns <- function(problem) {
+  moments <- column_moments(problem$x, problem$weights, problem$intercept)
+  if (!all(is.finite(moments$squares))) {
+    first <- which(!is.finite(moments$squares))[1L]
+    stop_input(sprintf("`x` has values too large to square (first: column '%s')",
+                       problem$names[first]))
+  }
+  problem$centre <- moments$centre
+  problem$scale <- rep(1, length(moments$centre))
+  problem$usable <- is_usable(problem, moments)
+  if (problem$standardize) {
+    rms <- sqrt(moments$squares / sum(problem$weights))
+    problem$scale[problem$usable] <- rms[problem$usable]
+  }
+  problem
+}
+
+# weighted mean (0 without intercept) and weighted sum of squares about it
+column_moments <- function(x, w, intercept) {
+  if (inherits(x, "dgCMatrix")) sparse_moments(x, w, intercept) else dense_moments(x, w, intercept)
+}
+
+dense_moments <- function(x, w, intercept) {
+  centre <- squares <- numeric(ncol(x))
+  for (block in column_blocks(nrow(x), ncol(x))) {
+    values <- x[, block, drop = FALSE]
+    if (intercept) {
+      # the second pass leaves an error in the last place of the mean only
+      for (pass in 1:2) {
+        mean <- colSums(w * values) / sum(w)
+        values <- values - rep(mean, each = nrow(x))
+        centre[block] <- centre[block] + mean
+      }
+    }
+    squares[block] <- colSums(w * values^2)
+  }
+  list(centre = centre, squares = squares)
+}
+
+sparse_moments <- function(x, w, intercept) {
+  row_w <- w[x@i + 1L]
+  stored <- diff(x@p)
+  column <- rep.int(seq_len(ncol(x)), stored)
+  sums <- function(values) {
+    x@x <- values
+    Matrix::colSums(x)
+  }
+  # the weight of the zeros of a column; exactly 0 where it has none
+  zeros <- ifelse(stored == nrow(x), 0, pmax(sum(w) - sums(row_w), 0))
+  centre <- numeric(ncol(x))
+  if (intercept) {
+    for (pass in 1:2) {
+      centre <- centre + (sums(row_w * (x@x - centre[column])) - zeros * centre) / sum(w)
+    }
+  }
+  squares <- sums(row_w * (x@x - centre[column])^2) + zeros * centre^2
+  list(centre = unname(centre), squares = unname(squares))
+}
+
+# columns in blocks of about a million values
+column_blocks <- function(rows, columns) {
+  size <- max(1L, 1e6 %/% max(rows, 1L))
+  split(seq_len(columns), (seq_len(columns) - 1L) %/% size)
+}
+
+# A column is usable when what the covariates leave of it stands above rounding: 1e-10 of the
+# centred column, and 1e-13 of the column itself, so that 1e6 + noise is usable and a column of 0.1
+# is not.
+is_usable <- function(problem, moments) {
+  own <- sqrt(moments$squares)
+  size <- sqrt(moments$squares + sum(problem$weights) * moments$centre^2)
+  residual <- own
+  if (ncol(problem$z) > problem$intercept) {
+    basis <- covariate_basis(problem, strict = FALSE)
+    doubtful <- which(moments$squares - explained_squares(problem, basis) <= 1e-6 * size^2)
+    for (block in column_blocks(nrow(problem$x), length(doubtful))) {
+      left <- working_matrix(problem, doubtful[block], basis)
+      residual[doubtful[block]] <- sqrt(colSums(left^2))
+    }
+  }
+  residual > 1e-10 * own + 1e-13 * size
+}
+
+# squared norm of the projection of each centred column on the covariates, from products only
+explained_squares <- function(problem, basis) {
+  root_basis <- sqrt(problem$weights) * basis
+  products <- as.matrix(Matrix::crossprod(root_basis, problem$x))
+  colSums((products - outer(colSums(root_basis), problem$centre))^2)
+}
+
+# For the kernels ---------------------------------------------------------------------------------
+
+working <- function(problem) {
+  basis <- covariate_basis(problem)
+  root_w <- sqrt(problem$weights)
+  list(
+    x = problem$x, root_w = root_w, centre = problem$centre, inv_scale = 1 / problem$scale,
+    usable = as.integer(problem$usable), q = basis, y = project_out(root_w * problem$y, basis)
+  )
+}
+
+# working columns, dense: sqrt(w) (x - centre) / scale, residual on the covariates
+working_matrix <- function(problem, cols = which(problem$usable),
+                           basis = covariate_basis(problem)) {
+  x <- as.matrix(problem$x[, cols, drop = FALSE])
+  m <- nrow(x)
+  x <- (x - rep(problem$centre[cols], each = m)) * rep(1 / problem$scale[cols], each = m)
+  project_out(unname(sqrt(problem$weights) * x), basis)
+}
+
+# twice is enough: orthogonal to rounding
+project_out <- function(values, basis) {
+  for (pass in 1:2) values <- values - basis %*% crossprod(basis, values)
+  values
+}
+
+# Methods -----------------------------------------------------------------------------------------
+
+#' @export
+dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
+
+#' @export
+`[.sparsels_problem` <- function(x, i, j, ...) {
+  if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
+  if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows to choose")
+  rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$row_names, "row")
+  cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$names, "column")
+  if (anyDuplicated(cols)) {
+    stop_input(sprintf("column '%s' is chosen twice", x$names[cols[anyDuplicated(cols)]]))
+  }
+  x$x <- x$x[rows, cols, drop = FALSE]
+  x$y <- x$y[rows, , drop = FALSE]
+  x$z <- x$z[rows, , drop = FALSE]
+  x$weights <- x$weights[rows]
+  x["row_names"] <- list(x$row_names[rows])
+  x$names <- x$names[cols]
+  x["design"] <- list(subset_design(x$design, cols))
+  measure_columns(x)
+}
+
+# the row or column numbers an index means
+positions <- function(index, size, names, what) {
+  if (is.logical(index) && length(index) != size) {
+    stop_input(sprintf("a logical choice of %ss must have length %d, not %d",
+                       what, size, length(index)))
+  }
+  if (is.factor(index)) index <- as.character(index)
+  mixed <- function(index) any(index < 0, na.rm = TRUE) && any(is.na(index) | index > 0)
+  if (is.numeric(index) && mixed(index)) {
+    stop_input(sprintf("a choice of %ss cannot mix positive and negative numbers", what))
+  }
+  if (!is.atomic(index)) {
+    stop_input(sprintf("%ss are chosen by number, name or a logical vector, not by %s",
+                       what, describe(index)))
+  }
+  chosen <- if (is.character(index)) match(index, names) else seq_len(size)[index]
+  bad <- which(is.na(chosen))
+  if (length(bad)) {
+    stop_input(sprintf("no %s %s: the problem has %s", what, show_value(index[index != 0][bad[1L]]),
+                       counted(size, what)))
+  }
+  if (!length(chosen)) stop_input(sprintf("the choice of %ss is empty", what))
+  chosen
+}
+
+#' @export
+print.sparsels_problem <- function(x, ...) {
+  cat(sprintf("<sparsels problem> %s x %s%s\n", counted(nrow(x), "row"), counted(ncol(x), "column"),
+              if (inherits(x$x, "dgCMatrix")) ", sparse" else ""))
+  cat("response: ", response_words(x), "\n", sep = "")
+  covariates <- setdiff(colnames(x$z), "(Intercept)")
+  if (length(covariates)) cat("adjusted for: ", some_of(covariates, 8L, ""), "\n", sep = "")
+  if (!x$intercept) cat("no intercept\n")
+  if (any(x$weights != 1)) {
+    cat(sprintf("weights: %s to %s\n", format(min(x$weights)), format(max(x$weights))))
+  }
+  aside <- x$names[!x$usable]
+  if (length(aside)) {
+    cat(sprintf("set aside: %s, constant or explained by the covariates (%s)\n",
+                counted(length(aside), "column"), some_of(aside, 5L, "")))
+  }
+  invisible(x)
+}
+
+response_words <- function(problem) {
+  if (problem$task == "regression") {
+    outputs <- if (ncol(problem$y) > 1L) sprintf(", %d outputs", ncol(problem$y)) else ""
+    return(paste0(problem$response, ", numeric", outputs))
+  }
+  counts <- class_counts(problem)
+  sprintf("%s, %d classes: %s", problem$response, length(counts),
+          paste(names(counts), counts, collapse = ", "))
+}
+
+# the class of each row as 1, 2, ...; NULL for numbers
+class_index <- function(problem) {
+  switch(problem$task,
+    binary = 1L + (problem$y[, 1L] > 0),
+    multiclass = max.col(problem$y, "first")
+  )
+}
+
+class_counts <- function(problem) {
+  counts <- tabulate(class_index(problem), length(problem$levels))
+  stats::setNames(counts, problem$levels)
+}
+
+without_x <- function(problem) {
+  problem["x"] <- list(NULL)
+  problem
+}
+
+# New data ----------------------------------------------------------------------------------------
+
+# new data as a matrix (dense or dgCMatrix) with the problem's columns `columns`, in that order
+new_data_matrix <- function(problem, newdata, columns) {
+  if (inherits(newdata, "sparsels_problem")) newdata <- newdata$x
+  if (inherits(newdata, "SummarizedExperiment")) newdata <- experiment_values(newdata)
+  if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
+  if (length(dim(newdata)) != 2L) {
+    stop_newdata("`newdata` must be a matrix or data frame, not %s%s", describe(newdata),
+                 drop_hint(newdata))
+  }
+  as_values(newdata[, new_positions(problem, newdata, columns), drop = FALSE], "newdata")
+}
+
+# by name where both have names, by position otherwise
+new_positions <- function(problem, newdata, columns) {
+  present <- colnames(newdata)
+  if (problem$named && !is.null(present)) {
+    needed <- problem$names[columns]
+    check_present(needed, present, "newdata")
+    twice <- intersect(needed, present[duplicated(present)])
+    if (length(twice)) {
+      stop_newdata("`newdata` has two columns named '%s'", twice[1L])
+    }
+    return(match(needed, present))
+  }
+  if (ncol(newdata) != ncol(problem)) {
+    stop_newdata("`newdata` must have the %d columns of the fit, not %d: %s", ncol(problem),
+                 ncol(newdata), "without names they are matched by position")
+  }
+  columns
+}
+
+new_frame_matrix <- function(problem, newdata, columns) {
+  if (!is.null(problem$design)) {
+    return(design_matrix(subset_design(problem$design, columns), newdata, "newdata"))
+  }
+  chosen <- unclass(newdata)[new_positions(problem, newdata, columns)]
+  names(chosen) <- problem$names[columns]
+  design_matrix(plain_design(names(chosen)), list2DF(chosen, nrow(newdata)), "newdata")
+}
+
+# covariates z (rows x q) of new data; `adjust` as for as_problem(), a formula's variables from
+# newdata
+new_covariates <- function(problem, newdata, adjust = NULL) {
+  if (inherits(newdata, "sparsels_problem")) return(newdata$z)
+  rows <- if (inherits(newdata, "SummarizedExperiment")) ncol(newdata) else nrow(newdata)
+  design <- problem$adjust_design
+  if (is.null(design) && !is.null(adjust)) {
+    stop_newdata("the fit has no covariates: `adjust` cannot be given")
+  }
+  z <- if (is.null(design)) matrix(0, rows, 0L) else new_adjust(design, newdata, adjust)
+  if (nrow(z) != rows) {
+    stop_newdata("`adjust` must have %d rows, as `newdata` has, not %d", rows, nrow(z))
+  }
+  with_intercept(z, rows, problem$intercept)
+}
+
+new_adjust <- function(design, newdata, adjust) {
+  if (inherits(adjust, "formula")) {
+    adjust <- stats::get_all_vars(adjust, if (is.data.frame(newdata)) newdata)
+  }
+  if (!is.null(adjust)) {
+    if (design$kind == "matrix" || is.data.frame(adjust)) return(adjust_values(design, adjust))
+    stop_newdata("`adjust` must be a data frame, as when fitted, not %s", describe(adjust))
+  }
+  if (design$kind == "formula") {
+    if (inherits(newdata, "SummarizedExperiment")) newdata <- experiment_samples(newdata)
+    if (is.data.frame(newdata)) return(design_matrix(design, newdata, "newdata"))
+  }
+  names <- if (design$kind == "matrix") design$names else design$columns$name
+  stop_newdata("`adjust` must be given for new data: the fit is adjusted for %s", some_of(names))
+}

@@ -1,0 +1,94 @@
+/* The only place that spells a Fortran call. Matrices are column-major. */
+#ifndef SPARSELS_BLAS_H
+#define SPARSELS_BLAS_H
+
+#ifndef USE_FC_LEN_T
+#define USE_FC_LEN_T
+#endif
+#include <Rconfig.h>
+#include <R_ext/BLAS.h>
+#include <R_ext/Lapack.h>
+#include <stddef.h>
+#ifndef FCONE
+#define FCONE
+#endif
+
+/* C (r x c) := alpha op(A) B + beta C, inner dimension k; op(A) = A' when trans_a. */
+static inline void blas_gemm(int trans_a, ptrdiff_t r, ptrdiff_t c, ptrdiff_t k, double alpha,
+    const double *A, ptrdiff_t lda, const double *B, ptrdiff_t ldb, double beta, double *C,
+    ptrdiff_t ldc) {
+  const int ri = (int)r, ci = (int)c, ki = (int)k, la = (int)lda, lb = (int)ldb, lc = (int)ldc;
+  F77_CALL(dgemm)
+  (trans_a ? "T" : "N", "N", &ri, &ci, &ki, &alpha, A, &la, B, &lb, &beta, C, &lc FCONE FCONE);
+}
+
+/* C (r x c) := alpha A B' + beta C, inner dimension k. */
+static inline void blas_gemm_trans_b(ptrdiff_t r, ptrdiff_t c, ptrdiff_t k, double alpha,
+    const double *A, ptrdiff_t lda, const double *B, ptrdiff_t ldb, double beta, double *C,
+    ptrdiff_t ldc) {
+  const int ri = (int)r, ci = (int)c, ki = (int)k, la = (int)lda, lb = (int)ldb, lc = (int)ldc;
+  F77_CALL(dgemm)
+  ("N", "T", &ri, &ci, &ki, &alpha, A, &la, B, &lb, &beta, C, &lc FCONE FCONE);
+}
+
+/* Upper triangle of C (n x n) := alpha A A' + beta C (A is n x k), or alpha A'A + beta C (A is k x
+ * n). */
+static inline void blas_syrk(int trans, ptrdiff_t n, ptrdiff_t k, double alpha, const double *A,
+    ptrdiff_t lda, double beta, double *C) {
+  const int ni = (int)n, ki = (int)k, la = (int)lda;
+  F77_CALL(dsyrk)("U", trans ? "T" : "N", &ni, &ki, &alpha, A, &la, &beta, C, &ni FCONE FCONE);
+}
+
+/* B (r x c) := B R^-1, or B R^-T when trans; R (c x c) is upper triangular. */
+static inline void blas_solve_right(
+    int trans, ptrdiff_t r, ptrdiff_t c, const double *R, double *B, ptrdiff_t ldb) {
+  const int ri = (int)r, ci = (int)c, lb = (int)ldb;
+  const double one = 1;
+  F77_CALL(dtrsm)
+  ("R", "U", trans ? "T" : "N", "N", &ri, &ci, &one, R, &ci, B, &lb FCONE FCONE FCONE FCONE);
+}
+
+/* B (r x c) := R^-1 B, or R^-T B when trans; R (r x r) is upper triangular. */
+static inline void blas_solve_left(
+    int trans, ptrdiff_t r, ptrdiff_t c, const double *R, double *B, ptrdiff_t ldb) {
+  const int ri = (int)r, ci = (int)c, lb = (int)ldb;
+  const double one = 1;
+  F77_CALL(dtrsm)
+  ("L", "U", trans ? "T" : "N", "N", &ri, &ci, &one, R, &ri, B, &lb FCONE FCONE FCONE FCONE);
+}
+
+/* A (r x c, r >= c) := its orthonormal factor, R (c x c) := the upper triangular one. tau holds c,
+   work `room` doubles. Zero on success. */
+static inline int lapack_qr(
+    ptrdiff_t r, ptrdiff_t c, double *A, double *R, double *tau, double *work, ptrdiff_t room) {
+  const int ri = (int)r, ci = (int)c, wi = room > 1 << 30 ? 1 << 30 : (int)room;
+  int info = 0;
+  F77_CALL(dgeqrf)(&ri, &ci, A, &ri, tau, work, &wi, &info);
+  if (info != 0)
+    return info;
+  for (ptrdiff_t j = 0; j < c; j++)
+    for (ptrdiff_t i = 0; i < c; i++)
+      R[i + j * c] = i <= j ? A[i + j * r] : 0;
+  F77_CALL(dorgqr)(&ri, &ci, &ci, A, &ri, tau, work, &wi, &info);
+  return info;
+}
+
+/* Upper triangle of A (n x n) := its Cholesky factor. Zero on success. */
+static inline int lapack_cholesky(ptrdiff_t n, double *A) {
+  const int ni = (int)n;
+  int info = 0;
+  F77_CALL(dpotrf)("U", &ni, A, &ni, &info FCONE);
+  return info;
+}
+
+/* Cholesky factor in A (n x n) := the inverse of what was factored, both triangles. */
+static inline void lapack_cholesky_inverse(ptrdiff_t n, double *A) {
+  const int ni = (int)n;
+  int info = 0;
+  F77_CALL(dpotri)("U", &ni, A, &ni, &info FCONE);
+  for (ptrdiff_t j = 0; j < n; j++)
+    for (ptrdiff_t i = 0; i < j; i++)
+      A[j + i * n] = A[i + j * n];
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* How good is a model, told from its held-out residuals r (m x L, user's units); the prediction is
+ * response - r. */
+#include "kernels.h"
+#include <math.h>
+
+/* A sum of losses over some rows and the weight it stands for. */
+struct tally {
+  double loss, weight;
+};
+
+static double weight_of(const struct problem *pb, ptrdiff_t row) {
+  return pb->root_w[row] * pb->root_w[row];
+}
+
+/* One where the predicted class is wrong: the sign of the prediction, or the largest of L outputs.
+ */
+static double row_error(const struct problem *pb, const double *r, ptrdiff_t row) {
+  const ptrdiff_t m = pb->m;
+  if (pb->L == 1)
+    return ((pb->response[row] - r[row] > 0) != (pb->response[row] > 0)) ? 1 : 0;
+  ptrdiff_t truth = 0, top = 0;
+  double highest = -INFINITY;
+  for (ptrdiff_t l = 0; l < pb->L; l++) {
+    const double f = pb->response[row + l * m] - r[row + l * m];
+    if (pb->response[row + l * m] > 0)
+      truth = l;
+    if (f > highest) {
+      highest = f;
+      top = l;
+    }
+  }
+  return truth != top ? 1 : 0;
+}
+
+static double row_loss(
+    const struct problem *pb, enum criterion kind, const double *r, ptrdiff_t row) {
+  if (kind == ERROR)
+    return row_error(pb, r, row);
+  double sum = 0;
+  for (ptrdiff_t l = 0; l < pb->L; l++) {
+    const double e = r[row + l * pb->m];
+    sum += kind == SQUARED ? e * e : fabs(e);
+  }
+  return sum / (double)pb->L;
+}
+
+/* Pairs of one positive and one negative row in the wrong order; a tie counts half. */
+static struct tally wrong_pairs(
+    const struct problem *pb, const double *r, const int *rows, int count) {
+  struct tally sum = {0, 0};
+  for (int p = 0; p < count; p++) {
+    if (pb->response[rows[p]] <= 0)
+      continue;
+    const double fp = pb->response[rows[p]] - r[rows[p]];
+    for (int n = 0; n < count; n++) {
+      if (pb->response[rows[n]] > 0)
+        continue;
+      const double fn = pb->response[rows[n]] - r[rows[n]];
+      const double w = weight_of(pb, rows[p]) * weight_of(pb, rows[n]);
+      sum.loss += fp > fn ? 0 : fp < fn ? w : w / 2;
+      sum.weight += w;
+    }
+  }
+  return sum;
+}
+
+static struct tally fold_tally(
+    const struct problem *pb, enum criterion kind, const double *r, const int *rows, int count) {
+  if (kind == AUC)
+    return wrong_pairs(pb, r, rows, count);
+  struct tally sum = {0, 0};
+  for (int p = 0; p < count; p++) {
+    const double w = weight_of(pb, rows[p]);
+    sum.loss += w * row_loss(pb, kind, r, rows[p]);
+    sum.weight += w;
+  }
+  return sum;
+}
+
+/* The standard error is that of a weighted mean of fold means. */
+struct figure judge_folds(const struct problem *pb, enum criterion kind, const double *r,
+    const int *order, const int *start, int count) {
+  double loss = 0, weight = 0, spread = 0;
+  int scored = 0;
+  for (int f = 0; f < count; f++) {
+    const struct tally t = fold_tally(pb, kind, r, order + start[f], start[f + 1] - start[f]);
+    loss += t.loss;
+    weight += t.weight;
+  }
+  const double mean = loss / weight;
+  for (int f = 0; f < count; f++) {
+    const struct tally t = fold_tally(pb, kind, r, order + start[f], start[f + 1] - start[f]);
+    if (t.weight > 0) {
+      const double off = t.loss / t.weight - mean;
+      spread += t.weight * off * off;
+      scored++;
+    }
+  }
+  return (struct figure){mean, scored > 1 ? sqrt(spread / weight / (scored - 1)) : NAN};
+}
+
+double judge_rows(const struct problem *pb, enum criterion kind, const double *r) {
+  double loss = 0, weight = 0;
+  for (ptrdiff_t j = 0; j < pb->m; j++) {
+    const double w = weight_of(pb, j);
+    loss += w * row_loss(pb, kind, r, j);
+    weight += w;
+  }
+  return loss / weight;
+}

@@ -1,0 +1,213 @@
+/* The border: every SEXP, the registration table and all entries. An entry unpacks (problem,
+   control), allocates the answer and the room with R's own allocators, so that a jump leaks
+   nothing, and calls one kernel. */
+#include <R.h>
+#include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
+#include <Rinternals.h>
+#include <time.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+#include "kernels.h"
+
+/* ---- lists by name ---- */
+
+static SEXP field(SEXP list, const char *name) {
+  SEXP names = getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < xlength(list); i++)
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
+      return VECTOR_ELT(list, i);
+  error("internal: no field '%s'", name);
+}
+
+static int int_field(SEXP list, const char *name) {
+  return asInteger(field(list, name));
+}
+
+/* A part of an answer: allocated into slot i of a protected list, and named. */
+static SEXP answer(SEXP list, int i, const char *name, SEXPTYPE type, size_t length) {
+  SEXP part = allocVector(type, (R_xlen_t)length);
+  SET_VECTOR_ELT(list, i, part);
+  SET_STRING_ELT(getAttrib(list, R_NamesSymbol), i, mkChar(name));
+  return part;
+}
+
+static SEXP named_list(int length) {
+  SEXP list = PROTECT(allocVector(VECSXP, length));
+  setAttrib(list, R_NamesSymbol, allocVector(STRSXP, length));
+  UNPROTECT(1);
+  return list;
+}
+
+static double *real_answer(SEXP list, int i, const char *name, size_t length) {
+  return REAL(answer(list, i, name, REALSXP, length));
+}
+
+static int *int_answer(SEXP list, int i, const char *name, size_t length) {
+  return INTEGER(answer(list, i, name, INTSXP, length));
+}
+
+/* ---- problem and folds ---- */
+
+static struct matrix unpack_matrix(SEXP x) {
+  if (!isS4(x))
+    return (struct matrix){REAL(x), NULL, NULL};
+  return (struct matrix){REAL(R_do_slot(x, install("x"))), INTEGER(R_do_slot(x, install("i"))),
+      INTEGER(R_do_slot(x, install("p")))};
+}
+
+static struct problem unpack_problem(SEXP problem) {
+  SEXP y = field(problem, "y"), Q = field(problem, "q");
+  return (struct problem){.m = nrows(y),
+      .n = length(field(problem, "usable")),
+      .L = ncols(y),
+      .q = ncols(Q),
+      .x = unpack_matrix(field(problem, "x")),
+      .centre = REAL(field(problem, "centre")),
+      .inv_scale = REAL(field(problem, "inv_scale")),
+      .usable = INTEGER(field(problem, "usable")),
+      .root_w = REAL(field(problem, "root_w")),
+      .Q = REAL(Q),
+      .y = REAL(y),
+      .response = REAL(field(problem, "response"))};
+}
+
+static struct folds unpack_folds(SEXP folds) {
+  return (struct folds){.loo = int_field(folds, "loo"),
+      .repeats = length(field(folds, "count")),
+      .order = INTEGER(field(folds, "order")),
+      .count = INTEGER(field(folds, "count")),
+      .start = INTEGER(field(folds, "start"))};
+}
+
+/* ---- host: interrupts, progress, the user's criterion, threads ---- */
+
+struct lent {
+  SEXP progress, judge; /* R functions or NULL */
+  double asked;         /* when stop() last asked R, in seconds */
+  double done, total;
+  int stopped;
+};
+
+static double seconds(void) {
+  struct timespec now;
+  timespec_get(&now, TIME_UTC);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void ask_r(void *data) {
+  struct lent *lent = data;
+  R_CheckUserInterrupt();
+  if (isFunction(lent->progress)) {
+    SEXP done = PROTECT(ScalarReal(lent->done)), total = PROTECT(ScalarReal(lent->total));
+    SEXP call = PROTECT(lang3(lent->progress, done, total));
+    eval(call, R_BaseEnv);
+    UNPROTECT(3);
+  }
+}
+
+/* Asks R at most ten times a second. */
+static int host_stop(struct host *host, double done, double total) {
+  struct lent *lent = host->self;
+  const double now = seconds();
+  if (lent->stopped || now - lent->asked < 0.1)
+    return lent->stopped;
+  lent->done = done;
+  lent->total = total;
+  lent->stopped = !R_ToplevelExec(ask_r, lent);
+  lent->asked = seconds();
+  return lent->stopped;
+}
+
+/* The R function answers NULL when it was interrupted. */
+static double host_judge(struct host *host, const double *residual, int repeat) {
+  struct lent *lent = host->self;
+  const R_xlen_t length = (R_xlen_t)host->residual_length;
+  SEXP r = PROTECT(allocVector(REALSXP, length)), which = PROTECT(ScalarInteger(repeat + 1));
+  memcpy(REAL(r), residual, (size_t)length * sizeof(double));
+  SEXP call = PROTECT(lang3(lent->judge, r, which));
+  SEXP value = eval(call, R_BaseEnv);
+  lent->stopped = lent->stopped || isNull(value);
+  const double loss = isNull(value) ? R_PosInf : asReal(value);
+  UNPROTECT(3);
+  return loss;
+}
+
+static int loaded_in; /* the process that loaded the package */
+
+static int process(void) {
+#ifdef _WIN32
+  return 0;
+#else
+  return (int)getpid();
+#endif
+}
+
+/* A forked child gets one thread: OpenMP's pool does not survive fork(). */
+static struct host make_host(struct lent *lent, SEXP control, size_t residual_length) {
+  *lent = (struct lent){.progress = field(control, "progress"), .judge = field(control, "judge")};
+  lent->asked = seconds();
+  return (struct host){.threads = process() == loaded_in ? int_field(control, "threads") : 1,
+      .stop = host_stop,
+      .judge = host_judge,
+      .residual_length = residual_length,
+      .self = lent};
+}
+
+/* ---- entries ---- */
+
+static SEXP C_greedy_rls(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  const struct folds folds = unpack_folds(field(control, "folds"));
+  const struct greedy_control ctl = {.lambda = asReal(field(control, "lambda")),
+      .nu = asReal(field(control, "nu")),
+      .k = int_field(control, "k"),
+      .patience = int_field(control, "patience"),
+      .keep = int_field(control, "keep"),
+      .limit = int_field(control, "limit"),
+      .search = (enum search)int_field(control, "search"),
+      .criterion = (enum criterion)int_field(control, "criterion"),
+      .given = INTEGER(field(control, "given"))};
+  const size_t k = (size_t)ctl.k, moves = (size_t)ctl.limit + 1, mL = (size_t)(pb.m * pb.L);
+  SEXP out = PROTECT(named_list(14));
+  struct greedy_result result = {.feature = int_answer(out, 0, "feature", moves),
+      .size = int_answer(out, 1, "size", moves),
+      .loss = real_answer(out, 2, "loss", moves),
+      .se = real_answer(out, 3, "se", moves),
+      .squared = real_answer(out, 4, "squared", moves),
+      .error = real_answer(out, 5, "error", moves),
+      .model_entry = int_answer(out, 6, "model_entry", k + 1),
+      .model = int_answer(out, 7, "model", k * (k + 1)),
+      .beta = real_answer(out, 8, "beta", k * (size_t)pb.L * (k + 1)),
+      .held_out = real_answer(out, 9, "held_out", mL),
+      .fitted = real_answer(out, 10, "fitted", mL),
+      .other = int_answer(out, 11, "other", moves * (size_t)ctl.keep),
+      .other_loss = real_answer(out, 12, "other_loss", moves * (size_t)ctl.keep)};
+  struct lent lent;
+  struct host host = make_host(&lent, control, mL);
+  void *work = R_alloc(greedy_work(&pb, &folds, &ctl, host.threads), 1);
+  const enum status status = greedy_rls(&pb, &folds, &ctl, &host, work, &result);
+  int *ends = int_answer(out, 13, "ends", 3);
+  ends[0] = (int)status;
+  ends[1] = result.moves;
+  ends[2] = result.best;
+  UNPROTECT(1);
+  return out;
+}
+
+#define ENTRY(name, arguments)                                                                     \
+  { #name, (DL_FUNC)(void (*)(void))name, arguments }
+
+static const R_CallMethodDef entries[] = {
+    ENTRY(C_greedy_rls, 2),
+    {NULL, NULL, 0},
+};
+
+void attribute_visible R_init_sparsels(DllInfo *dll) {
+  loaded_in = process();
+  R_registerRoutines(dll, NULL, entries, NULL, NULL);
+  R_useDynamicSymbols(dll, FALSE);
+  R_forceSymbols(dll, TRUE);
+}

@@ -1,0 +1,124 @@
+/* The table of contents of the C side: what a kernel is given, and one prototype for each.
+
+   Kernels are plain C11. They are handed const input, room to work in and room for the answer; they
+   never allocate, print, raise or know R. What they need of the outside they ask of `host`. */
+#ifndef SPARSELS_KERNELS_H
+#define SPARSELS_KERNELS_H
+
+#include <stddef.h>
+
+/* x as the user holds it: dense column-major, or compressed sparse columns when `p` is not NULL. */
+struct matrix {
+  const double *x; /* m x n, or the nonzeros */
+  const int *i;    /* row of each nonzero */
+  const int *p;    /* first nonzero of each column, n + 1 of them */
+};
+
+/* A regression problem in working coordinates (ARCHITECTURE.md): m rows, n columns, L outputs, q
+ * covariates. */
+struct problem {
+  ptrdiff_t m, n, L, q;
+  struct matrix x;
+  const double *centre;    /* n */
+  const double *inv_scale; /* n */
+  const int *usable;       /* n, 0 for a column that is set aside */
+  const double *root_w;    /* m, square roots of the case weights */
+  const double *Q;         /* m x q, orthonormal basis of the weighted covariates */
+  const double *y;         /* m x L, working response: sqrt(w) y, less its projection on Q */
+  const double *response;  /* m x L, the response in the user's units */
+};
+
+/* One or several partitions of the rows. Leave-one-out is the partition into m folds, with loo = 1.
+ */
+struct folds {
+  int loo, repeats;
+  const int *order; /* m x repeats, the rows of each partition, fold by fold */
+  const int *count; /* repeats, the number of folds of each */
+  const int *start; /* for each repeat its count + 1 fold starts, one repeat after the other */
+};
+
+/* What the caller lends a kernel. stop() is asked now and then, outside parallel regions: not zero
+   means that the kernel must return what it has. judge() is the user's own criterion, smaller is
+   better. */
+struct host {
+  int threads;
+  int (*stop)(struct host *host, double done, double total);
+  double (*judge)(struct host *host, const double *held_out_residual, int repeat);
+  size_t residual_length; /* of what judge() is given, m x L */
+  void *self;
+};
+
+enum status { COMPLETE = 0, EARLY_STOP = 1, INTERRUPTED = 2, MOVE_LIMIT = 3, NOT_POSITIVE = -1 };
+
+/* ---- problem.c ---- */
+
+/* out (m) := working column j: the residual on Q of root_w * (x_j - centre_j) * inv_scale_j. O(m
+ * q). */
+void working_column(const struct problem *pb, ptrdiff_t j, double *out);
+
+/* ---- criterion.c: how good is a model, told from its held-out residuals ---- */
+
+enum criterion { SQUARED = 0, ERROR = 1, ABSOLUTE = 2, AUC = 3, USER = 4 };
+
+struct figure {
+  double value; /* smaller is better */
+  double se;    /* standard error over folds, NAN where there is none */
+};
+
+/* Criterion of the residuals r (m x L, user's units) over one partition; rows of fold f are
+   order[start[f] .. start[f + 1]). O(mL); AUC: O(sum of positive x negative pairs within folds). */
+struct figure judge_folds(const struct problem *pb, enum criterion kind, const double *r,
+    const int *order, const int *start, int count);
+
+/* The same value without its standard error, for the many candidates of a step. */
+double judge_rows(const struct problem *pb, enum criterion kind, const double *r);
+
+/* ---- greedy.c: greedy regularised least-squares ---- */
+
+enum search { FORWARD = 0, BACKWARD = 1, FLOATING = 2, FORWARD_BACKWARD = 3, GIVEN = 4 };
+
+struct greedy_control {
+  double lambda;
+  double
+      nu; /* forward-backward: drop when it costs at most nu times the gain of the last addition */
+  int k;  /* models of size 0..k are kept */
+  int patience; /* stop after so many moves without improvement; 0: never */
+  int keep;     /* runners-up kept at each step */
+  int limit;    /* moves at most */
+  enum search search;
+  enum criterion criterion;
+  const int *given; /* k columns to add in this order, for GIVEN */
+};
+
+/* Filled by the kernel. Criteria are losses: smaller is better. Columns count from 0. */
+struct greedy_result {
+  int moves;         /* path entries 0..moves, entry 0 is the start */
+  int best;          /* size of the best model, -1 if none */
+  int *feature;      /* limit + 1, column of each move, -1 at the start */
+  int *size;         /* limit + 1, size after the move */
+  double *loss, *se; /* limit + 1 each, the criterion */
+  double *squared;   /* limit + 1, weighted mean squared held-out residual */
+  double *error;     /* limit + 1, zero-one error, for classes */
+  int *model_entry;  /* k + 1, path entry of the best model of each size, -1 if none */
+  int *model;   /* k x (k + 1), column s holds the s features of that model in the order chosen */
+  double *beta; /* k x L x (k + 1), their working coefficients */
+  double
+      *held_out;  /* m x L, held-out residuals of the best model, mean over repeats, user's units */
+  double *fitted; /* m x L, its residuals on the training rows, user's units */
+  int *other;     /* keep x (limit + 1), runners-up of each move, -1 where there are fewer */
+  double *other_loss;
+};
+
+/* How many bytes of work room greedy_rls() needs. */
+size_t greedy_work(const struct problem *pb, const struct folds *folds,
+    const struct greedy_control *control, int threads);
+
+/* Selects features by the exact cross-validated error of the ridge model on them.
+   Pahikkala, Airola and Salakoski 2010, Algorithm 3, for any partition, covariates, weights and
+   several outputs, adding and dropping. O(mn) a move with LOO and for each repeat of any N-fold
+   partition. */
+enum status greedy_rls(const struct problem *pb, const struct folds *folds,
+    const struct greedy_control *control, struct host *host, void *work,
+    struct greedy_result *result);
+
+#endif

@@ -1,0 +1,88 @@
+#include "lanes.h"
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
+    !defined(__SANITIZE_ADDRESS__)
+#define EACH_INSTRUCTION_SET                                                                       \
+  __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define EACH_INSTRUCTION_SET
+#endif
+
+#ifdef _OPENMP
+#define PRAGMA(text) _Pragma(#text)
+#define LANES_SUM(...) PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#define LANES PRAGMA(omp simd)
+#else
+#define LANES_SUM(...)
+#define LANES
+#endif
+
+enum { BLOCK = 256 }; /* rows whose denominators are held while the outputs pass by */
+
+EACH_INSTRUCTION_SET
+double lanes_dot(ptrdiff_t m, const double *x, const double *y) {
+  double sum = 0;
+  LANES_SUM(sum)
+  for (ptrdiff_t j = 0; j < m; j++)
+    sum += x[j] * y[j];
+  return sum;
+}
+
+EACH_INSTRUCTION_SET
+void lanes_shift(ptrdiff_t m, double *x, double f, const double *c) {
+  LANES
+  for (ptrdiff_t j = 0; j < m; j++)
+    x[j] -= f * c[j];
+}
+
+EACH_INSTRUCTION_SET
+double lanes_shift_and_score(ptrdiff_t m, ptrdiff_t L, double *x, double f, const double *c,
+    const double *a, const double *d, double kappa, const double *t) {
+  double inv_eta[BLOCK], total = 0;
+  for (ptrdiff_t from = 0; from < m; from += BLOCK) {
+    const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
+    double *xb = x + from;
+    const double *cb = c + from, *db = d + from;
+    LANES
+    for (ptrdiff_t j = 0; j < rows; j++) {
+      const double v = xb[j] - f * cb[j];
+      xb[j] = v;
+      inv_eta[j] = 1 / (db[j] * kappa - v * v);
+    }
+    for (ptrdiff_t l = 0; l < L; l++) {
+      const double *ab = a + l * m + from, tl = t[l];
+      double sum = 0;
+      LANES_SUM(sum)
+      for (ptrdiff_t j = 0; j < rows; j++) {
+        const double r = (ab[j] * kappa - xb[j] * tl) * inv_eta[j];
+        sum += r * r;
+      }
+      total += sum;
+    }
+  }
+  return total;
+}
+
+EACH_INSTRUCTION_SET
+struct fold_dots lanes_fold(ptrdiff_t h, double *q, double f, const double *b, const double *c) {
+  double cq = 0, qq = 0;
+  LANES_SUM(cq, qq)
+  for (ptrdiff_t j = 0; j < h; j++) {
+    const double v = q[j] + f * b[j];
+    q[j] = v;
+    cq += c[j] * v;
+    qq += v * v;
+  }
+  return (struct fold_dots){cq, qq};
+}
+
+EACH_INSTRUCTION_SET
+struct pair_dots lanes_pair(ptrdiff_t h, const double *g, const double *c, const double *q) {
+  double gc = 0, gq = 0;
+  LANES_SUM(gc, gq)
+  for (ptrdiff_t j = 0; j < h; j++) {
+    gc += g[j] * c[j];
+    gq += g[j] * q[j];
+  }
+  return (struct pair_dots){gc, gq};
+}

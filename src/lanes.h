@@ -1,0 +1,32 @@
+/* The hot loops, compiled once for each instruction set that the compiler can choose between at run
+   time and as plain C elsewhere. Sums are taken in another order on each, so results agree to
+   rounding. */
+#ifndef SPARSELS_LANES_H
+#define SPARSELS_LANES_H
+
+#include <stddef.h>
+
+/* x'y */
+double lanes_dot(ptrdiff_t m, const double *x, const double *y);
+
+/* x := x - f c */
+void lanes_shift(ptrdiff_t m, double *x, double f, const double *c);
+
+/* x := x - f c, and the leave-one-out sum of squares of the model that moves column x:
+   sum_jl ((a_jl kappa - x_j t_l) / (d_j kappa - x_j^2))^2;  a is m x L, t is L with stride. */
+double lanes_shift_and_score(ptrdiff_t m, ptrdiff_t L, double *x, double f, const double *c,
+    const double *a, const double *d, double kappa, const double *t);
+
+/* For one fold: q := q + f b, then the dot products of the candidate's c and q. */
+struct fold_dots {
+  double cq, qq;
+};
+struct fold_dots lanes_fold(ptrdiff_t h, double *q, double f, const double *b, const double *c);
+
+/* g'c and g'q in one pass. */
+struct pair_dots {
+  double gc, gq;
+};
+struct pair_dots lanes_pair(ptrdiff_t h, const double *g, const double *c, const double *q);
+
+#endif

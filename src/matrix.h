@@ -1,0 +1,19 @@
+/* A column of x, dense or compressed sparse. Methods never ask which. */
+#ifndef SPARSELS_MATRIX_H
+#define SPARSELS_MATRIX_H
+
+#include "kernels.h"
+#include <string.h>
+
+/* out (m) := column j. */
+static inline void gather_column(const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double *out) {
+  if (x->p == NULL) {
+    memcpy(out, x->x + j * m, (size_t)m * sizeof(double));
+  } else {
+    memset(out, 0, (size_t)m * sizeof(double));
+    for (int k = x->p[j]; k < x->p[j + 1]; k++)
+      out[x->i[k]] = x->x[k];
+  }
+}
+
+#endif

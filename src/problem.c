@@ -1,0 +1,16 @@
+/* Working coordinates: weights, covariates, centre and scale are met here and nowhere else. */
+#include "kernels.h"
+#include "lanes.h"
+#include "matrix.h"
+
+void working_column(const struct problem *pb, ptrdiff_t j, double *out) {
+  const ptrdiff_t m = pb->m;
+  const double centre = pb->centre[j], inv_scale = pb->inv_scale[j];
+  gather_column(&pb->x, m, j, out);
+  for (ptrdiff_t r = 0; r < m; r++)
+    out[r] = pb->root_w[r] * (out[r] - centre) * inv_scale;
+  for (ptrdiff_t l = 0; l < pb->q; l++) {
+    const double *q = pb->Q + l * m;
+    lanes_shift(m, out, lanes_dot(m, q, out), q);
+  }
+}

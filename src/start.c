@@ -1,0 +1,303 @@
+/* The state of greedy RLS for a given set of columns, from scratch.
+
+   With the QR factors of X_S above sqrt(lambda) I, R and the upper part T = X_S R^-1 of the
+   orthonormal one, the scaled G is I - QQ' - TT'. When the set is larger than m the m x m matrix is
+   inverted instead. O(mn) for the empty set, O(mn min(m, s)) for s columns, and for each fold H the
+   Cholesky factor of the smaller of |H| and s + q. */
+#include "blas.h"
+#include "greedy.h"
+#include "lanes.h"
+#include "matrix.h"
+#include <math.h>
+
+static ptrdiff_t least(ptrdiff_t a, ptrdiff_t b) {
+  return a < b ? a : b;
+}
+
+static ptrdiff_t largest_fold(const struct folds *folds) {
+  ptrdiff_t h = 0;
+  const int *start = folds->start;
+  for (int r = 0; r < folds->repeats; start += folds->count[r] + 1, r++)
+    for (int f = 0; f < folds->count[r]; f++)
+      if (start[f + 1] - start[f] > h)
+        h = start[f + 1] - start[f];
+  return h;
+}
+
+/* The room of start(), for a set of s columns. */
+struct room {
+  double *V;              /* m x (q + s), Q and T side by side; m x q when G is held */
+  double *stacked;        /* X_S above sqrt(lambda) I, (m + s) x s */
+  double *square;         /* R (s x s), or G (m x m) when s > m */
+  double *fold;           /* Cholesky factor of a fold */
+  double *U;              /* V of a fold, |H| x (q + s) */
+  double *panel, *panel2; /* as many rows as m or q + s, PANEL columns each */
+  size_t size;
+};
+
+static struct room divide(
+    const struct problem *pb, const struct folds *folds, ptrdiff_t s, double *base) {
+  const ptrdiff_t m = pb->m, held = s > m, rank = pb->q + (held ? 0 : s), h = largest_fold(folds);
+  const ptrdiff_t side = held ? m : s, fold = held ? h : least(h, rank);
+  const ptrdiff_t tall = (m > rank ? m : rank) * PANEL;
+  const ptrdiff_t size[] = {m * rank, side * side, fold * fold, h * rank, tall, tall};
+  ptrdiff_t at[7] = {0};
+  for (int i = 0; i < 6; i++)
+    at[i + 1] = at[i] + size[i];
+  if (base == NULL)
+    return (struct room){.size = (size_t)at[6]};
+  return (struct room){
+      base, base + at[1], base + at[2], base + at[3], base + at[4], base + at[5], (size_t)at[6]};
+}
+
+/* Both sides of s = m are asked, since the larger set need not want more room. */
+size_t start_room(const struct problem *pb, const struct folds *folds, ptrdiff_t size) {
+  const size_t most = divide(pb, folds, size, NULL).size;
+  const size_t at_m = divide(pb, folds, least(size, pb->m), NULL).size;
+  return most > at_m ? most : at_m;
+}
+
+static void fill_column(struct state *s, ptrdiff_t i, double *scratch) {
+  (void)scratch;
+  double *C = s->C + i * s->pb->m;
+  working_column(s->pb, i, C);
+  s->kappa[i] = s->control->lambda + lanes_dot(s->pb->m, C, C);
+}
+
+static int panel_in_play(const struct state *s, ptrdiff_t from, ptrdiff_t to) {
+  for (ptrdiff_t i = from; i < to; i++)
+    if (in_play(s, i) && !s->member[i])
+      return 1;
+  return 0;
+}
+
+/* Candidates, |S| <= m: C_i = x_i - T T'x_i and x_i'C_i = |C_i|^2 + lambda |R^-1 T'x_i|^2. */
+static enum status project_candidates(
+    struct state *s, const double *T, const double *R, double *W) {
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, k = s->size;
+  const double lambda = s->control->lambda;
+  for (ptrdiff_t from = 0; from < n; from += PANEL) {
+    const ptrdiff_t columns = least(n - from, PANEL);
+    double *C = s->C + from * m;
+    if (!panel_in_play(s, from, from + columns))
+      continue;
+    blas_gemm(1, k, columns, m, 1, T, m, C, m, 0, W, k);
+    blas_gemm(0, m, columns, k, -1, T, m, W, k, 1, C, m);
+    blas_solve_left(0, k, columns, R, W, k);
+    for (ptrdiff_t i = 0; i < columns; i++)
+      s->kappa[from + i] =
+          lambda * (1 + lanes_dot(k, W + i * k, W + i * k)) + lanes_dot(m, C + i * m, C + i * m);
+    if (s->host->stop(s->host, 0, 1))
+      return INTERRUPTED;
+  }
+  return COMPLETE;
+}
+
+/* Members, |S| <= m: C_i = lambda X_S A^-1 e_i = lambda T R^-T e_i and kappa_i = -lambda^2 |R^-T
+   e_i|^2, in which nothing cancels however small lambda is. */
+static void set_members(
+    struct state *s, const double *T, const double *R, double *W, double *columns_out) {
+  const ptrdiff_t m = s->pb->m, k = s->size;
+  const double lambda = s->control->lambda;
+  for (ptrdiff_t from = 0; from < k; from += PANEL) {
+    const ptrdiff_t columns = least(k - from, PANEL);
+    memset(W, 0, (size_t)(k * columns) * sizeof(double));
+    for (ptrdiff_t j = 0; j < columns; j++)
+      W[from + j + j * k] = 1;
+    blas_solve_left(1, k, columns, R, W, k);
+    blas_gemm(0, m, columns, k, lambda, T, m, W, k, 0, columns_out, m);
+    for (ptrdiff_t j = 0; j < columns; j++) {
+      const ptrdiff_t i = s->order[from + j];
+      memcpy(s->C + i * m, columns_out + j * m, (size_t)m * sizeof(double));
+      s->kappa[i] = -lambda * lambda * lanes_dot(k, W + j * k, W + j * k);
+    }
+  }
+}
+
+static enum status start_primal(struct state *s, const struct room *room) {
+  const struct problem *pb = s->pb;
+  const ptrdiff_t m = pb->m, k = s->size;
+  double *T = room->V + pb->q * m, *R = room->square;
+  const ptrdiff_t tall = m + k;
+  double *stacked = room->stacked;
+  memset(stacked, 0, (size_t)(tall * k) * sizeof(double));
+  for (ptrdiff_t j = 0; j < k; j++) {
+    memcpy(stacked + j * tall, s->C + s->order[j] * m, (size_t)m * sizeof(double));
+    stacked[m + j + j * tall] = sqrt(s->control->lambda);
+  }
+  /* the panels serve LAPACK as room for its reflections */
+  if (lapack_qr(tall, k, stacked, R, room->panel, room->panel2, m * PANEL) != 0)
+    return NOT_POSITIVE;
+  for (ptrdiff_t j = 0; j < k; j++)
+    memcpy(T + j * m, stacked + j * tall, (size_t)m * sizeof(double));
+  const enum status status = project_candidates(s, T, R, room->panel);
+  if (status != COMPLETE)
+    return status;
+  set_members(s, T, R, room->panel, room->panel2);
+  for (ptrdiff_t j = 0; j < k; j++) {
+    const double *Tj = T + j * m;
+    for (ptrdiff_t l = 0; l < pb->L; l++)
+      lanes_shift(m, s->a + l * m, lanes_dot(m, Tj, pb->y + l * m), Tj);
+    for (ptrdiff_t r = 0; r < m; r++)
+      s->d[r] -= Tj[r] * Tj[r];
+  }
+  return COMPLETE;
+}
+
+/* |S| > m: G = lambda (X_S X_S' + mu QQ' + lambda I)^-1 - lambda / (lambda + mu) QQ', with mu of
+   the size of X_S X_S' so that taking the covariates out again costs no digits. */
+static enum status start_dual(struct state *s, const struct room *room) {
+  const struct problem *pb = s->pb;
+  const ptrdiff_t m = pb->m, n = pb->n, k = s->size;
+  const double lambda = s->control->lambda;
+  double *G = room->square, *panel = room->panel, mu = 0;
+  memset(G, 0, (size_t)(m * m) * sizeof(double));
+  for (ptrdiff_t from = 0; from < k; from += PANEL) {
+    const ptrdiff_t columns = least(k - from, PANEL);
+    for (ptrdiff_t j = 0; j < columns; j++)
+      memcpy(panel + j * m, s->C + s->order[from + j] * m, (size_t)m * sizeof(double));
+    blas_syrk(0, m, columns, 1, panel, m, 1, G);
+  }
+  for (ptrdiff_t r = 0; r < m; r++)
+    mu += G[r + r * m] / (double)m;
+  blas_syrk(0, m, pb->q, mu, pb->Q, m, 1, G);
+  for (ptrdiff_t r = 0; r < m; r++)
+    G[r + r * m] += lambda;
+  if (lapack_cholesky(m, G) != 0)
+    return NOT_POSITIVE;
+  lapack_cholesky_inverse(m, G);
+  for (ptrdiff_t r = 0; r < m * m; r++)
+    G[r] *= lambda;
+  blas_gemm_trans_b(m, m, pb->q, -lambda / (lambda + mu), pb->Q, m, pb->Q, m, 1, G, m);
+  for (ptrdiff_t from = 0; from < n; from += PANEL) {
+    const ptrdiff_t columns = least(n - from, PANEL);
+    double *C = s->C + from * m;
+    memcpy(panel, C, (size_t)(m * columns) * sizeof(double));
+    blas_gemm(0, m, columns, m, 1, G, m, panel, m, 0, C, m);
+    for (ptrdiff_t i = 0; i < columns; i++)
+      s->kappa[from + i] =
+          lanes_dot(m, panel + i * m, C + i * m) + (s->member[from + i] ? -lambda : lambda);
+    if (s->host->stop(s->host, 0, 1))
+      return INTERRUPTED;
+  }
+  blas_gemm(0, m, pb->L, m, 1, G, m, pb->y, m, 0, s->a, m);
+  for (ptrdiff_t r = 0; r < m; r++)
+    s->d[r] = G[r + r * m];
+  return COMPLETE;
+}
+
+/* B (h x columns, leading dimension m) := (G_HH)^-1 B, for one fold whose factor is held. */
+struct fold_inverse {
+  int direct; /* fold holds the factor of G_HH; else (G_HH)^-1 = I + UU' */
+  ptrdiff_t h, rank;
+  const double *factor, *U;
+};
+
+static void apply_fold(
+    const struct fold_inverse *f, double *B, ptrdiff_t ldb, ptrdiff_t columns, double *panel) {
+  for (ptrdiff_t from = 0; from < columns; from += PANEL) {
+    const ptrdiff_t some = least(columns - from, PANEL);
+    double *P = B + from * ldb;
+    if (f->direct) {
+      blas_solve_left(1, f->h, some, f->factor, P, ldb);
+      blas_solve_left(0, f->h, some, f->factor, P, ldb);
+    } else if (f->rank > 0) {
+      blas_gemm(1, f->rank, some, f->h, 1, f->U, f->h, P, ldb, 0, panel, f->rank);
+      blas_gemm(0, f->h, some, f->rank, 1, f->U, f->h, panel, f->rank, 1, P, ldb);
+    }
+  }
+}
+
+/* G_HH = I - VV' on the fold's rows, or cut from G. Through the smaller of |H| and the rank of V.
+ */
+static int invert_fold(const struct state *s, const struct room *room, const int *rows, ptrdiff_t h,
+    struct fold_inverse *f) {
+  const ptrdiff_t m = s->pb->m, held = s->size > m, rank = s->pb->q + (held ? 0 : s->size);
+  double *E = room->fold, *U = room->U;
+  *f = (struct fold_inverse){held || h <= rank, h, rank, E, U};
+  if (!held)
+    for (ptrdiff_t l = 0; l < rank; l++)
+      for (ptrdiff_t p = 0; p < h; p++)
+        U[p + l * h] = room->V[rows[p] + l * m];
+  if (f->direct) {
+    for (ptrdiff_t j = 0; j < h; j++)
+      for (ptrdiff_t i = 0; i <= j; i++)
+        E[i + j * h] = held ? room->square[rows[i] + rows[j] * m] : i == j;
+    if (!held)
+      blas_syrk(0, h, rank, -1, U, h, 1, E);
+    return lapack_cholesky(h, E);
+  }
+  if (rank == 0)
+    return 0;
+  for (ptrdiff_t j = 0; j < rank; j++)
+    for (ptrdiff_t i = 0; i <= j; i++)
+      E[i + j * rank] = i == j;
+  blas_syrk(1, rank, h, -1, U, h, 1, E);
+  const int info = lapack_cholesky(rank, E);
+  if (info == 0)
+    blas_solve_right(0, h, rank, E, U, h);
+  return info;
+}
+
+static enum status start_partition(
+    struct state *s, const struct room *room, struct partition *part) {
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
+  for (ptrdiff_t i = 0; i < n; i++)
+    for (ptrdiff_t p = 0; p < m; p++)
+      part->D[p + i * m] = s->C[part->order[p] + i * m];
+  for (ptrdiff_t l = 0; l < L; l++)
+    for (ptrdiff_t p = 0; p < m; p++)
+      part->g[p + l * m] = s->a[part->order[p] + l * m];
+  for (int f = 0; f < part->count; f++) {
+    const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
+    struct fold_inverse inverse;
+    if (invert_fold(s, room, part->order + from, h, &inverse) != 0)
+      return NOT_POSITIVE;
+    apply_fold(&inverse, part->D + from, m, n, room->panel);
+    apply_fold(&inverse, part->g + from, m, L, room->panel);
+    if (s->host->stop(s->host, 0, 1))
+      return INTERRUPTED;
+  }
+  return COMPLETE;
+}
+
+/* Entries of G between positive and negative rows. */
+static void start_pairs(struct state *s, const struct room *room) {
+  const ptrdiff_t m = s->pb->m, held = s->size > m, rank = s->pb->q + (held ? 0 : s->size);
+  for (ptrdiff_t n = 0; n < s->negatives; n++)
+    for (ptrdiff_t p = 0; p < s->positives; p++) {
+      const ptrdiff_t i = s->positive[p], j = s->negative[n];
+      double sum = held ? room->square[i + j * m] : 0;
+      for (ptrdiff_t l = 0; !held && l < rank; l++)
+        sum -= room->V[i + l * m] * room->V[j + l * m];
+      s->pairs[p + n * s->positives] = sum;
+    }
+}
+
+enum status start(struct state *s) {
+  const struct problem *pb = s->pb;
+  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L;
+  const struct room room = divide(pb, s->folds, s->size, s->room);
+  memset(s->C, 0, (size_t)(m * n) * sizeof(double));
+  if (each_column(s, (double)m, fill_column))
+    return INTERRUPTED;
+  memcpy(room.V, pb->Q, (size_t)(m * pb->q) * sizeof(double));
+  memcpy(s->a, pb->y, (size_t)(m * L) * sizeof(double));
+  for (ptrdiff_t r = 0; r < m; r++) {
+    s->d[r] = 1;
+    for (ptrdiff_t l = 0; l < pb->q; l++)
+      s->d[r] -= pb->Q[r + l * m] * pb->Q[r + l * m];
+  }
+  enum status status = COMPLETE;
+  if (s->size > 0)
+    status = s->size > m ? start_dual(s, &room) : start_primal(s, &room);
+  memcpy(s->kappa_ref, s->kappa, (size_t)n * sizeof(double));
+  for (ptrdiff_t i = 0; i < n; i++)
+    for (ptrdiff_t l = 0; l < L; l++)
+      s->t[i * L + l] = lanes_dot(m, s->C + i * m, pb->y + l * m);
+  for (int r = 0; r < s->parts && status == COMPLETE; r++)
+    status = start_partition(s, &room, s->part + r);
+  start_pairs(s, &room);
+  s->since_start = 0;
+  return status;
+}

@@ -1,0 +1,4 @@
+library(testthat)
+library(sparsels)
+
+test_check("sparsels")

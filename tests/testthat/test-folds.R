@@ -1,0 +1,124 @@
+sizes <- function(folds) unname(sort(tabulate(folds$ids[, 1])))
+
+test_that("leave-one-out draws nothing", {
+  set.seed(1)
+  before <- .Random.seed
+  loo <- make_folds(5, "loo")
+  expect_s3_class(loo, "sparsels_folds", exact = TRUE)
+  expect_named(loo, c("ids", "loo", "label"))
+  expect_identical(loo$ids, matrix(1:5))
+  expect_true(loo$loo)
+  expect_identical(loo$label, "leave-one-out")
+  expect_identical(make_folds(5, 5), loo)
+  expect_identical(make_folds(5, c("e", "d", "c", "b", "a")), loo)
+  expect_identical(.Random.seed, before)
+})
+
+test_that("drawn folds are balanced and follow the seed", {
+  set.seed(2)
+  folds <- make_folds(23, 5)
+  expect_identical(sizes(folds), c(4L, 4L, 5L, 5L, 5L))
+  expect_false(folds$loo)
+  expect_identical(folds$label, "5-fold")
+  set.seed(2)
+  expect_identical(make_folds(matrix(0, 23, 2), 5), folds)
+  expect_identical(dim(make_folds(23, 5, repeats = 3)$ids), c(23L, 3L))
+  expect_identical(make_folds(23, 5, repeats = 3)$label, "5-fold x 3 repeats")
+  repeats <- make_folds(23, 5, repeats = 2)$ids
+  expect_false(identical(repeats[, 1], repeats[, 2]))
+  expect_identical(ncol(make_folds(30)$ids), 1L)
+  expect_identical(make_folds(30)$label, "10-fold")
+})
+
+test_that("strata are spread evenly, and so are the sizes", {
+  set.seed(3)
+  strata <- rep(c("a", "b", "c"), c(4, 11, 8))
+  folds <- make_folds(23, 5, strata = strata, repeats = 4)
+  expect_identical(folds$label, "5-fold, stratified x 4 repeats")
+  for (r in 1:4) {
+    counts <- table(folds$ids[, r], strata)
+    expect_lte(max(apply(counts, 2, function(count) diff(range(count)))), 1)
+    expect_lte(diff(range(rowSums(counts))), 1)
+  }
+})
+
+test_that("classes of a problem are the default strata", {
+  set.seed(4)
+  y <- rep(c("no", "yes"), c(20, 10))
+  pb <- as_problem(matrix(rnorm(60), 30), y)
+  folds <- as_folds(10, pb)
+  expect_identical(folds$label, "10-fold, stratified")
+  expect_true(all(table(folds$ids, y) == rep(2:1, each = 10)))
+  expect_identical(make_folds(pb, 10, strata = FALSE)$label, "10-fold")
+  expect_identical(make_folds(pb, 5, groups = rep(1:15, 2))$label, "5-fold by group (15 groups)")
+  three <- as_problem(matrix(rnorm(60), 30), rep(c("u", "v", "w"), 10))
+  expect_true(all(table(as_folds(10, three)$ids, rep(1:3, 10)) == 1))
+  expect_identical(as_folds(5, as_problem(matrix(rnorm(60), 30), rnorm(30)))$label, "5-fold")
+})
+
+test_that("groups stay together", {
+  set.seed(5)
+  groups <- rep(letters[1:7], c(6, 1, 1, 2, 2, 4, 4))
+  for (count in 2:7) {
+    folds <- make_folds(20, count, groups = groups)
+    expect_true(all(rowSums(table(groups, folds$ids) > 0) == 1))
+    expect_length(unique(folds$ids), count)
+  }
+  expect_lte(diff(range(tabulate(make_folds(20, 3, groups = groups)$ids))), 1)
+  each <- make_folds(20, "loo", groups = groups)
+  expect_identical(each$ids[, 1], rep(1:7, c(6, 1, 1, 2, 2, 4, 4)))
+  expect_identical(each$label, "leave-one-group-out (7 groups)")
+  expect_false(each$loo)
+  patients <- rep(1:20, each = 3)
+  repeats <- make_folds(60, 4, groups = patients, repeats = 2)$ids
+  expect_false(identical(repeats[, 1], repeats[, 2]))
+  arm <- rep(c("treated", "control"), each = 30)
+  both <- make_folds(60, 5, groups = patients, strata = arm)
+  expect_true(all(table(both$ids, arm) == 6))
+})
+
+test_that("given ids are folds in order of appearance", {
+  folds <- make_folds(6, c("z", "a", "z", "a", "m", "m"))
+  expect_identical(folds$ids, matrix(c(1L, 2L, 1L, 2L, 3L, 3L)))
+  expect_identical(folds$label, "given, 3 folds")
+  expect_identical(make_folds(6, factor(c(9, 7, 9, 7, 8, 8)))$ids, folds$ids)
+  several <- make_folds(4, list(c(1, 1, 2, 2), 4:1))
+  expect_identical(several$ids, cbind(c(1L, 1L, 2L, 2L), 1:4))
+  expect_identical(several$label, "given, 2 to 4 folds x 2")
+  expect_false(several$loo)
+  pb <- as_problem(matrix(c(1, 4, 2, 3)), 1:4)
+  expect_identical(as_folds(several, pb), several)
+})
+
+test_that("rsample objects are taken over", {
+  skip_if_not_installed("rsample")
+  set.seed(6)
+  v <- rsample::vfold_cv(mtcars, 4, repeats = 2)
+  folds <- make_folds(v)
+  expect_identical(folds$label, "given, 4 folds x 2")
+  held_out <- rsample::complement(v$splits[[7]])
+  expect_setequal(which(folds$ids[, 2] == folds$ids[held_out[1], 2]), held_out)
+  expect_identical(make_folds(32, v), folds)
+  expect_true(make_folds(rsample::loo_cv(mtcars))$loo)
+})
+
+test_that("folds print their sizes", {
+  expect_snapshot({
+    make_folds(5, "loo")
+    make_folds(6, c(1, 1, 2, 2, 3, 3))
+    make_folds(7, 3)
+  })
+})
+
+test_that("covariates that a fold alone determines are found", {
+  y <- c(1, 5, 2, 4, 3, 6)
+  batch <- data.frame(batch = c("a", "a", "b", "b", "c", "c"))
+  pb <- as_problem(matrix(c(2, 7, 1, 8, 2, 9)), y, adjust = batch)
+  expect_null(fold_basis_check(pb, as_folds("loo", pb)))
+  expect_null(fold_basis_check(pb, as_folds(c(1, 2, 1, 2, 1, 2), pb)))
+  expect_null(fold_basis_check(as_problem(pb$x, y), as_folds(batch$batch, pb)))
+  expect_error(fold_basis_check(pb, as_folds(batch$batch, pb)), "without fold 1 \\(rows 1, 2\\)")
+  expect_error(fold_basis_check(pb, as_folds(list(1:6, batch$batch), pb)), "without fold 1")
+  alone <- as_problem(pb$x, y, adjust = c(0, 0, 0, 1, 0, 0), weights = 1:6)
+  expect_error(fold_basis_check(alone, as_folds("loo", alone)), "without fold 4 \\(row 4\\)")
+})

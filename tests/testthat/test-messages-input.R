@@ -1,0 +1,251 @@
+# Every refusal of the front end, pinned: what it must be, what it was, where.
+
+refusal <- function(expr) {
+  condition <- tryCatch({
+    expr
+    NULL
+  }, error = identity)
+  cat(class(condition)[1L], ": ", conditionMessage(condition), "\n", sep = "")
+}
+x <- cbind(TP53 = c(1, 2, 3, 4, 5), MYC = c(2, 1, 2, 1, 9))
+y <- c(1, 3, 2, 5, 4)
+d <- data.frame(x, y = y, g = c("a", "b", "a", "b", "c"))
+
+test_that("conditions carry their classes and no call", {
+  error <- tryCatch(stop_input("no", "sparsels_error_argument"), error = identity)
+  expect_s3_class(error, c("sparsels_error_argument", "sparsels_error_input", "sparsels_error",
+                           "error", "condition"), exact = TRUE)
+  expect_null(conditionCall(error))
+  warned <- tryCatch(warn_sparsels("careful", "sparsels_interrupted"), warning = identity)
+  expect_s3_class(warned, c("sparsels_interrupted", "sparsels_warning", "warning", "condition"),
+                  exact = TRUE)
+})
+
+test_that("values of x", {
+  holes <- replace(x, cbind(c(4, 2, 5), c(1, 2, 2)), c(NA, Inf, NaN))
+  expect_snapshot({
+    refusal(as_problem(holes, y))
+    refusal(as_problem(unname(holes[, 2, drop = FALSE]), y))
+    refusal(as_problem(Matrix::Matrix(holes, sparse = TRUE), y))
+    refusal(as_problem(as.data.frame(holes), y))
+    refusal(as_problem(y ~ ., data = replace(d, "MYC", c(1, NA, 2, 3, 4))))
+    refusal(as_problem(x[1, , drop = FALSE], 1))
+    refusal(as_problem(x[, 0], y))
+    refusal(as_problem(cbind(a = rep(0.1, 5), b = 0), y))
+    refusal(as_problem(x[, 1, drop = FALSE], y, adjust = 2 * x[, 1]))
+    refusal(as_problem(matrix(letters[1:10], 5), y))
+    refusal(as_problem(matrix(1i, 5, 2), y))
+    refusal(as_problem(1e200 * x, y))
+  })
+})
+
+test_that("kinds and names of x", {
+  expect_snapshot({
+    refusal(as_problem(x[, 1], y))
+    refusal(as_problem(NULL, y))
+    refusal(as_problem(list(1, 2), y))
+    refusal(as_problem(mean, y))
+    refusal(as_problem("x.csv", y))
+    refusal(as_problem(array(0, c(2, 2, 2)), y))
+    refusal(as_problem(x[, c(1, 2, 1)], y))
+    refusal(as_problem(structure(x, dimnames = list(NULL, c("a", ""))), y))
+    refusal(as_problem(data.frame(day = as.Date("2020-01-01") + 0:4), y))
+    refusal(as_problem(list2DF(list(m = x)), y))
+    refusal(as_problem(as_problem(x, y), weights = 1:5, intercept = FALSE))
+  })
+})
+
+test_that("responses", {
+  expect_snapshot({
+    refusal(as_problem(x))
+    refusal(as_problem(x, y[-1]))
+    refusal(as_problem(x, replace(y, 2:3, NA)))
+    refusal(as_problem(x, factor(c("a", NA, "b", "a", "b"))))
+    refusal(as_problem(x, rep(7.25, 5)))
+    refusal(as_problem(x, cbind(y, 1)))
+    refusal(as_problem(x, rep("tumour", 5)))
+    refusal(as_problem(x, rep(TRUE, 5)))
+    refusal(as_problem(x, as.Date("2020-01-01") + 0:4))
+    refusal(as_problem(x, list(1, 2, 3, 4, 5)))
+    refusal(as_problem(x, d[c("y", "g")]))
+    refusal(as_problem(g ~ TP53, data = replace(d, "g", "a")))
+  })
+})
+
+test_that("formulas", {
+  expect_snapshot({
+    refusal(as_problem(y ~ . - 1, data = d))
+    refusal(as_problem(y ~ 0 + TP53, data = d))
+    refusal(as_problem(y ~ log(TP53) + 0, data = d))
+    refusal(as_problem(y ~ TP53 + offset(MYC), data = d))
+    refusal(as_problem(~TP53, data = d))
+    refusal(as_problem(y ~ ., y, data = d))
+    refusal(as_problem(y ~ .))
+    refusal(as_problem(y ~ nothere, data = d))
+    refusal(as_problem(nothere ~ TP53, data = d))
+    refusal(as_problem(y ~ TP53, data = x))
+    refusal(as_problem(y ~ 1, data = d))
+    refusal(as_problem(y ~ TP53:one, data = cbind(d, one = "k")))
+  })
+})
+
+test_that("weights and covariates", {
+  expect_snapshot({
+    refusal(as_problem(x, y, weights = c(1, 1, 0, 1, 1)))
+    refusal(as_problem(x, y, weights = c(1, NA, 1, 1, 1)))
+    refusal(as_problem(x, y, weights = c(1, 1)))
+    refusal(as_problem(x, y, weights = "equal"))
+    refusal(as_problem(x, y, adjust = 1:4))
+    refusal(as_problem(x, y, adjust = c(1, 2, NA, 4, Inf)))
+    refusal(as_problem(x, y, adjust = letters[1:5]))
+    refusal(as_problem(x, y, adjust = cbind(u = y, v = y + 1)))
+    refusal(as_problem(x, y, adjust = rep(3, 5)))
+    refusal(as_problem(x, y, adjust = g ~ y))
+    refusal(as_problem(x, y, adjust = ~absent))
+    refusal(as_problem(x, y, intercept = NA))
+    refusal(as_problem(x, y, standardize = "yes"))
+  })
+})
+
+test_that("unknown and unnamed arguments", {
+  fitter <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL) {
+    fitter_problem(x, y, ..., data = data)
+  }
+  expect_snapshot({
+    refusal(fitter(x, y, lamda = 1))
+    refusal(fitter(x, y, weight = 1:5))
+    refusal(fitter(x, y, K = 3))
+    refusal(fitter(x, y, bootstrap = TRUE))
+    refusal(fitter(x, y, 20))
+    refusal(as_problem(x, y, standardise = FALSE))
+    refusal(make_folds(6, 3, group = 1:6))
+  })
+})
+
+test_that("tuning arguments", {
+  expect_snapshot({
+    refusal(check_count(0, "k", 24, "the number of usable columns"))
+    refusal(check_count(2.5, "k"))
+    refusal(check_count(NA, "keep", lower = 0L))
+    refusal(check_count("ten", "threads"))
+    refusal(check_number(2, "nu", 0, 1))
+    refusal(check_number(1, "nu", 0, 1, strict = TRUE))
+    refusal(check_number(-1, "tolerance", 0))
+    refusal(check_number(0, "tolerance", 0, strict = TRUE))
+    refusal(check_number(3, "tolerance", upper = 1))
+    refusal(check_number(c(1, 2), "tolerance"))
+    refusal(check_flag(NULL, "progress"))
+    refusal(check_choice("fwd", "search", c("forward", "backward")))
+    refusal(check_choice(factor("a"), "rule", "min"))
+    refusal(check_lambda(c(1, 0)))
+    refusal(check_lambda(NaN))
+    refusal(check_lambda("auto"))
+    refusal(check_lambda(numeric()))
+  })
+  expect_identical(check_count(3, "k"), 3L)
+  expect_identical(check_number(0L, "nu", 0, 1), 0)
+  expect_identical(check_choice("a", "rule", c("a", "b")), "a")
+  expect_false(check_flag(FALSE, "progress"))
+  expect_identical(check_lambda(1:2), c(1, 2))
+  expect_null(check_lambda(NULL))
+})
+
+test_that("folds", {
+  expect_snapshot({
+    refusal(make_folds(6, 1))
+    refusal(make_folds(6, 7))
+    refusal(make_folds(6, 2.5))
+    refusal(make_folds(1, "loo"))
+    refusal(make_folds(1:6, 2))
+    refusal(make_folds("six", 2))
+    refusal(make_folds(6, 1:5))
+    refusal(make_folds(6, rep("a", 6)))
+    refusal(make_folds(6, c(1, 2, NA, 1, 2, NA)))
+    refusal(make_folds(6, "lou"))
+    refusal(make_folds(6, NULL))
+    refusal(make_folds(6, list()))
+    refusal(make_folds(6, list(1:6, 1:5)))
+    refusal(make_folds(6, 4, groups = c(1, 1, 2, 2, 3, 3)))
+    refusal(make_folds(6, "loo", groups = rep(1, 6)))
+    refusal(make_folds(6, 2, groups = 1:3))
+    refusal(make_folds(6, 2, strata = list(1)))
+    refusal(make_folds(6, "loo", strata = 1:6))
+    refusal(make_folds(6, "loo", repeats = 2))
+    refusal(make_folds(6, 3, repeats = 0))
+    refusal(make_folds(6, c(1, 1, 2, 2, 3, 3), groups = 1:6, repeats = 2))
+    refusal(make_folds(5, make_folds(6, "loo")))
+  })
+})
+
+test_that("rsample objects that are no partition", {
+  skip_if_not_installed("rsample")
+  expect_error(make_folds(rsample::bootstraps(mtcars, 2)), "hold out each row exactly once",
+               class = "sparsels_error_input")
+  expect_error(make_folds(31, rsample::vfold_cv(mtcars, 4)), "each of the 31 rows, not 32")
+})
+
+test_that("parts of a problem", {
+  pb <- as_problem(x, y)
+  expect_snapshot({
+    refusal(pb[1])
+    refusal(pb[6, ])
+    refusal(pb[, "BRCA1"])
+    refusal(pb["s1", ])
+    refusal(pb[0, ])
+    refusal(pb[, -(1:2)])
+    refusal(pb[, c(1, 1)])
+    refusal(pb[c(TRUE, FALSE), ])
+    refusal(pb[c(-1, 2), ])
+    refusal(pb[c(0, 1, 9), ])
+    refusal(pb[NA, ])
+    refusal(pb[, list(1)])
+    refusal(without_x(pb)[1, ])
+  })
+})
+
+test_that("new data", {
+  pb <- as_problem(x, y)
+  wide <- as_problem(matrix(as.double(1:35 %% 11), 5, dimnames = list(NULL, LETTERS[1:7])), y)
+  frame <- as_problem(y ~ TP53 + g, data = d)
+  rich <- as_problem(y ~ log(TP53) * g, data = d)
+  adjusted <- as_problem(y ~ TP53, data = d, adjust = ~MYC)
+  by_matrix <- as_problem(x, y, adjust = cbind(u = c(3, 1, 2, 2, 4), v = c(1, 0, 0, 2, 0)))
+  expect_snapshot({
+    refusal(new_data_matrix(pb, x[1, ], 1))
+    refusal(new_data_matrix(pb, NULL, 1))
+    refusal(new_data_matrix(pb, x[, "MYC", drop = FALSE], 1:2))
+    refusal(new_data_matrix(wide, x, 1:7))
+    refusal(new_data_matrix(pb, unname(x[, 1, drop = FALSE]), 1))
+    refusal(new_data_matrix(pb, x[, c(1, 1)], 1))
+    refusal(new_data_matrix(pb, data.frame(TP53 = "high", MYC = 1), 1))
+    refusal(new_data_matrix(pb, matrix("high", 1, 2, dimnames = dimnames(x)), 1))
+    refusal(new_data_matrix(frame, data.frame(TP53 = 1, g = "z"), 1:3))
+    refusal(new_data_matrix(frame, data.frame(g = "a"), 1))
+    refusal(new_data_matrix(rich, data.frame(TP53 = 1, g = "z"), 1:3))
+    refusal(new_data_matrix(rich, data.frame(g = "a"), 1))
+    refusal(new_covariates(pb, x, adjust = 1:5))
+    refusal(new_covariates(adjusted, x))
+    refusal(new_covariates(adjusted, d["TP53"]))
+    refusal(new_covariates(adjusted, x, adjust = y))
+    refusal(new_covariates(adjusted, x, adjust = d[1:2, ]))
+    refusal(new_covariates(by_matrix, x))
+    refusal(new_covariates(by_matrix, x, adjust = cbind(u = y)))
+  })
+})
+
+test_that("experiments", {
+  skip_if_not_installed("SummarizedExperiment")
+  se <- SummarizedExperiment::SummarizedExperiment(
+    list(counts = t(x)), colData = S4Vectors::DataFrame(group = letters[1:5])
+  )
+  expect_error(as_problem(se, "arm"), "a column of colData(x), one of 'group', not \"arm\"",
+               fixed = TRUE, class = "sparsels_error_input")
+  expect_error(as_problem(se, "group", data = d), "see its colData")
+  SummarizedExperiment::assay(se)[2, 3] <- NA
+  expect_error(as_problem(se, "group"), "`assay(x)` has 1 missing or infinite value", fixed = TRUE)
+})
+
+test_that("a fold that holds a whole batch", {
+  pb <- as_problem(x, y, adjust = data.frame(batch = c("a", "a", "a", "b", "b")))
+  expect_snapshot(refusal(fold_basis_check(pb, as_folds(c(1, 1, 2, 3, 3), pb))))
+})

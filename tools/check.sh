@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# Every check of the project:  make test
+# One line a step, its whole output in .check/<step>.log. The last line counts the tests of the R CMD check
+# run, the tests of the C kernels and the steps themselves.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+logs=$root/.check
+passed=0 failed=0 skipped=0
+
+step() { # name, command
+  local name=$1 start=$SECONDS word=ok
+  shift
+  "$@" > "$logs/$name.log" 2>&1 || word=FAILED
+  printf '%-7s %-10s %4d s  %s\n' "$word" "$name" $((SECONDS - start)) "$(summary "$name")"
+  if [ "$word" = ok ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    tail -n 40 "$logs/$name.log" | sed 's/^/    /'
+    echo "    (all of it: .check/$name.log)"
+  fi
+}
+
+summary() { # what a step says in a few words
+  case $1 in
+    ctest | lintr | lint-c) tail -n 1 "$logs/$1.log" ;;
+    check) grep -h '^Status:' "$logs/sparsels.Rcheck/00check.log" 2> /dev/null ;;
+    tests) test_counts ;;
+  esac
+}
+
+copy() { # the checkout without what was made in it
+  rm -rf "$1" && mkdir -p "$1" &&
+    tar --exclude=./.git --exclude=./.check --exclude=./.library --exclude=./demo \
+      --exclude='*.o' --exclude='*.so' -cf - . | tar -xf - -C "$1"
+}
+
+documented() { # roxygen would change nothing
+  copy "$logs/roxygen" && (cd "$logs/roxygen" && Rscript -e 'roxygen2::roxygenise()') &&
+    diff -u DESCRIPTION "$logs/roxygen/DESCRIPTION" &&
+    diff -u NAMESPACE "$logs/roxygen/NAMESPACE" && diff -ru man "$logs/roxygen/man"
+}
+
+formatted() { # clang-format would change nothing
+  find src tools/ctest -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
+}
+
+build() {
+  rm -f "$logs"/sparsels_*.tar.gz
+  copy "$logs/source/sparsels" && (cd "$logs" && R CMD build source/sparsels)
+}
+
+# R CMD check as CRAN runs it, with these differences:
+check() {
+  export NOT_CRAN=true                         # run every test, those too that CRAN would skip
+  export _R_CHECK_CRAN_INCOMING_REMOTE_=false  # asks CRAN nothing, so it works without a network
+  export _R_CHECK_SYSTEM_CLOCK_=0              # asks no time server
+  export _R_CHECK_FORCE_SUGGESTS_=false        # tests of an absent suggested package are skipped, and counted
+  export _R_CHECK_TESTS_NLINES_=0              # a failing test is shown whole
+  # flags of Debian's own R build, not the package's
+  export _R_CHECK_COMPILATION_FLAGS_KNOWN_="-Wformat -Werror=format-security -Wdate-time"
+  rm -rf "$logs/sparsels.Rcheck"
+  (cd "$logs" && R CMD check --as-cran --no-manual sparsels_*.tar.gz) && accept_status
+}
+
+# Accepts "Status: OK", or one note that only says that the package is not on CRAN yet.
+accept_status() {
+  local log=$logs/sparsels.Rcheck/00check.log
+  grep -q '^Status: OK$' "$log" && return
+  grep -q '^Status: 1 NOTE$' "$log" || return
+  awk '/^\* / { inside = /^\* checking CRAN incoming feasibility/; if (/NOTE$/ && !inside) own = 1; next }
+    inside && NF && !/^Maintainer: / && !/^New submission$/ { own = 1 }
+    END { exit own }' "$log"
+}
+
+test_counts() {
+  cat "$logs"/sparsels.Rcheck/tests/testthat.Rout* 2> /dev/null |
+    grep -oE '\[ FAIL [0-9]+ \| WARN [0-9]+ \| SKIP [0-9]+ \| PASS [0-9]+ \]' | tail -n 1
+}
+
+tests() { # the tests ran to their end, none failed, and no snapshot would change
+  local counts fail warn skip pass
+  counts=$(test_counts)
+  [ -n "$counts" ] || { echo "no count of tests was printed"; return 1; }
+  read -r fail warn skip pass <<< "$(tr -dc '0-9 ' <<< "$counts")"
+  passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
+  echo "$counts"
+  [ "$fail" = 0 ] || return 1
+  [ ! -d tests/testthat/_snaps ] ||
+    diff -ru tests/testthat/_snaps "$logs/sparsels.Rcheck/tests/testthat/_snaps"
+}
+
+ctest() {
+  local status=0 counts
+  tools/ctest/run.sh || status=1
+  counts=$(tail -n 1 "$logs/ctest.log")
+  read -r p _ f _ <<< "$counts"
+  passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0}))
+  return "$status"
+}
+
+bare() { # the CRAN way, without OpenMP and without any suggested package
+  tools/install-bare.sh "$(ls "$logs"/sparsels_*.tar.gz)" "$logs/bare"
+}
+
+mkdir -p "$logs"
+export LC_ALL=C.UTF-8 OMP_THREAD_LIMIT=2
+step roxygen documented
+step format formatted
+step lintr Rscript tools/lint-r.R
+step lint-c tools/lint-c.sh
+step ctest ctest
+step build build
+step check check
+step tests tests
+step bare bare
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs a built tarball as on a bare machine, without OpenMP and with no suggested package in sight, and
+# fits one model there:  tools/install-bare.sh sparsels_x.y.z.tar.gz folder
+set -euo pipefail
+tarball=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder/library"
+echo 'SHLIB_OPENMP_CFLAGS =' > "$folder/Makevars"
+
+# The library holds links to what the package imports, and to nothing else.
+Rscript - "$tarball" "$folder/library" << 'END'
+arguments <- commandArgs(TRUE)
+fields <- tempfile()
+dir.create(fields)
+untar(arguments[1], files = "sparsels/DESCRIPTION", exdir = fields)
+imports <- read.dcf(file.path(fields, "sparsels/DESCRIPTION"), "Imports")
+imports <- trimws(sub("\\(.*", "", strsplit(imports, ",")[[1]]))
+here <- installed.packages()
+all <- unique(c(imports, unlist(tools::package_dependencies(imports, here, recursive = TRUE))))
+all <- intersect(all, here[is.na(here[, "Priority"]), "Package"])
+invisible(file.symlink(find.package(all), file.path(arguments[2], all)))
+END
+
+export R_LIBS=$folder/library R_LIBS_SITE=$folder/none R_LIBS_USER=$folder/none
+export R_MAKEVARS_USER=$folder/Makevars
+R CMD INSTALL --library="$folder/library" "$tarball" 2>&1 | tee "$folder/install.log"
+if grep -q -e -fopenmp "$folder/install.log"; then
+  echo "compiled with OpenMP"
+  exit 1
+fi
+Rscript - << 'END'
+library(sparsels)
+suggests <- strsplit(packageDescription("sparsels")$Suggests, "[,[:space:]]+(\\([^)]*\\))?[,[:space:]]*")[[1]]
+seen <- Filter(function(package) nzchar(system.file(package = package)), suggests)
+cat("suggested packages in sight:", if (length(seen) > 0) seen else "none", "\n")
+fit <- greedy_rls(log2(colon$x[, 1:50]), colon$tissue, k = 3, threads = 2)
+print(fit)
+stopifnot(length(selected(fit, 3)) == 3)
+END

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The C rules of the project: no warning in gcc and clang, kernels that know nothing of R, allocate nothing
+# and keep no state. Prints what breaks them; the exit status says whether anything does.
+set -euo pipefail
+cd "$(dirname "$0")/../src"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+complain() {
+  echo "lint-c: $1"
+  bad=1
+}
+
+r_headers=$(R CMD config --cppflags | sed 's/-I/-isystem /g')
+warnings="-std=c11 -O2 -fPIC -Wall -Wextra -Wpedantic -Wconversion -Wvla -Werror"
+
+for compiler in gcc clang; do
+  for openmp in "" -fopenmp; do
+    if [ "$compiler$openmp" = clang-fopenmp ] &&
+      ! echo '#include <omp.h>' | clang -fopenmp -fsyntax-only -x c - 2> /dev/null; then
+      echo "lint-c: clang has no omp.h, its OpenMP pass is left out"
+      continue
+    fi
+    for file in *.c; do
+      $compiler $warnings $openmp $r_headers -c "$file" -o "$work/any.o" ||
+        complain "$file: $compiler $openmp warns"
+    done
+  done
+done
+
+for file in *.c *.h; do # comments taken away
+  gcc -fpreprocessed -dD -E -P -w -x c "$file" > "$work/$file" 2> /dev/null
+done
+
+for file in *.c *.h; do
+  case $file in init.c | blas.h) continue ;; esac
+  grep -nE '# *include *[<"](R|Rinternals|Rmath|Rdefines|Rconfig|Rversion|Rembedded|R_ext/.*)(\.h)?[>"]' \
+    "$work/$file" && complain "$file: only init.c and blas.h may include an R header"
+  grep -nE '\b(alloca|_Thread_local|threadprivate|omp_set_num_threads)\b' "$work/$file" &&
+    complain "$file: a kernel keeps no state and takes its room from the caller"
+done
+grep -nE 'UNPROTECT *\( *[^0-9]' "$work/init.c" 2> /dev/null && complain "init.c: UNPROTECT takes a number"
+
+# What a kernel calls and keeps, as its object file tells.
+forbidden='malloc|calloc|realloc|free|aligned_alloc|posix_memalign|.*printf.*|puts|putchar|fputs|fwrite'
+forbidden+='|fopen|exit|_exit|abort|raise|longjmp|rand|srand|.*rand48.*|time|clock|getenv|R_.*|Rf_.*'
+forbidden+='|Rprintf|REprintf|unif_rand|norm_rand|exp_rand|GetRNGstate|PutRNGstate'
+for file in *.c; do
+  [ "$file" != init.c ] || continue
+  gcc -std=c11 -O0 -fno-pic -w $r_headers -c "$file" -o "$work/kernel.o" || continue
+  nm -u "$work/kernel.o" | awk '{ print $NF }' | grep -xE "$forbidden" &&
+    complain "$file: a kernel neither allocates, prints, raises nor draws"
+  nm "$work/kernel.o" | awk '$(NF - 1) ~ /^[bBcCdDsS]$/ { print $NF }' | grep . &&
+    complain "$file: a kernel keeps no static state that can change"
+done
+
+[ "$bad" = 1 ] || echo "lint-c: nothing found in $(ls *.c *.h | wc -l) files"
+exit "$bad"

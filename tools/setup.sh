@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Installs what is missing; does nothing when all is there:  tools/setup.sh demo|test|coverage
+#
+# Debian as root: apt-get brings R, compilers and built R packages. Elsewhere install.packages() brings
+# the R packages into ./.library. What it cannot bring it names in one line, and stops.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+need="gcc make gfortran R lapack"
+packages="Matrix cli generics"
+nice=""
+case "${1:-demo}" in
+  demo) ;;
+  test)
+    need+=" clang clang-format clang-openmp qpdf tidy pandoc"
+    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply progressr rsample"
+    nice="SummarizedExperiment" # without it its tests are skipped
+    ;;
+  coverage)
+    packages+=" testthat covr ggplot2 future future.apply progressr rsample"
+    nice="SummarizedExperiment"
+    ;;
+  *)
+    echo "usage: tools/setup.sh demo|test|coverage" >&2
+    exit 2
+    ;;
+esac
+
+have() {
+  case $1 in
+    lapack) echo 'int main(void) { return 0; }' | gcc -x c -o /dev/null - -llapack -lblas ;;
+    clang-openmp) echo '#include <omp.h>' | clang -fopenmp -fsyntax-only -x c - ;;
+    *) command -v "$1" ;;
+  esac > /dev/null 2>&1
+}
+
+debian_name() {
+  case $1 in
+    gcc | gfortran | R | lapack) echo r-base-dev ;;
+    clang-openmp) echo libomp-dev ;;
+    "package SummarizedExperiment") echo r-bioc-summarizedexperiment ;;
+    package*) name=${1#package } && echo "r-cran-${name,,}" ;;
+    *) echo "$1" ;;
+  esac
+}
+
+missing_things() {
+  for thing in $need; do have "$thing" || echo "$thing"; done
+}
+
+missing_packages() {
+  if ! have R; then
+    echo "$@"
+  else
+    Rscript -e 'want <- commandArgs(TRUE); cat(want[!nzchar(suppressWarnings(
+      vapply(want, function(p) system.file(package = p), "")))])' "$@"
+  fi
+}
+
+log=.check/setup.log
+mkdir -p .check .library
+things=$(missing_things)
+wanted=$(missing_packages $packages $nice)
+[ -n "$things$wanted" ] || exit 0
+
+from_debian() { # R packages built by Debian fit only Debian's own R
+  command -v apt-get && [ "$(id -u)" = 0 ] && { ! have R || [ "$(command -v R)" = /usr/bin/R ]; }
+} > /dev/null
+
+if from_debian; then
+  names=$(
+    {
+      for thing in $things; do debian_name "$thing"; done
+      for package in $wanted; do debian_name "package $package"; done
+    } | sort -u
+  )
+  echo "set-up: apt-get install" $names
+  { apt-get update &&
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $names; } > "$log" 2>&1 || true
+fi
+
+# Whatever R packages are still missing come from CRAN.
+wanted=$(missing_packages $packages)
+if [ -n "$wanted" ] && have R; then
+  echo "set-up: install.packages" $wanted
+  Rscript -e 'install.packages(commandArgs(TRUE), lib = ".library",
+    repos = "@CRAN@")' $wanted >> "$log" 2>&1 || true
+fi
+
+lacks="$(missing_things) $(missing_packages $packages)"
+lacks=$(echo $lacks)
+if [ -n "$lacks" ]; then
+  echo "set-up: lacks $lacks (and could not install it; see $log)" >&2
+  exit 1
+fi
