@@ -540,16 +540,19 @@ static ptrdiff_t next_move(struct state *s) {
   return s->size < control->k ? best_move(s, 0) : -1;
 }
 
-/* Dropping magnifies rounding, the more so after a move that lost digits: a nearly collinear
-   column, or a fold without which the others are nearly interpolated. */
+/* A move into or out of a nearly singular model loses digits, which later drops magnify: a nearly
+   collinear column, or a fold without which the column is nearly interpolated. */
 static int digits_at_risk(const struct state *s) {
-  const double whole = lanes_dot(s->pb->m, s->x_b, s->x_b) + s->control->lambda;
-  if (s->member[s->b] && s->kappa_b < 1e-3 * whole)
+  const double lambda = s->control->lambda, ill = 1e-3;
+  const double left = s->member[s->b] ? s->kappa_b : -lambda * lambda / s->kappa_b;
+  if (left < ill * (lanes_dot(s->pb->m, s->x_b, s->x_b) + lambda))
     return 1;
   for (int r = 0; r < s->parts; r++)
-    for (int f = 0; f < s->part[r].count; f++)
-      if (s->part[r].eta[f] / s->kappa_b < 1e-3)
+    for (int f = 0; f < s->part[r].count; f++) {
+      const double ratio = s->part[r].eta[f] / s->kappa_b;
+      if (ratio < ill || ratio > 1 / ill)
         return 1;
+    }
   return 0;
 }
 
@@ -559,7 +562,7 @@ static enum status refresh(struct state *s) {
   if (s->control->search == FORWARD || s->control->search == GIVEN)
     return COMPLETE;
   const int due = s->since_start >= 8 && s->since_start >= s->size;
-  if (!due && (s->control->search == BACKWARD || !digits_at_risk(s)))
+  if (!due && !digits_at_risk(s))
     return COMPLETE;
   s->b = -1;
   return start(s);
@@ -592,6 +595,11 @@ static enum status search(struct state *s) {
     s->out->moves++;
     record_others(s, b);
     commit(s, b);
+    const enum status status = refresh(s);
+    if (status != COMPLETE) {
+      s->out->moves--;
+      return status;
+    }
     since_best = record(s, b) ? 0 : since_best + 1;
     if (!isfinite(s->out->loss[s->out->moves])) { /* the user's criterion was interrupted */
       s->out->moves--;
@@ -603,9 +611,6 @@ static enum status search(struct state *s) {
       return EARLY_STOP;
     if (finished(s))
       return COMPLETE;
-    const enum status status = refresh(s);
-    if (status != COMPLETE)
-      return status;
   }
 }
 

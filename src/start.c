@@ -40,14 +40,14 @@ static struct room divide(
   const ptrdiff_t m = pb->m, held = s > m, rank = pb->q + (held ? 0 : s), h = largest_fold(folds);
   const ptrdiff_t side = held ? m : s, fold = held ? h : least(h, rank);
   const ptrdiff_t tall = (m > rank ? m : rank) * PANEL;
-  const ptrdiff_t size[] = {m * rank, side * side, fold * fold, h * rank, tall, tall};
-  ptrdiff_t at[7] = {0};
-  for (int i = 0; i < 6; i++)
-    at[i + 1] = at[i] + size[i];
-  if (base == NULL)
-    return (struct room){.size = (size_t)at[6]};
-  return (struct room){
-      base, base + at[1], base + at[2], base + at[3], base + at[4], base + at[5], (size_t)at[6]};
+  const ptrdiff_t size[] = {
+      m * rank, held ? 0 : (m + s) * s, side * side, fold * fold, h * rank, tall, tall};
+  enum { PARTS = sizeof size / sizeof *size };
+  double *at[PARTS] = {NULL};
+  size_t used = 0;
+  for (int i = 0; i < PARTS; used += (size_t)size[i++])
+    at[i] = base == NULL ? NULL : base + used;
+  return (struct room){at[0], at[1], at[2], at[3], at[4], at[5], at[6], used};
 }
 
 /* Both sides of s = m are asked, since the larger set need not want more room. */

@@ -1,0 +1,235 @@
+# Pictures. Each plot draws the data frame made by plot_data() and returns it, so that what is drawn
+# can be tested, and drawn again elsewhere.
+
+# Okabe and Ito's colours, told apart by colour-blind readers; line type and mark tell them apart in
+# grey.
+curve_style <- data.frame(
+  curve = c("inner", "test", "random", "majority"),
+  colour = c("#0072B2", "#D55E00", "#009E73", "#555555"),
+  line = c(2, 1, 4, 3),
+  mark = c(1, 16, 2, NA)
+)
+
+plot_data <- function(x) UseMethod("plot_data")
+
+#' @exportS3Method
+plot_data.sparse_fit <- function(x) {
+  sizes <- size_table(x)
+  chosen <- sizes$size == x$size
+  # some criteria have no standard error, hence no such size
+  one_se <- if (is.na(sizes$se[chosen])) !chosen & chosen else sizes$size == best_size(x, "1se")
+  with_bars(data.frame(
+    size = sizes$size, mean = sizes$criterion, se = sizes$se, chosen = chosen, one_se = one_se
+  ))
+}
+
+#' @exportS3Method
+plot_data.cv_result <- function(x) {
+  curves <- intersect(curve_style$curve, names(x$curves))
+  pieces <- lapply(curves, function(curve) {
+    data.frame(
+      size = x$curves$size, curve = factor(curve, curves),
+      mean = x$curves[[curve]], se = x$curves[[paste0(curve, "_se")]]
+    )
+  })
+  with_bars(do.call(rbind, pieces))
+}
+
+with_bars <- function(data) {
+  se <- ifelse(is.na(data$se), 0, data$se)
+  data$lower <- data$mean - se
+  data$upper <- data$mean + se
+  data
+}
+
+curve_names <- function(x) {
+  c(
+    inner = paste0(x$inner, " (optimistic)"), test = "test",
+    random = "random selection", majority = majority_words(x$problem$task)
+  )
+}
+
+#' Plot the selection criterion against the size
+#'
+#' Draws the held-out criterion of the best model of each size with bars of one standard error, and
+#' marks the chosen size and the smallest one within a standard error of the best.
+#'
+#' The criterion has been minimised over features and sizes, so it flatters the method;
+#' [cross_validate()] gives the honest curve.
+#'
+#' @param x A fit of class `sparse_fit`.
+#' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`,
+#'   `log`.
+#' @return Invisibly the data frame drawn, a row per size: `size`, `mean` (the criterion), `se`,
+#'   `chosen` and `one_se` (logical, the sizes marked), `lower`, `upper` (the bar).
+#' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
+#'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
+#' @seealso [best_size()], [cross_validate()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 20), 60, 20)
+#' fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(60), k = 8)
+#' plot(fit)
+#' @export
+plot.sparse_fit <- function(x, ...) {
+  data <- plot_data(x)
+  empty_plot(data, plot_title(x), x$criterion$label, optimistic, ...)
+  draw_curve(data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
+  marked <- marked_sizes(data)
+  graphics::points(mean ~ size, marked, pch = marked$pch, cex = marked$cex, col = mark_colour)
+  legend_above(paste0(marked$label, ": ", marked$size), pch = marked$pch, col = mark_colour)
+  invisible(data)
+}
+
+marked_sizes <- function(data) {
+  rows <- c(which(data$chosen), which(data$one_se))
+  style <- data.frame(
+    label = c("chosen", "smallest within one standard error"), pch = c(16, 0), cex = c(1.3, 2.2)
+  )
+  cbind(data[rows, ], style[seq_along(rows), ])
+}
+
+optimistic <- "selection criterion, optimistic"
+mark_colour <- "#D55E00"
+
+#' Plot the inner estimate against the test error
+#'
+#' Draws, against the number of selected features, the method's own held-out figure, the error on
+#' the outer test folds and the baselines: means over the outer folds, bars of one standard error.
+#'
+#' @param x The result of [cross_validate()].
+#' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`,
+#'   `log`.
+#' @return Invisibly the data frame drawn, a row per size and curve: `size`, `curve` (factor: inner,
+#'   test, random, majority), `mean`, `se`, `lower`, `upper` (the bar).
+#' @inherit cross_validate references examples
+#' @seealso [cross_validate()]
+#' @export
+plot.cv_result <- function(x, ...) {
+  data <- plot_data(x)
+  styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
+  empty_plot(data, plot_title(x), error_axis(x), "", ...)
+  shift <- dodge(data$size) * (seq_len(nrow(styles)) - 2)
+  for (i in rev(seq_len(nrow(styles)))) {
+    draw_curve(data[data$curve == styles$curve[i], ], styles[i, ], shift[i])
+  }
+  legend_above(curve_names(x)[styles$curve],
+    col = styles$colour, lty = styles$line, pch = styles$mark, lwd = 2, seg.len = 3
+  )
+  invisible(data)
+}
+
+plot_title <- function(x) {
+  sprintf("%s: %s, %s", x$method, x$problem$response, data_words(x$problem))
+}
+
+error_axis <- function(x) {
+  if (x$measure == "error") return("error rate (share of samples)")
+  sprintf("mean squared error (squared units of %s)", x$problem$response)
+}
+
+empty_plot <- function(data, main, ylab, sub, ...) {
+  own <- list(
+    x = range(data$size), y = range(data$lower, data$upper), type = "n", xaxt = "n", main = main,
+    sub = sub, xlab = "selected features", ylab = ylab
+  )
+  asked <- utils::modifyList(own, list(...))
+  # the title stands above the two lines that legend_above() may need
+  title <- asked$main
+  asked$main <- NULL
+  do.call(graphics::plot.default, asked)
+  graphics::title(title, line = 2.4, cex.main = 1.1)
+  ticks <- graphics::axTicks(1)
+  graphics::axis(1, ticks[ticks == round(ticks)])
+}
+
+# Bars and marks at no more than 30 sizes, so that a long path stays legible.
+draw_curve <- function(data, style, shift = 0) {
+  data$size <- data$size + shift
+  graphics::lines(mean ~ size, data, col = style$colour, lty = style$line, lwd = 2)
+  if (is.na(style$mark)) return()
+  marked <- data[seq(1, nrow(data), by = ceiling(nrow(data) / 30)), ]
+  graphics::points(mean ~ size, marked, col = style$colour, pch = style$mark, cex = 0.8)
+  graphics::segments(marked$size, marked$lower, marked$size, marked$upper,
+    col = grDevices::adjustcolor(style$colour, 0.6)
+  )
+}
+
+# Curves stand a little aside from each other, so that their bars can be told apart.
+dodge <- function(size) 0.006 * diff(range(size))
+
+# Between the title and the frame, where no data can be; in two columns where one line is too long.
+legend_above <- function(text, ...) {
+  place <- function(columns, plot = TRUE) {
+    graphics::legend("bottom", paste0(text, "  "),
+      ncol = columns, plot = plot, bty = "n", cex = 0.85, xpd = NA, inset = c(0, 1), ...
+    )
+  }
+  wide <- place(length(text), plot = FALSE)$rect$w > diff(graphics::par("usr")[1:2])
+  place(if (wide) 2 else length(text))
+}
+
+# ggplot2 ---------------------------------------------------------------------------------------
+
+#' The same pictures with ggplot2
+#'
+#' Makes a ggplot object of the data that [plot.sparse_fit()] and [plot.cv_result()] draw.
+#'
+#' @param object A fit of class `sparse_fit`, or the result of [cross_validate()].
+#' @param ... Not used.
+#' @return A ggplot object.
+#' @inherit cross_validate references
+#' @examples
+#' if (requireNamespace("ggplot2", quietly = TRUE)) {
+#'   set.seed(1)
+#'   x <- matrix(rnorm(60 * 20), 60, 20)
+#'   fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(60), k = 8)
+#'   ggplot2::autoplot(fit)
+#' }
+#' @name autoplot
+NULL
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.sparse_fit <- function(object, ...) {
+  data <- plot_data(object)
+  marked <- marked_sizes(data)
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data, ggplot2::aes(.data$size, .data$mean)) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+      colour = curve_style$colour[1L], alpha = 0.6
+    ) +
+    ggplot2::geom_line(colour = curve_style$colour[1L]) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$label), marked, colour = mark_colour, size = 3) +
+    ggplot2::scale_shape_manual(NULL, values = c(16, 0)) +
+    ggplot2::labs(
+      title = plot_title(object),
+      subtitle = optimistic, x = "selected features", y = object$criterion$label
+    ) +
+    ggplot2::theme(legend.position = "bottom")
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.cv_result <- function(object, ...) {
+  data <- plot_data(object)
+  styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
+  names <- unname(curve_names(object)[styles$curve])
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data, ggplot2::aes(.data$size, .data$mean,
+    colour = .data$curve, linetype = .data$curve
+  )) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+      alpha = 0.6, linetype = 1, position = ggplot2::position_dodge(4 * dodge(data$size))
+    ) +
+    ggplot2::geom_line() +
+    ggplot2::scale_colour_manual(NULL, values = styles$colour, labels = names) +
+    ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = names) +
+    ggplot2::labs(
+      title = plot_title(object),
+      x = "selected features", y = error_axis(object)
+    ) +
+    ggplot2::theme(legend.position = "bottom")
+}

@@ -1,0 +1,143 @@
+#' @importFrom generics tidy
+#' @export
+generics::tidy
+
+#' @importFrom generics glance
+#' @export
+generics::glance
+
+#' @importFrom generics augment
+#' @export
+generics::augment
+
+#' Fits and judgements as data frames
+#'
+#' `tidy()` gives a row per term of the model of one size, `glance()` one row for the whole fit,
+#' `augment()` a row per sample with its fitted and held-out predictions.
+#'
+#' Held-out predictions are those of the inner folds for the chosen size: each sample is predicted
+#' by the model trained without its fold (the mean over repeats). The features were selected with
+#' it, so errors computed from `.held_out` are optimistic: [cross_validate()] gives an honest
+#' estimate.
+#'
+#' @param x A fit of class `sparse_fit`, or the result of [cross_validate()].
+#' @param size Number of features of the model; `NULL` for the chosen size of the fit.
+#' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
+#' @param ... Not used; must be empty.
+#'
+#' @return Plain data frames.
+#' * `tidy()` of a fit: `output` (only with several outputs), `term` (the intercept and covariates,
+#'   then the features in the order chosen), `order` (`NA` for covariates), `estimate` on the user's
+#'   scale.
+#' * `glance()` of a fit: one row with `method`, `nobs`, `features` (available), `size`, `criterion`
+#'   (its name), `value` (at that size), `lambda`, `status`.
+#' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
+#'   response less `.held_out`), for several outputs one column each (`.fitted.a`, ...); for classes
+#'   also `.class`, the class of `.held_out`. Scores and residuals of classes are those of the codes
+#'   -1 and +1.
+#' * `tidy()` of a cross-validation: a row per size and curve with `size`, `curve`, `estimate`,
+#'   `std.error`.
+#' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
+#'   (honest, at the size each fold chose), `inner` (optimistic), `nobs`, `features`, `folds`,
+#'   `status`.
+#' @section Errors:
+#' `sparsels_error_input` when the fit has no model of that size or `data` has not m rows.
+#' @inherit cross_validate references
+#' @seealso [coef.sparse_fit()], [selected()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 20), 60, 20)
+#' fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(60), k = 5)
+#' tidy(fit, size = 2)
+#' glance(fit)
+#' head(augment(fit))
+#' @name tidiers
+NULL
+
+#' @rdname tidiers
+#' @method tidy sparse_fit
+#' @export
+tidy.sparse_fit <- function(x, size = NULL, ...) {
+  check_dots(..., known = "size")
+  model <- model_of(x, size)
+  covariates <- colnames(x$problem$z)
+  terms <- c(covariates, x$problem$names[model$features])
+  order <- c(rep(NA_integer_, length(covariates)), seq_along(model$features))
+  estimates <- rbind(model$covariates, model$beta)
+  outputs <- output_names(x$problem)
+  table <- data.frame(
+    output = rep(outputs, each = length(terms)), term = rep(terms, length(outputs)),
+    order = rep(order, length(outputs)), estimate = as.vector(estimates)
+  )
+  if (length(outputs) > 1L) table else table[-1L]
+}
+
+#' @rdname tidiers
+#' @method glance sparse_fit
+#' @export
+glance.sparse_fit <- function(x, ...) {
+  check_dots(..., known = character())
+  sizes <- size_table(x)
+  data.frame(
+    method = x$method, nobs = nrow(x$problem), features = ncol(x$problem),
+    size = x$size, criterion = x$criterion$name, value = sizes$criterion[sizes$size == x$size],
+    lambda = x$lambda, status = x$status
+  )
+}
+
+#' @rdname tidiers
+#' @method augment sparse_fit
+#' @export
+augment.sparse_fit <- function(x, data = NULL, ...) {
+  check_dots(..., known = "data")
+  problem <- x$problem
+  if (is.null(data)) data <- observed(problem)
+  if (!is.data.frame(data) || nrow(data) != nrow(problem)) {
+    given <- if (is.data.frame(data)) counted(nrow(data), "row") else describe(data)
+    must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
+    stop_input(sprintf("%s, not %s", must, given), "sparsels_error_argument")
+  }
+  parts <- list(.fitted = x$fitted, .held_out = x$held_out, .resid = problem$y - x$held_out)
+  columns <- do.call(cbind, lapply(names(parts), function(name) {
+    outputs <- output_names(problem)
+    names <- if (length(outputs) > 1L) paste0(name, ".", outputs) else name
+    stats::setNames(as.data.frame(parts[[name]]), names)
+  }))
+  if (problem$task != "regression") columns$.class <- class_of(problem, x$held_out)
+  cbind(data, columns)
+}
+
+output_names <- function(problem) {
+  if (!is.null(colnames(problem$y))) return(colnames(problem$y))
+  count <- ncol(problem$y)
+  if (count == 1L) problem$response else paste0(problem$response, seq_len(count))
+}
+
+# The response as the user gave it.
+observed <- function(problem) {
+  if (problem$task == "regression") {
+    return(stats::setNames(as.data.frame(problem$y), output_names(problem)))
+  }
+  stats::setNames(data.frame(class_of(problem, problem$y)), problem$response)
+}
+
+#' @rdname tidiers
+#' @method tidy cv_result
+#' @export
+tidy.cv_result <- function(x, ...) {
+  check_dots(..., known = character())
+  data <- plot_data(x)
+  data.frame(size = data$size, curve = data$curve, estimate = data$mean, std.error = data$se)
+}
+
+#' @rdname tidiers
+#' @method glance cv_result
+#' @export
+glance.cv_result <- function(x, ...) {
+  check_dots(..., known = character())
+  data.frame(
+    method = x$method, measure = x$measure, estimate = x$estimate[["mean"]],
+    std.error = x$estimate[["se"]], inner = mean(x$folds$inner), nobs = nrow(x$problem),
+    features = ncol(x$problem), folds = nrow(x$folds), status = x$status
+  )
+}

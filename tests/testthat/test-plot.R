@@ -1,0 +1,81 @@
+drawn <- function(code) {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  code
+}
+
+a_fit <- function(classes = FALSE, ...) {
+  set.seed(21)
+  x <- matrix(rnorm(30 * 10), 30, 10)
+  y <- x[, 2] - x[, 4] + rnorm(30)
+  greedy_rls(x, if (classes) factor(y > 0) else y, k = 5, lambda = 1, ...)
+}
+
+a_judgement <- function(...) {
+  set.seed(22)
+  x <- matrix(rnorm(30 * 10), 30, 10)
+  y <- factor(x[, 2] - x[, 4] + rnorm(30) > 0, labels = c("well", "ill"))
+  cross_validate(x, greedy_rls, y = y, k = 4, lambda = 1, outer = 3, ...)
+}
+
+test_that("a fit is drawn as its path, chosen and one-standard-error sizes marked", {
+  fit <- a_fit()
+  data <- drawn(withVisible(plot(fit)))
+  expect_false(data$visible)
+  data <- data$value
+  expect_equal(data$size, fit$path$size)
+  expect_equal(data$mean, fit$path$criterion)
+  expect_equal(data$lower, fit$path$criterion - fit$path$se)
+  expect_equal(data$upper, fit$path$criterion + fit$path$se)
+  expect_equal(data$size[data$chosen], best_size(fit))
+  expect_equal(data$size[data$one_se], best_size(fit, "1se"))
+})
+
+test_that("a criterion without a standard error has no bars and one mark", {
+  fit <- a_fit(classes = TRUE, criterion = "auc")
+  data <- drawn(plot(fit))
+  expect_equal(data$lower, data$mean)
+  expect_false(any(data$one_se))
+  expect_equal(sum(data$chosen), 1)
+})
+
+test_that("a cross-validation is drawn curve by curve", {
+  judged <- a_judgement()
+  data <- drawn(plot(judged, ylim = c(0, 1), main = "mine"))
+  expect_equal(levels(data$curve), c("inner", "test", "random", "majority"))
+  for (curve in levels(data$curve)) {
+    part <- data[data$curve == curve, ]
+    expect_equal(part$size, judged$curves$size)
+    expect_equal(part$mean, judged$curves[[curve]])
+    expect_equal(part$upper - part$mean, judged$curves[[paste0(curve, "_se")]])
+  }
+  bare <- a_judgement(baselines = NULL)
+  expect_equal(levels(drawn(plot(bare))$curve), c("inner", "test"))
+})
+
+test_that("labels have units and par() is left alone", {
+  judged <- a_judgement()
+  expect_equal(error_axis(judged), "error rate (share of samples)")
+  judged$measure <- "squared"
+  judged$problem$response <- "height"
+  expect_equal(error_axis(judged), "mean squared error (squared units of height)")
+  expect_equal(curve_names(judged)[["inner"]], "leave-one-out (optimistic)")
+  fit <- a_fit()
+  drawn({
+    graphics::plot.new()
+    before <- graphics::par("mar", "xpd", "mgp", "cex", "las")
+    plot(fit)
+    expect_equal(graphics::par("mar", "xpd", "mgp", "cex", "las"), before)
+  })
+})
+
+test_that("autoplot draws the same data", {
+  skip_if_not_installed("ggplot2")
+  fit <- a_fit()
+  picture <- ggplot2::autoplot(fit)
+  expect_equal(picture$data, plot_data(fit))
+  judged <- a_judgement()
+  expect_equal(ggplot2::autoplot(judged)$data, plot_data(judged))
+  layer <- ggplot2::layer_data(ggplot2::autoplot(judged), 2)
+  expect_equal(sort(layer$y), sort(plot_data(judged)$mean))
+})

@@ -1,0 +1,90 @@
+of_numbers <- function(y = NULL, ...) {
+  set.seed(31)
+  x <- matrix(rnorm(30 * 6), 30, 6, dimnames = list(NULL, paste0("g", 1:6)))
+  if (is.null(y)) y <- x[, 2] - x[, 4] + rnorm(30)
+  greedy_rls(x, y, k = 3, lambda = 1, ...)
+}
+
+test_that("tidy() has a row per term, in the order chosen", {
+  fit <- of_numbers(adjust = cbind(age = 1:30))
+  table <- tidy(fit, size = 2)
+  expect_equal(names(table), c("term", "order", "estimate"))
+  expect_equal(table$term, c("(Intercept)", "age", selected(fit, 2)))
+  expect_equal(table$order, c(NA, NA, 1, 2))
+  expect_equal(table$estimate, unname(coef(fit, size = 2)))
+  expect_equal(tidy(fit), tidy(fit, size = fit$size))
+  expect_error(tidy(fit, 9), class = "sparsels_error_input")
+  expect_error(tidy(fit, szie = 2), "size", class = "sparsels_error_input")
+  plain <- of_numbers(intercept = FALSE)
+  expect_equal(tidy(plain, 1)$term, selected(plain, 1))
+})
+
+test_that("several outputs are told apart", {
+  set.seed(32)
+  fit <- of_numbers(y = cbind(first = rnorm(30), second = rnorm(30)))
+  table <- tidy(fit, size = 1)
+  expect_equal(table$output, rep(c("first", "second"), each = 2))
+  expect_equal(table$estimate, as.vector(coef(fit, size = 1)))
+  expect_equal(names(augment(fit)), c(
+    "first", "second", ".fitted.first", ".fitted.second", ".held_out.first", ".held_out.second",
+    ".resid.first", ".resid.second"
+  ))
+  unnamed <- of_numbers(y = matrix(rnorm(60), 30))
+  expect_equal(length(unique(tidy(unnamed)$output)), 2)
+})
+
+test_that("glance() has one row", {
+  fit <- of_numbers()
+  expect_equal(
+    glance(fit),
+    data.frame(
+      method = "greedy_rls", nobs = 30L, features = 6L, size = fit$size, criterion = "squared",
+      value = fit$path$criterion[fit$path$size == fit$size], lambda = 1, status = "complete"
+    )
+  )
+})
+
+test_that("augment() has a row per sample", {
+  fit <- of_numbers()
+  table <- augment(fit)
+  expect_equal(table[[1]], as.vector(fit$problem$y))
+  expect_equal(table$.fitted, unname(fitted(fit)))
+  expect_equal(table$.resid, unname(residuals(fit, "held_out")))
+  expect_equal(table$.held_out + table$.resid, table[[1]])
+  data <- data.frame(id = 30:1)
+  expect_equal(augment(fit, data), cbind(data, table[-1]))
+  expect_snapshot(error = TRUE, {
+    augment(fit, data[1:3, , drop = FALSE])
+    augment(fit, 1:30)
+  })
+})
+
+test_that("augment() of classes has the held-out class", {
+  set.seed(33)
+  two <- factor(sample(c("a", "b"), 30, TRUE))
+  fit <- of_numbers(y = two)
+  table <- augment(fit)
+  expect_equal(table[[1]], two)
+  expect_equal(table$.class, factor(ifelse(fit$held_out > 0, "b", "a"))[1:30])
+  three <- factor(rep(c("a", "b", "c"), 10))
+  fit <- of_numbers(y = three)
+  table <- augment(fit)
+  expect_equal(table[[1]], three)
+  held_out <- as.matrix(table[paste0(".held_out.", levels(three))])
+  expect_equal(as.integer(table$.class), max.col(held_out, "first"))
+})
+
+test_that("a cross-validation is tidied as it is drawn", {
+  set.seed(34)
+  x <- matrix(rnorm(30 * 6), 30, 6)
+  judged <- cross_validate(x, greedy_rls, y = x[, 1] + rnorm(30), k = 2, lambda = 1, outer = 3)
+  table <- tidy(judged)
+  expect_equal(names(table), c("size", "curve", "estimate", "std.error"))
+  expect_equal(table$estimate[table$curve == "test"], judged$curves$test)
+  expect_equal(table$std.error[table$curve == "inner"], judged$curves$inner_se)
+  row <- glance(judged)
+  expect_equal(nrow(row), 1)
+  expect_equal(row$estimate, judged$estimate[["mean"]])
+  expect_equal(row$folds, 3)
+  expect_error(glance(judged, 1), class = "sparsels_error_input")
+})
