@@ -1,30 +1,33 @@
 #' Baselines: the wrapper, low-rank updated LS-SVM, and random selection
 #'
-#' The methods that greedy RLS is compared with in the paper. `wrapper_rls()` and `lowrank_lssvm()` choose the same
-#' features as [greedy_rls()] with far more work; `random_selection()` draws them at random.
+#' The methods that greedy RLS is compared with in the paper. `wrapper_rls()` and `lowrank_lssvm()`
+#' choose the same features as [greedy_rls()] with far more work; `random_selection()` draws them
+#' at random.
 #'
 #' All fit the model of [greedy_rls()] and evaluate it by the same criterion on the same folds.
 #'
-#' * `wrapper_rls()` treats the model as a black box: each candidate is retrained from scratch without each fold,
-#'   O(k n) fits per fold. With leave-one-out, `shortcut` uses the closed forms of the held-out residual of one model instead: `"primal"`,
-#'   \eqn{(y_j - f_j) / (1 - h_j)}{(y_j - f_j) / (1 - h_j)} with the leverage h, or `"dual"`,
-#'   \eqn{a_j / G_{jj}}{a_j / G_jj}, so that a candidate costs one fit.
-#' * `lowrank_lssvm()` keeps the m x m matrix G and updates it by a rank-one term for each feature (Ojeda, Suykens and De
-#'   Moor 2008): O(k m^2 n) time and O(m^2) memory, leave-one-out and forward only.
+#' * `wrapper_rls()` treats the model as a black box: each candidate is retrained from scratch
+#'   without each fold, O(k n) fits per fold. With leave-one-out, `shortcut` uses the closed forms
+#'   of the held-out residual of one model instead: `"primal"`, \eqn{(y_j - f_j) / (1 - h_j)}{(y_j
+#'   - f_j) / (1 - h_j)} with the leverage h, or `"dual"`, \eqn{a_j / G_{jj}}{a_j / G_jj}, so that
+#'   a candidate costs one fit.
+#' * `lowrank_lssvm()` keeps the m x m matrix G and updates it by a rank-one term for each feature
+#'   (Ojeda, Suykens and De Moor 2008): O(k m^2 n) time and O(m^2) memory, leave-one-out and
+#'   forward only.
 #' * `random_selection()` adds features drawn without replacement from R's random numbers, O(k^2 m).
 #'
-#' Repeated calls of the first two on more than a few hundred rows or columns take long; they are here to compare and to check.
+#' Repeated calls of the first two on more than a few hundred rows or columns take long; they are
+#' here to compare and to check.
 #'
 #' @inheritParams greedy_rls
 #' @param shortcut For leave-one-out: `"none"`, `"primal"` or `"dual"`.
 #' @return An object of class `sparse_fit`, as from [greedy_rls()].
 #' @section Errors: As for [greedy_rls()].
-#' @references
-#' Ojeda, F., Suykens, J. A. K., De Moor, B. (2008). Low rank updated LS-SVM classifiers for fast variable selection.
-#' Neural Networks 21, 437-449.
+#' @references Ojeda, F., Suykens, J. A. K., De Moor, B. (2008). Low rank updated LS-SVM
+#' classifiers for fast variable selection. Neural Networks 21, 437-449.
 #'
-#' Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for regularized least-squares.
-#' \doi{10.48550/arXiv.1003.3570}
+#' Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for regularized
+#' least-squares. \doi{10.48550/arXiv.1003.3570}
 #' @examples
 #' x <- matrix(rnorm(20 * 6), 20)
 #' y <- x[, 2] - x[, 5] + rnorm(20) / 4
@@ -40,7 +43,7 @@ wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, 
                         criterion = "squared", search = "forward", shortcut = "none") {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion)
-  control$search <- check_choice(search, "search", c("forward", "backward", "floating", "forward_backward"))
+  control$search <- check_choice(search, "search", setdiff(names(searches), "given"))
   control$shortcut <- check_choice(shortcut, "shortcut", c("none", "primal", "dual"))
   if (shortcut != "none" && (!control$folds$loo || control$criterion$name == "auc")) {
     stop_input("`shortcut` needs `folds = \"loo\"` and a criterion other than \"auc\"")
@@ -79,7 +82,7 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
   new_sparse_fit("random_selection", problem, paths, control, match.call())
 }
 
-# The wrapper -----------------------------------------------------------------------------------------
+# The wrapper -------------------------------------------------------------------------------------
 
 wrapper_path <- function(problem, control, lambda) {
   working_x <- matrix(0, nrow(problem), ncol(problem))
@@ -113,7 +116,8 @@ ridge_fit <- function(problem, columns, features, lambda, rows) {
   x <- root_w * columns[rows, features, drop = FALSE]
   design <- rbind(cbind(z, x), cbind(matrix(0, s, q), diag(sqrt(lambda), s, s)))
   response <- rbind(root_w * problem$y[rows, , drop = FALSE], matrix(0, s, ncol(problem$y)))
-  both <- if (q + s) qr.coef(qr(design, LAPACK = TRUE), response) else matrix(0, 0L, ncol(problem$y))
+  both <- matrix(0, 0L, ncol(problem$y))
+  if (q + s > 0L) both <- qr.coef(qr(design, LAPACK = TRUE), response)
   list(b = both[seq_len(q), , drop = FALSE], beta = both[q + seq_len(s), , drop = FALSE])
 }
 
@@ -137,7 +141,8 @@ retrain_folds <- function(problem, columns, features, lambda, folds) {
 primal_loo <- function(problem, x, lambda) {
   basis <- covariate_basis(problem)
   y <- working(problem)$y
-  hat <- if (ncol(x)) x %*% solve(crossprod(x) + diag(lambda, ncol(x)), t(x)) else matrix(0, nrow(x), nrow(x))
+  hat <- matrix(0, nrow(x), nrow(x))
+  if (ncol(x)) hat <- x %*% solve(crossprod(x) + diag(lambda, ncol(x)), t(x))
   (y - hat %*% y) / (1 - diag(hat) - rowSums(basis^2)) / sqrt(problem$weights)
 }
 
@@ -165,69 +170,79 @@ judge_set <- function(problem, columns, features, lambda, control, residuals) {
   list(value = sum(figures[1L, ]) / sum(figures[2L, ]), se = NA_real_)
 }
 
-# Search in plain R -----------------------------------------------------------------------------------
+# Search in plain R -------------------------------------------------------------------------------
 
 # The moves of greedy.c over any evaluate(features) -> list(value, se, residuals).
 search_path <- function(problem, control, lambda, evaluate, columns) {
-  criterion <- control$criterion
-  usable <- which(problem$usable)
-  backward <- control$search == "backward"
-  set <- if (backward) usable else integer()
   squares <- function(residuals) {
     mean(vapply(residuals, function(r) sum(problem$weights * r^2), 0)) /
       (ncol(problem$y) * sum(problem$weights))
   }
   score <- function(features) {
     out <- evaluate(features)
-    out$loss <- criterion_loss(criterion, out$value)
-    out$tie <- squares(out$residuals)
-    out
+    c(out, loss = criterion_loss(control$criterion, out$value), tie = squares(out$residuals))
   }
-  now <- score(set)
+  usable <- which(problem$usable)
+  s <- new_search(control, if (control$search == "backward") usable else integer(), score)
   tie <- 1e-12 * sum(working(problem)$y^2) / (ncol(problem$y) * sum(problem$weights))
-  tolerance <- c(if (criterion$name == "squared") tie else 1e-12 * abs(now$loss), tie)
-  log <- list(list(set = set, feature = NA, action = "start", score = now))
-  seen <- gain <- list()
-  seen[[length(set) + 1L]] <- now
-  since_best <- 0L
-  best <- if (length(set) <= control$k) now
-  status <- "complete"
-  repeat {
-    add <- if (!backward && length(set) < control$k) {
-      best_of(setdiff(usable, set), function(i) score(c(set, i)), tolerance)
-    }
-    drop <- if (length(set) > (if (backward) 0L else 1L) && control$search != "forward") {
-      best_of(sort(set), function(i) score(setdiff(set, i)), tolerance)
-    }
-    size <- length(set)
-    dropping <- !is.null(drop) && switch(control$search,
-      backward = TRUE,
-      floating = beats(drop$score, seen[[size]], tolerance),
-      forward_backward = gain[[size]] > tolerance[1L] && drop$score$loss - now$loss <= 0.5 * gain[[size]]
-    )
-    move <- if (dropping) drop else add
-    if (is.null(move)) break
-    set <- if (dropping) setdiff(set, move$feature) else c(set, move$feature)
-    if (!dropping) gain[[size + 1L]] <- now$loss - move$score$loss
-    now <- move$score
-    size <- length(set)
-    log <- c(log, list(list(set = set, feature = move$feature, score = now,
-                            action = if (dropping) "drop" else "add")))
-    if (size >= length(seen) || beats(now, seen[[size + 1L]], c(0, 0))) seen[[size + 1L]] <- now
-    since_best <- since_best + 1L
-    if (size <= control$k && (is.null(best) || beats(now, best, c(0, 0)))) {
-      best <- now
-      since_best <- 0L
-    }
-    if (!backward && control$patience && since_best >= control$patience) {
-      status <- "early_stop"
-      break
-    }
+  s$tolerance <- c(if (control$criterion$name == "squared") tie else 1e-12 * abs(s$now$loss), tie)
+  while (s$status == "" && !is.null(move <- next_move(s, usable, score))) {
+    s <- make_move(s, move)
   }
-  path_of_log(problem, control, lambda, log, status, columns)
+  path_of_log(problem, control, lambda, s, columns)
 }
 
-beats <- function(x, y, tolerance) {
+new_search <- function(control, set, score) {
+  now <- score(set)
+  s <- list(control = control, set = set, now = now, seen = list(), gain = numeric(),
+            best = NULL, since_best = 0L, status = "", log = list())
+  note_model(s, list(feature = NA, action = "start"))
+}
+
+# The better of what the search allows: a drop where its rule asks for one, else an addition.
+next_move <- function(s, usable, score) {
+  size <- length(s$set)
+  search <- s$control$search
+  if (search != "forward" && size > (search != "backward")) {
+    drop <- best_of(sort(s$set), function(i) score(setdiff(s$set, i)), s$tolerance)
+    asked <- switch(search,
+      backward = TRUE,
+      floating = beats(drop$score, s$seen[[size]], s$tolerance),
+      forward_backward = s$gain[size] > s$tolerance[1L] &&
+        drop$score$loss - s$now$loss <= 0.5 * s$gain[size]
+    )
+    if (asked) return(c(drop, action = "drop"))
+  }
+  candidates <- setdiff(usable, s$set)
+  if (search == "backward" || size == s$control$k || !length(candidates)) return(NULL)
+  c(best_of(candidates, function(i) score(c(s$set, i)), s$tolerance), action = "add")
+}
+
+make_move <- function(s, move) {
+  adding <- move$action == "add"
+  s$set <- if (adding) c(s$set, move$feature) else setdiff(s$set, move$feature)
+  if (adding) s$gain[length(s$set)] <- s$now$loss - move$score$loss
+  s$now <- move$score
+  note_model(s, move)
+}
+
+# Logs the model that stands, and stops a search that has not improved for long.
+note_model <- function(s, move) {
+  size <- length(s$set)
+  s$log <- c(s$log, list(list(set = s$set, feature = move$feature, action = move$action,
+                              score = s$now)))
+  if (size >= length(s$seen) || beats(s$now, s$seen[[size + 1L]])) s$seen[[size + 1L]] <- s$now
+  s$since_best <- s$since_best + 1L
+  if (size <= s$control$k && beats(s$now, s$best)) {
+    s$best <- s$now
+    s$since_best <- 0L
+  }
+  patience <- if (s$control$search == "backward") 0L else s$control$patience
+  if (patience > 0L && s$since_best >= patience) s$status <- "early_stop"
+  s
+}
+
+beats <- function(x, y, tolerance = c(0, 0)) {
   if (is.null(y)) return(TRUE)
   x$loss < y$loss - tolerance[1L] ||
     (x$loss <= y$loss + tolerance[1L] && x$tie < y$tie - tolerance[2L])
@@ -243,7 +258,8 @@ best_of <- function(features, score, tolerance) {
 }
 
 # What new_sparse_fit() wants, from the sets met and their scores.
-path_of_log <- function(problem, control, lambda, log, status, columns) {
+path_of_log <- function(problem, control, lambda, s, columns) {
+  log <- s$log
   field <- function(name) vapply(log, function(entry) entry$score[[name]], 0)
   feature <- vapply(log, function(entry) as.integer(entry$feature), 0L)
   size <- lengths(lapply(log, `[[`, "set"))
@@ -272,13 +288,14 @@ path_of_log <- function(problem, control, lambda, log, status, columns) {
   whole <- ridge_fit(problem, columns, top$set, lambda, seq_len(nrow(problem)))
   residuals <- top$score$residuals
   list(
-    lambda = lambda, status = status, path = path, size = length(top$set), models = models,
+    lambda = lambda, status = if (s$status == "") "complete" else s$status, path = path,
+    size = length(top$set), models = models,
     held_out = problem$y - Reduce(`+`, residuals) / length(residuals),
     fitted = ridge_predict(problem, columns, top$set, whole, seq_len(nrow(problem)))
   )
 }
 
-# Low-rank updated LS-SVM ---------------------------------------------------------------------------------
+# Low-rank updated LS-SVM -------------------------------------------------------------------------
 
 # Keeps the scaled G (m x m); adding x_i takes C_i C_i' / (lambda + x_i'C_i) from it, where C = G X.
 lowrank_path <- function(problem, control, lambda) {

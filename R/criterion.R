@@ -1,6 +1,7 @@
 # The criteria a search can minimise or maximise, and what they are called.
 
-# A criterion as every fitter holds it. The kernel minimises a loss: `to_value()` turns it into the user's figure.
+# A criterion as every fitter holds it. The kernel minimises a loss: `to_value()` turns it into the
+# user's figure.
 as_criterion <- function(criterion, problem, folds) {
   if (is.function(criterion)) return(user_criterion(criterion, problem, folds))
   check_choice(criterion, "criterion", c("squared", "error", "absolute", "auc"))
@@ -10,7 +11,8 @@ as_criterion <- function(criterion, problem, folds) {
   }
   if (criterion == "auc") check_auc(problem, folds)
   higher <- criterion == "auc"
-  words <- c(squared = "squared error", error = "error rate", absolute = "absolute error", auc = "AUC")
+  words <- c(squared = "squared error", error = "error rate", absolute = "absolute error",
+             auc = "AUC")
   scheme <- if (higher && folds$loo) "leave-pair-out" else folds$label
   list(name = criterion, code = match(criterion, c("squared", "error", "absolute", "auc")) - 1L,
        higher = higher, label = paste(scheme, words[[criterion]]), judge = NULL)
@@ -23,7 +25,8 @@ check_auc <- function(problem, folds) {
   }
   if (folds$loo) return(invisible())
   classes <- problem$y[, 1L] > 0
-  both <- apply(folds$ids, 2L, function(ids) any(tapply(classes, ids, function(p) any(p) && !all(p))))
+  mixed <- function(ids) any(tapply(classes, ids, function(one) any(one) && !all(one)))
+  both <- apply(folds$ids, 2L, mixed)
   if (!all(both)) stop_input("`criterion = \"auc\"` needs a fold with rows of both classes")
 }
 

@@ -1,71 +1,76 @@
 #' Greedy regularised least-squares: select features by exact cross-validation
 #'
-#' Grows (or shrinks) a ridge regression model one feature at a time, at each step taking the feature whose
-#' addition gives the smallest exact cross-validation error, and returns the best model of every size.
+#' Grows (or shrinks) a ridge regression model one feature at a time, at each step taking the
+#' feature whose addition gives the smallest exact cross-validation error, and returns the best
+#' model of every size.
 #'
 #' For a set \eqn{S} of features the model minimises
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{
 #' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2}
-#' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and standardised columns
-#' \eqn{\tilde x}{xs}. There is no 1/m: for the same model `glmnet(alpha = 0, weights = w)` wants
-#' `lambda / sum(w)` for a response of unit standard deviation.
+#' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and
+#' standardised columns \eqn{\tilde x}{xs}. There is no 1/m: for the same model `glmnet(alpha = 0,
+#' weights = w)` wants `lambda / sum(w)` for a response of unit standard deviation.
 #'
-#' The scale of the columns is estimated once on all rows, held-out ones too, and so is `lambda` when it is
-#' chosen here: the criterion that picks the features is optimistic. [cross_validate()] repeats all of it
-#' within every outer fold and gives an honest estimate.
+#' The scale of the columns is estimated once on all rows, held-out ones too, and so is `lambda`
+#' when it is chosen here: the criterion that picks the features is optimistic. [cross_validate()]
+#' repeats all of it within every outer fold and gives an honest estimate.
 #'
-#' **Folds.** The held-out error of every candidate is exact for any partition: it equals retraining without each
-#' fold in turn. Leave-one-out needs one m x n cache, N-fold, grouped and repeated partitions one more for each
-#' repeat; the time for a step is O(mn) whatever the size of the folds.
+#' **Folds.** The held-out error of every candidate is exact for any partition: it equals
+#' retraining without each fold in turn. Leave-one-out needs one m x n cache, N-fold, grouped and
+#' repeated partitions one more for each repeat; the time for a step is O(mn) whatever the size of
+#' the folds.
 #'
-#' **Search.** `"forward"` only adds. `"floating"` drops features after each addition as long as that beats the best
-#' model of the smaller size seen so far. `"forward_backward"` drops the least useful feature when
-#' that costs at most half of what the last addition gained (Zhang 2009, with the held-out criterion in the place
-#' of the training error). `"backward"` starts from all usable features and drops one at a time down to none; of
-#' its models those of size 0 to `k` are kept.
+#' **Search.** `"forward"` only adds. `"floating"` drops features after each addition as long as
+#' that beats the best model of the smaller size seen so far. `"forward_backward"` drops the least
+#' useful feature when that costs at most half of what the last addition gained (Zhang 2009, with
+#' the held-out criterion in the place of the training error). `"backward"` starts from all usable
+#' features and drops one at a time down to none; of its models those of size 0 to `k` are kept.
 #'
-#' **Ties** go to the lowest column; differences below 1e-12 of the response's mean square are ties. Ties of
-#' a criterion other than `"squared"` are broken by the squared error first.
+#' **Ties** go to the lowest column; differences below 1e-12 of the response's mean square are
+#' ties. Ties of a criterion other than `"squared"` are broken by the squared error first.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula and data, a data
-#'   frame, a `SummarizedExperiment` or an earlier problem.
-#' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other name is refused.
-#' @param k Largest number of features, between 1 and the number of usable columns. `NULL`, the default: up
-#'   to `min(usable columns, m - 1, 100)`, stopping early when the criterion has not improved for 10 steps.
-#' @param lambda Positive ridge parameter; `NULL` chooses it from `2^(-15:15)` by the leave-one-out squared error of the
-#'   model with all features (see [rls()]); of several values the one whose path reaches the best criterion is kept.
-#' @param folds Which rows are held out together: `"loo"`, a number of folds (stratified for classes), a vector of
-#'   fold ids, a list of those, or the value of [make_folds()].
-#' @param criterion `"squared"`; `"error"`, the share of rows put in the wrong class; `"absolute"`; `"auc"`, the area under
-#'   the ROC curve counted over pairs held out together, which with `"loo"` means leave-pair-out and costs O(m^2) for
-#'   each candidate; or a function `(y, prediction, fold)` of the coded response, the held-out predictions (vectors,
-#'   or matrices for several outputs) and the fold ids that returns one number, smaller being better unless
-#'   `attr(f, "better")` is `"higher"`. Means are weighted by the case weights.
+#' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula
+#'   and data, a data frame, a `SummarizedExperiment` or an earlier problem.
+#' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
+#'   name is refused.
+#' @param k Largest number of features, between 1 and the number of usable columns. `NULL`, the
+#'   default: up to `min(usable columns, m - 1, 100)`, stopping early when the criterion has not
+#'   improved for 10 steps.
+#' @param lambda Positive ridge parameter; `NULL` chooses it from `2^(-15:15)` by the leave-one-out
+#'   squared error of the model with all features (see [rls()]); of several values the one whose
+#'   path reaches the best criterion is kept.
+#' @param folds Which rows are held out together: `"loo"`, a number of folds (stratified for
+#'   classes), a vector of fold ids, a list of those, or the value of [make_folds()].
+#' @param criterion `"squared"`; `"error"`, the share of rows put in the wrong class; `"absolute"`;
+#'   `"auc"`, the area under the ROC curve counted over pairs held out together, which with `"loo"`
+#'   means leave-pair-out and costs O(m^2) for each candidate; or a function `(y, prediction,
+#'   fold)` of the coded response, the held-out predictions (vectors, or matrices for several
+#'   outputs) and the fold ids that returns one number, smaller being better unless `attr(f,
+#'   "better")` is `"higher"`. Means are weighted by the case weights.
 #' @param search `"forward"`, `"backward"`, `"floating"` or `"forward_backward"`.
-#' @param keep How many of the best candidates that were not chosen are kept at each step, with their exact
-#'   criterion, in `fit$alternatives`.
-#' @param threads Number of OpenMP threads over columns. Results are the same for any number. A `criterion` function
-#'   runs on one.
+#' @param keep How many of the best candidates that were not chosen are kept at each step, with
+#'   their exact criterion, in `fit$alternatives`.
+#' @param threads Number of OpenMP threads over columns. Results are the same for any number. A
+#'   `criterion` function runs on one.
 #' @param progress Whether to show a progress bar.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step,
 #'   `fit$coefficients` the best model of every size.
 #'
-#' @section Cost:
-#' O(kmn) time and, besides `x`, m x n doubles for leave-one-out and m x n more for each partition into larger folds.
-#' `"backward"` adds O(mn min(m, n)) for the start. Ctrl-C returns the path found so far, with a warning of class
-#' `sparsels_interrupted` and `fit$status == "interrupted"`.
+#' @section Cost: O(kmn) time and, besides `x`, m x n doubles for leave-one-out and m x n more for
+#' each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the start. Ctrl-C
+#' returns the path found so far, with a warning of class `sparsels_interrupted` and `fit$status ==
+#' "interrupted"`.
 #'
-#' @section Errors:
-#' Bad input is refused with a classed error (`sparsels_error_input`) that names the argument, what it must be and
-#' what it was. Covariates that cannot be estimated without some fold are refused, naming the fold.
+#' @section Errors: Bad input is refused with a classed error (`sparsels_error_input`) that names
+#' the argument, what it must be and what it was. Covariates that cannot be estimated without some
+#' fold are refused, naming the fold.
 #'
-#' @references
-#' Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for regularized least-squares.
-#' \doi{10.48550/arXiv.1003.3570}
+#' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
+#' regularized least-squares. \doi{10.48550/arXiv.1003.3570}
 #'
-#' Zhang, T. (2009). Adaptive forward-backward greedy algorithm for sparse learning with linear models. Advances
-#' in Neural Information Processing Systems 21, 1921-1928.
+#' Zhang, T. (2009). Adaptive forward-backward greedy algorithm for sparse learning with linear
+#' models. Advances in Neural Information Processing Systems 21, 1921-1928.
 #'
 #' @examples
 #' set.seed(1)
@@ -110,7 +115,8 @@ path_control <- function(problem, k, lambda, folds, criterion) {
   )
 }
 
-# The path for one lambda: a kernel's answer as a list for new_sparse_fit(). `given`: add these columns in this order.
+# The path for one lambda: a kernel's answer as a list for new_sparse_fit(). `given`: add these
+# columns in this order.
 greedy_path <- function(problem, control, lambda, given = integer()) {
   usable <- sum(problem$usable)
   forward_only <- control$search %in% c("forward", "given")
@@ -141,8 +147,8 @@ pack_folds <- function(folds) {
 unpack_path <- function(answer, problem, control, lambda) {
   status <- answer$ends[1L]
   if (status < 0L) {
-    stop_input(sprintf("the system is numerically singular at lambda = %g: use a larger `lambda`", lambda),
-               "sparsels_error_singular")
+    stop_input(sprintf("the system is numerically singular at lambda = %g: use a larger `lambda`",
+                       lambda), "sparsels_error_singular")
   }
   keep <- seq_len(answer$ends[2L] + 1L)
   feature <- answer$feature[keep] + 1L
@@ -162,7 +168,8 @@ unpack_path <- function(answer, problem, control, lambda) {
   )
 }
 
-# Per size 0..k: features in the order chosen, their coefficients in working units, the row of the path.
+# Per size 0..k: features in the order chosen, their coefficients in working units, the row of the
+# path.
 unpack_models <- function(answer, k, L) {
   model <- matrix(answer$model, k, k + 1L)
   beta <- array(answer$beta, c(k, L, k + 1L))
@@ -182,7 +189,8 @@ unpack_others <- function(answer, problem, control, entries) {
   there <- feature > 0L
   data.frame(
     step = col(feature)[there], rank = row(feature)[there], feature = feature[there],
-    name = problem$names[feature[there]], criterion = criterion_value(control$criterion, loss[there])
+    name = problem$names[feature[there]],
+    criterion = criterion_value(control$criterion, loss[there])
   )
 }
 

@@ -1,7 +1,8 @@
-# The criteria once more, in plain R: for the methods that are not in C, which are also the tests' twins of the kernel.
+# The criteria once more, in plain R: for the methods that are not in C, which are also the tests'
+# twins of the kernel.
 
-# Value and standard error of a criterion from held-out residuals in the user's units, a list with an m x L matrix for
-# each repeat. The figures of several repeats are averaged.
+# Value and standard error of a criterion from held-out residuals in the user's units, a list with
+# an m x L matrix for each repeat. The figures of several repeats are averaged.
 judge <- function(problem, folds, criterion, residuals) {
   each <- lapply(seq_along(residuals), function(repetition) {
     residual <- residuals[[repetition]]
@@ -37,7 +38,8 @@ row_loss <- function(problem, name, residual) {
   )
 }
 
-# Weight of the pairs of a positive and a negative row in the right order (a tie counts half), and of all pairs.
+# Weight of the pairs of a positive and a negative row in the right order (a tie counts half), and
+# of all pairs.
 right_pairs <- function(rows, problem, score) {
   up <- rows[problem$y[rows, 1L] > 0]
   down <- setdiff(rows, up)

@@ -191,7 +191,7 @@ NULL
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.sparse_fit <- function(object, ...) {
+autoplot.sparse_fit <- function(object, ...) { # nolint: object_name_linter.
   data <- plot_data(object)
   marked <- marked_sizes(data)
   .data <- ggplot2::.data
@@ -212,7 +212,7 @@ autoplot.sparse_fit <- function(object, ...) {
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.cv_result <- function(object, ...) {
+autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
   data <- plot_data(object)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
   names <- unname(curve_names(object)[styles$curve])

@@ -1,32 +1,34 @@
 #' Regularised least-squares with all features
 #'
-#' Fits ridge regression (the least-squares support vector machine for classes) on all usable features for a path of
-#' lambda, with the exact held-out error of each.
+#' Fits ridge regression (the least-squares support vector machine for classes) on all usable
+#' features for a path of lambda, with the exact held-out error of each.
 #'
 #' For every lambda the model minimises
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_j \|^2 + \lambda \| B \|_F^2}{
 #' sum_j w_j || y_j - b' z_j - B' xs_j ||^2 + lambda ||B||_F^2}
-#' with weights \eqn{w}, unpenalised covariates \eqn{z} and standardised columns \eqn{\tilde x}{xs} as in [as_problem()];
-#' `glmnet(alpha = 0)` wants `lambda / sum(w)` for a response of unit standard deviation.
+#' with weights \eqn{w}, unpenalised covariates \eqn{z} and standardised columns \eqn{\tilde x}{xs}
+#' as in [as_problem()]; `glmnet(alpha = 0)` wants `lambda / sum(w)` for a response of unit
+#' standard deviation.
 #'
-#' One singular value decomposition serves all lambdas; leave-one-out then costs O(m min(m, n)) for each lambda and
-#' larger folds O(sum |H|^2 (|H| + min(m, n))).
+#' One singular value decomposition serves all lambdas; leave-one-out then costs O(m min(m, n)) for
+#' each lambda and larger folds O(sum |H|^2 (|H| + min(m, n))).
 #'
 #' @inheritParams greedy_rls
+#' @param x,y,data The data, in any form that [as_problem()] takes; for `print()`, `x` is a fit.
 #' @param lambda Positive ridge parameters; `NULL` for `2^(-15:15)`.
 #' @param object,newdata,type,adjust As in [sparse_fit].
 #' @param ... For `rls()`, passed to [as_problem()]; otherwise not used.
 #'
-#' @return A list of class `rls`: `path`, a data frame with `lambda` and the held-out figures `criterion` (weighted mean
-#'   squared error), `se` and for classes `error`; `lambda`, the best of them; `coefficients`, one entry for every lambda;
-#'   `held_out` and `fitted` (m x L) at the best lambda; `folds`, `call`, and `problem` without its x.
+#' @return A list of class `rls`: `path`, a data frame with `lambda` and the held-out figures
+#'   `criterion` (weighted mean squared error), `se` and for classes `error`; `lambda`, the best of
+#'   them; `coefficients`, one entry for every lambda; `held_out` and `fitted` (m x L) at the best
+#'   lambda; `folds`, `call`, and `problem` without its x.
 #'
 #' @section Cost: O(mn min(m, n)) time; memory about three times a dense x.
 #' @section Errors: As for [greedy_rls()].
 #'
-#' @references
-#' Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for regularized least-squares.
-#' \doi{10.48550/arXiv.1003.3570}
+#' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
+#' regularized least-squares. \doi{10.48550/arXiv.1003.3570}
 #' @examples
 #' x <- matrix(rnorm(30 * 50), 30)
 #' fit <- rls(x, x[, 1] + rnorm(30))
@@ -65,7 +67,8 @@ best_lambda <- function(problem) {
   lambda_grid[which.min(squared)]
 }
 
-# Working x = U diag(root) V'. The scaled matrix G of ARCHITECTURE.md is (I - QQ' - UU') + U diag(lambda / (root^2 + lambda)) U'.
+# Working x = U diag(root) V'. The scaled matrix G of ARCHITECTURE.md is (I - QQ' - UU') + U
+# diag(lambda / (root^2 + lambda)) U'.
 rls_spectrum <- function(problem) {
   parts <- svd(working_matrix(problem))
   real <- parts$d > max(parts$d) * .Machine$double.eps * max(nrow(problem), ncol(problem))
@@ -147,7 +150,7 @@ coef.rls <- function(object, lambda = NULL, ...) {
 #' @export
 predict.rls <- function(object, newdata, lambda = NULL, type = c("response", "class", "link"),
                         adjust = NULL, ...) {
-  if (missing(newdata)) stop_input("`newdata` must be given: fitted() has the values of the training rows")
+  if (missing(newdata)) stop_no_newdata()
   predict_model(object$problem, rls_entry(object, lambda), newdata, type, adjust)
 }
 
@@ -166,19 +169,17 @@ residuals.rls <- function(object, type = c("response", "held_out"), ...) {
 nobs.rls <- function(object, ...) nrow(object$problem)
 
 #' @rdname rls
-#' @param x A fit.
 #' @export
 print.rls <- function(x, ...) {
   best <- x$path[x$path$lambda == x$lambda, ][1L, ]
   used <- length(x$coefficients[[1L]]$features)
   cat(sprintf("rls: all %s, %s of lambda\n", counted(used, "usable feature"),
               counted(nrow(x$path), "value")))
-  cat(sprintf("data: %s x %s\n", counted(nrow(x$problem), "row"), counted(ncol(x$problem), "column")))
-  cat("response:", response_words(x$problem), "\n")
+  print_data(x$problem)
   edge <- x$lambda %in% range(x$path$lambda) && nrow(x$path) > 1L
-  cat(sprintf("best lambda: %s%s, %s squared error %s%s\n", format(x$lambda, digits = 4),
+  error <- if (!is.null(best$error)) sprintf(" (error rate %s)", format(best$error, digits = 3))
+  cat(sprintf("best lambda: %s%s, %s squared error %s", format(x$lambda, digits = 4),
               if (edge) " (at the end of the path)" else "", x$folds$label,
-              format(best$criterion, digits = 4),
-              if (is.null(best$error)) "" else sprintf(" (error rate %s)", format(best$error, digits = 3))))
+              format(best$criterion, digits = 4)), error, "\n", sep = "")
   invisible(x)
 }

@@ -1,22 +1,24 @@
 #' Models of growing size
 #'
-#' What every selection method of the package returns: the best model of each size, the held-out figures of every
-#' model on the way, and the methods that print, plot and use them.
+#' What every selection method of the package returns: the best model of each size, the held-out
+#' figures of every model on the way, and the methods that print, plot and use them.
 #'
-#' @details
-#' A fit is a plain list that never holds `x`; `saveRDS()` keeps all of it. With m rows, L outputs and q covariates:
+#' @details A fit is a plain list that never holds `x`; `saveRDS()` keeps all of it. With m rows, L
+#' outputs and q covariates:
 #'
-#' * `path`: data frame with a row for every step: `step` (0 is the start), `action` (`"start"`, `"add"`, `"drop"`),
-#'   `feature` (column number), `name`, `size` of the model after the step, and its held-out figures: `criterion` (what the
-#'   search looked at) with its standard error `se` over folds, `squared`, the mean squared error
-#'   \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for classes `error`, the
-#'   share of rows in the wrong class. Repeated folds are averaged. `se` is that of a weighted mean of
-#'   fold means; it takes the folds as independent, which they nearly are. It is `NA` for a user's function
-#'   and for leave-pair-out AUC.
-#' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column numbers in the order
-#'   chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale, `step`.
-#' * `size`, the chosen size: the best by the criterion. `held_out` and `fitted` (m x L): its predictions of the rows, held out and
-#'   not.
+#' * `path`: data frame with a row for every step: `step` (0 is the start), `action` (`"start"`,
+#'   `"add"`, `"drop"`), `feature` (column number), `name`, `size` of the model after the step, and
+#'   its held-out figures: `criterion` (what the search looked at) with its standard error `se`
+#'   over folds, `squared`, the mean squared error \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j
+#'   w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for classes `error`, the share of rows in the
+#'   wrong class. Repeated folds are averaged. `se` is that of a weighted mean of fold means; it
+#'   takes the folds as independent, which they nearly are. It is `NA` for a user's function and
+#'   for leave-pair-out AUC.
+#' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
+#'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
+#'   `step`.
+#' * `size`, the chosen size: the best by the criterion. `held_out` and `fitted` (m x L): its
+#'   predictions of the rows, held out and not.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"` or `"move_limit"`.
@@ -25,21 +27,23 @@
 #' @param object,x A fit.
 #' @param size Number of features of the model wanted; `NULL` for the chosen size.
 #' @param index Whether to return column numbers in the place of names.
-#' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`. Columns are found by
-#'   name when both have names, and only those of the model are needed.
-#' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model (least squares has no link
-#'   function), `"class"` the class: the second level where a two-class score is above 0, the largest score for
-#'   more classes. For `residuals()`: `"response"`, on the training rows, or `"held_out"`.
-#' @param adjust The covariates of the new observations, in the form that [as_problem()] was given; not needed when
-#'   a formula finds them in `newdata`.
-#' @param rule `"min"`: the size with the best criterion; `"1se"`: the smallest size whose criterion is within one
-#'   standard error of it.
+#' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`. Columns are
+#'   found by name when both have names, and only those of the model are needed.
+#' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
+#'   (least squares has no link function), `"class"` the class: the second level where a two-class
+#'   score is above 0, the largest score for more classes. For `residuals()`: `"response"`, on the
+#'   training rows, or `"held_out"`.
+#' @param adjust The covariates of the new observations, in the form that [as_problem()] was given;
+#'   not needed when a formula finds them in `newdata`.
+#' @param rule `"min"`: the size with the best criterion; `"1se"`: the smallest size whose
+#'   criterion is within one standard error of it.
 #' @param ... Not used.
 #'
-#' @return `selected()`: character (or integer) vector in the order chosen. `coef()`: named vector, covariates first,
-#'   or a matrix with a column per output. `predict()`: one value per row of `newdata` (a matrix for several
-#'   outputs), `NA` with a warning where a needed value is missing. `best_size()`: a number. `summary()`: a
-#'   data frame of the best model of every size with the coefficients of the chosen one.
+#' @return `selected()`: character (or integer) vector in the order chosen. `coef()`: named vector,
+#'   covariates first, or a matrix with a column per output. `predict()`: one value per row of
+#'   `newdata` (a matrix for several outputs), `NA` with a warning where a needed value is missing.
+#'   `best_size()`: a number. `summary()`: a data frame of the best model of every size with the
+#'   coefficients of the chosen one.
 #'
 #' @examples
 #' x <- matrix(rnorm(30 * 8), 30)
@@ -51,7 +55,8 @@
 #' @name sparse_fit
 NULL
 
-# Puts together the fit of a method from its paths, one for each lambda tried: the best criterion wins.
+# Puts together the fit of a method from its paths, one for each lambda tried: the best criterion
+# wins.
 new_sparse_fit <- function(method, problem, paths, control, call) {
   value <- vapply(paths, function(path) path$path$criterion[path$models[[path$size + 1L]]$row], 0)
   chosen <- which.min(criterion_loss(control$criterion, value))
@@ -68,8 +73,8 @@ new_sparse_fit <- function(method, problem, paths, control, call) {
     call = call, problem = without_x(problem)
   ), class = c(method, "sparse_fit"))
   if (fit$status == "interrupted") {
-    warn_sparsels(sprintf("interrupted: the fit holds the %d steps done so far", nrow(fit$path) - 1L),
-                  "sparsels_interrupted")
+    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far",
+                          counted(nrow(fit$path) - 1L, "step")), "sparsels_interrupted")
   }
   fit
 }
@@ -152,9 +157,13 @@ coef.sparse_fit <- function(object, size = NULL, ...) {
 #' @export
 predict.sparse_fit <- function(object, newdata, size = NULL, type = c("response", "class", "link"),
                                adjust = NULL, ...) {
-  if (missing(newdata)) stop_input("`newdata` must be given: fitted() has the values of the training rows")
+  if (missing(newdata)) stop_no_newdata()
   check_dots(..., known = names(formals(predict.sparse_fit)))
   predict_model(object$problem, model_of(object, size), newdata, type, adjust)
+}
+
+stop_no_newdata <- function() {
+  stop_input("`newdata` must be given: fitted() has the values of the training rows")
 }
 
 predict_model <- function(problem, model, newdata, type, adjust) {
@@ -195,7 +204,8 @@ drop_output <- function(values) {
   if (ncol(values) == 1L) stats::setNames(values[, 1L], rownames(values)) else values
 }
 
-# Scores of all sizes for raw columns x and covariates z: rows x L x (largest size + 1), NA where there is no model.
+# Scores of all sizes for raw columns x and covariates z: rows x L x (largest size + 1), NA where
+# there is no model.
 predict_sizes <- function(fit, x, z) {
   used <- sort(unique(unlist(lapply(fit$coefficients, `[[`, "features"))))
   x <- as.matrix(x[, used, drop = FALSE])
@@ -228,15 +238,14 @@ rows_of <- function(problem, values) {
 #' @export
 nobs.sparse_fit <- function(object, ...) nrow(object$problem)
 
-# Printing ------------------------------------------------------------------------------------------
+# Printing ----------------------------------------------------------------------------------------
 
 #' @rdname sparse_fit
 #' @param n Number of rows of the path to print.
 #' @export
 print.sparse_fit <- function(x, n = 6L, ...) {
   cat(sprintf("%s: %s\n", x$method, fit_title(x)))
-  cat(sprintf("data: %s x %s\n", counted(nrow(x$problem), "row"), counted(ncol(x$problem), "column")))
-  cat("response:", response_words(x$problem), "\n")
+  print_data(x$problem)
   cat(sprintf("lambda: %s, %s\n", format(x$lambda, digits = 4), x$lambda_rule))
   cat(best_words(x), sep = "\n")
   if (x$status != "complete") cat(status_words(x), "\n", sep = "")
@@ -245,10 +254,16 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   invisible(x)
 }
 
+print_data <- function(problem) {
+  cat(sprintf("data: %s x %s\n", counted(nrow(problem), "row"), counted(ncol(problem), "column")))
+  cat("response: ", response_words(problem), "\n", sep = "")
+}
+
 fit_title <- function(fit) {
   search <- fit$control$search
   by <- paste("by", fit$criterion$label)
-  if (is.null(search) || search == "given") by else sprintf("%s search %s", sub("_", "-", search), by)
+  if (is.null(search) || search == "given") return(by)
+  sprintf("%s search %s", sub("_", "-", search), by)
 }
 
 best_words <- function(fit) {
