@@ -48,7 +48,7 @@ wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, 
   if (shortcut != "none" && (!control$folds$loo || control$criterion$name == "auc")) {
     stop_input("`shortcut` needs `folds = \"loo\"` and a criterion other than \"auc\"")
   }
-  paths <- lapply(control$lambda, function(lambda) wrapper_path(problem, control, lambda))
+  paths <- each_lambda(control, function(lambda) wrapper_path(problem, control, lambda))
   new_sparse_fit("wrapper_rls", problem, paths, control, match.call())
 }
 
@@ -61,7 +61,7 @@ lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL
   if (control$criterion$name == "auc") {
     stop_input("`criterion = \"auc\"` is not offered here: use greedy_rls()")
   }
-  paths <- lapply(control$lambda, function(lambda) lowrank_path(problem, control, lambda))
+  paths <- each_lambda(control, function(lambda) lowrank_path(problem, control, lambda))
   new_sparse_fit("lowrank_lssvm", problem, paths, control, match.call())
 }
 
@@ -78,7 +78,7 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
   # the others need not be kept up to date
   narrow <- problem
   narrow$usable <- seq_along(problem$usable) %in% drawn
-  paths <- lapply(control$lambda, function(lambda) greedy_path(narrow, control, lambda, drawn))
+  paths <- each_lambda(control, function(lambda) greedy_path(narrow, control, lambda, drawn))
   new_sparse_fit("random_selection", problem, paths, control, match.call())
 }
 

@@ -39,17 +39,14 @@ user_criterion <- function(criterion, problem, folds) {
   }
   sign <- if (better == "higher") -1 else 1
   plain <- function(values) if (ncol(values) == 1L) values[, 1L] else values
-  # NULL tells the kernel that the user pressed Ctrl-C
   judge <- function(residual, repetition) {
-    tryCatch({
-      prediction <- problem$y - residual
-      value <- criterion(plain(problem$y), plain(prediction), folds$ids[, repetition])
-      if (!is_number(value) || !is.finite(value)) {
-        stop_input(sprintf("the `criterion` function must return one finite number, not %s",
-                           describe(value)))
-      }
-      sign * value
-    }, interrupt = function(condition) NULL)
+    prediction <- problem$y - residual
+    value <- criterion(plain(problem$y), plain(prediction), folds$ids[, repetition])
+    if (!is_number(value) || !is.finite(value)) {
+      stop_input(sprintf("the `criterion` function must return one finite number, not %s",
+                         describe(value)))
+    }
+    sign * value
   }
   list(name = "user", code = 4L, higher = better == "higher",
        label = paste(folds$label, "criterion (user's function)"), judge = judge)

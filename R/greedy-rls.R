@@ -8,8 +8,9 @@
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{
 #' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2}
 #' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and
-#' standardised columns \eqn{\tilde x}{xs}. There is no 1/m: for the same model `glmnet(alpha = 0,
-#' weights = w)` wants `lambda / sum(w)` for a response of unit standard deviation.
+#' standardised columns \eqn{\tilde x}{xs}. There is no 1/m: for the same model
+#' `glmnet(alpha = 0, weights = w)` wants `lambda * s / sum(w)`, s being the weighted standard
+#' deviation of the response with divisor `sum(w)`.
 #'
 #' The scale of the columns is estimated once on all rows, held-out ones too, and so is `lambda`
 #' when it is chosen here: the criterion that picks the features is optimistic. [cross_validate()]
@@ -58,9 +59,14 @@
 #'   `fit$coefficients` the best model of every size.
 #'
 #' @section Cost: O(kmn) time and, besides `x`, m x n doubles for leave-one-out and m x n more for
-#' each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the start. Ctrl-C
-#' returns the path found so far, with a warning of class `sparsels_interrupted` and `fit$status ==
-#' "interrupted"`.
+#' each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the start, and
+#' `lambda = NULL` as much for the choice, with one more copy of x. Ctrl-C returns the path found so
+#' far, with a warning of class `sparsels_interrupted` and `fit$status == "interrupted"`.
+#'
+#' @section Accuracy: Figures and coefficients equal those of retraining up to rounding times the
+#' condition number of the model: about 1e-12 for usual data and lambda, 1e-8 for exact duplicates
+#' in a model of standardised columns at `lambda = 1e-3`. Searches that drop features make their
+#' state afresh when it has lost digits.
 #'
 #' @section Errors: Bad input is refused with a classed error (`sparsels_error_input`) that names
 #' the argument, what it must be and what it was. Covariates that cannot be estimated without some
@@ -86,12 +92,12 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, f
                        progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion)
-  check_choice(search, "search", names(searches))
+  check_choice(search, "search", setdiff(names(searches), "given"))
   control$search <- search
   control$keep <- check_count(keep, "keep", lower = 0L)
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
-  fits <- lapply(control$lambda, function(lambda) greedy_path(problem, control, lambda))
+  fits <- each_lambda(control, function(lambda) greedy_path(problem, control, lambda))
   new_sparse_fit("greedy_rls", problem, fits, control, match.call())
 }
 
@@ -113,6 +119,23 @@ path_control <- function(problem, k, lambda, folds, criterion) {
     lambda = chosen, lambda_rule = rule, folds = folds,
     criterion = as_criterion(criterion, problem, folds)
   )
+}
+
+# One path for each lambda, up to where the user pressed Ctrl-C; with no model yet that is an
+# interrupt like any other.
+each_lambda <- function(control, path) {
+  paths <- list()
+  for (lambda in control$lambda) {
+    one <- path(lambda)
+    if (one$size >= 0L) paths <- c(paths, list(one))
+    if (one$status == "interrupted") break
+  }
+  if (!length(paths)) {
+    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    invokeRestart("abort")
+  }
+  paths[[length(paths)]]$status <- one$status
+  paths
 }
 
 # The path for one lambda: a kernel's answer as a list for new_sparse_fit(). `given`: add these

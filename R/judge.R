@@ -45,5 +45,5 @@ right_pairs <- function(rows, problem, score) {
   down <- setdiff(rows, up)
   weight <- outer(problem$weights[up], problem$weights[down])
   ahead <- outer(score[up, 1L], score[down, 1L], "-")
-  c(sum(weight * (ahead > 0)) + sum(weight * (ahead == 0)) / 2, sum(weight))
+  c(sum(weight * (ahead > score_tie)) + sum(weight * (abs(ahead) <= score_tie)) / 2, sum(weight))
 }

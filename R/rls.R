@@ -7,8 +7,9 @@
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_j \|^2 + \lambda \| B \|_F^2}{
 #' sum_j w_j || y_j - b' z_j - B' xs_j ||^2 + lambda ||B||_F^2}
 #' with weights \eqn{w}, unpenalised covariates \eqn{z} and standardised columns \eqn{\tilde x}{xs}
-#' as in [as_problem()]; `glmnet(alpha = 0)` wants `lambda / sum(w)` for a response of unit
-#' standard deviation.
+#' as in [as_problem()]; for the same model `glmnet(alpha = 0, weights = w)` wants
+#' `lambda * s / sum(w)`, s being the weighted standard deviation of the response with divisor
+#' `sum(w)`.
 #'
 #' One singular value decomposition serves all lambdas; leave-one-out then costs O(m min(m, n)) for
 #' each lambda and larger folds O(sum |H|^2 (|H| + min(m, n))).
@@ -56,10 +57,11 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo") {
 
 lambda_grid <- 2^(-15:15)
 
-# The paper's choice: the best leave-one-out squared error with all features.
+# The paper's choice: the best leave-one-out squared error with all features. Neighbours on the grid
+# differ by a factor of two, so the digits that the Gram matrix costs do not matter here.
 best_lambda <- function(problem) {
   folds <- make_folds(problem, "loo")
-  spectrum <- rls_spectrum(problem)
+  spectrum <- gram_spectrum(problem)
   squared <- vapply(lambda_grid, function(lambda) {
     residual <- rls_held_out(spectrum, problem, folds, lambda)[[1L]]
     sum(problem$weights * residual^2)
@@ -67,16 +69,32 @@ best_lambda <- function(problem) {
   lambda_grid[which.min(squared)]
 }
 
-# Working x = U diag(root) V'. The scaled matrix G of ARCHITECTURE.md is (I - QQ' - UU') + U
-# diag(lambda / (root^2 + lambda)) U'.
+# Working x = U diag(root) V'. The scaled matrix G of ARCHITECTURE.md is
+# (I - QQ' - UU') + U diag(lambda / (root^2 + lambda)) U'.
 rls_spectrum <- function(problem) {
   parts <- svd(working_matrix(problem))
-  real <- parts$d > max(parts$d) * .Machine$double.eps * max(nrow(problem), ncol(problem))
-  Q <- covariate_basis(problem)
-  list(root = parts$d[real], U = parts$u[, real, drop = FALSE], V = parts$v[, real, drop = FALSE],
-       basis = Q, y = working(problem)$y,
+  new_spectrum(problem, parts$d, parts$u, parts$v, .Machine$double.eps)
+}
+
+# The same without V from the smaller Gram matrix: several times faster, half the digits.
+gram_spectrum <- function(problem) {
+  x <- working_matrix(problem)
+  tall <- nrow(x) > ncol(x)
+  parts <- eigen(if (tall) crossprod(x) else tcrossprod(x), symmetric = TRUE)
+  root <- sqrt(pmax(parts$values, 0))
+  U <- parts$vectors
+  if (tall) U <- x %*% U * rep(ifelse(root > 0, 1 / root, 0), each = nrow(x))
+  new_spectrum(problem, root, U, NULL, sqrt(.Machine$double.eps))
+}
+
+# Directions whose root is rounding alone are left out.
+new_spectrum <- function(problem, root, U, V, digits) {
+  real <- root > max(root) * digits * sqrt(max(dim(problem)))
+  basis <- covariate_basis(problem)
+  list(root = root[real], U = U[, real, drop = FALSE], V = V[, real, drop = FALSE],
+       basis = basis, y = working(problem)$y,
        # nothing lies outside Q and U when they span all of R^m; rounding must not say otherwise
-       full = sum(real) + ncol(Q) >= nrow(problem))
+       full = sum(real) + ncol(basis) >= nrow(problem))
 }
 
 # G y (m x L)

@@ -86,7 +86,7 @@ user_coefficients <- function(problem, models) {
   decomposed <- qr(root_w * problem$z, tol = 1e-10)
   on_covariates <- function(values) {
     if (!ncol(problem$z)) return(matrix(0, 0L, ncol(values)))
-    projected <- as.matrix(Matrix::crossprod(root_w * qr.Q(decomposed), values))
+    projected <- as.matrix(Matrix::crossprod(qr.Q(decomposed), values))
     backsolve(qr.R(decomposed), projected)
   }
   of_y <- on_covariates(root_w * problem$y)
@@ -169,7 +169,8 @@ stop_no_newdata <- function() {
 predict_model <- function(problem, model, newdata, type, adjust) {
   x <- new_data_matrix(problem, newdata, model$features)
   z <- new_covariates(problem, newdata, adjust)
-  respond(problem, as.matrix(x %*% model$beta) + z %*% model$covariates, type, rownames(newdata))
+  rows <- if (inherits(newdata, "SummarizedExperiment")) colnames(newdata) else rownames(newdata)
+  respond(problem, as.matrix(x %*% model$beta) + z %*% model$covariates, type, rows)
 }
 
 # Scores (rows x L) as the type of prediction asked for.
@@ -187,15 +188,18 @@ respond <- function(problem, score, type, rows = NULL) {
   if (type == "class") stats::setNames(class_of(problem, score), rows) else drop_output(score)
 }
 
-# The class of each row of scores, a factor.
+# The class of each row of scores, a factor. Scores nearer than `score_tie` are equal, as
+# in src/criterion.c, and equal scores go to the first class.
+score_tie <- 1e-10
+
 class_of <- function(problem, score) {
-  index <- if (problem$task == "binary") 1L + (score[, 1L] > 0) else first_largest(score)
+  index <- if (problem$task == "binary") 1L + (score[, 1L] > score_tie) else first_largest(score)
   factor(problem$levels[index], levels = problem$levels)
 }
 
 first_largest <- function(score) {
   vapply(seq_len(nrow(score)), function(j) {
-    if (anyNA(score[j, ])) NA_integer_ else which.max(score[j, ])
+    if (anyNA(score[j, ])) NA_integer_ else which(score[j, ] >= max(score[j, ]) - score_tie)[1L]
   }, 0L)
 }
 

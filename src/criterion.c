@@ -3,6 +3,9 @@
 #include "kernels.h"
 #include <math.h>
 
+/* Scores nearer than this are equal, else rounding would decide: the response is -1 or 1. */
+static const double TIE = 1e-10;
+
 /* A sum of losses over some rows and the weight it stands for. */
 struct tally {
   double loss, weight;
@@ -12,23 +15,21 @@ static double weight_of(const struct problem *pb, ptrdiff_t row) {
   return pb->root_w[row] * pb->root_w[row];
 }
 
-/* One where the predicted class is wrong: the sign of the prediction, or the largest of L outputs.
- */
+/* One where the predicted class is wrong: the sign of the prediction, or the first of the largest
+ * of L outputs. */
 static double row_error(const struct problem *pb, const double *r, ptrdiff_t row) {
   const ptrdiff_t m = pb->m;
   if (pb->L == 1)
-    return ((pb->response[row] - r[row] > 0) != (pb->response[row] > 0)) ? 1 : 0;
+    return ((pb->response[row] - r[row] > TIE) != (pb->response[row] > 0)) ? 1 : 0;
   ptrdiff_t truth = 0, top = 0;
   double highest = -INFINITY;
   for (ptrdiff_t l = 0; l < pb->L; l++) {
-    const double f = pb->response[row + l * m] - r[row + l * m];
+    highest = fmax(highest, pb->response[row + l * m] - r[row + l * m]);
     if (pb->response[row + l * m] > 0)
       truth = l;
-    if (f > highest) {
-      highest = f;
-      top = l;
-    }
   }
+  while (pb->response[row + top * m] - r[row + top * m] < highest - TIE)
+    top++;
   return truth != top ? 1 : 0;
 }
 
@@ -44,6 +45,10 @@ static double row_loss(
   return sum / (double)pb->L;
 }
 
+double pair_loss(double positive, double negative) {
+  return positive > negative + TIE ? 0 : positive < negative - TIE ? 1 : 0.5;
+}
+
 /* Pairs of one positive and one negative row in the wrong order; a tie counts half. */
 static struct tally wrong_pairs(
     const struct problem *pb, const double *r, const int *rows, int count) {
@@ -57,7 +62,7 @@ static struct tally wrong_pairs(
         continue;
       const double fn = pb->response[rows[n]] - r[rows[n]];
       const double w = weight_of(pb, rows[p]) * weight_of(pb, rows[n]);
-      sum.loss += fp > fn ? 0 : fp < fn ? w : w / 2;
+      sum.loss += w * pair_loss(fp, fn);
       sum.weight += w;
     }
   }

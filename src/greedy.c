@@ -214,7 +214,7 @@ static double judge_pairs(const struct state *s, const double *c, double kappa, 
       const double f_p = pb->response[i] - (a_p * d_n - a_n * G) / det / pb->root_w[i];
       const double f_n = pb->response[j] - (a_n * d_p - a_p * G) / det / pb->root_w[j];
       const double w = pb->root_w[i] * pb->root_w[i] * pb->root_w[j] * pb->root_w[j];
-      loss += f_p > f_n ? 0 : f_p < f_n ? w : w / 2;
+      loss += w * pair_loss(f_p, f_n);
       weight += w;
     }
   }
@@ -313,7 +313,13 @@ static int sweep(struct state *s) {
     const double pairs = (double)s->positives * s->negatives;
     return each_column(s, m * (double)s->pb->L + pairs, sweep_loo);
   }
-  return each_column(s, m * (1 + s->parts * (double)s->pb->L), sweep_folds);
+  double cost = m * (1 + s->parts * (double)s->pb->L);
+  for (int r = 0; r < s->parts && s->control->criterion == AUC; r++)
+    for (int f = 0; f < s->part[r].count; f++) {
+      const double h = s->part[r].start[f + 1] - s->part[r].start[f];
+      cost += h * h;
+    }
+  return each_column(s, cost, sweep_folds);
 }
 
 /* ---- commit a move ---- */

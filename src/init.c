@@ -121,17 +121,29 @@ static int host_stop(struct host *host, double done, double total) {
   return lent->stopped;
 }
 
-/* The R function answers NULL when it was interrupted. */
+static SEXP evaluate(void *call) {
+  return eval(call, R_BaseEnv);
+}
+
+static SEXP give_nothing(SEXP condition, void *data) {
+  (void)condition;
+  (void)data;
+  return R_NilValue;
+}
+
+/* R_tryCatch() holds Ctrl-C back outside the user's function, so that nothing can jump past the
+   kernel but the function's own errors. */
 static double host_judge(struct host *host, const double *residual, int repeat) {
   struct lent *lent = host->self;
   const R_xlen_t length = (R_xlen_t)host->residual_length;
   SEXP r = PROTECT(allocVector(REALSXP, length)), which = PROTECT(ScalarInteger(repeat + 1));
   memcpy(REAL(r), residual, (size_t)length * sizeof(double));
   SEXP call = PROTECT(lang3(lent->judge, r, which));
-  SEXP value = eval(call, R_BaseEnv);
+  SEXP classes = PROTECT(mkString("interrupt"));
+  SEXP value = R_tryCatch(evaluate, call, classes, give_nothing, NULL, NULL, NULL);
   lent->stopped = lent->stopped || isNull(value);
   const double loss = isNull(value) ? R_PosInf : asReal(value);
-  UNPROTECT(3);
+  UNPROTECT(4);
   return loss;
 }
 

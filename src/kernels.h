@@ -70,6 +70,9 @@ struct figure {
 struct figure judge_folds(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count);
 
+/* Loss of a pair of scores: 0 in the right order, 1 in the wrong one, a tie counts half. */
+double pair_loss(double positive, double negative);
+
 /* The same value without its standard error, for the many candidates of a step. */
 double judge_rows(const struct problem *pb, enum criterion kind, const double *r);
 

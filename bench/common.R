@@ -1,0 +1,57 @@
+# What the scripts of bench/ share. They are run from the root of the repository.
+
+if (!requireNamespace("sparsels", quietly = TRUE)) {
+  stop("the package sparsels is not installed: R CMD INSTALL . (or point R_LIBS at its library)")
+}
+if (!file.exists("bench/common.R")) stop("run this from the root of the repository")
+
+# Splits the command line: `name=value` gives options, the rest are plain words. Unknown names are
+# refused.
+command_line <- function(defaults = list()) {
+  words <- commandArgs(trailingOnly = TRUE)
+  named <- grepl("=", words, fixed = TRUE)
+  name <- sub("=.*", "", words[named])
+  if (!all(name %in% names(defaults))) {
+    stop("unknown option ", setdiff(name, names(defaults))[1], "=; known: ",
+         paste0(names(defaults), "=", collapse = " "))
+  }
+  given <- as.list(sub("^[^=]*=", "", words[named]))
+  names(given) <- name
+  options <- utils::modifyList(defaults, given)
+  list(words = words[!named], options = options)
+}
+
+# "1000,2000" -> c(1000, 2000)
+numbers <- function(text) as.numeric(strsplit(as.character(text), ",", fixed = TRUE)[[1]])
+
+first_line <- function(command, arguments) {
+  out <- suppressWarnings(tryCatch(system2(command, arguments, stdout = TRUE, stderr = FALSE),
+                                   error = function(e) character()))
+  if (length(out)) out[1] else "unknown"
+}
+
+processor <- function() {
+  if (file.exists("/proc/cpuinfo")) {
+    model <- grep("^model name", readLines("/proc/cpuinfo"), value = TRUE)
+    if (length(model)) return(sub(".*: *", "", model[1]))
+  }
+  unname(Sys.info()["machine"])
+}
+
+# One line on what the figures were measured with.
+machine_line <- function() {
+  compiler <- strsplit(first_line(file.path(R.home("bin"), "R"), c("CMD", "config", "CC")), " ")
+  sprintf("%s, %d cores; %s; %s; BLAS %s; sparsels %s, %s", processor(), parallel::detectCores(),
+          R.version.string, first_line(compiler[[1]][1], "--version"), basename(La_library()),
+          utils::packageVersion("sparsels"), format(Sys.Date()))
+}
+
+# Okabe and Ito's colours, as in the package's own pictures.
+colours <- c(blue = "#0072B2", red = "#D55E00", green = "#009E73", grey = "#555555")
+
+# Draws into a png of few colours.
+picture <- function(file, width, height, draw) {
+  grDevices::png(file, width, height, res = 100, type = "cairo", antialias = "gray")
+  on.exit(grDevices::dev.off())
+  draw()
+}

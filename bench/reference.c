@@ -1,0 +1,97 @@
+/* The paper's Algorithm 3 as it is printed, to measure against: greedy RLS with the leave-one-out
+   criterion and squared loss, one output, no weights, no intercept.
+
+   Pahikkala, Airola, Salakoski (2010), Linear time feature selection for regularized least-squares.
+   Of the print, mended: line 10 is u = C_i / (1 + v'C_i) with v transposed; lines 9 to 17 work on
+   copies (a and d of the tentative model); C is stored m x n, column i belongs to feature i.
+
+   Each step makes three passes: over all candidates (x_i, C_i) to evaluate them, over C for v'C,
+   and over C to update it. Written for reading; O(kmn) time, m x n + O(m + n) doubles besides x. */
+#include <R.h>
+#include <Rinternals.h>
+#include <string.h>
+
+static double dot(R_xlen_t m, const double *x, const double *y) {
+  double sum = 0;
+  for (R_xlen_t j = 0; j < m; j++)
+    sum += x[j] * y[j];
+  return sum;
+}
+
+/* X (m x n), y (m), k, lambda -> list(S, e): the features in the order chosen, counted from 1, and
+   the sum of squared leave-one-out errors after each step. */
+SEXP reference_greedy_rls(SEXP X_, SEXP y_, SEXP k_, SEXP lambda_) {
+  const R_xlen_t m = nrows(X_), n = ncols(X_);
+  const int k = asInteger(k_);
+  const double lambda = asReal(lambda_), *X = REAL(X_), *y = REAL(y_);
+  SEXP S_ = PROTECT(allocVector(INTSXP, k)), e_ = PROTECT(allocVector(REALSXP, k));
+  double *a = (double *)R_alloc(m, sizeof(double)), *d = (double *)R_alloc(m, sizeof(double));
+  double *u = (double *)R_alloc(m, sizeof(double)), *a_tilde = (double *)R_alloc(m, sizeof(double));
+  double *vC = (double *)R_alloc(n, sizeof(double));
+  double *C = (double *)R_alloc(m * n, sizeof(double));
+  int *chosen = (int *)R_alloc(n, sizeof(int));
+  memset(chosen, 0, n * sizeof(int));
+
+  for (R_xlen_t j = 0; j < m; j++) { /* lines 1 to 4 */
+    a[j] = y[j] / lambda;
+    d[j] = 1 / lambda;
+  }
+  for (R_xlen_t p = 0; p < m * n; p++)
+    C[p] = X[p] / lambda;
+
+  for (int size = 0; size < k; size++) {
+    double e = R_PosInf;
+    R_xlen_t b = -1;
+    for (R_xlen_t i = 0; i < n; i++) { /* lines 8 to 22: every candidate */
+      if (chosen[i])
+        continue;
+      const double *v = X + i * m, *Ci = C + i * m;
+      const double denominator = 1 + dot(m, v, Ci);
+      for (R_xlen_t j = 0; j < m; j++)
+        u[j] = Ci[j] / denominator;
+      const double va = dot(m, v, a);
+      for (R_xlen_t j = 0; j < m; j++)
+        a_tilde[j] = a[j] - u[j] * va;
+      double ei = 0;
+      for (R_xlen_t j = 0; j < m; j++) {
+        const double d_tilde = d[j] - u[j] * Ci[j];
+        const double p = y[j] - a_tilde[j] / d_tilde;
+        ei += (y[j] - p) * (y[j] - p);
+      }
+      if (ei < e) {
+        e = ei;
+        b = i;
+      }
+    }
+
+    const double *v = X + b * m, *Cb = C + b * m; /* lines 23 to 28 */
+    const double denominator = 1 + dot(m, v, Cb);
+    for (R_xlen_t j = 0; j < m; j++)
+      u[j] = Cb[j] / denominator;
+    const double va = dot(m, v, a);
+    for (R_xlen_t j = 0; j < m; j++) {
+      a[j] -= u[j] * va;
+      d[j] -= u[j] * Cb[j];
+    }
+
+    for (R_xlen_t i = 0; i < n; i++) /* line 29: C := C - u (v'C) */
+      vC[i] = dot(m, v, C + i * m);
+    for (R_xlen_t i = 0; i < n; i++)
+      for (R_xlen_t j = 0; j < m; j++)
+        C[j + i * m] -= u[j] * vC[i];
+
+    chosen[b] = 1; /* line 30 */
+    INTEGER(S_)[size] = (int)b + 1;
+    REAL(e_)[size] = e;
+    R_CheckUserInterrupt();
+  }
+
+  SEXP out = PROTECT(allocVector(VECSXP, 2)), names = PROTECT(allocVector(STRSXP, 2));
+  SET_VECTOR_ELT(out, 0, S_);
+  SET_VECTOR_ELT(out, 1, e_);
+  SET_STRING_ELT(names, 0, mkChar("S"));
+  SET_STRING_ELT(names, 1, mkChar("e"));
+  setAttrib(out, R_NamesSymbol, names);
+  UNPROTECT(4);
+  return out;
+}

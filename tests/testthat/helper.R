@@ -1,0 +1,48 @@
+# What several test files share.
+
+for (file in list.files(pattern = "^oracle-.*[.]R$")) source(file, local = TRUE)
+
+# Prints the class and the message of a refusal, for snapshots.
+refusal <- function(expr) {
+  condition <- tryCatch({
+    expr
+    NULL
+  }, error = identity)
+  cat(class(condition)[1L], ": ", conditionMessage(condition), "\n", sep = "")
+}
+
+# The largest difference relative to the largest of the expected values.
+relative_error <- function(value, expected) {
+  max(0, abs(value - expected)) / max(abs(expected), 1e-300)
+}
+
+# A random problem with a duplicated column (5 is 2 again) and, with more than six columns, a
+# constant one (7). task: "one", "two" (outputs), "binary" or "three" (classes).
+random_problem <- function(m, n, task = "one", weights = FALSE, covariates = FALSE,
+                           intercept = TRUE, sparse = FALSE, duplicate = TRUE, ...) {
+  x <- matrix(rnorm(m * n), m)
+  if (sparse) x[abs(x) < 0.7] <- 0
+  if (duplicate && n > 4) x[, 5] <- x[, 2]
+  if (n > 6) x[, 7] <- if (intercept) 3 else 0
+  score <- x[, 1:3] %*% matrix(rnorm(6), 3) + rnorm(2 * m)
+  y <- switch(task,
+    one = score[, 1],
+    two = score,
+    binary = factor(ifelse(rank(score[, 1]) > m * 0.4, "ill", "well")),
+    three = cut(rank(score[, 1]), c(0, 0.3, 0.7, 1) * m, c("a", "b", "c"))
+  )
+  if (sparse) x <- methods::as(x, "CsparseMatrix")
+  as_problem(x, y, intercept = intercept, weights = if (weights) runif(m, 0.5, 2),
+             adjust = if (covariates) cbind(age = rnorm(m)), ...)
+}
+
+# N rows of a grid in which each level of each factor comes equally often, in random company.
+random_cover <- function(N, ...) {
+  as.data.frame(lapply(list(...), function(levels) sample(rep_len(levels, N))))
+}
+
+# One partition of unequal folds, or two of them.
+unequal_folds <- function(pb, repeats = 1) {
+  ids <- replicate(repeats, sample(rep(1:5, c(1, 2, 2, 3, 4), length.out = 12)))
+  make_folds(pb, lapply(seq_len(repeats), function(r) rep_len(ids[, r], nrow(pb))))
+}

@@ -1,0 +1,68 @@
+# The rules of the searches, by retraining for every move that could be made.
+
+# Loss of a set and the squared error that breaks ties.
+oracle_score <- function(pb, features, lambda, folds, name) {
+  squared <- oracle_squared(pb, features, lambda, folds)
+  loss <- if (name == "squared") squared else oracle_figure(pb, features, lambda, folds, name)[["value"]]
+  c(loss = if (name == "auc") 1 - loss else loss, squared = squared)
+}
+
+oracle_beats <- function(x, y, tie = 1e-10) {
+  x[["loss"]] < y[["loss"]] - tie ||
+    x[["loss"]] <= y[["loss"]] + tie && x[["squared"]] < y[["squared"]] - tie
+}
+
+# The best of the moves to `sets`, the first of equals: list(at, score).
+oracle_best <- function(sets, score) {
+  best <- NULL
+  for (at in seq_along(sets)) {
+    one <- score(sets[[at]])
+    if (is.null(best) || oracle_beats(one, best$score)) best <- list(at = at, score = one)
+  }
+  best
+}
+
+# The signed columns of the moves a search makes: i for adding column i, -i for dropping it.
+oracle_search <- function(pb, search, k, lambda, folds, name = "squared", nu = 0.5) {
+  score <- function(set) oracle_score(pb, set, lambda, folds, name)
+  usable <- which(pb$usable)
+  set <- if (search == "backward") usable else integer()
+  now <- score(set)
+  seen <- list()
+  gain <- numeric()
+  moves <- integer()
+  repeat {
+    size <- length(set)
+    if (size + 1 > length(seen) || is.null(seen[[size + 1]]) || oracle_beats(now, seen[[size + 1]], 0)) {
+      seen[[size + 1]] <- now
+    }
+    members <- sort(set)
+    drop <- oracle_best(lapply(members, function(i) setdiff(set, i)), score)
+    dropping <- switch(search,
+      forward = FALSE,
+      backward = size > 0,
+      floating = size > 1 && oracle_beats(drop$score, seen[[size]]),
+      forward_backward = size > 1 && gain[size] > 1e-10 &&
+        drop$score[["loss"]] - now[["loss"]] <= nu * gain[size]
+    )
+    if (dropping) {
+      moves <- c(moves, -members[drop$at])
+      set <- setdiff(set, members[drop$at])
+      now <- drop$score
+      next
+    }
+    others <- setdiff(usable, set)
+    if (search == "backward" || size == k || !length(others)) return(moves)
+    add <- oracle_best(lapply(others, function(i) c(set, i)), score)
+    gain[size + 1] <- now[["loss"]] - add$score[["loss"]]
+    moves <- c(moves, others[add$at])
+    set <- c(set, others[add$at])
+    now <- add$score
+  }
+}
+
+# The same of a fit's path.
+signed_moves <- function(path) {
+  path <- path[-1, ]
+  ifelse(path$action == "add", path$feature, -path$feature)
+}

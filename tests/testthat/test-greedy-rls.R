@@ -1,0 +1,103 @@
+# Every number of a path against retraining from scratch.
+
+some_folds <- function(pb, kind) {
+  switch(kind,
+    loo = make_folds(pb, "loo"),
+    unequal = unequal_folds(pb),
+    repeated = unequal_folds(pb, repeats = 2)
+  )
+}
+
+case_problem <- function(case) {
+  shape <- if (case$wide) c(12, 15) else c(17, 8)
+  pb <- random_problem(shape[1], shape[2], case$task, case$weights, case$covariates, case$intercept,
+                       case$sparse, duplicate = case$lambda > 1e-5)
+  list(pb = pb, folds = some_folds(pb, case$folds))
+}
+
+# The largest relative error of each part of a fit.
+path_errors <- function(fit, pb, folds, lambda, start = integer()) {
+  sets <- oracle_sets(fit$path, start)
+  exact <- lapply(sets, function(set) oracle_figure(pb, set, lambda, folds))
+  value <- vapply(exact, `[[`, 0, "value")
+  errors <- c(
+    size = max(abs(lengths(sets) - fit$path$size)),
+    criterion = max(abs(fit$path$criterion / value - 1)),
+    squared = max(abs(fit$path$squared / value - 1)),
+    se = max(abs(fit$path$se - vapply(exact, `[[`, 0, "se")) / value)
+  )
+  if (pb$task == "regression") return(errors)
+  wrong <- vapply(sets, function(set) oracle_figure(pb, set, lambda, folds, "error")[["value"]], 0)
+  c(errors, error = max(abs(fit$path$error - wrong)))
+}
+
+model_errors <- function(fit, pb, folds, lambda, sets) {
+  models <- Filter(Negate(is.null), fit$coefficients)
+  worst <- 0
+  for (model in models) {
+    exact <- oracle_ridge(pb, model$features, lambda)
+    scale <- pb$scale[model$features]
+    worst <- max(worst, relative_error(unname(model$beta) * scale, exact$B),
+                 !setequal(model$features, sets[[model$step + 1]]))
+  }
+  worst
+}
+
+# held_out, fitted and predictions of new rows at the chosen size
+prediction_errors <- function(fit, pb, folds, lambda) {
+  set <- fit$coefficients[[fit$size + 1]]$features
+  held_out <- 0
+  for (r in seq_len(ncol(folds$ids))) {
+    held_out <- held_out + oracle_held_out(pb, set, lambda, folds$ids[, r]) / ncol(folds$ids)
+  }
+  exact <- oracle_ridge(pb, set, lambda)
+  new <- sample(nrow(pb))[1:3]
+  covariates <- pb$z[new, colnames(pb$z) != "(Intercept)", drop = FALSE]
+  predicted <- predict(fit, pb$x[new, ], adjust = if (ncol(covariates)) covariates)
+  c(held_out = relative_error(unname(fit$held_out), held_out),
+    fitted = relative_error(unname(fit$fitted), oracle_predict(pb, exact, set)),
+    predict = relative_error(unname(as.matrix(predicted)), oracle_predict(pb, exact, set, new)))
+}
+
+check_case <- function(case, tolerance = 1e-8) {
+  made <- case_problem(case)
+  pb <- made$pb
+  k <- min(5, sum(pb$usable))
+  fit <- greedy_rls(pb, k = k, lambda = case$lambda, folds = made$folds, search = case$search)
+  start <- if (case$search == "backward") which(pb$usable) else integer()
+  errors <- c(path_errors(fit, pb, made$folds, case$lambda, start),
+              model = model_errors(fit, pb, made$folds, case$lambda, oracle_sets(fit$path, start)),
+              prediction_errors(fit, pb, made$folds, case$lambda))
+  bad <- errors[!(errors < tolerance)]
+  label <- paste(names(case), vapply(case, format, ""), sep = "=", collapse = " ")
+  expect(length(bad) == 0 && fit$status == "complete",
+         sprintf("%s: %s %s", label, fit$status,
+                 paste(names(bad), format(bad, digits = 2), collapse = ", ")))
+  invisible(errors)
+}
+
+tasks <- c("one", "two", "binary", "three")
+searches <- c("forward", "backward", "floating", "forward_backward")
+
+test_that("each row of a path equals retraining without each fold", {
+  set.seed(20)
+  cases <- random_cover(
+    144, task = tasks, wide = c(FALSE, TRUE), weights = c(FALSE, TRUE), covariates = c(FALSE, TRUE),
+    intercept = c(TRUE, FALSE), sparse = c(FALSE, TRUE), lambda = c(1e-3, 1, 1e6),
+    folds = c("loo", "unequal", "repeated"), search = searches
+  )
+  # every two levels meet
+  met <- utils::combn(names(cases), 2, function(two) min(table(cases[two])))
+  expect_gt(min(met), 0)
+  for (i in seq_len(nrow(cases))) check_case(cases[i, ])
+})
+
+test_that("forward selection stays exact for tiny lambda", {
+  set.seed(21)
+  cases <- random_cover(
+    24, task = tasks, wide = c(FALSE, TRUE), weights = c(FALSE, TRUE), covariates = c(FALSE, TRUE),
+    intercept = c(TRUE, FALSE), sparse = c(FALSE, TRUE), lambda = 1e-6,
+    folds = c("loo", "unequal", "repeated"), search = "forward"
+  )
+  for (i in seq_len(nrow(cases))) check_case(cases[i, ])
+})

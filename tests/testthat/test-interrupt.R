@@ -1,0 +1,140 @@
+# Ctrl-C returns the steps done so far. The signal is sent from within: by a progress bar, which R
+# calls between two looks at the user's keys, and by a criterion.
+
+skip_on_cran()
+skip_on_os("windows")
+
+interrupt_me <- function() tools::pskill(Sys.getpid(), tools::SIGINT)
+
+# sees a signal that was sent
+look <- function() for (i in 1:5000) identity(i)
+
+# Runs code with `bar` in the place of the progress bar.
+with_bar <- function(bar, code) {
+  space <- asNamespace("sparsels")
+  put <- function(value) {
+    unlockBinding("progress_bar", space)
+    assign("progress_bar", value, space)
+    lockBinding("progress_bar", space)
+  }
+  old <- space$progress_bar
+  on.exit(put(old))
+  put(function(...) bar)
+  code
+}
+
+long_problem <- function(m = 2000, n = 600) {
+  set.seed(80)
+  x <- matrix(rnorm(m * n), m)
+  as_problem(x, x[, 3] - x[, 5] + rnorm(m))
+}
+
+test_that("Ctrl-C in the kernel returns the partial path", {
+  pb <- long_problem()
+  bar <- function(done, total) {
+    if (done >= 2) interrupt_me()
+    look()
+  }
+  for (folds in list("loo", rep(1:5, 400))) {
+    expect_warning(
+      fit <- with_bar(bar, greedy_rls(pb, k = 500, lambda = 1, folds = folds)),
+      "interrupted: the fit holds the .* steps done so far", class = "sparsels_interrupted"
+    )
+    expect_identical(fit$status, "interrupted")
+    steps <- nrow(fit$path) - 1L
+    expect_gte(steps, 2)
+    expect_lt(steps, 500)
+    whole <- greedy_rls(pb, k = steps, lambda = 1, folds = folds)
+    expect_identical(fit$path, whole$path)
+    expect_identical(fit$coefficients[seq_len(steps + 1)], whole$coefficients)
+    expect_identical(fit$held_out, whole$held_out)
+    expect_length(predict(fit, pb$x[1:3, ], size = 1), 3)
+    expect_error(coef(fit, 500), "no model of size 500", class = "sparsels_error_input")
+    expect_output(print(fit), "interrupted: this is the path up to there")
+  }
+})
+
+test_that("Ctrl-C ends the search over lambda too", {
+  pb <- long_problem()
+  sent <- 0
+  bar <- function(done, total) {
+    if (done >= 1) {
+      sent <<- sent + 1
+      interrupt_me()
+    }
+    look()
+  }
+  expect_warning(
+    fit <- with_bar(bar, greedy_rls(pb, k = 500, lambda = c(1, 10, 100))),
+    class = "sparsels_interrupted"
+  )
+  expect_identical(sent, 1)
+  expect_identical(fit$status, "interrupted")
+  expect_identical(fit$lambda_table$lambda, 1)
+})
+
+test_that("Ctrl-C before there is any model is an interrupt", {
+  pb <- long_problem(1500, 2500)
+  expect_identical(
+    tryCatch(with_bar(function(done, total) {
+      interrupt_me()
+      look()
+    }, greedy_rls(pb, k = 10, lambda = 1, search = "backward")), interrupt = function(e) "interrupt"),
+    "interrupt"
+  )
+  first <- function(y, prediction, fold) {
+    interrupt_me()
+    look()
+  }
+  expect_identical(
+    tryCatch(greedy_rls(matrix(1:12 %% 5, 6), 1:6, criterion = first),
+             interrupt = function(e) "interrupt"),
+    "interrupt"
+  )
+})
+
+test_that("Ctrl-C in a user's criterion returns the partial path", {
+  set.seed(81)
+  x <- matrix(rnorm(30 * 8), 30)
+  y <- x[, 2] + rnorm(30)
+  calls <- 0
+  squared <- function(y, prediction, fold) {
+    calls <<- calls + 1
+    if (calls == at) {
+      interrupt_me()
+      look()
+    }
+    mean((y - prediction)^2)
+  }
+  at <- Inf
+  whole <- greedy_rls(x, y, k = 4, lambda = 1, criterion = squared)
+  # the start, then every column and the model chosen
+  expect_identical(calls, 1 + 4 * 9)
+  for (at in c(2, 9, 10, 11, 15, 20, 37)) {
+    calls <- 0
+    expect_warning(fit <- greedy_rls(x, y, k = 4, lambda = 1, criterion = squared),
+                   class = "sparsels_interrupted")
+    done <- nrow(fit$path)
+    expect_identical(fit$path, whole$path[seq_len(done), ])
+    expect_equal(done - 1, sum(at > cumsum(c(10, 9, 9, 9))))
+  }
+})
+
+test_that("Ctrl-C between two calls of a criterion does not lose the work", {
+  set.seed(82)
+  x <- matrix(rnorm(10 * 40), 10)
+  y <- rnorm(10)
+  calls <- 0
+  # the signal is seen when R next looks, wherever that is
+  cheap <- function(y, prediction, fold) {
+    calls <<- calls + 1
+    if (calls == at) interrupt_me()
+    sum((y - prediction)^2)
+  }
+  for (at in seq(45, 1000, by = 23)) {
+    calls <- 0
+    expect_warning(fit <- greedy_rls(x, y, k = 40, lambda = 1, criterion = cheap),
+                   class = "sparsels_interrupted")
+    expect_identical(fit$status, "interrupted")
+  }
+})

@@ -1,0 +1,144 @@
+# Every refusal of the fitters and of the methods of a fit, pinned.
+
+x <- cbind(TP53 = c(1, 2, 3, 4, 5, 7), MYC = c(2, 1, 2, 1, 9, 3), KRAS = c(0, 0, 1, 0, 1, 1))
+y <- c(1, 3, 2, 5, 4, 6)
+sick <- c("no", "no", "yes", "no", "yes", "yes")
+kind <- c("a", "b", "c", "a", "b", "c")
+
+test_that("k, lambda, keep, threads, search, progress", {
+  expect_snapshot({
+    refusal(greedy_rls(x, y, k = 0))
+    refusal(greedy_rls(x, y, k = 4))
+    refusal(greedy_rls(cbind(x, flat = 1), y, k = 4))
+    refusal(greedy_rls(x, y, k = 1.5))
+    refusal(greedy_rls(x, y, k = NA))
+    refusal(greedy_rls(x, y, k = "all"))
+    refusal(greedy_rls(x, y, k = 1:2))
+    refusal(greedy_rls(x, y, lambda = 0))
+    refusal(greedy_rls(x, y, lambda = c(1, -2)))
+    refusal(greedy_rls(x, y, lambda = NaN))
+    refusal(greedy_rls(x, y, lambda = Inf))
+    refusal(greedy_rls(x, y, lambda = "cv"))
+    refusal(greedy_rls(x, y, lambda = numeric()))
+    refusal(greedy_rls(x, y, keep = -1))
+    refusal(greedy_rls(x, y, keep = NA))
+    refusal(greedy_rls(x, y, threads = 0))
+    refusal(greedy_rls(x, y, threads = "two"))
+    refusal(greedy_rls(x, y, search = "stepwise"))
+    refusal(greedy_rls(x, y, search = "given"))
+    refusal(greedy_rls(x, y, progress = 1))
+  })
+})
+
+test_that("folds", {
+  expect_snapshot({
+    refusal(greedy_rls(x, y, folds = 1))
+    refusal(greedy_rls(x, y, folds = 7))
+    refusal(greedy_rls(x, y, folds = 1:5))
+    refusal(greedy_rls(x, y, folds = rep(1, 6)))
+    refusal(greedy_rls(x, y, folds = c(1, 1, 2, 2, NA, 3)))
+    refusal(greedy_rls(x, y, folds = "ten"))
+    refusal(greedy_rls(x, y, folds = make_folds(5, "loo")))
+    refusal(greedy_rls(x, y, adjust = c(0, 0, 0, 0, 1, 1), folds = c(1, 1, 2, 2, 3, 3)))
+    refusal(greedy_rls(x, y, adjust = c(0, 0, 0, 0, 0, 1)))
+  })
+})
+
+test_that("criterion", {
+  short <- function(y, prediction) 1
+  words <- function(y, prediction, fold) "good"
+  missing <- function(y, prediction, fold) NA_real_
+  two <- function(y, prediction, fold) 1:2
+  expect_snapshot({
+    refusal(greedy_rls(x, y, criterion = "accuracy"))
+    refusal(greedy_rls(x, y, criterion = 1))
+    refusal(greedy_rls(x, y, criterion = "error"))
+    refusal(greedy_rls(x, y, criterion = "auc"))
+    refusal(greedy_rls(x, kind, criterion = "auc"))
+    refusal(greedy_rls(x, sick, criterion = "auc", folds = c(1, 1, 2, 1, 2, 2)))
+    refusal(greedy_rls(x, y, criterion = short))
+    refusal(greedy_rls(x, y, criterion = words))
+    refusal(greedy_rls(x, y, criterion = missing))
+    refusal(greedy_rls(x, y, criterion = two))
+    refusal(greedy_rls(x, y, criterion = structure(words, better = "more")))
+  })
+})
+
+test_that("unknown and unnamed arguments", {
+  expect_snapshot({
+    refusal(greedy_rls(x, y, lamda = 1))
+    refusal(greedy_rls(x, y, fold = 3, weigths = 1:6))
+    refusal(greedy_rls(x, y, bootstrap = TRUE))
+    refusal(greedy_rls(x, y, 3))
+    refusal(rls(x, y, k = 3))
+    refusal(wrapper_rls(x, y, keep = 3))
+    refusal(lowrank_lssvm(x, y, serch = "forward"))
+    refusal(random_selection(x, y, search = "backward"))
+    refusal(predict(greedy_rls(x, y, k = 1, lambda = 1), x, sise = 1))
+    refusal(greedy_rls(as_problem(x, y), weights = 1:6))
+  })
+})
+
+test_that("the data", {
+  expect_snapshot({
+    refusal(greedy_rls(replace(x, 8, NA), y))
+    refusal(greedy_rls(x, rep(1, 6)))
+    refusal(greedy_rls(x, rep("no", 6)))
+    refusal(greedy_rls(x[1, , drop = FALSE], 1))
+    refusal(greedy_rls(x[, 1], y))
+    refusal(greedy_rls(x))
+    refusal(greedy_rls(x, y, weights = c(1, 1, 0, 1, 1, 1)))
+    refusal(greedy_rls(y ~ TP53))
+    refusal(rls(0 * x, y))
+  })
+})
+
+test_that("baselines and rls", {
+  expect_snapshot({
+    refusal(wrapper_rls(x, y, shortcut = "dual", folds = 3))
+    refusal(wrapper_rls(x, sick, shortcut = "primal", criterion = "auc"))
+    refusal(wrapper_rls(x, y, shortcut = "both"))
+    refusal(wrapper_rls(x, y, search = "given"))
+    refusal(lowrank_lssvm(x, sick, criterion = "auc"))
+    refusal(random_selection(x, y, k = 9))
+    refusal(coef(rls(x, y, lambda = c(1, 2)), lambda = 3))
+    refusal(coef(rls(x, y, lambda = c(1, 2)), lambda = c(1, 2)))
+    refusal(predict(rls(x, y, lambda = 1)))
+    refusal(predict(rls(x, y, lambda = 1), x, type = "class"))
+    refusal(predict(rls(x, y, lambda = 1), x[, 1:2]))
+  })
+})
+
+test_that("methods of a fit", {
+  fit <- greedy_rls(x, y, k = 2, lambda = 1)
+  pairs <- greedy_rls(x, sick, k = 2, lambda = 1, criterion = "auc")
+  expect_identical(selected(fit, 2), c("TP53", "KRAS"))
+  expect_snapshot({
+    refusal(selected(fit, 3))
+    refusal(coef(fit, -1))
+    refusal(coef(fit, "best"))
+    refusal(selected(fit, 1, index = NA))
+    refusal(best_size(fit, "2se"))
+    refusal(best_size(pairs, "1se"))
+    refusal(predict(fit))
+    refusal(predict(fit, x, size = 7))
+    refusal(predict(fit, x, type = "class"))
+    refusal(predict(fit, x, type = "prob"))
+    refusal(predict(fit, x[, "MYC", drop = FALSE], size = 2))
+    refusal(predict(fit, unname(x[, 1:2]), size = 2))
+    refusal(predict(fit, x[1, ]))
+    refusal(predict(fit, NULL))
+    refusal(predict(fit, data.frame(TP53 = "high", KRAS = 1), size = 2))
+    refusal(predict(fit, x, adjust = 1:6))
+    refusal(residuals(fit, "deviance"))
+  })
+})
+
+test_that("warnings about new rows", {
+  fit <- greedy_rls(x, sick, k = 1, lambda = 1)
+  hole <- replace(x, cbind(2, match(selected(fit, 1), colnames(x))), NA)
+  expect_snapshot({
+    predict(fit, hole, size = 1)
+    predict(fit, hole, size = 1, type = "class")
+  })
+})

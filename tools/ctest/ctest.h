@@ -1,0 +1,53 @@
+/* A small harness, and problems made at random. */
+#ifndef SPARSELS_CTEST_H
+#define SPARSELS_CTEST_H
+
+#include "kernels.h"
+
+/* Counts a check; a failed one is printed with its place. */
+#define CHECK(condition) check((condition) != 0, #condition, __FILE__, __LINE__)
+/* |value - expected| <= tolerance * max(1, |expected|) */
+#define CHECK_NEAR(value, expected, tolerance)                                                     \
+  check_near(value, expected, tolerance, #value, __FILE__, __LINE__)
+
+void check(int holds, const char *what, const char *file, int line);
+void check_near(
+    double value, double expected, double tolerance, const char *what, const char *file, int line);
+
+void seed(unsigned long long state);
+double uniform(void); /* in (-1, 1) */
+
+/* Room that ends exactly where it ends, filled with `byte`; main() ends when there is none. */
+void *room(size_t bytes, int byte);
+
+/* A problem that owns its parts, and what they were made from. */
+struct made {
+  struct problem pb;
+  struct folds folds;
+  double *x, *z, *w; /* m x n, m x q, m: dense columns, covariates and weights as a user has them */
+  void *parts[24];
+  int count;
+};
+
+struct shape {
+  ptrdiff_t m, n, L, q;
+  int weights, sparse, classes, folds, repeats; /* folds = 0: leave-one-out */
+};
+
+struct made make(struct shape shape);
+void discard(struct made *made);
+
+/* Held-out residuals (m x L) of the ridge model on a set, retrained without each fold by normal
+   equations and Cholesky; with fold = -1 the residuals of the model on all rows, and its
+   coefficients in beta (size x L) unless that is NULL. */
+void retrain(
+    const struct made *made, double lambda, const int *set, int size, int repeat, double *residual);
+void train(const struct made *made, double lambda, const int *set, int size, double *residual,
+    double *beta);
+
+void test_judge(void);
+void test_columns(void);
+void test_greedy(void);
+void test_interrupts(void);
+
+#endif

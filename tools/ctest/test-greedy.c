@@ -1,0 +1,390 @@
+/* The greedy kernel against retraining from scratch, and when it is interrupted. */
+#include "ctest.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a host that counts, and stops when it is told ---- */
+
+struct counter {
+  int polls, stop_at, judged, fail_at;
+  const struct made *made;
+};
+
+static int count_polls(struct host *host, double done, double total) {
+  struct counter *counter = host->self;
+  (void)done;
+  (void)total;
+  return ++counter->polls == counter->stop_at;
+}
+
+/* The largest absolute residual; infinite when the user interrupts. */
+static double judge_largest(struct host *host, const double *residual, int repeat) {
+  struct counter *counter = host->self;
+  (void)repeat;
+  double largest = 0;
+  for (size_t j = 0; j < host->residual_length; j++)
+    largest = fmax(largest, fabs(residual[j]));
+  return ++counter->judged == counter->fail_at ? INFINITY : largest;
+}
+
+/* ---- one run ---- */
+
+/* Results in one block, so that two runs can be compared byte by byte. */
+struct run {
+  enum status status;
+  struct greedy_result result;
+  char *block;
+  size_t used;
+  struct counter counter;
+};
+
+static void *take(struct run *run, ptrdiff_t count, size_t size) {
+  void *part = run->block == NULL ? NULL : run->block + run->used;
+  run->used += ((size_t)count * size + 7) / 8 * 8;
+  return part;
+}
+
+static void lay_out(
+    struct run *run, const struct problem *pb, const struct greedy_control *control) {
+  const ptrdiff_t moves = control->limit + 1, k = control->k, mL = pb->m * pb->L;
+  const size_t real = sizeof(double), whole = sizeof(int);
+  run->used = 0;
+  run->result = (struct greedy_result){.feature = take(run, moves, whole),
+      .size = take(run, moves, whole),
+      .loss = take(run, moves, real),
+      .se = take(run, moves, real),
+      .squared = take(run, moves, real),
+      .error = take(run, moves, real),
+      .model_entry = take(run, k + 1, whole),
+      .model = take(run, k * (k + 1), whole),
+      .beta = take(run, k * pb->L * (k + 1), real),
+      .held_out = take(run, mL, real),
+      .fitted = take(run, mL, real),
+      .other = take(run, control->keep * moves, whole),
+      .other_loss = take(run, control->keep * moves, real)};
+}
+
+enum { GUARD = 64, FENCE = 0x5A };
+
+/* Runs the kernel in room of exactly the size it asked for, fenced and filled with `byte`. */
+static struct run run_kernel(const struct made *made, const struct greedy_control *control,
+    int threads, int byte, struct counter counter) {
+  struct run run = {.counter = counter};
+  lay_out(&run, &made->pb, control);
+  run.block = room(run.used, 0);
+  lay_out(&run, &made->pb, control);
+  struct host host = {
+      threads, count_polls, judge_largest, (size_t)(made->pb.m * made->pb.L), &run.counter};
+  const size_t size = greedy_work(&made->pb, &made->folds, control, threads);
+  unsigned char *work = room(size + 2 * GUARD, FENCE);
+  memset(work + GUARD, byte, size);
+  run.status = greedy_rls(&made->pb, &made->folds, control, &host, work + GUARD, &run.result);
+  int whole = 1;
+  for (size_t i = 0; i < GUARD; i++)
+    whole = whole && work[i] == FENCE && work[GUARD + size + i] == FENCE;
+  CHECK(whole);
+  free(work);
+  /* the same without a fence: the sanitizer's own begins at the last byte */
+  void *exact = room(size, byte);
+  struct run again = {.counter = counter};
+  lay_out(&again, &made->pb, control);
+  again.block = room(again.used, 0);
+  lay_out(&again, &made->pb, control);
+  host.self = &again.counter;
+  CHECK(greedy_rls(&made->pb, &made->folds, control, &host, exact, &again.result) == run.status);
+  CHECK(memcmp(run.block, again.block, run.used) == 0);
+  free(again.block);
+  free(exact);
+  return run;
+}
+
+static const struct counter quiet = {0};
+
+/* ---- against retraining ---- */
+
+static int without(const int *set, int size, int feature, int *out) {
+  int kept = 0;
+  for (int p = 0; p < size; p++)
+    if (set[p] != feature)
+      out[kept++] = set[p];
+  return kept;
+}
+
+static int is_in(const int *set, int size, int feature) {
+  for (int p = 0; p < size; p++)
+    if (set[p] == feature)
+      return 1;
+  return 0;
+}
+
+/* Criterion of a set, squares and error too, averaged over repeats. */
+struct truth {
+  double loss, squared, error;
+};
+
+static struct truth judge_set(
+    const struct made *made, const struct greedy_control *control, const int *set, int size) {
+  const struct folds *folds = &made->folds;
+  double *r = room((size_t)(made->pb.m * made->pb.L) * sizeof(double), 0);
+  struct truth truth = {0, 0, 0};
+  for (int repeat = 0; repeat < folds->repeats; repeat++) {
+    retrain(made, control->lambda, set, size, repeat, r);
+    double loss = 0;
+    if (control->criterion == USER)
+      for (ptrdiff_t j = 0; j < made->pb.m * made->pb.L; j++)
+        loss = fmax(loss, fabs(r[j]));
+    else
+      loss = judge_folds(&made->pb, control->criterion, r, folds->order + repeat * made->pb.m,
+          folds->start + repeat * (folds->count[repeat] + 1), folds->count[repeat])
+                 .value;
+    truth.loss += loss / folds->repeats;
+    truth.squared += judge_rows(&made->pb, SQUARED, r) / folds->repeats;
+    truth.error += judge_rows(&made->pb, ERROR, r) / folds->repeats;
+  }
+  free(r);
+  return truth;
+}
+
+/* No other column would have been better to move the same way; the kernel's runners-up are exact.
+ */
+static void check_choice(const struct made *made, const struct greedy_control *control,
+    const struct run *run, int move, const int *set, int size) {
+  const int feature = run->result.feature[move], adding = run->result.size[move] > size;
+  int other[32];
+  for (int i = 0; i < made->pb.n; i++) {
+    if (!made->pb.usable[i] || is_in(set, size, i) == adding || i == feature)
+      continue;
+    memcpy(other, set, (size_t)size * sizeof(int));
+    other[size] = i;
+    const int count = adding ? size + 1 : without(set, size, i, other);
+    const struct truth truth = judge_set(made, control, other, count);
+    CHECK(truth.loss >= run->result.loss[move] - 1e-9);
+    if (control->criterion == SQUARED && i < feature)
+      CHECK(truth.loss > run->result.loss[move]);
+    for (int p = 0; p < control->keep && adding; p++)
+      if (run->result.other[p + move * control->keep] == i)
+        CHECK_NEAR(run->result.other_loss[p + move * control->keep], truth.loss, 1e-9);
+  }
+}
+
+static void check_best(
+    const struct made *made, const struct greedy_control *control, const struct run *run) {
+  const struct greedy_result *out = &run->result;
+  const ptrdiff_t mL = made->pb.m * made->pb.L, k = control->k, L = made->pb.L;
+  double *r = room((size_t)mL * sizeof(double), 0), *mean = room((size_t)mL * sizeof(double), 0);
+  double beta[32 * 3], worst = 0;
+  for (int s = 0; s <= k; s++) {
+    if (out->model_entry[s] < 0)
+      continue;
+    CHECK(out->size[out->model_entry[s]] == s);
+    train(made, control->lambda, out->model + s * k, s, r, beta);
+    for (ptrdiff_t l = 0; l < L; l++)
+      for (int p = 0; p < s; p++)
+        worst = fmax(worst, fabs(beta[p + l * s] - out->beta[p + k * (l + L * s)]));
+    if (s != out->best)
+      continue;
+    for (ptrdiff_t j = 0; j < mL; j++)
+      worst = fmax(worst, fabs(r[j] - out->fitted[j]));
+    for (int repeat = 0; repeat < made->folds.repeats; repeat++) {
+      retrain(made, control->lambda, out->model + s * k, s, repeat, r);
+      for (ptrdiff_t j = 0; j < mL; j++)
+        mean[j] += r[j] / made->folds.repeats;
+    }
+    for (ptrdiff_t j = 0; j < mL; j++)
+      worst = fmax(worst, fabs(mean[j] - out->held_out[j]));
+  }
+  CHECK_NEAR(worst, 0, 1e-8);
+  free(r);
+  free(mean);
+}
+
+static void check_path(const struct made *made, const struct greedy_control *control) {
+  const struct run run = run_kernel(made, control, 1, 0xFF, quiet);
+  int set[32], size = 0;
+  for (int i = 0; i < made->pb.n && control->search == BACKWARD; i++)
+    if (made->pb.usable[i])
+      set[size++] = i;
+  CHECK(run.status == COMPLETE);
+  for (int move = 0; move <= run.result.moves; move++) {
+    const int feature = run.result.feature[move];
+    if (move > 0) {
+      if (control->search != GIVEN)
+        check_choice(made, control, &run, move, set, size);
+      if (run.result.size[move] > size)
+        set[size++] = feature;
+      else
+        size = without(set, size, feature, set);
+    }
+    CHECK(run.result.size[move] == size);
+    const struct truth truth = judge_set(made, control, set, size);
+    CHECK_NEAR(run.result.loss[move], truth.loss, 1e-9);
+    CHECK_NEAR(run.result.squared[move], truth.squared, 1e-9);
+    CHECK_NEAR(run.result.error[move], truth.error, 1e-9);
+  }
+  check_best(made, control, &run);
+
+  /* what was in the room does not matter, nor do threads */
+  const struct run zeros = run_kernel(made, control, 1, 0, quiet);
+  CHECK(memcmp(run.block, zeros.block, run.used) == 0);
+  const struct run two = run_kernel(made, control, 2, 0xFF, quiet);
+  CHECK(memcmp(run.block, two.block, run.used) == 0);
+  free(run.block);
+  free(zeros.block);
+  free(two.block);
+}
+
+static struct greedy_control control_of(enum search search, enum criterion criterion, int n) {
+  const int k = 4, one_way = search == FORWARD || search == GIVEN;
+  return (struct greedy_control){.lambda = 0.5,
+      .nu = 0.5,
+      .k = k,
+      .keep = 3,
+      .limit = one_way              ? k
+               : search == BACKWARD ? n
+                                    : 20 * k + 100,
+      .search = search,
+      .criterion = criterion};
+}
+
+static const struct shape shapes[] = {
+    {.m = 14, .n = 8, .L = 1, .q = 0},
+    {.m = 14, .n = 8, .L = 1, .q = 1, .weights = 1, .classes = 1},
+    {.m = 9, .n = 12, .L = 2, .q = 2, .weights = 1},
+    {.m = 15, .n = 7, .L = 1, .q = 1, .classes = 1, .folds = 4, .repeats = 1, .sparse = 1},
+    {.m = 16, .n = 7, .L = 3, .q = 2, .classes = 1, .folds = 3, .repeats = 2, .weights = 1},
+    {.m = 10, .n = 14, .L = 1, .q = 0, .folds = 4, .repeats = 2, .weights = 1},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+void test_greedy(void) {
+  static const int given[] = {4, 0, 2, 6};
+  for (int i = 0; i < SHAPES; i++) {
+    seed(10 + (unsigned long long)i);
+    struct made made = make(shapes[i]);
+    for (int search = FORWARD; search <= GIVEN; search++)
+      for (int criterion = SQUARED; criterion <= USER; criterion++) {
+        const int two_classes = shapes[i].classes && shapes[i].L == 1;
+        if ((criterion == AUC && (!two_classes || made.folds.loo)) ||
+            (criterion == ERROR && !shapes[i].classes))
+          continue;
+        struct greedy_control control =
+            control_of((enum search)search, (enum criterion)criterion, (int)shapes[i].n);
+        control.given = given;
+        check_path(&made, &control);
+      }
+    discard(&made);
+  }
+}
+
+/* ---- leave-pair-out, by making the pair a fold ---- */
+
+static void test_pairs(void) {
+  seed(30);
+  struct made made =
+      make((struct shape){.m = 10, .n = 6, .L = 1, .q = 1, .weights = 1, .classes = 1});
+  struct greedy_control control = control_of(FLOATING, AUC, 6);
+  const struct run run = run_kernel(&made, &control, 2, 0xFF, quiet);
+  int set[8], size = 0, order[10], start[] = {0, 2, 10}, count = 2;
+  double r[10];
+  for (int move = 0; move <= run.result.moves; move++) {
+    if (move > 0 && run.result.size[move] > size)
+      set[size++] = run.result.feature[move];
+    else if (move > 0)
+      size = without(set, size, run.result.feature[move], set);
+    double loss = 0, weight = 0;
+    struct made pair = made;
+    pair.folds = (struct folds){0, 1, order, &count, start};
+    for (int i = 0; i < 10; i++)
+      for (int j = 0; j < 10; j++) {
+        if (made.pb.response[i] < 0 || made.pb.response[j] > 0)
+          continue;
+        order[0] = i;
+        order[1] = j;
+        for (int p = 2, row = 0; row < 10; row++)
+          if (row != i && row != j)
+            order[p++] = row;
+        retrain(&pair, control.lambda, set, size, 0, r);
+        loss += made.w[i] * made.w[j] *
+                pair_loss(made.pb.response[i] - r[i], made.pb.response[j] - r[j]);
+        weight += made.w[i] * made.w[j];
+      }
+    CHECK_NEAR(run.result.loss[move], loss / weight, 1e-9);
+    CHECK(isnan(run.result.se[move]));
+  }
+  free(run.block);
+  discard(&made);
+}
+
+/* ---- interrupts and other ends ---- */
+
+/* A run that ended early holds the first moves of the whole one, to the last bit. */
+static void check_prefix(const struct run *whole, const struct run *part) {
+  const struct greedy_result *a = &whole->result, *b = &part->result;
+  CHECK(part->status == INTERRUPTED);
+  CHECK(b->moves <= a->moves);
+  if (b->best < 0)
+    return; /* nothing was recorded yet */
+  const size_t entries = (size_t)b->moves + 1;
+  CHECK(memcmp(a->feature, b->feature, entries * sizeof(int)) == 0);
+  CHECK(memcmp(a->size, b->size, entries * sizeof(int)) == 0);
+  CHECK(memcmp(a->loss, b->loss, entries * sizeof(double)) == 0);
+  CHECK(memcmp(a->squared, b->squared, entries * sizeof(double)) == 0);
+  CHECK(b->model_entry[b->best] >= 0 && b->model_entry[b->best] <= b->moves);
+}
+
+static void stop_everywhere(const struct made *made, const struct greedy_control *control) {
+  const struct run whole = run_kernel(made, control, 1, 0xFF, quiet);
+  const int polls = whole.counter.polls;
+  CHECK(polls > 0);
+  for (int at = 1; at <= polls; at++) {
+    const struct run part = run_kernel(made, control, 1, 0xFF, (struct counter){.stop_at = at});
+    CHECK(part.counter.polls == at);
+    check_prefix(&whole, &part);
+    free(part.block);
+  }
+  for (int at = 1; control->criterion == USER && at <= whole.counter.judged; at++) {
+    const struct run part = run_kernel(made, control, 1, 0xFF, (struct counter){.fail_at = at});
+    if (part.status == INTERRUPTED)
+      check_prefix(&whole, &part);
+    free(part.block);
+  }
+  free(whole.block);
+}
+
+void test_interrupts(void) {
+  test_pairs();
+  for (int i = 0; i < SHAPES; i++) {
+    seed(40 + (unsigned long long)i);
+    struct made made = make(shapes[i]);
+    for (int search = FORWARD; search <= FORWARD_BACKWARD; search++) {
+      struct greedy_control control = control_of((enum search)search, SQUARED, (int)shapes[i].n);
+      stop_everywhere(&made, &control);
+    }
+    struct greedy_control control = control_of(FORWARD, USER, (int)shapes[i].n);
+    control.k = control.limit = 2;
+    stop_everywhere(&made, &control);
+    discard(&made);
+  }
+
+  seed(50);
+  struct made made = make(shapes[5]);
+  struct greedy_control control = control_of(FORWARD, SQUARED, 14);
+  control.patience = 1;
+  control.k = control.limit = 10;
+  struct run run = run_kernel(&made, &control, 1, 0xFF, quiet);
+  CHECK(run.status == EARLY_STOP);
+  CHECK(run.result.loss[run.result.moves] >= run.result.loss[run.result.moves - 1]);
+  free(run.block);
+  control = control_of(FLOATING, SQUARED, 14);
+  control.limit = 2;
+  run = run_kernel(&made, &control, 1, 0xFF, quiet);
+  CHECK(run.status == MOVE_LIMIT && run.result.moves == 2);
+  free(run.block);
+  control = control_of(BACKWARD, SQUARED, 14);
+  control.lambda = NAN;
+  run = run_kernel(&made, &control, 1, 0xFF, quiet);
+  CHECK(run.status == NOT_POSITIVE);
+  free(run.block);
+  discard(&made);
+}
