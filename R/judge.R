@@ -18,8 +18,8 @@ judge_folds <- function(problem, criterion, residual, ids) {
   parts <- if (criterion$name == "auc") {
     vapply(split(seq_along(ids), ids), right_pairs, c(0, 0), problem, problem$y - residual)
   } else {
-    rbind(tapply(problem$weights * row_loss(problem, criterion$name, residual), ids, sum),
-          tapply(problem$weights, ids, sum))
+    loss <- row_loss(problem, criterion$name, residual)
+    t(rowsum(cbind(problem$weights * loss, problem$weights), ids))
   }
   parts <- parts[, parts[2L, ] > 0, drop = FALSE]
   mean <- sum(parts[1L, ]) / sum(parts[2L, ])

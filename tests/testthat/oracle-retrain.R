@@ -1,7 +1,8 @@
 # Slow and obvious: retrain the ridge model without the fold, for every fold, by QR of the stacked
 # rows. Nothing here calls the package.
 
-# Columns as the model sees them: centred and scaled once on all rows, not yet weighted or projected.
+# Columns as the model sees them: centred and scaled once on all rows, not yet weighted or
+# projected.
 oracle_columns <- function(pb, features) {
   x <- unname(as.matrix(pb$x[, features, drop = FALSE]))
   w <- pb$weights / sum(pb$weights)
@@ -40,7 +41,8 @@ oracle_held_out <- function(pb, features, lambda, ids) {
   out
 }
 
-# The class of each row as a number; scores nearer than `tie` are equal, and of equals the first wins.
+# The class of each row as a number; scores nearer than `tie` are equal, and of equals the first
+# wins.
 oracle_class <- function(score, tie = 1e-10) {
   if (ncol(score) == 1) return(1 + (score[, 1] > tie))
   apply(score, 1, function(row) which(row > max(row) - tie)[1])

@@ -3,7 +3,8 @@
 # Loss of a set and the squared error that breaks ties.
 oracle_score <- function(pb, features, lambda, folds, name) {
   squared <- oracle_squared(pb, features, lambda, folds)
-  loss <- if (name == "squared") squared else oracle_figure(pb, features, lambda, folds, name)[["value"]]
+  loss <- squared
+  if (name != "squared") loss <- oracle_figure(pb, features, lambda, folds, name)[["value"]]
   c(loss = if (name == "auc") 1 - loss else loss, squared = squared)
 }
 
@@ -33,9 +34,8 @@ oracle_search <- function(pb, search, k, lambda, folds, name = "squared", nu = 0
   moves <- integer()
   repeat {
     size <- length(set)
-    if (size + 1 > length(seen) || is.null(seen[[size + 1]]) || oracle_beats(now, seen[[size + 1]], 0)) {
-      seen[[size + 1]] <- now
-    }
+    first <- size + 1 > length(seen) || is.null(seen[[size + 1]])
+    if (first || oracle_beats(now, seen[[size + 1]], 0)) seen[[size + 1]] <- now
     members <- sort(set)
     drop <- oracle_best(lapply(members, function(i) setdiff(set, i)), score)
     dropping <- switch(search,

@@ -76,8 +76,8 @@ test_that("a model without features ranks nothing, whatever the rounding", {
     x <- matrix(rnorm(60), 20)
     y <- rep(c("a", "b"), 10)
     for (folds in list("loo", rep(1:4, each = 5))) {
-      fit <- greedy_rls(x, y, k = 3, lambda = 1, criterion = "auc", folds = folds, weights = weights,
-                        search = "backward")
+      fit <- greedy_rls(x, y, k = 3, lambda = 1, criterion = "auc", folds = folds,
+                        weights = weights, search = "backward")
       expect_equal(fit$path$criterion[4], 0.5, tolerance = 1e-12)
       ahead <- greedy_rls(x, y, k = 1, lambda = 1, criterion = "auc", folds = folds,
                           weights = weights)

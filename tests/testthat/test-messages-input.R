@@ -1,12 +1,5 @@
 # Every refusal of the front end, pinned: what it must be, what it was, where.
 
-refusal <- function(expr) {
-  condition <- tryCatch({
-    expr
-    NULL
-  }, error = identity)
-  cat(class(condition)[1L], ": ", conditionMessage(condition), "\n", sep = "")
-}
 x <- cbind(TP53 = c(1, 2, 3, 4, 5), MYC = c(2, 1, 2, 1, 9))
 y <- c(1, 3, 2, 5, 4)
 d <- data.frame(x, y = y, g = c("a", "b", "a", "b", "c"))

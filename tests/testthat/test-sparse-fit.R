@@ -94,9 +94,10 @@ test_that("covariates of new rows come from a matrix, a frame or the formula's v
   expect_named(coef(fit, 0), c("(Intercept)", "age", "sexm"))
   reference <- coef(lm(y ~ age + sex, d))
   expect_equal(coef(fit, 0), reference)
-  given <- greedy_rls(as.matrix(d[c("a", "b")]), d$y, adjust = d[c("age", "sex")], k = 2, lambda = 1)
+  x <- as.matrix(d[c("a", "b")])
+  given <- greedy_rls(x, d$y, adjust = d[c("age", "sex")], k = 2, lambda = 1)
   expect_equal(coef(given, 2), coef(fit, 2))
-  new <- predict(given, as.matrix(d[1:3, c("a", "b")]), adjust = d[1:3, c("age", "sex")], size = 2)
+  new <- predict(given, x[1:3, ], adjust = d[1:3, c("age", "sex")], size = 2)
   expect_equal(unname(new), unname(predict(fit, d[1:3, ], size = 2)))
 })
 
@@ -257,19 +258,22 @@ test_that("deterministic methods leave the random numbers alone", {
 
 test_that("a saved fit predicts in a new session", {
   skip_on_cran()
+  home <- getNamespaceInfo("sparsels", "path")
+  skip_if_not(file.exists(file.path(home, "Meta", "package.rds")), "the package is installed")
   d <- numbers()
   fit <- greedy_rls(d$x, d$y > 4, k = 2, lambda = 1)
   files <- tempfile(c("fit", "new", "code", "out"))
   on.exit(unlink(files))
   saveRDS(fit, files[1])
   saveRDS(d$x[1:3, 3:1], files[2])
-  dev <- requireNamespace("pkgload", quietly = TRUE) && pkgload::is_dev_package("sparsels")
-  path <- if (dev) getNamespaceInfo("sparsels", "path")
-  load <- if (dev) sprintf("pkgload::load_all(%s, quiet = TRUE)", shQuote(path)) else "library(sparsels)"
+  quoted <- encodeString(normalizePath(files, "/", mustWork = FALSE), quote = "\"")
   writeLines(c(
-    sprintf(".libPaths(%s)", deparse1(.libPaths())), load,
-    sprintf("fit <- readRDS(%s); new <- readRDS(%s)", shQuote(files[1]), shQuote(files[2])),
-    sprintf("saveRDS(list(predict(fit, new), predict(fit, new, type = 'class')), %s)", shQuote(files[4]))
+    sprintf(".libPaths(%s)", deparse1(c(dirname(home), .libPaths()))),
+    # predict() is found through the class alone
+    "loadNamespace('sparsels')",
+    sprintf("fit <- readRDS(%s); new <- readRDS(%s)", quoted[1], quoted[2]),
+    "out <- list(predict(fit, new), predict(fit, new, type = 'class'))",
+    sprintf("saveRDS(out, %s)", quoted[4])
   ), files[3])
   system2(file.path(R.home("bin"), "Rscript"), shQuote(files[3]), stdout = FALSE, stderr = FALSE)
   expect_identical(readRDS(files[4]),
