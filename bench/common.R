@@ -46,6 +46,12 @@ machine_line <- function() {
           utils::packageVersion("sparsels"), format(Sys.Date()))
 }
 
+# Of the last minute; "unknown" where there is no /proc.
+load_average <- function() {
+  if (!file.exists("/proc/loadavg")) return("unknown")
+  strsplit(readLines("/proc/loadavg"), " ")[[1]][1]
+}
+
 # Okabe and Ito's colours, as in the package's own pictures.
 colours <- c(blue = "#0072B2", red = "#D55E00", green = "#009E73", grey = "#555555")
 

@@ -117,6 +117,7 @@ say <- function(...) {
 }
 
 say("%s", machine_line())
+before <- load_average()
 say("")
 say("(m, n, k) = (%d, %d, %d), medians of %d interleaved runs; times are those of the whole call,",
     m, n, k, times)
@@ -203,6 +204,11 @@ say("%-44s %9.3f   %s", c("LOO, problem made before", "LOO, problem made before,
                           "ten folds, problem made before", "ten folds, from the matrix"), needs,
     rep(c("goal: 1, one cache", "goal: 2, two caches"), c(4, 2)))
 
+say("")
+say("load average at start and end: %s and %s (this script makes 1; where it is higher, something",
+    before, load_average())
+say("else was running, which spoils the row of two threads first)")
+
 # Picture -----------------------------------------------------------------------------------------
 
 log_axes <- function(x, y, ...) {
@@ -211,7 +217,7 @@ log_axes <- function(x, y, ...) {
   label <- function(at) format(at, scientific = FALSE, big.mark = ",", drop0trailing = TRUE,
                                trim = TRUE)
   ticks <- c(outer(c(1, 2, 5), 10^(-3:4)))
-  if (diff(log10(range(y))) > 1.5) ticks <- 10^(-3:4)
+  if (diff(log10(range(y))) > 2.5) ticks <- 10^(-3:4)
   axis(2, ticks, vapply(ticks, label, ""), las = 1)
   axis(1, unique(x), label(unique(x)), cex.axis = 0.8)
   abline(h = ticks, v = x, col = "grey90")
@@ -227,6 +233,7 @@ draw <- function() {
   legend("topleft", c(sprintf("greedy_rls, slope %.2f", slope(rows, by_m)), "linear (slope 1)"),
          col = colours[c("red", "grey")], lty = c(1, 3), pch = c(16, NA), lwd = 2,
          bg = "white", box.col = NA)
+  box()
   plot(steps, by_k, type = "n", xlim = c(0, max(steps)), ylim = c(0, max(by_k)), las = 1,
        xlab = "features selected k", ylab = "elapsed seconds",
        main = sprintf("greedy RLS by k\nm = %d, n = %d", m, n))
@@ -235,6 +242,7 @@ draw <- function() {
   points(steps, by_k, pch = 16, col = colours["red"])
   legend("topleft", c("greedy_rls", "straight line"), col = colours[c("red", "grey")],
          pch = c(16, NA), lty = c(NA, 3), lwd = 2, bg = "white", box.col = NA)
+  box()
   both <- rep(lssvm_rows, 2)
   log_axes(both, c(slow, fast), ylim = c(min(fast), 30 * max(slow)),
            main = sprintf("beside low-rank LS-SVM\nn = %d, k = %d", lssvm_n, lssvm_k))
@@ -246,6 +254,7 @@ draw <- function() {
   lines(lssvm_rows, max(slow) * (lssvm_rows / top)^2, lty = 3, lwd = 2, col = colours["grey"])
   legend("topleft", c(ends, "quadratic (slope 2)"), col = colours[c("blue", "red", "grey")],
          pch = c(17, 16, NA), lty = c(1, 1, 3), lwd = 2, bg = "white", box.col = NA)
+  box()
 }
 
 writeLines(lines, file.path(given$out, "greedy-rls.txt"))

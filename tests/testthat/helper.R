@@ -17,14 +17,18 @@ relative_error <- function(value, expected) {
 }
 
 # A random problem with a duplicated column (5 is 2 again) and, with more than six columns, a
-# constant one (7). task: "one", "two" (outputs), "binary" or "three" (classes).
+# constant one (7). With `trap`, column 4 is near the sum of 1 to 3, of which the response is made:
+# the first to be added, and best dropped later.
+# task: "one", "two" (outputs), "binary" or "three" (classes).
 random_problem <- function(m, n, task = "one", weights = FALSE, covariates = FALSE,
-                           intercept = TRUE, sparse = FALSE, duplicate = TRUE, ...) {
+                           intercept = TRUE, sparse = FALSE, duplicate = TRUE, trap = FALSE, ...) {
   x <- matrix(rnorm(m * n), m)
   if (sparse) x[abs(x) < 0.7] <- 0
   if (duplicate && n > 4) x[, 5] <- x[, 2]
   if (n > 6) x[, 7] <- if (intercept) 3 else 0
-  score <- x[, 1:3] %*% matrix(rnorm(6), 3) + rnorm(2 * m)
+  effects <- if (trap) matrix(1, 3, 2) else matrix(rnorm(6), 3)
+  if (trap) x[, 4] <- rowSums(x[, 1:3]) + rnorm(m) / 2
+  score <- x[, 1:3] %*% effects + rnorm(2 * m) / (if (trap) 20 else 1)
   y <- switch(task,
     one = score[, 1],
     two = score,
