@@ -140,7 +140,7 @@ problem_arguments <- c("weights", "adjust", "intercept", "standardize")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {
-  fitter <- names(formals(sys.function(sys.parent())))
+  fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
   problem <- as_problem(x, y, ..., data = data)
   # as_problem() saw the fitter's name for the response; the user's expression is one call up

@@ -15,7 +15,13 @@ as_criterion <- function(criterion, problem, folds) {
              auc = "AUC")
   scheme <- if (higher && folds$loo) "leave-pair-out" else folds$label
   list(name = criterion, code = match(criterion, c("squared", "error", "absolute", "auc")) - 1L,
-       higher = higher, label = paste(scheme, words[[criterion]]), judge = NULL)
+       higher = higher, label = held_out_label(words[[criterion]], scheme), judge = NULL)
+}
+
+# "leave-one-out squared error", "held-out squared error (10-fold, stratified)"
+held_out_label <- function(figure, scheme) {
+  if (startsWith(scheme, "leave-") && !grepl(" ", scheme)) return(paste(scheme, figure))
+  sprintf("held-out %s (%s)", figure, scheme)
 }
 
 check_auc <- function(problem, folds) {
@@ -49,7 +55,7 @@ user_criterion <- function(criterion, problem, folds) {
     sign * value
   }
   list(name = "user", code = 4L, higher = better == "higher",
-       label = paste(folds$label, "criterion (user's function)"), judge = judge)
+       label = held_out_label("value of the `criterion` function", folds$label), judge = judge)
 }
 
 # The user's figure of a loss of the kernel.

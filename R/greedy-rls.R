@@ -36,7 +36,7 @@
 #'   name is refused.
 #' @param k Largest number of features, between 1 and the number of usable columns. `NULL`, the
 #'   default: up to `min(usable columns, m - 1, 100)`, stopping early when the criterion has not
-#'   improved for 10 steps.
+#'   improved for 10 steps, drops included.
 #' @param lambda Positive ridge parameter; `NULL` chooses it from `2^(-15:15)` by the leave-one-out
 #'   squared error of the model with all features (see [rls()]); of several values the one whose
 #'   path reaches the best criterion is kept.
@@ -180,7 +180,8 @@ unpack_path <- function(answer, problem, control, lambda) {
   path <- data.frame(
     step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
     feature = replace(feature, 1L, NA), name = c(NA, problem$names[feature[-1L]]), size = size,
-    criterion = value, se = answer$se[keep], squared = answer$squared[keep]
+    criterion = value, se = replace(answer$se[keep], is.nan(answer$se[keep]), NA),
+    squared = answer$squared[keep]
   )
   if (problem$task != "regression") path$error <- answer$error[keep]
   list(

@@ -196,8 +196,9 @@ print.rls <- function(x, ...) {
   print_data(x$problem)
   edge <- x$lambda %in% range(x$path$lambda) && nrow(x$path) > 1L
   error <- if (!is.null(best$error)) sprintf(" (error rate %s)", format(best$error, digits = 3))
-  cat(sprintf("best lambda: %s%s, %s squared error %s", format(x$lambda, digits = 4),
-              if (edge) " (at the end of the path)" else "", x$folds$label,
+  cat(sprintf("best lambda: %s%s, %s %s", format(x$lambda, digits = 4),
+              if (edge) " (at the end of the path)" else "",
+              held_out_label("squared error", x$folds$label),
               format(best$criterion, digits = 4)), error, "\n", sep = "")
   invisible(x)
 }

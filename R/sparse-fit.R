@@ -253,8 +253,7 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   cat(sprintf("lambda: %s, %s\n", format(x$lambda, digits = 4), x$lambda_rule))
   cat(best_words(x), sep = "\n")
   if (x$status != "complete") cat(status_words(x), "\n", sep = "")
-  cat("path:\n")
-  print_path(x$path, n)
+  if (n > 0L) print_path(x$path, n)
   invisible(x)
 }
 
@@ -290,6 +289,7 @@ status_words <- function(fit) {
 }
 
 print_path <- function(path, n) {
+  cat("path:\n")
   shown <- utils::head(path, n)
   text <- shown[, c("step", "action", "name", "size")]
   text$name[is.na(text$name)] <- ""

@@ -21,7 +21,7 @@ command_line <- function(defaults = list()) {
   list(words = words[!named], options = options)
 }
 
-# "1000,2000" -> c(1000, 2000)
+# The numbers of a list like 1000,2000
 numbers <- function(text) as.numeric(strsplit(as.character(text), ",", fixed = TRUE)[[1]])
 
 first_line <- function(command, arguments) {

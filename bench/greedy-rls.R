@@ -214,8 +214,9 @@ say("else was running, which spoils the row of two threads first)")
 log_axes <- function(x, y, ...) {
   plot(x, y, log = "xy", type = "n", las = 1, xaxt = "n", yaxt = "n", xlab = "training rows m",
        ylab = "elapsed seconds", ...)
-  label <- function(at) format(at, scientific = FALSE, big.mark = ",", drop0trailing = TRUE,
-                               trim = TRUE)
+  label <- function(at) {
+    format(at, scientific = FALSE, big.mark = ",", drop0trailing = TRUE, trim = TRUE)
+  }
   ticks <- c(outer(c(1, 2, 5), 10^(-3:4)))
   if (diff(log10(range(y))) > 2.5) ticks <- 10^(-3:4)
   axis(2, ticks, vapply(ticks, label, ""), las = 1)

@@ -57,19 +57,19 @@ static inline void blas_solve_left(
   ("L", "U", trans ? "T" : "N", "N", &ri, &ci, &one, R, &ri, B, &lb FCONE FCONE FCONE FCONE);
 }
 
-/* A (r x c, r >= c) := its orthonormal factor, R (c x c) := the upper triangular one. tau holds c,
-   work `room` doubles. Zero on success. */
-static inline int lapack_qr(
-    ptrdiff_t r, ptrdiff_t c, double *A, double *R, double *tau, double *work, ptrdiff_t room) {
-  const int ri = (int)r, ci = (int)c, wi = room > 1 << 30 ? 1 << 30 : (int)room;
+/* A (r x c, r >= c) := its orthonormal factor, upper triangle of R (c x c) := the triangular one.
+   tau holds c, work `room` doubles. Zero on success. */
+static inline int lapack_qr(ptrdiff_t r, ptrdiff_t c, double *A, ptrdiff_t lda, double *R,
+    ptrdiff_t ldr, double *tau, double *work, ptrdiff_t room) {
+  const int ri = (int)r, ci = (int)c, la = (int)lda, wi = room > 1 << 30 ? 1 << 30 : (int)room;
   int info = 0;
-  F77_CALL(dgeqrf)(&ri, &ci, A, &ri, tau, work, &wi, &info);
+  F77_CALL(dgeqrf)(&ri, &ci, A, &la, tau, work, &wi, &info);
   if (info != 0)
     return info;
   for (ptrdiff_t j = 0; j < c; j++)
-    for (ptrdiff_t i = 0; i < c; i++)
-      R[i + j * c] = i <= j ? A[i + j * r] : 0;
-  F77_CALL(dorgqr)(&ri, &ci, &ci, A, &ri, tau, work, &wi, &info);
+    for (ptrdiff_t i = 0; i <= j; i++)
+      R[i + j * ldr] = A[i + j * lda];
+  F77_CALL(dorgqr)(&ri, &ci, &ci, A, &la, tau, work, &wi, &info);
   return info;
 }
 

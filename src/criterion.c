@@ -82,24 +82,21 @@ static struct tally fold_tally(
   return sum;
 }
 
-/* The standard error is that of a weighted mean of fold means. */
+/* Mean and spread of the fold means in one pass (West's update). The standard error is that of a
+ * weighted mean. */
 struct figure judge_folds(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count) {
-  double loss = 0, weight = 0, spread = 0;
+  double mean = 0, weight = 0, spread = 0;
   int scored = 0;
   for (int f = 0; f < count; f++) {
     const struct tally t = fold_tally(pb, kind, r, order + start[f], start[f + 1] - start[f]);
-    loss += t.loss;
+    if (t.weight == 0)
+      continue;
+    const double off = t.loss / t.weight - mean;
     weight += t.weight;
-  }
-  const double mean = loss / weight;
-  for (int f = 0; f < count; f++) {
-    const struct tally t = fold_tally(pb, kind, r, order + start[f], start[f + 1] - start[f]);
-    if (t.weight > 0) {
-      const double off = t.loss / t.weight - mean;
-      spread += t.weight * off * off;
-      scored++;
-    }
+    mean += off * t.weight / weight;
+    spread += t.weight * off * (t.loss / t.weight - mean);
+    scored++;
   }
   return (struct figure){mean, scored > 1 ? sqrt(spread / weight / (scored - 1)) : NAN};
 }

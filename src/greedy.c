@@ -221,6 +221,18 @@ static double judge_pairs(const struct state *s, const double *c, double kappa, 
   return loss / weight;
 }
 
+/* Members are scored by searches that drop, candidates by those that choose. */
+static int is_scored(const struct state *s, ptrdiff_t i) {
+  switch (s->control->search) {
+  case FORWARD:
+    return !s->member[i];
+  case GIVEN:
+    return 0;
+  default:
+    return 1;
+  }
+}
+
 /* Leave-one-out: r_j = (a_j kappa - c_j t) / (d_j kappa - c_j^2). */
 static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
   const struct problem *pb = s->pb;
@@ -235,6 +247,10 @@ static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
     f = 0;
     recompute_scalars(s, i, scratch);
   }
+  if (!is_scored(s, i)) {
+    lanes_shift(m, c, f, s->c_b);
+    return;
+  }
   const double kappa = s->kappa[i], *t = s->t + i * L;
   s->score[i].tie =
       lanes_shift_and_score(m, L, c, f, s->c_b, s->a, s->d, kappa, t) / s->total_weight;
@@ -246,9 +262,7 @@ static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
     return;
   }
   for (ptrdiff_t l = 0; l < L; l++)
-    for (ptrdiff_t j = 0; j < m; j++)
-      scratch[j + l * m] =
-          (s->a[j + l * m] * kappa - c[j] * t[l]) / (s->d[j] * kappa - c[j] * c[j]) / pb->root_w[j];
+    lanes_residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->root_w);
   s->score[i].value = judge_residual(s, scratch, 0);
 }
 
@@ -279,7 +293,8 @@ static struct score score_partition(
       }
     }
   }
-  return (struct score){squared ? sum : judge_residual(s, residual, repeat), sum};
+  const int judged = !squared && is_scored(s, i);
+  return (struct score){judged ? judge_residual(s, residual, repeat) : sum, sum};
 }
 
 static void sweep_folds(struct state *s, ptrdiff_t i, double *scratch) {
@@ -485,7 +500,7 @@ static void record_others(struct state *s, ptrdiff_t chosen) {
   int *other = s->out->other + (ptrdiff_t)keep * s->out->moves, held = 0;
   double *loss = s->out->other_loss + (ptrdiff_t)keep * s->out->moves;
   for (ptrdiff_t i = 0; i < s->pb->n; i++) {
-    if (!in_play(s, i) || s->member[i] || i == chosen)
+    if (!in_play(s, i) || !is_scored(s, i) || s->member[i] || i == chosen)
       continue;
     int p = held;
     while (p > 0 && better(s->score[i], s->score[other[p - 1]], none))
@@ -607,9 +622,9 @@ static enum status search(struct state *s) {
       return status;
     }
     since_best = record(s, b) ? 0 : since_best + 1;
-    if (!isfinite(s->out->loss[s->out->moves])) { /* the user's criterion was interrupted */
+    if (!isfinite(s->out->loss[s->out->moves])) {
       s->out->moves--;
-      return INTERRUPTED;
+      return s->control->criterion == USER ? INTERRUPTED : NOT_POSITIVE;
     }
     if (s->member[b])
       s->gain[s->size] = before - s->out->loss[s->out->moves];

@@ -2,8 +2,7 @@
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
     !defined(__SANITIZE_ADDRESS__)
-#define EACH_INSTRUCTION_SET                                                                       \
-  __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#define EACH_INSTRUCTION_SET __attribute__((target_clones("avx512f", "fma", "default")))
 #else
 #define EACH_INSTRUCTION_SET
 #endif
@@ -61,6 +60,14 @@ double lanes_shift_and_score(ptrdiff_t m, ptrdiff_t L, double *x, double f, cons
     }
   }
   return total;
+}
+
+EACH_INSTRUCTION_SET
+void lanes_residual(ptrdiff_t m, double *r, const double *x, const double *a, const double *d,
+    double kappa, double t, const double *root_w) {
+  LANES
+  for (ptrdiff_t j = 0; j < m; j++)
+    r[j] = (a[j] * kappa - x[j] * t) / ((d[j] * kappa - x[j] * x[j]) * root_w[j]);
 }
 
 EACH_INSTRUCTION_SET

@@ -17,6 +17,11 @@ void lanes_shift(ptrdiff_t m, double *x, double f, const double *c);
 double lanes_shift_and_score(ptrdiff_t m, ptrdiff_t L, double *x, double f, const double *c,
     const double *a, const double *d, double kappa, const double *t);
 
+/* The leave-one-out residuals of that model for one output, in the user's units:
+   r_j := (a_j kappa - x_j t) / ((d_j kappa - x_j^2) root_w_j). */
+void lanes_residual(ptrdiff_t m, double *r, const double *x, const double *a, const double *d,
+    double kappa, double t, const double *root_w);
+
 /* For one fold: q := q + f b, then the dot products of the candidate's c and q. */
 struct fold_dots {
   double cq, qq;

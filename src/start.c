@@ -14,6 +14,17 @@ static ptrdiff_t least(ptrdiff_t a, ptrdiff_t b) {
   return a < b ? a : b;
 }
 
+/* Columns that pass through BLAS together: no more than a tenth of a second of work between two
+   polls, when each costs rows x inner products. */
+static ptrdiff_t panel_width(ptrdiff_t rows, ptrdiff_t inner) {
+  const double wanted = 5e7 / ((double)rows * (double)inner);
+  return wanted < 1 ? 1 : wanted > PANEL ? PANEL : (ptrdiff_t)wanted;
+}
+
+static int stopped(const struct state *s) {
+  return s->host->stop(s->host, s->out->moves, s->control->k);
+}
+
 static ptrdiff_t largest_fold(const struct folds *folds) {
   ptrdiff_t h = 0;
   const int *start = folds->start;
@@ -75,9 +86,10 @@ static int panel_in_play(const struct state *s, ptrdiff_t from, ptrdiff_t to) {
 static enum status project_candidates(
     struct state *s, const double *T, const double *R, double *W) {
   const ptrdiff_t m = s->pb->m, n = s->pb->n, k = s->size;
+  const ptrdiff_t width = panel_width(m, k);
   const double lambda = s->control->lambda;
-  for (ptrdiff_t from = 0; from < n; from += PANEL) {
-    const ptrdiff_t columns = least(n - from, PANEL);
+  for (ptrdiff_t from = 0; from < n; from += width) {
+    const ptrdiff_t columns = least(n - from, width);
     double *C = s->C + from * m;
     if (!panel_in_play(s, from, from + columns))
       continue;
@@ -87,7 +99,7 @@ static enum status project_candidates(
     for (ptrdiff_t i = 0; i < columns; i++)
       s->kappa[from + i] =
           lambda * (1 + lanes_dot(k, W + i * k, W + i * k)) + lanes_dot(m, C + i * m, C + i * m);
-    if (s->host->stop(s->host, 0, 1))
+    if (stopped(s))
       return INTERRUPTED;
   }
   return COMPLETE;
@@ -95,12 +107,13 @@ static enum status project_candidates(
 
 /* Members, |S| <= m: C_i = lambda X_S A^-1 e_i = lambda T R^-T e_i and kappa_i = -lambda^2 |R^-T
    e_i|^2, in which nothing cancels however small lambda is. */
-static void set_members(
+static enum status set_members(
     struct state *s, const double *T, const double *R, double *W, double *columns_out) {
   const ptrdiff_t m = s->pb->m, k = s->size;
+  const ptrdiff_t width = panel_width(m, k);
   const double lambda = s->control->lambda;
-  for (ptrdiff_t from = 0; from < k; from += PANEL) {
-    const ptrdiff_t columns = least(k - from, PANEL);
+  for (ptrdiff_t from = 0; from < k; from += width) {
+    const ptrdiff_t columns = least(k - from, width);
     memset(W, 0, (size_t)(k * columns) * sizeof(double));
     for (ptrdiff_t j = 0; j < columns; j++)
       W[from + j + j * k] = 1;
@@ -111,29 +124,57 @@ static void set_members(
       memcpy(s->C + i * m, columns_out + j * m, (size_t)m * sizeof(double));
       s->kappa[i] = -lambda * lambda * lanes_dot(k, W + j * k, W + j * k);
     }
+    if (stopped(s))
+      return INTERRUPTED;
   }
+  return COMPLETE;
+}
+
+/* X_S above sqrt(lambda) I := its orthonormal factor, R := the triangular one. Block Gram-Schmidt,
+   each panel projected twice on the columns before it, which is enough; column j is zero below row
+   m + j. */
+static enum status factor_members(struct state *s, const struct room *room) {
+  const ptrdiff_t m = s->pb->m, k = s->size, tall = m + k, width = panel_width(tall, k);
+  double *Q = room->stacked, *R = room->square;
+  memset(Q, 0, (size_t)(tall * k) * sizeof(double));
+  memset(R, 0, (size_t)(k * k) * sizeof(double));
+  for (ptrdiff_t from = 0; from < k; from += width) {
+    const ptrdiff_t columns = least(k - from, width);
+    double *P = Q + from * tall, *Rp = R + from * k, *S = room->panel;
+    for (ptrdiff_t j = 0; j < columns; j++) {
+      memcpy(P + j * tall, s->C + s->order[from + j] * m, (size_t)m * sizeof(double));
+      P[m + from + j + j * tall] = sqrt(s->control->lambda);
+    }
+    for (int pass = 0; pass < 2 && from > 0; pass++) {
+      blas_gemm(1, from, columns, m + from, 1, Q, tall, P, tall, 0, S, from);
+      blas_gemm(0, m + from, columns, from, -1, Q, tall, S, from, 1, P, tall);
+      for (ptrdiff_t j = 0; j < columns; j++)
+        lanes_shift(from, Rp + j * k, -1, S + j * from);
+    }
+    /* the panels serve LAPACK as room for its reflections */
+    if (lapack_qr(m + from + columns, columns, P, tall, Rp + from, k, room->panel, room->panel2,
+            m * PANEL) != 0)
+      return NOT_POSITIVE;
+    if (stopped(s))
+      return INTERRUPTED;
+  }
+  return COMPLETE;
 }
 
 static enum status start_primal(struct state *s, const struct room *room) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, k = s->size;
   double *T = room->V + pb->q * m, *R = room->square;
-  const ptrdiff_t tall = m + k;
-  double *stacked = room->stacked;
-  memset(stacked, 0, (size_t)(tall * k) * sizeof(double));
-  for (ptrdiff_t j = 0; j < k; j++) {
-    memcpy(stacked + j * tall, s->C + s->order[j] * m, (size_t)m * sizeof(double));
-    stacked[m + j + j * tall] = sqrt(s->control->lambda);
-  }
-  /* the panels serve LAPACK as room for its reflections */
-  if (lapack_qr(tall, k, stacked, R, room->panel, room->panel2, m * PANEL) != 0)
-    return NOT_POSITIVE;
-  for (ptrdiff_t j = 0; j < k; j++)
-    memcpy(T + j * m, stacked + j * tall, (size_t)m * sizeof(double));
-  const enum status status = project_candidates(s, T, R, room->panel);
+  enum status status = factor_members(s, room);
   if (status != COMPLETE)
     return status;
-  set_members(s, T, R, room->panel, room->panel2);
+  for (ptrdiff_t j = 0; j < k; j++)
+    memcpy(T + j * m, room->stacked + j * (m + k), (size_t)m * sizeof(double));
+  status = project_candidates(s, T, R, room->panel);
+  if (status == COMPLETE)
+    status = set_members(s, T, R, room->panel, room->panel2);
+  if (status != COMPLETE)
+    return status;
   for (ptrdiff_t j = 0; j < k; j++) {
     const double *Tj = T + j * m;
     for (ptrdiff_t l = 0; l < pb->L; l++)
@@ -151,12 +192,15 @@ static enum status start_dual(struct state *s, const struct room *room) {
   const ptrdiff_t m = pb->m, n = pb->n, k = s->size;
   const double lambda = s->control->lambda;
   double *G = room->square, *panel = room->panel, mu = 0;
+  const ptrdiff_t width = panel_width(m, m);
   memset(G, 0, (size_t)(m * m) * sizeof(double));
-  for (ptrdiff_t from = 0; from < k; from += PANEL) {
-    const ptrdiff_t columns = least(k - from, PANEL);
+  for (ptrdiff_t from = 0; from < k; from += width) {
+    const ptrdiff_t columns = least(k - from, width);
     for (ptrdiff_t j = 0; j < columns; j++)
       memcpy(panel + j * m, s->C + s->order[from + j] * m, (size_t)m * sizeof(double));
     blas_syrk(0, m, columns, 1, panel, m, 1, G);
+    if (stopped(s))
+      return INTERRUPTED;
   }
   for (ptrdiff_t r = 0; r < m; r++)
     mu += G[r + r * m] / (double)m;
@@ -169,15 +213,15 @@ static enum status start_dual(struct state *s, const struct room *room) {
   for (ptrdiff_t r = 0; r < m * m; r++)
     G[r] *= lambda;
   blas_gemm_trans_b(m, m, pb->q, -lambda / (lambda + mu), pb->Q, m, pb->Q, m, 1, G, m);
-  for (ptrdiff_t from = 0; from < n; from += PANEL) {
-    const ptrdiff_t columns = least(n - from, PANEL);
+  for (ptrdiff_t from = 0; from < n; from += width) {
+    const ptrdiff_t columns = least(n - from, width);
     double *C = s->C + from * m;
     memcpy(panel, C, (size_t)(m * columns) * sizeof(double));
     blas_gemm(0, m, columns, m, 1, G, m, panel, m, 0, C, m);
     for (ptrdiff_t i = 0; i < columns; i++)
       s->kappa[from + i] =
           lanes_dot(m, panel + i * m, C + i * m) + (s->member[from + i] ? -lambda : lambda);
-    if (s->host->stop(s->host, 0, 1))
+    if (stopped(s))
       return INTERRUPTED;
   }
   blas_gemm(0, m, pb->L, m, 1, G, m, pb->y, m, 0, s->a, m);
@@ -193,10 +237,11 @@ struct fold_inverse {
   const double *factor, *U;
 };
 
-static void apply_fold(
-    const struct fold_inverse *f, double *B, ptrdiff_t ldb, ptrdiff_t columns, double *panel) {
-  for (ptrdiff_t from = 0; from < columns; from += PANEL) {
-    const ptrdiff_t some = least(columns - from, PANEL);
+static enum status apply_fold(
+    struct state *s, const struct fold_inverse *f, double *B, ptrdiff_t columns, double *panel) {
+  const ptrdiff_t ldb = s->pb->m, width = panel_width(f->h, f->direct ? f->h : f->rank + 1);
+  for (ptrdiff_t from = 0; from < columns; from += width) {
+    const ptrdiff_t some = least(columns - from, width);
     double *P = B + from * ldb;
     if (f->direct) {
       blas_solve_left(1, f->h, some, f->factor, P, ldb);
@@ -205,7 +250,10 @@ static void apply_fold(
       blas_gemm(1, f->rank, some, f->h, 1, f->U, f->h, P, ldb, 0, panel, f->rank);
       blas_gemm(0, f->h, some, f->rank, 1, f->U, f->h, panel, f->rank, 1, P, ldb);
     }
+    if (stopped(s))
+      return INTERRUPTED;
   }
+  return COMPLETE;
 }
 
 /* G_HH = I - VV' on the fold's rows, or cut from G. Through the smaller of |H| and the rank of V.
@@ -253,9 +301,8 @@ static enum status start_partition(
     struct fold_inverse inverse;
     if (invert_fold(s, room, part->order + from, h, &inverse) != 0)
       return NOT_POSITIVE;
-    apply_fold(&inverse, part->D + from, m, n, room->panel);
-    apply_fold(&inverse, part->g + from, m, L, room->panel);
-    if (s->host->stop(s->host, 0, 1))
+    if (apply_fold(s, &inverse, part->D + from, n, room->panel) != COMPLETE ||
+        apply_fold(s, &inverse, part->g + from, L, room->panel) != COMPLETE)
       return INTERRUPTED;
   }
   return COMPLETE;

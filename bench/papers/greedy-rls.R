@@ -2,12 +2,12 @@
 # regularized least-squares, Sections 4.2 and 4.3: test accuracy of greedy RLS against the number
 # of features (their Figures 4 to 9) and leave-one-out against test accuracy (Figures 10 to 15).
 #
-#   Rscript bench/papers/greedy-rls.R DIR [data set ...] [rows=full] [k=all]
+#   Rscript bench/papers/greedy-rls.R DIR [data set ...] [rows=full] [k=all] [out=]
 #
 # DIR holds the data sets as .rds files (bench/README.md says what is in each and where to get it).
 # Without names all six are run, in about 10 minutes on one core, and the table is saved. rows=full
-# takes every row (several hours, mnist5 needs about 4 GB); rows=500 caps the rows of every data set
-# for a quick look. k caps the number of features.
+# takes every row (several hours and 4 GB for mnist5, by its share: not tried). A quick look, saved
+# elsewhere: Rscript bench/papers/greedy-rls.R DIR rows=500 k=20 out=/tmp.
 
 library(sparsels)
 source("bench/common.R")
@@ -94,7 +94,7 @@ draw_figure <- function(result, name, set, what) {
   range <- if (min(means) < set$range[1]) c(floor(20 * min(means)) / 20, set$range[2]) else
     set$range
   place <- if (is.null(set$legend)) "bottomright" else set$legend
-  file <- file.path("bench", "results", "papers", sprintf("greedy-rls-%s.png", name))
+  file <- file.path(line$options$out, sprintf("greedy-rls-%s.png", name))
   picture(file, 1100, 520, function() {
     par(mfrow = c(1, 2), mar = c(3.6, 4.8, 2.4, 1.6), oma = c(1.6, 0, 1.6, 0), mgp = c(2.4, 0.7, 0))
     accuracy_panel(curves, test_columns, range, place, "greedy against random selection")
@@ -139,30 +139,31 @@ gap_lines <- function(name, result) {
 notes <- c(
   "size: median (range) over outer folds of the size with the best leave-one-out accuracy.",
   "LOO, test, random: accuracy at that size, mean (standard error) over the ten outer folds;",
-  "random: as many features chosen at random. all: every usable feature. k: sizes 1..k were run."
+  "random: as many features chosen at random. all: at size k, all features unless k= is given."
 )
 
 # Run -------------------------------------------------------------------------------------------
 
-line <- command_line(list(rows = NULL, k = "all"))
+line <- command_line(list(rows = "", k = "all", out = "bench/results/papers"))
 if (!length(line$words)) stop("usage: Rscript bench/papers/greedy-rls.R DIR [data set ...]")
 directory <- line$words[1]
 wanted <- if (length(line$words) > 1) line$words[-1] else names(data_sets)
 stopifnot(dir.exists(directory), wanted %in% names(data_sets))
 most <- if (line$options$k == "all") Inf else as.integer(line$options$k)
-dir.create("bench/results/papers", showWarnings = FALSE, recursive = TRUE)
+dir.create(line$options$out, showWarnings = FALSE, recursive = TRUE)
 
 cat(machine_line(), "\n\n", sep = "")
 report <- list()
 gaps <- character()
 for (name in wanted) {
   set <- data_sets[[name]]
-  rows <- if (is.null(line$options$rows)) set$rows else
-    if (line$options$rows != "full") as.integer(line$options$rows)
+  rows <- switch(line$options$rows, full = NULL, set$rows)
+  if (grepl("^[0-9]+$", line$options$rows)) rows <- as.integer(line$options$rows)
   data <- read_data(directory, set, rows)
   seconds <- sum(system.time(result <- experiment(data, most))[c("user.self", "sys.self")])
-  what <- sprintf("%s: %d x %d%s", name, nrow(data$x), ncol(data$x), if (is.null(rows)) "" else
-    sprintf(" (a stratified draw of %d rows)", data$available))
+  drawn <- nrow(data$x) < data$available
+  what <- paste0(sprintf("%s: %d x %d", name, nrow(data$x), ncol(data$x)),
+                 if (drawn) sprintf(" (a stratified draw of %d rows)", data$available))
   draw_figure(result, name, set, what)
   report[[name]] <- table_row(name, result, data, seconds)
   gaps <- c(gaps, gap_lines(name, result))
@@ -174,4 +175,6 @@ text <- c(machine_line(), "", capture.output(print(do.call(rbind, report), row.n
           notes, "", gaps)
 options(width)
 writeLines(text)
-if (setequal(wanted, names(data_sets))) writeLines(text, "bench/results/papers/greedy-rls.txt")
+if (setequal(wanted, names(data_sets))) {
+  writeLines(text, file.path(line$options$out, "greedy-rls.txt"))
+}
