@@ -27,7 +27,7 @@
 #' and columns are chosen by number, by name or by a logical vector.
 #'
 #' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for sparse `x`; a
-#' double matrix is not copied, so memory beyond `x` is a block of about a million values.
+#' double matrix is not copied, so memory beyond `x` is a block of about a hundred thousand values.
 #'
 #' @param x One of:
 #'   * a numeric, integer or logical matrix, rows are observations (m x n);
@@ -490,9 +490,9 @@ sparse_moments <- function(x, w, intercept) {
   list(centre = unname(centre), squares = unname(squares))
 }
 
-# columns in blocks of about a million values
+# columns in blocks of about a hundred thousand values
 column_blocks <- function(rows, columns) {
-  size <- max(1L, 1e6 %/% max(rows, 1L))
+  size <- max(1L, 1e5 %/% max(rows, 1L))
   split(seq_len(columns), (seq_len(columns) - 1L) %/% size)
 }
 

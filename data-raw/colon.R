@@ -5,10 +5,7 @@
 
 folder <- tempfile()
 dir.create(folder)
-tarball <- download.packages(
-  "plsgenomics", folder,
-  type = "source", repos = "@CRAN@"
-)[1, 2]
+tarball <- download.packages("plsgenomics", folder, type = "source")[1, 2]
 untar(tarball, files = "plsgenomics/data/Colon.rda", exdir = folder)
 load(file.path(folder, "plsgenomics", "data", "Colon.rda"))
 

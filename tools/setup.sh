@@ -13,11 +13,11 @@ case "${1:-demo}" in
   demo) ;;
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc"
-    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply progressr rsample"
+    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply rsample"
     nice="SummarizedExperiment" # without it its tests are skipped
     ;;
   coverage)
-    packages+=" testthat covr ggplot2 future future.apply progressr rsample"
+    packages+=" testthat covr ggplot2 future future.apply rsample"
     nice="SummarizedExperiment"
     ;;
   *)
@@ -83,8 +83,8 @@ fi
 wanted=$(missing_packages $packages)
 if [ -n "$wanted" ] && have R; then
   echo "set-up: install.packages" $wanted
-  Rscript -e 'install.packages(commandArgs(TRUE), lib = ".library",
-    repos = "@CRAN@")' $wanted >> "$log" 2>&1 || true
+  Rscript -e 'if (identical(getOption("repos")[["CRAN"]], "@CRAN@")) chooseCRANmirror(ind = 1)
+    install.packages(commandArgs(TRUE), lib = ".library")' $wanted >> "$log" 2>&1 || true
 fi
 
 lacks="$(missing_things) $(missing_packages $packages)"

@@ -21,7 +21,7 @@ data_sets <- list(
   colon = list(file = "colon_alon.rds", class = "tumour", range = c(0.5, 1)),
   german.numer = list(file = "german_numer.rds", class = "1", range = c(0.5, 1)),
   ijcnn1 = list(file = "ijcnn1.rds", class = "1", range = c(0.895, 0.915)),
-  mnist5 = list(file = "mnist.rds", class = "5", rows = 4000, range = c(0.9, 1),
+  mnist5 = list(file = "mnist.rds", class = "5", rows = 12000, range = c(0.9, 1),
                 legend = "topright")
 )
 
