@@ -28,7 +28,9 @@
 #' features and drops one at a time down to none; of its models those of size 0 to `k` are kept.
 #'
 #' **Ties** go to the lowest column; differences below 1e-12 of the response's mean square are
-#' ties. Ties of a criterion other than `"squared"` are broken by the squared error first.
+#' ties. Ties of a criterion other than `"squared"` are broken by the squared error first. Scores
+#' within 1e-10 of each other are equal: such a pair counts one half in the AUC, and equal scores go
+#' to the first class.
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula
 #'   and data, a data frame, a `SummarizedExperiment` or an earlier problem.
@@ -110,8 +112,12 @@ path_control <- function(problem, k, lambda, folds, criterion) {
   fold_basis_check(problem, folds)
   usable <- sum(problem$usable)
   chosen <- check_lambda(lambda)
-  rule <- if (is.null(lambda)) "chosen by leave-one-out with all features" else "given"
-  if (is.null(chosen)) chosen <- best_lambda(problem)
+  rule <- "given"
+  if (is.null(chosen)) {
+    chosen <- best_lambda(problem)
+    edge <- chosen %in% range(lambda_grid)
+    rule <- paste0("chosen by leave-one-out with all features", if (edge) ", the end of the grid")
+  }
   list(
     k = if (is.null(k)) max(1L, min(usable, nrow(problem) - 1L, 100L)) else
       check_count(k, "k", usable, "the number of usable columns"),

@@ -618,7 +618,10 @@ print.sparsels_problem <- function(x, ...) {
 response_words <- function(problem) {
   if (problem$task == "regression") {
     outputs <- if (ncol(problem$y) > 1L) sprintf(", %d outputs", ncol(problem$y)) else ""
-    return(paste0(problem$response, ", numeric", outputs))
+    # a label given as 0/1 or -1/+1 is easily taken for classes
+    two <- length(unique(problem$y[, 1L])) == 2L
+    hint <- if (two) " with two values (classes must be a factor, character or logical)"
+    return(paste0(problem$response, ", numeric", outputs, hint))
   }
   counts <- class_counts(problem)
   sprintf("%s, %d classes: %s", problem$response, length(counts),
