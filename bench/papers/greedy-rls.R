@@ -5,7 +5,7 @@
 #   Rscript bench/papers/greedy-rls.R DIR [data set ...] [rows=full] [k=all] [out=]
 #
 # DIR holds the data sets as .rds files (bench/README.md says what is in each and where to get it).
-# Without names all six are run, in about 10 minutes on one core, and the table is saved. rows=full
+# Without names all six are run, in about 15 minutes on one core, and the table is saved. rows=full
 # takes every row (several hours and 4 GB for mnist5, by its share: not tried). A quick look, saved
 # elsewhere: Rscript bench/papers/greedy-rls.R DIR rows=500 k=20 out=/tmp.
 
