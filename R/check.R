@@ -53,28 +53,14 @@ refuse <- function(name, must, x) {
   stop_input(sprintf("`%s` must be %s, not %s", name, must, describe(x)), "sparsels_error_argument")
 }
 
-check_number <- function(x, name, lower = -Inf, upper = Inf, strict = FALSE) {
-  inside <- is_number(x) && is.finite(x) &&
-    (if (strict) x > lower && x < upper else x >= lower && x <= upper)
-  if (!inside) refuse(name, paste0("a number", range_words(lower, upper, strict)), x)
-  as.double(x)
-}
-
-range_words <- function(lower, upper, strict = FALSE) {
-  between <- if (strict) " strictly between %s and %s" else " between %s and %s"
-  if (is.finite(lower) && is.finite(upper)) return(sprintf(between, format(lower), format(upper)))
-  if (is.finite(lower)) return(paste(if (strict) " above" else " of at least", format(lower)))
-  if (is.finite(upper)) return(paste(if (strict) " below" else " of at most", format(upper)))
-  ""
-}
-
 # `what` says in words what the upper bound is
 check_count <- function(x, name, upper = .Machine$integer.max, what = NULL, lower = 1L) {
   whole <- is_number(x) && x == round(x) && x >= lower && x <= upper
   if (!whole) {
-    known <- if (upper < .Machine$integer.max) upper else Inf
+    bounded <- upper < .Machine$integer.max
+    range <- if (bounded) sprintf("between %d and %d", lower, upper) else paste("of at least", lower)
     note <- if (is.null(what)) "" else sprintf(" (%s)", what)
-    refuse(name, paste0("a whole number", range_words(lower, known), note), x)
+    refuse(name, paste0("a whole number ", range, note), x)
   }
   as.integer(x)
 }

@@ -39,22 +39,14 @@ static inline void blas_syrk(int trans, ptrdiff_t n, ptrdiff_t k, double alpha, 
   F77_CALL(dsyrk)("U", trans ? "T" : "N", &ni, &ki, &alpha, A, &la, &beta, C, &ni FCONE FCONE);
 }
 
-/* B (r x c) := B R^-1, or B R^-T when trans; R (c x c) is upper triangular. */
-static inline void blas_solve_right(
-    int trans, ptrdiff_t r, ptrdiff_t c, const double *R, double *B, ptrdiff_t ldb) {
-  const int ri = (int)r, ci = (int)c, lb = (int)ldb;
+/* B (r x c) := op(R)^-1 B for side "L", B op(R)^-1 for side "R"; op(R) = R' when trans. R is upper
+ * triangular. */
+static inline void blas_solve(const char *side, int trans, ptrdiff_t r, ptrdiff_t c,
+    const double *R, double *B, ptrdiff_t ldb) {
+  const int ri = (int)r, ci = (int)c, order = *side == 'L' ? ri : ci, lb = (int)ldb;
   const double one = 1;
   F77_CALL(dtrsm)
-  ("R", "U", trans ? "T" : "N", "N", &ri, &ci, &one, R, &ci, B, &lb FCONE FCONE FCONE FCONE);
-}
-
-/* B (r x c) := R^-1 B, or R^-T B when trans; R (r x r) is upper triangular. */
-static inline void blas_solve_left(
-    int trans, ptrdiff_t r, ptrdiff_t c, const double *R, double *B, ptrdiff_t ldb) {
-  const int ri = (int)r, ci = (int)c, lb = (int)ldb;
-  const double one = 1;
-  F77_CALL(dtrsm)
-  ("L", "U", trans ? "T" : "N", "N", &ri, &ci, &one, R, &ri, B, &lb FCONE FCONE FCONE FCONE);
+  (side, "U", trans ? "T" : "N", "N", &ri, &ci, &one, R, &order, B, &lb FCONE FCONE FCONE FCONE);
 }
 
 /* A (r x c, r >= c) := its orthonormal factor, upper triangle of R (c x c) := the triangular one.

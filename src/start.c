@@ -95,7 +95,7 @@ static enum status project_candidates(
       continue;
     blas_gemm(1, k, columns, m, 1, T, m, C, m, 0, W, k);
     blas_gemm(0, m, columns, k, -1, T, m, W, k, 1, C, m);
-    blas_solve_left(0, k, columns, R, W, k);
+    blas_solve("L", 0, k, columns, R, W, k);
     for (ptrdiff_t i = 0; i < columns; i++)
       s->kappa[from + i] =
           lambda * (1 + lanes_dot(k, W + i * k, W + i * k)) + lanes_dot(m, C + i * m, C + i * m);
@@ -117,7 +117,7 @@ static enum status set_members(
     memset(W, 0, (size_t)(k * columns) * sizeof(double));
     for (ptrdiff_t j = 0; j < columns; j++)
       W[from + j + j * k] = 1;
-    blas_solve_left(1, k, columns, R, W, k);
+    blas_solve("L", 1, k, columns, R, W, k);
     blas_gemm(0, m, columns, k, lambda, T, m, W, k, 0, columns_out, m);
     for (ptrdiff_t j = 0; j < columns; j++) {
       const ptrdiff_t i = s->order[from + j];
@@ -244,8 +244,8 @@ static enum status apply_fold(
     const ptrdiff_t some = least(columns - from, width);
     double *P = B + from * ldb;
     if (f->direct) {
-      blas_solve_left(1, f->h, some, f->factor, P, ldb);
-      blas_solve_left(0, f->h, some, f->factor, P, ldb);
+      blas_solve("L", 1, f->h, some, f->factor, P, ldb);
+      blas_solve("L", 0, f->h, some, f->factor, P, ldb);
     } else if (f->rank > 0) {
       blas_gemm(1, f->rank, some, f->h, 1, f->U, f->h, P, ldb, 0, panel, f->rank);
       blas_gemm(0, f->h, some, f->rank, 1, f->U, f->h, panel, f->rank, 1, P, ldb);
@@ -283,7 +283,7 @@ static int invert_fold(const struct state *s, const struct room *room, const int
   blas_syrk(1, rank, h, -1, U, h, 1, E);
   const int info = lapack_cholesky(rank, E);
   if (info == 0)
-    blas_solve_right(0, h, rank, E, U, h);
+    blas_solve("R", 0, h, rank, E, U, h);
   return info;
 }
 
