@@ -57,8 +57,8 @@ refuse <- function(name, must, x) {
 check_count <- function(x, name, upper = .Machine$integer.max, what = NULL, lower = 1L) {
   whole <- is_number(x) && x == round(x) && x >= lower && x <= upper
   if (!whole) {
-    bounded <- upper < .Machine$integer.max
-    range <- if (bounded) sprintf("between %d and %d", lower, upper) else paste("of at least", lower)
+    range <- paste("of at least", lower)
+    if (upper < .Machine$integer.max) range <- sprintf("between %d and %d", lower, upper)
     note <- if (is.null(what)) "" else sprintf(" (%s)", what)
     refuse(name, paste0("a whole number ", range, note), x)
   }
