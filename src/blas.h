@@ -73,6 +73,23 @@ static inline int lapack_cholesky(ptrdiff_t n, double *A) {
   return info;
 }
 
+/* A (n x n, upper triangle given) := its orthonormal eigenvectors, values (n) := its eigenvalues,
+   ascending. work holds lapack_eigen_room(n) doubles. Zero on success. */
+static inline size_t lapack_eigen_room(ptrdiff_t n) {
+  const size_t order = (size_t)n;
+  return 1 + 6 * order + 2 * order * order + (3 + 5 * order); /* integers fit in the last part */
+}
+
+static inline int lapack_eigen(ptrdiff_t n, double *A, double *values, double *work) {
+  const int ni = (int)n, liwork = 3 + 5 * ni;
+  const size_t room = lapack_eigen_room(n) - (size_t)liwork;
+  const int lwork = room > 1u << 30 ? 1 << 30 : (int)room;
+  int *iwork = (int *)(void *)(work + room), info = 0;
+  F77_CALL(dsyevd)
+  ("V", "U", &ni, A, &ni, values, work, &lwork, iwork, &liwork, &info FCONE FCONE);
+  return info;
+}
+
 /* Cholesky factor in A (n x n) := the inverse of what was factored, both triangles. */
 static inline void lapack_cholesky_inverse(ptrdiff_t n, double *A) {
   const int ni = (int)n;

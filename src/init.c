@@ -209,11 +209,73 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
   return out;
 }
 
+/* K (m x n), R (n x n), root_w, Z -> F (phi in R, where F is FALSE), values, Q */
+static SEXP C_kernel_spectrum(SEXP problem, SEXP control) {
+  SEXP K = field(problem, "K"), R = field(problem, "R"), Z = field(problem, "z_basis");
+  const ptrdiff_t m = nrows(K), n = ncols(K), q = ncols(Z);
+  const size_t order = (size_t)n;
+  SEXP out = PROTECT(named_list(4));
+  double *F = real_answer(out, 0, "phi", (size_t)m * order);
+  double *values = real_answer(out, 1, "values", order);
+  double *Q = real_answer(out, 2, "Q", order * order);
+  memcpy(F, REAL(K), (size_t)m * order * sizeof(double));
+  memcpy(Q, REAL(R), order * order * sizeof(double));
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  double *work = (double *)(void *)R_alloc(kernel_spectrum_work(m, n, q), sizeof(double));
+  *int_answer(out, 3, "status", 1) = (int)kernel_spectrum(
+      m, n, q, REAL(field(problem, "root_w")), REAL(Z), &host, work, F, Q, values);
+  UNPROTECT(1);
+  return out;
+}
+
+static struct spectrum unpack_spectrum(SEXP spectrum) {
+  SEXP F = field(spectrum, "phi"), y = field(spectrum, "y"), Z = field(spectrum, "z_basis");
+  SEXP Q = field(spectrum, "back");
+  return (struct spectrum){.m = nrows(F),
+      .r = ncols(F),
+      .q = ncols(Z),
+      .L = ncols(y),
+      .complete = int_field(spectrum, "complete"),
+      .F = REAL(F),
+      .values = REAL(field(spectrum, "values")),
+      .t = REAL(field(spectrum, "t")),
+      .y = REAL(y),
+      .Z = REAL(Z),
+      .root_w = REAL(field(spectrum, "root_w")),
+      .Q = REAL(Q),
+      .n = nrows(Q)};
+}
+
+static SEXP C_holdout(SEXP spectrum, SEXP control) {
+  const struct spectrum sp = unpack_spectrum(spectrum);
+  SEXP start = field(control, "start"), lambda = field(control, "lambda");
+  const struct held held = {.sets = length(start) - 1,
+      .order = INTEGER(field(control, "order")),
+      .start = INTEGER(start),
+      .basis = INTEGER(field(control, "basis"))};
+  const ptrdiff_t c = length(lambda);
+  const enum form form = (enum form)int_field(control, "form");
+  const size_t rows = (size_t)held.start[held.sets];
+  SEXP out = PROTECT(named_list(3));
+  double *residual = real_answer(out, 0, "residual", rows * (size_t)(sp.L * c));
+  int *done = int_answer(out, 1, "done", (size_t)held.sets);
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  void *work = R_alloc(holdout_work(&sp, &held, c, form, host.threads), 1);
+  *int_answer(out, 2, "status", 1) =
+      (int)holdout(&sp, &held, REAL(lambda), c, form, &host, work, residual, done);
+  UNPROTECT(1);
+  return out;
+}
+
 #define ENTRY(name, arguments)                                                                     \
   { #name, (DL_FUNC)(void (*)(void))name, arguments }
 
 static const R_CallMethodDef entries[] = {
     ENTRY(C_greedy_rls, 2),
+    ENTRY(C_kernel_spectrum, 2),
+    ENTRY(C_holdout, 2),
     {NULL, NULL, 0},
 };
 

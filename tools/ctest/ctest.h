@@ -49,5 +49,6 @@ void test_judge(void);
 void test_columns(void);
 void test_greedy(void);
 void test_interrupts(void);
+void test_holdout(void);
 
 #endif

@@ -49,6 +49,7 @@ int main(void) {
   test_columns();
   test_greedy();
   test_interrupts();
+  test_holdout();
   printf("%d passed, %d failed\n", passed, failed);
   return failed > 0;
 }
