@@ -1,0 +1,301 @@
+# Kernels: what one is, the three of our own, kernels from elsewhere, and matrices of their values.
+
+#' Kernels
+#'
+#' Describe the kernel of [select_basis()] and of the methods that learn with kernels.
+#'
+#' For two points \eqn{x} and \eqn{z}, rows of a matrix, the kernels are
+#' \deqn{\exp(-\gamma \| x - z \|^2), \qquad (s\, x'z + c)^p, \qquad x'z}{
+#' exp(-gamma ||x - z||^2),   (scale x'z + offset)^degree,   x'z}
+#' for `kernel_gaussian(gamma)`, for `kernel_polynomial(degree = p, scale = s, offset = c)` and for
+#' `kernel_linear()`. With `normalize = TRUE` each is replaced by
+#' \deqn{k(x, z) / \sqrt{k(x, x)\, k(z, z)},}{k(x, z) / sqrt(k(x, x) k(z, z)),}
+#' so that every point has length one in the kernel's space; a point of length zero stays there. A
+#' Gaussian kernel is normalised as it is.
+#'
+#' **Other kernels.** Wherever a kernel is asked for, these work as well:
+#' * a kernel of the kernlab package, such as `kernlab::laplacedot(sigma = 0.1)`;
+#' * a function of two matrices with points in rows that returns the matrix of kernel values, a row
+#'   for each row of the first and a column for each row of the second. It is called on parts of the
+#'   data, so the value of two points must depend on them alone; it must be symmetric and positive
+#'   semidefinite, which is not checked;
+#' * `"precomputed"`: the data themselves are then the kernel matrix of the rows.
+#'
+#' A matrix of values for m and n points with d columns costs O(mnd), one matrix product, and is
+#' made in blocks of about a million values. Gaussian distances of dense points are taken about a
+#' common centre, so an offset shared by all points costs no digits; points of a sparse matrix are
+#' not shifted. Distances below rounding are zero: equal points have a Gaussian kernel of exactly 1.
+#'
+#' @param gamma Positive finite number, the inverse of the squared width, in units of one over the
+#'   squared unit of the columns; or a vector of several different ones, for methods that choose
+#'   the width.
+#' @param degree Whole number of at least 1.
+#' @param scale Positive finite number, the factor of the inner product.
+#' @param offset Finite number of at least 0, added to the scaled inner product.
+#' @param normalize Whether all points are brought to length one in the kernel's space.
+#'
+#' @return A list of class `sparsels_kernel`: `name`, `parameters` (a named list), `normalize`,
+#'   `values`, a function of two matrices (m x d and n x d, dense or `dgCMatrix`) that returns the
+#'   m x n kernel matrix, and `diagonal`, a function of one matrix that returns the kernel of each
+#'   row with itself. Both functions are `NULL` where `gamma` has several values.
+#'
+#' @section Errors:
+#' Of class `sparsels_error_argument`: a parameter out of its range, repeated values of `gamma`, and
+#' when kernel values are computed, a kernel function whose answer is no numeric matrix of the right
+#' size, and values that are missing or infinite.
+#'
+#' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
+#' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.
+#' \doi{10.1007/s10994-012-5287-6}
+#'
+#' @examples
+#' kernel_gaussian(0.5)
+#' kernel_gaussian(2^(-3:3))
+#' x <- rbind(c(0, 0), c(1, 0), c(1, 1))
+#' kernel_gaussian(0.5)$values(x, x)
+#' kernel_polynomial(degree = 3, normalize = TRUE)$diagonal(x)
+#'
+#' cauchy <- function(x, z) {
+#'   squared <- outer(rowSums(x^2), rowSums(z^2), "+") - 2 * tcrossprod(x, z)
+#'   1 / (1 + pmax(squared, 0))
+#' }
+#' select_basis(x, 2, method = "k_center", kernel = cauchy)
+#' @name kernels
+NULL
+
+#' @rdname kernels
+#' @export
+kernel_gaussian <- function(gamma, normalize = FALSE) {
+  if (missing(gamma)) {
+    stop_input("`gamma` is missing: for example kernel_gaussian(gamma = 0.1)",
+               "sparsels_error_argument")
+  }
+  gamma <- check_widths(gamma)
+  normalize <- check_flag(normalize, "normalize")
+  if (length(gamma) > 1L) return(new_kernel("gaussian", list(gamma = gamma), normalize))
+  of_products <- function(products, x_norms, z_norms) {
+    exp(-gamma * squared_distances(products, x_norms, z_norms))
+  }
+  product_kernel("gaussian", list(gamma = gamma), normalize, of_products, shift = TRUE)
+}
+
+#' @rdname kernels
+#' @export
+kernel_polynomial <- function(degree = 2, scale = 1, offset = 1, normalize = FALSE) {
+  degree <- check_count(degree, "degree")
+  scale <- check_positive(scale, "scale")
+  offset <- check_positive(offset, "offset", or_zero = TRUE)
+  normalize <- check_flag(normalize, "normalize")
+  of_products <- function(products, x_norms, z_norms) (scale * products + offset)^degree
+  parameters <- list(degree = degree, scale = scale, offset = offset)
+  product_kernel("polynomial", parameters, normalize, of_products)
+}
+
+#' @rdname kernels
+#' @export
+kernel_linear <- function(normalize = FALSE) {
+  normalize <- check_flag(normalize, "normalize")
+  of_products <- function(products, x_norms, z_norms) products
+  product_kernel("linear", list(), normalize, of_products)
+}
+
+check_widths <- function(gamma) {
+  must <- "a positive finite number or several different ones"
+  fine <- is.numeric(gamma) && is.null(dim(gamma)) && !is.object(gamma) && length(gamma) > 0L
+  if (!fine) refuse("gamma", must, gamma)
+  bad <- which(!(is.finite(gamma) & gamma > 0))
+  if (length(bad)) refuse("gamma", must, gamma[[bad[1L]]])
+  twice <- anyDuplicated(gamma)
+  if (twice) {
+    stop_input(sprintf("`gamma` must be %s, but %s comes twice", must, show_value(gamma[[twice]])),
+               "sparsels_error_argument")
+  }
+  as.double(gamma)
+}
+
+# The object --------------------------------------------------------------------------------------
+
+# without `values` a kernel cannot be evaluated as it stands: several widths, or precomputed
+new_kernel <- function(name, parameters = list(), normalize = FALSE, values = NULL,
+                       diagonal = NULL) {
+  structure(list(name = name, parameters = parameters, normalize = normalize, values = values,
+                 diagonal = diagonal), class = "sparsels_kernel")
+}
+
+# A kernel that is a function of x'z, x'x and z'z. With `shift` it depends on x - z alone, and
+# moving all points towards zero keeps the digits of their distances.
+product_kernel <- function(name, parameters, normalize, of_products, shift = FALSE) {
+  own <- function(norms) of_products(norms, norms, norms)
+  values <- function(x, z) {
+    if (shift && is.matrix(x) && is.matrix(z)) {
+      centre <- colMeans(z)
+      x <- x - rep(centre, each = nrow(x))
+      z <- z - rep(centre, each = nrow(z))
+    }
+    x_norms <- squared_norms(x)
+    z_norms <- squared_norms(z)
+    products <- as.matrix(Matrix::tcrossprod(x, z))
+    k <- of_products(products, x_norms, rep(z_norms, each = nrow(x)))
+    if (!normalize) return(k)
+    k * inverse_root(own(x_norms)) * rep(inverse_root(own(z_norms)), each = nrow(x))
+  }
+  diagonal <- function(x) {
+    k <- own(squared_norms(x))
+    if (normalize) as.double(k > 0) else k
+  }
+  new_kernel(name, parameters, normalize, values, diagonal)
+}
+
+squared_norms <- function(x) unname(Matrix::rowSums(x^2))
+
+# ||x - z||^2; what is below rounding is a zero distance
+squared_distances <- function(products, x_norms, z_norms) {
+  size <- x_norms + z_norms
+  squared <- size - 2 * products
+  squared[squared < kernel_rounding * size] <- 0
+  squared
+}
+
+# sums of kernel values or inner products are exact to this share of the largest term
+kernel_rounding <- 1e-14
+
+inverse_root <- function(k) ifelse(k > 0, 1 / sqrt(k), 0)
+
+#' @export
+print.sparsels_kernel <- function(x, ...) {
+  cat("<sparsels kernel> ", kernel_words(x), "\n", sep = "")
+  invisible(x)
+}
+
+# gaussian, gamma = 0.5
+kernel_words <- function(kernel) {
+  shown <- vapply(kernel$parameters, function(value) {
+    value <- vapply(value, format, "", digits = 4L)
+    paste0(if (length(value) > 1L) "one of ", some_of(value, quote = ""))
+  }, "")
+  paste(c(kernel$name, sprintf("%s = %s", names(shown), shown), if (kernel$normalize) "normalised"),
+        collapse = ", ")
+}
+
+# From the user -----------------------------------------------------------------------------------
+
+# Any form of a kernel as a sparsels_kernel; a "precomputed" one has no functions.
+as_kernel <- function(kernel) {
+  if (missing(kernel)) kernel <- NULL
+  if (inherits(kernel, "sparsels_kernel")) return(kernel)
+  # an S4 object that is.function() takes for one
+  if (inherits(kernel, "kernel")) return(kernlab_kernel(kernel))
+  if (is.function(kernel)) return(function_kernel(kernel))
+  if (identical(kernel, "precomputed")) return(new_kernel("precomputed"))
+  refuse("kernel", paste("a kernel, for example kernel_gaussian(gamma = 0.1), a kernlab kernel, a",
+                         "function(x, z) of two matrices or \"precomputed\""), kernel)
+}
+
+kernlab_kernel <- function(kernel) {
+  need_package("kernlab")
+  values <- function(x, z) kernlab::kernelMatrix(kernel, as.matrix(x), as.matrix(z))@.Data
+  # a function that only calls itself a kernel has no parameters
+  parameters <- if (isS4(kernel)) kernlab::kpar(kernel) else list()
+  paired_kernel(paste(class(kernel), "of kernlab"), parameters, values)
+}
+
+function_kernel <- function(f) {
+  makers <- list(kernel_gaussian, kernel_polynomial, kernel_linear)
+  if (any(vapply(makers, identical, NA, f))) {
+    stop_input("`kernel` must be a kernel, such as kernel_gaussian(gamma = 0.1), not its maker",
+               "sparsels_error_argument")
+  }
+  arguments <- names(formals(args(f)))
+  if (length(arguments) < 2L && !"..." %in% arguments) {
+    stop_input("a `kernel` function must take two arguments: the matrices x and z",
+               "sparsels_error_argument")
+  }
+  paired_kernel("R function", list(), function(x, z) checked_answer(f(x, z), nrow(x), nrow(z)))
+}
+
+# a kernel known by its matrices alone
+paired_kernel <- function(name, parameters, values) {
+  diagonal <- function(x) {
+    one <- function(i) values(x[i, , drop = FALSE], x[i, , drop = FALSE])[1L]
+    vapply(seq_len(nrow(x)), one, 0)
+  }
+  new_kernel(name, parameters, values = values, diagonal = diagonal)
+}
+
+checked_answer <- function(answer, rows, columns) {
+  if (inherits(answer, "Matrix")) answer <- as.matrix(answer)
+  if (!is.matrix(answer) || !is.numeric(answer) || any(dim(answer) != c(rows, columns))) {
+    stop_input(sprintf("the kernel function must return a numeric matrix (%d x %d) for %s, not %s",
+                       rows, columns, sprintf("%d and %d points", rows, columns),
+                       describe(answer)),
+               "sparsels_error_argument")
+  }
+  answer
+}
+
+# the kernels among which a method chooses: one for every width
+each_kernel <- function(kernel) {
+  gamma <- kernel$parameters$gamma
+  if (length(gamma) < 2L) return(list(kernel))
+  lapply(gamma, kernel_gaussian, normalize = kernel$normalize)
+}
+
+# the kernel where a method cannot choose among widths
+single_kernel <- function(kernel) {
+  kernel <- as_kernel(kernel)
+  widths <- length(each_kernel(kernel))
+  if (widths > 1L) {
+    stop_input(sprintf("`kernel` must have a single gamma here, not %d", widths),
+               "sparsels_error_argument")
+  }
+  kernel
+}
+
+is_precomputed <- function(kernel) kernel$name == "precomputed"
+
+# A kernel matrix given as the data: square and symmetric.
+check_precomputed <- function(x) {
+  if (nrow(x) != ncol(x)) {
+    stop_input(sprintf("a precomputed kernel needs a square matrix `x`, not %d x %d",
+                       nrow(x), ncol(x)))
+  }
+  for (block in value_blocks(ncol(x), nrow(x))) {
+    across <- as.matrix(x[, block, drop = FALSE])
+    gap <- abs(across - t(as.matrix(x[block, , drop = FALSE])))
+    first <- which(gap > 1e-8 * max(abs(across)), arr.ind = TRUE)
+    if (length(first)) {
+      stop_input(sprintf("a precomputed kernel must be symmetric, but x[%d, %d] is not x[%d, %d]",
+                         first[1L, 1L], block[first[1L, 2L]], block[first[1L, 2L]], first[1L, 1L]))
+    }
+  }
+  invisible(x)
+}
+
+# Values ------------------------------------------------------------------------------------------
+
+# K (nrow(x) x nrow(z)), a plain matrix. Blocks are of rows of x: the centre of z is then the same
+# for all of them, and no point is shifted twice.
+kernel_matrix <- function(kernel, x, z) {
+  K <- matrix(0, nrow(x), nrow(z))
+  for (rows in value_blocks(nrow(x), nrow(z))) {
+    K[rows, ] <- finite_values(kernel$values(x[rows, , drop = FALSE], z), kernel)
+  }
+  K
+}
+
+kernel_diagonal <- function(kernel, x) finite_values(unname(kernel$diagonal(x)), kernel)
+
+# 1, 2, ..., count in blocks of about a million values, `each` for every one
+value_blocks <- function(count, each) {
+  size <- max(1, 1e6 %/% max(each, 1))
+  unname(split(seq_len(count), (seq_len(count) - 1) %/% size))
+}
+
+finite_values <- function(values, kernel) {
+  bad <- sum(!is.finite(values))
+  if (bad) {
+    stop_input(sprintf("the kernel (%s) has %s", kernel_words(kernel),
+                       counted(bad, "missing or infinite value")), "sparsels_error_argument")
+  }
+  values
+}

@@ -1,0 +1,180 @@
+# Slow and obvious: retrain the kernel model without the rows held out, for every set of rows, by QR
+# of the stacked rows. Nothing here calls the package.
+
+# Kernels of two points, and the kernel of every pair of rows, one after the other.
+oracle_gaussian <- function(gamma) function(x, z) exp(-gamma * sum((x - z)^2))
+
+oracle_polynomial <- function(degree, scale, offset) {
+  function(x, z) (scale * sum(x * z) + offset)^degree
+}
+
+oracle_linear <- function(x, z) sum(x * z)
+
+oracle_normalised <- function(k) function(x, z) k(x, z) / sqrt(k(x, x) * k(z, z))
+
+oracle_kernel <- function(k, x, z = x) {
+  out <- matrix(0, nrow(x), nrow(z))
+  for (i in seq_len(nrow(x))) for (j in seq_len(nrow(z))) out[i, j] <- k(x[i, ], z[j, ])
+  out
+}
+
+# Centred by the weighted mean and divided by the weighted root mean square deviation.
+oracle_standardised <- function(x, w, new = x) {
+  mean <- colSums(w * x) / sum(w)
+  rms <- sqrt(colSums(w * sweep(x, 2, mean)^2) / sum(w))
+  sweep(sweep(new, 2, mean), 2, rms, "/")
+}
+
+# A kernel model to retrain: `design` (a row for every row of the problem, then one for every new
+# point; a column for every basis vector), the matrix of the penalty, and for each row the number of
+# the basis vector that it is, or 0. `basis` holds row numbers or a matrix of points. Without a
+# basis f is any function of the kernel's space: the rows of `design` are then coordinates of the
+# rows and the new points in that space, and the penalty is the plain sum of squares.
+oracle_case <- function(pb, k, basis = NULL, shift = "auto", new = NULL) {
+  x <- unname(as.matrix(pb$x))
+  m <- nrow(x)
+  points <- rbind(x, new)
+  case <- list(y = unname(pb$y), z = unname(pb$z), weights = pb$weights, member = integer(m))
+  if (is.null(basis)) {
+    parts <- eigen(oracle_kernel(k, points), symmetric = TRUE)
+    case$design <- parts$vectors %*% diag(sqrt(pmax(parts$values, 0)))
+    case$penalty <- diag(nrow(points))
+    return(case)
+  }
+  chosen <- if (is.matrix(basis)) unname(basis) else x[basis, , drop = FALSE]
+  case$design <- oracle_kernel(k, points, chosen)
+  if (!is.matrix(basis)) case$member[basis] <- seq_along(basis)
+  oracle_shifted(case, oracle_kernel(k, chosen), shift)
+}
+
+# "auto": what the Cholesky factor needs; "paper": the shift is part of the kernel of a row with
+# itself; a number: added to the penalty.
+oracle_shifted <- function(case, penalty, shift) {
+  n <- ncol(penalty)
+  if (shift == "paper") {
+    own <- cbind(which(case$member > 0), case$member[case$member > 0])
+    case$design[own] <- case$design[own] + 1e-7
+    shift <- 1e-7
+  }
+  if (shift == "auto") {
+    shift <- 1e-10 * mean(diag(penalty))
+    while (inherits(try(chol(penalty + diag(shift, n)), silent = TRUE), "try-error")) {
+      shift <- 10 * shift
+    }
+  }
+  case$penalty <- penalty + diag(shift, n)
+  case
+}
+
+# Minimises sum_j w_j ||y_j - z_j b - k_j a||^2 + lambda tr(a' P a) over some rows and basis
+# vectors.
+oracle_train <- function(case, lambda, rows = seq_len(nrow(case$y)),
+                         terms = seq_len(ncol(case$design))) {
+  w <- sqrt(case$weights[rows])
+  n <- length(terms)
+  q <- ncol(case$z)
+  nothing <- matrix(0, 0, ncol(case$y))
+  if (q + n == 0) return(list(terms = terms, b = nothing, a = nothing))
+  root <- if (n) chol(case$penalty[terms, terms]) else matrix(0, 0, 0)
+  design <- rbind(w * cbind(case$z[rows, , drop = FALSE], case$design[rows, terms, drop = FALSE]),
+                  cbind(matrix(0, n, q), sqrt(lambda) * root))
+  response <- rbind(w * case$y[rows, , drop = FALSE], matrix(0, n, ncol(case$y)))
+  coef <- qr.coef(qr(design, tol = 1e-300), response)
+  own <- q + seq_len(n)
+  list(terms = terms, b = coef[seq_len(q), , drop = FALSE], a = coef[own, , drop = FALSE])
+}
+
+# Values of a model at rows of `design`; z holds their covariates.
+oracle_values <- function(case, model, rows = seq_len(nrow(case$y)),
+                          z = case$z[rows, , drop = FALSE]) {
+  value <- matrix(0, length(rows), ncol(case$y))
+  if (nrow(model$b)) value <- value + z %*% model$b
+  if (nrow(model$a)) value <- value + case$design[rows, model$terms, drop = FALSE] %*% model$a
+  value
+}
+
+# Predictions (rows x L) of rows held out together. "remove": they leave the basis too; "keep":
+# their loss alone is dropped.
+oracle_out <- function(case, lambda, held, basis = "remove") {
+  terms <- seq_len(ncol(case$design))
+  if (basis == "remove") terms <- setdiff(terms, case$member[held])
+  model <- oracle_train(case, lambda, setdiff(seq_len(nrow(case$y)), held), terms)
+  oracle_values(case, model, held)
+}
+
+# The same for several lambda: rows x L x lambda.
+oracle_holdout <- function(case, lambda, held, basis = "remove") {
+  values <- vapply(lambda, function(l) oracle_out(case, l, held, basis),
+                   matrix(0, length(held), ncol(case$y)))
+  array(values, c(length(held), ncol(case$y), length(lambda)))
+}
+
+# Held-out predictions of one partition (m x L). "skip": rows of the basis are never held out, NA.
+oracle_partition <- function(case, lambda, ids, basis = "remove") {
+  out <- case$y * NA
+  for (held in split(seq_along(ids), ids)) {
+    if (basis == "skip") held <- held[case$member[held] == 0]
+    if (length(held)) out[held, ] <- oracle_out(case, lambda, held, basis)
+  }
+  out
+}
+
+# Criterion and its standard error, that of a weighted mean of fold means; both averaged over
+# repeats.
+oracle_cv_figure <- function(case, lambda, folds, basis = "remove", name = "squared") {
+  each <- apply(folds$ids, 2, function(ids) {
+    score <- oracle_partition(case, lambda, ids, basis)
+    rows <- which(!is.na(score[, 1]))
+    scored <- list(y = case$y[rows, , drop = FALSE], weights = case$weights[rows])
+    sums <- oracle_folds(scored, score[rows, , drop = FALSE], ids[rows], name)
+    sums <- sums[sums[, 2] > 0, , drop = FALSE]
+    share <- sums[, 2] / sum(sums[, 2])
+    value <- sum(sums[, 1]) / sum(sums[, 2])
+    variance <- sum(share * (sums[, 1] / sums[, 2] - value)^2) / (nrow(sums) - 1)
+    c(value = value, se = sqrt(variance))
+  })
+  rowMeans(each)
+}
+
+# Leave-pair-out AUC: retrain without both rows of every pair.
+oracle_cv_pairs <- function(case, lambda, basis = "remove") {
+  total <- c(0, 0)
+  for (i in which(case$y[, 1] > 0)) for (j in which(case$y[, 1] < 0)) {
+    if (basis == "skip" && any(case$member[c(i, j)] > 0)) next
+    score <- oracle_out(case, lambda, c(i, j), basis)
+    total <- total + oracle_pair(case, i, j, score[1, 1], score[2, 1])
+  }
+  total[1] / total[2]
+}
+
+# An example without random numbers: 20 points, two outputs, four of the points as the basis; shift
+# "paper".
+worked_example <- function() {
+  i <- 1:20
+  x <- cbind(i %% 7 / 7, i %% 5 / 5)
+  list(x = x, y = cbind(sin(6 * x[, 1]) + x[, 2], x[, 1] * x[, 2] + i / 20),
+       basis = c(2, 5, 11, 16), lambda = 0.5, gamma = 2)
+}
+
+# A random problem of points in three dimensions, the last two of them rows 1 and 4 again.
+random_points <- function(m, task = "one", ...) {
+  pb <- random_problem(m - 2, 3, task, ..., standardize = FALSE)
+  pb[c(seq_len(m - 2), 1, 4), ]
+}
+
+# What basis a test asks for, by a word. "twins" has rows that are equal, "scattered" has none.
+random_basis <- function(pb, kind, n = 6) {
+  m <- nrow(pb)
+  switch(kind,
+    all = NULL,
+    scattered = sample(setdiff(seq_len(m - 2), c(1, 4)), n),
+    twins = sample(c(1, m - 1, 4, m, sample(setdiff(seq_len(m - 2), c(1, 4)), n - 4))),
+    points = matrix(rnorm(3 * n), n)
+  )
+}
+
+# The user's form of the covariates of a problem.
+adjust_of <- function(pb, rows = seq_len(nrow(pb))) {
+  z <- pb$z[rows, colnames(pb$z) != "(Intercept)", drop = FALSE]
+  if (ncol(z)) z
+}
