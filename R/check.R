@@ -13,6 +13,12 @@ warn_sparsels <- function(message, class = NULL) {
   warning(structure(list(message = message, call = NULL), class = classes))
 }
 
+# stops as Ctrl-C does, where a kernel of C has seen it and nothing is done that could be kept
+raise_interrupt <- function() {
+  signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  invokeRestart("abort")
+}
+
 # Words -------------------------------------------------------------------------------------------
 
 # what a value is, in a few words, for the end of a message
@@ -63,6 +69,13 @@ check_count <- function(x, name, upper = .Machine$integer.max, what = NULL, lowe
     refuse(name, paste0("a whole number ", range, note), x)
   }
   as.integer(x)
+}
+
+check_positive <- function(x, name, or_zero = FALSE) {
+  fine <- is_number(x) && is.finite(x) && (x > 0 || or_zero && x == 0)
+  must <- if (or_zero) "a finite number of at least 0" else "a positive finite number"
+  if (!fine) refuse(name, must, x)
+  as.double(x)
 }
 
 check_flag <- function(x, name) {

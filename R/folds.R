@@ -237,23 +237,33 @@ print.sparsels_folds <- function(x, ...) {
 # Training without a fold must leave the covariates estimable: with Q their orthonormal basis,
 # Q_rest'Q_rest = I - Q_H'Q_H is singular when an eigenvalue of Q_H'Q_H is 1.
 fold_basis_check <- function(problem, folds) {
+  for (repetition in seq_len(ncol(folds$ids))) {
+    sets <- split(seq_len(nrow(folds$ids)), folds$ids[, repetition])
+    check_estimable(problem, sets, paste("fold", names(sets)))
+  }
+}
+
+# the same for any sets of rows, which are called `names`
+check_estimable <- function(problem, sets, names = rep("these rows", length(sets))) {
   if (ncol(problem$z) == problem$intercept) return(invisible())
   basis <- covariate_basis(problem)
-  for (repetition in seq_len(ncol(folds$ids))) {
-    rows <- split(seq_len(nrow(basis)), folds$ids[, repetition])
-    held <- if (folds$loo) rowSums(basis^2) else vapply(rows, held_share, 0, basis = basis)
-    lost <- which(held > 1 - 1e-10)
-    if (length(lost)) stop_lost_fold(problem, rows[[lost[1L]]], names(rows)[lost[1L]])
+  leverage <- rowSums(basis^2)
+  # no direction has a larger share than all of them together
+  held <- vapply(sets, function(rows) sum(leverage[rows]), 0)
+  for (set in which(held > 1 - 1e-10)) {
+    if (held_share(sets[[set]], basis) > 1 - 1e-10) {
+      stop_lost_rows(problem, sets[[set]], names[set])
+    }
   }
 }
 
 # the largest share of any direction of the covariates that lies within some rows
 held_share <- function(rows, basis) norm(basis[rows, , drop = FALSE], "2")^2
 
-stop_lost_fold <- function(problem, rows, fold) {
+stop_lost_rows <- function(problem, rows, what) {
   rest <- sqrt(problem$weights[-rows]) * problem$z[-rows, , drop = FALSE]
   stop_aliased(qr(rest, tol = 1e-10), problem$z,
-               sprintf(" without fold %s (%s %s)", fold, if (length(rows) == 1L) "row" else "rows",
+               sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
                        some_of(rows, 5L, "")))
-  stop_input(sprintf("the covariates in `adjust` cannot be estimated without fold %s", fold))
+  stop_input(sprintf("the covariates in `adjust` cannot be estimated without %s", what))
 }

@@ -136,10 +136,7 @@ each_lambda <- function(control, path) {
     if (one$size >= 0L) paths <- c(paths, list(one))
     if (one$status == "interrupted") break
   }
-  if (!length(paths)) {
-    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
-    invokeRestart("abort")
-  }
+  if (!length(paths)) raise_interrupt()
   paths[[length(paths)]]$status <- one$status
   paths
 }

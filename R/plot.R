@@ -35,6 +35,17 @@ plot_data.cv_result <- function(x) {
   with_bars(do.call(rbind, pieces))
 }
 
+#' @exportS3Method
+plot_data.kernel_fit <- function(x) {
+  path <- x$path[order(x$path$lambda), ]
+  curves <- list(held_out = path$criterion, training = path$training)
+  with_bars(data.frame(
+    lambda = path$lambda, curve = factor(rep(names(curves), each = nrow(path)), names(curves)),
+    mean = unlist(curves, use.names = FALSE), se = c(path$se, rep(NA, nrow(path))),
+    best = c(path$lambda == x$lambda, rep(FALSE, nrow(path)))
+  ))
+}
+
 with_bars <- function(data) {
   se <- ifelse(is.na(data$se), 0, data$se)
   data$lower <- data$mean - se
@@ -73,8 +84,8 @@ curve_names <- function(x) {
 #' @export
 plot.sparse_fit <- function(x, ...) {
   data <- plot_data(x)
-  empty_plot(data, plot_title(x), x$criterion$label, optimistic, ...)
-  draw_curve(data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
+  empty_plot(data$size, data, plot_title(x), x$criterion$label, optimistic, ...)
+  draw_curve(data$size, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
   marked <- marked_sizes(data)
   graphics::points(mean ~ size, marked, pch = marked$pch, cex = marked$cex, col = mark_colour)
   legend_above(paste0(marked$label, ": ", marked$size), pch = marked$pch, col = mark_colour)
@@ -108,16 +119,61 @@ mark_colour <- "#D55E00"
 plot.cv_result <- function(x, ...) {
   data <- plot_data(x)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
-  empty_plot(data, plot_title(x), error_axis(x), "", ...)
+  empty_plot(data$size, data, plot_title(x), error_axis(x), "", ...)
   shift <- dodge(data$size) * (seq_len(nrow(styles)) - 2)
   for (i in rev(seq_len(nrow(styles)))) {
-    draw_curve(data[data$curve == styles$curve[i], ], styles[i, ], shift[i])
+    part <- data[data$curve == styles$curve[i], ]
+    draw_curve(part$size + shift[i], part, styles[i, ])
   }
   legend_above(curve_names(x)[styles$curve],
     col = styles$colour, lty = styles$line, pch = styles$mark, lwd = 2, seg.len = 3
   )
   invisible(data)
 }
+
+#' Plot the error against lambda
+#'
+#' Draws the held-out error of every lambda, with bars of one standard error over folds, beside the
+#' error on the training rows, and marks the smallest held-out error.
+#'
+#' @param x A fit of class `kernel_fit`.
+#' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`,
+#'   `log`.
+#' @return Invisibly the data frame drawn, a row per lambda and curve: `lambda`, `curve` (factor:
+#'   held_out, training), `mean`, `se`, `lower`, `upper` (the bar), `best` (whether marked).
+#' @inherit kernel_rls references
+#' @seealso [kernel_fit], [cv_error()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(200, -5, 5))
+#' y <- sin(x[, 1]) + rnorm(200) / 2
+#' plot(kernel_rls(x, y, kernel = kernel_gaussian(4), basis = 40))
+#' @export
+plot.kernel_fit <- function(x, ...) {
+  data <- plot_data(x)
+  styles <- kernel_styles(x)
+  label <- sprintf("mean squared error (squared units of %s)", x$problem$response)
+  empty_plot(log2(data$lambda), data, plot_title(x), label, "", xlab = "log2(lambda)", ...)
+  for (i in rev(seq_len(nrow(styles)))) {
+    part <- data[data$curve == styles$curve[i], ]
+    draw_curve(log2(part$lambda), part, styles[i, ])
+  }
+  best <- data[data$best, ]
+  graphics::points(log2(best$lambda), best$mean, pch = 16, cex = 1.3, col = mark_colour)
+  legend_above(c(styles$label, best_label(x)), col = c(styles$colour, mark_colour),
+    lty = c(styles$line, NA), pch = c(styles$mark, 16), lwd = 2, seg.len = 3
+  )
+  invisible(data)
+}
+
+kernel_styles <- function(x) {
+  data.frame(
+    curve = c("held_out", "training"), label = c(x$folds$label, "training"),
+    colour = c("#0072B2", "#555555"), line = c(1, 2), mark = c(1, NA)
+  )
+}
+
+best_label <- function(x) sprintf("smallest, lambda = %s", format(x$lambda, digits = 3))
 
 plot_title <- function(x) {
   sprintf("%s: %s, %s", x$method, x$problem$response, data_words(x$problem))
@@ -128,9 +184,9 @@ error_axis <- function(x) {
   sprintf("mean squared error (squared units of %s)", x$problem$response)
 }
 
-empty_plot <- function(data, main, ylab, sub, ...) {
+empty_plot <- function(at, data, main, ylab, sub, ...) {
   own <- list(
-    x = range(data$size), y = range(data$lower, data$upper), type = "n", xaxt = "n", main = main,
+    x = range(at), y = range(data$lower, data$upper), type = "n", xaxt = "n", main = main,
     sub = sub, xlab = "selected features", ylab = ylab
   )
   asked <- utils::modifyList(own, list(...))
@@ -143,14 +199,13 @@ empty_plot <- function(data, main, ylab, sub, ...) {
   graphics::axis(1, ticks[ticks == round(ticks)])
 }
 
-# Bars and marks at no more than 30 sizes, so that a long path stays legible.
-draw_curve <- function(data, style, shift = 0) {
-  data$size <- data$size + shift
-  graphics::lines(mean ~ size, data, col = style$colour, lty = style$line, lwd = 2)
+# Bars and marks at no more than 31 places, so that a long path stays legible.
+draw_curve <- function(at, data, style) {
+  graphics::lines(at, data$mean, col = style$colour, lty = style$line, lwd = 2)
   if (is.na(style$mark)) return()
-  marked <- data[seq(1, nrow(data), by = ceiling(nrow(data) / 30)), ]
-  graphics::points(mean ~ size, marked, col = style$colour, pch = style$mark, cex = 0.8)
-  graphics::segments(marked$size, marked$lower, marked$size, marked$upper,
+  marked <- seq(1, nrow(data), by = ceiling(nrow(data) / 31))
+  graphics::points(at[marked], data$mean[marked], col = style$colour, pch = style$mark, cex = 0.8)
+  graphics::segments(at[marked], data$lower[marked], at[marked], data$upper[marked],
     col = grDevices::adjustcolor(style$colour, 0.6)
   )
 }
@@ -173,9 +228,10 @@ legend_above <- function(text, ...) {
 
 #' The same pictures with ggplot2
 #'
-#' Makes a ggplot object of the data that [plot.sparse_fit()] and [plot.cv_result()] draw.
+#' Makes a ggplot object of the data that [plot.sparse_fit()], [plot.kernel_fit()] and
+#' [plot.cv_result()] draw.
 #'
-#' @param object A fit of class `sparse_fit`, or the result of [cross_validate()].
+#' @param object A fit of class `sparse_fit` or `kernel_fit`, or the result of [cross_validate()].
 #' @param ... Not used.
 #' @return A ggplot object.
 #' @inherit cross_validate references
@@ -230,6 +286,29 @@ autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
     ggplot2::labs(
       title = plot_title(object),
       x = "selected features", y = error_axis(object)
+    ) +
+    ggplot2::theme(legend.position = "bottom")
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.kernel_fit <- function(object, ...) { # nolint: object_name_linter.
+  data <- plot_data(object)
+  styles <- kernel_styles(object)
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data, ggplot2::aes(log2(.data$lambda), .data$mean,
+    colour = .data$curve, linetype = .data$curve
+  )) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(ymin = .data$lower, ymax = .data$upper), alpha = 0.6, linetype = 1
+    ) +
+    ggplot2::geom_line() +
+    ggplot2::geom_point(data = data[data$best, ], colour = mark_colour, size = 3) +
+    ggplot2::scale_colour_manual(NULL, values = styles$colour, labels = styles$label) +
+    ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = styles$label) +
+    ggplot2::labs(
+      title = plot_title(object), subtitle = best_label(object), x = "log2(lambda)",
+      y = sprintf("mean squared error (squared units of %s)", object$problem$response)
     ) +
     ggplot2::theme(legend.position = "bottom")
 }

@@ -582,6 +582,10 @@ positions <- function(index, size, names, what) {
   if (is.numeric(index) && mixed(index)) {
     stop_input(sprintf("a choice of %ss cannot mix positive and negative numbers", what))
   }
+  if (is.numeric(index) && any(index != round(index), na.rm = TRUE)) {
+    stop_input(sprintf("a choice of %ss must be whole numbers, not %s", what,
+                       format(index[index != round(index)][1L])))
+  }
   if (!is.atomic(index)) {
     stop_input(sprintf("%ss are chosen by number, name or a logical vector, not by %s",
                        what, describe(index)))

@@ -82,15 +82,9 @@ new_sparse_fit <- function(method, problem, paths, control, call) {
 # Coefficients of working columns -> of the user's columns, with those of the covariates.
 user_coefficients <- function(problem, models) {
   used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
-  root_w <- sqrt(problem$weights)
-  decomposed <- qr(root_w * problem$z, tol = 1e-10)
-  on_covariates <- function(values) {
-    if (!ncol(problem$z)) return(matrix(0, 0L, ncol(values)))
-    projected <- as.matrix(Matrix::crossprod(qr.Q(decomposed), values))
-    backsolve(qr.R(decomposed), projected)
-  }
-  of_y <- on_covariates(root_w * problem$y)
-  of_x <- on_covariates(root_w * problem$x[, used, drop = FALSE])
+  on_covariates <- covariate_solver(problem)
+  of_y <- on_covariates(problem$y)
+  of_x <- on_covariates(problem$x[, used, drop = FALSE])
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
     beta <- model$beta / problem$scale[model$features]
@@ -99,6 +93,17 @@ user_coefficients <- function(problem, models) {
     dimnames(beta) <- list(problem$names[model$features], colnames(problem$y))
     list(features = model$features, beta = beta, covariates = covariates, step = model$row - 1L)
   })
+}
+
+# A function of columns (m x any): their weighted least-squares coefficients on the covariates.
+covariate_solver <- function(problem) {
+  root_w <- sqrt(problem$weights)
+  decomposed <- qr(root_w * problem$z, tol = 1e-10)
+  function(columns) {
+    if (!ncol(problem$z)) return(matrix(0, 0L, ncol(columns)))
+    projected <- as.matrix(Matrix::crossprod(qr.Q(decomposed), root_w * columns))
+    backsolve(qr.R(decomposed), projected)
+  }
 }
 
 # The best model of one size.
@@ -169,8 +174,12 @@ stop_no_newdata <- function() {
 predict_model <- function(problem, model, newdata, type, adjust) {
   x <- new_data_matrix(problem, newdata, model$features)
   z <- new_covariates(problem, newdata, adjust)
-  rows <- if (inherits(newdata, "SummarizedExperiment")) colnames(newdata) else rownames(newdata)
-  respond(problem, as.matrix(x %*% model$beta) + z %*% model$covariates, type, rows)
+  respond(problem, as.matrix(x %*% model$beta) + z %*% model$covariates, type,
+          new_row_names(newdata))
+}
+
+new_row_names <- function(newdata) {
+  if (inherits(newdata, "SummarizedExperiment")) colnames(newdata) else rownames(newdata)
 }
 
 # Scores (rows x L) as the type of prediction asked for.

@@ -1,11 +1,12 @@
 #' sparsels: sparse least-squares learning with exact cross-validation
 #'
-#' Chooses few features for ridge regression and least-squares support vector machines, and reports
-#' the exact cross-validated error of every model on the way.
+#' Chooses few features or few basis vectors for ridge regression and least-squares support vector
+#' machines, and reports the exact cross-validated error of every model on the way.
 #'
 #' Start with [greedy_rls()], which selects features, and [cross_validate()], which tells how good
-#' the selection really is. Data are stated once with [as_problem()], rows are held out by
-#' [make_folds()], and all methods return a [sparse_fit].
+#' the selection really is; or with [kernel_rls()], which learns a kernel expansion on few rows, and
+#' [cv_error()], which holds any rows out of it. Data are stated once with [as_problem()], rows are
+#' held out by [make_folds()]; methods return a [sparse_fit] or a [kernel_fit].
 #'
 #' @useDynLib sparsels, .registration = TRUE
 #' @importFrom stats coef predict fitted residuals nobs

@@ -20,7 +20,8 @@ generics::augment
 #' it, so errors computed from `.held_out` are optimistic: [cross_validate()] gives an honest
 #' estimate.
 #'
-#' @param x A fit of class `sparse_fit`, or the result of [cross_validate()].
+#' @param x A fit of class `sparse_fit` or `kernel_fit`, or the result of [cross_validate()].
+#' @param lambda One of the path's values of a `kernel_fit`; `NULL` for the best.
 #' @param size Number of features of the model; `NULL` for the chosen size of the fit.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
 #' @param ... Not used; must be empty.
@@ -35,6 +36,10 @@ generics::augment
 #'   response less `.held_out`), for several outputs one column each (`.fitted.a`, ...); for classes
 #'   also `.class`, the class of `.held_out`. Scores and residuals of classes are those of the codes
 #'   -1 and +1.
+#' * `tidy()` of a `kernel_fit`: `output` (only with several outputs), `term` (intercept and
+#'   covariates, then features or basis vectors by their rows), `estimate`.
+#' * `glance()` of a `kernel_fit`: one row with `method`, `nobs`, `terms`, `lambda`, `criterion`
+#'   (the held-out mean squared error there), `se`, `training`, `status`.
 #' * `tidy()` of a cross-validation: a row per size and curve with `size`, `curve`, `estimate`,
 #'   `std.error`.
 #' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
@@ -60,14 +65,18 @@ NULL
 tidy.sparse_fit <- function(x, size = NULL, ...) {
   check_dots(..., known = "size")
   model <- model_of(x, size)
-  covariates <- colnames(x$problem$z)
-  terms <- c(covariates, x$problem$names[model$features])
-  order <- c(rep(NA_integer_, length(covariates)), seq_along(model$features))
-  estimates <- rbind(model$covariates, model$beta)
-  outputs <- output_names(x$problem)
+  order <- c(rep(NA_integer_, ncol(x$problem$z)), seq_along(model$features))
+  tidy_model(x$problem, model, x$problem$names[model$features], order = order)
+}
+
+# a row per term and output: the covariates, then the others by name; `...` are columns per term
+tidy_model <- function(problem, model, names, ...) {
+  terms <- data.frame(term = c(colnames(problem$z), names), ...)
+  outputs <- output_names(problem)
   table <- data.frame(
-    output = rep(outputs, each = length(terms)), term = rep(terms, length(outputs)),
-    order = rep(order, length(outputs)), estimate = as.vector(estimates)
+    output = rep(outputs, each = nrow(terms)), terms[rep(seq_len(nrow(terms)), length(outputs)), ,
+                                                     drop = FALSE],
+    estimate = as.vector(rbind(model$covariates, model$beta)), row.names = NULL
   )
   if (length(outputs) > 1L) table else table[-1L]
 }
@@ -105,6 +114,35 @@ augment.sparse_fit <- function(x, data = NULL, ...) {
   }))
   if (problem$task != "regression") columns$.class <- class_of(problem, x$held_out)
   cbind(data, columns)
+}
+
+#' @rdname tidiers
+#' @method tidy kernel_fit
+#' @export
+tidy.kernel_fit <- function(x, lambda = NULL, ...) {
+  check_dots(..., known = "lambda")
+  tidy_model(x$problem, lambda_model(x, lambda), term_names(x))
+}
+
+#' @rdname tidiers
+#' @method glance kernel_fit
+#' @export
+glance.kernel_fit <- function(x, ...) {
+  check_dots(..., known = character())
+  best <- x$path[x$path$lambda == x$lambda, ]
+  data.frame(
+    method = x$method, nobs = nrow(x$problem), terms = nrow(x$coefficients[[1L]]$beta),
+    lambda = x$lambda, criterion = best$criterion, se = best$se, training = best$training,
+    status = x$status
+  )
+}
+
+#' @rdname tidiers
+#' @method augment kernel_fit
+#' @export
+augment.kernel_fit <- function(x, data = NULL, ...) {
+  check_dots(..., known = "data")
+  augment.sparse_fit(x, data)
 }
 
 output_names <- function(problem) {

@@ -79,3 +79,23 @@ test_that("autoplot draws the same data", {
   layer <- ggplot2::layer_data(ggplot2::autoplot(judged), 2)
   expect_equal(sort(layer$y), sort(plot_data(judged)$mean))
 })
+
+test_that("a kernel fit is drawn against lambda, the smallest error marked", {
+  set.seed(23)
+  x <- matrix(runif(30))
+  y <- sin(6 * x[, 1]) + rnorm(30) / 5
+  fit <- kernel_rls(x, y, kernel = kernel_gaussian(4), basis = 8, lambda = c(1, 0.01, 0.1))
+  data <- drawn(withVisible(plot(fit)))
+  expect_false(data$visible)
+  data <- data$value
+  held_out <- data[data$curve == "held_out", ]
+  path <- fit$path[c(2, 3, 1), ]
+  expect_identical(held_out$lambda, path$lambda)
+  expect_equal(held_out$mean, path$criterion)
+  expect_equal(held_out$upper - held_out$mean, path$se)
+  expect_equal(data$mean[data$curve == "training"], path$training)
+  expect_identical(data$lambda[data$best], fit$lambda)
+  expect_silent(drawn(plot(rls(x, y, lambda = 1))))
+  skip_if_not_installed("ggplot2")
+  expect_silent(drawn(print(ggplot2::autoplot(fit))))
+})

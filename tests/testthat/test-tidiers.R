@@ -88,3 +88,24 @@ test_that("a cross-validation is tidied as it is drawn", {
   expect_equal(row$folds, 3)
   expect_error(glance(judged, 1), class = "sparsels_error_input")
 })
+
+test_that("kernel fits are tidied by basis row", {
+  set.seed(33)
+  x <- matrix(runif(20), dimnames = list(letters[1:20], "dose"))
+  y <- sin(6 * x[, 1]) + rnorm(20) / 5
+  fit <- kernel_rls(x, y, kernel = kernel_gaussian(4), basis = c("b", "k"), intercept = TRUE)
+  table <- tidy(fit)
+  expect_identical(table$term, c("(Intercept)", "b", "k"))
+  expect_equal(table$estimate, unname(coef(fit)))
+  expect_equal(tidy(fit, lambda = 1)$estimate, unname(coef(fit, lambda = 1)))
+  expect_identical(tidy(rls(x, y))$term, c("(Intercept)", "dose"))
+  one <- glance(fit)
+  expect_identical(one[c("method", "nobs", "terms", "lambda", "status")],
+                   data.frame(method = "kernel_rls", nobs = 20L, terms = 2L, lambda = fit$lambda,
+                              status = "complete"))
+  expect_equal(one$criterion, min(fit$path$criterion))
+  rows <- augment(fit)
+  expect_equal(rows$.resid, unname(residuals(fit, "held_out")))
+  expect_equal(rows$.fitted, unname(fitted(fit)))
+  expect_error(tidy(fit, size = 2), "lambda", class = "sparsels_error_input")
+})

@@ -1,0 +1,222 @@
+#' How much a cross-validated error varies
+#'
+#' Estimates the error of learning with n randomly chosen basis vectors by N-fold cross-validation
+#' in three ways, many times over, and gives mean and variance of each estimate for every lambda.
+#'
+#' In all three every prediction is that of a model on n basis vectors that was trained without the
+#' fold (Section 6.2 of the paper):
+#'
+#' 1. n N / (N - 1) basis vectors (rounded) are drawn once and spread evenly over the folds; each
+#'    fold is held out with its basis vectors removed. One training; part of the basis changes from
+#'    fold to fold.
+#' 2. n basis vectors are drawn once and never held out; only the other rows are scored. One
+#'    training; the basis stays the same.
+#' 3. n basis vectors are drawn anew from the training rows of every fold. N trainings.
+#'
+#' Where basis vectors are chosen with the help of `y`, approaches 1 and 2 have seen the rows that
+#' they hold out, and are optimistic; 3 chooses within the training rows and is not. The variance is
+#' that over basis and folds for the data given, \eqn{\sum_i (e_i - \bar e)^2 / (r - 1)}{sum_i (e_i
+#' - mean)^2 / (r - 1)} over r repeats: other data from the same source would add their own.
+#'
+#' Repeats run on the plan set by `future::plan()` when the package future.apply is installed. Each
+#' has its own stream of random numbers: `set.seed()` before the call gives the same result under
+#' any plan. Ctrl-C returns the repeats done, with a warning of class `sparsels_interrupted`.
+#'
+#' @inheritParams kernel_rls
+#' @param kernel As in [kernel_rls()], with a single width.
+#' @param n Number of basis vectors of every model.
+#' @param folds Number of folds N, drawn anew in each repeat.
+#' @param approach Any of 1, 2 and 3.
+#' @param repeats Number of repeats r.
+#' @param select How the basis is chosen: `NULL` for at random, or a function `(problem, n)` that
+#'   returns n row numbers of a problem (see [as_problem()]), such as `function(problem, n)
+#'   select_basis(problem, n, "greedy", kernel = kernel_gaussian(1))`.
+#'
+#' @return A list of class `cv_variance`: `table`, a data frame with a row per approach and lambda:
+#'   `approach`, `lambda`, `mean` and `variance` of the weighted mean squared error over the repeats
+#'   (`NA` for a single one); `errors`, the errors themselves (repeats x lambda x approach); `n`,
+#'   `folds`, `status`, `call`, and `problem` without its x.
+#' @section Cost: For each repeat that of [kernel_rls()] and [cv_error()] with n basis vectors, N
+#'   times for approach 3.
+#' @section Errors: As for [kernel_rls()]; more basis vectors than a training part has rows.
+#' @inherit kernel_rls references
+#' @seealso [plot.cv_variance()], [cv_error()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(200, -5, 5))
+#' y <- sin(x[, 1]) + rnorm(200) / 2
+#' varied <- cv_variance(x, y, kernel = kernel_gaussian(1), n = 9, folds = 5,
+#'                       lambda = 2^(-4:4), repeats = 10)
+#' varied
+#' plot(varied)
+#' @export
+cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, folds = 10,
+                        lambda = NULL, approach = 1:3, repeats = 100, select = NULL,
+                        intercept = FALSE, standardize = FALSE, shift = "auto") {
+  problem <- fitter_problem(x, y, ..., data = data,
+                            intercept = unless_stated(x, intercept, missing(intercept)),
+                            standardize = unless_stated(x, standardize, missing(standardize)))
+  kernel <- single_kernel(kernel)
+  problem <- kernel_problem(problem, kernel)
+  check_shift(shift)
+  repeats <- check_count(repeats, "repeats")
+  control <- variance_control(problem, n, folds, lambda, approach, select)
+  train <- function(rows) {
+    expansion(problem, kernel, rows_basis(rows, problem, kernel), shift)$spectrum
+  }
+  done <- run_tasks(repeats, function(i) {
+    vapply(approach, function(one) {
+      approaches[[one]](problem, control, train)
+    }, numeric(length(control$lambda)))
+  })
+  new_cv_variance(done, problem, control, match.call())
+}
+
+variance_control <- function(problem, n, folds, lambda, approach, select) {
+  m <- nrow(problem)
+  folds <- check_count(folds, "folds", m, "the number of rows", lower = 2L)
+  n <- check_count(n, "n", m - ceiling(m / folds), "the rows of the smallest training part")
+  fine <- is.numeric(approach) && length(approach) && all(approach %in% 1:3)
+  if (!fine || anyDuplicated(approach)) refuse("approach", "any of 1, 2 and 3", approach)
+  if (!is.null(select) && !is.function(select)) {
+    refuse("select", "NULL or a function (problem, n)", select)
+  }
+  lambda <- check_lambda(lambda)
+  list(n = n, folds = folds, lambda = if (is.null(lambda)) lambda_grid else lambda,
+       approach = as.integer(approach), select = checked_selection(select))
+}
+
+# row numbers of a problem, by the user's function or at random
+checked_selection <- function(select) {
+  if (is.null(select)) return(function(problem, n) sample.int(nrow(problem), n))
+  function(problem, n) {
+    rows <- select(problem, n)
+    fine <- is.numeric(rows) && length(rows) == n && all(rows %in% seq_len(nrow(problem)))
+    if (!fine || anyDuplicated(rows)) {
+      stop_input(sprintf("`select` must return %d different row numbers from 1 to %d, not %s",
+                         n, nrow(problem), describe(rows)))
+    }
+    as.integer(rows)
+  }
+}
+
+# The three approaches ----------------------------------------------------------------------------
+
+# Each draws basis and folds and returns the error of every lambda; train(rows) is the spectrum on
+# that basis.
+approaches <- list(
+  function(problem, control, train) {
+    N <- control$folds
+    n <- min(nrow(problem), round(control$n * N / (N - 1)))
+    basis <- control$select(problem, n)
+    rest <- setdiff(seq_len(nrow(problem)), basis)
+    sets <- Map(c, deal(basis, N), deal(rest, N))
+    scored_error(problem, held_out_residuals(train(basis), sets, control$lambda), unlist(sets))
+  },
+  function(problem, control, train) {
+    basis <- control$select(problem, control$n)
+    sets <- deal(setdiff(seq_len(nrow(problem)), basis), control$folds)
+    residual <- held_out_residuals(train(basis), sets, control$lambda, remove = FALSE)
+    scored_error(problem, residual, unlist(sets))
+  },
+  function(problem, control, train) {
+    # a basis outside the fold: holding out from a model on all rows is training without them
+    squared <- vapply(deal(seq_len(nrow(problem)), control$folds), function(held_out) {
+      training <- seq_len(nrow(problem))[-held_out]
+      basis <- training[control$select(problem[training, ], control$n)]
+      residual <- held_out_residuals(train(basis), list(held_out), control$lambda)
+      colSums(problem$weights[held_out] * residual^2, dims = 2L)
+    }, numeric(length(control$lambda)))
+    rowSums(matrix(squared, length(control$lambda))) / (ncol(problem$y) * sum(problem$weights))
+  }
+)
+
+# rows dealt out at random into N sets of nearly equal size
+deal <- function(rows, N) {
+  dealt <- rows[sample.int(length(rows))]
+  unname(split(dealt, factor(rep_len(seq_len(N), length(rows)), seq_len(N))))
+}
+
+# weighted mean squared error of every lambda over the rows scored
+scored_error <- function(problem, residual, rows) {
+  weights <- problem$weights[rows]
+  colSums(weights * residual^2, dims = 2L) / (ncol(problem$y) * sum(weights))
+}
+
+# The result --------------------------------------------------------------------------------------
+
+new_cv_variance <- function(done, problem, control, call) {
+  interrupted <- attr(done, "interrupted")
+  if (!length(done)) raise_interrupt()
+  lambda <- control$lambda
+  errors <- array(unlist(done), c(length(lambda), length(control$approach), length(done)))
+  errors <- aperm(errors, c(3L, 1L, 2L))
+  dimnames(errors) <- list(NULL, format(lambda, trim = TRUE), control$approach)
+  table <- data.frame(
+    approach = rep(control$approach, each = length(lambda)),
+    lambda = rep(lambda, length(control$approach)),
+    mean = as.vector(colMeans(errors)), variance = as.vector(apply(errors, 2:3, stats::var))
+  )
+  if (interrupted) {
+    warn_sparsels(sprintf("interrupted: the result holds the %s done so far",
+                          counted(length(done), "repeat")), "sparsels_interrupted")
+  }
+  structure(list(
+    table = table, errors = errors, n = control$n, folds = control$folds, call = call,
+    status = if (interrupted) "interrupted" else "complete", problem = without_x(problem)
+  ), class = "cv_variance")
+}
+
+#' @export
+print.cv_variance <- function(x, ...) {
+  cat(sprintf("cv_variance: %d-fold error with %s, %s
+", x$folds,
+              counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "repeat")))
+  print_data(x$problem)
+  if (x$status == "interrupted") cat("interrupted: fewer repeats than asked for
+")
+  cat("where the mean over repeats is smallest:
+")
+  best <- lapply(split(x$table, x$table$approach), function(one) one[which.min(one$mean), ])
+  print(do.call(rbind, best), row.names = FALSE, digits = 4)
+  invisible(x)
+}
+
+#' Plot mean and variance of a cross-validated error
+#'
+#' Draws, side by side, the mean and the variance over repeats of the error of each approach against
+#' lambda, as Figures 1 to 4 of the paper do.
+#'
+#' @param x The result of [cv_variance()].
+#' @param ... Graphical parameters for [graphics::plot.default()], given to both panels.
+#' @return Invisibly `x$table`. A single repeat has no variance: its panel is left out.
+#' @inherit kernel_rls references
+#' @inherit cv_variance examples
+#' @seealso [cv_variance()]
+#' @export
+plot.cv_variance <- function(x, ...) {
+  figures <- c("mean", if (dim(x$errors)[1L] > 1L) "variance")
+  old <- graphics::par(mfrow = c(1, length(figures)))
+  on.exit(graphics::par(old))
+  data <- x$table[order(x$table$lambda), ]
+  styles <- approach_style[sort(unique(data$approach)), ]
+  for (figure in figures) {
+    panel <- data.frame(approach = data$approach, mean = data[[figure]])
+    panel$lower <- panel$upper <- panel$mean
+    label <- sprintf("%s of the mean squared error of %s", figure, x$problem$response)
+    empty_plot(log2(data$lambda), panel, "", label, "",
+               xlab = "log2(lambda)", ...)
+    for (i in seq_len(nrow(styles))) {
+      own <- panel$approach == styles$approach[i]
+      draw_curve(log2(data$lambda[own]), panel[own, ], styles[i, ])
+    }
+    legend_above(paste("approach", styles$approach), col = styles$colour, lty = styles$line,
+                 pch = styles$mark, lwd = 2, seg.len = 3)
+  }
+  invisible(x$table)
+}
+
+approach_style <- data.frame(
+  approach = 1:3, colour = c("#0072B2", "#D55E00", "#009E73"), line = c(1, 2, 4),
+  mark = c(1, 16, 2)
+)

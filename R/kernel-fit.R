@@ -1,0 +1,420 @@
+#' Models for a path of lambda
+#'
+#' What [rls()] and [kernel_rls()] return: a model on all features, or a kernel expansion on basis
+#' vectors, for every lambda, with the exact held-out error of each.
+#'
+#' @details A fit is a plain list that never holds `x`, but its basis vectors and the decomposition
+#' that makes holding out cheap, about m x min(m, n) doubles; `saveRDS()` keeps all of it. With m
+#' rows, n terms (features or basis vectors), L outputs, q covariates:
+#'
+#' * `path`: data frame with a row for every lambda: `lambda`; the held-out `criterion`, the
+#'   weighted mean squared error, and its standard error `se` over folds; for classes `error`, the
+#'   share of rows in the wrong class; `training`, the weighted mean squared error on the training
+#'   rows.
+#' * `lambda`: the best of them by the criterion. It is optimistic there, as any smallest of several
+#'   figures is, though with one number chosen not by much.
+#' * `coefficients`: a list with a model for every lambda: `beta` (n x L), dual weights of the basis
+#'   vectors, or of the features on the user's scale; `covariates` (q x L).
+#' * `held_out`, `fitted` (m x L): predictions of the rows at the best lambda.
+#' * `kernel`, and `kernel_table` with a row for every kernel width tried.
+#' * `basis`: `rows` (row numbers, `NULL` for points), `points` (n x columns, the user's values),
+#'   `all` (whether all rows are in).
+#' * `shift`: `value` and `where` it was added, `"regulariser"`, `"kernel"` or `"none"`.
+#' * `status`: `"complete"` or `"interrupted"` (some kernel widths were not tried).
+#' * `features` (of `rls()`), `spectrum`, `folds`, `threads`, `method`, `call`, and `problem`
+#'   without its x.
+#'
+#' @param object,x A fit.
+#' @param lambda One of the path's values; `NULL` for the best.
+#' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`; columns are
+#'   found by name when both have names. For a precomputed kernel the kernel matrix of the new
+#'   observations with the m training rows or with the n basis vectors, in their order.
+#' @param type For `predict()`: `"response"` and `"link"` are both the value of the model, `"class"`
+#'   the class: the second level where a two-class score is above 0, the largest score for more
+#'   classes. For `residuals()`: `"response"`, on the training rows, or `"held_out"`.
+#' @param adjust The covariates of the new observations, in the form that [as_problem()] was given.
+#' @param ... Not used.
+#'
+#' @return `coef()`: named vector, covariates first, then the weight of each feature or basis vector
+#'   (named by its row); a matrix with a column per output. `predict()`: one value per row of
+#'   `newdata` (a matrix for several outputs), `NA` with a warning where a needed value is missing.
+#'
+#' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
+#' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.
+#' \doi{10.1007/s10994-012-5287-6}
+#' @seealso [holdout()], [cv_error()], [plot.kernel_fit()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 2), 60)
+#' fit <- kernel_rls(x, x[, 1] * x[, 2] + rnorm(60) / 9, kernel = kernel_polynomial(2), basis = 10)
+#' fit
+#' coef(fit)
+#' predict(fit, x[1:3, ])
+#' residuals(fit, "held_out")[1:3]
+#' @name kernel_fit
+NULL
+
+# A fit from its models and what judge_spectrum() said of them; `...` are the fields of one fitter.
+new_kernel_fit <- function(method, problem, control, judged, models, call, ...,
+                           status = "complete") {
+  fit <- structure(list(
+    method = method, path = judged$path, lambda = judged$lambda, coefficients = models,
+    held_out = judged$held_out, fitted = judged$fitted, ..., spectrum = judged$spectrum,
+    folds = control$folds, threads = control$threads, call = call, status = status,
+    problem = without_x(problem)
+  ), class = c(method, "kernel_fit"))
+  if (status == "interrupted") {
+    warn_sparsels(sprintf("interrupted: the fit holds the best of the %s done so far",
+                          counted(nrow(fit$kernel_table), "kernel width")),
+                  "sparsels_interrupted")
+  }
+  fit
+}
+
+# Every lambda of a spectrum judged by folds: the path, and the predictions at the best lambda.
+judge_spectrum <- function(spectrum, problem, control) {
+  lambda <- control$lambda
+  held_out <- held_out_folds(spectrum, control$folds, lambda, control$threads)
+  training <- training_residuals(spectrum, lambda)
+  path <- data.frame(
+    lambda = lambda, judge_path(problem, control$folds, held_out, "squared"),
+    training = colSums(problem$weights * training^2, dims = 2L) /
+      (ncol(problem$y) * sum(problem$weights))
+  )
+  best <- which.min(path$criterion)
+  out <- Reduce(`+`, held_out) / length(held_out)
+  list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
+       held_out = problem$y - layer(out, best), fitted = problem$y - layer(training, best))
+}
+
+# m x L of an m x L x c array
+layer <- function(values, l) array(values[, , l], dim(values)[1:2])
+
+# criterion, se and, for classes, error of every lambda, from held-out residuals: a list with an
+# m x L x c array for each repeat
+judge_path <- function(problem, folds, residuals, criterion) {
+  criterion <- as_criterion(criterion, problem, folds)
+  figures <- function(criterion) {
+    vapply(seq_len(dim(residuals[[1L]])[3L]), function(l) {
+      unlist(judge(problem, folds, criterion, lapply(residuals, layer, l)))
+    }, c(0, 0))
+  }
+  values <- figures(criterion)
+  out <- data.frame(criterion = unname(values[1L, ]), se = unname(values[2L, ]))
+  if (problem$task != "regression") {
+    out$error <- unname(figures(as_criterion("error", problem, folds))[1L, ])
+  }
+  out
+}
+
+# Holding out -------------------------------------------------------------------------------------
+
+#' Hold rows out of a fit
+#'
+#' Predicts rows by the model trained without them, exactly and without training again.
+#'
+#' The rows leave the training set. With `basis = "remove"` those among them that are basis vectors
+#' leave the basis too, so that the prediction is what a new observation would get; with `"keep"`
+#' they stay basis vectors and only their loss is dropped, which flatters or, for rows that come in
+#' groups of similar ones, badly misjudges the model. Without basis rows (fits of [rls()], bases
+#' given as points) both are the same, and so they are with all rows as basis and no shift: the
+#' weight of a basis vector without a loss is then zero.
+#'
+#' When all basis vectors are held out, the prediction is that of the covariates, estimated on the
+#' rows left; 0 when there are none.
+#'
+#' @param fit A fit of [rls()] or [kernel_rls()].
+#' @param rows The rows held out together: numbers, names, or a logical vector with a value per row.
+#' @param basis `"remove"` or `"keep"`.
+#' @param lambda Positive ridge parameters, on the fit's path or not; `NULL` for the path.
+#'
+#' @return The predictions, an array: rows in the order given x outputs x lambda.
+#' @section Cost: For h rows, r = min(m, n) and c lambdas O(min(c h^2 r, h r^2 + r^3)).
+#' @section Errors: `sparsels_error_input` for rows that are not there, repeated, or all of them,
+#'   and for covariates that cannot be estimated without them.
+#' @inherit kernel_rls references
+#' @seealso [cv_error()] for errors over folds
+#' @examples
+#' x <- matrix(rnorm(40), 40)
+#' fit <- kernel_rls(x, sin(x[, 1]), kernel = kernel_gaussian(1), basis = 1:10)
+#' holdout(fit, 9:12, lambda = 0.5)
+#' holdout(fit, 9:12, basis = "keep", lambda = 0.5)
+#' @export
+holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
+  check_kernel_fit(fit)
+  if (missing(rows)) stop_input("`rows` is missing: which rows are to be held out?")
+  problem <- fit$problem
+  rows <- positions(rows, nrow(problem), problem$row_names, "row")
+  check_held_rows(problem, rows)
+  check_choice(basis, "basis", c("remove", "keep"))
+  lambda <- path_or(lambda, fit)
+  residual <- held_out_residuals(fit$spectrum, list(rows), lambda, basis == "remove")
+  prediction <- array(problem$y[rows, ], dim(residual)) - residual
+  names <- list(problem$row_names[rows], colnames(problem$y), format(lambda, trim = TRUE))
+  dimnames(prediction) <- names
+  prediction
+}
+
+check_kernel_fit <- function(fit) {
+  if (!inherits(fit, "kernel_fit")) refuse("fit", "a fit of rls() or kernel_rls()", fit)
+}
+
+check_held_rows <- function(problem, rows) {
+  if (!length(rows)) stop_input("`rows` chooses no row")
+  if (anyDuplicated(rows)) {
+    stop_input(sprintf("`rows` must not repeat rows, but row %d is there twice",
+                       rows[anyDuplicated(rows)]))
+  }
+  if (length(rows) == nrow(problem)) {
+    stop_input("`rows` must leave a row to train on, but all of them are held out")
+  }
+  check_estimable(problem, list(rows))
+}
+
+path_or <- function(lambda, fit) {
+  lambda <- check_lambda(lambda)
+  if (is.null(lambda)) fit$path$lambda else lambda
+}
+
+#' Cross-validated error of a fit, for any folds
+#'
+#' The exact held-out error of every lambda for any partition of the rows, without training again.
+#'
+#' `basis` says what becomes of basis vectors that are held out: `"remove"`, they leave training set
+#' and basis, so that nothing of a held-out row is left in the model; `"keep"`, they stay basis
+#' vectors, without a loss; `"skip"`, they stay in the training set and are never scored: the error
+#' is that of the other rows. With independent rows and a small basis, `"skip"` estimates the model
+#' as it stands; with rows that come in groups only `"remove"` is safe (Section 6.4 of the paper).
+#'
+#' @param fit A fit of [rls()] or [kernel_rls()].
+#' @param folds Which rows are held out together, in any form that [make_folds()] takes or its
+#'   value; those of the fit by default.
+#' @param basis `"remove"`, `"keep"` or `"skip"`.
+#' @param criterion As in [greedy_rls()]: `"squared"`, `"error"`, `"absolute"`, `"auc"` or a
+#'   function.
+#' @param lambda Positive ridge parameters, on the fit's path or not; `NULL` for the path.
+#'
+#' @return A data frame with a row for every lambda: `lambda`, `criterion`, its standard error `se`
+#'   over folds (`NA` for a function and for leave-pair-out AUC), and for classes `error`. Repeats
+#'   are averaged.
+#' @section Cost: As [holdout()] for every fold: leave-one-out O(m r c) for r = min(m, n) and c
+#'   lambdas, N folds at most O(m r^2 + N r^3) for all lambdas.
+#' @section Errors: `sparsels_error_input` for folds of the wrong length, `"skip"` when every row is
+#'   a basis vector, and what [make_folds()] refuses.
+#' @inherit kernel_rls references
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60), 60)
+#' fit <- kernel_rls(x, sin(x[, 1]), kernel = kernel_gaussian(1), basis = 10, lambda = c(0.1, 1))
+#' cv_error(fit, make_folds(60, 10))
+#' cv_error(fit, "loo", basis = "skip", criterion = "absolute")
+#' @export
+cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squared",
+                     lambda = NULL) {
+  check_kernel_fit(fit)
+  folds <- as_folds(folds, fit$problem)
+  check_choice(basis, "basis", c("remove", "keep", "skip"))
+  lambda <- path_or(lambda, fit)
+  scored <- seq_len(nrow(fit$problem))
+  if (basis == "skip") scored <- setdiff(scored, fit$basis$rows)
+  if (!length(scored)) {
+    stop_input("`basis = \"skip\"` leaves no row to score: every row is a basis vector")
+  }
+  problem <- scored_rows(fit$problem, scored)
+  folds$ids <- folds$ids[scored, , drop = FALSE]
+  hold_out <- function(sets) {
+    check_estimable(fit$problem, sets)
+    held_out_residuals(fit$spectrum, sets, lambda, basis == "remove", fit$threads)
+  }
+  if (identical(criterion, "auc") && folds$loo) {
+    check_auc(problem, folds)
+    return(data.frame(lambda, criterion = pairs_left_out(problem, scored, hold_out), se = NA_real_))
+  }
+  residuals <- apply(folds$ids, 2L, function(ids) {
+    sets <- unname(split(scored, ids))
+    hold_out(sets)[order(unlist(sets)), , , drop = FALSE]
+  }, simplify = FALSE)
+  data.frame(lambda, judge_path(problem, folds, residuals, criterion))
+}
+
+# what judging needs of some rows
+scored_rows <- function(problem, rows) {
+  problem$y <- problem$y[rows, , drop = FALSE]
+  problem$z <- problem$z[rows, , drop = FALSE]
+  problem$weights <- problem$weights[rows]
+  problem
+}
+
+# AUC of every lambda, each pair of a positive and a negative row held out together
+pairs_left_out <- function(problem, scored, hold_out) {
+  pairs <- expand.grid(up = which(problem$y > 0), down = which(problem$y < 0))
+  if (!nrow(pairs)) stop_input("`criterion = \"auc\"` needs rows of both classes to score")
+  both <- rbind(pairs$up, pairs$down)
+  score <- as.vector(problem$y[both, ]) - hold_out(split(scored[both], col(both)))
+  ahead <- score[c(TRUE, FALSE), 1L, ] - score[c(FALSE, TRUE), 1L, ]
+  weight <- problem$weights[pairs$up] * problem$weights[pairs$down]
+  right <- (ahead > score_tie) + (abs(ahead) <= score_tie) / 2
+  colSums(weight * as.matrix(right)) / sum(weight)
+}
+
+# Methods -----------------------------------------------------------------------------------------
+
+lambda_model <- function(object, lambda) {
+  if (is.null(lambda)) lambda <- object$lambda
+  check_lambda(lambda)
+  entry <- which(abs(object$path$lambda / lambda[1L] - 1) < 1e-9)
+  if (length(entry) != 1L || length(lambda) != 1L) {
+    stop_input(sprintf("`lambda` must be one of the path's values (fit$path$lambda), not %s",
+                       describe(lambda)))
+  }
+  object$coefficients[[entry]]
+}
+
+# what the weights belong to: features, or basis vectors by their rows
+term_names <- function(object) {
+  if (!is.null(object$features)) return(object$problem$names[object$features])
+  rows <- object$basis$rows
+  if (is.null(rows)) {
+    given <- rownames(object$basis$points)
+    return(if (is.null(given)) paste0("point", seq_len(nrow(object$basis$points))) else given)
+  }
+  if (is.null(object$problem$row_names)) as.character(rows) else object$problem$row_names[rows]
+}
+
+#' @rdname kernel_fit
+#' @export
+coef.kernel_fit <- function(object, lambda = NULL, ...) {
+  model <- lambda_model(object, lambda)
+  values <- rbind(model$covariates, model$beta)
+  dimnames(values) <- list(c(colnames(object$problem$z), term_names(object)),
+                           colnames(object$problem$y))
+  drop_output(values)
+}
+
+#' @rdname kernel_fit
+#' @export
+predict.kernel_fit <- function(object, newdata, lambda = NULL,
+                               type = c("response", "class", "link"), adjust = NULL, ...) {
+  if (missing(newdata)) stop_no_newdata()
+  check_dots(..., known = names(formals(predict.kernel_fit)))
+  model <- lambda_model(object, lambda)
+  score <- expand(object, newdata, model$beta) +
+    new_covariates(object$problem, newdata, adjust) %*% model$covariates
+  respond(object$problem, score, type, new_row_names(newdata))
+}
+
+# terms of new data times their weights (rows x L)
+expand <- function(object, newdata, beta) {
+  if (is.null(object$kernel)) {
+    return(as.matrix(new_data_matrix(object$problem, newdata, object$features) %*% beta))
+  }
+  if (is_precomputed(object$kernel)) return(new_kernel_values(object, newdata) %*% beta)
+  problem <- object$problem
+  x <- kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
+  points <- kernel_points(problem, object$basis$points)
+  score <- matrix(NA_real_, nrow(x), ncol(beta))
+  whole <- which(!is.na(Matrix::rowSums(x)))
+  for (block in value_blocks(length(whole), nrow(points))) {
+    rows <- whole[block]
+    score[rows, ] <- kernel_matrix(object$kernel, x[rows, , drop = FALSE], points) %*% beta
+  }
+  score
+}
+
+new_kernel_values <- function(object, newdata) {
+  m <- nrow(object$problem)
+  rows <- object$basis$rows
+  if (!is.matrix(newdata) || !ncol(newdata) %in% c(m, length(rows))) {
+    stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
+                 m, "training rows or for each basis vector", describe(newdata))
+  }
+  if (ncol(newdata) == m) newdata <- newdata[, rows, drop = FALSE]
+  as_values(newdata, "newdata")
+}
+
+#' @rdname kernel_fit
+#' @export
+fitted.kernel_fit <- function(object, ...) rows_of(object$problem, object$fitted)
+
+#' @rdname kernel_fit
+#' @export
+residuals.kernel_fit <- function(object, type = c("response", "held_out"), ...) {
+  residuals.sparse_fit(object, type)
+}
+
+#' @rdname kernel_fit
+#' @export
+nobs.kernel_fit <- function(object, ...) nrow(object$problem)
+
+#' @rdname kernel_fit
+#' @export
+print.kernel_fit <- function(x, ...) {
+  cat(x$method, ": ", terms_words(x), ", ", counted(nrow(x$path), "value"), " of lambda\n",
+      sep = "")
+  print_data(x$problem)
+  if (!is.null(x$shift)) cat("shift: ", shift_words(x$shift), "\n", sep = "")
+  widths <- x$kernel_table
+  if (!is.null(widths) && nrow(widths) > 1L) {
+    cat(sprintf("gamma: %s, the best of %d%s\n", format(x$kernel$parameters$gamma, digits = 4),
+                nrow(widths), at_the_end(x$kernel$parameters$gamma, widths$gamma, "those tried")))
+  }
+  cat(lambda_words(x), "\n", sep = "")
+  if (x$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
+  invisible(x)
+}
+
+terms_words <- function(fit) {
+  if (is.null(fit$kernel)) return(paste("all", counted(length(fit$features), "usable feature")))
+  count <- nrow(fit$coefficients[[1L]]$beta)
+  on <- if (fit$basis$all) {
+    "all rows"
+  } else if (is.null(fit$basis$rows)) {
+    counted(count, "given point")
+  } else {
+    sprintf("%d of %d rows", count, nrow(fit$problem))
+  }
+  sprintf("%s on %s", kernel_words(fit$kernel), on)
+}
+
+shift_words <- function(shift) {
+  value <- format(shift$value, digits = 3)
+  switch(shift$where,
+    none = "none",
+    regulariser = paste(value, "on the diagonal of the penalty"),
+    kernel = paste(value, "on the diagonal of the kernel matrix")
+  )
+}
+
+at_the_end <- function(value, values, what) {
+  if (length(values) > 1L && value %in% range(values)) sprintf(" (at the end of %s)", what) else ""
+}
+
+lambda_words <- function(fit) {
+  best <- fit$path[fit$path$lambda == fit$lambda, ]
+  error <- if (!is.null(best$error)) sprintf(" (error rate %s)", format(best$error, digits = 3))
+  label <- held_out_label("squared error", fit$folds$label)
+  end <- at_the_end(fit$lambda, fit$path$lambda, "the path")
+  paste0("best lambda: ", format(fit$lambda, digits = 4), end, ", ", label, " ",
+         format(best$criterion, digits = 4), error)
+}
+
+#' @rdname kernel_fit
+#' @export
+summary.kernel_fit <- function(object, ...) {
+  structure(list(fit = object, path = object$path, weights = coef(object)),
+            class = "summary.kernel_fit")
+}
+
+#' @export
+print.summary.kernel_fit <- function(x, ...) {
+  print(x$fit)
+  cat("path:\n")
+  print(x$path, row.names = FALSE, digits = 4)
+  if (!is.null(x$fit$kernel_table) && nrow(x$fit$kernel_table) > 1L) {
+    cat("kernel widths, each at its best lambda:\n")
+    print(x$fit$kernel_table, row.names = FALSE, digits = 4)
+  }
+  cat(sprintf("weights at lambda %s:\n", format(x$fit$lambda, digits = 4)))
+  print(summary(as.vector(x$weights)), digits = 4)
+  invisible(x)
+}

@@ -1,0 +1,304 @@
+#' Regularised least-squares on kernels and few basis vectors
+#'
+#' Fits kernel ridge regression (the least-squares support vector machine without bias for classes)
+#' whose expansion uses all rows or only a few basis vectors, for a path of lambda, with the exact
+#' held-out error of each.
+#'
+#' For basis vectors \eqn{x_b, b \in B}{x_b, b in B} and every lambda the model \eqn{f(x) = \sum_b
+#' a_b k(x, x_b) + \beta' z}{f(x) = sum_b a_b k(x, x_b) + beta' z} minimises
+#' \deqn{\sum_j w_j \| y_j - f(x_j) \|^2 + \lambda\, a' (K_{BB} + \tau I) a}{
+#' sum_j w_j || y_j - f(x_j) ||^2 + lambda a' (K_BB + tau I) a}
+#' over the dual weights a and, unpenalised, the weights \eqn{\beta} of covariates and intercept.
+#' There is no 1/m: kernlab's and scikit-learn's kernel ridge use the same lambda; for `gausspr()`
+#' it is `var`, for an LS-SVM 1 / gamma.
+#'
+#' **Held-out errors.** A row that is held out leaves the training rows, and the basis if it is in
+#' it: the figures are those of retraining without it, from one decomposition. [holdout()] gives the
+#' predictions for any rows, [cv_error()] the error for any folds, both with the basis vectors
+#' removed or kept, without training again. A basis drawn at random is as random to them as to the
+#' model; a basis chosen by looking at `y` (see [select_basis()]) makes them optimistic.
+#'
+#' **The shift** tau makes the kernel matrix of the basis positive definite and is part of the
+#' model: the same in training, held-out errors and predictions, and printed. `"auto"` adds 1e-10
+#' times the mean diagonal of K_BB to the penalty only, ten times more (up to 1e-6) as long as the
+#' Cholesky factorisation fails; with all rows as basis nothing has to be inverted and none is
+#' added. `"paper"` is that of the paper, 1e-7 on the diagonal of the whole kernel matrix. A number
+#' is added to the penalty as it is. With wide kernels and small lambda the shift matters: for a
+#' Gaussian kernel at lambda = 2^-15 predictions may change by some percent between 1e-10 and 1e-12.
+#'
+#' @inheritParams rls
+#' @param x,y,data The data, in any form that [as_problem()] takes; for `kernel = "precomputed"`,
+#'   `x` is the m x m kernel matrix. Factors become indicator columns, one for every level without
+#'   an intercept and all but the first with one; the kernel sees these.
+#' @param kernel [kernel_gaussian()], [kernel_polynomial()] or [kernel_linear()]; with several
+#'   `gamma` each is tried and the one with the best held-out error kept. Or a kernel of the package
+#'   kernlab, a function of two matrices with points in rows that returns the kernel matrix, or
+#'   `"precomputed"`.
+#' @param basis The basis vectors: `NULL` for all rows; a number, of rows drawn with R's random
+#'   numbers; several row numbers, names, or a logical vector; or a matrix of points (n x columns of
+#'   x) that need not be rows.
+#' @param lambda Positive ridge parameters; `NULL` for `2^(-15:15)`.
+#' @param intercept Whether the model has an unpenalised intercept. A problem made by [as_problem()]
+#'   says so itself.
+#' @param standardize Whether columns are centred and brought to unit scale (both weighted, on all
+#'   rows) before the kernel sees them. A problem says so itself. A sparse x becomes dense.
+#' @param shift `"auto"`, `"paper"` or a number of at least 0, see Details.
+#' @param ... Passed to [as_problem()]: `weights`, `adjust` (covariates, unpenalised).
+#'
+#' @return An object of class `c("kernel_rls", "kernel_fit")`, see [kernel_fit].
+#'
+#' @section Cost: With n basis vectors, d columns, c lambdas and L outputs: O(mnd) for the kernel,
+#'   O(mn^2) for training, then O(mncL) for all leave-one-out errors; N folds cost O(mn^2 + N n^3)
+#'   at most, for all lambdas. The m x m kernel matrix is never made when a basis is given. Memory
+#'   about two m x n and five n x n matrices of doubles while training, of which the fit keeps one
+#'   of each. All rows as basis: O(m^3) time and five m x m matrices. Ctrl-C keeps the kernel widths
+#'   that are done, with a warning of class `sparsels_interrupted`.
+#'
+#' @section Accuracy: As retraining by QR: rounding times the condition of the problem, better than
+#'   1e-10 where the kernel matrix of the basis is well conditioned, and better than 1e-6 at the
+#'   default shift where it is not.
+#'
+#' @section Errors: Of class `sparsels_error_input`: a kernel matrix that is not square, symmetric
+#'   or positive semidefinite beyond the shift, a basis larger than m or with repeats, and what
+#'   [as_problem()] refuses. Folds that hold out the whole basis are no error: the prediction is
+#'   then that of the covariates alone, 0 without any.
+#'
+#' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
+#' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.
+#' \doi{10.1007/s10994-012-5287-6}
+#' @seealso [holdout()], [cv_error()], [select_basis()], [kernel_fit]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(200, -5, 5))
+#' y <- sin(x[, 1]) + rnorm(200) / 4
+#' fit <- kernel_rls(x, y, kernel = kernel_gaussian(c(0.1, 1, 10)), basis = 20)
+#' fit
+#' predict(fit, matrix(c(-1, 0, 1)))
+#' cv_error(fit, make_folds(200, 10), lambda = fit$lambda)
+#' @export
+kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NULL, lambda = NULL,
+                       folds = "loo", intercept = FALSE, standardize = FALSE, shift = "auto",
+                       threads = 1) {
+  problem <- fitter_problem(x, y, ..., data = data,
+                            intercept = unless_stated(x, intercept, missing(intercept)),
+                            standardize = unless_stated(x, standardize, missing(standardize)))
+  kernels <- each_kernel(as_kernel(kernel))
+  problem <- kernel_problem(problem, kernels[[1L]])
+  check_shift(shift)
+  control <- expansion_control(problem, lambda, folds, threads)
+  basis <- as_basis(basis, problem, kernels[[1L]])
+  trials <- best_trial(kernels, function(kernel) {
+    kernel_trial(problem, kernel, basis, shift, control)
+  })
+  new_kernel_fit("kernel_rls", problem, control, trials$best$judged, trials$best$models,
+                 match.call(), kernel = trials$best$kernel, kernel_table = trials$table,
+                 basis = basis, shift = trials$best$shift, status = trials$status)
+}
+
+# lambda, folds and threads, checked once
+expansion_control <- function(problem, lambda, folds, threads) {
+  folds <- as_folds(folds, problem)
+  fold_basis_check(problem, folds)
+  lambda <- check_lambda(lambda)
+  if (is.null(lambda)) lambda <- lambda_grid
+  if (anyDuplicated(lambda)) {
+    stop_input(sprintf("`lambda` must not repeat values, but has %s twice",
+                       format(lambda[anyDuplicated(lambda)])), "sparsels_error_argument")
+  }
+  list(lambda = lambda, folds = folds, threads = check_count(threads, "threads"))
+}
+
+check_shift <- function(shift) {
+  fine <- is_number(shift) && is.finite(shift) && shift >= 0 ||
+    is.character(shift) && length(shift) == 1L && shift %in% c("auto", "paper")
+  if (!fine) refuse("shift", "\"auto\", \"paper\" or a number of at least 0", shift)
+}
+
+# a problem says itself whether it has an intercept and is standardised: defaults do not contradict
+# it
+unless_stated <- function(x, value, by_default) {
+  if (!(by_default && inherits(x, "sparsels_problem"))) value
+}
+
+kernel_problem <- function(problem, kernel) {
+  if (is_precomputed(kernel)) {
+    if (problem$standardize) stop_input("`standardize` must be FALSE with a precomputed kernel")
+    check_precomputed(problem$x)
+  }
+  kernel_scale(problem)
+}
+
+# The problem with the centre and scale that a kernel sees: the columns as they are, or centred and
+# scaled whatever the intercept.
+kernel_scale <- function(problem) {
+  problem$centre <- numeric(ncol(problem))
+  problem$scale <- rep(1, ncol(problem))
+  if (problem$standardize) {
+    moments <- column_moments(problem$x, problem$weights, TRUE)
+    rms <- sqrt(moments$squares / sum(problem$weights))
+    problem$centre <- moments$centre
+    varies <- rms > 1e-13 * abs(moments$centre)
+    problem$scale[varies] <- rms[varies]
+  }
+  problem
+}
+
+# rows of x as the kernel sees them
+kernel_points <- function(problem, x) {
+  if (!problem$standardize) return(x)
+  (as.matrix(x) - rep(problem$centre, each = nrow(x))) / rep(problem$scale, each = nrow(x))
+}
+
+# The basis ---------------------------------------------------------------------------------------
+
+# list(rows, points in the user's units, all)
+as_basis <- function(basis, problem, kernel) {
+  m <- nrow(problem)
+  if (length(dim(basis)) == 2L) return(points_basis(basis, problem, kernel))
+  rows <- if (is.null(basis)) {
+    seq_len(m)
+  } else if (is.numeric(basis) && length(basis) == 1L) {
+    sample.int(m, check_count(basis, "basis", m, "the number of rows"))
+  } else {
+    basis_rows(basis, problem)
+  }
+  rows_basis(rows, problem, kernel)
+}
+
+rows_basis <- function(rows, problem, kernel) {
+  points <- if (!is_precomputed(kernel)) problem$x[rows, , drop = FALSE]
+  list(rows = rows, points = points, all = length(rows) == nrow(problem))
+}
+
+basis_rows <- function(basis, problem) {
+  if (!is.atomic(basis) || !length(basis)) {
+    refuse("basis", "NULL, a number, row numbers or a matrix of points", basis)
+  }
+  rows <- positions(basis, nrow(problem), problem$row_names, "row")
+  if (!length(rows)) stop_input("`basis` chooses no row")
+  if (anyDuplicated(rows)) {
+    stop_input(sprintf("`basis` must not repeat rows, but row %d is there twice",
+                       rows[anyDuplicated(rows)]))
+  }
+  rows
+}
+
+points_basis <- function(basis, problem, kernel) {
+  if (is_precomputed(kernel)) {
+    stop_input("`basis` must be row numbers with a precomputed kernel, not points")
+  }
+  points <- tryCatch(
+    new_data_matrix(problem, basis, seq_len(ncol(problem))),
+    sparsels_error_newdata = function(e) {
+      stop_input(sub("`newdata`", "`basis`", conditionMessage(e), fixed = TRUE))
+    }
+  )
+  bad <- which(rowSums(!is.finite(as.matrix(points))) > 0)
+  if (length(bad)) stop_input(sprintf("`basis` has missing or infinite values (row %d)", bad[1L]))
+  check_count(nrow(points), "nrow(basis)", nrow(problem), "the number of rows of the data")
+  list(rows = NULL, points = points, all = FALSE)
+}
+
+# Training ----------------------------------------------------------------------------------------
+
+# The best of the kernels and a row of figures for each. An interrupt keeps those that are done;
+# with none done it is an interrupt like any other.
+best_trial <- function(kernels, trial) {
+  best <- NULL
+  table <- NULL
+  status <- "complete"
+  tryCatch({
+    for (kernel in kernels) {
+      one <- trial(kernel)
+      gamma <- if (is.null(kernel$parameters$gamma)) NA_real_ else kernel$parameters$gamma
+      row <- data.frame(gamma, lambda = one$judged$lambda, criterion = one$judged$value)
+      table <- rbind(table, row)
+      if (is.null(best) || one$judged$value < best$judged$value) best <- one
+    }
+  }, interrupt = function(condition) {
+    if (is.null(best)) raise_interrupt()
+    status <<- "interrupted"
+  })
+  list(best = best, table = table, status = status)
+}
+
+# One kernel: its models and their figures.
+kernel_trial <- function(problem, kernel, basis, shift, control) {
+  made <- expansion(problem, kernel, basis, shift)
+  list(kernel = kernel, shift = made$shift,
+       judged = judge_spectrum(made$spectrum, problem, control),
+       models = kernel_models(problem, made$K, made$spectrum, control$lambda))
+}
+
+# The spectrum of a kernel expansion, its K (m x n) and the shift that it took.
+expansion <- function(problem, kernel, basis, shift) {
+  K <- kernel_columns(problem, kernel, basis)
+  if (basis$all && identical(shift, "auto")) {
+    spectrum <- full_spectrum(problem, K[, order(basis$rows)])
+    spectrum$back <- spectrum$back[basis$rows, , drop = FALSE]
+    return(list(K = K, spectrum = spectrum, shift = list(value = 0, where = "none")))
+  }
+  penalty <- shifted_cholesky(basis_kernel_matrix(problem, kernel, basis, K), shift)
+  if (penalty$shift$where == "kernel") {
+    own <- cbind(basis$rows, seq_along(basis$rows))
+    K[own] <- K[own] + penalty$shift$value
+  }
+  list(K = K, spectrum = basis_spectrum(problem, K, penalty$C, basis$rows), shift = penalty$shift)
+}
+
+# K (m x n) between the rows and the basis
+kernel_columns <- function(problem, kernel, basis) {
+  if (is_precomputed(kernel)) return(unname(as.matrix(problem$x[, basis$rows, drop = FALSE])))
+  K <- kernel_matrix(kernel, kernel_points(problem, problem$x),
+                     kernel_points(problem, basis$points))
+  own <- cbind(basis$rows, seq_along(basis$rows))
+  if (length(own)) K[own] <- kernel_diagonal(kernel, kernel_points(problem, basis$points))
+  K
+}
+
+# K_BB, symmetric to the last digit
+basis_kernel_matrix <- function(problem, kernel, basis, K) {
+  KBB <- if (is.null(basis$rows)) {
+    points <- kernel_points(problem, basis$points)
+    own <- kernel_matrix(kernel, points, points)
+    diag(own) <- kernel_diagonal(kernel, points)
+    own
+  } else {
+    K[basis$rows, , drop = FALSE]
+  }
+  (KBB + t(KBB)) / 2
+}
+
+# The upper Cholesky factor of K_BB with the shift that it takes, and that shift.
+shifted_cholesky <- function(KBB, shift) {
+  size <- max(mean(diag(KBB)), 0)
+  tries <- switch(as.character(shift), auto = size * 10^(-10:-6), paper = 1e-7, shift)
+  for (tau in tries) {
+    C <- tryCatch(chol(KBB + diag(tau, nrow(KBB))), error = function(e) NULL)
+    if (!is.null(C)) {
+      where <- if (identical(shift, "paper")) "kernel" else if (tau > 0) "regulariser" else "none"
+      return(list(C = C, shift = list(value = tau, where = where)))
+    }
+  }
+  stop_not_positive(eigen(KBB, symmetric = TRUE, only.values = TRUE)$values, tau)
+}
+
+stop_not_positive <- function(values, tau) {
+  stop_input(sprintf(
+    "the kernel matrix is not positive definite: its lowest eigenvalue is %s, %s %s%s",
+    format(min(values), digits = 3), "beyond the shift of", format(tau, digits = 3),
+    ": is it a kernel, or should `shift` be larger?"
+  ), "sparsels_error_singular")
+}
+
+# dual weights and covariates of every lambda, on the user's scale
+kernel_models <- function(problem, K, spectrum, lambda) {
+  on_covariates <- covariate_solver(problem)
+  of_y <- on_covariates(problem$y)
+  of_terms <- on_covariates(K)
+  lapply(term_weights(spectrum, lambda), function(beta) {
+    covariates <- of_y - of_terms %*% beta
+    dimnames(covariates) <- list(colnames(problem$z), colnames(problem$y))
+    list(beta = beta, covariates = covariates)
+  })
+}
