@@ -9,8 +9,8 @@
 #' \deqn{\sum_j w_j \| y_j - f(x_j) \|^2 + \lambda\, a' (K_{BB} + \tau I) a}{
 #' sum_j w_j || y_j - f(x_j) ||^2 + lambda a' (K_BB + tau I) a}
 #' over the dual weights a and, unpenalised, the weights \eqn{\beta} of covariates and intercept.
-#' There is no 1/m: kernlab's and scikit-learn's kernel ridge use the same lambda; for `gausspr()`
-#' it is `var`, for an LS-SVM 1 / gamma.
+#' There is no 1/m: with all rows as basis lambda is `var` of kernlab's `gausspr(scaled = FALSE)`, and
+#' 1 / gamma of a least-squares support vector machine.
 #'
 #' **Held-out errors.** A row that is held out leaves the training rows, and the basis if it is in
 #' it: the figures are those of retraining without it, from one decomposition. [holdout()] gives the
@@ -49,10 +49,11 @@
 #'
 #' @section Cost: With n basis vectors, d columns, c lambdas and L outputs: O(mnd) for the kernel,
 #'   O(mn^2) for training, then O(mncL) for all leave-one-out errors; N folds cost O(mn^2 + N n^3)
-#'   at most, for all lambdas. The m x m kernel matrix is never made when a basis is given. Memory
-#'   about two m x n and five n x n matrices of doubles while training, of which the fit keeps one
-#'   of each. All rows as basis: O(m^3) time and five m x m matrices. Ctrl-C keeps the kernel widths
-#'   that are done, with a warning of class `sparsels_interrupted`.
+#'   at most, for all lambdas. The m x m kernel matrix is never made when a basis is given. Memory:
+#'   about two m x n and nine n x n matrices of doubles, of which the fit keeps one each. All rows
+#'   as basis: O(m^3) time and nine m x m matrices, of which the fit keeps two. Ctrl-C keeps the
+#'   kernel widths that are done, with a warning of class `sparsels_interrupted`; it waits for an
+#'   eigenproblem of LAPACK, O(n^3), to end.
 #'
 #' @section Accuracy: As retraining by QR: rounding times the condition of the problem, better than
 #'   1e-10 where the kernel matrix of the basis is well conditioned, and better than 1e-6 at the

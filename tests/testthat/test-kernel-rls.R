@@ -661,3 +661,15 @@ test_that("a kernel fit is drawn as its path, the best lambda marked", {
   expect_equal(drawn$value$mean[drawn$value$curve == "training"], path$training)
   expect_silent(plot(rls(x, c(1, 2, 3, 5, 5, 6, 8, 8))))
 })
+
+test_that("all rows as basis is the Gaussian process of kernlab", {
+  skip_if_not_installed("kernlab")
+  set.seed(97)
+  x <- matrix(rnorm(80), 40)
+  y <- sin(x[, 1]) + rnorm(40) / 5
+  other <- kernlab::gausspr(x, y, kernel = "rbfdot", kpar = list(sigma = 0.7), var = 0.3,
+                            scaled = FALSE, variance.model = FALSE)
+  fit <- kernel_rls(x, y, kernel = kernel_gaussian(0.7), lambda = 0.3)
+  new <- matrix(rnorm(20), 10)
+  expect_equal(predict(fit, new), drop(kernlab::predict(other, new)), tolerance = 1e-10)
+})
