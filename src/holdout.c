@@ -58,7 +58,7 @@ static int is_per_fold(const struct spectrum *sp, struct set set, ptrdiff_t c, e
 
 static size_t room_per_lambda(const struct spectrum *sp, struct set set) {
   const size_t r = (size_t)sp->r, h = (size_t)set.h, e = (size_t)set.e, L = (size_t)sp->L;
-  return 2 * r * (e + h) + r + r * L + h * ((size_t)sp->q + h + L) + e * (h + e + 1 + QR_ROOM);
+  return 2 * r * (e + h) + h * ((size_t)sp->q + h + L) + e * (h + e + 1 + QR_ROOM);
 }
 
 static size_t room_per_fold(const struct spectrum *sp, struct set set, ptrdiff_t c) {
@@ -83,7 +83,8 @@ static size_t room(
 
 size_t holdout_work(
     const struct spectrum *sp, const struct held *held, ptrdiff_t c, enum form form, int threads) {
-  return (size_t)threads * room(sp, held, c, form) * sizeof(double);
+  const size_t shared = (size_t)(sp->r * c * (1 + sp->L)); /* struct shrink */
+  return (shared + (size_t)threads * room(sp, held, c, form)) * sizeof(double);
 }
 
 /* ---- parts of F, Q, Z and y that belong to a set ---- */
@@ -149,27 +150,44 @@ static void scale_rows(
       out[j + i * r] = d[j] * A[j + i * r];
 }
 
+/* What every set shares: T = (values + lambda)^(-1/2), times lambda^(1/2) when F is complete, and T
+   t, for each lambda. */
+struct shrink {
+  double *T;  /* r x c */
+  double *Tt; /* r x L x c */
+};
+
+static struct shrink shrink(
+    const struct spectrum *sp, const double *lambda, ptrdiff_t c, double **work) {
+  const ptrdiff_t r = sp->r, L = sp->L;
+  const struct shrink all = {.T = take(work, r * c), .Tt = take(work, r * L * c)};
+  for (ptrdiff_t l = 0; l < c; l++) {
+    double *T = all.T + r * l;
+    for (ptrdiff_t j = 0; j < r; j++)
+      T[j] = sqrt((sp->complete ? lambda[l] : 1) / (sp->values[j] + lambda[l]));
+    scale_rows(r, L, T, sp->t, all.Tt + r * L * l);
+  }
+  return all;
+}
+
 /* ---- small sets: one system of h equations for each lambda ---- */
 
 /* residual = (I - J)^-1 (y - yhat)_H with J = F_H R F_H' and R = T (I - E E') T, T^2 = (values +
    lambda)^-1, E an orthonormal basis of T Q_E'. Covariates take Z_H Z_H' besides. When F is
    complete, I - J = F_H diag(lambda / (values + lambda)) F_H' and nothing is subtracted. */
 static int per_lambda(const struct spectrum *sp, const struct held *held, struct set set,
-    const double *lambda, ptrdiff_t c, double *work, double *out, ptrdiff_t total) {
+    const struct shrink *all, ptrdiff_t c, double *work, double *out, ptrdiff_t total) {
   const ptrdiff_t r = sp->r, h = set.h, e = set.e, L = sp->L, q = sp->q;
   const double sign = sp->complete ? 1 : -1;
   double *W = take(&work, r * (e + h)), *E = take(&work, r * (e + h)), *S = E + r * e;
-  double *T = take(&work, r), *Tt = take(&work, r * L), *Z = take(&work, h * q);
+  double *Z = take(&work, h * q);
   double *G = take(&work, h * h), *residual = take(&work, h * L), *along = take(&work, e * h);
   double *R = take(&work, e * e), *tau = take(&work, e);
   gather_basis(sp, held, set, W);
   gather_rows(sp, set, W + r * e);
   gather(sp->m, q, sp->Z, set, Z, h);
   for (ptrdiff_t l = 0; l < c; l++) {
-    for (ptrdiff_t j = 0; j < r; j++)
-      T[j] = sqrt((sp->complete ? lambda[l] : 1) / (sp->values[j] + lambda[l]));
-    scale_rows(r, e + h, T, W, E);
-    scale_rows(r, L, T, sp->t, Tt);
+    scale_rows(r, e + h, all->T + r * l, W, E);
     if (e > 0 && lapack_qr(r, e, E, r, R, e, tau, work, QR_ROOM * e) != 0)
       return 0;
     remove_along(r, e, E, h, S, along);
@@ -182,7 +200,7 @@ static int per_lambda(const struct spectrum *sp, const struct held *held, struct
       gather(sp->m, L, sp->y, set, residual, h);
     }
     blas_syrk(1, h, r, sign, S, r, 1, G);
-    blas_gemm(1, h, L, r, sign, S, r, Tt, r, 1, residual, h);
+    blas_gemm(1, h, L, r, sign, S, r, all->Tt + r * L * l, r, 1, residual, h);
     if (lapack_cholesky(h, G) != 0)
       return 0;
     if (!sp->complete && smallest_pivot(h, G) < SMALLEST)
@@ -303,12 +321,14 @@ static int per_fold(const struct spectrum *sp, const struct held *held, struct s
 /* ---- all sets ---- */
 
 static int hold_out(const struct spectrum *sp, const struct held *held, ptrdiff_t s,
-    const double *lambda, ptrdiff_t c, enum form form, double *work, double *residual) {
+    const double *lambda, const struct shrink *all, ptrdiff_t c, enum form form, double *work,
+    double *residual) {
   const struct set set = set_at(held, s);
   const ptrdiff_t total = held->start[held->sets];
   double *out = residual + set.first;
-  const int done = (is_per_fold(sp, set, c, form) ? per_fold : per_lambda)(
-      sp, held, set, lambda, c, work, out, total);
+  const int done = is_per_fold(sp, set, c, form)
+                       ? per_fold(sp, held, set, lambda, c, work, out, total)
+                       : per_lambda(sp, held, set, all, c, work, out, total);
   for (ptrdiff_t i = 0; i < c * sp->L && done; i++)
     for (ptrdiff_t k = 0; k < set.h; k++)
       out[k + total * i] /= sp->root_w[set.rows[k]];
@@ -332,6 +352,8 @@ enum status holdout(const struct spectrum *sp, const struct held *held, const do
     ptrdiff_t c, enum form form, struct host *host, void *work, double *residual, int *done) {
   const ptrdiff_t threads = host->threads, each = (ptrdiff_t)room(sp, held, c, form);
   const ptrdiff_t wave = threads * sets_at_once(sp, held, c, form);
+  double *each_work = work;
+  const struct shrink all = shrink(sp, lambda, c, &each_work);
   for (ptrdiff_t from = 0; from < held->sets; from += wave) {
     const ptrdiff_t to = held->sets - from < wave ? held->sets : from + wave;
     if (host->stop(host, (double)from, (double)held->sets))
@@ -341,7 +363,7 @@ enum status holdout(const struct spectrum *sp, const struct held *held, const do
 #endif
     for (ptrdiff_t thread = 0; thread < threads; thread++)
       for (ptrdiff_t s = from + thread; s < to; s += threads)
-        done[s] = hold_out(sp, held, s, lambda, c, form, (double *)work + thread * each, residual);
+        done[s] = hold_out(sp, held, s, lambda, &all, c, form, each_work + thread * each, residual);
   }
   return COMPLETE;
 }
