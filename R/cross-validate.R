@@ -34,8 +34,8 @@
 #'   grouped by patient). A number is stratified by class. Default 10.
 #' @param repeats Number of times a numeric `outer` is drawn anew; default 1.
 #' @param baselines Any of `"random"` (the same number of features chosen at random, with the same
-#'   lambda) and `"majority"` (the most frequent class of the training rows, by weight; for numbers
-#'   their mean); `NULL` for none.
+#'   lambda, or 1e-8 times the sum of the weights where that is 0) and `"majority"` (the most
+#'   frequent class of the training rows, by weight; for numbers their mean); `NULL` for none.
 #'
 #' @return An object of class `cv_result`, a list:
 #' * `curves`: data frame, a row per size reached in every fold, with `size`, and the means over the
@@ -189,7 +189,8 @@ judge_fold <- function(problem, held_out, method, arguments, inner, baselines) {
   curves$inner <- inner_error(fit)
   curves$test <- test_error(fit)
   if ("random" %in% baselines) {
-    same <- list(quote(train), k = max(curves$size), lambda = fit$lambda, progress = FALSE)
+    lambda <- if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$weights)
+    same <- list(quote(train), k = max(curves$size), lambda = lambda, progress = FALSE)
     rival <- do.call(random_selection, c(same, arguments[names(arguments) == "folds"]))
     curves$random <- test_error(rival)[seq_len(nrow(curves))]
   }

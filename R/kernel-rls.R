@@ -9,8 +9,8 @@
 #' \deqn{\sum_j w_j \| y_j - f(x_j) \|^2 + \lambda\, a' (K_{BB} + \tau I) a}{
 #' sum_j w_j || y_j - f(x_j) ||^2 + lambda a' (K_BB + tau I) a}
 #' over the dual weights a and, unpenalised, the weights \eqn{\beta} of covariates and intercept.
-#' There is no 1/m: with all rows as basis lambda is `var` of kernlab's `gausspr(scaled = FALSE)`, and
-#' 1 / gamma of a least-squares support vector machine.
+#' There is no 1/m: with all rows as basis lambda is `var` of kernlab's `gausspr(scaled = FALSE)`,
+#' and 1 / gamma of a least-squares support vector machine.
 #'
 #' **Held-out errors.** A row that is held out leaves the training rows, and the basis if it is in
 #' it: the figures are those of retraining without it, from one decomposition. [holdout()] gives the

@@ -7,13 +7,14 @@
 #' outputs and q covariates:
 #'
 #' * `path`: data frame with a row for every step: `step` (0 is the start), `action` (`"start"`,
-#'   `"add"`, `"drop"`), `feature` (column number), `name`, `size` of the model after the step, and
-#'   its held-out figures: `criterion` (what the search looked at) with its standard error `se`
-#'   over folds, `squared`, the mean squared error \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j
-#'   w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for classes `error`, the share of rows in the
-#'   wrong class. Repeated folds are averaged. `se` is that of a weighted mean of fold means; it
-#'   takes the folds as independent, which they nearly are. It is `NA` for a user's function and
-#'   for leave-pair-out AUC.
+#'   `"add"`, `"drop"`, or `"found"` where sets are not made one from the other), `feature` (column
+#'   number), `name`, `size` of the model after the step, and its held-out figures: `criterion`
+#'   (what the search looked at; of the best-subset methods, such as [poss()], the training
+#'   \eqn{R^2}) with its standard error `se` over folds, `squared`, the mean squared error
+#'   \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for
+#'   classes `error`, the share of rows in the wrong class. Repeated folds are averaged. `se` is
+#'   that of a weighted mean of fold means; it takes the folds as independent, which they nearly
+#'   are. It is `NA` for a user's function and for leave-pair-out AUC.
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
 #'   `step`.
@@ -21,7 +22,7 @@
 #'   predictions of the rows, held out and not.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
-#' * `status`: `"complete"`, `"early_stop"`, `"interrupted"` or `"move_limit"`.
+#' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
 #' * `criterion`, `folds`, `control`, `call`, `method`, and `problem` without its x.
 #'
 #' @param object,x A fit.
@@ -73,8 +74,9 @@ new_sparse_fit <- function(method, problem, paths, control, call) {
     call = call, problem = without_x(problem)
   ), class = c(method, "sparse_fit"))
   if (fit$status == "interrupted") {
+    what <- if ("found" %in% fit$path$action) "size" else "step"
     warn_sparsels(sprintf("interrupted: the fit holds the %s done so far",
-                          counted(nrow(fit$path) - 1L, "step")), "sparsels_interrupted")
+                          counted(nrow(fit$path) - 1L, what)), "sparsels_interrupted")
   }
   fit
 }
@@ -262,7 +264,7 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   cat(sprintf("lambda: %s, %s\n", format(x$lambda, digits = 4), x$lambda_rule))
   cat(best_words(x), sep = "\n")
   if (x$status != "complete") cat(status_words(x), "\n", sep = "")
-  if (n > 0L) print_path(x$path, n)
+  if (n > 0L) print_path(x, n)
   invisible(x)
 }
 
@@ -280,34 +282,58 @@ fit_title <- function(fit) {
 
 best_words <- function(fit) {
   row <- fit$path[fit$coefficients[[fit$size + 1L]]$step + 1L, ]
-  figure <- sprintf("best size: %d, %s %s", fit$size, fit$criterion$label,
-                    format(row$criterion, digits = 4))
-  if (!is.null(row$error) && fit$criterion$name != "error") {
-    figure <- sprintf("%s (error rate %s)", figure, format(row$error, digits = 3))
+  error <- if (!is.null(row$error) && fit$criterion$name != "error") {
+    sprintf(" (error rate %s)", format(row$error, digits = 3))
+  } else {
+    ""
   }
+  if (is_training(fit)) {
+    figure <- sprintf("size %d: %s %s, leave-one-out squared error %s%s", fit$size,
+                      fit$criterion$label, format(row$criterion, digits = 4),
+                      format(row$squared, digits = 4), error)
+    honest <- "  (the set is chosen on all rows: use cross_validate() for an honest estimate)"
+    return(c(figure, honest))
+  }
+  figure <- sprintf("best size: %d, %s %s%s", fit$size, fit$criterion$label,
+                    format(row$criterion, digits = 4), error)
   c(figure, "  (selection criterion, optimistic: use cross_validate() for an honest estimate)")
 }
+
+# whether the criterion is a figure of the training rows; the held-out error then stands beside it
+is_training <- function(fit) fit$criterion$name == "r_squared"
 
 status_words <- function(fit) {
   switch(fit$status,
     early_stop = sprintf("stopped early: no improvement for %d steps (set `k` to go on)",
                          fit$control$patience),
     interrupted = "interrupted: this is the path up to there",
-    move_limit = "stopped: the search came to its limit of moves without settling"
+    move_limit = "stopped: the search came to its limit of moves without settling",
+    node_limit = "stopped: a search came to its limit of `nodes`, fit$proof has the gaps"
   )
 }
 
-print_path <- function(path, n) {
+print_path <- function(fit, n) {
   cat("path:\n")
-  shown <- utils::head(path, n)
+  shown <- utils::head(fit$path, n)
   text <- shown[, c("step", "action", "name", "size")]
-  text$name[is.na(text$name)] <- ""
-  for (figure in intersect(c("criterion", "se", "error"), names(shown))) {
+  text$name <- moved_names(fit, shown)
+  figures <- c("criterion", if (is_training(fit)) "squared" else "se", "error")
+  for (figure in intersect(figures, names(shown))) {
     text[[figure]] <- format(shown[[figure]], digits = 4)
   }
   print(text, row.names = FALSE, right = TRUE)
-  more <- nrow(path) - nrow(shown)
+  more <- nrow(fit$path) - nrow(shown)
   if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, "more step")))
+}
+
+# the column moved, or the whole of a set that was found at once
+moved_names <- function(fit, rows) {
+  names <- ifelse(is.na(rows$name), "", rows$name)
+  for (row in which(rows$action == "found")) {
+    names[row] <- paste(fit$problem$names[fit$coefficients[[rows$size[row] + 1L]]$features],
+                        collapse = " ")
+  }
+  ifelse(nchar(names) > 40L, paste0(substr(names, 1L, 37L), "..."), names)
 }
 
 #' @rdname sparse_fit
@@ -321,7 +347,9 @@ summary.sparse_fit <- function(object, ...) {
 print.summary.sparse_fit <- function(x, ...) {
   print(x$fit, n = 0L)
   cat("best model of every size:\n")
-  figures <- setdiff(names(x$sizes), c("step", "action", "feature", "squared"))
+  figures <- c("name", "size", "criterion", if (is_training(x$fit)) "squared" else "se", "error")
+  x$sizes$name <- moved_names(x$fit, x$sizes)
+  figures <- intersect(figures, names(x$sizes))
   print(x$sizes[, figures], row.names = FALSE, digits = 4)
   cat(sprintf("coefficients at size %d:\n", x$fit$size))
   print(x$coefficients, digits = 4)

@@ -5,11 +5,12 @@
 #'
 #' Start with [greedy_rls()], which selects features, and [cross_validate()], which tells how good
 #' the selection really is; or with [kernel_rls()], which learns a kernel expansion on few rows, and
-#' [cv_error()], which holds any rows out of it. Data are stated once with [as_problem()], rows are
-#' held out by [make_folds()]; methods return a [sparse_fit] or a [kernel_fit].
+#' [cv_error()], which holds any rows out of it; or with [poss()] and [best_subset()], which search
+#' for the subset that fits best. Data are stated once with [as_problem()], rows are held out by
+#' [make_folds()]; methods return a [sparse_fit] or a [kernel_fit].
 #'
 #' @useDynLib sparsels, .registration = TRUE
-#' @importFrom stats coef predict fitted residuals nobs
+#' @importFrom stats coef predict fitted residuals nobs update
 #' @importFrom Matrix crossprod
 #' @keywords internal
 "_PACKAGE"

@@ -269,6 +269,86 @@ static SEXP C_holdout(SEXP spectrum, SEXP control) {
   return out;
 }
 
+/* ---- subsets ---- */
+
+static const double *real_or_null(SEXP list, const char *name) {
+  SEXP part = field(list, name);
+  return isNull(part) ? NULL : REAL(part);
+}
+
+static struct gram unpack_gram(SEXP terms) {
+  SEXP b = field(terms, "b"), whole = field(terms, "whole"), X = field(terms, "X");
+  struct gram gram = {.n = nrows(b),
+      .L = ncols(b),
+      .diagonal = REAL(field(terms, "diagonal")),
+      .b = REAL(b),
+      .whole = real_or_null(terms, "whole"),
+      .m = int_field(terms, "m"),
+      .X = real_or_null(terms, "X")};
+  if (isNull(whole) && isNull(X)) {
+    gram.x = unpack_matrix(field(terms, "x"));
+    gram.w = REAL(field(terms, "w"));
+    gram.scale = REAL(field(terms, "scale"));
+    gram.G = REAL(field(terms, "G"));
+    gram.q = nrows(field(terms, "G"));
+  }
+  return gram;
+}
+
+static SEXP C_poss(SEXP terms, SEXP control) {
+  const struct gram gram = unpack_gram(terms);
+  SEXP random = field(control, "random"), count = field(control, "count");
+  SEXP size = field(control, "size"), columns = field(control, "columns");
+  const struct poss_control ctl = {.lambda = asReal(field(control, "lambda")),
+      .most = int_field(control, "most"),
+      .isolated = int_field(control, "isolated"),
+      .islands = length(count),
+      .capacity = int_field(control, "capacity"),
+      .kept = int_field(control, "kept"),
+      .iterations = asReal(field(control, "iterations"))};
+  const size_t places = (size_t)ctl.capacity * (size_t)ctl.islands;
+  SEXP out = PROTECT(named_list(7));
+  struct poss_state state = {.random = int_answer(out, 0, "random", (size_t)length(random)),
+      .count = int_answer(out, 1, "count", (size_t)length(count)),
+      .size = int_answer(out, 2, "size", places),
+      .columns = int_answer(out, 3, "columns", places * (size_t)ctl.most),
+      .gain = real_answer(out, 4, "gain", places),
+      .done = real_answer(out, 5, "done", 1)};
+  memcpy(state.random, INTEGER(random), (size_t)length(random) * sizeof(int));
+  memcpy(state.count, INTEGER(count), (size_t)length(count) * sizeof(int));
+  memcpy(state.size, INTEGER(size), (size_t)length(size) * sizeof(int));
+  memcpy(state.columns, INTEGER(columns), (size_t)length(columns) * sizeof(int));
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  void *work = R_alloc(poss_work(&gram, &ctl, host.threads), 1);
+  *int_answer(out, 6, "status", 1) = (int)poss(&gram, &ctl, &host, work, &state);
+  UNPROTECT(1);
+  return out;
+}
+
+static SEXP C_best_subset(SEXP terms, SEXP control) {
+  const struct gram gram = unpack_gram(terms);
+  const struct best_control ctl = {.lambda = asReal(field(control, "lambda")),
+      .k = int_field(control, "k"),
+      .nodes = asReal(field(control, "nodes")),
+      .total = asReal(field(terms, "total"))};
+  const size_t k = (size_t)ctl.k;
+  SEXP out = PROTECT(named_list(5));
+  struct best_result result = {.set = int_answer(out, 0, "set", k * k),
+      .gain = real_answer(out, 1, "gain", k),
+      .bound = real_answer(out, 2, "bound", k),
+      .nodes = real_answer(out, 3, "nodes", k)};
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  void *work = R_alloc(best_work(&gram, &ctl), 1);
+  const enum status status = best_subset(&gram, &ctl, &host, work, &result);
+  int *ends = int_answer(out, 4, "ends", 2);
+  ends[0] = (int)status;
+  ends[1] = result.sizes;
+  UNPROTECT(1);
+  return out;
+}
+
 #define ENTRY(name, arguments)                                                                     \
   { #name, (DL_FUNC)(void (*)(void))name, arguments }
 
@@ -276,6 +356,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_greedy_rls, 2),
     ENTRY(C_kernel_spectrum, 2),
     ENTRY(C_holdout, 2),
+    ENTRY(C_poss, 2),
+    ENTRY(C_best_subset, 2),
     {NULL, NULL, 0},
 };
 

@@ -173,4 +173,92 @@ enum status holdout(const struct spectrum *sp, const struct held *held, const do
 size_t holdout_work(
     const struct spectrum *sp, const struct held *held, ptrdiff_t c, enum form form, int threads);
 
+/* ---- gram.c: X'X of the usable working columns, whole or an entry at a time ---- */
+
+struct gram {
+  ptrdiff_t n, L;
+  const double *diagonal; /* n, x_j'x_j */
+  const double *b;        /* n x L, X'y */
+  const double *whole;    /* n x n; NULL: made from the columns when asked for */
+  ptrdiff_t m;
+  const double *X; /* m x n, the working columns; NULL when x is sparse: */
+  ptrdiff_t q;
+  struct matrix x;     /* m x n, as the user gave it */
+  const double *w;     /* m, case weights */
+  const double *scale; /* n, what divides each column */
+  const double *G;     /* q x n, what the covariates explain: Q'(sqrt(w) x_j) / scale_j */
+};
+
+/* Columns of X'X that were asked for often, kept by one thread. An entry has the same bits whether
+   it comes from here or not. */
+struct gram_cache {
+  int capacity, used;
+  int *slot;       /* n, where a column is, -1 if it is not */
+  int *asked;      /* n, how many of its entries were computed one by one */
+  double *columns; /* n x capacity */
+  double *dense;   /* m, room for one column of x */
+};
+
+void gram_forget(const struct gram *gram, struct gram_cache *cache);
+
+/* x_i'x_j. O(1) when it is there, else O(m) or the nonzeros of both. */
+double gram_entry(const struct gram *gram, struct gram_cache *cache, ptrdiff_t i, ptrdiff_t j);
+
+/* out (n) := X'x_j. O(mn) or the nonzeros. */
+void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *out);
+
+/* ---- poss.c: Pareto optimisation for subset selection ---- */
+
+struct poss_control {
+  double lambda;
+  int most;     /* largest size that is archived, 2k - 1 */
+  int isolated; /* whether only sets with the same first column are compared */
+  int islands;
+  int capacity;      /* how many sets an island can archive */
+  int kept;          /* how many columns of X'X each thread may keep when it is not whole */
+  double iterations; /* of each island */
+};
+
+/* The archives, taken over and left behind. */
+struct poss_state {
+  int *random;  /* 8 x islands, 256 bits for each generator */
+  int *count;   /* islands, the sets archived */
+  int *size;    /* capacity x islands */
+  int *columns; /* most x capacity x islands, ascending */
+  double *gain; /* capacity x islands, b'(C + lambda I)^-1 b of each; only left behind */
+  double *done; /* iterations of each island; only left behind */
+};
+
+size_t poss_work(const struct gram *gram, const struct poss_control *control, int threads);
+
+/* Qian, Yu and Zhou 2015, Algorithm 2, on independent islands. O(1) to O(k^2) an iteration once the
+   entries of X'X are there. */
+enum status poss(const struct gram *gram, const struct poss_control *control, struct host *host,
+    void *work, struct poss_state *state);
+
+/* ---- best.c: the best subset of every size, proven ---- */
+
+struct best_control {
+  double lambda;
+  int k;        /* sizes 1..k */
+  double nodes; /* at most, for each size */
+  double total; /* tr(y'y), what no gain exceeds */
+};
+
+struct best_result {
+  int sizes;     /* how many sizes there are: k, or fewer when the columns are dependent */
+  int *set;      /* k x k, column s - 1 holds the s columns of size s, ascending */
+  double *gain;  /* k, tr(b_S'(C_SS + lambda I)^-1 b_S) */
+  double *bound; /* k, no set of that size gains more */
+  double *nodes; /* k, sets that were branched from */
+};
+
+size_t best_work(const struct gram *gram, const struct best_control *control);
+
+/* Branch and bound for the set with the largest gain, one size after the other, of the whole X'X.
+   Exponential in k at worst. MOVE_LIMIT when `nodes` ran out for a size: bound is then above gain.
+   */
+enum status best_subset(const struct gram *gram, const struct best_control *control,
+    struct host *host, void *work, struct best_result *result);
+
 #endif

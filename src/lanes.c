@@ -93,3 +93,60 @@ struct pair_dots lanes_pair(ptrdiff_t h, const double *g, const double *c, const
   }
   return (struct pair_dots){gc, gq};
 }
+
+/* With c the entry of C once i is in, a pair gains r_j^2 / d_j + (r_l - c r_j / d_j)^2 / e with
+   e = d_l - c^2 / d_j; no division is needed to tell whether that is enough. */
+EACH_INSTRUCTION_SET
+ptrdiff_t lanes_pair_above(const struct pair_scan *scan, ptrdiff_t from, ptrdiff_t to) {
+  const ptrdiff_t ld = scan->ld, L = scan->L;
+  const double *restrict a = scan->a, *restrict d = scan->d, *restrict r = scan->r;
+  const double *restrict floor = scan->floor;
+  for (ptrdiff_t j = from; j < to; j++) {
+    if (d[j] <= floor[j])
+      continue;
+    const double *restrict row = scan->C + j * ld;
+    const double inverse = 1 / d[j], f = a[j] * scan->inverse;
+    double need = scan->need, top[LANES_PAD] = {0}, above = 0;
+    for (ptrdiff_t o = 0; o < L; o++)
+      need -= r[j + o * ld] * r[j + o * ld] * inverse;
+    if (need <= 0)
+      return j;
+    if (L == 1) {
+      const double h = r[j] * inverse;
+      for (ptrdiff_t l = (j + 1) / LANES_PAD * LANES_PAD; l < ld; l += LANES_PAD) {
+        LANES
+        for (ptrdiff_t u = 0; u < LANES_PAD; u++) {
+          const double c = row[l + u] - f * a[l + u], v = r[l + u] - h * c;
+          double e = d[l + u] - inverse * c * c;
+          e = e > floor[l + u] ? e : floor[l + u];
+          const double more = v * v - need * e;
+          top[u] = more > top[u] ? more : top[u];
+        }
+      }
+    } else {
+      for (ptrdiff_t l = (j + 1) / LANES_PAD * LANES_PAD; l < ld; l += LANES_PAD) {
+        double more[LANES_PAD], c[LANES_PAD];
+        LANES
+        for (ptrdiff_t u = 0; u < LANES_PAD; u++) {
+          c[u] = row[l + u] - f * a[l + u];
+          const double e = d[l + u] - inverse * c[u] * c[u];
+          more[u] = -need * (e > floor[l + u] ? e : floor[l + u]);
+        }
+        for (ptrdiff_t o = 0; o < L; o++) {
+          const double *ro = r + o * ld + l, h = r[j + o * ld] * inverse;
+          LANES
+          for (ptrdiff_t u = 0; u < LANES_PAD; u++)
+            more[u] += (ro[u] - h * c[u]) * (ro[u] - h * c[u]);
+        }
+        LANES
+        for (ptrdiff_t u = 0; u < LANES_PAD; u++)
+          top[u] = more[u] > top[u] ? more[u] : top[u];
+      }
+    }
+    for (ptrdiff_t u = 0; u < LANES_PAD; u++)
+      above = top[u] > above ? top[u] : above;
+    if (above > 0)
+      return j;
+  }
+  return to;
+}

@@ -34,4 +34,22 @@ struct pair_dots {
 };
 struct pair_dots lanes_pair(ptrdiff_t h, const double *g, const double *c, const double *q);
 
+/* Candidates of a best-subset search that are to be added in pairs after candidate i, whose row of
+   C is a. Matrices have ld entries in a row, a multiple of LANES_PAD; where there is no candidate,
+   floor is positive and the rest 0. */
+enum { LANES_PAD = 8 };
+struct pair_scan {
+  ptrdiff_t ld, L;
+  const double *C;     /* rows of ld, before i is in */
+  const double *a;     /* ld */
+  double inverse;      /* 1 / a_i, 0 when there is no i */
+  const double *d, *r; /* ld and ld x L: the diagonal and X'y once i is in */
+  const double *floor; /* ld, a smaller pivot is dependence */
+  double need;         /* what a pair must gain more than */
+};
+
+/* The first candidate j in [from, to) such that j and a candidate in j's block or a later one gain
+   more than `need`, else `to`. */
+ptrdiff_t lanes_pair_above(const struct pair_scan *scan, ptrdiff_t from, ptrdiff_t to);
+
 #endif

@@ -2,6 +2,20 @@
 
 for (file in list.files(pattern = "^oracle-.*[.]R$")) source(file, local = TRUE)
 
+# Runs code with another value in the place of something of the package.
+with_binding <- function(name, value, code) {
+  space <- asNamespace("sparsels")
+  put <- function(value) {
+    unlockBinding(name, space)
+    assign(name, value, space)
+    lockBinding(name, space)
+  }
+  old <- space[[name]]
+  on.exit(put(old))
+  put(value)
+  code
+}
+
 # Prints the class and the message of a refusal, for snapshots.
 refusal <- function(expr) {
   condition <- tryCatch({

@@ -9,19 +9,7 @@ interrupt_me <- function() tools::pskill(Sys.getpid(), tools::SIGINT)
 # sees a signal that was sent
 look <- function() for (i in 1:5000) identity(i)
 
-# Runs code with `bar` in the place of the progress bar.
-with_bar <- function(bar, code) {
-  space <- asNamespace("sparsels")
-  put <- function(value) {
-    unlockBinding("progress_bar", space)
-    assign("progress_bar", value, space)
-    lockBinding("progress_bar", space)
-  }
-  old <- space$progress_bar
-  on.exit(put(old))
-  put(function(...) bar)
-  code
-}
+with_bar <- function(bar, code) with_binding("progress_bar", function(...) bar, code)
 
 long_problem <- function(m = 2000, n = 600) {
   set.seed(80)

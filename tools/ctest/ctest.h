@@ -50,5 +50,7 @@ void test_columns(void);
 void test_greedy(void);
 void test_interrupts(void);
 void test_holdout(void);
+void test_poss(void);
+void test_best(void);
 
 #endif

@@ -50,6 +50,8 @@ int main(void) {
   test_greedy();
   test_interrupts();
   test_holdout();
+  test_poss();
+  test_best();
   printf("%d passed, %d failed\n", passed, failed);
   return failed > 0;
 }

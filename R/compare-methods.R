@@ -1,0 +1,299 @@
+#' Compare methods of subset selection on random splits
+#'
+#' Splits the rows at random again and again, runs every method on the training part of each split,
+#' and compares the training and test \eqn{R^2} of their models of one size: the experiment of Qian,
+#' Yu and Zhou (2015).
+#'
+#' In each split the training rows become a problem of their own, so centre and scale of the columns
+#' are estimated on them alone. Of a fit, the model of size `k` is taken as the method made it, with
+#' its own `lambda`; of column numbers, least squares on these columns and the covariates. A method
+#' that has no model of size `k` enters with its largest one below. For rows \eqn{j} of a part, case
+#' weights \eqn{w} and predictions \eqn{\hat y},
+#' \deqn{R^2 = 1 - \sum_j w_j \| y_j - \hat y_j \|^2 / \sum_j w_j \| y_j - \hat y_j^0 \|^2,}{
+#' R^2 = 1 - sum_j w_j ||y_j - yhat_j||^2 / sum_j w_j ||y_j - yhat0_j||^2,}
+#' where \eqn{\hat y^0}{yhat0} is the prediction of the covariates alone, fitted to the training
+#' rows: their mean, when there is but an intercept. A model that does no better than that has a
+#' test \eqn{R^2} of 0. The paper normalises all variables once, on all rows, and has 1 less the
+#' mean squared error; here no test row has any part in the training, and the variance is that of
+#' the rows at hand about the training mean. Classes are compared by the \eqn{R^2} of their -1/+1
+#' codes.
+#'
+#' The p-value of a method is that of a two-sided paired t-test against the first method over the
+#' splits. The splits share rows, so their differences are not independent and such a test is
+#' optimistic; it is the paper's.
+#'
+#' The splits run on the plan set by `future::plan()` when the package future.apply is installed,
+#' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
+#' gives the same result under any plan. Ctrl-C returns the splits already done, with a warning of
+#' class `sparsels_interrupted`.
+#'
+#' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula
+#'   and data, a data frame, a `SummarizedExperiment` or an earlier problem. For `plot()`, `x` is
+#'   the result of `compare_methods()`.
+#' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
+#'   name is refused. For `plot()`, arguments of [graphics::boxplot()], such as `ylim` and `main`.
+#' @param methods A named list of functions, called as `method(problem, k = k)` with the problem of
+#'   the training rows. A function returns a fit of this package ([sparse_fit]) or at most `k`
+#'   column numbers.
+#' @param k The size of the models compared, between 1 and the smaller of the usable columns and the
+#'   training rows less the covariates less one.
+#' @param splits Number of random splits.
+#' @param test Share of the rows in the test part, above 0 and below 1; it is rounded to whole rows
+#'   and each part has two of them at least.
+#'
+#' @return An object of class `method_comparison`, a list:
+#' * `table`: data frame, a row per method: `method`; for the training part `training` (mean),
+#'   `training_sd`, `training_p` (the t-test), `training_win`, `training_tie` and `training_loss`,
+#'   the number of splits in which the method is above, equal (up to 1e-9) and below the first
+#'   method; and the same for `test`. p is `NA` for the first method and where the differences do
+#'   not vary.
+#' * `r_squared`: array splits x methods x 2 (training, test).
+#' * `chosen`: list matrix splits x methods of column numbers, such as `chosen[[3, "omp"]]`.
+#' * `training_rows`: list with the training rows of each split.
+#' * `k`, `call`, `status` (`"complete"` or `"interrupted"`), `problem` (without its x).
+#'
+#' `plot()` draws a box per method for the training and the test part, over the splits, and returns
+#' invisibly the data frame drawn: `split`, `method` and `part` (factors), `r_squared`.
+#'
+#' @section Cost: `splits` times the cost of all methods; memory, that of one training part per
+#' worker on top of what the methods need.
+#'
+#' @section Errors: `sparsels_error_input` for bad arguments and for a method that returns something
+#' else. An error inside a method keeps its class and says in which split it was.
+#'
+#' @references Qian, C., Yu, Y., Zhou, Z.-H. (2015). Subset selection by Pareto optimization.
+#' Advances in Neural Information Processing Systems 28, 1774-1782.
+#'
+#' @seealso [cross_validate()], which judges one method at every size
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 20), 60)
+#' y <- x[, 3] - x[, 8] + x[, 11] / 2 + rnorm(60)
+#' methods <- list(forward = forward_regression, foba = foba)
+#' methods$ridge <- function(problem, k) forward_regression(problem, k = k, lambda = 5)
+#' # the largest support of the lasso with no more than k columns
+#' if (requireNamespace("glmnet", quietly = TRUE)) {
+#'   methods$lasso <- function(problem, k) {
+#'     path <- glmnet::glmnet(problem$x, problem$y[, 1], weights = problem$weights)
+#'     which(path$beta[, max(which(path$df <= k))] != 0)
+#'   }
+#' }
+#' compared <- compare_methods(x, y, methods = methods, k = 3, splits = 10)
+#' compared
+#' plot(compared)
+#' @export
+compare_methods <- function(x, y = NULL, ..., data = NULL,
+                            methods = list(forward_regression = forward_regression, omp = omp,
+                                           foba = foba, rfe = rfe),
+                            k, splits = 100, test = 0.5) {
+  problem <- fitter_problem(x, y, ..., data = data)
+  check_methods(methods)
+  splits <- check_count(splits, "splits")
+  held_out <- check_test(test, nrow(problem))
+  if (missing(k)) stop_input("`k` must be given: the size of the models to compare")
+  k <- check_size(k, problem, nrow(problem) - held_out)
+  judged <- run_tasks(splits, function(i) {
+    rows <- sort(sample.int(nrow(problem), nrow(problem) - held_out))
+    in_context(paste("split", i), judge_split(problem, rows, methods, k))
+  })
+  if (attr(judged, "interrupted")) warn_splits(length(judged), splits)
+  new_comparison(judged, methods, problem, k, splits, match.call())
+}
+
+# Arguments ---------------------------------------------------------------------------------------
+
+check_methods <- function(methods) {
+  must <- "a list of functions, each with a name of its own"
+  fine <- is.list(methods) && length(methods) && all(vapply(methods, is.function, NA))
+  if (!fine) refuse("methods", must, methods)
+  names <- names(methods)
+  if (is.null(names) || any(names %in% c("", NA)) || anyDuplicated(names)) {
+    stop_input(sprintf("`methods` must be %s", must), "sparsels_error_argument")
+  }
+}
+
+# the number of test rows
+check_test <- function(test, rows) {
+  fine <- is_number(test) && test > 0 && test < 1
+  if (!fine) refuse("test", "a share of the rows, above 0 and below 1", test)
+  held_out <- round(test * rows)
+  if (held_out < 2 || rows - held_out < 2) {
+    stop_input(sprintf("`test` must leave two rows to each part, but is %s of %d rows",
+                       format(test), rows))
+  }
+  held_out
+}
+
+check_size <- function(k, problem, rows) {
+  room <- rows - ncol(problem$z) - 1L
+  if (room < 1L) stop_input("there are too few training rows for a model with the covariates")
+  usable <- sum(problem$usable)
+  what <- if (room < usable) "training rows less covariates and one" else "usable columns"
+  check_count(k, "k", min(room, usable), paste("the number of", what))
+}
+
+warn_splits <- function(done, wanted) {
+  message <- sprintf("interrupted after %d of %s", done, counted(wanted, "split"))
+  if (done == 0L) stop(errorCondition(message, class = c("sparsels_interrupted", "sparsels_error")))
+  warn_sparsels(paste0(message, ": the result is that of these"), "sparsels_interrupted")
+}
+
+# One split ---------------------------------------------------------------------------------------
+
+judge_split <- function(problem, rows, methods, k) {
+  train <- problem[rows, ]
+  models <- lapply(names(methods), function(name) {
+    in_context(sprintf("method '%s'", name), split_model(train, methods[[name]], k))
+  })
+  list(
+    rows = rows, chosen = lapply(models, `[[`, "features"),
+    training = vapply(models, function(model) explained(train, model, problem, rows), 0),
+    test = vapply(models, function(model) explained(train, model, problem, -rows), 0)
+  )
+}
+
+# The model of size k, or the largest one below, on the user's scale.
+split_model <- function(train, method, k) {
+  arguments <- list(quote(train), k = k)
+  if ("progress" %in% names(formals(method))) arguments$progress <- FALSE
+  found <- do.call(method, arguments)
+  if (inherits(found, "sparse_fit")) {
+    sizes <- which(!vapply(found$coefficients, is.null, NA)) - 1L
+    return(model_of(found, max(sizes[sizes <= k])))
+  }
+  fine <- is.numeric(found) && length(found) <= k && all(found %in% seq_len(ncol(train))) &&
+    !anyDuplicated(found)
+  if (!fine) {
+    must <- sprintf("a fit or at most %d different column numbers", k)
+    stop_input(sprintf("a method must return %s, not %s", must, describe(found)))
+  }
+  least_squares(train, as.integer(found))
+}
+
+# Columns that cannot be used or depend on others have the coefficient 0.
+least_squares <- function(problem, columns) {
+  at <- working(problem)
+  used <- columns[problem$usable[columns]]
+  beta <- matrix(0, length(columns), ncol(at$y))
+  if (length(used)) {
+    decomposed <- qr(working_matrix(problem, used, at$q), tol = sqrt(dependent))
+    beta[columns %in% used, ] <- qr.coef(decomposed, at$y)
+    beta[is.na(beta)] <- 0
+  }
+  user_coefficients(problem, list(list(features = columns, beta = beta, row = 1L)))[[1L]]
+}
+
+# R^2 of a model on some rows, against the covariates alone.
+explained <- function(train, model, problem, rows) {
+  x <- problem$x[rows, model$features, drop = FALSE]
+  z <- problem$z[rows, , drop = FALSE]
+  y <- problem$y[rows, , drop = FALSE]
+  squares <- function(score) sum(problem$weights[rows] * (y - score)^2)
+  score <- as.matrix(x %*% model$beta) + z %*% model$covariates
+  1 - squares(score) / squares(z %*% covariate_solver(train)(train$y))
+}
+
+# The result --------------------------------------------------------------------------------------
+
+new_comparison <- function(judged, methods, problem, k, splits, call) {
+  parts <- c("training", "test")
+  r_squared <- vapply(parts, function(part) {
+    do.call(rbind, lapply(judged, `[[`, part))
+  }, matrix(0, length(judged), length(methods)))
+  r_squared <- array(r_squared, c(length(judged), length(methods), 2L),
+                     list(NULL, names(methods), parts))
+  chosen <- do.call(rbind, lapply(judged, `[[`, "chosen"))
+  colnames(chosen) <- names(methods)
+  table <- cbind(data.frame(method = names(methods)), part_table(r_squared, "training"),
+                 part_table(r_squared, "test"), row.names = NULL)
+  structure(list(
+    table = table, r_squared = r_squared, chosen = chosen,
+    training_rows = lapply(judged, `[[`, "rows"), k = k, call = call,
+    status = if (length(judged) < splits) "interrupted" else "complete",
+    problem = without_x(problem)
+  ), class = "method_comparison")
+}
+
+# Mean, standard deviation and what is said against the first method, of one part.
+part_table <- function(r_squared, part) {
+  values <- matrix(r_squared[, , part], dim(r_squared)[1L])
+  ahead <- values - values[, 1L]
+  ahead[abs(ahead) <= 1e-9] <- 0
+  table <- data.frame(
+    mean = colMeans(values), sd = apply(values, 2L, stats::sd), p = apply(ahead, 2L, paired_p),
+    win = colSums(ahead > 0), tie = colSums(ahead == 0), loss = colSums(ahead < 0)
+  )
+  names(table) <- c(part, paste(part, names(table)[-1L], sep = "_"))
+  table
+}
+
+# The two-sided t-test of a mean difference of 0.
+paired_p <- function(difference) {
+  n <- length(difference)
+  spread <- stats::sd(difference)
+  if (n < 2L || spread == 0) return(NA_real_)
+  2 * stats::pt(-abs(mean(difference)) / spread * sqrt(n), n - 1)
+}
+
+# Methods -----------------------------------------------------------------------------------------
+
+#' @export
+print.method_comparison <- function(x, ...) {
+  cat(sprintf("%s, models of size %d, %s (%d training, %d test rows)\n",
+              counted(nrow(x$table), "method"), x$k,
+              counted(length(x$training_rows), "random split"), length(x$training_rows[[1L]]),
+              nrow(x$problem) - length(x$training_rows[[1L]])))
+  print_data(x$problem)
+  if (x$status == "interrupted") cat("interrupted: these splits were done\n")
+  for (part in c("training", "test")) {
+    cat(sprintf("%s R-squared:\n", part))
+    print(part_words(x$table, part), row.names = FALSE)
+  }
+  cat(sprintf("p: paired t-test against %s; win, tie, loss: splits above, equal, below it\n",
+              x$table$method[1L]))
+  invisible(x)
+}
+
+part_words <- function(table, part) {
+  columns <- paste0(part, c("", "_sd", "_p", "_win", "_tie", "_loss"))
+  shown <- stats::setNames(table[c("method", columns)],
+                           c("method", "mean", "sd", "p", "win", "tie", "loss"))
+  shown$mean <- formatC(shown$mean, digits = 4L, format = "f")
+  shown$sd <- formatC(shown$sd, digits = 4L, format = "f")
+  shown$p <- ifelse(is.na(shown$p), "", format.pval(shown$p, digits = 2L, eps = 1e-4))
+  shown
+}
+
+#' @exportS3Method
+plot_data.method_comparison <- function(x) { # nolint: object_name_linter.
+  names <- dimnames(x$r_squared)
+  size <- dim(x$r_squared)
+  data.frame(
+    split = rep(seq_len(size[1L]), size[2L] * size[3L]),
+    method = factor(rep(rep(names[[2L]], each = size[1L]), size[3L]), names[[2L]]),
+    part = factor(rep(names[[3L]], each = size[1L] * size[2L]), names[[3L]]),
+    r_squared = as.vector(x$r_squared)
+  )
+}
+
+#' @rdname compare_methods
+#' @export
+plot.method_comparison <- function(x, ...) {
+  data <- plot_data(x)
+  methods <- nlevels(data$method)
+  colours <- curve_style$colour[match(c("inner", "test"), curve_style$curve)]
+  fill <- grDevices::adjustcolor(colours, 0.4)
+  own <- list(
+    r_squared ~ part + method, data, at = rep(3 * seq_len(methods), each = 2L) + c(-0.45, 0.45),
+    col = fill, border = colours, boxwex = 0.7, xaxt = "n", xlab = "", ylab = "R-squared",
+    main = sprintf("%s, models of size %d", x$problem$response, x$k)
+  )
+  asked <- utils::modifyList(own, list(...))
+  title <- asked$main
+  asked$main <- NULL
+  do.call(graphics::boxplot, asked)
+  graphics::title(title, line = 2.4, cex.main = 1.1)
+  graphics::axis(1, 3 * seq_len(methods), levels(data$method))
+  legend_above(levels(data$part), fill = fill, border = colours)
+  invisible(data)
+}

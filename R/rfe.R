@@ -1,0 +1,198 @@
+#' Recursive feature elimination by linear regression
+#'
+#' Fits a linear model on all columns, drops those with the smallest weights, fits the rest, and so
+#' on down to the sizes wanted.
+#'
+#' Every round minimises, over the columns \eqn{S} that are left,
+#' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{
+#' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2}
+#' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and
+#' standardised columns \eqn{\tilde x}{xs}, and drops the columns with the smallest
+#' \eqn{\sum_l B_{il}^2}{sum_l B_il^2}, summed over outputs. Of equal ones the lowest column goes
+#' first.
+#'
+#' **Rounds.** While more than `k` columns are left, a round drops `step` of them, but never so
+#' many that fewer than `k` stay; from size `k` on it drops one, so that there is a model of every
+#' size up to `k`.
+#'
+#' **More columns than rows.** With `lambda = 0` and more columns than rows less covariates the
+#' model is not unique, and the weights of least norm are taken: \eqn{X'a} with
+#' \eqn{XX'a = y} in the m x m system, solved by Cholesky, or by eigenvectors without the
+#' directions below 1e-10 of the largest where that system is singular too. With fewer columns the
+#' weights come from the Cholesky factor of \eqn{X'X + \lambda I}{X'X + lambda I}. If some of those
+#' columns depend on the columns before them (to 1e-10 of their penalised square) they go first,
+#' all at once; so equal columns are never kept both, and the path is shorter than `k` where fewer
+#' independent columns were left. A positive `lambda` has a use for all of them.
+#'
+#' @inheritParams forward_regression
+#' @param k The largest size a model is wanted of: a number between 1 and the smaller of the usable
+#'   columns and the rows less the covariates less one. `NULL`, the default: that bound, at most 10.
+#' @param step How many columns a round drops while there are more than `k`: a whole number of at
+#'   least 1, or a share of those left, above 0 and below 1 (rounded down, at least one column).
+#'
+#' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` starts with all usable
+#'   columns and has a row for every column dropped; its figures, `criterion` (\eqn{R^2} over what
+#'   the covariates leave, with the penalty counted for `lambda` above 0) and the leave-one-out
+#'   error `squared`, are those of sizes up to `k` and `NA` before. `fit$coefficients` holds the
+#'   models of these sizes, the columns of each in the order of their ranks: the one that would be
+#'   dropped last comes first. `fit$size` is `k`, or the largest size that has a model.
+#'
+#' @section Cost: For m rows and s columns left a round takes O(m^3 + m s) time when s is above m,
+#' after O(m^2 n) for the m x m matrix, of which dropped columns are then taken away; and O(s^3)
+#' below, after O(m s^2) for the matrix of products. With many columns choose a share, such as
+#' `step = 0.1`. Memory is one copy of a dense `x`, none of a sparse one, and a few m x m matrices.
+#'
+#' @inheritSection forward_regression Errors
+#'
+#' @references Guyon, I., Weston, J., Barnhill, S., Vapnik, V. (2002). Gene selection for cancer
+#' classification using support vector machines. Machine Learning 46, 389-422.
+#' \doi{10.1023/A:1012487302797}
+#'
+#' Qian, C., Yu, Y., Zhou, Z.-H. (2015). Subset selection by Pareto optimization. Advances in
+#' Neural Information Processing Systems 28, 1774-1782.
+#'
+#' @seealso [forward_regression()], [compare_methods()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 200), 40)
+#' y <- x[, 7] - x[, 50] + rnorm(40) / 2
+#' fit <- rfe(x, y, k = 5, lambda = 1, step = 0.2)
+#' fit$path[fit$path$size <= 5, ]
+#' selected(fit, 2)
+#' @export
+rfe <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, step = 1) {
+  problem <- fitter_problem(x, y, ..., data = data)
+  control <- subset_control(problem, k, lambda)
+  control$step <- check_step(step)
+  path <- elimination_path(problem, control, eliminate(problem, control))
+  new_sparse_fit("rfe", problem, list(path), control, match.call())
+}
+
+check_step <- function(step) {
+  whole <- is_number(step) && step >= 1 && step == round(step)
+  share <- is_number(step) && step > 0 && step < 1
+  if (!whole && !share) {
+    refuse("step", "a whole number of at least 1, or a share above 0 and below 1", step)
+  }
+  as.double(step)
+}
+
+# The usable columns in the order in which they are dropped, and the largest size with a model.
+eliminate <- function(problem, control) {
+  terms <- gram_terms(problem, whole = FALSE)
+  s <- list(set = seq_along(terms$columns), dropped = integer())
+  s <- drop_wide(problem, terms, control, s)
+  s <- drop_narrow(problem, terms, control, s)
+  list(dropped = terms$columns[s$dropped], largest = s$largest)
+}
+
+# `at` are places in the set
+drop_from <- function(s, at) list(set = s$set[-at], dropped = c(s$dropped, s$set[at]))
+
+# How many columns this round drops.
+round_size <- function(control, size) {
+  if (size <= control$k) return(1L)
+  wanted <- if (control$step < 1) max(1, floor(control$step * size)) else control$step
+  as.integer(min(wanted, size - control$k))
+}
+
+# The places of the smallest rows of a matrix of weights; what differs by rounding is equal.
+smallest_weights <- function(weights, count) order(signif(rowSums(weights^2), 12))[seq_len(count)]
+
+# More columns than rows ---------------------------------------------------------------------------
+
+# K = XX' of the columns left; taken anew when most of it has been taken away.
+drop_wide <- function(problem, terms, control, s) {
+  at <- working(problem)
+  fresh <- Inf
+  while (length(s$set) > nrow(at$y) - ncol(at$q)) {
+    if (sum(terms$diagonal[s$set]) < 0.1 * fresh) {
+      K <- row_products(problem, terms, at$q, s$set)
+      fresh <- sum(diag(K))
+    }
+    a <- project_out(solve_dual(K, at$y, control$lambda, at$q), at$q)
+    weights <- cross_columns(terms, a)[s$set, , drop = FALSE]
+    out <- smallest_weights(weights, round_size(control, length(s$set)))
+    K <- K - row_products(problem, terms, at$q, s$set[out])
+    s <- drop_from(s, out)
+  }
+  s
+}
+
+# XX' of some working columns, m x m
+row_products <- function(problem, terms, q, set) {
+  if (!is.null(terms$X)) return(tcrossprod(terms$X[, set, drop = FALSE]))
+  scaled <- terms$x[, set, drop = FALSE] %*% Matrix::Diagonal(x = 1 / terms$scale[set])
+  products <- as.matrix(Matrix::tcrossprod(sqrt(terms$w) * scaled))
+  project_out(t(project_out(products, q)), q)
+}
+
+# (K + lambda I)^-1 y of least norm. K is zero on the covariates, which y knows nothing of: there
+# anything will do that makes the matrix regular.
+solve_dual <- function(K, y, lambda, q) {
+  shift <- if (lambda > 0) diag(lambda, nrow(K)) else mean(diag(K)) * tcrossprod(q)
+  factor <- tryCatch(chol(K + shift), error = function(e) NULL)
+  if (!is.null(factor) && min(diag(factor)) > 1e-5 * max(diag(factor))) {
+    return(backsolve(factor, backsolve(factor, y, transpose = TRUE)))
+  }
+  spectrum <- eigen(K, symmetric = TRUE)
+  values <- pmax(spectrum$values, 0) + lambda
+  kept <- values > dependent * values[1L]
+  basis <- spectrum$vectors[, kept, drop = FALSE]
+  basis %*% (crossprod(basis, y) / values[kept])
+}
+
+# No more columns than rows -----------------------------------------------------------------------
+
+drop_narrow <- function(problem, terms, control, s) {
+  x <- working_matrix(problem, terms$columns[s$set])
+  C <- crossprod(x) + diag(control$lambda, ncol(x))
+  left <- independent_columns(x, C, control$lambda)
+  out <- setdiff(seq_along(s$set), left)
+  if (length(out)) s <- drop_from(s, out)
+  largest <- min(control$k, length(s$set))
+  C <- C[left, left, drop = FALSE]
+  b <- terms$b[s$set, , drop = FALSE]
+  while (length(s$set)) {
+    factor <- chol(C)
+    weights <- backsolve(factor, backsolve(factor, b, transpose = TRUE))
+    out <- smallest_weights(weights, round_size(control, length(s$set)))
+    s <- drop_from(s, out)
+    C <- C[-out, -out, drop = FALSE]
+    b <- b[-out, , drop = FALSE]
+  }
+  c(s, largest = largest)
+}
+
+# The columns not explained by those before them. The Cholesky factor has the distances on its
+# diagonal; where it finds a small one, QR puts the dependent columns last.
+independent_columns <- function(x, C, lambda) {
+  factor <- tryCatch(chol(C), error = function(e) NULL)
+  if (!is.null(factor) && all(diag(factor)^2 > dependent * diag(C))) return(seq_len(ncol(x)))
+  decomposed <- qr(rbind(x, diag(sqrt(lambda), ncol(x))), tol = sqrt(dependent))
+  sort(decomposed$pivot[seq_len(decomposed$rank)])
+}
+
+# The path ----------------------------------------------------------------------------------------
+
+# What new_sparse_fit() wants: the models of the last sizes and, before them, the moves alone.
+elimination_path <- function(problem, control, s) {
+  n <- length(s$dropped)
+  ranked <- rev(s$dropped)
+  sets <- lapply(s$largest:0, function(size) ranked[seq_len(size)])
+  moves <- data.frame(action = c("start", rep("drop", n)), feature = c(NA, s$dropped),
+                      size = n:0)
+  early <- moves$size > s$largest
+  path <- subset_path(problem, control, sets, moves[!early, ], s$largest)
+  table <- path$path[c(rep(NA_integer_, sum(early)), seq_along(sets)), ]
+  table[names(moves)] <- moves
+  table$step <- n - moves$size
+  table$name <- problem$names[moves$feature]
+  row.names(table) <- NULL
+  path$path <- table
+  path$models <- lapply(path$models, function(model) {
+    model$row <- model$row + sum(early)
+    model
+  })
+  path
+}

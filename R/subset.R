@@ -1,0 +1,116 @@
+# What the methods of best subset share: the products that a gain is made of, and a fit from sets.
+#
+# The gain of a set S is tr(b'(C + lambda I)^-1 b) / tr(y'y) over its columns, with C = X'X and
+# b = X'y in working coordinates: R^2 for lambda = 0, else one less the penalised residual sum of
+# squares.
+
+subset_control <- function(problem, k, lambda) {
+  room <- nrow(problem) - ncol(problem$z) - 1L
+  usable <- sum(problem$usable)
+  upper <- min(usable, room)
+  if (upper < 1L) stop_input("there are too few rows for a subset and the covariates")
+  what <- if (room < usable) "rows less covariates and one" else "usable columns"
+  if (is.null(k)) k <- min(upper, 10L)
+  folds <- make_folds(problem, "loo")
+  list(
+    k = check_count(k, "k", upper, paste("the number of", what)), upper = upper,
+    lambda = check_positive(lambda, "lambda", or_zero = TRUE), lambda_rule = "given",
+    folds = folds,
+    criterion = list(name = "r_squared", higher = TRUE, label = "training R-squared")
+  )
+}
+
+# up to how many columns the whole of X'X is made at once: a quarter of a gigabyte
+whole_gram <- 5792L
+
+# What src/gram.c needs of the usable columns, which it counts from 0: X'X whole, or what it is made
+# of, a dense X or the user's sparse x.
+gram_terms <- function(problem, whole = sum(problem$usable) <= whole_gram) {
+  usable <- which(problem$usable)
+  at <- working(problem)
+  terms <- list(m = nrow(problem), columns = usable, total = sum(at$y^2))
+  if (inherits(problem$x, "dgCMatrix")) {
+    return(sparse_terms(terms, problem$x[, usable, drop = FALSE], problem, at, whole))
+  }
+  X <- working_matrix(problem, usable, at$q)
+  terms$diagonal <- colSums(X^2)
+  terms$b <- unname(crossprod(X, at$y))
+  c(terms, if (whole) list(whole = crossprod(X), X = NULL) else list(whole = NULL, X = X))
+}
+
+# the covariates explain G'G of X'X; x itself stays sparse
+sparse_terms <- function(terms, x, problem, at, whole) {
+  scale <- problem$scale[terms$columns]
+  G <- as.matrix(Matrix::crossprod(at$q, at$root_w * x)) / rep(scale, each = ncol(at$q))
+  own <- Matrix::colSums(problem$weights * x^2) / scale^2 - colSums(G^2)
+  b <- as.matrix(Matrix::crossprod(x, at$root_w * at$y)) / scale
+  products <- if (whole) {
+    unname(as.matrix(Matrix::crossprod(at$root_w * x)) / outer(scale, scale) - crossprod(G))
+  }
+  c(terms, list(whole = products, X = NULL, x = x, w = problem$weights, scale = scale,
+                G = unname(G), diagonal = unname(own), b = unname(b)))
+}
+
+# Figures of the ridge model on a set of columns: gain, working coefficients, leave-one-out
+# residuals and residuals in the user's units.
+subset_model <- function(problem, columns, lambda) {
+  at <- working(problem)
+  x <- working_matrix(problem, columns, at$q)
+  s <- length(columns)
+  own <- 0
+  beta <- matrix(0, s, ncol(at$y))
+  if (s) {
+    decomposed <- qr(rbind(x, diag(sqrt(lambda), s)), LAPACK = TRUE)
+    beta <- qr.coef(decomposed, rbind(at$y, matrix(0, s, ncol(at$y))))
+    own <- rowSums(qr.Q(decomposed)[seq_len(nrow(x)), , drop = FALSE]^2)
+  }
+  residual <- at$y - x %*% beta
+  left <- 1 - own - rowSums(at$q^2)
+  loo <- residual / left / at$root_w
+  for (row in which(left < 1e-10)) loo[row, ] <- residual_without(problem, columns, row)
+  list(gain = 1 - (sum(residual^2) + lambda * sum(beta^2)) / sum(at$y^2), beta = beta, loo = loo,
+       residual = residual / at$root_w)
+}
+
+# Held-out residual of a row that some column needs to be estimated: without it that column takes no
+# part.
+residual_without <- function(problem, columns, row) {
+  x <- as.matrix(problem$x[, columns, drop = FALSE])
+  x <- (x - rep(problem$centre[columns], each = nrow(x))) /
+    rep(problem$scale[columns], each = nrow(x))
+  design <- cbind(problem$z, x)
+  root_w <- sqrt(problem$weights[-row])
+  beta <- qr.coef(qr(root_w * design[-row, , drop = FALSE], tol = 1e-10),
+                  root_w * problem$y[-row, , drop = FALSE])
+  beta[is.na(beta)] <- 0
+  problem$y[row, ] - design[row, , drop = FALSE] %*% beta
+}
+
+# A path for new_sparse_fit() from the sets after each step (column numbers in the order chosen):
+# `steps` has the columns action and feature. The best set of each size is its model; `size` is the
+# one chosen.
+subset_path <- function(problem, control, sets, steps, size, status = "complete") {
+  made <- lapply(sets, function(set) subset_model(problem, set, control$lambda))
+  gain <- vapply(made, `[[`, 0, "gain")
+  figure <- function(name) {
+    criterion <- as_criterion(name, problem, control$folds)
+    vapply(made, function(one) judge(problem, control$folds, criterion, list(one$loo))$value, 0)
+  }
+  path <- data.frame(
+    step = seq_along(sets) - 1L, action = steps$action, feature = steps$feature,
+    name = problem$names[steps$feature], size = lengths(sets), criterion = gain, se = NA_real_,
+    squared = figure("squared")
+  )
+  if (problem$task != "regression") path$error <- figure("error")
+  models <- lapply(0:max(path$size), function(s) {
+    row <- which(path$size == s)
+    row <- row[which.max(gain[row])]
+    if (!length(row)) return(NULL)
+    list(features = sets[[row]], beta = made[[row]]$beta, row = row)
+  })
+  chosen <- made[[models[[size + 1L]]$row]]
+  list(
+    lambda = control$lambda, status = status, path = path, size = as.integer(size),
+    models = models, held_out = problem$y - chosen$loo, fitted = problem$y - chosen$residual
+  )
+}
