@@ -204,8 +204,7 @@ plot.cv_variance <- function(x, ...) {
     panel <- data.frame(approach = data$approach, mean = data[[figure]])
     panel$lower <- panel$upper <- panel$mean
     label <- sprintf("%s of the mean squared error of %s", figure, x$problem$response)
-    empty_plot(log2(data$lambda), panel, "", label, "",
-               xlab = "log2(lambda)", ...)
+    empty_plot(log2(data$lambda), panel, list(ylab = label, xlab = "log2(lambda)"), ...)
     for (i in seq_len(nrow(styles))) {
       own <- panel$approach == styles$approach[i]
       draw_curve(log2(data$lambda[own]), panel[own, ], styles[i, ])

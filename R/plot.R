@@ -84,7 +84,8 @@ curve_names <- function(x) {
 #' @export
 plot.sparse_fit <- function(x, ...) {
   data <- plot_data(x)
-  empty_plot(data$size, data, plot_title(x), x$criterion$label, optimistic, ...)
+  words <- list(main = plot_title(x), ylab = x$criterion$label, sub = optimistic)
+  empty_plot(data$size, data, words, ...)
   draw_curve(data$size, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
   marked <- marked_sizes(data)
   graphics::points(mean ~ size, marked, pch = marked$pch, cex = marked$cex, col = mark_colour)
@@ -119,7 +120,7 @@ mark_colour <- "#D55E00"
 plot.cv_result <- function(x, ...) {
   data <- plot_data(x)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
-  empty_plot(data$size, data, plot_title(x), error_axis(x), "", ...)
+  empty_plot(data$size, data, list(main = plot_title(x), ylab = error_axis(x)), ...)
   shift <- dodge(data$size) * (seq_len(nrow(styles)) - 2)
   for (i in rev(seq_len(nrow(styles)))) {
     part <- data[data$curve == styles$curve[i], ]
@@ -153,7 +154,8 @@ plot.kernel_fit <- function(x, ...) {
   data <- plot_data(x)
   styles <- kernel_styles(x)
   label <- sprintf("mean squared error (squared units of %s)", x$problem$response)
-  empty_plot(log2(data$lambda), data, plot_title(x), label, "", xlab = "log2(lambda)", ...)
+  words <- list(main = plot_title(x), ylab = label, xlab = "log2(lambda)")
+  empty_plot(log2(data$lambda), data, words, ...)
   for (i in rev(seq_len(nrow(styles)))) {
     part <- data[data$curve == styles$curve[i], ]
     draw_curve(log2(part$lambda), part, styles[i, ])
@@ -184,12 +186,9 @@ error_axis <- function(x) {
   sprintf("mean squared error (squared units of %s)", x$problem$response)
 }
 
-empty_plot <- function(at, data, main, ylab, sub, ...) {
-  own <- list(
-    x = range(at), y = range(data$lower, data$upper), type = "n", xaxt = "n", main = main,
-    sub = sub, xlab = "selected features", ylab = ylab
-  )
-  asked <- utils::modifyList(own, list(...))
+# `words` are the plot's own main, ylab, sub and xlab; `...` is what the user asks for instead
+empty_plot <- function(at, data, words, ...) {
+  asked <- plot_settings(at, data, words, ...)
   # the title stands above the two lines that legend_above() may need
   title <- asked$main
   asked$main <- NULL
@@ -197,6 +196,12 @@ empty_plot <- function(at, data, main, ylab, sub, ...) {
   graphics::title(title, line = 2.4, cex.main = 1.1)
   ticks <- graphics::axTicks(1)
   graphics::axis(1, ticks[ticks == round(ticks)])
+}
+
+plot_settings <- function(at, data, words, ...) {
+  own <- list(x = range(at), y = range(data$lower, data$upper), type = "n", xaxt = "n",
+              xlab = "selected features")
+  utils::modifyList(utils::modifyList(own, words), list(...))
 }
 
 # Bars and marks at no more than 31 places, so that a long path stays legible.

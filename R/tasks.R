@@ -45,9 +45,9 @@ has_parallel_plan <- function() {
 # "L'Ecuyer-CMRG" with R's default normals and sampling.
 task_streams <- function(n) {
   first <- c(10407L, sample.int(.Machine$integer.max, 6))
-  Reduce(function(stream, i) parallel::nextRNGStream(stream), seq_len(n - 1), first,
-    accumulate = TRUE
-  )
+  streams <- list(first)
+  for (i in seq_len(n - 1)) streams[[i + 1]] <- parallel::nextRNGStream(streams[[i]])
+  streams
 }
 
 # The first element of .Random.seed holds the kinds: putting it back restores them as well.

@@ -173,7 +173,8 @@ enum status holdout(const struct spectrum *sp, const struct held *held, const do
 size_t holdout_work(
     const struct spectrum *sp, const struct held *held, ptrdiff_t c, enum form form, int threads);
 
-/* ---- gram.c: X'X of the usable working columns, whole or an entry at a time ---- */
+/* ---- gram.c: X'X of the usable working columns, none of them constant, whole or an entry at a
+   time ---- */
 
 struct gram {
   ptrdiff_t n, L;
@@ -189,8 +190,8 @@ struct gram {
   const double *G;     /* q x n, what the covariates explain: Q'(sqrt(w) x_j) / scale_j */
 };
 
-/* Columns of X'X that were asked for often, kept by one thread. An entry has the same bits whether
-   it comes from here or not. */
+/* Columns of X'X that were asked for often, kept by one thread. An entry off the diagonal has the
+   same bits whether it comes from here or not. */
 struct gram_cache {
   int capacity, used;
   int *slot;       /* n, where a column is, -1 if it is not */

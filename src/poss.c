@@ -71,15 +71,14 @@ static double unit(uint64_t *s) {
   return (double)(random_bits(s) >> 11) * 0x1p-53;
 }
 
-/* How many of n columns are flipped when each is with probability 1 / n. */
+/* How many of n columns are flipped when each is with probability 1 / n: at most all of them,
+   however the sum is rounded. */
 static void flip_distribution(ptrdiff_t n, double *cdf) {
-  const double p = 1 / (double)n;
-  double mass = pow(1 - p, (double)n), sum = 0;
+  double mass = pow(1 - 1 / (double)n, (double)n), sum = 0;
   for (int c = 0; c < FLIPS; c++) {
-    if (n == 1)
-      mass = c == 1;
-    cdf[c] = sum += mass;
-    mass *= ((double)n - c) / (c + 1) * p / (1 - p);
+    sum += mass;
+    cdf[c] = c < n ? sum : 1;
+    mass *= (double)(n - c) / ((double)(c + 1) * fmax(1, (double)n - 1));
   }
 }
 
@@ -153,10 +152,15 @@ static void copy_head(
 }
 
 /* What deleting each column of a member costs: alpha_p^2 over the diagonal of (C + lambda I)^-1,
-   alpha = R^-1 z. A column with an infinite pivot costs nothing. */
+   alpha = R^-1 z. With an infinite pivot another column may step in: then no cost is sure. */
 static void deletion_losses(const struct shared *search, struct member *member, double *inverse) {
   const struct subset *set = &member->set;
   const ptrdiff_t most = search->control->most, s = set->size;
+  for (ptrdiff_t i = 0; i < s; i++)
+    if (isinf(set->R[i + i * most])) {
+      memset(member->loss, 0, (size_t)s * sizeof(double));
+      return;
+    }
   for (ptrdiff_t j = 0; j < s; j++) { /* R^-1, column by column */
     double *v = inverse + j * most;
     v[j] = 1 / set->R[j + j * most];
@@ -164,7 +168,7 @@ static void deletion_losses(const struct shared *search, struct member *member, 
       double sum = 0;
       for (ptrdiff_t p = i + 1; p <= j; p++)
         sum += set->R[i + p * most] * v[p];
-      v[i] = isinf(set->R[i + i * most]) ? 0 : -sum / set->R[i + i * most];
+      v[i] = -sum / set->R[i + i * most];
     }
   }
   for (ptrdiff_t i = 0; i < s; i++) {
@@ -177,7 +181,7 @@ static void deletion_losses(const struct shared *search, struct member *member, 
         alpha += inverse[i + p * most] * set->z[p + l * most];
       square += alpha * alpha;
     }
-    member->loss[i] = diagonal > 0 ? square / diagonal : 0;
+    member->loss[i] = square / diagonal;
   }
 }
 
@@ -241,6 +245,7 @@ static int is_dominated(
   int s = size;
   while (s > 0 && at[s] < 0)
     s--;
+  *for_good = 0;
   if (s == 0) /* nothing, or the empty set, whose gain counts as none at all */
     return 0;
   const double best = island->member[at[s]].set.gain;

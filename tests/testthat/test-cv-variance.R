@@ -75,6 +75,7 @@ test_that("repeats are summed up by mean and variance, reproducibly", {
   expect_equal(one$table$mean[3], mean(one$errors[, 1, 2]))
   expect_equal(one$table$variance[6], var(one$errors[, 2, 3]))
   expect_identical(varied(repeats = 1, approach = 3)$table$variance, c(NA_real_, NA_real_))
+  expect_identical(varied(repeats = 1), varied(repeats = 1))
   only <- varied(repeats = 2, approach = c(3, 1))
   expect_identical(unique(only$table$approach), c(3L, 1L))
   greedy <- varied(repeats = 1, approach = 2, select = function(problem, n) {

@@ -31,6 +31,15 @@ test_that("a fit is drawn as its path, chosen and one-standard-error sizes marke
   expect_equal(data$size[data$one_se], best_size(fit, "1se"))
 })
 
+test_that("what the user asks for takes the place of its own word only", {
+  words <- list(main = "title", ylab = "error", sub = "below")
+  data <- data.frame(lower = 1:2, upper = 3:4)
+  asked <- plot_settings(1:2, data, words, main = "mine", ylim = c(0, 9))
+  expect_identical(asked[c("main", "ylab", "sub", "ylim")],
+                   list(main = "mine", ylab = "error", sub = "below", ylim = c(0, 9)))
+  expect_identical(drawn(plot(a_fit(), main = "mine", ylab = "loss"))$size, 0:5)
+})
+
 test_that("a criterion without a standard error has no bars and one mark", {
   fit <- a_fit(classes = TRUE, criterion = "auc")
   data <- drawn(plot(fit))

@@ -870,7 +870,45 @@ static void test_starts(void) {
   }
 }
 
+/* A number as large as they come flips all columns and no more. */
+static void test_largest_number(void) {
+  static const uint32_t words[] = {0xFFFFFFFFu, 0xFFF7FFFFu, 0x0018000Cu, 0x00060003u, 0xFFE7FFF3u,
+      0xFFF1FFFDu, 0x0018000Cu, 0x000E0003u}; /* the second number of these is 1 - 2^-53 */
+  for (int n = 2; n <= 14; n++) {
+    seed(380);
+    struct made made = make_untied((struct shape){.m = 20, .n = n < 3 ? 3 : n, .L = 1, .q = 1});
+    made.pb.n = n;
+    struct terms terms = make_terms(&made, WHOLE);
+    const struct poss_control control = control_of(&terms, 2, 0, 0, 1);
+    struct run run = fresh(&control);
+    memcpy(run.state.random, words, sizeof words);
+    check_search(&run, &terms, &control, 1);
+    discard_run(&run);
+    discard_terms(&terms);
+    discard(&made);
+  }
+}
+
+/* Of two equal columns either can be deleted, whichever of them adds nothing to the other. */
+static void test_stand_in(void) {
+  double C[] = {1, 1, 0, 1, 1, 0, 0, 0, 1}, ones[] = {1, 1, 1}, b[] = {1, 1, 0.5};
+  const struct terms terms = {
+      .gram = {.n = 3, .L = 1, .diagonal = ones, .b = b, .whole = C}, .C = C, .b = b};
+  const struct poss_control control = control_of(&terms, 2, 0, 0, 1);
+  static const int both[] = {0, 1}, weak[] = {2};
+  seed(390);
+  for (int time = 0; time < 100; time++) {
+    struct run run = fresh(&control);
+    put(&run, &control, weak, 1);
+    put(&run, &control, both, 2);
+    check_search(&run, &terms, &control, 1);
+    discard_run(&run);
+  }
+}
+
 void test_poss(void) {
+  test_largest_number();
+  test_stand_in();
   test_gram();
   test_searches();
   test_single_column();
