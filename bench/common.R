@@ -52,6 +52,19 @@ load_average <- function() {
   strsplit(readLines("/proc/loadavg"), " ")[[1]][1]
 }
 
+# Medians of the elapsed seconds of each function, called in turn, `times` times.
+interleaved <- function(calls, times) {
+  seconds <- vapply(seq_len(times), function(i) {
+    vapply(calls, function(call) {
+      gc()
+      from <- Sys.time()
+      call()
+      as.double(difftime(Sys.time(), from, units = "secs"))
+    }, 0)
+  }, numeric(length(calls)))
+  apply(matrix(seconds, length(calls), dimnames = list(names(calls), NULL)), 1, median)
+}
+
 # Okabe and Ito's colours, as in the package's own pictures.
 colours <- c(blue = "#0072B2", red = "#D55E00", green = "#009E73", grey = "#555555")
 

@@ -56,19 +56,6 @@ load_reference <- function() {
   dyn.load(library_file)
 }
 
-# Medians of the elapsed seconds of each function, called in turn, `times` times.
-interleaved <- function(calls, times) {
-  seconds <- vapply(seq_len(times), function(i) {
-    vapply(calls, function(call) {
-      gc()
-      from <- Sys.time()
-      call()
-      as.double(difftime(Sys.time(), from, units = "secs"))
-    }, 0)
-  }, numeric(length(calls)))
-  apply(matrix(seconds, length(calls), dimnames = list(names(calls), NULL)), 1, median)
-}
-
 slope <- function(x, seconds) coef(lm(log(seconds) ~ log(x)))[[2]]
 
 last_slope <- function(x, seconds) slope(tail(x, 2), tail(seconds, 2))

@@ -99,19 +99,6 @@ solve_spd <- function(P, b) {
 
 # Measure -----------------------------------------------------------------------------------------
 
-# Medians of the elapsed seconds of each function, called in turn, `times` times.
-interleaved <- function(calls, times) {
-  seconds <- vapply(seq_len(times), function(i) {
-    vapply(calls, function(call) {
-      gc()
-      from <- Sys.time()
-      call()
-      as.double(difftime(Sys.time(), from, units = "secs"))
-    }, 0)
-  }, numeric(length(calls)))
-  apply(matrix(seconds, length(calls), dimnames = list(names(calls), NULL)), 1, median)
-}
-
 off <- function(a, b) max(abs(a / b - 1))
 
 # One column of the table: all of it `times` times for a small basis, once for a large one; of the

@@ -7,6 +7,7 @@
    last three additions are scanned by a closed form, lanes_pair_above(). */
 #include "kernels.h"
 #include "lanes.h"
+#include "sets.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -67,22 +68,6 @@ static int stopped(struct best *b) {
 
 /* ---- sets ---- */
 
-static void sort(int *set, int size) {
-  for (int i = 1; i < size; i++)
-    for (int p = i; p > 0 && set[p - 1] > set[p]; p--) {
-      const int swap = set[p];
-      set[p] = set[p - 1];
-      set[p - 1] = swap;
-    }
-}
-
-static int has(const int *set, int size, int j) {
-  for (int i = 0; i < size; i++)
-    if (set[i] == j)
-      return 1;
-  return 0;
-}
-
 /* Gain of a set from scratch. A dependent column adds nothing: its pivot is infinite. O(s^3) */
 static double gain_of(struct best *b, const int *set, int size) {
   const struct gram *gram = b->gram;
@@ -113,7 +98,7 @@ static double gain_of(struct best *b, const int *set, int size) {
 /* The set, in any order, becomes the best one if it is. */
 static void offer(struct best *b, const int *set) {
   memcpy(b->trial, set, (size_t)b->size * sizeof(int));
-  sort(b->trial, b->size);
+  sort_columns(b->trial, b->size);
   const double gain = gain_of(b, b->trial, b->size);
   if (!(gain > b->enough))
     return;
@@ -155,7 +140,7 @@ static int best_addition(const struct best *b, const int *set, int size) {
   int best = -1;
   double most = 0;
   for (int j = 0; j < n; j++) {
-    if (b->left_d[j] <= DEPENDENT * own(b, j) || has(set, size, j))
+    if (b->left_d[j] <= DEPENDENT * own(b, j) || place_of(set, size, j) >= 0)
       continue;
     double gain = 0;
     for (ptrdiff_t o = 0; o < b->gram->L; o++)
@@ -495,9 +480,9 @@ static void find_twins(struct best *b) {
 static void prefer_lowest(const struct best *b, int *set, int size) {
   for (int i = 0; i < size; i++)
     for (int j = b->twin[set[i]]; j < set[i]; j++)
-      if (b->twin[j] == b->twin[set[i]] && !has(set, size, j))
+      if (b->twin[j] == b->twin[set[i]] && place_of(set, size, j) < 0)
         set[i] = j;
-  sort(set, size);
+  sort_columns(set, size);
 }
 
 /* The empty set and the candidates: all columns, but of those that are the same the first only,

@@ -1,6 +1,7 @@
 /* POSS: subset selection as a search with two objectives, gain and size. Qian, Yu and Zhou 2015,
    Algorithm 2, for the gain b_S'(C_SS + lambda I)^-1 b_S. */
 #include "kernels.h"
+#include "sets.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -185,13 +186,6 @@ static void deletion_losses(const struct shared *search, struct member *member, 
   }
 }
 
-static int position(const struct subset *set, int j) {
-  for (int i = 0; i < set->size; i++)
-    if (set->column[i] == j)
-      return i;
-  return -1;
-}
-
 /* The child of a member: the columns before the first that is deleted stay as they are, the rest
    are appended anew. -1 when no archive would take it for its size. */
 static int make_child(struct shared *search, const struct member *parent, const int *flip, int c,
@@ -199,7 +193,7 @@ static int make_child(struct shared *search, const struct member *parent, const 
   const struct subset *set = &parent->set;
   int head = set->size, deleted = 0;
   for (int i = 0; i < c; i++) {
-    const int place = position(set, flip[i]);
+    const int place = place_of(set->column, set->size, flip[i]);
     if (place >= 0) {
       deleted++;
       head = place < head ? place : head;
@@ -217,7 +211,7 @@ static int make_child(struct shared *search, const struct member *parent, const 
       append(search, child, set->column[i]);
   }
   for (int f = 0; f < c; f++)
-    if (position(set, flip[f]) < 0)
+    if (place_of(set->column, set->size, flip[f]) < 0)
       append(search, child, flip[f]);
   return size;
 }
@@ -269,15 +263,6 @@ static int same_columns(const struct subset *a, const struct subset *b) {
   return a->size == b->size && memcmp(a->column, b->column, (size_t)a->size * sizeof(int)) == 0;
 }
 
-static void sort_columns(int *column, int size) {
-  for (int i = 1; i < size; i++)
-    for (int p = i; p > 0 && column[p - 1] > column[p]; p--) {
-      const int held = column[p];
-      column[p] = column[p - 1];
-      column[p - 1] = held;
-    }
-}
-
 /* Archives a set unless it is dominated, in place of what it dominates. Its figures are taken
    afresh from its columns in order, so that rounding cannot make a set beat itself. */
 static void archive(struct shared *search, struct island *island, const struct subset *set) {
@@ -323,7 +308,7 @@ static void flip_one(struct shared *search, struct island *island, struct member
   const uint64_t bit = (uint64_t)1 << (j % 64);
   if (*tried & bit)
     return;
-  const int place = position(set, j), size = set->size + (place < 0 ? 1 : -1);
+  const int place = place_of(set->column, set->size, j), size = set->size + (place < 0 ? 1 : -1);
   if (size == 0 || size > search->control->most)
     return;
   int first = set->size > 0 ? set->column[0] : j;

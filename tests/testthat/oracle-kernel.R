@@ -126,12 +126,7 @@ oracle_cv_figure <- function(case, lambda, folds, basis = "remove", name = "squa
     score <- oracle_partition(case, lambda, ids, basis)
     rows <- which(!is.na(score[, 1]))
     scored <- list(y = case$y[rows, , drop = FALSE], weights = case$weights[rows])
-    sums <- oracle_folds(scored, score[rows, , drop = FALSE], ids[rows], name)
-    sums <- sums[sums[, 2] > 0, , drop = FALSE]
-    share <- sums[, 2] / sum(sums[, 2])
-    value <- sum(sums[, 1]) / sum(sums[, 2])
-    variance <- sum(share * (sums[, 1] / sums[, 2] - value)^2) / (nrow(sums) - 1)
-    c(value = value, se = sqrt(variance))
+    oracle_mean(oracle_folds(scored, score[rows, , drop = FALSE], ids[rows], name))
   })
   rowMeans(each)
 }
@@ -160,6 +155,14 @@ worked_example <- function() {
 random_points <- function(m, task = "one", ...) {
   pb <- random_problem(m - 2, 3, task, ..., standardize = FALSE)
   pb[c(seq_len(m - 2), 1, 4), ]
+}
+
+# N settings in which to compare a fit with retraining.
+random_settings <- function(N) {
+  random_cover(N, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
+               covariates = c(FALSE, TRUE), intercept = c(FALSE, TRUE),
+               basis = c("all", "scattered", "twins", "points"),
+               shift = c("auto", "paper", "number"), gamma = c(1, 3))
 }
 
 # What basis a test asks for, by a word. "twins" has rows that are equal, "scattered" has none.

@@ -84,14 +84,18 @@ oracle_folds <- function(pb, score, ids, name) {
 # over repeats.
 oracle_figure <- function(pb, features, lambda, folds, name = "squared") {
   each <- apply(folds$ids, 2, function(ids) {
-    sums <- oracle_folds(pb, oracle_held_out(pb, features, lambda, ids), ids, name)
-    sums <- sums[sums[, 2] > 0, , drop = FALSE]
-    share <- sums[, 2] / sum(sums[, 2])
-    value <- sum(sums[, 1]) / sum(sums[, 2])
-    variance <- sum(share * (sums[, 1] / sums[, 2] - value)^2) / (nrow(sums) - 1)
-    c(value = value, se = sqrt(variance))
+    oracle_mean(oracle_folds(pb, oracle_held_out(pb, features, lambda, ids), ids, name))
   })
   rowMeans(each)
+}
+
+# The mean of folds and its standard error, from their sums of losses and their weights.
+oracle_mean <- function(sums) {
+  sums <- sums[sums[, 2] > 0, , drop = FALSE]
+  share <- sums[, 2] / sum(sums[, 2])
+  value <- sum(sums[, 1]) / sum(sums[, 2])
+  variance <- sum(share * (sums[, 1] / sums[, 2] - value)^2) / (nrow(sums) - 1)
+  c(value = value, se = sqrt(variance))
 }
 
 oracle_squared <- function(pb, features, lambda, folds) {

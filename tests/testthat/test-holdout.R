@@ -35,10 +35,7 @@ test_that("the worked example, to its printed digits", {
 
 test_that("holding out is retraining without the rows, whatever the data and the basis", {
   set.seed(120)
-  kinds <- random_cover(24, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
-                        covariates = c(FALSE, TRUE), intercept = c(FALSE, TRUE),
-                        basis = c("all", "scattered", "twins", "points"),
-                        shift = c("auto", "paper", "number"), gamma = c(1, 3))
+  kinds <- random_settings(24)
   for (one in split(kinds, seq_len(nrow(kinds)))) {
     pb <- random_points(26, one$task, weights = one$weights, covariates = one$covariates,
                         intercept = one$intercept)

@@ -91,10 +91,7 @@ expect_like_retraining <- function(fit, case, pb, new, where, tolerance) {
 
 test_that("models equal retraining, whatever the data, the basis and the shift", {
   set.seed(90)
-  kinds <- random_cover(32, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
-                        covariates = c(FALSE, TRUE), intercept = c(FALSE, TRUE),
-                        basis = c("all", "scattered", "twins", "points"),
-                        shift = c("auto", "paper", "number"), gamma = c(1, 3))
+  kinds <- random_settings(32)
   for (one in split(kinds, seq_len(nrow(kinds)))) {
     pb <- random_points(24, one$task, weights = one$weights, covariates = one$covariates,
                         intercept = one$intercept)
