@@ -30,8 +30,7 @@ struct member {
 
 struct island {
   struct member *member; /* capacity */
-  int *present;          /* capacity, the archive in order: numbers of members */
-  int *spare;            /* capacity, the numbers of the others */
+  int *order;            /* capacity, numbers of members: the archive, then the others */
   int *at;               /* (most + 1) x classes, the member of each size, -1 if none */
   int count;
   uint64_t *random; /* 4 */
@@ -251,50 +250,47 @@ static void drop_member(struct island *island, int *at, int size) {
   const int number = at[size];
   at[size] = -1;
   int place = 0;
-  while (island->present[place] != number)
+  while (island->order[place] != number)
     place++;
   island->count--;
-  memmove(island->present + place, island->present + place + 1,
+  memmove(island->order + place, island->order + place + 1,
       (size_t)(island->count - place) * sizeof(int));
-  island->spare[island->count] = number;
+  island->order[island->count] = number;
 }
 
 static int same_columns(const struct subset *a, const struct subset *b) {
   return a->size == b->size && memcmp(a->column, b->column, (size_t)a->size * sizeof(int)) == 0;
 }
 
-/* Archives a set unless it is dominated, in place of what it dominates. Its figures are taken
-   afresh from its columns in order, so that rounding cannot make a set beat itself. */
-static void archive(struct shared *search, struct island *island, const struct subset *set) {
-  const ptrdiff_t most = search->control->most, words = search->gram->n / 64 + 1;
-  struct member *member = island->member + island->spare[island->count];
-  int *at = sizes_of(search, island, class_of(search, set));
-  const int size = set->size;
+/* The member made of a set's columns in order, so that rounding cannot make a set beat itself. */
+static void make_member(
+    struct shared *search, struct island *island, const struct subset *set, struct member *member) {
   int *column = island->child.column; /* of this set, or of nobody */
-  if (set != &island->child && size > 0)
-    memcpy(column, set->column, (size_t)size * sizeof(int));
-  sort_columns(column, size);
+  if (column != set->column && set->size > 0)
+    memcpy(column, set->column, (size_t)set->size * sizeof(int));
+  sort_columns(column, set->size);
   member->set.size = 0;
   member->set.gain = 0;
-  for (int i = 0; i < size; i++)
+  for (int i = 0; i < set->size; i++)
     append(search, &member->set, column[i]);
+}
+
+/* Archives a set unless it is dominated, in place of what it dominates. */
+static void archive(struct shared *search, struct island *island, const struct subset *set) {
+  const int size = set->size, number = island->order[island->count];
+  struct member *member = island->member + number;
+  int *at = sizes_of(search, island, class_of(search, set)), for_good;
+  make_member(search, island, set, member);
   if (at[size] >= 0 && same_columns(&island->member[at[size]].set, &member->set))
     return;
-  int for_good;
   if (is_dominated(island, at, size, member->set.gain, &for_good))
     return;
-  const int number = island->spare[island->count];
-  for (int s = size; s <= most; s++)
+  island->count++;
+  for (int s = size; s <= search->control->most; s++)
     if (at[s] >= 0 && island->member[at[s]].set.gain <= member->set.gain)
       drop_member(island, at, s);
-  /* what was dropped is among the spare now: take the number out of wherever it stands */
-  int place = island->count;
-  while (island->spare[place] != number)
-    place++;
-  island->spare[place] = island->spare[island->count];
-  island->present[island->count++] = number;
   at[size] = number;
-  memset(member->tried, 0, (size_t)words * sizeof(uint64_t));
+  memset(member->tried, 0, (size_t)(search->gram->n / 64 + 1) * sizeof(uint64_t));
   deletion_losses(search, member, island->inverse);
 }
 
@@ -346,7 +342,7 @@ static void flip_several(
 static void run_island(struct shared *search, struct island *island, double iterations) {
   int flip[FLIPS];
   for (double t = 0; t < iterations; t++) {
-    struct member *parent = island->member + island->present[below(island->random, island->count)];
+    struct member *parent = island->member + island->order[below(island->random, island->count)];
     const int c = draw_flips(search, island->random, flip);
     if (c == 1)
       flip_one(search, island, parent, flip[0]);
@@ -385,7 +381,7 @@ static size_t classes(const struct gram *gram, const struct poss_control *contro
 static size_t island_bytes(const struct gram *gram, const struct poss_control *control) {
   const size_t most = (size_t)control->most, capacity = (size_t)control->capacity;
   const size_t subset = subset_bytes(most, (size_t)gram->L);
-  return padded(capacity, sizeof(struct member)) + 2 * padded(capacity, sizeof(int)) +
+  return padded(capacity, sizeof(struct member)) + padded(capacity, sizeof(int)) +
          padded((most + 1) * classes(gram, control), sizeof(int)) + padded(4, sizeof(uint64_t)) +
          subset + padded(most * most, sizeof(double)) +
          capacity * (subset + padded(most, sizeof(double)) +
@@ -397,8 +393,7 @@ static struct island take_island(
   const size_t most = (size_t)control->most, capacity = (size_t)control->capacity;
   const size_t L = (size_t)gram->L;
   struct island island = {.member = take(work, capacity, sizeof(struct member)),
-      .present = take(work, capacity, sizeof(int)),
-      .spare = take(work, capacity, sizeof(int)),
+      .order = take(work, capacity, sizeof(int)),
       .at = take(work, (most + 1) * classes(gram, control), sizeof(int)),
       .random = take(work, 4, sizeof(uint64_t)),
       .child = take_subset(work, most, L),
@@ -447,7 +442,7 @@ static void found(struct shared *search, struct island *island, const struct pos
   for (size_t i = 0; i < ((size_t)most + 1) * classes(search->gram, control); i++)
     island->at[i] = -1;
   for (int i = 0; i < control->capacity; i++)
-    island->spare[i] = i;
+    island->order[i] = i;
   island->count = 0;
   const uint32_t *bits = (const uint32_t *)state->random + 8 * number;
   for (int i = 0; i < 4; i++)
@@ -471,7 +466,7 @@ static void leave(const struct island *island, const struct poss_control *contro
   }
   state->count[number] = island->count - 1;
   for (ptrdiff_t i = 0; i + 1 < island->count; i++) { /* the first is the empty set */
-    const struct subset *set = &island->member[island->present[i + 1]].set;
+    const struct subset *set = &island->member[island->order[i + 1]].set;
     const ptrdiff_t place = i + capacity * number;
     state->size[place] = set->size;
     state->gain[place] = set->gain;
