@@ -237,7 +237,7 @@ long_columns <- function(s, set, after = 0L) {
 # X'v of all usable columns, for v (m x any) orthogonal to the covariates: a sparse column need not
 # be centred then.
 cross_columns <- function(terms, v) {
-  if (!is.null(terms$X)) return(crossprod(terms$X, v))
+  if (!is.null(terms$X)) return(.Call(C_cross_columns, terms$X, v))
   as.matrix(Matrix::crossprod(terms$x, sqrt(terms$w) * v)) / terms$scale
 }
 

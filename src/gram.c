@@ -58,6 +58,11 @@ void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *ou
   }
 }
 
+void cross_columns(ptrdiff_t m, ptrdiff_t n, const double *X, const double *v, double *out) {
+  for (ptrdiff_t j = 0; j < n; j++)
+    out[j] = lanes_dot(m, X + j * m, v);
+}
+
 /* A column is worth its room when this share of it has been asked for. */
 enum { SHARE = 16 };
 

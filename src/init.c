@@ -295,6 +295,16 @@ static struct gram unpack_gram(SEXP terms) {
   return gram;
 }
 
+/* X'V, without the look for missing values that R's crossprod() takes at X each time. */
+static SEXP C_cross_columns(SEXP X, SEXP V) {
+  const ptrdiff_t m = nrows(X), n = ncols(X);
+  SEXP out = PROTECT(allocMatrix(REALSXP, (int)n, ncols(V)));
+  for (ptrdiff_t l = 0; l < ncols(V); l++)
+    cross_columns(m, n, REAL(X), REAL(V) + l * m, REAL(out) + l * n);
+  UNPROTECT(1);
+  return out;
+}
+
 static SEXP C_poss(SEXP terms, SEXP control) {
   const struct gram gram = unpack_gram(terms);
   SEXP random = field(control, "random"), count = field(control, "count");
@@ -357,6 +367,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_kernel_spectrum, 2),
     ENTRY(C_holdout, 2),
     ENTRY(C_poss, 2),
+    ENTRY(C_cross_columns, 2),
     ENTRY(C_best_subset, 2),
     {NULL, NULL, 0},
 };

@@ -208,6 +208,9 @@ double gram_entry(const struct gram *gram, struct gram_cache *cache, ptrdiff_t i
 /* out (n) := X'x_j. O(mn) or the nonzeros. */
 void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *out);
 
+/* out (n) := X'v for dense X (m x n) and v (m). O(mn). */
+void cross_columns(ptrdiff_t m, ptrdiff_t n, const double *X, const double *v, double *out);
+
 /* ---- poss.c: Pareto optimisation for subset selection ---- */
 
 struct poss_control {
