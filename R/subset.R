@@ -51,25 +51,42 @@ sparse_terms <- function(terms, x, problem, at, whole) {
                 G = unname(G), diagonal = unname(own), b = unname(b)))
 }
 
-# Figures of the ridge model on a set of columns: gain, working coefficients, leave-one-out
-# residuals and residuals in the user's units.
-subset_model <- function(problem, columns, lambda) {
+# Figures of the ridge models on the leading columns of a set, the empty model first: gain, working
+# coefficients, leave-one-out residuals and residuals in the user's units. One QR serves all sizes.
+leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) {
   at <- working(problem)
-  x <- working_matrix(problem, columns, at$q)
-  s <- length(columns)
-  own <- 0
-  beta <- matrix(0, s, ncol(at$y))
-  if (s) {
-    decomposed <- qr(rbind(x, diag(sqrt(lambda), s)), LAPACK = TRUE)
-    beta <- qr.coef(decomposed, rbind(at$y, matrix(0, s, ncol(at$y))))
-    own <- rowSums(qr.Q(decomposed)[seq_len(nrow(x)), , drop = FALSE]^2)
-  }
-  residual <- at$y - x %*% beta
-  left <- 1 - own - rowSums(at$q^2)
-  loo <- residual / left / at$root_w
-  for (row in which(left < 1e-10)) loo[row, ] <- residual_without(problem, columns, row)
-  list(gain = 1 - (sum(residual^2) + lambda * sum(beta^2)) / sum(at$y^2), beta = beta, loo = loo,
-       residual = residual / at$root_w)
+  m <- nrow(at$y)
+  k <- length(columns)
+  y <- rbind(at$y, matrix(0, k, ncol(at$y)))
+  decomposed <- qr(rbind(working_matrix(problem, columns, at$q), diag(sqrt(lambda), k)), tol = 0)
+  basis <- qr.Q(decomposed)
+  residual <- y
+  own <- rowSums(at$q^2)
+  made <- lapply(0:k, function(s) {
+    if (s > 0L) {
+      residual <<- residual - outer(basis[, s], drop(crossprod(basis[, s], residual)))
+      own <<- own + basis[seq_len(m), s]^2
+    }
+    if (!s %in% sizes) return(NULL)
+    beta <- matrix(0, 0L, ncol(y))
+    if (s > 0L) beta <- backsolve(qr.R(decomposed), crossprod(basis, y), k = s)
+    left <- residual[seq_len(m), , drop = FALSE] / at$root_w
+    loo <- left / (1 - own)
+    for (row in which(own > 1 - 1e-10)) {
+      loo[row, ] <- residual_without(problem, columns[seq_len(s)], row)
+    }
+    # below the rows of the data the residual is the penalty's
+    list(gain = 1 - sum(residual^2) / sum(at$y^2), beta = beta, loo = loo, residual = left)
+  })
+  made[sizes + 1L]
+}
+
+# The models of some sets; where each begins the largest, they are made together.
+subset_models <- function(problem, sets, lambda) {
+  largest <- sets[[which.max(lengths(sets))]]
+  leads <- vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA)
+  if (all(leads)) return(leading_models(problem, largest, lambda, lengths(sets)))
+  lapply(sets, function(set) leading_models(problem, set, lambda, length(set))[[1L]])
 }
 
 # Held-out residual of a row that some column needs to be estimated: without it that column takes no
@@ -90,7 +107,7 @@ residual_without <- function(problem, columns, row) {
 # `steps` has the columns action and feature. The best set of each size is its model; `size` is the
 # one chosen.
 subset_path <- function(problem, control, sets, steps, size, status = "complete") {
-  made <- lapply(sets, function(set) subset_model(problem, set, control$lambda))
+  made <- subset_models(problem, sets, control$lambda)
   gain <- vapply(made, `[[`, 0, "gain")
   figure <- function(name) {
     criterion <- as_criterion(name, problem, control$folds)
