@@ -83,20 +83,21 @@
 #' plot(compared)
 #' @export
 compare_methods <- function(x, y = NULL, ..., data = NULL,
-                            methods = list(forward_regression = forward_regression, omp = omp,
-                                           foba = foba, rfe = rfe),
+                            methods = list(poss = poss, forward_regression = forward_regression,
+                                           omp = omp, foba = foba, rfe = rfe),
                             k, splits = 100, test = 0.5) {
   problem <- fitter_problem(x, y, ..., data = data)
   check_methods(methods)
   splits <- check_count(splits, "splits")
   held_out <- check_test(test, nrow(problem))
   if (missing(k)) stop_input("`k` must be given: the size of the models to compare")
-  k <- check_size(k, problem, nrow(problem) - held_out)
+  bound <- subset_bound(problem, nrow(problem) - held_out)
+  k <- check_count(k, "k", bound$upper, bound$what)
   judged <- run_tasks(splits, function(i) {
     rows <- sort(sample.int(nrow(problem), nrow(problem) - held_out))
     in_context(paste("split", i), judge_split(problem, rows, methods, k))
   })
-  if (attr(judged, "interrupted")) warn_splits(length(judged), splits)
+  if (attr(judged, "interrupted")) warn_interrupted(length(judged), splits, "split")
   new_comparison(judged, methods, problem, k, splits, match.call())
 }
 
@@ -122,20 +123,6 @@ check_test <- function(test, rows) {
                        format(test), rows))
   }
   held_out
-}
-
-check_size <- function(k, problem, rows) {
-  room <- rows - ncol(problem$z) - 1L
-  if (room < 1L) stop_input("there are too few training rows for a model with the covariates")
-  usable <- sum(problem$usable)
-  what <- if (room < usable) "training rows less covariates and one" else "usable columns"
-  check_count(k, "k", min(room, usable), paste("the number of", what))
-}
-
-warn_splits <- function(done, wanted) {
-  message <- sprintf("interrupted after %d of %s", done, counted(wanted, "split"))
-  if (done == 0L) stop(errorCondition(message, class = c("sparsels_interrupted", "sparsels_error")))
-  warn_sparsels(paste0(message, ": the result is that of these"), "sparsels_interrupted")
 }
 
 # One split ---------------------------------------------------------------------------------------

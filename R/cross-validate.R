@@ -94,14 +94,14 @@ cross_validate <- function(x, method, ..., y = NULL, data = NULL, outer = 10, re
       judge_fold(problem, parts$rows[[i]], method, given$method, inner, baselines)
     )
   })
-  if (attr(judged, "interrupted")) warn_interrupted(length(judged), nrow(parts))
+  if (attr(judged, "interrupted")) warn_interrupted(length(judged), nrow(parts), "outer fold")
   new_cv_result(judged, parts, problem,
     method = method_name(substitute(method)), outer = outer$label, call = match.call()
   )
 }
 
-warn_interrupted <- function(done, wanted) {
-  message <- sprintf("interrupted after %d of %s", done, counted(wanted, "outer fold"))
+warn_interrupted <- function(done, wanted, what) {
+  message <- sprintf("interrupted after %d of %s", done, counted(wanted, what))
   if (done == 0L) stop(errorCondition(message, class = c("sparsels_interrupted", "sparsels_error")))
   warn_sparsels(paste0(message, ": the result is that of these"), "sparsels_interrupted")
 }

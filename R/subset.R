@@ -5,19 +5,24 @@
 # squares.
 
 subset_control <- function(problem, k, lambda) {
-  room <- nrow(problem) - ncol(problem$z) - 1L
-  usable <- sum(problem$usable)
-  upper <- min(usable, room)
-  if (upper < 1L) stop_input("there are too few rows for a subset and the covariates")
-  what <- if (room < usable) "rows less covariates and one" else "usable columns"
-  if (is.null(k)) k <- min(upper, 10L)
+  bound <- subset_bound(problem, nrow(problem))
+  if (is.null(k)) k <- min(bound$upper, 10L)
   folds <- make_folds(problem, "loo")
   list(
-    k = check_count(k, "k", upper, paste("the number of", what)), upper = upper,
+    k = check_count(k, "k", bound$upper, bound$what), upper = bound$upper,
     lambda = check_positive(lambda, "lambda", or_zero = TRUE), lambda_rule = "given",
     folds = folds,
     criterion = list(name = "r_squared", higher = TRUE, label = "training R-squared")
   )
+}
+
+# the largest size of a set for so many rows, and in words what bounds it
+subset_bound <- function(problem, rows) {
+  room <- rows - ncol(problem$z) - 1L
+  usable <- sum(problem$usable)
+  if (room < 1L) stop_input("there are too few rows for a subset and the covariates")
+  what <- if (room < usable) "rows less covariates and one" else "usable columns"
+  list(upper = as.integer(min(usable, room)), what = paste("the number of", what))
 }
 
 # up to how many columns the whole of X'X is made at once: a quarter of a gigabyte

@@ -38,6 +38,11 @@ static double sparse_dot(const struct gram *gram, ptrdiff_t i, ptrdiff_t j) {
   return dot;
 }
 
+void cross_columns(ptrdiff_t m, ptrdiff_t n, const double *X, const double *v, double *out) {
+  for (ptrdiff_t j = 0; j < n; j++)
+    out[j] = lanes_dot(m, X + j * m, v);
+}
+
 void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *out) {
   const ptrdiff_t n = gram->n, m = gram->m;
   if (gram->whole != NULL) {
@@ -45,8 +50,7 @@ void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *ou
     return;
   }
   if (gram->X != NULL) {
-    for (ptrdiff_t i = 0; i < n; i++)
-      out[i] = lanes_dot(m, gram->X + i * m, gram->X + j * m);
+    cross_columns(m, n, gram->X, gram->X + j * m, out);
     return;
   }
   gather_column(&gram->x, m, j, dense);
@@ -56,11 +60,6 @@ void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *ou
       dot += gram->w[gram->x.i[a]] * (gram->x.x[a] * dense[gram->x.i[a]]);
     out[i] = beyond_covariates(gram, dot, i, j);
   }
-}
-
-void cross_columns(ptrdiff_t m, ptrdiff_t n, const double *X, const double *v, double *out) {
-  for (ptrdiff_t j = 0; j < n; j++)
-    out[j] = lanes_dot(m, X + j * m, v);
 }
 
 /* A column is worth its room when this share of it has been asked for. */
