@@ -52,17 +52,26 @@ load_average <- function() {
   strsplit(readLines("/proc/loadavg"), " ")[[1]][1]
 }
 
-# Medians of the elapsed seconds of each function, called in turn, `times` times.
-interleaved <- function(calls, times) {
-  seconds <- vapply(seq_len(times), function(i) {
-    vapply(calls, function(call) {
-      gc()
-      from <- Sys.time()
-      call()
-      as.double(difftime(Sys.time(), from, units = "secs"))
-    }, 0)
-  }, numeric(length(calls)))
+# Medians of the seconds of each function, called in turn, `times` times; clock(call) takes the time
+# of one call.
+interleaved <- function(calls, times, clock = elapsed) {
+  seconds <- vapply(seq_len(times), function(i) vapply(calls, clock, 0), numeric(length(calls)))
   apply(matrix(seconds, length(calls), dimnames = list(names(calls), NULL)), 1, median)
+}
+
+elapsed <- function(call) {
+  gc()
+  from <- Sys.time()
+  call()
+  as.double(difftime(Sys.time(), from, units = "secs"))
+}
+
+# What a script says is printed, and kept in `lines` to be saved.
+lines <- character()
+say <- function(...) {
+  text <- sprintf(...)
+  writeLines(text)
+  lines <<- c(lines, text)
 }
 
 # Okabe and Ito's colours, as in the package's own pictures.

@@ -96,13 +96,6 @@ memory <- function(m, n, arguments, first = "") {
 # Measure -----------------------------------------------------------------------------------------
 
 load_reference()
-lines <- character()
-say <- function(...) {
-  text <- sprintf(...)
-  writeLines(text)
-  lines <<- c(lines, text)
-}
-
 say("%s", machine_line())
 before <- load_average()
 say("")

@@ -153,13 +153,6 @@ measure_folds <- function(rows) {
        agree = off(with_one$criterion, wanted))
 }
 
-lines <- character()
-say <- function(...) {
-  text <- sprintf(...)
-  writeLines(text)
-  lines <<- c(lines, text)
-}
-
 say("%s", machine_line())
 before <- load_average()
 say("")

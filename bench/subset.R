@@ -47,20 +47,9 @@ paper_bound <- function(problem) floor(2 * exp(1) * k^2 * sum(problem$usable))
 
 # Measure -----------------------------------------------------------------------------------------
 
-# Medians of the seconds of each function, called in turn, `times` times.
-interleaved <- function(calls, times, clock = cpu) {
-  seconds <- vapply(seq_len(times), function(i) vapply(calls, clock, 0), numeric(length(calls)))
-  apply(matrix(seconds, length(calls), dimnames = list(names(calls), NULL)), 1, median)
-}
-
 cpu <- function(call) {
   gc()
   sum(system.time(call())[c("user.self", "sys.self")])
-}
-
-elapsed <- function(call) {
-  gc()
-  system.time(call())[["elapsed"]]
 }
 
 # Puts the products of the columns in the place of what makes them, so that a search alone can be
@@ -89,7 +78,7 @@ rate <- function(problem, whole, restarts) {
     seconds <- interleaved(list(
       all = function() search_of(problem, restarts),
       one = function() search_of(problem, restarts, iterations = 1)
-    ), times)
+    ), times, cpu)
   })
   restarts * (iterations - 1) / (seconds[["all"]] - seconds[["one"]])
 }
@@ -131,13 +120,6 @@ algorithm_2 <- function(r_squared, size, iterations) {
 
 # Run ---------------------------------------------------------------------------------------------
 
-lines <- character()
-say <- function(...) {
-  text <- sprintf(...)
-  writeLines(text)
-  lines <<- c(lines, text)
-}
-
 measure_rates <- function(small, large) {
   say("poss(), k = 8, one thread: iterations per CPU second over searches of 2 e k^2 n iterations")
   say("each, X'X or its diagonal made beforehand; medians of %d", times)
@@ -161,7 +143,7 @@ measure_plain <- function(small, ours) {
   set.seed(3)
   seconds <- interleaved(lapply(kinds, function(kind) {
     function() found <<- c(found, algorithm_2(kind, length(terms$columns), iterations))
-  }), 7)
+  }), 7, cpu)
   say("%-52s %10s %10s %10s", "", "measured", "poss() is", "goal")
   show <- function(label, theirs, ...) {
     say("%-52s %10.2e %9.0fx %10s", label, theirs, ours / theirs, ...)
@@ -286,7 +268,7 @@ measure_forward <- function() {
     function() greedy_rls(problem, k = size, lambda = 1, threads = 1, progress = FALSE)
   }
   calls <- c(lapply(sizes, forward), lapply(sizes, bare), lapply(sizes, greedy))
-  seconds <- matrix(interleaved(calls, 2 * times - 1), 2)
+  seconds <- matrix(interleaved(calls, 2 * times - 1, cpu), 2)
   step <- 1000 * (seconds[2, ] - seconds[1, ]) / 40
   say("")
   say("a step at m = %d, n = %d, CPU milliseconds: (k = 50 less k = 10) / 40; medians of %d", rows,

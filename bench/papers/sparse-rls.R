@@ -27,13 +27,6 @@ dir.create(line$options$out, showWarnings = FALSE, recursive = TRUE)
 # as many as asked for by share=, but enough for a variance
 times <- function(repeats) max(3L, as.integer(round(repeats * as.numeric(line$options$share))))
 
-lines <- character()
-say <- function(...) {
-  text <- sprintf(...)
-  writeLines(text)
-  lines <<- c(lines, text)
-}
-
 say_table <- function(table, digits = 4) {
   width <- options(width = 200)
   on.exit(options(width))
