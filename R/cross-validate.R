@@ -33,14 +33,18 @@
 #' @param outer The outer folds: what [make_folds()] takes as `folds`, or its result (for instance
 #'   grouped by patient). A number is stratified by class. Default 10.
 #' @param repeats Number of times a numeric `outer` is drawn anew; default 1.
-#' @param baselines Any of `"random"` (the same number of features chosen at random, with the same
-#'   lambda, or 1e-8 times the sum of the weights where that is 0) and `"majority"` (the most
-#'   frequent class of the training rows, by weight; for numbers their mean); `NULL` for none.
+#' @param baselines Any of `"random"` (the same number of features chosen at random, in a ridge
+#'   model with the same lambda, or 1e-8 times the sum of the weights where that is 0; the lambda of
+#'   an l1 penalty is another, so beside [l1_path()] it is the one that [greedy_rls()] would choose)
+#'   and `"majority"` (the most frequent class of the training rows, by weight; for numbers their
+#'   mean); `NULL` for none.
 #'
 #' @return An object of class `cv_result`, a list:
 #' * `curves`: data frame, a row per size reached in every fold, with `size`, and the means over the
-#'   outer folds `inner` (the method's own held-out figure), `test`, `random` and `majority`, each
-#'   with its standard error `inner_se`, ...: standard deviation over folds / sqrt(number of folds).
+#'   outer folds `inner` (the method's own held-out figure, if it has one), `test`, `random` and
+#'   `majority`, each with its standard error `inner_se`, ...: standard deviation over folds /
+#'   sqrt(number of folds). A fold that has no model of a size but smaller ones gives the largest of
+#'   these.
 #' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
 #'   `lambda`, `size` (chosen by the inner criterion), and at that size `inner`, `test`, `random`,
 #'   `majority`.
@@ -85,7 +89,7 @@ cross_validate <- function(x, method, ..., y = NULL, data = NULL, outer = 10, re
   if (problem$response == "y") problem$response <- response_name(substitute(y))
   outer <- in_context("outer folds", make_folds(problem, outer, repeats = repeats))
   inner <- given$method$folds
-  if (is_by_row(inner)) inner <- as_folds(inner, problem)
+  inner <- if (is_by_row(inner)) as_folds(inner, problem)
 
   parts <- held_out_rows(outer)
   judged <- run_tasks(nrow(parts), function(i) {
@@ -170,8 +174,8 @@ in_context <- function(where, expr) {
 
 # One outer fold --------------------------------------------------------------------------------
 
-# All is learned from the rows not held out. `curves` has a row per size, NA where the method has no
-# model of that size.
+# All is learned from the rows not held out. `curves` has a row per size, NA below the smallest
+# model.
 judge_fold <- function(problem, held_out, method, arguments, inner, baselines) {
   train <- problem[-held_out, ]
   if (!is.null(inner)) arguments$folds <- cut_folds(inner, seq_len(nrow(problem$x))[-held_out])
@@ -186,19 +190,35 @@ judge_fold <- function(problem, held_out, method, arguments, inner, baselines) {
     held_out_error(problem, held_out, predict_sizes(fit, x, z))
   }
   curves <- data.frame(size = seq_along(fit$coefficients) - 1)
-  curves$inner <- inner_error(fit)
+  inner <- inner_error(fit)
+  if (!all(is.na(inner))) curves$inner <- inner
   curves$test <- test_error(fit)
   if ("random" %in% baselines) {
-    lambda <- if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$weights)
-    same <- list(quote(train), k = max(curves$size), lambda = lambda, progress = FALSE)
-    rival <- do.call(random_selection, c(same, arguments[names(arguments) == "folds"]))
+    same <- list(quote(train), k = max(curves$size, 1), lambda = rival_lambda(fit, train),
+                 progress = FALSE)
+    folds <- Filter(Negate(is.null), arguments["folds"])
+    rival <- do.call(random_selection, c(same, folds))
     curves$random <- test_error(rival)[seq_len(nrow(curves))]
   }
   if ("majority" %in% baselines) curves$majority <- majority_error(problem, train, held_out)
   list(
-    curves = curves, lambda = fit$lambda, size = fit$size, inner = fit$folds$label,
-    features = fit$coefficients[[fit$size + 1]]$features
+    curves = fill_sizes(curves), lambda = fit$lambda, size = fit$size, inner = fit$folds$label,
+    features = model_of(fit)$features
   )
+}
+
+# The ridge parameter of the random features: NULL lets random_selection() choose it.
+rival_lambda <- function(fit, train) {
+  if (inherits(fit, "l1_path")) return(NULL)
+  if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$weights)
+}
+
+# the sizes without a model get the figures of the largest one below
+fill_sizes <- function(curves) {
+  there <- which(!is.na(curves$test))
+  from <- findInterval(seq_len(nrow(curves)), there)
+  curves[from > 0, -1] <- curves[there[from], -1]
+  curves
 }
 
 inner_error <- function(fit) {

@@ -114,7 +114,7 @@ path_control <- function(problem, k, lambda, folds, criterion) {
   chosen <- check_lambda(lambda)
   rule <- "given"
   if (is.null(chosen)) {
-    chosen <- best_lambda(problem)
+    chosen <- ridge_lambda(problem)
     edge <- chosen %in% range(lambda_grid)
     rule <- paste0("chosen by leave-one-out with all features", if (edge) ", the end of the grid")
   }

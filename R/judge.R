@@ -29,12 +29,14 @@ judge_folds <- function(problem, criterion, residual, ids) {
   c(value = mean, se = se)
 }
 
+# the losses of an l1 path are those of the score, y - residual
 row_loss <- function(problem, name, residual) {
   switch(name,
     squared = rowMeans(residual^2),
     absolute = rowMeans(abs(residual)),
     error = as.double(class_of(problem, problem$y - residual) !=
-                        problem$levels[class_index(problem)])
+                        problem$levels[class_index(problem)]),
+    logistic = , hinge = l1_loss(name, problem$y[, 1L], problem$y[, 1L] - residual[, 1L])
   )
 }
 

@@ -261,13 +261,7 @@ pairs_left_out <- function(problem, scored, hold_out) {
 
 lambda_model <- function(object, lambda) {
   if (is.null(lambda)) lambda <- object$lambda
-  check_lambda(lambda)
-  entry <- which(abs(object$path$lambda / lambda[1L] - 1) < 1e-9)
-  if (length(entry) != 1L || length(lambda) != 1L) {
-    stop_input(sprintf("`lambda` must be one of the path's values (fit$path$lambda), not %s",
-                       describe(lambda)))
-  }
-  object$coefficients[[entry]]
+  object$coefficients[[lambda_row(object$path$lambda, lambda)]]
 }
 
 # what the weights belong to: features, or basis vectors by their rows

@@ -10,10 +10,10 @@ curve_style <- data.frame(
   mark = c(1, 16, 2, NA)
 )
 
-plot_data <- function(x) UseMethod("plot_data")
+plot_data <- function(x, ...) UseMethod("plot_data")
 
 #' @exportS3Method
-plot_data.sparse_fit <- function(x) {
+plot_data.sparse_fit <- function(x, ...) {
   sizes <- size_table(x)
   chosen <- sizes$size == x$size
   # some criteria have no standard error, hence no such size
@@ -24,7 +24,7 @@ plot_data.sparse_fit <- function(x) {
 }
 
 #' @exportS3Method
-plot_data.cv_result <- function(x) {
+plot_data.cv_result <- function(x, ...) {
   curves <- intersect(curve_style$curve, names(x$curves))
   pieces <- lapply(curves, function(curve) {
     data.frame(
@@ -36,7 +36,7 @@ plot_data.cv_result <- function(x) {
 }
 
 #' @exportS3Method
-plot_data.kernel_fit <- function(x) {
+plot_data.kernel_fit <- function(x, ...) {
   path <- x$path[order(x$path$lambda), ]
   curves <- list(held_out = path$criterion, training = path$training)
   with_bars(data.frame(
@@ -44,6 +44,39 @@ plot_data.kernel_fit <- function(x) {
     mean = unlist(curves, use.names = FALSE), se = c(path$se, rep(NA, nrow(path))),
     best = c(path$lambda == x$lambda, rep(FALSE, nrow(path)))
   ))
+}
+
+#' @exportS3Method
+plot_data.l1_path <- function(x, what = drawn_of(x), ...) {
+  if (what == "coefficients") return(coefficient_profiles(x))
+  path <- x$path
+  chosen <- path$lambda == x$lambda
+  one_se <- !chosen & chosen
+  # some criteria have no standard error, and training figures none to choose by
+  if (!is_training(x) && !is.na(path$se[chosen])) one_se[one_se_row(x)] <- TRUE
+  with_bars(data.frame(
+    lambda = path$lambda, size = path$size, mean = path$criterion, se = path$se,
+    chosen = chosen, one_se = one_se
+  ))
+}
+
+# what plot() shows when it is not told
+drawn_of <- function(fit) {
+  if (is_training(fit) && any(fit$path$size > 0L)) "coefficients" else "criterion"
+}
+
+# The coefficients of the standardised columns that are in any model, at every lambda.
+coefficient_profiles <- function(fit) {
+  used <- sort(unique(unlist(lapply(fit$solutions, `[[`, "features"))))
+  beta <- vapply(fit$solutions, function(one) {
+    replace(numeric(length(used)), match(one$features, used), one$beta)
+  }, numeric(length(used)))
+  count <- nrow(fit$path)
+  data.frame(
+    lambda = rep(fit$path$lambda, length(used)), size = rep(fit$path$size, length(used)),
+    feature = rep(used, each = count), name = rep(fit$problem$names[used], each = count),
+    coefficient = as.vector(t(matrix(beta, length(used), count)))
+  )
 }
 
 with_bars <- function(data) {
@@ -93,11 +126,9 @@ plot.sparse_fit <- function(x, ...) {
   invisible(data)
 }
 
-marked_sizes <- function(data) {
+marked_sizes <- function(data, one_se = "smallest within one standard error") {
   rows <- c(which(data$chosen), which(data$one_se))
-  style <- data.frame(
-    label = c("chosen", "smallest within one standard error"), pch = c(16, 0), cex = c(1.3, 2.2)
-  )
+  style <- data.frame(label = c("chosen", one_se), pch = c(16, 0), cex = c(1.3, 2.2))
   cbind(data[rows, ], style[seq_along(rows), ])
 }
 
@@ -177,6 +208,128 @@ kernel_styles <- function(x) {
 
 best_label <- function(x) sprintf("smallest, lambda = %s", format(x$lambda, digits = 3))
 
+#' Plot an l1 path
+#'
+#' Draws the held-out criterion of every lambda with bars of one standard error, or the coefficients
+#' as lambda falls.
+#'
+#' lambda is on a logarithmic axis and falls from left to right, so that the models grow in the
+#' direction in which they do in [plot.sparse_fit()]; the numbers along the top are those of their
+#' columns. Marked are the lambda with the best criterion and the largest within a standard error of
+#' it. Coefficients are those of the standardised columns, which is what the penalty compares; up to
+#' eight of those largest at the smallest lambda have a colour and a name.
+#'
+#' @param x A fit of [l1_path()] or [l1_size()].
+#' @param what `"criterion"` or `"coefficients"`; `NULL` for the first when the fit has held-out
+#'   errors, else the second. Without held-out errors the criterion is the share of the training
+#'   loss that is explained.
+#' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.
+#'   The horizontal axis is that of `-log10(lambda)`.
+#' @return Invisibly the data frame drawn: for the criterion a row per lambda: `lambda`, `size`,
+#'   `mean` (the criterion), `se`, `chosen` and `one_se` (logical, what is marked), `lower`, `upper`
+#'   (the bar); for the coefficients a row per lambda and column that is in any model: `lambda`,
+#'   `size` (of the model), `feature` (column number), `name`, `coefficient`.
+#' @inherit l1_path references
+#' @seealso [l1_path()], [best_lambda()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 20), 60, 20)
+#' fit <- l1_path(x, x[, 3] - x[, 8] + rnorm(60), folds = 5)
+#' plot(fit)
+#' plot(fit, what = "coefficients")
+#' @export
+plot.l1_path <- function(x, what = NULL, ...) {
+  what <- check_drawn(x, what)
+  data <- plot_data(x, what)
+  if (what == "criterion") draw_criterion(x, data, ...) else draw_profiles(x, data, ...)
+  invisible(data)
+}
+
+check_drawn <- function(fit, what) {
+  if (is.null(what)) return(drawn_of(fit))
+  check_choice(what, "what", c("criterion", "coefficients"))
+}
+
+# where a lambda is on the horizontal axis
+lambda_place <- function(lambda) -log10(lambda)
+
+lambda_labels <- function(lambda) vapply(lambda, format, "", digits = 3)
+
+# round values of lambda over a range of places
+lambda_ticks <- function(ends) {
+  if (diff(ends) == 0) return(10^-ends[1L])
+  grDevices::axisTicks(rev(-ends), log = TRUE)
+}
+
+draw_criterion <- function(fit, data, ...) {
+  at <- lambda_place(data$lambda)
+  words <- list(main = plot_title(fit), xlab = "lambda", ylab = fit$criterion$label,
+                sub = if (!is_training(fit)) optimistic)
+  lambda_plot(at, data, data$size, words, ...)
+  draw_curve(at, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
+  marked <- marked_sizes(data, "within one standard error")
+  graphics::points(lambda_place(marked$lambda), marked$mean, pch = marked$pch, cex = marked$cex,
+                   col = mark_colour)
+  legend_above(sprintf("%s: %s (size %d)", marked$label, lambda_labels(marked$lambda), marked$size),
+               pch = marked$pch, col = mark_colour)
+}
+
+profile_label <- "coefficient (standardised columns)"
+
+# Okabe and Ito's colours once more, but for the yellow, which is too light for lines
+profile_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+
+draw_profiles <- function(fit, data, ...) {
+  ends <- profile_ends(data)
+  at <- lambda_place(fit$path$lambda)
+  size <- fit$path$size
+  bars <- data.frame(lower = min(0, data$coefficient), upper = max(0, data$coefficient))
+  words <- list(main = plot_title(fit), xlab = "lambda", ylab = profile_label,
+                xlim = range(at) + c(0, 0.2) * diff(range(at)))
+  lambda_plot(at, bars, size, words, ...)
+  graphics::abline(h = 0, col = "#BBBBBB")
+  for (feature in rev(ends$feature)) {
+    end <- ends[ends$feature == feature, ]
+    own <- data$coefficient[data$feature == feature]
+    graphics::lines(at, own, col = end$colour, lwd = if (is.na(end$label)) 1 else 2)
+  }
+  named <- ends[!is.na(ends$label), ]
+  if (!nrow(named)) return()
+  heights <- spread_labels(named$coefficient, 1.1 * graphics::strheight("M"))
+  graphics::text(max(at), heights, named$label, pos = 4, col = named$colour, cex = 0.85)
+}
+
+# One row per column of a path: its coefficient at the smallest lambda; the largest with a colour
+# and a label, and first.
+profile_ends <- function(data) {
+  ends <- data[data$lambda == min(data$lambda, Inf), ]
+  ends <- ends[order(-abs(ends$coefficient)), ]
+  named <- seq_len(nrow(ends)) <= length(profile_colours) & ends$coefficient != 0
+  ends$colour <- ifelse(named, profile_colours[seq_len(nrow(ends))], "#BBBBBB")
+  ends$label <- ifelse(named, ends$name, NA)
+  ends
+}
+
+# Heights near the wanted ones and at least `gap` apart.
+spread_labels <- function(height, gap) {
+  if (length(height) < 2L) return(height)
+  sorted <- order(height)
+  # x - gap * (its rank) must not fall: the nearest such sequence is the isotonic regression
+  steps <- gap * seq_along(height)
+  replace(height, sorted, stats::isoreg(height[sorted] - steps)$yf + steps)
+}
+
+# An empty plot over -log10(lambda), labelled by lambda, and inside the frame by the sizes.
+lambda_plot <- function(at, data, size, words, ...) {
+  room <- 0.08 * diff(range(data$lower, data$upper))
+  words$ylim <- range(data$lower, data$upper) + c(0, room)
+  empty_plot(at, data, words, ..., whole = FALSE)
+  ticks <- lambda_ticks(range(at))
+  graphics::axis(1, lambda_place(ticks), lambda_labels(ticks))
+  shown <- spread_rows(length(at), 12L)
+  graphics::axis(3, at[shown], size[shown], tcl = 0.25, mgp = c(0, -1.3, 0), cex.axis = 0.8)
+}
+
 plot_title <- function(x) {
   sprintf("%s: %s, %s", x$method, x$problem$response, data_words(x$problem))
 }
@@ -186,14 +339,16 @@ error_axis <- function(x) {
   sprintf("mean squared error (squared units of %s)", x$problem$response)
 }
 
-# `words` are the plot's own main, ylab, sub and xlab; `...` is what the user asks for instead
-empty_plot <- function(at, data, words, ...) {
+# `words` are the plot's own main, ylab, sub and xlab; `...` is what the user asks for instead.
+# `whole`: the horizontal axis is labelled at whole numbers.
+empty_plot <- function(at, data, words, ..., whole = TRUE) {
   asked <- plot_settings(at, data, words, ...)
   # the title stands above the two lines that legend_above() may need
   title <- asked$main
   asked$main <- NULL
   do.call(graphics::plot.default, asked)
   graphics::title(title, line = 2.4, cex.main = 1.1)
+  if (!whole) return(invisible())
   ticks <- graphics::axTicks(1)
   graphics::axis(1, ticks[ticks == round(ticks)])
 }
@@ -233,10 +388,11 @@ legend_above <- function(text, ...) {
 
 #' The same pictures with ggplot2
 #'
-#' Makes a ggplot object of the data that [plot.sparse_fit()], [plot.kernel_fit()] and
-#' [plot.cv_result()] draw.
+#' Makes a ggplot object of the data that [plot.sparse_fit()], [plot.l1_path()],
+#' [plot.kernel_fit()] and [plot.cv_result()] draw.
 #'
 #' @param object A fit of class `sparse_fit` or `kernel_fit`, or the result of [cross_validate()].
+#' @param what Of a fit of [l1_path()]: as in [plot.l1_path()].
 #' @param ... Not used.
 #' @return A ggplot object.
 #' @inherit cross_validate references
@@ -269,6 +425,54 @@ autoplot.sparse_fit <- function(object, ...) { # nolint: object_name_linter.
       subtitle = optimistic, x = "selected features", y = object$criterion$label
     ) +
     ggplot2::theme(legend.position = "bottom")
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.l1_path <- function(object, what = NULL, ...) { # nolint: object_name_linter.
+  what <- check_drawn(object, what)
+  data <- plot_data(object, what)
+  picture <- if (what == "criterion") gg_criterion(object, data) else gg_profiles(object, data)
+  at <- lambda_place(object$path$lambda)
+  shown <- spread_rows(length(at), 12L)
+  picture +
+    ggplot2::scale_x_continuous(
+      breaks = lambda_place(lambda_ticks(range(at))),
+      labels = lambda_labels(lambda_ticks(range(at))),
+      # names stand at the end of their lines
+      expand = ggplot2::expansion(c(0.05, if (what == "criterion") 0.05 else 0.15)),
+      sec.axis = ggplot2::dup_axis(name = "columns", breaks = at[shown],
+                                   labels = object$path$size[shown])
+    ) +
+    ggplot2::labs(title = plot_title(object), x = "lambda") +
+    ggplot2::theme(legend.position = "bottom")
+}
+
+gg_criterion <- function(fit, data) {
+  marked <- marked_sizes(data, "within one standard error")
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data, ggplot2::aes(lambda_place(.data$lambda), .data$mean)) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+      colour = curve_style$colour[1L], alpha = 0.6
+    ) +
+    ggplot2::geom_line(colour = curve_style$colour[1L]) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$label), marked, colour = mark_colour, size = 3) +
+    ggplot2::scale_shape_manual(NULL, values = c(16, 0)) +
+    ggplot2::labs(y = fit$criterion$label, subtitle = if (!is_training(fit)) optimistic)
+}
+
+gg_profiles <- function(fit, data) {
+  ends <- profile_ends(data)
+  named <- ends[!is.na(ends$label), ]
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data, ggplot2::aes(lambda_place(.data$lambda), .data$coefficient,
+    group = .data$feature
+  )) +
+    ggplot2::geom_line(colour = ends$colour[match(data$feature, ends$feature)]) +
+    ggplot2::geom_text(ggplot2::aes(label = .data$label), named, colour = named$colour, hjust = 0,
+                       size = 3) +
+    ggplot2::labs(y = profile_label)
 }
 
 #' @rdname autoplot

@@ -175,31 +175,43 @@ drop_hint <- function(x) {
 
 # The one constructor -----------------------------------------------------------------------------
 
-new_problem <- function(x, y, response, ..., data = NULL, weights = NULL, adjust = NULL,
-                        intercept = TRUE, standardize = TRUE, design = NULL,
-                        row_names = rownames(x), called = c(x = "x", y = "y")) {
-  check_flag(intercept, "intercept")
-  check_flag(standardize, "standardize")
+new_problem <- function(x, y, response, ..., row_names = rownames(x),
+                        called = c(x = "x", y = "y")) {
   check_values(x, called[["x"]])
   check_names(colnames(x), called[["x"]])
-  m <- nrow(x)
-  coded <- code_response(y, m, called)
-  covariates <- adjust_columns(adjust, data, m, intercept)
-  problem <- structure(list(
-    x = x, y = coded$y, task = coded$task, levels = coded$levels, response = response,
-    weights = check_weights(weights, m), z = covariates$z,
-    names = if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else colnames(x),
-    named = !is.null(colnames(x)), row_names = row_names,
-    centre = NULL, scale = NULL, usable = NULL, intercept = intercept, standardize = standardize,
-    design = design, adjust_design = covariates$design
-  ), class = "sparsels_problem")
-  covariate_basis(problem)
-  problem <- measure_columns(problem)
+  problem <- response_side(nrow(x), y, response, ..., row_names = row_names, called = called)
+  problem <- put_columns(problem, x)
   if (!any(problem$usable)) {
     stop_input(sprintf("every column of `%s` is constant or explained by the covariates",
                        called[["x"]]))
   }
   problem
+}
+
+# a problem that has no columns yet
+response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
+                          intercept = TRUE, standardize = TRUE, design = NULL, row_names = NULL,
+                          called = c(x = "x", y = "y")) {
+  check_flag(intercept, "intercept")
+  check_flag(standardize, "standardize")
+  coded <- code_response(y, rows, called)
+  covariates <- adjust_columns(adjust, data, rows, intercept)
+  problem <- structure(list(
+    x = NULL, y = coded$y, task = coded$task, levels = coded$levels, response = response,
+    weights = check_weights(weights, rows), z = covariates$z, names = NULL, named = NULL,
+    row_names = row_names, centre = NULL, scale = NULL, usable = NULL, intercept = intercept,
+    standardize = standardize, design = design, adjust_design = covariates$design
+  ), class = "sparsels_problem")
+  covariate_basis(problem)
+  problem
+}
+
+# columns that were checked
+put_columns <- function(problem, x) {
+  problem$x <- x
+  problem$named <- !is.null(colnames(x))
+  problem$names <- if (problem$named) colnames(x) else paste0("V", seq_len(ncol(x)))
+  measure_columns(problem)
 }
 
 # x -----------------------------------------------------------------------------------------------
@@ -450,24 +462,8 @@ measure_columns <- function(problem) {
 
 # weighted mean (0 without intercept) and weighted sum of squares about it
 column_moments <- function(x, w, intercept) {
-  if (inherits(x, "dgCMatrix")) sparse_moments(x, w, intercept) else dense_moments(x, w, intercept)
-}
-
-dense_moments <- function(x, w, intercept) {
-  centre <- squares <- numeric(ncol(x))
-  for (block in column_blocks(nrow(x), ncol(x))) {
-    values <- x[, block, drop = FALSE]
-    if (intercept) {
-      # the second pass leaves an error in the last place of the mean only
-      for (pass in 1:2) {
-        mean <- colSums(w * values) / sum(w)
-        values <- values - rep(mean, each = nrow(x))
-        centre[block] <- centre[block] + mean
-      }
-    }
-    squares[block] <- colSums(w * values^2)
-  }
-  list(centre = centre, squares = squares)
+  if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept))
+  .Call(C_column_moments, x, w, intercept)
 }
 
 sparse_moments <- function(x, w, intercept) {
@@ -490,9 +486,9 @@ sparse_moments <- function(x, w, intercept) {
   list(centre = unname(centre), squares = unname(squares))
 }
 
-# columns in blocks of about a hundred thousand values
-column_blocks <- function(rows, columns) {
-  size <- max(1L, 1e5 %/% max(rows, 1L))
+# columns in blocks of about so many values
+column_blocks <- function(rows, columns, values = 1e5) {
+  size <- max(1L, values %/% max(rows, 1L))
   split(seq_len(columns), (seq_len(columns) - 1L) %/% size)
 }
 

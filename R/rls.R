@@ -55,7 +55,7 @@ lambda_grid <- 2^(-15:15)
 
 # The paper's choice: the best leave-one-out squared error with all features. Neighbours on the grid
 # differ by a factor of two, so the digits that the Gram matrix costs do not matter here.
-best_lambda <- function(problem) {
+ridge_lambda <- function(problem) {
   sets <- as.list(seq_len(nrow(problem)))
   residuals <- held_out_residuals(gram_spectrum(problem), sets, lambda_grid)
   lambda_grid[which.min(colSums(problem$weights * residuals^2, dims = 2L))]

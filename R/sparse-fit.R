@@ -27,24 +27,31 @@
 #'
 #' @param object,x A fit.
 #' @param size Number of features of the model wanted; `NULL` for the chosen size.
+#' @param lambda For fits of [l1_path()] and [l1_size()], which may have several models of one size:
+#'   one of the path's values (four digits are enough) in the place of a size; `NULL` for the chosen
+#'   one.
 #' @param index Whether to return column numbers in the place of names.
 #' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`. Columns are
 #'   found by name when both have names, and only those of the model are needed.
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
-#'   (least squares has no link function), `"class"` the class: the second level where a two-class
-#'   score is above 0, the largest score for more classes. For `residuals()`: `"response"`, on the
-#'   training rows, or `"held_out"`.
+#'   (least squares has no link function), but `"response"` is the probability of the second level
+#'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
+#'   above 0, the largest score for more classes. For `residuals()`: `"response"`, on the training
+#'   rows, or `"held_out"`.
 #' @param adjust The covariates of the new observations, in the form that [as_problem()] was given;
 #'   not needed when a formula finds them in `newdata`.
-#' @param rule `"min"`: the size with the best criterion; `"1se"`: the smallest size whose
-#'   criterion is within one standard error of it.
+#' @param rule `"min"`: the size or lambda with the best criterion; `"1se"`: the smallest size, or
+#'   the largest lambda, whose criterion is within one standard error of it.
 #' @param ... Not used.
 #'
 #' @return `selected()`: character (or integer) vector in the order chosen. `coef()`: named vector,
 #'   covariates first, or a matrix with a column per output. `predict()`: one value per row of
 #'   `newdata` (a matrix for several outputs), `NA` with a warning where a needed value is missing.
-#'   `best_size()`: a number. `summary()`: a data frame of the best model of every size with the
-#'   coefficients of the chosen one.
+#'   `fitted()`: what `predict()` has for the training rows, in the fit's field `fitted` a score.
+#'   `residuals()`: the response less such values; of classes it is -1 or +1, but 0 or 1 where
+#'   `loss = "logistic"`. `best_size()`, and `best_lambda()` for an l1 path with held-out errors: a
+#'   number. `summary()`: a data frame of the best model of every size with the coefficients of the
+#'   chosen one.
 #'
 #' @examples
 #' x <- matrix(rnorm(30 * 8), 30)
@@ -57,13 +64,13 @@
 NULL
 
 # Puts together the fit of a method from its paths, one for each lambda tried: the best criterion
-# wins.
-new_sparse_fit <- function(method, problem, paths, control, call) {
+# wins. `to_user` takes the models of the method to the user's scale.
+new_sparse_fit <- function(method, problem, paths, control, call, to_user = user_coefficients) {
   value <- vapply(paths, function(path) path$path$criterion[path$models[[path$size + 1L]]$row], 0)
   chosen <- which.min(criterion_loss(control$criterion, value))
   best <- paths[[chosen]]
   fit <- structure(list(
-    method = method, path = best$path, coefficients = user_coefficients(problem, best$models),
+    method = method, path = best$path, coefficients = to_user(problem, best$models),
     size = best$size, held_out = best$held_out, fitted = best$fitted,
     lambda = best$lambda, lambda_rule = control$lambda_rule,
     lambda_table = data.frame(lambda = vapply(paths, `[[`, 0, "lambda"),
@@ -74,11 +81,15 @@ new_sparse_fit <- function(method, problem, paths, control, call) {
     call = call, problem = without_x(problem)
   ), class = c(method, "sparse_fit"))
   if (fit$status == "interrupted") {
-    what <- if ("found" %in% fit$path$action) "size" else "step"
-    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far",
-                          counted(nrow(fit$path) - 1L, what)), "sparsels_interrupted")
+    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far", done_words(fit$path)),
+                  "sparsels_interrupted")
   }
   fit
+}
+
+done_words <- function(path) {
+  if (!is.null(path$lambda)) return(counted(nrow(path), "lambda"))
+  counted(nrow(path) - 1L, if ("found" %in% path$action) "size" else "step")
 }
 
 # Coefficients of working columns -> of the user's columns, with those of the covariates.
@@ -87,13 +98,22 @@ user_coefficients <- function(problem, models) {
   on_covariates <- covariate_solver(problem)
   of_y <- on_covariates(problem$y)
   of_x <- on_covariates(problem$x[, used, drop = FALSE])
+  name_models(problem, lapply(models, function(model) {
+    if (is.null(model)) return(NULL)
+    model$beta <- model$beta / problem$scale[model$features]
+    own <- of_x[, match(model$features, used), drop = FALSE]
+    model$covariates <- of_y - own %*% model$beta
+    model
+  }))
+}
+
+# Models on the user's scale as a fit holds them.
+name_models <- function(problem, models) {
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
-    beta <- model$beta / problem$scale[model$features]
-    covariates <- of_y - of_x[, match(model$features, used), drop = FALSE] %*% beta
-    dimnames(covariates) <- list(colnames(problem$z), colnames(problem$y))
-    dimnames(beta) <- list(problem$names[model$features], colnames(problem$y))
-    list(features = model$features, beta = beta, covariates = covariates, step = model$row - 1L)
+    dimnames(model$covariates) <- list(colnames(problem$z), colnames(problem$y))
+    dimnames(model$beta) <- list(problem$names[model$features], colnames(problem$y))
+    c(model[c("features", "beta", "covariates")], step = model$row - 1L)
   })
 }
 
@@ -108,8 +128,14 @@ covariate_solver <- function(problem) {
   }
 }
 
-# The best model of one size.
-model_of <- function(fit, size = NULL) {
+# The best model of one size or, where the path is one of lambda, the model of one lambda.
+model_of <- function(fit, size = NULL, lambda = NULL) {
+  if (!is.null(lambda)) {
+    check_one_wish(fit, size)
+    row <- lambda_row(fit$path$lambda, lambda)
+    model <- c(solution_model(fit$problem, fit$solutions[[row]]), row = row)
+    return(name_models(fit$problem, list(model))[[1L]])
+  }
   if (is.null(size)) size <- fit$size
   largest <- length(fit$coefficients) - 1L
   check_count(size, "size", largest, "the largest size of the fit", lower = 0L)
@@ -122,6 +148,31 @@ model_of <- function(fit, size = NULL) {
   model
 }
 
+# `size` beside a `lambda`
+check_one_wish <- function(fit, size) {
+  if (is.null(fit$solutions)) {
+    stop_input(sprintf("every model of the fit has the same lambda, %s: choose one by `size`",
+                       format(fit$lambda, digits = 4)))
+  }
+  if (!is.null(size)) stop_input("give either `size` or `lambda`, not both")
+}
+
+# Which of a path's values is meant by one that may have been copied from print().
+lambda_row <- function(values, lambda) {
+  check_lambda(lambda)
+  must <- "one of the path's values (fit$path$lambda)"
+  if (length(lambda) != 1L) refuse("lambda", must, lambda)
+  row <- which.min(abs(values / lambda - 1))
+  if (abs(values[row] / lambda - 1) <= 5e-4) return(row)
+  near <- utils::head(values[order(abs(log(values / lambda)))], 2L)
+  stop_input(sprintf("`lambda` must be %s, not %s: the nearest %s %s", must, describe(lambda),
+                     if (length(near) > 1L) "are" else "is",
+                     paste(format(sort(near), digits = 4, trim = TRUE), collapse = " and ")))
+}
+
+# the path's row of the chosen model
+chosen_row <- function(fit) fit$path[model_of(fit)$step + 1L, ]
+
 # One row of the path for the best model of every size.
 size_table <- function(fit) {
   models <- Filter(Negate(is.null), fit$coefficients)
@@ -130,11 +181,11 @@ size_table <- function(fit) {
 
 #' @rdname sparse_fit
 #' @export
-selected <- function(object, size = NULL, index = FALSE) UseMethod("selected")
+selected <- function(object, size = NULL, index = FALSE, lambda = NULL) UseMethod("selected")
 
 #' @export
-selected.sparse_fit <- function(object, size = NULL, index = FALSE) {
-  features <- model_of(object, size)$features
+selected.sparse_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  features <- model_of(object, size, lambda)$features
   if (check_flag(index, "index")) features else object$problem$names[features]
 }
 
@@ -145,47 +196,47 @@ best_size <- function(object, rule = "min") {
   if (rule == "min") return(object$size)
   sizes <- size_table(object)
   best <- sizes[sizes$size == object$size, ]
-  if (is.na(best$se)) {
-    stop_input(sprintf("`rule = \"1se\"` needs a standard error, which the %s does not have",
-                       object$criterion$label))
-  }
+  if (is.na(best$se)) stop_no_se(object)
   loss <- criterion_loss(object$criterion, sizes$criterion)
   min(sizes$size[loss <= criterion_loss(object$criterion, best$criterion) + best$se])
 }
 
+stop_no_se <- function(fit) {
+  stop_input(sprintf("`rule = \"1se\"` needs a standard error, which the %s does not have",
+                     fit$criterion$label))
+}
+
 #' @rdname sparse_fit
 #' @export
-coef.sparse_fit <- function(object, size = NULL, ...) {
-  model <- model_of(object, size)
+coef.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_dots(..., known = names(formals(coef.sparse_fit)))
+  model <- model_of(object, size, lambda)
   drop_output(rbind(model$covariates, model$beta))
 }
 
 #' @rdname sparse_fit
 #' @export
 predict.sparse_fit <- function(object, newdata, size = NULL, type = c("response", "class", "link"),
-                               adjust = NULL, ...) {
+                               adjust = NULL, lambda = NULL, ...) {
   if (missing(newdata)) stop_no_newdata()
   check_dots(..., known = names(formals(predict.sparse_fit)))
-  predict_model(object$problem, model_of(object, size), newdata, type, adjust)
+  model <- model_of(object, size, lambda)
+  x <- new_data_matrix(object$problem, newdata, model$features)
+  z <- new_covariates(object$problem, newdata, adjust)
+  respond(object$problem, as.matrix(x %*% model$beta) + z %*% model$covariates, type,
+          new_row_names(newdata), object$loss)
 }
 
 stop_no_newdata <- function() {
   stop_input("`newdata` must be given: fitted() has the values of the training rows")
 }
 
-predict_model <- function(problem, model, newdata, type, adjust) {
-  x <- new_data_matrix(problem, newdata, model$features)
-  z <- new_covariates(problem, newdata, adjust)
-  respond(problem, as.matrix(x %*% model$beta) + z %*% model$covariates, type,
-          new_row_names(newdata))
-}
-
 new_row_names <- function(newdata) {
   if (inherits(newdata, "SummarizedExperiment")) colnames(newdata) else rownames(newdata)
 }
 
-# Scores (rows x L) as the type of prediction asked for.
-respond <- function(problem, score, type, rows = NULL) {
+# Scores (rows x L) as the type of prediction asked for; `loss` is that of an l1 fit.
+respond <- function(problem, score, type, rows = NULL, loss = NULL) {
   type <- check_choice(type[1L], "type", c("response", "class", "link"))
   if (type == "class" && problem$task == "regression") {
     stop_input("`type = \"class\"` needs a fit with classes, but the response is numeric")
@@ -196,7 +247,18 @@ respond <- function(problem, score, type, rows = NULL) {
                           counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
   }
   dimnames(score) <- list(rows, colnames(problem$y))
-  if (type == "class") stats::setNames(class_of(problem, score), rows) else drop_output(score)
+  if (type == "class") return(stats::setNames(class_of(problem, score), rows))
+  drop_output(if (type == "response") as_response(score, loss) else score)
+}
+
+# Scores on the scale of the response: for the logistic loss probabilities of the second class.
+as_response <- function(score, loss) {
+  if (identical(loss, "logistic")) stats::plogis(score) else score
+}
+
+# the coded response on that scale
+response_of <- function(fit) {
+  if (identical(fit$loss, "logistic")) (fit$problem$y + 1) / 2 else fit$problem$y
 }
 
 # The class of each row of scores, a factor. Scores nearer than `score_tie` are equal, as
@@ -233,14 +295,16 @@ predict_sizes <- function(fit, x, z) {
 
 #' @rdname sparse_fit
 #' @export
-fitted.sparse_fit <- function(object, ...) rows_of(object$problem, object$fitted)
+fitted.sparse_fit <- function(object, ...) {
+  rows_of(object$problem, as_response(object$fitted, object$loss))
+}
 
 #' @rdname sparse_fit
 #' @export
 residuals.sparse_fit <- function(object, type = c("response", "held_out"), ...) {
   type <- check_choice(type[1L], "type", c("response", "held_out"))
-  prediction <- if (type == "held_out") object$held_out else object$fitted
-  rows_of(object$problem, object$problem$y - prediction)
+  score <- if (type == "held_out") object$held_out else object$fitted
+  rows_of(object$problem, response_of(object) - as_response(score, object$loss))
 }
 
 # Values of the training rows, under their names.
@@ -281,12 +345,8 @@ fit_title <- function(fit) {
 }
 
 best_words <- function(fit) {
-  row <- fit$path[fit$coefficients[[fit$size + 1L]]$step + 1L, ]
-  error <- if (!is.null(row$error) && fit$criterion$name != "error") {
-    sprintf(" (error rate %s)", format(row$error, digits = 3))
-  } else {
-    ""
-  }
+  row <- chosen_row(fit)
+  error <- error_words(fit, row)
   if (is_training(fit)) {
     figure <- sprintf("size %d: %s %s, leave-one-out squared error %s%s", fit$size,
                       fit$criterion$label, format(row$criterion, digits = 4),
@@ -296,11 +356,19 @@ best_words <- function(fit) {
   }
   figure <- sprintf("best size: %d, %s %s%s", fit$size, fit$criterion$label,
                     format(row$criterion, digits = 4), error)
-  c(figure, "  (selection criterion, optimistic: use cross_validate() for an honest estimate)")
+  c(figure, optimistic_words)
 }
 
-# whether the criterion is a figure of the training rows; the held-out error then stands beside it
-is_training <- function(fit) fit$criterion$name == "r_squared"
+optimistic_words <-
+  "  (selection criterion, optimistic: use cross_validate() for an honest estimate)"
+
+error_words <- function(fit, row) {
+  if (is.null(row$error) || fit$criterion$name == "error") return("")
+  sprintf(" (error rate %s)", format(row$error, digits = 3))
+}
+
+# whether the criterion is a figure of the training rows
+is_training <- function(fit) fit$criterion$name %in% c("r_squared", "explained")
 
 status_words <- function(fit) {
   switch(fit$status,
@@ -347,8 +415,12 @@ summary.sparse_fit <- function(object, ...) {
 print.summary.sparse_fit <- function(x, ...) {
   print(x$fit, n = 0L)
   cat("best model of every size:\n")
-  figures <- c("name", "size", "criterion", if (is_training(x$fit)) "squared" else "se", "error")
-  x$sizes$name <- moved_names(x$fit, x$sizes)
+  if (inherits(x$fit, "l1_path")) {
+    figures <- lambda_columns(x$fit)
+  } else {
+    figures <- c("name", "size", "criterion", if (is_training(x$fit)) "squared" else "se", "error")
+    x$sizes$name <- moved_names(x$fit, x$sizes)
+  }
   figures <- intersect(figures, names(x$sizes))
   print(x$sizes[, figures], row.names = FALSE, digits = 4)
   cat(sprintf("coefficients at size %d:\n", x$fit$size))

@@ -12,7 +12,7 @@ generics::augment
 
 #' Fits and judgements as data frames
 #'
-#' `tidy()` gives a row per term of the model of one size, `glance()` one row for the whole fit,
+#' `tidy()` gives a row per term of one model, `glance()` one row for the whole fit,
 #' `augment()` a row per sample with its fitted and held-out predictions.
 #'
 #' Held-out predictions are those of the inner folds for the chosen size: each sample is predicted
@@ -21,7 +21,8 @@ generics::augment
 #' estimate.
 #'
 #' @param x A fit of class `sparse_fit` or `kernel_fit`, or the result of [cross_validate()].
-#' @param lambda One of the path's values of a `kernel_fit`; `NULL` for the best.
+#' @param lambda One of the path's values, for a `kernel_fit` or a fit of [l1_path()]; `NULL` for
+#'   the chosen one.
 #' @param size Number of features of the model; `NULL` for the chosen size of the fit.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
 #' @param ... Not used; must be empty.
@@ -31,11 +32,13 @@ generics::augment
 #'   then the features in the order chosen), `order` (`NA` for covariates), `estimate` on the user's
 #'   scale.
 #' * `glance()` of a fit: one row with `method`, `nobs`, `features` (available), `size`, `criterion`
-#'   (its name), `value` (at that size), `lambda`, `status`.
+#'   (its name), `value` (of the chosen model), `lambda`, `status`; for fits of [l1_path()] also
+#'   `loss` and `gap`, the duality gap of that model.
 #' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
 #'   response less `.held_out`), for several outputs one column each (`.fitted.a`, ...); for classes
 #'   also `.class`, the class of `.held_out`. Scores and residuals of classes are those of the codes
-#'   -1 and +1.
+#'   -1 and +1; with `loss = "logistic"` the predictions are probabilities of the second level,
+#'   which the residuals take from 0 or 1. A fit without held-out errors has `NA` there.
 #' * `tidy()` of a `kernel_fit`: `output` (only with several outputs), `term` (intercept and
 #'   covariates, then features or basis vectors by their rows), `estimate`.
 #' * `glance()` of a `kernel_fit`: one row with `method`, `nobs`, `terms`, `lambda`, `criterion`
@@ -43,10 +46,10 @@ generics::augment
 #' * `tidy()` of a cross-validation: a row per size and curve with `size`, `curve`, `estimate`,
 #'   `std.error`.
 #' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
-#'   (honest, at the size each fold chose), `inner` (optimistic), `nobs`, `features`, `folds`,
-#'   `status`.
+#'   (honest, at the size each fold chose), `inner` (optimistic; `NaN` when the method has no
+#'   held-out figure of its own), `nobs`, `features`, `folds`, `status`.
 #' @section Errors:
-#' `sparsels_error_input` when the fit has no model of that size or `data` has not m rows.
+#' `sparsels_error_input` when the fit has no model of that size or lambda or `data` has not m rows.
 #' @inherit cross_validate references
 #' @seealso [coef.sparse_fit()], [selected()]
 #' @examples
@@ -62,9 +65,9 @@ NULL
 #' @rdname tidiers
 #' @method tidy sparse_fit
 #' @export
-tidy.sparse_fit <- function(x, size = NULL, ...) {
-  check_dots(..., known = "size")
-  model <- model_of(x, size)
+tidy.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
+  check_dots(..., known = c("size", "lambda"))
+  model <- model_of(x, size, lambda)
   order <- c(rep(NA_integer_, ncol(x$problem$z)), seq_along(model$features))
   tidy_model(x$problem, model, x$problem$names[model$features], order = order)
 }
@@ -86,12 +89,14 @@ tidy_model <- function(problem, model, names, ...) {
 #' @export
 glance.sparse_fit <- function(x, ...) {
   check_dots(..., known = character())
-  sizes <- size_table(x)
-  data.frame(
+  chosen <- chosen_row(x)
+  out <- data.frame(
     method = x$method, nobs = nrow(x$problem), features = ncol(x$problem),
-    size = x$size, criterion = x$criterion$name, value = sizes$criterion[sizes$size == x$size],
-    lambda = x$lambda, status = x$status
+    size = x$size, criterion = x$criterion$name, value = chosen$criterion, lambda = x$lambda,
+    status = x$status
   )
+  out[c("loss", "gap")] <- list(x$loss, chosen$gap)
+  out
 }
 
 #' @rdname tidiers
@@ -106,7 +111,9 @@ augment.sparse_fit <- function(x, data = NULL, ...) {
     must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
     stop_input(sprintf("%s, not %s", must, given), "sparsels_error_argument")
   }
-  parts <- list(.fitted = x$fitted, .held_out = x$held_out, .resid = problem$y - x$held_out)
+  held_out <- as_response(x$held_out, x$loss)
+  parts <- list(.fitted = as_response(x$fitted, x$loss), .held_out = held_out,
+                .resid = response_of(x) - held_out)
   columns <- do.call(cbind, lapply(names(parts), function(name) {
     outputs <- output_names(problem)
     names <- if (length(outputs) > 1L) paste0(name, ".", outputs) else name
@@ -175,7 +182,8 @@ glance.cv_result <- function(x, ...) {
   check_dots(..., known = character())
   data.frame(
     method = x$method, measure = x$measure, estimate = x$estimate[["mean"]],
-    std.error = x$estimate[["se"]], inner = mean(x$folds$inner), nobs = nrow(x$problem),
+    std.error = x$estimate[["se"]], inner = mean(as.numeric(x$folds$inner)),
+    nobs = nrow(x$problem),
     features = ncol(x$problem), folds = nrow(x$folds), status = x$status
   )
 }

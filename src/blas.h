@@ -100,4 +100,15 @@ static inline void lapack_cholesky_inverse(ptrdiff_t n, double *A) {
       A[j + i * n] = A[i + j * n];
 }
 
+/* A (n x n) := its inverse. pivots holds n, work `room` doubles, n or more. Zero on success. */
+static inline int lapack_invert(
+    ptrdiff_t n, double *A, ptrdiff_t lda, int *pivots, double *work, ptrdiff_t room) {
+  const int ni = (int)n, la = (int)lda, wi = room > 1 << 30 ? 1 << 30 : (int)room;
+  int info = 0;
+  F77_CALL(dgetrf)(&ni, &ni, A, &la, pivots, &info);
+  if (info == 0)
+    F77_CALL(dgetri)(&ni, A, &la, pivots, work, &wi, &info);
+  return info;
+}
+
 #endif

@@ -359,6 +359,120 @@ static SEXP C_best_subset(SEXP terms, SEXP control) {
   return out;
 }
 
+static SEXP C_column_moments(SEXP x, SEXP w, SEXP centred) {
+  const ptrdiff_t n = ncols(x);
+  SEXP out = PROTECT(named_list(2));
+  double *centre = real_answer(out, 0, "centre", (size_t)n);
+  double *squares = real_answer(out, 1, "squares", (size_t)n);
+  column_moments(nrows(x), n, REAL(x), REAL(w), asLogical(centred), centre, squares);
+  UNPROTECT(1);
+  return out;
+}
+
+/* ---- models with an l1 penalty ---- */
+
+/* A solution as R keeps it: features count from 1. */
+static SEXP solution_list(const struct problem *pb, struct l1_solution at) {
+  const size_t size = (size_t)at.size, d = sizeof(double);
+  SEXP out = PROTECT(named_list(11));
+  int *feature = int_answer(out, 0, "features", size);
+  for (size_t k = 0; k < size; k++)
+    feature[k] = at.feature[k] + 1;
+  memcpy(real_answer(out, 1, "beta", size), at.beta, size * d);
+  memcpy(real_answer(out, 2, "u", (size_t)pb->q), at.u, (size_t)pb->q * d);
+  memcpy(real_answer(out, 3, "r", (size_t)pb->m), at.r, (size_t)pb->m * d);
+  *real_answer(out, 4, "objective", 1) = at.primal;
+  *real_answer(out, 5, "gap", 1) = at.primal - at.dual;
+  *real_answer(out, 6, "most", 1) = at.most;
+  *int_answer(out, 7, "rounds", 1) = at.rounds;
+  *real_answer(out, 8, "products", 1) = at.products;
+  *int_answer(out, 9, "kept", 1) = at.kept;
+  *real_answer(out, 10, "null", 1) = at.null;
+  UNPROTECT(1);
+  return out;
+}
+
+/* A solution for every lambda, up to where Ctrl-C stopped it; where the engine's room is too small
+   it goes on with twice as much from the last solution. */
+static SEXP C_l1_path(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  SEXP lambda = field(control, "lambda"), start = field(control, "start");
+  const double *bound = REAL(field(control, "bound"));
+  const int count = length(lambda);
+  struct l1_control ctl = {.loss = (enum loss)int_field(control, "loss"),
+      .screen = (enum screen)int_field(control, "screen"),
+      .tolerance = asReal(field(control, "tolerance")),
+      .room = int_field(control, "room"),
+      .lambdas = count};
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  SEXP path = PROTECT(allocVector(VECSXP, count));
+  int done = 0;
+  while (done < count) {
+    const void *mark = vmaxget();
+    struct l1 *at = l1_begin(&pb, &ctl, &host, R_alloc(l1_work(&pb, &ctl, &host), 1));
+    enum status status = COMPLETE;
+    SEXP from = done > 0 ? VECTOR_ELT(path, done - 1) : start;
+    if (!isNull(from)) {
+      SEXP features = PROTECT(duplicate(field(from, "features")));
+      for (int k = 0; k < length(features); k++)
+        INTEGER(features)[k]--;
+      status = l1_start(at, length(features), INTEGER(features), REAL(field(from, "beta")));
+      UNPROTECT(1);
+    }
+    for (; status == COMPLETE && done < count; done += status == COMPLETE) {
+      status = l1_solve(at, done, REAL(lambda)[done], bound[done]);
+      if (status == COMPLETE)
+        SET_VECTOR_ELT(path, done, solution_list(&pb, l1_solution(at)));
+    }
+    vmaxset(mark);
+    if (status != NO_ROOM)
+      break;
+    ctl.room *= 2;
+  }
+  UNPROTECT(1);
+  return path;
+}
+
+/* ---- safe tests ---- */
+
+static void *safe_room(const struct problem *pb, enum loss loss, const struct host *host) {
+  return R_alloc(safe_work(pb, loss, host->threads), 1);
+}
+
+/* T of every column, and from which lambda on it is out. */
+static SEXP C_safe_reach(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  const enum loss loss = (enum loss)int_field(control, "loss");
+  const struct knots bound = {.count = length(field(control, "knots")),
+      .lambda = REAL(field(control, "knots")),
+      .value = REAL(field(control, "values"))};
+  SEXP out = PROTECT(named_list(3));
+  double *T = real_answer(out, 0, "bounds", (size_t)pb.n);
+  double *reach = real_answer(out, 1, "reach", (size_t)pb.n);
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  void *work = safe_room(&pb, loss, &host);
+  *int_answer(out, 2, "status", 1) = (int)safe_reach(&pb, loss, &bound,
+      asReal(field(control, "lambda")), asReal(field(control, "top")), &host, work, T, reach);
+  UNPROTECT(1);
+  return out;
+}
+
+/* T of every column from a model of the hinge loss. */
+static SEXP C_hinge_gap_bounds(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  SEXP out = PROTECT(named_list(2));
+  double *T = real_answer(out, 0, "bounds", (size_t)pb.n);
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  void *work = safe_room(&pb, HINGE, &host);
+  *int_answer(out, 1, "status", 1) = (int)hinge_gap_bounds(
+      &pb, REAL(field(control, "f")), asReal(field(control, "gap")), NULL, &host, work, T);
+  UNPROTECT(1);
+  return out;
+}
+
 #define ENTRY(name, arguments)                                                                     \
   { #name, (DL_FUNC)(void (*)(void))name, arguments }
 
@@ -369,6 +483,10 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_poss, 2),
     ENTRY(C_cross_columns, 2),
     ENTRY(C_best_subset, 2),
+    ENTRY(C_l1_path, 2),
+    ENTRY(C_column_moments, 3),
+    ENTRY(C_safe_reach, 2),
+    ENTRY(C_hinge_gap_bounds, 2),
     {NULL, NULL, 0},
 };
 

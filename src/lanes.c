@@ -1,4 +1,5 @@
 #include "lanes.h"
+#include <math.h>
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
     !defined(__SANITIZE_ADDRESS__)
@@ -32,6 +33,52 @@ void lanes_shift(ptrdiff_t m, double *x, double f, const double *c) {
   LANES
   for (ptrdiff_t j = 0; j < m; j++)
     x[j] -= f * c[j];
+}
+
+EACH_INSTRUCTION_SET
+double lanes_centred_dot(ptrdiff_t m, const double *x, double centre, const double *v) {
+  double sum = 0;
+  LANES_SUM(sum)
+  for (ptrdiff_t j = 0; j < m; j++)
+    sum += (x[j] - centre) * v[j];
+  return sum;
+}
+
+EACH_INSTRUCTION_SET
+double lanes_centred_square(ptrdiff_t m, const double *x, double centre, const double *w) {
+  double sum = 0;
+  LANES_SUM(sum)
+  for (ptrdiff_t j = 0; j < m; j++)
+    sum += w[j] * (x[j] - centre) * (x[j] - centre);
+  return sum;
+}
+
+EACH_INSTRUCTION_SET
+void lanes_add_centred(ptrdiff_t m, double *f, double step, const double *x, double centre) {
+  LANES
+  for (ptrdiff_t j = 0; j < m; j++)
+    f[j] += step * (x[j] - centre);
+}
+
+EACH_INSTRUCTION_SET
+void lanes_shift_weighted(ptrdiff_t m, double *s, double step, const double *h, const double *x,
+    double centre) {
+  LANES
+  for (ptrdiff_t j = 0; j < m; j++)
+    s[j] -= step * h[j] * (x[j] - centre);
+}
+
+EACH_INSTRUCTION_SET
+double lanes_logistic(ptrdiff_t m, const double *y, const double *w, const double *f, double *v,
+    double *h) {
+  double sum = 0;
+  for (ptrdiff_t j = 0; j < m; j++) {
+    const double margin = y[j] * f[j], t = exp(-fabs(margin)), inverse = 1 / (1 + t);
+    v[j] = y[j] * w[j] * (margin > 0 ? t * inverse : inverse);
+    h[j] = w[j] * t * inverse * inverse;
+    sum += w[j] * (log1p(t) + (margin > 0 ? 0 : -margin));
+  }
+  return sum;
 }
 
 EACH_INSTRUCTION_SET

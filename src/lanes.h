@@ -12,6 +12,24 @@ double lanes_dot(ptrdiff_t m, const double *x, const double *y);
 /* x := x - f c */
 void lanes_shift(ptrdiff_t m, double *x, double f, const double *c);
 
+/* sum_j (x_j - centre) v_j */
+double lanes_centred_dot(ptrdiff_t m, const double *x, double centre, const double *v);
+
+/* sum_j w_j (x_j - centre)^2 */
+double lanes_centred_square(ptrdiff_t m, const double *x, double centre, const double *w);
+
+/* f := f + step (x - centre) */
+void lanes_add_centred(ptrdiff_t m, double *f, double step, const double *x, double centre);
+
+/* s := s - step h (x - centre) */
+void lanes_shift_weighted(ptrdiff_t m, double *s, double step, const double *h, const double *x,
+    double centre);
+
+/* The logistic loss: v := w y / (1 + exp(y f)), h := its second derivative; returns the sum of
+   w log(1 + exp(-y f)). */
+double lanes_logistic(ptrdiff_t m, const double *y, const double *w, const double *f, double *v,
+    double *h);
+
 /* x := x - f c, and the leave-one-out sum of squares of the model that moves column x:
    sum_jl ((a_jl kappa - x_j t_l) / (d_j kappa - x_j^2))^2;  a is m x L, t is L with stride. */
 double lanes_shift_and_score(ptrdiff_t m, ptrdiff_t L, double *x, double f, const double *c,

@@ -14,3 +14,19 @@ void working_column(const struct problem *pb, ptrdiff_t j, double *out) {
     lanes_shift(m, out, lanes_dot(m, q, out), q);
   }
 }
+
+void column_moments(ptrdiff_t m, ptrdiff_t n, const double *x, const double *w, int centred,
+    double *centre, double *squares) {
+  double weights = 0;
+  for (ptrdiff_t r = 0; r < m; r++)
+    weights += w[r];
+  for (ptrdiff_t j = 0; j < n; j++) {
+    const double *column = x + j * m;
+    double c = 0;
+    /* the second pass leaves an error in the last place of the mean only */
+    for (int pass = 0; pass < 2 && centred; pass++)
+      c += lanes_centred_dot(m, column, c, w) / weights;
+    centre[j] = c;
+    squares[j] = lanes_centred_square(m, column, c, w);
+  }
+}

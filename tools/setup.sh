@@ -13,11 +13,11 @@ case "${1:-demo}" in
   demo) ;;
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc"
-    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab rsample"
+    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample"
     nice="SummarizedExperiment" # without it its tests are skipped
     ;;
   coverage)
-    packages+=" testthat covr ggplot2 future future.apply glmnet kernlab rsample"
+    packages+=" testthat covr ggplot2 future future.apply glmnet kernlab Rglpk rsample"
     nice="SummarizedExperiment"
     ;;
   *)

@@ -84,13 +84,22 @@ test_that("`keep` gives what there is", {
   expect_null(greedy_rls(x, rnorm(10), k = 3, lambda = 1)$alternatives)
 })
 
+# Models without the order and the step in which a search found them: one that comes back to a set
+# has two to choose from, equal but for rounding.
+by_column <- function(fit) {
+  lapply(Filter(Negate(is.null), fit$coefficients), function(model) {
+    sorted <- order(model$features)
+    list(model$features[sorted], model$beta[sorted, , drop = FALSE], model$covariates)
+  })
+}
+
 same_path <- function(fit, other, tolerance = 1e-9) {
   parts <- c("step", "action", "feature", "name", "size", "criterion", "squared", "error")
   parts <- intersect(parts, names(fit$path))
   expect_equal(fit$path[parts], other$path[parts], tolerance = tolerance)
   expect_equal(is.na(fit$path$se), is.na(other$path$se))
   expect_equal(fit$path$se, other$path$se, tolerance = tolerance)
-  expect_equal(fit$coefficients, other$coefficients, tolerance = 1e-7)
+  expect_equal(by_column(fit), by_column(other), tolerance = 1e-7)
   for (part in c("size", "lambda", "held_out", "fitted", "status")) {
     expect_equal(fit[[part]], other[[part]], tolerance = 1e-7)
   }

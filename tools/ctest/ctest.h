@@ -52,5 +52,9 @@ void test_interrupts(void);
 void test_holdout(void);
 void test_poss(void);
 void test_best(void);
+void test_logistic(void);
+void test_screen(void);
+void test_hinge(void);
+void test_lasso(void);
 
 #endif

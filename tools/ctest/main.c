@@ -52,6 +52,10 @@ int main(void) {
   test_holdout();
   test_poss();
   test_best();
+  test_logistic();
+  test_screen();
+  test_hinge();
+  test_lasso();
   printf("%d passed, %d failed\n", passed, failed);
   return failed > 0;
 }

@@ -1,0 +1,408 @@
+#' The path of an l1 penalty
+#'
+#' Fits least squares (the lasso), logistic regression or the l1 support vector machine with an l1
+#' penalty for a sequence of lambda, each solution with its duality gap, and on request with the
+#' held-out error of every lambda.
+#'
+#' For each lambda the solution minimises
+#' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda \|\beta\|_1,}{
+#' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda ||beta||_1,}
+#' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})} (`"logistic"`) or
+#' \eqn{\max(0, 1 - ys)} (`"hinge"`), case weights \eqn{w}, unpenalised covariates \eqn{z} (the
+#' intercept is one) and standardised columns \eqn{\tilde x}{xs}, as in [as_problem()]; classes
+#' are coded -1 and +1, the second level is +1. There is no 1/m: glmnet's lambda is this one divided
+#' by `sum(weights)`, for `"squared"` and `"logistic"` alike.
+#'
+#' **Exactness.** Every solution carries its duality gap, the most by which its objective can exceed
+#' the optimum: `fit$path$gap`. A lambda is done when its gap is at most `tolerance` times the
+#' objective of the model without columns; one that does not get there is reported in a warning of
+#' class `sparsels_warning_convergence` that names the gap.
+#'
+#' **Solvers.** `"cd"`: for the lasso an active set with an up- and downdated Cholesky factor, whose
+#' solutions are exact to rounding, and coordinate descent where too many columns are in hand; for
+#' logistic regression Newton's method on a working set; for the hinge loss the simplex method on
+#' the dual with columns generated as they are needed, a vertex solution. `"ipm"`: the interior-point methods of Kim and
+#' others (2007) and Koh and others (2007), for `"squared"` and `"logistic"`; they leave small
+#' coefficients that [threshold_coef()] removes.
+#'
+#' **Screening.** Columns that are certainly in no solution are not looked at. `"lazy"` bounds each
+#' column's product with the residual by what it was and how far the residual has gone since;
+#' `"safe1"`, `"safe2"` and `"gap"` are the tests of [safe_screen()], with the null model, all
+#' solutions so far, and the solution at hand; `"none"` looks at all. All give the same solutions.
+#' `"auto"` is `"lazy"`, and `"gap"` for `solver = "ipm"`, which cannot be lazy.
+#'
+#' **Held-out errors.** With `folds` the path is fitted again without each fold, at the same lambdas
+#' and with the columns' scale of all rows; then `fit$lambda` is the one with the best held-out
+#' criterion, and [best_size()] knows the one-standard-error rule. Without `folds` there is no
+#' held-out error, and the model shown is that of the smallest lambda.
+#'
+#' @inheritParams greedy_rls
+#' @param loss `"squared"`, `"logistic"` or `"hinge"`; the last two want a response with two
+#'   classes. One output.
+#' @param lambda Positive penalties, used from the largest down; `NULL` for `nlambda` values spaced
+#'   evenly on the log scale from the smallest lambda with no column ([lambda_max()]).
+#' @param nlambda Number of penalties when `lambda` is `NULL`.
+#' @param lambda_min_ratio The smallest lambda as a share of the largest, between 0 and 1; `NULL`
+#'   for 0.01 when there are more columns than rows, else 0.0001; for the hinge loss 0.01.
+#' @param screen `"auto"`, `"lazy"`, `"gap"`, `"safe2"`, `"safe1"` or `"none"`.
+#' @param solver `"cd"` or `"ipm"`.
+#' @param tolerance Largest duality gap, as a share of the objective of the model without columns.
+#' @param folds `NULL`, or which rows are held out together, as in [greedy_rls()].
+#' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
+#'   of the hinge loss; `"error"`, the share of rows in the wrong class; or `"auc"`.
+#' @param threads Number of OpenMP threads over columns. Results are the same for any number.
+#'
+#' @return An object of class `c("l1_path", "sparse_fit")`, see [sparse_fit]. `path` has a row for
+#'   every lambda: `lambda`, `size`, `objective`, `gap`, `explained` (the share of the null model's
+#'   loss that the model takes away), `criterion` with `se` (held out, or `explained` without
+#'   `folds`), `squared` and for classes `error` (held out), and the work done: `rounds` over the
+#'   columns, `products` of columns with the residual, `kept`, the columns that a safe test left.
+#'   `coefficients` has of every size the model with the best criterion; `coef()`, `predict()`,
+#'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
+#'   smallest lambda without columns, `null` the objective without columns, `loss` the loss,
+#'   `solutions` the models as solved, a list with an element for every lambda. `fitted` and
+#'   `held_out` are scores, the values of the linear model, for every loss.
+#'
+#' @section Cost: A round over the columns is O(mn), or the nonzeros, at most; a lambda takes a few.
+#'   The lasso's factor takes O(m s + s^2) for each column that enters or leaves a model of s
+#'   columns. Memory besides x: a few vectors of m and n doubles and s^2 for the factor.
+#'
+#' @section Errors: As for [greedy_rls()]; more than one output, `loss` and response that do not go
+#'   together, `screen = "lazy"` with `solver = "ipm"`, `solver = "ipm"` with the hinge loss.
+#'
+#' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
+#' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
+#'
+#' Kim, S.-J., Koh, K., Lustig, M., Boyd, S., Gorinevsky, D. (2007). An interior-point method for
+#' large-scale l1-regularized least squares. IEEE Journal of Selected Topics in Signal Processing 1,
+#' 606-617. \doi{10.1109/JSTSP.2007.910971}
+#'
+#' Koh, K., Kim, S.-J., Boyd, S. (2007). An interior-point method for large-scale l1-regularized
+#' logistic regression. Journal of Machine Learning Research 8, 1519-1555.
+#' @seealso [safe_screen()], [l1_size()] for a wanted number of columns, [threshold_coef()],
+#'   [plot.l1_path()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(50 * 100), 50, dimnames = list(NULL, paste0("gene", 1:100)))
+#' y <- x[, 3] - x[, 8] + rnorm(50)
+#' fit <- l1_path(x, y, folds = 5)
+#' fit
+#' selected(fit)
+#' best_lambda(fit, "1se")
+#' coef(fit, lambda = fit$path$lambda[20])
+#' @export
+l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NULL, nlambda = 100,
+                    lambda_min_ratio = NULL, screen = "auto", solver = "cd", tolerance = 1e-8,
+                    folds = NULL, criterion = "loss", threads = 1, progress = interactive()) {
+  problem <- fitter_problem(x, y, ..., data = data)
+  control <- l1_control(problem, loss, screen, solver, tolerance, threads)
+  control$progress <- check_flag(progress, "progress")
+  control <- judged_by(control, problem, folds, criterion)
+  control$lambda_max <- largest_lambda(problem, control)
+  control$lambda <- if (is.null(lambda)) {
+    lambda_sequence(problem, control, nlambda, lambda_min_ratio)
+  } else {
+    sort(unique(check_lambda(lambda)), decreasing = TRUE)
+  }
+  solutions <- solve_path(problem, control, bound = chord_bound(problem, control))
+  new_l1_fit(problem, control, solutions, match.call())
+}
+
+losses <- c("squared", "logistic", "hinge")
+screens <- c("lazy", "none", "safe1", "safe2", "gap")
+
+# Checks -------------------------------------------------------------------------------------------
+
+l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
+                       threads = 1) {
+  check_loss(problem, loss)
+  check_choice(solver, "solver", c("cd", "ipm"))
+  check_choice(screen, "screen", c("auto", screens))
+  if (solver == "ipm" && loss == "hinge") {
+    stop_input("`solver = \"ipm\"` is for `loss` \"squared\" or \"logistic\"; hinge has \"cd\"",
+               "sparsels_error_argument")
+  }
+  if (solver == "ipm" && screen == "lazy") {
+    stop_input("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point moves every column",
+               "sparsels_error_argument")
+  }
+  if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
+  list(loss = loss, screen = screen, solver = solver,
+       tolerance = check_positive(tolerance, "tolerance"),
+       threads = check_count(threads, "threads"), progress = FALSE)
+}
+
+check_loss <- function(problem, loss) {
+  check_choice(loss, "loss", losses)
+  if (loss == "squared" && ncol(problem$y) > 1L) {
+    stop_input(sprintf("an l1 path takes one output, but `y` has %d%s", ncol(problem$y),
+                       if (problem$task == "multiclass") " classes" else ""))
+  }
+  if (loss != "squared" && problem$task != "binary") {
+    what <- if (problem$task == "regression") "is numeric: give it as a factor" else
+      sprintf("has %d", length(problem$levels))
+    stop_input(sprintf("`loss = \"%s\"` needs a response with two classes, but `y` %s", loss, what))
+  }
+  loss
+}
+
+# how the solutions are judged: by held-out rows, or by what they explain of the training rows
+judged_by <- function(control, problem, folds, criterion) {
+  check_choice(criterion, "criterion", c("loss", "error", "auc"))
+  if (is.null(folds)) return(control)
+  control$folds <- as_folds(folds, problem)
+  fold_basis_check(problem, control$folds)
+  if (criterion == "auc" && control$folds$loo) {
+    stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
+  }
+  control$criterion <- if (criterion == "loss" && control$loss != "squared") {
+    label <- held_out_label(loss_words(control$loss), control$folds$label)
+    list(name = control$loss, higher = FALSE, label = label)
+  } else {
+    as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
+  }
+  control
+}
+
+training_criterion <- function(loss) {
+  label <- paste("training", loss_words(loss, "explained"))
+  list(name = "explained", higher = TRUE, label = label)
+}
+
+loss_words <- function(loss, ...) {
+  paste(c(c(squared = "squared error", logistic = "logistic loss", hinge = "hinge loss")[[loss]],
+          ...), collapse = " ")
+}
+
+# The grid -----------------------------------------------------------------------------------------
+
+lambda_sequence <- function(problem, control, nlambda, ratio) {
+  check_count(nlambda, "nlambda")
+  if (is.null(ratio)) {
+    wide <- sum(problem$usable) > nrow(problem)
+    ratio <- if (wide || control$loss == "hinge") 0.01 else 1e-4
+  }
+  lambda <- control$lambda_max * exp(seq(0, log(check_ratio(ratio)), length.out = nlambda))
+  # at lambda_max itself the hinge loss has solutions with a column too
+  if (control$loss == "hinge") lambda[1L] <- lambda[1L] * (1 + 1e-9)
+  lambda
+}
+
+check_ratio <- function(ratio) {
+  fine <- is_number(ratio) && ratio > 0 && ratio < 1
+  if (!fine) refuse("lambda_min_ratio", "a number above 0 and below 1", ratio)
+  ratio
+}
+
+# Solving ------------------------------------------------------------------------------------------
+
+# A list with a solution for every lambda, up to where Ctrl-C stopped it: `features`, `beta` in
+# working units, `u`, the coefficients of the covariates' basis, and what proves it.
+solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf) {
+  if (control$solver == "ipm") return(interior_path(problem, control, lambda))
+  at <- c(working(problem), list(response = problem$y))
+  solutions <- .Call(C_l1_path, at, list(
+    loss = match(control$loss, losses) - 1L, screen = match(control$screen, screens) - 1L,
+    tolerance = control$tolerance, lambda = as.double(lambda), start = start,
+    bound = rep_len(as.double(bound), length(lambda)),
+    room = as.integer(min(sum(problem$usable), 256L)), threads = control$threads,
+    progress = progress_bar(control$progress, "Solving the path"), judge = NULL
+  ))
+  Filter(Negate(is.null), solutions)
+}
+
+# Below lambda_max the optimum is above the chord from 0 to the objective without columns, being
+# concave: of hinge nothing better is known before the first solution.
+chord_bound <- function(problem, control) {
+  if (control$loss != "hinge" || !control$screen %in% c("safe1", "safe2")) return(-Inf)
+  null <- null_solution(problem, control)$null
+  null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
+}
+
+# A model on the user's scale, from a solution in working units.
+solution_model <- function(problem, solution) {
+  beta <- solution$beta / problem$scale[solution$features]
+  decomposed <- qr(sqrt(problem$weights) * problem$z, tol = 1e-10)
+  covariates <- if (ncol(problem$z)) backsolve(qr.R(decomposed), solution$u) else numeric()
+  # the columns were centred only when there is an intercept, the first covariate
+  shift <- sum(beta * problem$centre[solution$features])
+  if (problem$intercept) covariates[1L] <- covariates[1L] - shift
+  list(features = solution$features, beta = matrix(beta, ncol = 1L),
+       covariates = matrix(covariates, ncol = 1L))
+}
+
+# Scores of some rows of x for every solution: rows x solutions.
+solution_scores <- function(problem, solutions, x, z) {
+  models <- lapply(solutions, function(solution) solution_model(problem, solution))
+  used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
+  beta <- vapply(models, function(model) {
+    replace(numeric(length(used)), match(model$features, used), model$beta)
+  }, numeric(length(used)))
+  dim(beta) <- c(length(used), length(models))
+  covariates <- matrix(unlist(lapply(models, `[[`, "covariates")), ncol(z), length(models))
+  as.matrix(x[, used, drop = FALSE] %*% beta) + z %*% covariates
+}
+
+# Held out -----------------------------------------------------------------------------------------
+
+# Scores of all rows, each from the path without its fold: a list with an m x lambdas matrix for
+# every repeat. NULL when Ctrl-C stopped it.
+held_out_scores <- function(problem, control) {
+  folds <- control$folds
+  control$progress <- FALSE
+  scores <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
+    score <- matrix(NA_real_, nrow(problem), length(control$lambda))
+    for (rows in split(seq_len(nrow(problem)), folds$ids[, repetition])) {
+      train <- without_rows(problem, rows)
+      if (train$task == "binary") check_both_classes(train, rows)
+      solutions <- solve_path(train, control)
+      if (length(solutions) < length(control$lambda)) return(NULL)
+      score[rows, ] <- solution_scores(train, solutions, problem$x[rows, , drop = FALSE],
+                                       problem$z[rows, , drop = FALSE])
+    }
+    score
+  })
+  if (any(lengths(scores) == 0L)) NULL else scores
+}
+
+# the problem without some rows, its columns on the scale of all rows
+without_rows <- function(problem, rows) {
+  train <- problem[-rows, ]
+  train$usable <- train$usable & problem$usable
+  train$scale <- problem$scale
+  train
+}
+
+check_both_classes <- function(train, rows) {
+  if (length(unique(train$y[, 1L])) < 2L) {
+    stop_input(sprintf("without the rows %s only one class is left: use other `folds`",
+                       some_of(rows, quote = "")))
+  }
+}
+
+# The fit ------------------------------------------------------------------------------------------
+
+# `chosen` is the row of the path to be shown; without it the best held out or else the last.
+new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
+  if (!length(solutions)) raise_interrupt()
+  stopped <- length(solutions) < length(control$lambda)
+  control$lambda <- control$lambda[seq_along(solutions)]
+  null <- solutions[[1L]]$null
+  path <- data.frame(
+    step = seq_along(solutions) - 1L, action = "found", feature = NA_integer_,
+    name = NA_character_, size = lengths(lapply(solutions, `[[`, "features")),
+    lambda = control$lambda, solution_facts(solutions)
+  )
+  path$action[path$size == 0L] <- "start"
+  penalty <- path$lambda * vapply(solutions, function(one) sum(abs(one$beta)), 0)
+  path$explained <- 1 - (path$objective - penalty) / null
+  judged <- judge_solutions(problem, control, path, !stopped)
+  path <- judged$path
+  control$criterion <- judged$criterion
+  row <- if (is.null(chosen)) best_row(control$criterion, path) else chosen
+  score <- solution_scores(problem, solutions[row], problem$x, problem$z)
+  fit <- new_sparse_fit("l1_path", problem, list(list(
+    lambda = control$lambda[row], path = path, size = path$size[row],
+    models = models_of_sizes(problem, solutions, path, control$criterion, row),
+    held_out = judged$held_out(row), fitted = score,
+    status = if (stopped || judged$stopped) "interrupted" else "complete"
+  )), control, call, to_user = name_models)
+  fit[c("loss", "lambda_max")] <- control[c("loss", "lambda_max")]
+  fit$null <- null
+  fit$lambda_table <- path[c("lambda", "size", "criterion")]
+  fit$solutions <- lapply(solutions, function(one) {
+    one[intersect(c("features", "beta", "u", "corr", "spill", "kkt"), names(one))]
+  })
+  warn_gap(fit, control$tolerance * null)
+}
+
+solution_facts <- function(solutions) {
+  facts <- c("objective", "gap", "rounds", "products", "kept")
+  values <- lapply(facts, function(fact) vapply(solutions, `[[`, numeric(1), fact))
+  list2DF(stats::setNames(values, facts))
+}
+
+# The path with its criterion and its standard error, the criterion, a function of a row that gives
+# its held-out scores, and whether Ctrl-C came before all were there. Held out is only what is asked
+# for with `folds`, and not when Ctrl-C has stopped the path itself.
+judge_solutions <- function(problem, control, path, hold_out) {
+  none <- list(path = path, held_out = function(row) matrix(NA_real_, nrow(problem), 1L))
+  none$path[c("criterion", "se", "squared")] <- list(path$explained, NA_real_, NA_real_)
+  if (problem$task == "binary") none$path$error <- NA_real_
+  none$criterion <- training_criterion(control$loss)
+  none$stopped <- FALSE
+  if (is.null(control$folds) || !hold_out) return(none)
+  scores <- held_out_scores(problem, control)
+  if (is.null(scores)) {
+    none$stopped <- TRUE
+    return(none)
+  }
+  residuals <- lapply(scores, function(score) problem$y[, 1L] - score)
+  figures <- function(criterion) {
+    vapply(seq_len(nrow(path)), function(row) {
+      at <- lapply(residuals, function(residual) residual[, row, drop = FALSE])
+      unlist(judge(problem, control$folds, criterion, at))
+    }, c(0, 0))
+  }
+  values <- figures(control$criterion)
+  path[c("criterion", "se")] <- list(values[1L, ], values[2L, ])
+  path$squared <- figures(list(name = "squared"))[1L, ]
+  if (problem$task == "binary") path$error <- figures(list(name = "error"))[1L, ]
+  held_out <- function(row) matrix(rowMeans(vapply(scores, `[`, scores[[1L]][, 1L], , row)))
+  list(path = path, held_out = held_out, criterion = control$criterion, stopped = FALSE)
+}
+
+best_row <- function(criterion, path) {
+  if (criterion$name == "explained") return(nrow(path))
+  which.min(criterion_loss(criterion, path$criterion))
+}
+
+# Of every size the model with the best criterion; of equal ones the largest lambda. Of its own size
+# it is the model of the row `chosen`.
+models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
+  loss <- criterion_loss(criterion, path$criterion)
+  lapply(0:max(path$size), function(size) {
+    rows <- which(path$size == size)
+    if (!length(rows)) return(NULL)
+    row <- if (chosen %in% rows) chosen else rows[order(loss[rows])[1L]]
+    c(solution_model(problem, solutions[[row]]), row = row)
+  })
+}
+
+warn_gap <- function(fit, allowed) {
+  wide <- which(!(fit$path$gap <= allowed))
+  if (length(wide)) {
+    worst <- wide[which.max(fit$path$gap[wide])]
+    warn_sparsels(sprintf(
+      "%s of %d did not reach the tolerance: the largest duality gap is %s at lambda = %s, not %s",
+      counted(length(wide), "solution"), nrow(fit$path), format(fit$path$gap[worst], digits = 3),
+      format(fit$path$lambda[worst], digits = 4), format(allowed, digits = 3)
+    ), "sparsels_warning_convergence")
+  }
+  fit
+}
+
+# The same path with other solutions in the place of its own: what depends on them follows.
+l1_refit <- function(fit, solutions) {
+  fit$solutions <- solutions
+  fit$path$size <- lengths(lapply(solutions, `[[`, "features"))
+  row <- which(fit$path$lambda == fit$lambda)
+  fit$size <- fit$path$size[row]
+  models <- models_of_sizes(fit$problem, solutions, fit$path, fit$criterion, row)
+  fit$coefficients <- name_models(fit$problem, models)
+  fit$lambda_table$size <- fit$path$size
+  fit
+}
+
+# the solution without columns; its `most` is the largest product of any
+null_solution <- function(problem, control) {
+  control[c("screen", "solver", "progress")] <- list("none", "cd", FALSE)
+  solve_path(problem, control, lambda = .Machine$double.xmax)[[1L]]
+}
+
+largest_lambda <- function(problem, control) {
+  if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
+  null <- null_solution(problem, control)
+  if (control$loss == "logistic") check_not_separated(problem, null$null)
+  null$most
+}

@@ -1,0 +1,243 @@
+/* Products of r with the working columns, which are left as the user has them: centre, scale and
+   covariates are met in passing. A product that cannot matter is not made. */
+#include "l1.h"
+#include "lanes.h"
+#include <math.h>
+#include <string.h>
+
+double weigh_rows(const struct problem *pb, const double *r, double *v) {
+  double sum = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    sum += v[i] = pb->root_w[i] * r[i];
+  return sum;
+}
+
+double column_product(const struct problem *pb, ptrdiff_t j, const double *v, double sum) {
+  const struct matrix *x = &pb->x;
+  if (x->p == NULL)
+    return lanes_centred_dot(pb->m, x->x + j * pb->m, pb->centre[j], v) * pb->inv_scale[j];
+  double dot = 0;
+  for (int k = x->p[j]; k < x->p[j + 1]; k++)
+    dot += x->x[k] * v[x->i[k]];
+  return (dot - pb->centre[j] * sum) * pb->inv_scale[j];
+}
+
+void add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, double *offset) {
+  const struct matrix *x = &pb->x;
+  const double step = beta * pb->inv_scale[j];
+  if (x->p == NULL) {
+    lanes_add_centred(pb->m, f, step, x->x + j * pb->m, pb->centre[j]);
+    return;
+  }
+  for (int k = x->p[j]; k < x->p[j + 1]; k++)
+    f[x->i[k]] += step * x->x[k];
+  *offset -= step * pb->centre[j];
+}
+
+void predict_rows(
+    const struct problem *pb, int size, const int *feature, const double *beta, double *f) {
+  double offset = 0;
+  memset(f, 0, (size_t)pb->m * sizeof(double));
+  for (int k = 0; k < size; k++)
+    add_column(pb, feature[k], beta[k], f, &offset);
+  if (offset != 0)
+    for (ptrdiff_t i = 0; i < pb->m; i++)
+      f[i] += offset;
+}
+
+/* Sum of squares of the working column before it is projected on Q. Of a sparse column the rows
+   that are zero count centre^2 each. */
+static double raw_square(const struct problem *pb, ptrdiff_t j, const double *w, double weights) {
+  const struct matrix *x = &pb->x;
+  const double c = pb->centre[j], inverse = pb->inv_scale[j] * pb->inv_scale[j];
+  if (x->p == NULL)
+    return lanes_centred_square(pb->m, x->x + j * pb->m, c, w) * inverse;
+  double square = 0, zeros = weights;
+  for (int k = x->p[j]; k < x->p[j + 1]; k++) {
+    const double a = x->x[k] - c, own = w[x->i[k]];
+    square += own * a * a;
+    zeros -= own;
+  }
+  return (square + fmax(zeros, 0) * c * c) * inverse;
+}
+
+void column_norms(const struct problem *pb, double *v, double *norm) {
+  const double rounding = 1e-14 * (double)pb->m;
+  double weights = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    weights += v[i] = pb->root_w[i] * pb->root_w[i];
+  for (ptrdiff_t j = 0; j < pb->n; j++)
+    norm[j] = pb->usable[j] ? raw_square(pb, j, v, weights) * (1 + rounding) : 0;
+  /* an intercept explains nothing of a centred column, further covariates do */
+  for (ptrdiff_t l = 0; l < pb->q && pb->q > 1; l++) {
+    const double sum = weigh_rows(pb, pb->Q + l * pb->m, v);
+    for (ptrdiff_t j = 0; j < pb->n; j++) {
+      const double explained = pb->usable[j] ? column_product(pb, j, v, sum) : 0;
+      norm[j] -= explained * explained * (1 - rounding);
+    }
+  }
+  for (ptrdiff_t j = 0; j < pb->n; j++)
+    norm[j] = sqrt(fmax(norm[j], 0));
+}
+
+/* ---- lazy products ---- */
+
+/* A direction costs as much as a pass over all columns, and its products n doubles. */
+int directions_kept(const struct problem *pb, const struct l1_control *control) {
+  if (control->screen != LAZY)
+    return 0;
+  const ptrdiff_t rows = pb->x.p == NULL ? pb->m : pb->x.p[pb->n] / pb->n;
+  return rows < 8 ? 1 : rows > 256 ? 32 : (int)(rows / 8);
+}
+
+/* How far r has gone since it was last looked at; it is then the one looked at. */
+static double distance_gone(struct l1 *at) {
+  double square = 0;
+  for (ptrdiff_t i = 0; i < at->pb->m; i++) {
+    const double d = at->r[i] - at->seen[i];
+    square += d * d;
+  }
+  memcpy(at->seen, at->r, (size_t)at->pb->m * sizeof(double));
+  return sqrt(square) * (1 + 1e-12);
+}
+
+/* share and rest of the present r; returns the length of rest. */
+static double split_residual(struct l1 *at) {
+  const ptrdiff_t m = at->pb->m;
+  memcpy(at->rest, at->r, (size_t)m * sizeof(double));
+  memset(at->share, 0, (size_t)at->directions * sizeof(double));
+  /* twice is enough: orthogonal to rounding */
+  for (int l = 0; l < 2 * at->directions; l++) {
+    const int j = l % at->directions;
+    const double part = lanes_dot(m, at->basis + j * m, at->rest);
+    lanes_shift(m, at->rest, part, at->basis + j * m);
+    at->share[j] += part;
+  }
+  return sqrt(lanes_dot(m, at->rest, at->rest));
+}
+
+/* a_k'r without the part of r that lies outside the known directions */
+static double known_part(const struct l1 *at, ptrdiff_t k) {
+  return lanes_dot(at->directions, at->known + k * at->most_directions, at->share);
+}
+
+/* Whether |a_k'r| may exceed `level`: told from what it was and how far r has gone, and where that
+   is not enough from the known directions. `rounding` is in units of the column's length. */
+static int may_exceed(struct l1 *at, ptrdiff_t k, double level, double rest, double rounding) {
+  const double norm = at->norm[k], gone = at->travelled - at->when[k];
+  if (at->reach[k] + norm * (gone + rounding) <= level)
+    return 0;
+  if (at->directions == 0)
+    return 1;
+  const double reach = fabs(known_part(at, k)) + norm * rest;
+  if (reach < at->reach[k] + norm * gone) {
+    at->reach[k] = reach;
+    at->when[k] = at->travelled;
+  }
+  return reach + norm * rounding > level;
+}
+
+/* The columns whose product is to be made, in at->list; *avoidable counts those that one more
+   direction would have spared. */
+static ptrdiff_t list_columns(struct l1 *at, double level, double rounding, ptrdiff_t *avoidable) {
+  const ptrdiff_t n = at->pb->n;
+  const double rest = at->control.screen == LAZY ? split_residual(at) : 0;
+  ptrdiff_t count = 0;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(at->host->threads)
+#endif
+  for (ptrdiff_t k = 0; k < n; k++)
+    at->listed[k] = !at->out[k] && !is_fresh(at, k) &&
+                    (at->control.screen != LAZY || may_exceed(at, k, level, rest, rounding));
+  for (ptrdiff_t k = 0; k < n; k++)
+    if (at->listed[k]) {
+      *avoidable += fabs(known_part(at, k)) < 0.9 * level;
+      at->list[count++] = (int)k;
+    }
+  return count;
+}
+
+/* c[k] := a_k'v for the columns listed. */
+static enum status make_products(struct l1 *at, ptrdiff_t count, double sum) {
+  const struct problem *pb = at->pb;
+  const ptrdiff_t block = 1 + (pb->x.p == NULL ? 4000000 / (pb->m + 1) : 200000);
+  for (ptrdiff_t from = 0; from < count; from += block) {
+    const ptrdiff_t to = from + block < count ? from + block : count;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(at->host->threads)
+#endif
+    for (ptrdiff_t l = from; l < to; l++)
+      at->c[at->list[l]] = column_product(pb, at->list[l], at->v, sum);
+    if (at->host->stop(at->host, at->done, at->total))
+      return INTERRUPTED;
+  }
+  at->products += (double)count;
+  return COMPLETE;
+}
+
+/* Makes what r has outside the known directions one of them: its products with all columns give c
+   of all. With no place left the directions begin anew with r itself. */
+static enum status learn_direction(struct l1 *at) {
+  const struct problem *pb = at->pb;
+  if (at->directions == at->most_directions)
+    at->directions = 0;
+  const double rest = split_residual(at);
+  double *direction = at->basis + at->directions * pb->m;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    direction[i] = at->rest[i] / rest;
+  const double sum = weigh_rows(pb, direction, at->v);
+  ptrdiff_t count = 0;
+  for (ptrdiff_t k = 0; k < pb->n; k++)
+    if (!at->out[k])
+      at->list[count++] = (int)k;
+  if (make_products(at, count, sum) != COMPLETE)
+    return INTERRUPTED;
+  for (ptrdiff_t l = 0; l < count; l++) {
+    const ptrdiff_t k = at->list[l];
+    at->known[k * at->most_directions + at->directions] = at->c[k];
+    at->c[k] = known_part(at, k) + rest * at->c[k];
+  }
+  at->directions++;
+  return COMPLETE;
+}
+
+/* When a direction would spare more than this share of the columns, it is learnt. */
+static const double share_to_learn = 0.06;
+
+enum status correlate(struct l1 *at, double level) {
+  const struct problem *pb = at->pb;
+  const double gone = distance_gone(at);
+  at->travelled += gone;
+  at->passes += gone > 0 || at->passes == 0;
+  const double length = sqrt(lanes_dot(pb->m, at->r, at->r));
+  const double rounding = 2.3e-16 * (double)(pb->m * (1 + at->directions)) * length;
+  ptrdiff_t avoidable = 0, count = list_columns(at, level, rounding, &avoidable);
+  enum status status;
+  if (at->most_directions > 0 && length > 0 && (double)avoidable > share_to_learn * (double)pb->n) {
+    status = learn_direction(at);
+    count = 0;
+    for (ptrdiff_t k = 0; k < pb->n; k++)
+      if (!at->out[k])
+        at->list[count++] = (int)k;
+  } else {
+    status = make_products(at, count, weigh_rows(pb, at->r, at->v));
+  }
+  if (status != COMPLETE)
+    return INTERRUPTED;
+  for (ptrdiff_t l = 0; l < count; l++) {
+    const ptrdiff_t k = at->list[l];
+    at->pass[k] = at->passes;
+    at->reach[k] = fabs(at->c[k]);
+    at->when[k] = at->travelled;
+  }
+  at->rounds++;
+  at->most = 0;
+  for (ptrdiff_t k = 0; k < pb->n; k++) {
+    if (at->out[k])
+      continue;
+    const double most = is_fresh(at, k) ? fabs(at->c[k]) : level;
+    if (most > at->most)
+      at->most = most;
+  }
+  return COMPLETE;
+}

@@ -1,0 +1,453 @@
+/* The l1-penalised logistic regression. A solution is certified by its duality gap, worked out anew
+   from the coefficients alone, by sums over dense columns. */
+#include "ctest.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { PLAIN, DEPENDENT, SEPARABLE, UNBALANCED, OFFSET, KINDS };
+
+struct data {
+  struct problem pb;
+  double *x, *centre, *inv_scale, *root_w, *Q, *y;
+  int *usable;
+  double *value; /* nonzeros */
+  int *row, *first;
+};
+
+static double *reals(ptrdiff_t count) {
+  return room((size_t)(count + 1) * sizeof(double), 0);
+}
+
+static void fill_columns(struct data *data, enum kind kind, int sparse, ptrdiff_t m, ptrdiff_t n) {
+  double *x = data->x;
+  for (ptrdiff_t i = 0; i < m * n; i++) {
+    x[i] = 2 * uniform();
+    if (sparse && fabs(x[i]) < 1.5)
+      x[i] = 0;
+  }
+  for (ptrdiff_t i = 0; i < m && kind == DEPENDENT; i++) {
+    x[i + 4 * m] = x[i];
+    x[i + 5 * m] = -x[i + m];
+    x[i + 6 * m] = x[i] + x[i + 2 * m];
+    x[i + 7 * m] = x[i];
+  }
+  for (ptrdiff_t i = 0; i < m * n && kind == OFFSET; i++)
+    x[i] += 1000;
+  for (ptrdiff_t i = 0; i < m; i++)
+    x[i + 3 * m] = 1; /* set aside */
+}
+
+static void fill_response(struct data *data, enum kind kind, ptrdiff_t m) {
+  const double *x = data->x;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    double score = x[i] - x[i + m] + x[i + 2 * m] - (kind == OFFSET ? 1000 : 0);
+    if (kind != SEPARABLE)
+      score += 3 * uniform();
+    data->y[i] = score > (kind == UNBALANCED ? 3.5 : 0) ? 1 : -1;
+  }
+  data->y[0] = -1;
+  for (int i = 1; i < 6; i++) /* so many that the covariates alone do not tell the classes apart */
+    data->y[i] = kind == UNBALANCED || i == 1 ? 1 : data->y[i];
+}
+
+/* Q from covariates 1, and others at random, by Gram and Schmidt */
+static void fill_covariates(struct data *data, int weights, ptrdiff_t m, ptrdiff_t q) {
+  double *Q = data->Q;
+  for (ptrdiff_t i = 0; i < m; i++)
+    data->root_w[i] = weights ? sqrt(1.2 + uniform()) : 1;
+  for (ptrdiff_t l = 0; l < q; l++) {
+    double square = 0;
+    for (ptrdiff_t i = 0; i < m; i++)
+      Q[i + l * m] = data->root_w[i] * (l == 0 ? 1 : uniform());
+    for (ptrdiff_t k = 0; k < 2 * l; k++) {
+      double dot = 0;
+      for (ptrdiff_t i = 0; i < m; i++)
+        dot += Q[i + k % l * m] * Q[i + l * m];
+      for (ptrdiff_t i = 0; i < m; i++)
+        Q[i + l * m] -= dot * Q[i + k % l * m];
+    }
+    for (ptrdiff_t i = 0; i < m; i++)
+      square += Q[i + l * m] * Q[i + l * m];
+    for (ptrdiff_t i = 0; i < m; i++)
+      Q[i + l * m] /= sqrt(square);
+  }
+}
+
+static void measure(struct data *data, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
+  for (ptrdiff_t j = 0; j < n; j++) {
+    double sum = 0, total = 0;
+    for (ptrdiff_t i = 0; i < m; i++) {
+      const double w = data->root_w[i] * data->root_w[i];
+      sum += w * data->x[i + j * m];
+      total += w;
+    }
+    data->centre[j] = q > 0 ? sum / total : 0;
+    data->inv_scale[j] = j % 3 == 0 ? 1 : 1 + uniform() / 2;
+    data->usable[j] = j != 3;
+  }
+}
+
+static struct matrix compress(struct data *data, ptrdiff_t m, ptrdiff_t n) {
+  int count = 0;
+  for (ptrdiff_t j = 0; j < n; j++) {
+    for (ptrdiff_t i = 0; i < m; i++)
+      if (data->x[i + j * m] != 0) {
+        data->value[count] = data->x[i + j * m];
+        data->row[count++] = (int)i;
+      }
+    data->first[j + 1] = count;
+  }
+  return (struct matrix){data->value, data->row, data->first};
+}
+
+static struct data make_data(
+    enum kind kind, int sparse, int weights, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
+  struct data data = {.x = reals(m * n),
+      .centre = reals(n),
+      .inv_scale = reals(n),
+      .root_w = reals(m),
+      .Q = reals(m * q),
+      .y = reals(m),
+      .usable = room((size_t)n * sizeof(int), 0),
+      .value = reals(m * n),
+      .row = room((size_t)(m * n) * sizeof(int), 0),
+      .first = room((size_t)(n + 1) * sizeof(int), 0)};
+  fill_columns(&data, kind, sparse, m, n);
+  fill_response(&data, kind, m);
+  fill_covariates(&data, weights, m, q);
+  measure(&data, m, n, q);
+  data.pb = (struct problem){.m = m,
+      .n = n,
+      .L = 1,
+      .q = q,
+      .x = sparse ? compress(&data, m, n) : (struct matrix){data.x, NULL, NULL},
+      .centre = data.centre,
+      .inv_scale = data.inv_scale,
+      .usable = data.usable,
+      .root_w = data.root_w,
+      .Q = data.Q,
+      .y = data.y,
+      .response = data.y};
+  return data;
+}
+
+static void discard_data(struct data *data) {
+  double *parts[] = {
+      data->x, data->centre, data->inv_scale, data->root_w, data->Q, data->y, data->value};
+  for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    free(parts[i]);
+  free(data->usable);
+  free(data->row);
+  free(data->first);
+}
+
+/* ---- the problem in plain sums ---- */
+
+static double entry(const struct data *data, ptrdiff_t i, ptrdiff_t j) {
+  return (data->x[i + j * data->pb.m] - data->centre[j]) * data->inv_scale[j];
+}
+
+static double value_at(const struct data *data, const struct l1_solution *at, ptrdiff_t i,
+    ptrdiff_t bumped, double by) {
+  double f = bumped >= 0 ? by * entry(data, i, bumped) : 0;
+  for (int k = 0; k < at->size; k++)
+    f += at->beta[k] * entry(data, i, at->feature[k]);
+  for (ptrdiff_t l = 0; l < data->pb.q; l++)
+    f += at->u[l] * data->Q[i + l * data->pb.m] / data->root_w[i];
+  return f;
+}
+
+static double softplus(double x) {
+  return fmax(x, 0) + log1p(exp(-fabs(x)));
+}
+
+/* The objective, with `by` added to the coefficient of a column unless that is -1. */
+static double objective(const struct data *data, const struct l1_solution *at, double lambda,
+    ptrdiff_t bumped, double by) {
+  double sum = 0, l1 = 0;
+  for (ptrdiff_t i = 0; i < data->pb.m; i++)
+    sum += data->root_w[i] * data->root_w[i] *
+           softplus(-data->y[i] * value_at(data, at, i, bumped, by));
+  for (int k = 0; k < at->size; k++) {
+    l1 += fabs(at->beta[k] + (at->feature[k] == bumped ? by : 0));
+    by = at->feature[k] == bumped ? 0 : by;
+  }
+  return sum + lambda * (l1 + (bumped >= 0 ? fabs(by) : 0));
+}
+
+static double product(const struct data *data, const double *r, ptrdiff_t j) {
+  double sum = 0;
+  for (ptrdiff_t i = 0; i < data->pb.m; i++)
+    sum += data->root_w[i] * entry(data, i, j) * r[i];
+  return sum;
+}
+
+static double entropy(double x) {
+  return x > 0 ? -x * log(x) : 0;
+}
+
+/* The value of s r. */
+static double dual_value(const struct data *data, const double *r, double s) {
+  double sum = 0;
+  for (ptrdiff_t i = 0; i < data->pb.m; i++) {
+    const double share = s * data->y[i] * r[i] / data->root_w[i];
+    CHECK(share >= 0 && share <= 1);
+    sum += data->root_w[i] * data->root_w[i] * (entropy(share) + entropy(1 - share));
+  }
+  return sum;
+}
+
+/* r, from the model; and how far the covariates are from balance. */
+static void check_residual(const struct data *data, const struct l1_solution *at) {
+  const ptrdiff_t m = data->pb.m;
+  double length = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const double f = value_at(data, at, i, -1, 0), y = data->y[i];
+    const double alpha = exp(-softplus(y * f));
+    CHECK_NEAR(at->r[i], y * data->root_w[i] * alpha, 1e-10);
+    length += data->root_w[i] * data->root_w[i];
+  }
+  for (ptrdiff_t l = 0; l < data->pb.q; l++) {
+    double dot = 0;
+    for (ptrdiff_t i = 0; i < m; i++)
+      dot += data->Q[i + l * m] * at->r[i];
+    CHECK(fabs(dot) <= 1e-13 * sqrt(length));
+  }
+}
+
+/* All that a solution must be. */
+static void check_solution(
+    const struct data *data, const struct l1_solution *at, double lambda, double tolerance) {
+  double most = 0;
+  check_residual(data, at);
+  for (ptrdiff_t j = 0; j < data->pb.n; j++)
+    if (data->usable[j])
+      most = fmax(most, fabs(product(data, at->r, j)));
+  const double primal = objective(data, at, lambda, -1, 0);
+  const double gap = primal - dual_value(data, at->r, fmin(1, lambda / most));
+  CHECK(gap <= (tolerance + 1e-13) * at->null && gap >= -1e-13 * at->null);
+  CHECK(fabs(primal - at->primal) <= 1e-13 * at->null);
+  CHECK(at->primal - at->dual <= tolerance * at->null);
+  CHECK(at->dual <= primal - gap + 1e-12 * at->null);
+  for (int k = 0; k < at->size; k++) {
+    const double c = fmin(1, lambda / most) * product(data, at->r, at->feature[k]);
+    CHECK(at->beta[k] != 0 && data->usable[at->feature[k]]);
+    CHECK(fabs(at->beta[k]) * lambda - at->beta[k] * c <= (tolerance + 1e-12) * at->null);
+    for (int l = 0; l < k; l++)
+      CHECK(at->feature[l] != at->feature[k]);
+  }
+}
+
+/* No step along a column leads down, and the slope of a column without penalty is its product. */
+static void check_slopes(const struct data *data, const struct l1_solution *at, double lambda) {
+  const double here = objective(data, at, lambda, -1, 0);
+  for (ptrdiff_t j = 0; j < data->pb.n && j < 12; j++) {
+    if (!data->usable[j])
+      continue;
+    const double step = 1e-4 / fmax(1, fabs(entry(data, 0, j)));
+    const double up = objective(data, at, lambda, j, step);
+    const double down = objective(data, at, lambda, j, -step);
+    CHECK(up >= here - 1e-10 * at->null && down >= here - 1e-10 * at->null);
+    const double slope =
+        (objective(data, at, 0, j, step) - objective(data, at, 0, j, -step)) / (2 * step);
+    CHECK_NEAR(-slope, product(data, at->r, j), 1e-4);
+  }
+}
+
+/* ---- paths ---- */
+
+struct watch {
+  int polls, stop_at;
+};
+
+static int count_polls(struct host *host, double done, double total) {
+  struct watch *watch = host->self;
+  CHECK(done >= 0 && done <= total);
+  return ++watch->polls == watch->stop_at;
+}
+
+struct run {
+  struct watch watch;
+  struct host host;
+  struct l1_control control;
+  void *work;
+  struct l1 *at;
+};
+
+static struct run *begin(
+    const struct data *data, int room_for, double tolerance, enum screen screen, int threads) {
+  struct run *run = room(sizeof(struct run), 0);
+  run->watch = (struct watch){0, -1};
+  run->host = (struct host){.threads = threads, .stop = count_polls, .self = &run->watch};
+  run->control = (struct l1_control){
+      .loss = LOGISTIC, .screen = screen, .tolerance = tolerance, .room = room_for, .lambdas = 8};
+  run->work = room(l1_work(&data->pb, &run->control, &run->host), 0xff);
+  run->at = l1_begin(&data->pb, &run->control, &run->host, run->work);
+  return run;
+}
+
+static void end(struct run *run) {
+  free(run->work);
+  free(run);
+}
+
+static double largest_lambda(const struct data *data, const struct l1_solution *at) {
+  double most = 0;
+  for (ptrdiff_t j = 0; j < data->pb.n; j++)
+    if (data->usable[j])
+      most = fmax(most, fabs(product(data, at->r, j)));
+  return most;
+}
+
+static const double shares[] = {1.2, 0.9, 0.7, 0.5, 0.3, 0.15, 0.05, 0.01};
+static const int shuffled[] = {5, 0, 3, 7, 1, 6, 2, 4};
+enum { LAMBDAS = 8 };
+
+/* Down the path, and through the same lambdas in another order. */
+static void check_path(const struct data *data, double tolerance, enum screen screen) {
+  double found[LAMBDAS];
+  for (int order = 0; order < 2; order++) {
+    struct run *run = begin(data, (int)data->pb.n, tolerance, screen, 1);
+    struct l1_solution at = l1_solution(run->at);
+    const double top = largest_lambda(data, &at);
+    check_residual(data, &at);
+    CHECK(at.size == 0);
+    CHECK_NEAR(at.null, objective(data, &at, 1, -1, 0), 1e-13);
+    for (int i = 0; i < LAMBDAS; i++) {
+      const int which = order == 0 ? i : shuffled[i];
+      const double lambda = top * shares[which];
+      CHECK(l1_solve(run->at, i, lambda, -INFINITY) == COMPLETE);
+      at = l1_solution(run->at);
+      check_solution(data, &at, lambda, tolerance);
+      CHECK((at.size == 0) == (which == 0));
+      if (which == 4)
+        check_slopes(data, &at, lambda);
+      if (order == 0)
+        found[which] = at.primal;
+      else
+        CHECK(fabs(at.primal - found[which]) <= 2 * tolerance * at.null);
+    }
+    end(run);
+  }
+}
+
+/* Room for two columns, doubled whenever it is not enough: the last solution still stands then, and
+   is what the next run starts from. */
+static void check_room(const struct data *data) {
+  int room_for = 2, refusals = 0, solved = 0;
+  struct run *run = begin(data, room_for, 1e-9, LAZY, 1);
+  struct l1_solution at = l1_solution(run->at);
+  const double top = largest_lambda(data, &at);
+  double before = 2 * top;
+  for (int i = 0; i < LAMBDAS;) {
+    const enum status status = l1_solve(run->at, i, top * shares[i], -INFINITY);
+    at = l1_solution(run->at);
+    if (status == COMPLETE) {
+      before = top * shares[i++];
+      check_solution(data, &at, before, 1e-9);
+      CHECK(at.size <= room_for);
+      solved = 1;
+      continue;
+    }
+    CHECK(status == NO_ROOM && room_for < data->pb.n);
+    if (status != NO_ROOM || room_for >= data->pb.n)
+      break;
+    refusals++;
+    if (solved)
+      check_solution(data, &at, before, 1e-9);
+    solved = 0;
+    room_for = 2 * room_for < (int)data->pb.n ? 2 * room_for : (int)data->pb.n;
+    struct run *next = begin(data, room_for, 1e-9, LAZY, 1);
+    CHECK(l1_start(next->at, at.size, at.feature, at.beta) == COMPLETE);
+    end(run);
+    run = next;
+  }
+  CHECK(refusals > 0 || data->pb.q == 0);
+  end(run);
+}
+
+/* Begun with its own solution, a lambda needs no more than a look at the columns. */
+static void check_start(const struct data *data) {
+  struct run *run = begin(data, (int)data->pb.n, 1e-9, LAZY, 1);
+  struct run *next = begin(data, (int)data->pb.n, 1e-9, LAZY, 1);
+  struct l1_solution at = l1_solution(run->at);
+  const double lambda = largest_lambda(data, &at) / 5;
+  CHECK(l1_solve(run->at, 0, lambda, -INFINITY) == COMPLETE);
+  at = l1_solution(run->at);
+  CHECK(at.size > 0 && at.rounds > 1);
+  CHECK(l1_start(next->at, at.size, at.feature, at.beta) == COMPLETE);
+  struct l1_solution same = l1_solution(next->at);
+  CHECK(same.size == 0);
+  check_residual(data, &same);
+  CHECK(l1_solve(next->at, 0, lambda, -INFINITY) == COMPLETE);
+  same = l1_solution(next->at);
+  check_solution(data, &same, lambda, 1e-9);
+  CHECK(same.size == at.size && same.rounds == 1);
+  end(run);
+  end(next);
+}
+
+/* A solution is the same to the last bit with two threads. */
+static void check_threads(const struct data *data) {
+  struct run *one = begin(data, (int)data->pb.n, 1e-9, LAZY, 1);
+  struct run *two = begin(data, (int)data->pb.n, 1e-9, LAZY, 2);
+  struct l1_solution a = l1_solution(one->at), b;
+  const double top = largest_lambda(data, &a);
+  for (int i = 0; i < LAMBDAS; i++) {
+    CHECK(l1_solve(one->at, i, top * shares[i], -INFINITY) == COMPLETE);
+    CHECK(l1_solve(two->at, i, top * shares[i], -INFINITY) == COMPLETE);
+    a = l1_solution(one->at);
+    b = l1_solution(two->at);
+    CHECK(a.size == b.size && a.primal == b.primal && a.dual == b.dual && a.most == b.most);
+    CHECK(memcmp(a.feature, b.feature, (size_t)a.size * sizeof(int)) == 0);
+    CHECK(memcmp(a.beta, b.beta, (size_t)a.size * sizeof(double)) == 0);
+    CHECK(memcmp(a.r, b.r, (size_t)data->pb.m * sizeof(double)) == 0);
+  }
+  end(one);
+  end(two);
+}
+
+/* Stopped at any poll, the last solution stands, and the path can be gone on with. */
+static void check_stop(const struct data *data) {
+  int stopped = 1;
+  for (int poll = 1; stopped; poll++) {
+    struct run *run = begin(data, (int)data->pb.n, 1e-9, LAZY, 1);
+    struct l1_solution at = l1_solution(run->at);
+    const double top = largest_lambda(data, &at);
+    CHECK(l1_solve(run->at, 0, top / 2, -INFINITY) == COMPLETE);
+    run->watch = (struct watch){0, poll};
+    const enum status status = l1_solve(run->at, 1, top / 10, -INFINITY);
+    stopped = status != COMPLETE;
+    CHECK(status == (stopped ? INTERRUPTED : COMPLETE));
+    at = l1_solution(run->at);
+    check_solution(data, &at, stopped ? top / 2 : top / 10, 1e-9);
+    run->watch.stop_at = -1;
+    CHECK(l1_solve(run->at, 2, top / 20, -INFINITY) == COMPLETE);
+    at = l1_solution(run->at);
+    check_solution(data, &at, top / 20, 1e-9);
+    CHECK(poll < 100);
+    end(run);
+  }
+}
+
+void test_logistic(void) {
+  static const ptrdiff_t covariates[] = {1, 0, 3};
+  static const enum screen screens[] = {LAZY, NO_SCREEN, GAP_SAFE};
+  for (int round = 0; round < 120; round++) {
+    const enum kind kind = (enum kind)(round % KINDS);
+    const int sparse = kind != OFFSET && round / KINDS % 2, weights = round / 10 % 2;
+    const ptrdiff_t q = covariates[round / 5 % 3], m = 20 + round % 41, n = 10 + (13 * round) % 70;
+    seed(1000 + (unsigned long long)round);
+    struct data data = make_data(kind, sparse, weights, m, n, q);
+    check_path(&data, round % 4 == 3 && (kind != OFFSET || q > 0) ? 1e-12 : 1e-8,
+        screens[round % 7 < 4 ? 0 : round % 7 % 3]);
+    if (round % 6 == 0) {
+      check_room(&data);
+      check_start(&data);
+      check_threads(&data);
+      check_stop(&data);
+    }
+    discard_data(&data);
+  }
+}
