@@ -178,6 +178,7 @@ loss_words <- function(loss, ...) {
 
 lambda_sequence <- function(problem, control, nlambda, ratio) {
   check_count(nlambda, "nlambda")
+  check_some_lambda(control$lambda_max)
   if (is.null(ratio)) {
     wide <- sum(problem$usable) > nrow(problem)
     ratio <- if (wide || control$loss == "hinge") 0.01 else 1e-4

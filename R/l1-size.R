@@ -53,6 +53,7 @@ l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "cu
   check_choice(search, "search", c("custom", "standard"))
   control <- l1_control(problem, loss, screen, solver, tolerance, threads)
   control$lambda_max <- largest_lambda(problem, control)
+  check_some_lambda(control$lambda_max)
   floor <- check_ratio(lambda_min_ratio) * control$lambda_max
   found <- search_size(problem, control, size, range, if (search == "custom") 5 else Inf, floor)
   new_size_fit(problem, control, found, size, range, match.call())

@@ -13,7 +13,7 @@
 #'
 #' @inheritParams l1_path
 #'
-#' @return A positive number.
+#' @return A number; 0 when no lambda gives a model with columns.
 #'
 #' @section Cost: A pass over `x`, O(mn) or the nonzeros; for `"hinge"` a few solutions, each of one
 #'   lambda.
@@ -50,7 +50,8 @@ hinge_lambda_max <- function(problem, control) {
   check_not_separated(problem, null)
   lambda <- at$most
   solution <- NULL
-  repeat {
+  # without a column at so small a lambda there is none at any
+  while (lambda > 1e-9 * at$most) {
     now <- solve_path(problem, control, lambda, solution)
     if (!length(now)) raise_interrupt()
     l1 <- sum(abs(now[[1L]]$beta))
@@ -64,4 +65,9 @@ hinge_lambda_max <- function(problem, control) {
       return(lambda)
     }
   }
+  0
+}
+
+check_some_lambda <- function(lambda_max) {
+  if (lambda_max <= 0) stop_input("no column improves on the model without columns, at any lambda")
 }

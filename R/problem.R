@@ -243,9 +243,10 @@ check_values <- function(x, called) {
                      counted(bad$count, "missing or infinite value"), bad$row, column))
 }
 
-# a sum tells a column with such a value (or, rarely, one too large to sum) without a copy of x
+# a sum of squares tells a column with such a value (or one too large to square) without a copy of x
 dense_not_finite <- function(x) {
-  columns <- which(!is.finite(colSums(x)))
+  squares <- .Call(C_column_moments, x, rep(1, nrow(x)), FALSE)$squares
+  columns <- which(!is.finite(squares))
   rows <- lapply(columns, function(j) which(!is.finite(x[, j])))
   columns <- columns[lengths(rows) > 0L]
   rows <- rows[lengths(rows) > 0L]

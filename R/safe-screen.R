@@ -295,6 +295,7 @@ dual_at <- function(problem, loss, r, s) {
 # lambda, 0 at 0 and that of no columns from lambda_max on.
 lower_bound <- function(source, control, points, most, lambda_max) {
   null <- points[[1L]]$loss
+  if (lambda_max == 0) return(list(lambda = c(0, 1), value = c(1, 1) * null * (1 - 1e-12)))
   if (control$loss == "hinge") {
     path <- control$fit$path[control$valued, ]
     lambda <- c(path$lambda, lambda_max)
@@ -488,7 +489,9 @@ new_mask <- function(source, control, found) {
   named <- function(values) stats::setNames(values, source$names)
   structure(list(
     keep = named(!above & found$usable & found$bounds >= control$lambda),
-    rho = named(ifelse(found$usable, pmin(found$reach / found$lambda_max, 1), 0)),
+    # where every lambda is above lambda_max, 0 / 0
+    rho = named(ifelse(found$usable & found$lambda_max > 0,
+                       pmin(found$reach / found$lambda_max, 1), 0)),
     bounds = named(found$bounds), lambda = control$lambda, lambda_max = found$lambda_max,
     exact = found$exact, loss = control$loss, rule = control$rule,
     lambda0 = control$fit$path$lambda[control$used], usable = named(found$usable)

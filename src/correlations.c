@@ -121,41 +121,49 @@ static double known_part(const struct l1 *at, ptrdiff_t k) {
   return lanes_dot(at->directions, at->known + k * at->most_directions, at->share);
 }
 
-/* Whether |a_k'r| may exceed `level`: told from what it was and how far r has gone, and where that
-   is not enough from the known directions. `rounding` is in units of the column's length. */
+/* |a_k'r| is at most reach now, and no more than that plus what r goes from here times the norm. */
+static void set_reach(struct l1 *at, ptrdiff_t k, double reach) {
+  at->base[k] = reach - at->norm[k] * at->travelled;
+}
+
+/* Whether what r has along the known directions still leaves |a_k'r| above `level` open. */
 static int may_exceed(struct l1 *at, ptrdiff_t k, double level, double rest, double rounding) {
-  const double norm = at->norm[k], gone = at->travelled - at->when[k];
-  if (at->reach[k] + norm * (gone + rounding) <= level)
-    return 0;
   if (at->directions == 0)
     return 1;
-  const double reach = fabs(known_part(at, k)) + norm * rest;
-  if (reach < at->reach[k] + norm * gone) {
-    at->reach[k] = reach;
-    at->when[k] = at->travelled;
-  }
-  return reach + norm * rounding > level;
+  const double reach = fabs(known_part(at, k)) + at->norm[k] * rest;
+  if (reach < at->base[k] + at->norm[k] * at->travelled)
+    set_reach(at, k, reach);
+  return reach + at->norm[k] * rounding > level;
 }
 
 /* The columns whose product is to be made, in at->list; *avoidable counts those that one more
    direction would have spared. */
 static ptrdiff_t list_columns(struct l1 *at, double level, double rounding, ptrdiff_t *avoidable) {
   const ptrdiff_t n = at->pb->n;
-  const double rest = at->control.screen == LAZY ? split_residual(at) : 0;
-  ptrdiff_t count = 0;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(at->host->threads)
-#endif
-  for (ptrdiff_t k = 0; k < n; k++)
-    at->listed[k] = !at->out[k] && !is_fresh(at, k) &&
-                    (at->control.screen != LAZY || may_exceed(at, k, level, rest, rounding));
-  for (ptrdiff_t k = 0; k < n; k++)
-    if (at->listed[k]) {
-      *avoidable += fabs(known_part(at, k)) < 0.9 * level;
-      at->list[count++] = (int)k;
-    }
-  return count;
+  ptrdiff_t count = 0, left = 0;
+  if (at->control.screen != LAZY) {
+    for (ptrdiff_t k = 0; k < n; k++)
+      if (!at->out[k] && !is_fresh(at, k))
+        at->list[count++] = (int)k;
+    return count;
+  }
+  const double rest = split_residual(at), gone = at->travelled + rounding;
+  for (ptrdiff_t k = 0; k < n; k++) {
+    at->list[count] = (int)k;
+    count += at->base[k] + at->norm[k] * gone > level;
+  }
+  for (ptrdiff_t l = 0; l < count; l++) {
+    const int k = at->list[l];
+    if (at->out[k] || is_fresh(at, k) || !may_exceed(at, k, level, rest, rounding))
+      continue;
+    *avoidable += fabs(known_part(at, k)) < 0.9 * level;
+    at->list[left++] = k;
+  }
+  return left;
 }
+
+/* Columns for which a second thread is worth waking. */
+enum { SHARED = 256 };
 
 /* c[k] := a_k'v for the columns listed. */
 static enum status make_products(struct l1 *at, ptrdiff_t count, double sum) {
@@ -164,7 +172,7 @@ static enum status make_products(struct l1 *at, ptrdiff_t count, double sum) {
   for (ptrdiff_t from = 0; from < count; from += block) {
     const ptrdiff_t to = from + block < count ? from + block : count;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(at->host->threads)
+#pragma omp parallel for schedule(static) num_threads(at->host->threads) if (to - from > SHARED)
 #endif
     for (ptrdiff_t l = from; l < to; l++)
       at->c[at->list[l]] = column_product(pb, at->list[l], at->v, sum);
@@ -210,7 +218,8 @@ enum status correlate(struct l1 *at, double level) {
   at->travelled += gone;
   at->passes += gone > 0 || at->passes == 0;
   const double length = sqrt(lanes_dot(pb->m, at->r, at->r));
-  const double rounding = 2.3e-16 * (double)(pb->m * (1 + at->directions)) * length;
+  const double rounding =
+      2.3e-16 * ((double)(pb->m * (1 + at->directions)) * length + 4 * at->travelled);
   ptrdiff_t avoidable = 0, count = list_columns(at, level, rounding, &avoidable);
   enum status status;
   if (at->most_directions > 0 && length > 0 && (double)avoidable > share_to_learn * (double)pb->n) {
@@ -224,20 +233,15 @@ enum status correlate(struct l1 *at, double level) {
   }
   if (status != COMPLETE)
     return INTERRUPTED;
-  for (ptrdiff_t l = 0; l < count; l++) {
-    const ptrdiff_t k = at->list[l];
-    at->pass[k] = at->passes;
-    at->reach[k] = fabs(at->c[k]);
-    at->when[k] = at->travelled;
-  }
   at->rounds++;
-  at->most = 0;
-  for (ptrdiff_t k = 0; k < pb->n; k++) {
-    if (at->out[k])
-      continue;
-    const double most = is_fresh(at, k) ? fabs(at->c[k]) : level;
-    if (most > at->most)
-      at->most = most;
+  at->most = at->control.screen == LAZY ? level : 0; /* no column left aside exceeds that */
+  for (ptrdiff_t l = 0; l < count; l++) {
+    at->pass[at->list[l]] = at->passes;
+    set_reach(at, at->list[l], fabs(at->c[at->list[l]]));
+    at->most = fmax(at->most, fabs(at->c[at->list[l]]));
   }
+  for (ptrdiff_t k = 0; k < pb->n && gone == 0; k++)
+    if (!at->out[k] && is_fresh(at, k))
+      at->most = fmax(at->most, fabs(at->c[k]));
   return COMPLETE;
 }

@@ -48,8 +48,7 @@ static void lay_out(struct l1 *at, struct room *room) {
   at->c = hand_out(room, n, sizeof(double));
   at->most_directions = directions_kept(pb, &at->control);
   const ptrdiff_t directions = at->most_directions;
-  at->reach = hand_out(room, n, sizeof(double));
-  at->when = hand_out(room, n, sizeof(double));
+  at->base = hand_out(room, n, sizeof(double));
   at->pass = hand_out(room, n, sizeof(int));
   at->basis = hand_out(room, m * directions, sizeof(double));
   at->known = hand_out(room, n * directions, sizeof(double));
@@ -57,8 +56,7 @@ static void lay_out(struct l1 *at, struct room *room) {
   at->rest = hand_out(room, m, sizeof(double));
   at->seen = hand_out(room, m, sizeof(double));
   at->v = hand_out(room, m, sizeof(double));
-  at->list = hand_out(room, n, sizeof(int));
-  at->listed = hand_out(room, n, 1);
+  at->list = hand_out(room, n + 1, sizeof(int));
   at->f = hand_out(room, safe ? m : 0, sizeof(double));
   at->bound = hand_out(room, safe ? n : 0, sizeof(double));
   at->null_c = hand_out(room, safe ? n : 0, sizeof(double));
@@ -90,8 +88,7 @@ struct l1 *l1_begin(
   column_norms(pb, at->v, at->norm);
   for (ptrdiff_t k = 0; k < pb->n; k++) {
     at->c[k] = 0;
-    at->reach[k] = INFINITY;
-    at->when[k] = 0;
+    at->base[k] = pb->usable[k] ? INFINITY : -INFINITY;
     at->pass[k] = -1;
     at->out[k] = !pb->usable[k];
   }

@@ -40,16 +40,15 @@ struct l1 {
   double *norm;       /* n, of the working columns, never too small */
   double *c;          /* n, a_k'r when it was last computed */
 
-  /* correlations.c: no |a_k'r| exceeded reach[k] when r had gone when[k] far. The products with a
-     few directions that r had are known, so that what r has along them needs no column. */
-  double *reach, *when; /* n each */
-  int *pass;            /* n, when c was computed, as at->passes counts */
+  /* correlations.c: no |a_k'r| exceeds base[k] + norm[k] travelled. The products with a few
+     directions that r had are known, so that what r has along them needs no column. */
+  double *base; /* n */
+  int *pass;    /* n, when c was computed, as at->passes counts */
   int passes;
   double travelled;
   double *seen; /* m, r when it last was looked at */
   double *v;    /* m, root_w r */
-  int *list;    /* n, room for the columns to be computed */
-  char *listed; /* n, whether a column is one */
+  int *list;    /* n + 1, room for the columns to be computed */
   int directions, most_directions;
   double *basis; /* m x most_directions, orthonormal */
   double *known; /* most_directions x n, its products with the columns */

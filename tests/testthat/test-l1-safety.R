@@ -2,13 +2,14 @@
 # wrong in them, against solutions whose duality gap is computed again in plain R from the columns.
 
 # A problem solved for some lambdas, the largest first, to a gap of 1e-12 without a screen; NULL
-# when the covariates alone separate its classes.
+# when the covariates alone separate its classes, or no column is of use.
 solved_problem <- function(loss, ...) {
   pb <- random_l1(loss, m = sample(10:60, 1), n = sample(10:80, 1), ...)
   control <- l1_control(pb, loss, "none", tolerance = 1e-12)
   control$null <- null_solution(pb, control)$null
   if (control$null < 1e-6 * sum(pb$weights)) return(NULL)
   control$lambda_max <- largest_lambda(pb, control)
+  if (control$lambda_max == 0) return(NULL)
   control$lambda <- control$lambda_max * sort(c(10^runif(3, -2, 0), runif(1, 0.5, 1)), TRUE)
   at <- list(pb = pb, loss = loss, control = control)
   at$solutions <- solve_path(pb, control)
@@ -39,7 +40,7 @@ recompute <- function(at, lambda, solution) {
 # How much worse than the solution without a screen that with one is, at any lambda; and its gap.
 screened_path <- function(at, screen) {
   control <- replace(at$control, "screen", screen)
-  found <- solve_path(at$pb, control)
+  found <- solve_path(at$pb, control, bound = chord_bound(at$pb, control))
   value <- function(solutions) vapply(solutions, `[[`, 0, "objective")
   worse <- max(abs(value(found) - value(at$solutions))) / at$control$null
   row <- sample(4, 1)
@@ -48,13 +49,15 @@ screened_path <- function(at, screen) {
   c(worse = worse, gap = gap, fewer_than_used = max(0, -kept))
 }
 
-# A fit to be screened with, of other lambdas; sometimes of models that are no solutions.
+# A fit to be screened with, of other lambdas; sometimes of models that are no solutions, as if the
+# solver had hardly begun: the lambda they are said to solve for then tells nothing.
 known_fit <- function(at) {
   lambda <- at$control$lambda_max * 10^runif(3, -1.5, 0.02)
   fit <- l1_path(at$pb, loss = at$loss, lambda = lambda)
   if (runif(1) < 0.5) return(fit)
+  far <- runif(1)^2 * 1.3
   fit$solutions <- lapply(fit$solutions, function(one) {
-    replace(one, "beta", list(one$beta * runif(length(one$beta), 0.5, 1.3)))
+    replace(one, "beta", list(one$beta * far * runif(length(one$beta), 0.8, 1.2)))
   })
   fit
 }
@@ -106,9 +109,156 @@ try_problems <- function(loss, N, rules) {
       keep[[rule]] <- found$keep
       count[[rule]] <- count[[rule]] + sum(!found$keep)
     }
+    if (loss != "logistic" && case %% 10 > 0) {
+      note(case, "gap", c(`keeps what safe2 does not` = sum(keep$gap & !keep$safe2)), 0)
+    }
     count$problems <- count$problems + 1
     count$columns <- count$columns + ncol(at$pb)
     count$zero <- count$zero + sum(at$beta[, row] == 0)
   }
   list(failed = failed, count = count)
 }
+
+# Over N problems nothing failed, every rule threw out something, and "gap" no less than "safe2".
+expect_safe <- function(loss, N, rules) {
+  tried <- try_problems(loss, N, rules)
+  expect_null(tried$failed)
+  count <- tried$count
+  expect_gte(count$problems, 0.98 * N)
+  expect_gt(count$zero, 0.6 * count$columns)
+  for (rule in c("safe1", "safe2", "gap")) expect_gt(count[[rule]], 0.03 * count$columns)
+}
+
+test_that("squares: no column of a solution is thrown out", {
+  expect_safe("squared", 800, function(case) c(if (case %% 3 == 0) "safe1", "safe2", "gap"))
+})
+
+test_that("logistic: no column of a solution is thrown out", {
+  expect_safe("logistic", 330, function(case) c(if (case %% 2) "safe1" else "safe2", "gap"))
+})
+
+test_that("hinge: no column of a solution is thrown out", {
+  expect_safe("hinge", 880, function(case) c(if (case %% 3 == 0) "safe1", "safe2", "gap"))
+})
+
+test_that("the solutions are those of slow programs", {
+  for (loss in losses) {
+    if (loss == "hinge") skip_if_not_installed("Rglpk")
+    for (case in 1:12) {
+      set.seed(3000 + case)
+      at <- solved_problem(loss)
+      if (is.null(at)) next
+      for (row in c(1, 4)) {
+        best <- oracle_optimum(at$pb, loss, at$control$lambda[row])
+        expect_lt(abs(at$solutions[[row]]$objective - best$objective) / at$control$null, 1e-9)
+      }
+    }
+  }
+})
+
+# the share of columns thrown out
+thrown_out <- function(pb, loss, lambda, ...) {
+  mean(!safe_screen(pb, loss = loss, lambda = lambda, ...)$keep[pb$usable])
+}
+
+test_that("above lambda_max every column goes, and there is no solution with one", {
+  set.seed(41)
+  for (loss in losses) {
+    for (kind in c("plain", "scales", "sparse", "nasty", "shifted")) {
+      pb <- random_l1(loss, m = 30L, n = 25L, kind = kind, minority = 0.2, adjust = FALSE)
+      largest <- lambda_max(pb, loss = loss)
+      for (lambda in largest * c(1 + 1e-8, 1.5)) {
+        fit <- l1_path(pb, loss = loss, lambda = lambda)
+        expect_identical(fit$size, 0L)
+        for (rule in c("safe1", "gap")) {
+          expect_identical(thrown_out(pb, loss, lambda, rule = rule), 1)
+        }
+        expect_identical(thrown_out(pb, loss, lambda, rule = "safe2", fit = fit), 1)
+      }
+    }
+  }
+})
+
+# Few of one class within a cloud of the other: the model that calls all the other is the best.
+test_that("no column may be of use to the hinge loss at any lambda", {
+  set.seed(45)
+  x <- matrix(rnorm(60 * 2), 60)
+  inside <- rank(rowSums(x^2)) <= 5
+  pb <- as_problem(x, factor(inside))
+  expect_identical(lambda_max(pb, loss = "hinge"), 0)
+  for (screen in screens) {
+    fit <- l1_path(pb, loss = "hinge", lambda = c(1, 0.01), screen = screen)
+    expect_identical(fit$path$size, c(0L, 0L))
+  }
+  for (rule in c("safe1", "gap")) {
+    mask <- safe_screen(pb, loss = "hinge", lambda = 0.01, rule = rule)
+    expect_false(any(mask$keep))
+    expect_identical(unname(mask$rho), c(0, 0))
+  }
+  expect_error(l1_path(pb, loss = "hinge"), "no column improves", class = "sparsels_error_input")
+  expect_error(l1_size(pb, loss = "hinge", size = 1), "no column improves",
+               class = "sparsels_error_input")
+})
+
+# A hair below lambda_max a column has a tiny coefficient; its bound is lambda_max or a hair more.
+test_that("just below lambda_max the column that enters is kept", {
+  set.seed(42)
+  for (loss in losses) {
+    for (kind in c("plain", "scales", "sparse", "nasty", "shifted")) {
+      pb <- random_l1(loss, m = 30L, n = 25L, kind = kind, minority = 0.2, adjust = FALSE)
+      largest <- lambda_max(pb, loss = loss)
+      for (below in c(1e-5, 1e-7, 1e-9)) {
+        lambda <- largest * (1 - below)
+        control <- l1_control(pb, loss, "none", tolerance = 1e-14)
+        entered <- solve_path(pb, control, lambda)[[1]]$features
+        known <- l1_path(pb, loss = loss, lambda = largest * c(1.1, 1, 0.9))
+        for (rule in c("safe1", "safe2", "gap")) {
+          keep <- safe_screen(pb, loss = loss, lambda = lambda, rule = rule,
+                              fit = if (rule != "safe1") known)$keep
+          expect_true(all(keep[entered]))
+        }
+      }
+    }
+  }
+})
+
+# Orthogonal columns of whole numbers: lambda is exactly as large as products and bounds, and of
+# equal columns either may be in a solution.
+test_that("ties are not decided by rounding", {
+  x <- cbind(c(1, 1, -1, -1), c(1, -1, 1, -1), c(1, -1, -1, 1))
+  x <- cbind(x, x[, 1], -x[, 2])
+  y <- c(8, 2, 2, -4)
+  pb <- as_problem(x, y, standardize = FALSE)
+  expect_identical(lambda_max(pb), 12)
+  for (lambda in c(12, 8, 4, 1)) {
+    products <- abs(drop(crossprod(x, y - mean(y))))
+    for (screen in screens) {
+      fit <- l1_path(pb, lambda = lambda, screen = screen, tolerance = 1e-12)
+      beta <- replace(numeric(5), fit$solutions[[1]]$features, fit$solutions[[1]]$beta)
+      best <- sign(drop(crossprod(x[, 1:3], y))) * pmax(products[1:3] - lambda, 0) / 4
+      expect_equal(c(beta[1] + beta[4], beta[2] - beta[5], beta[3]), best)
+    }
+    for (rule in c("safe1", "gap")) {
+      keep <- safe_screen(pb, lambda = lambda, rule = rule)$keep
+      expect_true(all(keep[products >= lambda]))
+    }
+  }
+})
+
+test_that("the screens of a path throw out columns, and safe ones never too many", {
+  set.seed(43)
+  x <- matrix(rnorm(40 * 300), 40)
+  score <- x[, 1] - x[, 2] + rnorm(40)
+  for (loss in losses) {
+    y <- if (loss == "squared") score else factor(score > 0)
+    largest <- lambda_max(x, y, loss = loss)
+    lambda <- largest * seq(0.95, 0.6, -0.05)
+    kept <- vapply(c("none", "safe1", "safe2", "gap"), function(screen) {
+      l1_path(x, y, loss = loss, screen = screen, lambda = lambda)$path$kept
+    }, numeric(8))
+    expect_true(all(kept[, "none"] == 300))
+    expect_lt(kept[1, "safe1"], 250)
+    expect_true(all(kept[, "safe2"] <= kept[, "safe1"]))
+    expect_lt(mean(kept[, "gap"]), mean(kept[, "safe1"]))
+  }
+})

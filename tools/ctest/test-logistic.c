@@ -363,7 +363,7 @@ static void check_room(const struct data *data) {
     end(run);
     run = next;
   }
-  CHECK(refusals > 0 || data->pb.q == 0);
+  CHECK(refusals > 0);
   end(run);
 }
 
@@ -437,11 +437,12 @@ void test_logistic(void) {
   for (int round = 0; round < 120; round++) {
     const enum kind kind = (enum kind)(round % KINDS);
     const int sparse = kind != OFFSET && round / KINDS % 2, weights = round / 10 % 2;
-    const ptrdiff_t q = covariates[round / 5 % 3], m = 20 + round % 41, n = 10 + (13 * round) % 70;
+    /* columns far from zero that nothing centres are all but the same column: not asked for here */
+    const ptrdiff_t q = kind == OFFSET && round / 5 % 3 == 1 ? 2 : covariates[round / 5 % 3];
+    const ptrdiff_t m = 20 + round % 41, n = 10 + (13 * round) % 70;
     seed(1000 + (unsigned long long)round);
     struct data data = make_data(kind, sparse, weights, m, n, q);
-    check_path(&data, round % 4 == 3 && (kind != OFFSET || q > 0) ? 1e-12 : 1e-8,
-        screens[round % 7 < 4 ? 0 : round % 7 % 3]);
+    check_path(&data, round % 4 == 3 ? 1e-12 : 1e-8, screens[round % 7 < 4 ? 0 : round % 7 % 3]);
     if (round % 6 == 0) {
       check_room(&data);
       check_start(&data);
