@@ -150,6 +150,10 @@ check_loss <- function(problem, loss) {
 judged_by <- function(control, problem, folds, criterion) {
   check_choice(criterion, "criterion", c("loss", "error", "auc"))
   if (is.null(folds)) return(control)
+  if (criterion == "error" && problem$task == "regression") {
+    stop_input(paste("`criterion = \"error\"` needs classes, but the response is numeric:",
+                     "use \"loss\""))
+  }
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
   if (criterion == "auc" && control$folds$loo) {
