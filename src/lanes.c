@@ -61,16 +61,16 @@ void lanes_add_centred(ptrdiff_t m, double *f, double step, const double *x, dou
 }
 
 EACH_INSTRUCTION_SET
-void lanes_shift_weighted(ptrdiff_t m, double *s, double step, const double *h, const double *x,
-    double centre) {
+void lanes_shift_weighted(
+    ptrdiff_t m, double *s, double step, const double *h, const double *x, double centre) {
   LANES
   for (ptrdiff_t j = 0; j < m; j++)
     s[j] -= step * h[j] * (x[j] - centre);
 }
 
 EACH_INSTRUCTION_SET
-double lanes_logistic(ptrdiff_t m, const double *y, const double *w, const double *f, double *v,
-    double *h) {
+double lanes_logistic(
+    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
   double sum = 0;
   for (ptrdiff_t j = 0; j < m; j++) {
     const double margin = y[j] * f[j], t = exp(-fabs(margin)), inverse = 1 / (1 + t);

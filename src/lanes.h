@@ -22,13 +22,13 @@ double lanes_centred_square(ptrdiff_t m, const double *x, double centre, const d
 void lanes_add_centred(ptrdiff_t m, double *f, double step, const double *x, double centre);
 
 /* s := s - step h (x - centre) */
-void lanes_shift_weighted(ptrdiff_t m, double *s, double step, const double *h, const double *x,
-    double centre);
+void lanes_shift_weighted(
+    ptrdiff_t m, double *s, double step, const double *h, const double *x, double centre);
 
 /* The logistic loss: v := w y / (1 + exp(y f)), h := its second derivative; returns the sum of
    w log(1 + exp(-y f)). */
-double lanes_logistic(ptrdiff_t m, const double *y, const double *w, const double *f, double *v,
-    double *h);
+double lanes_logistic(
+    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
 
 /* x := x - f c, and the leave-one-out sum of squares of the model that moves column x:
    sum_jl ((a_jl kappa - x_j t_l) / (d_j kappa - x_j^2))^2;  a is m x L, t is L with stride. */

@@ -262,8 +262,8 @@ static void prove(
   free(place);
 }
 
-/* No safe bound is below the product of its column with the optimal residual. GAP_SAFE does not keep
-   up those of columns that are out. */
+/* No safe bound is below the product of its column with the optimal residual. GAP_SAFE does not
+   keep up those of columns that are out. */
 static void check_bounds(const struct made *made, const struct l1 *at, double first) {
   const double share = fmax(0, 1 - at->lambda / first), null = sqrt(2 * at->null);
   for (ptrdiff_t j = 0; j < made->pb.n; j++) {
@@ -368,8 +368,7 @@ static void test_paths(void) {
 /* More columns than the factor of a sparse problem takes. */
 static void test_descent(void) {
   for (int run = 0; run < 3; run++) {
-    struct shape shape = {
-        .m = 330, .n = 420, .L = 1, .q = run, .weights = run > 0, .sparse = 1};
+    struct shape shape = {.m = 330, .n = 420, .L = 1, .q = run, .weights = run > 0, .sparse = 1};
     seed((unsigned long long)run + 1);
     struct made made = make_twisted(shape, run == 2 ? DUPLICATES : NONE, 0.05);
     double value[STEPS];
