@@ -21,9 +21,9 @@
 #' **Solvers.** `"cd"`: for the lasso an active set with an up- and downdated Cholesky factor, whose
 #' solutions are exact to rounding, and coordinate descent where too many columns are in hand; for
 #' logistic regression Newton's method on a working set; for the hinge loss the simplex method on
-#' the dual with columns generated as they are needed, a vertex solution. `"ipm"`: the interior-point methods of Kim and
-#' others (2007) and Koh and others (2007), for `"squared"` and `"logistic"`; they leave small
-#' coefficients that [threshold_coef()] removes.
+#' the dual with columns generated as they are needed, a vertex solution. `"ipm"`: the
+#' interior-point methods of Kim and others (2007) and Koh and others (2007), for `"squared"` and
+#' `"logistic"`; they leave small coefficients that [threshold_coef()] removes.
 #'
 #' **Screening.** Columns that are certainly in no solution are not looked at. `"lazy"` bounds each
 #' column's product with the residual by what it was and how far the residual has gone since;
