@@ -1,173 +1,436 @@
-# Whole paths: beside glmnet, beside themselves in other forms, and their held-out errors beside
-# fitting by hand.
+# Paths of an l1 penalty against other programs, against each other, and against their definition.
 
-# Coefficients of all columns for every lambda, a matrix columns x lambdas, and the intercepts.
-path_table <- function(fit) {
-  models <- lapply(fit$solutions, function(one) solution_model(fit$problem, one))
-  beta <- vapply(models, function(model) {
-    replace(numeric(ncol(fit$problem)), model$features, model$beta)
-  }, numeric(ncol(fit$problem)))
-  list(beta = beta, covariates = vapply(models, function(model) model$covariates[, 1L],
-                                        numeric(ncol(fit$problem$z))))
+quick <- function(...) l1_path(..., progress = FALSE)
+
+# data for each loss with a few true columns, of unequal scale
+some_data <- function(loss, m = 60, n = 25, sparse = FALSE, seed = 1) {
+  set.seed(seed)
+  x <- matrix(rnorm(m * n), m, dimnames = list(NULL, paste0("g", seq_len(n))))
+  if (sparse) x[abs(x) < 0.8] <- 0
+  x <- x * rep(exp(rnorm(n) / 2), each = m)
+  score <- drop(scale(x[, 1:4]) %*% c(1, -1, 0.7, 0.5)) + rnorm(m)
+  y <- if (loss == "squared") score else factor(score > 0.3, labels = c("no", "yes"))
+  if (sparse) x <- methods::as(x, "CsparseMatrix")
+  list(x = x, y = y, w = runif(m, 0.3, 3), age = rnorm(m))
 }
 
-two_classes <- function(score) factor(ifelse(score + rnorm(length(score)) > 0, "yes", "no"))
+# on the user's scale, a column for each lambda: the covariates and all columns of x
+all_coefficients <- function(fit) {
+  vapply(fit$solutions, function(one) {
+    model <- solution_model(fit$problem, one)
+    beta <- replace(numeric(length(fit$problem$names)), model$features, model$beta)
+    c(model$covariates, beta)
+  }, numeric(ncol(fit$problem$z) + length(fit$problem$names)))
+}
 
-test_that("paths are glmnet's, with scales converted", {
+expect_near <- function(value, expected, tolerance) {
+  expect_lt(relative_error(unname(value), unname(expected)), tolerance)
+}
+
+# Other programs -----------------------------------------------------------------------------------
+
+# glmnet's lambda is ours over the sum of the weights, a penalty factor of 0 makes a covariate, and
+# the factors are scaled to a mean of 1. It takes the columns on the scale that they are to have.
+glmnet_coefficients <- function(fit, d, w, adjust, intercept) {
+  n <- ncol(d$x)
+  x <- cbind(if (adjust) d$age, d$x %*% Matrix::Diagonal(x = 1 / fit$problem$scale))
+  theirs <- glmnet::glmnet(
+    if (inherits(d$x, "CsparseMatrix")) methods::as(x, "CsparseMatrix") else as.matrix(x), d$y,
+    if (fit$loss == "squared") "gaussian" else "binomial", weights = w,
+    lambda = fit$path$lambda / sum(w) * n / ncol(x), standardize = FALSE, intercept = intercept,
+    thresh = 1e-16, maxit = 1e7, penalty.factor = rep(0:1, c(adjust, n))
+  )
+  scale <- c(rep(1, adjust), fit$problem$scale)
+  rbind(if (intercept) theirs$a0, as.matrix(theirs$beta) / scale)
+}
+
+test_that("solutions are glmnet's", {
   skip_if_not_installed("glmnet")
-  set.seed(1)
-  for (case in 1:12) {
-    m <- sample(c(40L, 90L), 1L)
-    n <- sample(c(10L, 120L), 1L)
-    x <- matrix(rnorm(m * n), m) %*% diag(exp(rnorm(n) / 2))
-    if (case %% 3L == 0L) x[abs(x) < 0.7] <- 0
-    given <- if (case %% 3L == 0L) as(x, "CsparseMatrix") else x
-    w <- if (case %% 2L) runif(m, 0.5, 2)
-    standardize <- case %% 4L < 2L
-    weights <- if (is.null(w)) rep(1, m) else w
-    for (loss in c("squared", "logistic")) {
-      y <- x[, 1L] - x[, 2L] + rnorm(m)
-      if (loss == "logistic") y <- two_classes(y)
-      fit <- l1_path(given, y, loss = loss, weights = w, standardize = standardize, nlambda = 15,
-                     lambda_min_ratio = 0.1, tolerance = 1e-12, progress = FALSE)
-      other <- glmnet::glmnet(
-        given, y, family = if (loss == "squared") "gaussian" else "binomial", weights = weights,
-        lambda = fit$path$lambda / sum(weights), standardize = standardize, thresh = 1e-16,
-        maxit = 1e7
-      )
-      own <- path_table(fit)
-      expect_lt(relative_error(own$beta, as.matrix(other$beta)), 1e-6)
-      expect_lt(relative_error(own$covariates, unname(other$a0)), 1e-6)
-    }
+  cases <- expand.grid(
+    loss = c("squared", "logistic"), weights = c(FALSE, TRUE), adjust = c(FALSE, TRUE),
+    standardize = c(FALSE, TRUE), intercept = c(TRUE, FALSE), stringsAsFactors = FALSE
+  )
+  for (row in seq_len(nrow(cases))) {
+    case <- cases[row, ]
+    # every other pair of cases is sparse
+    d <- some_data(case$loss, sparse = row %% 4 > 1, seed = row)
+    w <- if (case$weights) d$w else rep(1, 60)
+    fit <- quick(d$x, d$y, loss = case$loss, weights = w, standardize = case$standardize,
+                 intercept = case$intercept, adjust = if (case$adjust) cbind(age = d$age),
+                 nlambda = 8, lambda_min_ratio = 0.02, tolerance = 1e-13)
+    theirs <- glmnet_coefficients(fit, d, w, case$adjust, case$intercept)
+    expect_near(all_coefficients(fit), theirs, 1e-6)
   }
 })
 
-test_that("covariates and no intercept are glmnet's too", {
+test_that("glmnet standardises alike", {
   skip_if_not_installed("glmnet")
-  set.seed(2)
-  x <- matrix(rnorm(60 * 30), 60)
-  z <- matrix(rnorm(120), 60, dimnames = list(NULL, c("age", "batch")))
   for (loss in c("squared", "logistic")) {
-    y <- x[, 1L] + z[, 1L] + rnorm(60)
-    if (loss == "logistic") y <- two_classes(y)
-    family <- if (loss == "squared") "gaussian" else "binomial"
-    fit <- l1_path(x, y, adjust = z, loss = loss, standardize = FALSE, nlambda = 10,
-                   lambda_min_ratio = 0.05, tolerance = 1e-12, progress = FALSE)
-    other <- glmnet::glmnet(cbind(x, z), y, family = family, standardize = FALSE,
-                            lambda = fit$path$lambda / 60 * 30 / 32, thresh = 1e-16, maxit = 1e7,
-                            penalty.factor = rep(1:0, c(30, 2)))
-    own <- path_table(fit)
-    expect_lt(relative_error(rbind(own$beta, own$covariates[-1L, ]), as.matrix(other$beta)), 1e-6)
-    fit <- l1_path(x, y, intercept = FALSE, loss = loss, standardize = FALSE, nlambda = 10,
-                   lambda_min_ratio = 0.05, tolerance = 1e-12, progress = FALSE)
-    other <- glmnet::glmnet(x, y, family = family, standardize = FALSE, intercept = FALSE,
-                            lambda = fit$path$lambda / 60, thresh = 1e-16, maxit = 1e7)
-    expect_lt(relative_error(path_table(fit)$beta, as.matrix(other$beta)), 1e-6)
+    d <- some_data(loss)
+    fit <- quick(d$x, d$y, loss = loss, weights = d$w, nlambda = 8, tolerance = 1e-13,
+                 lambda_min_ratio = 0.02)
+    theirs <- glmnet::glmnet(d$x, d$y, if (loss == "squared") "gaussian" else "binomial",
+                             weights = d$w, lambda = fit$path$lambda / sum(d$w), thresh = 1e-16,
+                             maxit = 1e7)
+    expect_near(all_coefficients(fit), rbind(theirs$a0, as.matrix(theirs$beta)), 1e-6)
   }
 })
 
-test_that("the path does not depend on form, order, screen or threads", {
-  set.seed(3)
-  x <- matrix(rnorm(50 * 80), 50, dimnames = list(NULL, paste0("gene", 1:80)))
-  x[abs(x) < 0.8] <- 0
-  for (loss in c("squared", "logistic", "hinge")) {
-    y <- x[, 1L] - x[, 2L] + rnorm(50) / 2
-    if (loss != "squared") y <- factor(y > 0)
-    fit <- function(x, y, ...) {
-      l1_path(x, y, loss = loss, nlambda = 12, lambda_min_ratio = 0.05, tolerance = 1e-11, ...,
-              progress = FALSE)
-    }
-    first <- fit(x, y)
-    expect_true(all(first$path$gap <= 1e-11 * first$null))
-    figures <- function(fit) fit$path[c("lambda", "objective")]
-    frame <- data.frame(x, y = y)
-    for (other in list(fit(as(x, "CsparseMatrix"), y), fit(x[, 80:1], y), fit(x[50:1, ], rev(y)),
-                       fit(frame[1:80], y), fit(y ~ ., NULL, data = frame))) {
-      expect_equal(figures(other), figures(first), tolerance = 1e-9)
-    }
-    for (screen in c("gap", "safe2", "safe1", "none")) {
-      other <- fit(x, y, screen = screen)
-      expect_equal(figures(other), figures(first), tolerance = 1e-10)
-      if (loss != "hinge") expect_lt(relative_error(path_table(other)$beta,
-                                                    path_table(first)$beta), 1e-5)
-    }
-    two <- fit(x, y, threads = 2)
-    parts <- c("path", "coefficients", "solutions", "fitted")
-    expect_identical(two[parts], first[parts])
+test_that("hinge objectives are those of the linear programme", {
+  skip_if_not_installed("Rglpk")
+  for (case in 1:24) {
+    set.seed(case)
+    pb <- random_l1("hinge", minority = c(0.5, 0.3)[case %% 2 + 1])
+    largest <- tryCatch(lambda_max(pb, loss = "hinge"), sparsels_error_input = function(e) 0)
+    if (largest == 0) next
+    lambda <- largest * c(0.7, 0.2, 0.03)
+    fit <- quick(pb, loss = "hinge", lambda = lambda, tolerance = 1e-12)
+    expect_near(fit$path$objective, vapply(lambda, function(one) {
+      oracle_optimum(pb, "hinge", one)$objective
+    }, 0), 1e-9)
+    # exact: a column pays below it, none above it
+    best <- vapply(largest * c(1 - 1e-4, 1 + 1e-9), function(one) {
+      oracle_optimum(pb, "hinge", one)$objective
+    }, 0)
+    expect_lt(best[1], fit$null * (1 - 1e-8))
+    expect_gt(best[2], fit$null * (1 - 1e-12))
   }
 })
 
-test_that("lambda may be given in any way", {
+test_that("solutions are those of slow programs, with all that a problem can have", {
+  for (case in 1:30) {
+    loss <- c("squared", "logistic")[case %% 2 + 1]
+    set.seed(100 + case)
+    pb <- random_l1(loss, minority = c(0.5, 0.2)[case %% 2 + 1])
+    fit <- quick(pb, loss = loss, nlambda = 5, lambda_min_ratio = 0.03, tolerance = 1e-12)
+    expect_near(fit$path$objective, vapply(fit$path$lambda, function(one) {
+      oracle_optimum(pb, loss, one)$objective
+    }, 0), 1e-10)
+  }
+})
+
+# Optimality ---------------------------------------------------------------------------------------
+
+test_that("every solution fulfils the optimality conditions", {
+  for (loss in c("squared", "logistic")) {
+    for (sparse in c(FALSE, TRUE)) {
+      d <- some_data(loss, sparse = sparse, seed = 3)
+      fit <- quick(d$x, d$y, loss = loss, weights = d$w, adjust = cbind(age = d$age), nlambda = 10,
+                   tolerance = 1e-13)
+      pb <- as_problem(d$x, d$y, weights = d$w, adjust = cbind(age = d$age))
+      X <- oracle_l1(pb)$X
+      z <- cbind(1, d$age)
+      coefficients <- all_coefficients(fit)
+      y <- pb$y[, 1]
+      for (row in 1:10) {
+        lambda <- fit$path$lambda[row]
+        f <- drop(cbind(z, as.matrix(d$x)) %*% coefficients[, row])
+        pull <- d$w * (if (loss == "squared") y - f else y * plogis(-y * f))
+        expect_lt(max(abs(crossprod(z, pull))), 1e-6 * fit$lambda_max)
+        products <- drop(crossprod(X, pull))
+        expect_lt(max(abs(products)), lambda * (1 + 1e-6))
+        at <- fit$solutions[[row]]
+        expect_equal(products[at$features], lambda * sign(at$beta), tolerance = 1e-5)
+        loss_at <- sum(d$w * (if (loss == "squared") (y - f)^2 / 2 else log1p(exp(-y * f))))
+        expect_equal(fit$path$objective[row], loss_at + lambda * sum(abs(at$beta)))
+        expect_equal(fit$path$explained[row], 1 - loss_at / fit$null)
+      }
+    }
+  }
+})
+
+# One answer ---------------------------------------------------------------------------------------
+
+test_that("all screens give the same solutions", {
+  for (loss in losses) {
+    d <- some_data(loss, n = 90)
+    lambda <- lambda_max(d$x, d$y, loss = loss) * c(1.1, 1, 0.8, 0.5, 0.3, 0.1, 0.03)
+    reference <- quick(d$x, d$y, loss = loss, lambda = lambda, screen = "none", tolerance = 1e-13)
+    for (screen in c("auto", screens)) {
+      fit <- quick(d$x, d$y, loss = loss, lambda = lambda, screen = screen, tolerance = 1e-13)
+      expect_near(fit$path$objective, reference$path$objective, 1e-12)
+      # of the hinge loss at lambda_max there are several
+      same <- if (loss == "hinge") -2 else TRUE
+      expect_near(all_coefficients(fit)[, same], all_coefficients(reference)[, same], 1e-6)
+    }
+    expect_identical(quick(d$x, d$y, loss = loss, lambda = lambda)$path,
+                     quick(d$x, d$y, loss = loss, lambda = lambda, screen = "lazy")$path)
+  }
+})
+
+test_that("threads do not matter to the last bit", {
+  for (loss in losses) {
+    for (sparse in c(FALSE, TRUE)) {
+      for (screen in screens) {
+        d <- some_data(loss, n = 90, sparse = sparse)
+        fits <- lapply(1:2, function(threads) {
+          fit <- quick(d$x, d$y, loss = loss, nlambda = 8, screen = screen, threads = threads)
+          fit[c("path", "solutions", "coefficients")]
+        })
+        expect_identical(fits[[1]], fits[[2]])
+      }
+    }
+  }
+})
+
+test_that("sparse is dense, a frame is a matrix, a formula says the same", {
+  for (loss in losses) {
+    d <- some_data(loss, sparse = TRUE)
+    dense <- as.matrix(d$x)
+    frame <- data.frame(dense, y = d$y)
+    same <- function(...) quick(..., loss = loss, nlambda = 8, tolerance = 1e-13)
+    reference <- all_coefficients(same(dense, d$y))
+    for (fit in list(same(d$x, d$y), same(frame[-26], d$y), same(y ~ ., data = frame),
+                     same(as_problem(dense, d$y)))) {
+      expect_near(all_coefficients(fit), reference, 1e-9)
+    }
+  }
+})
+
+test_that("the order of rows and columns does not matter", {
+  for (loss in losses) {
+    d <- some_data(loss)
+    rows <- sample(60)
+    columns <- sample(25)
+    fit <- quick(d$x, d$y, loss = loss, weights = d$w, nlambda = 8, tolerance = 1e-13)
+    other <- quick(d$x[rows, columns], d$y[rows], loss = loss, weights = d$w[rows],
+                   lambda = fit$path$lambda, tolerance = 1e-13)
+    expect_near(other$path$objective, fit$path$objective, 1e-10)
+    expect_near(all_coefficients(other)[-1, ], all_coefficients(fit)[-1, ][columns, ], 1e-6)
+  }
+})
+
+test_that("weights are copies of rows", {
+  for (loss in losses) {
+    d <- some_data(loss)
+    times <- rep(1:3, 20)
+    copied <- rep(1:60, times)
+    fit <- quick(d$x, d$y, loss = loss, weights = times, nlambda = 8, tolerance = 1e-13)
+    other <- quick(d$x[copied, ], d$y[copied], loss = loss, lambda = fit$path$lambda,
+                   tolerance = 1e-13)
+    expect_near(other$path$objective, fit$path$objective, 1e-10)
+    expect_near(other$lambda_max, fit$lambda_max, 1e-9)
+  }
+})
+
+# The grid -----------------------------------------------------------------------------------------
+
+test_that("penalties are used once each, from the largest down", {
+  for (loss in losses) {
+    d <- some_data(loss)
+    largest <- lambda_max(d$x, d$y, loss = loss)
+    fit <- quick(d$x, d$y, loss = loss, lambda = largest * c(0.1, 0.7, 0.1, 3, 0.7))
+    expect_identical(fit$path$lambda, largest * c(3, 0.7, 0.1))
+    expect_identical(fit$lambda_max, largest)
+    # above the largest the model has no columns, and that is no error
+    expect_identical(fit$path$size[1], 0L)
+    expect_equal(fit$path$objective[1], fit$null)
+    expect_identical(fit$path$action, c("start", "found", "found"))
+    one <- quick(d$x, d$y, loss = loss, lambda = largest * 0.1, tolerance = 1e-13)
+    expect_near(one$path$objective, fit$path$objective[3], 1e-7)
+    zero <- quick(d$x, d$y, loss = loss, lambda = 1e6 * largest)
+    expect_identical(zero$size, 0L)
+    expect_identical(selected(zero), character())
+  }
+})
+
+test_that("the grid is even on the log scale, from the largest lambda", {
+  for (loss in losses) {
+    d <- some_data(loss)
+    fit <- quick(d$x, d$y, loss = loss, nlambda = 7, lambda_min_ratio = 0.2)
+    expect_equal(fit$path$lambda, fit$lambda_max * 0.2^((0:6) / 6), tolerance = 1e-8)
+    expect_identical(fit$path$size[1], 0L)
+    expect_gt(fit$path$size[2], 0)
+    only <- quick(d$x, d$y, loss = loss, nlambda = 1)
+    expect_equal(only$path$lambda, fit$lambda_max, tolerance = 1e-8)
+    expect_identical(only$size, 0L)
+    wide <- quick(d$x[1:20, ], d$y[1:20], loss = loss, nlambda = 3)
+    expect_equal(min(wide$path$lambda) / wide$lambda_max, 0.01, tolerance = 1e-8)
+  }
+  d <- some_data("squared")
+  expect_equal(min(quick(d$x, d$y, nlambda = 3)$path$lambda), 1e-4 * lambda_max(d$x, d$y))
+})
+
+test_that("lambda_max is exact", {
+  for (loss in losses) {
+    for (seed in 1:5) {
+      d <- some_data(loss, sparse = seed %% 2 > 0, seed = seed)
+      given <- list(d$x, d$y, loss = loss, weights = d$w, adjust = cbind(age = d$age))
+      largest <- do.call(lambda_max, given)
+      fit <- do.call(quick, c(given, list(lambda = largest * c(1 + 1e-7, 1 - 1e-7),
+                                          tolerance = 1e-15, screen = "none"))) |>
+        suppressWarnings()
+      expect_identical(fit$path$size[1], 0L)
+      expect_gt(fit$path$size[2], 0L)
+    }
+  }
+})
+
+# Large models -------------------------------------------------------------------------------------
+
+test_that("large sparse models reach the tolerance", {
   set.seed(4)
-  x <- matrix(rnorm(30 * 8), 30)
-  y <- x[, 1L] + rnorm(30)
-  top <- lambda_max(x, y)
-  fit <- l1_path(x, y, lambda = c(0.1, 0.5, 0.1, 2) * top, progress = FALSE)
-  expect_equal(fit$path$lambda, c(2, 0.5, 0.1) * top)
-  # above lambda_max the model without columns, and no error
-  for (loss in c("squared", "logistic", "hinge")) {
-    response <- if (loss == "squared") y else factor(y > 0)
-    top <- lambda_max(x, response, loss = loss)
-    fit <- l1_path(x, response, loss = loss, lambda = 1.01 * top, progress = FALSE)
-    expect_equal(c(fit$size, fit$path$size), c(0, 0))
-    expect_length(selected(fit), 0L)
-    below <- l1_path(x, response, loss = loss, lambda = 0.99 * top, progress = FALSE)
-    expect_gt(below$size, 0)
+  x <- Matrix::rsparsematrix(400, 600, 0.05)
+  y <- as.vector(x %*% rnorm(600)) + rnorm(400)
+  for (screen in c("lazy", "gap")) {
+    fit <- quick(x, y, nlambda = 12, lambda_min_ratio = 1e-4, tolerance = 1e-10, screen = screen)
+    # more than are kept in a factor, and than there was room for at first
+    expect_gt(max(fit$path$size), 300)
+    expect_lte(max(fit$path$gap), 1e-10 * fit$null)
+    pb <- as_problem(x, y)
+    for (row in c(6, 9, 12)) {
+      at <- fit$solutions[[row]]
+      expect_lte(duality_gap(pb, "squared", fit$path$lambda[row], at$features, at$beta)$relative,
+                 1.01e-10)
+    }
   }
-  expect_equal(nrow(l1_path(x, y, nlambda = 1, progress = FALSE)$path), 1L)
-  fit <- l1_path(x, y, nlambda = 3, lambda_min_ratio = 0.25, progress = FALSE)
-  expect_equal(fit$path$lambda / fit$lambda_max, c(1, 0.5, 0.25))
-  # a column of zeros is set aside
-  fit <- l1_path(cbind(x, 0, 7), y, progress = FALSE)
-  expect_false(any(9:10 %in% unlist(lapply(fit$solutions, `[[`, "features"))))
 })
 
-test_that("held-out figures are those of fitting without each fold", {
+test_that("dense models outgrow their room", {
   set.seed(5)
-  x <- matrix(rnorm(36 * 15), 36)
-  for (loss in c("squared", "logistic", "hinge")) {
-    y <- x[, 1L] - x[, 3L] + rnorm(36)
-    if (loss != "squared") y <- factor(y > 0)
-    ids <- sample(rep(1:4, 9))
-    fit <- l1_path(x, y, loss = loss, folds = ids, nlambda = 6, lambda_min_ratio = 0.1,
-                   standardize = FALSE, tolerance = 1e-12, progress = FALSE)
-    score <- matrix(0, 36, 6)
-    for (fold in 1:4) {
-      out <- ids == fold
-      train <- l1_path(x[!out, ], y[!out], loss = loss, lambda = fit$path$lambda,
-                       standardize = FALSE, tolerance = 1e-12, progress = FALSE)
-      for (l in 1:6) score[out, l] <- predict(train, x[out, ], lambda = fit$path$lambda[l],
-                                              type = "link")
-    }
-    truth <- if (loss == "squared") y else ifelse(y == "TRUE", 1, -1)
-    each <- switch(loss, squared = (truth - score)^2, logistic = log1p(exp(-truth * score)),
-                   hinge = pmax(1 - truth * score, 0))
-    expect_equal(fit$path$criterion, colMeans(each), tolerance = 1e-6)
-    means <- apply(each, 2L, tapply, ids, mean)
-    expect_equal(fit$path$se, apply(means, 2L, sd) * sqrt(3 / 4) / sqrt(3), tolerance = 1e-6)
-    expect_equal(fit$path$squared, colMeans((truth - score)^2), tolerance = 1e-6)
-    if (loss != "squared") expect_equal(fit$path$error, colMeans(truth * score <= 0))
-    expect_equal(fit$lambda, fit$path$lambda[which.min(fit$path$criterion)])
-    expect_equal(unname(fit$held_out[, 1L]), score[, which.min(fit$path$criterion)],
-                 tolerance = 1e-6)
+  x <- matrix(rnorm(700 * 320), 700)
+  for (loss in c("squared", "logistic")) {
+    y <- if (loss == "squared") rnorm(700) else factor(rnorm(700) > 0)
+    fit <- quick(x, y, loss = loss, nlambda = 8, lambda_min_ratio = 0.01)
+    expect_gt(max(fit$path$size), 256)
+    pb <- as_problem(x, y)
+    at <- fit$solutions[[8]]
+    expect_lte(duality_gap(pb, loss, fit$path$lambda[8], at$features, at$beta)$relative, 1.01e-8)
   }
 })
 
-test_that("models too large for a factor, and for the first room, are solved too", {
+# Held out -----------------------------------------------------------------------------------------
+
+# Scores of held-out rows from l1_path() on the others, with the columns on the scale of all rows.
+slow_scores <- function(d, loss, ids, lambda) {
+  scale <- as_problem(d$x, d$y)$scale
+  x <- sweep(d$x, 2, scale, "/")
+  scores <- matrix(0, nrow(x), length(lambda))
+  for (fold in unique(ids)) {
+    out <- ids == fold
+    fit <- quick(x[!out, ], d$y[!out], loss = loss, lambda = lambda, standardize = FALSE,
+                 tolerance = 1e-13)
+    scores[out, ] <- cbind(1, x[out, , drop = FALSE]) %*% all_coefficients(fit)
+  }
+  scores
+}
+
+slow_losses <- function(loss, y, f) {
+  switch(loss, squared = (y - f)^2, logistic = log(1 + exp(-y * f)), hinge = pmax(1 - y * f, 0))
+}
+
+test_that("held-out errors are those of refitting", {
+  for (loss in losses) {
+    d <- some_data(loss, m = 40, n = 10)
+    y <- if (loss == "squared") d$y else ifelse(d$y == "yes", 1, -1)
+    lambda <- lambda_max(d$x, d$y, loss = loss) * c(0.8, 0.4, 0.15)
+    ids <- list(rep(1:4, 10), rep(c(2, 4, 1, 3), c(9, 11, 12, 8)))
+    tight <- function(...) quick(d$x, d$y, loss = loss, lambda = lambda, tolerance = 1e-13, ...)
+    scores <- lapply(1:2, function(repetition) slow_scores(d, loss, ids[[repetition]], lambda))
+    fit <- tight(folds = ids)
+    expected <- vapply(scores, function(one) colMeans(slow_losses(loss, y, one)), lambda)
+    expect_near(fit$path$criterion, rowMeans(expected), 1e-6)
+    best <- which.min(rowMeans(expected))
+    expect_identical(fit$lambda, lambda[best])
+    expect_near(drop(fit$held_out), (scores[[1]] + scores[[2]])[, best] / 2, 1e-6)
+    loo <- slow_scores(d, loss, 1:40, lambda)
+    fit <- tight(folds = "loo")
+    expect_near(fit$path$criterion, colMeans(slow_losses(loss, y, loo)), 1e-6)
+    expect_near(fit$path$squared, colMeans((y - loo)^2), 1e-6)
+    if (loss == "squared") next
+    wrong <- function(one) colMeans(sign(one) != y)
+    fit <- tight(folds = ids, criterion = "error")
+    expect_equal(fit$path$criterion, (wrong(scores[[1]]) + wrong(scores[[2]])) / 2)
+    # all pairs of rows of one fold
+    pairs <- outer(y, y, `>`) & outer(ids[[1]], ids[[1]], `==`)
+    auc <- apply(scores[[1]], 2, function(score) {
+      ahead <- outer(score, score, `-`)[pairs]
+      mean((ahead > 0) + (ahead == 0) / 2)
+    })
+    fit <- tight(folds = ids[[1]], criterion = "auc")
+    expect_equal(fit$path$criterion, auc)
+  }
+})
+
+# What can go wrong --------------------------------------------------------------------------------
+
+test_that("a solution that falls short is reported with its gap", {
+  d <- some_data("logistic")
+  expect_warning(
+    fit <- quick(d$x, d$y, loss = "logistic", nlambda = 5, tolerance = 1e-300),
+    "did not reach the tolerance: the largest duality gap is .* at lambda = ",
+    class = "sparsels_warning_convergence"
+  )
+  expect_lt(max(fit$path$gap), 1e-9 * fit$null)
+})
+
+test_that("Ctrl-C returns the path up to there", {
+  skip_on_cran()
+  skip_on_os("windows")
   set.seed(6)
-  x <- Matrix::rsparsematrix(500, 700, 0.05)
-  y <- as.vector(x %*% rnorm(700)) + rnorm(500)
-  pb <- as_problem(x, y)
-  fit <- l1_path(pb, nlambda = 20, lambda_min_ratio = 0.001, progress = FALSE)
-  expect_gt(max(fit$path$size), 300)
-  dense <- l1_path(as.matrix(x), y, nlambda = 20, lambda_min_ratio = 0.001, progress = FALSE)
-  expect_gt(max(dense$path$size), 300)
-  for (row in c(10L, 20L)) {
-    for (one in list(fit, dense)) {
-      solution <- one$solutions[[row]]
-      gap <- duality_gap(pb, "squared", one$path$lambda[row], solution$features, solution$beta)
-      expect_lt(gap$relative, 1.1e-8)
+  x <- matrix(rnorm(200 * 2000), 200)
+  score <- drop(x[, 1:20] %*% rnorm(20)) + rnorm(200)
+  bar <- function(done, total) {
+    if (done >= 3) tools::pskill(Sys.getpid(), tools::SIGINT)
+    for (i in 1:5000) identity(i)
+  }
+  for (loss in losses) {
+    y <- if (loss == "squared") score else factor(score > 0)
+    lambda <- lambda_max(x, y, loss = loss) * 0.999^(0:4000)
+    expect_warning(
+      fit <- with_binding("progress_bar", function(...) bar,
+                          l1_path(x, y, loss = loss, lambda = lambda, folds = 5)),
+      class = "sparsels_interrupted"
+    )
+    expect_identical(fit$status, "interrupted")
+    steps <- nrow(fit$path)
+    expect_gte(steps, 3)
+    expect_lt(steps, 4001)
+    whole <- quick(x, y, loss = loss, lambda = lambda[seq_len(steps)])
+    expect_equal(fit$path$objective, whole$path$objective)
+    expect_output(print(fit), "interrupted")
+  }
+})
+
+test_that("a fit survives being saved", {
+  for (loss in losses) {
+    d <- some_data(loss)
+    fit <- quick(d$x, d$y, loss = loss, nlambda = 6, folds = 4)
+    file <- tempfile()
+    on.exit(unlink(file))
+    saveRDS(fit, file)
+    again <- readRDS(file)
+    expect_identical(predict(again, d$x), predict(fit, d$x))
+    expect_identical(coef(again, lambda = fit$path$lambda[3]),
+                     coef(fit, lambda = fit$path$lambda[3]))
+    expect_output(print(again))
+  }
+})
+
+test_that("columns that say nothing are left alone", {
+  for (loss in losses) {
+    d <- some_data(loss)
+    x <- cbind(d$x, zero = 0, one = 1, again = d$x[, 1])
+    for (screen in screens) {
+      fit <- quick(x, d$y, loss = loss, nlambda = 6, screen = screen, tolerance = 1e-12)
+      reference <- quick(d$x, d$y, loss = loss, nlambda = 6, screen = screen, tolerance = 1e-12)
+      expect_near(fit$path$objective, reference$path$objective, 1e-10)
+      expect_false(any(c("zero", "one") %in% unlist(lapply(fit$coefficients, `[[`, "name"))))
     }
+  }
+})
+
+test_that("a fold may leave nothing to explain, and data be tiny", {
+  d <- some_data("squared", m = 12, n = 5)
+  y <- rep(c(2, 3), c(9, 3))
+  fit <- quick(d$x, y, lambda = c(1, 0.1), folds = rep(c(1, 2, 3, 4), each = 3))
+  # without the fourth fold the response is 2 in every row
+  expect_equal(fit$held_out[10:12, ], rep(2, 3))
+  for (loss in losses) {
+    y <- if (loss == "squared") c(1, 3) else factor(1:2)
+    fit <- quick(cbind(a = c(0, 2)), y, loss = loss, nlambda = 4, tolerance = 1e-12)
+    expect_lt(max(fit$path$gap), 1e-12 * fit$null)
+    expect_identical(fit$path$size, c(0L, 1L, 1L, 1L))
   }
 })
 
@@ -177,48 +440,7 @@ test_that("columns that are nearly the same do no harm", {
     x <- matrix(rnorm(50 * 20), 50)
     x <- cbind(x, x + apart * rnorm(1000), x[, 1:10] - x[, 11:20] + apart * rnorm(500))
     y <- x[, 1L] - x[, 2L] + rnorm(50)
-    fit <- l1_path(x, y, nlambda = 25, lambda_min_ratio = 0.001, progress = FALSE)
+    fit <- quick(x, y, nlambda = 25, lambda_min_ratio = 0.001)
     expect_lt(max(fit$path$gap), 1e-8 * fit$null)
   }
-})
-
-test_that("a gap that is too wide is told", {
-  set.seed(8)
-  x <- matrix(rnorm(30 * 10), 30)
-  y <- x[, 1L] + rnorm(30)
-  expect_warning(fit <- l1_path(x, y, nlambda = 5, tolerance = 1e-300, progress = FALSE),
-                 "did not reach the tolerance: the largest duality gap is",
-                 class = "sparsels_warning_convergence")
-  expect_equal(nrow(fit$path), 5L)
-})
-
-test_that("refusals", {
-  set.seed(9)
-  x <- matrix(round(rnorm(36), 1), 12, dimnames = list(NULL, c("TP53", "MYC", "KRAS")))
-  y <- c(1, 3, 2, 5, 4, 6, 2, 8, 1, 3, 9, 2)
-  ill <- rep(c("no", "yes"), 6)
-  expect_snapshot({
-    refusal(l1_path(x, rep("no", 12), loss = "logistic"))
-    refusal(l1_path(x, y, loss = "logistic"))
-    refusal(l1_path(x, rep(1:0, 6), loss = "hinge"))
-    refusal(l1_path(x, rep(c("a", "b", "c"), 4), loss = "hinge"))
-    refusal(l1_path(x, rep(c("a", "b", "c"), 4)))
-    refusal(l1_path(x, cbind(y, y)))
-    refusal(l1_path(x, numeric(12)))
-    refusal(l1_path(x * 0, y))
-    refusal(l1_path(x, y, loss = "poisson"))
-    refusal(l1_path(x, y, lambda = 0))
-    refusal(l1_path(x, y, lambda = "1se"))
-    refusal(l1_path(x, y, nlambda = 0))
-    refusal(l1_path(x, y, lambda_min_ratio = 1))
-    refusal(l1_path(x, y, screen = "strong"))
-    refusal(l1_path(x, y, solver = "admm"))
-    refusal(l1_path(x, ill, loss = "hinge", solver = "ipm"))
-    refusal(l1_path(x, y, solver = "ipm", screen = "lazy"))
-    refusal(l1_path(x, y, tolerance = 0))
-    refusal(l1_path(x, y, criterion = "deviance"))
-    refusal(l1_path(x, y, folds = 3, criterion = "error"))
-    refusal(l1_path(x, ill, loss = "logistic", folds = rep(1:2, 6)))
-    refusal(l1_path(x, y, alpha = 0.5))
-  })
 })
