@@ -225,10 +225,9 @@ chord_bound <- function(problem, control) {
 }
 
 # A model on the user's scale, from a solution in working units.
-solution_model <- function(problem, solution) {
+solution_model <- function(problem, solution, factor = covariate_factor(problem)) {
   beta <- solution$beta / problem$scale[solution$features]
-  decomposed <- qr(sqrt(problem$weights) * problem$z, tol = 1e-10)
-  covariates <- if (ncol(problem$z)) backsolve(qr.R(decomposed), solution$u) else numeric()
+  covariates <- if (ncol(problem$z)) backsolve(factor, solution$u) else numeric()
   # the columns were centred only when there is an intercept, the first covariate
   shift <- sum(beta * problem$centre[solution$features])
   if (problem$intercept) covariates[1L] <- covariates[1L] - shift
@@ -236,9 +235,13 @@ solution_model <- function(problem, solution) {
        covariates = matrix(covariates, ncol = 1L))
 }
 
+# R of sqrt(w) Z = Q R, which takes coefficients of Q to those of the covariates
+covariate_factor <- function(problem) qr.R(qr(sqrt(problem$weights) * problem$z, tol = 1e-10))
+
 # Scores of some rows of x for every solution: rows x solutions.
 solution_scores <- function(problem, solutions, x, z) {
-  models <- lapply(solutions, function(solution) solution_model(problem, solution))
+  factor <- covariate_factor(problem)
+  models <- lapply(solutions, function(solution) solution_model(problem, solution, factor))
   used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
   beta <- vapply(models, function(model) {
     replace(numeric(length(used)), match(model$features, used), model$beta)
@@ -366,11 +369,12 @@ best_row <- function(criterion, path) {
 # it is the model of the row `chosen`.
 models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
   loss <- criterion_loss(criterion, path$criterion)
+  factor <- covariate_factor(problem)
   lapply(0:max(path$size), function(size) {
     rows <- which(path$size == size)
     if (!length(rows)) return(NULL)
     row <- if (chosen %in% rows) chosen else rows[order(loss[rows])[1L]]
-    c(solution_model(problem, solutions[[row]]), row = row)
+    c(solution_model(problem, solutions[[row]], factor), row = row)
   })
 }
 
