@@ -314,7 +314,8 @@ enum status l1_start(struct l1 *at, int size, const int *feature, const double *
      loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)) or (1 - y f)_+.
    El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the optimum
    known from elsewhere (-INFINITY when there is none), which SAFE_TWO may use.
-   NO_ROOM: the engine needs more room than control.room; the last solution still stands. */
+   NO_ROOM: the engine needs more room than control.room; begin again with more, from the last
+   model. */
 enum status l1_solve(struct l1 *at, int step, double lambda, double bound);
 
 /* The solution that stands; parts belong to the state. */
