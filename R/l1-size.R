@@ -7,11 +7,12 @@
 #'   columns than wanted, and then halves the interval between the last two.
 #' * `search = "standard"` halves the interval from `lambda_min_ratio` lambda_max to lambda_max.
 #'
-#' Both end as soon as the number of columns is within `range` of `size`. Few columns are cheap to
-#' find and to screen for, which is why the first starts with large penalties. Every solution starts
-#' from that of the nearest lambda, and the screens `"safe1"` and `"safe2"` are told the best lower
-#' bound of the optimum that the solutions so far give: from a smaller and a larger lambda by
-#' concavity, and by scaling their dual points.
+#' Models are those of the exact solver, since the small coefficients that an interior point leaves
+#' cannot be counted. Both searches end as soon as the number of columns is within `range` of
+#' `size`. Few columns are cheap to find and to screen for, which is why the first starts with large
+#' penalties. Every solution starts from that of the nearest lambda, and the screens `"safe1"` and
+#' `"safe2"` are told the best lower bound of the optimum that the solutions so far give: from a
+#' smaller and a larger lambda by concavity, and by scaling their dual points.
 #'
 #' The number of columns need not grow as lambda falls, and may jump: with equal columns, or for the
 #' hinge loss, whose solutions are vertices. When 50 solutions, or an interval narrower than a
@@ -44,14 +45,14 @@
 #' fit$searched
 #' @export
 l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "custom",
-                    loss = "squared", screen = "auto", solver = "cd", tolerance = 1e-8,
+                    loss = "squared", screen = "auto", tolerance = 1e-8,
                     lambda_min_ratio = 1e-3, threads = 1) {
   problem <- fitter_problem(x, y, ..., data = data)
   if (missing(size)) stop_input("`size` must be given: how many columns are wanted?")
   size <- check_count(size, "size", sum(problem$usable), "the number of usable columns", lower = 0L)
   range <- check_count(range, "range", lower = 0L)
   check_choice(search, "search", c("custom", "standard"))
-  control <- l1_control(problem, loss, screen, solver, tolerance, threads)
+  control <- l1_control(problem, loss, screen, "cd", tolerance, threads)
   control$lambda_max <- largest_lambda(problem, control)
   check_some_lambda(control$lambda_max)
   floor <- check_ratio(lambda_min_ratio) * control$lambda_max
@@ -115,8 +116,8 @@ proven_bound <- function(problem, control, at, lambda) {
   chord <- stats::approx(c(0, at$lambda, control$lambda_max), c(0, value, null), lambda,
                          rule = 2, ties = max)$y
   scaled <- vapply(at$solutions, function(one) {
-    # of the hinge loss the scaled value is a point of the chord from 0; an interior point has no r
-    if (control$loss == "hinge" || is.null(one$r)) return(-Inf)
+    # of the hinge loss the scaled value is a point of the chord from 0
+    if (control$loss == "hinge") return(-Inf)
     dual_value(problem, control$loss, one$r, one$most, lambda)
   }, 0)
   max(chord, scaled) - 1e-12 * null

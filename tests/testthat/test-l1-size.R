@@ -191,12 +191,6 @@ test_that("of models equally near the smaller is shown, of that size the one tha
   expect_identical(model_of(fit)$step, 2L)
 })
 
-test_that("the interior-point solver searches too", {
-  pb <- size_data()
-  fit <- l1_size(pb, size = 30, range = 5, solver = "ipm", tolerance = 1e-9)
-  expect_lte(abs(fit$size - 30), 5)
-})
-
 test_that("Ctrl-C leaves the nearest so far", {
   pb <- size_data()
   whole <- l1_size(pb, size = 9, range = 0)

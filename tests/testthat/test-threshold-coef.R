@@ -157,3 +157,18 @@ test_that("what cannot be thresholded is refused", {
   expect_error(threshold_coef(fit, rule = "TR"), "`rule`", class = "sparsels_error_argument")
   expect_error(threshold_coef(threshold_coef(fit)), "before", class = "sparsels_error_input")
 })
+
+test_that("what a rule takes away is summed alike for dense and sparse columns", {
+  set.seed(11)
+  x <- matrix(rnorm(40 * 12), 40)
+  x[abs(x) < 1] <- 0
+  y <- x[, 1L] + rnorm(40)
+  w <- runif(40, 0.5, 2)
+  for (intercept in c(TRUE, FALSE)) {
+    dense <- as_problem(x, y, weights = w, intercept = intercept)
+    sparse <- as_problem(as(x, "CsparseMatrix"), y, weights = w, intercept = intercept)
+    beta <- rnorm(5)
+    features <- c(3L, 1L, 8L, 12L, 5L)
+    expect_equal(squared_sums(sparse, features, beta), squared_sums(dense, features, beta))
+  }
+})
