@@ -106,7 +106,7 @@ safe_reach <- function(problem, control, lambda, state, points) {
   gamma <- max(vapply(scaled, function(r) dual_objective(problem, control$loss, r), 0))
   at <- c(working(problem), list(response = problem$y))
   values <- c(0, gamma - 1e-12 * state$null)
-  safe_call(C_safe_reach, at, control, knots = c(0, lambda), values = values, lambda = lambda,
+  safe_call(at, control, knots = c(0, lambda), values = values, lambda = lambda,
             top = lambda)$bounds
 }
 

@@ -38,6 +38,7 @@
 #' @param x As for [as_problem()], or, too large to hold, an object with two dimensions and `[`, or
 #'   a function of column numbers (of names, when `columns` are names) that returns these columns
 #'   of all rows, a matrix or a sparse matrix of the Matrix package.
+#' @param y,data The response, and for a formula the data, as for [as_problem()].
 #' @param lambda One penalty.
 #' @param rule `"safe1"`, `"safe2"` or `"gap"`.
 #' @param fit A fit of [l1_path()] to the same data and loss, for `"safe2"` and `"gap"`.
@@ -452,13 +453,13 @@ search_bounds <- function(source, control, points, bound, top) {
     problem <- source$read(block)
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
     at <- c(working(problem), list(response = problem$y))
-    found <- safe_call(C_safe_reach, at, control, knots = bound$lambda, values = bound$value,
+    found <- safe_call(at, control, knots = bound$lambda, values = bound$value,
                        lambda = lambda, top = top)
     if (control$rule == "gap") {
       for (point in points) {
         if (point$lambda < lambda * (1 - 1e-12)) next
         gap <- point$loss + lambda * point$l1 - value
-        own <- safe_call(C_hinge_gap_bounds, at, control, f = point$f, gap = gap)$bounds
+        own <- safe_call(at, control, f = point$f, gap = gap, hinge_gap = TRUE)$bounds
         found$bounds <- pmin(found$bounds, own)
       }
       found$reach <- ifelse(lambda > found$bounds, pmin(found$reach, lambda), found$reach)
@@ -470,11 +471,10 @@ search_bounds <- function(source, control, points, bound, top) {
   list(bounds = bounds, reach = reach, usable = usable)
 }
 
-safe_call <- function(entry, at, control, ...) {
-  answer <- .Call(entry, at, list(
-    loss = match(control$loss, losses) - 1L, ..., threads = control$threads, progress = NULL,
-    judge = NULL
-  ))
+safe_call <- function(at, control, ..., hinge_gap = FALSE) {
+  given <- list(loss = match(control$loss, losses) - 1L, ..., threads = control$threads,
+                progress = NULL, judge = NULL)
+  answer <- if (hinge_gap) .Call(C_hinge_gap_bounds, at, given) else .Call(C_safe_reach, at, given)
   if (answer$status == 2L) raise_interrupt()
   answer
 }

@@ -364,34 +364,6 @@ test_that("a solution that falls short is reported with its gap", {
   expect_lt(max(fit$path$gap), 1e-9 * fit$null)
 })
 
-test_that("Ctrl-C returns the path up to there", {
-  skip_on_cran()
-  skip_on_os("windows")
-  set.seed(6)
-  x <- matrix(rnorm(200 * 2000), 200)
-  score <- drop(x[, 1:20] %*% rnorm(20)) + rnorm(200)
-  bar <- function(done, total) {
-    if (done >= 3) tools::pskill(Sys.getpid(), tools::SIGINT)
-    for (i in 1:5000) identity(i)
-  }
-  for (loss in losses) {
-    y <- if (loss == "squared") score else factor(score > 0)
-    lambda <- lambda_max(x, y, loss = loss) * 0.999^(0:4000)
-    expect_warning(
-      fit <- with_binding("progress_bar", function(...) bar,
-                          l1_path(x, y, loss = loss, lambda = lambda, folds = 5)),
-      class = "sparsels_interrupted"
-    )
-    expect_identical(fit$status, "interrupted")
-    steps <- nrow(fit$path)
-    expect_gte(steps, 3)
-    expect_lt(steps, 4001)
-    whole <- quick(x, y, loss = loss, lambda = lambda[seq_len(steps)])
-    expect_equal(fit$path$objective, whole$path$objective)
-    expect_output(print(fit), "interrupted")
-  }
-})
-
 test_that("a fit survives being saved", {
   for (loss in losses) {
     d <- some_data(loss)
