@@ -191,6 +191,10 @@ duality_gap <- function(problem, loss, lambda, features, beta, u = NULL, r = NUL
        null = null)
 }
 
-null_objective <- function(problem, loss, u = NULL) {
-  model_point(problem, loss, integer(), numeric(), u)$loss
+# Of hinge with several covariates it is a linear programme.
+null_objective <- function(problem, loss) {
+  if (loss == "hinge" && ncol(problem$z) > 1L) {
+    return(null_solution(problem, l1_control(problem, loss))$null)
+  }
+  model_point(problem, loss, integer(), numeric())$loss
 }

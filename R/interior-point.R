@@ -105,9 +105,7 @@ safe_reach <- function(problem, control, lambda, state, points) {
   }
   gamma <- max(vapply(scaled, function(r) dual_objective(problem, control$loss, r), 0))
   at <- c(working(problem), list(response = problem$y))
-  values <- c(0, gamma - 1e-12 * state$null)
-  safe_call(at, control, knots = c(0, lambda), values = values, lambda = lambda,
-            top = lambda)$bounds
+  safe_call("bounds", at, control, gamma = gamma - 1e-12 * state$null, enough = lambda)$bounds
 }
 
 # Newton's method ---------------------------------------------------------------------------------

@@ -29,6 +29,8 @@
 #' column's product with the residual by what it was and how far the residual has gone since;
 #' `"safe1"`, `"safe2"` and `"gap"` are the tests of [safe_screen()], with the null model, all
 #' solutions so far, and the solution at hand; `"none"` looks at all. All give the same solutions.
+#' With `solver = "cd"`, `"lazy"` is the fastest; the tests for classes cost more than they save,
+#' and are there to be compared.
 #' `"auto"` is `"lazy"`, and `"gap"` for `solver = "ipm"`, which cannot be lazy.
 #'
 #' **Held-out errors.** With `folds` the path is fitted again without each fold, at the same lambdas

@@ -18,9 +18,8 @@
 #' * `"safe2"`: the same with the best dual value of solutions that are known, those of `fit`
 #'   (Theorem 2). Their dual points are computed again from the data at hand.
 #' * `"gap"`: a ball about such a dual point, as small as its duality gap says (Fercoq and others
-#'   2015), for least squares within the region of `"safe2"`; for hinge, which has no such ball, the
-#'   dual points that the gap allows row by row, within the region of `"safe2"`. Without `fit` the
-#'   model without columns is taken. The stronger rule except for lambda near lambda_max.
+#'   2015); for hinge, which has no such ball, the dual points that the gap allows row by row. With
+#'   `fit` it drops what `"safe2"` drops, too. Without `fit` the model without columns is taken.
 #'
 #' At lambda above `lambda_max` every column is dropped. Near it a rule drops most columns, at a
 #' tenth of it hardly any: safe elimination saves memory, while [l1_path()] finds a path quickly
@@ -30,7 +29,8 @@
 #' any object with two dimensions of which columns can be taken by `x[, columns]`, such as a
 #' `DelayedMatrix`. It is then read by blocks of columns of up to 32 MB, and no more than a block is
 #' held: once for `"squared"` and for `"gap"` with `"logistic"`, twice for the rest (once for hinge
-#' with `fit`); with `fit`, the columns of its models too. After it, the columns that `mask$keep`
+#' with `fit`); with `fit`, the columns of its models too, and for `"gap"` with `"logistic"` those
+#' that the ball leaves. After it, the columns that `mask$keep`
 #' names are all that the model needs. For hinge `lambda_max` is then an upper bound where the
 #' classes do not have the same weight.
 #'
@@ -335,9 +335,31 @@ screen_source <- function(source, control) {
     } else {
       ball
     }
+    if (control$loss == "logistic" && !is.null(control$fit)) {
+      found <- also_safe(source, control, points, read$most, found)
+    }
   }
   found$usable <- read$usable
   c(found, lambda_max = read$most[1L], exact = TRUE)
+}
+
+# Near lambda_max the region of "safe2" may rule out columns that a ball keeps: it is asked about
+# those alone.
+also_safe <- function(source, control, points, most, found) {
+  lambda <- control$lambda
+  gamma <- max(mapply(function(point, most) {
+    dual_value(source$problem, "logistic", point$r, most, lambda)
+  }, points, most)) - 1e-12 * points[[1L]]$loss
+  for (block in source$blocks) {
+    kept <- block[lambda <= found$bounds[block]]
+    if (!length(kept)) next
+    problem <- source$read(kept)
+    at <- c(working(problem), list(response = problem$y))
+    own <- safe_call("bounds", at, control, gamma = gamma, enough = lambda)$bounds
+    found$bounds[kept] <- pmin(found$bounds[kept], own)
+  }
+  found$reach <- ifelse(lambda > found$bounds, pmin(found$reach, lambda), found$reach)
+  found
 }
 
 # A fit knows lambda_max. Of data that are read in blocks it is not known: the null model's dual
@@ -453,13 +475,13 @@ search_bounds <- function(source, control, points, bound, top) {
     problem <- source$read(block)
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
     at <- c(working(problem), list(response = problem$y))
-    found <- safe_call(at, control, knots = bound$lambda, values = bound$value,
+    found <- safe_call("reach", at, control, knots = bound$lambda, values = bound$value,
                        lambda = lambda, top = top)
     if (control$rule == "gap") {
       for (point in points) {
         if (point$lambda < lambda * (1 - 1e-12)) next
         gap <- point$loss + lambda * point$l1 - value
-        own <- safe_call(at, control, f = point$f, gap = gap, hinge_gap = TRUE)$bounds
+        own <- safe_call("hinge_gap", at, control, f = point$f, gap = gap)$bounds
         found$bounds <- pmin(found$bounds, own)
       }
       found$reach <- ifelse(lambda > found$bounds, pmin(found$reach, lambda), found$reach)
@@ -471,10 +493,14 @@ search_bounds <- function(source, control, points, bound, top) {
   list(bounds = bounds, reach = reach, usable = usable)
 }
 
-safe_call <- function(at, control, ..., hinge_gap = FALSE) {
+safe_call <- function(kernel, at, control, ...) {
   given <- list(loss = match(control$loss, losses) - 1L, ..., threads = control$threads,
                 progress = NULL, judge = NULL)
-  answer <- if (hinge_gap) .Call(C_hinge_gap_bounds, at, given) else .Call(C_safe_reach, at, given)
+  answer <- switch(kernel,
+    bounds = .Call(C_safe_bounds, at, given),
+    reach = .Call(C_safe_reach, at, given),
+    hinge_gap = .Call(C_hinge_gap_bounds, at, given)
+  )
   if (answer$status == 2L) raise_interrupt()
   answer
 }

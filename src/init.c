@@ -440,6 +440,21 @@ static void *safe_room(const struct problem *pb, enum loss loss, const struct ho
   return R_alloc(safe_work(pb, loss, host->threads), 1);
 }
 
+/* T of every column, as far as it takes to know on which side of `enough` it is. */
+static SEXP C_safe_bounds(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  const enum loss loss = (enum loss)int_field(control, "loss");
+  SEXP out = PROTECT(named_list(2));
+  double *T = real_answer(out, 0, "bounds", (size_t)pb.n);
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  void *work = safe_room(&pb, loss, &host);
+  *int_answer(out, 1, "status", 1) = (int)safe_bounds(&pb, loss, asReal(field(control, "gamma")),
+      asReal(field(control, "enough")), NULL, &host, work, T);
+  UNPROTECT(1);
+  return out;
+}
+
 /* T of every column, and from which lambda on it is out. */
 static SEXP C_safe_reach(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem);
@@ -485,6 +500,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_best_subset, 2),
     ENTRY(C_l1_path, 2),
     ENTRY(C_column_moments, 3),
+    ENTRY(C_safe_bounds, 2),
     ENTRY(C_safe_reach, 2),
     ENTRY(C_hinge_gap_bounds, 2),
     {NULL, NULL, 0},

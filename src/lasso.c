@@ -230,8 +230,9 @@ static void exchange(struct l1 *at, struct hand *hand, int k, double sign) {
     append(at, hand, k, pivot, sign, step * sign);
 }
 
-/* hand->target := the coefficients for lambda with the signs in hand. Among columns that are nearly
-   dependent they come from what the present ones miss, where no digits are lost. */
+/* hand->target := the coefficients for lambda with the signs in hand. Where the hand is delicate
+   they come from what the present ones miss, in which no digits are lost: a step of iterative
+   refinement. */
 static void aim(struct l1 *at, struct hand *hand, double lambda) {
   double *target = hand->target;
   if (hand->delicate)
@@ -270,17 +271,6 @@ static void settle(struct l1 *at, struct hand *hand, double lambda) {
       hand->beta[i] += step * (target[i] - hand->beta[i]);
     drop(hand, first);
   }
-}
-
-/* One step of iterative refinement, from the products that the columns in hand really have. */
-static void refine(struct l1 *at, struct hand *hand, double lambda) {
-  for (int i = 0; i < hand->count; i++)
-    hand->l[i] = at->c[hand->column[i]] - lambda * hand->sign[i];
-  solve_lower(hand, hand->l);
-  solve_upper(hand, hand->l);
-  for (int i = 0; i < hand->count; i++)
-    if ((hand->beta[i] + hand->l[i]) * hand->sign[i] > 0)
-      hand->beta[i] += hand->l[i];
 }
 
 /* hand->waiting := the `most` columns that break the optimality conditions worst. Returns how many.
@@ -410,8 +400,7 @@ enum status lasso_solve(struct l1 *at, double lambda) {
     } else if (hand->descends) {
       enough /= 30;
     } else {
-      refine(at, hand, lambda);
-      continue;
+      hand->delicate = 1;
     }
     if (solve_hand(at, hand, lambda, enough) != COMPLETE)
       return INTERRUPTED;

@@ -7,7 +7,7 @@
 struct hand {
   int count;
   int most;          /* how many can be factored */
-  int delicate;      /* whether any was nearly dependent on the others */
+  int delicate;      /* whether digits matter: a column was nearly dependent, or a gap too wide */
   int descends;      /* whether there are too many for that */
   int *column;       /* room */
   double *sign;      /* room, of the coefficient each is to have */

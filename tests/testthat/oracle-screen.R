@@ -29,11 +29,11 @@ oracle_hinge_lambda_max <- function(pb) {
   x <- (as.matrix(pb$x) - rep(pb$centre, each = nrow(pb$x))) / rep(pb$scale, each = nrow(pb$x))
   x <- x[, pb$usable, drop = FALSE] * pb$y[, 1]
   m <- nrow(x)
-  covariates <- t(pb$z * pb$y[, 1])
-  q <- nrow(covariates)
+  q <- ncol(pb$z)
+  covariates <- matrix(t(pb$z * pb$y[, 1]), q, m)
   null <- Rglpk::Rglpk_solve_LP(rep(1, m), rbind(covariates, diag(m)), rep(c("==", "<="), c(q, m)),
                                 c(rep(0, q), pb$weights), max = TRUE)$optimum
-  rows <- rbind(cbind(covariates, 0), c(rep(1, m), 0), cbind(diag(m), 0), cbind(t(x), -1),
+  rows <- rbind(cbind(covariates, rep(0, q)), c(rep(1, m), 0), cbind(diag(m), 0), cbind(t(x), -1),
                 cbind(-t(x), -1))
   sides <- rep(c("==", ">=", "<="), c(q, 1, m + 2 * ncol(x)))
   limits <- c(rep(0, q), null * (1 - 1e-12), pb$weights, rep(0, 2 * ncol(x)))

@@ -364,6 +364,34 @@ test_that("a solution that falls short is reported with its gap", {
   expect_lt(max(fit$path$gap), 1e-9 * fit$null)
 })
 
+test_that("Ctrl-C returns the path up to there", {
+  skip_on_cran()
+  skip_on_os("windows")
+  set.seed(6)
+  # R is asked every tenth of a second: the path must take a few of them
+  x <- matrix(rnorm(400 * 3000), 400)
+  score <- drop(x[, 1:20] %*% rnorm(20)) + rnorm(400)
+  bar <- function(done, total) {
+    if (done > 0) tools::pskill(Sys.getpid(), tools::SIGINT)
+    for (i in 1:5000) identity(i)
+  }
+  for (loss in losses) {
+    y <- if (loss == "squared") score else factor(score > 0)
+    expect_warning(
+      fit <- with_binding("progress_bar", function(...) bar,
+                          l1_path(x, y, loss = loss, nlambda = 4000, lambda_min_ratio = 0.002,
+                                  folds = 5)),
+      class = "sparsels_interrupted"
+    )
+    expect_identical(fit$status, "interrupted")
+    steps <- nrow(fit$path)
+    expect_lt(steps, 4000)
+    whole <- quick(x, y, loss = loss, lambda = fit$path$lambda)
+    expect_equal(fit$path$objective, whole$path$objective)
+    expect_output(print(fit), "interrupted")
+  }
+})
+
 test_that("a fit survives being saved", {
   for (loss in losses) {
     d <- some_data(loss)

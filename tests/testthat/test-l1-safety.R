@@ -109,7 +109,7 @@ try_problems <- function(loss, N, rules) {
       keep[[rule]] <- found$keep
       count[[rule]] <- count[[rule]] + sum(!found$keep)
     }
-    if (loss != "logistic" && case %% 10 > 0) {
+    if (all(c("safe2", "gap") %in% names(keep)) && case %% 10 > 0) {
       note(case, "gap", c(`keeps what safe2 does not` = sum(keep$gap & !keep$safe2)), 0)
     }
     count$problems <- count$problems + 1

@@ -20,6 +20,13 @@ double uniform(void); /* in (-1, 1) */
 /* Room that ends exactly where it ends, filled with `byte`; main() ends when there is none. */
 void *room(size_t bytes, int byte);
 
+/* A host's stop() that counts its calls and stops at one of them, if that ever comes: .self is
+   &polls. */
+struct polls {
+  int count, stop_at;
+};
+int poll(struct host *host, double done, double total);
+
 /* A problem that owns its parts, and what they were made from. */
 struct made {
   struct problem pb;
@@ -36,6 +43,9 @@ struct shape {
 
 struct made make(struct shape shape);
 void discard(struct made *made);
+
+/* The dense columns once more, compressed; the problem owns them. */
+struct matrix compress(struct made *made, ptrdiff_t m, ptrdiff_t n);
 
 /* Held-out residuals (m x L) of the ridge model on a set, retrained without each fold by normal
    equations and Cholesky; with fold = -1 the residuals of the model on all rows, and its

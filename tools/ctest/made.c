@@ -21,8 +21,7 @@ void discard(struct made *made) {
     free(made->parts[--made->count]);
 }
 
-/* The dense columns once more, compressed. */
-static struct matrix compress(struct made *made, ptrdiff_t m, ptrdiff_t n) {
+struct matrix compress(struct made *made, ptrdiff_t m, ptrdiff_t n) {
   double *x = doubles(made, m * n);
   int *i = ints(made, m * n), *p = ints(made, n + 1), count = 0;
   for (ptrdiff_t j = 0; j < n; j++) {

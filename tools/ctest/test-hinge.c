@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct polls {
-  int count, stop_at;
-};
-
-static int poll(struct host *host, double done, double total) {
-  struct polls *polls = host->self;
-  CHECK(done >= 0 && done <= total);
-  return ++polls->count == polls->stop_at;
-}
-
 /* What the problem is made into. */
 enum twist { NONE, INTEGERS, DUPLICATES, UNBALANCED, TWISTS };
 

@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct polls {
-  int count, stop_at;
-};
-
-static int poll(struct host *host, double done, double total) {
-  struct polls *polls = host->self;
-  CHECK(done >= 0 && done <= total);
-  return ++polls->count == polls->stop_at;
-}
-
 /* What the problem is made into. */
 enum twist { NONE, INTEGERS, DUPLICATES, TRIPLES, TWISTS };
 
@@ -30,23 +20,6 @@ static void twist_column(double *x, ptrdiff_t m, ptrdiff_t j, enum twist twist) 
       column[i] = (j % 2 ? -1 : 1) * column[i - (1 + j % 4 / 2) * m];
     else if (twist == TRIPLES && j % 3 == 2)
       column[i] = column[i - m] + column[i - 2 * m];
-}
-
-/* The dense columns once more, compressed. */
-static struct matrix compress(struct made *made) {
-  const ptrdiff_t m = made->pb.m, n = made->pb.n;
-  double *x = made->parts[made->count++] = room((size_t)(m * n) * sizeof(double), 0);
-  int *i = made->parts[made->count++] = room((size_t)(m * n) * sizeof(int), 0);
-  int *p = made->parts[made->count++] = room((size_t)(n + 1) * sizeof(int), 0), count = 0;
-  for (ptrdiff_t j = 0; j < n; j++) {
-    for (ptrdiff_t r = 0; r < m; r++)
-      if (made->x[r + j * m] != 0) {
-        x[count] = made->x[r + j * m];
-        i[count++] = (int)r;
-      }
-    p[j + 1] = count;
-  }
-  return (struct matrix){x, i, p};
 }
 
 /* A problem as as_problem() makes it: columns are centred when there is an intercept, and only
@@ -72,7 +45,7 @@ static struct made make_twisted(struct shape shape, enum twist twist, double fil
   made.pb.centre = centre;
   made.pb.inv_scale = inv_scale;
   if (shape.sparse)
-    made.pb.x = compress(&made);
+    made.pb.x = compress(&made, made.pb.m, made.pb.n);
   return made;
 }
 

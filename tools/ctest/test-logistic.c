@@ -88,7 +88,7 @@ static void measure(struct data *data, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
   }
 }
 
-static struct matrix compress(struct data *data, ptrdiff_t m, ptrdiff_t n) {
+static struct matrix compress_data(struct data *data, ptrdiff_t m, ptrdiff_t n) {
   int count = 0;
   for (ptrdiff_t j = 0; j < n; j++) {
     for (ptrdiff_t i = 0; i < m; i++)
@@ -121,7 +121,7 @@ static struct data make_data(
       .n = n,
       .L = 1,
       .q = q,
-      .x = sparse ? compress(&data, m, n) : (struct matrix){data.x, NULL, NULL},
+      .x = sparse ? compress_data(&data, m, n) : (struct matrix){data.x, NULL, NULL},
       .centre = data.centre,
       .inv_scale = data.inv_scale,
       .usable = data.usable,
@@ -257,18 +257,8 @@ static void check_slopes(const struct data *data, const struct l1_solution *at, 
 
 /* ---- paths ---- */
 
-struct watch {
-  int polls, stop_at;
-};
-
-static int count_polls(struct host *host, double done, double total) {
-  struct watch *watch = host->self;
-  CHECK(done >= 0 && done <= total);
-  return ++watch->polls == watch->stop_at;
-}
-
 struct run {
-  struct watch watch;
+  struct polls polls;
   struct host host;
   struct l1_control control;
   void *work;
@@ -278,8 +268,8 @@ struct run {
 static struct run *begin(
     const struct data *data, int room_for, double tolerance, enum screen screen, int threads) {
   struct run *run = room(sizeof(struct run), 0);
-  run->watch = (struct watch){0, -1};
-  run->host = (struct host){.threads = threads, .stop = count_polls, .self = &run->watch};
+  run->polls = (struct polls){0, -1};
+  run->host = (struct host){.threads = threads, .stop = poll, .self = &run->polls};
   run->control = (struct l1_control){
       .loss = LOGISTIC, .screen = screen, .tolerance = tolerance, .room = room_for, .lambdas = 8};
   run->work = room(l1_work(&data->pb, &run->control, &run->host), 0xff);
@@ -411,22 +401,22 @@ static void check_threads(const struct data *data) {
 /* Stopped at any poll, the last solution stands, and the path can be gone on with. */
 static void check_stop(const struct data *data) {
   int stopped = 1;
-  for (int poll = 1; stopped; poll++) {
+  for (int last = 1; stopped; last++) {
     struct run *run = begin(data, (int)data->pb.n, 1e-9, LAZY, 1);
     struct l1_solution at = l1_solution(run->at);
     const double top = largest_lambda(data, &at);
     CHECK(l1_solve(run->at, 0, top / 2, -INFINITY) == COMPLETE);
-    run->watch = (struct watch){0, poll};
+    run->polls = (struct polls){0, last};
     const enum status status = l1_solve(run->at, 1, top / 10, -INFINITY);
     stopped = status != COMPLETE;
     CHECK(status == (stopped ? INTERRUPTED : COMPLETE));
     at = l1_solution(run->at);
     check_solution(data, &at, stopped ? top / 2 : top / 10, 1e-9);
-    run->watch.stop_at = -1;
+    run->polls.stop_at = -1;
     CHECK(l1_solve(run->at, 2, top / 20, -INFINITY) == COMPLETE);
     at = l1_solution(run->at);
     check_solution(data, &at, top / 20, 1e-9);
-    CHECK(poll < 100);
+    CHECK(last < 100);
     end(run);
   }
 }
