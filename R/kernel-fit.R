@@ -123,7 +123,7 @@ judge_path <- function(problem, folds, residuals, criterion) {
 #' When all basis vectors are held out, the prediction is that of the covariates, estimated on the
 #' rows left; 0 when there are none.
 #'
-#' @param fit A fit of [rls()] or [kernel_rls()].
+#' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param rows The rows held out together: numbers, names, or a logical vector with a value per row.
 #' @param basis `"remove"` or `"keep"`.
 #' @param lambda Positive ridge parameters, on the fit's path or not; `NULL` for the path.
@@ -156,6 +156,11 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
 }
 
 check_kernel_fit <- function(fit) {
+  if (inherits(fit, "fs_lssvm")) {
+    stop_input(paste("`fit` is of fs_lssvm(), which chose its prototypes by all rows and would",
+                     "choose others without some; its `folds` hold rows out: see fit$path and",
+                     "fit$held_out"))
+  }
   if (!inherits(fit, "kernel_fit")) refuse("fit", "a fit of rls() or kernel_rls()", fit)
 }
 
@@ -186,7 +191,7 @@ path_or <- function(lambda, fit) {
 #' is that of the other rows. With independent rows and a small basis, `"skip"` estimates the model
 #' as it stands; with rows that come in groups only `"remove"` is safe (Section 6.4 of the paper).
 #'
-#' @param fit A fit of [rls()] or [kernel_rls()].
+#' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param folds Which rows are held out together, in any form that [make_folds()] takes or its
 #'   value; those of the fit by default.
 #' @param basis `"remove"`, `"keep"` or `"skip"`.
@@ -267,12 +272,15 @@ lambda_model <- function(object, lambda) {
 # what the weights belong to: features, or basis vectors by their rows
 term_names <- function(object) {
   if (!is.null(object$features)) return(object$problem$names[object$features])
-  rows <- object$basis$rows
-  if (is.null(rows)) {
-    given <- rownames(object$basis$points)
-    return(if (is.null(given)) paste0("point", seq_len(nrow(object$basis$points))) else given)
+  basis_names(object$problem, object$basis)
+}
+
+basis_names <- function(problem, basis) {
+  if (is.null(basis$rows)) {
+    given <- rownames(basis$points)
+    return(if (is.null(given)) paste0("point", seq_len(nrow(basis$points))) else given)
   }
-  if (is.null(object$problem$row_names)) as.character(rows) else object$problem$row_names[rows]
+  if (is.null(problem$row_names)) as.character(basis$rows) else problem$row_names[basis$rows]
 }
 
 #' @rdname kernel_fit
@@ -297,15 +305,18 @@ predict.kernel_fit <- function(object, newdata, lambda = NULL,
   respond(object$problem, score, type, new_row_names(newdata))
 }
 
-# terms of new data times their weights (rows x L)
-expand <- function(object, newdata, beta) {
+# terms of new data times their weights (rows x L); `used` are the basis vectors that have one
+expand <- function(object, newdata, beta, used = seq_len(nrow(beta))) {
   if (is.null(object$kernel)) {
     return(as.matrix(new_data_matrix(object$problem, newdata, object$features) %*% beta))
   }
-  if (is_precomputed(object$kernel)) return(new_kernel_values(object, newdata) %*% beta)
+  if (is_precomputed(object$kernel)) {
+    return(new_kernel_values(object, newdata)[, used, drop = FALSE] %*% beta)
+  }
   problem <- object$problem
   x <- kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
-  points <- kernel_points(problem, object$basis$points)
+  if (!length(used)) return(matrix(0, nrow(x), ncol(beta)))
+  points <- kernel_points(problem, object$basis$points[used, , drop = FALSE])
   score <- matrix(NA_real_, nrow(x), ncol(beta))
   whole <- which(!is.na(Matrix::rowSums(x)))
   for (block in value_blocks(length(whole), nrow(points))) {
@@ -318,12 +329,13 @@ expand <- function(object, newdata, beta) {
 new_kernel_values <- function(object, newdata) {
   m <- nrow(object$problem)
   rows <- object$basis$rows
-  if (!is.matrix(newdata) || !ncol(newdata) %in% c(m, length(rows))) {
+  is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
+  if (!is_matrix || !ncol(newdata) %in% c(m, length(rows))) {
     stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
                  m, "training rows or for each basis vector", describe(newdata))
   }
   if (ncol(newdata) == m) newdata <- newdata[, rows, drop = FALSE]
-  as_values(newdata, "newdata")
+  as.matrix(as_values(newdata, "newdata"))
 }
 
 #' @rdname kernel_fit
@@ -349,10 +361,9 @@ print.kernel_fit <- function(x, ...) {
   if (!is.null(x$shift)) cat("shift: ", shift_words(x$shift), "\n", sep = "")
   widths <- x$kernel_table
   if (!is.null(widths) && nrow(widths) > 1L) {
-    cat(sprintf("gamma: %s, the best of %d%s\n", format(x$kernel$parameters$gamma, digits = 4),
-                nrow(widths), at_the_end(x$kernel$parameters$gamma, widths$gamma, "those tried")))
+    cat(width_words("gamma", x$kernel$parameters$gamma, widths$gamma), "\n", sep = "")
   }
-  cat(lambda_words(x), "\n", sep = "")
+  cat(chosen_words(x, "lambda"), "\n", sep = "")
   if (x$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
   invisible(x)
 }
@@ -383,12 +394,18 @@ at_the_end <- function(value, values, what) {
   if (length(values) > 1L && value %in% range(values)) sprintf(" (at the end of %s)", what) else ""
 }
 
-lambda_words <- function(fit) {
-  best <- fit$path[fit$path$lambda == fit$lambda, ]
+width_words <- function(name, value, tried) {
+  sprintf("%s: %s, the best of %d%s", name, format(value, digits = 4), length(tried),
+          at_the_end(value, tried, "those tried"))
+}
+
+# the best model of the path, by the column `name` of it
+chosen_words <- function(fit, name) {
+  best <- fit$path[fit$path[[name]] == fit[[name]], ]
   error <- if (!is.null(best$error)) sprintf(" (error rate %s)", format(best$error, digits = 3))
   label <- held_out_label("squared error", fit$folds$label)
-  end <- at_the_end(fit$lambda, fit$path$lambda, "the path")
-  paste0("best lambda: ", format(fit$lambda, digits = 4), end, ", ", label, " ",
+  end <- at_the_end(fit[[name]], fit$path[[name]], "the path")
+  paste0("best ", name, ": ", format(fit[[name]], digits = 4), end, ", ", label, " ",
          format(best$criterion, digits = 4), error)
 }
 

@@ -41,7 +41,9 @@
 #' @param intercept Whether the model has an unpenalised intercept. A problem made by [as_problem()]
 #'   says so itself.
 #' @param standardize Whether columns are centred and brought to unit scale (both weighted, on all
-#'   rows) before the kernel sees them. A problem says so itself. A sparse x becomes dense.
+#'   rows) before the kernel sees them. A problem says so itself. A sparse x becomes dense. A
+#'   Gaussian kernel sees distances alone: for it most of its columns are scaled only, and it stays
+#'   sparse.
 #' @param shift `"auto"`, `"paper"` or a number of at least 0, see Details.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust` (covariates, unpenalised).
 #'
@@ -83,17 +85,25 @@ kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NUL
   problem <- fitter_problem(x, y, ..., data = data,
                             intercept = unless_stated(x, intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
+  expansion_fit("kernel_rls", problem, kernel, basis, lambda, shift, folds, threads, match.call())
+}
+
+# The fit of a method that is an expansion, from the arguments of kernel_rls().
+expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, threads, call) {
   kernels <- each_kernel(as_kernel(kernel))
   problem <- kernel_problem(problem, kernels[[1L]])
   check_shift(shift)
   control <- expansion_control(problem, lambda, folds, threads)
   basis <- as_basis(basis, problem, kernels[[1L]])
+  if (is.null(basis$rows)) {
+    check_count(nrow(basis$points), "nrow(basis)", nrow(problem), "the number of rows of the data")
+  }
   trials <- best_trial(kernels, function(kernel) {
     kernel_trial(problem, kernel, basis, shift, control)
   })
-  new_kernel_fit("kernel_rls", problem, control, trials$best$judged, trials$best$models,
-                 match.call(), kernel = trials$best$kernel, kernel_table = trials$table,
-                 basis = basis, shift = trials$best$shift, status = trials$status)
+  new_kernel_fit(method, problem, control, trials$best$judged, trials$best$models, call,
+                 kernel = trials$best$kernel, kernel_table = trials$table, basis = basis,
+                 shift = trials$best$shift, status = trials$status)
 }
 
 # lambda, folds and threads, checked once
@@ -126,18 +136,21 @@ kernel_problem <- function(problem, kernel) {
     if (problem$standardize) stop_input("`standardize` must be FALSE with a precomputed kernel")
     check_precomputed(problem$x)
   }
-  kernel_scale(problem)
+  kernel_scale(problem, kernel$shift)
 }
 
 # The problem with the centre and scale that a kernel sees: the columns as they are, or centred and
-# scaled whatever the intercept.
-kernel_scale <- function(problem) {
+# scaled whatever the intercept. For a kernel of differences (`shift`) sparse columns stay where
+# they are unless their mean is farther than one scale from zero, which would cost digits; such a
+# column has few zeros to lose.
+kernel_scale <- function(problem, shift = FALSE) {
   problem$centre <- numeric(ncol(problem))
   problem$scale <- rep(1, ncol(problem))
   if (problem$standardize) {
     moments <- column_moments(problem$x, problem$weights, TRUE)
     rms <- sqrt(moments$squares / sum(problem$weights))
-    problem$centre <- moments$centre
+    stays <- shift && !is.matrix(problem$x) & abs(moments$centre) <= rms
+    problem$centre <- ifelse(stays, 0, moments$centre)
     varies <- rms > 1e-13 * abs(moments$centre)
     problem$scale[varies] <- rms[varies]
   }
@@ -147,21 +160,30 @@ kernel_scale <- function(problem) {
 # rows of x as the kernel sees them
 kernel_points <- function(problem, x) {
   if (!problem$standardize) return(x)
-  (as.matrix(x) - rep(problem$centre, each = nrow(x))) / rep(problem$scale, each = nrow(x))
+  if (!is.matrix(x) && mean(problem$centre != 0) < 1 / 2) return(sparse_points(problem, x))
+  moved(as.matrix(x), problem$centre) / rep(problem$scale, each = nrow(x))
+}
+
+sparse_points <- function(problem, x) {
+  columns <- which(problem$centre != 0)
+  m <- nrow(x)
+  centre <- Matrix::sparseMatrix(rep(seq_len(m), length(columns)), rep(columns, each = m),
+                                 x = rep(problem$centre[columns], each = m), dims = dim(x))
+  (x - centre) %*% Matrix::Diagonal(x = 1 / problem$scale)
 }
 
 # The basis ---------------------------------------------------------------------------------------
 
-# list(rows, points in the user's units, all)
-as_basis <- function(basis, problem, kernel) {
+# list(rows, points in the user's units, all); `name` is the argument that the user gave
+as_basis <- function(basis, problem, kernel, name = "basis") {
   m <- nrow(problem)
-  if (length(dim(basis)) == 2L) return(points_basis(basis, problem, kernel))
+  if (length(dim(basis)) == 2L) return(points_basis(basis, problem, kernel, name))
   rows <- if (is.null(basis)) {
     seq_len(m)
   } else if (is.numeric(basis) && length(basis) == 1L) {
-    sample.int(m, check_count(basis, "basis", m, "the number of rows"))
+    sample.int(m, check_count(basis, name, m, "the number of rows"))
   } else {
-    basis_rows(basis, problem)
+    basis_rows(basis, problem, name)
   }
   rows_basis(rows, problem, kernel)
 }
@@ -171,32 +193,33 @@ rows_basis <- function(rows, problem, kernel) {
   list(rows = rows, points = points, all = length(rows) == nrow(problem))
 }
 
-basis_rows <- function(basis, problem) {
+basis_rows <- function(basis, problem, name = "basis") {
   if (!is.atomic(basis) || !length(basis)) {
-    refuse("basis", "NULL, a number, row numbers or a matrix of points", basis)
+    refuse(name, "NULL, a number, row numbers or a matrix of points", basis)
   }
   rows <- positions(basis, nrow(problem), problem$row_names, "row")
-  if (!length(rows)) stop_input("`basis` chooses no row")
+  if (!length(rows)) stop_input(sprintf("`%s` chooses no row", name))
   if (anyDuplicated(rows)) {
-    stop_input(sprintf("`basis` must not repeat rows, but row %d is there twice",
-                       rows[anyDuplicated(rows)]))
+    stop_input(sprintf("`%s` must not repeat rows, but row %d is there twice",
+                       name, rows[anyDuplicated(rows)]))
   }
   rows
 }
 
-points_basis <- function(basis, problem, kernel) {
+points_basis <- function(basis, problem, kernel, name) {
   if (is_precomputed(kernel)) {
-    stop_input("`basis` must be row numbers with a precomputed kernel, not points")
+    stop_input(sprintf("`%s` must be row numbers with a precomputed kernel, not points", name))
   }
   points <- tryCatch(
     new_data_matrix(problem, basis, seq_len(ncol(problem))),
     sparsels_error_newdata = function(e) {
-      stop_input(sub("`newdata`", "`basis`", conditionMessage(e), fixed = TRUE))
+      stop_input(sub("newdata", name, conditionMessage(e), fixed = TRUE))
     }
   )
   bad <- which(rowSums(!is.finite(as.matrix(points))) > 0)
-  if (length(bad)) stop_input(sprintf("`basis` has missing or infinite values (row %d)", bad[1L]))
-  check_count(nrow(points), "nrow(basis)", nrow(problem), "the number of rows of the data")
+  if (length(bad)) {
+    stop_input(sprintf("`%s` has missing or infinite values (row %d)", name, bad[1L]))
+  }
   list(rows = NULL, points = points, all = FALSE)
 }
 

@@ -7,8 +7,9 @@
 #' For two points \eqn{x} and \eqn{z}, rows of a matrix, the kernels are
 #' \deqn{\exp(-\gamma \| x - z \|^2), \qquad (s\, x'z + c)^p, \qquad x'z}{
 #' exp(-gamma ||x - z||^2),   (scale x'z + offset)^degree,   x'z}
-#' for `kernel_gaussian(gamma)`, for `kernel_polynomial(degree = p, scale = s, offset = c)` and for
-#' `kernel_linear()`. With `normalize = TRUE` each is replaced by
+#' for `kernel_gaussian(gamma)`, which is `kernel_gaussian(sigma2 = 1 / gamma)`, for
+#' `kernel_polynomial(degree = p, scale = s, offset = c)` and for `kernel_linear()`. With
+#' `normalize = TRUE` each is replaced by
 #' \deqn{k(x, z) / \sqrt{k(x, x)\, k(z, z)},}{k(x, z) / sqrt(k(x, x) k(z, z)),}
 #' so that every point has length one in the kernel's space; a point of length zero stays there. A
 #' Gaussian kernel is normalised as it is.
@@ -29,6 +30,8 @@
 #' @param gamma Positive finite number, the inverse of the squared width, in units of one over the
 #'   squared unit of the columns; or a vector of several different ones, for methods that choose
 #'   the width.
+#' @param sigma2 The squared width itself, `1 / gamma`, as the literature on least-squares support
+#'   vector machines has it; given in the place of `gamma`.
 #' @param degree Whole number of at least 1.
 #' @param scale Positive finite number, the factor of the inner product.
 #' @param offset Finite number of at least 0, added to the scaled inner product.
@@ -37,12 +40,14 @@
 #' @return A list of class `sparsels_kernel`: `name`, `parameters` (a named list), `normalize`,
 #'   `values`, a function of two matrices (m x d and n x d, dense or `dgCMatrix`) that returns the
 #'   m x n kernel matrix, and `diagonal`, a function of one matrix that returns the kernel of each
-#'   row with itself. Both functions are `NULL` where `gamma` has several values.
+#'   row with itself; both are `NULL` where `gamma` has several values. Also `column`, a function of
+#'   one matrix that returns a function of j, the j-th column of its kernel matrix, or `NULL`; and
+#'   `shift`, whether the kernel depends on \eqn{x - z}{x - z} alone.
 #'
 #' @section Errors:
-#' Of class `sparsels_error_argument`: a parameter out of its range, repeated values of `gamma`, and
-#' when kernel values are computed, a kernel function whose answer is no numeric matrix of the right
-#' size, and values that are missing or infinite.
+#' Of class `sparsels_error_argument`: a parameter out of its range, repeated values of `gamma` or
+#' `sigma2`, both of them given, and when kernel values are computed, a kernel function whose answer
+#' is no numeric matrix of the right size, and values that are missing or infinite.
 #'
 #' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
 #' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.
@@ -51,6 +56,7 @@
 #' @examples
 #' kernel_gaussian(0.5)
 #' kernel_gaussian(2^(-3:3))
+#' kernel_gaussian(sigma2 = 2)
 #' x <- rbind(c(0, 0), c(1, 0), c(1, 1))
 #' kernel_gaussian(0.5)$values(x, x)
 #' kernel_polynomial(degree = 3, normalize = TRUE)$diagonal(x)
@@ -65,14 +71,19 @@ NULL
 
 #' @rdname kernels
 #' @export
-kernel_gaussian <- function(gamma, normalize = FALSE) {
-  if (missing(gamma)) {
+kernel_gaussian <- function(gamma, normalize = FALSE, sigma2 = NULL) {
+  if (missing(gamma) && is.null(sigma2)) {
     stop_input("`gamma` is missing: for example kernel_gaussian(gamma = 0.1)",
                "sparsels_error_argument")
   }
-  gamma <- check_widths(gamma)
+  if (!missing(gamma) && !is.null(sigma2)) {
+    stop_input("`gamma` is 1 / `sigma2`: give one of them, not both", "sparsels_error_argument")
+  }
+  gamma <- if (missing(gamma)) 1 / check_widths(sigma2, "sigma2") else check_widths(gamma, "gamma")
   normalize <- check_flag(normalize, "normalize")
-  if (length(gamma) > 1L) return(new_kernel("gaussian", list(gamma = gamma), normalize))
+  if (length(gamma) > 1L) {
+    return(new_kernel("gaussian", list(gamma = gamma), normalize, shift = TRUE))
+  }
   of_products <- function(products, x_norms, z_norms) {
     exp(-gamma * squared_distances(products, x_norms, z_norms))
   }
@@ -99,27 +110,27 @@ kernel_linear <- function(normalize = FALSE) {
   product_kernel("linear", list(), normalize, of_products)
 }
 
-check_widths <- function(gamma) {
+check_widths <- function(x, name) {
   must <- "a positive finite number or several different ones"
-  fine <- is.numeric(gamma) && is.null(dim(gamma)) && !is.object(gamma) && length(gamma) > 0L
-  if (!fine) refuse("gamma", must, gamma)
-  bad <- which(!(is.finite(gamma) & gamma > 0))
-  if (length(bad)) refuse("gamma", must, gamma[[bad[1L]]])
-  twice <- anyDuplicated(gamma)
+  fine <- is.numeric(x) && is.null(dim(x)) && !is.object(x) && length(x) > 0L
+  if (!fine) refuse(name, must, x)
+  bad <- which(!(is.finite(x) & x > 0))
+  if (length(bad)) refuse(name, must, x[[bad[1L]]])
+  twice <- anyDuplicated(x)
   if (twice) {
-    stop_input(sprintf("`gamma` must be %s, but %s comes twice", must, show_value(gamma[[twice]])),
+    stop_input(sprintf("`%s` must be %s, but %s comes twice", name, must, show_value(x[[twice]])),
                "sparsels_error_argument")
   }
-  as.double(gamma)
+  as.double(x)
 }
 
 # The object --------------------------------------------------------------------------------------
 
 # without `values` a kernel cannot be evaluated as it stands: several widths, or precomputed
 new_kernel <- function(name, parameters = list(), normalize = FALSE, values = NULL,
-                       diagonal = NULL) {
+                       diagonal = NULL, column = NULL, shift = FALSE) {
   structure(list(name = name, parameters = parameters, normalize = normalize, values = values,
-                 diagonal = diagonal), class = "sparsels_kernel")
+                 diagonal = diagonal, column = column, shift = shift), class = "sparsels_kernel")
 }
 
 # A kernel that is a function of x'z, x'x and z'z. With `shift` it depends on x - z alone, and
@@ -129,13 +140,12 @@ product_kernel <- function(name, parameters, normalize, of_products, shift = FAL
   values <- function(x, z) {
     if (shift && is.matrix(x) && is.matrix(z)) {
       centre <- colMeans(z)
-      x <- x - rep(centre, each = nrow(x))
-      z <- z - rep(centre, each = nrow(z))
+      x <- moved(x, centre)
+      z <- moved(z, centre)
     }
     x_norms <- squared_norms(x)
     z_norms <- squared_norms(z)
-    products <- as.matrix(Matrix::tcrossprod(x, z))
-    k <- of_products(products, x_norms, rep(z_norms, each = nrow(x)))
+    k <- of_products(inner_products(x, z), x_norms, rep(z_norms, each = nrow(x)))
     if (!normalize) return(k)
     k * inverse_root(own(x_norms)) * rep(inverse_root(own(z_norms)), each = nrow(x))
   }
@@ -143,7 +153,40 @@ product_kernel <- function(name, parameters, normalize, of_products, shift = FAL
     k <- own(squared_norms(x))
     if (normalize) as.double(k > 0) else k
   }
-  new_kernel(name, parameters, normalize, values, diagonal)
+  column <- function(x) {
+    if (shift && is.matrix(x)) x <- moved(x, colMeans(x))
+    norms <- squared_norms(x)
+    products <- product_column(x)
+    root <- if (normalize) inverse_root(own(norms))
+    function(j) {
+      k <- of_products(products(j), norms, norms[j])
+      if (normalize) k * root * root[j] else k
+    }
+  }
+  new_kernel(name, parameters, normalize, values, diagonal, column, shift)
+}
+
+moved <- function(x, centre) x - rep(centre, each = nrow(x))
+
+# x z', a plain matrix. The product of two sparse matrices is slower than that with a dense one,
+# which is made unless it is larger than the answer.
+inner_products <- function(x, z) {
+  if (!is.matrix(x) && ncol(z) <= nrow(x)) z <- as.matrix(z)
+  as.matrix(Matrix::tcrossprod(x, z))
+}
+
+# x x[j, ]' as a function of j. With points in columns each product reads them in their order.
+product_column <- function(x) {
+  points <- Matrix::t(x)
+  if (is.matrix(points)) {
+    return(function(j) drop(.Call(C_cross_columns, points, points[, j, drop = FALSE])))
+  }
+  function(j) {
+    stored <- points@p[j] + seq_len(points@p[j + 1L] - points@p[j])
+    point <- numeric(nrow(points))
+    point[points@i[stored] + 1L] <- points@x[stored]
+    as.vector(Matrix::crossprod(points, point))
+  }
 }
 
 squared_norms <- function(x) unname(Matrix::rowSums(x^2))
@@ -155,6 +198,9 @@ squared_distances <- function(products, x_norms, z_norms) {
   squared[squared < kernel_rounding * size] <- 0
   squared
 }
+
+# squared distances, by the way of a kernel
+distance_kernel <- product_kernel("distance", list(), FALSE, squared_distances, shift = TRUE)
 
 # sums of kernel values or inner products are exact to this share of the largest term
 kernel_rounding <- 1e-14
@@ -259,16 +305,34 @@ check_precomputed <- function(x) {
     stop_input(sprintf("a precomputed kernel needs a square matrix `x`, not %d x %d",
                        nrow(x), ncol(x)))
   }
-  for (block in value_blocks(ncol(x), nrow(x))) {
-    across <- as.matrix(x[, block, drop = FALSE])
-    gap <- abs(across - t(as.matrix(x[block, , drop = FALSE])))
-    first <- which(gap > 1e-8 * max(abs(across)), arr.ind = TRUE)
-    if (length(first)) {
-      stop_input(sprintf("a precomputed kernel must be symmetric, but x[%d, %d] is not x[%d, %d]",
-                         first[1L, 1L], block[first[1L, 2L]], block[first[1L, 2L]], first[1L, 1L]))
-    }
+  at <- asymmetry(x)
+  if (length(at)) {
+    stop_input(sprintf("a precomputed kernel must be symmetric, but x[%d, %d] is not x[%d, %d]",
+                       at[1L], at[2L], at[2L], at[1L]))
   }
   invisible(x)
+}
+
+# The first c(i, j), i > j, at which a square matrix is not symmetric, NULL when there is none. A
+# dense one is compared in blocks small enough for a cache, without a copy of it.
+asymmetry <- function(x) {
+  if (inherits(x, "dgCMatrix")) return(sparse_asymmetry(x))
+  for (block in value_blocks(ncol(x), 20 * nrow(x))) {
+    rest <- block[1L]:nrow(x)
+    below <- x[rest, block, drop = FALSE]
+    gap <- abs(below - t(x[block, rest, drop = FALSE]))
+    allowed <- 1e-8 * max(abs(below))
+    if (max(gap) > allowed) {
+      first <- which(gap > allowed, arr.ind = TRUE)
+      return(c(rest[first[1L, 1L]], block[first[1L, 2L]]))
+    }
+  }
+}
+
+sparse_asymmetry <- function(x) {
+  gap <- x - Matrix::t(x)
+  first <- which(abs(gap@x) > 1e-8 * max(0, abs(x@x)))[1L]
+  if (!is.na(first)) c(gap@i[first] + 1L, findInterval(first - 1L, gap@p))
 }
 
 # Values ------------------------------------------------------------------------------------------
@@ -281,6 +345,17 @@ kernel_matrix <- function(kernel, x, z) {
     K[rows, ] <- finite_values(kernel$values(x[rows, , drop = FALSE], z), kernel)
   }
   K
+}
+
+# K(x, x)[, j] as a function of j, for many j one after the other
+kernel_column <- function(kernel, x) {
+  if (is_precomputed(kernel)) return(function(j) unname(x[, j]))
+  column <- if (is.null(kernel$column)) {
+    function(j) drop(kernel_matrix(kernel, x, x[j, , drop = FALSE]))
+  } else {
+    kernel$column(x)
+  }
+  function(j) finite_values(column(j), kernel)
 }
 
 kernel_diagonal <- function(kernel, x) finite_values(unname(kernel$diagonal(x)), kernel)

@@ -168,7 +168,7 @@ plot.cv_result <- function(x, ...) {
 #' Draws the held-out error of every lambda, with bars of one standard error over folds, beside the
 #' error on the training rows, and marks the smallest held-out error.
 #'
-#' @param x A fit of class `kernel_fit`.
+#' @param x A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`,
 #'   `log`.
 #' @return Invisibly the data frame drawn, a row per lambda and curve: `lambda`, `curve` (factor:
@@ -184,8 +184,7 @@ plot.cv_result <- function(x, ...) {
 plot.kernel_fit <- function(x, ...) {
   data <- plot_data(x)
   styles <- kernel_styles(x)
-  label <- sprintf("mean squared error (squared units of %s)", x$problem$response)
-  words <- list(main = plot_title(x), ylab = label, xlab = "log2(lambda)")
+  words <- list(main = plot_title(x), ylab = squared_axis(x), xlab = "log2(lambda)")
   empty_plot(log2(data$lambda), data, words, ...)
   for (i in rev(seq_len(nrow(styles)))) {
     part <- data[data$curve == styles$curve[i], ]
@@ -335,8 +334,16 @@ plot_title <- function(x) {
 }
 
 error_axis <- function(x) {
-  if (x$measure == "error") return("error rate (share of samples)")
-  sprintf("mean squared error (squared units of %s)", x$problem$response)
+  if (x$measure == "error") "error rate (share of samples)" else squared_units(x$problem)
+}
+
+squared_units <- function(problem) {
+  sprintf("mean squared error (squared units of %s)", problem$response)
+}
+
+squared_axis <- function(fit) {
+  if (fit$problem$task == "regression") return(squared_units(fit$problem))
+  "mean squared error (classes are -1 and +1)"
 }
 
 # `words` are the plot's own main, ylab, sub and xlab; `...` is what the user asks for instead.
@@ -389,10 +396,12 @@ legend_above <- function(text, ...) {
 #' The same pictures with ggplot2
 #'
 #' Makes a ggplot object of the data that [plot.sparse_fit()], [plot.l1_path()],
-#' [plot.kernel_fit()] and [plot.cv_result()] draw.
+#' [plot.kernel_fit()], [plot.fs_lssvm()] and [plot.cv_result()] draw.
 #'
 #' @param object A fit of class `sparse_fit` or `kernel_fit`, or the result of [cross_validate()].
-#' @param what Of a fit of [l1_path()]: as in [plot.l1_path()].
+#' @param what Of a fit of [l1_path()]: as in [plot.l1_path()]; of [fs_lssvm()]: as in
+#'   [plot.fs_lssvm()].
+#' @param size,newdata As in [plot.fs_lssvm()].
 #' @param ... Not used.
 #' @return A ggplot object.
 #' @inherit cross_validate references
@@ -517,7 +526,7 @@ autoplot.kernel_fit <- function(object, ...) { # nolint: object_name_linter.
     ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = styles$label) +
     ggplot2::labs(
       title = plot_title(object), subtitle = best_label(object), x = "log2(lambda)",
-      y = sprintf("mean squared error (squared units of %s)", object$problem$response)
+      y = squared_axis(object)
     ) +
     ggplot2::theme(legend.position = "bottom")
 }

@@ -56,7 +56,8 @@
 #'   matrix of points, on the user's scale.
 #'
 #' @section Cost: With c candidates, `"greedy"` takes O(c m (n^2 + n d)) time and about
-#' m (n + 5 c) doubles; `"k_center"` O(mnd) time; `"renyi"` O(n^2 d) time, on a sparse `x` a pass
+#' m (n + 5 c) doubles; `"k_center"` O(mnd) time, or n times the nonzeros of a sparse x, and two
+#' copies of x; `"renyi"` O(n^2 d) time, on a sparse `x` a pass
 #' over x for every swap; `"kmeans"` O(mnd) for every pass over the rows. No method makes an m x m
 #' matrix.
 #'
@@ -98,7 +99,9 @@ select_basis <- function(x, n, method = c("random", "greedy", "k_center", "renyi
   kernel <- basis_kernel(kernel, method, x, values)
   lambda <- check_positive(lambda, "lambda")
   candidates <- check_count(candidates, "candidates")
-  stated <- if (inherits(x, "sparsels_problem")) kernel_scale(x)
+  # distances need no centre; the centres of "kmeans" go back to the user's scale
+  shift <- method != "kmeans" && (is.null(kernel) || kernel$shift)
+  stated <- if (inherits(x, "sparsels_problem")) kernel_scale(x, shift)
   points <- if (is.null(stated)) values else kernel_points(stated, values)
   switch(method,
     random = sample.int(nrow(points), n),
@@ -234,18 +237,18 @@ k_center_basis <- function(x, kernel, n) {
   if (is.null(kernel)) {
     # Euclidean distances are those of the linear kernel; about the centre they lose no digits
     kernel <- kernel_linear()
-    if (is.matrix(x)) x <- x - rep(colMeans(x), each = nrow(x))
+    if (is.matrix(x)) x <- moved(x, colMeans(x))
   }
   own <- kernel_own(kernel, x)
   slack <- kernel_rounding * max(own)
-  rows <- sample.int(nrow(x), 1L)
+  column <- kernel_column(kernel, x)
+  rows <- c(sample.int(nrow(x), 1L), integer(n - 1L))
   nearest <- rep(Inf, nrow(x))
-  while (length(rows) < n) {
-    last <- rows[length(rows)]
-    to_last <- own + own[last] - 2 * drop(kernel_between(kernel, x, TRUE, last))
-    nearest <- pmin(nearest, to_last)
+  for (round in seq_len(n - 1L)) {
+    last <- rows[round]
+    nearest <- pmin(nearest, own + (own[last] - 2 * column(last)))
     nearest[last] <- -Inf
-    rows <- c(rows, nearly_largest(nearest, slack))
+    rows[round + 1L] <- nearly_largest(nearest, slack)
   }
   rows
 }

@@ -142,8 +142,11 @@ model_of <- function(fit, size = NULL, lambda = NULL) {
   model <- fit$coefficients[[size + 1L]]
   if (is.null(model)) {
     sizes <- which(!vapply(fit$coefficients, is.null, NA)) - 1L
-    stop_input(sprintf("the fit has no model of size %d: its sizes are %d to %d", size, min(sizes),
-                       max(sizes)))
+    stop_input(sprintf("the fit has no model of size %d: its %s", size, if (length(sizes) == 1L) {
+      sprintf("only size is %d", sizes)
+    } else {
+      sprintf("sizes are %d to %d", min(sizes), max(sizes))
+    }))
   }
   model
 }

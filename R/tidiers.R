@@ -23,7 +23,8 @@ generics::augment
 #' @param x A fit of class `sparse_fit` or `kernel_fit`, or the result of [cross_validate()].
 #' @param lambda One of the path's values, for a `kernel_fit` or a fit of [l1_path()]; `NULL` for
 #'   the chosen one.
-#' @param size Number of features of the model; `NULL` for the chosen size of the fit.
+#' @param size Size of the model, for a `sparse_fit` the number of its features; `NULL` for the
+#'   chosen size of the fit.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
 #' @param ... Not used; must be empty.
 #'
@@ -43,6 +44,9 @@ generics::augment
 #'   covariates, then features or basis vectors by their rows), `estimate`.
 #' * `glance()` of a `kernel_fit`: one row with `method`, `nobs`, `terms`, `lambda`, `criterion`
 #'   (the held-out mean squared error there), `se`, `training`, `status`.
+#' * `tidy()` of a fit of [fs_lssvm()] also has `order` (of the prototypes, `NA` for covariates);
+#'   `glance()` has `size`, `prototypes` (how many of them are in) and `gamma` in the place of
+#'   `terms`.
 #' * `tidy()` of a cross-validation: a row per size and curve with `size`, `curve`, `estimate`,
 #'   `std.error`.
 #' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`

@@ -11,6 +11,7 @@
 #endif
 
 #include "kernels.h"
+#include "matrix.h"
 
 /* ---- lists by name ---- */
 
@@ -488,6 +489,141 @@ static SEXP C_hinge_gap_bounds(SEXP problem, SEXP control) {
   return out;
 }
 
+/* Where the columns of a system come from: a matrix, X'X + ridge of a problem, or an R function. */
+struct source {
+  struct matrix A;
+  struct gram gram;
+  double ridge;
+  double *dense; /* m, room for a column of a sparse x */
+  SEXP function;
+  struct lent *lent;
+};
+
+static int matrix_column(struct system *system, ptrdiff_t j, double *out) {
+  const struct source *source = system->self;
+  gather_column(&source->A, system->D, j, out);
+  return 0;
+}
+
+static int gram_plus_ridge(struct system *system, ptrdiff_t j, double *out) {
+  const struct source *source = system->self;
+  gram_column(&source->gram, j, source->dense, out);
+  out[j] += source->ridge;
+  return 0;
+}
+
+/* Ctrl-C is held back outside the user's function, as in host_judge(). */
+static int function_column(struct system *system, ptrdiff_t j, double *out) {
+  const struct source *source = system->self;
+  SEXP which = PROTECT(ScalarInteger((int)j + 1));
+  SEXP call = PROTECT(lang2(source->function, which)), classes = PROTECT(mkString("interrupt"));
+  SEXP column = PROTECT(R_tryCatch(evaluate, call, classes, give_nothing, NULL, NULL, NULL));
+  const int given = !isNull(column);
+  if (given)
+    memcpy(out, REAL(column), (size_t)system->D * sizeof(double));
+  UNPROTECT(4);
+  return !given;
+}
+
+static struct scdp_control unpack_pursuit(SEXP control) {
+  SEXP first = field(control, "first"), candidates = field(control, "candidates");
+  return (struct scdp_control){.k = int_field(control, "k"),
+      .score = (enum scdp_score)int_field(control, "score"),
+      .dependent = asReal(field(control, "dependent")),
+      .forced = length(first),
+      .first = INTEGER(first),
+      .drawn = int_field(control, "drawn"),
+      .width = nrows(candidates),
+      .candidates = INTEGER(candidates)};
+}
+
+static SEXP C_scdp(SEXP given, SEXP control) {
+  const struct scdp_control ctl = unpack_pursuit(control);
+  SEXP b = field(given, "b"), columns = field(given, "columns");
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  struct source source = {.function = columns, .lent = &lent};
+  struct system system = {.D = nrows(b),
+      .L = ncols(b),
+      .b = REAL(b),
+      .diagonal = real_or_null(given, "diagonal"),
+      .self = &source};
+  if (isFunction(columns)) {
+    system.column = function_column;
+  } else if (isNull(columns)) {
+    source.gram = unpack_gram(given);
+    source.ridge = asReal(field(given, "ridge"));
+    source.dense = (double *)R_alloc((size_t)source.gram.m, sizeof(double));
+    system.column = gram_plus_ridge;
+  } else {
+    source.A = unpack_matrix(columns);
+    system.column = matrix_column;
+  }
+  const size_t k = (size_t)ctl.k, L = (size_t)system.L;
+  SEXP out = PROTECT(named_list(8));
+  int *chosen = int_answer(out, 0, "chosen", k);
+  double *factor = real_answer(out, 1, "factor", k * k), *z = real_answer(out, 2, "z", k * L);
+  double *left = real_answer(out, 3, "left", k), *pivot = real_answer(out, 4, "pivot", 1);
+  int *size = int_answer(out, 5, "size", 1), *worst = int_answer(out, 6, "worst", 1);
+  struct pursuit at = scdp_begin(&system, &ctl, R_alloc(scdp_work(&system, &ctl), 1));
+  *int_answer(out, 7, "status", 1) = (int)scdp(&at, &system, &ctl, &host);
+  pursuit_path(&at, &system, chosen, factor);
+  memcpy(z, at.z, k * L * sizeof(double));
+  memcpy(left, at.left, k * sizeof(double));
+  *size = at.size;
+  *worst = (int)at.worst + 1;
+  *pivot = at.pivot;
+  UNPROTECT(1);
+  return out;
+}
+
+static SEXP C_fixed_size(SEXP machine, SEXP control) {
+  SEXP y = field(machine, "y"), Z = field(machine, "z"), start = field(machine, "start");
+  SEXP lambda = field(control, "lambda");
+  const struct fixed_size fs = {.m = nrows(y),
+      .n = ncols(field(machine, "K")),
+      .q = ncols(Z),
+      .L = ncols(y),
+      .K = REAL(field(machine, "K")),
+      .Z = REAL(Z),
+      .own = REAL(field(machine, "own")),
+      .y = REAL(y),
+      .response = REAL(field(machine, "response")),
+      .root_w = REAL(field(machine, "root_w")),
+      .folds = length(start) - 1,
+      .start = INTEGER(start),
+      .nu = asReal(field(machine, "nu"))};
+  const struct fixed_size_control ctl = {.pursuit = unpack_pursuit(control),
+      .classes = int_field(control, "classes"),
+      .window = int_field(control, "window"),
+      .change = asReal(field(control, "change"))};
+  const size_t k = (size_t)ctl.pursuit.k, count = (size_t)length(lambda), sizes = k * count;
+  const size_t mL = (size_t)(fs.m * fs.L) * (size_t)int_field(control, "residuals");
+  SEXP out = PROTECT(named_list(10));
+  struct fixed_size_result result = {.size = int_answer(out, 0, "size", count),
+      .chosen = int_answer(out, 1, "chosen", sizes),
+      .factor = real_answer(out, 2, "factor", sizes * k),
+      .z = real_answer(out, 3, "z", sizes * (size_t)fs.L),
+      .squared = real_answer(out, 4, "squared", sizes),
+      .se = real_answer(out, 5, "se", sizes),
+      .error = real_answer(out, 6, "error", ctl.classes ? sizes : 0),
+      .residual = real_answer(out, 7, "residual", mL * sizes)};
+  for (size_t s = 0; s < sizes; s++)
+    result.squared[s] = result.se[s] = NA_REAL;
+  for (size_t s = 0; ctl.classes && s < sizes; s++)
+    result.error[s] = NA_REAL;
+  if (mL == 0)
+    result.residual = NULL;
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0);
+  void *work = R_alloc(fixed_size_work(&fs, &ctl, (int)count), 1);
+  *int_answer(out, 8, "status", 1) =
+      (int)fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result);
+  *real_answer(out, 9, "columns", 1) = result.columns;
+  UNPROTECT(1);
+  return out;
+}
+
 #define ENTRY(name, arguments)                                                                     \
   { #name, (DL_FUNC)(void (*)(void))name, arguments }
 
@@ -503,6 +639,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_safe_bounds, 2),
     ENTRY(C_safe_reach, 2),
     ENTRY(C_hinge_gap_bounds, 2),
+    ENTRY(C_scdp, 2),
+    ENTRY(C_fixed_size, 2),
     {NULL, NULL, 0},
 };
 

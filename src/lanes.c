@@ -35,6 +35,49 @@ void lanes_shift(ptrdiff_t m, double *x, double f, const double *c) {
     x[j] -= f * c[j];
 }
 
+/* Four columns at a time, so that x is read and written once for all four. */
+EACH_INSTRUCTION_SET
+void lanes_shift_all(
+    ptrdiff_t m, double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, const double *f) {
+  for (ptrdiff_t from = 0; from < m; from += 4 * BLOCK) {
+    const ptrdiff_t rows = m - from < 4 * BLOCK ? m - from : 4 * BLOCK;
+    double *xb = x + from;
+    ptrdiff_t i = 0;
+    for (; i + 4 <= k; i += 4) {
+      const double *a = C + from + i * ld, *b = a + ld, *c = b + ld, *d = c + ld;
+      const double fa = f[i], fb = f[i + 1], fc = f[i + 2], fd = f[i + 3];
+      LANES
+      for (ptrdiff_t j = 0; j < rows; j++)
+        xb[j] -= (fa * a[j] + fb * b[j]) + (fc * c[j] + fd * d[j]);
+    }
+    for (; i < k; i++)
+      lanes_shift(rows, xb, f[i], C + from + i * ld);
+  }
+}
+
+EACH_INSTRUCTION_SET
+void lanes_dots(
+    ptrdiff_t m, const double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, double *out) {
+  ptrdiff_t i = 0;
+  for (; i + 4 <= k; i += 4) {
+    const double *a = C + i * ld, *b = a + ld, *c = b + ld, *d = c + ld;
+    double sa = 0, sb = 0, sc = 0, sd = 0;
+    LANES_SUM(sa, sb, sc, sd)
+    for (ptrdiff_t j = 0; j < m; j++) {
+      sa += x[j] * a[j];
+      sb += x[j] * b[j];
+      sc += x[j] * c[j];
+      sd += x[j] * d[j];
+    }
+    out[i] = sa;
+    out[i + 1] = sb;
+    out[i + 2] = sc;
+    out[i + 3] = sd;
+  }
+  for (; i < k; i++)
+    out[i] = lanes_dot(m, x, C + i * ld);
+}
+
 EACH_INSTRUCTION_SET
 double lanes_centred_dot(ptrdiff_t m, const double *x, double centre, const double *v) {
   double sum = 0;

@@ -12,6 +12,14 @@ double lanes_dot(ptrdiff_t m, const double *x, const double *y);
 /* x := x - f c */
 void lanes_shift(ptrdiff_t m, double *x, double f, const double *c);
 
+/* x := x - C f, C (m x k) with columns ld apart */
+void lanes_shift_all(
+    ptrdiff_t m, double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, const double *f);
+
+/* out (k) := C'x, C (m x k) with columns ld apart */
+void lanes_dots(
+    ptrdiff_t m, const double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, double *out);
+
 /* sum_j (x_j - centre) v_j */
 double lanes_centred_dot(ptrdiff_t m, const double *x, double centre, const double *v);
 

@@ -153,6 +153,135 @@ test_that("a vector of widths is a kernel for each", {
   expect_null(as_kernel("precomputed")$diagonal)
 })
 
+test_that("sigma2 is 1 / gamma", {
+  x <- matrix(c(1, 2, 4), 3)
+  kernel <- kernel_gaussian(sigma2 = 0.5)
+  expect_identical(kernel$parameters, list(gamma = 2))
+  expect_identical(kernel_matrix(kernel, x, x), kernel_matrix(kernel_gaussian(2), x, x))
+  expect_identical(kernel_gaussian(sigma2 = c(4, 0.5))$parameters$gamma, c(0.25, 2))
+  expect_true(kernel_gaussian(sigma2 = 3, normalize = TRUE)$normalize)
+  # what stood where it stands
+  expect_identical(kernel_gaussian(2, TRUE)$parameters, list(gamma = 2))
+  expect_true(kernel_gaussian(2, TRUE)$normalize)
+  passed_on <- function(width) kernel_gaussian(sigma2 = width)
+  expect_identical(passed_on(4)$parameters$gamma, 0.25)
+})
+
+test_that("columns one after the other are those of the matrix, whatever the kernel", {
+  set.seed(207)
+  x <- matrix(rnorm(7 * 4), 7, dimnames = list(letters[1:7], NULL)) + 5
+  x[abs(x - 5) < 0.4] <- 0
+  x[3, ] <- 0
+  kernels <- c(lapply(twins(), `[[`, 1), list(as_kernel(Matrix::tcrossprod)))
+  for (kernel in kernels) for (one in list(x, methods::as(x, "CsparseMatrix"))) {
+    column <- kernel_column(kernel, one)
+    K <- kernel_matrix(kernel, one, one)
+    for (j in c(7, 3, 1)) {
+      expect_equal(column(j), K[, j], tolerance = 1e-13, label = kernel_words(kernel))
+      expect_null(attributes(column(j)))
+    }
+  }
+  K <- tcrossprod(x)
+  for (one in list(K, methods::as(K, "CsparseMatrix"))) {
+    expect_identical(kernel_column(as_kernel("precomputed"), one)(2), unname(K[, 2]))
+  }
+  hole <- as_kernel(function(x, z) replace(tcrossprod(x, z), 2, NA))
+  for (kernel in list(hole, kernel_polynomial(400))) {
+    expect_error(kernel_column(kernel, 100 * x)(1), "missing or infinite",
+                 class = "sparsels_error_argument")
+  }
+  # a common offset costs no digits
+  x <- matrix(round(rnorm(30) * 1024) / 1024, 10)
+  expect_equal(kernel_column(kernel_gaussian(0.7), x + 1e6)(4),
+               oracle_kernel(oracle_gaussian(0.7), x)[, 4], tolerance = 1e-13)
+})
+
+test_that("products of sparse matrices, wide and tall", {
+  set.seed(208)
+  x <- Matrix::rsparsematrix(12, 30, 0.3)
+  expect_identical(dim(inner_products(x, x[1:3, ])), c(12L, 3L))
+  for (wide in list(x, Matrix::t(x))) {
+    expect_equal(inner_products(wide, wide[1:3, ]),
+                 unname(as.matrix(wide) %*% t(as.matrix(wide)[1:3, ])))
+    expect_true(is.matrix(inner_products(wide, wide)))
+  }
+})
+
+# Standardised points -----------------------------------------------------------------------------
+
+# sparse columns, a few with a mean far from zero, one empty and one constant
+sparse_example <- function() {
+  x <- as.matrix(Matrix::rsparsematrix(40, 9, 0.2))
+  x[, 2] <- 1e6 + round(rnorm(40) * 1024) / 1024
+  x[, 5] <- rbinom(40, 1, 0.9)
+  x[, 7] <- 0
+  x[, 8] <- 3
+  methods::as(x, "CsparseMatrix")
+}
+
+test_that("sparse points stay sparse for kernels of differences, which do not see it", {
+  set.seed(209)
+  x <- sparse_example()
+  new <- x[1:5, ] + 1
+  w <- runif(40, 0.5, 2)
+  dense <- oracle_standardised(as.matrix(x)[, -(7:8)], w)
+  moved_new <- oracle_standardised(as.matrix(x)[, -(7:8)], w, as.matrix(new)[, -(7:8)])
+  pb <- kernel_scale(as_problem(x, rnorm(40), weights = w), shift = TRUE)
+  expect_identical(which(pb$centre != 0), c(2L, 5L, 8L))
+  points <- kernel_points(pb, x)
+  expect_s4_class(points, "dgCMatrix")
+  expect_lt(Matrix::nnzero(points), Matrix::nnzero(x) + 10)
+  kernel <- kernel_gaussian(0.2)
+  expect_equal(kernel_matrix(kernel, points, points), oracle_kernel(oracle_gaussian(0.2), dense),
+               tolerance = 1e-9)
+  # a column that does not vary takes part where it is another in new rows
+  expect_equal(kernel_matrix(kernel, kernel_points(pb, new), points),
+               oracle_kernel(oracle_gaussian(0.2), cbind(moved_new, 1, 1), cbind(dense, 0, 0)),
+               tolerance = 1e-9)
+  expect_equal(kernel_matrix(kernel, kernel_points(pb, as.matrix(new)), points),
+               kernel_matrix(kernel, kernel_points(pb, new), points), tolerance = 1e-9)
+  expect_identical(dim(kernel_points(pb, x[0, ])), c(0L, 9L))
+})
+
+test_that("other kernels see sparse points centred", {
+  set.seed(210)
+  x <- sparse_example()
+  pb <- as_problem(x, rnorm(40))
+  dense <- as_problem(as.matrix(x), pb$y[, 1])
+  for (kernel in list(kernel_polynomial(2), kernel_linear(), as_kernel(tcrossprod))) {
+    seen <- kernel_problem(pb, kernel)
+    exact <- kernel_problem(dense, kernel)
+    expect_equal(as.matrix(kernel_points(seen, x)), kernel_points(exact, dense$x))
+  }
+  for (kernel in list(kernel_gaussian(1), kernel_gaussian(c(1, 2)))) {
+    expect_true(kernel$shift)
+    expect_s4_class(kernel_points(kernel_problem(pb, kernel), x), "dgCMatrix")
+  }
+  # mostly full columns are dense points
+  full <- methods::as(as.matrix(x) + 2, "CsparseMatrix")
+  seen <- kernel_problem(as_problem(full, pb$y[, 1]), kernel_gaussian(1))
+  expect_true(is.matrix(kernel_points(seen, full)))
+})
+
+test_that("a fit on a sparse standardised x is that on the dense one", {
+  set.seed(211)
+  x <- sparse_example()
+  y <- rnorm(40)
+  points <- x[3:6, ] * 1.5
+  for (kernel in list(kernel_gaussian(c(0.1, 1)), kernel_polynomial(2))) {
+    for (basis in list(NULL, c(3, 9, 20, 31), points)) {
+      fit <- kernel_rls(x, y, kernel = kernel, basis = basis, lambda = c(1, 4), standardize = TRUE)
+      whole <- kernel_rls(as.matrix(x), y, kernel = kernel, lambda = c(1, 4), standardize = TRUE,
+                          basis = if (is.null(dim(basis))) basis else as.matrix(basis))
+      expect_equal(fit$path, whole$path, tolerance = 1e-6)
+      expect_equal(fit$held_out, whole$held_out, tolerance = 1e-6)
+      for (new in list(x[1:5, ] + 0.1, as.matrix(x[1:5, ] + 0.1), x[1:2, ])) {
+        expect_equal(predict(fit, new), predict(whole, as.matrix(new)), tolerance = 1e-6)
+      }
+    }
+  }
+})
+
 test_that("a kernel keeps nothing but its parameters", {
   make <- function() {
     large <- rnorm(1e5)
@@ -171,6 +300,7 @@ test_that("kernels print", {
   expect_snapshot({
     kernel_gaussian(0.5)
     kernel_gaussian(2^(-3:-1))
+    kernel_gaussian(sigma2 = 0.5)
     kernel_gaussian(2^(-15:15), normalize = TRUE)
     kernel_polynomial(3, scale = 1 / 3)
     kernel_linear(normalize = TRUE)
@@ -190,6 +320,11 @@ test_that("parameters out of range", {
     refusal(kernel_gaussian("auto"))
     refusal(kernel_gaussian(diag(2)))
     refusal(kernel_gaussian(c(0.5, 1, 0.5)))
+    refusal(kernel_gaussian(sigma2 = 0))
+    refusal(kernel_gaussian(sigma2 = c(1, Inf)))
+    refusal(kernel_gaussian(sigma2 = c(3, 1, 3)))
+    refusal(kernel_gaussian(sigma2 = "wide"))
+    refusal(kernel_gaussian(2, sigma2 = 0.5))
     refusal(kernel_gaussian(1, normalize = NA))
     refusal(kernel_gaussian(c(1, 2), normalize = "yes"))
     refusal(kernel_polynomial(0))

@@ -191,6 +191,49 @@ test_that("k_center equals distances made again each time", {
   }
 })
 
+test_that("k_center sees every kernel by its distances, and sparse rows as dense ones", {
+  set.seed(231)
+  x <- matrix(rnorm(120), 30, dimnames = list(1:30, NULL))
+  x[, 1:3][abs(x[, 1:3]) < 0.3] <- 0
+  distance <- function(x, z) {
+    as.matrix(dist(rbind(as.matrix(x), as.matrix(z))))[seq_len(nrow(x)), -seq_len(nrow(x)),
+                                                       drop = FALSE]
+  }
+  kernels <- list(
+    list(kernel_polynomial(2, normalize = TRUE), oracle_normalised(oracle_polynomial(2, 1, 1))),
+    list(kernel_linear(normalize = TRUE), oracle_normalised(oracle_linear)),
+    list(function(x, z) exp(-distance(x, z)), function(x, z) exp(-sqrt(sum((x - z)^2))))
+  )
+  for (kernel in kernels) for (one in list(x, methods::as(x, "CsparseMatrix"))) {
+    same_draws(5, select_basis(one, 8, "k_center", kernel = kernel[[1]]),
+               oracle_k_center(oracle_kernel(kernel[[2]], x), 8))
+  }
+})
+
+test_that("a sparse standardised problem gives the rows of the dense one", {
+  set.seed(232)
+  x <- as.matrix(Matrix::rsparsematrix(30, 8, 0.3)) %*% diag(c(1, 50, 0.01, 1, 1, 1, 1, 1))
+  x[, 8] <- rnorm(30, 40)
+  w <- runif(30, 0.5, 2)
+  y <- rnorm(30)
+  sparse <- as_problem(methods::as(x, "CsparseMatrix"), y, weights = w)
+  dense <- as_problem(x, y, weights = w)
+  for (kernel in list(NULL, kernel_gaussian(0.3), kernel_polynomial(2))) {
+    for (method in c("random", if (!is.null(kernel)) c("greedy", "renyi"), "k_center")) {
+      same_draws(7, select_basis(sparse, 6, method, kernel = kernel), {
+        set.seed(7)
+        select_basis(dense, 6, method, kernel = kernel)
+      })
+    }
+  }
+  same_draws(7, select_basis(sparse, 6, "k_center"),
+             oracle_k_center(tcrossprod(oracle_standardised(x, w)), 6))
+  set.seed(7)
+  centres <- select_basis(sparse, 3, "kmeans")
+  set.seed(7)
+  expect_equal(centres, select_basis(dense, 3, "kmeans"))
+})
+
 test_that("k_center gives ties to the lowest row", {
   corners <- as.matrix(expand.grid(0:1, 0:1, 0:1)) / 3
   # from corner 1 the opposite is 8; the others then tie

@@ -55,6 +55,20 @@ void retrain(
 void train(const struct made *made, double lambda, const int *set, int size, double *residual,
     double *beta);
 
+/* The pursuit by the book: w, c, d and value are those of a system that is solved anew. */
+struct twin {
+  const struct system *system;
+  const double *A; /* (D + extra) x D, the columns */
+  int size, *chosen;
+  double *w, *c, *d, *value; /* D x L, D x L, D, extra x L */
+};
+
+struct twin twin_begin(const struct system *system, const double *A);
+ptrdiff_t twin_choose(const struct twin *twin, const struct scdp_control *control);
+void twin_take(struct twin *twin, ptrdiff_t s);
+int twin_has(const struct twin *twin, ptrdiff_t i);
+void twin_discard(struct twin *twin);
+
 void test_judge(void);
 void test_columns(void);
 void test_greedy(void);
@@ -66,5 +80,7 @@ void test_logistic(void);
 void test_screen(void);
 void test_hinge(void);
 void test_lasso(void);
+void test_scdp(void);
+void test_fixed_size(void);
 
 #endif

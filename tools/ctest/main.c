@@ -62,6 +62,8 @@ int main(void) {
   test_screen();
   test_hinge();
   test_lasso();
+  test_scdp();
+  test_fixed_size();
   printf("%d passed, %d failed\n", passed, failed);
   return failed > 0;
 }

@@ -1,0 +1,264 @@
+#' Fixed-size least-squares support vector machines
+#'
+#' Fits a least-squares support vector machine whose kernel expansion has a few prototypes, chosen
+#' one by one by sparse conjugate directions pursuit, with the cross-validated error of every size.
+#'
+#' With prototypes \eqn{x_p}, the model \eqn{f(x) = \sum_{p \in S} a_p k(x, x_p) + \beta' z}{
+#' f(x) = sum over p in S of a_p k(x, x_p) + beta' z} minimises
+#' \deqn{\gamma \sum_j w_j \| y_j - f(x_j) \|^2 + a' K_{SS}\, a + \nu \gamma \| \beta \|^2}{
+#' gamma sum_j w_j || y_j - f(x_j) ||^2 + a' K_SS a + nu gamma ||beta||^2}
+#' over the weights of the prototypes in \eqn{S} and of the covariates \eqn{z}, the intercept one of
+#' them, with case weights \eqn{w} and \eqn{\nu = 10^{-8}}{nu = 1e-8}. Classes are coded -1 and +1,
+#' several classes by a column each; the prototypes are shared.
+#'
+#' A few steps are taken. Some rows are set apart as prototypes (`prototypes`, `select`); of these
+#' [scdp()] takes those that matter, one at each step. The pursuit also runs without each fold, all
+#' in lock step, and every model on the way is judged on the rows it has not seen: `fit$path`. The
+#' size chosen is the smallest whose error is within `size_rule` standard deviations (over folds) of
+#' the smallest; the pursuit on all rows gives its model, and those of all other sizes.
+#'
+#' What is held out leaves the training rows, but not the prototypes, which were set apart by
+#' looking at all `x` (not at `y`). The error of the size chosen is slightly optimistic, too, since
+#' it was chosen, and the more so the larger `size_rule`: the first size below the line had luck.
+#' [cross_validate()] does not take these fits: hold rows out yourself for an honest figure.
+#'
+#' **The intercept** is one of the components among which the pursuit chooses, as in the paper, when
+#' `intercept = "candidate"`: it may come late or never, and counts in the size. With `"forced"` it
+#' comes first and is not counted; covariates in `adjust` always do so.
+#'
+#' **Other solvers**: `"full"` solves for all prototypes at once, `"nystrom"` does so in the
+#' features of [nystrom_features()] (the classical fixed-size LS-SVM). Both give the same
+#' predictions and have one size.
+#'
+#' @inheritParams kernel_rls
+#' @param kernel A kernel, for instance `kernel_gaussian(sigma2 = 1)`; `NULL` for a Gaussian kernel
+#'   whose width [tune_lssvm()] finds.
+#' @param gamma The regularisation constant, a positive number: large values fit the training rows
+#'   closely. `NULL`: [tune_lssvm()] finds it.
+#' @param prototypes What the pursuit chooses from: a share of the rows (below 1), a number of them,
+#'   row numbers or names, a matrix of points, or `NULL` for all rows. Duplicates are set aside.
+#' @param select How prototypes are chosen when their number is given, a method of [select_basis()]:
+#'   `"k_center"`, `"random"`, `"renyi"` (needs a kernel) or `"kmeans"`.
+#' @param solver `"scdp"`, `"full"` or `"nystrom"`.
+#' @param k The largest size; `NULL` for the number of components, at most 500.
+#' @param folds Which rows are held out together, see [make_folds()]; `NULL` for none: the size is
+#'   then the largest.
+#' @param size_rule How many standard deviations the error of the size chosen may be above the
+#'   smallest, a number of at least 0.
+#' @param intercept `"candidate"`, `"forced"` or `"none"`.
+#' @param score,candidates As in [scdp()].
+#' @param window,change The pursuit stops early at a size whose error differs from the mean of the
+#'   `window` sizes before by less than the share `change`; never when that is 0.
+#' @param refit Whether the model of the chosen size is solved once more by a QR decomposition of
+#'   its rows, which keeps twice the digits.
+#' @param threads Number of OpenMP threads, over folds and prototypes.
+#' @param ... Passed to [as_problem()]: `weights`, `adjust` (covariates).
+#'
+#' @return An object of class `c("fs_lssvm", "kernel_fit")`, see [fs_lssvm_fit].
+#'
+#' @section Cost: With m rows, d columns, p prototypes, N folds and size k: O(mpd) for the kernel; a
+#'   column of the system takes O(mp) and is formed when one of the pursuits first takes it, of
+#'   which there are k to N k; the pursuits themselves O(mpk + N p k^2). Memory: two m x p matrices,
+#'   and N (p + m / N) k doubles for the pursuits.
+#'
+#' @section Errors: Of class `sparsels_error_input`, naming the argument, among them a kernel matrix
+#'   that is not positive semidefinite, one class only, and `k` above the number of components.
+#'   Ctrl-C keeps the sizes that are done, with a warning of class `sparsels_interrupted`.
+#'
+#' @inherit scdp references
+#' @seealso [lssvm()] on all rows, [kernel_rls()] on a basis that is not chosen among, with exact
+#'   hold-out of basis vectors
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(300, -1, 1), 150)
+#' inside <- factor(ifelse(rowSums(x^2) + rnorm(150) / 9 < 0.5, "in", "out"))
+#' fit <- fs_lssvm(x, inside, kernel = kernel_gaussian(sigma2 = 1), gamma = 10)
+#' fit
+#' selected(fit)
+#' predict(fit, rbind(c(0, 0), c(1, 1)), type = "class")
+#' @export
+fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL, prototypes = 0.3,
+                     select = "k_center", solver = c("scdp", "full", "nystrom"), k = NULL,
+                     folds = 10, size_rule = 0.1, intercept = c("candidate", "forced", "none"),
+                     score = c("residual", "normalised", "ols"), candidates = NULL, window = 10,
+                     change = 1e-3, refit = FALSE, standardize = TRUE, threads = 1) {
+  model <- fs_model(prototypes, select, solver, k, folds, intercept, score, candidates, size_rule,
+                    window, change, refit, threads)
+  problem <- fitter_problem(x, y, ..., data = data,
+                            intercept = unless_stated(x, model$intercept != "none",
+                                                      missing(intercept) ||
+                                                        agrees(x, model$intercept)),
+                            standardize = unless_stated(x, standardize, missing(standardize)))
+  if (!is.null(kernel)) kernel <- single_kernel(kernel)
+  if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")
+  tuning <- NULL
+  if (is.null(kernel) || is.null(gamma)) {
+    # tuned and fitted on the same folds and prototypes
+    if (is.null(folds)) model$folds <- 10
+    model$folds <- as_folds(model$folds, problem)
+    model$basis <- fs_prototypes(problem, kernel, model)
+    tuning <- tuned(problem, kernel, gamma, "csa+simplex", 50L, model)
+    if (is.null(folds)) model["folds"] <- list(NULL)
+    kernel <- tuning$kernel
+    gamma <- tuning$gamma
+  }
+  setup <- fs_setup(problem, kernel, model)
+  new_fs_fit(setup, kernel, gamma, fs_train(setup, kernel, gamma), tuning, match.call())
+}
+
+# Arguments ---------------------------------------------------------------------------------------
+
+# What the model is, but for its kernel and gamma; those that need no data are checked.
+fs_model <- function(prototypes = 0.3, select = "k_center", solver = "scdp", k = NULL, folds = 10,
+                     intercept = "candidate", score = "residual", candidates = NULL,
+                     size_rule = 0.1, window = 10, change = 1e-3, refit = FALSE, threads = 1) {
+  list(
+    prototypes = prototypes,
+    select = check_choice(select, "select", c("k_center", "random", "renyi", "kmeans")),
+    solver = check_choice(solver[1L], "solver", c("scdp", "full", "nystrom")), k = k,
+    folds = folds,
+    intercept = check_choice(intercept[1L], "intercept", c("candidate", "forced", "none")),
+    score = check_choice(score[1L], "score", scdp_scores), candidates = candidates,
+    size_rule = check_positive(size_rule, "size_rule", or_zero = TRUE),
+    window = check_count(window, "window"),
+    change = check_positive(change, "change", or_zero = TRUE),
+    refit = check_flag(refit, "refit"), threads = check_count(threads, "threads")
+  )
+}
+
+# whether a problem has an intercept just as `intercept` says: it may then be forced
+agrees <- function(x, intercept) {
+  inherits(x, "sparsels_problem") && x$intercept == (intercept != "none")
+}
+
+# Prototypes as a basis: list(rows, points, all), each different from the others.
+fs_prototypes <- function(problem, kernel, model) {
+  if (!is.null(model$basis)) return(model$basis)
+  prototypes <- model$prototypes
+  count <- prototype_count(prototypes, nrow(problem))
+  if (!is.null(count)) {
+    # distances are those of the columns: in the space of a narrow kernel all rows are as far apart
+    needed <- model$select == "renyi" || !is.null(kernel) && is_precomputed(kernel)
+    prototypes <- select_basis(problem, count, model$select, kernel = if (needed) kernel)
+  }
+  if (is.null(kernel)) kernel <- kernel_linear()
+  # of a single number as_basis() would draw so many rows
+  basis <- if (length(prototypes) == 1L && is.null(dim(prototypes))) {
+    rows_basis(basis_rows(prototypes, problem, "prototypes"), problem, kernel)
+  } else {
+    as_basis(prototypes, problem, kernel, "prototypes")
+  }
+  if (is.null(basis$points)) return(basis)
+  if (!nrow(basis$points)) refuse("prototypes", "at least one point", prototypes)
+  # names that stay when some of the points are not used
+  if (is.null(basis$rows)) rownames(basis$points) <- basis_names(problem, basis)
+  own <- which(!duplicated(as.matrix(basis$points)))
+  list(rows = basis$rows[own], points = basis$points[own, , drop = FALSE], all = FALSE)
+}
+
+# a share or number of the rows as a number; NULL when prototypes are given themselves
+prototype_count <- function(prototypes, rows) {
+  given <- !is.numeric(prototypes) || length(prototypes) != 1L || !is.null(dim(prototypes))
+  if (given) return(NULL)
+  if (is_number(prototypes) && prototypes > 0 && prototypes < 1) {
+    return(max(1L, as.integer(round(prototypes * rows))))
+  }
+  check_count(prototypes, "prototypes", rows, "the number of rows")
+}
+
+# What all gamma share, and all widths of a Gaussian kernel (`kernel` is then NULL): the prototypes
+# and the terms, prototypes first and then covariates. `distances` are squared ones.
+fs_setup <- function(problem, kernel, model) {
+  problem <- seen_by_kernel(problem, kernel)
+  basis <- fs_prototypes(problem, kernel, model)
+  model["folds"] <- list(if (!is.null(model$folds)) as_folds(model$folds, problem))
+  if (!is.null(model$folds)) fold_basis_check(problem, model$folds)
+  n <- basis_size(basis)
+  candidate <- model$intercept == "candidate" && problem$intercept
+  forced <- setdiff(seq_len(ncol(problem$z)), if (candidate) 1L)
+  model$forced <- n + forced
+  model$k <- fs_size(model$k, n + candidate)
+  steps <- model$k + length(model$forced)
+  model$lists <- drawn_lists(n + ncol(problem$z), model$candidates, steps)
+  distances <- if (is.null(kernel)) {
+    K <- kernel_columns(problem, distance_kernel, basis)
+    list(K = K, own = basis_kernel_matrix(problem, distance_kernel, basis, K))
+  }
+  c(list(problem = problem, basis = basis, model = model, n = n, distances = distances),
+    covariate_terms(problem, forced))
+}
+
+# The covariates as terms, `z` (m x q): those that come first as orthogonal columns of root mean
+# square 1, so that neither their units nor their correlation matter to rounding or to the ridge.
+# `back` (q x q) takes their weights to those of the covariates.
+covariate_terms <- function(problem, forced) {
+  z <- unname(problem$z)
+  back <- diag(ncol(z))
+  if (length(forced)) {
+    root_w <- sqrt(problem$weights)
+    parts <- qr(root_w * z[, forced, drop = FALSE], tol = 1e-10)
+    scale <- sqrt(sum(problem$weights))
+    z[, forced] <- qr.Q(parts) * scale / root_w
+    back[forced, forced] <- backsolve(qr.R(parts), diag(scale, length(forced)))
+  }
+  list(z = z, back = back)
+}
+
+# a kernel that is looked for is Gaussian
+seen_by_kernel <- function(problem, kernel) {
+  if (is.null(kernel)) kernel_scale(problem, shift = TRUE) else kernel_problem(problem, kernel)
+}
+
+basis_size <- function(basis) if (is.null(basis$rows)) nrow(basis$points) else length(basis$rows)
+
+fs_size <- function(k, components) {
+  if (is.null(k)) return(min(components, 500L))
+  check_count(k, "k", components, "the number of components")
+}
+
+# K (m x n) and the kernel matrix of the prototypes
+fs_columns <- function(setup, kernel) {
+  if (!is.null(setup$distances)) {
+    return(lapply(setup$distances, function(squared) exp(-kernel$parameters$gamma * squared)))
+  }
+  K <- kernel_columns(setup$problem, kernel, setup$basis)
+  list(K = K, own = basis_kernel_matrix(setup$problem, kernel, setup$basis, K))
+}
+
+# The fit -----------------------------------------------------------------------------------------
+
+new_fs_fit <- function(setup, kernel, gamma, made, tuning, call) {
+  problem <- setup$problem
+  model <- made$models[[made$size + 1L]]
+  basis <- setup$basis
+  used <- list(rows = basis$rows[made$used],
+               points = if (!is.null(basis$points)) basis$points[made$used, , drop = FALSE],
+               all = FALSE, available = setup$n)
+  fit <- structure(list(
+    method = "fs_lssvm", path = made$path, size = made$size, coefficients = made$models,
+    gamma = gamma, lambda = 1 / gamma, kernel = kernel, basis = used,
+    criterion = fs_criterion(setup$model$folds),
+    held_out = if (is.null(made$residual)) NA * problem$y else problem$y - made$residual,
+    fitted = NULL, folds = setup$model$folds, tuning = tuning,
+    control = setup$model[setdiff(names(setup$model), not_control)],
+    call = call, status = made$status, problem = without_x(problem)
+  ), class = c("fs_lssvm", "kernel_fit"))
+  fit$fitted <- expand(fit, problem$x, model$beta, model$features) + problem$z %*% model$covariates
+  if (fit$status == "interrupted") {
+    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far",
+                          counted(nrow(fit$path) - 1L, "size")), "sparsels_interrupted")
+  }
+  fit
+}
+
+# what the machine was made of, which the fit has elsewhere or not at all
+not_control <- c("prototypes", "basis", "folds", "lists", "forced")
+
+fs_criterion <- function(folds) {
+  label <- if (is.null(folds)) {
+    "training squared error"
+  } else {
+    held_out_label("squared error", folds$label)
+  }
+  list(name = "squared", higher = FALSE, label = label)
+}

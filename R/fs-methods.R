@@ -1,0 +1,480 @@
+#' Fixed-size models of growing size
+#'
+#' What [fs_lssvm()] returns: a kernel expansion on few prototypes for every size, the held-out
+#' error of each, and the methods that print, plot and use them.
+#'
+#' @details A fit is a plain list that never holds `x` but the prototypes that came in;
+#' `saveRDS()` keeps all of it. With m rows, L outputs and q covariates:
+#'
+#' * `path`: data frame with a row for every size: `step` (0 is the start), `action` (`"start"`,
+#'   `"add"`, or `"found"` where a solver takes all prototypes at once), `prototype` (its number in
+#'   `basis`, `NA` for the intercept), `name`, `size`, `prototypes` (how many of them are in);
+#'   the held-out `criterion`, the weighted mean squared error, and its standard error `se` over
+#'   folds; for classes `error`, the share of rows in the wrong class; `training`, the weighted mean
+#'   squared error on the training rows. Classes are coded -1 and +1. Without folds the held-out
+#'   figures are `NA`.
+#' * `coefficients`: element s + 1 is the model of size s, or `NULL`: `features` (numbers of its
+#'   prototypes in `basis`, in the order chosen), `beta` (their weights, a column per output),
+#'   `covariates` (q x L, zeros for an intercept that is not in), `step`.
+#' * `size`, the chosen size; `held_out` and `fitted` (m x L), its predictions of the rows.
+#' * `gamma` and `lambda`, which is `1 / gamma`; `kernel`; `tuning`, the result of [tune_lssvm()]
+#'   where gamma or the kernel were not given.
+#' * `basis`: `rows` (row numbers of the prototypes, `NULL` for points), `points` (the user's
+#'   values, a row each; `NULL` for a precomputed kernel), in the order chosen, and `available`, the
+#'   number of prototypes there were to choose from.
+#' * `status`: `"complete"`, `"early_stop"` (the error was level, or no term was left that changes
+#'   anything) or `"interrupted"`.
+#' * `folds`, `criterion`, `control`, `call`, `method`, and `problem` without its x.
+#'
+#' [holdout()] and [cv_error()] do not take these fits: without some of the rows the pursuit would
+#' have chosen other prototypes.
+#'
+#' @param object,x A fit.
+#' @param size Size of the model wanted, the number of its prototypes, with the intercept where the
+#'   pursuit chooses it; `NULL` for the chosen size.
+#' @param index Whether to return numbers in the place of names: those of the rows, or for
+#'   prototypes given as points those in `fit$basis$points`.
+#' @param lambda Not used: all sizes have one lambda.
+#' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`; columns are
+#'   found by name when both have names. For a precomputed kernel the kernel matrix of the new
+#'   observations with the m training rows or with the prototypes of `fit$basis`, in their order.
+#' @param type `"response"` and `"link"` are both the value of the model, `"class"` the class: the
+#'   second level where a two-class score is above 0, the largest score for more classes.
+#' @param adjust The covariates of the new observations, in the form that [as_problem()] was given.
+#' @param ... Not used.
+#'
+#' @return `selected()`: character (or integer) vector of the prototypes in the order chosen.
+#'   `coef()`: named vector, covariates first (0 for an intercept that is not in), then the weight
+#'   of each prototype; a matrix with a column per output. `predict()`: one value per row of
+#'   `newdata` (a matrix for several outputs), `NA` with a warning where a needed value is missing.
+#'   `summary()`: the path with the coefficients of the chosen size. `fitted()`, `nobs()` and
+#'   `residuals()` are those of [kernel_fit], at the chosen size.
+#'
+#' @inherit scdp references
+#' @seealso [plot.fs_lssvm()], [tidy.fs_lssvm()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(200, -1, 1), 100)
+#' fit <- fs_lssvm(x, sin(3 * x[, 1]) + x[, 2]^2, kernel = kernel_gaussian(sigma2 = 1), gamma = 100)
+#' fit
+#' selected(fit, size = 3)
+#' coef(fit, size = 3)
+#' predict(fit, x[1:3, ], size = 3)
+#' residuals(fit, "held_out")[1:3]
+#' @name fs_lssvm_fit
+NULL
+
+#' @rdname fs_lssvm_fit
+#' @export
+selected.fs_lssvm <- function(object, size = NULL, # nolint: object_name_linter.
+                              index = FALSE, lambda = NULL) {
+  chosen <- model_of(object, size, lambda)$features
+  if (!check_flag(index, "index")) return(basis_names(object$problem, object$basis)[chosen])
+  if (is.null(object$basis$rows)) chosen else object$basis$rows[chosen]
+}
+
+#' @rdname fs_lssvm_fit
+#' @export
+coef.fs_lssvm <- function(object, size = NULL, ...) {
+  check_dots(..., known = "size")
+  model <- model_of(object, size)
+  values <- rbind(model$covariates, model$beta)
+  prototypes <- basis_names(object$problem, object$basis)[model$features]
+  dimnames(values) <- list(c(colnames(object$problem$z), prototypes), colnames(object$problem$y))
+  drop_output(values)
+}
+
+#' @rdname fs_lssvm_fit
+#' @export
+predict.fs_lssvm <- function(object, newdata, size = NULL, type = c("response", "class", "link"),
+                             adjust = NULL, ...) {
+  if (missing(newdata)) stop_no_newdata()
+  check_dots(..., known = names(formals(predict.fs_lssvm)))
+  model <- model_of(object, size)
+  score <- expand(object, newdata, model$beta, model$features) +
+    new_covariates(object$problem, newdata, adjust) %*% model$covariates
+  respond(object$problem, score, type, new_row_names(newdata))
+}
+
+# Printing ----------------------------------------------------------------------------------------
+
+#' @rdname fs_lssvm_fit
+#' @export
+print.fs_lssvm <- function(x, ...) {
+  cat("fs_lssvm: ", prototype_words(x), "\n", sep = "")
+  print_data(x$problem)
+  cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words(x, "sigma2"), "\n", sep = "")
+  cat("gamma: ", format(x$gamma, digits = 4), ", lambda = ", format(x$lambda, digits = 4),
+      found_words(x, "gamma"), "\n", sep = "")
+  cat(fs_size_words(x), sep = "\n")
+  if (x$status == "interrupted") cat(status_words(x), "\n", sep = "")
+  if (x$status == "early_stop") cat(stop_words(x), "\n", sep = "")
+  invisible(x)
+}
+
+stop_words <- function(fit) {
+  sprintf("stopped early, at size %d: the error was level or nothing else to gain (%s)",
+          max(fit$path$size), "`change = 0` goes on")
+}
+
+prototype_words <- function(fit) {
+  solver <- fit$control$solver
+  count <- chosen_row(fit)$prototypes
+  paste0(
+    if (solver == "scdp") paste(count, "of "), counted(fit$basis$available, "prototype"),
+    if (has_intercept(fit)) " and the intercept",
+    switch(solver, full = ", all at once", nystrom = ", by their Nystrom features")
+  )
+}
+
+has_intercept <- function(fit) {
+  if (!fit$problem$intercept) return(FALSE)
+  if (fit$control$solver != "scdp" || fit$control$intercept != "candidate") return(TRUE)
+  any(fit$path$action == "add" & is.na(fit$path$prototype) & fit$path$size <= fit$size)
+}
+
+# a Gaussian kernel in the words of an LS-SVM
+in_sigma2 <- function(kernel) {
+  if (kernel$name == "gaussian") kernel$parameters <- list(sigma2 = 1 / kernel$parameters$gamma)
+  kernel
+}
+
+found_words <- function(fit, name) {
+  if (name %in% names(fit$tuning$box$lower)) " (tuned)" else " (given)"
+}
+
+# the chosen size, its error, and how it was chosen
+fs_size_words <- function(fit) {
+  chosen <- chosen_row(fit)
+  if (is.null(fit$folds)) {
+    return(sprintf("size: %d, the largest: no rows were held out, %s %s", fit$size,
+                   fit$criterion$label, format(chosen$training, digits = 4)))
+  }
+  largest <- nrow(fit$path) > 1L && fit$size == max(fit$path$size)
+  figure <- sprintf("size: %d%s, %s %s%s", fit$size, if (largest) ", the largest" else "",
+                    fit$criterion$label, format(chosen$criterion, digits = 4),
+                    error_words(fit, chosen))
+  if (nrow(fit$path) == 1L) return(figure)
+  best <- fit$path[which.min(fit$path$criterion), ]
+  rule <- if (best$size == fit$size) {
+    "  (the smallest error of all sizes)"
+  } else {
+    sprintf("  (the smallest size within %s of the smallest error, %s at size %d)",
+            paste(format(fit$control$size_rule), "standard deviations"),
+            format(best$criterion, digits = 4), best$size)
+  }
+  c(figure, rule)
+}
+
+#' @rdname fs_lssvm_fit
+#' @export
+summary.fs_lssvm <- function(object, ...) {
+  structure(list(fit = object, path = object$path, coefficients = coef(object)),
+            class = "summary.fs_lssvm")
+}
+
+#' @export
+print.summary.fs_lssvm <- function(x, ...) {
+  print(x$fit)
+  cat("path:\n")
+  x$path$name[is.na(x$path$name)] <- ""
+  figures <- c("size", "name", "prototypes", "criterion", "se", "error", "training")
+  print(x$path[intersect(figures, names(x$path))], row.names = FALSE, digits = 4)
+  cat(sprintf("coefficients at size %d:\n", x$fit$size))
+  print(x$coefficients, digits = 4)
+  invisible(x)
+}
+
+# As data frames ----------------------------------------------------------------------------------
+
+#' @rdname tidiers
+#' @method tidy fs_lssvm
+#' @export
+tidy.fs_lssvm <- function(x, size = NULL, ...) {
+  check_dots(..., known = "size")
+  model <- model_of(x, size)
+  order <- c(rep(NA_integer_, ncol(x$problem$z)), seq_along(model$features))
+  tidy_model(x$problem, model, selected(x, size), order = order)
+}
+
+#' @rdname tidiers
+#' @method glance fs_lssvm
+#' @export
+glance.fs_lssvm <- function(x, ...) {
+  check_dots(..., known = character())
+  chosen <- chosen_row(x)
+  data.frame(
+    method = x$method, nobs = nrow(x$problem), size = x$size, prototypes = chosen$prototypes,
+    gamma = x$gamma, lambda = x$lambda, criterion = chosen$criterion, se = chosen$se,
+    training = chosen$training, status = x$status
+  )
+}
+
+# Pictures ----------------------------------------------------------------------------------------
+
+#' Plot a fixed-size model
+#'
+#' Draws the error of every size, or the decision boundary in the plane of two features with the
+#' prototypes that make it.
+#'
+#' `what = "criterion"`: the held-out error with bars of one standard error over folds, beside the
+#' error on the training rows; the chosen size is marked. Where the pursuit chooses the intercept it
+#' is counted in the size.
+#'
+#' `what = "boundary"`, for two features (columns, not covariates) in the user's units: of two
+#' classes the line where the score is 0, of a numeric response contours of the prediction.
+#' Covariates are at their weighted means. The prototypes of the model are circled. A fit does not
+#' hold its rows, so these are drawn when they are given; the picture covers them and all prototypes
+#' of the fit.
+#'
+#' @param x A fit of [fs_lssvm()].
+#' @param what `"criterion"` or `"boundary"`.
+#' @param size Of the boundary: the size of the model; `NULL` for the chosen one.
+#' @param newdata Of the boundary: rows to draw as points, in any form that
+#'   [predict()][predict.fs_lssvm] takes. The rows that the fit was made from are coloured by their
+#'   class; others are grey. `NULL` for none.
+#' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.
+#' @return Invisibly the data frame drawn. Of the criterion a row per curve and size: `size`,
+#'   `prototypes` (how many of them are in), `curve` (factor: held_out, training), `mean`, `se`,
+#'   `chosen` (whether marked), `lower`, `upper` (the bar). Of the boundary a row per point: `part`
+#'   (factor: grid, row, prototype), `first` and `second` (the features), `score` (the value of the
+#'   model there), `observed` (the response of a training row, otherwise `NA`).
+#' @section Errors: `sparsels_error_input` when the fit has no model of that size, and for a
+#'   boundary of other than two features, of three classes or more, or of several outputs.
+#' @inherit scdp references
+#' @seealso [fs_lssvm_fit]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(300, -1, 1), 150)
+#' inside <- factor(ifelse(rowSums(x^2) + rnorm(150) / 9 < 0.5, "in", "out"))
+#' fit <- fs_lssvm(x, inside, kernel = kernel_gaussian(sigma2 = 1), gamma = 10)
+#' plot(fit)
+#' plot(fit, what = "boundary", newdata = x)
+#' plot(fit, what = "boundary", newdata = x, size = 6)
+#' @export
+plot.fs_lssvm <- function(x, what = c("criterion", "boundary"), size = NULL, newdata = NULL, ...) {
+  what <- check_choice(what[1L], "what", c("criterion", "boundary"))
+  data <- plot_data(x, what, size, newdata)
+  if (what == "criterion") draw_sizes(x, data, ...) else draw_boundary(x, data, ...)
+  invisible(data)
+}
+
+#' @exportS3Method
+plot_data.fs_lssvm <- function(x, what = "criterion", # nolint: object_name_linter.
+                               size = NULL, newdata = NULL, ...) {
+  if (what == "boundary") boundary_data(x, size, newdata) else sizes_data(x)
+}
+
+sizes_data <- function(fit) {
+  path <- fit$path
+  curves <- list(held_out = path$criterion, training = path$training)
+  se <- list(path$se, rep(NA_real_, nrow(path)))
+  drawn <- c(!is.null(fit$folds), TRUE)
+  chosen <- path$size == fit$size
+  with_bars(data.frame(
+    size = path$size, prototypes = path$prototypes,
+    curve = factor(rep(names(curves)[drawn], each = nrow(path)), names(curves)[drawn]),
+    mean = unlist(curves[drawn], use.names = FALSE), se = unlist(se[drawn]),
+    # on the first of the curves
+    chosen = c(chosen, if (drawn[1L]) chosen & FALSE)
+  ))
+}
+
+size_styles <- function(fit) {
+  styles <- kernel_styles(fit)
+  if (is.null(fit$folds)) styles[styles$curve == "training", ] else styles
+}
+
+size_axis <- function(data) {
+  if (all(data$size == data$prototypes)) "prototypes" else "size (prototypes and the intercept)"
+}
+
+chosen_label <- function(fit) sprintf("chosen, size = %d", fit$size)
+
+draw_sizes <- function(fit, data, ...) {
+  styles <- size_styles(fit)
+  words <- list(main = plot_title(fit), ylab = squared_axis(fit), xlab = size_axis(data))
+  empty_plot(data$size, data, words, ...)
+  for (i in rev(seq_len(nrow(styles)))) {
+    part <- data[data$curve == styles$curve[i], ]
+    draw_curve(part$size, part, styles[i, ])
+  }
+  chosen <- data[data$chosen, ]
+  graphics::points(chosen$size, chosen$mean, pch = 16, cex = 1.3, col = mark_colour)
+  legend_above(c(styles$label, chosen_label(fit)), col = c(styles$colour, mark_colour),
+    lty = c(styles$line, NA), pch = c(styles$mark, 16), lwd = 2, seg.len = 3
+  )
+}
+
+boundary_data <- function(fit, size, newdata) {
+  check_plane(fit)
+  problem <- fit$problem
+  model <- model_of(fit, size)
+  points <- unname(as.matrix(fit$basis$points))
+  rows <- points[0L, , drop = FALSE]
+  if (!is.null(newdata)) rows <- unname(as.matrix(new_data_matrix(problem, newdata, 1:2)))
+  data <- rbind(
+    plane_points("grid", plane_grid(problem, rbind(points, rows))),
+    plane_points("row", rows, training_rows(fit, rows)),
+    plane_points("prototype", points[model$features, , drop = FALSE],
+                 fit$basis$rows[model$features])
+  )
+  at <- cbind(data$first, data$second)
+  at_means <- colSums(problem$weights * problem$z) / sum(problem$weights)
+  score <- expand(fit, at, model$beta, model$features) + sum(at_means * model$covariates)
+  data.frame(part = factor(data$part, c("grid", "row", "prototype")), data[-c(1L, 4L)],
+             score = score[, 1L], observed = observed(problem)[[1L]][data$row])
+}
+
+# points of the plane; `row` are the training rows that they are, if any
+plane_points <- function(part, at, row = NULL) {
+  if (is.null(row)) row <- NA_integer_
+  data.frame(part = rep(part, nrow(at)), first = at[, 1L], second = at[, 2L],
+             row = rep_len(row, nrow(at)))
+}
+
+check_plane <- function(fit) {
+  must <- "`what = \"boundary\"` needs"
+  if (is.null(fit$basis$points)) {
+    stop_input(paste(must, "prototypes with features: the kernel is precomputed"))
+  }
+  if (ncol(fit$problem) != 2L) {
+    stop_input(sprintf("%s two features, not %d", must, ncol(fit$problem)))
+  }
+  outputs <- ncol(fit$problem$y)
+  if (outputs > 1L) {
+    what <- if (fit$problem$task == "multiclass") "two classes" else "a single output"
+    stop_input(sprintf("%s %s, not %d", must, what, outputs))
+  }
+}
+
+# a grid from a little before the first of the points to a little after the last, in both directions
+plane_grid <- function(problem, points) {
+  if (!nrow(points)) {
+    stop_input("the fit has no prototypes to draw: give `newdata`, rows to draw")
+  }
+  axis_over <- function(j) {
+    ends <- range(points[, j], na.rm = TRUE)
+    room <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$scale[j]
+    seq(ends[1L] - room, ends[2L] + room, length.out = 101L)
+  }
+  as.matrix(expand.grid(axis_over(1L), axis_over(2L)))
+}
+
+# The numbers of the training rows that `rows` are; NA where they are others, as the prototypes tell
+# that are among them.
+training_rows <- function(fit, rows) {
+  own <- fit$basis$rows
+  same <- nrow(rows) == nrow(fit$problem) &&
+    isTRUE(all.equal(rows[own, ], as.matrix(fit$basis$points)[seq_along(own), ],
+                     check.attributes = FALSE))
+  if (same) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
+}
+
+# the rows drawn, and the prototypes that are rows
+seen_points <- function(data) {
+  data[data$part == "row" | data$part == "prototype" & !is.na(data$observed), ]
+}
+
+# where contours are drawn: between the classes, or at round predictions
+contour_heights <- function(fit, data) {
+  score <- data$score[data$part == "grid"]
+  heights <- if (fit$problem$task == "binary") 0 else pretty(score, 10L)
+  heights[heights > min(score) & heights < max(score)]
+}
+
+# marks of the two classes, or of the rows of a numeric response; and of rows that have none
+point_styles <- function(fit) {
+  if (fit$problem$task == "regression") return(data.frame(label = "row", pch = 16, colour = grey))
+  data.frame(label = fit$problem$levels, pch = c(16, 17), colour = c("#0072B2", mark_colour))
+}
+
+grey <- "#999999"
+
+draw_boundary <- function(fit, data, ...) {
+  names <- fit$problem$names
+  grid <- data[data$part == "grid", ]
+  words <- list(main = plot_title(fit), xlab = names[1L], ylab = names[2L], xaxt = "s")
+  empty_plot(grid$first, list(lower = grid$second, upper = grid$second), words, ..., whole = FALSE)
+  styles <- point_styles(fit)
+  classes <- is.factor(data$observed)
+  seen <- seen_points(data)
+  style <- if (classes) styles[as.integer(seen$observed), ] else styles[rep(1L, nrow(seen)), ]
+  graphics::points(seen$first, seen$second, pch = ifelse(is.na(style$pch), 16, style$pch),
+                   col = ifelse(is.na(style$colour), grey, style$colour), cex = 0.7)
+  heights <- contour_heights(fit, data)
+  across <- unique(grid$first)
+  if (length(heights)) {
+    graphics::contour(across, unique(grid$second), matrix(grid$score, length(across)),
+                      levels = heights, drawlabels = !classes, lwd = if (classes) 2 else 1,
+                      add = TRUE)
+  }
+  own <- data[data$part == "prototype", ]
+  graphics::points(own$first, own$second, cex = 1.8, lwd = 2)
+  shown <- if (nrow(seen)) styles[styles$label %in% seen$observed | !classes, ]
+  legend_above(
+    c(shown$label, counted(nrow(own), "prototype"), if (classes) "boundary" else "prediction"),
+    pch = c(shown$pch, 1, NA), col = c(shown$colour, "black", "black"),
+    lty = c(rep(NA, NROW(shown) + 1L), 1), lwd = 2
+  )
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.fs_lssvm <- function(object, # nolint: object_name_linter.
+                              what = c("criterion", "boundary"), size = NULL, newdata = NULL,
+                              ...) {
+  what <- check_choice(what[1L], "what", c("criterion", "boundary"))
+  data <- plot_data(object, what, size, newdata)
+  picture <- if (what == "criterion") gg_sizes(object, data) else gg_boundary(object, data)
+  picture + ggplot2::labs(title = plot_title(object)) + ggplot2::theme(legend.position = "bottom")
+}
+
+gg_sizes <- function(fit, data) {
+  styles <- size_styles(fit)
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data, ggplot2::aes(.data$size, .data$mean,
+    colour = .data$curve, linetype = .data$curve
+  )) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(ymin = .data$lower, ymax = .data$upper), alpha = 0.6, linetype = 1
+    ) +
+    ggplot2::geom_line() +
+    ggplot2::geom_point(data = data[data$chosen, ], colour = mark_colour, size = 3) +
+    ggplot2::scale_colour_manual(NULL, values = styles$colour, labels = styles$label) +
+    ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = styles$label) +
+    ggplot2::labs(subtitle = chosen_label(fit), x = size_axis(data), y = squared_axis(fit))
+}
+
+gg_boundary <- function(fit, data) {
+  part_of <- function(part) data[data$part == part, ]
+  heights <- contour_heights(fit, data)
+  styles <- point_styles(fit)
+  .data <- ggplot2::.data
+  rows <- if (is.factor(data$observed)) {
+    list(
+      ggplot2::geom_point(ggplot2::aes(colour = .data$observed, shape = .data$observed),
+                          seen_points(data)),
+      ggplot2::scale_colour_manual(NULL, values = styles$colour, na.value = grey),
+      ggplot2::scale_shape_manual(NULL, values = styles$pch, na.value = 16)
+    )
+  } else {
+    ggplot2::geom_point(data = seen_points(data), colour = grey)
+  }
+  lines <- if (!length(heights)) {
+    NULL
+  } else if (is.factor(data$observed)) {
+    ggplot2::geom_contour(ggplot2::aes(z = .data$score), part_of("grid"), breaks = heights,
+                          colour = "black")
+  } else {
+    level <- ggplot2::aes(z = .data$score, colour = ggplot2::after_stat(.data$level))
+    ggplot2::geom_contour(level, part_of("grid"), breaks = heights)
+  }
+  ggplot2::ggplot(data, ggplot2::aes(.data$first, .data$second)) +
+    rows +
+    lines +
+    ggplot2::geom_point(data = part_of("prototype"), shape = 1, size = 4) +
+    ggplot2::labs(x = fit$problem$names[1L], y = fit$problem$names[2L], colour = "prediction",
+                  subtitle = sprintf("%s (circles)", counted(nrow(part_of("prototype")),
+                                                             "prototype")))
+}

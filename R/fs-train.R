@@ -1,0 +1,281 @@
+# Training of fixed-size least-squares support vector machines: the pursuit, and the solvers that
+# take all prototypes at once.
+
+# what is added to the diagonal of the covariates, (34) of the paper
+covariate_ridge <- 1e-8
+
+# The pursuit for every lambda = 1 / gamma (count): figures of the sizes 0, 1, ... as columns of
+# `squared`, `se` and, for classes, `error`, NA beyond the last size; `paths`, what the pursuit on
+# all rows took; with `residuals` those held out at a size, for a single lambda. Repeats are
+# averaged, up to the size that all of them came to.
+fs_pursue <- function(setup, columns, lambda, residuals = FALSE) {
+  ids <- setup$model$folds$ids
+  each <- lapply(seq_len(max(1L, ncol(ids))), function(repetition) {
+    pursue_partition(setup, columns, lambda, residuals, ids[, repetition])
+  })
+  mean_of <- function(part) Reduce(`+`, lapply(each, part)) / length(each)
+  list(
+    squared = mean_of(function(one) one$squared), se = mean_of(function(one) one$se),
+    error = if (!is.null(each[[1L]]$error)) mean_of(function(one) one$error),
+    residual = if (residuals && !is.null(ids)) {
+      function(size) mean_of(function(one) one$residual(size))
+    },
+    paths = each[[1L]]$paths, interrupted = any(vapply(each, `[[`, NA, "interrupted"))
+  )
+}
+
+pursue_partition <- function(setup, columns, lambda, residuals, ids) {
+  problem <- setup$problem
+  model <- setup$model
+  rows <- if (is.null(ids)) seq_len(nrow(problem)) else order(ids)
+  before <- length(model$forced)
+  k <- model$k + before
+  control <- pursuit_control(k, setup$n + ncol(setup$z), model$score, model$candidates,
+                             dependent_term, model$forced, model$lists)
+  control$threads <- model$threads
+  control <- c(control, list(
+    lambda = lambda, classes = problem$task != "regression", window = model$window,
+    change = model$change, residuals = residuals && !is.null(ids)
+  ))
+  answer <- .Call(C_fixed_size, fs_machine(setup, columns, rows, ids), control)
+  if (answer$status == -1L) stop_no_kernel()
+  if (answer$status == 2L && answer$size[1L] <= before) raise_interrupt()
+  null <- if (before == 0L) null_figures(problem, setup$model$folds)
+  # entry s of the answer is the model of s terms, those that come first among them
+  by_size <- function(values, null) {
+    rbind(null, matrix(values, k)[seq_len(k) >= before, , drop = FALSE])
+  }
+  list(
+    squared = by_size(answer$squared, null$squared), se = by_size(answer$se, null$se),
+    error = if (control$classes) by_size(answer$error, null$error),
+    residual = function(size) unsorted(answer$residual, problem, rows, size + before),
+    paths = lapply(seq_along(lambda), function(g) path_of(answer, g, k, ncol(problem$y))),
+    interrupted = answer$status == 2L
+  )
+}
+
+# rows sorted by fold and times their root weight, for src/fixed-size.c
+fs_machine <- function(setup, columns, rows, ids) {
+  problem <- setup$problem
+  root_w <- sqrt(problem$weights)[rows]
+  response <- unname(problem$y[rows, , drop = FALSE])
+  list(
+    K = unname(root_w * columns$K[rows, , drop = FALSE]), own = unname(columns$own),
+    z = root_w * setup$z[rows, , drop = FALSE], y = root_w * response,
+    response = response, root_w = root_w, start = as.integer(c(0, cumsum(table(ids)))),
+    nu = covariate_ridge
+  )
+}
+
+stop_no_kernel <- function() {
+  stop_input("`kernel` is not positive semidefinite on the prototypes: is it a kernel?",
+             "sparsels_error_singular")
+}
+
+# figures of the model that predicts 0
+null_figures <- function(problem, folds) {
+  if (is.null(folds)) return(list(squared = NA_real_, se = NA_real_, error = NA_real_))
+  held_out_figures(problem, folds, rep(list(problem$y), ncol(folds$ids)))
+}
+
+held_out_figures <- function(problem, folds, residuals) {
+  squared <- judge(problem, folds, list(name = "squared"), residuals)
+  list(squared = squared$value, se = squared$se, error = if (problem$task != "regression") {
+    judge(problem, folds, list(name = "error"), residuals)$value
+  })
+}
+
+# residuals of the model of so many terms, m x L, the rows in their own order again
+unsorted <- function(residual, problem, rows, terms) {
+  if (terms == 0L) return(problem$y)
+  size <- length(problem$y)
+  out <- problem$y
+  out[rows, ] <- residual[(terms - 1L) * size + seq_len(size)]
+  out
+}
+
+path_of <- function(answer, g, k, L) {
+  steps <- seq_len(answer$size[g])
+  layer_of <- function(values, columns) {
+    matrix(values[(g - 1L) * k * columns + seq_len(k * columns)], k)[steps, , drop = FALSE]
+  }
+  list(size = answer$size[g], chosen = layer_of(answer$chosen, 1L)[, 1L] + 1L,
+       factor = layer_of(answer$factor, k)[, steps, drop = FALSE], z = layer_of(answer$z, L))
+}
+
+# The trained machine: path, models, size, held_out, fitted, used (prototypes), status.
+fs_train <- function(setup, kernel, gamma) {
+  columns <- fs_columns(setup, kernel)
+  if (setup$model$solver == "scdp") {
+    train_pursuit(setup, columns, 1 / gamma)
+  } else {
+    train_at_once(setup, columns, 1 / gamma)
+  }
+}
+
+train_pursuit <- function(setup, columns, lambda) {
+  found <- fs_pursue(setup, columns, lambda, residuals = TRUE)
+  taken <- found$paths[[1L]]
+  before <- length(setup$model$forced)
+  sizes <- 0:(taken$size - before)
+  figures <- lapply(found[c("squared", "se", "error")], function(values) values[sizes + 1L])
+  size <- fs_best_size(figures, setup$model)
+  models <- lapply(sizes, function(s) {
+    steps <- s + before
+    fs_weights(setup, taken$chosen[seq_len(steps)], leading_solution(taken, steps), s)
+  })
+  terms <- taken$chosen[seq_len(size + before)]
+  if (setup$model$refit && length(terms)) {
+    beta <- refit_by_qr(setup, columns, terms, lambda)
+    models[[size + 1L]] <- fs_weights(setup, terms, beta, size)
+  }
+  list(
+    path = fs_path(setup, taken$chosen[sizes[-1L] + before], figures,
+                   training_errors(setup, columns, taken)[sizes + before + 1L]),
+    models = models, size = size, used = taken$chosen[taken$chosen <= setup$n],
+    residual = if (!is.null(found$residual)) found$residual(size),
+    status = if (found$interrupted) {
+      "interrupted"
+    } else if (max(sizes) < setup$model$k) {
+      "early_stop"
+    } else {
+      "complete"
+    }
+  )
+}
+
+# The smallest size whose error is within so many standard deviations of the smallest error; the
+# largest size where nothing was held out.
+fs_best_size <- function(figures, model) {
+  if (is.null(model$folds)) return(length(figures$squared) - 1L)
+  best <- which.min(figures$squared)
+  sd <- figures$se[best] * sqrt(max(model$folds$ids))
+  which(figures$squared <= figures$squared[best] + model$size_rule * sd)[1L] - 1L
+}
+
+# The model whose terms (prototypes, then covariates) have these weights. Its features are numbers
+# among the prototypes used, in the order they came.
+fs_weights <- function(setup, terms, beta, size) {
+  is_prototype <- terms <= setup$n
+  covariates <- matrix(0, ncol(setup$z), ncol(setup$problem$y))
+  covariates[terms[!is_prototype] - setup$n, ] <- beta[!is_prototype, ]
+  covariates <- setup$back %*% covariates
+  dimnames(covariates) <- list(colnames(setup$problem$z), colnames(setup$problem$y))
+  list(features = seq_len(sum(is_prototype)), beta = beta[is_prototype, , drop = FALSE],
+       covariates = covariates, step = size)
+}
+
+# what was added at each step, and the figures of sizes 0, 1, ...
+fs_path <- function(setup, added, figures, training) {
+  sizes <- 0:length(added)
+  is_prototype <- added <= setup$n
+  names <- c(basis_names(setup$problem, setup$basis), colnames(setup$problem$z))
+  path <- data.frame(
+    step = sizes, action = rep(c("start", "add"), c(1L, length(added))),
+    prototype = c(NA, ifelse(is_prototype, cumsum(is_prototype), NA)), name = c(NA, names[added]),
+    size = sizes, prototypes = c(0L, cumsum(is_prototype)), criterion = figures$squared,
+    se = figures$se
+  )
+  if (!is.null(figures$error)) path$error <- figures$error
+  path$training <- training
+  path
+}
+
+# weighted mean squared error on the training rows after 0, 1, ... steps
+training_errors <- function(setup, columns, taken) {
+  problem <- setup$problem
+  terms <- cbind(columns$K, setup$z)[, taken$chosen, drop = FALSE]
+  directions <- t(solve_lower(taken$factor, t(terms)))
+  residual <- problem$y
+  error <- function() sum(problem$weights * residual^2) / (ncol(residual) * sum(problem$weights))
+  errors <- error()
+  for (step in seq_len(taken$size)) {
+    residual <- residual - outer(directions[, step], taken$z[step, ])
+    errors <- c(errors, error())
+  }
+  errors
+}
+
+# Weights of some terms by a QR decomposition of the rows and, below them, a root of the penalty.
+refit_by_qr <- function(setup, columns, terms, lambda) {
+  problem <- setup$problem
+  root_w <- sqrt(problem$weights)
+  penalty <- diag(sqrt(covariate_ridge), length(terms))
+  own <- which(terms <= setup$n)
+  if (length(own)) {
+    parts <- eigen(columns$own[terms[own], terms[own], drop = FALSE], symmetric = TRUE)
+    penalty[own, own] <- sqrt(lambda * pmax(parts$values, 0)) * t(parts$vectors)
+  }
+  rows <- root_w * cbind(columns$K, setup$z)[, terms, drop = FALSE]
+  below <- matrix(0, length(terms), ncol(problem$y))
+  qr.coef(qr(rbind(rows, penalty), LAPACK = TRUE), rbind(root_w * problem$y, below))
+}
+
+# All prototypes at once, as they are or in the features of the Nystrom approximation.
+train_at_once <- function(setup, columns, lambda) {
+  problem <- setup$problem
+  solved <- solver_at_once(setup, columns)(lambda)
+  figures <- list(squared = NA_real_, se = NA_real_)
+  if (!is.null(solved$held_out)) {
+    figures <- held_out_figures(problem, setup$model$folds, solved$held_out)
+  }
+  path <- data.frame(step = 0L, action = "found", prototype = NA_integer_, name = NA_character_,
+                     size = setup$n, prototypes = setup$n, criterion = figures$squared,
+                     se = figures$se)
+  if (!is.null(figures$error)) path$error <- figures$error
+  path$training <- solved$training
+  models <- vector("list", setup$n + 1L)
+  models[[setup$n + 1L]] <- fs_weights(setup, seq_len(nrow(solved$beta)), solved$beta, 0L)
+  list(path = path, models = models, size = setup$n, used = seq_len(setup$n),
+       residual = if (!is.null(solved$held_out)) {
+         Reduce(`+`, solved$held_out) / length(solved$held_out)
+       },
+       status = "complete")
+}
+
+# A function of lambda that gives the weights of all terms, the training error and the held-out
+# residuals; what lambda does not change is done once.
+solver_at_once <- function(setup, columns) {
+  problem <- setup$problem
+  nystrom <- setup$model$solver == "nystrom"
+  map <- if (nystrom) nystrom_map(columns$own) else diag(setup$n)
+  penalty <- if (nystrom) diag(ncol(map)) else columns$own
+  own <- seq_len(ncol(map))
+  root_w <- sqrt(problem$weights)
+  y <- root_w * problem$y
+  terms <- root_w * cbind(if (nystrom) columns$K %*% map else columns$K, setup$z)
+  gram <- crossprod(terms)
+  diag(gram)[-own] <- diag(gram)[-own] + covariate_ridge
+  function(lambda) {
+    gram[own, own] <- gram[own, own] + lambda * penalty
+    R <- tryCatch(chol(gram), error = function(e) stop_dependent())
+    Q <- t(backsolve(R, t(terms), transpose = TRUE))
+    residual <- y - Q %*% crossprod(Q, y)
+    weights <- backsolve(R, crossprod(Q, y))
+    list(
+      beta = rbind(map %*% weights[own, , drop = FALSE], weights[-own, , drop = FALSE]),
+      training = sum(residual^2) / (ncol(y) * sum(problem$weights)),
+      held_out = if (!is.null(setup$model$folds)) {
+        held_out_at_once(Q, residual, setup$model$folds, root_w)
+      }
+    )
+  }
+}
+
+stop_dependent <- function() {
+  stop_input(paste("the system of all prototypes is numerically singular: if `kernel` is a kernel,",
+                   "`solver = \"nystrom\"` leaves out what is dependent"),
+             "sparsels_error_singular")
+}
+
+# Held-out residuals in the user's units, a list with an m x L matrix for each repeat: with the
+# penalty the same, a fold H has (I - (QQ')_HH)^-1 times its residuals.
+held_out_at_once <- function(Q, residual, folds, root_w) {
+  lapply(seq_len(ncol(folds$ids)), function(repetition) {
+    for (rows in split(seq_along(root_w), folds$ids[, repetition])) {
+      hat <- tcrossprod(Q[rows, , drop = FALSE])
+      residual[rows, ] <- solve(diag(length(rows)) - hat, residual[rows, , drop = FALSE])
+    }
+    residual / root_w
+  })
+}

@@ -1,0 +1,139 @@
+#' Matching pursuit and forward stagewise search
+#'
+#' Solve \eqn{A w = b} by moves of one component at a time, each to where the residual is largest.
+#'
+#' With \eqn{c = A w - b}, the gradient of \eqn{w'Aw / 2 - b'w}, a move takes the component j with
+#' the largest \eqn{|c_j|} and lowers the objective along it:
+#' \deqn{w_j \leftarrow w_j - s\, c_j / A_{jj}, \qquad c \leftarrow c - s\, c_j A_{\cdot j} /
+#' A_{jj},}{w_j <- w_j - s c_j / A_jj,   c <- c - s c_j A[, j] / A_jj,}
+#' where s is `shrinkage`: 1 goes to the least along the component (matching pursuit), small steps
+#' are forward stagewise search. The components that are in are not solved for together, as [scdp()]
+#' does, so that one comes again (action `"move"`) as often as its residual is the largest. For
+#' several right sides the rows of c are compared by their norm and all entries of a row move.
+#'
+#' With `debias` the model of size s is the solution on the first s components,
+#' \eqn{w_S = A_{SS}^{-1} b_S}{w_S = A_SS^-1 b_S}, and the search ends once k are in. Without, it is
+#' w as the last move with s components left it; the search then goes on until a component beyond k
+#' would come in. Objective and residual in the path are those of the moves, in the models their
+#' own.
+#'
+#' A component that the chosen ones explain, up to 1e-12 of its diagonal, is never chosen; nothing
+#' is left to do when no \eqn{|c_j|} is above 1e-14 of what it was at the start. Ties, differences
+#' within 1e-12 of the largest, go to the lowest component.
+#'
+#' @param A The matrix, symmetric and positive definite: a numeric matrix (D x D), dense or of the
+#'   Matrix package, or a function that returns column j when called with j. Of a function only the
+#'   columns of components that come up are asked for.
+#' @param b The right side, D numbers; or a matrix (D x L) with a column for each of several, which
+#'   share the components.
+#' @param ... Not used; the arguments below are named.
+#' @param k Number of different components wanted, between 1 and D; `NULL`, the default: D, at most
+#'   10.
+#' @param shrinkage Number above 0 and up to 1, the share of each move that is made.
+#' @param debias Whether the models are solved for exactly on their components.
+#' @param moves Number of moves at most; `NULL`, the default: 10 `k`. Small values of `shrinkage`
+#'   need more. A search that ends by it has the status `"move_limit"`.
+#'
+#' @return An object of class `system_fit`, see [system_fit].
+#'
+#' @section Cost: O(DL) a move, O(kD) memory besides `A`, whose symmetry is checked without a copy
+#' of it when it is dense. `debias` takes \eqn{O(k^2 D L)}{O(k^2 D L)} more.
+#'
+#' @section Errors: Of class `sparsels_error_input`: `A` not square, not symmetric (which entries)
+#' or not finite, `b` of another length, a tuning argument out of its range. Of class
+#' `sparsels_error_singular` besides: `A` that is found not to be positive definite, with the step
+#' and the component.
+#'
+#' @references Mallat, S. G., Zhang, Z. (1993). Matching pursuits with time-frequency dictionaries.
+#' IEEE Transactions on Signal Processing 41, 3397-3415. \doi{10.1109/78.258082}
+#'
+#' @inherit system_fit references
+#' @seealso [scdp()], [lars_path()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 12), 40)
+#' A <- crossprod(x) + diag(12) / 100
+#' b <- crossprod(x, x[, 3] - x[, 8] + rnorm(40) / 4)
+#' fit <- matching_pursuit(A, b, k = 4)
+#' fit
+#' # forward stagewise search
+#' matching_pursuit(A, b, k = 4, shrinkage = 0.1, moves = 500, debias = FALSE)
+#' @export
+matching_pursuit <- function(A, b, ..., k = NULL, shrinkage = 1, debias = TRUE, moves = NULL) {
+  check_dots(..., known = c("k", "shrinkage", "debias", "moves"))
+  system <- as_system(A, b)
+  k <- system_size(k, system)
+  if (!(is_number(shrinkage) && shrinkage > 0 && shrinkage <= 1)) {
+    refuse("shrinkage", "a number above 0 and up to 1", shrinkage)
+  }
+  if (is.null(moves)) moves <- 10 * k
+  control <- list(k = k, shrinkage = as.double(shrinkage), debias = check_flag(debias, "debias"),
+                  moves = check_count(moves, "moves"))
+  search <- pursue_moves(system, control)
+  models <- if (debias) debiased_models(system, search) else search$models
+  new_system_fit("matching_pursuit", system, search$steps, models, control, search$status,
+                 match.call())
+}
+
+# list of the support, the steps, the models as the last move of each size left them, the status
+pursue_moves <- function(system, control) {
+  support <- new_support(system)
+  w <- matrix(0, control$k, system$L)
+  gradient <- -system$b
+  nothing <- 1e-28 * max(rowSums(gradient^2))
+  free <- rep(TRUE, system$D)
+  log <- models <- list(logged_move("start", NA_integer_, support, w, gradient, system, row = 1L))
+  full <- function() length(support$set) == control$k
+  settled <- FALSE
+  while (length(log) <= control$moves && !(full() && control$debias)) {
+    score <- free * rowSums(gradient^2)
+    j <- first_most(score)
+    place <- match(j, support$set)
+    settled <- score[j] <= nothing || is.na(place) && full()
+    if (settled) break
+    action <- if (is.na(place)) "add" else "move"
+    if (is.na(place)) {
+      free[j] <- support$enter(j, length(log))
+      if (!free[j]) next
+      place <- length(support$set)
+    }
+    column <- support$columns[, place]
+    change <- control$shrinkage * gradient[j, ] / column[j]
+    w[place, ] <- w[place, ] - change
+    gradient <- gradient - tcrossprod(column, change)
+    move <- logged_move(action, j, support, w, gradient, system, row = length(log) + 1L)
+    log[[move$row]] <- move[c("action", "component", "size", "objective", "residual")]
+    models[[move$size + 1L]] <- move
+  }
+  status <- if (full() && (settled || control$debias)) "complete"
+  if (is.null(status)) status <- if (settled) "early_stop" else "move_limit"
+  list(support = support, steps = stacked(log), models = models, status = status)
+}
+
+# a row of the steps and the model they lead to
+logged_move <- function(action, component, support, w, gradient, system, row) {
+  S <- support$set
+  beta <- w[seq_along(S), , drop = FALSE]
+  list(action = action, component = component, size = length(S),
+       objective = sum(beta * (gradient - system$b)[S, ]) / 2, residual = sqrt(sum(gradient^2)),
+       components = S, beta = beta, row = row)
+}
+
+# rows of a path, each a list, as a data frame
+stacked <- function(rows, columns = c("action", "component", "size", "objective", "residual")) {
+  columns <- lapply(stats::setNames(nm = columns), function(name) unlist(lapply(rows, `[[`, name)))
+  as.data.frame(columns)
+}
+
+# The exact solutions on the components that were in after each addition.
+debiased_models <- function(system, search) {
+  S <- search$support$set
+  rows <- c(1L, which(search$steps$action == "add"))
+  z <- search$support$solve_factor(system$b[S, , drop = FALSE], transpose = TRUE)
+  lapply(0:length(S), function(size) {
+    lead <- seq_len(size)
+    beta <- search$support$solve_factor(z[lead, , drop = FALSE], size = size)
+    figures <- system_figures(system, S[lead], beta, search$support$times(beta))
+    c(list(components = S[lead], beta = beta, row = rows[size + 1L]), figures)
+  })
+}

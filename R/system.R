@@ -1,0 +1,394 @@
+# Linear systems A w = b and their sparse solutions: what scdp(), matching_pursuit() and lars_path()
+# share.
+
+#' Sparse solutions of a linear system
+#'
+#' What [scdp()] with `A` and `b`, [matching_pursuit()] and [lars_path()] return: solutions of
+#' \eqn{A w = b} with few nonzero entries, one for each number of them, and the methods that print,
+#' plot and use them.
+#'
+#' @details The system has a symmetric positive definite matrix \eqn{A} (D x D) and one or several
+#' right sides \eqn{b} (D x L). Its solution minimises the objective
+#' \deqn{w'Aw / 2 - b'w,}{w'Aw / 2 - b'w,}
+#' summed over the right sides; the residual is the norm of \eqn{c = A w - b}, which is also the
+#' gradient. Where \eqn{A = X'X} and \eqn{b = X'y}, the objective is half of the residual sum of
+#' squares less \eqn{\|y\|^2 / 2}{||y||^2 / 2}.
+#'
+#' A fit is a plain list without `A` and `b`:
+#' * `path`: data frame with a row for every step: `step` (0 is the start, \eqn{w = 0}), `action`
+#'   (`"start"`, `"add"`, `"drop"`, or `"move"` where a component that is in changes), `component`
+#'   (its number), `name`, `size` (components in after the step), `objective` and `residual` of what
+#'   the method had then, and for [lars_path()] `lambda`.
+#' * `coefficients`: element s + 1 is the model of size s with the lowest objective, or `NULL`:
+#'   `components` (numbers, in the order chosen), `beta` (s x L), `objective`, `residual` and `step`
+#'   (its row of the path).
+#' * `size`: the largest size, which the methods below take when they are given none.
+#' * `status`: `"complete"`; `"early_stop"` when no component was left that changes anything;
+#'   `"move_limit"`; `"interrupted"`.
+#' * `names` of the components (V1, V2, ... when `A` and `b` have none), their number `D`, `method`,
+#'   `control`, `call`.
+#'
+#' @param object,x A fit.
+#' @param size Number of components of the model wanted; `NULL` for the largest.
+#' @param lambda For fits of [lars_path()] in the place of `size`: any number from the last lambda
+#'   of the path upwards. The model is then the penalised one, between two steps too, whether or not
+#'   the fit has `debias`.
+#' @param index Whether to return numbers in the place of names.
+#' @param n Number of rows of the path to print.
+#' @param ... For `plot()`, graphical parameters such as `main` or `log`; else not used.
+#'
+#' @return `coef()`: named vector with all D entries, zeros included; a D x L matrix for several
+#'   right sides. `selected()`: names (or numbers) of the components in the order chosen. `plot()`
+#'   draws the objective of the model of every size and returns invisibly what it drew: a data frame
+#'   with `size`, `mean` (the objective), `residual`, `lower` and `upper` (equal to `mean`).
+#'   `tidy()`: a data frame with a row per component of the model, `output` (only for several right
+#'   sides), `term`, `order`, `estimate`. `glance()`: one row with `method`, `components` (D),
+#'   `outputs`, `size`, `objective`, `residual`, `status`.
+#'
+#' @section Errors: Of class `sparsels_error_input`: a size that the fit does not have, a `lambda`
+#' for a fit without one or below the end of its path.
+#'
+#' @references Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K.
+#' (2011). Sparse conjugate directions pursuit with application to fixed-size kernel models. Machine
+#' Learning 85, 109-148.
+#'
+#' @seealso [scdp()], [matching_pursuit()], [lars_path()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 12), 40)
+#' A <- crossprod(x) + diag(12) / 100
+#' b <- crossprod(x, x[, 3] - x[, 8] + rnorm(40) / 4)
+#' fit <- matching_pursuit(A, b, k = 4)
+#' fit
+#' selected(fit, size = 2)
+#' coef(fit, size = 2)
+#' tidy(fit)
+#' plot(fit)
+#' @name system_fit
+NULL
+
+# The system --------------------------------------------------------------------------------------
+
+# A (D x D) and b (D, or D x L), checked: list of D, L, b (D x L), A (a double matrix, a dgCMatrix
+# or the function j -> column j), diagonal (D, NULL when only columns are known) and names (D).
+as_system <- function(A, b) {
+  columns_only <- is.function(A)
+  if (!columns_only) A <- square_matrix(A)
+  b <- right_sides(b, if (!columns_only) nrow(A))
+  names <- list(if (!columns_only) colnames(A), rownames(b), paste0("V", seq_len(nrow(b))))
+  rownames(b) <- NULL
+  system <- list(D = nrow(b), L = ncol(b), b = b, A = A)
+  system$diagonal <- if (!columns_only) positive_diagonal(A)
+  system$names <- Filter(length, names)[[1L]]
+  system
+}
+
+square_matrix <- function(A) {
+  if (is.data.frame(A) || length(dim(A)) != 2L || is.character(A)) {
+    refuse("A", "a numeric matrix, or a function that returns its column j", A)
+  }
+  A <- as_values(A, "A")
+  if (nrow(A) != ncol(A) || !nrow(A)) {
+    stop_input(sprintf("`A` must be square, not %d x %d", nrow(A), ncol(A)))
+  }
+  bad <- if (inherits(A, "dgCMatrix")) sparse_not_finite(A) else dense_not_finite(A)
+  if (bad$count) {
+    stop_input(sprintf("`A` has %s (first: A[%d, %d])",
+                       counted(bad$count, "missing or infinite value"), bad$row, bad$column))
+  }
+  at <- asymmetry(A)
+  if (length(at)) stop_asymmetric(at[1L], at[2L], A[at[1L], at[2L]], A[at[2L], at[1L]])
+  A
+}
+
+stop_asymmetric <- function(i, j, above, below) {
+  stop_input(sprintf("`A` must be symmetric, but A[%d, %d] = %s and A[%d, %d] = %s",
+                     i, j, format(above), j, i, format(below)))
+}
+
+right_sides <- function(b, D) {
+  if (is.data.frame(b) || !(is.numeric(b) || isS4(b)) || length(dim(b)) > 2L || !length(b)) {
+    refuse("b", "a numeric vector, or a matrix with a column for each right side", b)
+  }
+  b <- as.matrix(b)
+  storage.mode(b) <- "double"
+  if (!is.null(D) && nrow(b) != D) {
+    stop_input(sprintf("`b` must have one value for each of the %s of `A`, not %d",
+                       counted(D, "row"), nrow(b)))
+  }
+  bad <- which(!is.finite(b))
+  if (length(bad)) {
+    stop_input(sprintf("`b` has %s (first: row %d)",
+                       counted(length(bad), "missing or infinite value"),
+                       (bad[1L] - 1L) %% nrow(b) + 1L))
+  }
+  b
+}
+
+positive_diagonal <- function(A) {
+  diagonal <- unname(if (is.matrix(A)) diag(A) else Matrix::diag(A))
+  low <- which(diagonal <= 0)
+  if (length(low)) {
+    stop_input(sprintf("`A` must be positive definite, but A[%d, %d] = %s", low[1L], low[1L],
+                       format(diagonal[low[1L]])), "sparsels_error_singular")
+  }
+  diagonal
+}
+
+# columns S of A, a plain D x length(S) matrix
+system_columns <- function(system, S) {
+  if (!is.function(system$A)) return(unname(as.matrix(system$A[, S, drop = FALSE])))
+  vapply(S, function(j) one_column(system, j), numeric(system$D))
+}
+
+one_column <- function(system, j) {
+  column <- system$A(j)
+  fine <- (is.numeric(column) || isS4(column)) && length(column) == system$D
+  if (fine) column <- as.double(column)
+  if (fine && all(is.finite(column))) return(column)
+  was <- if (fine) {
+    counted(sum(!is.finite(column)), "missing or infinite value")
+  } else {
+    describe(column)
+  }
+  stop_input(sprintf("`A(%d)` must be a column of %s, not %s", j,
+                     counted(system$D, "finite number"), was), "sparsels_error_argument")
+}
+
+# how many components are wanted
+system_size <- function(k, system) {
+  if (is.null(k)) return(min(system$D, 10L))
+  check_count(k, "k", system$D, "the order of `A`")
+}
+
+# first of the largest of some scores: smaller ones within 1e-12 are equal to it
+first_most <- function(score) which(score >= (1 - 1e-12) * max(score))[1L]
+
+# The support -------------------------------------------------------------------------------------
+
+# The components S that a search has chosen, with their columns of A and the upper triangle R of
+# R'R = A_SS. Both matrices have room to spare and change in place, which is why they live in an
+# environment of their own; columns beyond the support are 0.
+new_support <- function(system) {
+  given <- system
+  if (is.function(system$A)) system$A <- watched_columns(given)
+  set <- integer()
+  room <- min(system$D, 16L)
+  columns <- matrix(0, system$D, room)
+  factor <- matrix(0, room, room)
+
+  # Takes component j in, at a step that an error names. FALSE, and nothing is done, when the chosen
+  # ones explain it.
+  enter <- function(j, step) {
+    column <- system_columns(system, j)
+    own <- column[j]
+    size <- length(set)
+    across <- solve_factor(column[set], transpose = TRUE)
+    left <- own - sum(across^2)
+    if (own <= 0 || left < -1e-8 * own) {
+      stop_indefinite(step - 1L, j, left, system$names)
+    }
+    if (left <= dependent_term * own) return(FALSE)
+    if (size == room) make_room()
+    set[size + 1L] <<- j
+    columns[, size + 1L] <<- column
+    factor[seq_len(size), size + 1L] <<- across
+    factor[size + 1L, size + 1L] <<- sqrt(left)
+    TRUE
+  }
+
+  make_room <- function() {
+    more <- min(room, system$D - room)
+    columns <<- cbind(columns, matrix(0, system$D, more))
+    factor <<- rbind(cbind(factor, matrix(0, room, more)), matrix(0, more, room + more))
+    room <<- room + more
+  }
+
+  # Takes out the component at a place of S. R without its column is a triangle but for one entry
+  # below the diagonal of each later column, which rotations of two rows turn to 0.
+  leave <- function(place) {
+    size <- length(set)
+    later <- seq_len(size - place) + place
+    columns[, later - 1L] <<- columns[, later]
+    columns[, size] <<- 0
+    factor[, later - 1L] <<- factor[, later]
+    factor[, size] <<- 0
+    for (row in later - 1L) {
+      rest <- row:(size - 1L)
+      pair <- factor[row + 0:1, row]
+      turn <- rbind(pair, c(-pair[2L], pair[1L])) / sqrt(sum(pair^2))
+      factor[row + 0:1, rest] <<- turn %*% factor[row + 0:1, rest, drop = FALSE]
+      factor[row + 1L, row] <<- 0
+    }
+    set <<- set[-place]
+  }
+
+  # R^-1 right or, transposed, R'^-1 right, for the leading `size` components
+  solve_factor <- function(right, transpose = FALSE, size = length(set)) {
+    right <- as.matrix(right)
+    if (!size) return(right)
+    backsolve(factor, right, k = size, transpose = transpose)
+  }
+
+  # A_SS^-1 right
+  solve_system <- function(right) solve_factor(solve_factor(right, transpose = TRUE))
+
+  # A[, S] beta; fewer rows of beta are those of the leading components
+  times <- function(beta) columns %*% rbind(beta, matrix(0, room - nrow(beta), ncol(beta)))
+
+  environment()
+}
+
+# a component of which no more than this share of its diagonal is left depends on the chosen ones
+dependent_term <- 1e-12
+
+# The fit -----------------------------------------------------------------------------------------
+
+# `steps`: data frame with a row per step, the first of them the start: action, component, size,
+# objective, residual and what else the method has. `models`: element s + 1 is the best model of
+# size s or NULL: components, beta (s x L), objective, residual, row (of steps).
+new_system_fit <- function(method, system, steps, models, control, status, call) {
+  path <- cbind(step = seq_len(nrow(steps)) - 1L, steps[c("action", "component")],
+                name = system$names[steps$component],
+                steps[setdiff(names(steps), c("action", "component"))])
+  fit <- structure(list(
+    method = method, path = path, coefficients = lapply(models, name_model, system = system),
+    size = length(models) - 1L, names = system$names, D = system$D, control = control, call = call,
+    status = status
+  ), class = c(method, "system_fit"))
+  if (status == "interrupted") {
+    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far", done_words(path)),
+                  "sparsels_interrupted")
+  }
+  fit
+}
+
+name_model <- function(model, system) {
+  if (is.null(model)) return(NULL)
+  dimnames(model$beta) <- list(system$names[model$components], colnames(system$b))
+  c(model[c("components", "beta", "objective", "residual")], step = model$row - 1L)
+}
+
+# Steps that add `components` one at a time; objective and residual of the sizes 0, 1, ...
+adding_steps <- function(components, objective, residual) {
+  data.frame(action = rep(c("start", "add"), c(1L, length(components))),
+             component = c(NA, components), size = 0:length(components),
+             objective = objective, residual = residual)
+}
+
+# objective and residual of a model, from A[, components] beta
+system_figures <- function(system, components, beta, product) {
+  gradient <- product - system$b
+  own <- gradient[components, , drop = FALSE] - system$b[components, , drop = FALSE]
+  list(objective = sum(beta * own) / 2, residual = sqrt(sum(gradient^2)))
+}
+
+# the model of a size or, for lars_path(), of a lambda
+system_model <- function(fit, size, lambda) {
+  if (is.null(lambda)) return(model_of(fit, size))
+  if (is.null(fit$knots)) stop_input("only a fit of lars_path() has models by `lambda`")
+  if (!is.null(size)) stop_input("give either `size` or `lambda`, not both")
+  between_knots(fit, lambda)
+}
+
+#' @rdname system_fit
+#' @export
+coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_dots(..., known = c("size", "lambda"))
+  model <- system_model(object, size, lambda)
+  w <- matrix(0, object$D, ncol(model$beta), dimnames = list(object$names, colnames(model$beta)))
+  w[model$components, ] <- model$beta
+  drop_output(w)
+}
+
+#' @rdname system_fit
+#' @export
+selected.system_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  components <- system_model(object, size, lambda)$components
+  if (check_flag(index, "index")) components else object$names[components]
+}
+
+#' @rdname system_fit
+#' @export
+print.system_fit <- function(x, n = 6L, ...) {
+  cat(sprintf("%s: A w = b of order %d%s\n", x$method, x$D, outputs_words(x)))
+  model <- model_of(x)
+  cat(sprintf("size %d: objective %s, residual %s\n", x$size, format(model$objective, digits = 4),
+              format(model$residual, digits = 4)))
+  if (x$status != "complete") cat(solution_words(x), "\n", sep = "")
+  if (n > 0L) print_steps(x, n)
+  invisible(x)
+}
+
+outputs_words <- function(fit) {
+  outputs <- ncol(model_of(fit)$beta)
+  if (outputs > 1L) sprintf(", %d right sides", outputs) else ""
+}
+
+solution_words <- function(fit) {
+  switch(fit$status,
+    early_stop = "stopped early: no component is left that changes anything",
+    interrupted = "interrupted: this is the path up to there",
+    move_limit = sprintf("stopped after %d moves, its limit", fit$control$moves)
+  )
+}
+
+print_steps <- function(fit, n) {
+  cat("path:\n")
+  text <- utils::head(fit$path, n)
+  text$component <- NULL
+  text$name[is.na(text$name)] <- ""
+  for (figure in intersect(c("objective", "residual", "lambda"), names(text))) {
+    text[[figure]] <- format(text[[figure]], digits = 4)
+  }
+  print(text, row.names = FALSE, right = TRUE)
+  more <- nrow(fit$path) - nrow(text)
+  if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, "more step")))
+}
+
+#' @exportS3Method
+plot_data.system_fit <- function(x, ...) {
+  models <- Filter(Negate(is.null), x$coefficients)
+  objective <- vapply(models, `[[`, 0, "objective")
+  with_bars(data.frame(
+    size = lengths(lapply(models, `[[`, "components")), mean = objective, se = NA_real_,
+    residual = vapply(models, `[[`, 0, "residual")
+  ))
+}
+
+#' @rdname system_fit
+#' @export
+plot.system_fit <- function(x, ...) {
+  data <- plot_data(x)
+  words <- list(main = sprintf("%s: A w = b of order %d", x$method, x$D), xlab = "components",
+                ylab = "w'Aw / 2 - b'w")
+  empty_plot(data$size, data, words, ...)
+  draw_curve(data$size, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
+  invisible(data)
+}
+
+#' @rdname system_fit
+#' @method tidy system_fit
+#' @export
+tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
+  check_dots(..., known = c("size", "lambda"))
+  model <- system_model(x, size, lambda)
+  outputs <- ncol(model$beta)
+  count <- length(model$components)
+  names <- colnames(model$beta)
+  if (is.null(names)) names <- paste0("b", seq_len(outputs))
+  table <- data.frame(output = rep(names, each = count),
+                      term = rep(x$names[model$components], outputs),
+                      order = rep(seq_len(count), outputs), estimate = as.vector(model$beta))
+  if (outputs > 1L) table else table[-1L]
+}
+
+#' @rdname system_fit
+#' @method glance system_fit
+#' @export
+glance.system_fit <- function(x, ...) {
+  check_dots(..., known = character())
+  model <- model_of(x)
+  data.frame(method = x$method, components = x$D, outputs = ncol(model$beta), size = x$size,
+             objective = model$objective, residual = model$residual, status = x$status)
+}
