@@ -36,7 +36,8 @@
 #' @param gamma The regularisation constant, a positive number: large values fit the training rows
 #'   closely. `NULL`: [tune_lssvm()] finds it.
 #' @param prototypes What the pursuit chooses from: a share of the rows (below 1), a number of them,
-#'   row numbers or names, a matrix of points, or `NULL` for all rows. Duplicates are set aside.
+#'   row numbers or names, a matrix of points, or `NULL` for all rows. Duplicates are set aside. A
+#'   share or number is drawn, `set.seed()` before the call reproduces it.
 #' @param select How prototypes are chosen when their number is given, a method of [select_basis()]:
 #'   `"k_center"`, `"random"`, `"renyi"` (needs a kernel) or `"kmeans"`.
 #' @param solver `"scdp"`, `"full"` or `"nystrom"`.
@@ -48,7 +49,9 @@
 #' @param intercept `"candidate"`, `"forced"` or `"none"`.
 #' @param score,candidates As in [scdp()].
 #' @param window,change The pursuit stops early at a size whose error differs from the mean of the
-#'   `window` sizes before by less than the share `change`; never when that is 0.
+#'   `window` sizes before by less than the share `change`, (38) of the paper; never when that is 0.
+#'   An error that falls and rises again also crosses that mean: the smaller `change` is, the less
+#'   often by chance.
 #' @param refit Whether the model of the chosen size is solved once more by a QR decomposition of
 #'   its rows, which keeps twice the digits.
 #' @param threads Number of OpenMP threads, over folds and prototypes.
@@ -81,7 +84,7 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
                      select = "k_center", solver = c("scdp", "full", "nystrom"), k = NULL,
                      folds = 10, size_rule = 0.1, intercept = c("candidate", "forced", "none"),
                      score = c("residual", "normalised", "ols"), candidates = NULL, window = 10,
-                     change = 1e-3, refit = FALSE, standardize = TRUE, threads = 1) {
+                     change = 1e-4, refit = FALSE, standardize = TRUE, threads = 1) {
   model <- fs_model(prototypes, select, solver, k, folds, intercept, score, candidates, size_rule,
                     window, change, refit, threads)
   problem <- fitter_problem(x, y, ..., data = data,
@@ -111,7 +114,7 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
 # What the model is, but for its kernel and gamma; those that need no data are checked.
 fs_model <- function(prototypes = 0.3, select = "k_center", solver = "scdp", k = NULL, folds = 10,
                      intercept = "candidate", score = "residual", candidates = NULL,
-                     size_rule = 0.1, window = 10, change = 1e-3, refit = FALSE, threads = 1) {
+                     size_rule = 0.1, window = 10, change = 1e-4, refit = FALSE, threads = 1) {
   list(
     prototypes = prototypes,
     select = check_choice(select, "select", c("k_center", "random", "renyi", "kmeans")),

@@ -54,14 +54,17 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
   )
 }
 
-# rows sorted by fold and times their root weight, for src/fixed-size.c
+# rows sorted by fold and times their root weight, for src/fixed-size.c; K is copied only where it
+# has to be
 fs_machine <- function(setup, columns, rows, ids) {
   problem <- setup$problem
   root_w <- sqrt(problem$weights)[rows]
-  response <- unname(problem$y[rows, , drop = FALSE])
+  response <- problem$y[rows, , drop = FALSE]
+  K <- columns$K
+  if (is.unsorted(rows)) K <- K[rows, , drop = FALSE]
+  if (any(root_w != 1)) K <- root_w * K
   list(
-    K = unname(root_w * columns$K[rows, , drop = FALSE]), own = unname(columns$own),
-    z = root_w * setup$z[rows, , drop = FALSE], y = root_w * response,
+    K = K, own = columns$own, z = root_w * setup$z[rows, , drop = FALSE], y = root_w * response,
     response = response, root_w = root_w, start = as.integer(c(0, cumsum(table(ids)))),
     nu = covariate_ridge
   )

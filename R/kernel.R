@@ -313,26 +313,15 @@ check_precomputed <- function(x) {
   invisible(x)
 }
 
-# The first c(i, j), i > j, at which a square matrix is not symmetric, NULL when there is none. A
-# dense one is compared in blocks small enough for a cache, without a copy of it.
+# Where a square matrix is not symmetric, c(i, j), beyond 1e-8 of what its diagonal allows an entry
+# of a positive semidefinite matrix to be; NULL when it is nowhere.
 asymmetry <- function(x) {
-  if (inherits(x, "dgCMatrix")) return(sparse_asymmetry(x))
-  for (block in value_blocks(ncol(x), 20 * nrow(x))) {
-    rest <- block[1L]:nrow(x)
-    below <- x[rest, block, drop = FALSE]
-    gap <- abs(below - t(x[block, rest, drop = FALSE]))
-    allowed <- 1e-8 * max(abs(below))
-    if (max(gap) > allowed) {
-      first <- which(gap > allowed, arr.ind = TRUE)
-      return(c(rest[first[1L, 1L]], block[first[1L, 2L]]))
-    }
-  }
-}
-
-sparse_asymmetry <- function(x) {
+  root <- sqrt(abs(if (is.matrix(x)) diag(x) else Matrix::diag(x)))
+  if (is.matrix(x)) return(.Call(C_asymmetry, x, root, 1e-8))
   gap <- x - Matrix::t(x)
-  first <- which(abs(gap@x) > 1e-8 * max(0, abs(x@x)))[1L]
-  if (!is.na(first)) c(gap@i[first] + 1L, findInterval(first - 1L, gap@p))
+  column <- rep(seq_len(ncol(gap)), diff(gap@p))
+  first <- which(abs(gap@x) > 1e-8 * root[gap@i + 1L] * root[column])[1L]
+  if (!is.na(first)) c(gap@i[first] + 1L, column[first])
 }
 
 # Values ------------------------------------------------------------------------------------------

@@ -31,8 +31,8 @@
 #'
 #' A component that those in S explain, up to 1e-12 of its diagonal, does not come in: it can do
 #' nothing that they cannot. Where `A` is singular and b not in its range, there is no minimum for
-#' small \eqn{\lambda}; the path ends before, with a warning. Ties, differences within 1e-12, go to the lowest component, and lambdas
-#' below 1e-12 of the first are 0.
+#' small \eqn{\lambda}{lambda}; the path ends before, with a warning. Ties, differences within
+#' 1e-12, go to the lowest component, and lambdas below 1e-12 of the first are 0.
 #'
 #' @inheritParams matching_pursuit
 #' @param b The right side, D numbers.
@@ -41,8 +41,8 @@
 #'
 #' @return An object of class `system_fit`, see [system_fit]; its path has the column `lambda`
 #'   besides. In `fit$knots` are the solutions at its rows: `components` and `beta`. Its status is
-#'   `"early_stop"` when the path ended with fewer than k components, and `"move_limit"` after 50 `k`
-#'   steps.
+#'   `"early_stop"` when the path ended with fewer than k components, and `"move_limit"` after 50
+#'   `k` steps.
 #'
 #' @section Cost: \eqn{O(kD + k^2)} a step, with k for the components in, and as many steps as there
 #' are additions and drops; O(kD) memory besides `A`.
@@ -52,7 +52,10 @@
 #' @references Efron, B., Hastie, T., Johnstone, I., Tibshirani, R. (2004). Least angle regression.
 #' The Annals of Statistics 32, 407-499. \doi{10.1214/009053604000000067}
 #'
-#' @inherit system_fit references
+#' Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K. (2011). Sparse
+#' conjugate directions pursuit with application to fixed-size kernel models. Machine Learning 85,
+#' 109-148.
+#'
 #' @seealso [l1_path()], [scdp()], [matching_pursuit()]
 #' @examples
 #' set.seed(1)

@@ -54,6 +54,8 @@
 #' Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K. (2011). Sparse
 #' conjugate directions pursuit with application to fixed-size kernel models. Machine Learning 85,
 #' 109-148. \doi{10.1007/s10994-011-5253-8}
+#' @note The package kernlab has a function of this name; where both are attached, say
+#'   `sparsels::lssvm()`.
 #' @seealso [fs_lssvm()] for the model on few prototypes, [tune_lssvm()] for a finer search of gamma
 #'   and \eqn{\sigma^2}{sigma^2}
 #' @examples

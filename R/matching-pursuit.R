@@ -47,7 +47,10 @@
 #' @references Mallat, S. G., Zhang, Z. (1993). Matching pursuits with time-frequency dictionaries.
 #' IEEE Transactions on Signal Processing 41, 3397-3415. \doi{10.1109/78.258082}
 #'
-#' @inherit system_fit references
+#' Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K. (2011). Sparse
+#' conjugate directions pursuit with application to fixed-size kernel models. Machine Learning 85,
+#' 109-148.
+#'
 #' @seealso [scdp()], [lars_path()]
 #' @examples
 #' set.seed(1)

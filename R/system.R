@@ -103,7 +103,7 @@ square_matrix <- function(A) {
 
 stop_asymmetric <- function(i, j, above, below) {
   stop_input(sprintf("`A` must be symmetric, but A[%d, %d] = %s and A[%d, %d] = %s",
-                     i, j, format(above), j, i, format(below)))
+                     i, j, format(above, digits = 12L), j, i, format(below, digits = 12L)))
 }
 
 right_sides <- function(b, D) {
@@ -303,7 +303,8 @@ coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
 
 #' @rdname system_fit
 #' @export
-selected.system_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+selected.system_fit <- function(object, size = NULL, # nolint: object_name_linter.
+                                index = FALSE, lambda = NULL) {
   components <- system_model(object, size, lambda)$components
   if (check_flag(index, "index")) components else object$names[components]
 }
@@ -347,7 +348,7 @@ print_steps <- function(fit, n) {
 }
 
 #' @exportS3Method
-plot_data.system_fit <- function(x, ...) {
+plot_data.system_fit <- function(x, ...) { # nolint: object_name_linter.
   models <- Filter(Negate(is.null), x$coefficients)
   objective <- vapply(models, `[[`, 0, "objective")
   with_bars(data.frame(

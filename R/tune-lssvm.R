@@ -36,7 +36,7 @@
 #' @param gamma `NULL`, or the gamma to use: a positive number, one over the weight of the penalty.
 #' @param solver Whose error it is: `"scdp"`, `"full"` or `"nystrom"`, the solvers of [fs_lssvm()],
 #'   or `"lssvm"` for [lssvm()], the model on all rows.
-#' @param prototypes,select,k,score,candidates As in [fs_lssvm()]; not used for
+#' @param prototypes,select,k,score,candidates,window,change As in [fs_lssvm()]; not used for
 #'   `solver = "lssvm"`.
 #' @param intercept `"candidate"`, `"forced"` or `"none"`, as in [fs_lssvm()]; for
 #'   `solver = "lssvm"` the first two are the same.
@@ -92,11 +92,12 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
                        kernel = NULL, gamma = NULL, prototypes = 0.3, select = "k_center",
                        solver = c("scdp", "full", "nystrom", "lssvm"), k = NULL, folds = 10,
                        budget = 100, intercept = c("candidate", "forced", "none"),
-                       score = c("residual", "normalised", "ols"), candidates = NULL,
-                       standardize = TRUE, threads = 1) {
+                       score = c("residual", "normalised", "ols"), candidates = NULL, window = 10,
+                       change = 1e-4, standardize = TRUE, threads = 1) {
   solver <- check_choice(solver[1L], "solver", c("scdp", "full", "nystrom", "lssvm"))
   model <- fs_model(prototypes, select, if (solver == "lssvm") "full" else solver, k, folds,
-                    intercept, score, candidates, threads = threads)
+                    intercept, score, candidates, window = window, change = change,
+                    threads = threads)
   model$solver <- solver
   problem <- fitter_problem(x, y, ..., data = data,
                             intercept = unless_stated(x, model$intercept != "none",

@@ -16,11 +16,13 @@ enum {
   BLOCK = 64    /* terms between two looks at them */
 };
 
-/* Columns of T'T over all rows, formed when they are first asked for. */
+/* Columns of T'T, formed when they are first asked for: over all rows, or where there is room for
+   it, over each fold. */
 struct products {
   ptrdiff_t count;
+  int parts;       /* 1, or as many as folds */
   int *slot;       /* D, where a column is, -1 if it is not */
-  double *columns; /* D x room */
+  double *columns; /* D x parts x room */
   double *batch;   /* m x BATCH, room */
 };
 
@@ -56,25 +58,25 @@ static double penalty(const struct fixed_size *fs, double lambda, ptrdiff_t i, p
 
 /* ---- products ---- */
 
-/* Entries of some columns of T'T, the batch, at `block` terms from `first` on. */
+/* Entries of some columns of T'T, the batch, at `block` terms from `first` on, over the rows from
+   `row` to `end`; columns of out are `apart` apart. */
 static void multiply_block(const struct fixed_size *fs, const double *batch, ptrdiff_t count,
-    ptrdiff_t first, ptrdiff_t block, double *out) {
-  const ptrdiff_t D = count_terms(fs);
+    ptrdiff_t first, ptrdiff_t block, ptrdiff_t row, ptrdiff_t end, ptrdiff_t apart, double *out) {
   double part[BATCH];
-  for (ptrdiff_t from = 0; from < fs->m; from += CHUNK) {
-    const ptrdiff_t rows = fs->m - from < CHUNK ? fs->m - from : CHUNK;
+  for (ptrdiff_t from = row; from < end; from += CHUNK) {
+    const ptrdiff_t rows = end - from < CHUNK ? end - from : CHUNK;
     for (ptrdiff_t j = first; j < first + block; j++) {
       lanes_dots(rows, term(fs, j) + from, count, batch + from, fs->m, part);
       for (ptrdiff_t i = 0; i < count; i++)
-        out[j + i * D] = part[i] + (from > 0 ? out[j + i * D] : 0);
+        out[j + i * apart] = part[i] + (from > row ? out[j + i * apart] : 0);
     }
   }
 }
 
 static void form_columns(const struct fixed_size *fs, struct products *products,
     const ptrdiff_t *wanted, ptrdiff_t count, int threads) {
-  const ptrdiff_t D = count_terms(fs), blocks = (D + BLOCK - 1) / BLOCK;
-  double *out = products->columns + products->count * D;
+  const ptrdiff_t D = count_terms(fs), blocks = (D + BLOCK - 1) / BLOCK, parts = products->parts;
+  double *out = products->columns + products->count * D * parts;
   for (ptrdiff_t i = 0; i < count; i++) {
     memcpy(products->batch + i * fs->m, term(fs, wanted[i]), (size_t)fs->m * sizeof(double));
     products->slot[wanted[i]] = (int)products->count++;
@@ -82,9 +84,13 @@ static void form_columns(const struct fixed_size *fs, struct products *products,
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
 #endif
-  for (ptrdiff_t block = 0; block < blocks; block++) {
-    const ptrdiff_t first = block * BLOCK;
-    multiply_block(fs, products->batch, count, first, D - first < BLOCK ? D - first : BLOCK, out);
+  for (ptrdiff_t b = 0; b < blocks; b++) {
+    const ptrdiff_t first = b * BLOCK, block = D - first < BLOCK ? D - first : BLOCK;
+    for (ptrdiff_t p = 0; p < parts; p++) {
+      const ptrdiff_t row = parts > 1 ? fs->start[p] : 0,
+                      end = parts > 1 ? fs->start[p + 1] : fs->m;
+      multiply_block(fs, products->batch, count, first, block, row, end, D * parts, out + p * D);
+    }
   }
   (void)threads;
 }
@@ -107,22 +113,28 @@ static void form_missing(const struct fixed_size *fs, struct products *products,
     form_columns(fs, products, wanted, count, threads);
 }
 
-/* Column j of a run's system: all rows less the fold's, and the penalty; below it the fold's rows
-   of term j. */
+/* out (D) := column j of T'T over the rows that a run trains on. */
+static void trained_column(const struct run *run, ptrdiff_t j, double *out) {
+  const struct fixed_size *fs = run->fs;
+  const ptrdiff_t D = count_terms(fs), parts = run->products->parts;
+  const double *part = run->products->columns + run->products->slot[j] * D * parts;
+  memset(out, 0, (size_t)D * sizeof(double));
+  for (ptrdiff_t p = 0; p < parts; p++)
+    if (parts == 1 || fs->start[p] != run->from || fs->start[p + 1] != run->from + run->rows)
+      lanes_shift(D, out, -1, part + p * D);
+  if (parts == 1 && run->rows > 0)
+    for (ptrdiff_t i = 0; i < D; i++)
+      out[i] -= lanes_dot(run->rows, term(fs, j) + run->from, term(fs, i) + run->from);
+}
+
+/* Column j of a run's system, and below it the fold's rows of term j. */
 static int run_column(struct system *system, ptrdiff_t j, double *out) {
   const struct run *run = system->self;
-  const struct fixed_size *fs = run->fs;
-  const ptrdiff_t D = count_terms(fs);
-  const double *all = run->products->columns + run->products->slot[j] * D;
-  const double *held = term(fs, j) + run->from;
-  for (ptrdiff_t i = 0; i < D; i++)
-    out[i] = all[i];
-  if (run->rows > 0)
-    for (ptrdiff_t i = 0; i < D; i++)
-      out[i] -= lanes_dot(run->rows, held, term(fs, i) + run->from);
-  for (ptrdiff_t i = 0; i < D; i++) /* last: it may be small beside what the fold takes away */
-    out[i] += penalty(fs, run->lambda, i, j);
-  memcpy(out + D, held, (size_t)run->rows * sizeof(double));
+  const ptrdiff_t D = system->D;
+  trained_column(run, j, out);
+  for (ptrdiff_t i = 0; i < D; i++) /* last: it may be small beside what a fold takes away */
+    out[i] += penalty(run->fs, run->lambda, i, j);
+  memcpy(out + D, term(run->fs, j) + run->from, (size_t)run->rows * sizeof(double));
   return 0;
 }
 
@@ -132,6 +144,12 @@ static ptrdiff_t most_columns(
     const struct fixed_size *fs, const struct fixed_size_control *control, int count) {
   const double asked = (double)(fs->folds + 1) * control->pursuit.k * count;
   return asked < (double)count_terms(fs) ? (ptrdiff_t)asked : count_terms(fs);
+}
+
+/* Columns are kept by fold where that takes no more room than the terms. */
+static int count_parts(
+    const struct fixed_size *fs, const struct fixed_size_control *control, int count) {
+  return fs->folds > 1 && fs->folds * most_columns(fs, control, count) <= fs->m ? fs->folds : 1;
 }
 
 static ptrdiff_t fold_rows(const struct fixed_size *fs, int v) {
@@ -152,8 +170,9 @@ size_t fixed_size_work(
   for (int v = 0; v <= fs->folds; v++)
     bytes += run_work(fs, control, v);
   bytes += runs * D * (2 + (size_t)fs->L) * sizeof(double);
-  bytes += (D * (size_t)most_columns(fs, control, count) + m * BATCH + m * (size_t)fs->L) *
-           sizeof(double);
+  const size_t columns = (size_t)most_columns(fs, control, count);
+  bytes += D * columns * (size_t)count_parts(fs, control, count) * sizeof(double);
+  bytes += (m * BATCH + m * (size_t)fs->L) * sizeof(double);
   return bytes + (D + m) * sizeof(int);
 }
 
@@ -265,7 +284,8 @@ static struct machine lay_out(const struct fixed_size *fs, const struct fixed_si
   struct machine machine = {.fs = fs, .control = control, .host = host, .run = work};
   double *next = (double *)(void *)(machine.run + fs->folds + 1);
   machine.products.columns = next;
-  machine.products.batch = next + D * most_columns(fs, control, count);
+  machine.products.parts = count_parts(fs, control, count);
+  machine.products.batch = next + D * most_columns(fs, control, count) * machine.products.parts;
   machine.residual = machine.products.batch + m * BATCH;
   next = machine.residual + m * L;
   for (int v = 0; v <= fs->folds; v++) {

@@ -370,6 +370,18 @@ static SEXP C_column_moments(SEXP x, SEXP w, SEXP centred) {
   return out;
 }
 
+/* Row and column, from 1, of an entry unlike its mirror image; NULL when there is none. */
+static SEXP C_asymmetry(SEXP A, SEXP root, SEXP share) {
+  const ptrdiff_t n = ncols(A), place = asymmetric_entry(n, REAL(A), REAL(root), asReal(share));
+  if (place < 0)
+    return R_NilValue;
+  SEXP at = PROTECT(allocVector(INTSXP, 2));
+  INTEGER(at)[0] = (int)(place % n) + 1;
+  INTEGER(at)[1] = (int)(place / n) + 1;
+  UNPROTECT(1);
+  return at;
+}
+
 /* ---- models with an l1 penalty ---- */
 
 /* A solution as R keeps it: features count from 1. */
@@ -636,6 +648,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_best_subset, 2),
     ENTRY(C_l1_path, 2),
     ENTRY(C_column_moments, 3),
+    ENTRY(C_asymmetry, 3),
     ENTRY(C_safe_bounds, 2),
     ENTRY(C_safe_reach, 2),
     ENTRY(C_hinge_gap_bounds, 2),

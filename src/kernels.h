@@ -69,6 +69,10 @@ void working_column(const struct problem *pb, ptrdiff_t j, double *out);
 void column_moments(ptrdiff_t m, ptrdiff_t n, const double *x, const double *w, int centred,
     double *centre, double *squares);
 
+/* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
+   share * root_i * root_j, -1 when there is none. O(n^2). */
+ptrdiff_t asymmetric_entry(ptrdiff_t n, const double *A, const double *root, double share);
+
 /* ---- criterion.c: how good is a model, told from its held-out residuals ---- */
 
 enum criterion { SQUARED = 0, ERROR = 1, ABSOLUTE = 2, AUC = 3, USER = 4 };

@@ -2,6 +2,7 @@
 #include "kernels.h"
 #include "lanes.h"
 #include "matrix.h"
+#include <math.h>
 
 void working_column(const struct problem *pb, ptrdiff_t j, double *out) {
   const ptrdiff_t m = pb->m;
@@ -29,4 +30,15 @@ void column_moments(ptrdiff_t m, ptrdiff_t n, const double *x, const double *w, 
     centre[j] = c;
     squares[j] = lanes_centred_square(m, column, c, w);
   }
+}
+
+ptrdiff_t asymmetric_entry(ptrdiff_t n, const double *A, const double *root, double share) {
+  enum { TILE = 32 }; /* so that neither half is read across its columns from afar */
+  for (ptrdiff_t left = 0; left < n; left += TILE)
+    for (ptrdiff_t top = left; top < n; top += TILE)
+      for (ptrdiff_t j = left; j < left + TILE && j < n; j++)
+        for (ptrdiff_t i = top > j ? top : j + 1; i < top + TILE && i < n; i++)
+          if (fabs(A[i + j * n] - A[j + i * n]) > share * root[i] * root[j])
+            return i + j * n;
+  return -1;
 }
