@@ -54,7 +54,7 @@
 #'
 #' Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K. (2011). Sparse
 #' conjugate directions pursuit with application to fixed-size kernel models. Machine Learning 85,
-#' 109-148.
+#' 109-148. \doi{10.1007/s10994-011-5253-8}
 #'
 #' @seealso [l1_path()], [scdp()], [matching_pursuit()]
 #' @examples
@@ -95,7 +95,7 @@ follow_path <- function(system, control) {
   step <- list(action = "start", component = NA_integer_)
   log <- list()
   status <- NULL
-  while (is.null(status)) {
+  tryCatch(while (is.null(status)) {
     line <- path_line(system, support, at$sign)
     found <- enter_next(system, support, line, at, control, length(log) + 1L)
     knot <- found$knot
@@ -109,7 +109,10 @@ follow_path <- function(system, control) {
     }
     at <- pass_knot(at, support, knot)
     step <- knot
-  }
+  }, interrupt = function(condition) {
+    if (!length(log)) raise_interrupt()
+    status <<- "interrupted"
+  })
   list(log = log, status = status)
 }
 

@@ -49,7 +49,7 @@
 #'
 #' Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K. (2011). Sparse
 #' conjugate directions pursuit with application to fixed-size kernel models. Machine Learning 85,
-#' 109-148.
+#' 109-148. \doi{10.1007/s10994-011-5253-8}
 #'
 #' @seealso [scdp()], [lars_path()]
 #' @examples
@@ -87,8 +87,8 @@ pursue_moves <- function(system, control) {
   free <- rep(TRUE, system$D)
   log <- models <- list(logged_move("start", NA_integer_, support, w, gradient, system, row = 1L))
   full <- function() length(support$set) == control$k
-  settled <- FALSE
-  while (length(log) <= control$moves && !(full() && control$debias)) {
+  settled <- interrupted <- FALSE
+  tryCatch(while (length(log) <= control$moves && !(full() && control$debias)) {
     score <- free * rowSums(gradient^2)
     j <- first_most(score)
     place <- match(j, support$set)
@@ -105,10 +105,13 @@ pursue_moves <- function(system, control) {
     w[place, ] <- w[place, ] - change
     gradient <- gradient - tcrossprod(column, change)
     move <- logged_move(action, j, support, w, gradient, system, row = length(log) + 1L)
-    log[[move$row]] <- move[c("action", "component", "size", "objective", "residual")]
     models[[move$size + 1L]] <- move
-  }
-  status <- if (full() && (settled || control$debias)) "complete"
+    log[[move$row]] <- move[c("action", "component", "size", "objective", "residual")]
+  }, interrupt = function(condition) interrupted <<- TRUE)
+  # a component that had come in without its move is not counted
+  models <- models[seq_len(log[[length(log)]]$size + 1L)]
+  status <- if (interrupted) "interrupted"
+  if (is.null(status) && full() && (settled || control$debias)) status <- "complete"
   if (is.null(status)) status <- if (settled) "early_stop" else "move_limit"
   list(support = support, steps = stacked(log), models = models, status = status)
 }
@@ -130,9 +133,9 @@ stacked <- function(rows, columns = c("action", "component", "size", "objective"
 
 # The exact solutions on the components that were in after each addition.
 debiased_models <- function(system, search) {
-  S <- search$support$set
   rows <- c(1L, which(search$steps$action == "add"))
-  z <- search$support$solve_factor(system$b[S, , drop = FALSE], transpose = TRUE)
+  S <- search$support$set[seq_len(length(rows) - 1L)]
+  z <- search$support$solve_factor(system$b[S, , drop = FALSE], transpose = TRUE, size = length(S))
   lapply(0:length(S), function(size) {
     lead <- seq_len(size)
     beta <- search$support$solve_factor(z[lead, , drop = FALSE], size = size)

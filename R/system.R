@@ -50,7 +50,7 @@
 #'
 #' @references Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K.
 #' (2011). Sparse conjugate directions pursuit with application to fixed-size kernel models. Machine
-#' Learning 85, 109-148.
+#' Learning 85, 109-148. \doi{10.1007/s10994-011-5253-8}
 #'
 #' @seealso [scdp()], [matching_pursuit()], [lars_path()]
 #' @examples

@@ -220,3 +220,32 @@ test_that("every refusal of a system", {
     refusal(glance(fit, size = 1))
   })
 })
+
+test_that("Ctrl-C keeps the steps done", {
+  skip_on_cran()
+  skip_on_os("windows")
+  set.seed(932)
+  x <- matrix(rnorm(300), 25)
+  A <- crossprod(x)
+  b <- rnorm(12)
+  for (method in list(matching_pursuit, lars_path)) for (debias in c(TRUE, FALSE)) {
+    asked <- 0
+    column <- function(j) {
+      asked <<- asked + 1
+      if (asked == 4) {
+        tools::pskill(Sys.getpid(), tools::SIGINT)
+        for (i in 1:5000) identity(i)
+      }
+      A[, j]
+    }
+    expect_warning(fit <- method(column, b, k = 8, debias = debias),
+                   "interrupted: the fit holds the .* done so far", class = "sparsels_interrupted")
+    expect_identical(fit$status, "interrupted")
+    # a step of the path is whole when the next component is known
+    expect_identical(fit$size, if (identical(method, lars_path)) 2L else 3L)
+    whole <- method(A, b, k = 8, debias = debias)
+    expect_equal(fit$path, whole$path[seq_len(nrow(fit$path)), ])
+    for (size in 0:1) expect_equal(coef(fit, size = size), coef(whole, size = size))
+    expect_output(print(fit), "interrupted")
+  }
+})
