@@ -291,19 +291,13 @@ size_axis <- function(data) {
 
 chosen_label <- function(fit) sprintf("chosen, size = %d", fit$size)
 
+# what draw_errors() wants to know
+marked_size <- function(fit, data) {
+  list(at = data$size, best = data$chosen, label = chosen_label(fit))
+}
+
 draw_sizes <- function(fit, data, ...) {
-  styles <- size_styles(fit)
-  words <- list(main = plot_title(fit), ylab = squared_axis(fit), xlab = size_axis(data))
-  empty_plot(data$size, data, words, ...)
-  for (i in rev(seq_len(nrow(styles)))) {
-    part <- data[data$curve == styles$curve[i], ]
-    draw_curve(part$size, part, styles[i, ])
-  }
-  chosen <- data[data$chosen, ]
-  graphics::points(chosen$size, chosen$mean, pch = 16, cex = 1.3, col = mark_colour)
-  legend_above(c(styles$label, chosen_label(fit)), col = c(styles$colour, mark_colour),
-    lty = c(styles$line, NA), pch = c(styles$mark, 16), lwd = 2, seg.len = 3
-  )
+  draw_errors(fit, data, size_styles(fit), marked_size(fit, data), size_axis(data), ...)
 }
 
 boundary_data <- function(fit, size, newdata) {
@@ -431,19 +425,7 @@ autoplot.fs_lssvm <- function(object, # nolint: object_name_linter.
 }
 
 gg_sizes <- function(fit, data) {
-  styles <- size_styles(fit)
-  .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(.data$size, .data$mean,
-    colour = .data$curve, linetype = .data$curve
-  )) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(ymin = .data$lower, ymax = .data$upper), alpha = 0.6, linetype = 1
-    ) +
-    ggplot2::geom_line() +
-    ggplot2::geom_point(data = data[data$chosen, ], colour = mark_colour, size = 3) +
-    ggplot2::scale_colour_manual(NULL, values = styles$colour, labels = styles$label) +
-    ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = styles$label) +
-    ggplot2::labs(subtitle = chosen_label(fit), x = size_axis(data), y = squared_axis(fit))
+  gg_errors(fit, data, size_styles(fit), marked_size(fit, data), size_axis(data))
 }
 
 gg_boundary <- function(fit, data) {

@@ -183,19 +183,25 @@ plot.cv_result <- function(x, ...) {
 #' @export
 plot.kernel_fit <- function(x, ...) {
   data <- plot_data(x)
-  styles <- kernel_styles(x)
-  words <- list(main = plot_title(x), ylab = squared_axis(x), xlab = "log2(lambda)")
-  empty_plot(log2(data$lambda), data, words, ...)
+  marked <- list(at = log2(data$lambda), best = data$best, label = best_label(x))
+  draw_errors(x, data, kernel_styles(x), marked, "log2(lambda)", ...)
+  invisible(data)
+}
+
+# Held-out and training errors along an axis: `marked` says where the rows of data stand, which of
+# them is marked, and why.
+draw_errors <- function(fit, data, styles, marked, axis, ...) {
+  words <- list(main = plot_title(fit), ylab = squared_axis(fit), xlab = axis)
+  empty_plot(marked$at, data, words, ...)
   for (i in rev(seq_len(nrow(styles)))) {
-    part <- data[data$curve == styles$curve[i], ]
-    draw_curve(log2(part$lambda), part, styles[i, ])
+    own <- data$curve == styles$curve[i]
+    draw_curve(marked$at[own], data[own, ], styles[i, ])
   }
-  best <- data[data$best, ]
-  graphics::points(log2(best$lambda), best$mean, pch = 16, cex = 1.3, col = mark_colour)
-  legend_above(c(styles$label, best_label(x)), col = c(styles$colour, mark_colour),
+  graphics::points(marked$at[marked$best], data$mean[marked$best], pch = 16, cex = 1.3,
+                   col = mark_colour)
+  legend_above(c(styles$label, marked$label), col = c(styles$colour, mark_colour),
     lty = c(styles$line, NA), pch = c(styles$mark, 16), lwd = 2, seg.len = 3
   )
-  invisible(data)
 }
 
 kernel_styles <- function(x) {
@@ -512,21 +518,26 @@ autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
 #' @exportS3Method ggplot2::autoplot
 autoplot.kernel_fit <- function(object, ...) { # nolint: object_name_linter.
   data <- plot_data(object)
-  styles <- kernel_styles(object)
+  marked <- list(at = log2(data$lambda), best = data$best, label = best_label(object))
+  gg_errors(object, data, kernel_styles(object), marked, "log2(lambda)")
+}
+
+# as draw_errors()
+gg_errors <- function(fit, data, styles, marked, axis) {
+  data$at <- marked$at
   .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(log2(.data$lambda), .data$mean,
+  ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$mean,
     colour = .data$curve, linetype = .data$curve
   )) +
     ggplot2::geom_linerange(
       ggplot2::aes(ymin = .data$lower, ymax = .data$upper), alpha = 0.6, linetype = 1
     ) +
     ggplot2::geom_line() +
-    ggplot2::geom_point(data = data[data$best, ], colour = mark_colour, size = 3) +
+    ggplot2::geom_point(data = data[marked$best, ], colour = mark_colour, size = 3) +
     ggplot2::scale_colour_manual(NULL, values = styles$colour, labels = styles$label) +
     ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = styles$label) +
     ggplot2::labs(
-      title = plot_title(object), subtitle = best_label(object), x = "log2(lambda)",
-      y = squared_axis(object)
+      title = plot_title(fit), subtitle = marked$label, x = axis, y = squared_axis(fit)
     ) +
     ggplot2::theme(legend.position = "bottom")
 }

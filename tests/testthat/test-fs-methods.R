@@ -388,7 +388,7 @@ test_that("autoplot draws the same data", {
   x <- fs_data()$x
   fit <- fs_fit()
   picture <- ggplot2::autoplot(fit)
-  expect_identical(picture$data, plot_data(fit))
+  expect_identical(picture$data[names(plot_data(fit))], plot_data(fit))
   for (one in list(fit, fs_fit("one"))) {
     picture <- ggplot2::autoplot(one, what = "boundary", newdata = x, size = 4)
     expect_identical(picture$data, plot_data(one, "boundary", 4, x))
