@@ -66,12 +66,37 @@ elapsed <- function(call) {
   as.double(difftime(Sys.time(), from, units = "secs"))
 }
 
+# CPU seconds of a call, which is repeated until a tenth of a second can be measured
+cpu <- function(call) {
+  gc()
+  from <- proc.time()
+  for (count in 1:100) {
+    call()
+    used <- sum((proc.time() - from)[1:2])
+    if (used > 0.1) break
+  }
+  used / count
+}
+
 # What a script says is printed, and kept in `lines` to be saved.
 lines <- character()
 say <- function(...) {
   text <- sprintf(...)
   writeLines(text)
   lines <<- c(lines, text)
+}
+
+heading <- function(text, ...) {
+  say("")
+  say(text, ...)
+}
+
+say_table <- function(table, digits = 4) {
+  width <- options(width = 200)
+  on.exit(options(width))
+  shown <- capture.output(print(format(table, digits = digits), row.names = FALSE))
+  writeLines(shown)
+  lines <<- c(lines, shown)
 }
 
 # Okabe and Ito's colours, as in the package's own pictures.

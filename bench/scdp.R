@@ -28,23 +28,6 @@ adult_file <- file.path(directory, "adult_onehot.rds")
 stopifnot(wanted %in% parts, identical(wanted, "systems") || file.exists(adult_file))
 inside <- asNamespace("sparsels")
 
-# CPU seconds of a call, which is repeated until a tenth of a second can be measured
-cpu <- function(call) {
-  gc()
-  from <- proc.time()
-  for (count in 1:100) {
-    call()
-    used <- sum((proc.time() - from)[1:2])
-    if (used > 0.1) break
-  }
-  used / count
-}
-
-heading <- function(text, ...) {
-  say("")
-  say(text, ...)
-}
-
 # Systems -----------------------------------------------------------------------------------------
 
 # (34) of the paper: D - 1 prototypes of a Gaussian kernel and the intercept, gamma = 10

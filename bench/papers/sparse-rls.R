@@ -27,14 +27,6 @@ dir.create(line$options$out, showWarnings = FALSE, recursive = TRUE)
 # as many as asked for by share=, but enough for a variance
 times <- function(repeats) max(3L, as.integer(round(repeats * as.numeric(line$options$share))))
 
-say_table <- function(table, digits = 4) {
-  width <- options(width = 200)
-  on.exit(options(width))
-  shown <- capture.output(print(format(table, digits = digits), row.names = FALSE))
-  writeLines(shown)
-  lines <<- c(lines, shown)
-}
-
 in_parallel <- function(x, f) {
   done <- parallel::mclapply(x, f, mc.cores = cores, mc.preschedule = FALSE)
   failed <- Filter(function(one) inherits(one, "try-error"), done)
