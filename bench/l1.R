@@ -142,11 +142,6 @@ their_gap <- function(problem, loss, lambda, fit) {
   largest_gap(problem, loss, lambda, models)
 }
 
-heading <- function(text, ...) {
-  say("")
-  say(text, ...)
-}
-
 # Beside glmnet -----------------------------------------------------------------------------------
 
 # A row for every tolerance of glmnet: its time and gap, l1_path()'s at its own tolerance, and
