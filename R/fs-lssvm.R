@@ -26,6 +26,11 @@
 #' `intercept = "candidate"`: it may come late or never, and counts in the size. With `"forced"` it
 #' comes first and is not counted; covariates in `adjust` always do so.
 #'
+#' **Large data**: the kernel between all rows and all prototypes is held in memory. With
+#' `candidates` it is not made when it would take more than a gigabyte: the kernel of the candidates
+#' of a step is made for that step, so that all rows can be prototypes however many they are. Then a
+#' step at which no candidate changes anything ends the pursuit.
+#'
 #' **Other solvers**: `"full"` solves for all prototypes at once, `"nystrom"` does so in the
 #' features of [nystrom_features()] (the classical fixed-size LS-SVM). Both give the same
 #' predictions and have one size.
@@ -62,7 +67,8 @@
 #' @section Cost: With m rows, d columns, p prototypes, N folds and size k: O(mpd) for the kernel; a
 #'   column of the system takes O(mp) and is formed when one of the pursuits first takes it, of
 #'   which there are k to N k; the pursuits themselves O(mpk + N p k^2). Memory: two m x p matrices,
-#'   and N (p + m / N) k doubles for the pursuits.
+#'   and N (p + m / N) k doubles for the pursuits. With c candidates on large data O(mckd) for the
+#'   kernel and O(N m k (c + k)) for the pursuits; memory m (c + N k) doubles at most.
 #'
 #' @section Errors: Of class `sparsels_error_input`, naming the argument, among them a kernel matrix
 #'   that is not positive semidefinite, one class only, and `k` above the number of components.
@@ -183,12 +189,14 @@ fs_setup <- function(problem, kernel, model) {
   model$k <- fs_size(model$k, n + candidate)
   steps <- model$k + length(model$forced)
   model$lists <- drawn_lists(n + ncol(problem$z), model$candidates, steps)
-  distances <- if (is.null(kernel)) {
+  setup <- c(list(problem = problem, basis = basis, model = model, n = n),
+             covariate_terms(problem, forced))
+  if (is.null(kernel) && !is_large(setup)) {
     K <- kernel_columns(problem, distance_kernel, basis)
-    list(K = K, own = basis_kernel_matrix(problem, distance_kernel, basis, K))
+    own <- basis_kernel_matrix(problem, distance_kernel, basis, K)
+    setup$distances <- list(K = K, own = own)
   }
-  c(list(problem = problem, basis = basis, model = model, n = n, distances = distances),
-    covariate_terms(problem, forced))
+  setup
 }
 
 # The covariates as terms, `z` (m x q): those that come first as orthogonal columns of root mean
@@ -219,13 +227,19 @@ fs_size <- function(k, components) {
   check_count(k, "k", components, "the number of components")
 }
 
-# K (m x n) and the kernel matrix of the prototypes
+# K (m x n) and the kernel matrix of the prototypes, `own`, with functions that give columns of the
+# one and parts of the other; where they are too large the functions alone.
 fs_columns <- function(setup, kernel) {
+  if (is_large(setup)) return(asked_columns(setup, kernel))
   if (!is.null(setup$distances)) {
-    return(lapply(setup$distances, function(squared) exp(-kernel$parameters$gamma * squared)))
+    made <- lapply(setup$distances, function(squared) exp(-kernel$parameters$gamma * squared))
+  } else {
+    K <- kernel_columns(setup$problem, kernel, setup$basis)
+    made <- list(K = K, own = basis_kernel_matrix(setup$problem, kernel, setup$basis, K))
   }
-  K <- kernel_columns(setup$problem, kernel, setup$basis)
-  list(K = K, own = basis_kernel_matrix(setup$problem, kernel, setup$basis, K))
+  made$values <- function(j) made$K[, j, drop = FALSE]
+  made$between <- function(i, j) made$own[i, j, drop = FALSE]
+  made
 }
 
 # The fit -----------------------------------------------------------------------------------------

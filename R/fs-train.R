@@ -11,6 +11,7 @@ covariate_ridge <- 1e-8
 fs_pursue <- function(setup, columns, lambda, residuals = FALSE) {
   ids <- setup$model$folds$ids
   each <- lapply(seq_len(max(1L, ncol(ids))), function(repetition) {
+    if (is_large(setup)) return(drawn_partition(setup, columns, lambda, ids[, repetition]))
     pursue_partition(setup, columns, lambda, residuals, ids[, repetition])
   })
   mean_of <- function(part) Reduce(`+`, lapply(each, part)) / length(each)
@@ -184,10 +185,19 @@ fs_path <- function(setup, added, figures, training) {
   path
 }
 
+# values of some terms, m x length(terms)
+term_values <- function(setup, columns, terms) {
+  is_prototype <- terms <= setup$n
+  values <- matrix(0, nrow(setup$problem), length(terms))
+  if (any(is_prototype)) values[, is_prototype] <- columns$values(terms[is_prototype])
+  values[, !is_prototype] <- setup$z[, terms[!is_prototype] - setup$n]
+  values
+}
+
 # weighted mean squared error on the training rows after 0, 1, ... steps
 training_errors <- function(setup, columns, taken) {
   problem <- setup$problem
-  terms <- cbind(columns$K, setup$z)[, taken$chosen, drop = FALSE]
+  terms <- term_values(setup, columns, taken$chosen)
   directions <- t(solve_lower(taken$factor, t(terms)))
   residual <- problem$y
   error <- function() sum(problem$weights * residual^2) / (ncol(residual) * sum(problem$weights))
@@ -206,10 +216,10 @@ refit_by_qr <- function(setup, columns, terms, lambda) {
   penalty <- diag(sqrt(covariate_ridge), length(terms))
   own <- which(terms <= setup$n)
   if (length(own)) {
-    parts <- eigen(columns$own[terms[own], terms[own], drop = FALSE], symmetric = TRUE)
+    parts <- eigen(columns$between(terms[own], terms[own]), symmetric = TRUE)
     penalty[own, own] <- sqrt(lambda * pmax(parts$values, 0)) * t(parts$vectors)
   }
-  rows <- root_w * cbind(columns$K, setup$z)[, terms, drop = FALSE]
+  rows <- root_w * term_values(setup, columns, terms)
   below <- matrix(0, length(terms), ncol(problem$y))
   qr.coef(qr(rbind(rows, penalty), LAPACK = TRUE), rbind(root_w * problem$y, below))
 }

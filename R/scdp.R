@@ -37,7 +37,8 @@
 #' **Candidates**: with `candidates = 59` each step looks at 59 components drawn at random from
 #' those left (SCDPP): with a probability of 0.95 the best of them is among the best 5 %. The paper
 #' warns of models that are much worse now and then. The draws depend on the step alone. Here they
-#' make another choice, not a faster one: the residual is followed at all components.
+#' make another choice, not a faster one, since the residual is followed at all components; for
+#' kernel matrices too large to hold, see [fs_lssvm()].
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes. Not with `A`.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`.

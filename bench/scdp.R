@@ -1,6 +1,6 @@
 # Speed of scdp() and fs_lssvm(): the pursuit beside the solutions of the whole system (conjugate
 # gradients, Cholesky), matching_pursuit() and lars_path() at equal size; fs_lssvm() on adult with
-# 2000 prototypes, where its time goes, threads, memory.
+# 2000 prototypes and with all rows, where its time goes, threads, memory.
 #
 #   Rscript bench/scdp.R DIR [systems adult memory] [times=3] [orders=500,1000,2000] [rows=30148]
 #                        [prototypes=2000] [k=200] [out=bench/results]
@@ -161,10 +161,10 @@ read_adult <- function() {
 }
 
 # k-center begins at a row drawn at random
-train_adult <- function(data, folds, change = 1e-4, threads = 1) {
+train_adult <- function(data, folds, change = 1e-4, threads = 1, from = prototypes, ...) {
   set.seed(1)
-  fs_lssvm(data$x, data$y, kernel = kernel, gamma = gamma, prototypes = prototypes, k = k,
-           folds = folds, change = change, threads = threads)
+  fs_lssvm(data$x, data$y, kernel = kernel, gamma = gamma, prototypes = from, k = k,
+           folds = folds, change = change, threads = threads, ...)
 }
 
 measure_adult <- function() {
@@ -176,7 +176,10 @@ measure_adult <- function() {
   calls <- list(
     "no folds" = function() train_adult(data, NULL),
     "10 folds, until the error is level" = function() train_adult(data, folds),
-    "10 folds, all sizes" = function() train_adult(data, folds, change = 0)
+    "10 folds, all sizes" = function() train_adult(data, folds, change = 0),
+    "all rows, 59 candidates, no folds" = function() {
+      train_adult(data, NULL, from = NULL, candidates = 59)
+    }
   )
   kept <- lapply(stats::setNames(nm = names(calls)), function(name) {
     function() sizes[[name]] <<- nrow(calls[[name]]()$path) - 1L
@@ -186,7 +189,7 @@ measure_adult <- function() {
   for (name in names(calls)) {
     say("    %-36s %7.2f   sizes 0 to %d", name, seconds[name], sizes[[name]])
   }
-  say("  goal: 20 seconds or less")
+  say("  goal: 20 seconds or less with that many prototypes")
   measure_pieces(data, folds)
   measure_threads(data, folds)
 }

@@ -408,7 +408,7 @@ struct scdp_control {
   int forced;            /* the first components, */
   const int *first;      /*   in this order; a dependent one is passed over */
   int drawn;             /* 0, or how many candidates there are at each step: */
-  int width;             /*   the first so many that can be chosen of a list, */
+  int width;             /*   the first of a list that are not chosen yet, */
   const int *candidates; /*   width x k, a list for each step; of all when it has none */
 };
 
@@ -418,7 +418,7 @@ struct scdp_control {
 struct pursuit {
   int k, size;
   int *chosen;     /* k */
-  int *blocked;    /* D, chosen or dependent */
+  int *blocked;    /* D, 0 for one that may be chosen */
   double *F;       /* (D + extra) x k */
   double *z;       /* k x L, L^-1 B_S */
   double *c;       /* D x L, residual A W - B */

@@ -10,6 +10,8 @@
 /* scores as near as this are equal, and the first component wins */
 static const double TIE = 1e-12;
 
+enum { CHOSEN = 1, DEPENDENT = 2 };
+
 size_t scdp_work(const struct system *system, const struct scdp_control *control) {
   const size_t D = (size_t)system->D, L = (size_t)system->L, k = (size_t)control->k;
   const size_t extra = (size_t)system->extra;
@@ -76,7 +78,7 @@ static double score_of(const struct pursuit *at, const struct system *system,
   return square;
 }
 
-/* The best of the first `wanted` components of a list (NULL: of all) that have a score. */
+/* The best of the first `wanted` components of a list (NULL: of all) that are not chosen. */
 static ptrdiff_t best_of(const struct pursuit *at, const struct system *system,
     const struct scdp_control *control, const int *list, ptrdiff_t length, ptrdiff_t wanted) {
   const double rounding = rounding_left(system);
@@ -85,7 +87,7 @@ static ptrdiff_t best_of(const struct pursuit *at, const struct system *system,
   for (ptrdiff_t l = 0, seen = 0; l < length && seen < wanted; l++) {
     const ptrdiff_t i = list != NULL ? list[l] : l;
     const double score = score_of(at, system, control, rounding, i);
-    seen += score > 0;
+    seen += at->blocked[i] != CHOSEN;
     if (score > highest * (1 + TIE)) {
       best = i;
       highest = score;
@@ -158,7 +160,7 @@ enum status scdp_take(struct pursuit *at, const struct system *system,
     own = system->diagonal[s];
     pivot = at->d[s];
   }
-  at->blocked[s] = 1;
+  at->blocked[s] = DEPENDENT;
   if (is_beyond(at, pivot, own)) {
     at->worst = s;
     at->pivot = pivot;
@@ -177,6 +179,7 @@ enum status scdp_take(struct pursuit *at, const struct system *system,
   for (ptrdiff_t c = 0; c < system->L; c++)
     at->z[at->size + c * at->k] = -at->c[s + c * system->D] / root;
   follow(at, system, s, f);
+  at->blocked[s] = CHOSEN;
   at->chosen[at->size++] = (int)s;
   return is_negative(at, system) ? NOT_POSITIVE : COMPLETE;
 }

@@ -33,7 +33,7 @@ oracle_directions <- function(A, b, k) {
 
 # The greedy pursuit: residual and solution anew for every step. A component of which the others
 # leave no more than `dependent` is not eligible; `first` come first; `lists` (a column for each
-# step, in which the first `drawn` eligible ones count) are the candidates.
+# step, of which the first `drawn` that are not in yet count) are the candidates.
 oracle_pursuit <- function(A, b, k, score = "residual", first = integer(), lists = NULL,
                            drawn = 0, dependent = 1e-12) {
   b <- as.matrix(b)
@@ -51,13 +51,16 @@ oracle_pursuit <- function(A, b, k, score = "residual", first = integer(), lists
     allowed <- seq_along(value)
     if (!is.null(lists)) {
       listed <- lists[, length(S) + 1]
-      allowed <- utils::head(listed[value[listed] > 0], drawn)
+      allowed <- utils::head(setdiff(listed, S), drawn)
     }
     waiting <- setdiff(first, S)
     if (length(waiting)) {
       s <- waiting[1]
     } else {
-      if (!length(allowed) || max(value[allowed]) <= 1e-28 * max(rowSums(b^2))) break
+      nothing <- 1e-28 * max(rowSums(b^2))
+      # a list without a use is no end
+      if (!length(allowed) || max(value[allowed]) <= nothing) allowed <- seq_along(value)
+      if (max(value[allowed]) <= nothing) break
       s <- allowed[which(value[allowed] >= max(value[allowed]) * (1 - 1e-9))[1]]
     }
     S <- c(S, s)

@@ -119,7 +119,7 @@ ptrdiff_t twin_choose(const struct twin *twin, const struct scdp_control *contro
     for (int l = 0, seen = 0; l < control->width && seen < control->drawn; l++) {
       const int i = control->candidates[l + twin->size * control->width];
       const double score = plain_score(twin, control->score, i);
-      seen += score > 0;
+      seen += !twin_has(twin, i);
       if (score > highest * (1 + 1e-9)) {
         highest = score;
         best = i;
@@ -477,7 +477,7 @@ static void test_idle_list(void) {
   discard_source(&source);
 }
 
-/* Only as many candidates are looked at as were asked for, those that cannot come not counted. */
+/* Only as many candidates are looked at as were asked for, those that have come not counted. */
 static void test_drawn(void) {
   struct source source = empty_source(5, 1, 0);
   for (ptrdiff_t i = 0; i < 5; i++) {
