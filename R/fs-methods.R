@@ -113,8 +113,12 @@ print.fs_lssvm <- function(x, ...) {
 }
 
 stop_words <- function(fit) {
-  sprintf("stopped early, at size %d: the error was level or nothing else to gain (%s)",
-          max(fit$path$size), "`change = 0` goes on")
+  why <- if (fit$control$change > 0) {
+    "the error was level or nothing else to gain (`change = 0` goes on)"
+  } else {
+    "no term is left that changes anything"
+  }
+  sprintf("stopped early, at size %d: %s", max(fit$path$size), why)
 }
 
 prototype_words <- function(fit) {
