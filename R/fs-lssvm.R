@@ -29,7 +29,8 @@
 #' **Large data**: the kernel between all rows and all prototypes is held in memory. With
 #' `candidates` it is not made when it would take more than a gigabyte: the kernel of the candidates
 #' of a step is made for that step, so that all rows can be prototypes however many they are. Then a
-#' step at which no candidate changes anything ends the pursuit.
+#' step at which no candidate changes anything ends the pursuit. What is not given is tuned by 50
+#' such fits, with their folds: on large data call [tune_lssvm()] on some of the rows.
 #'
 #' **Other solvers**: `"full"` solves for all prototypes at once, `"nystrom"` does so in the
 #' features of [nystrom_features()] (the classical fixed-size LS-SVM). Both give the same
