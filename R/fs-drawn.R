@@ -6,7 +6,8 @@
 whole_kernel <- 2^27
 
 is_large <- function(setup) {
-  !is.null(setup$model$candidates) && as.double(nrow(setup$problem)) * setup$n > whole_kernel
+  draws <- setup$model$solver == "scdp" && !is.null(setup$model$candidates)
+  draws && as.double(nrow(setup$problem)) * setup$n > whole_kernel
 }
 
 # Values of some terms and kernels of some prototypes, made when they are asked for.

@@ -83,6 +83,14 @@ test_that("prototypes, kernels, data and folds of other kinds", {
                             folds = rep(1:4, 30)))
 })
 
+test_that("solvers that take all prototypes make the matrix", {
+  d <- drawn_data(56)
+  for (solver in c("full", "nystrom")) {
+    expect_same_fit(both_fits(d$x, d$number, prototypes = 8, solver = solver, k = NULL,
+                              folds = rep(1:5, 12)))
+  }
+})
+
 test_that("it stops where the error is level, and where nothing is left", {
   d <- drawn_data(53)
   for (change in c(1e-3, 0.05)) {
