@@ -425,21 +425,25 @@ NULL
 #' @exportS3Method ggplot2::autoplot
 autoplot.sparse_fit <- function(object, ...) { # nolint: object_name_linter.
   data <- plot_data(object)
-  marked <- marked_sizes(data)
+  gg_marked(data, marked_sizes(data), function(row) row$size) +
+    ggplot2::labs(
+      title = plot_title(object),
+      subtitle = optimistic, x = "selected features", y = object$criterion$label
+    ) +
+    ggplot2::theme(legend.position = "bottom")
+}
+
+# A curve with its bars and the marked of its rows; `place` says where a row stands.
+gg_marked <- function(data, marked, place) {
   .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(.data$size, .data$mean)) +
+  ggplot2::ggplot(data, ggplot2::aes(place(.data), .data$mean)) +
     ggplot2::geom_linerange(
       ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
       colour = curve_style$colour[1L], alpha = 0.6
     ) +
     ggplot2::geom_line(colour = curve_style$colour[1L]) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$label), marked, colour = mark_colour, size = 3) +
-    ggplot2::scale_shape_manual(NULL, values = c(16, 0)) +
-    ggplot2::labs(
-      title = plot_title(object),
-      subtitle = optimistic, x = "selected features", y = object$criterion$label
-    ) +
-    ggplot2::theme(legend.position = "bottom")
+    ggplot2::scale_shape_manual(NULL, values = c(16, 0))
 }
 
 #' @rdname autoplot
@@ -465,15 +469,7 @@ autoplot.l1_path <- function(object, what = NULL, ...) { # nolint: object_name_l
 
 gg_criterion <- function(fit, data) {
   marked <- marked_sizes(data, "within one standard error")
-  .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(lambda_place(.data$lambda), .data$mean)) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-      colour = curve_style$colour[1L], alpha = 0.6
-    ) +
-    ggplot2::geom_line(colour = curve_style$colour[1L]) +
-    ggplot2::geom_point(ggplot2::aes(shape = .data$label), marked, colour = mark_colour, size = 3) +
-    ggplot2::scale_shape_manual(NULL, values = c(16, 0)) +
+  gg_marked(data, marked, function(row) lambda_place(row$lambda)) +
     ggplot2::labs(y = fit$criterion$label, subtitle = if (!is_training(fit)) optimistic)
 }
 
