@@ -113,7 +113,7 @@ print.fs_lssvm <- function(x, ...) {
 }
 
 stop_words <- function(fit) {
-  why <- if (fit$control$change > 0) {
+  why <- if (fit$control$change > 0 && !is.null(fit$folds)) {
     "the error was level or nothing else to gain (`change = 0` goes on)"
   } else {
     "no term is left that changes anything"

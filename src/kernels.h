@@ -454,8 +454,7 @@ enum status scdp_take(struct pursuit *at, const struct system *system,
 enum status scdp(struct pursuit *at, struct system *system, const struct scdp_control *control,
     struct host *host);
 
-/* The components chosen, in order, and the lower triangle
-   of L (k x k). O(size^2). */
+/* The components chosen, in order, and the lower triangle of L (k x k). O(size^2). */
 void pursuit_path(
     const struct pursuit *at, const struct system *system, int *chosen, double *factor);
 
@@ -503,7 +502,8 @@ size_t fixed_size_work(
 /* Karsmakers and others 2011, Algorithm 4 with (34) and (36) to (38), for each lambda = 1 / gamma
    (count), in lock step over the folds. A column of the system is formed when a pursuit first
    chooses its term, O(m (n + q)), once for all folds and lambdas; a step takes O((n + q + fold)
-   size) for each fold and O(m (n + q)) for all of them. */
+   size) for each fold and O(m (n + q)) for all of them. To begin with, each fold's diagonal and
+   right side take O(m (n + q)). */
 enum status fixed_size(const struct fixed_size *fs, const double *lambda, int count,
     const struct fixed_size_control *control, struct host *host, void *work,
     struct fixed_size_result *result);
