@@ -99,6 +99,7 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
                                                       missing(intercept) ||
                                                         agrees(x, model$intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
+  problem <- with_doubles(problem)
   if (!is.null(kernel)) kernel <- single_kernel(kernel)
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")
   tuning <- NULL

@@ -142,8 +142,9 @@ each_lambda <- function(control, path) {
 }
 
 # The path for one lambda: a kernel's answer as a list for new_sparse_fit(). `given`: add these
-# columns in this order.
-greedy_path <- function(problem, control, lambda, given = integer()) {
+# columns in this order. `lazy`: skip candidates that provably cannot win, where the search allows it;
+# it does not pay for few columns.
+greedy_path <- function(problem, control, lambda, given = integer(), lazy = ncol(problem) >= 64L) {
   usable <- sum(problem$usable)
   forward_only <- control$search %in% c("forward", "given")
   bar <- progress_bar(control$progress, "Selecting features")
@@ -153,6 +154,7 @@ greedy_path <- function(problem, control, lambda, given = integer()) {
     limit = if (forward_only) control$k else if (control$search == "backward") usable else
       20L * control$k + 100L,
     search = searches[[control$search]], criterion = control$criterion$code, given = given - 1L,
+    classes = problem$task != "regression", lazy = lazy,
     folds = pack_folds(control$folds), threads = control$threads,
     judge = control$criterion$judge, progress = bar
   ))
@@ -191,8 +193,14 @@ unpack_path <- function(answer, problem, control, lambda) {
     lambda = lambda, status = statuses[status + 1L], path = path, size = answer$ends[3L],
     models = unpack_models(answer, control$k, ncol(problem$y)),
     held_out = problem$y - answer$held_out, fitted = problem$y - answer$fitted,
-    alternatives = unpack_others(answer, problem, control, length(keep))
+    alternatives = unpack_others(answer, problem, control, length(keep)),
+    work = unpack_work(answer$work, ncol(problem))
   )
+}
+
+unpack_work <- function(work, columns) {
+  list(candidates = work[1L], evaluated = work[2L], reads = work[3L] / columns,
+       dense_from = if (work[4L] < 0) NA else as.integer(work[4L]))
 }
 
 # Per size 0..k: features in the order chosen, their coefficients in working units, the row of the
@@ -227,3 +235,7 @@ progress_bar <- function(wanted, label, frame = parent.frame()) {
   id <- cli::cli_progress_bar(label, total = 1, .envir = frame)
   function(done, total) cli::cli_progress_update(set = done, total = total, id = id, .envir = frame)
 }
+
+# Sets how many doubles the vectors of the hot loops may have (1, 2, 4 or 8), as far as the processor
+# goes along; returns what it was before. `NULL` only asks. Results agree to rounding.
+use_lanes <- function(width = NULL) .Call(C_use_lanes, width)

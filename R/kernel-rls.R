@@ -131,7 +131,9 @@ unless_stated <- function(x, value, by_default) {
   if (!(by_default && inherits(x, "sparsels_problem"))) value
 }
 
+# A kernel sees doubles: with integers, a user's own could overflow.
 kernel_problem <- function(problem, kernel) {
+  problem <- with_doubles(problem)
   if (is_precomputed(kernel)) {
     if (problem$standardize) stop_input("`standardize` must be FALSE with a precomputed kernel")
     check_precomputed(problem$x)
@@ -144,6 +146,7 @@ kernel_problem <- function(problem, kernel) {
 # they are unless their mean is farther than one scale from zero, which would cost digits; such a
 # column has few zeros to lose.
 kernel_scale <- function(problem, shift = FALSE) {
+  problem <- with_doubles(problem)
   problem$centre <- numeric(ncol(problem))
   problem$scale <- rep(1, ncol(problem))
   if (problem$standardize) {

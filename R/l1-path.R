@@ -96,7 +96,7 @@
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NULL, nlambda = 100,
                     lambda_min_ratio = NULL, screen = "auto", solver = "cd", tolerance = 1e-8,
                     folds = NULL, criterion = "loss", threads = 1, progress = interactive()) {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- with_doubles(fitter_problem(x, y, ..., data = data))
   control <- l1_control(problem, loss, screen, solver, tolerance, threads)
   control$progress <- check_flag(progress, "progress")
   control <- judged_by(control, problem, folds, criterion)
@@ -204,10 +204,11 @@ check_ratio <- function(ratio) {
 # Solving ------------------------------------------------------------------------------------------
 
 # A list with a solution for every lambda, up to where Ctrl-C stopped it: `features`, `beta` in
-# working units, `u`, the coefficients of the covariates' basis, and what proves it.
+# working units, `u`, the coefficients of the covariates' basis, and what proves it. The engines in
+# C know no integers.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf) {
   if (control$solver == "ipm") return(interior_path(problem, control, lambda))
-  at <- c(working(problem), list(response = problem$y))
+  at <- c(working(with_doubles(problem)), list(response = problem$y))
   solutions <- .Call(C_l1_path, at, list(
     loss = match(control$loss, losses) - 1L, screen = match(control$screen, screens) - 1L,
     tolerance = control$tolerance, lambda = as.double(lambda), start = start,

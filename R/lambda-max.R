@@ -44,6 +44,7 @@ check_not_separated <- function(problem, null) {
 # Tangents to a concave function that is piecewise linear: they end at its corner. The tangent is
 # above the function, so that every step stays below the corner, until the solution has no columns.
 hinge_lambda_max <- function(problem, control) {
+  problem <- with_doubles(problem)
   control[c("screen", "solver", "tolerance", "progress")] <- list("lazy", "cd", 1e-12, FALSE)
   at <- null_solution(problem, control)
   null <- at$null

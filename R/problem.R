@@ -17,7 +17,7 @@
 #' Columns that are constant, zero or a linear combination of the covariates cannot be chosen: they
 #' are set aside and listed by `print()`, and are no error.
 #'
-#' Logical variables count as 0 and 1. In a data frame or formula, factor and character variables
+#' Logical values count as 0 and 1. In a data frame or formula, factor and character variables
 #' become indicator columns with treatment contrasts, named as [stats::model.matrix()] names them.
 #' A formula may use `.`, transformations and interactions; `offset()` is not supported and the
 #' intercept is removed by `intercept = FALSE` only. Formulas that only add and remove variables,
@@ -26,8 +26,9 @@
 #' `problem[rows, cols]` is a problem again, with centre and scale estimated on its own rows; rows
 #' and columns are chosen by number, by name or by a logical vector.
 #'
-#' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for sparse `x`; a
-#' double matrix is not copied, so memory beyond `x` is a block of about a hundred thousand values.
+#' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for sparse `x`. A
+#' matrix is not copied, whether of doubles, integers or logicals, so memory beyond `x` is a block
+#' of about a hundred thousand values.
 #'
 #' @param x One of:
 #'   * a numeric, integer or logical matrix, rows are observations (m x n);
@@ -51,11 +52,11 @@
 #' @param standardize Whether columns are brought to unit scale, see Details.
 #'
 #' @return A list of class `sparsels_problem` with, for m rows, n columns, L outputs and q
-#'   covariates: `x` (m x n), `y` (m x L, coded), `task` (`"regression"`, `"binary"` or
-#'   `"multiclass"`), `levels`, `response` (its name), `weights` (m), `z` (m x q, the covariates,
-#'   intercept first), `names` and `named` (column names, and whether they were given),
-#'   `row_names`, `centre`, `scale` and `usable` (n), `intercept`, `standardize`, and `design` and
-#'   `adjust_design`, which turn new data into columns.
+#'   covariates: `x` (m x n, a matrix of doubles, integers or logicals just as it was given), `y`
+#'   (m x L, coded), `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
+#'   (its name), `weights` (m), `z` (m x q, the covariates, intercept first), `names` and `named`
+#'   (column names, and whether they were given), `row_names`, `centre`, `scale` and `usable` (n),
+#'   `intercept`, `standardize`, and `design` and `adjust_design`, which turn new data into columns.
 #'
 #' @section Errors:
 #' Of class `sparsels_error_input`, each naming the argument and the place: missing or infinite
@@ -216,7 +217,8 @@ put_columns <- function(problem, x) {
 
 # x -----------------------------------------------------------------------------------------------
 
-# any matrix as a double matrix or a dgCMatrix; a double matrix stays the user's own, uncopied
+# any matrix as a plain matrix of numbers or logicals, or a dgCMatrix; a plain matrix stays the
+# user's own, uncopied
 as_values <- function(x, called = "x") {
   if (inherits(x, "dgCMatrix")) return(x)
   if (inherits(x, "sparseMatrix")) {
@@ -227,8 +229,20 @@ as_values <- function(x, called = "x") {
     stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
                        if (is.character(x)) ": give factors in a data frame" else ""))
   }
-  if (!is.double(x)) storage.mode(x) <- "double"
+  # a class may have its own notion of its integers
+  if (is.object(x)) as_doubles(x) else x
+}
+
+# a dense matrix as doubles, for arithmetic that is another one with integers
+as_doubles <- function(x) {
+  if (is.matrix(x) && !is.double(x)) storage.mode(x) <- "double"
   x
+}
+
+# the problem for a method that cannot do with x as integers
+with_doubles <- function(problem) {
+  problem["x"] <- list(as_doubles(problem$x))
+  problem
 }
 
 check_values <- function(x, called) {
@@ -514,8 +528,16 @@ is_usable <- function(problem, moments) {
 # squared norm of the projection of each centred column on the covariates, from products only
 explained_squares <- function(problem, basis) {
   root_basis <- sqrt(problem$weights) * basis
-  products <- as.matrix(Matrix::crossprod(root_basis, problem$x))
-  colSums((products - outer(colSums(root_basis), problem$centre))^2)
+  times_basis <- function(x) .Call(C_cross_columns, as_doubles(x), root_basis)
+  products <- if (is.double(problem$x)) {
+    times_basis(problem$x)
+  } else if (is.matrix(problem$x)) {
+    blocks <- column_blocks(nrow(problem), ncol(problem))
+    do.call(rbind, lapply(blocks, function(block) times_basis(problem$x[, block, drop = FALSE])))
+  } else {
+    as.matrix(Matrix::crossprod(problem$x, root_basis))
+  }
+  rowSums((products - outer(problem$centre, colSums(root_basis)))^2)
 }
 
 # For the kernels ---------------------------------------------------------------------------------
@@ -649,7 +671,7 @@ without_x <- function(problem) {
 
 # New data ----------------------------------------------------------------------------------------
 
-# new data as a matrix (dense or dgCMatrix) with the problem's columns `columns`, in that order
+# new data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that order
 new_data_matrix <- function(problem, newdata, columns) {
   if (inherits(newdata, "sparsels_problem")) newdata <- newdata$x
   if (inherits(newdata, "SummarizedExperiment")) newdata <- experiment_values(newdata)
@@ -658,7 +680,8 @@ new_data_matrix <- function(problem, newdata, columns) {
     stop_newdata("`newdata` must be a matrix or data frame, not %s%s", describe(newdata),
                  drop_hint(newdata))
   }
-  as_values(newdata[, new_positions(problem, newdata, columns), drop = FALSE], "newdata")
+  chosen <- newdata[, new_positions(problem, newdata, columns), drop = FALSE]
+  as_doubles(as_values(chosen, "newdata"))
 }
 
 # by name where both have names, by position otherwise

@@ -122,14 +122,14 @@ select_basis <- function(x, n, method = c("random", "greedy", "k_center", "renyi
 basis_values <- function(x) {
   if (inherits(x, "sparsels_problem")) {
     if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows to choose")
-    return(x$x)
+    return(as_doubles(x$x))
   }
   if (is.data.frame(x)) x <- design_matrix(frame_design(x, intercept = TRUE), x, "x")
   if (length(dim(x)) != 2L) {
     stop_input(sprintf("`x` must be a matrix, data frame or problem, not %s%s", describe(x),
                        drop_hint(x)))
   }
-  x <- as_values(x)
+  x <- as_doubles(as_values(x))
   check_values(x, "x")
   x
 }

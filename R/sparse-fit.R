@@ -76,7 +76,7 @@ new_sparse_fit <- function(method, problem, paths, control, call, to_user = user
     lambda_table = data.frame(lambda = vapply(paths, `[[`, 0, "lambda"),
                               size = vapply(paths, `[[`, 0L, "size"), criterion = value),
     criterion = control$criterion[c("name", "higher", "label")], folds = control$folds,
-    alternatives = best$alternatives, status = paths[[length(paths)]]$status,
+    alternatives = best$alternatives, work = best$work, status = paths[[length(paths)]]$status,
     control = control[setdiff(names(control), c("criterion", "folds", "lambda_rule"))],
     call = call, problem = without_x(problem)
   ), class = c(method, "sparse_fit"))

@@ -87,7 +87,7 @@ square_matrix <- function(A) {
   if (is.data.frame(A) || length(dim(A)) != 2L || is.character(A)) {
     refuse("A", "a numeric matrix, or a function that returns its column j", A)
   }
-  A <- as_values(A, "A")
+  A <- as_doubles(as_values(A, "A"))
   if (nrow(A) != ncol(A) || !nrow(A)) {
     stop_input(sprintf("`A` must be square, not %d x %d", nrow(A), ncol(A)))
   }

@@ -82,10 +82,24 @@ static struct tally fold_tally(
   return sum;
 }
 
+/* Every row is a fold. */
+static struct figure judge_each(const struct problem *pb, enum criterion kind, const double *r) {
+  const double mean = judge_rows(pb, kind, r);
+  double weight = 0, spread = 0;
+  for (ptrdiff_t j = 0; j < pb->m; j++) {
+    const double off = row_loss(pb, kind, r, j) - mean, w = weight_of(pb, j);
+    weight += w;
+    spread += w * off * off;
+  }
+  return (struct figure){mean, sqrt(spread / weight / (double)(pb->m - 1))};
+}
+
 /* Mean and spread of the fold means in one pass (West's update). The standard error is that of a
  * weighted mean. */
 struct figure judge_folds(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count) {
+  if (count == pb->m && kind != AUC)
+    return judge_each(pb, kind, r);
   double mean = 0, weight = 0, spread = 0;
   int scored = 0;
   for (int f = 0; f < count; f++) {

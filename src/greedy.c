@@ -13,27 +13,6 @@
 
 /* ---- room ---- */
 
-/* Hands out parts of one block of memory; with no block it only counts. */
-struct arena {
-  char *base;
-  size_t used;
-};
-
-static void *take(struct arena *arena, ptrdiff_t count, size_t size) {
-  const size_t line = 64, bytes = ((size_t)count * size + line - 1) / line * line;
-  char *part = arena->base == NULL ? NULL : arena->base + arena->used;
-  arena->used += bytes;
-  return part;
-}
-
-static double *doubles(struct arena *arena, ptrdiff_t count) {
-  return take(arena, count, sizeof(double));
-}
-
-static int *ints(struct arena *arena, ptrdiff_t count) {
-  return take(arena, count, sizeof(int));
-}
-
 /* The largest set that start() is asked for. */
 static ptrdiff_t largest_start(const struct problem *pb, const struct greedy_control *control) {
   switch (control->search) {
@@ -54,7 +33,10 @@ static int leave_pair_out(const struct state *s) {
 static void lay_out(struct state *s, int threads, struct arena *room) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L;
-  s->C = doubles(room, m * n);
+  if (s->control->lazy && can_skip(s->folds, s->control))
+    lay_out_lazy(s, threads, room);
+  else
+    s->C = doubles(room, m * n);
   s->a = doubles(room, m * L);
   s->d = doubles(room, m);
   s->kappa = doubles(room, n);
@@ -66,6 +48,7 @@ static void lay_out(struct state *s, int threads, struct arena *room) {
   s->residual = doubles(room, m * L);
   s->gain = doubles(room, n + 1);
   s->score = take(room, n, sizeof(struct score));
+  s->scored = ints(room, n);
   s->seen = take(room, n + 1, sizeof(struct score));
   s->member = ints(room, n);
   s->order = ints(room, n);
@@ -149,19 +132,23 @@ static int digits_lost(const struct state *s, ptrdiff_t i) {
   return !s->member[i] && s->kappa[i] < 1e-3 * s->kappa_ref[i];
 }
 
-static void recompute_scalars(struct state *s, ptrdiff_t i, double *column) {
+static void recompute_scalars(struct state *s, ptrdiff_t i, double *x) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  working_column(s->pb, i, column);
-  s->kappa[i] = s->control->lambda + lanes_dot(m, column, s->C + i * m);
+  working_column(s->pb, i, x);
+  s->kappa[i] = s->control->lambda + lanes->dot(m, x, column(s, i));
   s->kappa_ref[i] = s->kappa[i];
   for (ptrdiff_t l = 0; l < L; l++)
-    s->t[i * L + l] = lanes_dot(m, column, s->a + l * m);
+    s->t[i * L + l] = lanes->dot(m, x, s->a + l * m);
+#ifdef _OPENMP
+#pragma omp atomic
+#endif
+  s->out->work.columns_read++;
 }
 
 /* kappa_i, t_i; returns the multiple of c_b to take from C_i and, in v, x_i'C_b. */
 static double advance_scalars(struct state *s, ptrdiff_t i, double *v) {
   const ptrdiff_t L = s->pb->L;
-  *v = lanes_dot(s->pb->m, s->C + i * s->pb->m, s->x_b);
+  *v = lanes->dot(s->pb->m, column(s, i), s->x_b);
   const double f = *v / s->kappa_b;
   s->kappa[i] -= *v * f;
   for (ptrdiff_t l = 0; l < L; l++)
@@ -173,8 +160,9 @@ static double advance_scalars(struct state *s, ptrdiff_t i, double *v) {
 static void advance_moved(struct state *s) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L, b = s->b;
   const double lambda = s->control->lambda, signed_lambda = s->factor_b * s->kappa_b;
+  double *C = column(s, b);
   for (ptrdiff_t j = 0; j < m; j++)
-    s->C[j + b * m] *= s->factor_b;
+    C[j] *= s->factor_b;
   for (ptrdiff_t l = 0; l < L; l++)
     s->t[b * L + l] *= s->factor_b;
   s->kappa[b] = -lambda * lambda / s->kappa_b;
@@ -237,23 +225,26 @@ static int is_scored(const struct state *s, ptrdiff_t i) {
 static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, L = pb->L;
-  double *c = s->C + i * m, f = 0, v;
+  double *c = column(s, i), f = 0, v;
   if (i == s->b)
     advance_moved(s);
   else if (s->b >= 0)
     f = advance_scalars(s, i, &v);
   if (digits_lost(s, i)) {
-    lanes_shift(m, c, f, s->c_b);
+    lanes->shift(m, c, f, s->c_b);
     f = 0;
     recompute_scalars(s, i, scratch);
   }
   if (!is_scored(s, i)) {
-    lanes_shift(m, c, f, s->c_b);
+    lanes->shift(m, c, f, s->c_b);
     return;
   }
   const double kappa = s->kappa[i], *t = s->t + i * L;
+  double *alpha = scratch + m * L;
+  for (ptrdiff_t l = 0; l < L; l++)
+    alpha[l] = t[l] / kappa;
   s->score[i].tie =
-      lanes_shift_and_score(m, L, c, f, s->c_b, s->a, s->d, kappa, t) / s->total_weight;
+      lanes->shift_and_score(m, L, c, f, s->c_b, s->a, s->d, 1 / kappa, alpha) / s->total_weight;
   s->score[i].value = s->score[i].tie;
   if (s->control->criterion == SQUARED)
     return;
@@ -262,7 +253,7 @@ static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
     return;
   }
   for (ptrdiff_t l = 0; l < L; l++)
-    lanes_residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->root_w);
+    lanes->residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->root_w);
   s->score[i].value = judge_residual(s, scratch, 0);
 }
 
@@ -274,17 +265,17 @@ static struct score score_partition(
   const struct partition *part = s->part + repeat;
   const ptrdiff_t m = pb->m, L = pb->L;
   const int squared = s->control->criterion == SQUARED, moved = s->b >= 0 && i != s->b;
-  const double kappa = s->kappa[i], *t = s->t + i * L, *C = s->C + i * m;
+  const double kappa = s->kappa[i], *t = s->t + i * L, *C = column(s, i);
   double *residual = scratch, *c = scratch + m * L, *q = part->D + i * m, sum = part->ss;
   for (ptrdiff_t p = 0; p < m; p++)
     c[p] = C[part->order[p]];
   for (int f = 0; f < part->count; f++) {
     const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
-    const double shift = moved ? (lanes_dot(h, part->c + from, q + from) - v) / part->eta[f] : 0;
-    const struct fold_dots dots = lanes_fold(h, q + from, shift, part->q + from, c + from);
+    const double shift = moved ? (lanes->dot(h, part->c + from, q + from) - v) / part->eta[f] : 0;
+    const struct fold_dots dots = lanes->fold(h, q + from, shift, part->q + from, c + from);
     for (ptrdiff_t l = 0; l < L; l++) {
       const double *g = part->g + from + l * m;
-      const struct pair_dots with_g = lanes_pair(h, g, c + from, q + from);
+      const struct pair_dots with_g = lanes->pair(h, g, c + from, q + from);
       const double alpha = (t[l] - with_g.gc) / (kappa - dots.cq);
       sum += alpha * (alpha * dots.qq - 2 * with_g.gq);
       for (ptrdiff_t p = 0; !squared && p < h; p++) {
@@ -304,7 +295,7 @@ static void sweep_folds(struct state *s, ptrdiff_t i, double *scratch) {
     advance_moved(s);
   } else if (s->b >= 0) {
     const double f = advance_scalars(s, i, &v);
-    lanes_shift(m, s->C + i * m, f, s->c_b);
+    lanes->shift(m, column(s, i), f, s->c_b);
     if (digits_lost(s, i))
       recompute_scalars(s, i, scratch);
   }
@@ -318,11 +309,29 @@ static void sweep_folds(struct state *s, ptrdiff_t i, double *scratch) {
   s->score[i].value = s->control->criterion == SQUARED ? s->score[i].tie : sum.value / s->parts;
 }
 
+/* Lists the columns that could be moved. */
+static void list_scored(struct state *s) {
+  s->scored_count = 0;
+  for (ptrdiff_t i = 0; i < s->pb->n; i++)
+    if (in_play(s, i) && is_scored(s, i))
+      s->scored[s->scored_count++] = (int)i;
+}
+
 static int sweep(struct state *s) {
+  struct greedy_work_done *work = &s->out->work;
   const double m = (double)s->pb->m;
+  if (s->lazy != NULL) {
+    const enum status status = sweep_lazy(s);
+    work->candidates += (double)(s->usable - s->size);
+    work->evaluated += (double)s->scored_count;
+    return status != COMPLETE;
+  }
+  list_scored(s);
+  work->candidates += (double)s->scored_count;
+  work->evaluated += (double)s->scored_count;
   for (int r = 0; r < s->parts; r++) {
     struct partition *part = s->part + r;
-    part->ss = lanes_dot(s->pb->m * s->pb->L, part->g, part->g);
+    part->ss = lanes->dot(s->pb->m * s->pb->L, part->g, part->g);
   }
   if (s->parts == 0) {
     const double pairs = (double)s->positives * s->negatives;
@@ -362,10 +371,10 @@ static void commit_partition(struct state *s, struct partition *part) {
   for (int f = 0; f < part->count; f++) {
     const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
     const double *c = part->c + from, *q = part->q + from;
-    part->eta[f] = s->kappa_b - lanes_dot(h, c, q);
+    part->eta[f] = s->kappa_b - lanes->dot(h, c, q);
     for (ptrdiff_t l = 0; l < L; l++) {
       double *g = part->g + from + l * m;
-      lanes_shift(h, g, (s->t_b[l] - lanes_dot(h, g, c)) / part->eta[f], q);
+      lanes->shift(h, g, (s->t_b[l] - lanes->dot(h, g, c)) / part->eta[f], q);
     }
   }
 }
@@ -377,13 +386,18 @@ static void commit(struct state *s, ptrdiff_t b) {
   s->b = b;
   s->kappa_b = s->kappa[b];
   s->factor_b = sign * s->control->lambda / s->kappa_b;
-  memcpy(s->c_b, s->C + b * m, (size_t)m * sizeof(double));
+  if (s->lazy != NULL)
+    keep_column(s, b);
+  memcpy(s->c_b, column(s, b), (size_t)m * sizeof(double));
   memcpy(s->t_b, s->t + b * L, (size_t)L * sizeof(double));
   working_column(s->pb, b, s->x_b);
+  s->out->work.columns_read++;
+  if (s->lazy != NULL)
+    commit_lazy(s);
   for (int r = 0; r < s->parts; r++)
     commit_partition(s, s->part + r);
   for (ptrdiff_t l = 0; l < L; l++)
-    lanes_shift(m, s->a + l * m, s->t_b[l] / s->kappa_b, s->c_b);
+    lanes->shift(m, s->a + l * m, s->t_b[l] / s->kappa_b, s->c_b);
   for (ptrdiff_t j = 0; j < m; j++)
     s->d[j] -= s->c_b[j] * s->c_b[j] / s->kappa_b;
   for (int n = 0; n < s->negatives; n++)
@@ -431,16 +445,19 @@ static double member_t(const struct state *s, ptrdiff_t i, ptrdiff_t l) {
     return t;
   if (i == s->b)
     return t * s->factor_b;
-  return t - lanes_dot(m, s->C + i * m, s->x_b) * s->t_b[l] / s->kappa_b;
+  return t - lanes->dot(m, column(s, i), s->x_b) * s->t_b[l] / s->kappa_b;
 }
 
 static void keep_model(struct state *s, int entry) {
   const ptrdiff_t k = s->control->k, L = s->pb->L, size = s->size;
   s->out->model_entry[size] = entry;
+  double *beta = s->out->beta + k * L * size;
   memcpy(s->out->model + size * k, s->order, (size_t)size * sizeof(int));
-  for (ptrdiff_t l = 0; l < L; l++)
+  if (s->lazy != NULL)
+    lazy_coefficients(s, beta, k);
+  for (ptrdiff_t l = 0; l < L && s->lazy == NULL; l++)
     for (ptrdiff_t p = 0; p < size; p++)
-      s->out->beta[p + k * (l + L * size)] = member_t(s, s->order[p], l) / s->control->lambda;
+      beta[p + k * l] = member_t(s, s->order[p], l) / s->control->lambda;
 }
 
 static void keep_residuals(struct state *s) {
@@ -449,7 +466,7 @@ static void keep_residuals(struct state *s) {
   memset(s->out->held_out, 0, (size_t)(m * L) * sizeof(double));
   for (int r = 0; r < repeats; r++) {
     held_out_residual(s, r, s->residual);
-    lanes_shift(m * L, s->out->held_out, -1.0 / repeats, s->residual);
+    lanes->shift(m * L, s->out->held_out, -1.0 / repeats, s->residual);
   }
   for (ptrdiff_t l = 0; l < L; l++)
     for (ptrdiff_t j = 0; j < m; j++)
@@ -468,9 +485,11 @@ static int record(struct state *s, ptrdiff_t feature) {
     held_out_residual(s, r, s->residual);
     const struct figure figure = judge_model(s, s->residual, r);
     now.value += figure.value / repeats;
-    now.tie += judge_rows(s->pb, SQUARED, s->residual) / repeats;
+    const int squared = s->control->criterion == SQUARED;
+    now.tie += (squared ? figure.value : judge_rows(s->pb, SQUARED, s->residual)) / repeats;
     se += figure.se / repeats;
-    error += judge_rows(s->pb, ERROR, s->residual) / repeats;
+    if (s->control->classes)
+      error += judge_rows(s->pb, ERROR, s->residual) / repeats;
   }
   out->feature[entry] = (int)feature;
   out->size[entry] = size;
@@ -493,23 +512,30 @@ static int record(struct state *s, ptrdiff_t feature) {
   return 1;
 }
 
+/* Whether column i is better than column o, or as good and the lower one. */
+static int before(const struct state *s, int i, int o) {
+  const struct score none = {0, 0};
+  return better(s->score[i], s->score[o], none) ||
+         (!better(s->score[o], s->score[i], none) && i < o);
+}
+
 /* The `keep` best additions that were not chosen, best first. */
 static void record_others(struct state *s, ptrdiff_t chosen) {
   const int keep = s->control->keep;
-  const struct score none = {0, 0};
   int *other = s->out->other + (ptrdiff_t)keep * s->out->moves, held = 0;
   double *loss = s->out->other_loss + (ptrdiff_t)keep * s->out->moves;
-  for (ptrdiff_t i = 0; i < s->pb->n; i++) {
-    if (!in_play(s, i) || !is_scored(s, i) || s->member[i] || i == chosen)
+  for (ptrdiff_t at = 0; at < s->scored_count; at++) {
+    const int i = s->scored[at];
+    if (s->member[i] || i == chosen)
       continue;
     int p = held;
-    while (p > 0 && better(s->score[i], s->score[other[p - 1]], none))
+    while (p > 0 && before(s, i, other[p - 1]))
       p--;
     if (p == keep)
       continue;
     held += held < keep;
     memmove(other + p + 1, other + p, (size_t)(held - p - 1) * sizeof(int));
-    other[p] = (int)i;
+    other[p] = i;
   }
   for (int p = 0; p < keep; p++) {
     loss[p] = p < held ? s->score[other[p]].value : NAN;
@@ -519,15 +545,35 @@ static void record_others(struct state *s, ptrdiff_t chosen) {
 
 /* ---- search ---- */
 
-/* The best column to add (member = 0) or to drop (member = 1); ties to the lowest index; -1 if
- * there is none. */
+/* Whether x is no worse than the best by more than a tie. */
+static int ties(struct score x, struct score best, struct score tolerance) {
+  return x.value <= best.value + tolerance.value && x.tie <= best.tie + tolerance.tie;
+}
+
+/* The best column to add (member = 0) or to drop (member = 1); of ties the lowest index; -1 if
+   there is none. */
 static ptrdiff_t best_move(const struct state *s, int member) {
-  ptrdiff_t best = -1;
-  for (ptrdiff_t i = 0; i < s->pb->n; i++)
-    if (in_play(s, i) && s->member[i] == member &&
-        (best < 0 || better(s->score[i], s->score[best], s->tolerance)))
-      best = i;
-  return best;
+  struct score best = {INFINITY, INFINITY};
+  ptrdiff_t first = -1, lowest = -1; /* of those that tie, of all */
+  for (ptrdiff_t p = 0; p < s->scored_count; p++)
+    if (s->member[s->scored[p]] == member && s->score[s->scored[p]].value < best.value)
+      best.value = s->score[s->scored[p]].value;
+  for (ptrdiff_t p = 0; p < s->scored_count; p++) {
+    const struct score one = s->score[s->scored[p]];
+    if (s->member[s->scored[p]] == member && one.tie < best.tie &&
+        one.value <= best.value + s->tolerance.value)
+      best.tie = one.tie;
+  }
+  for (ptrdiff_t p = 0; p < s->scored_count; p++) {
+    const ptrdiff_t i = s->scored[p];
+    if (s->member[i] != member)
+      continue;
+    if (lowest < 0 || i < lowest)
+      lowest = i;
+    if (ties(s->score[i], best, s->tolerance) && (first < 0 || i < first))
+      first = i;
+  }
+  return first < 0 ? lowest : first;
 }
 
 /* Floating: drop while that beats the best model of the smaller size seen so far. */
@@ -566,7 +612,7 @@ static ptrdiff_t next_move(struct state *s) {
 static int digits_at_risk(const struct state *s) {
   const double lambda = s->control->lambda, ill = 1e-3;
   const double left = s->member[s->b] ? s->kappa_b : -lambda * lambda / s->kappa_b;
-  if (left < ill * (lanes_dot(s->pb->m, s->x_b, s->x_b) + lambda))
+  if (left < ill * (lanes->dot(s->pb->m, s->x_b, s->x_b) + lambda))
     return 1;
   for (int r = 0; r < s->parts; r++)
     for (int f = 0; f < s->part[r].count; f++) {
@@ -643,6 +689,7 @@ static void prepare(struct state *s) {
   s->out->moves = 0;
   s->out->best = -1;
   for (ptrdiff_t i = 0; i < pb->n; i++) {
+    s->usable += pb->usable[i] != 0;
     s->member[i] = s->control->search == BACKWARD && pb->usable[i];
     if (s->member[i])
       s->order[s->size++] = (int)i;
@@ -673,12 +720,13 @@ enum status greedy_rls(const struct problem *pb, const struct folds *folds,
   struct arena room = {work, 0};
   lay_out(&s, host->threads, &room);
   prepare(&s);
-  const enum status status = start(&s);
+  result->work = (struct greedy_work_done){.dense_from = s.lazy == NULL ? 1 : -1};
+  const enum status status = s.lazy != NULL ? start_lazy(&s) : start(&s);
   if (status != COMPLETE)
     return status;
   record(&s, -1);
   /* a tie: a difference below 1e-12 of what there is to explain */
-  s.tolerance.tie = 1e-12 * lanes_dot(pb->m * pb->L, pb->y, pb->y) / s.total_weight;
+  s.tolerance.tie = 1e-12 * lanes->dot(pb->m * pb->L, pb->y, pb->y) / s.total_weight;
   s.tolerance.value =
       control->criterion == SQUARED ? s.tolerance.tie : 1e-12 * fabs(result->loss[0]);
   return search(&s);

@@ -1,11 +1,32 @@
-/* The state of greedy RLS, shared by greedy.c, which moves it, and start.c, which makes it from a
- * set. */
+/* The state of greedy RLS, shared by greedy.c, which moves it; start.c, which makes it from a set;
+   and lazy.c, which does without most of it. */
 #ifndef SPARSELS_GREEDY_H
 #define SPARSELS_GREEDY_H
 
 #include "kernels.h"
 
 enum { PANEL = 64 }; /* columns that pass through BLAS together */
+
+/* Hands out parts of one block of memory; with no block it only counts. */
+struct arena {
+  char *base;
+  size_t used;
+};
+
+static inline void *take(struct arena *arena, ptrdiff_t count, size_t size) {
+  const size_t line = 64, bytes = ((size_t)count * size + line - 1) / line * line;
+  char *part = arena->base == NULL ? NULL : arena->base + arena->used;
+  arena->used += bytes;
+  return part;
+}
+
+static inline double *doubles(struct arena *arena, ptrdiff_t count) {
+  return take(arena, count, sizeof(double));
+}
+
+static inline int *ints(struct arena *arena, ptrdiff_t count) {
+  return take(arena, count, sizeof(int));
+}
 
 /* What is held for each partition into folds of more than one row, in fold order. */
 struct partition {
@@ -33,6 +54,7 @@ struct state {
   struct greedy_result *out;
 
   double *C;         /* m x n, G X */
+  int *place;        /* where each column is in C, -1: nowhere; NULL: where it is in X */
   double *a;         /* m x L, G y */
   double *d;         /* m, diagonal of G */
   double *kappa;     /* n, x_i'C_i + lambda for a candidate, x_i'C_i - lambda for a member */
@@ -45,6 +67,7 @@ struct state {
   int *member; /* n */
   int *order;  /* n, the members in the order chosen */
   int size;
+  ptrdiff_t usable; /* columns that are not set aside */
   int *positive, *negative, positives, negatives;
 
   /* the move under way, applied to each column by the next sweep */
@@ -53,16 +76,24 @@ struct state {
   double *x_b, *c_b, *t_b; /* m, m, L, before the move */
 
   struct score *score; /* n, of moving each column */
-  double *gain;        /* n + 1, what the last addition to reach a size brought */
-  struct score *seen;  /* n + 1, best score met at each size */
+  int *scored;         /* n, the columns whose score is up to date, in any order */
+  ptrdiff_t scored_count;
+  double *gain;       /* n + 1, what the last addition to reach a size brought */
+  struct score *seen; /* n + 1, best score met at each size */
   struct score tolerance, best;
   double total_weight; /* L times the sum of the weights */
   double *residual;    /* m x L */
   double *scratch;     /* threads x scratch_size */
   size_t scratch_size;
-  double *room;    /* for start() */
-  int since_start; /* columns dropped since the state was made afresh */
+  double *room;      /* for start() */
+  int since_start;   /* columns dropped since the state was made afresh */
+  struct lazy *lazy; /* NULL when every candidate is scored */
 };
+
+/* Column i of C. */
+static inline double *column(const struct state *s, ptrdiff_t i) {
+  return s->C + (s->place == NULL ? i : s->place[i]) * s->pb->m;
+}
 
 /* A column that may still be added or dropped. */
 static inline int in_play(const struct state *s, ptrdiff_t i) {
@@ -74,6 +105,55 @@ size_t start_room(const struct problem *pb, const struct folds *folds, ptrdiff_t
 
 /* Makes C, a, d, kappa, t, D and g afresh from X and the set order[0 .. size). */
 enum status start(struct state *s);
+
+/* The part of the state that belongs to no column, a and d, without any feature. */
+void start_rows(struct state *s);
+
+/* ---- lazy.c ---- */
+
+/* Whether candidates can be skipped: forward search by the leave-one-out squared error. */
+int can_skip(const struct folds *folds, const struct greedy_control *control);
+
+void lay_out_lazy(struct state *s, int threads, struct arena *room);
+
+/* The state of the empty set. */
+enum status start_lazy(struct state *s);
+
+/* Scores the candidates that may win. Where most have to be scored it scores all and brings the
+   whole state up to date, and s->lazy is NULL from there on. */
+enum status sweep_lazy(struct state *s);
+
+/* Sees to it that column b, which has been scored, is in C still. */
+void keep_column(struct state *s, ptrdiff_t b);
+
+/* Keeps what later sweeps need of the move under way; a is still as it was before. */
+void commit_lazy(struct state *s);
+
+/* beta (ld x L) := the working coefficients of the members, in the order chosen. */
+void lazy_coefficients(const struct state *s, double *beta, ptrdiff_t ld);
+
+/* ---- products.c ---- */
+
+/* out (m) := root_w (x_i - centre_i) inv_scale_i, the covariates still in it. */
+void centred_column(const struct problem *pb, ptrdiff_t i, double *out);
+
+/* What column_products() makes of x: for the columns listed */
+struct reading {
+  const struct problem *pb;
+  const int *list;
+  ptrdiff_t count, r;
+  const double *V;    /* m x r, within the span of working columns */
+  double *out;        /* r x count, V'x_i of working columns x_i */
+  double *squares;    /* count, of columns without taking the covariates out of them; or NULL */
+  double done, total; /* for the host */
+};
+
+/* Reads each listed column once, in place. O(m r) a column, O(nonzeros r) if sparse. Each column is
+   summed by one thread in one order. */
+enum status column_products(const struct reading *read, struct host *host, double *room);
+
+/* Doubles of room that takes for r vectors. */
+size_t products_room(const struct problem *pb, ptrdiff_t r, int threads);
 
 /* Calls work(s, i, scratch) for the columns that are in play, in parallel, and polls the host
    between blocks of columns. Not zero: interrupted. */

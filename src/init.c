@@ -11,7 +11,21 @@
 #endif
 
 #include "kernels.h"
+#include "lanes.h"
 #include "matrix.h"
+
+/* ---- instruction sets ---- */
+
+enum { WIDEST = 8 };
+const struct lanes *lanes;
+
+/* Uses the set of at most `width` doubles, NULL: leaves it; gives the width there was. */
+static SEXP C_use_lanes(SEXP width) {
+  const int before = lanes->width;
+  if (!isNull(width))
+    lanes = lanes_for(asInteger(width));
+  return ScalarInteger(before);
+}
 
 /* ---- lists by name ---- */
 
@@ -52,11 +66,20 @@ static int *int_answer(SEXP list, int i, const char *name, size_t length) {
 
 /* ---- problem and folds ---- */
 
+/* A matrix of doubles, integers or logicals, or a dgCMatrix. */
 static struct matrix unpack_matrix(SEXP x) {
-  if (!isS4(x))
-    return (struct matrix){REAL(x), NULL, NULL};
-  return (struct matrix){REAL(R_do_slot(x, install("x"))), INTEGER(R_do_slot(x, install("i"))),
-      INTEGER(R_do_slot(x, install("p")))};
+  switch (TYPEOF(x)) {
+  case REALSXP:
+    return (struct matrix){.x = REAL(x)};
+  case INTSXP:
+    return (struct matrix){.whole = INTEGER(x)};
+  case LGLSXP:
+    return (struct matrix){.whole = LOGICAL(x)};
+  default:
+    return (struct matrix){.x = REAL(R_do_slot(x, install("x"))),
+        .i = INTEGER(R_do_slot(x, install("i"))),
+        .p = INTEGER(R_do_slot(x, install("p")))};
+  }
 }
 
 static struct problem unpack_problem(SEXP problem) {
@@ -182,9 +205,11 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .limit = int_field(control, "limit"),
       .search = (enum search)int_field(control, "search"),
       .criterion = (enum criterion)int_field(control, "criterion"),
-      .given = INTEGER(field(control, "given"))};
+      .given = INTEGER(field(control, "given")),
+      .classes = int_field(control, "classes"),
+      .lazy = int_field(control, "lazy")};
   const size_t k = (size_t)ctl.k, moves = (size_t)ctl.limit + 1, mL = (size_t)(pb.m * pb.L);
-  SEXP out = PROTECT(named_list(14));
+  SEXP out = PROTECT(named_list(15));
   struct greedy_result result = {.feature = int_answer(out, 0, "feature", moves),
       .size = int_answer(out, 1, "size", moves),
       .loss = real_answer(out, 2, "loss", moves),
@@ -206,6 +231,11 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
   ends[0] = (int)status;
   ends[1] = result.moves;
   ends[2] = result.best;
+  double *done = real_answer(out, 14, "work", 4);
+  done[0] = result.work.candidates;
+  done[1] = result.work.evaluated;
+  done[2] = result.work.columns_read;
+  done[3] = result.work.dense_from;
   UNPROTECT(1);
   return out;
 }
@@ -361,11 +391,13 @@ static SEXP C_best_subset(SEXP terms, SEXP control) {
 }
 
 static SEXP C_column_moments(SEXP x, SEXP w, SEXP centred) {
-  const ptrdiff_t n = ncols(x);
+  const ptrdiff_t m = nrows(x), n = ncols(x);
+  const struct matrix values = unpack_matrix(x);
   SEXP out = PROTECT(named_list(2));
   double *centre = real_answer(out, 0, "centre", (size_t)n);
   double *squares = real_answer(out, 1, "squares", (size_t)n);
-  column_moments(nrows(x), n, REAL(x), REAL(w), asLogical(centred), centre, squares);
+  double *room = (double *)(void *)R_alloc((size_t)m, sizeof(double));
+  column_moments(m, n, &values, REAL(w), asLogical(centred), room, centre, squares);
   UNPROTECT(1);
   return out;
 }
@@ -654,11 +686,13 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_hinge_gap_bounds, 2),
     ENTRY(C_scdp, 2),
     ENTRY(C_fixed_size, 2),
+    ENTRY(C_use_lanes, 1),
     {NULL, NULL, 0},
 };
 
 void attribute_visible R_init_sparsels(DllInfo *dll) {
   loaded_in = process();
+  lanes = lanes_for(WIDEST);
   R_registerRoutines(dll, NULL, entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);

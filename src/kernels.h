@@ -7,11 +7,13 @@
 
 #include <stddef.h>
 
-/* x as the user holds it: dense column-major, or compressed sparse columns when `p` is not NULL. */
+/* x as the user holds it: dense column-major, doubles or, when `whole` is not NULL, integers; or
+   compressed sparse columns when `p` is not NULL. */
 struct matrix {
-  const double *x; /* m x n, or the nonzeros */
-  const int *i;    /* row of each nonzero */
-  const int *p;    /* first nonzero of each column, n + 1 of them */
+  const double *x;  /* m x n, or the nonzeros */
+  const int *i;     /* row of each nonzero */
+  const int *p;     /* first nonzero of each column, n + 1 of them */
+  const int *whole; /* m x n */
 };
 
 /* A regression problem in working coordinates (ARCHITECTURE.md): m rows, n columns, L outputs, q
@@ -64,10 +66,10 @@ enum status {
 void working_column(const struct problem *pb, ptrdiff_t j, double *out);
 
 /* centre (n) := weighted means of the columns of a dense x (m x n), 0 unless `centred`; squares (n)
-   := their weighted sums of squares about it. A value that is not finite leaves squares not finite.
-   O(mn). */
-void column_moments(ptrdiff_t m, ptrdiff_t n, const double *x, const double *w, int centred,
-    double *centre, double *squares);
+   := their weighted sums of squares about it. A value that is not finite leaves squares not finite,
+   and so does INT_MIN among integers, which stands for none. room: m. O(mn). */
+void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const double *w, int centred,
+    double *room, double *centre, double *squares);
 
 /* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
    share * root_i * root_j, -1 when there is none. O(n^2). */
@@ -108,6 +110,19 @@ struct greedy_control {
   enum search search;
   enum criterion criterion;
   const int *given; /* k columns to add in this order, for GIVEN */
+  int classes;      /* the response has classes, whose zero-one errors are wanted */
+  int lazy;         /* skip candidates that provably cannot win, where that can be done */
+};
+
+/* What a search took. */
+struct greedy_work_done {
+  double candidates;   /* columns that could have been moved, summed over the steps */
+  double evaluated;    /* of these, those whose criterion was computed */
+  double columns_read; /* columns of x read, the same one as often as it was */
+  int dense_from;      /* the step from which every candidate was evaluated; -1: never */
+#ifdef SPARSELS_CHECK_BOUNDS
+  double bounds, broken; /* bounds that were compared with what they bound; those above it */
+#endif
 };
 
 /* Filled by the kernel. Criteria are losses: smaller is better. Columns count from 0. */
@@ -118,7 +133,7 @@ struct greedy_result {
   int *size;         /* limit + 1, size after the move */
   double *loss, *se; /* limit + 1 each, the criterion */
   double *squared;   /* limit + 1, weighted mean squared held-out residual */
-  double *error;     /* limit + 1, zero-one error, for classes */
+  double *error;     /* limit + 1, zero-one error; 0 without classes */
   int *model_entry;  /* k + 1, path entry of the best model of each size, -1 if none */
   int *model;   /* k x (k + 1), column s holds the s features of that model in the order chosen */
   double *beta; /* k x L x (k + 1), their working coefficients */
@@ -127,6 +142,7 @@ struct greedy_result {
   double *fitted; /* m x L, its residuals on the training rows, user's units */
   int *other;     /* keep x (limit + 1), runners-up of each move, -1 where there are fewer */
   double *other_loss;
+  struct greedy_work_done work;
 };
 
 /* How many bytes of work room greedy_rls() needs. */

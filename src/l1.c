@@ -191,7 +191,7 @@ static struct seen_from see_from(const struct l1 *at, double lambda) {
     l1 += fabs(at->beta[k]);
   const double change = at->size > 0 ? (lambda - at->lambda) * l1 : 0;
   if (at->control.loss == LEAST_SQUARES) {
-    const double best = lanes_dot(pb->m, pb->y, at->r) / lanes_dot(pb->m, at->r, at->r);
+    const double best = lanes->dot(pb->m, pb->y, at->r) / lanes->dot(pb->m, at->r, at->r);
     const double most = at->most > 0 ? lambda / at->most : INFINITY;
     s = fmax(-most, fmin(best, most));
   }

@@ -1,4 +1,4 @@
-/* A column of x, dense or compressed sparse. Methods never ask which. */
+/* A column of x: doubles, integers or compressed sparse. Methods never ask which. */
 #ifndef SPARSELS_MATRIX_H
 #define SPARSELS_MATRIX_H
 
@@ -7,7 +7,11 @@
 
 /* out (m) := column j. */
 static inline void gather_column(const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double *out) {
-  if (x->p == NULL) {
+  if (x->whole != NULL) {
+    const int *column = x->whole + j * m;
+    for (ptrdiff_t r = 0; r < m; r++)
+      out[r] = column[r];
+  } else if (x->p == NULL) {
     memcpy(out, x->x + j * m, (size_t)m * sizeof(double));
   } else {
     memset(out, 0, (size_t)m * sizeof(double));

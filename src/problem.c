@@ -2,6 +2,7 @@
 #include "kernels.h"
 #include "lanes.h"
 #include "matrix.h"
+#include <limits.h>
 #include <math.h>
 
 void working_column(const struct problem *pb, ptrdiff_t j, double *out) {
@@ -12,23 +13,37 @@ void working_column(const struct problem *pb, ptrdiff_t j, double *out) {
     out[r] = pb->root_w[r] * (out[r] - centre) * inv_scale;
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     const double *q = pb->Q + l * m;
-    lanes_shift(m, out, lanes_dot(m, q, out), q);
+    lanes->shift(m, out, lanes->dot(m, q, out), q);
   }
 }
 
-void column_moments(ptrdiff_t m, ptrdiff_t n, const double *x, const double *w, int centred,
-    double *centre, double *squares) {
+/* Whether a column of integers lacks a value. */
+static int lacks_value(ptrdiff_t m, const int *column) {
+  int lacks = 0;
+  for (ptrdiff_t r = 0; r < m; r++)
+    lacks |= column[r] == INT_MIN;
+  return lacks;
+}
+
+void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const double *w, int centred,
+    double *room, double *centre, double *squares) {
   double weights = 0;
   for (ptrdiff_t r = 0; r < m; r++)
     weights += w[r];
   for (ptrdiff_t j = 0; j < n; j++) {
-    const double *column = x + j * m;
+    const double *column = room;
+    if (x->whole != NULL)
+      gather_column(x, m, j, room);
+    else
+      column = x->x + j * m;
     double c = 0;
     /* the second pass leaves an error in the last place of the mean only */
     for (int pass = 0; pass < 2 && centred; pass++)
-      c += lanes_centred_dot(m, column, c, w) / weights;
+      c += lanes->centred_dot(m, column, c, w) / weights;
     centre[j] = c;
-    squares[j] = lanes_centred_square(m, column, c, w);
+    squares[j] = lanes->centred_square(m, column, c, w);
+    if (x->whole != NULL && lacks_value(m, x->whole + j * m))
+      squares[j] = NAN;
   }
 }
 

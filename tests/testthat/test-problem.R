@@ -36,12 +36,12 @@ test_that("centre and scale are weighted, and about zero without intercept", {
   expect_equal(scaled$scale, sqrt(c(17, 33) / 3))
 })
 
-test_that("a double matrix is kept as it is, integers and logicals become double", {
+test_that("a matrix of doubles, integers or logicals is kept as it is", {
   x <- small()
   expect_identical(as_problem(x, classes)$x, x)
   whole <- matrix(c(1L, 2L, 5L, 0L, 1L, 1L), 3)
-  expect_identical(as_problem(whole, 1:3)$x, whole + 0)
-  expect_identical(as_problem(whole > 1, 1:3)$x, (whole > 1) + 0)
+  expect_identical(as_problem(whole, 1:3)$x, whole)
+  expect_identical(as_problem(whole > 1, 1:3)$x, whole > 1)
   expect_identical(as_problem(whole, 1:3)$names, c("V1", "V2"))
   expect_false(as_problem(whole, 1:3)$named)
 })

@@ -1,0 +1,925 @@
+/* Greedy forward selection that skips the candidates that provably cannot win.
+
+   With leave-one-out a candidate's error has a lower bound that takes O(1): the denominators d_j -
+   beta_i C_ji^2 are positive and no larger than d_j, so that
+
+     e_i >= P - 2 sum_l alpha_il C_i'w_l + sum_l alpha_il^2 |C_i|^2 / (max d)^2,   w_l = a_l / d^2,
+
+   P the error that stands, l the outputs, alpha_il = beta_i x_i'a_l and beta_i = 1 / (lambda +
+   x_i'C_i). The products C_i'w_l are known of the w_ref of an earlier step; with w_l = theta0 w_ref
+   + theta1 a + rho the rest is at most |C_i| |rho_l|. A column of C is made for a candidate whose
+   bound does not rule it out, and for no other; what the bounds need follows from rows of X'X,
+   which are made for several columns to come in one reading of x.
+
+   Pahikkala, Airola and Salakoski 2010 for the search; ARCHITECTURE.md derives the rest. */
+#include "greedy.h"
+#include "lanes.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+  BATCH = 32, /* rows of X'X made in one reading at most */
+  LEAST_BATCH = 4,
+  LEAST_POOL = 64, /* candidates among which the next selections are foreseen */
+  MOST_POOL = 1024,
+  ROWS = 48, /* rows of X'X kept for later */
+  CHUNK = 8, /* candidates scored together, whatever the number of threads */
+  LEAST_SLOTS = 64
+};
+
+struct lazy {
+  /* columns of C in hand */
+  ptrdiff_t slots;
+  ptrdiff_t next_slot;
+  int *owner;   /* slots, the column in it, -1: none */
+  int *version; /* n, how many moves the column in hand has taken part in */
+
+  /* the moves, one for each member */
+  double *c;           /* m x k, the column of C that was chosen */
+  double *inverse;     /* k, 1 / kappa_b */
+  double *gamma;       /* L x k, t_b / kappa_b */
+  double *W;           /* n x k, x_i'c */
+  double *U;           /* k x k, unit upper triangular: X_S = c U */
+  double *c_dots;      /* k, products of the newest c with all of them */
+  double *c_a, *c_ref; /* L each, its products with a before the move and w_ref */
+
+  /* rows of X'X for columns that may be chosen next */
+  double *gram;   /* n x ROWS */
+  int *row;       /* n, which is column i's, -1: none */
+  int *row_owner; /* ROWS, -1: none */
+  int next_row;
+  int wanted, used; /* how many to make next; how many of those made last were used */
+
+  /* candidates */
+  struct outlook at;
+  double *reach2, *aside; /* n, of the outlook */
+  double *q;              /* n, C_i'c of the move under way */
+  double *bound;          /* n, of the sum of squares; the sum itself once it was computed */
+
+  /* rows */
+  double *w, *w_ref;              /* m x L */
+  double *rest;                   /* m */
+  double *a;                      /* m x L, foreseen */
+  double *theta0, *theta1, *left; /* L each, w = theta0 w_ref + theta1 a + what is left */
+  double P, largest_d, explained, w_norm, drift; /* explained: what there is to explain */
+  int fresh;                                     /* w_ref is w */
+
+  double *V;               /* m x (the most vectors of one reading) */
+  double *out;             /* their products */
+  double *ahead;           /* m x BATCH, columns of C that may be chosen next */
+  double *f, *f2;          /* k x CHUNK, k: multiples of what is taken away */
+  double *best;            /* keep + 1 smallest sums of squares of this step */
+  int found;               /* of these */
+  int *list, *heap, *pool; /* n, n, pool */
+  double *room;            /* for column_products() */
+  int crowded;             /* of the last steps, a bit each: most candidates were left */
+};
+
+int can_skip(const struct folds *folds, const struct greedy_control *control) {
+  return folds->loo && control->search == FORWARD && control->criterion == SQUARED;
+}
+
+/* ---- room ---- */
+
+static ptrdiff_t larger(ptrdiff_t a, ptrdiff_t b) {
+  return a > b ? a : b;
+}
+
+static ptrdiff_t smaller(ptrdiff_t a, ptrdiff_t b) {
+  return a < b ? a : b;
+}
+
+/* All columns of a dense x may come into hand; of a sparse one, which C may not fit beside, as many
+   as take two gigabytes. */
+static ptrdiff_t count_slots(const struct problem *pb) {
+  const ptrdiff_t values = (ptrdiff_t)1 << 28;
+  if (pb->x.p == NULL)
+    return pb->n;
+  return smaller(pb->n, larger(LEAST_SLOTS, values / pb->m));
+}
+
+/* Small beside n, so that foreseeing a step costs a fraction of a row of X'X. */
+static ptrdiff_t pool_size(ptrdiff_t n) {
+  return smaller(n, smaller(larger(n / 16, LEAST_POOL), MOST_POOL));
+}
+
+void lay_out_lazy(struct state *s, int threads, struct arena *room) {
+  const struct problem *pb = s->pb;
+  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k, slots = count_slots(pb);
+  const ptrdiff_t sides = larger(BATCH + L, 2 * L + pb->q), pool = pool_size(n);
+  s->C = doubles(room, m * slots);
+  s->place = ints(room, n);
+  struct lazy *z = take(room, 1, sizeof(struct lazy));
+  struct lazy parts = {.slots = slots,
+      .owner = ints(room, slots),
+      .version = ints(room, n),
+      .c = doubles(room, m * k),
+      .inverse = doubles(room, k),
+      .gamma = doubles(room, L * k),
+      .W = doubles(room, n * k),
+      .U = doubles(room, k * k),
+      .c_dots = doubles(room, k),
+      .c_a = doubles(room, L),
+      .c_ref = doubles(room, L),
+      .gram = doubles(room, n * ROWS),
+      .row = ints(room, n),
+      .row_owner = ints(room, ROWS),
+      .at = {.n = n,
+          .L = L,
+          .square = doubles(room, n),
+          .N = doubles(room, n),
+          .length = doubles(room, n),
+          .g = doubles(room, n * L),
+          .A = doubles(room, n * L),
+          .z = doubles(room, n * L)},
+      .reach2 = doubles(room, n),
+      .aside = doubles(room, n),
+      .q = doubles(room, n),
+      .bound = doubles(room, n),
+      .w = doubles(room, m * L),
+      .w_ref = doubles(room, m * L),
+      .rest = doubles(room, m),
+      .a = doubles(room, m * L),
+      .theta0 = doubles(room, L),
+      .theta1 = doubles(room, L),
+      .left = doubles(room, L),
+      .V = doubles(room, m * larger(sides, pool)),
+      .ahead = doubles(room, m * BATCH),
+      .out = doubles(room, larger(n * sides, pool * (L + 2) + L + BATCH)),
+      .f = doubles(room, k * CHUNK),
+      .f2 = doubles(room, k),
+      .best = doubles(room, s->control->keep + 1),
+      .list = ints(room, n),
+      .heap = ints(room, n),
+      .pool = ints(room, larger(pool, BATCH)),
+      .room = doubles(room, (ptrdiff_t)products_room(pb, sides, threads))};
+  if (room->base == NULL)
+    return;
+  parts.at.reach2 = parts.reach2;
+  parts.at.aside = parts.aside;
+  *z = parts;
+  s->lazy = z;
+}
+
+/* ---- rows: what a, d and w say ---- */
+
+/* v less its part along the covariates and the members: G v. O(m (size + q)). */
+static void project(const struct state *s, double *v) {
+  const struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m;
+  for (ptrdiff_t l = 0; l < s->pb->q; l++)
+    lanes->shift(m, v, lanes->dot(m, s->pb->Q + l * m, v), s->pb->Q + l * m);
+  for (int l = 0; l < s->size; l++)
+    lanes->shift(m, v, lanes->dot(m, z->c + l * m, v) * z->inverse[l], z->c + l * m);
+}
+
+/* V (m x L) := G w */
+static void put_w(const struct state *s, double *V) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  memcpy(V, s->lazy->w, (size_t)(m * L) * sizeof(double));
+  for (ptrdiff_t l = 0; l < L; l++)
+    project(s, V + l * m);
+}
+
+/* w and the figures of the model that stands. */
+static void measure_rows(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  z->largest_d = 0;
+  for (ptrdiff_t j = 0; j < m; j++)
+    z->largest_d = fmax(z->largest_d, s->d[j]);
+  z->P = 0;
+  for (ptrdiff_t l = 0; l < L; l++)
+    for (ptrdiff_t j = 0; j < m; j++) {
+      const double inverse = 1 / s->d[j], r = s->a[j + l * m] * inverse;
+      z->w[j + l * m] = r * inverse;
+      z->P += r * r;
+    }
+  z->fresh = 0;
+}
+
+/* The products with w_ref are those with w from now on. */
+static void refer_to_w(struct state *s) {
+  struct lazy *z = s->lazy;
+  memcpy(z->w_ref, z->w, (size_t)(s->pb->m * s->pb->L) * sizeof(double));
+  z->fresh = 1;
+}
+
+/* theta0, theta1 and the length of what is left, of each output, by least squares. */
+static void split_w(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m;
+  z->w_norm = 0;
+  for (ptrdiff_t l = 0; l < s->pb->L; l++) {
+    const double *w = z->w + l * m, *ref = z->w_ref + l * m, *a = s->a + l * m;
+    double theta0 = 1, theta1 = 0, left = 0;
+    const double rr = lanes->dot(m, ref, ref), aa = lanes->dot(m, a, a);
+    if (!z->fresh) {
+      const double ra = lanes->dot(m, ref, a), rw = lanes->dot(m, ref, w);
+      const double det = rr * aa - ra * ra, aw = lanes->dot(m, a, w);
+      const int apart = det > 1e-10 * rr * aa;
+      theta0 = apart ? (rw * aa - aw * ra) / det : rr > 0 ? rw / rr : 0;
+      theta1 = apart ? (aw * rr - rw * ra) / det : 0;
+      memcpy(z->rest, w, (size_t)m * sizeof(double));
+      lanes->shift(m, z->rest, theta0, ref);
+      lanes->shift(m, z->rest, theta1, a);
+      left = sqrt(lanes->dot(m, z->rest, z->rest));
+    }
+    z->theta0[l] = theta0;
+    z->theta1[l] = theta1;
+    z->left[l] = left;
+    z->w_norm += fabs(theta0) * sqrt(rr) + fabs(theta1) * sqrt(aa) + left;
+  }
+}
+
+/* ---- reading x ---- */
+
+static int is_candidate(const struct state *s, ptrdiff_t i) {
+  return s->pb->usable[i] && !s->member[i];
+}
+
+static ptrdiff_t list_candidates(const struct state *s, int *list) {
+  ptrdiff_t count = 0;
+  for (ptrdiff_t i = 0; i < s->pb->n; i++)
+    if (is_candidate(s, i))
+      list[count++] = (int)i;
+  return count;
+}
+
+/* Products of the columns listed with the first r columns of V, in z->out. */
+static enum status read_columns(
+    struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r, double *squares) {
+  const struct lazy *z = s->lazy;
+  const struct reading read = {.pb = s->pb,
+      .list = list,
+      .count = count,
+      .r = r,
+      .V = z->V,
+      .out = z->out,
+      .squares = squares,
+      .done = s->out->moves,
+      .total = s->control->k};
+  s->out->work.columns_read += (double)count;
+  return column_products(&read, s->host, z->room);
+}
+
+/* A bound of the squared norm of what is read of a column: rounding in its products is measured by
+   it. Of a sparse column the centre is taken out of the products. */
+static double reach2_of(const struct state *s, ptrdiff_t i, double square, double weights) {
+  if (s->pb->x.p == NULL)
+    return square;
+  const double centre = s->pb->centre[i] * s->pb->inv_scale[i];
+  return 4 * (square + centre * centre * weights);
+}
+
+enum status start_lazy(struct state *s) {
+  struct lazy *z = s->lazy;
+  const struct problem *pb = s->pb;
+  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, q = pb->q, r = 2 * L + q;
+  for (ptrdiff_t i = 0; i < n; i++) {
+    s->place[i] = z->row[i] = z->version[i] = -1;
+    z->aside[i] = is_candidate(s, i) ? 0 : INFINITY;
+    z->at.square[i] = z->at.length[i] = 1; /* of columns set aside, which move along */
+    z->at.N[i] = z->reach2[i] = 0;
+  }
+  memset(z->at.g, 0, (size_t)(n * L) * sizeof(double));
+  memset(z->at.A, 0, (size_t)(n * L) * sizeof(double));
+  memset(z->at.z, 0, (size_t)(n * L) * sizeof(double));
+  for (ptrdiff_t p = 0; p < z->slots; p++)
+    z->owner[p] = -1;
+  for (int p = 0; p < ROWS; p++)
+    z->row_owner[p] = -1;
+  /* how far one can see: a move changes what is known of the others by about 1 / sqrt(m) */
+  z->wanted = (int)smaller(BATCH, larger(LEAST_BATCH, m / 16));
+  z->drift = 4;
+  start_rows(s);
+  z->explained = lanes->dot(m * L, s->a, s->a);
+  measure_rows(s);
+  refer_to_w(s);
+  memcpy(z->V, s->a, (size_t)(m * L) * sizeof(double));
+  put_w(s, z->V + m * L);
+  memcpy(z->V + 2 * m * L, pb->Q, (size_t)(m * q) * sizeof(double));
+  const ptrdiff_t count = list_candidates(s, z->list);
+  if (read_columns(s, z->list, count, r, z->q) != COMPLETE)
+    return INTERRUPTED;
+  double weights = 0;
+  for (ptrdiff_t j = 0; j < m; j++)
+    weights += pb->root_w[j] * pb->root_w[j];
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const ptrdiff_t i = z->list[p];
+    const double *out = z->out + p * r;
+    double square = z->q[p];
+    z->reach2[i] = reach2_of(s, i, square, weights);
+    for (ptrdiff_t l = 0; l < q; l++)
+      square -= out[2 * L + l] * out[2 * L + l];
+    z->at.N[i] = fmax(square, 0);
+    z->at.length[i] = fmax(sqrt(z->at.N[i]), 1e-300);
+    z->at.square[i] = s->control->lambda + z->at.N[i];
+    for (ptrdiff_t l = 0; l < L; l++) {
+      z->at.g[i + l * n] = z->at.A[i + l * n] = out[l];
+      z->at.z[i + l * n] = out[L + l];
+    }
+  }
+  return COMPLETE;
+}
+
+/* ---- a heap of candidates, the smallest bound on top ---- */
+
+static int before(const struct lazy *z, int i, int j) {
+  return z->bound[i] < z->bound[j] || (z->bound[i] == z->bound[j] && i < j);
+}
+
+static void sink(const struct lazy *z, ptrdiff_t at, ptrdiff_t count) {
+  const int i = z->heap[at];
+  for (ptrdiff_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
+    if (child + 1 < count && before(z, z->heap[child + 1], z->heap[child]))
+      child++;
+    if (!before(z, z->heap[child], i))
+      break;
+    z->heap[at] = z->heap[child];
+    at = child;
+  }
+  z->heap[at] = i;
+}
+
+static void make_heap(const struct lazy *z, ptrdiff_t count) {
+  for (ptrdiff_t at = count / 2 - 1; at >= 0; at--)
+    sink(z, at, count);
+}
+
+static int pop(const struct lazy *z, ptrdiff_t *count) {
+  const int top = z->heap[0];
+  z->heap[0] = z->heap[--*count];
+  sink(z, 0, *count);
+  return top;
+}
+
+/* ---- foreseeing the next selections, whose rows of X'X are made together ---- */
+
+/* The columns with the smallest bounds of the last step, and their number. */
+static int fill_pool(const struct state *s) {
+  const struct lazy *z = s->lazy;
+  ptrdiff_t left = list_candidates(s, z->heap);
+  const ptrdiff_t most = smaller(left, pool_size(s->pb->n));
+  make_heap(z, left);
+  for (ptrdiff_t p = 0; p < most; p++)
+    z->pool[p] = pop(z, &left);
+  return (int)most;
+}
+
+/* The state of a search within the pool, from the move under way on. */
+struct foresight {
+  int count;          /* of the pool */
+  int *gone;          /* those chosen */
+  double *square, *g; /* count, L x count */
+  double *v;          /* count, products with the newest column chosen */
+  double *a, *d;      /* m x L, m */
+  double *c;          /* m x BATCH, columns of C chosen */
+  double *inverse, *gamma;
+  int ahead; /* how many */
+};
+
+/* What is foreseen after one more move, by column c; the products are the work of threads. */
+static void foresee_move(const struct state *s, struct foresight *f, const double *c,
+    double inverse, const double *gamma) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  const double *x = s->lazy->V;
+  const int threads = s->host->threads, own = (f->count + threads - 1) / threads;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#endif
+  for (int t = 0; t < threads; t++) {
+    const int from = t * own, to = from + own < f->count ? from + own : f->count;
+    if (from < to)
+      lanes->dots(m, c, to - from, x + from * m, m, f->v + from);
+  }
+  for (int p = 0; p < f->count; p++) {
+    f->square[p] -= inverse * f->v[p] * f->v[p];
+    for (ptrdiff_t l = 0; l < L; l++)
+      f->g[l + p * L] -= gamma[l] * f->v[p];
+  }
+}
+
+/* The column of the pool whose addition lowers the training error most, -1: none. */
+static int foresee_best(const struct state *s, const struct foresight *f) {
+  const ptrdiff_t L = s->pb->L;
+  double best = -1;
+  int next = -1;
+  for (int p = 0; p < f->count; p++) {
+    const double gain = f->square[p] > 0 && !f->gone[p]
+                            ? lanes->dot(L, f->g + p * L, f->g + p * L) / f->square[p]
+                            : -1;
+    if (gain > best) {
+      best = gain;
+      next = p;
+    }
+  }
+  return next;
+}
+
+/* Column p of the pool brought up to date, as the next of f->c. */
+static const double *foresee_column(struct state *s, const struct foresight *f, int p) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, n = s->pb->n;
+  const int last = s->size - 1;
+  double *c = f->c + f->ahead * m;
+  memcpy(c, z->V + p * m, (size_t)m * sizeof(double));
+  for (int l = 0; l < last; l++)
+    z->f[l] = z->inverse[l] * z->W[z->pool[p] + l * n];
+  z->f[last] = z->inverse[last] * lanes->dot(m, c, z->c + last * m);
+  lanes->shift_all(m, c, s->size, z->c, m, z->f);
+  for (int l = 0; l < f->ahead; l++)
+    lanes->shift(m, c, f->inverse[l] * lanes->dot(m, c, f->c + l * m), f->c + l * m);
+  return c;
+}
+
+/* Of the few columns with the lowest training error the one with the lowest leave-one-out error:
+   the more the members, the more the two differ. */
+static int foresee_next(struct state *s, struct foresight *f) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  enum { MOST = 8 };
+  const ptrdiff_t tries = smaller(MOST, 1 + 40 * (ptrdiff_t)s->size / m);
+  double best = INFINITY;
+  int next = foresee_best(s, f), tried[MOST], count = 0;
+  if (next < 0 || tries == 1)
+    return next;
+  for (int p = next; p >= 0 && count < tries; p = foresee_best(s, f)) {
+    const double beta = 1 / f->square[p];
+    for (ptrdiff_t l = 0; l < L; l++)
+      f->gamma[l] = beta * f->g[l + p * L];
+    const double e = lanes->score(m, L, foresee_column(s, f, p), f->a, f->d, beta, f->gamma);
+    if (e < best) {
+      best = e;
+      next = p;
+    }
+    f->gone[p] = 1;
+    tried[count++] = p;
+  }
+  while (count > 0)
+    f->gone[tried[--count]] = 0;
+  return next;
+}
+
+static struct foresight start_foresight(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L, count = fill_pool(s);
+  struct foresight f = {.count = (int)count,
+      .gone = z->heap,
+      .square = z->out,
+      .v = z->out + count,
+      .g = z->out + 2 * count,
+      .gamma = z->out + (2 + L) * count,
+      .inverse = z->out + (2 + L) * count + L,
+      .a = z->a,
+      .d = z->rest,
+      .c = z->ahead};
+  memcpy(f.a, s->a, (size_t)(m * L) * sizeof(double));
+  memcpy(f.d, s->d, (size_t)m * sizeof(double));
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const int i = z->pool[p];
+    working_column(s->pb, i, z->V + p * m);
+    f.gone[p] = 0;
+    f.square[p] = z->at.square[i];
+    for (ptrdiff_t l = 0; l < L; l++)
+      f.g[l + p * L] = z->at.g[i + l * n];
+  }
+  s->out->work.columns_read += (double)count;
+  return f;
+}
+
+/* The selections to come, foreseen by greedy search within the pool: column b and at most most - 1
+   others without a row of X'X, into z->list. */
+static int foresee(struct state *s, int most) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, last = s->size - 1;
+  const int steps = (int)smaller(BATCH, s->control->k - s->size);
+  struct foresight f = start_foresight(s);
+  int found = 1;
+  z->list[0] = (int)s->b;
+  foresee_move(s, &f, z->c + last * m, z->inverse[last], z->gamma + last * L);
+  while (f.ahead < steps && found < most) {
+    const int next = foresee_next(s, &f);
+    if (next < 0)
+      break;
+    f.gone[next] = 1;
+    if (z->row[z->pool[next]] < 0)
+      z->list[found++] = z->pool[next];
+    const double *c = foresee_column(s, &f, next), inverse = 1 / f.square[next];
+    f.inverse[f.ahead++] = inverse;
+    for (ptrdiff_t l = 0; l < L; l++) {
+      f.gamma[l] = inverse * f.g[l + next * L];
+      lanes->shift(m, f.a + l * m, f.gamma[l], c);
+    }
+    for (ptrdiff_t j = 0; j < m; j++)
+      f.d[j] -= inverse * c[j] * c[j];
+    foresee_move(s, &f, c, inverse, f.gamma);
+  }
+  return found;
+}
+
+static int is_in(const int *list, int count, int i) {
+  for (int p = 0; p < count; p++)
+    if (list[p] == i)
+      return 1;
+  return 0;
+}
+
+/* A row of the store for the last of the columns listed: one whose column needs it no more, else
+   the one that has waited longest, but none of the others listed. */
+static double *take_row(struct state *s, const int *list, int others) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t n = s->pb->n;
+  const int *owner = z->row_owner, i = list[others];
+  int p = 0;
+  while (p < ROWS && owner[p] >= 0 && (!s->member[owner[p]] || is_in(list, others, owner[p])))
+    p++;
+  if (p == ROWS) {
+    while (is_in(list, others, owner[z->next_row]))
+      z->next_row = (z->next_row + 1) % ROWS;
+    p = z->next_row;
+    z->next_row = (p + 1) % ROWS;
+  }
+  if (owner[p] >= 0)
+    z->row[owner[p]] = -1;
+  else
+    memset(z->gram + p * n, 0, (size_t)n * sizeof(double));
+  z->row_owner[p] = i;
+  z->row[i] = p;
+  return z->gram + p * n;
+}
+
+/* Reads x once: rows of X'X for the columns foreseen, and products with w, which wait in z->out
+   behind `*rows` others. */
+static enum status fetch(struct state *s, int *rows) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  const int found = foresee(s, z->wanted), r = found + (int)L;
+  memcpy(z->pool, z->list, (size_t)found * sizeof(int));
+  for (int p = 0; p < found; p++)
+    working_column(s->pb, z->pool[p], z->V + p * m);
+  s->out->work.columns_read += found;
+  put_w(s, z->V + found * m);
+  const ptrdiff_t count = list_candidates(s, z->list);
+  if (read_columns(s, z->list, count, r, NULL) != COMPLETE)
+    return INTERRUPTED;
+  for (int f = 0; f < found; f++) {
+    double *row = take_row(s, z->pool, f);
+    for (ptrdiff_t p = 0; p < count; p++)
+      row[z->list[p]] = z->out[f + p * r];
+  }
+  z->used = 0;
+  *rows = found;
+  return COMPLETE;
+}
+
+/* ---- a move ---- */
+
+void commit_lazy(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, k = s->control->k;
+  const int size = s->size;
+  double *c = z->c + size * m, *U = z->U + size * k;
+  memcpy(c, s->c_b, (size_t)m * sizeof(double));
+  z->inverse[size] = 1 / s->kappa_b;
+  z->drift += 1 + z->reach2[s->b] / s->kappa_b;
+  z->aside[s->b] = INFINITY;
+  lanes->dots(m, s->x_b, size, z->c, m, U);
+  for (int l = 0; l < size; l++)
+    U[l] *= z->inverse[l];
+  lanes->dots(m, c, size + 1, z->c, m, z->c_dots);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    z->gamma[l + size * L] = s->t_b[l] / s->kappa_b;
+    z->c_a[l] = lanes->dot(m, c, s->a + l * m);
+    z->c_ref[l] = lanes->dot(m, c, z->w_ref + l * m);
+  }
+}
+
+/* W of the move under way, and with it what is known of every candidate. */
+static enum status advance(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t n = s->pb->n, L = s->pb->L, b = s->b;
+  const int last = s->size - 1;
+  int rows = -1; /* of a fetch */
+  if (z->row[b] < 0) {
+    if (s->size > 1)
+      z->wanted = (int)smaller(BATCH, larger(LEAST_BATCH, z->used + 3));
+    if (fetch(s, &rows) != COMPLETE)
+      return INTERRUPTED;
+  }
+  z->used++;
+  double *W = z->W + last * n;
+  memcpy(W, z->gram + z->row[b] * n, (size_t)n * sizeof(double));
+  memcpy(z->q, W, (size_t)n * sizeof(double));
+  for (int l = 0; l < last; l++) {
+    z->f[l] = z->inverse[l] * z->W[b + l * n];
+    z->f2[l] = z->f[l] + z->inverse[l] * z->c_dots[l];
+  }
+  lanes->shift_both(n, W, z->q, last, z->W, n, z->f, z->f2);
+  const struct outlook_move move = {.inverse = z->inverse[last],
+      .cc = z->c_dots[last],
+      .t = W,
+      .q = z->q,
+      .gamma = z->gamma + last * L,
+      .c_a = z->c_a,
+      .c_ref = z->c_ref};
+  lanes->outlook_advance(&z->at, &move);
+  if (rows < 0)
+    return COMPLETE;
+  const ptrdiff_t r = rows + L, count = list_candidates(s, z->list);
+  for (ptrdiff_t p = 0; p < count; p++)
+    for (ptrdiff_t l = 0; l < L; l++)
+      z->at.z[z->list[p] + l * n] = z->out[rows + l + p * r];
+  refer_to_w(s);
+  return COMPLETE;
+}
+
+/* ---- bounds ---- */
+
+static struct outlook_rows rows_of(const struct state *s) {
+  const struct lazy *z = s->lazy;
+  const double rounding = 2.3e-16 * (8 + sqrt((double)s->pb->m)) * z->drift;
+  const double inverse_d2 = 1 / (z->largest_d * z->largest_d), size = sqrt(z->explained);
+  return (struct outlook_rows){.P = z->P,
+      .inverse_d2 = inverse_d2,
+      .rounding = 2 * rounding * size * (z->w_norm + size * inverse_d2),
+      .theta0 = z->theta0,
+      .theta1 = z->theta1,
+      .rest = z->left};
+}
+
+/* With the products C_i'w_l = x_i'G w_l themselves, for the columns listed. */
+static enum status sharpen(struct state *s, const int *list, ptrdiff_t count) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t n = s->pb->n, L = s->pb->L;
+  put_w(s, z->V);
+  if (read_columns(s, list, count, L, NULL) != COMPLETE)
+    return INTERRUPTED;
+  const struct outlook_rows rows = rows_of(s);
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const ptrdiff_t i = list[p];
+    const double beta = 1 / z->at.square[i];
+    double value = z->P - 1e-13 * z->P - rows.rounding * (1 + z->reach2[i] * beta);
+    for (ptrdiff_t l = 0; l < L; l++) {
+      const double alpha = beta * z->at.g[i + l * n];
+      value += alpha * (alpha * z->at.N[i] * rows.inverse_d2 - 2 * z->out[l + p * L]);
+    }
+    if (z->bound[i] > -DBL_MAX)
+      z->bound[i] = fmax(z->bound[i], value);
+  }
+  return COMPLETE;
+}
+
+/* ---- the columns that may win ---- */
+
+/* A slot for column i: one never used or the one given out longest ago, unless its column is among
+   those listed. */
+static void place_column(struct state *s, int i, const int *list, int count) {
+  struct lazy *z = s->lazy;
+  if (s->place[i] >= 0)
+    return;
+  while (z->owner[z->next_slot] >= 0 && is_in(list, count, z->owner[z->next_slot]))
+    z->next_slot = (z->next_slot + 1) % z->slots;
+  const ptrdiff_t p = z->next_slot;
+  z->next_slot = (p + 1) % z->slots;
+  if (z->owner[p] >= 0)
+    s->place[z->owner[p]] = -1;
+  z->owner[p] = i;
+  s->place[i] = (int)p;
+  z->version[i] = -1;
+}
+
+/* Takes the moves a column has missed out of it, for every step-th of the columns listed: blocks of
+   rows outside, so that the c of a block are read from memory once for all of them. */
+static void catch_up(struct state *s, const int *list, int count, int first, int step) {
+  const struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, k = s->control->k, rows = 1024;
+  for (ptrdiff_t from = 0; from < m; from += rows)
+    for (int p = first; p < count; p += step) {
+      const int version = z->version[list[p]] < 0 ? 0 : z->version[list[p]];
+      lanes->shift_all(m - from < rows ? m - from : rows, column(s, list[p]) + from,
+          s->size - version, z->c + version * m + from, m, z->f + p * k + version);
+    }
+}
+
+/* s_i = x_i'C_i and t_i = x_i'a from the column itself, and the sum of squares. */
+static void score_column(struct state *s, int i, double *scratch) {
+  const struct problem *pb = s->pb;
+  const ptrdiff_t m = pb->m, L = pb->L;
+  const double *C = column(s, i);
+  double *x = scratch, *alpha = scratch + m;
+  centred_column(pb, i, x);
+  s->kappa[i] = s->control->lambda + lanes->dot(m, x, C);
+  s->kappa_ref[i] = s->kappa[i];
+  for (ptrdiff_t l = 0; l < L; l++) {
+    s->t[l + i * L] = lanes->dot(m, x, s->a + l * m);
+    alpha[l] = s->t[l + i * L] / s->kappa[i];
+  }
+  s->lazy->bound[i] = lanes->score(m, L, C, s->a, s->d, 1 / s->kappa[i], alpha);
+}
+
+static void score_columns(struct state *s, const int *list, int count) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t n = s->pb->n, k = s->control->k;
+  const int threads = s->host->threads;
+  for (int p = 0; p < count; p++) {
+    place_column(s, list[p], list, count);
+    for (int l = 0; l < s->size; l++)
+      z->f[l + p * k] = z->inverse[l] * z->W[list[p] + l * n];
+    s->out->work.columns_read += 1 + (z->version[list[p]] < 0);
+  }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && count > 1)
+#endif
+  for (int t = 0; t < threads; t++) {
+    for (int p = t; p < count; p += threads)
+      if (z->version[list[p]] < 0)
+        working_column(s->pb, list[p], column(s, list[p]));
+    catch_up(s, list, count, t, threads);
+    for (int p = t; p < count; p += threads)
+      score_column(s, list[p], s->scratch + (size_t)t * s->scratch_size);
+  }
+  for (int p = 0; p < count; p++)
+    z->version[list[p]] = s->size;
+}
+
+void keep_column(struct state *s, ptrdiff_t b) {
+  const int i = (int)b;
+  if (s->place[b] < 0) /* its slot was needed */
+    score_columns(s, &i, 1);
+}
+
+/* ---- a step ---- */
+
+/* A candidate whose bound is above this can neither win nor tie, nor be one of the runners-up that
+   are kept. */
+static double limit(const struct state *s) {
+  const struct lazy *z = s->lazy;
+  if (z->found <= s->control->keep)
+    return INFINITY;
+  return z->best[s->control->keep] + s->tolerance.value * s->total_weight;
+}
+
+/* Puts e among the smallest of this step. */
+static void rank(struct lazy *z, double e, int most) {
+  if (z->found == most && !(e < z->best[most - 1]))
+    return;
+  int at = z->found < most ? z->found++ : most - 1;
+  for (; at > 0 && e < z->best[at - 1]; at--)
+    z->best[at] = z->best[at - 1];
+  z->best[at] = e;
+}
+
+static void score_and_rank(struct state *s, const int *list, int count) {
+  struct lazy *z = s->lazy;
+  score_columns(s, list, count);
+  for (int p = 0; p < count; p++) {
+    const double e = z->bound[list[p]];
+    s->score[list[p]] = (struct score){e / s->total_weight, e / s->total_weight};
+    s->scored[s->scored_count++] = list[p];
+    rank(z, e, s->control->keep + 1);
+    z->at.square[list[p]] = s->kappa[list[p]];
+    for (ptrdiff_t l = 0; l < s->pb->L; l++)
+      z->at.g[list[p] + l * s->pb->n] = s->t[l + list[p] * s->pb->L];
+  }
+}
+
+#ifdef SPARSELS_CHECK_BOUNDS
+/* Compares all bounds with the sums of squares themselves. */
+static void check_bounds(struct state *s) {
+  struct lazy *z = s->lazy;
+  for (int i = 0; i < s->pb->n; i++) {
+    const double bound = z->bound[i];
+    if (!is_candidate(s, i))
+      continue;
+    score_columns(s, &i, 1);
+    s->out->work.bounds++;
+    s->out->work.broken += bound > z->bound[i];
+    z->bound[i] = bound;
+  }
+}
+#else
+static void check_bounds(struct state *s) {
+  (void)s;
+}
+#endif
+
+/* Candidates that the limit does not rule out, onto the heap. */
+static ptrdiff_t sift(const struct state *s) {
+  const struct lazy *z = s->lazy;
+  const double most = fmin(limit(s), DBL_MAX); /* what is set aside is beyond that */
+  ptrdiff_t left = 0;
+  for (ptrdiff_t i = 0; i < s->pb->n; i++)
+    if (!(z->bound[i] > most))
+      z->heap[left++] = (int)i;
+  return left;
+}
+
+/* More than a quarter of the candidates left in two of the last three steps: bounds do not pay. */
+static int bounds_fail(struct lazy *z, ptrdiff_t left, ptrdiff_t candidates) {
+  z->crowded = (z->crowded << 1 | (4 * left > candidates)) & 7;
+  return z->crowded == 3 || z->crowded == 5 || z->crowded == 7;
+}
+
+/* Columns of members by U: with v = U^-T e_j, C_j = lambda sum_l c_l v_l / kappa_l. */
+static void set_members(struct state *s) {
+  const struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, k = s->control->k;
+  const double lambda = s->control->lambda;
+  for (int j = 0; j < s->size; j++) {
+    const ptrdiff_t i = s->order[j];
+    double *C, *v = z->f, square = 0;
+    for (int l = j; l < s->size; l++) {
+      v[l] = l == j;
+      for (int p = j; p < l; p++)
+        v[l] -= z->U[p + l * k] * v[p];
+    }
+    place_column(s, (int)i, NULL, 0);
+    C = column(s, i);
+    memset(C, 0, (size_t)m * sizeof(double));
+    for (int l = j; l < s->size; l++) {
+      square += v[l] * v[l] * z->inverse[l];
+      v[l] *= -lambda * z->inverse[l];
+    }
+    lanes->shift_all(m, C, s->size - j, z->c + j * m, m, v + j);
+    s->kappa[i] = s->kappa_ref[i] = -lambda * lambda * square;
+  }
+}
+
+/* Scores every candidate, now and from here on. */
+static enum status sweep_all(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t L = s->pb->L, k = s->control->k, count = list_candidates(s, z->list);
+  s->scored_count = 0;
+  for (ptrdiff_t from = 0; from < count; from += CHUNK) {
+    score_and_rank(s, z->list + from, (int)smaller(CHUNK, count - from));
+    if (s->host->stop(s->host, s->out->moves, s->control->k))
+      return INTERRUPTED;
+  }
+  set_members(s);
+  double *beta = z->W; /* which nothing needs any more */
+  lazy_coefficients(s, beta, k);
+  for (ptrdiff_t l = 0; l < L; l++)
+    for (int j = 0; j < s->size; j++)
+      s->t[l + s->order[j] * L] = s->control->lambda * beta[j + l * k];
+  s->out->work.dense_from = s->size + 1;
+  s->lazy = NULL;
+  return COMPLETE;
+}
+
+enum status sweep_lazy(struct state *s) {
+  struct lazy *z = s->lazy;
+  s->scored_count = 0;
+  z->found = 0;
+  measure_rows(s);
+  if (s->size == 0)
+    z->fresh = 1;
+  else if (advance(s) != COMPLETE)
+    return INTERRUPTED;
+  split_w(s);
+  const struct outlook_rows rows = rows_of(s);
+  lanes->outlook_bounds(&z->at, &rows, z->bound);
+  check_bounds(s);
+  const ptrdiff_t candidates = s->usable - s->size;
+  if (candidates == 0)
+    return COMPLETE;
+  int first = 0;
+  for (int i = 1; i < s->pb->n; i++)
+    if (z->bound[i] < z->bound[first])
+      first = i;
+  score_and_rank(s, &first, 1);
+  ptrdiff_t left = sift(s);
+  if (left > CHUNK && !z->fresh) {
+    if (sharpen(s, z->heap, left) != COMPLETE)
+      return INTERRUPTED;
+    check_bounds(s);
+    left = sift(s);
+  }
+  if (bounds_fail(z, left, candidates) && z->slots == s->pb->n)
+    return sweep_all(s);
+  make_heap(z, left);
+  while (left > 0 && !(z->bound[z->heap[0]] > limit(s))) {
+    int list[CHUNK], count = 0;
+    while (count < CHUNK && left > 0 && !(z->bound[z->heap[0]] > limit(s))) {
+      list[count] = pop(z, &left);
+      count += list[count] != first;
+    }
+    score_and_rank(s, list, count);
+    if (s->host->stop(s->host, s->out->moves, s->control->k))
+      return INTERRUPTED;
+  }
+  return COMPLETE;
+}
+
+/* X_S beta = c gamma: the columns c, lengthened by what the ridge adds to them, are orthogonal. */
+void lazy_coefficients(const struct state *s, double *beta, ptrdiff_t ld) {
+  const struct lazy *z = s->lazy;
+  const ptrdiff_t L = s->pb->L, k = s->control->k;
+  for (ptrdiff_t o = 0; o < L; o++)
+    for (int j = s->size - 1; j >= 0; j--) {
+      double value = z->gamma[o + j * L];
+      for (int l = j + 1; l < s->size; l++)
+        value -= z->U[j + l * k] * beta[l + o * ld];
+      beta[j + o * ld] = value;
+    }
+}
