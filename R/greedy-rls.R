@@ -60,10 +60,21 @@
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step,
 #'   `fit$coefficients` the best model of every size.
 #'
-#' @section Cost: O(kmn) time and, besides `x`, m x n doubles for leave-one-out and m x n more for
-#' each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the start, and
-#' `lambda = NULL` as much for the choice, with one more copy of x. Ctrl-C returns the path found so
-#' far, with a warning of class `sparsels_interrupted` and `fit$status == "interrupted"`.
+#' @section Cost: Forward search by the leave-one-out squared error, the default, computes the
+#' error of a candidate only if a lower bound of it, which takes a few operations, does not rule the
+#' candidate out. That changes nothing but the time: `x` is read a few times in all, in place
+#' (integers and sparse columns as they are), and the memory besides is about (k + 100)(m + n)
+#' doubles, up to a sixteenth of `x`, and a column of doubles for each candidate computed.
+#' `fit$work` says what it took: `candidates` (how many there were, summed over the steps),
+#' `evaluated` (how many of their errors were computed), `reads` (columns of `x` read, in multiples
+#' of all of them) and `dense_from`, the step from which every candidate was computed, `NA` if
+#' none. That happens where the bounds rule out too little, as with heavy-tailed columns, few rows
+#' or many steps beyond the best size; with fewer than 64 columns it is so from the first step.
+#'
+#' All else, and such steps, take O(mn) time each and, besides `x`, m x n doubles for leave-one-out
+#' and m x n more for each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the
+#' start, and `lambda = NULL` as much for the choice. Ctrl-C returns the path found so far, with a
+#' warning of class `sparsels_interrupted` and `fit$status == "interrupted"`.
 #'
 #' @section Accuracy: Figures and coefficients equal those of retraining up to rounding times the
 #' condition number of the model: about 1e-12 for usual data and lambda, 1e-8 for exact duplicates
@@ -142,8 +153,8 @@ each_lambda <- function(control, path) {
 }
 
 # The path for one lambda: a kernel's answer as a list for new_sparse_fit(). `given`: add these
-# columns in this order. `lazy`: skip candidates that provably cannot win, where the search allows it;
-# it does not pay for few columns.
+# columns in this order. `lazy`: skip candidates that provably cannot win, where the search allows
+# it; that does not pay for few columns.
 greedy_path <- function(problem, control, lambda, given = integer(), lazy = ncol(problem) >= 64L) {
   usable <- sum(problem$usable)
   forward_only <- control$search %in% c("forward", "given")
@@ -236,6 +247,6 @@ progress_bar <- function(wanted, label, frame = parent.frame()) {
   function(done, total) cli::cli_progress_update(set = done, total = total, id = id, .envir = frame)
 }
 
-# Sets how many doubles the vectors of the hot loops may have (1, 2, 4 or 8), as far as the processor
-# goes along; returns what it was before. `NULL` only asks. Results agree to rounding.
+# Sets how many doubles the vectors of the hot loops may have (1, 2, 4 or 8), as far as the
+# processor goes along; returns what it was before. `NULL` only asks. Results agree to rounding.
 use_lanes <- function(width = NULL) .Call(C_use_lanes, width)

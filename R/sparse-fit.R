@@ -22,6 +22,7 @@
 #'   predictions of the rows, held out and not.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
+#' * `work`: of [greedy_rls()], what the search took; see its section on cost.
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
 #' * `criterion`, `folds`, `control`, `call`, `method`, and `problem` without its x.
 #'

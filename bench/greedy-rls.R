@@ -1,30 +1,34 @@
-# Speed and memory of greedy_rls(): against the paper's Algorithm 3 written down in C, over threads,
-# folds, the number of rows m and of features k, and beside the low-rank updated LS-SVM (the paper's
-# Figures 1 to 3).
+# Speed and memory of greedy_rls(): against the paper's Algorithm 3 written down in C, against the
+# same search evaluating every candidate, against one pass over x, over threads, instruction sets,
+# the number of rows m and of features k, on data like gene expression and on data that give it
+# nothing to skip, and beside the low-rank updated LS-SVM (the paper's Figures 1 to 3).
 #
-#   Rscript bench/greedy-rls.R [m=5000] [n=1000] [k=50] [times=5] [rows=1000,...,50000]
-#                              [steps=5,...,100] [lssvm=500,...,10000] [out=bench/results]
+#   Rscript bench/greedy-rls.R [m=5000] [n=1000] [k=50] [times=5] [rows=500,...,50000]
+#                              [lssvm=250,500,1000] [steps=5,...,100] [genes=20000]
+#                              [out=bench/results]
 #
-# Needs the installed package and a C compiler; 5 GB of memory and about 4 minutes as it stands. A
-# quick look: Rscript bench/greedy-rls.R m=1000 n=200 k=10 times=3 rows=500,1000,2000 lssvm=250,500
-# out=/tmp. Figures of one run are compared with each other only: repetitions of what is compared
-# are interleaved, and the medians of their elapsed times are taken.
+# Needs the installed package and a C compiler; 3 GB of memory and about 5 minutes as it stands. A
+# quick look: Rscript bench/greedy-rls.R m=1000 n=200 k=10 times=3 rows=200,500,1000,2000
+# lssvm=100,200,400 steps=5,10,20 genes=2000 out=/tmp. Figures of one run are compared with each
+# other only: repetitions of what is compared are interleaved, and the medians of their elapsed
+# times are taken.
 
 library(sparsels)
 source("bench/common.R")
+source("bench/greedy-common.R")
 
 given <- command_line(list(
-  m = "5000", n = "1000", k = "50", times = "5", rows = "1000,2000,5000,10000,20000,50000",
-  steps = "5,10,20,50,100", lssvm = "500,1000,2000,5000,10000", out = "bench/results"
+  m = "5000", n = "1000", k = "50", times = "5", rows = "500,1000,2000,5000,10000,20000,50000",
+  lssvm = "250,500,1000", steps = "5,10,20,50,100", genes = "20000", out = "bench/results"
 ))$options
 m <- as.integer(given$m)
 n <- as.integer(given$n)
 k <- as.integer(given$k)
 times <- as.integer(given$times)
+few <- min(times, 3L)
 steps <- numbers(given$steps)
 steps <- steps[steps <= n]
-lssvm_n <- min(n, 50L)
-lssvm_k <- 3L
+widths <- lane_widths()
 
 # Two normal distributions, one for each class, apart in the first hundred features.
 two_normals <- function(m, n) {
@@ -36,36 +40,31 @@ two_normals <- function(m, n) {
 
 first_rows <- function(data, m) list(x = data$x[seq_len(m), ], y = data$y[seq_len(m)])
 
+# The whole call, checks of the input included, in the three ways.
 select <- function(data, k, ...) {
   greedy_rls(data$x, data$y, k = k, lambda = 1, standardize = FALSE, intercept = FALSE,
              progress = FALSE, ...)
 }
-
-reference <- function(data, k) .Call("reference_greedy_rls", data$x, data$y, as.integer(k), 1)
-
-load_reference <- function() {
-  home <- tempfile("reference")
-  dir.create(home)
-  file.copy("bench/reference.c", home)
-  back <- setwd(home)
-  on.exit(setwd(back))
-  said <- system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "reference.c"), stdout = TRUE,
-                  stderr = TRUE)
-  library_file <- file.path(home, paste0("reference", .Platform$dynlib.ext))
-  if (!file.exists(library_file)) stop("cannot compile bench/reference.c:\n", said)
-  dyn.load(library_file)
+select_densely <- function(data, k) {
+  evaluate_all(data$x, data$y, k, standardize = FALSE, intercept = FALSE)
 }
+algorithm_3 <- function(data, k) reference(data$x, data$y, k)
+
+one_pass <- function(x) .Call("reference_read", x)
 
 slope <- function(x, seconds) coef(lm(log(seconds) ~ log(x)))[[2]]
 
 last_slope <- function(x, seconds) slope(tail(x, 2), tail(seconds, 2))
 
+evaluated <- function(work) 100 * work$evaluated / work$candidates
+
 # Peak memory in a fresh process ------------------------------------------------------------------
 
-# What a call needs beyond x, in multiples of x: the high-water mark of the resident set during the
-# call, less what was resident just before. Linux only.
+# What a call needs beyond x: the high-water mark of the resident set during the call, less what was
+# resident just before. Linux only.
 memory_script <- '
 library(sparsels)
+source("bench/greedy-common.R")
 size <- function(what) {
   line <- grep(what, readLines("/proc/self/status"), value = TRUE)
   1024 * as.numeric(gsub("[^0-9]", "", line))
@@ -73,170 +72,347 @@ size <- function(what) {
 set.seed(1)
 y <- rep(c(-1, 1), length.out = %1$d)
 small <- matrix(rnorm(2000), 100)
-invisible(greedy_rls(as_problem(small, y[1:100]), k = 3, lambda = 1))
-x <- matrix(0, %1$d, %2$d)
-for (j in seq_len(ncol(x))) x[, j] <- rnorm(nrow(x))
-%3$s
+invisible(greedy_rls(small, y[1:100], k = 3, lambda = 1))
+x <- %2$s
 invisible(gc())
 cat("5", file = "/proc/self/clear_refs")
 before <- size("VmRSS")
-invisible(greedy_rls(%4$s, k = 20, lambda = 1, progress = FALSE))
-cat((size("VmHWM") - before) / as.numeric(object.size(x)))
+fit <- %3$s
+cat(size("VmHWM") - before, as.numeric(object.size(x)), fit$work$evaluated)
 '
 
-memory <- function(m, n, arguments, first = "") {
-  if (!file.exists("/proc/self/clear_refs")) return(NA)
+# the first hundred columns, if there are as many, have to do with y
+made <- c(
+  double = "matrix(0, %1$d, %2$d)
+    for (j in seq_len(ncol(x))) x[, j] <- rnorm(nrow(x)) + (j <= 100) * 0.3 / sqrt(j) * y",
+  integer = "matrix(0L, %1$d, %2$d)
+    for (j in seq_len(ncol(x))) x[, j] <- rpois(nrow(x), 9 + (j <= 100) / sqrt(j) * y)",
+  sparse = "Matrix::rsparsematrix(%1$d, %2$d, 0.02)
+    y <- y + 3 * as.vector(x %%*%% (seq_len(ncol(x)) <= 100))"
+)
+
+# list(beyond, x: bytes; evaluated: columns)
+memory <- function(m, n, x, call, problem) {
+  if (!file.exists("/proc/self/clear_refs")) return(rep(NA_real_, 3))
+  x <- sprintf(made[[x]], m, n)
+  if (problem) x <- paste0(x, "\nproblem <- as_problem(x, y)")
   file <- tempfile(fileext = ".R")
   on.exit(unlink(file))
-  writeLines(sprintf(memory_script, m, n, first, arguments), file)
+  writeLines(sprintf(memory_script, m, x, call), file)
   libraries <- paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep))
-  as.numeric(system2(file.path(R.home("bin"), "Rscript"), file, stdout = TRUE, env = libraries))
+  out <- system2(file.path(R.home("bin"), "Rscript"), file, stdout = TRUE, env = libraries)
+  as.numeric(strsplit(out, " ")[[1]])
 }
 
-# Measure -----------------------------------------------------------------------------------------
+# Main table --------------------------------------------------------------------------------------
 
 load_reference()
 say("%s", machine_line())
+say("vectors of %s doubles to choose from", paste(widths, collapse = ", "))
 before <- load_average()
 say("")
-say("(m, n, k) = (%d, %d, %d), medians of %d interleaved runs; times are those of the whole call,",
-    m, n, k, times)
-say("checks of the input included; squared criterion, one output, no intercept")
+say("(m, n, k) = (%d, %d, %d), squared leave-one-out error, one output, no intercept", m, n, k)
 set.seed(1)
 data <- two_normals(m, n)
-wanted <- reference(data, k)
+wanted <- algorithm_3(data, k)
 fit <- select(data, k)
 again <- select(data, k, threads = 2)
+dense <- select_densely(data, k)
 same <- identical(wanted$S, fit$path$feature[-1])
 off <- max(abs(wanted$e / m / fit$path$criterion[-1] - 1))
 bits <- identical(fit$path, again$path) && identical(fit$coefficients, again$coefficients)
-main <- interleaved(list(
-  reference = function() reference(data, k), one = function() select(data, k),
-  two = function() select(data, k, threads = 2), folds = function() select(data, k, folds = 10)
+
+whole <- interleaved(list(
+  reference = function() algorithm_3(data, k), dense = function() select_densely(data, k),
+  one = function() select(data, k), two = function() select(data, k, threads = 2)
 ), times)
 
-say("")
-say("%-44s %9s %8s   %s", "", "seconds", "ratio", "")
-say("%-44s %9.3f", "Algorithm 3 as printed, in C", main["reference"])
-say("%-44s %9.3f %8.2f   %s", "greedy_rls, one thread", main["one"],
-    main["reference"] / main["one"], "times faster than Algorithm 3 (goal: 3 or more)")
-say("%-44s %9.3f %8.2f   %s", "greedy_rls, two threads", main["two"], main["one"] / main["two"],
-    "times faster than one thread")
-say("%-44s %9.3f %8.2f   %s", "greedy_rls, ten folds in place of LOO", main["folds"],
-    main["folds"] / main["one"], "times the time of LOO")
-say("same features as Algorithm 3: %s; LOO errors agree to %.1e; two threads identical: %s",
-    same, off, bits)
+problem <- as_problem(data$x, data$y, standardize = FALSE, intercept = FALSE)
+alone_call <- function(..., threads = 1L, width = max(widths), folds = "loo") {
+  control <- search_control(problem, k, threads = threads, folds = folds)
+  function() with_lanes(width, function() search_alone(problem, control, ...))
+}
+alone_calls <- c(
+  list(pass = function() one_pass(data$x), one = alone_call(), two = alone_call(threads = 2L),
+       dense = alone_call(lazy = FALSE), dense_two = alone_call(lazy = FALSE, threads = 2L),
+       folds = alone_call(folds = 10)),
+  lapply(widths, function(width) alone_call(width = width)),
+  lapply(widths, function(width) alone_call(lazy = FALSE, width = width))
+)
+alone <- interleaved(alone_calls, 2L * times)
+pass <- alone[["pass"]]
+by_width <- matrix(alone[-(1:6)], length(widths))
 
-# by m: the rows of one large matrix, so that the repetitions can be interleaved
+row <- function(what, seconds, work = NULL) {
+  say("%-46s %8.4f %9.2f %8.1f %s", what, seconds, whole[["reference"]] / seconds, seconds / pass,
+      if (is.null(work)) "" else sprintf("%10.1f %9.1f", evaluated(work), work$reads))
+}
+head_row <- function(what) {
+  say("")
+  say("%-46s %8s %9s %8s %10s %9s", what, "seconds", "Alg 3/it", "passes", "evaluated%", "readings")
+}
+head_row(sprintf("whole calls, medians of %d", times))
+row("Algorithm 3 as printed, in C", whole[["reference"]])
+row("every candidate evaluated, one thread", whole[["dense"]], dense$work)
+row("greedy_rls, one thread (goal: 25)", whole[["one"]], fit$work)
+row("greedy_rls, two threads", whole[["two"]], again$work)
+head_row(sprintf("the search alone, medians of %d", 2L * times))
+row("one pass over x, one thread", pass)
+row("greedy_rls, one thread", alone[["one"]], fit$work)
+row("greedy_rls, two threads", alone[["two"]], fit$work)
+row("every candidate evaluated, one thread", alone[["dense"]], dense$work)
+row("every candidate evaluated, two threads", alone[["dense_two"]], dense$work)
+row("ten folds in place of leave-one-out", alone[["folds"]])
+for (i in seq_along(widths)) {
+  row(sprintf("greedy_rls, %d in a vector", widths[i]), by_width[i, 1])
+}
+for (i in seq_along(widths)) {
+  row(sprintf("every candidate evaluated, %d in a vector", widths[i]), by_width[i, 2])
+}
+say("passes: in times of one pass over x, a sum of all its values at %.1f GB/s on one thread",
+    8e-9 * m * n / pass)
+say("two threads: %.2f times faster than one in the whole call, %.2f in the search (goal: 1.5)",
+    whole[["one"]] / whole[["two"]], alone[["one"]] / alone[["two"]])
+say("its %.1f readings of x alone take %.1f passes: %.1f times the floor of what it reads",
+    fit$work$reads, fit$work$reads, alone[["one"]] / pass / fit$work$reads)
+say("same features as Algorithm 3: %s; LOO errors agree to %.1e; two threads identical: %s", same,
+    off, bits)
+
+# By m and k --------------------------------------------------------------------------------------
+
+# the rows of one large matrix, so that the repetitions can be interleaved
 rows <- numbers(given$rows)
-large <- two_normals(max(rows), n)
-by_m <- interleaved(lapply(rows, function(rows) {
-  part <- first_rows(large, rows)
-  function() select(part, k)
-}), min(times, 3L))
-rm(large)
-say("")
-say("by m (n = %d, k = %d), medians of %d", n, k, min(times, 3L))
-say("%-10s %10s %22s", "m", "seconds", "nanoseconds / (k m n)")
-say("%-10.0f %10.3f %22.2f", rows, by_m, 1e9 * by_m / (as.double(k) * n * rows))
-say("slope on log-log axes: %.3f (1 is linear)", slope(rows, by_m))
-
-by_k <- interleaved(lapply(steps, function(k) function() select(data, k)), min(times, 3L))
-say("")
-say("by k (m = %d, n = %d), medians of %d", m, n, min(times, 3L))
-say("%-10s %10s", "k", "seconds")
-say("%-10.0f %10.3f", steps, by_k)
-line <- lm(by_k ~ steps)
-say("straight line: %.3f + %.4f k seconds, R squared %.5f", coef(line)[1], coef(line)[2],
-    suppressWarnings(summary(line)$r.squared))
-
 lssvm_rows <- numbers(given$lssvm)
-lssvm_data <- lapply(lssvm_rows, two_normals, lssvm_n)
-slow <- interleaved(lapply(lssvm_data, function(data) {
+large <- two_normals(max(rows), n)
+parts <- lapply(rows, function(rows) first_rows(large, rows))
+by_call <- function(call) lapply(parts, function(part) function() call(part, k))
+by_m <- interleaved(c(by_call(select), by_call(select_densely),
+                      lapply(parts, function(part) function() one_pass(part$x))), few)
+by_m <- matrix(by_m, length(rows), dimnames = list(NULL, c("lazy", "dense", "pass")))
+by_reference <- interleaved(by_call(algorithm_3), 1L)
+slow <- interleaved(lapply(lssvm_rows, function(rows) {
+  part <- first_rows(large, rows)
   function() {
-    lowrank_lssvm(data$x, data$y, k = lssvm_k, lambda = 1, standardize = FALSE, intercept = FALSE)
+    lowrank_lssvm(part$x, part$y, k = k, lambda = 1, standardize = FALSE, intercept = FALSE)
   }
 }), 1L)
-fast <- interleaved(lapply(lssvm_data, function(data) function() select(data, lssvm_k)), times)
+rm(large, parts)
+invisible(gc())
+
 say("")
-say("low-rank updated LS-SVM beside greedy RLS, both at n = %d, k = %d (the paper: 1000 and 50,",
-    lssvm_n, lssvm_k)
-say("too slow to repeat here); lowrank_lssvm() is R code with BLAS for the O(m^2 n) part, run once")
-say("%-10s %15s %12s %8s", "m", "lowrank_lssvm", "greedy_rls", "ratio")
-say("%-10.0f %13.3f s %10.4f s %8.0f", lssvm_rows, slow, fast, slow / fast)
-say("slope on log-log axes between the last two m: lowrank_lssvm %.2f (2 is quadratic), greedy_rls",
-    last_slope(lssvm_rows, slow))
-say("%.2f; at few rows both are overhead, of R in lowrank_lssvm and of the call in greedy_rls",
-    last_slope(lssvm_rows, fast))
+say("by m (n = %d, k = %d), seconds of whole calls, medians of %d; Algorithm 3 and lowrank_lssvm",
+    n, k, few)
+say("(R code, with BLAS for the O(m^2 n) part) once")
+say("%-8s %14s %12s %18s %11s %10s %16s", "m", "lowrank_lssvm", "Algorithm 3", "every candidate",
+    "greedy_rls", "one pass", "Alg 3/greedy_rls")
+for (rows_now in sort(union(rows, lssvm_rows))) {
+  i <- match(rows_now, rows)
+  shown <- function(value, format) {
+    if (length(value) && !is.na(value)) sprintf(format, value) else "-"
+  }
+  say("%-8.0f %14s %12s %18s %11s %10s %16s", rows_now,
+      shown(slow[match(rows_now, lssvm_rows)], "%.2f"), shown(by_reference[i], "%.3f"),
+      shown(by_m[i, "dense"], "%.4f"), shown(by_m[i, "lazy"], "%.4f"),
+      shown(by_m[i, "pass"], "%.5f"), shown(by_reference[i] / by_m[i, "lazy"], "%.1f"))
+}
+say("slopes on log-log axes (1 is linear, 2 quadratic): greedy_rls %.2f, every candidate %.2f,",
+    slope(rows, by_m[, "lazy"]), slope(rows, by_m[, "dense"]))
+say("Algorithm 3 %.2f, lowrank_lssvm %.2f, between its last two m %.2f", slope(rows, by_reference),
+    slope(lssvm_rows, slow), last_slope(lssvm_rows, slow))
+if (m %in% rows && max(rows) > m) {
+  say("greedy_rls: %.0f rows take %.2f times as long as %d (goal: %.0f)", max(rows),
+      by_m[which.max(rows), "lazy"] / by_m[match(m, rows), "lazy"], m, 1.1 * max(rows) / m)
+}
+
+by_k <- interleaved(c(lapply(steps, function(k) function() select(data, k)),
+                      lapply(steps, function(k) function() select_densely(data, k))), few)
+by_k <- matrix(by_k, length(steps))
+say("")
+say("by k (m = %d, n = %d), seconds of whole calls, medians of %d", m, n, few)
+say("%-8s %11s %18s %8s", "k", "greedy_rls", "every candidate", "ratio")
+say("%-8.0f %11.4f %18.4f %8.1f", steps, by_k[, 1], by_k[, 2], by_k[, 2] / by_k[, 1])
+rm(data, problem, alone_calls)
+
+# Data of other kinds -----------------------------------------------------------------------------
+
+# Blocks of twenty columns correlated 0.8; ten of the columns, of ten blocks, make up the response.
+gene_like <- function(noise, classes = FALSE, m = 200, n = as.integer(given$genes)) {
+  blocks <- matrix(rnorm(m * ceiling(n / 20)), m)
+  x <- matrix(rnorm(m * n, sd = sqrt(0.2)), m)
+  x <- x + sqrt(0.8) * blocks[, rep(seq_len(ncol(blocks)), each = 20)[seq_len(n)]]
+  y <- rowSums(x[, seq(1, n, length.out = 10)]) + noise * sqrt(10) * rnorm(m)
+  as_problem(x, if (classes) factor(y > 0) else y)
+}
+
+# No signal, or none left after a few steps. With fewer than 64 columns nothing is skipped.
+noise_only <- function(draw, m, n, ...) as_problem(matrix(draw(m * n), m), rnorm(m), ...)
+heavy <- function(count) rt(count, 1.5)
+rare <- function(count) as.double(rbinom(count, 1, 0.02))
+
+gene_cases <- list(
+  "genes, little noise" = function() gene_like(0.3),
+  "genes, as much noise as signal" = function() gene_like(1),
+  "genes, two classes" = function() gene_like(0.5, classes = TRUE)
+)
+hostile_cases <- list(
+  "Cauchy, 100 x 2000" = list(60, function() noise_only(rcauchy, 100, 2000)),
+  "Cauchy, 1000 x 100" = list(90, function() noise_only(rcauchy, 1000, 100)),
+  "Cauchy, 20000 x 64" = list(50, function() noise_only(rcauchy, 20000, 64)),
+  "Cauchy, 20000 x 200" = list(50, function() noise_only(rcauchy, 20000, 200)),
+  "t, 1.5 df, 200 x 5000" = list(100, function() noise_only(heavy, 200, 5000)),
+  "t, 1.5 df, as it is" = list(100, function() {
+    noise_only(heavy, 200, 5000, standardize = FALSE, intercept = FALSE)
+  }),
+  "normal, 100 x 2000" = list(90, function() noise_only(rnorm, 100, 2000)),
+  "normal, 1000 x 100" = list(90, function() noise_only(rnorm, 1000, 100)),
+  "normal, 20000 x 64" = list(50, function() noise_only(rnorm, 20000, 64)),
+  "0/1, few 1, 300 x 2000" = list(100, function() noise_only(rare, 300, 2000)),
+  "normal, 50 x 64" = list(40, function() noise_only(rnorm, 50, 64))
+)
+
+# Seconds of the search alone, skipping and not; those of the processor where `clock` is cpu.
+beside_dense <- function(name, problem, k, clock) {
+  control <- search_control(problem, k)
+  lazy <- search_alone(problem, control)
+  dense <- search_alone(problem, control, lazy = FALSE)
+  seconds <- interleaved(list(
+    function() search_alone(problem, control),
+    function() search_alone(problem, control, lazy = FALSE)
+  ), times, clock)
+  work <- lazy$work
+  say("%-32s %4d %6d %9.5f %9.5f %7.2f %11.1f %9.1f %6s %6s", name, as.integer(k), lazy$size,
+      seconds[1], seconds[2], seconds[2] / seconds[1], evaluated(work), work$reads,
+      if (is.na(work$dense_from)) "-" else work$dense_from,
+      identical(lazy$path$feature, dense$path$feature))
+  seconds[2] / seconds[1]
+}
+say_kinds <- function() {
+  say("%-32s %4s %6s %9s %9s %7s %11s %9s %6s %6s", "", "k", "best k", "greedy_rls", "every c.",
+      "ratio", "evaluated %", "readings", "from", "same")
+}
+
+say("")
+say("like gene expression, 200 x %s in blocks of 20 correlated 0.8, standardised, lambda 1; the",
+    given$genes)
+say("search alone, one thread, medians of %d; ratio: times as fast as with every candidate", times)
+say("(goal: 3)")
+say_kinds()
+set.seed(2)
+gene_ratio <- vapply(names(gene_cases), function(name) {
+  beside_dense(name, gene_cases[[name]](), k, elapsed)
+}, 0)
+
+say("")
+say("pure noise, heavy tails, many steps past the best size: processor seconds, medians of %d;",
+    times)
+say("goal: a ratio of %.2f or more (never slower than 1.3 times every candidate)", 1 / 1.3)
+say_kinds()
+set.seed(3)
+hostile_ratio <- vapply(names(hostile_cases), function(name) {
+  case <- hostile_cases[[name]]
+  beside_dense(name, case[[2]](), case[[1]], cpu)
+}, 0)
+
+# Memory ------------------------------------------------------------------------------------------
 
 big_m <- 8L * m
-made <- "problem <- as_problem(x, y)"
-needs <- c(
-  memory(big_m, n, "problem", made), memory(big_m, n, "problem, threads = 2", made),
-  memory(big_m, n, "x, y"), memory(big_m, n, "x, y, standardize = FALSE, intercept = FALSE"),
-  memory(big_m, n, "problem, folds = 10", made), memory(big_m, n, "x, y, folds = 10")
+found <- sprintf("greedy_rls(%%s, k = %d, lambda = 1, progress = FALSE%%s)", k)
+from_problem <- sprintf(found, "problem", c("", ", threads = 2", ", folds = 10"))
+from_matrix <- sprintf(found, "x, y", "")
+every <- sprintf("search_alone(problem, search_control(problem, %d), lazy = FALSE)", k)
+memory_rows <- list(
+  list("doubles, problem made before", "double", from_problem[1], TRUE),
+  list("doubles, problem made, two threads", "double", from_problem[2], TRUE),
+  list("doubles, from the matrix", "double", from_matrix, FALSE),
+  list("integers, from the matrix", "integer", from_matrix, FALSE),
+  list("dgCMatrix, 2 % nonzero, problem made", "sparse", from_problem[1], TRUE),
+  list("dgCMatrix, from the matrix", "sparse", from_matrix, FALSE),
+  list("doubles, every candidate evaluated", "double", every, TRUE),
+  list("doubles, ten folds", "double", from_problem[3], TRUE)
 )
 say("")
-say("peak memory beyond x, in multiples of object.size(x), m = %d, n = %d (x is %.0f MB)", big_m, n,
-    8 * as.double(big_m) * n / 1e6)
-say("%-44s %9.3f   %s", c("LOO, problem made before", "LOO, problem made before, two threads",
-                          "LOO, from the matrix", "LOO, from the matrix, neither scale nor centre",
-                          "ten folds, problem made before", "ten folds, from the matrix"), needs,
-    rep(c("goal: 1, one cache", "goal: 2, two caches"), c(4, 2)))
+say("peak memory beyond x in MB, m = %d, n = %d, k = %d; goal: k (m + n) doubles and the columns",
+    big_m, n, k)
+say("touched, of which there are no more than candidates were evaluated in all steps together.")
+say("left: what is beyond k (m + n) doubles, in columns of m doubles")
+say("%-38s %8s %8s %9s %9s %7s %10s", "", "x", "beyond", "beyond/x", "k (m + n)", "left",
+    "evaluated")
+for (one in memory_rows) {
+  used <- memory(big_m, n, one[[2]], one[[3]], one[[4]])
+  moves <- 8 * k * (big_m + n)
+  say("%-38s %8.1f %8.1f %9.3f %9.1f %7.0f %10.0f", one[[1]], used[2] / 1e6, used[1] / 1e6,
+      used[1] / used[2], moves / 1e6, (used[1] - moves) / 8 / big_m, used[3])
+}
 
 say("")
 say("load average at start and end: %s and %s (this script makes 1; where it is higher, something",
     before, load_average())
-say("else was running, which spoils the row of two threads first)")
+say("else was running, which spoils the rows of two threads first)")
 
 # Picture -----------------------------------------------------------------------------------------
 
-log_axes <- function(x, y, ...) {
-  plot(x, y, log = "xy", type = "n", las = 1, xaxt = "n", yaxt = "n", xlab = "training rows m",
-       ylab = "elapsed seconds", ...)
-  label <- function(at) {
-    format(at, scientific = FALSE, big.mark = ",", drop0trailing = TRUE, trim = TRUE)
+plain_numbers <- function(at) {
+  vapply(at, format, "", scientific = FALSE, big.mark = ",", drop0trailing = TRUE, trim = TRUE)
+}
+
+by_rows_panel <- function() {
+  curves <- list(
+    list("low-rank updated LS-SVM", lssvm_rows, slow, "blue", 17),
+    list("Algorithm 3, in C", rows, by_reference, "grey", 15),
+    list("every candidate evaluated", rows, by_m[, "dense"], "green", 18),
+    list("greedy_rls", rows, by_m[, "lazy"], "red", 16)
+  )
+  seconds <- unlist(lapply(curves, `[[`, 3))
+  every_m <- unlist(lapply(curves, `[[`, 2))
+  plot(range(every_m), c(min(seconds), 60 * max(seconds)), log = "xy", type = "n", xaxt = "n",
+       yaxt = "n", xlab = "training rows m", ylab = "elapsed seconds",
+       main = sprintf("time by the number of rows, n = %d, k = %d", n, k))
+  ticks <- 10^(-3:4)
+  marks <- c(1, 2, 5) %o% 10^(1:5)
+  marks <- marks[marks >= min(every_m) & marks <= max(every_m)]
+  axis(2, ticks, plain_numbers(ticks), las = 1)
+  axis(1, marks, plain_numbers(marks))
+  abline(h = ticks, v = marks, col = "grey90")
+  for (one in curves) {
+    lines(one[[2]], one[[3]], type = "b", pch = one[[5]], lwd = 2, col = colours[one[[4]]])
   }
-  ticks <- c(outer(c(1, 2, 5), 10^(-3:4)))
-  if (diff(log10(range(y))) > 2.5) ticks <- 10^(-3:4)
-  axis(2, ticks, vapply(ticks, label, ""), las = 1)
-  axis(1, unique(x), label(unique(x)), cex.axis = 0.8)
-  abline(h = ticks, v = x, col = "grey90")
+  labels <- vapply(curves, function(one) {
+    sprintf("%s, slope %.2f", one[[1]], last_slope(one[[2]], one[[3]]))
+  }, "")
+  legend("topleft", labels, col = colours[vapply(curves, `[[`, "", 4)], lwd = 2,
+         pch = vapply(curves, `[[`, 0, 5), bg = "white", box.col = NA, inset = 0.01,
+         title = "slope between the last two m; 1 is linear", title.adj = 0)
+  box()
+}
+
+kinds_panel <- function() {
+  ratio <- rev(c(gene_ratio, hostile_ratio))
+  names <- names(ratio)
+  at <- seq_along(ratio)
+  ticks <- c(0.5, 1 / 1.3, 1, 2, 3, 5, 10, 20, 50)
+  range <- range(c(0.6, 4, ratio))
+  plot(ratio, at, log = "x", type = "n", xlim = range, ylim = c(0.4, length(ratio) + 0.6),
+       xaxt = "n", yaxt = "n", ylab = "",
+       xlab = "times as fast as evaluating every candidate",
+       main = "other kinds of data (dotted: the goals)")
+  shown <- ticks[ticks >= range[1] & ticks <= range[2]]
+  axis(1, shown, ifelse(shown == 1 / 1.3, "1/1.3", plain_numbers(shown)))
+  axis(2, at, names, las = 1, tick = FALSE, cex.axis = 0.9)
+  abline(h = at, col = "grey90")
+  abline(v = 1, col = colours["grey"], lwd = 2)
+  abline(v = c(1 / 1.3, 3), col = colours["grey"], lty = 3, lwd = 2)
+  genes <- at > length(hostile_ratio)
+  points(ratio, at, pch = 16, cex = 1.3, col = colours[ifelse(genes, "red", "blue")])
   box()
 }
 
 draw <- function() {
-  par(mfrow = c(1, 3), mar = c(4.2, 4.6, 3, 1), mgp = c(3, 0.7, 0), cex = 0.85)
-  log_axes(rows, by_m, ylim = c(min(by_m), 3 * max(by_m)),
-           main = sprintf("greedy RLS by m\nn = %d, k = %d", n, k))
-  lines(rows, by_m, type = "b", pch = 16, lwd = 2, col = colours["red"])
-  lines(rows, by_m[1] * rows / rows[1], lty = 3, lwd = 2, col = colours["grey"])
-  legend("topleft", c(sprintf("greedy_rls, slope %.2f", slope(rows, by_m)), "linear (slope 1)"),
-         col = colours[c("red", "grey")], lty = c(1, 3), pch = c(16, NA), lwd = 2,
-         bg = "white", box.col = NA)
-  box()
-  plot(steps, by_k, type = "n", xlim = c(0, max(steps)), ylim = c(0, max(by_k)), las = 1,
-       xlab = "features selected k", ylab = "elapsed seconds",
-       main = sprintf("greedy RLS by k\nm = %d, n = %d", m, n))
-  grid(NULL, NULL, col = "grey90", lty = 1)
-  abline(line, lty = 3, lwd = 2, col = colours["grey"])
-  points(steps, by_k, pch = 16, col = colours["red"])
-  legend("topleft", c("greedy_rls", "straight line"), col = colours[c("red", "grey")],
-         pch = c(16, NA), lty = c(NA, 3), lwd = 2, bg = "white", box.col = NA)
-  box()
-  both <- rep(lssvm_rows, 2)
-  log_axes(both, c(slow, fast), ylim = c(min(fast), 30 * max(slow)),
-           main = sprintf("beside low-rank LS-SVM\nn = %d, k = %d", lssvm_n, lssvm_k))
-  lines(lssvm_rows, slow, type = "b", pch = 17, lwd = 2, col = colours["blue"])
-  lines(lssvm_rows, fast, type = "b", pch = 16, lwd = 2, col = colours["red"])
-  ends <- sprintf(c("lowrank_lssvm, last slope %.2f", "greedy_rls, last slope %.2f"),
-                  c(last_slope(lssvm_rows, slow), last_slope(lssvm_rows, fast)))
-  top <- max(lssvm_rows)
-  lines(lssvm_rows, max(slow) * (lssvm_rows / top)^2, lty = 3, lwd = 2, col = colours["grey"])
-  legend("topleft", c(ends, "quadratic (slope 2)"), col = colours[c("blue", "red", "grey")],
-         pch = c(17, 16, NA), lty = c(1, 1, 3), lwd = 2, bg = "white", box.col = NA)
-  box()
+  layout(matrix(1:2, 1), widths = c(1.15, 1))
+  par(mar = c(4.2, 4.8, 2.6, 1), mgp = c(3, 0.7, 0), cex = 0.9)
+  by_rows_panel()
+  par(mar = c(4.2, 13.5, 2.6, 1))
+  kinds_panel()
 }
 
 writeLines(lines, file.path(given$out, "greedy-rls.txt"))
-picture(file.path(given$out, "greedy-rls-scaling.png"), 1300, 460, draw)
+picture(file.path(given$out, "greedy-rls-scaling.png"), 1400, 600, draw)

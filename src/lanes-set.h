@@ -358,13 +358,14 @@ TARGET static void NAME(outlook_advance)(
   const ptrdiff_t n = outlook->n;
   const double inverse = move->inverse, cc = move->cc, *t = move->t, *q = move->q;
   double *square = outlook->square, *N = outlook->N, *length = outlook->length;
+  const double *reach2 = outlook->reach2, rounding = move->rounding;
   LANES
   for (ptrdiff_t i = 0; i < n; i++) {
     const double step = inverse * t[i], left = N[i] + step * (step * cc - 2 * q[i]);
     square[i] -= step * t[i];
     N[i] = left > 0 ? left : 0;
-    /* a step of Newton's to the root of N, which is never below it */
-    length[i] = 0.5 * (length[i] + N[i] / length[i]);
+    /* a step of Newton's to the root of what N may be, which is never below it */
+    length[i] = 0.5 * (length[i] + (N[i] + rounding * reach2[i]) / length[i]) + LEAST_LENGTH;
   }
   for (ptrdiff_t l = 0; l < outlook->L; l++) {
     const double gamma = move->gamma[l], along = inverse * (move->c_a[l] - gamma * cc);
@@ -407,8 +408,9 @@ TARGET static void NAME(outlook_bounds)(
     for (ptrdiff_t i = 0; i < count; i++) {
       const double margin = 1e-13 * P + rounding * (1 + reach2[i] * beta[i]);
       const double value = P - 2 * along[i] + alphas[i] * N[i] * inverse_d2 - margin;
-      /* what is set aside is infinite either way */
-      const double known = beta[i] > 0 && margin <= 1e-3 * P ? value : -DBL_MAX;
+      /* what is no number is not known; what is set aside is infinite either way */
+      const double sure = beta[i] > 0 && margin <= 1e-3 * P ? value : -DBL_MAX;
+      const double known = sure > -DBL_MAX ? sure : -DBL_MAX;
       out[i] = known + aside[i];
     }
   }

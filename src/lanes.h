@@ -28,6 +28,8 @@ struct pair_scan {
   double need;         /* what a pair must gain more than */
 };
 
+#define LEAST_LENGTH 1e-150 /* in the place of 0, by which nothing can be divided */
+
 /* What is known of n candidates of a greedy search (lazy.c); arrays have n entries, or n x L. */
 struct outlook {
   ptrdiff_t n, L;
@@ -41,9 +43,10 @@ struct outlook {
   const double *aside;  /* 0, or infinite for a column that is no candidate */
 };
 
-/* What a move does to them: t = x'c, q = C'c; of each output gamma, c'a, c'w_ref. */
+/* What a move does to them: t = x'c, q = C'c; of each output gamma, c'a, c'w_ref. Rounding is how
+   far N may be off, as a share of reach2. */
 struct outlook_move {
-  double inverse, cc;
+  double inverse, cc, rounding;
   const double *t, *q;
   const double *gamma, *c_a, *c_ref;
 };

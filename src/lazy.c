@@ -12,83 +12,16 @@
    which are made for several columns to come in one reading of x.
 
    Pahikkala, Airola and Salakoski 2010 for the search; ARCHITECTURE.md derives the rest. */
-#include "greedy.h"
-#include "lanes.h"
+#include "lazy.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-enum {
-  BATCH = 32, /* rows of X'X made in one reading at most */
-  LEAST_BATCH = 4,
-  LEAST_POOL = 64, /* candidates among which the next selections are foreseen */
-  MOST_POOL = 1024,
-  ROWS = 48, /* rows of X'X kept for later */
-  CHUNK = 8, /* candidates scored together, whatever the number of threads */
-  LEAST_SLOTS = 64
-};
-
-struct lazy {
-  /* columns of C in hand */
-  ptrdiff_t slots;
-  ptrdiff_t next_slot;
-  int *owner;   /* slots, the column in it, -1: none */
-  int *version; /* n, how many moves the column in hand has taken part in */
-
-  /* the moves, one for each member */
-  double *c;           /* m x k, the column of C that was chosen */
-  double *inverse;     /* k, 1 / kappa_b */
-  double *gamma;       /* L x k, t_b / kappa_b */
-  double *W;           /* n x k, x_i'c */
-  double *U;           /* k x k, unit upper triangular: X_S = c U */
-  double *c_dots;      /* k, products of the newest c with all of them */
-  double *c_a, *c_ref; /* L each, its products with a before the move and w_ref */
-
-  /* rows of X'X for columns that may be chosen next */
-  double *gram;   /* n x ROWS */
-  int *row;       /* n, which is column i's, -1: none */
-  int *row_owner; /* ROWS, -1: none */
-  int next_row;
-  int wanted, used; /* how many to make next; how many of those made last were used */
-
-  /* candidates */
-  struct outlook at;
-  double *reach2, *aside; /* n, of the outlook */
-  double *q;              /* n, C_i'c of the move under way */
-  double *bound;          /* n, of the sum of squares; the sum itself once it was computed */
-
-  /* rows */
-  double *w, *w_ref;              /* m x L */
-  double *rest;                   /* m */
-  double *a;                      /* m x L, foreseen */
-  double *theta0, *theta1, *left; /* L each, w = theta0 w_ref + theta1 a + what is left */
-  double P, largest_d, explained, w_norm, drift; /* explained: what there is to explain */
-  int fresh;                                     /* w_ref is w */
-
-  double *V;               /* m x (the most vectors of one reading) */
-  double *out;             /* their products */
-  double *ahead;           /* m x BATCH, columns of C that may be chosen next */
-  double *f, *f2;          /* k x CHUNK, k: multiples of what is taken away */
-  double *best;            /* keep + 1 smallest sums of squares of this step */
-  int found;               /* of these */
-  int *list, *heap, *pool; /* n, n, pool */
-  double *room;            /* for column_products() */
-  int crowded;             /* of the last steps, a bit each: most candidates were left */
-};
 
 int can_skip(const struct folds *folds, const struct greedy_control *control) {
   return folds->loo && control->search == FORWARD && control->criterion == SQUARED;
 }
 
 /* ---- room ---- */
-
-static ptrdiff_t larger(ptrdiff_t a, ptrdiff_t b) {
-  return a > b ? a : b;
-}
-
-static ptrdiff_t smaller(ptrdiff_t a, ptrdiff_t b) {
-  return a < b ? a : b;
-}
 
 /* All columns of a dense x may come into hand; of a sparse one, which C may not fit beside, as many
    as take two gigabytes. */
@@ -97,11 +30,6 @@ static ptrdiff_t count_slots(const struct problem *pb) {
   if (pb->x.p == NULL)
     return pb->n;
   return smaller(pb->n, larger(LEAST_SLOTS, values / pb->m));
-}
-
-/* Small beside n, so that foreseeing a step costs a fraction of a row of X'X. */
-static ptrdiff_t pool_size(ptrdiff_t n) {
-  return smaller(n, smaller(larger(n / 16, LEAST_POOL), MOST_POOL));
 }
 
 void lay_out_lazy(struct state *s, int threads, struct arena *room) {
@@ -119,6 +47,7 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
       .gamma = doubles(room, L * k),
       .W = doubles(room, n * k),
       .U = doubles(room, k * k),
+      .beta = doubles(room, k * L),
       .c_dots = doubles(room, k),
       .c_a = doubles(room, L),
       .c_ref = doubles(room, L),
@@ -164,14 +93,22 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
 
 /* ---- rows: what a, d and w say ---- */
 
-/* v less its part along the covariates and the members: G v. O(m (size + q)). */
+/* How much of a product may be rounding: that of a sum of m terms, the more so the worse the model
+   is conditioned. */
+static double rounding_of(const struct state *s) {
+  return 2.3e-16 * (8 + sqrt((double)s->pb->m)) * s->lazy->drift;
+}
+
+/* v := G v = v - QQ'v - sum_l kappa_l c_l (c_l'v); the c are not orthogonal. O(m (size + q)). */
 static void project(const struct state *s, double *v) {
   const struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m;
+  lanes->dots(m, v, s->size, z->c, m, z->f);
+  for (int l = 0; l < s->size; l++)
+    z->f[l] *= z->inverse[l];
   for (ptrdiff_t l = 0; l < s->pb->q; l++)
     lanes->shift(m, v, lanes->dot(m, s->pb->Q + l * m, v), s->pb->Q + l * m);
-  for (int l = 0; l < s->size; l++)
-    lanes->shift(m, v, lanes->dot(m, z->c + l * m, v) * z->inverse[l], z->c + l * m);
+  lanes->shift_all(m, v, s->size, z->c, m, z->f);
 }
 
 /* V (m x L) := G w */
@@ -235,11 +172,7 @@ static void split_w(struct state *s) {
 
 /* ---- reading x ---- */
 
-static int is_candidate(const struct state *s, ptrdiff_t i) {
-  return s->pb->usable[i] && !s->member[i];
-}
-
-static ptrdiff_t list_candidates(const struct state *s, int *list) {
+ptrdiff_t list_candidates(const struct state *s, int *list) {
   ptrdiff_t count = 0;
   for (ptrdiff_t i = 0; i < s->pb->n; i++)
     if (is_candidate(s, i))
@@ -280,8 +213,9 @@ enum status start_lazy(struct state *s) {
   for (ptrdiff_t i = 0; i < n; i++) {
     s->place[i] = z->row[i] = z->version[i] = -1;
     z->aside[i] = is_candidate(s, i) ? 0 : INFINITY;
-    z->at.square[i] = z->at.length[i] = 1; /* of columns set aside, which move along */
-    z->at.N[i] = z->reach2[i] = 0;
+    /* of columns set aside, which move along */
+    z->at.square[i] = z->at.length[i] = z->reach2[i] = 1;
+    z->at.N[i] = 0;
   }
   memset(z->at.g, 0, (size_t)(n * L) * sizeof(double));
   memset(z->at.A, 0, (size_t)(n * L) * sizeof(double));
@@ -290,8 +224,9 @@ enum status start_lazy(struct state *s) {
     z->owner[p] = -1;
   for (int p = 0; p < ROWS; p++)
     z->row_owner[p] = -1;
-  /* how far one can see: a move changes what is known of the others by about 1 / sqrt(m) */
-  z->wanted = (int)smaller(BATCH, larger(LEAST_BATCH, m / 16));
+  /* how far one can see, as a move changes what is known of the others by about 1 / sqrt(m); and
+     how much is to be gained */
+  z->wanted = (int)smaller(BATCH, larger(LEAST_BATCH, smaller(m, n) / 16));
   z->drift = 4;
   start_rows(s);
   z->explained = lanes->dot(m * L, s->a, s->a);
@@ -314,7 +249,7 @@ enum status start_lazy(struct state *s) {
     for (ptrdiff_t l = 0; l < q; l++)
       square -= out[2 * L + l] * out[2 * L + l];
     z->at.N[i] = fmax(square, 0);
-    z->at.length[i] = fmax(sqrt(z->at.N[i]), 1e-300);
+    z->at.length[i] = sqrt(z->at.N[i] + rounding_of(s) * z->reach2[i]) + LEAST_LENGTH;
     z->at.square[i] = s->control->lambda + z->at.N[i];
     for (ptrdiff_t l = 0; l < L; l++) {
       z->at.g[i + l * n] = z->at.A[i + l * n] = out[l];
@@ -343,180 +278,19 @@ static void sink(const struct lazy *z, ptrdiff_t at, ptrdiff_t count) {
   z->heap[at] = i;
 }
 
-static void make_heap(const struct lazy *z, ptrdiff_t count) {
+void make_heap(const struct lazy *z, ptrdiff_t count) {
   for (ptrdiff_t at = count / 2 - 1; at >= 0; at--)
     sink(z, at, count);
 }
 
-static int pop(const struct lazy *z, ptrdiff_t *count) {
+int pop(const struct lazy *z, ptrdiff_t *count) {
   const int top = z->heap[0];
   z->heap[0] = z->heap[--*count];
   sink(z, 0, *count);
   return top;
 }
 
-/* ---- foreseeing the next selections, whose rows of X'X are made together ---- */
-
-/* The columns with the smallest bounds of the last step, and their number. */
-static int fill_pool(const struct state *s) {
-  const struct lazy *z = s->lazy;
-  ptrdiff_t left = list_candidates(s, z->heap);
-  const ptrdiff_t most = smaller(left, pool_size(s->pb->n));
-  make_heap(z, left);
-  for (ptrdiff_t p = 0; p < most; p++)
-    z->pool[p] = pop(z, &left);
-  return (int)most;
-}
-
-/* The state of a search within the pool, from the move under way on. */
-struct foresight {
-  int count;          /* of the pool */
-  int *gone;          /* those chosen */
-  double *square, *g; /* count, L x count */
-  double *v;          /* count, products with the newest column chosen */
-  double *a, *d;      /* m x L, m */
-  double *c;          /* m x BATCH, columns of C chosen */
-  double *inverse, *gamma;
-  int ahead; /* how many */
-};
-
-/* What is foreseen after one more move, by column c; the products are the work of threads. */
-static void foresee_move(const struct state *s, struct foresight *f, const double *c,
-    double inverse, const double *gamma) {
-  const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  const double *x = s->lazy->V;
-  const int threads = s->host->threads, own = (f->count + threads - 1) / threads;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-#endif
-  for (int t = 0; t < threads; t++) {
-    const int from = t * own, to = from + own < f->count ? from + own : f->count;
-    if (from < to)
-      lanes->dots(m, c, to - from, x + from * m, m, f->v + from);
-  }
-  for (int p = 0; p < f->count; p++) {
-    f->square[p] -= inverse * f->v[p] * f->v[p];
-    for (ptrdiff_t l = 0; l < L; l++)
-      f->g[l + p * L] -= gamma[l] * f->v[p];
-  }
-}
-
-/* The column of the pool whose addition lowers the training error most, -1: none. */
-static int foresee_best(const struct state *s, const struct foresight *f) {
-  const ptrdiff_t L = s->pb->L;
-  double best = -1;
-  int next = -1;
-  for (int p = 0; p < f->count; p++) {
-    const double gain = f->square[p] > 0 && !f->gone[p]
-                            ? lanes->dot(L, f->g + p * L, f->g + p * L) / f->square[p]
-                            : -1;
-    if (gain > best) {
-      best = gain;
-      next = p;
-    }
-  }
-  return next;
-}
-
-/* Column p of the pool brought up to date, as the next of f->c. */
-static const double *foresee_column(struct state *s, const struct foresight *f, int p) {
-  struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, n = s->pb->n;
-  const int last = s->size - 1;
-  double *c = f->c + f->ahead * m;
-  memcpy(c, z->V + p * m, (size_t)m * sizeof(double));
-  for (int l = 0; l < last; l++)
-    z->f[l] = z->inverse[l] * z->W[z->pool[p] + l * n];
-  z->f[last] = z->inverse[last] * lanes->dot(m, c, z->c + last * m);
-  lanes->shift_all(m, c, s->size, z->c, m, z->f);
-  for (int l = 0; l < f->ahead; l++)
-    lanes->shift(m, c, f->inverse[l] * lanes->dot(m, c, f->c + l * m), f->c + l * m);
-  return c;
-}
-
-/* Of the few columns with the lowest training error the one with the lowest leave-one-out error:
-   the more the members, the more the two differ. */
-static int foresee_next(struct state *s, struct foresight *f) {
-  const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  enum { MOST = 8 };
-  const ptrdiff_t tries = smaller(MOST, 1 + 40 * (ptrdiff_t)s->size / m);
-  double best = INFINITY;
-  int next = foresee_best(s, f), tried[MOST], count = 0;
-  if (next < 0 || tries == 1)
-    return next;
-  for (int p = next; p >= 0 && count < tries; p = foresee_best(s, f)) {
-    const double beta = 1 / f->square[p];
-    for (ptrdiff_t l = 0; l < L; l++)
-      f->gamma[l] = beta * f->g[l + p * L];
-    const double e = lanes->score(m, L, foresee_column(s, f, p), f->a, f->d, beta, f->gamma);
-    if (e < best) {
-      best = e;
-      next = p;
-    }
-    f->gone[p] = 1;
-    tried[count++] = p;
-  }
-  while (count > 0)
-    f->gone[tried[--count]] = 0;
-  return next;
-}
-
-static struct foresight start_foresight(struct state *s) {
-  struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L, count = fill_pool(s);
-  struct foresight f = {.count = (int)count,
-      .gone = z->heap,
-      .square = z->out,
-      .v = z->out + count,
-      .g = z->out + 2 * count,
-      .gamma = z->out + (2 + L) * count,
-      .inverse = z->out + (2 + L) * count + L,
-      .a = z->a,
-      .d = z->rest,
-      .c = z->ahead};
-  memcpy(f.a, s->a, (size_t)(m * L) * sizeof(double));
-  memcpy(f.d, s->d, (size_t)m * sizeof(double));
-  for (ptrdiff_t p = 0; p < count; p++) {
-    const int i = z->pool[p];
-    working_column(s->pb, i, z->V + p * m);
-    f.gone[p] = 0;
-    f.square[p] = z->at.square[i];
-    for (ptrdiff_t l = 0; l < L; l++)
-      f.g[l + p * L] = z->at.g[i + l * n];
-  }
-  s->out->work.columns_read += (double)count;
-  return f;
-}
-
-/* The selections to come, foreseen by greedy search within the pool: column b and at most most - 1
-   others without a row of X'X, into z->list. */
-static int foresee(struct state *s, int most) {
-  struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, L = s->pb->L, last = s->size - 1;
-  const int steps = (int)smaller(BATCH, s->control->k - s->size);
-  struct foresight f = start_foresight(s);
-  int found = 1;
-  z->list[0] = (int)s->b;
-  foresee_move(s, &f, z->c + last * m, z->inverse[last], z->gamma + last * L);
-  while (f.ahead < steps && found < most) {
-    const int next = foresee_next(s, &f);
-    if (next < 0)
-      break;
-    f.gone[next] = 1;
-    if (z->row[z->pool[next]] < 0)
-      z->list[found++] = z->pool[next];
-    const double *c = foresee_column(s, &f, next), inverse = 1 / f.square[next];
-    f.inverse[f.ahead++] = inverse;
-    for (ptrdiff_t l = 0; l < L; l++) {
-      f.gamma[l] = inverse * f.g[l + next * L];
-      lanes->shift(m, f.a + l * m, f.gamma[l], c);
-    }
-    for (ptrdiff_t j = 0; j < m; j++)
-      f.d[j] -= inverse * c[j] * c[j];
-    foresee_move(s, &f, c, inverse, f.gamma);
-  }
-  return found;
-}
+/* ---- rows of X'X ---- */
 
 static int is_in(const int *list, int count, int i) {
   for (int p = 0; p < count; p++)
@@ -607,6 +381,7 @@ static enum status advance(struct state *s) {
     if (fetch(s, &rows) != COMPLETE)
       return INTERRUPTED;
   }
+  z->unforeseen = z->unforeseen << 1 | (rows >= 0);
   z->used++;
   double *W = z->W + last * n;
   memcpy(W, z->gram + z->row[b] * n, (size_t)n * sizeof(double));
@@ -618,6 +393,7 @@ static enum status advance(struct state *s) {
   lanes->shift_both(n, W, z->q, last, z->W, n, z->f, z->f2);
   const struct outlook_move move = {.inverse = z->inverse[last],
       .cc = z->c_dots[last],
+      .rounding = rounding_of(s),
       .t = W,
       .q = z->q,
       .gamma = z->gamma + last * L,
@@ -638,11 +414,10 @@ static enum status advance(struct state *s) {
 
 static struct outlook_rows rows_of(const struct state *s) {
   const struct lazy *z = s->lazy;
-  const double rounding = 2.3e-16 * (8 + sqrt((double)s->pb->m)) * z->drift;
   const double inverse_d2 = 1 / (z->largest_d * z->largest_d), size = sqrt(z->explained);
   return (struct outlook_rows){.P = z->P,
       .inverse_d2 = inverse_d2,
-      .rounding = 2 * rounding * size * (z->w_norm + size * inverse_d2),
+      .rounding = 2 * rounding_of(s) * size * (z->w_norm + size * inverse_d2),
       .theta0 = z->theta0,
       .theta1 = z->theta1,
       .rest = z->left};
@@ -728,8 +503,9 @@ static void score_columns(struct state *s, const int *list, int count) {
       z->f[l + p * k] = z->inverse[l] * z->W[list[p] + l * n];
     s->out->work.columns_read += 1 + (z->version[list[p]] < 0);
   }
+  const int shared = threads > 1 && count > 1 && (s->size + 8) * s->pb->m * count > SHARED;
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && count > 1)
+#pragma omp parallel for num_threads(threads) schedule(static) if (shared)
 #endif
   for (int t = 0; t < threads; t++) {
     for (int p = t; p < count; p += threads)
@@ -739,6 +515,7 @@ static void score_columns(struct state *s, const int *list, int count) {
     for (int p = t; p < count; p += threads)
       score_column(s, list[p], s->scratch + (size_t)t * s->scratch_size);
   }
+  (void)shared;
   for (int p = 0; p < count; p++)
     z->version[list[p]] = s->size;
 }
@@ -815,10 +592,19 @@ static ptrdiff_t sift(const struct state *s) {
   return left;
 }
 
-/* More than a quarter of the candidates left in two of the last three steps: bounds do not pay. */
+/* How many of the last `steps` have their bit set. */
+static int count_bits(unsigned bits, int steps) {
+  int count = 0;
+  for (int i = 0; i < steps; i++)
+    count += (int)(bits >> i & 1);
+  return count;
+}
+
+/* More than a quarter of the candidates left in two of the last three steps, or x read in six of
+   the last eight: bounds do not pay. */
 static int bounds_fail(struct lazy *z, ptrdiff_t left, ptrdiff_t candidates) {
-  z->crowded = (z->crowded << 1 | (4 * left > candidates)) & 7;
-  return z->crowded == 3 || z->crowded == 5 || z->crowded == 7;
+  z->crowded = z->crowded << 1 | (4 * left > candidates);
+  return count_bits(z->crowded, 3) >= 2 || count_bits(z->unforeseen, 8) >= 6;
 }
 
 /* Columns of members by U: with v = U^-T e_j, C_j = lambda sum_l c_l v_l / kappa_l. */
@@ -857,11 +643,10 @@ static enum status sweep_all(struct state *s) {
       return INTERRUPTED;
   }
   set_members(s);
-  double *beta = z->W; /* which nothing needs any more */
-  lazy_coefficients(s, beta, k);
+  lazy_coefficients(s, z->beta, k);
   for (ptrdiff_t l = 0; l < L; l++)
     for (int j = 0; j < s->size; j++)
-      s->t[l + s->order[j] * L] = s->control->lambda * beta[j + l * k];
+      s->t[l + s->order[j] * L] = s->control->lambda * z->beta[j + l * k];
   s->out->work.dense_from = s->size + 1;
   s->lazy = NULL;
   return COMPLETE;

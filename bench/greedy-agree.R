@@ -1,0 +1,237 @@
+# Does skipping candidates change anything? On real data greedy_rls() is compared with the paper's
+# Algorithm 3 in C and with the same search evaluating every candidate at every step.
+#
+#   Rscript bench/greedy-agree.R DIR [data set ...] [values=1e7] [k=30] [lambda=0.01,1,100]
+#                                [out=bench/results]
+#
+# DIR holds the data sets as .rds files, each a list(X = , y = ): X a matrix or a dgCMatrix, samples
+# in rows. bench/README.md says what was in ours and where to get it; any others do as well. Without
+# names all files of DIR are taken, in about 10 minutes, and the table is saved. Of a large data
+# set rows are drawn, so that rows x columns x outputs is at most values= (but 200 rows are left).
+#
+# y is taken as it is; whole numbers that follow each other, three to twenty of them, are classes.
+# Where it does not vary, or there is none, the column of X with the most nonzeros takes its place.
+
+library(sparsels)
+source("bench/common.R")
+source("bench/greedy-common.R")
+
+line <- command_line(list(values = "1e7", k = "30", lambda = "0.01,1,100", out = "bench/results"))
+if (!length(line$words)) stop("usage: Rscript bench/greedy-agree.R DIR [data set ...]")
+directory <- line$words[1]
+found <- sub("[.]rds$", "", list.files(directory, "[.]rds$"))
+wanted <- if (length(line$words) > 1) line$words[-1] else found
+stopifnot(dir.exists(directory), length(wanted) > 0, wanted %in% found)
+lambdas <- numbers(line$options$lambda)
+most_values <- as.numeric(line$options$values)
+most_k <- as.integer(line$options$k)
+widths <- lane_widths()
+tie <- 1e-10
+
+# Data --------------------------------------------------------------------------------------------
+
+read_data <- function(name) {
+  data <- readRDS(file.path(directory, paste0(name, ".rds")))
+  x <- data$X
+  y <- data$y
+  if (length(unique(c(y))) < 2L) {
+    word <- which.max(Matrix::colSums(x != 0))
+    y <- x[, word]
+    x <- x[, -word, drop = FALSE]
+  }
+  if (NCOL(y) == 1L && numbers_are_classes(y)) y <- factor(y)
+  colnames(x) <- NULL
+  draw <- drawn_rows(nrow(x), ncol(x) * outputs_of(y))
+  list(x = x[draw, , drop = FALSE], y = if (is.matrix(y)) y[draw, ] else y[draw],
+       available = nrow(x))
+}
+
+numbers_are_classes <- function(y) {
+  values <- sort(unique(y))
+  is.numeric(y) && length(values) >= 3L && length(values) <= 20L && all(diff(values) == 1)
+}
+
+outputs_of <- function(y) {
+  if (is.numeric(y)) return(NCOL(y))
+  classes <- length(unique(y))
+  if (classes == 2L) 1L else classes
+}
+
+drawn_rows <- function(m, columns) {
+  rows <- max(200, floor(most_values / columns))
+  if (rows >= m) return(seq_len(m))
+  set.seed(1)
+  sort(sample.int(m, rows))
+}
+
+# Centred and scaled columns and the first response, for a model without intercept.
+plain_data <- function(problem) {
+  usable <- which(problem$usable)
+  x <- as.matrix(problem$x[, usable])
+  dimnames(x) <- NULL
+  x <- sweep(x, 2, problem$centre[usable])
+  x <- sweep(x, 2, problem$scale[usable], "/")
+  y <- problem$y[, 1]
+  list(x = x, y = y - mean(y))
+}
+
+# Comparisons -------------------------------------------------------------------------------------
+
+trace_of <- function(path) {
+  list(feature = path$path$feature[-1], error = path$path$criterion[-1])
+}
+
+# Two traces: equal selections, or what differs first; the largest relative difference of the errors
+# of models that are the same.
+compare <- function(one, other) {
+  steps <- min(length(one$feature), length(other$feature))
+  first <- which(one$feature[seq_len(steps)] != other$feature[seq_len(steps)])[1]
+  gap <- abs(one$error[seq_len(steps)] / other$error[seq_len(steps)] - 1)
+  alike <- seq_len(if (is.na(first)) steps else first - 1L)
+  same <- "FALSE"
+  if (is.na(first) && length(one$feature) == length(other$feature)) same <- "TRUE"
+  if (!is.na(first) && gap[first] <= tie) same <- "tie"
+  list(same = same, step = first, off = max(0, gap[alike]), gap = gap[first])
+}
+
+disagreements <- character()
+disagree <- function(...) disagreements <<- c(disagreements, paste0(...))
+
+note <- function(where, one, other, result) {
+  if (result$same == "TRUE") return(invisible())
+  step <- result$step
+  if (is.na(step)) {
+    return(disagree(where, ": ", length(one$feature), " steps against ", length(other$feature)))
+  }
+  disagree(where, sprintf(
+    ": step %d: column %d, error %.12g, against column %d, error %.12g (%.1e apart)%s", step,
+    one$feature[step], one$error[step], other$feature[step], other$error[step], result$gap,
+    if (result$same == "tie") ", a tie" else ""
+  ))
+}
+
+# The search with each instruction set, on one thread and on two, against `other(width)`.
+compare_sets <- function(where, problem, k, lambda, against, other) {
+  traces <- list()
+  results <- list()
+  bits <- TRUE
+  for (width in widths) {
+    paths <- lapply(1:2, function(threads) {
+      control <- search_control(problem, k, lambda, threads)
+      with_lanes(width, function() search_alone(problem, control, lazy = TRUE))
+    })
+    here <- sprintf("%s, lambda %g, %d in a vector", where, lambda, width)
+    if (!identical(paths[[1]], paths[[2]])) {
+      bits <- FALSE
+      disagree(here, ": one and two threads are not identical")
+    }
+    trace <- trace_of(paths[[1]])
+    wanted <- other(width)
+    result <- compare(trace, wanted)
+    note(paste0(here, ", against ", against), trace, wanted, result)
+    traces <- c(traces, list(trace))
+    results <- c(results, list(result))
+  }
+  list(same = worst(vapply(results, `[[`, "", "same")), off = max(vapply(results, `[[`, 0, "off")),
+       bits = bits, sets = compare_traces(where, lambda, traces), path = paths[[1]])
+}
+
+# The instruction sets among each other.
+compare_traces <- function(where, lambda, traces) {
+  last <- length(traces)
+  found <- vapply(seq_len(last - 1L), function(i) {
+    result <- compare(traces[[i]], traces[[last]])
+    here <- sprintf("%s, lambda %g, %d in a vector against %d", where, lambda, widths[i],
+                    widths[last])
+    note(here, traces[[i]], traces[[last]], result)
+    result$same
+  }, "")
+  worst(c("TRUE", found))
+}
+
+worst <- function(same) {
+  for (one in c("FALSE", "tie")) if (one %in% same) return(one)
+  "TRUE"
+}
+
+# as greedy_rls() is called: intercept, standardised columns, all outputs
+against_dense <- function(name, problem, k, lambda) {
+  compare_sets(name, problem, k, lambda, "every candidate", function(width) {
+    control <- search_control(problem, k, lambda)
+    trace_of(with_lanes(width, function() search_alone(problem, control, lazy = FALSE)))
+  })
+}
+
+# with the package's rule for ties, which the paper leaves open
+against_reference <- function(name, plain, k, lambda) {
+  found <- reference(plain$x, plain$y, k, lambda, tolerance = 1e-12 * sum(plain$y^2))
+  found <- list(feature = found$S, error = found$e / length(plain$y))
+  problem <- as_problem(plain$x, plain$y, intercept = FALSE, standardize = FALSE)
+  compare_sets(paste(name, "centred and scaled"), problem, k, lambda, "Algorithm 3",
+               function(width) found)
+}
+
+# nothing forced, through the front door
+called <- function(problem, k, lambda) {
+  fit <- greedy_rls(problem, k = k, lambda = lambda, progress = FALSE)
+  path <- search_alone(problem, search_control(problem, k, lambda))
+  identical(fit$path, path$path) && identical(fit$work, path$work)
+}
+
+# Run ---------------------------------------------------------------------------------------------
+
+row_format <- "%-22s %6s %6s %3s %3s | %5s %8s | %5s %8s | %5s %7s | %-14s %-14s %s"
+
+slashes <- function(values) paste(values, collapse = "/")
+
+one_set <- function(name) {
+  data <- read_data(name)
+  problem <- as_problem(data$x, data$y)
+  k <- min(most_k, sum(problem$usable), nrow(problem$x) - 1L)
+  plain <- plain_data(problem)
+  dense <- lapply(lambdas, function(lambda) against_dense(name, problem, k, lambda))
+  printed <- lapply(lambdas, function(lambda) against_reference(name, plain, k, lambda))
+  front <- vapply(lambdas, function(lambda) called(problem, k, lambda), NA)
+  if (!all(front)) disagree(name, ": greedy_rls() is not the search alone")
+  both <- c(dense, printed)
+  field <- function(results, what) vapply(results, `[[`, results[[1]][[what]], what)
+  work <- lapply(dense, function(result) result$path$work)
+  say(row_format, name, paste0(nrow(problem$x), if (nrow(problem$x) < data$available) "*"),
+      ncol(problem$x), ncol(problem$y), k,
+      worst(field(printed, "same")), sprintf("%.1e", max(field(printed, "off"))),
+      worst(field(dense, "same")), sprintf("%.1e", max(field(dense, "off"))),
+      worst(field(both, "sets")), all(field(both, "bits")),
+      slashes(vapply(work, function(w) sprintf("%.1f", 100 * w$evaluated / w$candidates), "")),
+      slashes(vapply(work, function(w) sprintf("%.1f", w$reads), "")),
+      slashes(vapply(work, function(w) if (is.na(w$dense_from)) "-" else paste(w$dense_from), "")))
+}
+
+load_reference()
+say("%s", machine_line())
+say("")
+say("lambda = %s; up to %d features; * rows were drawn", line$options$lambda, most_k)
+say("Algorithm 3: one output (the first), columns centred and scaled, no intercept; errors that")
+say("differ by no more than 1e-12 of the response's mean square are equal and go to the lowest")
+say("column, as in the package. every candidate: as greedy_rls() is called, all outputs. same: the")
+say("selections; tie: they differ where errors agree to %g, nothing after that step is compared.",
+    tie)
+say("off: largest relative difference of the errors of equal models. sets: vectors of %s doubles",
+    paste(widths, collapse = ", "))
+say("select the same. threads: one and two are identical, bit for bit. Then for each lambda the")
+say("candidates evaluated, readings of x and the step from which every candidate was evaluated.")
+say("Candidates are skipped with fewer than 64 columns, too, where greedy_rls() would not try.")
+say("")
+say(row_format, "", "", "", "", "", "Algor", "ithm 3", "every", "candid.", "", "", "evaluated %",
+    "readings", "all from")
+say(row_format, "data", "m", "n", "out", "k", "same", "off", "same", "off", "sets", "threads", "",
+    "", "")
+for (name in wanted) one_set(name)
+say("")
+if (length(disagreements)) {
+  say("where selections or bits differ:")
+  for (one in disagreements) say("%s", one)
+} else {
+  say("no selection and no bit differs")
+}
+
+if (length(line$words) == 1L) writeLines(lines, file.path(line$options$out, "greedy-agree.txt"))

@@ -1,0 +1,59 @@
+# What greedy-rls.R and greedy-agree.R share: the paper's Algorithm 3, compiled from reference.c,
+# and the search of greedy_rls() apart from its checks, with and without the skipping of candidates.
+
+load_reference <- function() {
+  home <- tempfile("reference")
+  dir.create(home)
+  file.copy("bench/reference.c", home)
+  back <- setwd(home)
+  on.exit(setwd(back))
+  said <- system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "reference.c"), stdout = TRUE,
+                  stderr = TRUE)
+  library_file <- file.path(home, paste0("reference", .Platform$dynlib.ext))
+  if (!file.exists(library_file)) stop("cannot compile bench/reference.c:\n", said)
+  dyn.load(library_file)
+}
+
+# list(S = features in the order chosen, e = sums of squared leave-one-out errors); of sums that
+# differ by no more than the tolerance the lowest column's is taken
+reference <- function(x, y, k, lambda = 1, tolerance = 0) {
+  .Call("reference_greedy_rls", x, y, as.integer(k), lambda, tolerance)
+}
+
+# What greedy_rls() makes of its arguments.
+search_control <- function(problem, k, lambda = 1, threads = 1L, folds = "loo") {
+  control <- sparsels:::path_control(problem, k, lambda, folds, "squared")
+  c(control, list(search = "forward", keep = 0L, threads = threads, progress = FALSE))
+}
+
+# The search alone. `lazy = FALSE`: every candidate is evaluated at every step, O(kmn); TRUE: where
+# the bounds rule it out none is; by default as greedy_rls() does, which does not try few columns.
+search_alone <- function(problem, control, ...) {
+  sparsels:::greedy_path(problem, control, control$lambda, ...)
+}
+
+# greedy_rls() with every candidate evaluated.
+evaluate_all <- function(x, y, k, ..., lambda = 1) {
+  problem <- as_problem(x, y, ...)
+  control <- search_control(problem, k, lambda)
+  path <- search_alone(problem, control, lazy = FALSE)
+  sparsels:::new_sparse_fit("greedy_rls", problem, list(path), control, NULL)
+}
+
+# The sets of hot loops this processor has, by the doubles in a vector.
+lane_widths <- function() {
+  before <- sparsels:::use_lanes(NULL)
+  on.exit(sparsels:::use_lanes(before))
+  had <- vapply(c(1L, 2L, 4L, 8L), function(width) {
+    sparsels:::use_lanes(width)
+    sparsels:::use_lanes(NULL)
+  }, 0L)
+  unique(had)
+}
+
+# The value of a call made with vectors of `width` doubles.
+with_lanes <- function(width, call) {
+  before <- sparsels:::use_lanes(width)
+  on.exit(sparsels:::use_lanes(before))
+  call()
+}
