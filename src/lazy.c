@@ -78,6 +78,7 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
       .out = doubles(room, larger(n * sides, pool * (L + 2) + L + BATCH)),
       .f = doubles(room, k * CHUNK),
       .f2 = doubles(room, k),
+      .scored = ints(room, n),
       .best = doubles(room, s->control->keep + 1),
       .list = ints(room, n),
       .heap = ints(room, n),
@@ -211,7 +212,7 @@ enum status start_lazy(struct state *s) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, q = pb->q, r = 2 * L + q;
   for (ptrdiff_t i = 0; i < n; i++) {
-    s->place[i] = z->row[i] = z->version[i] = -1;
+    s->place[i] = z->row[i] = z->version[i] = z->scored[i] = -1;
     z->aside[i] = is_candidate(s, i) ? 0 : INFINITY;
     /* of columns set aside, which move along */
     z->at.square[i] = z->at.length[i] = z->reach2[i] = 1;
@@ -554,6 +555,7 @@ static void score_and_rank(struct state *s, const int *list, int count) {
     const double e = z->bound[list[p]];
     s->score[list[p]] = (struct score){e / s->total_weight, e / s->total_weight};
     s->scored[s->scored_count++] = list[p];
+    z->scored[list[p]] = s->size;
     rank(z, e, s->control->keep + 1);
     z->at.square[list[p]] = s->kappa[list[p]];
     for (ptrdiff_t l = 0; l < s->pb->L; l++)
@@ -590,6 +592,25 @@ static ptrdiff_t sift(const struct state *s) {
     if (!(z->bound[i] > most))
       z->heap[left++] = (int)i;
   return left;
+}
+
+/* Scores so many candidates with the smallest bounds, which gives the limit. */
+static void score_promising(struct state *s, ptrdiff_t count) {
+  struct lazy *z = s->lazy;
+  if (count == 1) {
+    int first = 0;
+    for (int i = 1; i < s->pb->n; i++)
+      if (z->bound[i] < z->bound[first])
+        first = i;
+    score_and_rank(s, &first, 1);
+    return;
+  }
+  ptrdiff_t left = list_candidates(s, z->heap);
+  make_heap(z, left);
+  for (ptrdiff_t p = 0; p < count; p++)
+    z->list[p] = pop(z, &left);
+  for (ptrdiff_t from = 0; from < count; from += CHUNK)
+    score_and_rank(s, z->list + from, (int)smaller(CHUNK, count - from));
 }
 
 /* How many of the last `steps` have their bit set. */
@@ -668,11 +689,7 @@ enum status sweep_lazy(struct state *s) {
   const ptrdiff_t candidates = s->usable - s->size;
   if (candidates == 0)
     return COMPLETE;
-  int first = 0;
-  for (int i = 1; i < s->pb->n; i++)
-    if (z->bound[i] < z->bound[first])
-      first = i;
-  score_and_rank(s, &first, 1);
+  score_promising(s, smaller(candidates, s->control->keep + 1));
   ptrdiff_t left = sift(s);
   if (left > CHUNK && !z->fresh) {
     if (sharpen(s, z->heap, left) != COMPLETE)
@@ -687,7 +704,7 @@ enum status sweep_lazy(struct state *s) {
     int list[CHUNK], count = 0;
     while (count < CHUNK && left > 0 && !(z->bound[z->heap[0]] > limit(s))) {
       list[count] = pop(z, &left);
-      count += list[count] != first;
+      count += z->scored[list[count]] != s->size;
     }
     score_and_rank(s, list, count);
     if (s->host->stop(s->host, s->out->moves, s->control->k))

@@ -58,6 +58,7 @@ struct lazy {
   double *out;             /* their products */
   double *ahead;           /* m x BATCH, columns of C that may be chosen next */
   double *f, *f2;          /* k x CHUNK, k: multiples of what is taken away */
+  int *scored;             /* n, the size at which a column was scored last */
   double *best;            /* keep + 1 smallest sums of squares of this step */
   int found;               /* of these */
   int *list, *heap, *pool; /* n, n, pool */

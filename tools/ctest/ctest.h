@@ -36,9 +36,17 @@ struct made {
   int count;
 };
 
+/* Columns that have nothing in common; of every kind, copies and sums of others among them; in
+   blocks of near-copies; unrelated again, but the response has to do with many; with far outliers;
+   so small that they hardly matter. Of blocks and signals one column is zero. */
+enum columns { UNRELATED, ANY, BLOCKS, SIGNALS, HEAVY, FAINT };
+
 struct shape {
   ptrdiff_t m, n, L, q;
   int weights, sparse, classes, folds, repeats; /* folds = 0: leave-one-out */
+  enum columns columns;
+  int whole; /* x in integers, held as such */
+  int exact; /* the response is that of two columns, nothing added */
 };
 
 struct made make(struct shape shape);
@@ -71,8 +79,11 @@ void twin_discard(struct twin *twin);
 
 void test_judge(void);
 void test_columns(void);
+void test_hot_loops(void);
+void test_column_products(void);
 void test_greedy(void);
 void test_interrupts(void);
+void test_lazy(void);
 void test_holdout(void);
 void test_poss(void);
 void test_best(void);

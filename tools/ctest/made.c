@@ -32,7 +32,7 @@ struct matrix compress(struct made *made, ptrdiff_t m, ptrdiff_t n) {
       }
     p[j + 1] = count;
   }
-  return (struct matrix){x, i, p};
+  return (struct matrix){x, i, p, NULL};
 }
 
 /* v := v less its part along the q orthonormal columns of Q, twice for rounding */
@@ -47,30 +47,119 @@ static void project_out(const double *Q, ptrdiff_t m, ptrdiff_t q, double *v) {
   }
 }
 
+/* ---- columns ---- */
+
+static int below(int n) {
+  const int i = (int)((uniform() + 1) / 2 * n);
+  return i < n ? i : n - 1;
+}
+
+static double heavy(void) {
+  const double u = uniform();
+  return uniform() / (u * u + 1e-4);
+}
+
+/* What column j of a block of eight has in common with the others. */
+static double in_block(const double *x, ptrdiff_t m, ptrdiff_t row, ptrdiff_t j) {
+  return j % 8 == 0 ? uniform() : x[row + (j - j % 8) * m] + 0.2 * uniform();
+}
+
+/* Column j >= 2 of any kind; those that are made of others come of earlier ones. */
+static void fill_any(double *x, ptrdiff_t m, ptrdiff_t j) {
+  const int kind = below(12);
+  const double *a = x + below((int)j) * m, *b = x + below((int)j) * m, f = 3 * uniform();
+  for (ptrdiff_t r = 0; r < m; r++) {
+    const double u = uniform(), h = heavy(),
+                 choice[] = {2 * u, 100 * u, 0, a[r], a[r] + 1e-6 * u, a[r] + b[r], floor(4 * u), h,
+                     u > 0, 1 + 1e-3 * u, f * a[r], a[r] - b[r] + 1e-3 * u};
+    x[r + j * m] = choice[kind];
+  }
+}
+
+static void fill_columns(double *x, struct shape shape) {
+  const ptrdiff_t m = shape.m, n = shape.n;
+  for (ptrdiff_t j = 0; j < n; j++) {
+    for (ptrdiff_t r = 0; r < m; r++)
+      x[r + j * m] = shape.columns == HEAVY    ? heavy()
+                     : shape.columns == BLOCKS ? in_block(x, m, r, j)
+                     : shape.columns == FAINT  ? 1e-6 * uniform()
+                                               : 2 * uniform();
+    if (shape.columns == ANY && j > 1)
+      fill_any(x, m, j);
+    if ((shape.columns == BLOCKS || shape.columns == SIGNALS) && j == 7) /* and one of zeros */
+      memset(x + j * m, 0, (size_t)m * sizeof(double));
+  }
+  for (ptrdiff_t i = 0; i < m * n; i++) {
+    if (shape.sparse && fabs(x[i]) < 1)
+      x[i] = 0;
+    if (shape.whole)
+      x[i] = floor(2 * x[i]);
+  }
+}
+
+/* Centre and scale are any numbers, and for half of the problems with columns of other kinds what
+   the border makes them: the mean, and the root of the mean square about it. */
+static void scale_columns(const double *x, struct shape shape, double *centre, double *inv_scale) {
+  const ptrdiff_t m = shape.m;
+  const int as_border = shape.columns != UNRELATED && uniform() > 0;
+  for (ptrdiff_t j = 0; j < shape.n; j++, x += m) {
+    centre[j] = shape.columns == UNRELATED ? uniform() : 0;
+    inv_scale[j] = shape.columns == UNRELATED ? 1 + uniform() / 2 : 1;
+    if (!as_border)
+      continue;
+    double square = 0;
+    for (ptrdiff_t r = 0; r < m; r++)
+      centre[j] += x[r] / (double)m;
+    for (ptrdiff_t r = 0; r < m; r++)
+      square += (x[r] - centre[j]) * (x[r] - centre[j]) / (double)m;
+    inv_scale[j] = square > 0 ? 1 / sqrt(square) : 1;
+  }
+}
+
+static struct matrix in_integers(struct made *made, ptrdiff_t count) {
+  int *whole = ints(made, count);
+  for (ptrdiff_t i = 0; i < count; i++)
+    whole[i] = (int)made->x[i];
+  return (struct matrix){NULL, NULL, NULL, whole};
+}
+
 static void make_columns(struct made *made, struct shape shape) {
   const ptrdiff_t m = shape.m, n = shape.n;
   double *x = made->x = doubles(made, m * n);
-  for (ptrdiff_t i = 0; i < m * n; i++) {
-    x[i] = 2 * uniform();
-    if (shape.sparse && fabs(x[i]) < 1)
-      x[i] = 0;
-  }
-  int *usable = ints(made, n);
   double *centre = doubles(made, n), *inv_scale = doubles(made, n);
-  for (ptrdiff_t j = 0; j < n; j++) {
-    usable[j] = j != 3; /* one column is set aside */
-    centre[j] = uniform();
-    inv_scale[j] = 1 + uniform() / 2;
-  }
-  if (n > 5) { /* and two are the same */
+  fill_columns(x, shape);
+  scale_columns(x, shape, centre, inv_scale);
+  if (n > 5 && shape.columns == UNRELATED) { /* two are the same */
     memcpy(x + 5 * m, x + m, (size_t)m * sizeof(double));
     centre[5] = centre[1];
     inv_scale[5] = inv_scale[1];
   }
-  made->pb.usable = usable;
   made->pb.centre = centre;
   made->pb.inv_scale = inv_scale;
-  made->pb.x = shape.sparse ? compress(made, m, n) : (struct matrix){x, NULL, NULL};
+  made->pb.x = shape.sparse  ? compress(made, m, n)
+               : shape.whole ? in_integers(made, m * n)
+                             : (struct matrix){x, NULL, NULL, NULL};
+}
+
+/* One column is set aside, and those that the covariates explain; columns of zeros are not. */
+static void choose_usable(struct made *made) {
+  const ptrdiff_t m = made->pb.m, n = made->pb.n;
+  int *usable = ints(made, n);
+  struct problem dense = made->pb;
+  dense.x = (struct matrix){made->x, NULL, NULL, NULL};
+  double *left = room((size_t)m * sizeof(double), 0);
+  for (ptrdiff_t j = 0; j < n; j++) {
+    double square = 0, own = 0;
+    working_column(&dense, j, left);
+    for (ptrdiff_t r = 0; r < m; r++) {
+      const double x = made->pb.root_w[r] * made->x[r + j * m] * made->pb.inv_scale[j];
+      own += x * x;
+      square += left[r] * left[r];
+    }
+    usable[j] = j != 3 && (square == 0 || square > 1e-12 * own);
+  }
+  free(left);
+  made->pb.usable = usable;
 }
 
 static void make_covariates(struct made *made, struct shape shape) {
@@ -97,12 +186,27 @@ static void make_covariates(struct made *made, struct shape shape) {
   made->pb.Q = Q;
 }
 
+/* What the columns say: the difference of two of them, or a sum of twenty, of all when exact. */
+static double signal_at(const struct made *made, struct shape shape, ptrdiff_t row, ptrdiff_t l) {
+  const ptrdiff_t m = shape.m, n = shape.n;
+  const double *x = made->x + row;
+  if (shape.columns == FAINT)
+    return uniform();
+  if (shape.columns == UNRELATED || shape.columns == ANY)
+    return x[0] - x[(1 + l) % n * m];
+  const ptrdiff_t terms = shape.exact ? n : 20;
+  double sum = 0;
+  for (ptrdiff_t p = 0; p < terms; p++)
+    sum += x[(p * n / terms + l) % n * m] * (p % 3 == 0 ? -1 : 1 + 2 * (double)p / (double)terms);
+  return sum;
+}
+
 static void make_response(struct made *made, struct shape shape) {
   const ptrdiff_t m = shape.m, L = shape.L;
   double *response = doubles(made, m * L), *y = doubles(made, m * L);
   for (ptrdiff_t r = 0; r < m; r++)
     for (ptrdiff_t l = 0; l < L; l++) {
-      double value = made->x[r] - made->x[r + (1 + l) * m] + uniform();
+      double value = signal_at(made, shape, r, l) + (shape.exact ? 0 : uniform());
       if (shape.classes)
         value = L == 1 ? (value > 0 ? 1 : -1) : (r % L == l ? 1 : -1);
       response[r + l * m] = value;
@@ -136,6 +240,7 @@ struct made make(struct shape shape) {
   struct made made = {.pb = {.m = shape.m, .n = shape.n, .L = shape.L, .q = shape.q}};
   make_columns(&made, shape);
   make_covariates(&made, shape);
+  choose_usable(&made);
   make_response(&made, shape);
   make_folds(&made, shape);
   return made;

@@ -1,9 +1,12 @@
 /* The harness, and all tests. */
 #include "ctest.h"
+#include "lanes.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const struct lanes *lanes;
 
 static int passed, failed;
 static unsigned long long state = 1;
@@ -51,10 +54,14 @@ int poll(struct host *host, double done, double total) {
 }
 
 int main(void) {
+  lanes = lanes_for(8);
   test_judge();
   test_columns();
+  test_hot_loops();
+  test_column_products();
   test_greedy();
   test_interrupts();
+  test_lazy();
   test_holdout();
   test_poss();
   test_best();

@@ -1,105 +1,8 @@
 /* The greedy kernel against retraining from scratch, and when it is interrupted. */
-#include "ctest.h"
+#include "runs.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- a host that counts, and stops when it is told ---- */
-
-struct counter {
-  int polls, stop_at, judged, fail_at;
-  const struct made *made;
-};
-
-static int count_polls(struct host *host, double done, double total) {
-  struct counter *counter = host->self;
-  (void)done;
-  (void)total;
-  return ++counter->polls == counter->stop_at;
-}
-
-/* The largest absolute residual; infinite when the user interrupts. */
-static double judge_largest(struct host *host, const double *residual, int repeat) {
-  struct counter *counter = host->self;
-  (void)repeat;
-  double largest = 0;
-  for (size_t j = 0; j < host->residual_length; j++)
-    largest = fmax(largest, fabs(residual[j]));
-  return ++counter->judged == counter->fail_at ? INFINITY : largest;
-}
-
-/* ---- one run ---- */
-
-/* Results in one block, so that two runs can be compared byte by byte. */
-struct run {
-  enum status status;
-  struct greedy_result result;
-  char *block;
-  size_t used;
-  struct counter counter;
-};
-
-static void *take(struct run *run, ptrdiff_t count, size_t size) {
-  void *part = run->block == NULL ? NULL : run->block + run->used;
-  run->used += ((size_t)count * size + 7) / 8 * 8;
-  return part;
-}
-
-static void lay_out(
-    struct run *run, const struct problem *pb, const struct greedy_control *control) {
-  const ptrdiff_t moves = control->limit + 1, k = control->k, mL = pb->m * pb->L;
-  const size_t real = sizeof(double), whole = sizeof(int);
-  run->used = 0;
-  run->result = (struct greedy_result){.feature = take(run, moves, whole),
-      .size = take(run, moves, whole),
-      .loss = take(run, moves, real),
-      .se = take(run, moves, real),
-      .squared = take(run, moves, real),
-      .error = take(run, moves, real),
-      .model_entry = take(run, k + 1, whole),
-      .model = take(run, k * (k + 1), whole),
-      .beta = take(run, k * pb->L * (k + 1), real),
-      .held_out = take(run, mL, real),
-      .fitted = take(run, mL, real),
-      .other = take(run, control->keep * moves, whole),
-      .other_loss = take(run, control->keep * moves, real)};
-}
-
-enum { GUARD = 64, FENCE = 0x5A };
-
-/* Runs the kernel in room of exactly the size it asked for, fenced and filled with `byte`. */
-static struct run run_kernel(const struct made *made, const struct greedy_control *control,
-    int threads, int byte, struct counter counter) {
-  struct run run = {.counter = counter};
-  lay_out(&run, &made->pb, control);
-  run.block = room(run.used, 0);
-  lay_out(&run, &made->pb, control);
-  struct host host = {
-      threads, count_polls, judge_largest, (size_t)(made->pb.m * made->pb.L), &run.counter};
-  const size_t size = greedy_work(&made->pb, &made->folds, control, threads);
-  unsigned char *work = room(size + 2 * GUARD, FENCE);
-  memset(work + GUARD, byte, size);
-  run.status = greedy_rls(&made->pb, &made->folds, control, &host, work + GUARD, &run.result);
-  int whole = 1;
-  for (size_t i = 0; i < GUARD; i++)
-    whole = whole && work[i] == FENCE && work[GUARD + size + i] == FENCE;
-  CHECK(whole);
-  free(work);
-  /* the same without a fence: the sanitizer's own begins at the last byte */
-  void *exact = room(size, byte);
-  struct run again = {.counter = counter};
-  lay_out(&again, &made->pb, control);
-  again.block = room(again.used, 0);
-  lay_out(&again, &made->pb, control);
-  host.self = &again.counter;
-  CHECK(greedy_rls(&made->pb, &made->folds, control, &host, exact, &again.result) == run.status);
-  CHECK(memcmp(run.block, again.block, run.used) == 0);
-  free(again.block);
-  free(exact);
-  return run;
-}
-
-static const struct counter quiet = {0};
 
 /* ---- against retraining ---- */
 
@@ -244,7 +147,9 @@ static struct greedy_control control_of(enum search search, enum criterion crite
                : search == BACKWARD ? n
                                     : 20 * k + 100,
       .search = search,
-      .criterion = criterion};
+      .criterion = criterion,
+      .classes = 1,
+      .lazy = 1};
 }
 
 static const struct shape shapes[] = {
@@ -317,40 +222,6 @@ static void test_pairs(void) {
 }
 
 /* ---- interrupts and other ends ---- */
-
-/* A run that ended early holds the first moves of the whole one, to the last bit. */
-static void check_prefix(const struct run *whole, const struct run *part) {
-  const struct greedy_result *a = &whole->result, *b = &part->result;
-  CHECK(part->status == INTERRUPTED);
-  CHECK(b->moves <= a->moves);
-  if (b->best < 0)
-    return; /* nothing was recorded yet */
-  const size_t entries = (size_t)b->moves + 1;
-  CHECK(memcmp(a->feature, b->feature, entries * sizeof(int)) == 0);
-  CHECK(memcmp(a->size, b->size, entries * sizeof(int)) == 0);
-  CHECK(memcmp(a->loss, b->loss, entries * sizeof(double)) == 0);
-  CHECK(memcmp(a->squared, b->squared, entries * sizeof(double)) == 0);
-  CHECK(b->model_entry[b->best] >= 0 && b->model_entry[b->best] <= b->moves);
-}
-
-static void stop_everywhere(const struct made *made, const struct greedy_control *control) {
-  const struct run whole = run_kernel(made, control, 1, 0xFF, quiet);
-  const int polls = whole.counter.polls;
-  CHECK(polls > 0);
-  for (int at = 1; at <= polls; at++) {
-    const struct run part = run_kernel(made, control, 1, 0xFF, (struct counter){.stop_at = at});
-    CHECK(part.counter.polls == at);
-    check_prefix(&whole, &part);
-    free(part.block);
-  }
-  for (int at = 1; control->criterion == USER && at <= whole.counter.judged; at++) {
-    const struct run part = run_kernel(made, control, 1, 0xFF, (struct counter){.fail_at = at});
-    if (part.status == INTERRUPTED)
-      check_prefix(&whole, &part);
-    free(part.block);
-  }
-  free(whole.block);
-}
 
 void test_interrupts(void) {
   test_pairs();

@@ -1,8 +1,6 @@
 /* The criteria by hand, and columns. */
 #include "ctest.h"
-#include "lanes.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* Six rows, two classes; scores = response - residual. */
 void test_judge(void) {
@@ -50,61 +48,12 @@ void test_judge(void) {
   CHECK_NEAR(judge_rows(&pb3, SQUARED, r3), sum / 9, 1e-14);
 }
 
-static void test_lanes(ptrdiff_t m, ptrdiff_t L) {
-  double *x = room((size_t)m * sizeof(double), 0), *c = room((size_t)m * sizeof(double), 0);
-  double *d = room((size_t)m * sizeof(double), 0), *a = room((size_t)(m * L) * sizeof(double), 0);
-  double t[4], dot = 0, score = 0;
-  const double f = uniform(), kappa = 3;
-  for (ptrdiff_t j = 0; j < m; j++) {
-    x[j] = uniform();
-    c[j] = uniform();
-    d[j] = 4 + uniform();
-    dot += x[j] * c[j];
-  }
-  for (ptrdiff_t l = 0; l < L; l++) {
-    t[l] = uniform();
-    for (ptrdiff_t j = 0; j < m; j++) {
-      const double v = x[j] - f * c[j];
-      a[j + l * m] = uniform();
-      const double r = (a[j + l * m] * kappa - v * t[l]) / (d[j] * kappa - v * v);
-      score += r * r;
-    }
-  }
-  CHECK_NEAR(lanes_dot(m, x, c), dot, 1e-12);
-  const double first = m > 0 ? x[0] - f * c[0] : 0, last = m > 0 ? x[m - 1] - f * c[m - 1] : 0;
-  CHECK_NEAR(lanes_shift_and_score(m, L, x, f, c, a, d, kappa, t), score, 1e-12);
-  CHECK(m == 0 || (fabs(x[0] - first) < 1e-15 && fabs(x[m - 1] - last) < 1e-15));
-  double cq = 0, qq = 0, gc = 0, gq = 0;
-  for (ptrdiff_t j = 0; j < m; j++) {
-    const double q = x[j] + f * d[j];
-    cq += c[j] * q;
-    qq += q * q;
-    gc += a[j] * c[j];
-    gq += a[j] * q;
-  }
-  const struct fold_dots dots = lanes_fold(m, x, f, d, c);
-  CHECK_NEAR(dots.cq, cq, 1e-12);
-  CHECK_NEAR(dots.qq, qq, 1e-12);
-  const struct pair_dots pair = lanes_pair(m, a, c, x);
-  CHECK_NEAR(pair.gc, gc, 1e-12);
-  CHECK_NEAR(pair.gq, gq, 1e-12);
-  free(x);
-  free(c);
-  free(d);
-  free(a);
-}
-
 void test_columns(void) {
   seed(2);
-  const ptrdiff_t sizes[] = {0, 1, 2, 7, 8, 63, 255, 256, 257, 600};
-  for (int i = 0; i < 10; i++)
-    for (ptrdiff_t L = 1; L <= 3; L++)
-      test_lanes(sizes[i], L);
-
   struct made made =
       make((struct shape){.m = 9, .n = 6, .L = 1, .q = 2, .weights = 1, .sparse = 1});
   struct problem dense = made.pb;
-  dense.x = (struct matrix){made.x, NULL, NULL};
+  dense.x = (struct matrix){made.x, NULL, NULL, NULL};
   double a[9], b[9];
   for (ptrdiff_t j = 0; j < 6; j++) {
     working_column(&made.pb, j, a);

@@ -777,10 +777,10 @@ static void check_lanes(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
     }
     for (ptrdiff_t j = 0; j < m; j++)
       dot += C[j + i * ld] * x[j];
-    lanes_dots(m, x, k, C, ld, dots); /* with NAN in the columns to come */
+    lanes->dots(m, x, k, C, ld, dots); /* with NAN in the columns to come */
     worst = fmax(worst, apart(1, dots + i, &dot));
   }
-  lanes_shift_all(m, x, k, C, ld, f);
+  lanes->shift_all(m, x, k, C, ld, f);
   CHECK_NEAR(fmax(worst, apart(m, x, truth)), 0, 1e-12);
   free(C);
   free(f);

@@ -1,0 +1,134 @@
+/* Runs of the greedy kernel, in room of exactly the size it asked for. */
+#include "runs.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct counter quiet = {0, 0, 0, 0};
+
+static int count_polls(struct host *host, double done, double total) {
+  struct counter *counter = host->self;
+  (void)done;
+  (void)total;
+  return ++counter->polls == counter->stop_at;
+}
+
+/* The largest absolute residual; infinite when the user interrupts. */
+static double judge_largest(struct host *host, const double *residual, int repeat) {
+  struct counter *counter = host->self;
+  (void)repeat;
+  double largest = 0;
+  for (size_t j = 0; j < host->residual_length; j++)
+    largest = fmax(largest, fabs(residual[j]));
+  return ++counter->judged == counter->fail_at ? INFINITY : largest;
+}
+
+/* ---- the result ---- */
+
+static void *take(struct run *run, ptrdiff_t count, size_t size) {
+  void *part = run->block == NULL ? NULL : run->block + run->used;
+  run->used += ((size_t)count * size + 7) / 8 * 8;
+  return part;
+}
+
+static void lay_out(
+    struct run *run, const struct problem *pb, const struct greedy_control *control) {
+  const ptrdiff_t moves = control->limit + 1, k = control->k, mL = pb->m * pb->L;
+  const size_t real = sizeof(double), whole = sizeof(int);
+  run->used = 0;
+  run->result = (struct greedy_result){.feature = take(run, moves, whole),
+      .size = take(run, moves, whole),
+      .loss = take(run, moves, real),
+      .se = take(run, moves, real),
+      .squared = take(run, moves, real),
+      .error = take(run, moves, real),
+      .model_entry = take(run, k + 1, whole),
+      .model = take(run, k * (k + 1), whole),
+      .beta = take(run, k * pb->L * (k + 1), real),
+      .held_out = take(run, mL, real),
+      .fitted = take(run, mL, real),
+      .other = take(run, control->keep * moves, whole),
+      .other_loss = take(run, control->keep * moves, real)};
+}
+
+/* ---- a run ---- */
+
+static struct run run_in(const struct made *made, const struct greedy_control *control, int threads,
+    void *work, struct counter counter) {
+  struct run run = {.counter = counter};
+  lay_out(&run, &made->pb, control);
+  run.block = room(run.used, 0);
+  lay_out(&run, &made->pb, control);
+  struct host host = {
+      threads, count_polls, judge_largest, (size_t)(made->pb.m * made->pb.L), &run.counter};
+  run.status = greedy_rls(&made->pb, &made->folds, control, &host, work, &run.result);
+  return run;
+}
+
+enum { GUARD = 64, FENCE = 0x5A };
+
+struct run run_fenced(const struct made *made, const struct greedy_control *control, int threads,
+    int byte, struct counter counter) {
+  const size_t size = greedy_work(&made->pb, &made->folds, control, threads);
+  unsigned char *work = room(size + 2 * GUARD, FENCE);
+  memset(work + GUARD, byte, size);
+  const struct run run = run_in(made, control, threads, work + GUARD, counter);
+  int whole = 1;
+  for (size_t i = 0; i < GUARD; i++)
+    whole = whole && work[i] == FENCE && work[GUARD + size + i] == FENCE;
+  CHECK(whole);
+  free(work);
+  return run;
+}
+
+int same_run(const struct run *a, const struct run *b) {
+  return a->status == b->status && a->used == b->used && memcmp(a->block, b->block, a->used) == 0;
+}
+
+struct run run_kernel(const struct made *made, const struct greedy_control *control, int threads,
+    int byte, struct counter counter) {
+  const struct run run = run_fenced(made, control, threads, byte, counter);
+  /* the same without a fence: the sanitizer's own begins at the last byte */
+  void *exact = room(greedy_work(&made->pb, &made->folds, control, threads), byte);
+  const struct run again = run_in(made, control, threads, exact, counter);
+  CHECK(same_run(&run, &again));
+  free(again.block);
+  free(exact);
+  return run;
+}
+
+/* ---- interrupts ---- */
+
+/* A run that ended early holds the first moves of the whole one, to the last bit. */
+static void check_prefix(const struct run *whole, const struct run *part) {
+  const struct greedy_result *a = &whole->result, *b = &part->result;
+  CHECK(part->status == INTERRUPTED);
+  CHECK(b->moves <= a->moves);
+  if (b->best < 0)
+    return; /* nothing was recorded yet */
+  const size_t entries = (size_t)b->moves + 1;
+  CHECK(memcmp(a->feature, b->feature, entries * sizeof(int)) == 0);
+  CHECK(memcmp(a->size, b->size, entries * sizeof(int)) == 0);
+  CHECK(memcmp(a->loss, b->loss, entries * sizeof(double)) == 0);
+  CHECK(memcmp(a->squared, b->squared, entries * sizeof(double)) == 0);
+  CHECK(b->model_entry[b->best] >= 0 && b->model_entry[b->best] <= b->moves);
+}
+
+void stop_everywhere(const struct made *made, const struct greedy_control *control) {
+  const struct run whole = run_kernel(made, control, 1, 0xFF, quiet);
+  const int polls = whole.counter.polls;
+  CHECK(polls > 0);
+  for (int at = 1; at <= polls; at++) {
+    const struct run part = run_kernel(made, control, 1, 0xFF, (struct counter){.stop_at = at});
+    CHECK(part.counter.polls == at);
+    check_prefix(&whole, &part);
+    free(part.block);
+  }
+  for (int at = 1; control->criterion == USER && at <= whole.counter.judged; at++) {
+    const struct run part = run_kernel(made, control, 1, 0xFF, (struct counter){.fail_at = at});
+    if (part.status == INTERRUPTED)
+      check_prefix(&whole, &part);
+    free(part.block);
+  }
+  free(whole.block);
+}

@@ -1,0 +1,33 @@
+/* Runs of the greedy kernel. */
+#ifndef SPARSELS_CTEST_RUNS_H
+#define SPARSELS_CTEST_RUNS_H
+
+#include "ctest.h"
+
+/* Calls of a host's functions, and which of them is to end the run. */
+struct counter {
+  int polls, stop_at, judged, fail_at;
+};
+extern const struct counter quiet;
+
+/* Results in one block, so that two runs can be compared byte by byte. */
+struct run {
+  enum status status;
+  struct greedy_result result;
+  char *block;
+  size_t used;
+  struct counter counter;
+};
+
+/* Runs the kernel in room of exactly the size it asked for, filled with `byte`, between fences. */
+struct run run_fenced(const struct made *made, const struct greedy_control *control, int threads,
+    int byte, struct counter counter);
+/* And once more without them, so that the sanitizer sees where the room ends. */
+struct run run_kernel(const struct made *made, const struct greedy_control *control, int threads,
+    int byte, struct counter counter);
+int same_run(const struct run *a, const struct run *b);
+
+/* Interrupts a run at every poll: what it leaves are the first moves of the whole run. */
+void stop_everywhere(const struct made *made, const struct greedy_control *control);
+
+#endif
