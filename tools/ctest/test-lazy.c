@@ -214,7 +214,7 @@ static void check_choice(const struct made *made, const struct greedy_control *c
     if (p >= count)
       CHECK(other[p] == -1 && isnan(loss[p]));
     else
-      CHECK(other[p] != b && is_near(loss[p] * weight, e[other[p]]) &&
+      CHECK(other[p] >= 0 && other[p] != b && is_near(loss[p] * weight, e[other[p]]) &&
             is_near(loss[p] * weight, rest[p]));
   free(e);
   free(rest);
@@ -407,6 +407,7 @@ static void check_interrupts(void) {
       {.m = 25, .n = 12, .L = 2, .columns = ANY, .weights = 1, .sparse = 1}};
   for (int i = 0; i < 2; i++)
     for (int keep = 0; keep <= 3; keep += 3) {
+      seed(90 + (unsigned long long)i);
       struct made made = make(shapes[i]);
       const struct greedy_control control = control_of(8, keep, 1);
       stop_everywhere(&made, &control);

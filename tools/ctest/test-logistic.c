@@ -98,7 +98,7 @@ static struct matrix compress_data(struct data *data, ptrdiff_t m, ptrdiff_t n) 
       }
     data->first[j + 1] = count;
   }
-  return (struct matrix){data->value, data->row, data->first};
+  return (struct matrix){data->value, data->row, data->first, NULL};
 }
 
 static struct data make_data(
@@ -121,7 +121,7 @@ static struct data make_data(
       .n = n,
       .L = 1,
       .q = q,
-      .x = sparse ? compress_data(&data, m, n) : (struct matrix){data.x, NULL, NULL},
+      .x = sparse ? compress_data(&data, m, n) : (struct matrix){data.x, NULL, NULL, NULL},
       .centre = data.centre,
       .inv_scale = data.inv_scale,
       .usable = data.usable,
