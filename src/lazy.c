@@ -569,7 +569,7 @@ static void check_bounds(struct state *s) {
   struct lazy *z = s->lazy;
   for (int i = 0; i < s->pb->n; i++) {
     const double bound = z->bound[i];
-    if (!is_candidate(s, i))
+    if (!is_candidate(s, i) || z->scored[i] == s->size)
       continue;
     score_columns(s, &i, 1);
     s->out->work.bounds++;

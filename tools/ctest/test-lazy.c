@@ -108,7 +108,7 @@ struct sum {
 static struct sum make_sum(
     const struct book *book, long double value, long double least, long double drift) {
   const double length = sqrt((double)value);
-  const double off = 8 * DBL_EPSILON * (double)(drift / (least * book->lambda)) *
+  const double off = 32 * DBL_EPSILON * (double)(drift / (least * book->lambda)) *
                      ((double)book->response + length);
   return (struct sum){(double)value, off * (2 * length + off), off};
 }
@@ -354,7 +354,9 @@ static struct greedy_control control_of(int k, int keep, double lambda) {
 }
 
 static void check_any(void) {
-  struct shape shape = {.m = any(4, 70), .n = any(1, 40), .L = any(1, 3), .q = any(0, 2)};
+  struct shape shape = {.m = any(3, 70), .n = any(1, 40), .L = any(1, 3), .q = any(0, 2)};
+  if (shape.m - shape.q < 2) /* room for a feature beside the covariates */
+    shape.q = 1;
   const int form = any(0, 3);
   shape.weights = any(0, 1);
   shape.classes = any(0, 2) == 0;
