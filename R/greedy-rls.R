@@ -63,8 +63,8 @@
 #' @section Cost: Forward search by the leave-one-out squared error, the default, computes the
 #' error of a candidate only if a lower bound of it, which takes a few operations, does not rule the
 #' candidate out. That changes nothing but the time: `x` is read a few times in all, in place
-#' (integers and sparse columns as they are), and the memory besides is about (k + 100)(m + n)
-#' doubles, up to a sixteenth of `x`, and a column of doubles for each candidate computed.
+#' (integers and sparse columns as they are), and the memory besides is k m + (k + 32) n doubles and
+#' a column of doubles for each candidate computed.
 #' `fit$work` says what it took: `candidates` (how many there were, summed over the steps),
 #' `evaluated` (how many of their errors were computed), `reads` (columns of `x` read, in multiples
 #' of all of them) and `dense_from`, the step from which every candidate was computed, `NA` if

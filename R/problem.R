@@ -178,10 +178,10 @@ drop_hint <- function(x) {
 
 new_problem <- function(x, y, response, ..., row_names = rownames(x),
                         called = c(x = "x", y = "y")) {
-  check_values(x, called[["x"]])
+  check_size(x, called[["x"]])
   check_names(colnames(x), called[["x"]])
   problem <- response_side(nrow(x), y, response, ..., row_names = row_names, called = called)
-  problem <- put_columns(problem, x)
+  problem <- put_columns(problem, x, called[["x"]])
   if (!any(problem$usable)) {
     stop_input(sprintf("every column of `%s` is constant or explained by the covariates",
                        called[["x"]]))
@@ -207,12 +207,11 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem
 }
 
-# columns that were checked
-put_columns <- function(problem, x) {
+put_columns <- function(problem, x, called = "x") {
   problem$x <- x
   problem$named <- !is.null(colnames(x))
   problem$names <- if (problem$named) colnames(x) else paste0("V", seq_len(ncol(x)))
-  measure_columns(problem)
+  measure_columns(problem, called)
 }
 
 # x -----------------------------------------------------------------------------------------------
@@ -246,10 +245,18 @@ with_doubles <- function(problem) {
 }
 
 check_values <- function(x, called) {
+  check_size(x, called)
+  check_finite(x, called)
+}
+
+check_size <- function(x, called) {
   if (ncol(x) < 1L) stop_input(sprintf("`%s` must have at least one column to choose from", called))
   if (nrow(x) < 2L) {
     stop_input(sprintf("`%s` must have at least 2 rows, not %d", called, nrow(x)))
   }
+}
+
+check_finite <- function(x, called) {
   bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x) else dense_not_finite(x)
   if (!bad$count) return(invisible(x))
   column <- if (is.null(colnames(x))) bad$column else sprintf("'%s'", colnames(x)[bad$column])
@@ -458,11 +465,13 @@ stop_aliased <- function(decomposed, z, where = "") {
 
 # Centre, scale, usable ---------------------------------------------------------------------------
 
-measure_columns <- function(problem) {
+# sums of squares tell values that are not finite, too, in the one pass over x
+measure_columns <- function(problem, called = "x") {
   moments <- column_moments(problem$x, problem$weights, problem$intercept)
   if (!all(is.finite(moments$squares))) {
+    check_finite(problem$x, called)
     first <- which(!is.finite(moments$squares))[1L]
-    stop_input(sprintf("`x` has values too large to square (first: column '%s')",
+    stop_input(sprintf("`%s` has values too large to square (first: column '%s')", called,
                        problem$names[first]))
   }
   problem$centre <- moments$centre

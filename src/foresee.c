@@ -1,53 +1,70 @@
-/* Foreseeing the next selections of a lazy search, so that their rows of X'X are made together. */
+/* Foreseeing the next selections of a lazy search, so that x is read once for several of them. */
 #include "lazy.h"
 #include <math.h>
 #include <string.h>
 
-/* The columns with the smallest bounds of the last step, and their number. */
-static int fill_pool(const struct state *s) {
+/* Brings the `most` listed columns with the smallest keys to the front, in any order (Hoare). */
+static void select_smallest(int *list, ptrdiff_t count, ptrdiff_t most, const double *key) {
+  ptrdiff_t from = 0, to = count - 1;
+  while (from < to) {
+    const double pivot = key[list[from + (to - from) / 2]];
+    ptrdiff_t i = from, j = to;
+    while (i <= j) {
+      while (key[list[i]] < pivot)
+        i++;
+      while (key[list[j]] > pivot)
+        j--;
+      if (i <= j) {
+        const int one = list[i];
+        list[i++] = list[j];
+        list[j--] = one;
+      }
+    }
+    if (most <= j)
+      to = j;
+    else if (most >= i)
+      from = i;
+    else
+      return;
+  }
+}
+
+/* The `count` columns listed in z->heap with the smallest keys, as many as fit, into the pool. */
+static int fill_pool(const struct state *s, const double *key, ptrdiff_t count) {
   const struct lazy *z = s->lazy;
-  ptrdiff_t left = list_candidates(s, z->heap);
-  const ptrdiff_t most = smaller(left, pool_size(s->pb->n));
-  make_heap(z, left);
-  for (ptrdiff_t p = 0; p < most; p++)
-    z->pool[p] = pop(z, &left);
+  const ptrdiff_t most = smaller(count, pool_size(s->pb->n));
+  select_smallest(z->heap, count, most, key);
+  memcpy(z->pool, z->heap, (size_t)most * sizeof(int));
   return (int)most;
 }
 
-/* The state of a search within the pool, from the move under way on. */
+/* What a search within the pool foresees. Its moves are kept where the search itself will put its
+   own: columns of C behind z->c, with z->inverse and z->gamma. */
 struct foresight {
   int count;          /* of the pool */
   int *gone;          /* those chosen */
   double *square, *g; /* count, L x count */
-  double *v;          /* count, products with the newest column chosen */
-  double *a, *d;      /* m x L, m */
-  double *c;          /* m x BATCH, columns of C chosen */
-  double *inverse, *gamma;
-  int ahead; /* how many */
+  double *v; /* count x (1 + BATCH), products with the moves ahead, the one under way first */
+  int moves; /* how many are ahead */
 };
 
-/* What is foreseen after one more move, by column c; the products are the work of threads. */
-static void foresee_move(const struct state *s, struct foresight *f, const double *c,
-    double inverse, const double *gamma) {
-  const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  const double *x = s->lazy->V;
-  const int threads = s->host->threads;
-  const int own = (f->count / threads + 4) / 4 * 4; /* fours, whatever the number of threads */
-  const int shared = threads > 1 && f->count * m > SHARED;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static) if (shared)
-#endif
-  for (int t = 0; t < threads; t++) {
-    const int from = t * own, to = from + own < f->count ? from + own : f->count;
-    if (from < to)
-      lanes->dots(m, c, to - from, x + from * m, m, f->v + from);
-  }
-  (void)shared;
+/* What is known of the pool after the newest of the moves ahead. */
+static enum status foresee_move(struct state *s, struct foresight *f) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t L = s->pb->L;
+  const int at = z->moves + f->moves++;
+  double *v = f->v + (at - z->moves) * f->count;
+  z->v[0] = z->c + at * s->pb->m;
+  z->out[0] = z->products;
+  if (read_columns(s, z->pool, f->count, 1, NULL) != COMPLETE)
+    return INTERRUPTED;
   for (int p = 0; p < f->count; p++) {
-    f->square[p] -= inverse * f->v[p] * f->v[p];
+    v[p] = z->products[z->pool[p]];
+    f->square[p] -= z->inverse[at] * v[p] * v[p];
     for (ptrdiff_t l = 0; l < L; l++)
-      f->g[l + p * L] -= gamma[l] * f->v[p];
+      f->g[l + p * L] -= z->gamma[l + at * L] * v[p];
   }
+  return COMPLETE;
 }
 
 /* The column of the pool whose addition lowers the training error most, -1: none. */
@@ -67,38 +84,35 @@ static int foresee_best(const struct state *s, const struct foresight *f) {
   return next;
 }
 
-/* Column p of the pool brought up to date, as the next of f->c. */
-static const double *foresee_column(struct state *s, const struct foresight *f, int p) {
+/* Puts column p of the pool, brought up to date, in the place of the next move. */
+static void foresee_column(struct state *s, const struct foresight *f, int p) {
   struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, n = s->pb->n;
-  const int last = s->size - 1;
-  const double *x = z->V + p * m;
-  double *c = f->c + f->ahead * m;
-  memcpy(c, x, (size_t)m * sizeof(double));
-  for (int l = 0; l < last; l++)
-    z->f[l] = z->inverse[l] * z->W[z->pool[p] + l * n];
-  z->f[last] = z->inverse[last] * lanes->dot(m, x, z->c + last * m);
-  lanes->shift_all(m, c, s->size, z->c, m, z->f);
-  for (int l = 0; l < f->ahead; l++)
-    lanes->shift(m, c, f->inverse[l] * lanes->dot(m, x, f->c + l * m), f->c + l * m);
-  return c;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  const int i = z->pool[p], at = z->moves + f->moves;
+  double *c = z->c + at * m;
+  make_columns(s, &i, 1);
+  memcpy(c, column(s, i), (size_t)m * sizeof(double));
+  for (int l = z->moves; l < at; l++)
+    z->f[l] = z->inverse[l] * f->v[p + (l - z->moves) * f->count];
+  take_out(s, &c, &z->moves, 1, at);
+  z->inverse[at] = 1 / f->square[p];
+  for (ptrdiff_t l = 0; l < L; l++)
+    z->gamma[l + at * L] = z->inverse[at] * f->g[l + p * L];
 }
 
-/* Of the few columns with the lowest training error the one with the lowest leave-one-out error:
-   the more the members, the more the two differ. */
+/* The next move: of the few columns with the lowest training error the one with the lowest
+   leave-one-out error, as the more the members, the more the two differ. */
 static int foresee_next(struct state *s, struct foresight *f) {
+  struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   enum { MOST = 8 };
-  const ptrdiff_t tries = smaller(MOST, 1 + 40 * (ptrdiff_t)s->size / m);
+  const ptrdiff_t tries = smaller(MOST, 1 + 40 * (ptrdiff_t)s->size / m), at = z->moves + f->moves;
   double best = INFINITY;
   int next = foresee_best(s, f), tried[MOST], count = 0;
-  if (next < 0 || tries == 1)
-    return next;
-  for (int p = next; p >= 0 && count < tries; p = foresee_best(s, f)) {
-    const double beta = 1 / f->square[p];
-    for (ptrdiff_t l = 0; l < L; l++)
-      f->gamma[l] = beta * f->g[l + p * L];
-    const double e = lanes->score(m, L, foresee_column(s, f, p), f->a, f->d, beta, f->gamma);
+  for (int p = next; p >= 0 && tries > 1 && count < tries; p = foresee_best(s, f)) {
+    foresee_column(s, f, p);
+    const double e =
+        lanes->score(m, L, z->c + at * m, z->a, z->rest, z->inverse[at], z->gamma + at * L);
     if (e < best) {
       best = e;
       next = p;
@@ -108,60 +122,70 @@ static int foresee_next(struct state *s, struct foresight *f) {
   }
   while (count > 0)
     f->gone[tried[--count]] = 0;
+  if (next >= 0)
+    foresee_column(s, f, next);
   return next;
 }
 
-static struct foresight start_foresight(struct state *s) {
+/* From the move under way on, of which W is not known yet. */
+static struct foresight start_foresight(struct state *s, int count) {
   struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L, count = fill_pool(s);
-  struct foresight f = {.count = (int)count,
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
+  struct foresight f = {.count = count,
       .gone = z->heap,
-      .square = z->out,
-      .v = z->out + count,
-      .g = z->out + 2 * count,
-      .gamma = z->out + (2 + L) * count,
-      .inverse = z->out + (2 + L) * count + L,
-      .a = z->a,
-      .d = z->rest,
-      .c = z->ahead};
-  memcpy(f.a, s->a, (size_t)(m * L) * sizeof(double));
-  memcpy(f.d, s->d, (size_t)m * sizeof(double));
-  for (ptrdiff_t p = 0; p < count; p++) {
-    const int i = z->pool[p];
-    working_column(s->pb, i, z->V + p * m);
+      .square = z->foreseen,
+      .g = z->foreseen + count,
+      .v = z->foreseen + (1 + L) * count};
+  for (int p = 0; p < count; p++) {
     f.gone[p] = 0;
-    f.square[p] = z->at.square[i];
+    f.square[p] = z->at.square[z->pool[p]];
     for (ptrdiff_t l = 0; l < L; l++)
-      f.g[l + p * L] = z->at.g[i + l * n];
+      f.g[l + p * L] = z->at.g[z->pool[p] + l * n];
   }
-  s->out->work.columns_read += (double)count;
+  memcpy(z->a, s->a, (size_t)(m * L) * sizeof(double));
+  memcpy(z->rest, s->d, (size_t)m * sizeof(double));
   return f;
 }
 
-int foresee(struct state *s, int most) {
+/* Into list the columns that the moves ahead need and that have no row of products, at most `most`;
+   how many, or -1: interrupted. */
+static int look_ahead(struct state *s, struct foresight *f, int *list, int most) {
   struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, L = s->pb->L, last = s->size - 1;
-  const int steps = (int)smaller(BATCH, s->control->k - s->size);
-  struct foresight f = start_foresight(s);
-  int found = 1;
-  z->list[0] = (int)s->b;
-  foresee_move(s, &f, z->c + last * m, z->inverse[last], z->gamma + last * L);
-  while (f.ahead < steps && found < most) {
-    const int next = foresee_next(s, &f);
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  const int moves = (int)smaller(BATCH, s->control->k - s->size);
+  int found = 0;
+  while (foresee_move(s, f) == COMPLETE) {
+    const int next = f->moves <= moves && found < most ? foresee_next(s, f) : -1;
     if (next < 0)
-      break;
-    f.gone[next] = 1;
+      return found;
+    f->gone[next] = 1;
     if (z->row[z->pool[next]] < 0)
-      z->list[found++] = z->pool[next];
-    const double *c = foresee_column(s, &f, next), inverse = 1 / f.square[next];
-    f.inverse[f.ahead++] = inverse;
-    for (ptrdiff_t l = 0; l < L; l++) {
-      f.gamma[l] = inverse * f.g[l + next * L];
-      lanes->shift(m, f.a + l * m, f.gamma[l], c);
-    }
+      list[found++] = z->pool[next];
+    const int at = z->moves + f->moves;
+    const double *c = z->c + at * m;
+    for (ptrdiff_t l = 0; l < L; l++)
+      lanes->shift(m, z->a + l * m, z->gamma[l + at * L], c);
     for (ptrdiff_t j = 0; j < m; j++)
-      f.d[j] -= inverse * c[j] * c[j];
-    foresee_move(s, &f, c, inverse, f.gamma);
+      z->rest[j] -= z->inverse[at] * c[j] * c[j];
   }
-  return found;
+  return -1;
+}
+
+/* The columns that would have lowered the training error most before the move under way. */
+static int promising(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t n = s->pb->n, L = s->pb->L, count = list_candidates(s, z->heap);
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const int i = z->heap[p];
+    double gain = 0;
+    for (ptrdiff_t l = 0; l < L; l++)
+      gain += z->at.g[i + l * n] * z->at.g[i + l * n];
+    z->bound[i] = gain > 0 ? -gain / z->at.square[i] : 0;
+  }
+  return fill_pool(s, z->bound, count);
+}
+
+int foresee(struct state *s, int *list, int most) {
+  struct foresight f = start_foresight(s, promising(s));
+  return look_ahead(s, &f, list, most);
 }

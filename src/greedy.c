@@ -386,20 +386,21 @@ static void commit(struct state *s, ptrdiff_t b) {
   s->b = b;
   s->kappa_b = s->kappa[b];
   s->factor_b = sign * s->control->lambda / s->kappa_b;
-  if (s->lazy != NULL)
-    keep_column(s, b);
-  memcpy(s->c_b, column(s, b), (size_t)m * sizeof(double));
   memcpy(s->t_b, s->t + b * L, (size_t)L * sizeof(double));
-  working_column(s->pb, b, s->x_b);
-  s->out->work.columns_read++;
-  if (s->lazy != NULL)
+  if (s->lazy != NULL) {
     commit_lazy(s);
+  } else {
+    memcpy(s->c_b, column(s, b), (size_t)m * sizeof(double));
+    working_column(s->pb, b, s->x_b);
+    s->out->work.columns_read++;
+  }
   for (int r = 0; r < s->parts; r++)
     commit_partition(s, s->part + r);
   for (ptrdiff_t l = 0; l < L; l++)
     lanes->shift(m, s->a + l * m, s->t_b[l] / s->kappa_b, s->c_b);
+  const double inverse = 1 / s->kappa_b;
   for (ptrdiff_t j = 0; j < m; j++)
-    s->d[j] -= s->c_b[j] * s->c_b[j] / s->kappa_b;
+    s->d[j] -= s->c_b[j] * s->c_b[j] * inverse;
   for (int n = 0; n < s->negatives; n++)
     for (int p = 0; p < s->positives; p++)
       s->pairs[p + (ptrdiff_t)n * s->positives] -=
@@ -413,12 +414,14 @@ static void commit(struct state *s, ptrdiff_t b) {
 static void held_out_residual(const struct state *s, int repeat, double *out) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m;
-  for (ptrdiff_t l = 0; l < pb->L; l++)
-    for (ptrdiff_t p = 0; p < m; p++) {
-      const ptrdiff_t row = s->parts == 0 ? p : s->part[repeat].order[p];
-      const double g = s->parts == 0 ? s->a[p + l * m] / s->d[p] : s->part[repeat].g[p + l * m];
-      out[row + l * m] = g / pb->root_w[row];
+  for (ptrdiff_t l = 0; l < pb->L; l++) {
+    if (s->parts == 0)
+      lanes->quotient(m, out + l * m, s->a + l * m, s->d, pb->root_w);
+    for (ptrdiff_t p = 0; p < m && s->parts > 0; p++) {
+      const ptrdiff_t row = s->part[repeat].order[p];
+      out[row + l * m] = s->part[repeat].g[p + l * m] / pb->root_w[row];
     }
+  }
 }
 
 static struct figure judge_model(const struct state *s, const double *residual, int repeat) {

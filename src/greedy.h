@@ -123,10 +123,7 @@ enum status start_lazy(struct state *s);
    whole state up to date, and s->lazy is NULL from there on. */
 enum status sweep_lazy(struct state *s);
 
-/* Sees to it that column b, which has been scored, is in C still. */
-void keep_column(struct state *s, ptrdiff_t b);
-
-/* Keeps what later sweeps need of the move under way; a is still as it was before. */
+/* Keeps what later sweeps need of the move under way, with c_b among it; a is still as it was. */
 void commit_lazy(struct state *s);
 
 /* beta (ld x L) := the working coefficients of the members, in the order chosen. */
@@ -137,15 +134,15 @@ void lazy_coefficients(const struct state *s, double *beta, ptrdiff_t ld);
 /* out (m) := root_w (x_i - centre_i) inv_scale_i, the covariates still in it. */
 void centred_column(const struct problem *pb, ptrdiff_t i, double *out);
 
-/* What column_products() makes of x: for the columns listed */
+/* What column_products() makes of x, for the columns listed, each but once */
 struct reading {
   const struct problem *pb;
   const int *list;
   ptrdiff_t count, r;
-  const double *V;    /* m x r, within the span of working columns */
-  double *out;        /* r x count, V'x_i of working columns x_i */
-  double *squares;    /* count, of columns without taking the covariates out of them; or NULL */
-  double done, total; /* for the host */
+  const double *const *v; /* r vectors of m, within the span of working columns */
+  double *const *out;     /* r times n, out[l][i] += v_l'x_i of working column x_i */
+  double *squares;        /* n, of columns without taking the covariates out of them; or NULL */
+  double done, total;     /* for the host */
 };
 
 /* Reads each listed column once, in place. O(m r) a column, O(nonzeros r) if sparse. Each column is

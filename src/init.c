@@ -1,12 +1,15 @@
 /* The border: every SEXP, the registration table and all entries. An entry unpacks (problem,
-   control), allocates the answer and the room with R's own allocators, so that a jump leaks
-   nothing, and calls one kernel. */
+   control), allocates the answer and the room so that a jump leaks nothing, and calls one
+   kernel. */
 #include <R.h>
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 #include <Rinternals.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 #ifndef _WIN32
+#include <sys/mman.h>
 #include <unistd.h>
 #endif
 
@@ -192,6 +195,31 @@ static struct host make_host(struct lent *lent, SEXP control, size_t residual_le
       .self = lent};
 }
 
+/* ---- room ---- */
+
+static void release(SEXP room) {
+  free(R_ExternalPtrAddr(room));
+  R_ClearExternalPtr(room);
+}
+
+/* Memory that R does not count, as much of it may never be touched, in large pages where the system
+   has them. To be released; R's collector does it where an error went past that. */
+static SEXP take_room(size_t bytes, void **begin) {
+  const size_t page = (size_t)1 << 21;
+  SEXP room = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+  R_RegisterCFinalizer(room, release);
+  char *memory = malloc(bytes + page);
+  if (memory == NULL)
+    error("cannot allocate %.1f GB of memory", 1e-9 * (double)bytes);
+  R_SetExternalPtrAddr(room, memory);
+  *begin = memory + (page - (uintptr_t)memory % page);
+#ifdef MADV_HUGEPAGE
+  madvise(*begin, bytes, MADV_HUGEPAGE);
+#endif
+  UNPROTECT(1);
+  return room;
+}
+
 /* ---- entries ---- */
 
 static SEXP C_greedy_rls(SEXP problem, SEXP control) {
@@ -225,8 +253,10 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .other_loss = real_answer(out, 12, "other_loss", moves * (size_t)ctl.keep)};
   struct lent lent;
   struct host host = make_host(&lent, control, mL);
-  void *work = R_alloc(greedy_work(&pb, &folds, &ctl, host.threads), 1);
+  void *work;
+  SEXP room = PROTECT(take_room(greedy_work(&pb, &folds, &ctl, host.threads), &work));
   const enum status status = greedy_rls(&pb, &folds, &ctl, &host, work, &result);
+  release(room);
   int *ends = int_answer(out, 13, "ends", 3);
   ends[0] = (int)status;
   ends[1] = result.moves;
@@ -236,7 +266,7 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
   done[1] = result.work.evaluated;
   done[2] = result.work.columns_read;
   done[3] = result.work.dense_from;
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
 }
 
@@ -396,7 +426,7 @@ static SEXP C_column_moments(SEXP x, SEXP w, SEXP centred) {
   SEXP out = PROTECT(named_list(2));
   double *centre = real_answer(out, 0, "centre", (size_t)n);
   double *squares = real_answer(out, 1, "squares", (size_t)n);
-  double *room = (double *)(void *)R_alloc((size_t)m, sizeof(double));
+  double *room = (double *)(void *)R_alloc(4 * (size_t)m, sizeof(double));
   column_moments(m, n, &values, REAL(w), asLogical(centred), room, centre, squares);
   UNPROTECT(1);
   return out;

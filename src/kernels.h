@@ -67,7 +67,7 @@ void working_column(const struct problem *pb, ptrdiff_t j, double *out);
 
 /* centre (n) := weighted means of the columns of a dense x (m x n), 0 unless `centred`; squares (n)
    := their weighted sums of squares about it. A value that is not finite leaves squares not finite,
-   and so does INT_MIN among integers, which stands for none. room: m. O(mn). */
+   and so does INT_MIN among integers, which stands for none. room: 4 m. O(mn). */
 void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const double *w, int centred,
     double *room, double *centre, double *squares);
 

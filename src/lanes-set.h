@@ -60,29 +60,6 @@ TARGET static void NAME(shift_all)(
   }
 }
 
-TARGET static void NAME(shift_both)(ptrdiff_t m, double *x, double *y, ptrdiff_t k, const double *C,
-    ptrdiff_t ld, const double *f, const double *g) {
-  for (ptrdiff_t from = 0; from < m; from += 4 * BLOCK) {
-    const ptrdiff_t rows = m - from < 4 * BLOCK ? m - from : 4 * BLOCK;
-    double *xb = x + from, *yb = y + from;
-    ptrdiff_t i = 0;
-    for (; i + 4 <= k; i += 4) {
-      const double *a = C + from + i * ld, *b = a + ld, *c = b + ld, *d = c + ld;
-      const double fa = f[i], fb = f[i + 1], fc = f[i + 2], fd = f[i + 3];
-      const double ga = g[i], gb = g[i + 1], gc = g[i + 2], gd = g[i + 3];
-      LANES
-      for (ptrdiff_t j = 0; j < rows; j++) {
-        xb[j] -= (fa * a[j] + fb * b[j]) + (fc * c[j] + fd * d[j]);
-        yb[j] -= (ga * a[j] + gb * b[j]) + (gc * c[j] + gd * d[j]);
-      }
-    }
-    for (; i < k; i++) {
-      NAME(shift)(rows, xb, f[i], C + from + i * ld);
-      NAME(shift)(rows, yb, g[i], C + from + i * ld);
-    }
-  }
-}
-
 TARGET static void NAME(dots)(
     ptrdiff_t m, const double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, double *out) {
   ptrdiff_t i = 0;
@@ -114,6 +91,61 @@ TARGET static double NAME(centred_dot)(
   return sum;
 }
 
+TARGET static double NAME(largest)(ptrdiff_t m, const double *x) {
+  double top[LANES_PAD] = {0}, most = 0;
+  ptrdiff_t j = 0;
+  for (; j + LANES_PAD <= m; j += LANES_PAD) {
+    LANES
+    for (ptrdiff_t u = 0; u < LANES_PAD; u++)
+      top[u] = x[j + u] > top[u] ? x[j + u] : top[u];
+  }
+  for (; j < m; j++)
+    most = x[j] > most ? x[j] : most;
+  for (ptrdiff_t u = 0; u < LANES_PAD; u++)
+    most = top[u] > most ? top[u] : most;
+  return most;
+}
+
+TARGET static void NAME(quotient)(
+    ptrdiff_t m, double *out, const double *a, const double *b, const double *c) {
+  LANES
+  for (ptrdiff_t j = 0; j < m; j++)
+    out[j] = a[j] / (b[j] * c[j]);
+}
+
+TARGET static double NAME(weigh)(ptrdiff_t m, const double *a, const double *d, double *w) {
+  double sum = 0;
+  LANES_SUM(sum)
+  for (ptrdiff_t j = 0; j < m; j++) {
+    const double inverse = 1 / d[j], r = a[j] * inverse;
+    w[j] = r * inverse;
+    sum += r * r;
+  }
+  return sum;
+}
+
+TARGET static struct loss_sums NAME(losses)(
+    ptrdiff_t m, ptrdiff_t L, const double *r, const double *w, double centre) {
+  double sum = 0, spread = 0;
+  const double share = 1 / (double)L;
+  for (ptrdiff_t from = 0; from < m; from += BLOCK) {
+    const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
+    double e[BLOCK] = {0};
+    for (ptrdiff_t l = 0; l < L; l++) {
+      LANES
+      for (ptrdiff_t j = 0; j < rows; j++)
+        e[j] += r[from + j + l * m] * r[from + j + l * m];
+    }
+    LANES_SUM(sum, spread)
+    for (ptrdiff_t j = 0; j < rows; j++) {
+      const double ww = w[from + j] * w[from + j], off = share * e[j] - centre;
+      sum += ww * (share * e[j]);
+      spread += ww * off * off;
+    }
+  }
+  return (struct loss_sums){sum, spread};
+}
+
 TARGET static double NAME(centred_square)(
     ptrdiff_t m, const double *x, double centre, const double *w) {
   double sum = 0;
@@ -121,6 +153,30 @@ TARGET static double NAME(centred_square)(
   for (ptrdiff_t j = 0; j < m; j++)
     sum += w[j] * (x[j] - centre) * (x[j] - centre);
   return sum;
+}
+
+TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const double *centre,
+    const double *w, double *sum, double *square) {
+  const double *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
+  const double c0 = centre[0], c1 = centre[1], c2 = centre[2], c3 = centre[3];
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0, q0 = 0, q1 = 0, q2 = 0, q3 = 0;
+  LANES_SUM(s0, s1, s2, s3, q0, q1, q2, q3)
+  for (ptrdiff_t j = 0; j < m; j++) {
+    const double d0 = x0[j] - c0, d1 = x1[j] - c1, d2 = x2[j] - c2, d3 = x3[j] - c3;
+    s0 += w[j] * d0;
+    s1 += w[j] * d1;
+    s2 += w[j] * d2;
+    s3 += w[j] * d3;
+    q0 += w[j] * d0 * d0;
+    q1 += w[j] * d1 * d1;
+    q2 += w[j] * d2 * d2;
+    q3 += w[j] * d3 * d3;
+  }
+  const double sums[] = {s0, s1, s2, s3}, squares[] = {q0, q1, q2, q3};
+  for (int i = 0; i < 4; i++) {
+    sum[i] = sums[i];
+    square[i] = squares[i];
+  }
 }
 
 TARGET static void NAME(add_centred)(
@@ -300,47 +356,102 @@ TARGET static void NAME(centred_whole)(
     out[j] = f * w[j] * (x[j] - centre);
 }
 
-/* Tiles of four columns x and two columns v. */
-TARGET static void NAME(products)(ptrdiff_t m, ptrdiff_t columns, const double *x, ptrdiff_t ldx,
-    ptrdiff_t r, const double *v, ptrdiff_t ldv, double *out) {
-  const ptrdiff_t last = columns - 1;
-  const double *x0 = x, *x1 = x + (last < 1 ? last : 1) * ldx,
-               *x2 = x + (last < 2 ? last : 2) * ldx;
-  const double *x3 = x + last * ldx;
-  for (ptrdiff_t l = 0; l < r; l += 2) {
-    const int two = l + 1 < r;
-    const double *v0 = v + l * ldv, *v1 = v0 + two * ldv;
-    vector s00 = {0}, s10 = {0}, s20 = {0}, s30 = {0}, s01 = {0}, s11 = {0}, s21 = {0}, s31 = {0};
-    double sum[8] = {0};
-    ptrdiff_t j = 0;
-    for (; j + WIDTH <= m; j += WIDTH) {
-      const vector a = AT(v0 + j), b = AT(v1 + j);
-      const vector c0 = AT(x0 + j), c1 = AT(x1 + j), c2 = AT(x2 + j), c3 = AT(x3 + j);
-      s00 += c0 * a;
-      s01 += c0 * b;
-      s10 += c1 * a;
-      s11 += c1 * b;
-      s20 += c2 * a;
-      s21 += c2 * b;
-      s30 += c3 * a;
-      s31 += c3 * b;
-    }
-    for (; j < m; j++) {
-      const double row[] = {x0[j], x1[j], x2[j], x3[j]};
-      for (int i = 0; i < 4; i++) {
-        sum[2 * i] += row[i] * v0[j];
-        sum[2 * i + 1] += row[i] * v1[j];
+#if WIDTH == 8
+#define SIDES 4
+#define SUMS SUMS_4
+#define ADD ADD_4
+#define ALL ALL_4
+#else
+#define SIDES 2
+#define SUMS SUMS_2
+#define ADD ADD_2
+#define ALL ALL_2
+#endif
+
+/* Where there are fewer than four columns the last one is taken again; vectors that do not fill a
+   tile go one by one. The next columns come from memory while these are multiplied, a share of them
+   with each tile. */
+TARGET static void NAME(products)(ptrdiff_t m, const struct tile *x, ptrdiff_t r, const double *v,
+    ptrdiff_t ldv, double *const *out) {
+  enum { LINE = 8 };
+  const ptrdiff_t last = x->count - 1, i1 = last < 1 ? last : 1, i2 = last < 2 ? last : 2;
+  const ptrdiff_t tiles = r / SIDES, lines = m / LINE;
+  const int *at = x->at;
+  const double *x0 = x->x[0], *x1 = x->x[i1], *x2 = x->x[i2], *x3 = x->x[last];
+  const double m0 = x->centre[at[0]], m1 = x->centre[at[i1]], m2 = x->centre[at[i2]];
+  const double m3 = x->centre[at[last]];
+  for (ptrdiff_t tile = 0; tile < tiles; tile++) {
+    const ptrdiff_t l = tile * SIDES, first = 4 * tile / tiles, end = 4 * (tile + 1) / tiles;
+    const double *v0 = v + l * ldv, *v1 = v0 + ldv;
+#if SIDES == 4
+    const double *v2 = v1 + ldv, *v3 = v2 + ldv;
+#endif
+    const char *next0 = first < end ? x->next[first] : (const char *)v0;
+    const char *next1 = first + 1 < end ? x->next[first + 1] : next0;
+    vector SUMS(p), SUMS(q), SUMS(s), SUMS(t);
+    for (ptrdiff_t line = 0; line < lines; line++) {
+      PREFETCH(next0 + line * x->line);
+      PREFETCH(next1 + line * x->line);
+      for (ptrdiff_t j = LINE * line; j < LINE * line + LINE; j += WIDTH) {
+        const vector a0 = AT(v0 + j), a1 = AT(v1 + j);
+#if SIDES == 4
+        const vector a2 = AT(v2 + j), a3 = AT(v3 + j);
+#endif
+        const vector c0 = AT(x0 + j) - m0, c1 = AT(x1 + j) - m1;
+        const vector c2 = AT(x2 + j) - m2, c3 = AT(x3 + j) - m3;
+        ADD(p, c0);
+        ADD(q, c1);
+        ADD(s, c2);
+        ADD(t, c3);
       }
     }
-    const vector all[] = {s00, s01, s10, s11, s20, s21, s30, s31};
-    for (int i = 0; i < 8; i++)
-      sum[i] += NAME(across)((const double *)&all[i]);
-    for (ptrdiff_t i = 0; i < columns; i++) {
-      out[l + i * r] += sum[2 * i];
-      if (two)
-        out[l + 1 + i * r] += sum[2 * i + 1];
+    const vector all[4 * SIDES] = {ALL(p), ALL(q), ALL(s), ALL(t)};
+    double sum[4 * SIDES];
+    for (int i = 0; i < 4 * SIDES; i++)
+      sum[i] = NAME(across)((const double *)&all[i]);
+    for (ptrdiff_t j = LINE * lines; j < m; j++) {
+      const double row[] = {x0[j] - m0, x1[j] - m1, x2[j] - m2, x3[j] - m3};
+      for (int i = 0; i < 4 * SIDES; i++)
+        sum[i] += row[i / SIDES] * v0[j + i % SIDES * ldv];
     }
+    for (ptrdiff_t i = 0; i < x->count; i++)
+      for (ptrdiff_t o = 0; o < SIDES; o++)
+        out[l + o][at[i]] += x->scale[at[i]] * sum[o + i * SIDES];
   }
+  for (ptrdiff_t i = 2 * tiles; i < 4 && tiles < 2; i++)
+    for (ptrdiff_t line = 0; line < lines; line++)
+      PREFETCH(x->next[i] + line * x->line);
+  for (ptrdiff_t l = tiles * SIDES; l < r; l++) {
+    const double *v0 = v + l * ldv;
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    LANES_SUM(s0, s1, s2, s3)
+    for (ptrdiff_t j = 0; j < m; j++) {
+      s0 += (x0[j] - m0) * v0[j];
+      s1 += (x1[j] - m1) * v0[j];
+      s2 += (x2[j] - m2) * v0[j];
+      s3 += (x3[j] - m3) * v0[j];
+    }
+    const double sum[] = {s0, s1, s2, s3};
+    for (ptrdiff_t i = 0; i < x->count; i++)
+      out[l][at[i]] += x->scale[at[i]] * sum[i];
+  }
+}
+
+#undef SIDES
+#undef SUMS
+#undef ADD
+#undef ALL
+
+TARGET static void NAME(doubles)(ptrdiff_t m, double *out, const int *x) {
+  LANES
+  for (ptrdiff_t j = 0; j < m; j++)
+    out[j] = x[j];
+}
+
+TARGET static void NAME(weighted)(ptrdiff_t m, double *out, const double *w, const double *v) {
+  LANES
+  for (ptrdiff_t j = 0; j < m; j++)
+    out[j] = w[j] * v[j];
 }
 
 TARGET static void NAME(sparse_products)(ptrdiff_t count, const double *x, const int *row,
@@ -356,26 +467,18 @@ TARGET static void NAME(sparse_products)(ptrdiff_t count, const double *x, const
 TARGET static void NAME(outlook_advance)(
     const struct outlook *outlook, const struct outlook_move *move) {
   const ptrdiff_t n = outlook->n;
-  const double inverse = move->inverse, cc = move->cc, *t = move->t, *q = move->q;
-  double *square = outlook->square, *N = outlook->N, *length = outlook->length;
-  const double *reach2 = outlook->reach2, rounding = move->rounding;
+  const double inverse = move->inverse, *t = move->t;
+  double *square = outlook->square;
   LANES
-  for (ptrdiff_t i = 0; i < n; i++) {
-    const double step = inverse * t[i], left = N[i] + step * (step * cc - 2 * q[i]);
-    square[i] -= step * t[i];
-    N[i] = left > 0 ? left : 0;
-    /* a step of Newton's to the root of what N may be, which is never below it */
-    length[i] = 0.5 * (length[i] + (N[i] + rounding * reach2[i]) / length[i]) + LEAST_LENGTH;
-  }
+  for (ptrdiff_t i = 0; i < n; i++)
+    square[i] -= inverse * t[i] * t[i];
   for (ptrdiff_t l = 0; l < outlook->L; l++) {
-    const double gamma = move->gamma[l], along = inverse * (move->c_a[l] - gamma * cc);
-    const double ref = inverse * move->c_ref[l];
-    double *g = outlook->g + l * n, *A = outlook->A + l * n, *z = outlook->z + l * n;
+    const double gamma = move->gamma[l], ref = inverse * move->c_ref[l];
+    double *g = outlook->g + l * n, *z = outlook->z + l * n;
     LANES
     for (ptrdiff_t i = 0; i < n; i++) {
-      A[i] -= gamma * q[i] + along * t[i];
-      z[i] -= ref * t[i];
       g[i] -= gamma * t[i];
+      z[i] -= ref * t[i];
     }
   }
 }
@@ -383,36 +486,41 @@ TARGET static void NAME(outlook_advance)(
 TARGET static void NAME(outlook_bounds)(
     const struct outlook *outlook, const struct outlook_rows *rows, double *bound) {
   const ptrdiff_t n = outlook->n;
-  const double P = rows->P, inverse_d2 = rows->inverse_d2, rounding = rows->rounding;
-  for (ptrdiff_t from = 0; from < n; from += BLOCK) {
-    const ptrdiff_t count = n - from < BLOCK ? n - from : BLOCK;
-    const double *square = outlook->square + from, *N = outlook->N + from;
-    const double *length = outlook->length + from, *reach2 = outlook->reach2 + from;
-    const double *aside = outlook->aside + from;
-    double along[BLOCK] = {0}, alphas[BLOCK] = {0}, beta[BLOCK], *out = bound + from;
+  const double P = rows->P, lambda = rows->lambda, kept = rows->kept;
+  const double inverse_d2 = rows->inverse_d2, rounding = rows->rounding;
+  for (ptrdiff_t from = 0; from < n; from += OUTLOOK_BLOCK) {
+    const ptrdiff_t count = n - from < OUTLOOK_BLOCK ? n - from : OUTLOOK_BLOCK;
+    const double *square = outlook->square + from, *length = outlook->length + from;
+    const double *reach2 = outlook->reach2 + from, *aside = outlook->aside + from;
+    double along[OUTLOOK_BLOCK] = {0}, alphas[OUTLOOK_BLOCK] = {0}, beta[OUTLOOK_BLOCK],
+           *out = bound + from;
     LANES
     for (ptrdiff_t i = 0; i < count; i++)
       beta[i] = 1 / square[i];
     for (ptrdiff_t l = 0; l < outlook->L; l++) {
-      const double *g = outlook->g + from + l * n, *A = outlook->A + from + l * n;
-      const double *z = outlook->z + from + l * n;
+      const double *g = outlook->g + from + l * n, *z = outlook->z + from + l * n;
       const double theta0 = rows->theta0[l], theta1 = rows->theta1[l], rest = rows->rest[l];
       LANES
       for (ptrdiff_t i = 0; i < count; i++) {
         const double alpha = beta[i] * g[i];
-        along[i] += alpha * (theta0 * z[i] + theta1 * A[i]) + fabs(alpha) * length[i] * rest;
+        along[i] += alpha * (theta0 * z[i] + theta1 * g[i]) + fabs(alpha) * length[i] * rest;
         alphas[i] += alpha * alpha;
       }
     }
     LANES
     for (ptrdiff_t i = 0; i < count; i++) {
+      const double N = least_norm2(square[i] - lambda, length[i] * length[i], kept);
       const double margin = 1e-13 * P + rounding * (1 + reach2[i] * beta[i]);
-      const double value = P - 2 * along[i] + alphas[i] * N[i] * inverse_d2 - margin;
+      const double value = P - 2 * along[i] + alphas[i] * N * inverse_d2 - margin;
       /* what is no number is not known; what is set aside is infinite either way */
       const double sure = beta[i] > 0 && margin <= 1e-3 * P ? value : -DBL_MAX;
       const double known = sure > -DBL_MAX ? sure : -DBL_MAX;
       out[i] = known + aside[i];
     }
+    double lowest = INFINITY;
+    for (ptrdiff_t i = 0; i < count; i++)
+      lowest = out[i] < lowest ? out[i] : lowest;
+    outlook->lowest[from / OUTLOOK_BLOCK] = lowest;
   }
 }
 
@@ -420,10 +528,14 @@ static const struct lanes NAME(set) = {.width = WIDTH,
     .dot = NAME(dot),
     .shift = NAME(shift),
     .shift_all = NAME(shift_all),
-    .shift_both = NAME(shift_both),
     .dots = NAME(dots),
     .centred_dot = NAME(centred_dot),
+    .largest = NAME(largest),
+    .quotient = NAME(quotient),
+    .weigh = NAME(weigh),
+    .losses = NAME(losses),
     .centred_square = NAME(centred_square),
+    .moments = NAME(moments),
     .add_centred = NAME(add_centred),
     .shift_weighted = NAME(shift_weighted),
     .logistic = NAME(logistic),
@@ -431,6 +543,8 @@ static const struct lanes NAME(set) = {.width = WIDTH,
     .shift_and_score = NAME(shift_and_score),
     .centred = NAME(centred),
     .centred_whole = NAME(centred_whole),
+    .doubles = NAME(doubles),
+    .weighted = NAME(weighted),
     .products = NAME(products),
     .sparse_products = NAME(sparse_products),
     .outlook_advance = NAME(outlook_advance),

@@ -27,6 +27,21 @@ enum { BLOCK = 256 }; /* rows that stay in the nearest cache between two loops o
     }                                                                                              \
   } while (0)
 
+#ifdef __GNUC__
+#define PREFETCH(address) __builtin_prefetch(address, 0, 2)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
+
+/* For products(): a tile of four columns and SIDES vectors, as many as there are registers for. The
+   sums of a column are s0, s1, ..., the vectors at row j v0, v1, ... */
+#define SUMS_2(s) s##0 = {0}, s##1 = {0}
+#define SUMS_4(s) SUMS_2(s), s##2 = {0}, s##3 = {0}
+#define ADD_2(s, c) s##0 += (c)*a0, s##1 += (c)*a1
+#define ADD_4(s, c) ADD_2(s, c), s##2 += (c)*a2, s##3 += (c)*a3
+#define ALL_2(s) s##0, s##1
+#define ALL_4(s) ALL_2(s), s##2, s##3
+
 #define WIDTH 1
 #define TARGET
 #define NAME(f) f##_plain

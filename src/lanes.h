@@ -10,6 +10,10 @@ struct fold_dots {
   double cq, qq;
 };
 
+struct loss_sums {
+  double sum, spread;
+};
+
 struct pair_dots {
   double gc, gq;
 };
@@ -30,34 +34,52 @@ struct pair_scan {
 
 #define LEAST_LENGTH 1e-150 /* in the place of 0, by which nothing can be divided */
 
+/* One to four columns, with the centre and the scale of column at[i]; and where the columns that
+   will be read next are, of which eight rows take `line` bytes. */
+struct tile {
+  ptrdiff_t count;
+  const double *x[4];
+  const int *at;
+  const double *centre, *scale;
+  const char *next[4];
+  ptrdiff_t line;
+};
+
+enum { OUTLOOK_BLOCK = 256 };
+
 /* What is known of n candidates of a greedy search (lazy.c); arrays have n entries, or n x L. */
 struct outlook {
   ptrdiff_t n, L;
   double *square;       /* lambda + x'C */
-  double *N;            /* |C|^2 */
-  double *length;       /* |C| or a little more */
   double *g;            /* n x L, x'a */
-  double *A;            /* n x L, C'a */
   double *z;            /* n x L, C'w_ref */
+  const double *length; /* |x|, the covariates taken out, or a little more */
   const double *reach2; /* square of the norm of what is read of the column */
   const double *aside;  /* 0, or infinite for a column that is no candidate */
+  double *lowest;       /* of each OUTLOOK_BLOCK bounds in turn the smallest */
 };
 
-/* What a move does to them: t = x'c, q = C'c; of each output gamma, c'a, c'w_ref. Rounding is how
-   far N may be off, as a share of reach2. */
+/* What a move does to them: t = x'c; of each output gamma and c'w_ref. */
 struct outlook_move {
-  double inverse, cc, rounding;
-  const double *t, *q;
-  const double *gamma, *c_a, *c_ref;
+  double inverse;
+  const double *t;
+  const double *gamma, *c_ref;
 };
 
-/* What bounds are made of besides: the error that stands, the inverse square of the largest d, the
-   share of w that lies along w_ref and a and what is left of it, for each output, and the rounding
-   that a column of reach2 = 0 has. */
+/* What bounds are made of besides: the error that stands, lambda, the inverse square of the largest
+   d, the share that G keeps at most of what lies along the members, the rounding that a column of
+   reach2 = 0 has; and of each output the share of w that lies along w_ref and a, and what is left
+   of it. */
 struct outlook_rows {
-  double P, inverse_d2, rounding;
+  double P, lambda, inverse_d2, kept, rounding;
   const double *theta0, *theta1, *rest;
 };
+
+/* |C|^2 is at least this, with x'C and |x|^2: the eigenvalues of G are 1 and others up to kept. */
+static inline double least_norm2(double left, double all, double kept) {
+  const double linear = left - kept * (all - left), square = left * left / all;
+  return linear > square ? linear : square;
+}
 
 struct lanes {
   int width; /* doubles in a vector */
@@ -72,10 +94,6 @@ struct lanes {
   void (*shift_all)(
       ptrdiff_t m, double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, const double *f);
 
-  /* x := x - C f, y := y - C g in one reading of C */
-  void (*shift_both)(ptrdiff_t m, double *x, double *y, ptrdiff_t k, const double *C, ptrdiff_t ld,
-      const double *f, const double *g);
-
   /* out (k) := C'x, C (m x k) with columns ld apart */
   void (*dots)(
       ptrdiff_t m, const double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, double *out);
@@ -83,8 +101,25 @@ struct lanes {
   /* sum_j (x_j - centre) v_j */
   double (*centred_dot)(ptrdiff_t m, const double *x, double centre, const double *v);
 
+  /* the largest x_j, or 0 */
+  double (*largest)(ptrdiff_t m, const double *x);
+
+  /* out := a / (b c), entry by entry */
+  void (*quotient)(ptrdiff_t m, double *out, const double *a, const double *b, const double *c);
+
+  /* w := a / d^2, entry by entry; returns the sum of (a_j / d_j)^2 */
+  double (*weigh)(ptrdiff_t m, const double *a, const double *d, double *w);
+
+  /* Of e_j = sum_l r_jl^2 / L, r is m x L: sum_j w_j^2 e_j and sum_j w_j^2 (e_j - centre)^2 */
+  struct loss_sums (*losses)(
+      ptrdiff_t m, ptrdiff_t L, const double *r, const double *w, double centre);
+
   /* sum_j w_j (x_j - centre)^2 */
   double (*centred_square)(ptrdiff_t m, const double *x, double centre, const double *w);
+
+  /* Of four columns: sum_j w_j (x_ij - centre_i) and sum_j w_j (x_ij - centre_i)^2 */
+  void (*moments)(ptrdiff_t m, const double *const *x, const double *centre, const double *w,
+      double *sum, double *square);
 
   /* f := f + step (x - centre) */
   void (*add_centred)(ptrdiff_t m, double *f, double step, const double *x, double centre);
@@ -113,9 +148,14 @@ struct lanes {
   void (*centred_whole)(
       ptrdiff_t m, double *out, const int *x, double centre, double f, const double *w);
 
-  /* out[l + r i] += x_i'v_l for up to four columns x_i, ldx apart, and r columns v_l, ldv apart */
-  void (*products)(ptrdiff_t m, ptrdiff_t columns, const double *x, ptrdiff_t ldx, ptrdiff_t r,
-      const double *v, ptrdiff_t ldv, double *out);
+  void (*doubles)(ptrdiff_t m, double *out, const int *x);
+
+  /* out := w v, entry by entry */
+  void (*weighted)(ptrdiff_t m, double *out, const double *w, const double *v);
+
+  /* out[l][at[i]] += scale sum_j (x_ij - centre) v_lj for r vectors v_l, ldv apart */
+  void (*products)(ptrdiff_t m, const struct tile *x, ptrdiff_t r, const double *v, ptrdiff_t ldv,
+      double *const *out);
 
   /* out[l] += sum_k w[row_k] x_k v[l + ldv row_k], l < r */
   void (*sparse_products)(ptrdiff_t count, const double *x, const int *row, const double *w,

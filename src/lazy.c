@@ -7,9 +7,10 @@
 
    P the error that stands, l the outputs, alpha_il = beta_i x_i'a_l and beta_i = 1 / (lambda +
    x_i'C_i). The products C_i'w_l are known of the w_ref of an earlier step; with w_l = theta0 w_ref
-   + theta1 a + rho the rest is at most |C_i| |rho_l|. A column of C is made for a candidate whose
-   bound does not rule it out, and for no other; what the bounds need follows from rows of X'X,
-   which are made for several columns to come in one reading of x.
+   + theta1 a + rho the rest is at most |x_i| |rho_l|, and |C_i|^2 is little less than x_i'C_i. A
+   column of C is made for a candidate whose bound does not rule it out, and for no other; what the
+   bounds need follows from products of x with the columns chosen, which are made for several
+   columns to come in one reading of x.
 
    Pahikkala, Airola and Salakoski 2010 for the search; ARCHITECTURE.md derives the rest. */
 #include "lazy.h"
@@ -35,7 +36,7 @@ static ptrdiff_t count_slots(const struct problem *pb) {
 void lay_out_lazy(struct state *s, int threads, struct arena *room) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k, slots = count_slots(pb);
-  const ptrdiff_t sides = larger(BATCH + L, 2 * L + pb->q), pool = pool_size(n);
+  const ptrdiff_t sides = larger(BATCH + 1 + L, 2 * L + pb->q), pool = pool_size(n);
   s->C = doubles(room, m * slots);
   s->place = ints(room, n);
   struct lazy *z = take(room, 1, sizeof(struct lazy));
@@ -45,39 +46,37 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
       .c = doubles(room, m * k),
       .inverse = doubles(room, k),
       .gamma = doubles(room, L * k),
-      .W = doubles(room, n * k),
+      .W = take(room, k, sizeof(double *)),
       .U = doubles(room, k * k),
-      .beta = doubles(room, k * L),
-      .c_dots = doubles(room, k),
-      .c_a = doubles(room, L),
       .c_ref = doubles(room, L),
-      .gram = doubles(room, n * ROWS),
+      .rows = doubles(room, n * (k + BATCH)),
       .row = ints(room, n),
-      .row_owner = ints(room, ROWS),
+      .row_owner = ints(room, k + BATCH),
+      .row_version = ints(room, k + BATCH),
       .at = {.n = n,
           .L = L,
           .square = doubles(room, n),
-          .N = doubles(room, n),
-          .length = doubles(room, n),
           .g = doubles(room, n * L),
-          .A = doubles(room, n * L),
           .z = doubles(room, n * L)},
+      .length = doubles(room, n),
       .reach2 = doubles(room, n),
       .aside = doubles(room, n),
-      .q = doubles(room, n),
+      .lowest = doubles(room, n / OUTLOOK_BLOCK + 1),
       .bound = doubles(room, n),
       .w = doubles(room, m * L),
       .w_ref = doubles(room, m * L),
+      .Gw = doubles(room, m * L),
       .rest = doubles(room, m),
       .a = doubles(room, m * L),
       .theta0 = doubles(room, L),
       .theta1 = doubles(room, L),
       .left = doubles(room, L),
-      .V = doubles(room, m * larger(sides, pool)),
-      .ahead = doubles(room, m * BATCH),
-      .out = doubles(room, larger(n * sides, pool * (L + 2) + L + BATCH)),
+      .v = take(room, sides, sizeof(double *)),
+      .out = take(room, sides, sizeof(double *)),
+      .products = doubles(room, n * larger(L, pb->q)),
+      .foreseen = doubles(room, pool * (2 + L + BATCH)),
       .f = doubles(room, k * CHUNK),
-      .f2 = doubles(room, k),
+      .beta = doubles(room, k * L),
       .scored = ints(room, n),
       .best = doubles(room, s->control->keep + 1),
       .list = ints(room, n),
@@ -86,8 +85,10 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
       .room = doubles(room, (ptrdiff_t)products_room(pb, sides, threads))};
   if (room->base == NULL)
     return;
+  parts.at.length = parts.length;
   parts.at.reach2 = parts.reach2;
   parts.at.aside = parts.aside;
+  parts.at.lowest = parts.lowest;
   *z = parts;
   s->lazy = z;
 }
@@ -112,28 +113,22 @@ static void project(const struct state *s, double *v) {
   lanes->shift_all(m, v, s->size, z->c, m, z->f);
 }
 
-/* V (m x L) := G w */
-static void put_w(const struct state *s, double *V) {
+static void project_w(struct state *s) {
+  struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  memcpy(V, s->lazy->w, (size_t)(m * L) * sizeof(double));
+  memcpy(z->Gw, z->w, (size_t)(m * L) * sizeof(double));
   for (ptrdiff_t l = 0; l < L; l++)
-    project(s, V + l * m);
+    project(s, z->Gw + l * m);
 }
 
 /* w and the figures of the model that stands. */
 static void measure_rows(struct state *s) {
   struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  z->largest_d = 0;
-  for (ptrdiff_t j = 0; j < m; j++)
-    z->largest_d = fmax(z->largest_d, s->d[j]);
+  z->largest_d = lanes->largest(m, s->d);
   z->P = 0;
   for (ptrdiff_t l = 0; l < L; l++)
-    for (ptrdiff_t j = 0; j < m; j++) {
-      const double inverse = 1 / s->d[j], r = s->a[j + l * m] * inverse;
-      z->w[j + l * m] = r * inverse;
-      z->P += r * r;
-    }
+    z->P += lanes->weigh(m, s->a + l * m, s->d, z->w + l * m);
   z->fresh = 0;
 }
 
@@ -144,11 +139,27 @@ static void refer_to_w(struct state *s) {
   z->fresh = 1;
 }
 
-/* theta0, theta1 and the length of what is left, of each output, by least squares. */
+/* a'(I - G)a of output l: with (X_S'X_S + lambda I)^-1 = U kappa U' and X_S'a = lambda beta it is
+   lambda^2 sum_j kappa_j (U'beta)_j^2. */
+static double kept_of_a(const struct state *s, ptrdiff_t l) {
+  const struct lazy *z = s->lazy;
+  const ptrdiff_t k = s->control->k;
+  const double lambda = s->control->lambda;
+  double sum = 0;
+  for (int j = 0; j < s->size; j++) {
+    const double along = lanes->dot(j + 1, z->U + j * k, z->beta + l * k);
+    sum += z->inverse[j] * along * along;
+  }
+  return lambda * lambda * sum;
+}
+
+/* theta0 and theta1 of each output by least squares, and how much longer than |x_i| x_i'(G w -
+   theta0 G w_ref - theta1 a) can be: what is left of w, and theta1 (I - G) a. */
 static void split_w(struct state *s) {
   struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m;
   z->w_norm = 0;
+  lazy_coefficients(s, z->beta, s->control->k);
   for (ptrdiff_t l = 0; l < s->pb->L; l++) {
     const double *w = z->w + l * m, *ref = z->w_ref + l * m, *a = s->a + l * m;
     double theta0 = 1, theta1 = 0, left = 0;
@@ -162,7 +173,7 @@ static void split_w(struct state *s) {
       memcpy(z->rest, w, (size_t)m * sizeof(double));
       lanes->shift(m, z->rest, theta0, ref);
       lanes->shift(m, z->rest, theta1, a);
-      left = sqrt(lanes->dot(m, z->rest, z->rest));
+      left = sqrt(lanes->dot(m, z->rest, z->rest) + theta1 * theta1 * kept_of_a(s, l));
     }
     z->theta0[l] = theta0;
     z->theta1[l] = theta1;
@@ -181,19 +192,24 @@ ptrdiff_t list_candidates(const struct state *s, int *list) {
   return count;
 }
 
-/* Products of the columns listed with the first r columns of V, in z->out. */
-static enum status read_columns(
+enum status read_columns(
     struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r, double *squares) {
   const struct lazy *z = s->lazy;
   const struct reading read = {.pb = s->pb,
       .list = list,
       .count = count,
       .r = r,
-      .V = z->V,
+      .v = z->v,
       .out = z->out,
       .squares = squares,
       .done = s->out->moves,
       .total = s->control->k};
+  for (ptrdiff_t l = 0; l < r; l++)
+    if (count < s->pb->n / 4)
+      for (ptrdiff_t p = 0; p < count; p++)
+        z->out[l][list[p]] = 0;
+    else
+      memset(z->out[l], 0, (size_t)s->pb->n * sizeof(double));
   s->out->work.columns_read += (double)count;
   return column_products(&read, s->host, z->room);
 }
@@ -207,55 +223,59 @@ static double reach2_of(const struct state *s, ptrdiff_t i, double square, doubl
   return 4 * (square + centre * centre * weights);
 }
 
+/* So many rows of products, or a few more, as go with those of w in one reading without waste. */
+static int whole_tiles(const struct state *s, ptrdiff_t rows) {
+  const ptrdiff_t L = s->pb->L, all = (rows + L + TILE - 1) / TILE * TILE;
+  return (int)larger(LEAST_BATCH, smaller(BATCH, all) - L);
+}
+
 enum status start_lazy(struct state *s) {
   struct lazy *z = s->lazy;
   const struct problem *pb = s->pb;
-  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, q = pb->q, r = 2 * L + q;
+  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, q = pb->q;
   for (ptrdiff_t i = 0; i < n; i++) {
     s->place[i] = z->row[i] = z->version[i] = z->scored[i] = -1;
     z->aside[i] = is_candidate(s, i) ? 0 : INFINITY;
-    /* of columns set aside, which move along */
-    z->at.square[i] = z->at.length[i] = z->reach2[i] = 1;
-    z->at.N[i] = 0;
+    z->at.square[i] = z->length[i] = z->reach2[i] = 1; /* of columns set aside */
   }
-  memset(z->at.g, 0, (size_t)(n * L) * sizeof(double));
-  memset(z->at.A, 0, (size_t)(n * L) * sizeof(double));
-  memset(z->at.z, 0, (size_t)(n * L) * sizeof(double));
   for (ptrdiff_t p = 0; p < z->slots; p++)
     z->owner[p] = -1;
-  for (int p = 0; p < ROWS; p++)
+  for (int p = 0; p < s->control->k + BATCH; p++)
     z->row_owner[p] = -1;
   /* how far one can see, as a move changes what is known of the others by about 1 / sqrt(m); and
      how much is to be gained */
-  z->wanted = (int)smaller(BATCH, larger(LEAST_BATCH, smaller(m, n) / 16));
+  z->wanted = whole_tiles(s, smaller(m, n) / 16);
   z->drift = 4;
   start_rows(s);
   z->explained = lanes->dot(m * L, s->a, s->a);
   measure_rows(s);
   refer_to_w(s);
-  memcpy(z->V, s->a, (size_t)(m * L) * sizeof(double));
-  put_w(s, z->V + m * L);
-  memcpy(z->V + 2 * m * L, pb->Q, (size_t)(m * q) * sizeof(double));
+  project_w(s);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    z->v[l] = s->a + l * m;
+    z->out[l] = z->at.g + l * n;
+    z->v[L + l] = z->Gw + l * m;
+    z->out[L + l] = z->at.z + l * n;
+  }
+  for (ptrdiff_t l = 0; l < q; l++) {
+    z->v[2 * L + l] = pb->Q + l * m;
+    z->out[2 * L + l] = z->products + l * n;
+  }
   const ptrdiff_t count = list_candidates(s, z->list);
-  if (read_columns(s, z->list, count, r, z->q) != COMPLETE)
+  if (read_columns(s, z->list, count, 2 * L + q, z->reach2) != COMPLETE)
     return INTERRUPTED;
   double weights = 0;
   for (ptrdiff_t j = 0; j < m; j++)
     weights += pb->root_w[j] * pb->root_w[j];
   for (ptrdiff_t p = 0; p < count; p++) {
     const ptrdiff_t i = z->list[p];
-    const double *out = z->out + p * r;
-    double square = z->q[p];
+    double square = z->reach2[i];
     z->reach2[i] = reach2_of(s, i, square, weights);
     for (ptrdiff_t l = 0; l < q; l++)
-      square -= out[2 * L + l] * out[2 * L + l];
-    z->at.N[i] = fmax(square, 0);
-    z->at.length[i] = sqrt(z->at.N[i] + rounding_of(s) * z->reach2[i]) + LEAST_LENGTH;
-    z->at.square[i] = s->control->lambda + z->at.N[i];
-    for (ptrdiff_t l = 0; l < L; l++) {
-      z->at.g[i + l * n] = z->at.A[i + l * n] = out[l];
-      z->at.z[i + l * n] = out[L + l];
-    }
+      square -= z->products[i + l * n] * z->products[i + l * n];
+    square = fmax(square, 0);
+    z->length[i] = sqrt(square + rounding_of(s) * z->reach2[i]) + LEAST_LENGTH;
+    z->at.square[i] = s->control->lambda + square;
   }
   return COMPLETE;
 }
@@ -291,8 +311,6 @@ int pop(const struct lazy *z, ptrdiff_t *count) {
   return top;
 }
 
-/* ---- rows of X'X ---- */
-
 static int is_in(const int *list, int count, int i) {
   for (int p = 0; p < count; p++)
     if (list[p] == i)
@@ -300,153 +318,7 @@ static int is_in(const int *list, int count, int i) {
   return 0;
 }
 
-/* A row of the store for the last of the columns listed: one whose column needs it no more, else
-   the one that has waited longest, but none of the others listed. */
-static double *take_row(struct state *s, const int *list, int others) {
-  struct lazy *z = s->lazy;
-  const ptrdiff_t n = s->pb->n;
-  const int *owner = z->row_owner, i = list[others];
-  int p = 0;
-  while (p < ROWS && owner[p] >= 0 && (!s->member[owner[p]] || is_in(list, others, owner[p])))
-    p++;
-  if (p == ROWS) {
-    while (is_in(list, others, owner[z->next_row]))
-      z->next_row = (z->next_row + 1) % ROWS;
-    p = z->next_row;
-    z->next_row = (p + 1) % ROWS;
-  }
-  if (owner[p] >= 0)
-    z->row[owner[p]] = -1;
-  else
-    memset(z->gram + p * n, 0, (size_t)n * sizeof(double));
-  z->row_owner[p] = i;
-  z->row[i] = p;
-  return z->gram + p * n;
-}
-
-/* Reads x once: rows of X'X for the columns foreseen, and products with w, which wait in z->out
-   behind `*rows` others. */
-static enum status fetch(struct state *s, int *rows) {
-  struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  const int found = foresee(s, z->wanted), r = found + (int)L;
-  memcpy(z->pool, z->list, (size_t)found * sizeof(int));
-  for (int p = 0; p < found; p++)
-    working_column(s->pb, z->pool[p], z->V + p * m);
-  s->out->work.columns_read += found;
-  put_w(s, z->V + found * m);
-  const ptrdiff_t count = list_candidates(s, z->list);
-  if (read_columns(s, z->list, count, r, NULL) != COMPLETE)
-    return INTERRUPTED;
-  for (int f = 0; f < found; f++) {
-    double *row = take_row(s, z->pool, f);
-    for (ptrdiff_t p = 0; p < count; p++)
-      row[z->list[p]] = z->out[f + p * r];
-  }
-  z->used = 0;
-  *rows = found;
-  return COMPLETE;
-}
-
-/* ---- a move ---- */
-
-void commit_lazy(struct state *s) {
-  struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, L = s->pb->L, k = s->control->k;
-  const int size = s->size;
-  double *c = z->c + size * m, *U = z->U + size * k;
-  memcpy(c, s->c_b, (size_t)m * sizeof(double));
-  z->inverse[size] = 1 / s->kappa_b;
-  z->drift += 1 + z->reach2[s->b] / s->kappa_b;
-  z->aside[s->b] = INFINITY;
-  lanes->dots(m, s->x_b, size, z->c, m, U);
-  for (int l = 0; l < size; l++)
-    U[l] *= z->inverse[l];
-  lanes->dots(m, c, size + 1, z->c, m, z->c_dots);
-  for (ptrdiff_t l = 0; l < L; l++) {
-    z->gamma[l + size * L] = s->t_b[l] / s->kappa_b;
-    z->c_a[l] = lanes->dot(m, c, s->a + l * m);
-    z->c_ref[l] = lanes->dot(m, c, z->w_ref + l * m);
-  }
-}
-
-/* W of the move under way, and with it what is known of every candidate. */
-static enum status advance(struct state *s) {
-  struct lazy *z = s->lazy;
-  const ptrdiff_t n = s->pb->n, L = s->pb->L, b = s->b;
-  const int last = s->size - 1;
-  int rows = -1; /* of a fetch */
-  if (z->row[b] < 0) {
-    if (s->size > 1)
-      z->wanted = (int)smaller(BATCH, larger(LEAST_BATCH, z->used + 3));
-    if (fetch(s, &rows) != COMPLETE)
-      return INTERRUPTED;
-  }
-  z->unforeseen = z->unforeseen << 1 | (rows >= 0);
-  z->used++;
-  double *W = z->W + last * n;
-  memcpy(W, z->gram + z->row[b] * n, (size_t)n * sizeof(double));
-  memcpy(z->q, W, (size_t)n * sizeof(double));
-  for (int l = 0; l < last; l++) {
-    z->f[l] = z->inverse[l] * z->W[b + l * n];
-    z->f2[l] = z->f[l] + z->inverse[l] * z->c_dots[l];
-  }
-  lanes->shift_both(n, W, z->q, last, z->W, n, z->f, z->f2);
-  const struct outlook_move move = {.inverse = z->inverse[last],
-      .cc = z->c_dots[last],
-      .rounding = rounding_of(s),
-      .t = W,
-      .q = z->q,
-      .gamma = z->gamma + last * L,
-      .c_a = z->c_a,
-      .c_ref = z->c_ref};
-  lanes->outlook_advance(&z->at, &move);
-  if (rows < 0)
-    return COMPLETE;
-  const ptrdiff_t r = rows + L, count = list_candidates(s, z->list);
-  for (ptrdiff_t p = 0; p < count; p++)
-    for (ptrdiff_t l = 0; l < L; l++)
-      z->at.z[z->list[p] + l * n] = z->out[rows + l + p * r];
-  refer_to_w(s);
-  return COMPLETE;
-}
-
-/* ---- bounds ---- */
-
-static struct outlook_rows rows_of(const struct state *s) {
-  const struct lazy *z = s->lazy;
-  const double inverse_d2 = 1 / (z->largest_d * z->largest_d), size = sqrt(z->explained);
-  return (struct outlook_rows){.P = z->P,
-      .inverse_d2 = inverse_d2,
-      .rounding = 2 * rounding_of(s) * size * (z->w_norm + size * inverse_d2),
-      .theta0 = z->theta0,
-      .theta1 = z->theta1,
-      .rest = z->left};
-}
-
-/* With the products C_i'w_l = x_i'G w_l themselves, for the columns listed. */
-static enum status sharpen(struct state *s, const int *list, ptrdiff_t count) {
-  struct lazy *z = s->lazy;
-  const ptrdiff_t n = s->pb->n, L = s->pb->L;
-  put_w(s, z->V);
-  if (read_columns(s, list, count, L, NULL) != COMPLETE)
-    return INTERRUPTED;
-  const struct outlook_rows rows = rows_of(s);
-  for (ptrdiff_t p = 0; p < count; p++) {
-    const ptrdiff_t i = list[p];
-    const double beta = 1 / z->at.square[i];
-    double value = z->P - 1e-13 * z->P - rows.rounding * (1 + z->reach2[i] * beta);
-    for (ptrdiff_t l = 0; l < L; l++) {
-      const double alpha = beta * z->at.g[i + l * n];
-      value += alpha * (alpha * z->at.N[i] * rows.inverse_d2 - 2 * z->out[l + p * L]);
-    }
-    if (z->bound[i] > -DBL_MAX)
-      z->bound[i] = fmax(z->bound[i], value);
-  }
-  return COMPLETE;
-}
-
-/* ---- the columns that may win ---- */
+/* ---- columns of C ---- */
 
 /* A slot for column i: one never used or the one given out longest ago, unless its column is among
    those listed. */
@@ -465,17 +337,22 @@ static void place_column(struct state *s, int i, const int *list, int count) {
   z->version[i] = -1;
 }
 
-/* Takes the moves a column has missed out of it, for every step-th of the columns listed: blocks of
-   rows outside, so that the c of a block are read from memory once for all of them. */
-static void catch_up(struct state *s, const int *list, int count, int first, int step) {
+void take_out(struct state *s, double *const *x, const int *from, int count, int to) {
   const struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m, k = s->control->k, rows = 1024;
-  for (ptrdiff_t from = 0; from < m; from += rows)
-    for (int p = first; p < count; p += step) {
-      const int version = z->version[list[p]] < 0 ? 0 : z->version[list[p]];
-      lanes->shift_all(m - from < rows ? m - from : rows, column(s, list[p]) + from,
-          s->size - version, z->c + version * m + from, m, z->f + p * k + version);
-    }
+  ptrdiff_t moves = 0;
+  for (int p = 0; p < count; p++)
+    moves += to - from[p];
+#ifdef _OPENMP
+  const int threads = s->host->threads;
+#pragma omp parallel for num_threads(threads)                                                      \
+    schedule(static) if (threads > 1 && moves * m > SHARED)
+#endif
+  for (ptrdiff_t row = 0; row < m; row += rows)
+    for (int p = 0; p < count; p++)
+      lanes->shift_all(smaller(rows, m - row), x[p] + row, to - from[p], z->c + from[p] * m + row,
+          m, z->f + p * k + from[p]);
+  (void)moves;
 }
 
 /* s_i = x_i'C_i and t_i = x_i'a from the column itself, and the sum of squares. */
@@ -494,37 +371,196 @@ static void score_column(struct state *s, int i, double *scratch) {
   s->lazy->bound[i] = lanes->score(m, L, C, s->a, s->d, 1 / s->kappa[i], alpha);
 }
 
-static void score_columns(struct state *s, const int *list, int count) {
+/* Brings up to CHUNK columns that have a slot as far as W is known. */
+static void make_chunk(struct state *s, const int *list, int count) {
   struct lazy *z = s->lazy;
-  const ptrdiff_t n = s->pb->n, k = s->control->k;
-  const int threads = s->host->threads;
+  const ptrdiff_t k = s->control->k;
+  double *x[CHUNK];
+  int from[CHUNK];
   for (int p = 0; p < count; p++) {
-    place_column(s, list[p], list, count);
-    for (int l = 0; l < s->size; l++)
-      z->f[l + p * k] = z->inverse[l] * z->W[list[p] + l * n];
-    s->out->work.columns_read += 1 + (z->version[list[p]] < 0);
+    const int i = list[p];
+    x[p] = column(s, i);
+    if (z->version[i] < 0) {
+      working_column(s->pb, i, x[p]);
+      s->out->work.columns_read++;
+      z->version[i] = 0;
+    }
+    from[p] = z->version[i];
+    for (int l = from[p]; l < z->moves; l++)
+      z->f[l + p * k] = z->inverse[l] * z->W[l][i];
   }
-  const int shared = threads > 1 && count > 1 && (s->size + 8) * s->pb->m * count > SHARED;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static) if (shared)
-#endif
-  for (int t = 0; t < threads; t++) {
-    for (int p = t; p < count; p += threads)
-      if (z->version[list[p]] < 0)
-        working_column(s->pb, list[p], column(s, list[p]));
-    catch_up(s, list, count, t, threads);
-    for (int p = t; p < count; p += threads)
-      score_column(s, list[p], s->scratch + (size_t)t * s->scratch_size);
-  }
-  (void)shared;
+  take_out(s, x, from, count, z->moves);
   for (int p = 0; p < count; p++)
-    z->version[list[p]] = s->size;
+    z->version[list[p]] = z->moves;
 }
 
-void keep_column(struct state *s, ptrdiff_t b) {
+void make_columns(struct state *s, const int *list, int count) {
+  for (int p = 0; p < count; p++)
+    place_column(s, list[p], list, count);
+  for (int from = 0; from < count; from += CHUNK)
+    make_chunk(s, list + from, (int)smaller(CHUNK, count - from));
+}
+
+static void score_columns(struct state *s, const int *list, int count) {
+  const int threads = s->host->threads;
+  make_columns(s, list, count);
+  s->out->work.columns_read += count;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads)                                                      \
+    schedule(static) if (threads > 1 && count > 1 && 8 * s->pb->m * count > SHARED)
+#endif
+  for (int t = 0; t < threads; t++)
+    for (int p = t; p < count; p += threads)
+      score_column(s, list[p], s->scratch + (size_t)t * s->scratch_size);
+}
+
+/* ---- rows of products ---- */
+
+/* A row for the last of the columns listed: one that is nobody's, else the one that has waited
+   longest of a candidate that is none of the others listed. */
+static void place_row(struct state *s, const int *list, int others) {
+  struct lazy *z = s->lazy;
+  const int *owner = z->row_owner, i = list[others], rows = s->control->k + BATCH;
+  int p = 0;
+  while (p < rows && owner[p] >= 0)
+    p++;
+  if (p == rows) {
+    while (s->member[owner[z->next_row]] || is_in(list, others, owner[z->next_row]))
+      z->next_row = (z->next_row + 1) % rows;
+    p = z->next_row;
+    z->next_row = (p + 1) % rows;
+    z->row[owner[p]] = -1;
+  }
+  z->row_owner[p] = i;
+  z->row_version[p] = z->moves;
+  z->row[i] = p;
+}
+
+/* Reads x once: its products with the column of the move under way, with the columns foreseen and
+   with w. */
+static enum status fetch(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
+  z->list[0] = (int)s->b;
+  const int found = 1 + foresee(s, z->list + 1, z->wanted - 1);
+  if (found == 0)
+    return INTERRUPTED;
+  make_columns(s, z->list + 1, found - 1);
+  for (int p = 0; p < found; p++) {
+    place_row(s, z->list, p);
+    z->v[p] = p == 0 ? z->c + (s->size - 1) * m : column(s, z->list[p]);
+    z->out[p] = z->rows + z->row[z->list[p]] * n;
+  }
+  project_w(s);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    z->v[found + l] = z->Gw + l * m;
+    z->out[found + l] = z->at.z + l * n;
+  }
+  z->used = 0;
+  return read_columns(s, z->list, list_candidates(s, z->list), found + L, NULL);
+}
+
+/* ---- a move ---- */
+
+void commit_lazy(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, k = s->control->k, b = s->b;
+  const int size = s->size;
+  double *u = z->U + size * k, *f = z->f, inverse = 1 / s->kappa_b, spread = 0;
   const int i = (int)b;
   if (s->place[b] < 0) /* its slot was needed */
-    score_columns(s, &i, 1);
+    make_columns(s, &i, 1);
+  s->c_b = z->c + size * m;
+  memcpy(s->c_b, column(s, b), (size_t)m * sizeof(double));
+  z->inverse[size] = inverse;
+  z->drift += 1 + z->reach2[b] * inverse;
+  z->aside[b] = INFINITY;
+  for (int l = 0; l < size; l++)
+    f[l] = z->inverse[l] * z->W[l][b];
+  memset(u, 0, (size_t)size * sizeof(double));
+  for (int l = 0; l < size; l++)
+    lanes->shift(l + 1, u, f[l], z->U + l * k);
+  u[size] = 1;
+  for (int l = 0; l < size; l++) {
+    const double along = lanes->dot(l + 1, z->U + l * k, u);
+    spread += z->inverse[l] * along * along;
+  }
+  const double uu = lanes->dot(size + 1, u, u);
+  z->inverse2 += inverse * (2 * spread + inverse * uu * uu);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    z->gamma[l + size * L] = s->t_b[l] * inverse;
+    z->c_ref[l] = lanes->dot(m, s->c_b, z->w_ref + l * m);
+  }
+}
+
+/* W of the move under way, and with it what is known of every candidate. */
+static enum status advance(struct state *s) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t n = s->pb->n, L = s->pb->L, b = s->b;
+  const int last = s->size - 1, unforeseen = z->row[b] < 0;
+  z->unforeseen = z->unforeseen << 1 | (unsigned)unforeseen;
+  if (unforeseen) {
+    if (s->size > 1)
+      z->wanted = whole_tiles(s, z->used + 3);
+    if (fetch(s) != COMPLETE)
+      return INTERRUPTED;
+    refer_to_w(s);
+    memset(z->c_ref, 0, (size_t)L * sizeof(double)); /* the products with w are up to date */
+  }
+  double *t = z->rows + z->row[b] * n;
+  for (int l = z->row_version[z->row[b]]; l < last; l++)
+    lanes->shift(n, t, z->inverse[l] * z->W[l][b], z->W[l]);
+  z->W[last] = t;
+  z->moves = s->size;
+  z->used++;
+  const struct outlook_move move = {
+      .inverse = z->inverse[last], .t = t, .gamma = z->gamma + last * L, .c_ref = z->c_ref};
+  lanes->outlook_advance(&z->at, &move);
+  return COMPLETE;
+}
+
+/* ---- bounds ---- */
+
+static struct outlook_rows rows_of(const struct state *s) {
+  const struct lazy *z = s->lazy;
+  const double inverse_d2 = 1 / (z->largest_d * z->largest_d), size = sqrt(z->explained);
+  /* no eigenvalue of lambda (X_S'X_S + lambda I)^-1 is larger than the root of all their squares */
+  const double kept = (1 + 1e-6) * s->control->lambda * sqrt(z->inverse2);
+  return (struct outlook_rows){.P = z->P,
+      .lambda = s->control->lambda,
+      .inverse_d2 = inverse_d2,
+      .kept = kept < 1 ? kept : 1,
+      .rounding = 2 * rounding_of(s) * size * (z->w_norm + size * inverse_d2),
+      .theta0 = z->theta0,
+      .theta1 = z->theta1,
+      .rest = z->left};
+}
+
+/* With the products C_i'w_l = x_i'G w_l themselves, for the columns listed. */
+static enum status sharpen(struct state *s, const int *list, ptrdiff_t count) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
+  project_w(s);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    z->v[l] = z->Gw + l * m;
+    z->out[l] = z->products + l * n;
+  }
+  if (read_columns(s, list, count, L, NULL) != COMPLETE)
+    return INTERRUPTED;
+  const struct outlook_rows rows = rows_of(s);
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const ptrdiff_t i = list[p];
+    const double beta = 1 / z->at.square[i], all = z->length[i] * z->length[i];
+    const double N = least_norm2(z->at.square[i] - rows.lambda, all, rows.kept);
+    double value = z->P - 1e-13 * z->P - rows.rounding * (1 + z->reach2[i] * beta);
+    for (ptrdiff_t l = 0; l < L; l++) {
+      const double alpha = beta * z->at.g[i + l * n];
+      value += alpha * (alpha * N * rows.inverse_d2 - 2 * z->products[i + l * n]);
+    }
+    if (z->bound[i] > -DBL_MAX)
+      z->bound[i] = fmax(z->bound[i], value);
+  }
+  return COMPLETE;
 }
 
 /* ---- a step ---- */
@@ -586,23 +622,36 @@ static void check_bounds(struct state *s) {
 /* Candidates that the limit does not rule out, onto the heap. */
 static ptrdiff_t sift(const struct state *s) {
   const struct lazy *z = s->lazy;
-  const double most = fmin(limit(s), DBL_MAX); /* what is set aside is beyond that */
+  const double most = fmin(limit(s), DBL_MAX), *bound = z->bound; /* set aside: beyond that */
+  const ptrdiff_t n = s->pb->n;
+  int *heap = z->heap;
   ptrdiff_t left = 0;
-  for (ptrdiff_t i = 0; i < s->pb->n; i++)
-    if (!(z->bound[i] > most))
-      z->heap[left++] = (int)i;
+  for (ptrdiff_t from = 0; from < n; from += OUTLOOK_BLOCK) {
+    const ptrdiff_t to = smaller(n, from + OUTLOOK_BLOCK);
+    for (ptrdiff_t i = z->lowest[from / OUTLOOK_BLOCK] > most ? to : from; i < to; i++) {
+      heap[left] = (int)i;
+      left += bound[i] <= most;
+    }
+  }
   return left;
+}
+
+static int find_lowest(const struct lazy *z) {
+  ptrdiff_t block = 0, i;
+  for (ptrdiff_t p = 1; p * OUTLOOK_BLOCK < z->at.n; p++)
+    if (z->lowest[p] < z->lowest[block])
+      block = p;
+  for (i = block * OUTLOOK_BLOCK; z->bound[i] > z->lowest[block];)
+    i++;
+  return (int)i;
 }
 
 /* Scores so many candidates with the smallest bounds, which gives the limit. */
 static void score_promising(struct state *s, ptrdiff_t count) {
   struct lazy *z = s->lazy;
   if (count == 1) {
-    int first = 0;
-    for (int i = 1; i < s->pb->n; i++)
-      if (z->bound[i] < z->bound[first])
-        first = i;
-    score_and_rank(s, &first, 1);
+    const int lowest = find_lowest(z);
+    score_and_rank(s, &lowest, 1);
     return;
   }
   ptrdiff_t left = list_candidates(s, z->heap);
@@ -628,27 +677,23 @@ static int bounds_fail(struct lazy *z, ptrdiff_t left, ptrdiff_t candidates) {
   return count_bits(z->crowded, 3) >= 2 || count_bits(z->unforeseen, 8) >= 6;
 }
 
-/* Columns of members by U: with v = U^-T e_j, C_j = lambda sum_l c_l v_l / kappa_l. */
+/* Columns of members: C_j = lambda sum_l kappa_l U_jl c_l. */
 static void set_members(struct state *s) {
   const struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m, k = s->control->k;
   const double lambda = s->control->lambda;
   for (int j = 0; j < s->size; j++) {
     const ptrdiff_t i = s->order[j];
-    double *C, *v = z->f, square = 0;
+    double square = 0;
     for (int l = j; l < s->size; l++) {
-      v[l] = l == j;
-      for (int p = j; p < l; p++)
-        v[l] -= z->U[p + l * k] * v[p];
+      const double u = z->U[j + l * k];
+      square += u * u * z->inverse[l];
+      z->f[l] = -lambda * u * z->inverse[l];
     }
     place_column(s, (int)i, NULL, 0);
-    C = column(s, i);
+    double *C = column(s, i);
     memset(C, 0, (size_t)m * sizeof(double));
-    for (int l = j; l < s->size; l++) {
-      square += v[l] * v[l] * z->inverse[l];
-      v[l] *= -lambda * z->inverse[l];
-    }
-    lanes->shift_all(m, C, s->size - j, z->c + j * m, m, v + j);
+    lanes->shift_all(m, C, s->size - j, z->c + j * m, m, z->f + j);
     s->kappa[i] = s->kappa_ref[i] = -lambda * lambda * square;
   }
 }
@@ -713,15 +758,13 @@ enum status sweep_lazy(struct state *s) {
   return COMPLETE;
 }
 
-/* X_S beta = c gamma: the columns c, lengthened by what the ridge adds to them, are orthogonal. */
+/* X_S beta = c gamma and c = X_S U, where the columns are lengthened by what the ridge adds. */
 void lazy_coefficients(const struct state *s, double *beta, ptrdiff_t ld) {
   const struct lazy *z = s->lazy;
   const ptrdiff_t L = s->pb->L, k = s->control->k;
-  for (ptrdiff_t o = 0; o < L; o++)
-    for (int j = s->size - 1; j >= 0; j--) {
-      double value = z->gamma[o + j * L];
-      for (int l = j + 1; l < s->size; l++)
-        value -= z->U[j + l * k] * beta[l + o * ld];
-      beta[j + o * ld] = value;
-    }
+  for (ptrdiff_t o = 0; o < L; o++) {
+    memset(beta + o * ld, 0, (size_t)s->size * sizeof(double));
+    for (int l = 0; l < s->size; l++)
+      lanes->shift(l + 1, beta + o * ld, -z->gamma[o + l * L], z->U + l * k);
+  }
 }

@@ -6,14 +6,14 @@
 #include "lanes.h"
 
 enum {
-  BATCH = 32, /* rows of X'X made in one reading, at most and at least */
+  BATCH = 32, /* rows of products made in one reading, at most and at least */
   LEAST_BATCH = 4,
+  TILE = 4,        /* products come in tiles of so many rows */
   LEAST_POOL = 32, /* candidates among which the next selections are foreseen */
-  MOST_POOL = 1024,
-  ROWS = 48,        /* rows of X'X kept for later */
+  MOST_POOL = 512,
   CHUNK = 8,        /* candidates scored together, whatever the number of threads */
   LEAST_SLOTS = 64, /* columns of C in hand, at least */
-  SHARED = 100000   /* products for which a second thread is worth waking */
+  SHARED = 40000    /* products for which a second thread is worth waking */
 };
 
 struct lazy {
@@ -24,40 +24,42 @@ struct lazy {
   int *version; /* n, how many moves the column in hand has taken part in */
 
   /* the moves, one for each member */
-  double *c;           /* m x k, the column of C that was chosen */
-  double *inverse;     /* k, 1 / kappa_b */
-  double *gamma;       /* L x k, t_b / kappa_b */
-  double *W;           /* n x k, x_i'c */
-  double *U;           /* k x k, unit upper triangular: X_S = c U */
-  double *beta;        /* k x L, their coefficients when every candidate is to be scored */
-  double *c_dots;      /* k, products of the newest c with all of them */
-  double *c_a, *c_ref; /* L each, its products with a before the move and w_ref */
+  double *c;       /* m x k, the column of C that was chosen */
+  double *inverse; /* k, 1 / kappa_b */
+  double *gamma;   /* L x k, t_b / kappa_b */
+  double **W;      /* k rows of n, x_i'c */
+  double *U;       /* k x k, unit upper triangular: c = X_S U */
+  double *c_ref;   /* L, products of the newest c with w_ref */
+  int moves;       /* of which W is known */
 
-  /* rows of X'X for columns that may be chosen next */
-  double *gram;   /* n x ROWS */
-  int *row;       /* n, which is column i's, -1: none */
-  int *row_owner; /* ROWS, -1: none */
+  /* rows of products of x with columns of C: those of W, and of columns that may be chosen next */
+  double *rows;     /* n x (k + BATCH) */
+  int *row;         /* n, which is column i's, -1: none */
+  int *row_owner;   /* k + BATCH, -1: none */
+  int *row_version; /* k + BATCH, how many moves the column had taken part in */
   int next_row;
   int wanted, used; /* how many to make next; how many of those made last were used */
 
   /* candidates */
   struct outlook at;
-  double *reach2, *aside; /* n, of the outlook */
-  double *q;              /* n, C_i'c of the move under way */
-  double *bound;          /* n, of the sum of squares; the sum itself once it was computed */
+  double *length, *reach2, *aside, *lowest; /* of the outlook */
+  double *bound; /* n, of the sum of squares; the sum itself once computed */
 
   /* rows */
-  double *w, *w_ref;              /* m x L */
+  double *w, *w_ref, *Gw;         /* m x L */
   double *rest;                   /* m */
   double *a;                      /* m x L, foreseen */
   double *theta0, *theta1, *left; /* L each, w = theta0 w_ref + theta1 a + what is left */
   double P, largest_d, explained, w_norm, drift; /* explained: what there is to explain */
-  int fresh;                                     /* w_ref is w */
+  double inverse2; /* squares of the entries of the inverse of X_S'X_S + lambda I, their sum */
+  int fresh;       /* w_ref is w */
 
-  double *V;               /* m x (the most vectors of one reading) */
-  double *out;             /* their products */
-  double *ahead;           /* m x BATCH, columns of C that may be chosen next */
-  double *f, *f2;          /* k x CHUNK, k: multiples of what is taken away */
+  const double **v; /* vectors and rows of products of one reading */
+  double **out;
+  double *products;        /* n x the most outputs or covariates */
+  double *foreseen;        /* what foreseeing knows of the pool */
+  double *f;               /* k x CHUNK, multiples of what is taken away */
+  double *beta;            /* k x L, coefficients of the members */
   int *scored;             /* n, the size at which a column was scored last */
   double *best;            /* keep + 1 smallest sums of squares of this step */
   int found;               /* of these */
@@ -75,7 +77,7 @@ static inline ptrdiff_t smaller(ptrdiff_t a, ptrdiff_t b) {
   return a < b ? a : b;
 }
 
-/* Small beside n, so that foreseeing a step costs a fraction of a row of X'X. */
+/* Small beside n, so that foreseeing a step costs a fraction of a row of products. */
 static inline ptrdiff_t pool_size(ptrdiff_t n) {
   return smaller(n, smaller(larger(n / 16, LEAST_POOL), MOST_POOL));
 }
@@ -91,11 +93,22 @@ ptrdiff_t list_candidates(const struct state *s, int *list);
 void make_heap(const struct lazy *z, ptrdiff_t count);
 int pop(const struct lazy *z, ptrdiff_t *count);
 
+/* Brings the columns of C listed, fewer than LEAST_SLOTS, into hand and as far as W is known. */
+void make_columns(struct state *s, const int *list, int count);
+
+/* Takes the moves from[p] to `to` out of x[p], for `count` vectors of m; the multiples are in z->f,
+   k for each. Blocks of rows outside, so that the c of a block are read from memory once. */
+void take_out(struct state *s, double *const *x, const int *from, int count, int to);
+
+/* Products of the columns listed with r vectors z->v in z->out, which are set to 0 before. */
+enum status read_columns(
+    struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r, double *squares);
+
 /* ---- foresee.c ---- */
 
-/* The selections to come, foreseen by greedy search among the candidates with the smallest bounds
-   of the last step: column b of the move under way and at most most - 1 others that have no row of
-   X'X, into z->list; returns how many. A wrong guess costs time and nothing else. */
-int foresee(struct state *s, int most);
+/* The selections to come after the move under way, foreseen by greedy search among a few
+   candidates: at most `most` that have no row of products, into list; returns how many, or -1:
+   interrupted. A wrong guess costs time and nothing else. */
+int foresee(struct state *s, int *list, int most);
 
 #endif

@@ -25,25 +25,44 @@ static int lacks_value(ptrdiff_t m, const int *column) {
   return lacks;
 }
 
+/* Four columns side by side, as one stream alone does not keep memory busy; the last ones again
+   where there are fewer. */
+static void four_moments(ptrdiff_t m, const double *const *x, const double *w, double weights,
+    int centred, double *c, double *squares) {
+  double sums[4];
+  lanes->moments(m, x, c, w, sums, squares);
+  if (!centred)
+    return;
+  for (int i = 0; i < 4; i++)
+    c[i] = sums[i] / weights;
+  /* the second pass leaves an error in the last place of the mean only */
+  lanes->moments(m, x, c, w, sums, squares);
+  for (int i = 0; i < 4; i++) {
+    c[i] += sums[i] / weights;
+    squares[i] -= sums[i] * sums[i] / weights;
+  }
+}
+
 void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const double *w, int centred,
     double *room, double *centre, double *squares) {
   double weights = 0;
   for (ptrdiff_t r = 0; r < m; r++)
     weights += w[r];
-  for (ptrdiff_t j = 0; j < n; j++) {
-    const double *column = room;
-    if (x->whole != NULL)
-      gather_column(x, m, j, room);
-    else
-      column = x->x + j * m;
-    double c = 0;
-    /* the second pass leaves an error in the last place of the mean only */
-    for (int pass = 0; pass < 2 && centred; pass++)
-      c += lanes->centred_dot(m, column, c, w) / weights;
-    centre[j] = c;
-    squares[j] = lanes->centred_square(m, column, c, w);
-    if (x->whole != NULL && lacks_value(m, x->whole + j * m))
-      squares[j] = NAN;
+  for (ptrdiff_t from = 0; from < n; from += 4) {
+    const double *four[4];
+    double c[4] = {0}, square[4];
+    for (ptrdiff_t i = 0; i < 4; i++) {
+      const ptrdiff_t j = from + i < n ? from + i : n - 1;
+      four[i] = x->whole != NULL ? room + i * m : x->x + j * m;
+      if (x->whole != NULL)
+        gather_column(x, m, j, room + i * m);
+    }
+    four_moments(m, four, w, weights, centred, c, square);
+    for (ptrdiff_t j = from; j < from + 4 && j < n; j++) {
+      const int lacks = x->whole != NULL && lacks_value(m, x->whole + j * m);
+      centre[j] = c[j - from];
+      squares[j] = lacks ? NAN : square[j - from];
+    }
   }
 }
 

@@ -4,80 +4,84 @@
 #include <string.h>
 
 enum { ROWS = 512, TILE = 4 }; /* a tile of x that stays in the nearest cache */
-enum { LINE = 64 };            /* bytes that memory gives at a time */
 
 size_t products_room(const struct problem *pb, ptrdiff_t r, int threads) {
-  const size_t turned = pb->x.p == NULL ? 0 : (size_t)(r * (pb->m + 1));
-  return turned + (size_t)threads * TILE * ROWS;
-}
-
-static void scaled_block(
-    const struct problem *pb, ptrdiff_t i, ptrdiff_t from, ptrdiff_t rows, double *out) {
-  const ptrdiff_t at = from + i * pb->m;
-  const double centre = pb->centre[i], f = pb->inv_scale[i], *w = pb->root_w + from;
-  if (pb->x.whole != NULL)
-    lanes->centred_whole(rows, out, pb->x.whole + at, centre, f, w);
-  else
-    lanes->centred(rows, out, pb->x.x + at, centre, f, w);
+  const ptrdiff_t own = pb->x.p == NULL ? (TILE + 1 + r) * ROWS : r; /* of a thread */
+  const ptrdiff_t turned = pb->x.p == NULL ? 0 : r * (pb->m + 1);
+  return (size_t)(turned + own * threads);
 }
 
 void centred_column(const struct problem *pb, ptrdiff_t i, double *out) {
-  if (pb->x.p == NULL) {
-    scaled_block(pb, i, 0, pb->m, out);
+  const ptrdiff_t m = pb->m;
+  const double centre = pb->centre[i], f = pb->inv_scale[i], *w = pb->root_w;
+  if (pb->x.whole != NULL) {
+    lanes->centred_whole(m, out, pb->x.whole + i * m, centre, f, w);
     return;
   }
-  const double f = pb->inv_scale[i];
-  for (ptrdiff_t j = 0; j < pb->m; j++)
-    out[j] = -f * pb->root_w[j] * pb->centre[i];
+  if (pb->x.p == NULL) {
+    lanes->centred(m, out, pb->x.x + i * m, centre, f, w);
+    return;
+  }
+  for (ptrdiff_t j = 0; j < m; j++)
+    out[j] = -f * w[j] * centre;
   for (int k = pb->x.p[i]; k < pb->x.p[i + 1]; k++)
-    out[pb->x.i[k]] += f * pb->root_w[pb->x.i[k]] * pb->x.x[k];
+    out[pb->x.i[k]] += f * w[pb->x.i[k]] * pb->x.x[k];
 }
 
-#ifdef __GNUC__
-#define PREFETCH(address) __builtin_prefetch(address, 0, 2)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
-
-/* Where a block of column i begins. */
-static const char *block_at(const struct problem *pb, ptrdiff_t i, ptrdiff_t from) {
-  const ptrdiff_t at = from + i * pb->m;
-  return pb->x.whole != NULL ? (const char *)(pb->x.whole + at) : (const char *)(pb->x.x + at);
+/* The tile of columns listed from p on, a block of rows from `row` on; block: room for them. */
+static struct tile tile_at(const struct reading *read, ptrdiff_t p, ptrdiff_t to, ptrdiff_t row,
+    ptrdiff_t rows, double *block) {
+  const struct problem *pb = read->pb;
+  const struct matrix *x = &pb->x;
+  const ptrdiff_t last = to - 1;
+  struct tile tile = {.count = to - p < TILE ? to - p : TILE,
+      .at = read->list + p,
+      .centre = pb->centre,
+      .scale = pb->inv_scale,
+      .line = 8 * (ptrdiff_t)(x->whole != NULL ? sizeof(int) : sizeof(double))};
+  for (ptrdiff_t i = 0; i < TILE; i++) {
+    const ptrdiff_t here = p + i < last ? p + i : last;
+    const ptrdiff_t there = p + TILE + i < last ? p + TILE + i : last;
+    const ptrdiff_t at = row + read->list[here] * pb->m, next = row + read->list[there] * pb->m;
+    if (x->whole == NULL) {
+      tile.x[i] = x->x + at;
+      tile.next[i] = (const char *)(x->x + next);
+    } else {
+      lanes->doubles(rows, block + i * ROWS, x->whole + at);
+      tile.x[i] = block + i * ROWS;
+      tile.next[i] = (const char *)(x->whole + next);
+    }
+  }
+  return tile;
 }
 
 /* Columns list[from .. to), one block of rows after the other. */
-static void dense_products(
-    const struct reading *read, ptrdiff_t from, ptrdiff_t to, double *block) {
+static void dense_products(const struct reading *read, ptrdiff_t from, ptrdiff_t to, double *room) {
   const struct problem *pb = read->pb;
   const ptrdiff_t m = pb->m, r = read->r;
-  const ptrdiff_t size = pb->x.whole != NULL ? sizeof(int) : sizeof(double);
-  memset(read->out + from * r, 0, (size_t)((to - from) * r) * sizeof(double));
+  double *v = room, *weights = room + r * ROWS, *block = weights + ROWS;
   for (ptrdiff_t p = from; p < to && read->squares != NULL; p++)
-    read->squares[p] = 0;
+    read->squares[read->list[p]] = 0;
   for (ptrdiff_t row = 0; row < m; row += ROWS) {
     const ptrdiff_t rows = m - row < ROWS ? m - row : ROWS;
+    for (ptrdiff_t l = 0; l < r; l++)
+      lanes->weighted(rows, v + l * ROWS, pb->root_w + row, read->v[l] + row);
+    lanes->weighted(rows, weights, pb->root_w + row, pb->root_w + row);
     for (ptrdiff_t p = from; p < to; p += TILE) {
-      const ptrdiff_t columns = to - p < TILE ? to - p : TILE;
-      for (ptrdiff_t i = 0; i < columns; i++) {
-        double *one = block + i * ROWS;
-        scaled_block(pb, read->list[p + i], row, rows, one);
-        if (read->squares != NULL)
-          read->squares[p + i] += lanes->dot(rows, one, one);
+      const struct tile tile = tile_at(read, p, to, row, rows, block);
+      lanes->products(rows, &tile, r, v, ROWS, read->out);
+      for (ptrdiff_t i = 0; i < tile.count && read->squares != NULL; i++) {
+        const double centre = pb->centre[tile.at[i]], scale = pb->inv_scale[tile.at[i]];
+        read->squares[tile.at[i]] +=
+            scale * scale * lanes->centred_square(rows, tile.x[i], centre, weights);
       }
-      /* the next tile comes from memory while this one is multiplied */
-      for (ptrdiff_t next = p + TILE; next < p + 2 * TILE && next < to; next++) {
-        const char *at = block_at(pb, read->list[next], row);
-        for (ptrdiff_t byte = 0; byte < rows * size; byte += LINE)
-          PREFETCH(at + byte);
-      }
-      lanes->products(rows, columns, block, ROWS, r, read->V + row, m, read->out + p * r);
     }
   }
 }
 
-/* The same from the nonzeros; turned is V by rows, sums the sums of root_w v. */
+/* The same from the nonzeros; turned is v by rows, sums the sums of root_w v, one has r entries. */
 static void sparse_products(const struct reading *read, ptrdiff_t from, ptrdiff_t to,
-    const double *turned, const double *sums) {
+    const double *turned, const double *sums, double *one) {
   const struct problem *pb = read->pb;
   const ptrdiff_t r = read->r;
   double weights = 0;
@@ -88,23 +92,23 @@ static void sparse_products(const struct reading *read, ptrdiff_t from, ptrdiff_
     const int first = pb->x.p[i], count = pb->x.p[i + 1] - first;
     const double *x = pb->x.x + first, c = pb->centre[i];
     const int *row = pb->x.i + first;
-    double *out = read->out + p * r, f = pb->inv_scale[i], square = weights * c * c;
+    double f = pb->inv_scale[i], square = weights * c * c;
     for (ptrdiff_t l = 0; l < r; l++)
-      out[l] = -c * sums[l];
-    lanes->sparse_products(count, x, row, pb->root_w, r, turned, r, out);
+      one[l] = -c * sums[l];
+    lanes->sparse_products(count, x, row, pb->root_w, r, turned, r, one);
     for (ptrdiff_t l = 0; l < r; l++)
-      out[l] *= f;
+      read->out[l][i] += f * one[l];
     for (int k = 0; k < count && read->squares != NULL; k++)
       square += pb->root_w[row[k]] * pb->root_w[row[k]] * x[k] * (x[k] - 2 * c);
     if (read->squares != NULL)
-      read->squares[p] = square * f * f;
+      read->squares[i] = square * f * f;
   }
 }
 
 static void turn(const struct reading *read, double *turned, double *sums) {
   const ptrdiff_t m = read->pb->m, r = read->r;
   for (ptrdiff_t l = 0; l < r; l++) {
-    const double *v = read->V + l * m;
+    const double *v = read->v[l];
     for (ptrdiff_t j = 0; j < m; j++)
       turned[l + j * r] = v[j];
     sums[l] = lanes->dot(m, read->pb->root_w, v);
@@ -115,7 +119,7 @@ enum status column_products(const struct reading *read, struct host *host, doubl
   const struct problem *pb = read->pb;
   const ptrdiff_t r = read->r, m = pb->m;
   const int sparse = pb->x.p != NULL, threads = host->threads;
-  double *turned = room, *sums = room + r * m, *blocks = sparse ? NULL : room;
+  double *turned = room, *sums = room + r * m; /* if sparse */
   if (sparse)
     turn(read, turned, sums);
   /* a tenth of a second of work between two polls */
@@ -134,9 +138,9 @@ enum status column_products(const struct reading *read, struct host *host, doubl
       if (from >= to)
         continue;
       if (sparse)
-        sparse_products(read, from, to, turned, sums);
+        sparse_products(read, from, to, turned, sums, room + r * (m + 1) + t * r);
       else
-        dense_products(read, from, to, blocks + t * TILE * ROWS);
+        dense_products(read, from, to, room + t * (TILE + 1 + r) * ROWS);
     }
     if (host->stop(host, read->done, read->total))
       return INTERRUPTED;

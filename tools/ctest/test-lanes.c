@@ -59,6 +59,72 @@ static void check_dots(ptrdiff_t m) {
   clear(&pile);
 }
 
+/* Means and spreads: of four columns about their centres, of losses. */
+static void check_moments(ptrdiff_t m) {
+  struct pile pile = {.count = 0};
+  const double *x = draw(&pile, 4 * m), *w = draw(&pile, m), *centre = draw(&pile, 4);
+  const double *four[] = {x, x + m, x + 2 * m, x + 3 * m};
+  double sums[4], squares[4], largest = 0;
+  lanes->moments(m, four, centre, w, sums, squares);
+  for (int i = 0; i < 4; i++) {
+    double sum = 0, square = 0;
+    for (ptrdiff_t j = 0; j < m; j++) {
+      sum += w[j] * (x[j + i * m] - centre[i]);
+      square += w[j] * pow(x[j + i * m] - centre[i], 2);
+    }
+    CHECK_NEAR(sums[i], sum, summed);
+    CHECK_NEAR(squares[i], square, summed);
+  }
+  for (ptrdiff_t L = 1; L <= 3; L++) {
+    const struct loss_sums got = lanes->losses(m, L, x, w, centre[0]);
+    double sum = 0, spread = 0;
+    for (ptrdiff_t j = 0; j < m; j++) {
+      double e = 0;
+      for (ptrdiff_t l = 0; l < L; l++)
+        e += x[j + l * m] * x[j + l * m] / (double)L;
+      sum += w[j] * w[j] * e;
+      spread += w[j] * w[j] * pow(e - centre[0], 2);
+    }
+    CHECK_NEAR(got.sum, sum, summed);
+    CHECK_NEAR(got.spread, spread, summed);
+  }
+  for (ptrdiff_t j = 0; j < m; j++)
+    largest = x[j] > largest ? x[j] : largest;
+  CHECK(lanes->largest(m, x) == largest);
+  clear(&pile);
+}
+
+static void check_quotients(ptrdiff_t m) {
+  struct pile pile = {.count = 0};
+  const double *a = draw(&pile, m);
+  double *b = draw(&pile, m), *c = draw(&pile, m), *out = draw(&pile, m), *truth = draw(&pile, m);
+  double sum = 0;
+  int *whole = pile.parts[pile.count++] = room((size_t)m * sizeof(int), 0);
+  for (ptrdiff_t j = 0; j < m; j++) {
+    b[j] += 2;
+    c[j] -= 2;
+    whole[j] = (int)(1e9 * a[j]);
+    truth[j] = a[j] / (b[j] * c[j]);
+  }
+  lanes->quotient(m, out, a, b, c);
+  CHECK(apart(out, truth, m) <= rounded);
+  for (ptrdiff_t j = 0; j < m; j++) {
+    truth[j] = a[j] / (b[j] * b[j]);
+    sum += a[j] * a[j] / (b[j] * b[j]);
+  }
+  CHECK_NEAR(lanes->weigh(m, a, b, out), sum, summed);
+  CHECK(apart(out, truth, m) <= rounded);
+  for (ptrdiff_t j = 0; j < m; j++)
+    truth[j] = b[j] * c[j];
+  lanes->weighted(m, out, b, c);
+  CHECK(apart(out, truth, m) == 0);
+  for (ptrdiff_t j = 0; j < m; j++)
+    truth[j] = whole[j];
+  lanes->doubles(m, out, whole);
+  CHECK(apart(out, truth, m) == 0);
+  clear(&pile);
+}
+
 static void check_updates(ptrdiff_t m) {
   struct pile pile = {.count = 0};
   const double *x = draw(&pile, m), *c = draw(&pile, m), *w = draw(&pile, m), f = uniform();
@@ -95,24 +161,20 @@ static void check_updates(ptrdiff_t m) {
 static void check_columns(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
   struct pile pile = {.count = 0};
   const double *C = draw(&pile, k > 0 ? ld * (k - 1) + m : 0), *f = draw(&pile, k);
-  const double *g = draw(&pile, k), *x = draw(&pile, m);
+  const double *x = draw(&pile, m);
   double *out = copy(&pile, x, m), *truth = copy(&pile, x, m);
-  double *both = copy(&pile, x, m), *other = copy(&pile, x, m), *second = copy(&pile, x, m);
   double *dots = draw(&pile, k), *sums = draw(&pile, k);
   lanes->dots(m, x, k, C, ld, dots);
   lanes->shift_all(m, out, k, C, ld, f);
-  lanes->shift_both(m, both, other, k, C, ld, f, g);
   for (ptrdiff_t i = 0; i < k; i++) {
     sums[i] = 0;
     for (ptrdiff_t j = 0; j < m; j++) {
       sums[i] += C[j + i * ld] * x[j];
       truth[j] -= f[i] * C[j + i * ld];
-      second[j] -= g[i] * C[j + i * ld];
     }
   }
   CHECK(apart(dots, sums, k) <= summed);
   CHECK(apart(out, truth, m) <= 1e-14);
-  CHECK(apart(both, truth, m) <= 1e-14 && apart(other, second, m) <= 1e-14);
   clear(&pile);
 }
 
@@ -202,23 +264,39 @@ static void check_folds(ptrdiff_t h) {
 
 /* ---- products of columns with right sides ---- */
 
-/* `columns` vectors x, ldx apart, and r vectors v, ldv apart; out is added to. */
-static void check_products(ptrdiff_t m, ptrdiff_t columns, ptrdiff_t r) {
+/* `count` of six columns of m + 3 rows and r vectors v, ldv apart; what is not theirs stays. */
+static void check_products(ptrdiff_t m, ptrdiff_t count, ptrdiff_t r) {
   struct pile pile = {.count = 0};
-  const ptrdiff_t ldx = m + 3, ldv = m + 1;
-  const double *x = draw(&pile, ldx * (columns - 1) + m), *v = draw(&pile, ldv * (r - 1) + m);
-  double *out = draw(&pile, r * columns), *truth = copy(&pile, out, r * columns);
-  for (ptrdiff_t i = 0; i < columns; i++)
-    for (ptrdiff_t l = 0; l < r; l++)
+  static const int at[] = {4, 1, 5, 2};
+  const ptrdiff_t n = 6, ldx = m + 3, ldv = m + 1;
+  const double *x = draw(&pile, ldx * (n - 1) + m), *v = draw(&pile, ldv * (r - 1) + m + r);
+  const double *centre = draw(&pile, n), *scale = draw(&pile, n);
+  double *out = draw(&pile, n * r), *truth = copy(&pile, out, n * r);
+  double **rows = pile.parts[pile.count++] = room((size_t)r * sizeof(double *), 0);
+  struct tile columns = {.count = count,
+      .at = at,
+      .centre = centre,
+      .scale = scale,
+      .line = (ptrdiff_t)(8 * sizeof(double))};
+  for (ptrdiff_t i = 0; i < 4; i++) {
+    columns.x[i] = x + at[i < count ? i : count - 1] * ldx;
+    columns.next[i] = (const char *)columns.x[i];
+  }
+  for (ptrdiff_t l = 0; l < r; l++) {
+    rows[l] = out + l * n;
+    for (ptrdiff_t i = 0; i < count; i++)
       for (ptrdiff_t j = 0; j < m; j++)
-        truth[l + i * r] += x[j + i * ldx] * v[j + l * ldv];
-  lanes->products(m, columns, x, ldx, r, v, ldv, out);
-  CHECK(apart(out, truth, r * columns) <= summed);
+        truth[at[i] + l * n] +=
+            scale[at[i]] * (x[j + at[i] * ldx] - centre[at[i]]) * v[j + l * ldv];
+  }
+  lanes->products(m, &columns, r, v, ldv, rows);
+  CHECK(apart(out, truth, n * r) <= summed);
 
   /* x_0 as every third nonzero of a longer vector, v by rows */
   const double *w = draw(&pile, 3 * m), *turned = draw(&pile, 3 * m * (r + 2));
   int *row = pile.parts[pile.count++] = room((size_t)m * sizeof(int), 0);
-  memcpy(truth, out, (size_t)r * sizeof(double));
+  out = copy(&pile, v, r);
+  truth = copy(&pile, v, r);
   for (ptrdiff_t k = 0; k < m; k++) {
     row[k] = (int)(3 * k + k % 3);
     for (ptrdiff_t l = 0; l < r; l++)
@@ -242,51 +320,45 @@ static double *near(struct pile *pile, ptrdiff_t count, double centre) {
    every seventh has lost its digits, unless none has. */
 static void check_outlook(ptrdiff_t n, ptrdiff_t L, int all_known) {
   struct pile pile = {.count = 0};
-  double *square = near(&pile, n, 6), *N = near(&pile, n, 1.5), *length = near(&pile, n, 1);
-  double *g = draw(&pile, n * L), *A = draw(&pile, n * L), *z = draw(&pile, n * L);
-  double *reach2 = near(&pile, n, 2), *aside = draw(&pile, n), *bound = draw(&pile, n);
-  double *least_N = copy(&pile, N, n), *squares = copy(&pile, square, n);
-  double *gs = copy(&pile, g, n * L), *As = copy(&pile, A, n * L), *zs = copy(&pile, z, n * L);
-  const double *t = draw(&pile, n), *q = draw(&pile, n), *gamma = draw(&pile, L);
-  const double *c_a = draw(&pile, L), *c_ref = draw(&pile, L), *theta0 = draw(&pile, L);
-  const double *theta1 = draw(&pile, L), *rest = near(&pile, L, 1);
-  const double P = 50, inverse_d2 = 1.5, rounding = 1e-3;
-  double lengths = 0, off = 0;
+  double *square = near(&pile, n, 6), *g = draw(&pile, n * L), *z = draw(&pile, n * L);
+  double *length = near(&pile, n, 3.5), *reach2 = near(&pile, n, 2), *aside = draw(&pile, n);
+  double *bound = draw(&pile, n), *lowest = draw(&pile, n / OUTLOOK_BLOCK + 1);
+  double *squares = copy(&pile, square, n);
+  double *gs = copy(&pile, g, n * L), *zs = copy(&pile, z, n * L);
+  const double *t = draw(&pile, n), *gamma = draw(&pile, L), *c_ref = draw(&pile, L);
+  const double *theta0 = draw(&pile, L), *theta1 = draw(&pile, L), *rest = near(&pile, L, 1);
+  const double P = 50, lambda = 2, inverse_d2 = 1.5, kept = 0.3, rounding = 1e-3;
   int right = 1;
   for (ptrdiff_t i = 0; i < n; i++) {
-    length[i] = sqrt(N[i]);
     aside[i] = i % 5 == 4 ? INFINITY : 0;
     square[i] = squares[i] = !all_known && i % 7 == 3 ? (i % 2 == 0 ? -1 : 1e-9) : square[i];
   }
-  const struct outlook at = {n, L, square, N, length, g, A, z, reach2, aside};
-  const struct outlook_move move = {
-      .inverse = 0.3, .cc = 2, .t = t, .q = q, .gamma = gamma, .c_a = c_a, .c_ref = c_ref};
+  const struct outlook at = {n, L, square, g, z, length, reach2, aside, lowest};
+  const struct outlook_move move = {.inverse = 0.3, .t = t, .gamma = gamma, .c_ref = c_ref};
   lanes->outlook_advance(&at, &move);
   for (ptrdiff_t i = 0; i < n; i++) {
-    /* C := C - t c / kappa and a := a - gamma c, with c'c = 2 and 1 / kappa = 0.3 */
-    least_N[i] = fmax(least_N[i] - 2 * 0.3 * t[i] * q[i] + pow(0.3 * t[i], 2) * 2, 0);
+    /* C := C - t c / kappa and a := a - gamma c, with 1 / kappa = 0.3 */
     squares[i] -= 0.3 * t[i] * t[i];
-    lengths = fmax(lengths, sqrt(N[i]) - length[i]);
     for (ptrdiff_t l = 0; l < L; l++) {
       gs[i + l * n] -= gamma[l] * t[i];
-      As[i + l * n] += -gamma[l] * q[i] - 0.3 * t[i] * (c_a[l] - gamma[l] * 2);
       zs[i + l * n] -= 0.3 * t[i] * c_ref[l];
     }
   }
-  off = fmax(apart(N, least_N, n), apart(square, squares, n));
-  off = fmax(off, fmax(apart(g, gs, n * L), fmax(apart(A, As, n * L), apart(z, zs, n * L))));
-  CHECK_NEAR(off, 0, 1e-14);
-  CHECK(lengths <= 1e-15);
+  CHECK(apart(square, squares, n) <= 1e-14);
+  CHECK(apart(g, gs, n * L) <= 1e-14);
+  CHECK(apart(z, zs, n * L) <= 1e-14);
 
-  const struct outlook_rows rows = {P, inverse_d2, rounding, theta0, theta1, rest};
+  const struct outlook_rows rows = {P, lambda, inverse_d2, kept, rounding, theta0, theta1, rest};
   lanes->outlook_bounds(&at, &rows, bound);
   for (ptrdiff_t i = 0; i < n; i++) {
     const double beta = 1 / square[i], margin = 1e-13 * P + rounding * (1 + reach2[i] * beta);
+    const double left = square[i] - lambda, all = length[i] * length[i];
+    const double N = fmax(left - kept * (all - left), left * left / all);
     double value = P - margin;
     for (ptrdiff_t l = 0; l < L; l++) {
       const double alpha = beta * g[i + l * n];
-      const double along = alpha * (theta0[l] * z[i + l * n] + theta1[l] * A[i + l * n]);
-      value += alpha * alpha * N[i] * inverse_d2 - 2 * (along + fabs(alpha) * length[i] * rest[l]);
+      const double along = alpha * (theta0[l] * z[i + l * n] + theta1[l] * g[i + l * n]);
+      value += alpha * alpha * N * inverse_d2 - 2 * (along + fabs(alpha) * length[i] * rest[l]);
     }
     if (aside[i] > 0)
       right = right && bound[i] == INFINITY;
@@ -295,8 +367,32 @@ static void check_outlook(ptrdiff_t n, ptrdiff_t L, int all_known) {
     else
       right = right && fabs(bound[i] - value) <= 1e-12 * (1 + fabs(value));
   }
+  for (ptrdiff_t from = 0; from < n; from += OUTLOOK_BLOCK) {
+    double least = INFINITY;
+    for (ptrdiff_t i = from; i < n && i < from + OUTLOOK_BLOCK; i++)
+      least = fmin(least, bound[i]);
+    right = right && lowest[from / OUTLOOK_BLOCK] == least;
+  }
   CHECK(right);
   clear(&pile);
+}
+
+/* What G keeps of a column with parts g of its square in eigenspaces: no less than is said. */
+static void check_least_norm2(void) {
+  for (int trial = 0; trial < 2000; trial++) {
+    double left = 0, all = 0, norm2 = 0, kept = 0;
+    const int parts = 1 + trial % 6;
+    for (int i = 0; i < parts; i++) {
+      const double part = pow(uniform(), 2), g = trial % 3 == 0 && i == 0 ? 1 : fabs(uniform());
+      all += part;
+      left += g * part;
+      norm2 += g * g * part;
+      kept = g < 1 ? fmax(kept, g) : kept;
+    }
+    CHECK(least_norm2(left, all, kept) <= norm2 * (1 + 1e-14));
+    if (parts == 1)
+      CHECK_NEAR(least_norm2(left, all, kept), norm2, 1e-14);
+  }
 }
 
 /* ---- pairs of a best-subset search ---- */
@@ -381,6 +477,8 @@ static void check_set(void) {
   for (int i = 0; i < LENGTHS; i++) {
     const ptrdiff_t m = i < SHORT ? i : longer[i - SHORT];
     check_dots(m);
+    check_moments(m);
+    check_quotients(m);
     check_updates(m);
     check_logistic(m);
     check_folds(m);
@@ -416,4 +514,5 @@ void test_hot_loops(void) {
   }
   CHECK(lanes_for(8) == lanes);
   lanes = widest;
+  check_least_norm2();
 }
