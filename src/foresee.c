@@ -29,15 +29,6 @@ static void select_smallest(int *list, ptrdiff_t count, ptrdiff_t most, const do
   }
 }
 
-/* The `count` columns listed in z->heap with the smallest keys, as many as fit, into the pool. */
-static int fill_pool(const struct state *s, const double *key, ptrdiff_t count) {
-  const struct lazy *z = s->lazy;
-  const ptrdiff_t most = smaller(count, pool_size(s->pb->n));
-  select_smallest(z->heap, count, most, key);
-  memcpy(z->pool, z->heap, (size_t)most * sizeof(int));
-  return (int)most;
-}
-
 /* What a search within the pool foresees. Its moves are kept where the search itself will put its
    own: columns of C behind z->c, with z->inverse and z->gamma. */
 struct foresight {
@@ -56,6 +47,8 @@ static enum status foresee_move(struct state *s, struct foresight *f) {
   double *v = f->v + (at - z->moves) * f->count;
   z->v[0] = z->c + at * s->pb->m;
   z->out[0] = z->products;
+  for (int p = 0; p < f->count; p++)
+    z->products[z->pool[p]] = 0;
   if (read_columns(s, z->pool, f->count, 1, NULL) != COMPLETE)
     return INTERRUPTED;
   for (int p = 0; p < f->count; p++) {
@@ -171,10 +164,12 @@ static int look_ahead(struct state *s, struct foresight *f, int *list, int most)
   return -1;
 }
 
-/* The columns that would have lowered the training error most before the move under way. */
-static int promising(struct state *s) {
+/* Into the pool the columns that would have lowered the training error most before the move under
+   way; how many. Takes z->bound, which is made afresh in every step. */
+static int fill_pool(struct state *s) {
   struct lazy *z = s->lazy;
   const ptrdiff_t n = s->pb->n, L = s->pb->L, count = list_candidates(s, z->heap);
+  const ptrdiff_t most = smaller(count, pool_size(n));
   for (ptrdiff_t p = 0; p < count; p++) {
     const int i = z->heap[p];
     double gain = 0;
@@ -182,10 +177,12 @@ static int promising(struct state *s) {
       gain += z->at.g[i + l * n] * z->at.g[i + l * n];
     z->bound[i] = gain > 0 ? -gain / z->at.square[i] : 0;
   }
-  return fill_pool(s, z->bound, count);
+  select_smallest(z->heap, count, most, z->bound);
+  memcpy(z->pool, z->heap, (size_t)most * sizeof(int));
+  return (int)most;
 }
 
 int foresee(struct state *s, int *list, int most) {
-  struct foresight f = start_foresight(s, promising(s));
+  struct foresight f = start_foresight(s, fill_pool(s));
   return look_ahead(s, &f, list, most);
 }

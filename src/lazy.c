@@ -204,14 +204,16 @@ enum status read_columns(
       .squares = squares,
       .done = s->out->moves,
       .total = s->control->k};
-  for (ptrdiff_t l = 0; l < r; l++)
-    if (count < s->pb->n / 4)
-      for (ptrdiff_t p = 0; p < count; p++)
-        z->out[l][list[p]] = 0;
-    else
-      memset(z->out[l], 0, (size_t)s->pb->n * sizeof(double));
   s->out->work.columns_read += (double)count;
   return column_products(&read, s->host, z->room);
+}
+
+/* The same, with nothing in z->out before. */
+static enum status read_afresh(
+    struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r, double *squares) {
+  for (ptrdiff_t l = 0; l < r; l++)
+    memset(s->lazy->out[l], 0, (size_t)s->pb->n * sizeof(double));
+  return read_columns(s, list, count, r, squares);
 }
 
 /* A bound of the squared norm of what is read of a column: rounding in its products is measured by
@@ -262,7 +264,7 @@ enum status start_lazy(struct state *s) {
     z->out[2 * L + l] = z->products + l * n;
   }
   const ptrdiff_t count = list_candidates(s, z->list);
-  if (read_columns(s, z->list, count, 2 * L + q, z->reach2) != COMPLETE)
+  if (read_afresh(s, z->list, count, 2 * L + q, z->reach2) != COMPLETE)
     return INTERRUPTED;
   double weights = 0;
   for (ptrdiff_t j = 0; j < m; j++)
@@ -299,12 +301,12 @@ static void sink(const struct lazy *z, ptrdiff_t at, ptrdiff_t count) {
   z->heap[at] = i;
 }
 
-void make_heap(const struct lazy *z, ptrdiff_t count) {
+static void make_heap(const struct lazy *z, ptrdiff_t count) {
   for (ptrdiff_t at = count / 2 - 1; at >= 0; at--)
     sink(z, at, count);
 }
 
-int pop(const struct lazy *z, ptrdiff_t *count) {
+static int pop(const struct lazy *z, ptrdiff_t *count) {
   const int top = z->heap[0];
   z->heap[0] = z->heap[--*count];
   sink(z, 0, *count);
@@ -457,7 +459,7 @@ static enum status fetch(struct state *s) {
     z->out[found + l] = z->at.z + l * n;
   }
   z->used = 0;
-  return read_columns(s, z->list, list_candidates(s, z->list), found + L, NULL);
+  return read_afresh(s, z->list, list_candidates(s, z->list), found + L, NULL);
 }
 
 /* ---- a move ---- */
@@ -545,7 +547,7 @@ static enum status sharpen(struct state *s, const int *list, ptrdiff_t count) {
     z->v[l] = z->Gw + l * m;
     z->out[l] = z->products + l * n;
   }
-  if (read_columns(s, list, count, L, NULL) != COMPLETE)
+  if (read_afresh(s, list, count, L, NULL) != COMPLETE)
     return INTERRUPTED;
   const struct outlook_rows rows = rows_of(s);
   for (ptrdiff_t p = 0; p < count; p++) {

@@ -89,10 +89,6 @@ static inline int is_candidate(const struct state *s, ptrdiff_t i) {
 /* All candidates into list; returns how many. */
 ptrdiff_t list_candidates(const struct state *s, int *list);
 
-/* Orders z->heap by bounds, and takes the candidate with the smallest from its top. */
-void make_heap(const struct lazy *z, ptrdiff_t count);
-int pop(const struct lazy *z, ptrdiff_t *count);
-
 /* Brings the columns of C listed, fewer than LEAST_SLOTS, into hand and as far as W is known. */
 void make_columns(struct state *s, const int *list, int count);
 
@@ -100,7 +96,7 @@ void make_columns(struct state *s, const int *list, int count);
    k for each. Blocks of rows outside, so that the c of a block are read from memory once. */
 void take_out(struct state *s, double *const *x, const int *from, int count, int to);
 
-/* Products of the columns listed with r vectors z->v in z->out, which are set to 0 before. */
+/* Adds the products of the columns listed with r vectors z->v to z->out. */
 enum status read_columns(
     struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r, double *squares);
 

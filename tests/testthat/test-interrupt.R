@@ -32,10 +32,11 @@ test_that("Ctrl-C in the kernel returns the partial path", {
     steps <- nrow(fit$path) - 1L
     expect_gte(steps, 2)
     expect_lt(steps, 500)
+    # what is computed ahead depends on k, and rounding on that
     whole <- greedy_rls(pb, k = steps, lambda = 1, folds = folds)
-    expect_identical(fit$path, whole$path)
-    expect_identical(fit$coefficients[seq_len(steps + 1)], whole$coefficients)
-    expect_identical(fit$held_out, whole$held_out)
+    expect_equal(fit$path, whole$path, tolerance = 1e-12)
+    expect_equal(fit$coefficients[seq_len(steps + 1)], whole$coefficients, tolerance = 1e-12)
+    expect_equal(fit$held_out, whole$held_out, tolerance = 1e-12)
     expect_length(predict(fit, pb$x[1:3, ], size = 1), 3)
     expect_error(coef(fit, 500), "no model of size 500", class = "sparsels_error_input")
     expect_output(print(fit), "interrupted: this is the path up to there")
