@@ -378,7 +378,8 @@ static void check_any(void) {
   discard(&made);
 }
 
-/* Larger problems: those where most candidates are skipped, and those where that cannot be. */
+/* Larger problems: those where most candidates are skipped, and those where that cannot be; ridges
+   as large as the columns. */
 static const struct larger {
   struct shape shape;
   int k;
@@ -390,6 +391,8 @@ static const struct larger {
     {{.m = 300, .n = 60, .L = 3, .q = 2, .columns = SIGNALS, .whole = 1}, 20, 0.1, 0},
     {{.m = 300, .n = 200, .L = 1, .columns = SIGNALS, .exact = 1}, 95, 0.1, 0},
     {{.m = 200, .n = 400, .L = 1, .q = 1, .columns = SIGNALS}, 80, 1, 0},
+    {{.m = 600, .n = 60, .L = 2, .columns = ANY}, 20, 300, 1},
+    {{.m = 600, .n = 60, .L = 1, .columns = BLOCKS}, 20, 300, 1},
     {{.m = 40, .n = 200, .L = 1, .q = 1, .columns = HEAVY}, 30, 1, 1},
     {{.m = 40, .n = 200, .L = 1, .columns = UNRELATED}, 36, 0.01, 1}};
 
