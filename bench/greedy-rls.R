@@ -127,6 +127,11 @@ whole <- interleaved(list(
   one = function() select(data, k), two = function() select(data, k, threads = 2)
 ), times)
 
+# one and two threads side by side: a processor that slept for a second takes its time to wake
+side_by_side <- interleaved(list(
+  one = function() select(data, k), two = function() select(data, k, threads = 2)
+), 2L * times)
+
 problem <- as_problem(data$x, data$y, standardize = FALSE, intercept = FALSE)
 alone_call <- function(..., threads = 1L, width = max(widths), folds = "loo") {
   control <- search_control(problem, k, threads = threads, folds = folds)
@@ -171,8 +176,8 @@ for (i in seq_along(widths)) {
 }
 say("passes: in times of one pass over x, a sum of all its values at %.1f GB/s on one thread",
     8e-9 * m * n / pass)
-say("two threads: %.2f times faster than one in the whole call, %.2f in the search (goal: 1.5)",
-    whole[["one"]] / whole[["two"]], alone[["one"]] / alone[["two"]])
+say("two threads: %.2f times as fast as one in the whole call, %.2f in the search (goal: 1.5)",
+    side_by_side[["one"]] / side_by_side[["two"]], alone[["one"]] / alone[["two"]])
 say("its %.1f readings of x alone take %.1f passes: %.1f times the floor of what it reads",
     fit$work$reads, fit$work$reads, alone[["one"]] / pass / fit$work$reads)
 say("same features as Algorithm 3: %s; LOO errors agree to %.1e; two threads identical: %s", same,

@@ -463,9 +463,16 @@ static void keep_model(struct state *s, int entry) {
       beta[p + k * l] = member_t(s, s->order[p], l) / s->control->lambda;
 }
 
+/* s->residual are the held-out residuals of the last repeat. */
 static void keep_residuals(struct state *s) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   const int repeats = s->folds->repeats;
+  if (s->parts == 0) {
+    memcpy(s->out->held_out, s->residual, (size_t)(m * L) * sizeof(double));
+    for (ptrdiff_t l = 0; l < L; l++)
+      lanes->weighted(m, s->out->fitted + l * m, s->d, s->residual + l * m);
+    return;
+  }
   memset(s->out->held_out, 0, (size_t)(m * L) * sizeof(double));
   for (int r = 0; r < repeats; r++) {
     held_out_residual(s, r, s->residual);
