@@ -147,10 +147,12 @@ static int look_ahead(struct state *s, struct foresight *f, int *list, int most)
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   const int moves = (int)smaller(BATCH, s->control->k - s->size);
   int found = 0;
-  while (foresee_move(s, f) == COMPLETE) {
-    const int next = f->moves <= moves && found < most ? foresee_next(s, f) : -1;
+  while (f->moves < moves && found < most) {
+    if (foresee_move(s, f) != COMPLETE)
+      return -1;
+    const int next = foresee_next(s, f);
     if (next < 0)
-      return found;
+      break;
     f->gone[next] = 1;
     if (z->row[z->pool[next]] < 0)
       list[found++] = z->pool[next];
@@ -161,7 +163,7 @@ static int look_ahead(struct state *s, struct foresight *f, int *list, int most)
     for (ptrdiff_t j = 0; j < m; j++)
       z->rest[j] -= z->inverse[at] * c[j] * c[j];
   }
-  return -1;
+  return found;
 }
 
 /* Into the pool the columns that would have lowered the training error most before the move under

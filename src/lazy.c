@@ -102,15 +102,21 @@ static double rounding_of(const struct state *s) {
 }
 
 /* v := G v = v - QQ'v - sum_l kappa_l c_l (c_l'v); the c are not orthogonal. O(m (size + q)). */
-static void project(const struct state *s, double *v) {
+static void project(struct state *s, double *v) {
   const struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m;
-  lanes->dots(m, v, s->size, z->c, m, z->f);
-  for (int l = 0; l < s->size; l++)
+  const int size = s->size, first = 0;
+#ifdef _OPENMP
+  const int threads = s->host->threads;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && size * m > SHARED)
+#endif
+  for (int l = 0; l < size; l += 4) /* as dots() takes them */
+    lanes->dots(m, v, smaller(4, size - l), z->c + l * m, m, z->f + l);
+  for (int l = 0; l < size; l++)
     z->f[l] *= z->inverse[l];
   for (ptrdiff_t l = 0; l < s->pb->q; l++)
     lanes->shift(m, v, lanes->dot(m, s->pb->Q + l * m, v), s->pb->Q + l * m);
-  lanes->shift_all(m, v, s->size, z->c, m, z->f);
+  take_out(s, &v, &first, 1, size);
 }
 
 static void project_w(struct state *s) {
@@ -227,7 +233,7 @@ static double reach2_of(const struct state *s, ptrdiff_t i, double square, doubl
 
 /* So many rows of products, or a few more, as go with those of w in one reading without waste. */
 static int whole_tiles(const struct state *s, ptrdiff_t rows) {
-  const ptrdiff_t L = s->pb->L, all = (rows + L + TILE - 1) / TILE * TILE;
+  const ptrdiff_t L = s->pb->L, all = (rows + L + SIDES - 1) / SIDES * SIDES;
   return (int)larger(LEAST_BATCH, smaller(BATCH, all) - L);
 }
 

@@ -8,7 +8,7 @@
 enum {
   BATCH = 32, /* rows of products made in one reading, at most and at least */
   LEAST_BATCH = 4,
-  TILE = 4,        /* products come in tiles of so many rows */
+  SIDES = 4,       /* products come in tiles of so many rows */
   LEAST_POOL = 32, /* candidates among which the next selections are foreseen */
   MOST_POOL = 512,
   CHUNK = 8,        /* candidates scored together, whatever the number of threads */
