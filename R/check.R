@@ -140,8 +140,9 @@ problem_arguments <- c("weights", "adjust", "intercept", "standardize")
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
+  threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
-  problem <- as_problem(x, y, ..., data = data)
+  problem <- as_problem(x, y, ..., data = data, threads = threads)
   # as_problem() saw the fitter's name for the response; the user's expression is one call up
   if (problem$response == "y") {
     problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))

@@ -159,6 +159,10 @@ check_folds <- function(folds, m) {
   if (nrow(folds$ids) != m) {
     stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
   }
+  counted_from_1 <- function(ids) isTRUE(all(tabulate(ids) > 0L) && all(ids > 0L))
+  if (!is.integer(folds$ids) || !all(apply(folds$ids, 2L, counted_from_1))) {
+    stop_input("`folds$ids` must be integers that count folds from 1, none of them empty")
+  }
   folds
 }
 
@@ -238,13 +242,12 @@ print.sparsels_folds <- function(x, ...) {
 # Q_rest'Q_rest = I - Q_H'Q_H is singular when an eigenvalue of Q_H'Q_H is 1.
 fold_basis_check <- function(problem, folds) {
   for (repetition in seq_len(ncol(folds$ids))) {
-    sets <- split(seq_len(nrow(folds$ids)), folds$ids[, repetition])
-    check_estimable(problem, sets, paste("fold", names(sets)))
+    check_estimable(problem, split(seq_len(nrow(folds$ids)), folds$ids[, repetition]), "fold")
   }
 }
 
-# the same for any sets of rows, which are called `names`
-check_estimable <- function(problem, sets, names = rep("these rows", length(sets))) {
+# the same for any sets of rows, named or not, of which one is called `what`
+check_estimable <- function(problem, sets, what = "these rows") {
   if (ncol(problem$z) == problem$intercept) return(invisible())
   basis <- covariate_basis(problem)
   leverage <- rowSums(basis^2)
@@ -252,7 +255,7 @@ check_estimable <- function(problem, sets, names = rep("these rows", length(sets
   held <- vapply(sets, function(rows) sum(leverage[rows]), 0)
   for (set in which(held > 1 - 1e-10)) {
     if (held_share(sets[[set]], basis) > 1 - 1e-10) {
-      stop_lost_rows(problem, sets[[set]], names[set])
+      stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "))
     }
   }
 }

@@ -166,21 +166,10 @@ greedy_path <- function(problem, control, lambda, given = integer(), lazy = ncol
       20L * control$k + 100L,
     search = searches[[control$search]], criterion = control$criterion$code, given = given - 1L,
     classes = problem$task != "regression", lazy = lazy,
-    folds = pack_folds(control$folds), threads = control$threads,
+    folds = control$folds, threads = control$threads,
     judge = control$criterion$judge, progress = bar
   ))
   unpack_path(answer, problem, control, lambda)
-}
-
-# Rows of each partition fold by fold, counted from 0, and where the folds start.
-pack_folds <- function(folds) {
-  sizes <- apply(folds$ids, 2L, tabulate, simplify = FALSE)
-  list(
-    loo = as.integer(folds$loo),
-    order = as.integer(apply(folds$ids, 2L, order)) - 1L,
-    count = lengths(sizes),
-    start = as.integer(unlist(lapply(sizes, function(size) c(0, cumsum(size)))))
-  )
 }
 
 unpack_path <- function(answer, problem, control, lambda) {
@@ -193,12 +182,12 @@ unpack_path <- function(answer, problem, control, lambda) {
   feature <- answer$feature[keep] + 1L
   size <- answer$size[keep]
   value <- criterion_value(control$criterion, answer$loss[keep])
-  path <- data.frame(
+  path <- list2DF(list(
     step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
     feature = replace(feature, 1L, NA), name = c(NA, problem$names[feature[-1L]]), size = size,
     criterion = value, se = replace(answer$se[keep], is.nan(answer$se[keep]), NA),
     squared = answer$squared[keep]
-  )
+  ))
   if (problem$task != "regression") path$error <- answer$error[keep]
   list(
     lambda = lambda, status = statuses[status + 1L], path = path, size = answer$ends[3L],

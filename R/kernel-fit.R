@@ -255,7 +255,7 @@ pairs_left_out <- function(problem, scored, hold_out) {
   pairs <- expand.grid(up = which(problem$y > 0), down = which(problem$y < 0))
   if (!nrow(pairs)) stop_input("`criterion = \"auc\"` needs rows of both classes to score")
   both <- rbind(pairs$up, pairs$down)
-  score <- as.vector(problem$y[both, ]) - hold_out(split(scored[both], col(both)))
+  score <- as.vector(problem$y[both, ]) - hold_out(unname(split(scored[both], col(both))))
   ahead <- score[c(TRUE, FALSE), 1L, ] - score[c(FALSE, TRUE), 1L, ]
   weight <- problem$weights[pairs$up] * problem$weights[pairs$down]
   right <- (ahead > score_tie) + (abs(ahead) <= score_tie) / 2

@@ -50,6 +50,8 @@
 #'   out of `.` in the formula `x`.
 #' @param intercept Whether every model has an unpenalised intercept.
 #' @param standardize Whether columns are brought to unit scale, see Details.
+#' @param threads Number of OpenMP threads over the columns of a dense matrix, which are read to
+#'   be measured. A fitter gives its own. Results are the same for any number.
 #'
 #' @return A list of class `sparsels_problem` with, for m rows, n columns, L outputs and q
 #'   covariates: `x` (m x n, a matrix of doubles, integers or logicals just as it was given), `y`
@@ -74,8 +76,8 @@
 #' pb[1:8, c("gene1", "gene4")]
 #' @export
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, adjust = NULL,
-                       intercept = TRUE, standardize = TRUE) {
-  check_dots(..., known = c("x", "y", "data", problem_arguments))
+                       intercept = TRUE, standardize = TRUE, threads = 1) {
+  check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   UseMethod("as_problem")
 }
 
@@ -152,7 +154,7 @@ need_package <- function(package) {
 }
 
 #' @export
-as_problem.sparsels_problem <- function(x, y = NULL, ...) {
+as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
   if (length(given)) {
@@ -176,12 +178,13 @@ drop_hint <- function(x) {
 
 # The one constructor -----------------------------------------------------------------------------
 
-new_problem <- function(x, y, response, ..., row_names = rownames(x),
+new_problem <- function(x, y, response, ..., threads = 1, row_names = rownames(x),
                         called = c(x = "x", y = "y")) {
+  check_count(threads, "threads")
   check_size(x, called[["x"]])
   check_names(colnames(x), called[["x"]])
   problem <- response_side(nrow(x), y, response, ..., row_names = row_names, called = called)
-  problem <- put_columns(problem, x, called[["x"]])
+  problem <- put_columns(problem, x, called[["x"]], threads)
   if (!any(problem$usable)) {
     stop_input(sprintf("every column of `%s` is constant or explained by the covariates",
                        called[["x"]]))
@@ -207,11 +210,11 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem
 }
 
-put_columns <- function(problem, x, called = "x") {
+put_columns <- function(problem, x, called = "x", threads = 1L) {
   problem$x <- x
   problem$named <- !is.null(colnames(x))
   problem$names <- if (problem$named) colnames(x) else paste0("V", seq_len(ncol(x)))
-  measure_columns(problem, called)
+  measure_columns(problem, called, threads)
 }
 
 # x -----------------------------------------------------------------------------------------------
@@ -266,7 +269,7 @@ check_finite <- function(x, called) {
 
 # a sum of squares tells a column with such a value (or one too large to square) without a copy of x
 dense_not_finite <- function(x) {
-  squares <- .Call(C_column_moments, x, rep(1, nrow(x)), FALSE)$squares
+  squares <- .Call(C_column_moments, x, rep(1, nrow(x)), FALSE, 1L)$squares
   columns <- which(!is.finite(squares))
   rows <- lapply(columns, function(j) which(!is.finite(x[, j])))
   columns <- columns[lengths(rows) > 0L]
@@ -466,8 +469,8 @@ stop_aliased <- function(decomposed, z, where = "") {
 # Centre, scale, usable ---------------------------------------------------------------------------
 
 # sums of squares tell values that are not finite, too, in the one pass over x
-measure_columns <- function(problem, called = "x") {
-  moments <- column_moments(problem$x, problem$weights, problem$intercept)
+measure_columns <- function(problem, called = "x", threads = 1L) {
+  moments <- column_moments(problem$x, problem$weights, problem$intercept, threads)
   if (!all(is.finite(moments$squares))) {
     check_finite(problem$x, called)
     first <- which(!is.finite(moments$squares))[1L]
@@ -485,9 +488,9 @@ measure_columns <- function(problem, called = "x") {
 }
 
 # weighted mean (0 without intercept) and weighted sum of squares about it
-column_moments <- function(x, w, intercept) {
+column_moments <- function(x, w, intercept, threads = 1L) {
   if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept))
-  .Call(C_column_moments, x, w, intercept)
+  .Call(C_column_moments, x, w, intercept, threads)
 }
 
 sparse_moments <- function(x, w, intercept) {

@@ -74,8 +74,8 @@ new_sparse_fit <- function(method, problem, paths, control, call, to_user = user
     method = method, path = best$path, coefficients = to_user(problem, best$models),
     size = best$size, held_out = best$held_out, fitted = best$fitted,
     lambda = best$lambda, lambda_rule = control$lambda_rule,
-    lambda_table = data.frame(lambda = vapply(paths, `[[`, 0, "lambda"),
-                              size = vapply(paths, `[[`, 0L, "size"), criterion = value),
+    lambda_table = list2DF(list(lambda = vapply(paths, `[[`, 0, "lambda"),
+                                size = vapply(paths, `[[`, 0L, "size"), criterion = value)),
     criterion = control$criterion[c("name", "higher", "label")], folds = control$folds,
     alternatives = best$alternatives, work = best$work, status = paths[[length(paths)]]$status,
     control = control[setdiff(names(control), c("criterion", "folds", "lambda_rule"))],
@@ -98,7 +98,7 @@ user_coefficients <- function(problem, models) {
   used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
   on_covariates <- covariate_solver(problem)
   of_y <- on_covariates(problem$y)
-  of_x <- on_covariates(problem$x[, used, drop = FALSE])
+  of_x <- on_covariates(problem$x, used)
   name_models(problem, lapply(models, function(model) {
     if (is.null(model)) return(NULL)
     model$beta <- model$beta / problem$scale[model$features]
@@ -110,22 +110,24 @@ user_coefficients <- function(problem, models) {
 
 # Models on the user's scale as a fit holds them.
 name_models <- function(problem, models) {
+  covariates <- colnames(problem$z)
+  outputs <- colnames(problem$y)
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
-    dimnames(model$covariates) <- list(colnames(problem$z), colnames(problem$y))
-    dimnames(model$beta) <- list(problem$names[model$features], colnames(problem$y))
+    dimnames(model$covariates) <- list(covariates, outputs)
+    dimnames(model$beta) <- list(problem$names[model$features], outputs)
     c(model[c("features", "beta", "covariates")], step = model$row - 1L)
   })
 }
 
-# A function of columns (m x any): their weighted least-squares coefficients on the covariates.
+# A function of columns of x (m x any): their weighted least-squares coefficients on the covariates.
 covariate_solver <- function(problem) {
   root_w <- sqrt(problem$weights)
   decomposed <- qr(root_w * problem$z, tol = 1e-10)
-  function(columns) {
-    if (!ncol(problem$z)) return(matrix(0, 0L, ncol(columns)))
-    projected <- as.matrix(Matrix::crossprod(qr.Q(decomposed), root_w * columns))
-    backsolve(qr.R(decomposed), projected)
+  function(x, columns = seq_len(ncol(x))) {
+    if (!ncol(problem$z)) return(matrix(0, 0L, length(columns)))
+    weighted <- root_w * x[, columns, drop = FALSE]
+    backsolve(qr.R(decomposed), as.matrix(Matrix::crossprod(qr.Q(decomposed), weighted)))
   }
 }
 

@@ -105,7 +105,7 @@ static int foresee_next(struct state *s, struct foresight *f) {
   for (int p = next; p >= 0 && tries > 1 && count < tries; p = foresee_best(s, f)) {
     foresee_column(s, f, p);
     const double e =
-        lanes->score(m, L, z->c + at * m, z->a, z->rest, z->inverse[at], z->gamma + at * L);
+        lanes->score(m, L, z->c + at * m, z->a, z->d, z->inverse[at], z->gamma + at * L);
     if (e < best) {
       best = e;
       next = p;
@@ -136,7 +136,7 @@ static struct foresight start_foresight(struct state *s, int count) {
       f.g[l + p * L] = z->at.g[z->pool[p] + l * n];
   }
   memcpy(z->a, s->a, (size_t)(m * L) * sizeof(double));
-  memcpy(z->rest, s->d, (size_t)m * sizeof(double));
+  memcpy(z->d, s->d, (size_t)m * sizeof(double));
   return f;
 }
 
@@ -160,8 +160,7 @@ static int look_ahead(struct state *s, struct foresight *f, int *list, int most)
     const double *c = z->c + at * m;
     for (ptrdiff_t l = 0; l < L; l++)
       lanes->shift(m, z->a + l * m, z->gamma[l + at * L], c);
-    for (ptrdiff_t j = 0; j < m; j++)
-      z->rest[j] -= z->inverse[at] * c[j] * c[j];
+    lanes->shift_squares(m, z->d, z->inverse[at], c);
   }
   return found;
 }

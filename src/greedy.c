@@ -398,9 +398,7 @@ static void commit(struct state *s, ptrdiff_t b) {
     commit_partition(s, s->part + r);
   for (ptrdiff_t l = 0; l < L; l++)
     lanes->shift(m, s->a + l * m, s->t_b[l] / s->kappa_b, s->c_b);
-  const double inverse = 1 / s->kappa_b;
-  for (ptrdiff_t j = 0; j < m; j++)
-    s->d[j] -= s->c_b[j] * s->c_b[j] * inverse;
+  lanes->shift_squares(m, s->d, 1 / s->kappa_b, s->c_b);
   for (int n = 0; n < s->negatives; n++)
     for (int p = 0; p < s->positives; p++)
       s->pairs[p + (ptrdiff_t)n * s->positives] -=

@@ -131,9 +131,6 @@ void lazy_coefficients(const struct state *s, double *beta, ptrdiff_t ld);
 
 /* ---- products.c ---- */
 
-/* out (m) := root_w (x_i - centre_i) inv_scale_i, the covariates still in it. */
-void centred_column(const struct problem *pb, ptrdiff_t i, double *out);
-
 /* What column_products() makes of x, for the columns listed, each but once */
 struct reading {
   const struct problem *pb;

@@ -101,12 +101,29 @@ static struct problem unpack_problem(SEXP problem) {
       .response = REAL(field(problem, "response"))};
 }
 
+/* Rows fold by fold; ids (m x repeats) count folds from 1. */
 static struct folds unpack_folds(SEXP folds) {
-  return (struct folds){.loo = int_field(folds, "loo"),
-      .repeats = length(field(folds, "count")),
-      .order = INTEGER(field(folds, "order")),
-      .count = INTEGER(field(folds, "count")),
-      .start = INTEGER(field(folds, "start"))};
+  SEXP ids = field(folds, "ids");
+  const int m = nrows(ids), repeats = ncols(ids);
+  int *order = (int *)R_alloc((size_t)m * (size_t)repeats, sizeof(int));
+  int *start = (int *)R_alloc(((size_t)m + 1) * (size_t)repeats, sizeof(int));
+  int *count = (int *)R_alloc((size_t)repeats, sizeof(int));
+  const struct folds out = {int_field(folds, "loo"), repeats, order, count, start};
+  for (int r = 0; r < repeats; r++, order += m) {
+    const int *id = INTEGER(ids) + (ptrdiff_t)r * m;
+    count[r] = 0;
+    for (int j = 0; j < m; j++)
+      count[r] = id[j] > count[r] ? id[j] : count[r];
+    memset(start, 0, ((size_t)count[r] + 1) * sizeof(int));
+    for (int j = 0; j < m; j++)
+      start[id[j] - 1]++;
+    for (int f = 0; f < count[r]; f++)
+      start[f + 1] += start[f];
+    for (int j = m; j-- > 0;) /* ends of folds become starts */
+      order[--start[id[j] - 1]] = j;
+    start += count[r] + 1;
+  }
+  return out;
 }
 
 /* ---- host: interrupts, progress, the user's criterion, threads ---- */
@@ -148,6 +165,16 @@ static int host_stop(struct host *host, double done, double total) {
   return lent->stopped;
 }
 
+static void look_for_keys(void *nothing) {
+  (void)nothing;
+  R_CheckUserInterrupt();
+}
+
+/* Whether Ctrl-C came since R was last asked: what a kernel has would be lost if R saw it first. */
+static int stopped_after_all(const struct lent *lent) {
+  return lent->stopped || !R_ToplevelExec(look_for_keys, NULL);
+}
+
 static SEXP evaluate(void *call) {
   return eval(call, R_BaseEnv);
 }
@@ -185,10 +212,14 @@ static int process(void) {
 }
 
 /* A forked child gets one thread: OpenMP's pool does not survive fork(). */
+static int threads_here(SEXP threads) {
+  return process() == loaded_in ? asInteger(threads) : 1;
+}
+
 static struct host make_host(struct lent *lent, SEXP control, size_t residual_length) {
   *lent = (struct lent){.progress = field(control, "progress"), .judge = field(control, "judge")};
   lent->asked = seconds();
-  return (struct host){.threads = process() == loaded_in ? int_field(control, "threads") : 1,
+  return (struct host){.threads = threads_here(field(control, "threads")),
       .stop = host_stop,
       .judge = host_judge,
       .residual_length = residual_length,
@@ -255,8 +286,10 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
   struct host host = make_host(&lent, control, mL);
   void *work;
   SEXP room = PROTECT(take_room(greedy_work(&pb, &folds, &ctl, host.threads), &work));
-  const enum status status = greedy_rls(&pb, &folds, &ctl, &host, work, &result);
+  enum status status = greedy_rls(&pb, &folds, &ctl, &host, work, &result);
   release(room);
+  if (status != NOT_POSITIVE && stopped_after_all(&lent))
+    status = INTERRUPTED;
   int *ends = int_answer(out, 13, "ends", 3);
   ends[0] = (int)status;
   ends[1] = result.moves;
@@ -420,14 +453,16 @@ static SEXP C_best_subset(SEXP terms, SEXP control) {
   return out;
 }
 
-static SEXP C_column_moments(SEXP x, SEXP w, SEXP centred) {
+static SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP threads) {
   const ptrdiff_t m = nrows(x), n = ncols(x);
+  const int woken = threads_here(threads);
   const struct matrix values = unpack_matrix(x);
   SEXP out = PROTECT(named_list(2));
   double *centre = real_answer(out, 0, "centre", (size_t)n);
   double *squares = real_answer(out, 1, "squares", (size_t)n);
-  double *room = (double *)(void *)R_alloc(4 * (size_t)m, sizeof(double));
-  column_moments(m, n, &values, REAL(w), asLogical(centred), room, centre, squares);
+  const ptrdiff_t block = values.whole == NULL ? 0 : 4 * m * woken;
+  double *room = (double *)(void *)R_alloc((size_t)block, sizeof(double));
+  column_moments(m, n, &values, REAL(w), asLogical(centred), woken, room, centre, squares);
   UNPROTECT(1);
   return out;
 }
@@ -709,7 +744,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_cross_columns, 2),
     ENTRY(C_best_subset, 2),
     ENTRY(C_l1_path, 2),
-    ENTRY(C_column_moments, 3),
+    ENTRY(C_column_moments, 4),
     ENTRY(C_asymmetry, 3),
     ENTRY(C_safe_bounds, 2),
     ENTRY(C_safe_reach, 2),

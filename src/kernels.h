@@ -61,15 +61,18 @@ enum status {
 
 /* ---- problem.c ---- */
 
-/* out (m) := working column j: the residual on Q of root_w * (x_j - centre_j) * inv_scale_j. O(m
- * q). */
+/* out (m) := root_w (x_j - centre_j) inv_scale_j, the covariates still in it. O(m). */
+void centred_column(const struct problem *pb, ptrdiff_t j, double *out);
+
+/* out (m) := working column j: what Q leaves of that. O(m q). */
 void working_column(const struct problem *pb, ptrdiff_t j, double *out);
 
 /* centre (n) := weighted means of the columns of a dense x (m x n), 0 unless `centred`; squares (n)
    := their weighted sums of squares about it. A value that is not finite leaves squares not finite,
-   and so does INT_MIN among integers, which stands for none. room: 4 m. O(mn). */
+   and so does INT_MIN among integers, which stands for none. room: of integers 4 m for each thread.
+   O(mn). */
 void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const double *w, int centred,
-    double *room, double *centre, double *squares);
+    int threads, double *room, double *centre, double *squares);
 
 /* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
    share * root_i * root_j, -1 when there is none. O(n^2). */

@@ -41,6 +41,12 @@ TARGET static void NAME(shift)(ptrdiff_t m, double *x, double f, const double *c
     x[j] -= f * c[j];
 }
 
+TARGET static void NAME(shift_squares)(ptrdiff_t m, double *x, double f, const double *c) {
+  LANES
+  for (ptrdiff_t j = 0; j < m; j++)
+    x[j] -= f * (c[j] * c[j]);
+}
+
 /* Four columns at a time, so that x is read and written once for all four. */
 TARGET static void NAME(shift_all)(
     ptrdiff_t m, double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, const double *f) {
@@ -120,6 +126,31 @@ TARGET static double NAME(weigh)(ptrdiff_t m, const double *a, const double *d, 
     const double inverse = 1 / d[j], r = a[j] * inverse;
     w[j] = r * inverse;
     sum += r * r;
+  }
+  return sum;
+}
+
+TARGET static struct shares NAME(shares)(
+    ptrdiff_t m, const double *w, const double *w0, const double *a) {
+  double ww0 = 0, wa = 0, w0w0 = 0, w0a = 0, aa = 0;
+  LANES_SUM(ww0, wa, w0w0, w0a, aa)
+  for (ptrdiff_t j = 0; j < m; j++) {
+    ww0 += w[j] * w0[j];
+    wa += w[j] * a[j];
+    w0w0 += w0[j] * w0[j];
+    w0a += w0[j] * a[j];
+    aa += a[j] * a[j];
+  }
+  return (struct shares){ww0, wa, w0w0, w0a, aa};
+}
+
+TARGET static double NAME(rest)(
+    ptrdiff_t m, const double *w, double f, const double *w0, double g, const double *a) {
+  double sum = 0;
+  LANES_SUM(sum)
+  for (ptrdiff_t j = 0; j < m; j++) {
+    const double left = w[j] - f * w0[j] - g * a[j];
+    sum += left * left;
   }
   return sum;
 }
@@ -527,12 +558,15 @@ TARGET static void NAME(outlook_bounds)(
 static const struct lanes NAME(set) = {.width = WIDTH,
     .dot = NAME(dot),
     .shift = NAME(shift),
+    .shift_squares = NAME(shift_squares),
     .shift_all = NAME(shift_all),
     .dots = NAME(dots),
     .centred_dot = NAME(centred_dot),
     .largest = NAME(largest),
     .quotient = NAME(quotient),
     .weigh = NAME(weigh),
+    .shares = NAME(shares),
+    .rest = NAME(rest),
     .losses = NAME(losses),
     .centred_square = NAME(centred_square),
     .moments = NAME(moments),

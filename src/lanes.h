@@ -14,6 +14,10 @@ struct loss_sums {
   double sum, spread;
 };
 
+struct shares {
+  double ww0, wa, w0w0, w0a, aa;
+};
+
 struct pair_dots {
   double gc, gq;
 };
@@ -90,6 +94,9 @@ struct lanes {
   /* x := x - f c */
   void (*shift)(ptrdiff_t m, double *x, double f, const double *c);
 
+  /* x := x - f c^2, entry by entry */
+  void (*shift_squares)(ptrdiff_t m, double *x, double f, const double *c);
+
   /* x := x - C f, C (m x k) with columns ld apart */
   void (*shift_all)(
       ptrdiff_t m, double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, const double *f);
@@ -109,6 +116,13 @@ struct lanes {
 
   /* w := a / d^2, entry by entry; returns the sum of (a_j / d_j)^2 */
   double (*weigh)(ptrdiff_t m, const double *a, const double *d, double *w);
+
+  /* The products of w, w0 and a with w0 and a. */
+  struct shares (*shares)(ptrdiff_t m, const double *w, const double *w0, const double *a);
+
+  /* sum_j (w_j - f w0_j - g a_j)^2 */
+  double (*rest)(
+      ptrdiff_t m, const double *w, double f, const double *w0, double g, const double *a);
 
   /* Of e_j = sum_l r_jl^2 / L, r is m x L: sum_j w_j^2 e_j and sum_j w_j^2 (e_j - centre)^2 */
   struct loss_sums (*losses)(

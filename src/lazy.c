@@ -66,8 +66,8 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
       .w = doubles(room, m * L),
       .w_ref = doubles(room, m * L),
       .Gw = doubles(room, m * L),
-      .rest = doubles(room, m),
       .a = doubles(room, m * L),
+      .d = doubles(room, m),
       .theta0 = doubles(room, L),
       .theta1 = doubles(room, L),
       .left = doubles(room, L),
@@ -168,23 +168,19 @@ static void split_w(struct state *s) {
   lazy_coefficients(s, z->beta, s->control->k);
   for (ptrdiff_t l = 0; l < s->pb->L; l++) {
     const double *w = z->w + l * m, *ref = z->w_ref + l * m, *a = s->a + l * m;
+    const struct shares of = lanes->shares(m, w, ref, a);
     double theta0 = 1, theta1 = 0, left = 0;
-    const double rr = lanes->dot(m, ref, ref), aa = lanes->dot(m, a, a);
     if (!z->fresh) {
-      const double ra = lanes->dot(m, ref, a), rw = lanes->dot(m, ref, w);
-      const double det = rr * aa - ra * ra, aw = lanes->dot(m, a, w);
-      const int apart = det > 1e-10 * rr * aa;
-      theta0 = apart ? (rw * aa - aw * ra) / det : rr > 0 ? rw / rr : 0;
-      theta1 = apart ? (aw * rr - rw * ra) / det : 0;
-      memcpy(z->rest, w, (size_t)m * sizeof(double));
-      lanes->shift(m, z->rest, theta0, ref);
-      lanes->shift(m, z->rest, theta1, a);
-      left = sqrt(lanes->dot(m, z->rest, z->rest) + theta1 * theta1 * kept_of_a(s, l));
+      const double det = of.w0w0 * of.aa - of.w0a * of.w0a;
+      const int apart = det > 1e-10 * of.w0w0 * of.aa;
+      theta0 = apart ? (of.ww0 * of.aa - of.wa * of.w0a) / det : of.w0w0 > 0 ? of.ww0 / of.w0w0 : 0;
+      theta1 = apart ? (of.wa * of.w0w0 - of.ww0 * of.w0a) / det : 0;
+      left = sqrt(lanes->rest(m, w, theta0, ref, theta1, a) + theta1 * theta1 * kept_of_a(s, l));
     }
     z->theta0[l] = theta0;
     z->theta1[l] = theta1;
     z->left[l] = left;
-    z->w_norm += fabs(theta0) * sqrt(rr) + fabs(theta1) * sqrt(aa) + left;
+    z->w_norm += fabs(theta0) * sqrt(of.w0w0) + fabs(theta1) * sqrt(of.aa) + left;
   }
 }
 
@@ -347,7 +343,7 @@ static void place_column(struct state *s, int i, const int *list, int count) {
 
 void take_out(struct state *s, double *const *x, const int *from, int count, int to) {
   const struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, k = s->control->k, rows = 1024;
+  const ptrdiff_t m = s->pb->m, k = s->control->k, rows = 512;
   ptrdiff_t moves = 0;
   for (int p = 0; p < count; p++)
     moves += to - from[p];
@@ -384,19 +380,26 @@ static void make_chunk(struct state *s, const int *list, int count) {
   struct lazy *z = s->lazy;
   const ptrdiff_t k = s->control->k;
   double *x[CHUNK];
-  int from[CHUNK];
+  int from[CHUNK], fresh[CHUNK], fresh_count = 0;
   for (int p = 0; p < count; p++) {
     const int i = list[p];
     x[p] = column(s, i);
     if (z->version[i] < 0) {
-      working_column(s->pb, i, x[p]);
-      s->out->work.columns_read++;
+      fresh[fresh_count++] = i;
       z->version[i] = 0;
     }
     from[p] = z->version[i];
     for (int l = from[p]; l < z->moves; l++)
       z->f[l + p * k] = z->inverse[l] * z->W[l][i];
   }
+#ifdef _OPENMP
+  const int threads = s->host->threads;
+#pragma omp parallel for num_threads(threads)                                                      \
+    schedule(static) if (threads > 1 && 4 * s->pb->m * (fresh_count - 1) > SHARED)
+#endif
+  for (int p = 0; p < fresh_count; p++)
+    working_column(s->pb, fresh[p], column(s, fresh[p]));
+  s->out->work.columns_read += fresh_count;
   take_out(s, x, from, count, z->moves);
   for (int p = 0; p < count; p++)
     z->version[list[p]] = z->moves;

@@ -47,8 +47,7 @@ struct lazy {
 
   /* rows */
   double *w, *w_ref, *Gw;         /* m x L */
-  double *rest;                   /* m */
-  double *a;                      /* m x L, foreseen */
+  double *a, *d;                  /* m x L and m, foreseen */
   double *theta0, *theta1, *left; /* L each, w = theta0 w_ref + theta1 a + what is left */
   double P, largest_d, explained, w_norm, drift; /* explained: what there is to explain */
   double inverse2; /* squares of the entries of the inverse of X_S'X_S + lambda I, their sum */

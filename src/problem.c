@@ -5,12 +5,27 @@
 #include <limits.h>
 #include <math.h>
 
+void centred_column(const struct problem *pb, ptrdiff_t j, double *out) {
+  const ptrdiff_t m = pb->m;
+  const struct matrix *x = &pb->x;
+  const double centre = pb->centre[j], f = pb->inv_scale[j], *w = pb->root_w;
+  if (x->whole != NULL) {
+    lanes->centred_whole(m, out, x->whole + j * m, centre, f, w);
+    return;
+  }
+  if (x->p == NULL) {
+    lanes->centred(m, out, x->x + j * m, centre, f, w);
+    return;
+  }
+  for (ptrdiff_t r = 0; r < m; r++)
+    out[r] = -f * w[r] * centre;
+  for (int k = x->p[j]; k < x->p[j + 1]; k++)
+    out[x->i[k]] = f * w[x->i[k]] * (x->x[k] - centre);
+}
+
 void working_column(const struct problem *pb, ptrdiff_t j, double *out) {
   const ptrdiff_t m = pb->m;
-  const double centre = pb->centre[j], inv_scale = pb->inv_scale[j];
-  gather_column(&pb->x, m, j, out);
-  for (ptrdiff_t r = 0; r < m; r++)
-    out[r] = pb->root_w[r] * (out[r] - centre) * inv_scale;
+  centred_column(pb, j, out);
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     const double *q = pb->Q + l * m;
     lanes->shift(m, out, lanes->dot(m, q, out), q);
@@ -43,26 +58,39 @@ static void four_moments(ptrdiff_t m, const double *const *x, const double *w, d
   }
 }
 
-void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const double *w, int centred,
-    double *room, double *centre, double *squares) {
-  double weights = 0;
-  for (ptrdiff_t r = 0; r < m; r++)
-    weights += w[r];
-  for (ptrdiff_t from = 0; from < n; from += 4) {
+/* Columns [from, to). */
+static void moments_between(ptrdiff_t m, ptrdiff_t from, ptrdiff_t to, const struct matrix *x,
+    const double *w, double weights, int centred, double *room, double *centre, double *squares) {
+  for (; from < to; from += 4) {
     const double *four[4];
     double c[4] = {0}, square[4];
     for (ptrdiff_t i = 0; i < 4; i++) {
-      const ptrdiff_t j = from + i < n ? from + i : n - 1;
+      const ptrdiff_t j = from + i < to ? from + i : to - 1;
       four[i] = x->whole != NULL ? room + i * m : x->x + j * m;
       if (x->whole != NULL)
         gather_column(x, m, j, room + i * m);
     }
     four_moments(m, four, w, weights, centred, c, square);
-    for (ptrdiff_t j = from; j < from + 4 && j < n; j++) {
+    for (ptrdiff_t j = from; j < from + 4 && j < to; j++) {
       const int lacks = x->whole != NULL && lacks_value(m, x->whole + j * m);
       centre[j] = c[j - from];
       squares[j] = lacks ? NAN : square[j - from];
     }
+  }
+}
+
+void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const double *w, int centred,
+    int threads, double *room, double *centre, double *squares) {
+  double weights = 0;
+  for (ptrdiff_t r = 0; r < m; r++)
+    weights += w[r];
+  const ptrdiff_t own = (n + threads - 1) / threads;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#endif
+  for (int t = 0; t < threads; t++) {
+    const ptrdiff_t from = t * own, to = from + own < n ? from + own : n;
+    moments_between(m, from, to, x, w, weights, centred, room + t * 4 * m, centre, squares);
   }
 }
 

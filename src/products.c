@@ -11,23 +11,6 @@ size_t products_room(const struct problem *pb, ptrdiff_t r, int threads) {
   return (size_t)(turned + own * threads);
 }
 
-void centred_column(const struct problem *pb, ptrdiff_t i, double *out) {
-  const ptrdiff_t m = pb->m;
-  const double centre = pb->centre[i], f = pb->inv_scale[i], *w = pb->root_w;
-  if (pb->x.whole != NULL) {
-    lanes->centred_whole(m, out, pb->x.whole + i * m, centre, f, w);
-    return;
-  }
-  if (pb->x.p == NULL) {
-    lanes->centred(m, out, pb->x.x + i * m, centre, f, w);
-    return;
-  }
-  for (ptrdiff_t j = 0; j < m; j++)
-    out[j] = -f * w[j] * centre;
-  for (int k = pb->x.p[i]; k < pb->x.p[i + 1]; k++)
-    out[pb->x.i[k]] += f * w[pb->x.i[k]] * pb->x.x[k];
-}
-
 /* The tile of columns listed from p on, a block of rows from `row` on; block: room for them. */
 static struct tile tile_at(const struct reading *read, ptrdiff_t p, ptrdiff_t to, ptrdiff_t row,
     ptrdiff_t rows, double *block) {

@@ -31,6 +31,9 @@ test_that("k, lambda, keep, threads, search, progress", {
 })
 
 test_that("folds", {
+  counted_from_0 <- without_2 <- make_folds(6, 3)
+  counted_from_0$ids <- counted_from_0$ids - 1L
+  without_2$ids[without_2$ids == 2L] <- 3L
   expect_snapshot({
     refusal(greedy_rls(x, y, folds = 1))
     refusal(greedy_rls(x, y, folds = 7))
@@ -39,6 +42,8 @@ test_that("folds", {
     refusal(greedy_rls(x, y, folds = c(1, 1, 2, 2, NA, 3)))
     refusal(greedy_rls(x, y, folds = "ten"))
     refusal(greedy_rls(x, y, folds = make_folds(5, "loo")))
+    refusal(greedy_rls(x, y, folds = counted_from_0))
+    refusal(greedy_rls(x, y, folds = without_2))
     refusal(greedy_rls(x, y, adjust = c(0, 0, 0, 0, 1, 1), folds = c(1, 1, 2, 2, 3, 3)))
     refusal(greedy_rls(x, y, adjust = c(0, 0, 0, 0, 0, 1)))
   })

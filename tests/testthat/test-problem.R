@@ -22,6 +22,24 @@ test_that("a problem has the documented fields, centre and scale by hand", {
   expect_identical(pb$response, "classes")
 })
 
+test_that("columns are measured alike on any number of threads", {
+  set.seed(91)
+  for (n in c(1, 2, 3, 5, 11)) {
+    x <- matrix(rpois(7 * n, 5) + seq_len(7), 7)
+    for (values in list(x, x + 0.1)) {
+      pb <- as_problem(values, rnorm(7), weights = 1:7)
+      measured <- c("centre", "scale", "usable")
+      for (threads in 2:3) {
+        again <- as_problem(values, pb$y, weights = 1:7, threads = threads)
+        expect_identical(unclass(again)[measured], unclass(pb)[measured])
+      }
+    }
+  }
+  expect_error(as_problem(x, 1:7, threads = 0), "`threads` must be a whole number",
+               class = "sparsels_error_argument")
+  expect_identical(as_problem(pb, threads = 2), pb)
+})
+
 test_that("centre and scale are weighted, and about zero without intercept", {
   x <- cbind(c(0, 1, 4), c(2, 2, 5))
   w <- c(1, 2, 1)

@@ -59,7 +59,7 @@ static void check_dots(ptrdiff_t m) {
   clear(&pile);
 }
 
-/* Means and spreads: of four columns about their centres, of losses. */
+/* Means and spreads: of four columns about their centres, of losses; sums of products. */
 static void check_moments(ptrdiff_t m) {
   struct pile pile = {.count = 0};
   const double *x = draw(&pile, 4 * m), *w = draw(&pile, m), *centre = draw(&pile, 4);
@@ -88,8 +88,25 @@ static void check_moments(ptrdiff_t m) {
     CHECK_NEAR(got.sum, sum, summed);
     CHECK_NEAR(got.spread, spread, summed);
   }
-  for (ptrdiff_t j = 0; j < m; j++)
+  const double *a = x + m, *b = x + 2 * m;
+  const struct shares got = lanes->shares(m, x, a, b);
+  struct shares truth = {0};
+  double rest = 0;
+  for (ptrdiff_t j = 0; j < m; j++) {
+    truth.ww0 += x[j] * a[j];
+    truth.wa += x[j] * b[j];
+    truth.w0w0 += a[j] * a[j];
+    truth.w0a += a[j] * b[j];
+    truth.aa += b[j] * b[j];
+    rest += pow(x[j] - centre[0] * a[j] - centre[1] * b[j], 2);
     largest = x[j] > largest ? x[j] : largest;
+  }
+  CHECK_NEAR(got.ww0, truth.ww0, summed);
+  CHECK_NEAR(got.wa, truth.wa, summed);
+  CHECK_NEAR(got.w0w0, truth.w0w0, summed);
+  CHECK_NEAR(got.w0a, truth.w0a, summed);
+  CHECK_NEAR(got.aa, truth.aa, summed);
+  CHECK_NEAR(lanes->rest(m, x, centre[0], a, centre[1], b), rest, summed);
   CHECK(lanes->largest(m, x) == largest);
   clear(&pile);
 }
@@ -134,6 +151,10 @@ static void check_updates(ptrdiff_t m) {
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] -= f * c[j];
   CHECK(apart(out, truth, m) <= rounded);
+  lanes->shift_squares(m, out, f, c);
+  for (ptrdiff_t j = 0; j < m; j++)
+    truth[j] -= f * c[j] * c[j];
+  CHECK(apart(out, truth, m) <= 2 * rounded);
   lanes->add_centred(m, out, f, c, centre);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] += f * (c[j] - centre);
