@@ -108,7 +108,7 @@ column_products <- function(problem, r) {
 
 # lengths of the working columns, the covariates taken out; 0 for a column set aside
 working_norms <- function(problem) {
-  own <- column_moments(problem$x, problem$weights, problem$intercept)$squares
+  own <- problem$squares
   norm <- sqrt(own) / problem$scale
   if (ncol(problem$z) > problem$intercept) {
     basis <- covariate_basis(problem)

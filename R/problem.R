@@ -57,7 +57,8 @@
 #'   covariates: `x` (m x n, a matrix of doubles, integers or logicals just as it was given), `y`
 #'   (m x L, coded), `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
 #'   (its name), `weights` (m), `z` (m x q, the covariates, intercept first), `names` and `named`
-#'   (column names, and whether they were given), `row_names`, `centre`, `scale` and `usable` (n),
+#'   (column names, and whether they were given), `row_names`, `centre`, `squares` (weighted sums of
+#'   squares about it), `scale` and `usable` (n),
 #'   `intercept`, `standardize`, and `design` and `adjust_design`, which turn new data into columns.
 #'
 #' @section Errors:
@@ -203,8 +204,9 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem <- structure(list(
     x = NULL, y = coded$y, task = coded$task, levels = coded$levels, response = response,
     weights = check_weights(weights, rows), z = covariates$z, names = NULL, named = NULL,
-    row_names = row_names, centre = NULL, scale = NULL, usable = NULL, intercept = intercept,
-    standardize = standardize, design = design, adjust_design = covariates$design
+    row_names = row_names, centre = NULL, squares = NULL, scale = NULL, usable = NULL,
+    intercept = intercept, standardize = standardize, design = design,
+    adjust_design = covariates$design
   ), class = "sparsels_problem")
   covariate_basis(problem)
   problem
@@ -477,17 +479,17 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
     stop_input(sprintf("`%s` has values too large to square (first: column '%s')", called,
                        problem$names[first]))
   }
-  problem$centre <- moments$centre
-  problem$scale <- rep(1, length(moments$centre))
-  problem$usable <- is_usable(problem, moments)
+  problem[c("centre", "squares")] <- moments
+  problem$scale <- rep(1, ncol(problem))
+  problem$usable <- is_usable(problem)
   if (problem$standardize) {
-    rms <- sqrt(moments$squares / sum(problem$weights))
+    rms <- sqrt(problem$squares / sum(problem$weights))
     problem$scale[problem$usable] <- rms[problem$usable]
   }
   problem
 }
 
-# weighted mean (0 without intercept) and weighted sum of squares about it
+# list(centre: weighted mean, 0 without intercept; squares: weighted sum of squares about it)
 column_moments <- function(x, w, intercept, threads = 1L) {
   if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept))
   .Call(C_column_moments, x, w, intercept, threads)
@@ -522,13 +524,13 @@ column_blocks <- function(rows, columns, values = 1e5) {
 # A column is usable when what the covariates leave of it stands above rounding: 1e-10 of the
 # centred column, and 1e-13 of the column itself, so that 1e6 + noise is usable and a column of 0.1
 # is not.
-is_usable <- function(problem, moments) {
-  own <- sqrt(moments$squares)
-  size <- sqrt(moments$squares + sum(problem$weights) * moments$centre^2)
+is_usable <- function(problem) {
+  own <- sqrt(problem$squares)
+  size <- sqrt(problem$squares + sum(problem$weights) * problem$centre^2)
   residual <- own
   if (ncol(problem$z) > problem$intercept) {
     basis <- covariate_basis(problem, strict = FALSE)
-    doubtful <- which(moments$squares - explained_squares(problem, basis) <= 1e-6 * size^2)
+    doubtful <- which(problem$squares - explained_squares(problem, basis) <= 1e-6 * size^2)
     for (block in column_blocks(nrow(problem$x), length(doubtful))) {
       left <- working_matrix(problem, doubtful[block], basis)
       residual[doubtful[block]] <- sqrt(colSums(left^2))
@@ -559,7 +561,8 @@ working <- function(problem) {
   root_w <- sqrt(problem$weights)
   list(
     x = problem$x, root_w = root_w, centre = problem$centre, inv_scale = 1 / problem$scale,
-    usable = as.integer(problem$usable), q = basis, y = project_out(root_w * problem$y, basis)
+    squares = problem$squares / problem$scale^2, usable = as.integer(problem$usable), q = basis,
+    y = project_out(root_w * problem$y, basis)
   )
 }
 

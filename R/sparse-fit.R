@@ -99,24 +99,24 @@ user_coefficients <- function(problem, models) {
   on_covariates <- covariate_solver(problem)
   of_y <- on_covariates(problem$y)
   of_x <- on_covariates(problem$x, used)
-  name_models(problem, lapply(models, function(model) {
-    if (is.null(model)) return(NULL)
-    model$beta <- model$beta / problem$scale[model$features]
+  name_models(problem, models, function(model) {
+    beta <- model$beta / problem$scale[model$features]
     own <- of_x[, match(model$features, used), drop = FALSE]
-    model$covariates <- of_y - own %*% model$beta
-    model
-  }))
+    list(beta = beta, covariates = of_y - own %*% beta)
+  })
 }
 
-# Models on the user's scale as a fit holds them.
-name_models <- function(problem, models) {
+# Models as a fit holds them. `to_user` takes the coefficients of one to the user's scale.
+name_models <- function(problem, models, to_user = identity) {
   covariates <- colnames(problem$z)
   outputs <- colnames(problem$y)
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
-    dimnames(model$covariates) <- list(covariates, outputs)
-    dimnames(model$beta) <- list(problem$names[model$features], outputs)
-    c(model[c("features", "beta", "covariates")], step = model$row - 1L)
+    own <- to_user(model)
+    dimnames(own$covariates) <- list(covariates, outputs)
+    dimnames(own$beta) <- list(problem$names[model$features], outputs)
+    list(features = model$features, beta = own$beta, covariates = own$covariates,
+         step = model$row - 1L)
   })
 }
 

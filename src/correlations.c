@@ -45,29 +45,10 @@ void predict_rows(
       f[i] += offset;
 }
 
-/* Sum of squares of the working column before it is projected on Q. Of a sparse column the rows
-   that are zero count centre^2 each. */
-static double raw_square(const struct problem *pb, ptrdiff_t j, const double *w, double weights) {
-  const struct matrix *x = &pb->x;
-  const double c = pb->centre[j], inverse = pb->inv_scale[j] * pb->inv_scale[j];
-  if (x->p == NULL)
-    return lanes->centred_square(pb->m, x->x + j * pb->m, c, w) * inverse;
-  double square = 0, zeros = weights;
-  for (int k = x->p[j]; k < x->p[j + 1]; k++) {
-    const double a = x->x[k] - c, own = w[x->i[k]];
-    square += own * a * a;
-    zeros -= own;
-  }
-  return (square + fmax(zeros, 0) * c * c) * inverse;
-}
-
 void column_norms(const struct problem *pb, double *v, double *norm) {
   const double rounding = 1e-14 * (double)pb->m;
-  double weights = 0;
-  for (ptrdiff_t i = 0; i < pb->m; i++)
-    weights += v[i] = pb->root_w[i] * pb->root_w[i];
   for (ptrdiff_t j = 0; j < pb->n; j++)
-    norm[j] = pb->usable[j] ? raw_square(pb, j, v, weights) * (1 + rounding) : 0;
+    norm[j] = pb->usable[j] ? pb->squares[j] * (1 + rounding) : 0;
   /* an intercept explains nothing of a centred column, further covariates do */
   for (ptrdiff_t l = 0; l < pb->q && pb->q > 1; l++) {
     const double sum = weigh_rows(pb, pb->Q + l * pb->m, v);

@@ -49,7 +49,7 @@ static enum status foresee_move(struct state *s, struct foresight *f) {
   z->out[0] = z->products;
   for (int p = 0; p < f->count; p++)
     z->products[z->pool[p]] = 0;
-  if (read_columns(s, z->pool, f->count, 1, NULL) != COMPLETE)
+  if (read_columns(s, z->pool, f->count, 1) != COMPLETE)
     return INTERRUPTED;
   for (int p = 0; p < f->count; p++) {
     v[p] = z->products[z->pool[p]];
@@ -87,7 +87,8 @@ static void foresee_column(struct state *s, const struct foresight *f, int p) {
   memcpy(c, column(s, i), (size_t)m * sizeof(double));
   for (int l = z->moves; l < at; l++)
     z->f[l] = z->inverse[l] * f->v[p + (l - z->moves) * f->count];
-  take_out(s, &c, &z->moves, 1, at);
+  const struct taking taking = {.count = 1, .x = {c}, .from = {z->moves}, .to = at};
+  take_out(s, &taking);
   z->inverse[at] = 1 / f->square[p];
   for (ptrdiff_t l = 0; l < L; l++)
     z->gamma[l + at * L] = z->inverse[at] * f->g[l + p * L];
@@ -105,7 +106,7 @@ static int foresee_next(struct state *s, struct foresight *f) {
   for (int p = next; p >= 0 && tries > 1 && count < tries; p = foresee_best(s, f)) {
     foresee_column(s, f, p);
     const double e =
-        lanes->score(m, L, z->c + at * m, z->a, z->d, z->inverse[at], z->gamma + at * L);
+        lanes->score(m, L, z->c + at * m, z->a, m, z->d, z->inverse[at], z->gamma + at * L);
     if (e < best) {
       best = e;
       next = p;

@@ -138,7 +138,6 @@ struct reading {
   ptrdiff_t count, r;
   const double *const *v; /* r vectors of m, within the span of working columns */
   double *const *out;     /* r times n, out[l][i] += v_l'x_i of working column x_i */
-  double *squares;        /* n, of columns without taking the covariates out of them; or NULL */
   double done, total;     /* for the host */
 };
 

@@ -94,6 +94,7 @@ static struct problem unpack_problem(SEXP problem) {
       .x = unpack_matrix(field(problem, "x")),
       .centre = REAL(field(problem, "centre")),
       .inv_scale = REAL(field(problem, "inv_scale")),
+      .squares = REAL(field(problem, "squares")),
       .usable = INTEGER(field(problem, "usable")),
       .root_w = REAL(field(problem, "root_w")),
       .Q = REAL(Q),

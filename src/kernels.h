@@ -23,6 +23,7 @@ struct problem {
   struct matrix x;
   const double *centre;    /* n */
   const double *inv_scale; /* n */
+  const double *squares;   /* n, of each working column with the covariates still in it, summed */
   const int *usable;       /* n, 0 for a column that is set aside */
   const double *root_w;    /* m, square roots of the case weights */
   const double *Q;         /* m x q, orthonormal basis of the weighted covariates */

@@ -84,7 +84,7 @@ void predict_rows(
     const struct problem *pb, int size, const int *feature, const double *beta, double *f);
 
 /* norm (n) := length of each working column, rounded up; 0 for one that is set aside. v (m) is
-   room. O(mnq) or the nonzeros. */
+   room. O(n); O(mnq) or the nonzeros where there are more covariates than an intercept. */
 void column_norms(const struct problem *pb, double *v, double *norm);
 
 /* How many directions of r have their products kept. */

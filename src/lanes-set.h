@@ -269,11 +269,6 @@ TARGET static double NAME(score)(ptrdiff_t m, ptrdiff_t L, const double *x, cons
   return sum + NAME(across)((const double *)&total);
 }
 
-TARGET static double NAME(score_whole)(ptrdiff_t m, ptrdiff_t L, const double *x, const double *a,
-    const double *d, double beta, const double *alpha) {
-  return NAME(score)(m, L, x, a, m, d, beta, alpha);
-}
-
 TARGET static double NAME(shift_and_score)(ptrdiff_t m, ptrdiff_t L, double *x, double f,
     const double *c, const double *a, const double *d, double beta, const double *alpha) {
   double total = 0;
@@ -573,7 +568,7 @@ static const struct lanes NAME(set) = {.width = WIDTH,
     .add_centred = NAME(add_centred),
     .shift_weighted = NAME(shift_weighted),
     .logistic = NAME(logistic),
-    .score = NAME(score_whole),
+    .score = NAME(score),
     .shift_and_score = NAME(shift_and_score),
     .centred = NAME(centred),
     .centred_whole = NAME(centred_whole),

@@ -147,10 +147,10 @@ struct lanes {
   double (*logistic)(
       ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
 
-  /* The leave-one-out sum of squares of the model that moves column x, a is m x L:
-     sum_jl ((a_jl - alpha_l x_j) / (d_j - beta x_j^2))^2 */
-  double (*score)(ptrdiff_t m, ptrdiff_t L, const double *x, const double *a, const double *d,
-      double beta, const double *alpha);
+  /* The leave-one-out sum of squares of the model that moves column x, a is m x L with columns lda
+     apart: sum_jl ((a_jl - alpha_l x_j) / (d_j - beta x_j^2))^2 */
+  double (*score)(ptrdiff_t m, ptrdiff_t L, const double *x, const double *a, ptrdiff_t lda,
+      const double *d, double beta, const double *alpha);
 
   /* x := x - f c, and that sum for it, in one pass. */
   double (*shift_and_score)(ptrdiff_t m, ptrdiff_t L, double *x, double f, const double *c,

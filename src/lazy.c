@@ -77,6 +77,8 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
       .foreseen = doubles(room, pool * (2 + L + BATCH)),
       .f = doubles(room, k * CHUNK),
       .beta = doubles(room, k * L),
+      .alpha = doubles(room, CHUNK * L),
+      .part = doubles(room, CHUNK * (m / ROWS + 1)),
       .scored = ints(room, n),
       .best = doubles(room, s->control->keep + 1),
       .list = ints(room, n),
@@ -105,7 +107,7 @@ static double rounding_of(const struct state *s) {
 static void project(struct state *s, double *v) {
   const struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m;
-  const int size = s->size, first = 0;
+  const int size = s->size;
 #ifdef _OPENMP
   const int threads = s->host->threads;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && size * m > SHARED)
@@ -116,7 +118,8 @@ static void project(struct state *s, double *v) {
     z->f[l] *= z->inverse[l];
   for (ptrdiff_t l = 0; l < s->pb->q; l++)
     lanes->shift(m, v, lanes->dot(m, s->pb->Q + l * m, v), s->pb->Q + l * m);
-  take_out(s, &v, &first, 1, size);
+  const struct taking taking = {.count = 1, .x = {v}, .to = size};
+  take_out(s, &taking);
 }
 
 static void project_w(struct state *s) {
@@ -194,8 +197,7 @@ ptrdiff_t list_candidates(const struct state *s, int *list) {
   return count;
 }
 
-enum status read_columns(
-    struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r, double *squares) {
+enum status read_columns(struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r) {
   const struct lazy *z = s->lazy;
   const struct reading read = {.pb = s->pb,
       .list = list,
@@ -203,7 +205,6 @@ enum status read_columns(
       .r = r,
       .v = z->v,
       .out = z->out,
-      .squares = squares,
       .done = s->out->moves,
       .total = s->control->k};
   s->out->work.columns_read += (double)count;
@@ -211,20 +212,20 @@ enum status read_columns(
 }
 
 /* The same, with nothing in z->out before. */
-static enum status read_afresh(
-    struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r, double *squares) {
+static enum status read_afresh(struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r) {
   for (ptrdiff_t l = 0; l < r; l++)
     memset(s->lazy->out[l], 0, (size_t)s->pb->n * sizeof(double));
-  return read_columns(s, list, count, r, squares);
+  return read_columns(s, list, count, r);
 }
 
 /* A bound of the squared norm of what is read of a column: rounding in its products is measured by
    it. Of a sparse column the centre is taken out of the products. */
-static double reach2_of(const struct state *s, ptrdiff_t i, double square, double weights) {
-  if (s->pb->x.p == NULL)
-    return square;
-  const double centre = s->pb->centre[i] * s->pb->inv_scale[i];
-  return 4 * (square + centre * centre * weights);
+static double reach2_of(const struct state *s, ptrdiff_t i, double weights) {
+  const struct problem *pb = s->pb;
+  if (pb->x.p == NULL)
+    return pb->squares[i];
+  const double centre = pb->centre[i] * pb->inv_scale[i];
+  return 4 * (pb->squares[i] + centre * centre * weights);
 }
 
 /* So many rows of products, or a few more, as go with those of w in one reading without waste. */
@@ -266,15 +267,15 @@ enum status start_lazy(struct state *s) {
     z->out[2 * L + l] = z->products + l * n;
   }
   const ptrdiff_t count = list_candidates(s, z->list);
-  if (read_afresh(s, z->list, count, 2 * L + q, z->reach2) != COMPLETE)
+  if (read_afresh(s, z->list, count, 2 * L + q) != COMPLETE)
     return INTERRUPTED;
   double weights = 0;
   for (ptrdiff_t j = 0; j < m; j++)
     weights += pb->root_w[j] * pb->root_w[j];
   for (ptrdiff_t p = 0; p < count; p++) {
     const ptrdiff_t i = z->list[p];
-    double square = z->reach2[i];
-    z->reach2[i] = reach2_of(s, i, square, weights);
+    double square = pb->squares[i];
+    z->reach2[i] = reach2_of(s, i, weights);
     for (ptrdiff_t l = 0; l < q; l++)
       square -= z->products[i + l * n] * z->products[i + l * n];
     square = fmax(square, 0);
@@ -341,56 +342,54 @@ static void place_column(struct state *s, int i, const int *list, int count) {
   z->version[i] = -1;
 }
 
-void take_out(struct state *s, double *const *x, const int *from, int count, int to) {
+/* The rows of a block, from `row` on. */
+static void take_out_rows(const struct state *s, const struct taking *taking, ptrdiff_t row) {
   const struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, k = s->control->k, rows = 512;
+  const ptrdiff_t m = s->pb->m, k = s->control->k, rows = smaller(ROWS, m - row);
+  for (int p = 0; p < taking->count; p++) {
+    const int from = taking->from[p];
+    lanes->shift_all(
+        rows, taking->x[p] + row, taking->to - from, z->c + from * m + row, m, z->f + p * k + from);
+  }
+}
+
+/* How many times a move is taken out of a vector. */
+static ptrdiff_t count_moves(const struct taking *taking) {
   ptrdiff_t moves = 0;
-  for (int p = 0; p < count; p++)
-    moves += to - from[p];
+  for (int p = 0; p < taking->count; p++)
+    moves += taking->to - taking->from[p];
+  return moves;
+}
+
+void take_out(struct state *s, const struct taking *taking) {
+  const ptrdiff_t m = s->pb->m, work = count_moves(taking) * m;
 #ifdef _OPENMP
   const int threads = s->host->threads;
-#pragma omp parallel for num_threads(threads)                                                      \
-    schedule(static) if (threads > 1 && moves * m > SHARED)
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && work > SHARED)
 #endif
-  for (ptrdiff_t row = 0; row < m; row += rows)
-    for (int p = 0; p < count; p++)
-      lanes->shift_all(smaller(rows, m - row), x[p] + row, to - from[p], z->c + from[p] * m + row,
-          m, z->f + p * k + from[p]);
-  (void)moves;
+  for (ptrdiff_t row = 0; row < m; row += ROWS)
+    take_out_rows(s, taking, row);
+  (void)work;
 }
 
-/* s_i = x_i'C_i and t_i = x_i'a from the column itself, and the sum of squares. */
-static void score_column(struct state *s, int i, double *scratch) {
-  const struct problem *pb = s->pb;
-  const ptrdiff_t m = pb->m, L = pb->L;
-  const double *C = column(s, i);
-  double *x = scratch, *alpha = scratch + m;
-  centred_column(pb, i, x);
-  s->kappa[i] = s->control->lambda + lanes->dot(m, x, C);
-  s->kappa_ref[i] = s->kappa[i];
-  for (ptrdiff_t l = 0; l < L; l++) {
-    s->t[l + i * L] = lanes->dot(m, x, s->a + l * m);
-    alpha[l] = s->t[l + i * L] / s->kappa[i];
-  }
-  s->lazy->bound[i] = lanes->score(m, L, C, s->a, s->d, 1 / s->kappa[i], alpha);
-}
-
-/* Brings up to CHUNK columns that have a slot as far as W is known. */
-static void make_chunk(struct state *s, const int *list, int count) {
+/* Up to CHUNK columns that have a slot, and what is to be taken out of them to bring them as far as
+   W is known. */
+static struct taking begin_chunk(struct state *s, const int *list, int count) {
   struct lazy *z = s->lazy;
   const ptrdiff_t k = s->control->k;
-  double *x[CHUNK];
-  int from[CHUNK], fresh[CHUNK], fresh_count = 0;
+  struct taking taking = {.count = count, .to = z->moves};
+  int fresh[CHUNK], fresh_count = 0;
   for (int p = 0; p < count; p++) {
     const int i = list[p];
-    x[p] = column(s, i);
+    taking.x[p] = column(s, i);
+    taking.from[p] = z->version[i];
     if (z->version[i] < 0) {
       fresh[fresh_count++] = i;
-      z->version[i] = 0;
+      taking.from[p] = 0;
     }
-    from[p] = z->version[i];
-    for (int l = from[p]; l < z->moves; l++)
+    for (int l = taking.from[p]; l < z->moves; l++)
       z->f[l + p * k] = z->inverse[l] * z->W[l][i];
+    z->version[i] = z->moves;
   }
 #ifdef _OPENMP
   const int threads = s->host->threads;
@@ -400,29 +399,86 @@ static void make_chunk(struct state *s, const int *list, int count) {
   for (int p = 0; p < fresh_count; p++)
     working_column(s->pb, fresh[p], column(s, fresh[p]));
   s->out->work.columns_read += fresh_count;
-  take_out(s, x, from, count, z->moves);
-  for (int p = 0; p < count; p++)
-    z->version[list[p]] = z->moves;
+  return taking;
 }
 
 void make_columns(struct state *s, const int *list, int count) {
   for (int p = 0; p < count; p++)
     place_column(s, list[p], list, count);
-  for (int from = 0; from < count; from += CHUNK)
-    make_chunk(s, list + from, (int)smaller(CHUNK, count - from));
+  for (int from = 0; from < count; from += CHUNK) {
+    const struct taking taking = begin_chunk(s, list + from, (int)smaller(CHUNK, count - from));
+    take_out(s, &taking);
+  }
 }
 
-static void score_columns(struct state *s, const int *list, int count) {
+/* x_i'C_i and x_i'a have lost digits in the recurrences (the guard of pivoted QR). */
+static int digits_lost(const struct state *s, ptrdiff_t i) {
+  const struct lazy *z = s->lazy;
+  return z->at.square[i] < 1e-3 * (s->control->lambda + z->reach2[i]);
+}
+
+/* Both from the columns themselves, which are in hand. */
+static void measure_columns(struct state *s, const int *list, int count) {
+  const struct problem *pb = s->pb;
+  const ptrdiff_t m = pb->m, L = pb->L;
   const int threads = s->host->threads;
-  make_columns(s, list, count);
   s->out->work.columns_read += count;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads)                                                      \
-    schedule(static) if (threads > 1 && count > 1 && 8 * s->pb->m * count > SHARED)
+    schedule(static) if (threads > 1 && 4 * m * (count - 1) > SHARED)
 #endif
   for (int t = 0; t < threads; t++)
-    for (int p = t; p < count; p += threads)
-      score_column(s, list[p], s->scratch + (size_t)t * s->scratch_size);
+    for (int p = t; p < count; p += threads) {
+      const ptrdiff_t i = list[p];
+      double *x = s->scratch + (size_t)t * s->scratch_size;
+      centred_column(pb, i, x);
+      s->lazy->at.square[i] = s->control->lambda + lanes->dot(m, x, column(s, i));
+      for (ptrdiff_t l = 0; l < L; l++)
+        s->lazy->at.g[i + l * pb->n] = lanes->dot(m, x, s->a + l * m);
+    }
+}
+
+/* Those of the columns listed whose digits are lost are measured. */
+static void measure_lost(struct state *s, const int *list, int count) {
+  int lost[CHUNK], lost_count = 0;
+  for (int p = 0; p < count; p++)
+    if (digits_lost(s, list[p]))
+      lost[lost_count++] = list[p];
+  if (lost_count == 0)
+    return;
+  make_columns(s, lost, lost_count);
+  measure_columns(s, lost, lost_count);
+}
+
+/* The sums of squares of up to CHUNK models, each with one more of the columns listed, which are
+   brought up to date and scored a block of rows at a time. */
+static void score_columns(struct state *s, const int *list, int count) {
+  struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, n = s->pb->n;
+  for (int p = 0; p < count; p++)
+    place_column(s, list[p], list, count);
+  measure_lost(s, list, count);
+  for (int p = 0; p < count; p++)
+    for (ptrdiff_t l = 0; l < L; l++)
+      z->alpha[l + p * L] = z->at.g[list[p] + l * n] / z->at.square[list[p]];
+  const struct taking taking = begin_chunk(s, list, count);
+  const ptrdiff_t work = (count_moves(&taking) + 8 * count) * m;
+#ifdef _OPENMP
+  const int threads = s->host->threads;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && work > SHARED)
+#endif
+  for (ptrdiff_t row = 0; row < m; row += ROWS) {
+    take_out_rows(s, &taking, row);
+    for (int p = 0; p < count; p++)
+      z->part[p + row / ROWS * CHUNK] = lanes->score(smaller(ROWS, m - row), L, taking.x[p] + row,
+          s->a + row, m, s->d + row, 1 / z->at.square[list[p]], z->alpha + p * L);
+  }
+  for (int p = 0; p < count; p++) {
+    z->bound[list[p]] = 0;
+    for (ptrdiff_t row = 0; row < m; row += ROWS)
+      z->bound[list[p]] += z->part[p + row / ROWS * CHUNK];
+  }
+  (void)work;
 }
 
 /* ---- rows of products ---- */
@@ -468,7 +524,7 @@ static enum status fetch(struct state *s) {
     z->out[found + l] = z->at.z + l * n;
   }
   z->used = 0;
-  return read_afresh(s, z->list, list_candidates(s, z->list), found + L, NULL);
+  return read_afresh(s, z->list, list_candidates(s, z->list), found + L);
 }
 
 /* ---- a move ---- */
@@ -556,7 +612,7 @@ static enum status sharpen(struct state *s, const int *list, ptrdiff_t count) {
     z->v[l] = z->Gw + l * m;
     z->out[l] = z->products + l * n;
   }
-  if (read_afresh(s, list, count, L, NULL) != COMPLETE)
+  if (read_afresh(s, list, count, L) != COMPLETE)
     return INTERRUPTED;
   const struct outlook_rows rows = rows_of(s);
   for (ptrdiff_t p = 0; p < count; p++) {
@@ -595,6 +651,14 @@ static void rank(struct lazy *z, double e, int most) {
   z->best[at] = e;
 }
 
+/* kappa_i and t_i, where the rest of the search looks for them. */
+static void keep_scalars(struct state *s, ptrdiff_t i) {
+  const ptrdiff_t L = s->pb->L;
+  s->kappa[i] = s->lazy->at.square[i];
+  for (ptrdiff_t l = 0; l < L; l++)
+    s->t[l + i * L] = s->lazy->at.g[i + l * s->pb->n];
+}
+
 static void score_and_rank(struct state *s, const int *list, int count) {
   struct lazy *z = s->lazy;
   score_columns(s, list, count);
@@ -604,9 +668,7 @@ static void score_and_rank(struct state *s, const int *list, int count) {
     s->scored[s->scored_count++] = list[p];
     z->scored[list[p]] = s->size;
     rank(z, e, s->control->keep + 1);
-    z->at.square[list[p]] = s->kappa[list[p]];
-    for (ptrdiff_t l = 0; l < s->pb->L; l++)
-      z->at.g[list[p] + l * s->pb->n] = s->t[l + list[p] * s->pb->L];
+    keep_scalars(s, list[p]);
   }
 }
 
@@ -647,28 +709,27 @@ static ptrdiff_t sift(const struct state *s) {
   return left;
 }
 
-static int find_lowest(const struct lazy *z) {
-  ptrdiff_t block = 0, i;
+/* The candidate with the lowest bound, which is infinite from then on. */
+static int take_lowest(const struct lazy *z) {
+  ptrdiff_t block = 0;
   for (ptrdiff_t p = 1; p * OUTLOOK_BLOCK < z->at.n; p++)
     if (z->lowest[p] < z->lowest[block])
       block = p;
-  for (i = block * OUTLOOK_BLOCK; z->bound[i] > z->lowest[block];)
+  const ptrdiff_t from = block * OUTLOOK_BLOCK, to = smaller(z->at.n, from + OUTLOOK_BLOCK);
+  ptrdiff_t i = from;
+  while (z->bound[i] > z->lowest[block])
     i++;
+  z->bound[i] = z->lowest[block] = INFINITY;
+  for (ptrdiff_t j = from; j < to; j++)
+    z->lowest[block] = fmin(z->lowest[block], z->bound[j]);
   return (int)i;
 }
 
-/* Scores so many candidates with the smallest bounds, which gives the limit. */
+/* Scores so many candidates with the lowest bounds, which gives the limit. */
 static void score_promising(struct state *s, ptrdiff_t count) {
   struct lazy *z = s->lazy;
-  if (count == 1) {
-    const int lowest = find_lowest(z);
-    score_and_rank(s, &lowest, 1);
-    return;
-  }
-  ptrdiff_t left = list_candidates(s, z->heap);
-  make_heap(z, left);
   for (ptrdiff_t p = 0; p < count; p++)
-    z->list[p] = pop(z, &left);
+    z->list[p] = take_lowest(z);
   for (ptrdiff_t from = 0; from < count; from += CHUNK)
     score_and_rank(s, z->list + from, (int)smaller(CHUNK, count - from));
 }
@@ -715,9 +776,15 @@ static enum status sweep_all(struct state *s) {
   const ptrdiff_t L = s->pb->L, k = s->control->k, count = list_candidates(s, z->list);
   s->scored_count = 0;
   for (ptrdiff_t from = 0; from < count; from += CHUNK) {
-    score_and_rank(s, z->list + from, (int)smaller(CHUNK, count - from));
+    const int part = (int)smaller(CHUNK, count - from);
+    score_and_rank(s, z->list + from, part);
+    measure_columns(s, z->list + from, part);
     if (s->host->stop(s->host, s->out->moves, s->control->k))
       return INTERRUPTED;
+  }
+  for (ptrdiff_t p = 0; p < count; p++) {
+    keep_scalars(s, z->list[p]);
+    s->kappa_ref[z->list[p]] = s->kappa[z->list[p]];
   }
   set_members(s);
   lazy_coefficients(s, z->beta, k);

@@ -11,6 +11,7 @@ enum {
   SIDES = 4,       /* products come in tiles of so many rows */
   LEAST_POOL = 32, /* candidates among which the next selections are foreseen */
   MOST_POOL = 512,
+  ROWS = 512,       /* rows that stay in the nearest cache */
   CHUNK = 8,        /* candidates scored together, whatever the number of threads */
   LEAST_SLOTS = 64, /* columns of C in hand, at least */
   SHARED = 40000    /* products for which a second thread is worth waking */
@@ -59,6 +60,7 @@ struct lazy {
   double *foreseen;        /* what foreseeing knows of the pool */
   double *f;               /* k x CHUNK, multiples of what is taken away */
   double *beta;            /* k x L, coefficients of the members */
+  double *alpha, *part;    /* L x CHUNK; CHUNK x blocks of ROWS rows, sums of squares */
   int *scored;             /* n, the size at which a column was scored last */
   double *best;            /* keep + 1 smallest sums of squares of this step */
   int found;               /* of these */
@@ -91,13 +93,19 @@ ptrdiff_t list_candidates(const struct state *s, int *list);
 /* Brings the columns of C listed, fewer than LEAST_SLOTS, into hand and as far as W is known. */
 void make_columns(struct state *s, const int *list, int count);
 
-/* Takes the moves from[p] to `to` out of x[p], for `count` vectors of m; the multiples are in z->f,
-   k for each. Blocks of rows outside, so that the c of a block are read from memory once. */
-void take_out(struct state *s, double *const *x, const int *from, int count, int to);
+/* Moves from[p] to `to` that are to be taken out of x[p], vectors of m; the multiples are in z->f,
+   k for each. */
+struct taking {
+  int count, to;
+  double *x[CHUNK];
+  int from[CHUNK];
+};
+
+/* Blocks of rows outside, so that the c of a block are read from memory once. */
+void take_out(struct state *s, const struct taking *taking);
 
 /* Adds the products of the columns listed with r vectors z->v to z->out. */
-enum status read_columns(
-    struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r, double *squares);
+enum status read_columns(struct state *s, const int *list, ptrdiff_t count, ptrdiff_t r);
 
 /* ---- foresee.c ---- */
 

@@ -58,24 +58,22 @@ static void four_moments(ptrdiff_t m, const double *const *x, const double *w, d
   }
 }
 
-/* Columns [from, to). */
-static void moments_between(ptrdiff_t m, ptrdiff_t from, ptrdiff_t to, const struct matrix *x,
+/* Four columns from `from` on, or what is left of those before `to`. */
+static void measure_four(ptrdiff_t m, ptrdiff_t from, ptrdiff_t to, const struct matrix *x,
     const double *w, double weights, int centred, double *room, double *centre, double *squares) {
-  for (; from < to; from += 4) {
-    const double *four[4];
-    double c[4] = {0}, square[4];
-    for (ptrdiff_t i = 0; i < 4; i++) {
-      const ptrdiff_t j = from + i < to ? from + i : to - 1;
-      four[i] = x->whole != NULL ? room + i * m : x->x + j * m;
-      if (x->whole != NULL)
-        gather_column(x, m, j, room + i * m);
-    }
-    four_moments(m, four, w, weights, centred, c, square);
-    for (ptrdiff_t j = from; j < from + 4 && j < to; j++) {
-      const int lacks = x->whole != NULL && lacks_value(m, x->whole + j * m);
-      centre[j] = c[j - from];
-      squares[j] = lacks ? NAN : square[j - from];
-    }
+  const double *four[4];
+  double c[4] = {0}, square[4];
+  for (ptrdiff_t i = 0; i < 4; i++) {
+    const ptrdiff_t j = from + i < to ? from + i : to - 1;
+    four[i] = x->whole != NULL ? room + i * m : x->x + j * m;
+    if (x->whole != NULL)
+      gather_column(x, m, j, room + i * m);
+  }
+  four_moments(m, four, w, weights, centred, c, square);
+  for (ptrdiff_t j = from; j < from + 4 && j < to; j++) {
+    const int lacks = x->whole != NULL && lacks_value(m, x->whole + j * m);
+    centre[j] = c[j - from];
+    squares[j] = lacks ? NAN : square[j - from];
   }
 }
 
@@ -89,8 +87,9 @@ void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const doub
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
 #endif
   for (int t = 0; t < threads; t++) {
-    const ptrdiff_t from = t * own, to = from + own < n ? from + own : n;
-    moments_between(m, from, to, x, w, weights, centred, room + t * 4 * m, centre, squares);
+    const ptrdiff_t to = (t + 1) * own < n ? (t + 1) * own : n;
+    for (ptrdiff_t from = t * own; from < to; from += 4)
+      measure_four(m, from, to, x, w, weights, centred, room + t * 4 * m, centre, squares);
   }
 }
 

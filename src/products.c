@@ -6,7 +6,7 @@
 enum { ROWS = 512, TILE = 4 }; /* a tile of x that stays in the nearest cache */
 
 size_t products_room(const struct problem *pb, ptrdiff_t r, int threads) {
-  const ptrdiff_t own = pb->x.p == NULL ? (TILE + 1 + r) * ROWS : r; /* of a thread */
+  const ptrdiff_t own = pb->x.p == NULL ? (TILE + r) * ROWS : r; /* of a thread */
   const ptrdiff_t turned = pb->x.p == NULL ? 0 : r * (pb->m + 1);
   return (size_t)(turned + own * threads);
 }
@@ -42,22 +42,14 @@ static struct tile tile_at(const struct reading *read, ptrdiff_t p, ptrdiff_t to
 static void dense_products(const struct reading *read, ptrdiff_t from, ptrdiff_t to, double *room) {
   const struct problem *pb = read->pb;
   const ptrdiff_t m = pb->m, r = read->r;
-  double *v = room, *weights = room + r * ROWS, *block = weights + ROWS;
-  for (ptrdiff_t p = from; p < to && read->squares != NULL; p++)
-    read->squares[read->list[p]] = 0;
+  double *v = room, *block = room + r * ROWS;
   for (ptrdiff_t row = 0; row < m; row += ROWS) {
     const ptrdiff_t rows = m - row < ROWS ? m - row : ROWS;
     for (ptrdiff_t l = 0; l < r; l++)
       lanes->weighted(rows, v + l * ROWS, pb->root_w + row, read->v[l] + row);
-    lanes->weighted(rows, weights, pb->root_w + row, pb->root_w + row);
     for (ptrdiff_t p = from; p < to; p += TILE) {
       const struct tile tile = tile_at(read, p, to, row, rows, block);
       lanes->products(rows, &tile, r, v, ROWS, read->out);
-      for (ptrdiff_t i = 0; i < tile.count && read->squares != NULL; i++) {
-        const double centre = pb->centre[tile.at[i]], scale = pb->inv_scale[tile.at[i]];
-        read->squares[tile.at[i]] +=
-            scale * scale * lanes->centred_square(rows, tile.x[i], centre, weights);
-      }
     }
   }
 }
@@ -67,24 +59,17 @@ static void sparse_products(const struct reading *read, ptrdiff_t from, ptrdiff_
     const double *turned, const double *sums, double *one) {
   const struct problem *pb = read->pb;
   const ptrdiff_t r = read->r;
-  double weights = 0;
-  for (ptrdiff_t j = 0; j < pb->m && read->squares != NULL; j++)
-    weights += pb->root_w[j] * pb->root_w[j];
   for (ptrdiff_t p = from; p < to; p++) {
     const ptrdiff_t i = read->list[p];
     const int first = pb->x.p[i], count = pb->x.p[i + 1] - first;
     const double *x = pb->x.x + first, c = pb->centre[i];
     const int *row = pb->x.i + first;
-    double f = pb->inv_scale[i], square = weights * c * c;
+    const double f = pb->inv_scale[i];
     for (ptrdiff_t l = 0; l < r; l++)
       one[l] = -c * sums[l];
     lanes->sparse_products(count, x, row, pb->root_w, r, turned, r, one);
     for (ptrdiff_t l = 0; l < r; l++)
       read->out[l][i] += f * one[l];
-    for (int k = 0; k < count && read->squares != NULL; k++)
-      square += pb->root_w[row[k]] * pb->root_w[row[k]] * x[k] * (x[k] - 2 * c);
-    if (read->squares != NULL)
-      read->squares[i] = square * f * f;
   }
 }
 
@@ -123,7 +108,7 @@ enum status column_products(const struct reading *read, struct host *host, doubl
       if (sparse)
         sparse_products(read, from, to, turned, sums, room + r * (m + 1) + t * r);
       else
-        dense_products(read, from, to, room + t * (TILE + 1 + r) * ROWS);
+        dense_products(read, from, to, room + t * (TILE + r) * ROWS);
     }
     if (host->stop(host, read->done, read->total))
       return INTERRUPTED;

@@ -5,7 +5,7 @@ small <- function() {
 classes <- factor(c("no", "yes", "no", "yes", "yes", "no"))
 fields <- c(
   "x", "y", "task", "levels", "response", "weights", "z", "names", "named", "row_names", "centre",
-  "scale", "usable", "intercept", "standardize", "design", "adjust_design"
+  "squares", "scale", "usable", "intercept", "standardize", "design", "adjust_design"
 )
 
 test_that("a problem has the documented fields, centre and scale by hand", {
@@ -14,6 +14,7 @@ test_that("a problem has the documented fields, centre and scale by hand", {
   expect_named(pb, fields)
   expect_identical(dim(pb), c(6L, 4L))
   expect_equal(pb$centre, c(3.5, 1, 1, 0.1))
+  expect_equal(pb$squares, c(17.5, 12, 10, 0))
   expect_equal(pb$scale, sqrt(c(35 / 12, 2, 10 / 6, 1)))
   expect_identical(pb$usable, c(TRUE, TRUE, TRUE, FALSE))
   expect_identical(unname(pb$z), matrix(1, 6, 1))
@@ -28,7 +29,7 @@ test_that("columns are measured alike on any number of threads", {
     x <- matrix(rpois(7 * n, 5) + seq_len(7), 7)
     for (values in list(x, x + 0.1)) {
       pb <- as_problem(values, rnorm(7), weights = 1:7)
-      measured <- c("centre", "scale", "usable")
+      measured <- c("centre", "squares", "scale", "usable")
       for (threads in 2:3) {
         again <- as_problem(values, pb$y, weights = 1:7, threads = threads)
         expect_identical(unclass(again)[measured], unclass(pb)[measured])
@@ -48,6 +49,7 @@ test_that("centre and scale are weighted, and about zero without intercept", {
   expect_equal(pb$scale, sqrt(c((2.25 + 2 * 0.25 + 6.25) / 4, (3 * 0.5625 + 5.0625) / 4)))
   bare <- as_problem(x, c(1, 2, 4), weights = w, intercept = FALSE, standardize = FALSE)
   expect_identical(bare$centre, c(0, 0))
+  expect_equal(bare$squares, c(18, 37))
   expect_identical(bare$scale, c(1, 1))
   expect_identical(dim(bare$z), c(3L, 0L))
   scaled <- as_problem(x, c(1, 2, 4), intercept = FALSE)

@@ -52,6 +52,9 @@ struct shape {
 struct made make(struct shape shape);
 void discard(struct made *made);
 
+/* The squares of the problem from x, its centre and its scale. */
+void sum_squares(struct made *made);
+
 /* The dense columns once more, compressed; the problem owns them. */
 struct matrix compress(struct made *made, ptrdiff_t m, ptrdiff_t n);
 

@@ -141,6 +141,19 @@ static void make_columns(struct made *made, struct shape shape) {
                              : (struct matrix){x, NULL, NULL, NULL};
 }
 
+void sum_squares(struct made *made) {
+  const struct problem *pb = &made->pb;
+  double *squares = doubles(made, pb->n);
+  for (ptrdiff_t j = 0; j < pb->n; j++) {
+    squares[j] = 0;
+    for (ptrdiff_t i = 0; i < pb->m; i++) {
+      const double x = (made->x[i + j * pb->m] - pb->centre[j]) * pb->inv_scale[j];
+      squares[j] += pb->root_w[i] * pb->root_w[i] * x * x;
+    }
+  }
+  made->pb.squares = squares;
+}
+
 /* One column is set aside, and those that the covariates explain; columns of zeros are not. */
 static void choose_usable(struct made *made) {
   const ptrdiff_t m = made->pb.m, n = made->pb.n;
@@ -241,6 +254,7 @@ struct made make(struct shape shape) {
   make_columns(&made, shape);
   make_covariates(&made, shape);
   choose_usable(&made);
+  sum_squares(&made);
   make_response(&made, shape);
   make_folds(&made, shape);
   return made;

@@ -247,7 +247,7 @@ static void check_scores(ptrdiff_t m, ptrdiff_t L) {
       after += pow((aj * kappa - moved[j] * t[l]) / (d[j] * kappa - moved[j] * moved[j]), 2);
     }
   }
-  CHECK_NEAR(lanes->score(m, L, x, a, d, 1 / kappa, alpha), before, summed);
+  CHECK_NEAR(lanes->score(m, L, x, a, m, d, 1 / kappa, alpha), before, summed);
   CHECK_NEAR(lanes->shift_and_score(m, L, out, f, c, a, d, 1 / kappa, alpha), after, summed);
   CHECK(apart(out, moved, m) <= rounded);
   for (ptrdiff_t l = 0; l < L; l++) {

@@ -9,7 +9,7 @@ enum kind { PLAIN, DEPENDENT, SEPARABLE, UNBALANCED, OFFSET, KINDS };
 
 struct data {
   struct problem pb;
-  double *x, *centre, *inv_scale, *root_w, *Q, *y;
+  double *x, *centre, *inv_scale, *squares, *root_w, *Q, *y;
   int *usable;
   double *value; /* nonzeros */
   int *row, *first;
@@ -76,7 +76,7 @@ static void fill_covariates(struct data *data, int weights, ptrdiff_t m, ptrdiff
 
 static void measure(struct data *data, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
   for (ptrdiff_t j = 0; j < n; j++) {
-    double sum = 0, total = 0;
+    double sum = 0, total = 0, square = 0;
     for (ptrdiff_t i = 0; i < m; i++) {
       const double w = data->root_w[i] * data->root_w[i];
       sum += w * data->x[i + j * m];
@@ -84,6 +84,9 @@ static void measure(struct data *data, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
     }
     data->centre[j] = q > 0 ? sum / total : 0;
     data->inv_scale[j] = j % 3 == 0 ? 1 : 1 + uniform() / 2;
+    for (ptrdiff_t i = 0; i < m; i++)
+      square += pow(data->root_w[i] * (data->x[i + j * m] - data->centre[j]), 2);
+    data->squares[j] = square * data->inv_scale[j] * data->inv_scale[j];
     data->usable[j] = j != 3;
   }
 }
@@ -106,6 +109,7 @@ static struct data make_data(
   struct data data = {.x = reals(m * n),
       .centre = reals(n),
       .inv_scale = reals(n),
+      .squares = reals(n),
       .root_w = reals(m),
       .Q = reals(m * q),
       .y = reals(m),
@@ -124,6 +128,7 @@ static struct data make_data(
       .x = sparse ? compress_data(&data, m, n) : (struct matrix){data.x, NULL, NULL, NULL},
       .centre = data.centre,
       .inv_scale = data.inv_scale,
+      .squares = data.squares,
       .usable = data.usable,
       .root_w = data.root_w,
       .Q = data.Q,
@@ -133,8 +138,8 @@ static struct data make_data(
 }
 
 static void discard_data(struct data *data) {
-  double *parts[] = {
-      data->x, data->centre, data->inv_scale, data->root_w, data->Q, data->y, data->value};
+  double *parts[] = {data->x, data->centre, data->inv_scale, data->squares, data->root_w, data->Q,
+      data->y, data->value};
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
     free(parts[i]);
   free(data->usable);

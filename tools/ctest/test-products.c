@@ -13,23 +13,20 @@ static void plain_column(const struct made *made, ptrdiff_t i, double *out) {
 }
 
 struct products {
-  double *out, *squares; /* n x r, n */
+  double *out; /* n x r */
   int polls;
 };
 
 static void discard_products(struct products *products) {
   free(products->out);
-  free(products->squares);
 }
 
-/* In room of exactly the size that was asked for, added to l in row l of out; squares only if they
-   are wanted. */
+/* In room of exactly the size that was asked for, added to l in row l of out. */
 static struct products read_products(const struct problem *pb, const int *list, ptrdiff_t count,
-    ptrdiff_t r, const double *V, int squares, int threads, int stop_at) {
+    ptrdiff_t r, const double *V, int threads, int stop_at) {
   const ptrdiff_t n = pb->n;
   const size_t size = products_room(pb, r, threads) * sizeof(double);
-  struct products products = {room((size_t)(r * n) * sizeof(double), 0xFF),
-      squares ? room((size_t)n * sizeof(double), 0) : NULL, 0};
+  struct products products = {room((size_t)(r * n) * sizeof(double), 0xFF), 0};
   const double **v = room((size_t)r * sizeof(double *), 0);
   double **out = room((size_t)r * sizeof(double *), 0);
   for (ptrdiff_t l = 0; l < r; l++) {
@@ -38,15 +35,8 @@ static struct products read_products(const struct problem *pb, const int *list, 
     for (ptrdiff_t i = 0; i < n; i++)
       out[l][i] = (double)l;
   }
-  const struct reading read = {.pb = pb,
-      .list = list,
-      .count = count,
-      .r = r,
-      .v = v,
-      .out = out,
-      .squares = products.squares,
-      .done = 1,
-      .total = 2};
+  const struct reading read = {
+      .pb = pb, .list = list, .count = count, .r = r, .v = v, .out = out, .done = 1, .total = 2};
   struct polls polls = {0, stop_at};
   struct host host = {threads, poll, NULL, 0, &polls};
   double *work = room(size, 0xFF);
@@ -76,44 +66,37 @@ static void check_reading(const struct made *made, ptrdiff_t count, ptrdiff_t r)
   }
   for (ptrdiff_t p = 0; p < m * r; p++)
     V[p] = uniform();
-  struct products with = read_products(&made->pb, list, count, r, V, 1, 1, 0);
-  struct products without = read_products(&made->pb, list, count, r, V, 0, 1, 0);
-  struct products two = read_products(&made->pb, list, count, r, V, 1, 2, 0);
-  CHECK(memcmp(with.out, without.out, bytes) == 0);
-  CHECK(memcmp(with.out, two.out, bytes) == 0);
-  CHECK(memcmp(with.squares, two.squares, (size_t)n * sizeof(double)) == 0);
+  struct products one = read_products(&made->pb, list, count, r, V, 1, 0);
+  struct products two = read_products(&made->pb, list, count, r, V, 2, 0);
+  CHECK(memcmp(one.out, two.out, bytes) == 0);
   double worst = 0, worst_column = 0;
   int untouched = 1;
   for (ptrdiff_t p = 0; p < n; p++) {
     const int i = list[p];
     for (ptrdiff_t l = 0; l < r && p >= count; l++)
-      untouched = untouched && with.out[i + l * n] == (double)l;
+      untouched = untouched && one.out[i + l * n] == (double)l;
     if (p >= count)
       continue;
     plain_column(made, i, x);
     centred_column(&made->pb, i, got);
     /* a sparse column is read without its centre, which cancels afterwards */
     const double centre = made->pb.centre[i] * made->pb.inv_scale[i];
-    double square = 0, reach = 1;
-    for (ptrdiff_t j = 0; j < m; j++) {
-      square += x[j] * x[j];
+    double reach = 1;
+    for (ptrdiff_t j = 0; j < m; j++)
       reach += x[j] * x[j] + made->w[j] * centre * centre;
-    }
     for (ptrdiff_t j = 0; j < m; j++)
       worst_column = fmax(worst_column, fabs(got[j] - x[j]) / sqrt(reach));
-    worst = fmax(worst, fabs(with.squares[i] - square) / reach);
     for (ptrdiff_t l = 0; l < r; l++) {
       double sum = (double)l;
       for (ptrdiff_t j = 0; j < m; j++)
         sum += x[j] * V[j + l * m];
-      worst = fmax(worst, fabs(with.out[i + l * n] - sum) / sqrt(reach));
+      worst = fmax(worst, fabs(one.out[i + l * n] - sum) / sqrt(reach));
     }
   }
   CHECK(untouched);
   CHECK_NEAR(worst, 0, 1e-13);
   CHECK_NEAR(worst_column, 0, 1e-14);
-  discard_products(&with);
-  discard_products(&without);
+  discard_products(&one);
   discard_products(&two);
   free(list);
   free(V);
@@ -145,13 +128,12 @@ static void check_polls(void) {
   pb.n = COUNT;
   pb.x = (struct matrix){x, row, p, NULL};
   pb.centre = pb.inv_scale = one;
-  struct products alone = read_products(&pb, list, COUNT, R, V, 1, 1, 0);
-  struct products two = read_products(&pb, list, COUNT, R, V, 1, 2, 0);
+  struct products alone = read_products(&pb, list, COUNT, R, V, 1, 0);
+  struct products two = read_products(&pb, list, COUNT, R, V, 2, 0);
   CHECK(alone.polls == 3 && two.polls == 2);
   CHECK(memcmp(alone.out, two.out, (size_t)R * COUNT * sizeof(double)) == 0);
-  CHECK(memcmp(alone.squares, two.squares, COUNT * sizeof(double)) == 0);
   for (int at = 1; at <= alone.polls; at++) {
-    struct products part = read_products(&pb, list, COUNT, R, V, 1, 1, at);
+    struct products part = read_products(&pb, list, COUNT, R, V, 1, at);
     CHECK(part.polls == at);
     CHECK(memcmp(part.out, alone.out, (size_t)(at * (COUNT / 3)) * sizeof(double)) == 0);
     discard_products(&part);
