@@ -5,6 +5,8 @@ load_reference <- function() {
   home <- tempfile("reference")
   dir.create(home)
   file.copy("bench/reference.c", home)
+  openmp <- "$(SHLIB_OPENMP_CFLAGS)"
+  writeLines(paste(c("PKG_CFLAGS =", "PKG_LIBS ="), openmp), file.path(home, "Makevars"))
   back <- setwd(home)
   on.exit(setwd(back))
   said <- system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "reference.c"), stdout = TRUE,
