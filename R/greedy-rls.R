@@ -69,7 +69,8 @@
 #' `evaluated` (how many of their errors were computed), `reads` (columns of `x` read, in multiples
 #' of all of them) and `dense_from`, the step from which every candidate was computed, `NA` if
 #' none. That happens where the bounds rule out too little, as with heavy-tailed columns, few rows
-#' or many steps beyond the best size; with fewer than 64 columns it is so from the first step.
+#' or many steps beyond the best size; with fewer than 64 columns or 60000 values in `x` it is so
+#' from the first step.
 #'
 #' All else, and such steps, take O(mn) time each and, besides `x`, m x n doubles for leave-one-out
 #' and m x n more for each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the
@@ -154,8 +155,9 @@ each_lambda <- function(control, path) {
 
 # The path for one lambda: a kernel's answer as a list for new_sparse_fit(). `given`: add these
 # columns in this order. `lazy`: skip candidates that provably cannot win, where the search allows
-# it; that does not pay for few columns.
-greedy_path <- function(problem, control, lambda, given = integer(), lazy = ncol(problem) >= 64L) {
+# it.
+greedy_path <- function(problem, control, lambda, given = integer(),
+                        lazy = skipping_pays(problem)) {
   usable <- sum(problem$usable)
   forward_only <- control$search %in% c("forward", "given")
   bar <- progress_bar(control$progress, "Selecting features")
@@ -171,6 +173,9 @@ greedy_path <- function(problem, control, lambda, given = integer(), lazy = ncol
   ))
   unpack_path(answer, problem, control, lambda)
 }
+
+# not for few columns, nor where everything takes a few milliseconds
+skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 6e4
 
 unpack_path <- function(answer, problem, control, lambda) {
   status <- answer$ends[1L]

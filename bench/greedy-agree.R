@@ -219,7 +219,7 @@ say("off: largest relative difference of the errors of equal models. sets: vecto
     paste(widths, collapse = ", "))
 say("select the same. threads: one and two are identical, bit for bit. Then for each lambda the")
 say("candidates evaluated, readings of x and the step from which every candidate was evaluated.")
-say("Candidates are skipped with fewer than 64 columns, too, where greedy_rls() would not try.")
+say("Candidates are skipped in small data, too, where greedy_rls() would not try.")
 say("")
 say(row_format, "", "", "", "", "", "Algor", "ithm 3", "every", "candid.", "", "", "evaluated %",
     "readings", "all from")

@@ -29,7 +29,7 @@ search_control <- function(problem, k, lambda = 1, threads = 1L, folds = "loo") 
 }
 
 # The search alone. `lazy = FALSE`: every candidate is evaluated at every step, O(kmn); TRUE: where
-# the bounds rule it out none is; by default as greedy_rls() does, which does not try few columns.
+# the bounds rule it out none is; by default as greedy_rls() does, which does not try in small data.
 search_alone <- function(problem, control, ...) {
   sparsels:::greedy_path(problem, control, control$lambda, ...)
 }

@@ -253,7 +253,7 @@ gene_like <- function(noise, classes = FALSE, m = 200, n = as.integer(given$gene
   as_problem(x, if (classes) factor(y > 0) else y)
 }
 
-# No signal, or none left after a few steps. With fewer than 64 columns nothing is skipped.
+# No signal, or none left after a few steps. In fewer than 60000 values nothing is skipped.
 noise_only <- function(draw, m, n, ...) as_problem(matrix(draw(m * n), m), rnorm(m), ...)
 heavy <- function(count) rt(count, 1.5)
 rare <- function(count) as.double(rbinom(count, 1, 0.02))
