@@ -5,7 +5,10 @@
 
 #include "kernels.h"
 
-enum { PANEL = 64 }; /* columns that pass through BLAS together */
+enum {
+  PANEL = 64, /* columns that pass through BLAS together */
+  ROWS = 512  /* rows of a block, of which a few columns stay in the nearest cache */
+};
 
 /* Hands out parts of one block of memory; with no block it only counts. */
 struct arena {

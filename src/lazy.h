@@ -11,7 +11,6 @@ enum {
   SIDES = 4,       /* products come in tiles of so many rows */
   LEAST_POOL = 32, /* candidates among which the next selections are foreseen */
   MOST_POOL = 512,
-  ROWS = 512,       /* rows that stay in the nearest cache */
   CHUNK = 8,        /* candidates scored together, whatever the number of threads */
   LEAST_SLOTS = 64, /* columns of C in hand, at least */
   SHARED = 40000    /* products for which a second thread is worth waking */

@@ -3,7 +3,7 @@
 #include "lanes.h"
 #include <string.h>
 
-enum { ROWS = 512, TILE = 4 }; /* a tile of x that stays in the nearest cache */
+enum { TILE = 4 }; /* columns that are read together */
 
 size_t products_room(const struct problem *pb, ptrdiff_t r, int threads) {
   const ptrdiff_t own = pb->x.p == NULL ? (TILE + r) * ROWS : r; /* of a thread */
