@@ -116,6 +116,20 @@ int each_column(struct state *s, double cost,
   return 0;
 }
 
+/* ---- rows in parallel ---- */
+
+void each_block(struct state *s, ptrdiff_t passes, block_work *work, const void *with) {
+  const ptrdiff_t m = s->pb->m;
+#ifdef _OPENMP
+  const int threads = s->host->threads;
+#pragma omp parallel for num_threads(threads)                                                      \
+    schedule(static) if (threads > 1 && passes * m > SHARED)
+#endif
+  for (ptrdiff_t row = 0; row < m; row += ROWS)
+    work(s, with, row, m - row < ROWS ? m - row : ROWS);
+  (void)passes;
+}
+
 /* ---- scores ---- */
 
 static int better(struct score x, struct score y, struct score tolerance) {
@@ -379,9 +393,19 @@ static void commit_partition(struct state *s, struct partition *part) {
   }
 }
 
+static void commit_rows(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  double *c = s->c_b + row;
+  (void)with;
+  memcpy(c, column(s, s->b) + row, (size_t)rows * sizeof(double));
+  for (ptrdiff_t l = 0; l < L; l++)
+    lanes->shift(rows, s->a + row + l * m, s->t_b[l] / s->kappa_b, c);
+  lanes->shift_squares(rows, s->d + row, 1 / s->kappa_b, c);
+}
+
 /* Everything of size m or less moves now; the columns follow in the next sweep. */
 static void commit(struct state *s, ptrdiff_t b) {
-  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  const ptrdiff_t L = s->pb->L;
   const double sign = s->member[b] ? -1 : 1;
   s->b = b;
   s->kappa_b = s->kappa[b];
@@ -390,15 +414,12 @@ static void commit(struct state *s, ptrdiff_t b) {
   if (s->lazy != NULL) {
     commit_lazy(s);
   } else {
-    memcpy(s->c_b, column(s, b), (size_t)m * sizeof(double));
     working_column(s->pb, b, s->x_b);
     s->out->work.columns_read++;
   }
+  each_block(s, 2 + 2 * L, commit_rows, NULL);
   for (int r = 0; r < s->parts; r++)
     commit_partition(s, s->part + r);
-  for (ptrdiff_t l = 0; l < L; l++)
-    lanes->shift(m, s->a + l * m, s->t_b[l] / s->kappa_b, s->c_b);
-  lanes->shift_squares(m, s->d, 1 / s->kappa_b, s->c_b);
   for (int n = 0; n < s->negatives; n++)
     for (int p = 0; p < s->positives; p++)
       s->pairs[p + (ptrdiff_t)n * s->positives] -=
@@ -408,18 +429,27 @@ static void commit(struct state *s, ptrdiff_t b) {
 
 /* ---- record the model that stands ---- */
 
-/* Held-out residuals of one repeat in the user's units. */
-static void held_out_residual(const struct state *s, int repeat, double *out) {
+static void leave_one_out_rows(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const ptrdiff_t m = s->pb->m;
+  (void)with;
+  for (ptrdiff_t l = 0; l < s->pb->L; l++)
+    lanes->quotient(
+        rows, s->residual + row + l * m, s->a + row + l * m, s->d + row, s->pb->root_w + row);
+}
+
+/* Held-out residuals of one repeat in the user's units, in s->residual. */
+static void hold_out(struct state *s, int repeat) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m;
-  for (ptrdiff_t l = 0; l < pb->L; l++) {
-    if (s->parts == 0)
-      lanes->quotient(m, out + l * m, s->a + l * m, s->d, pb->root_w);
-    for (ptrdiff_t p = 0; p < m && s->parts > 0; p++) {
-      const ptrdiff_t row = s->part[repeat].order[p];
-      out[row + l * m] = s->part[repeat].g[p + l * m] / pb->root_w[row];
-    }
+  if (s->parts == 0) {
+    each_block(s, 4 * pb->L, leave_one_out_rows, NULL);
+    return;
   }
+  for (ptrdiff_t l = 0; l < pb->L; l++)
+    for (ptrdiff_t p = 0; p < m; p++) {
+      const ptrdiff_t row = s->part[repeat].order[p];
+      s->residual[row + l * m] = s->part[repeat].g[p + l * m] / pb->root_w[row];
+    }
 }
 
 static struct figure judge_model(const struct state *s, const double *residual, int repeat) {
@@ -461,19 +491,25 @@ static void keep_model(struct state *s, int entry) {
       beta[p + k * l] = member_t(s, s->order[p], l) / s->control->lambda;
 }
 
+static void keep_rows(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  (void)with;
+  for (ptrdiff_t l = 0, at = row; l < s->pb->L; l++, at += s->pb->m) {
+    memcpy(s->out->held_out + at, s->residual + at, (size_t)rows * sizeof(double));
+    lanes->weighted(rows, s->out->fitted + at, s->d + row, s->residual + at);
+  }
+}
+
 /* s->residual are the held-out residuals of the last repeat. */
 static void keep_residuals(struct state *s) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   const int repeats = s->folds->repeats;
   if (s->parts == 0) {
-    memcpy(s->out->held_out, s->residual, (size_t)(m * L) * sizeof(double));
-    for (ptrdiff_t l = 0; l < L; l++)
-      lanes->weighted(m, s->out->fitted + l * m, s->d, s->residual + l * m);
+    each_block(s, 4 * L, keep_rows, NULL);
     return;
   }
   memset(s->out->held_out, 0, (size_t)(m * L) * sizeof(double));
   for (int r = 0; r < repeats; r++) {
-    held_out_residual(s, r, s->residual);
+    hold_out(s, r);
     lanes->shift(m * L, s->out->held_out, -1.0 / repeats, s->residual);
   }
   for (ptrdiff_t l = 0; l < L; l++)
@@ -490,7 +526,7 @@ static int record(struct state *s, ptrdiff_t feature) {
   struct score now = {0, 0};
   double se = 0, error = 0;
   for (int r = 0; r < repeats; r++) {
-    held_out_residual(s, r, s->residual);
+    hold_out(s, r);
     const struct figure figure = judge_model(s, s->residual, r);
     now.value += figure.value / repeats;
     const int squared = s->control->criterion == SQUARED;

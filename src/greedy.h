@@ -6,8 +6,9 @@
 #include "kernels.h"
 
 enum {
-  PANEL = 64, /* columns that pass through BLAS together */
-  ROWS = 512  /* rows of a block, of which a few columns stay in the nearest cache */
+  PANEL = 64,    /* columns that pass through BLAS together */
+  ROWS = 512,    /* rows of a block, of which a few columns stay in the nearest cache */
+  SHARED = 16000 /* products for which a second thread is worth waking */
 };
 
 /* Hands out parts of one block of memory; with no block it only counts. */
@@ -112,6 +113,12 @@ enum status start(struct state *s);
 /* The part of the state that belongs to no column, a and d, without any feature. */
 void start_rows(struct state *s);
 
+/* Calls work(s, with, row, rows) for one block of rows after the other, in parallel where there is
+   enough to do: `passes` products with every row. A block is always the same thread's, so its part
+   of a, d and the columns chosen stays in the cache of that processor. */
+typedef void block_work(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows);
+void each_block(struct state *s, ptrdiff_t passes, block_work *work, const void *with);
+
 /* ---- lazy.c ---- */
 
 /* Whether candidates can be skipped: forward search by the leave-one-out squared error. */
@@ -126,7 +133,7 @@ enum status start_lazy(struct state *s);
    whole state up to date, and s->lazy is NULL from there on. */
 enum status sweep_lazy(struct state *s);
 
-/* Keeps what later sweeps need of the move under way, with c_b among it; a is still as it was. */
+/* Keeps what later sweeps need of the move under way, and puts c_b where its column will stay. */
 void commit_lazy(struct state *s);
 
 /* beta (ld x L) := the working coefficients of the members, in the order chosen. */

@@ -130,8 +130,8 @@ TARGET static double NAME(weigh)(ptrdiff_t m, const double *a, const double *d, 
   return sum;
 }
 
-TARGET static struct shares NAME(shares)(
-    ptrdiff_t m, const double *w, const double *w0, const double *a) {
+TARGET static void NAME(shares)(
+    ptrdiff_t m, const double *w, const double *w0, const double *a, double *out) {
   double ww0 = 0, wa = 0, w0w0 = 0, w0a = 0, aa = 0;
   LANES_SUM(ww0, wa, w0w0, w0a, aa)
   for (ptrdiff_t j = 0; j < m; j++) {
@@ -141,7 +141,11 @@ TARGET static struct shares NAME(shares)(
     w0a += w0[j] * a[j];
     aa += a[j] * a[j];
   }
-  return (struct shares){ww0, wa, w0w0, w0a, aa};
+  out[WW0] = ww0;
+  out[WA] = wa;
+  out[W0W0] = w0w0;
+  out[W0A] = w0a;
+  out[AA] = aa;
 }
 
 TARGET static double NAME(rest)(

@@ -14,9 +14,7 @@ struct loss_sums {
   double sum, spread;
 };
 
-struct shares {
-  double ww0, wa, w0w0, w0a, aa;
-};
+enum { WW0, WA, W0W0, W0A, AA, SHARES }; /* products of w, w0 and a */
 
 struct pair_dots {
   double gc, gq;
@@ -117,8 +115,8 @@ struct lanes {
   /* w := a / d^2, entry by entry; returns the sum of (a_j / d_j)^2 */
   double (*weigh)(ptrdiff_t m, const double *a, const double *d, double *w);
 
-  /* The products of w, w0 and a with w0 and a. */
-  struct shares (*shares)(ptrdiff_t m, const double *w, const double *w0, const double *a);
+  /* out (SHARES) := the products of w, w0 and a with w0 and a */
+  void (*shares)(ptrdiff_t m, const double *w, const double *w0, const double *a, double *out);
 
   /* sum_j (w_j - f w0_j - g a_j)^2 */
   double (*rest)(

@@ -36,6 +36,7 @@ static ptrdiff_t count_slots(const struct problem *pb) {
 void lay_out_lazy(struct state *s, int threads, struct arena *room) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k, slots = count_slots(pb);
+  const ptrdiff_t sums = larger(larger(CHUNK, k), larger(2 + L, SHARES * L));
   const ptrdiff_t sides = larger(BATCH + 1 + L, 2 * L + pb->q), pool = pool_size(n);
   s->C = doubles(room, m * slots);
   s->place = ints(room, n);
@@ -73,17 +74,19 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
       .left = doubles(room, L),
       .v = take(room, sides, sizeof(double *)),
       .out = take(room, sides, sizeof(double *)),
-      .products = doubles(room, n * larger(L, pb->q)),
-      .foreseen = doubles(room, pool * (2 + L + BATCH)),
+      .products = doubles(room, n * larger(SIDES, larger(L, pb->q))),
+      .foreseen = doubles(room, pool * (1 + L + SIDES * (1 + BATCH))),
       .f = doubles(room, k * CHUNK),
       .beta = doubles(room, k * L),
       .alpha = doubles(room, CHUNK * L),
-      .part = doubles(room, CHUNK * (m / ROWS + 1)),
+      .part = doubles(room, sums * (m / ROWS + 1)),
+      .sums = sums,
       .scored = ints(room, n),
       .best = doubles(room, s->control->keep + 1),
       .list = ints(room, n),
       .heap = ints(room, n),
-      .pool = ints(room, larger(pool, BATCH)),
+      .pool = ints(room, pool),
+      .pool_row = ints(room, pool),
       .room = doubles(room, (ptrdiff_t)products_room(pb, sides, threads))};
   if (room->base == NULL)
     return;
@@ -103,22 +106,35 @@ static double rounding_of(const struct state *s) {
   return 2.3e-16 * (8 + sqrt((double)s->pb->m)) * s->lazy->drift;
 }
 
+/* Where a block keeps its sums. */
+static double *sums_of(const struct lazy *z, ptrdiff_t row) {
+  return z->part + row / ROWS * z->sums;
+}
+
+/* The sum over all rows, in the order of the blocks whichever thread made them. */
+static double add_up(const struct state *s, ptrdiff_t which) {
+  double sum = 0;
+  for (ptrdiff_t row = 0; row < s->pb->m; row += ROWS)
+    sum += sums_of(s->lazy, row)[which];
+  return sum;
+}
+
+static void dots_rows(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const struct lazy *z = s->lazy;
+  const double *v = with;
+  lanes->dots(rows, v + row, s->size, z->c + row, s->pb->m, sums_of(z, row));
+}
+
 /* v := G v = v - QQ'v - sum_l kappa_l c_l (c_l'v); the c are not orthogonal. O(m (size + q)). */
 static void project(struct state *s, double *v) {
   const struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m;
-  const int size = s->size;
-#ifdef _OPENMP
-  const int threads = s->host->threads;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && size * m > SHARED)
-#endif
-  for (int l = 0; l < size; l += 4) /* as dots() takes them */
-    lanes->dots(m, v, smaller(4, size - l), z->c + l * m, m, z->f + l);
-  for (int l = 0; l < size; l++)
-    z->f[l] *= z->inverse[l];
+  each_block(s, s->size, dots_rows, v);
+  for (int l = 0; l < s->size; l++)
+    z->f[l] = z->inverse[l] * add_up(s, l);
   for (ptrdiff_t l = 0; l < s->pb->q; l++)
     lanes->shift(m, v, lanes->dot(m, s->pb->Q + l * m, v), s->pb->Q + l * m);
-  const struct taking taking = {.count = 1, .x = {v}, .to = size};
+  const struct taking taking = {.count = 1, .x = {v}, .to = s->size};
   take_out(s, &taking);
 }
 
@@ -130,14 +146,30 @@ static void project_w(struct state *s) {
     project(s, z->Gw + l * m);
 }
 
+static void measure_block(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  double *sums = sums_of(z, row), P = 0;
+  (void)with;
+  sums[0] = lanes->largest(rows, s->d + row);
+  for (ptrdiff_t l = 0, at = row; l < L; l++, at += m) {
+    P += lanes->weigh(rows, s->a + at, s->d + row, z->w + at);
+    sums[2 + l] = s->size > 0 ? lanes->dot(rows, s->c_b + row, z->w_ref + at) : 0;
+  }
+  sums[1] = P;
+}
+
 /* w and the figures of the model that stands. */
 static void measure_rows(struct state *s) {
   struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  z->largest_d = lanes->largest(m, s->d);
-  z->P = 0;
+  each_block(s, 1 + 4 * L, measure_block, NULL);
+  z->largest_d = 0;
+  for (ptrdiff_t row = 0; row < m; row += ROWS)
+    z->largest_d = fmax(z->largest_d, sums_of(z, row)[0]);
+  z->P = add_up(s, 1);
   for (ptrdiff_t l = 0; l < L; l++)
-    z->P += lanes->weigh(m, s->a + l * m, s->d, z->w + l * m);
+    z->c_ref[l] = add_up(s, 2 + l);
   z->fresh = 0;
 }
 
@@ -162,28 +194,55 @@ static double kept_of_a(const struct state *s, ptrdiff_t l) {
   return lambda * lambda * sum;
 }
 
+static void shares_block(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m;
+  (void)with;
+  for (ptrdiff_t l = 0, at = row; l < s->pb->L; l++, at += m)
+    lanes->shares(rows, z->w + at, z->w_ref + at, s->a + at, sums_of(z, row) + SHARES * l);
+}
+
+static void rest_block(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const struct lazy *z = s->lazy;
+  const ptrdiff_t m = s->pb->m;
+  (void)with;
+  for (ptrdiff_t l = 0, at = row; l < s->pb->L; l++, at += m)
+    sums_of(z, row)[l] =
+        lanes->rest(rows, z->w + at, z->theta0[l], z->w_ref + at, z->theta1[l], s->a + at);
+}
+
 /* theta0 and theta1 of each output by least squares, and how much longer than |x_i| x_i'(G w -
    theta0 G w_ref - theta1 a) can be: what is left of w, and theta1 (I - G) a. */
 static void split_w(struct state *s) {
   struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m;
+  const ptrdiff_t L = s->pb->L;
   z->w_norm = 0;
   lazy_coefficients(s, z->beta, s->control->k);
-  for (ptrdiff_t l = 0; l < s->pb->L; l++) {
-    const double *w = z->w + l * m, *ref = z->w_ref + l * m, *a = s->a + l * m;
-    const struct shares of = lanes->shares(m, w, ref, a);
-    double theta0 = 1, theta1 = 0, left = 0;
+  each_block(s, 3 * L, shares_block, NULL);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    double of[SHARES];
+    for (int p = 0; p < SHARES; p++)
+      of[p] = add_up(s, p + SHARES * l);
+    double theta0 = 1, theta1 = 0;
     if (!z->fresh) {
-      const double det = of.w0w0 * of.aa - of.w0a * of.w0a;
-      const int apart = det > 1e-10 * of.w0w0 * of.aa;
-      theta0 = apart ? (of.ww0 * of.aa - of.wa * of.w0a) / det : of.w0w0 > 0 ? of.ww0 / of.w0w0 : 0;
-      theta1 = apart ? (of.wa * of.w0w0 - of.ww0 * of.w0a) / det : 0;
-      left = sqrt(lanes->rest(m, w, theta0, ref, theta1, a) + theta1 * theta1 * kept_of_a(s, l));
+      const double det = of[W0W0] * of[AA] - of[W0A] * of[W0A];
+      const int apart = det > 1e-10 * of[W0W0] * of[AA];
+      theta0 = apart          ? (of[WW0] * of[AA] - of[WA] * of[W0A]) / det
+               : of[W0W0] > 0 ? of[WW0] / of[W0W0]
+                              : 0;
+      theta1 = apart ? (of[WA] * of[W0W0] - of[WW0] * of[W0A]) / det : 0;
     }
     z->theta0[l] = theta0;
     z->theta1[l] = theta1;
-    z->left[l] = left;
-    z->w_norm += fabs(theta0) * sqrt(of.w0w0) + fabs(theta1) * sqrt(of.aa) + left;
+    z->left[l] = 0;
+    z->w_norm += fabs(theta0) * sqrt(of[W0W0]) + fabs(theta1) * sqrt(of[AA]);
+  }
+  if (z->fresh)
+    return;
+  each_block(s, 3 * L, rest_block, NULL);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    z->left[l] = sqrt(add_up(s, l) + z->theta1[l] * z->theta1[l] * kept_of_a(s, l));
+    z->w_norm += z->left[l];
   }
 }
 
@@ -342,10 +401,11 @@ static void place_column(struct state *s, int i, const int *list, int count) {
   z->version[i] = -1;
 }
 
-/* The rows of a block, from `row` on. */
-static void take_out_rows(const struct state *s, const struct taking *taking, ptrdiff_t row) {
+/* The c of a block are read from memory once for all columns. */
+static void take_out_rows(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
   const struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, k = s->control->k, rows = smaller(ROWS, m - row);
+  const struct taking *taking = with;
+  const ptrdiff_t m = s->pb->m, k = s->control->k;
   for (int p = 0; p < taking->count; p++) {
     const int from = taking->from[p];
     lanes->shift_all(
@@ -362,14 +422,7 @@ static ptrdiff_t count_moves(const struct taking *taking) {
 }
 
 void take_out(struct state *s, const struct taking *taking) {
-  const ptrdiff_t m = s->pb->m, work = count_moves(taking) * m;
-#ifdef _OPENMP
-  const int threads = s->host->threads;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && work > SHARED)
-#endif
-  for (ptrdiff_t row = 0; row < m; row += ROWS)
-    take_out_rows(s, taking, row);
-  (void)work;
+  each_block(s, count_moves(taking), take_out_rows, taking);
 }
 
 /* Up to CHUNK columns that have a slot, and what is to be taken out of them to bring them as far as
@@ -378,27 +431,19 @@ static struct taking begin_chunk(struct state *s, const int *list, int count) {
   struct lazy *z = s->lazy;
   const ptrdiff_t k = s->control->k;
   struct taking taking = {.count = count, .to = z->moves};
-  int fresh[CHUNK], fresh_count = 0;
   for (int p = 0; p < count; p++) {
     const int i = list[p];
     taking.x[p] = column(s, i);
     taking.from[p] = z->version[i];
     if (z->version[i] < 0) {
-      fresh[fresh_count++] = i;
+      working_column(s->pb, i, taking.x[p]);
+      s->out->work.columns_read++;
       taking.from[p] = 0;
     }
     for (int l = taking.from[p]; l < z->moves; l++)
       z->f[l + p * k] = z->inverse[l] * z->W[l][i];
     z->version[i] = z->moves;
   }
-#ifdef _OPENMP
-  const int threads = s->host->threads;
-#pragma omp parallel for num_threads(threads)                                                      \
-    schedule(static) if (threads > 1 && 4 * s->pb->m * (fresh_count - 1) > SHARED)
-#endif
-  for (int p = 0; p < fresh_count; p++)
-    working_column(s->pb, fresh[p], column(s, fresh[p]));
-  s->out->work.columns_read += fresh_count;
   return taking;
 }
 
@@ -450,35 +495,37 @@ static void measure_lost(struct state *s, const int *list, int count) {
   measure_columns(s, lost, lost_count);
 }
 
-/* The sums of squares of up to CHUNK models, each with one more of the columns listed, which are
-   brought up to date and scored a block of rows at a time. */
+/* Columns to be brought up to date and scored. */
+struct scoring {
+  const int *list;
+  struct taking taking;
+};
+
+static void score_rows(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const struct lazy *z = s->lazy;
+  const struct scoring *scoring = with;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  take_out_rows(s, &scoring->taking, row, rows);
+  for (int p = 0; p < scoring->taking.count; p++)
+    sums_of(z, row)[p] = lanes->score(rows, L, scoring->taking.x[p] + row, s->a + row, m,
+        s->d + row, 1 / z->at.square[scoring->list[p]], z->alpha + p * L);
+}
+
+/* The sums of squares of up to CHUNK models, each with one more of the columns listed, in z->bound.
+ */
 static void score_columns(struct state *s, const int *list, int count) {
   struct lazy *z = s->lazy;
-  const ptrdiff_t m = s->pb->m, L = s->pb->L, n = s->pb->n;
+  const ptrdiff_t L = s->pb->L, n = s->pb->n;
   for (int p = 0; p < count; p++)
     place_column(s, list[p], list, count);
   measure_lost(s, list, count);
   for (int p = 0; p < count; p++)
     for (ptrdiff_t l = 0; l < L; l++)
       z->alpha[l + p * L] = z->at.g[list[p] + l * n] / z->at.square[list[p]];
-  const struct taking taking = begin_chunk(s, list, count);
-  const ptrdiff_t work = (count_moves(&taking) + 8 * count) * m;
-#ifdef _OPENMP
-  const int threads = s->host->threads;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1 && work > SHARED)
-#endif
-  for (ptrdiff_t row = 0; row < m; row += ROWS) {
-    take_out_rows(s, &taking, row);
-    for (int p = 0; p < count; p++)
-      z->part[p + row / ROWS * CHUNK] = lanes->score(smaller(ROWS, m - row), L, taking.x[p] + row,
-          s->a + row, m, s->d + row, 1 / z->at.square[list[p]], z->alpha + p * L);
-  }
-  for (int p = 0; p < count; p++) {
-    z->bound[list[p]] = 0;
-    for (ptrdiff_t row = 0; row < m; row += ROWS)
-      z->bound[list[p]] += z->part[p + row / ROWS * CHUNK];
-  }
-  (void)work;
+  const struct scoring scoring = {.list = list, .taking = begin_chunk(s, list, count)};
+  each_block(s, count_moves(&scoring.taking) + 8 * count, score_rows, &scoring);
+  for (int p = 0; p < count; p++)
+    z->bound[list[p]] = add_up(s, p);
 }
 
 /* ---- rows of products ---- */
@@ -538,7 +585,6 @@ void commit_lazy(struct state *s) {
   if (s->place[b] < 0) /* its slot was needed */
     make_columns(s, &i, 1);
   s->c_b = z->c + size * m;
-  memcpy(s->c_b, column(s, b), (size_t)m * sizeof(double));
   z->inverse[size] = inverse;
   z->drift += 1 + z->reach2[b] * inverse;
   z->aside[b] = INFINITY;
@@ -554,10 +600,8 @@ void commit_lazy(struct state *s) {
   }
   const double uu = lanes->dot(size + 1, u, u);
   z->inverse2 += inverse * (2 * spread + inverse * uu * uu);
-  for (ptrdiff_t l = 0; l < L; l++) {
+  for (ptrdiff_t l = 0; l < L; l++)
     z->gamma[l + size * L] = s->t_b[l] * inverse;
-    z->c_ref[l] = lanes->dot(m, s->c_b, z->w_ref + l * m);
-  }
 }
 
 /* W of the move under way, and with it what is known of every candidate. */

@@ -11,9 +11,8 @@ enum {
   SIDES = 4,       /* products come in tiles of so many rows */
   LEAST_POOL = 32, /* candidates among which the next selections are foreseen */
   MOST_POOL = 512,
-  CHUNK = 8,        /* candidates scored together, whatever the number of threads */
-  LEAST_SLOTS = 64, /* columns of C in hand, at least */
-  SHARED = 40000    /* products for which a second thread is worth waking */
+  CHUNK = 8,       /* candidates scored together, whatever the number of threads */
+  LEAST_SLOTS = 64 /* columns of C in hand, at least */
 };
 
 struct lazy {
@@ -55,16 +54,19 @@ struct lazy {
 
   const double **v; /* vectors and rows of products of one reading */
   double **out;
-  double *products;        /* n x the most outputs or covariates */
-  double *foreseen;        /* what foreseeing knows of the pool */
-  double *f;               /* k x CHUNK, multiples of what is taken away */
-  double *beta;            /* k x L, coefficients of the members */
-  double *alpha, *part;    /* L x CHUNK; CHUNK x blocks of ROWS rows, sums of squares */
-  int *scored;             /* n, the size at which a column was scored last */
-  double *best;            /* keep + 1 smallest sums of squares of this step */
-  int found;               /* of these */
-  int *list, *heap, *pool; /* n, n, pool */
-  double *room;            /* for column_products() */
+  double *products; /* n x the most outputs or covariates */
+  double *foreseen; /* what foreseeing knows of the pool */
+  double *f;        /* k x CHUNK, multiples of what is taken away */
+  double *beta;     /* k x L, coefficients of the members */
+  double *alpha;    /* L x CHUNK */
+  double *part;     /* sums over the rows of a block, `sums` for each block */
+  ptrdiff_t sums;
+  int *scored;          /* n, the size at which a column was scored last */
+  double *best;         /* keep + 1 smallest sums of squares of this step */
+  int found;            /* of these */
+  int *list, *heap;     /* n */
+  int *pool, *pool_row; /* the columns among which foreseeing searches, what it knows of each */
+  double *room;         /* for column_products() */
   /* of the last steps, a bit each: too many candidates were left; x was read */
   unsigned crowded, unforeseen;
 };
@@ -100,7 +102,6 @@ struct taking {
   int from[CHUNK];
 };
 
-/* Blocks of rows outside, so that the c of a block are read from memory once. */
 void take_out(struct state *s, const struct taking *taking);
 
 /* Adds the products of the columns listed with r vectors z->v to z->out. */
