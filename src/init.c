@@ -171,9 +171,11 @@ static void look_for_keys(void *nothing) {
   R_CheckUserInterrupt();
 }
 
-/* Whether Ctrl-C came since R was last asked: what a kernel has would be lost if R saw it first. */
-static int stopped_after_all(const struct lent *lent) {
-  return lent->stopped || !R_ToplevelExec(look_for_keys, NULL);
+/* What a kernel that keeps its work when it is interrupted came to. Ctrl-C since R was last asked
+   counts, too: if R saw it first, all would be lost. */
+static enum status outcome(enum status status, const struct lent *lent) {
+  const int stopped = lent->stopped || !R_ToplevelExec(look_for_keys, NULL);
+  return stopped && status >= COMPLETE ? INTERRUPTED : status;
 }
 
 static SEXP evaluate(void *call) {
@@ -313,12 +315,10 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
   struct host host = make_host(&lent, control, mL);
   void *work;
   SEXP room = PROTECT(take_room(greedy_work(&pb, &folds, &ctl, host.threads), &work));
-  enum status status = greedy_rls(&pb, &folds, &ctl, &host, work, &result);
+  const enum status status = greedy_rls(&pb, &folds, &ctl, &host, work, &result);
   release(room);
-  if (status != NOT_POSITIVE && stopped_after_all(&lent))
-    status = INTERRUPTED;
   int *ends = int_answer(out, 13, "ends", 3);
-  ends[0] = (int)status;
+  ends[0] = (int)outcome(status, &lent);
   ends[1] = result.moves;
   ends[2] = result.best;
   double *done = real_answer(out, 14, "work", 4);
@@ -452,7 +452,8 @@ static SEXP C_poss(SEXP terms, SEXP control) {
   struct lent lent;
   struct host host = make_host(&lent, control, 0);
   void *work = R_alloc(poss_work(&gram, &ctl, host.threads), 1);
-  *int_answer(out, 6, "status", 1) = (int)poss(&gram, &ctl, &host, work, &state);
+  const enum status status = poss(&gram, &ctl, &host, work, &state);
+  *int_answer(out, 6, "status", 1) = (int)outcome(status, &lent);
   UNPROTECT(1);
   return out;
 }
@@ -474,7 +475,7 @@ static SEXP C_best_subset(SEXP terms, SEXP control) {
   void *work = R_alloc(best_work(&gram, &ctl), 1);
   const enum status status = best_subset(&gram, &ctl, &host, work, &result);
   int *ends = int_answer(out, 4, "ends", 2);
-  ends[0] = (int)status;
+  ends[0] = (int)outcome(status, &lent);
   ends[1] = result.sizes;
   UNPROTECT(1);
   return out;
@@ -567,6 +568,8 @@ static SEXP C_l1_path(SEXP problem, SEXP control) {
       break;
     ctl.room *= 2;
   }
+  if (outcome(COMPLETE, &lent) == INTERRUPTED && done == count)
+    SET_VECTOR_ELT(path, count - 1, R_NilValue); /* by which R knows */
   UNPROTECT(1);
   return path;
 }
@@ -702,7 +705,8 @@ static SEXP C_scdp(SEXP given, SEXP control) {
   double *left = real_answer(out, 3, "left", k), *pivot = real_answer(out, 4, "pivot", 1);
   int *size = int_answer(out, 5, "size", 1), *worst = int_answer(out, 6, "worst", 1);
   struct pursuit at = scdp_begin(&system, &ctl, R_alloc(scdp_work(&system, &ctl), 1));
-  *int_answer(out, 7, "status", 1) = (int)scdp(&at, &system, &ctl, &host);
+  const enum status status = scdp(&at, &system, &ctl, &host);
+  *int_answer(out, 7, "status", 1) = (int)outcome(status, &lent);
   pursuit_path(&at, &system, chosen, factor);
   memcpy(z, at.z, k * L * sizeof(double));
   memcpy(left, at.left, k * sizeof(double));
@@ -753,8 +757,9 @@ static SEXP C_fixed_size(SEXP machine, SEXP control) {
   struct lent lent;
   struct host host = make_host(&lent, control, 0);
   void *work = R_alloc(fixed_size_work(&fs, &ctl, (int)count), 1);
-  *int_answer(out, 8, "status", 1) =
-      (int)fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result);
+  const enum status status =
+      fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result);
+  *int_answer(out, 8, "status", 1) = (int)outcome(status, &lent);
   *real_answer(out, 9, "columns", 1) = result.columns;
   UNPROTECT(1);
   return out;

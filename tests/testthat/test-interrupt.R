@@ -121,3 +121,41 @@ test_that("Ctrl-C between two calls of a criterion does not lose the work", {
     expect_identical(fit$status, "interrupted")
   }
 })
+
+test_that("Ctrl-C that R has not seen when a kernel ends does not lose its work", {
+  set.seed(83)
+  made <- crossprod(matrix(rnorm(20 * 8), 20))
+  asked <- 0
+  column <- function(j) {
+    asked <<- asked + 1
+    if (asked == 8) interrupt_me()
+    made[, j]
+  }
+  expect_warning(fit <- scdp(A = column, b = rnorm(8), k = 8), class = "sparsels_interrupted")
+  expect_identical(fit$status, "interrupted")
+  expect_identical(fit$size, 8L)
+
+  # R is asked every tenth of a second, so the end of the kernel may come first or not
+  x <- matrix(rnorm(60 * 300), 60)
+  y <- drop(x[, 1:9] %*% rnorm(9)) + rnorm(60)
+  fitters <- list(
+    function() poss(x, y, k = 8, iterations = 4e5),
+    function() best_subset(x[, 10:90], y, k = 7),
+    function() l1_path(x, y, nlambda = 500, lambda_min_ratio = 1e-4, folds = 5)
+  )
+  for (fitter in fitters) {
+    sent <- FALSE
+    bar <- function(done, total) {
+      sent <<- TRUE
+      interrupt_me()
+    }
+    caught <- NULL
+    fit <- withCallingHandlers(with_bar(bar, fitter()), sparsels_interrupted = function(w) {
+      caught <<- w
+      tryInvokeRestart("muffleWarning")
+    })
+    if (!sent) next # a quick machine
+    expect_s3_class(caught, "sparsels_interrupted")
+    expect_identical(fit$status, "interrupted")
+  }
+})
