@@ -69,7 +69,7 @@
 #' `evaluated` (how many of their errors were computed), `reads` (columns of `x` read, in multiples
 #' of all of them) and `dense_from`, the step from which every candidate was computed, `NA` if
 #' none. That happens where the bounds rule out too little, as with heavy-tailed columns, few rows
-#' or many steps beyond the best size; with fewer than 64 columns or 60000 values in `x` it is so
+#' or many steps beyond the best size; with fewer than 64 columns or 25000 values in `x` it is so
 #' from the first step.
 #'
 #' All else, and such steps, take O(mn) time each and, besides `x`, m x n doubles for leave-one-out
@@ -175,7 +175,7 @@ greedy_path <- function(problem, control, lambda, given = integer(),
 }
 
 # not for few columns, nor where everything takes a few milliseconds
-skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 6e4
+skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 25000
 
 unpack_path <- function(answer, problem, control, lambda) {
   status <- answer$ends[1L]

@@ -52,12 +52,18 @@ load_average <- function() {
   strsplit(readLines("/proc/loadavg"), " ")[[1]][1]
 }
 
-# Medians of the seconds of each function, called in turn, `times` times; clock(call) takes the time
-# of one call.
-interleaved <- function(calls, times, clock = elapsed) {
-  seconds <- vapply(seq_len(times), function(i) vapply(calls, clock, 0), numeric(length(calls)))
-  apply(matrix(seconds, length(calls), dimnames = list(names(calls), NULL)), 1, median)
+# Seconds of each function (rows), called in turn, `times` times (columns), every other time in the
+# opposite order; clock(call) takes the time of one call.
+rounds <- function(calls, times, clock = elapsed) {
+  seconds <- vapply(seq_len(times), function(i) {
+    order <- if (i %% 2) seq_along(calls) else rev(seq_along(calls))
+    vapply(calls[order], clock, 0)[order]
+  }, numeric(length(calls)))
+  matrix(seconds, length(calls), dimnames = list(names(calls), NULL))
 }
+
+# Their medians.
+interleaved <- function(calls, times, clock = elapsed) apply(rounds(calls, times, clock), 1, median)
 
 elapsed <- function(call) {
   gc()
@@ -70,7 +76,7 @@ elapsed <- function(call) {
 cpu <- function(call) {
   gc()
   from <- proc.time()
-  for (count in 1:100) {
+  for (count in 1:10000) {
     call()
     used <- sum((proc.time() - from)[1:2])
     if (used > 0.1) break

@@ -153,3 +153,17 @@ SEXP reference_read(SEXP X, SEXP threads_) {
     sum += sum_all(t + 1 < threads ? own : count - t * own, x + t * own);
   return ScalarReal(sum);
 }
+
+/* X, threads, times -> the same so many times, which the threads share. */
+SEXP reference_reread(SEXP X, SEXP threads_, SEXP times_) {
+  const int threads = asInteger(threads_), times = asInteger(times_);
+  const R_xlen_t count = XLENGTH(X);
+  const double *x = REAL(X);
+  double sum = 0;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) reduction(+ : sum) schedule(static)
+#endif
+  for (int i = 0; i < times; i++)
+    sum += sum_all(count - (sum == 0.5), x); /* which the compiler cannot do once for all */
+  return ScalarReal(sum);
+}

@@ -236,8 +236,7 @@ struct block {
   size_t bytes;
 };
 
-/* The block released last, if it is small: to have its pages made afresh takes as long as a tenth
-   of a quick search. */
+/* The block released last, if it is small: making its pages afresh takes a millisecond or two. */
 static struct block *spare;
 enum { MOST_SPARE = 1 << 26 };
 
@@ -757,8 +756,7 @@ static SEXP C_fixed_size(SEXP machine, SEXP control) {
   struct lent lent;
   struct host host = make_host(&lent, control, 0);
   void *work = R_alloc(fixed_size_work(&fs, &ctl, (int)count), 1);
-  const enum status status =
-      fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result);
+  const enum status status = fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result);
   *int_answer(out, 8, "status", 1) = (int)outcome(status, &lent);
   *real_answer(out, 9, "columns", 1) = result.columns;
   UNPROTECT(1);

@@ -137,10 +137,10 @@ test_that("the search goes on with every candidate where bounds rule out too lit
 test_that("small data, few columns, other searches and other criteria score every candidate", {
   set.seed(8)
   few <- random_problem(30, 20, "binary")
-  large <- greedy_rls(random_problem(600, 100, "binary"), k = 3, lambda = 1)
+  large <- greedy_rls(random_problem(250, 100, "binary"), k = 3, lambda = 1)
   expect_false(identical(large$work$dense_from, 1L))
   for (fit in list(greedy_rls(few, k = 3, lambda = 1),
-                   greedy_rls(random_problem(599, 100, "binary"), k = 3, lambda = 1),
+                   greedy_rls(random_problem(249, 100, "binary"), k = 3, lambda = 1),
                    greedy_rls(random_problem(1000, 63, "binary"), k = 3, lambda = 1),
                    greedy_rls(few, k = 3, lambda = 1, criterion = "error"),
                    greedy_rls(few, k = 3, lambda = 1, folds = 5),
