@@ -42,8 +42,7 @@ struct foresight {
   int *row;                   /* count, which is whose, -1: none */
   const double *v[1 + BATCH]; /* count, products with the moves ahead, the one under way first */
   int moves;                  /* how many are ahead */
-  int tries; /* columns with the lowest training error among which the leave-one-out error decides
-              */
+  int tries;                  /* candidates told apart by their leave-one-out error */
 };
 
 /* The columns of the pool, at most `most`, whose addition lowers the training error most, best
