@@ -64,7 +64,7 @@
 #' error of a candidate only if a lower bound of it, which takes a few operations, does not rule the
 #' candidate out. That changes nothing but the time: `x` is read a few times in all, in place
 #' (integers and sparse columns as they are), and the memory besides is k m + (k + 32) n doubles and
-#' a column of doubles for each candidate computed.
+#' a column of doubles for each candidate computed. Of that up to 64 MB stay for the next call.
 #' `fit$work` says what it took: `candidates` (how many there were, summed over the steps),
 #' `evaluated` (how many of their errors were computed), `reads` (columns of `x` read, in multiples
 #' of all of them) and `dense_from`, the step from which every candidate was computed, `NA` if

@@ -54,7 +54,7 @@ struct lazy {
 
   const double **v; /* vectors and rows of products of one reading */
   double **out;
-  double *products; /* n x the most outputs or covariates */
+  double *products; /* n x SIDES, or the outputs or covariates if they are more */
   double *foreseen; /* what foreseeing knows of the pool */
   double *f;        /* k x CHUNK, multiples of what is taken away */
   double *beta;     /* k x L, coefficients of the members */
@@ -65,7 +65,7 @@ struct lazy {
   double *best;         /* keep + 1 smallest sums of squares of this step */
   int found;            /* of these */
   int *list, *heap;     /* n */
-  int *pool, *pool_row; /* the columns among which foreseeing searches, what it knows of each */
+  int *pool, *pool_row; /* the columns among which foreseeing searches, its row of each, -1: none */
   double *room;         /* for column_products() */
   /* of the last steps, a bit each: too many candidates were left; x was read */
   unsigned crowded, unforeseen;

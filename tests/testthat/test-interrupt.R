@@ -138,10 +138,14 @@ test_that("Ctrl-C that R has not seen when a kernel ends does not lose its work"
   # R is asked every tenth of a second, so the end of the kernel may come first or not
   x <- matrix(rnorm(60 * 300), 60)
   y <- drop(x[, 1:9] %*% rnorm(9)) + rnorm(60)
+  rows <- matrix(rnorm(4000), 1000)
+  waves <- sin(2 * rows[, 1]) + rows[, 2] * rows[, 3] + rnorm(1000) / 4
   fitters <- list(
     function() poss(x, y, k = 8, iterations = 4e5),
     function() best_subset(x[, 10:90], y, k = 7),
-    function() l1_path(x, y, nlambda = 500, lambda_min_ratio = 1e-4, folds = 5)
+    function() l1_path(x, y, nlambda = 500, lambda_min_ratio = 1e-4, folds = 5),
+    function() fs_lssvm(rows, waves, kernel = kernel_gaussian(1), gamma = 10, prototypes = 1:1000,
+                        k = 150, folds = 5)
   )
   for (fitter in fitters) {
     sent <- FALSE
