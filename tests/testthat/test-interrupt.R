@@ -144,8 +144,10 @@ test_that("Ctrl-C that R has not seen when a kernel ends does not lose its work"
     function() poss(x, y, k = 8, iterations = 4e5),
     function() best_subset(x[, 10:90], y, k = 7),
     function() l1_path(x, y, nlambda = 500, lambda_min_ratio = 1e-4, folds = 5),
-    function() fs_lssvm(rows, waves, kernel = kernel_gaussian(1), gamma = 10, prototypes = 1:1000,
-                        k = 150, folds = 5)
+    function() {
+      fs_lssvm(rows, waves, kernel = kernel_gaussian(1), gamma = 10, prototypes = 1:1000, k = 150,
+               folds = 5)
+    }
   )
   for (fitter in fitters) {
     sent <- FALSE
