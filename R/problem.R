@@ -294,8 +294,8 @@ check_names <- function(names, called) {
   twice <- anyDuplicated(names)
   if (twice) {
     stop_input(sprintf(
-      "`%s` has two columns named '%s' (%d and %d): make.unique(colnames(x)) gives unique names",
-      called, names[twice], match(names[twice], names), twice
+      "`%s` has two columns named '%s' (%d and %d): make.unique(colnames(%s)) gives unique names",
+      called, names[twice], match(names[twice], names), twice, called
     ))
   }
 }
@@ -407,7 +407,9 @@ adjust_design <- function(adjust, data, intercept) {
     return(c(design, kind = "formula"))
   }
   if (is.data.frame(adjust)) return(c(frame_design(adjust, intercept, "adjust"), kind = "frame"))
-  list(names = matrix_names(adjust_matrix(adjust)), kind = "matrix")
+  z <- adjust_matrix(adjust)
+  check_names(colnames(z), "adjust")
+  list(names = matrix_names(z), kind = "matrix")
 }
 
 adjust_matrix <- function(adjust) {

@@ -92,6 +92,8 @@ test_that("weights and covariates", {
     refusal(as_problem(x, y, adjust = c(1, 2, NA, 4, Inf)))
     refusal(as_problem(x, y, adjust = letters[1:5]))
     refusal(as_problem(x, y, adjust = cbind(u = y, v = y + 1)))
+    refusal(as_problem(x, y, adjust = cbind(u = y, y^2)))
+    refusal(as_problem(x, y, adjust = cbind(u = y, u = y^2)))
     refusal(as_problem(x, y, adjust = rep(3, 5)))
     refusal(as_problem(x, y, adjust = g ~ y))
     refusal(as_problem(x, y, adjust = ~absent))
