@@ -95,26 +95,29 @@ done_words <- function(path) {
 
 # Coefficients of working columns -> of the user's columns, with those of the covariates.
 user_coefficients <- function(problem, models) {
-  used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
+  used <- unique(unlist(lapply(models, `[[`, "features")))
+  scale <- problem$scale
+  place <- replace(integer(length(scale)), used, seq_along(used))
   on_covariates <- covariate_solver(problem)
   of_y <- on_covariates(problem$y)
   of_x <- on_covariates(problem$x, used)
   name_models(problem, models, function(model) {
-    beta <- model$beta / problem$scale[model$features]
-    own <- of_x[, match(model$features, used), drop = FALSE]
+    beta <- model$beta / scale[model$features]
+    own <- of_x[, place[model$features], drop = FALSE]
     list(beta = beta, covariates = of_y - own %*% beta)
   })
 }
 
 # Models as a fit holds them. `to_user` takes the coefficients of one to the user's scale.
 name_models <- function(problem, models, to_user = identity) {
+  names <- problem$names
   covariates <- colnames(problem$z)
   outputs <- colnames(problem$y)
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
     own <- to_user(model)
     dimnames(own$covariates) <- list(covariates, outputs)
-    dimnames(own$beta) <- list(problem$names[model$features], outputs)
+    dimnames(own$beta) <- list(names[model$features], outputs)
     list(features = model$features, beta = own$beta, covariates = own$covariates,
          step = model$row - 1L)
   })
@@ -122,10 +125,11 @@ name_models <- function(problem, models, to_user = identity) {
 
 # A function of columns of x (m x any): their weighted least-squares coefficients on the covariates.
 covariate_solver <- function(problem) {
+  none <- function(x, columns = seq_len(ncol(x))) matrix(0, 0L, length(columns))
+  if (!ncol(problem$z)) return(none)
   root_w <- sqrt(problem$weights)
   decomposed <- qr(root_w * problem$z, tol = 1e-10)
   function(x, columns = seq_len(ncol(x))) {
-    if (!ncol(problem$z)) return(matrix(0, 0L, length(columns)))
     weighted <- root_w * x[, columns, drop = FALSE]
     backsolve(qr.R(decomposed), as.matrix(Matrix::crossprod(qr.Q(decomposed), weighted)))
   }
