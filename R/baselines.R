@@ -140,7 +140,7 @@ retrain_folds <- function(problem, columns, features, lambda, folds) {
 # (y_j - f_j) / (1 - h_j), by the s x s system
 primal_loo <- function(problem, x, lambda) {
   basis <- covariate_basis(problem)
-  y <- working(problem)$y
+  y <- working_response(problem)
   hat <- matrix(0, nrow(x), nrow(x))
   if (ncol(x)) hat <- x %*% solve(crossprod(x) + diag(lambda, ncol(x)), t(x))
   (y - hat %*% y) / (1 - diag(hat) - rowSums(basis^2)) / sqrt(problem$weights)
@@ -150,7 +150,7 @@ primal_loo <- function(problem, x, lambda) {
 dual_loo <- function(problem, x, lambda) {
   basis <- covariate_basis(problem)
   G <- lambda * solve(tcrossprod(x) + diag(lambda, nrow(x))) - tcrossprod(basis)
-  (G %*% working(problem)$y) / diag(G) / sqrt(problem$weights)
+  (G %*% working_response(problem)) / diag(G) / sqrt(problem$weights)
 }
 
 # The criterion of a set; leave-pair-out AUC retrains without every pair.
@@ -184,7 +184,7 @@ search_path <- function(problem, control, lambda, evaluate, columns) {
   }
   usable <- which(problem$usable)
   s <- new_search(control, if (control$search == "backward") usable else integer(), score)
-  tie <- 1e-12 * sum(working(problem)$y^2) / (ncol(problem$y) * sum(problem$weights))
+  tie <- 1e-12 * sum(working_response(problem)^2) / (ncol(problem$y) * sum(problem$weights))
   s$tolerance <- c(if (control$criterion$name == "squared") tie else 1e-12 * abs(s$now$loss), tie)
   while (s$status == "" && !is.null(move <- next_move(s, usable, score))) {
     s <- make_move(s, move)
@@ -301,7 +301,7 @@ path_of_log <- function(problem, control, lambda, s, columns) {
 lowrank_path <- function(problem, control, lambda) {
   x <- matrix(0, nrow(problem), ncol(problem))
   x[, problem$usable] <- working_matrix(problem)
-  y <- working(problem)$y
+  y <- working_response(problem)
   root_w <- sqrt(problem$weights)
   G <- diag(nrow(problem)) - tcrossprod(covariate_basis(problem))
   a <- G %*% y

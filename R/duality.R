@@ -107,21 +107,7 @@ column_products <- function(problem, r) {
 }
 
 # lengths of the working columns, the covariates taken out; 0 for a column set aside
-working_norms <- function(problem) {
-  own <- problem$squares
-  norm <- sqrt(own) / problem$scale
-  if (ncol(problem$z) > problem$intercept) {
-    basis <- covariate_basis(problem)
-    left <- own - explained_squares(problem, basis)
-    norm <- sqrt(pmax(left, 0)) / problem$scale
-    doubtful <- which(left <= 1e-4 * own & problem$usable)
-    for (block in column_blocks(nrow(problem), length(doubtful))) {
-      columns <- doubtful[block]
-      norm[columns] <- sqrt(colSums(working_matrix(problem, columns, basis)^2))
-    }
-  }
-  ifelse(problem$usable, norm, 0)
-}
+working_norms <- function(problem) ifelse(problem$usable, sqrt(problem$left) / problem$scale, 0)
 
 # The best dual value of the multiples s r with |s| most <= lambda, `most` being no less than any
 # |a_k'r|: a lower bound of the optimum. El Ghaoui and others, (8).
@@ -134,7 +120,7 @@ dual_multiple <- function(problem, loss, r, most, lambda) {
   widest <- if (most > 0) lambda / most else Inf
   if (all(r == 0)) return(0)
   if (loss == "squared") {
-    return(max(-widest, min(sum(working(problem)$y * r) / sum(r^2), widest)))
+    return(max(-widest, min(sum(working_response(problem) * r) / sum(r^2), widest)))
   }
   share <- dual_share(problem, r)
   if (any(share < 0)) return(0)
@@ -143,7 +129,7 @@ dual_multiple <- function(problem, loss, r, most, lambda) {
 }
 
 dual_objective <- function(problem, loss, r) {
-  if (loss == "squared") return(sum(working(problem)$y * r) - sum(r^2) / 2)
+  if (loss == "squared") return(sum(working_response(problem) * r) - sum(r^2) / 2)
   share <- dual_share(problem, r)
   sum(problem$weights * (if (loss == "hinge") share else entropy(share)))
 }

@@ -162,7 +162,7 @@ new_pursuit <- function(problem, control, most) {
             terms = gram_terms(problem, whole = FALSE))
   s$q <- covariate_basis(problem)
   s$extra <- if (control$lambda > 0) most else 0L
-  s$y <- rbind(working(problem)$y, matrix(0, s$extra, ncol(problem$y)))
+  s$y <- rbind(working_response(problem), matrix(0, s$extra, ncol(problem$y)))
   s$basis <- matrix(0, nrow(s$y), 0L)
   s$residual <- s$y
   s$r <- s$terms$b

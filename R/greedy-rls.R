@@ -66,11 +66,11 @@
 #' (integers and sparse columns as they are), and the memory besides is k m + (k + 32) n doubles and
 #' a column of doubles for each candidate computed. Of that up to 64 MB stay for the next call.
 #' `fit$work` says what it took: `candidates` (how many there were, summed over the steps),
-#' `evaluated` (how many of their errors were computed), `reads` (columns of `x` read, in multiples
-#' of all of them) and `dense_from`, the step from which every candidate was computed, `NA` if
-#' none. That happens where the bounds rule out too little, as with heavy-tailed columns, few rows
-#' or many steps beyond the best size; with fewer than 64 columns or 25000 values in `x` it is so
-#' from the first step.
+#' `evaluated` (how many of their errors were computed), `reads` (columns of `x` read after
+#' [as_problem()] has measured them, in multiples of all of them) and `dense_from`, the step from
+#' which every candidate was computed, `NA` if none. That happens where the bounds rule out too
+#' little, as with heavy-tailed columns, few rows or many steps beyond the best size; with fewer
+#' than 64 columns or 25000 values in `x` it is so from the first step.
 #'
 #' All else, and such steps, take O(mn) time each and, besides `x`, m x n doubles for leave-one-out
 #' and m x n more for each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the
@@ -211,13 +211,13 @@ unpack_work <- function(work, columns) {
 # Per size 0..k: features in the order chosen, their coefficients in working units, the row of the
 # path.
 unpack_models <- function(answer, k, L) {
-  model <- matrix(answer$model, k, k + 1L)
-  beta <- array(answer$beta, c(k, L, k + 1L))
+  beta <- matrix(answer$beta, k)
   lapply(0:k, function(size) {
-    if (answer$model_entry[size + 1L] < 0L) return(NULL)
-    list(features = model[seq_len(size), size + 1L] + 1L,
-         beta = matrix(beta[seq_len(size), , size + 1L], size, L),
-         row = answer$model_entry[size + 1L] + 1L)
+    entry <- answer$model_entry[size + 1L]
+    if (entry < 0L) return(NULL)
+    members <- seq_len(size)
+    list(features = answer$model[size * k + members] + 1L,
+         beta = beta[members, size * L + seq_len(L), drop = FALSE], row = entry + 1L)
   })
 }
 

@@ -58,8 +58,10 @@
 #'   (m x L, coded), `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
 #'   (its name), `weights` (m), `z` (m x q, the covariates, intercept first), `names` and `named`
 #'   (column names, and whether they were given), `row_names`, `centre`, `squares` (weighted sums of
-#'   squares about it), `scale` and `usable` (n),
-#'   `intercept`, `standardize`, and `design` and `adjust_design`, which turn new data into columns.
+#'   squares about it), `left` (what the covariates leave of those), `scale` and `usable` (n),
+#'   `products` (n x L, weighted sums of products of the columns with the response, the covariates
+#'   taken out), `intercept`, `standardize`, and `design` and `adjust_design`, which turn new data
+#'   into columns.
 #'
 #' @section Errors:
 #' Of class `sparsels_error_input`, each naming the argument and the place: missing or infinite
@@ -204,8 +206,8 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem <- structure(list(
     x = NULL, y = coded$y, task = coded$task, levels = coded$levels, response = response,
     weights = check_weights(weights, rows), z = covariates$z, names = NULL, named = NULL,
-    row_names = row_names, centre = NULL, squares = NULL, scale = NULL, usable = NULL,
-    intercept = intercept, standardize = standardize, design = design,
+    row_names = row_names, centre = NULL, squares = NULL, left = NULL, products = NULL,
+    scale = NULL, usable = NULL, intercept = intercept, standardize = standardize, design = design,
     adjust_design = covariates$design
   ), class = "sparsels_problem")
   covariate_basis(problem)
@@ -271,7 +273,7 @@ check_finite <- function(x, called) {
 
 # a sum of squares tells a column with such a value (or one too large to square) without a copy of x
 dense_not_finite <- function(x) {
-  squares <- .Call(C_column_moments, x, rep(1, nrow(x)), FALSE, 1L)$squares
+  squares <- column_moments(x, rep(1, nrow(x)), FALSE)$squares
   columns <- which(!is.finite(squares))
   rows <- lapply(columns, function(j) which(!is.finite(x[, j])))
   columns <- columns[lengths(rows) > 0L]
@@ -334,17 +336,17 @@ single_column <- function(y, name) {
 }
 
 check_response_values <- function(y, name) {
-  bad <- which(if (is.numeric(y)) rowSums(!is.finite(as.matrix(y))) > 0 else is.na(y))
-  if (length(bad)) {
-    kind <- if (is.numeric(y)) "missing or infinite value" else "missing value"
-    stop_input(sprintf("`%s` has %s (first: row %d)", name, counted(length(bad), kind), bad[1L]))
-  }
+  fine <- if (is.numeric(y)) is.finite(y) else !is.na(y)
+  if (all(fine)) return(invisible())
+  bad <- which(rowSums(!as.matrix(fine)) > 0)
+  kind <- if (is.numeric(y)) "missing or infinite value" else "missing value"
+  stop_input(sprintf("`%s` has %s (first: row %d)", name, counted(length(bad), kind), bad[1L]))
 }
 
 code_numbers <- function(y, name) {
   y <- as.matrix(y)
   storage.mode(y) <- "double"
-  constant <- which(apply(y, 2L, function(column) all(column == column[1L])))
+  constant <- which(vapply(seq_len(ncol(y)), function(l) all(y[, l] == y[1L, l]), NA))
   if (length(constant)) {
     where <- if (ncol(y) == 1L) "" else sprintf(" of column %d", constant[1L])
     stop_input(sprintf("`%s` must vary, but is %s in every row%s", name,
@@ -393,7 +395,7 @@ adjust_columns <- function(adjust, data, rows, intercept) {
   } else {
     z <- adjust_values(design, adjust, rows)
   }
-  check_covariates(z, rows)
+  if (!is.null(design)) check_covariates(z, rows)
   list(z = with_intercept(z, rows, intercept), design = design)
 }
 
@@ -456,6 +458,7 @@ with_intercept <- function(z, rows, intercept) {
 
 # Q (m x q), an orthonormal basis of sqrt(w) Z
 covariate_basis <- function(problem, strict = TRUE) {
+  if (!ncol(problem$z)) return(problem$z)
   decomposed <- qr(sqrt(problem$weights) * problem$z, tol = 1e-10)
   if (strict) stop_aliased(decomposed, problem$z)
   qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE]
@@ -474,15 +477,18 @@ stop_aliased <- function(decomposed, z, where = "") {
 
 # sums of squares tell values that are not finite, too, in the one pass over x
 measure_columns <- function(problem, called = "x", threads = 1L) {
-  moments <- column_moments(problem$x, problem$weights, problem$intercept, threads)
+  basis <- covariate_basis(problem, strict = FALSE)
+  moments <- column_moments(problem$x, problem$weights, problem$intercept,
+                            sqrt(problem$weights) * working_response(problem, basis), threads)
   if (!all(is.finite(moments$squares))) {
     check_finite(problem$x, called)
     first <- which(!is.finite(moments$squares))[1L]
     stop_input(sprintf("`%s` has values too large to square (first: column '%s')", called,
                        problem$names[first]))
   }
-  problem[c("centre", "squares")] <- moments
+  problem[c("centre", "squares", "products")] <- moments
   problem$scale <- rep(1, ncol(problem))
+  problem$left <- squares_left(problem, basis)
   problem$usable <- is_usable(problem)
   if (problem$standardize) {
     rms <- sqrt(problem$squares / sum(problem$weights))
@@ -491,13 +497,16 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   problem
 }
 
-# list(centre: weighted mean, 0 without intercept; squares: weighted sum of squares about it)
-column_moments <- function(x, w, intercept, threads = 1L) {
-  if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept))
-  .Call(C_column_moments, x, w, intercept, threads)
+# list(centre: weighted mean, 0 without intercept; squares: weighted sum of squares about it;
+# products: with v (m x L), whose columns sum to nothing if there is an intercept)
+column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
+  if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept, v))
+  moments <- .Call(C_column_moments, x, w, intercept, v, threads)
+  dim(moments$products) <- c(ncol(x), ncol(v))
+  moments
 }
 
-sparse_moments <- function(x, w, intercept) {
+sparse_moments <- function(x, w, intercept, v) {
   row_w <- w[x@i + 1L]
   stored <- diff(x@p)
   column <- rep.int(seq_len(ncol(x)), stored)
@@ -514,7 +523,8 @@ sparse_moments <- function(x, w, intercept) {
     }
   }
   squares <- sums(row_w * (x@x - centre[column])^2) + zeros * centre^2
-  list(centre = unname(centre), squares = unname(squares))
+  products <- as.matrix(Matrix::crossprod(x, v)) - outer(centre, colSums(v))
+  list(centre = unname(centre), squares = unname(squares), products = unname(products))
 }
 
 # columns in blocks of about so many values
@@ -527,18 +537,23 @@ column_blocks <- function(rows, columns, values = 1e5) {
 # centred column, and 1e-13 of the column itself, so that 1e6 + noise is usable and a column of 0.1
 # is not.
 is_usable <- function(problem) {
-  own <- sqrt(problem$squares)
-  size <- sqrt(problem$squares + sum(problem$weights) * problem$centre^2)
-  residual <- own
-  if (ncol(problem$z) > problem$intercept) {
-    basis <- covariate_basis(problem, strict = FALSE)
-    doubtful <- which(problem$squares - explained_squares(problem, basis) <= 1e-6 * size^2)
-    for (block in column_blocks(nrow(problem$x), length(doubtful))) {
-      left <- working_matrix(problem, doubtful[block], basis)
-      residual[doubtful[block]] <- sqrt(colSums(left^2))
-    }
+  sqrt(problem$left) > 1e-10 * sqrt(problem$squares) + 1e-13 * sqrt(raw_squares(problem))
+}
+
+# the weighted sum of squares of each column as it was given
+raw_squares <- function(problem) problem$squares + sum(problem$weights) * problem$centre^2
+
+# what the covariates leave of each sum of squares, from the column itself where the difference has
+# few digits
+squares_left <- function(problem, basis) {
+  left <- problem$squares
+  if (ncol(problem$z) == problem$intercept) return(left)
+  left <- left - explained_squares(problem, basis)
+  doubtful <- which(left <= 1e-4 * problem$squares | left <= 1e-6 * raw_squares(problem))
+  for (block in column_blocks(nrow(problem), length(doubtful))) {
+    left[doubtful[block]] <- colSums(working_matrix(problem, doubtful[block], basis)^2)
   }
-  residual > 1e-10 * own + 1e-13 * size
+  left
 }
 
 # squared norm of the projection of each centred column on the covariates, from products only
@@ -551,7 +566,7 @@ explained_squares <- function(problem, basis) {
     blocks <- column_blocks(nrow(problem), ncol(problem))
     do.call(rbind, lapply(blocks, function(block) times_basis(problem$x[, block, drop = FALSE])))
   } else {
-    as.matrix(Matrix::crossprod(problem$x, root_basis))
+    unname(as.matrix(Matrix::crossprod(problem$x, root_basis)))
   }
   rowSums((products - outer(problem$centre, colSums(root_basis)))^2)
 }
@@ -560,12 +575,17 @@ explained_squares <- function(problem, basis) {
 
 working <- function(problem) {
   basis <- covariate_basis(problem)
-  root_w <- sqrt(problem$weights)
   list(
-    x = problem$x, root_w = root_w, centre = problem$centre, inv_scale = 1 / problem$scale,
-    squares = problem$squares / problem$scale^2, usable = as.integer(problem$usable), q = basis,
-    y = project_out(root_w * problem$y, basis)
+    x = problem$x, root_w = sqrt(problem$weights), centre = problem$centre,
+    inv_scale = 1 / problem$scale, squares = problem$squares / problem$scale^2,
+    left = problem$left / problem$scale^2, products = problem$products / problem$scale,
+    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis)
   )
+}
+
+# sqrt(w) y, residual on the covariates
+working_response <- function(problem, basis = covariate_basis(problem)) {
+  project_out(sqrt(problem$weights) * problem$y, basis)
 }
 
 # working columns, dense: sqrt(w) (x - centre) / scale, residual on the covariates
@@ -579,7 +599,9 @@ working_matrix <- function(problem, cols = which(problem$usable),
 
 # twice is enough: orthogonal to rounding
 project_out <- function(values, basis) {
-  for (pass in 1:2) values <- values - basis %*% crossprod(basis, values)
+  for (pass in seq_len(2L * (ncol(basis) > 0L))) {
+    values <- values - basis %*% crossprod(basis, values)
+  }
   values
 }
 
@@ -681,8 +703,9 @@ class_counts <- function(problem) {
   stats::setNames(counts, problem$levels)
 }
 
+# what a fit keeps
 without_x <- function(problem) {
-  problem["x"] <- list(NULL)
+  problem[c("x", "products")] <- list(NULL)
   problem
 }
 

@@ -288,7 +288,7 @@ read_products <- function(source, control, points) {
 
 # the dual value of s r
 dual_at <- function(problem, loss, r, s) {
-  if (loss == "squared") return(s * sum(working(problem)$y * r) - s^2 * sum(r^2) / 2)
+  if (loss == "squared") return(s * sum(working_response(problem) * r) - s^2 * sum(r^2) / 2)
   sum(problem$weights * entropy(s * problem$y[, 1L] * r / sqrt(problem$weights)))
 }
 
@@ -383,7 +383,7 @@ screen_hinge <- function(source, control, points) {
 
 # Least squares: a ball about y, (10) and Theorem 2, with the closed form of where a column is out.
 square_bounds <- function(problem, control, points, read) {
-  y <- working(problem)$y
+  y <- working_response(problem)
   yy <- sum(y^2)
   c <- read$products[, 1L]
   d <- read$norms

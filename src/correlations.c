@@ -45,20 +45,10 @@ void predict_rows(
       f[i] += offset;
 }
 
-void column_norms(const struct problem *pb, double *v, double *norm) {
+void column_norms(const struct problem *pb, double *norm) {
   const double rounding = 1e-14 * (double)pb->m;
   for (ptrdiff_t j = 0; j < pb->n; j++)
-    norm[j] = pb->usable[j] ? pb->squares[j] * (1 + rounding) : 0;
-  /* an intercept explains nothing of a centred column, further covariates do */
-  for (ptrdiff_t l = 0; l < pb->q && pb->q > 1; l++) {
-    const double sum = weigh_rows(pb, pb->Q + l * pb->m, v);
-    for (ptrdiff_t j = 0; j < pb->n; j++) {
-      const double explained = pb->usable[j] ? column_product(pb, j, v, sum) : 0;
-      norm[j] -= explained * explained * (1 - rounding);
-    }
-  }
-  for (ptrdiff_t j = 0; j < pb->n; j++)
-    norm[j] = sqrt(fmax(norm[j], 0));
+    norm[j] = pb->usable[j] ? sqrt(pb->left[j] + rounding * pb->squares[j]) : 0;
 }
 
 /* ---- lazy products ---- */

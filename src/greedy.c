@@ -765,7 +765,11 @@ enum status greedy_rls(const struct problem *pb, const struct folds *folds,
   lay_out(&s, host->threads, &room);
   prepare(&s);
   result->work = (struct greedy_work_done){.dense_from = s.lazy == NULL ? 1 : -1};
-  const enum status status = s.lazy != NULL ? start_lazy(&s) : start(&s);
+  enum status status = COMPLETE;
+  if (s.lazy != NULL)
+    start_lazy(&s);
+  else
+    status = start(&s);
   if (status != COMPLETE)
     return status;
   record(&s, -1);

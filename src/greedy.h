@@ -127,7 +127,7 @@ int can_skip(const struct folds *folds, const struct greedy_control *control);
 void lay_out_lazy(struct state *s, int threads, struct arena *room);
 
 /* The state of the empty set. */
-enum status start_lazy(struct state *s);
+void start_lazy(struct state *s);
 
 /* Scores the candidates that may win. Where most have to be scored it scores all and brings the
    whole state up to date, and s->lazy is NULL from there on. */

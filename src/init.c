@@ -95,6 +95,8 @@ static struct problem unpack_problem(SEXP problem) {
       .centre = REAL(field(problem, "centre")),
       .inv_scale = REAL(field(problem, "inv_scale")),
       .squares = REAL(field(problem, "squares")),
+      .left = REAL(field(problem, "left")),
+      .products = REAL(field(problem, "products")),
       .usable = INTEGER(field(problem, "usable")),
       .root_w = REAL(field(problem, "root_w")),
       .Q = REAL(Q),
@@ -480,16 +482,22 @@ static SEXP C_best_subset(SEXP terms, SEXP control) {
   return out;
 }
 
-static SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP threads) {
-  const ptrdiff_t m = nrows(x), n = ncols(x);
+static SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
+  const ptrdiff_t m = nrows(x), n = ncols(x), L = ncols(v);
   const int woken = threads_here(threads);
-  const struct matrix values = unpack_matrix(x);
-  SEXP out = PROTECT(named_list(2));
-  double *centre = real_answer(out, 0, "centre", (size_t)n);
-  double *squares = real_answer(out, 1, "squares", (size_t)n);
-  const ptrdiff_t block = values.whole == NULL ? 0 : 4 * m * woken;
-  double *room = (double *)(void *)R_alloc((size_t)block, sizeof(double));
-  column_moments(m, n, &values, REAL(w), asLogical(centred), woken, room, centre, squares);
+  SEXP out = PROTECT(named_list(3));
+  const struct moments find = {.m = m,
+      .n = n,
+      .L = L,
+      .x = unpack_matrix(x),
+      .w = REAL(w),
+      .v = REAL(v),
+      .centred = asLogical(centred),
+      .centre = real_answer(out, 0, "centre", (size_t)n),
+      .squares = real_answer(out, 1, "squares", (size_t)n),
+      .products = real_answer(out, 2, "products", (size_t)(n * L))};
+  const ptrdiff_t block = find.x.whole == NULL ? 0 : 4 * m * woken;
+  column_moments(&find, woken, (double *)(void *)R_alloc((size_t)block, sizeof(double)));
   UNPROTECT(1);
   return out;
 }
@@ -774,7 +782,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_cross_columns, 2),
     ENTRY(C_best_subset, 2),
     ENTRY(C_l1_path, 2),
-    ENTRY(C_column_moments, 4),
+    ENTRY(C_column_moments, 5),
     ENTRY(C_asymmetry, 3),
     ENTRY(C_safe_bounds, 2),
     ENTRY(C_safe_reach, 2),

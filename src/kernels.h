@@ -24,6 +24,8 @@ struct problem {
   const double *centre;    /* n */
   const double *inv_scale; /* n */
   const double *squares;   /* n, of each working column with the covariates still in it, summed */
+  const double *left;      /* n, what the covariates leave of that */
+  const double *products;  /* n x L, of each working column with y */
   const int *usable;       /* n, 0 for a column that is set aside */
   const double *root_w;    /* m, square roots of the case weights */
   const double *Q;         /* m x q, orthonormal basis of the weighted covariates */
@@ -68,12 +70,22 @@ void centred_column(const struct problem *pb, ptrdiff_t j, double *out);
 /* out (m) := working column j: what Q leaves of that. O(m q). */
 void working_column(const struct problem *pb, ptrdiff_t j, double *out);
 
-/* centre (n) := weighted means of the columns of a dense x (m x n), 0 unless `centred`; squares (n)
-   := their weighted sums of squares about it. A value that is not finite leaves squares not finite,
-   and so does INT_MIN among integers, which stands for none. room: of integers 4 m for each thread.
-   O(mn). */
-void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const double *w, int centred,
-    int threads, double *room, double *centre, double *squares);
+/* What column_moments() finds of the columns of a dense x (m x n). */
+struct moments {
+  ptrdiff_t m, n, L;
+  struct matrix x;
+  const double *w; /* m, weights */
+  const double *v; /* m x L; if centred, its columns sum to nothing */
+  int centred;
+  double *centre;   /* n, weighted means, 0 unless centred */
+  double *squares;  /* n, weighted sums of squares about it */
+  double *products; /* n x L, of the columns with v */
+};
+
+/* A value that is not finite leaves squares not finite, and so does INT_MIN among integers, which
+   stands for none. The result is the same for any number of threads. room: of integers 4 m for each
+   thread. O(m n (1 + L)), x is read once. */
+void column_moments(const struct moments *find, int threads, double *room);
 
 /* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
    share * root_i * root_j, -1 when there is none. O(n^2). */

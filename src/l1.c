@@ -85,7 +85,7 @@ struct l1 *l1_begin(
   *at = (struct l1){.pb = pb, .control = *control, .host = host, .lambda = INFINITY, .total = 1};
   struct room room = {work, (sizeof(struct l1) + 15) / 16 * 16};
   lay_out(at, &room);
-  column_norms(pb, at->v, at->norm);
+  column_norms(pb, at->norm);
   for (ptrdiff_t k = 0; k < pb->n; k++) {
     at->c[k] = 0;
     at->base[k] = pb->usable[k] ? INFINITY : -INFINITY;

@@ -83,9 +83,8 @@ void add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, d
 void predict_rows(
     const struct problem *pb, int size, const int *feature, const double *beta, double *f);
 
-/* norm (n) := length of each working column, rounded up; 0 for one that is set aside. v (m) is
-   room. O(n); O(mnq) or the nonzeros where there are more covariates than an intercept. */
-void column_norms(const struct problem *pb, double *v, double *norm);
+/* norm (n) := length of each working column, rounded up; 0 for one that is set aside. O(n). */
+void column_norms(const struct problem *pb, double *norm);
 
 /* How many directions of r have their products kept. */
 int directions_kept(const struct problem *pb, const struct l1_control *control);

@@ -191,11 +191,12 @@ TARGET static double NAME(centred_square)(
 }
 
 TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const double *centre,
-    const double *w, double *sum, double *square) {
+    const double *w, const double *v, double *sum, double *square, double *product) {
   const double *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
   const double c0 = centre[0], c1 = centre[1], c2 = centre[2], c3 = centre[3];
   double s0 = 0, s1 = 0, s2 = 0, s3 = 0, q0 = 0, q1 = 0, q2 = 0, q3 = 0;
-  LANES_SUM(s0, s1, s2, s3, q0, q1, q2, q3)
+  double p0 = 0, p1 = 0, p2 = 0, p3 = 0;
+  LANES_SUM(s0, s1, s2, s3, q0, q1, q2, q3, p0, p1, p2, p3)
   for (ptrdiff_t j = 0; j < m; j++) {
     const double d0 = x0[j] - c0, d1 = x1[j] - c1, d2 = x2[j] - c2, d3 = x3[j] - c3;
     s0 += w[j] * d0;
@@ -206,11 +207,16 @@ TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const doub
     q1 += w[j] * d1 * d1;
     q2 += w[j] * d2 * d2;
     q3 += w[j] * d3 * d3;
+    p0 += v[j] * d0;
+    p1 += v[j] * d1;
+    p2 += v[j] * d2;
+    p3 += v[j] * d3;
   }
-  const double sums[] = {s0, s1, s2, s3}, squares[] = {q0, q1, q2, q3};
+  const double sums[] = {s0, s1, s2, s3}, squares[] = {q0, q1, q2, q3}, own[] = {p0, p1, p2, p3};
   for (int i = 0; i < 4; i++) {
     sum[i] = sums[i];
     square[i] = squares[i];
+    product[i] = own[i];
   }
 }
 

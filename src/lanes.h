@@ -129,9 +129,10 @@ struct lanes {
   /* sum_j w_j (x_j - centre)^2 */
   double (*centred_square)(ptrdiff_t m, const double *x, double centre, const double *w);
 
-  /* Of four columns: sum_j w_j (x_ij - centre_i) and sum_j w_j (x_ij - centre_i)^2 */
+  /* Of four columns: sum_j w_j (x_ij - centre_i), sum_j w_j (x_ij - centre_i)^2 and
+     sum_j v_j (x_ij - centre_i) */
   void (*moments)(ptrdiff_t m, const double *const *x, const double *centre, const double *w,
-      double *sum, double *square);
+      const double *v, double *sum, double *square, double *product);
 
   /* f := f + step (x - centre) */
   void (*add_centred)(ptrdiff_t m, double *f, double step, const double *x, double centre);

@@ -37,7 +37,7 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k, slots = count_slots(pb);
   const ptrdiff_t sums = larger(larger(CHUNK, k), larger(2 + L, SHARES * L));
-  const ptrdiff_t sides = larger(BATCH + 1 + L, 2 * L + pb->q), pool = pool_size(n);
+  const ptrdiff_t sides = BATCH + 1 + L, pool = pool_size(n);
   s->C = doubles(room, m * slots);
   s->place = ints(room, n);
   struct lazy *z = take(room, 1, sizeof(struct lazy));
@@ -74,7 +74,7 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
       .left = doubles(room, L),
       .v = take(room, sides, sizeof(double *)),
       .out = take(room, sides, sizeof(double *)),
-      .products = doubles(room, n * larger(SIDES, larger(L, pb->q))),
+      .products = doubles(room, n * larger(SIDES, L)),
       .foreseen = doubles(room, pool * (1 + L + SIDES * (1 + BATCH))),
       .f = doubles(room, k * CHUNK),
       .beta = doubles(room, k * L),
@@ -240,10 +240,13 @@ static void split_w(struct state *s) {
   if (z->fresh)
     return;
   each_block(s, 3 * L, rest_block, NULL);
+  double left = 0;
   for (ptrdiff_t l = 0; l < L; l++) {
     z->left[l] = sqrt(add_up(s, l) + z->theta1[l] * z->theta1[l] * kept_of_a(s, l));
-    z->w_norm += z->left[l];
+    left += z->left[l];
   }
+  z->fresh = left <= 1e-8 * z->w_norm;
+  z->w_norm += left;
 }
 
 /* ---- reading x ---- */
@@ -293,10 +296,10 @@ static int whole_tiles(const struct state *s, ptrdiff_t rows) {
   return (int)larger(LEAST_BATCH, smaller(BATCH, all) - L);
 }
 
-enum status start_lazy(struct state *s) {
+void start_lazy(struct state *s) {
   struct lazy *z = s->lazy;
   const struct problem *pb = s->pb;
-  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, q = pb->q;
+  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L;
   for (ptrdiff_t i = 0; i < n; i++) {
     s->place[i] = z->row[i] = z->version[i] = z->scored[i] = -1;
     z->aside[i] = is_candidate(s, i) ? 0 : INFINITY;
@@ -312,36 +315,19 @@ enum status start_lazy(struct state *s) {
   z->drift = 4;
   start_rows(s);
   z->explained = lanes->dot(m * L, s->a, s->a);
-  measure_rows(s);
-  refer_to_w(s);
-  project_w(s);
-  for (ptrdiff_t l = 0; l < L; l++) {
-    z->v[l] = s->a + l * m;
-    z->out[l] = z->at.g + l * n;
-    z->v[L + l] = z->Gw + l * m;
-    z->out[L + l] = z->at.z + l * n;
-  }
-  for (ptrdiff_t l = 0; l < q; l++) {
-    z->v[2 * L + l] = pb->Q + l * m;
-    z->out[2 * L + l] = z->products + l * n;
-  }
-  const ptrdiff_t count = list_candidates(s, z->list);
-  if (read_afresh(s, z->list, count, 2 * L + q) != COMPLETE)
-    return INTERRUPTED;
+  memcpy(z->w_ref, s->a, (size_t)(m * L) * sizeof(double));
+  memcpy(z->at.g, pb->products, (size_t)(n * L) * sizeof(double));
+  memcpy(z->at.z, pb->products, (size_t)(n * L) * sizeof(double));
   double weights = 0;
   for (ptrdiff_t j = 0; j < m; j++)
     weights += pb->root_w[j] * pb->root_w[j];
-  for (ptrdiff_t p = 0; p < count; p++) {
-    const ptrdiff_t i = z->list[p];
-    double square = pb->squares[i];
+  for (ptrdiff_t i = 0; i < n; i++) {
+    if (!is_candidate(s, i))
+      continue;
     z->reach2[i] = reach2_of(s, i, weights);
-    for (ptrdiff_t l = 0; l < q; l++)
-      square -= z->products[i + l * n] * z->products[i + l * n];
-    square = fmax(square, 0);
-    z->length[i] = sqrt(square + rounding_of(s) * z->reach2[i]) + LEAST_LENGTH;
-    z->at.square[i] = s->control->lambda + square;
+    z->length[i] = sqrt(pb->left[i] + rounding_of(s) * z->reach2[i]) + LEAST_LENGTH;
+    z->at.square[i] = s->control->lambda + pb->left[i];
   }
-  return COMPLETE;
 }
 
 /* ---- a heap of candidates, the smallest bound on top ---- */
@@ -845,9 +831,7 @@ enum status sweep_lazy(struct state *s) {
   s->scored_count = 0;
   z->found = 0;
   measure_rows(s);
-  if (s->size == 0)
-    z->fresh = 1;
-  else if (advance(s) != COMPLETE)
+  if (s->size > 0 && advance(s) != COMPLETE)
     return INTERRUPTED;
   split_w(s);
   const struct outlook_rows rows = rows_of(s);

@@ -50,11 +50,11 @@ struct lazy {
   double *theta0, *theta1, *left; /* L each, w = theta0 w_ref + theta1 a + what is left */
   double P, largest_d, explained, w_norm, drift; /* explained: what there is to explain */
   double inverse2; /* squares of the entries of the inverse of X_S'X_S + lambda I, their sum */
-  int fresh;       /* w_ref is w */
+  int fresh;       /* the products with w are known, nothing is left of it */
 
   const double **v; /* vectors and rows of products of one reading */
   double **out;
-  double *products; /* n x SIDES, or the outputs or covariates if they are more */
+  double *products; /* n x SIDES, or the outputs if they are more */
   double *foreseen; /* what foreseeing knows of the pool */
   double *f;        /* k x CHUNK, multiples of what is taken away */
   double *beta;     /* k x L, coefficients of the members */

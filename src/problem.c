@@ -41,55 +41,105 @@ static int lacks_value(ptrdiff_t m, const int *column) {
 }
 
 /* Four columns side by side, as one stream alone does not keep memory busy; the last ones again
-   where there are fewer. */
-static void four_moments(ptrdiff_t m, const double *const *x, const double *w, double weights,
-    int centred, double *c, double *squares) {
-  double sums[4];
-  lanes->moments(m, x, c, w, sums, squares);
-  if (!centred)
+   where there are fewer. Sums are weighted, about the centre. */
+struct four {
+  ptrdiff_t from, count;
+  const double *x[4];
+  double centre[4], sum[4], square[4];
+};
+
+/* The products of a block of rows with the second vector and those after it, which are still in the
+   nearest cache. */
+static void add_products(
+    const struct moments *find, const struct four *four, ptrdiff_t row, ptrdiff_t rows) {
+  enum { SIDES = 4 };
+  static const int at[] = {0, 1, 2, 3};
+  static const double scale[] = {1, 1, 1, 1};
+  struct tile tile = {.count = four->count, .at = at, .centre = four->centre, .scale = scale};
+  for (int i = 0; i < 4; i++) {
+    tile.x[i] = four->x[i] + row;
+    tile.next[i] = (const char *)tile.x[i];
+  }
+  for (ptrdiff_t l = 1; l < find->L; l += SIDES) {
+    const ptrdiff_t r = find->L - l < SIDES ? find->L - l : SIDES;
+    double *out[SIDES];
+    for (ptrdiff_t o = 0; o < r; o++)
+      out[o] = find->products + four->from + (l + o) * find->n;
+    lanes->products(rows, &tile, r, find->v + row + l * find->m, find->m, out);
+  }
+}
+
+/* The sums over all rows, with the products if they are asked for: one reading. */
+static void add_rows(const struct moments *find, struct four *four, int products) {
+  enum { ROWS = 512 }; /* that stay in the nearest cache meanwhile */
+  for (int i = 0; i < 4; i++)
+    four->sum[i] = four->square[i] = 0;
+  for (ptrdiff_t row = 0; row < find->m; row += ROWS) {
+    const ptrdiff_t rows = find->m - row < ROWS ? find->m - row : ROWS;
+    const double *x[4], *v = products ? find->v : find->w; /* one goes along */
+    double sum[4], square[4], product[4];
+    for (int i = 0; i < 4; i++)
+      x[i] = four->x[i] + row;
+    lanes->moments(rows, x, four->centre, find->w + row, v + row, sum, square, product);
+    for (int i = 0; i < 4; i++) {
+      four->sum[i] += sum[i];
+      four->square[i] += square[i];
+    }
+    for (ptrdiff_t i = 0; products && i < four->count; i++)
+      find->products[four->from + i] += product[i];
+    if (products)
+      add_products(find, four, row, rows);
+  }
+}
+
+static void measure_four(const struct moments *find, struct four *four, double weights) {
+  const int products = find->L > 0;
+  add_rows(find, four, products && !find->centred);
+  if (!find->centred)
     return;
   for (int i = 0; i < 4; i++)
-    c[i] = sums[i] / weights;
-  /* the second pass leaves an error in the last place of the mean only */
-  lanes->moments(m, x, c, w, sums, squares);
+    four->centre[i] = four->sum[i] / weights;
+  /* the second reading leaves an error in the last place of the mean only */
+  add_rows(find, four, products);
   for (int i = 0; i < 4; i++) {
-    c[i] += sums[i] / weights;
-    squares[i] -= sums[i] * sums[i] / weights;
+    four->centre[i] += four->sum[i] / weights;
+    four->square[i] -= four->sum[i] * four->sum[i] / weights;
   }
 }
 
 /* Four columns from `from` on, or what is left of those before `to`. */
-static void measure_four(ptrdiff_t m, ptrdiff_t from, ptrdiff_t to, const struct matrix *x,
-    const double *w, double weights, int centred, double *room, double *centre, double *squares) {
-  const double *four[4];
-  double c[4] = {0}, square[4];
+static void measure_columns(
+    const struct moments *find, ptrdiff_t from, ptrdiff_t to, double weights, double *room) {
+  const ptrdiff_t m = find->m;
+  const struct matrix *x = &find->x;
+  struct four four = {.from = from, .count = to - from < 4 ? to - from : 4};
   for (ptrdiff_t i = 0; i < 4; i++) {
-    const ptrdiff_t j = from + i < to ? from + i : to - 1;
-    four[i] = x->whole != NULL ? room + i * m : x->x + j * m;
+    const ptrdiff_t j = i < four.count ? from + i : to - 1;
+    four.x[i] = x->whole != NULL ? room + i * m : x->x + j * m;
     if (x->whole != NULL)
       gather_column(x, m, j, room + i * m);
   }
-  four_moments(m, four, w, weights, centred, c, square);
-  for (ptrdiff_t j = from; j < from + 4 && j < to; j++) {
-    const int lacks = x->whole != NULL && lacks_value(m, x->whole + j * m);
-    centre[j] = c[j - from];
-    squares[j] = lacks ? NAN : square[j - from];
+  measure_four(find, &four, weights);
+  for (ptrdiff_t i = 0; i < four.count; i++) {
+    const int lacks = x->whole != NULL && lacks_value(m, x->whole + (from + i) * m);
+    find->centre[from + i] = four.centre[i];
+    find->squares[from + i] = lacks ? NAN : four.square[i];
   }
 }
 
-void column_moments(ptrdiff_t m, ptrdiff_t n, const struct matrix *x, const double *w, int centred,
-    int threads, double *room, double *centre, double *squares) {
+void column_moments(const struct moments *find, int threads, double *room) {
+  const ptrdiff_t m = find->m, n = find->n, own = (n + threads - 1) / threads;
   double weights = 0;
   for (ptrdiff_t r = 0; r < m; r++)
-    weights += w[r];
-  const ptrdiff_t own = (n + threads - 1) / threads;
+    weights += find->w[r];
+  memset(find->products, 0, (size_t)(n * find->L) * sizeof(double));
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
 #endif
   for (int t = 0; t < threads; t++) {
     const ptrdiff_t to = (t + 1) * own < n ? (t + 1) * own : n;
     for (ptrdiff_t from = t * own; from < to; from += 4)
-      measure_four(m, from, to, x, w, weights, centred, room + t * 4 * m, centre, squares);
+      measure_columns(find, from, to, weights, room + t * 4 * m);
   }
 }
 

@@ -5,7 +5,8 @@ small <- function() {
 classes <- factor(c("no", "yes", "no", "yes", "yes", "no"))
 fields <- c(
   "x", "y", "task", "levels", "response", "weights", "z", "names", "named", "row_names", "centre",
-  "squares", "scale", "usable", "intercept", "standardize", "design", "adjust_design"
+  "squares", "left", "products", "scale", "usable", "intercept", "standardize", "design",
+  "adjust_design"
 )
 
 test_that("a problem has the documented fields, centre and scale by hand", {
@@ -15,6 +16,8 @@ test_that("a problem has the documented fields, centre and scale by hand", {
   expect_identical(dim(pb), c(6L, 4L))
   expect_equal(pb$centre, c(3.5, 1, 1, 0.1))
   expect_equal(pb$squares, c(17.5, 12, 10, 0))
+  expect_equal(pb$left, c(17.5, 12, 10, 0))
+  expect_equal(pb$products, matrix(c(1, -4, 0, 0)))
   expect_equal(pb$scale, sqrt(c(35 / 12, 2, 10 / 6, 1)))
   expect_identical(pb$usable, c(TRUE, TRUE, TRUE, FALSE))
   expect_identical(unname(pb$z), matrix(1, 6, 1))
@@ -29,7 +32,7 @@ test_that("columns are measured alike on any number of threads", {
     x <- matrix(rpois(7 * n, 5) + seq_len(7), 7)
     for (values in list(x, x + 0.1)) {
       pb <- as_problem(values, rnorm(7), weights = 1:7)
-      measured <- c("centre", "squares", "scale", "usable")
+      measured <- c("centre", "squares", "left", "products", "scale", "usable")
       for (threads in 2:3) {
         again <- as_problem(values, pb$y, weights = 1:7, threads = threads)
         expect_identical(unclass(again)[measured], unclass(pb)[measured])
@@ -39,6 +42,27 @@ test_that("columns are measured alike on any number of threads", {
   expect_error(as_problem(x, 1:7, threads = 0), "`threads` must be a whole number",
                class = "sparsels_error_argument")
   expect_identical(as_problem(pb, threads = 2), pb)
+})
+
+test_that("what covariates leave of columns, and their products with the response", {
+  set.seed(92)
+  x <- matrix(rpois(1300 * 9, 2), 1300) # more than a block of rows
+  x[, 4] <- 1e6L + x[, 4]
+  age <- x[, 2] + rnorm(1300, sd = 1e-3)
+  sparse <- Matrix::Matrix(x * 1, sparse = TRUE)
+  y <- unname(cbind(rnorm(1300), age))
+  for (values in list(x, x * 1, methods::as(sparse, "CsparseMatrix"))) {
+    for (intercept in c(TRUE, FALSE)) {
+      for (adjust in list(NULL, cbind(age, same = x[, 9]))) {
+        pb <- as_problem(values, y, weights = runif(1300), intercept = intercept, adjust = adjust)
+        columns <- working_matrix(pb, seq_len(9))
+        expect_equal(pb$left / pb$scale^2, colSums(columns^2), tolerance = 1e-9)
+        expect_equal(pb$products / pb$scale, crossprod(columns, working_response(pb)),
+                     tolerance = 1e-9)
+        expect_identical(pb$usable[9], is.null(adjust))
+      }
+    }
+  }
 })
 
 test_that("centre and scale are weighted, and about zero without intercept", {

@@ -32,7 +32,7 @@ struct made {
   struct problem pb;
   struct folds folds;
   double *x, *z, *w; /* m x n, m x q, m: dense columns, covariates and weights as a user has them */
-  void *parts[24];
+  void *parts[32];
   int count;
 };
 
@@ -52,8 +52,8 @@ struct shape {
 struct made make(struct shape shape);
 void discard(struct made *made);
 
-/* The squares of the problem from x, its centre and its scale. */
-void sum_squares(struct made *made);
+/* What the problem knows of its columns beside their centre and scale. */
+void measure_columns(struct made *made);
 
 /* The dense columns once more, compressed; the problem owns them. */
 struct matrix compress(struct made *made, ptrdiff_t m, ptrdiff_t n);

@@ -141,17 +141,29 @@ static void make_columns(struct made *made, struct shape shape) {
                              : (struct matrix){x, NULL, NULL, NULL};
 }
 
-void sum_squares(struct made *made) {
-  const struct problem *pb = &made->pb;
-  double *squares = doubles(made, pb->n);
-  for (ptrdiff_t j = 0; j < pb->n; j++) {
-    squares[j] = 0;
-    for (ptrdiff_t i = 0; i < pb->m; i++) {
-      const double x = (made->x[i + j * pb->m] - pb->centre[j]) * pb->inv_scale[j];
-      squares[j] += pb->root_w[i] * pb->root_w[i] * x * x;
-    }
+static double sum_products(ptrdiff_t m, const double *x, const double *y) {
+  long double sum = 0;
+  for (ptrdiff_t j = 0; j < m; j++)
+    sum += (long double)x[j] * y[j];
+  return (double)sum;
+}
+
+void measure_columns(struct made *made) {
+  struct problem *pb = &made->pb;
+  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L;
+  double *squares = doubles(made, n), *left = doubles(made, n), *products = doubles(made, n * L);
+  double *x = doubles(made, m);
+  for (ptrdiff_t j = 0; j < n; j++) {
+    centred_column(pb, j, x);
+    squares[j] = sum_products(m, x, x);
+    working_column(pb, j, x);
+    left[j] = sum_products(m, x, x);
+    for (ptrdiff_t l = 0; l < L; l++)
+      products[j + l * n] = sum_products(m, x, pb->y + l * m);
   }
-  made->pb.squares = squares;
+  pb->squares = squares;
+  pb->left = left;
+  pb->products = products;
 }
 
 /* One column is set aside, and those that the covariates explain; columns of zeros are not. */
@@ -254,8 +266,8 @@ struct made make(struct shape shape) {
   make_columns(&made, shape);
   make_covariates(&made, shape);
   choose_usable(&made);
-  sum_squares(&made);
   make_response(&made, shape);
+  measure_columns(&made);
   make_folds(&made, shape);
   return made;
 }

@@ -45,7 +45,7 @@ static void twist_problem(struct made *made, enum twist twist) {
       response[i] = i % 9 == 2 ? 1 : -1;
   made->pb.inv_scale = inv_scale;
   made->pb.centre = centre;
-  sum_squares(made);
+  measure_columns(made);
 }
 
 static double entry(const struct made *made, ptrdiff_t i, ptrdiff_t j) {

@@ -64,14 +64,16 @@ static void check_moments(ptrdiff_t m) {
   struct pile pile = {.count = 0};
   const double *x = draw(&pile, 4 * m), *w = draw(&pile, m), *centre = draw(&pile, 4);
   const double *four[] = {x, x + m, x + 2 * m, x + 3 * m};
-  double sums[4], squares[4], largest = 0;
-  lanes->moments(m, four, centre, w, sums, squares);
+  double sums[4], squares[4], products[4], largest = 0;
+  lanes->moments(m, four, centre, w, x, sums, squares, products);
   for (int i = 0; i < 4; i++) {
-    double sum = 0, square = 0;
+    double sum = 0, square = 0, product = 0;
     for (ptrdiff_t j = 0; j < m; j++) {
       sum += w[j] * (x[j + i * m] - centre[i]);
       square += w[j] * pow(x[j + i * m] - centre[i], 2);
+      product += x[j] * (x[j + i * m] - centre[i]);
     }
+    CHECK_NEAR(products[i], product, summed);
     CHECK_NEAR(sums[i], sum, summed);
     CHECK_NEAR(squares[i], square, summed);
   }

@@ -46,7 +46,7 @@ static struct made make_twisted(struct shape shape, enum twist twist, double fil
   made.pb.inv_scale = inv_scale;
   if (shape.sparse)
     made.pb.x = compress(&made, made.pb.m, made.pb.n);
-  sum_squares(&made);
+  measure_columns(&made);
   return made;
 }
 
