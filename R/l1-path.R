@@ -227,8 +227,9 @@ chord_bound <- function(problem, control) {
   null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
 }
 
-# A model on the user's scale, from a solution in working units.
-solution_model <- function(problem, solution, factor = covariate_factor(problem)) {
+# A model on the user's scale, from a solution in working units; the factor takes coefficients of the
+# covariates' basis to those of the covariates.
+solution_model <- function(problem, solution, factor = covariate_parts(problem)$factor) {
   beta <- solution$beta / problem$scale[solution$features]
   covariates <- if (ncol(problem$z)) backsolve(factor, solution$u) else numeric()
   # the columns were centred only when there is an intercept, the first covariate
@@ -238,12 +239,9 @@ solution_model <- function(problem, solution, factor = covariate_factor(problem)
        covariates = matrix(covariates, ncol = 1L))
 }
 
-# R of sqrt(w) Z = Q R, which takes coefficients of Q to those of the covariates
-covariate_factor <- function(problem) qr.R(qr(sqrt(problem$weights) * problem$z, tol = 1e-10))
-
 # Scores of some rows of x for every solution: rows x solutions.
 solution_scores <- function(problem, solutions, x, z) {
-  factor <- covariate_factor(problem)
+  factor <- covariate_parts(problem)$factor
   models <- lapply(solutions, function(solution) solution_model(problem, solution, factor))
   used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
   beta <- vapply(models, function(model) {
@@ -372,7 +370,7 @@ best_row <- function(criterion, path) {
 # it is the model of the row `chosen`.
 models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
   loss <- criterion_loss(criterion, path$criterion)
-  factor <- covariate_factor(problem)
+  factor <- covariate_parts(problem)$factor
   lapply(0:max(path$size), function(size) {
     rows <- which(path$size == size)
     if (!length(rows)) return(NULL)

@@ -456,13 +456,20 @@ with_intercept <- function(z, rows, intercept) {
   cbind("(Intercept)" = rep(1, rows), z)
 }
 
-# Q (m x q), an orthonormal basis of sqrt(w) Z
-covariate_basis <- function(problem, strict = TRUE) {
-  if (!ncol(problem$z)) return(problem$z)
-  decomposed <- qr(sqrt(problem$weights) * problem$z, tol = 1e-10)
+# sqrt(w) Z = Q R: list(basis = Q, m x q and orthonormal; factor = R)
+covariate_parts <- function(problem, strict = TRUE) {
+  weighted <- sqrt(problem$weights) * problem$z
+  if (ncol(weighted) == problem$intercept) { # or nothing at all
+    length <- sqrt(sum(problem$weights))
+    return(list(basis = unname(weighted) / length, factor = diag(length, ncol(weighted))))
+  }
+  decomposed <- qr(weighted, tol = 1e-10)
   if (strict) stop_aliased(decomposed, problem$z)
-  qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE]
+  list(basis = qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE],
+       factor = qr.R(decomposed))
 }
+
+covariate_basis <- function(problem, strict = TRUE) covariate_parts(problem, strict)$basis
 
 stop_aliased <- function(decomposed, z, where = "") {
   if (decomposed$rank == ncol(z)) return(invisible())
@@ -478,8 +485,9 @@ stop_aliased <- function(decomposed, z, where = "") {
 # sums of squares tell values that are not finite, too, in the one pass over x
 measure_columns <- function(problem, called = "x", threads = 1L) {
   basis <- covariate_basis(problem, strict = FALSE)
+  root_w <- sqrt(problem$weights)
   moments <- column_moments(problem$x, problem$weights, problem$intercept,
-                            sqrt(problem$weights) * working_response(problem, basis), threads)
+                            root_w * working_response(problem, basis, root_w), threads)
   if (!all(is.finite(moments$squares))) {
     check_finite(problem$x, called)
     first <- which(!is.finite(moments$squares))[1L]
@@ -575,17 +583,19 @@ explained_squares <- function(problem, basis) {
 
 working <- function(problem) {
   basis <- covariate_basis(problem)
+  root_w <- sqrt(problem$weights)
   list(
-    x = problem$x, root_w = sqrt(problem$weights), centre = problem$centre,
+    x = problem$x, root_w = root_w, centre = problem$centre,
     inv_scale = 1 / problem$scale, squares = problem$squares / problem$scale^2,
     left = problem$left / problem$scale^2, products = problem$products / problem$scale,
-    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis)
+    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis, root_w)
   )
 }
 
 # sqrt(w) y, residual on the covariates
-working_response <- function(problem, basis = covariate_basis(problem)) {
-  project_out(sqrt(problem$weights) * problem$y, basis)
+working_response <- function(problem, basis = covariate_basis(problem),
+                             root_w = sqrt(problem$weights)) {
+  project_out(root_w * problem$y, basis)
 }
 
 # working columns, dense: sqrt(w) (x - centre) / scale, residual on the covariates

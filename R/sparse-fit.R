@@ -127,11 +127,11 @@ name_models <- function(problem, models, to_user = identity) {
 covariate_solver <- function(problem) {
   none <- function(x, columns = seq_len(ncol(x))) matrix(0, 0L, length(columns))
   if (!ncol(problem$z)) return(none)
+  parts <- covariate_parts(problem)
   root_w <- sqrt(problem$weights)
-  decomposed <- qr(root_w * problem$z, tol = 1e-10)
   function(x, columns = seq_len(ncol(x))) {
     weighted <- root_w * x[, columns, drop = FALSE]
-    backsolve(qr.R(decomposed), as.matrix(Matrix::crossprod(qr.Q(decomposed), weighted)))
+    backsolve(parts$factor, as.matrix(Matrix::crossprod(parts$basis, weighted)))
   }
 }
 
