@@ -227,8 +227,8 @@ chord_bound <- function(problem, control) {
   null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
 }
 
-# A model on the user's scale, from a solution in working units; the factor takes coefficients of the
-# covariates' basis to those of the covariates.
+# A model on the user's scale, from a solution in working units. The factor takes coefficients of
+# the covariates' basis to those of the covariates.
 solution_model <- function(problem, solution, factor = covariate_parts(problem)$factor) {
   beta <- solution$beta / problem$scale[solution$features]
   covariates <- if (ncol(problem$z)) backsolve(factor, solution$u) else numeric()

@@ -458,10 +458,11 @@ with_intercept <- function(z, rows, intercept) {
 
 # sqrt(w) Z = Q R: list(basis = Q, m x q and orthonormal; factor = R)
 covariate_parts <- function(problem, strict = TRUE) {
+  if (!ncol(problem$z)) return(list(basis = problem$z, factor = matrix(0, 0L, 0L)))
   weighted <- sqrt(problem$weights) * problem$z
-  if (ncol(weighted) == problem$intercept) { # or nothing at all
+  if (ncol(weighted) == problem$intercept) {
     length <- sqrt(sum(problem$weights))
-    return(list(basis = unname(weighted) / length, factor = diag(length, ncol(weighted))))
+    return(list(basis = unname(weighted) / length, factor = matrix(length)))
   }
   decomposed <- qr(weighted, tol = 1e-10)
   if (strict) stop_aliased(decomposed, problem$z)
@@ -609,9 +610,8 @@ working_matrix <- function(problem, cols = which(problem$usable),
 
 # twice is enough: orthogonal to rounding
 project_out <- function(values, basis) {
-  for (pass in seq_len(2L * (ncol(basis) > 0L))) {
-    values <- values - basis %*% crossprod(basis, values)
-  }
+  if (!ncol(basis)) return(values)
+  for (pass in 1:2) values <- values - basis %*% crossprod(basis, values)
   values
 }
 
