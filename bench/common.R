@@ -18,6 +18,7 @@ command_line <- function(defaults = list()) {
   given <- as.list(sub("^[^=]*=", "", words[named]))
   names(given) <- name
   options <- utils::modifyList(defaults, given)
+  if (!is.null(options$out)) dir.create(options$out, showWarnings = FALSE, recursive = TRUE)
   list(words = words[!named], options = options)
 }
 

@@ -150,7 +150,6 @@ directory <- line$words[1]
 wanted <- if (length(line$words) > 1) line$words[-1] else names(data_sets)
 stopifnot(dir.exists(directory), wanted %in% names(data_sets))
 most <- if (line$options$k == "all") Inf else as.integer(line$options$k)
-dir.create(line$options$out, showWarnings = FALSE, recursive = TRUE)
 
 cat(machine_line(), "\n\n", sep = "")
 report <- list()

@@ -70,7 +70,6 @@ line <- command_line(list(share = "1", cores = "1", out = "bench/results/papers"
 if (!length(line$words)) stop("usage: Rscript bench/papers/poss.R DIR [data set ...]")
 directory <- line$words[1]
 wanted <- if (length(line$words) > 1) line$words[-1] else names(data_sets)
-dir.create(line$options$out, showWarnings = FALSE, recursive = TRUE)
 
 settings <- function(name) {
   utils::modifyList(list(name = name, file = name, splits = 100, optimum = 0, step = 1,

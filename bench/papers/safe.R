@@ -26,7 +26,6 @@ wanted <- if (length(line$words) > 1) line$words[-1] else parts
 stopifnot(wanted %in% parts, file.exists(file.path(directory, paste0(names(words), ".rds"))))
 times <- as.integer(line$options$times)
 subsets_n <- as.integer(line$options$subsets)
-dir.create(line$options$out, showWarnings = FALSE, recursive = TRUE)
 
 tolerance <- 1e-6
 letters_of <- c(all = "all columns", none = "no test", safe1 = "SAFE1", safe2 = "SAFE2",

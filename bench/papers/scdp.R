@@ -27,7 +27,6 @@ if (!length(line$words)) stop("usage: Rscript bench/papers/scdp.R DIR [part ...]
 directory <- line$words[1]
 wanted <- if (length(line$words) > 1) line$words[-1] else parts
 stopifnot(dir.exists(directory), wanted %in% parts)
-dir.create(given$out, showWarnings = FALSE, recursive = TRUE)
 budget <- as.integer(given$budget)
 has_kernlab <- requireNamespace("kernlab", quietly = TRUE)
 

@@ -22,7 +22,6 @@ parts <- c("tasks", "sinusoid", "greedy", "groups")
 wanted <- if (length(line$words) > 1) line$words[-1] else parts
 cores <- as.integer(line$options$cores)
 stopifnot(dir.exists(directory), wanted %in% parts)
-dir.create(line$options$out, showWarnings = FALSE, recursive = TRUE)
 
 # as many as asked for by share=, but enough for a variance
 times <- function(repeats) max(3L, as.integer(round(repeats * as.numeric(line$options$share))))
