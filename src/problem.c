@@ -103,7 +103,8 @@ static void measure_four(const struct moments *find, struct four *four, double w
   add_rows(find, four, products);
   for (int i = 0; i < 4; i++) {
     four->centre[i] += four->sum[i] / weights;
-    four->square[i] -= four->sum[i] * four->sum[i] / weights;
+    const double square = four->square[i] - four->sum[i] * four->sum[i] / weights;
+    four->square[i] = square < 0 ? 0 : square; /* of a constant column; not a number stays so */
   }
 }
 

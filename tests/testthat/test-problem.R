@@ -44,6 +44,17 @@ test_that("columns are measured alike on any number of threads", {
   expect_identical(as_problem(pb, threads = 2), pb)
 })
 
+test_that("columns of one value are set aside, whatever the rounding of their mean", {
+  set.seed(93)
+  for (draw in 1:60) {
+    rows <- sample(5:40, 1)
+    x <- cbind(rnorm(rows), matrix(rep(c(0.1, 1 / 3, 1e6 + 1 / 7), each = rows), rows))
+    expect_silent(pb <- as_problem(x, rnorm(rows), weights = runif(rows)))
+    expect_identical(pb$usable, c(TRUE, FALSE, FALSE, FALSE))
+    expect_true(all(pb$squares >= 0))
+  }
+})
+
 test_that("what covariates leave of columns, and their products with the response", {
   set.seed(92)
   x <- matrix(rpois(1300 * 9, 2), 1300) # more than a block of rows
