@@ -4,7 +4,10 @@
 #' choose the same features as [greedy_rls()] with far more work; `random_selection()` draws them
 #' at random.
 #'
-#' All fit the model of [greedy_rls()] and evaluate it by the same criterion on the same folds.
+#' All fit the model of [greedy_rls()] and evaluate it by the same criterion on the same folds. As
+#' they are slow or there to compare with, the size goes by that criterion unless `size` says
+#' otherwise; `lambda = NULL` is then 16 times the mean sum of squares of a column. Of the three
+#' only `random_selection()` refits the coefficients.
 #'
 #' * `wrapper_rls()` treats the model as a black box: each candidate is retrained from scratch
 #'   without each fold, O(k n) fits per fold. With leave-one-out, `shortcut` uses the closed forms
@@ -39,47 +42,56 @@ NULL
 
 #' @rdname baselines
 #' @export
-wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, folds = "loo",
-                        criterion = "squared", search = "forward", shortcut = "none") {
+wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "criterion",
+                        size_folds = 10, folds = "loo", criterion = "squared", search = "forward",
+                        shortcut = "none", progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- path_control(problem, k, lambda, folds, criterion)
+  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
+  control$progress <- check_flag(progress, "progress")
   control$search <- check_choice(search, "search", setdiff(names(searches), "given"))
   control$shortcut <- check_choice(shortcut, "shortcut", c("none", "primal", "dual"))
   if (shortcut != "none" && (!control$folds$loo || control$criterion$name == "auc")) {
     stop_input("`shortcut` needs `folds = \"loo\"` and a criterion other than \"auc\"")
   }
-  paths <- each_lambda(control, function(lambda) wrapper_path(problem, control, lambda))
-  new_sparse_fit("wrapper_rls", problem, paths, control, match.call())
+  sized_fit("wrapper_rls", problem, control, each_lambda(wrapper_path), match.call())
 }
 
 #' @rdname baselines
 #' @export
 lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
-                          criterion = "squared") {
+                          size = "criterion", size_folds = 10, criterion = "squared",
+                          progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- path_control(problem, k, lambda, "loo", criterion)
+  control <- path_control(problem, k, lambda, "loo", criterion, size, size_folds)
+  control$progress <- check_flag(progress, "progress")
   if (control$criterion$name == "auc") {
     stop_input("`criterion = \"auc\"` is not offered here: use greedy_rls()")
   }
-  paths <- each_lambda(control, function(lambda) lowrank_path(problem, control, lambda))
-  new_sparse_fit("lowrank_lssvm", problem, paths, control, match.call())
+  sized_fit("lowrank_lssvm", problem, control, each_lambda(lowrank_path), match.call())
 }
 
 #' @rdname baselines
 #' @export
-random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, folds = "loo",
-                             criterion = "squared", threads = 1, progress = interactive()) {
+random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
+                             size = "criterion", size_folds = 10, refit = is.null(lambda),
+                             folds = "loo", criterion = "squared", threads = 1,
+                             progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- path_control(problem, k, lambda, folds, criterion)
+  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control <- c(control, search = "given", keep = 0L, threads = check_count(threads, "threads"),
-               progress = check_flag(progress, "progress"))
+               progress = check_flag(progress, "progress"), refit = check_flag(refit, "refit"))
+  sized_fit("random_selection", problem, control, drawn_paths, match.call(), random = TRUE)
+}
+
+# the same columns for every lambda; the others need not be kept up to date
+drawn_paths <- function(problem, control) {
   usable <- which(problem$usable)
   drawn <- usable[sample.int(length(usable), control$k)]
-  # the others need not be kept up to date
-  narrow <- problem
-  narrow$usable <- seq_along(problem$usable) %in% drawn
-  paths <- each_lambda(control, function(lambda) greedy_path(narrow, control, lambda, drawn))
-  new_sparse_fit("random_selection", problem, paths, control, match.call())
+  problem$usable <- seq_along(problem$usable) %in% drawn
+  search <- each_lambda(function(problem, control, lambda) {
+    greedy_path(problem, control, lambda, drawn)
+  })
+  search(problem, control)
 }
 
 # The wrapper -------------------------------------------------------------------------------------
@@ -143,14 +155,14 @@ primal_loo <- function(problem, x, lambda) {
   y <- working_response(problem)
   hat <- matrix(0, nrow(x), nrow(x))
   if (ncol(x)) hat <- x %*% solve(crossprod(x) + diag(lambda, ncol(x)), t(x))
-  (y - hat %*% y) / (1 - diag(hat) - rowSums(basis^2)) / sqrt(problem$weights)
+  (y - hat %*% y) / (1 - diag(hat) - rowSums(basis^2)) / weight_divisor(problem)
 }
 
 # a_j / G_jj, by the m x m system
 dual_loo <- function(problem, x, lambda) {
   basis <- covariate_basis(problem)
   G <- lambda * solve(tcrossprod(x) + diag(lambda, nrow(x))) - tcrossprod(basis)
-  (G %*% working_response(problem)) / diag(G) / sqrt(problem$weights)
+  (G %*% working_response(problem)) / diag(G) / weight_divisor(problem)
 }
 
 # The criterion of a set; leave-pair-out AUC retrains without every pair.
@@ -302,7 +314,7 @@ lowrank_path <- function(problem, control, lambda) {
   x <- matrix(0, nrow(problem), ncol(problem))
   x[, problem$usable] <- working_matrix(problem)
   y <- working_response(problem)
-  root_w <- sqrt(problem$weights)
+  divisor <- weight_divisor(problem)
   G <- diag(nrow(problem)) - tcrossprod(covariate_basis(problem))
   a <- G %*% y
   C <- G %*% x
@@ -325,7 +337,7 @@ lowrank_path <- function(problem, control, lambda) {
       dual <- a - outer(c, drop(crossprod(a, x[, i])) / kappa)
       diagonal <- diagonal - c^2 / kappa
     }
-    residuals <- list(dual / diagonal / root_w)
+    residuals <- list(dual / diagonal / divisor)
     c(judge(problem, control$folds, control$criterion, residuals), list(residuals = residuals))
   }
   control$search <- "forward"

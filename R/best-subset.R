@@ -34,6 +34,9 @@
 #' @param k Largest size, between 1 and the smaller of the usable columns and one less than the rows
 #'   without covariates. `NULL`, the default: that number, but at most 10.
 #' @param lambda Ridge parameter of at least 0, on the scale of [greedy_rls()].
+#' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
+#'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
+#'   the largest of at most `k`, as the training error only falls.
 #' @param nodes Number of at least 1: how many sets the search of one size may branch from. Unlike
 #'   a limit of time it gives the same result on every machine. A set with n candidates costs
 #'   O(n^3).
@@ -71,9 +74,9 @@
 #' selected(fit, 3)
 #' @export
 best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nodes = Inf,
-                        progress = interactive()) {
+                        size = "criterion", size_folds = 10, progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- subset_control(problem, k, lambda)
+  control <- subset_control(problem, k, lambda, size, size_folds)
   if (!(is_number(nodes) && nodes >= 1)) refuse("nodes", "a number of at least 1", nodes)
   control$nodes <- as.double(nodes)
   control$progress <- check_flag(progress, "progress")
@@ -82,13 +85,18 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
     stop_input(sprintf("`x` must have at most %d usable columns for an exact search, not %d",
                        whole_gram, usable))
   }
+  fit <- sized_fit("best_subset", problem, control, best_path, match.call())
+  fit$proof <- best_proof(fit, fit$found)
+  fit$found <- NULL
+  fit
+}
+
+best_path <- function(problem, control) {
   found <- best_search(problem, control)
   steps <- data.frame(action = c("start", rep("found", length(found$sets))), feature = NA_integer_)
   path <- subset_path(problem, control, c(list(integer()), found$sets), steps,
                       length(found$sets), found$status)
-  fit <- new_sparse_fit("best_subset", problem, list(path), control, match.call())
-  fit$proof <- best_proof(fit, found)
-  fit
+  list(c(path, list(found = found)))
 }
 
 # The best sets of size 1, 2, ... and what is proven of them.

@@ -96,8 +96,8 @@ compare_methods <- function(x, y = NULL, ..., data = NULL,
   judged <- run_tasks(splits, function(i) {
     rows <- sort(sample.int(nrow(problem), nrow(problem) - held_out))
     in_context(paste("split", i), judge_split(problem, rows, methods, k))
-  })
-  if (attr(judged, "interrupted")) warn_interrupted(length(judged), splits, "split")
+  }, "Splits")
+  if (length(judged) < splits) warn_interrupted(length(judged), splits, "split")
   new_comparison(judged, methods, problem, k, splits, match.call())
 }
 
@@ -141,9 +141,9 @@ judge_split <- function(problem, rows, methods, k) {
 
 # The model of size k, or the largest one below, on the user's scale.
 split_model <- function(train, method, k) {
-  arguments <- list(quote(train), k = k)
-  if ("progress" %in% names(formals(method))) arguments$progress <- FALSE
-  found <- do.call(method, arguments)
+  # the size is given, so none needs to be chosen
+  arguments <- c(list(k = k), if ("size" %in% names(formals(method))) list(size = "criterion"))
+  found <- run_method(method, train, arguments)
   if (inherits(found, "sparse_fit")) {
     sizes <- which(!vapply(found$coefficients, is.null, NA)) - 1L
     return(model_of(found, max(sizes[sizes <= k])))

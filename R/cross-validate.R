@@ -1,19 +1,20 @@
 #' Judge a method by outer cross-validation
 #'
-#' Repeats everything a method does (scaling, choice of lambda, selection) inside each outer fold
-#' and scores the models of every size on the rows held out: an honest estimate, beside the
-#' selection criterion, which is optimistic because it was minimised.
+#' Repeats everything a method does (scaling, choice of lambda and size, selection) inside each
+#' outer fold and scores its models on the rows held out: an honest estimate of the error, also
+#' where the method chooses its size by its own cross-validation.
 #'
 #' In each outer fold the training rows become a problem of their own, so centre and scale of the
-#' columns are estimated again; `method` runs on it, with its own inner folds, and chooses `lambda`
-#' itself when `lambda = NULL`; then the model of every size predicts the held-out rows. For classes
-#' the measure is the error rate,
+#' columns are estimated again; `method` runs on it, with its own inner folds, and makes its choices
+#' there; then every model of its path predicts the held-out rows: of each size, or of each lambda
+#' for [rls()], [kernel_rls()] and [lssvm()]. The measures are means over the held-out rows \eqn{j}
+#' with case weights \eqn{w}, for classes the error rate by default,
 #' \deqn{\sum_j w_j [\hat c_j \ne c_j] / \sum_j w_j,}
 #' for numbers the mean squared error,
 #' \deqn{\sum_j w_j \|y_j - \hat y_j\|^2 / (L \sum_j w_j),}
-#' sums over the held-out rows \eqn{j}, \eqn{w} the case weights, \eqn{L} the number of outputs. A
-#' two-class score above 0 means the second class; of several classes the largest score wins, the
-#' first one when equal. This is the experiment of Sections 4.2 and 4.3 of the paper.
+#' \eqn{L} being the number of responses. A two-class score above 0 means the second class; of
+#' several classes the largest score wins, the first one when equal. This is the experiment of
+#' Sections 4.2 and 4.3 of the paper.
 #'
 #' The outer folds run on the plan set by `future::plan()` when the package future.apply is
 #' installed, else one after the other. Each has its own stream of random numbers: `set.seed()`
@@ -22,49 +23,75 @@
 #'
 #' @param x What [as_problem()] takes: a numeric matrix or `dgCMatrix` (samples x features), a data
 #'   frame, a formula (with `data`), a SummarizedExperiment, or a problem made before.
-#' @param method A function: a fitter of this package such as [greedy_rls()], or your own
-#'   `function(problem, ...)` that returns what such a fitter returns.
+#' @param y The response: see [as_problem()]. Not needed with a problem or a formula, where `method`
+#'   may stand in its place: `cross_validate(problem, greedy_rls)`.
+#' @param method A function: a fitter of this package such as [greedy_rls()] or [kernel_rls()], or
+#'   your own `function(problem, ...)` that returns what such a fitter returns, or any object for
+#'   which `predict(object, x)` gives a value or class for each row of a matrix `x`.
 #' @param ... Named arguments for [as_problem()] (`weights`, `adjust`, `intercept`, `standardize`;
-#'   not when `x` is a problem) and for `method` (`k`, `lambda`, `folds`, `criterion`, ...). `folds`
-#'   are the inner folds; those given row by row, for all rows, are cut down to the training rows of
-#'   each outer fold.
-#' @param y The response: see [as_problem()].
-#' @param data Data frame of the variables of a formula.
+#'   not when `x` is a problem) and for `method` (`k`, `lambda`, `size`, `folds`, ...). `folds` and
+#'   `size_folds` are inner folds; those given row by row, for all rows, are cut down to the
+#'   training rows of each outer fold. Of the methods: `size`, `index` and so on for the method of
+#'   the fit.
+#' @param data Data frame of the variables of a formula; it may also be given instead of `y`.
 #' @param outer The outer folds: what [make_folds()] takes as `folds`, or its result (for instance
 #'   grouped by patient). A number is stratified by class. Default 10.
 #' @param repeats Number of times a numeric `outer` is drawn anew; default 1.
+#' @param measure One or several of `"error"`, `"squared"`, `"absolute"`, `"auc"` (of pairs within a
+#'   fold, never across folds, which have different models), `"balanced"` (the error rate with every
+#'   class counting alike), or functions `(y, prediction, fold)` as for `criterion` in
+#'   [greedy_rls()], called for each fold, in a vector or a list. The first is the one that `curves`
+#'   and `estimate` are about. `NULL`: `"error"` for classes, else `"squared"`.
 #' @param baselines Any of `"random"` (the same number of features chosen at random, in a ridge
-#'   model with the same lambda, or 1e-8 times the sum of the weights where that is 0; the lambda of
-#'   an l1 penalty is another, so beside [l1_path()] it is the one that [greedy_rls()] would choose)
-#'   and `"majority"` (the most frequent class of the training rows, by weight; for numbers their
-#'   mean); `NULL` for none.
+#'   model with the same lambda, refitted where the method refits, or 1e-8 times the sum of the
+#'   weights where that is 0; the lambda of an l1 penalty is another, so beside [l1_path()] it is
+#'   the one that [random_selection()] takes by itself; left out for a method that chooses no
+#'   features) and `"majority"` (the most frequent class of the training rows, by weight; for
+#'   numbers their mean); `NULL` for none.
+#' @param keep Whether the out-of-fold predictions of every model are kept.
+#' @param progress Whether to show a progress bar with the time left.
+#' @param object The result of `cross_validate()`.
+#' @param newdata New observations, see [predict.sparse_fit()].
+#' @param size The model wanted: a number, `"min"` or `"1se"` by the honest curve, `NULL` for the
+#'   size that the method chose on all rows.
+#' @param rule `"min"`, the size with the best honest figure, or `"1se"`, the smallest within one
+#'   standard error of it.
+#' @param index,lambda See [selected()].
 #'
 #' @return An object of class `cv_result`, a list:
-#' * `curves`: data frame, a row per size reached in every fold, with `size`, and the means over the
-#'   outer folds `inner` (the method's own held-out figure, if it has one), `test`, `random` and
-#'   `majority`, each with its standard error `inner_se`, ...: standard deviation over folds /
-#'   sqrt(number of folds). A fold that has no model of a size but smaller ones gives the largest of
-#'   these.
+#' * `curves`: data frame, a row per size (or lambda) reached in every fold: the size; `inner`, the
+#'   method's own criterion, and `cv`, its own cross-validation, where it has them; `test`, the
+#'   honest figure; `random` and `majority`; each with its standard error, `inner_se`, ... . Means
+#'   over the outer folds, weighted by their rows (`inner` and `cv`: plain means). A fold that has
+#'   no model of a size but smaller ones gives the largest of these.
+#' * `measures`: such a data frame for every measure; `estimates`: a row per measure, as `estimate`.
 #' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
-#'   `lambda`, `size` (chosen by the inner criterion), and at that size `inner`, `test`, `random`,
-#'   `majority`.
-#' * `estimate`: named double, `mean` and `se` of `folds$test`: the honest error of the method.
+#'   `lambda`, `size` (chosen there), and at that size `inner`, `test`, `random`, `majority`.
+#' * `estimate`: named double, `mean` and `se` of the test figure at the size that each fold chose:
+#'   the honest error of the method with its choices.
+#' * `fit`: the method on all rows, which `predict()`, `coef()`, `selected()` and `fitted()` of the
+#'   result use.
+#' * `held_out` (m x L): out-of-fold predictions at the size each fold chose; with `keep`,
+#'   `predictions` of every model (m x L x models x repetitions).
 #' * `chosen`: list with a character vector per outer fold, the names in the order chosen.
 #' * `frequency`: data frame `feature` (column number), `name`, `count` and `share` of the outer
 #'   folds that chose it; most frequent first.
-#' * `measure` (`"error"` or `"squared"`), `method`, `call`, `status` (`"complete"` or
-#'   `"interrupted"`), `problem` (without its x), and in words `outer` and `inner`, the folds.
+#' * `measure` (the first), `method`, `call`, `status` (`"complete"` or `"interrupted"`), `problem`
+#'   (without its x), and in words `outer` and `inner`, the folds.
 #'
-#' Standard errors treat the outer folds as independent; with `repeats` above 1 they are too small.
+#' `best_size()` and `size = "min"` or `"1se"` go by the honest curve; the smallest of several
+#' figures is a little optimistic itself. Standard errors treat the outer folds as independent; with
+#' `repeats` above 1 they are too small.
 #'
 #' @section Cost:
-#' The number of outer folds times the cost of `method` and of as many predictions as there are
-#' sizes; memory, that of one training part per worker on top of what `method` needs.
+#' One fit on all rows, and the number of outer folds times the cost of `method` and of as many
+#' predictions as there are models; memory, that of one training part per worker on top of what
+#' `method` needs.
 #'
 #' @section Errors:
 #' `sparsels_error_input` for an unknown argument, folds of the wrong length or a method that is not
-#' a function or returns something else than a fit. An error inside an outer fold keeps its class
-#' and says in which fold it was.
+#' a function or returns something that cannot predict. An error inside an outer fold keeps its
+#' class and says in which fold it was.
 #'
 #' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
 #'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
@@ -73,58 +100,76 @@
 #' x <- matrix(rnorm(60 * 20), 60, 20)
 #' y <- factor(ifelse(x[, 3] + x[, 8] + rnorm(60) > 0, "ill", "well"))
 #' set.seed(1)
-#' judged <- cross_validate(x, greedy_rls, y = y, k = 5, outer = 5)
+#' judged <- cross_validate(x, y, greedy_rls, k = 5, outer = 5, measure = c("error", "auc"))
 #' judged
 #' plot(judged)
+#' predict(judged, x[1:3, ], type = "class")
 #' @export
-cross_validate <- function(x, method, ..., y = NULL, data = NULL, outer = 10, repeats = 1,
-                           baselines = c("random", "majority")) {
-  if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
-  check_method_dots(method, ...)
+cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10, repeats = 1,
+                           measure = NULL, baselines = c("random", "majority"), keep = FALSE,
+                           progress = interactive()) {
+  told <- told_method(y, method, substitute(y), substitute(method))
+  if (inherits(x, "formula") && is.data.frame(told$y) && is.null(data)) {
+    data <- told$y
+    told["y"] <- list(NULL)
+  }
+  method <- told$method
+  check_method_dots(method, ..., known = c("outer", "repeats", "measure", "baselines", "keep",
+                                           "progress"))
   check_baselines(baselines)
+  check_flag(keep, "keep")
+  check_flag(progress, "progress")
   given <- split_arguments(list(...))
-  # symbols, so that no message and no name of a response deparses the data
-  own <- list(quote(x), quote(y), data = quote(data))
-  problem <- do.call(as_problem, c(own, given$problem))
-  if (problem$response == "y") problem$response <- response_name(substitute(y))
+  problem <- judged_problem(x, told, data, given$problem)
+  measures <- as_measures(measure, problem)
   outer <- in_context("outer folds", make_folds(problem, outer, repeats = repeats))
-  inner <- given$method$folds
-  inner <- if (is_by_row(inner)) as_folds(inner, problem)
-
+  arguments <- given$method
+  by_row <- Filter(is_by_row, arguments[names(arguments) %in% c("folds", "size_folds")])
+  by_row <- lapply(by_row, as_folds, problem)
+  arguments[names(by_row)] <- by_row
+  fit <- run_method(method, problem, arguments)
   parts <- held_out_rows(outer)
   judged <- run_tasks(nrow(parts), function(i) {
-    in_context(
-      paste("outer fold", i),
-      judge_fold(problem, parts$rows[[i]], method, given$method, inner, baselines)
-    )
-  })
-  if (attr(judged, "interrupted")) warn_interrupted(length(judged), nrow(parts), "outer fold")
-  new_cv_result(judged, parts, problem,
-    method = method_name(substitute(method)), outer = outer$label, call = match.call()
+    in_context(paste("outer fold", i), {
+      held_out <- parts$rows[[i]]
+      left <- seq_len(nrow(problem))[-held_out]
+      arguments[names(by_row)] <- lapply(by_row, cut_folds, left)
+      judge_fold(problem, held_out, method, arguments, measures, baselines)
+    })
+  }, "Outer folds", progress = progress)
+  done <- attr(judged, "done")
+  if (length(done) < nrow(parts)) warn_interrupted(length(done), nrow(parts), "outer fold")
+  new_cv_result(judged, parts, done, problem, fit, measures, keep,
+    method = told$name, outer = outer$label, call = match.call()
   )
-}
-
-warn_interrupted <- function(done, wanted, what) {
-  message <- sprintf("interrupted after %d of %s", done, counted(wanted, what))
-  if (done == 0L) stop(errorCondition(message, class = c("sparsels_interrupted", "sparsels_error")))
-  warn_sparsels(paste0(message, ": the result is that of these"), "sparsels_interrupted")
 }
 
 # Arguments -------------------------------------------------------------------------------------
 
-# A user's own method with `...` may take any name; the fitters of the package hand theirs to
-# as_problem(), so all of theirs are known.
-check_method_dots <- function(method, ...) {
-  own <- setdiff(names(formals(method)), c("x", "y", "data", "..."))
-  open <- "..." %in% names(formals(method)) && !identical(environment(method), topenv())
-  allowed <- c(own, problem_arguments)
-  known <- c(allowed, "data", "outer", "repeats", "baselines")
-  check_dots(..., known = known, allowed = if (open) names(list(...)) else allowed)
+# `method` may stand in the second place, as nothing else there is a function.
+told_method <- function(y, method, y_expression, method_expression) {
+  if (is.function(y) && is.null(method)) {
+    return(list(y = NULL, method = y, name = method_name(y_expression), response = "y"))
+  }
+  if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
+  list(y = y, method = method, name = method_name(method_expression),
+       response = response_name(y_expression))
 }
 
-split_arguments <- function(arguments) {
-  to_problem <- names(arguments) %in% problem_arguments
-  list(problem = arguments[to_problem], method = arguments[!to_problem])
+judged_problem <- function(x, told, data, arguments) {
+  y <- told$y
+  if (!inherits(x, "sparsels_problem")) {
+    arguments <- c(arguments, own_defaults(told$method, arguments))
+  }
+  # symbols, so that no message and no name of a response deparses the data
+  problem <- do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), arguments))
+  if (problem$response == "y") problem$response <- told$response
+  problem
+}
+
+# what the method itself would have said of the problem
+own_defaults <- function(method, given) {
+  Filter(is.logical, formals(method)[setdiff(c("intercept", "standardize"), names(given))])
 }
 
 check_baselines <- function(baselines) {
@@ -135,76 +180,91 @@ check_baselines <- function(baselines) {
 # Folds given row by row, not by their number.
 is_by_row <- function(folds) is.list(folds) || length(folds) > 1L
 
-method_name <- function(expression) {
-  if (is.call(expression) && as.character(expression[[1]])[1] %in% c("::", ":::")) {
-    expression <- expression[[3]]
+# Measures --------------------------------------------------------------------------------------
+
+# The measures asked for, by name: what fold_sum() takes, and how they are called. The first is the
+# one that curves and estimate are about.
+as_measures <- function(measure, problem) {
+  if (is.null(measure)) measure <- measure_of(problem)
+  if (is.function(measure)) measure <- list(measure)
+  if (!is.list(measure)) measure <- as.list(measure)
+  if (!length(measure)) refuse("measure", "at least one measure", measure)
+  made <- lapply(measure, as_measure, problem)
+  names <- vapply(made, `[[`, "", "name")
+  given <- names(measure)
+  if (!is.null(given)) names <- ifelse(given == "", names, given)
+  stats::setNames(made, make.unique(names))
+}
+
+as_measure <- function(measure, problem) {
+  whole <- new_folds(rep(1L, nrow(problem)), "outer")
+  if (is.function(measure)) {
+    made <- user_criterion(measure, problem, whole)
+    made$words <- "value of the `measure` function"
+    return(made)
   }
-  if (is.name(expression)) as.character(expression) else "a function"
-}
-
-# Folds -----------------------------------------------------------------------------------------
-
-# One row per outer fold; `rows` is a list column of the rows held out.
-held_out_rows <- function(folds) {
-  parts <- lapply(seq_len(ncol(folds$ids)), function(r) {
-    rows <- split(seq_len(nrow(folds$ids)), folds$ids[, r])
-    part <- data.frame(repetition = r, fold = seq_along(rows))
-    part$rows <- unname(rows)
-    part
-  })
-  do.call(rbind, parts)
-}
-
-# Folds of all rows, cut down to some; numbered anew, since a fold may have lost all its rows.
-cut_folds <- function(folds, rows) {
-  ids <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) match(id, unique(id)))
-  if (any(apply(ids, 2L, max) < 2L)) {
-    stop_input("`folds` leaves one inner fold only among the training rows")
+  check_choice(measure, "measure", c("squared", "error", "absolute", "auc", "balanced"))
+  if (measure %in% c("error", "balanced") && problem$task == "regression") {
+    stop_input(sprintf("`measure = \"%s\"` needs classes, but the response is numeric", measure),
+               "sparsels_error_argument")
   }
-  new_folds(ids, folds$label)
+  if (measure == "auc" && problem$task != "binary") {
+    stop_input("`measure = \"auc\"` needs a response with two classes", "sparsels_error_argument")
+  }
+  made <- list(name = measure, higher = measure == "auc", words = criterion_words[[measure]])
+  if (measure == "balanced") made$share <- class_share(problem)
+  made
 }
 
-# An error keeps its class and says where it came from.
-in_context <- function(where, expr) {
-  tryCatch(expr, error = function(e) {
-    e$message <- paste0(where, ": ", conditionMessage(e))
-    stop(e)
-  })
+# the weight of each class, which a balanced error takes out again
+class_share <- function(problem) {
+  as.vector(rowsum(problem$weights, class_index(problem))) / sum(problem$weights)
 }
+
+measure_of <- function(problem) if (problem$task == "regression") "squared" else "error"
 
 # One outer fold --------------------------------------------------------------------------------
 
-# All is learned from the rows not held out. `curves` has a row per size, NA below the smallest
-# model.
-judge_fold <- function(problem, held_out, method, arguments, inner, baselines) {
+# All is learned from the rows not held out. `sums` has for each measure and curve the sum and the
+# weight of every model (2 x models).
+judge_fold <- function(problem, held_out, method, arguments, measures, baselines) {
   train <- problem[-held_out, ]
-  if (!is.null(inner)) arguments$folds <- cut_folds(inner, seq_len(nrow(problem$x))[-held_out])
-  if ("progress" %in% names(formals(method))) arguments$progress <- FALSE
-  fit <- do.call(method, c(list(quote(train)), arguments))
-  if (!inherits(fit, "sparse_fit")) {
-    stop_input(sprintf("`method` must return a sparse_fit, not %s", describe(fit)))
+  # what is told of the fit on all rows need not be told of each fold
+  fit <- suppressWarnings(run_method(method, train, arguments), "sparsels_warning_edge")
+  path <- path_scores(fit, problem, held_out)
+  scores <- list(test = path$scores)
+  if ("random" %in% baselines && inherits(fit, "sparse_fit")) {
+    scores$random <- random_scores(fit, train, arguments["folds"], problem, held_out)
   }
-  test_error <- function(fit) {
-    x <- problem$x[held_out, , drop = FALSE]
-    z <- problem$z[held_out, , drop = FALSE]
-    held_out_error(problem, held_out, predict_sizes(fit, x, z))
-  }
-  curves <- data.frame(size = seq_along(fit$coefficients) - 1)
-  inner <- inner_error(fit)
-  if (!all(is.na(inner))) curves$inner <- inner
-  curves$test <- test_error(fit)
-  if ("random" %in% baselines) {
-    same <- list(quote(train), k = max(curves$size, 1), lambda = rival_lambda(fit, train),
-                 progress = FALSE)
-    folds <- Filter(Negate(is.null), arguments["folds"])
-    rival <- do.call(random_selection, c(same, folds))
-    curves$random <- test_error(rival)[seq_len(nrow(curves))]
-  }
-  if ("majority" %in% baselines) curves$majority <- majority_error(problem, train, held_out)
+  if ("majority" %in% baselines) scores$majority <- constant_scores(problem, train, held_out)
+  scored <- scored_rows(problem, held_out)
   list(
-    curves = fill_sizes(curves), lambda = fit$lambda, size = fit$size, inner = fit$folds$label,
-    features = model_of(fit)$features
+    key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
+    sums = lapply(measures, function(measure) {
+      lapply(scores, function(of) spread_models(score_sums(of, scored, measure), path))
+    }),
+    inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
+    lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda,
+    features = if (inherits(fit, "sparse_fit")) model_of(fit)$features
   )
+}
+
+# one model for all places of a path
+spread_models <- function(sums, path) {
+  sums[, rep_len(seq_len(ncol(sums)), length(path$values)), drop = FALSE]
+}
+
+# As many random features as the models of a fit have, with the same ridge parameter and the inner
+# folds of the method.
+random_scores <- function(fit, train, folds, problem, rows) {
+  largest <- length(fit$coefficients) - 1L
+  lambda <- rival_lambda(fit, train)
+  refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
+  rival <- do.call(random_selection, c(
+    list(quote(train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
+    Filter(Negate(is.null), folds)
+  ))
+  model_scores(rival$coefficients[path_sizes(fit) + 1L], problem, rows)
 }
 
 # The ridge parameter of the random features: NULL lets random_selection() choose it.
@@ -213,112 +273,149 @@ rival_lambda <- function(fit, train) {
   if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$weights)
 }
 
-# the sizes without a model get the figures of the largest one below
-fill_sizes <- function(curves) {
-  there <- which(!is.na(curves$test))
-  from <- findInterval(seq_len(nrow(curves)), there)
-  curves[from > 0, -1] <- curves[there[from], -1]
-  curves
-}
-
-inner_error <- function(fit) {
-  sizes <- size_table(fit)
-  error <- rep(NA_real_, length(fit$coefficients))
-  error[sizes$size + 1L] <- sizes[[measure_of(fit$problem)]]
-  error
-}
-
-measure_of <- function(problem) if (problem$task == "regression") "squared" else "error"
-
-# The error on some rows of the problem of each slice of an array rows x L x models.
-held_out_error <- function(problem, rows, prediction) {
-  y <- problem$y[rows, , drop = FALSE]
-  w <- problem$weights[rows]
-  apply(prediction, 3L, function(slice) {
-    score <- matrix(slice, nrow(y))
-    if (problem$task == "regression") return(sum(w * (y - score)^2) / (ncol(y) * sum(w)))
-    sum(w * (class_of(problem, score) != class_of(problem, y))) / sum(w)
-  })
-}
-
 # The majority class of the training rows, coded as y is; for numbers the mean: with codes -1/+1
 # either is read off the weighted mean of y.
-majority_error <- function(problem, train, held_out) {
+constant_scores <- function(problem, train, rows) {
   constant <- colSums(train$weights * train$y) / sum(train$weights)
-  prediction <- array(rep(constant, each = length(held_out)), c(length(held_out), ncol(train$y), 1))
-  held_out_error(problem, held_out, prediction)
+  array(rep(constant, each = length(rows)), c(length(rows), ncol(train$y), 1L))
+}
+
+# The method's own figures of the same measure, of every model: of the criterion that chose them
+# and, where the search was repeated in folds, of those.
+inner_error <- function(measure, path, criterion) {
+  own <- if (measure$name %in% c("squared", "error")) measure$name else
+    if (identical(measure$name, criterion)) "criterion"
+  cv <- if (measure$name == "error") "cv_error" else if (identical(measure$name, criterion)) "cv"
+  columns <- c(inner = own, cv = cv)
+  columns <- columns[columns %in% names(path$figures)]
+  figures <- stats::setNames(as.list(path$figures[columns]), names(columns))
+  Filter(function(values) !all(is.na(values)), figures)
 }
 
 # The result ------------------------------------------------------------------------------------
 
-new_cv_result <- function(judged, parts, problem, method, outer, call) {
-  status <- if (length(judged) < nrow(parts)) "interrupted" else "complete"
-  parts <- parts[seq_along(judged), ]
+new_cv_result <- function(judged, parts, done, problem, fit, measures, keep, method, outer, call) {
+  wanted <- nrow(parts)
+  parts <- parts[done, ]
   chosen <- lapply(judged, `[[`, "features")
-  folds <- fold_table(judged, parts)
-  structure(list(
-    method = method, curves = mean_curves(lapply(judged, `[[`, "curves")), folds = folds,
-    estimate = c(mean = mean(folds$test), se = standard_error(folds$test)),
+  tables <- lapply(names(measures), function(name) curves_of(judged, parts, name))
+  names(tables) <- names(measures)
+  folds <- fold_table(judged, parts, names(measures)[1L])
+  estimates <- do.call(rbind, lapply(names(measures), function(name) {
+    estimate <- estimate_of(judged, parts, name)
+    data.frame(measure = name, mean = estimate[[1L]], se = estimate[[2L]])
+  }))
+  result <- structure(list(
+    method = method, curves = tables[[1L]], folds = folds,
+    estimate = c(mean = estimates$mean[1L], se = estimates$se[1L]),
     chosen = lapply(chosen, function(feature) problem$names[feature]),
     frequency = choice_frequency(chosen, problem$names),
-    measure = measure_of(problem), outer = outer, inner = judged[[1L]]$inner,
-    problem = without_x(problem), call = call, status = status
+    measure = names(measures)[1L], measures = tables, estimates = estimates,
+    higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = judged[[1L]]$key,
+    held_out = chosen_predictions(judged, parts, problem), fit = fit, outer = outer,
+    inner = judged[[1L]]$folds, problem = without_x(problem), call = call,
+    status = if (nrow(parts) < wanted) "interrupted" else "complete"
   ), class = "cv_result")
+  if (keep) result$predictions <- all_predictions(judged, parts, problem, result$curves)
+  result
 }
 
-# The mean and standard error over folds of each curve, at the sizes every fold has reached.
-mean_curves <- function(curves) {
-  shared <- min(vapply(curves, nrow, integer(1)))
-  table <- data.frame(size = curves[[1]]$size[seq_len(shared)])
-  for (name in names(curves[[1]])[-1]) {
-    error <- vapply(curves, function(fold) fold[[name]][seq_len(shared)], numeric(shared))
-    dim(error) <- c(shared, length(curves))
-    table[[name]] <- rowMeans(error)
-    table[[paste0(name, "_se")]] <- apply(error, 1, standard_error)
+# A row for every model that all folds have, by size or lambda: the mean over the folds, weighted by
+# their rows, and its standard error, of each curve.
+curves_of <- function(judged, parts, name) {
+  places <- shared_places(judged)
+  table <- stats::setNames(data.frame(places$values), judged[[1L]]$key)
+  for (figure in names(judged[[1L]]$inner[[name]])) {
+    value <- vapply(seq_along(judged), function(i) {
+      judged[[i]]$inner[[name]][[figure]][places$index[, i]]
+    }, numeric(nrow(table)))
+    value <- matrix(value, nrow(table))
+    table[[figure]] <- rowMeans(value)
+    table[[paste0(figure, "_se")]] <- apply(value, 1L, standard_error)
   }
-  table <- table[!is.na(table$test), ]
-  row.names(table) <- NULL
+  for (figure in names(judged[[1L]]$sums[[name]])) {
+    sums <- lapply(seq_along(judged), function(i) {
+      judged[[i]]$sums[[name]][[figure]][, places$index[, i], drop = FALSE]
+    })
+    told <- curve(held_figure(sums, parts$repetition))
+    table[[figure]] <- told$value[, 1L]
+    table[[paste0(figure, "_se")]] <- told$se[, 1L]
+  }
   table
+}
+
+# the values of the key that every fold has, and where each fold has them (values x folds)
+shared_places <- function(judged) {
+  values <- Reduce(intersect, lapply(judged, `[[`, "values"))
+  index <- vapply(judged, function(fold) match(values, fold$values), integer(length(values)))
+  list(values = values, index = matrix(index, length(values)))
 }
 
 standard_error <- function(x) stats::sd(x) / sqrt(length(x))
 
-fold_table <- function(judged, parts) {
-  at_choice <- lapply(judged, function(fold) fold$curves[fold$curves$size == fold$size, ])
-  table <- data.frame(
-    repetition = parts$repetition, fold = parts$fold, rows = lengths(parts$rows),
-    lambda = vapply(judged, `[[`, numeric(1), "lambda")
-  )
+# a row for every outer fold: what was chosen there, and the figures at the choice
+fold_table <- function(judged, parts, name) {
+  at_choice <- lapply(judged, function(fold) {
+    inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
+    sums <- lapply(fold$sums[[name]], function(sums) sums[1L, fold$chosen] / sums[2L, fold$chosen])
+    as.data.frame(c(inner, sums))
+  })
+  table <- data.frame(repetition = parts$repetition, fold = parts$fold, rows = lengths(parts$rows),
+                      lambda = vapply(judged, `[[`, 0, "lambda"))
+  if (judged[[1L]]$key == "size") {
+    table$size <- vapply(judged, function(fold) fold$values[fold$chosen], 0L)
+  }
   cbind(table, do.call(rbind, at_choice), row.names = NULL)
 }
 
-choice_frequency <- function(chosen, names) {
-  count <- table(unlist(chosen))
-  feature <- as.integer(names(count))
-  table <- data.frame(
-    feature = feature, name = names[feature], count = as.vector(count),
-    share = as.vector(count) / length(chosen)
-  )
-  table <- table[order(-table$count, table$feature), ]
-  row.names(table) <- NULL
-  table
+# the error at the model that each fold chose
+estimate_of <- function(judged, parts, name) {
+  sums <- lapply(judged, function(fold) fold$sums[[name]]$test[, fold$chosen, drop = FALSE])
+  unlist(curve(held_figure(sums, parts$repetition)))
 }
+
+# Out-of-fold predictions of the model that each fold chose, m x L, averaged over repetitions.
+chosen_predictions <- function(judged, parts, problem) {
+  total <- matrix(0, nrow(problem), ncol(problem$y))
+  count <- integer(nrow(problem))
+  for (i in seq_along(judged)) {
+    rows <- parts$rows[[i]]
+    total[rows, ] <- total[rows, ] + layer(judged[[i]]$scores, judged[[i]]$chosen)
+    count[rows] <- count[rows] + 1L
+  }
+  total / ifelse(count > 0L, count, NA)
+}
+
+# Out-of-fold predictions of every model: rows x L x models x repetitions.
+all_predictions <- function(judged, parts, problem, curves) {
+  places <- shared_places(judged)
+  repetitions <- unique(parts$repetition)
+  out <- array(NA_real_, c(nrow(problem), ncol(problem$y), nrow(curves), length(repetitions)),
+               list(problem$row_names, colnames(problem$y), places$values, NULL))
+  for (i in seq_along(judged)) {
+    out[parts$rows[[i]], , , match(parts$repetition[i], repetitions)] <-
+      judged[[i]]$scores[, , places$index[, i], drop = FALSE]
+  }
+  out
+}
+
+# Methods ---------------------------------------------------------------------------------------
 
 #' @export
 print.cv_result <- function(x, ...) {
-  sizes <- range(x$folds$size)
   cat(
     "outer cross-validation of ", x$method, "\n",
     "data: ", data_words(x$problem), "\n",
     "response: ", response_words(x$problem), "\n",
     "outer folds: ", x$outer, "; scaling, lambda and selection repeated in each\n",
     if (x$status == "interrupted") sprintf("interrupted: %d of them done\n", nrow(x$folds)),
-    measure_label(x$measure), " at the size each fold chose (",
-    if (sizes[1L] < sizes[2L]) paste(sizes[1L], "to "), counted(sizes[2L], "feature"), "):\n",
+    measure_label(x), chosen_range(x), ":\n",
     paste0("  ", error_lines(x), "\n"),
-    "lambda: ", paste(signif(unique(range(x$folds$lambda)), 4), collapse = " to "), "\n",
+    smallest_words(x),
+    if (!anyNA(x$folds$lambda)) lambda_range(x),
     sep = ""
   )
+  if (nrow(x$estimates) > 1L) print(x$estimates, row.names = FALSE, digits = 4)
   top <- utils::head(x$frequency, 8L)
   if (nrow(top)) {
     cat(sprintf("chosen most often, of %s: ", counted(nrow(x$folds), "fold")),
@@ -330,17 +427,119 @@ print.cv_result <- function(x, ...) {
   invisible(x)
 }
 
-# The figures at the chosen sizes, three significant digits of the largest, and what each is.
+chosen_range <- function(x) {
+  if (x$key == "model") return("")
+  if (x$key == "lambda") return(" at the lambda each fold chose")
+  sizes <- range(x$folds$size)
+  sprintf(" at the size each fold chose (%s%s)", if (sizes[1L] < sizes[2L]) paste(sizes[1L], "to ")
+          else "", counted(sizes[2L], term_word(x)))
+}
+
+# what the size of a model counts
+term_word <- function(x) if (inherits(x$fit, "sparse_fit")) "feature" else "term"
+
+lambda_range <- function(x) {
+  paste0("lambda: ", paste(unique(signif(range(x$folds$lambda), 4)), collapse = " to "), "\n")
+}
+
+# the size or lambda with the best honest figure
+smallest_words <- function(x) {
+  if (x$key == "model" || nrow(x$curves) < 2L) return("")
+  at <- best_place(x, "min")
+  place <- if (x$key == "size") paste("at", counted(x$curves$size[at], term_word(x))) else
+    paste("at lambda", format(x$curves$lambda[at], digits = 4))
+  sprintf("  %s: %s (se %s) %s\n", if (x$higher) "largest of all sizes" else
+    sprintf("smallest of all %ss", x$key), shown(x$curves$test[at]),
+    format(x$curves$test_se[at], digits = 2), place)
+}
+
+# The row of the curves that a rule takes: for "1se" the smallest size, or the largest lambda,
+# within a standard error of the best.
+best_place <- function(x, rule) {
+  loss <- if (x$higher) -x$curves$test else x$curves$test
+  at <- which.min(loss)
+  if (rule == "min") return(at)
+  within <- which(loss <= loss[at] + x$curves$test_se[at])
+  if (x$key == "size") within[1L] else within[which.max(x$curves$lambda[within])]
+}
+
+#' @rdname cross_validate
+#' @export
+best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_name_linter.
+  check_dots(..., known = "rule")
+  check_choice(rule, "rule", c("min", "1se"))
+  if (object$key != "size") stop_input("the models of this method have no size")
+  object$curves$size[best_place(object, rule)]
+}
+
+# The size of a model of the fit on all rows: that of the fit itself, of a rule, or a number.
+judged_size <- function(object, size) {
+  if (is.character(size)) best_size(object, check_size_word(size)) else size
+}
+
+# arguments of a method of the fit, `size` among them only where it is wanted
+on_fit <- function(generic, object, size, ...) {
+  wanted <- list(...)
+  if (!is.null(size)) wanted$size <- judged_size(object, size)
+  do.call(generic, c(list(object$fit), wanted))
+}
+
+#' @rdname cross_validate
+#' @export
+predict.cv_result <- function(object, newdata, size = NULL, ...) {
+  if (missing(newdata)) stop_no_newdata()
+  on_fit(stats::predict, object, size, newdata = newdata, ...)
+}
+
+#' @rdname cross_validate
+#' @export
+coef.cv_result <- function(object, size = NULL, ...) on_fit(stats::coef, object, size, ...)
+
+#' @rdname cross_validate
+#' @export
+selected.cv_result <- function(object, size = NULL, # nolint: object_name_linter.
+                               index = FALSE, lambda = NULL) {
+  on_fit(selected, object, size, index = index, lambda = lambda)
+}
+
+#' @rdname cross_validate
+#' @export
+fitted.cv_result <- function(object, ...) stats::fitted(object$fit, ...)
+
+#' @rdname cross_validate
+#' @export
+nobs.cv_result <- function(object, ...) trained_rows(object$problem)
+
+#' @rdname cross_validate
+#' @export
+summary.cv_result <- function(object, ...) {
+  structure(list(result = object), class = "summary.cv_result")
+}
+
+#' @export
+print.summary.cv_result <- function(x, ...) {
+  print(x$result)
+  cat("means over the outer folds:\n")
+  print(x$result$curves, row.names = FALSE, digits = 4)
+  cat("outer folds:\n")
+  print(x$result$folds, row.names = FALSE, digits = 4)
+  invisible(x)
+}
+
+# The figures at the chosen models, three significant digits of the largest, and what each is.
 error_lines <- function(x) {
   what <- c(
     test = "held-out samples, honest",
+    cv = "its own cross-validation of the whole search",
     inner = paste0(x$inner, ", selection criterion, optimistic"),
     random = "as many random features", majority = majority_words(x$problem$task)
   )
   what <- what[names(what) %in% names(x$folds)]
   mean <- colMeans(x$folds[names(what)])
   se <- vapply(x$folds[names(what)], standard_error, 0)
-  digits <- if (max(mean) > 0) max(0, 2 - floor(log10(max(mean)))) else 3
+  mean["test"] <- x$estimate[["mean"]]
+  se["test"] <- x$estimate[["se"]]
+  digits <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
   plain <- function(value) formatC(value, digits = digits, format = "f")
   paste0(format(plain(mean), justify = "right"), " (se ", plain(se), ")   ", what)
 }
@@ -349,8 +548,9 @@ data_words <- function(problem) {
   sprintf("%s x %s", counted(nrow(problem), "row"), counted(ncol(problem), "column"))
 }
 
-measure_label <- function(measure) {
-  if (measure == "error") "error rate (share of samples)" else "mean squared error"
+measure_label <- function(x) {
+  switch(x$measure, error = "error rate (share of samples)", squared = "mean squared error",
+         x$words)
 }
 
 majority_words <- function(task) {

@@ -56,6 +56,7 @@ cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, 
   problem <- fitter_problem(x, y, ..., data = data,
                             intercept = unless_stated(x, intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
+  check_all_trained(problem)
   kernel <- single_kernel(kernel)
   problem <- kernel_problem(problem, kernel)
   check_shift(shift)
@@ -69,7 +70,7 @@ cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, 
       approaches[[one]](problem, control, train)
     }, numeric(length(control$lambda)))
   })
-  new_cv_variance(done, problem, control, match.call())
+  new_cv_variance(done, problem, control, match.call(), length(done) < repeats)
 }
 
 variance_control <- function(problem, n, folds, lambda, approach, select) {
@@ -145,8 +146,7 @@ scored_error <- function(problem, residual, rows) {
 
 # The result --------------------------------------------------------------------------------------
 
-new_cv_variance <- function(done, problem, control, call) {
-  interrupted <- attr(done, "interrupted")
+new_cv_variance <- function(done, problem, control, call, interrupted) {
   if (!length(done)) raise_interrupt()
   lambda <- control$lambda
   errors <- array(unlist(done), c(length(lambda), length(control$approach), length(done)))

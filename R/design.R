@@ -37,7 +37,8 @@ variable_levels <- function(value, name, called) {
 
 # the design of a matrix, for new data that come as a frame
 plain_design <- function(names) {
-  list(columns = data.frame(variable = names, level = NA_character_, name = names), levels = list())
+  level <- rep(NA_character_, length(names))
+  list(columns = data.frame(variable = names, level = level, name = names), levels = list())
 }
 
 frame_matrix <- function(design, data, called) {

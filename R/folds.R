@@ -30,7 +30,8 @@
 #'
 #' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values
 #'   1 to the number of folds; `loo`, whether every row is its own fold; `label`, the partition in
-#'   words.
+#'   words; `groups`, a number per row for rows that belong together: those of `groups`, or with
+#'   given folds the rows that no partition has apart; else `NULL`.
 #'
 #' @section Errors:
 #' Of class `sparsels_error_input`: vectors of the wrong length or with missing values, a single
@@ -62,14 +63,22 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   what <- if (is.null(groups)) "the number of rows" else "the number of groups"
   count <- check_count(folds, "folds", upper, what, lower = 2L)
   ids <- replicate(repeats, draw_ids(m, count, groups, strata))
-  new_folds(ids, drawn_label(count, groups, strata, repeats))
+  new_folds(ids, drawn_label(count, groups, strata, repeats), groups)
 }
 
-new_folds <- function(ids, label) {
+# `groups`: one number per row, of rows that belong together, or NULL
+new_folds <- function(ids, label, groups = NULL) {
   ids <- matrix(as.integer(ids), NROW(ids))
   loo <- ncol(ids) == 1L && max(ids) == nrow(ids)
-  structure(list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label),
-            class = "sparsels_folds")
+  folds <- list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label)
+  folds["groups"] <- list(if (!loo) groups)
+  structure(folds, class = "sparsels_folds")
+}
+
+# Rows that no partition has apart are taken to belong together, as the samples of a patient do.
+joint_groups <- function(ids) {
+  pattern <- do.call(paste, as.data.frame(ids))
+  match(pattern, unique(pattern))
 }
 
 # what fitters call: folds in any form, for the rows of a problem
@@ -152,7 +161,7 @@ given_folds <- function(folds, m) {
   }
   times <- if (length(folds) > 1L) sprintf(" x %d", length(folds))
   sizes <- paste(unique(range(counts)), collapse = " to ")
-  new_folds(ids, paste0("given, ", sizes, " folds", times))
+  new_folds(ids, paste0("given, ", sizes, " folds", times), joint_groups(ids))
 }
 
 check_folds <- function(folds, m) {
@@ -191,7 +200,7 @@ leave_out_each <- function(m, groups) {
   if (max(groups) < 2L) {
     stop_input("`groups` must have at least 2 groups: a single one leaves no row to train on")
   }
-  new_folds(groups, sprintf("leave-one-group-out (%d groups)", max(groups)))
+  new_folds(groups, sprintf("leave-one-group-out (%d groups)", max(groups)), groups)
 }
 
 draw_ids <- function(m, count, groups, strata) {
@@ -226,6 +235,34 @@ drawn_label <- function(count, groups, strata, repeats) {
     if (!is.null(strata)) ", stratified",
     if (repeats > 1L) sprintf(" x %d repeats", repeats)
   )
+}
+
+# Parts -------------------------------------------------------------------------------------------
+
+# One row per fold of each partition; `rows` is a list column of the rows held out, of those that
+# count.
+held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
+  parts <- lapply(seq_len(ncol(folds$ids)), function(r) {
+    rows <- split(which(counted), folds$ids[counted, r])
+    part <- data.frame(repetition = r, fold = as.integer(names(rows)))
+    part$rows <- unname(rows)
+    part
+  })
+  do.call(rbind, parts)
+}
+
+# Folds of all rows, cut down to some; numbered anew, since a fold may have lost all its rows.
+cut_folds <- function(folds, rows) {
+  check_folds_left(folds, rows)
+  ids <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) match(id, unique(id)))
+  new_folds(ids, folds$label, folds$groups[rows])
+}
+
+check_folds_left <- function(folds, rows) {
+  left <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) length(unique(id)))
+  if (any(left < 2L)) {
+    stop_input("`folds` leaves one inner fold only among the training rows")
+  }
 }
 
 # Methods and checks ------------------------------------------------------------------------------

@@ -33,23 +33,28 @@
 #' \eqn{R^2} than the precision of a number. Ties, differences within 1e-12 of the best, go to the
 #' lowest column.
 #'
-#' All look at the training error, which knows of no size that is too large: choose `k` by
-#' [cross_validate()], or see [greedy_rls()], which selects by the cross-validated error itself. The
-#' path also has the exact leave-one-out error of every model, `squared`, for the set as it is.
+#' All look at the training error, which knows of no size that is too large; without `k` the size is
+#' chosen by the error of the whole search repeated in ten folds. [greedy_rls()] selects by the
+#' cross-validated error itself. The path also has the exact leave-one-out error of every model,
+#' `squared`, for the set as it is.
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula
 #'   and data, a data frame, a `SummarizedExperiment` or an earlier problem.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
 #'   name is refused.
 #' @param k The size wanted: a number between 1 and the smaller of the usable columns and the rows
-#'   less the covariates less one. `NULL`, the default: that bound, at most 10.
+#'   less the covariates less one. `NULL`, the default: that bound, at most 10, of which the size is
+#'   chosen by cross-validation.
+#' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
+#'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
+#'   [greedy_rls()]; `"criterion"` is the largest of at most `k`, as the training error only falls.
 #' @param lambda The ridge parameter, a number of at least 0.
 #' @param nu For `foba()`: the share of an addition's gain that a deletion may cost, a number of at
 #'   least 0 and below 1. With 0 only a column without effect is dropped.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every move
 #'   with `criterion` and the leave-one-out error; `fit$coefficients` the best model of every size;
-#'   `fit$size` is `k`, or the largest size reached.
+#'   `fit$size` is what `size` chose, of `k` the largest size reached.
 #'
 #' @section Cost: A product of all columns with one vector for each move and two more passes over
 #' vectors of length n: O(kmn) time for m rows and n columns, O(k nonzeros) for sparse `x`. Memory
@@ -85,31 +90,37 @@ NULL
 
 #' @rdname forward_regression
 #' @export
-forward_regression <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0) {
+forward_regression <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
+                               size = if (is.null(k)) "cv" else "criterion", size_folds = 10) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- subset_control(problem, k, lambda)
-  path <- pursuit_path(problem, control, pursue(problem, control, gain_score))
-  new_sparse_fit("forward_regression", problem, list(path), control, match.call())
+  control <- subset_control(problem, k, lambda, size, size_folds)
+  sized_fit("forward_regression", problem, control, function(problem, control) {
+    list(pursuit_path(problem, control, pursue(problem, control, gain_score)))
+  }, match.call())
 }
 
 #' @rdname forward_regression
 #' @export
-omp <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0) {
+omp <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
+                size = if (is.null(k)) "cv" else "criterion", size_folds = 10) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- subset_control(problem, k, lambda)
-  path <- pursuit_path(problem, control, pursue(problem, control, residual_score))
-  new_sparse_fit("omp", problem, list(path), control, match.call())
+  control <- subset_control(problem, k, lambda, size, size_folds)
+  sized_fit("omp", problem, control, function(problem, control) {
+    list(pursuit_path(problem, control, pursue(problem, control, residual_score)))
+  }, match.call())
 }
 
 #' @rdname forward_regression
 #' @export
-foba <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nu = 0.5) {
+foba <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nu = 0.5,
+                 size = if (is.null(k)) "cv" else "criterion", size_folds = 10) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- subset_control(problem, k, lambda)
+  control <- subset_control(problem, k, lambda, size, size_folds)
   if (!(is_number(nu) && nu >= 0 && nu < 1)) refuse("nu", "a number of at least 0 and below 1", nu)
   control$nu <- as.double(nu)
-  path <- pursuit_path(problem, control, pursue_and_drop(problem, control))
-  new_sparse_fit("foba", problem, list(path), control, match.call())
+  sized_fit("foba", problem, control, function(problem, control) {
+    list(pursuit_path(problem, control, pursue_and_drop(problem, control)))
+  }, match.call())
 }
 
 # The searches ------------------------------------------------------------------------------------
@@ -124,7 +135,7 @@ pursue <- function(problem, control, score) {
 
 pursue_and_drop <- function(problem, control) {
   limit <- 5L * control$k
-  largest <- min(limit, control$upper)
+  largest <- min(limit, control$largest(problem))
   s <- new_pursuit(problem, control, most = largest)
   gain <- numeric(largest)
   while (length(s$set) < largest && length(s$log) <= limit &&

@@ -20,7 +20,7 @@
 #' What is held out leaves the training rows, but not the prototypes, which were set apart by
 #' looking at all `x` (not at `y`). The error of the size chosen is slightly optimistic, too, since
 #' it was chosen, and the more so the larger `size_rule`: the first size below the line had luck.
-#' [cross_validate()] does not take these fits: hold rows out yourself for an honest figure.
+#' [cross_validate()] repeats all of it, tuning too, in outer folds for an honest figure.
 #'
 #' **The intercept** is one of the components among which the pursuit chooses, as in the paper, when
 #' `intercept = "candidate"`: it may come late or never, and counts in the size. With `"forced"` it
@@ -99,6 +99,7 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
                                                       missing(intercept) ||
                                                         agrees(x, model$intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
+  check_all_trained(problem)
   problem <- with_doubles(problem)
   if (!is.null(kernel)) kernel <- single_kernel(kernel)
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")

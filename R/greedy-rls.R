@@ -1,8 +1,8 @@
-#' Greedy regularised least-squares: select features by exact cross-validation
+#' Greedy regularised least-squares: few features by exact cross-validation
 #'
 #' Grows (or shrinks) a ridge regression model one feature at a time, at each step taking the
-#' feature whose addition gives the smallest exact cross-validation error, and returns the best
-#' model of every size.
+#' feature whose addition gives the smallest exact cross-validation error, and chooses the number of
+#' features by the held-out error of the whole search.
 #'
 #' For a set \eqn{S} of features the model minimises
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{
@@ -12,9 +12,26 @@
 #' `glmnet(alpha = 0, weights = w)` wants `lambda * s / sum(w)`, s being the weighted standard
 #' deviation of the response with divisor `sum(w)`.
 #'
-#' The scale of the columns is estimated once on all rows, held-out ones too, and so is `lambda`
-#' when it is chosen here: the criterion that picks the features is optimistic. [cross_validate()]
-#' repeats all of it within every outer fold and gives an honest estimate.
+#' **The size.** The criterion that chose the features has been minimised over all columns, so it
+#' flatters every model of the path; with many more columns than rows it falls to nothing even where
+#' there is nothing to find. By default the whole procedure (scaling of the columns, lambda, search
+#' and refit) is therefore repeated without each of ten folds, the models of every size predict the
+#' rows left out, and the size goes by their error: the smallest size whose error is within one
+#' standard error of the smallest, or 0 unless the smallest error is below that of no feature by
+#' more than two standard errors, or at most three quarters of it. These are standard errors of the
+#' differences fold by fold, which are smaller than those of the errors. `fit$path` has both figures
+#' of every size, `criterion` and `cv`. `fit$estimate` is the error of the procedure with its
+#' choice of size and lambda: chosen by the other folds, scored on each. `size = "criterion"` with
+#' `refit = FALSE` is the paper's algorithm, for which no fold is run.
+#'
+#' **lambda.** A large lambda makes the search choose features that are good by themselves, a small
+#' one features that are good together. By default two are tried, 16 and 1/4 times the mean sum of
+#' squares of a column (its number of rows, when the columns are standardised and unweighted), and
+#' the largest is taken whose smallest cross-validated error is within one such standard error of
+#' the best. The coefficients of each size are then refitted by ridge regression on the chosen
+#' features alone, at the lambda out of `16^(-3:1)` times the mean sum of squares that has the
+#' smallest held-out squared error for them. `bench/defaults.R` in the sources measures these rules
+#' beside other packages.
 #'
 #' **Folds.** The held-out error of every candidate is exact for any partition: it equals
 #' retraining without each fold in turn. Leave-one-out needs one m x n cache, N-fold, grouped and
@@ -37,11 +54,25 @@
 #' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
 #'   name is refused.
 #' @param k Largest number of features, between 1 and the number of usable columns. `NULL`, the
-#'   default: up to `min(usable columns, m - 1, 100)`, stopping early when the criterion has not
-#'   improved for 10 steps, drops included.
-#' @param lambda Positive ridge parameter; `NULL` chooses it from `2^(-15:15)` by the leave-one-out
-#'   squared error of the model with all features (see [rls()]); of several values the one whose
-#'   path reaches the best criterion is kept.
+#'   default: 20, doubled for as long as the cross-validated error is still improving in the last 10
+#'   sizes, and at most `min(usable columns, m - 1, 100)`; with a number for `size`, that number;
+#'   with `size = "criterion"` up to that maximum, stopping when the criterion has not improved for
+#'   10 steps, drops included.
+#' @param lambda Positive ridge parameter of the search. Several values are chosen from by the
+#'   cross-validated error. `NULL`, the default: see Details; with `size = "criterion"` 16
+#'   times the mean sum of squares of a column. `"full"`, the paper's choice: out of `2^(-15:15)`
+#'   the one with the smallest leave-one-out squared error of the model with all features (see
+#'   [rls()]), which takes O(mn min(m, n)) time and is refused where that is minutes.
+#' @param size How the number of features is chosen: by the cross-validated error of the whole
+#'   procedure, `"cv"` as in Details, `"min"` at its minimum, or `"1se"`, the smallest size within
+#'   one standard error of the minimum; `"criterion"`, the best value of the criterion that chose
+#'   the features, which is optimistic; or a number.
+#' @param size_folds The folds in which the procedure is repeated: a number (10 by default), drawn
+#'   stratified by class and with the groups of `folds` kept together, from a stream of random
+#'   numbers of its own, so that the same call gives the same fit and `set.seed()` plays no part; or
+#'   any value of [make_folds()], repeated partitions included.
+#' @param refit Whether the coefficients of each size are refitted by ridge regression on the chosen
+#'   features at a lambda of their own. By default where `lambda` was not given.
 #' @param folds Which rows are held out together: `"loo"`, a number of folds (stratified for
 #'   classes), a vector of fold ids, a list of those, or the value of [make_folds()].
 #' @param criterion `"squared"`; `"error"`, the share of rows put in the wrong class; `"absolute"`;
@@ -54,13 +85,19 @@
 #' @param keep How many of the best candidates that were not chosen are kept at each step, with
 #'   their exact criterion, in `fit$alternatives`.
 #' @param threads Number of OpenMP threads over columns. Results are the same for any number. A
-#'   `criterion` function runs on one.
+#'   `criterion` function runs on one. The folds of the procedure run on the plan set by
+#'   `future::plan()` when the package future.apply is installed, else one after the other.
 #' @param progress Whether to show a progress bar.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step,
-#'   `fit$coefficients` the best model of every size.
+#'   `fit$coefficients` the best model of every size, `fit$size` is the chosen one and
+#'   `fit$estimate` its cross-fitted error.
 #'
-#' @section Cost: Forward search by the leave-one-out squared error, the default, computes the
+#' @section Cost: The defaults run 21 searches, two lambdas in ten folds and the last on all rows,
+#' each with five refits, O(m k^2) apiece; a training part is the same `x` with weight 0 on the rows
+#' left out, so nothing is copied. Below is the cost of one search.
+#'
+#' Forward search by the leave-one-out squared error, the default, computes the
 #' error of a candidate only if a lower bound of it, which takes a few operations, does not rule the
 #' candidate out. That changes nothing but the time: `x` is read a few times in all, in place
 #' (integers and sparse columns as they are), and the memory besides is k m + (k + 32) n doubles and
@@ -74,8 +111,9 @@
 #'
 #' All else, and such steps, take O(mn) time each and, besides `x`, m x n doubles for leave-one-out
 #' and m x n more for each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the
-#' start, and `lambda = NULL` as much for the choice. Ctrl-C returns the path found so far, with a
-#' warning of class `sparsels_interrupted` and `fit$status == "interrupted"`.
+#' start, and `lambda = "full"` as much for the choice. Ctrl-C during the folds chooses by those
+#' done, if there are two; during the last search it returns the path found so far, with a warning
+#' of class `sparsels_interrupted` and `fit$status == "interrupted"`.
 #'
 #' @section Accuracy: Figures and coefficients equal those of retraining up to rounding times the
 #' condition number of the model: about 1e-12 for usual data and lambda, 1e-8 for exact duplicates
@@ -84,7 +122,8 @@
 #'
 #' @section Errors: Bad input is refused with a classed error (`sparsels_error_input`) that names
 #' the argument, what it must be and what it was. Covariates that cannot be estimated without some
-#' fold are refused, naming the fold.
+#' fold are refused, naming the fold. A warning of class `sparsels_warning_edge` says that the size
+#' is the largest that was tried, or that lambda is the first or last of those given.
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
 #' regularized least-squares. \doi{10.48550/arXiv.1003.3570}
@@ -96,61 +135,65 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))
 #' tumour <- factor(ifelse(x[, 7] - x[, 50] + rnorm(40) / 2 > 0, "yes", "no"))
-#' fit <- greedy_rls(x, tumour, k = 10)
+#' fit <- greedy_rls(x, tumour)
 #' fit
-#' selected(fit, 2)
-#' table(predict(fit, x, size = 2, type = "class"), tumour)
+#' selected(fit)
+#' table(predict(fit, x, type = "class"), tumour)
+#' plot(fit)
+#' selected(fit, "1se")
 #' @export
-greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, folds = "loo",
+greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "cv",
+                       size_folds = 10, refit = is.null(lambda), folds = "loo",
                        criterion = "squared", search = "forward", keep = 0, threads = 1,
                        progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- path_control(problem, k, lambda, folds, criterion)
+  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   check_choice(search, "search", setdiff(names(searches), "given"))
   control$search <- search
+  control$refit <- check_flag(refit, "refit")
   control$keep <- check_count(keep, "keep", lower = 0L)
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
-  fits <- each_lambda(control, function(lambda) greedy_path(problem, control, lambda))
-  new_sparse_fit("greedy_rls", problem, fits, control, match.call())
+  sized_fit("greedy_rls", problem, control, each_lambda(greedy_path), match.call())
 }
 
 searches <- c(forward = 0L, backward = 1L, floating = 2L, forward_backward = 3L, given = 4L)
 statuses <- c("complete", "early_stop", "interrupted", "move_limit")
 
-# What every fitter of a path is told, checked once.
-path_control <- function(problem, k, lambda, folds, criterion) {
+# What every fitter of a path is told, checked once. `grows`: whether larger sizes are tried as long
+# as they help.
+path_control <- function(problem, k, lambda, folds, criterion, size = "criterion",
+                         size_folds = 10) {
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
   usable <- sum(problem$usable)
-  chosen <- check_lambda(lambda)
-  rule <- "given"
-  if (is.null(chosen)) {
-    chosen <- ridge_lambda(problem)
-    edge <- chosen %in% range(lambda_grid)
-    rule <- paste0("chosen by leave-one-out with all features", if (edge) ", the end of the grid")
+  if (!is.null(k)) k <- check_count(k, "k", usable, "the number of usable columns")
+  choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"))
+  sizing <- size_control(problem, size, size_folds, folds, k, length(choice$lambda))
+  grows <- is.null(k) && !is.numeric(sizing$rule)
+  if (is.null(k)) {
+    k <- if (grows) min(usable, trained_rows(problem) - 1L, 100L) else sizing$rule
   }
   list(
-    k = if (is.null(k)) max(1L, min(usable, nrow(problem) - 1L, 100L)) else
-      check_count(k, "k", usable, "the number of usable columns"),
-    patience = if (is.null(k)) 10L else 0L,
-    lambda = chosen, lambda_rule = rule, folds = folds,
+    k = max(1L, k), largest = function(problem) sum(problem$usable), grows = grows,
+    patience = if (grows) improve_within else 0L, sizing = sizing,
+    lambda = choice$lambda, lambda_values = choice$values, lambda_rule = choice$rule,
+    lambda_given = is.numeric(lambda), folds = folds,
     criterion = as_criterion(criterion, problem, folds)
   )
 }
 
-# One path for each lambda, up to where the user pressed Ctrl-C; with no model yet that is an
-# interrupt like any other.
-each_lambda <- function(control, path) {
-  paths <- list()
-  for (lambda in control$lambda) {
-    one <- path(lambda)
-    if (one$size >= 0L) paths <- c(paths, list(one))
-    if (one$status == "interrupted") break
+# The search of a method for every lambda, from a function (problem, control, lambda) that gives one
+# path, up to where the user pressed Ctrl-C.
+each_lambda <- function(path) {
+  function(problem, control) {
+    paths <- list()
+    for (lambda in control$lambda) {
+      paths <- c(paths, list(path(problem, control, lambda)))
+      if (paths[[length(paths)]]$status == "interrupted") break
+    }
+    paths
   }
-  if (!length(paths)) raise_interrupt()
-  paths[[length(paths)]]$status <- one$status
-  paths
 }
 
 # The path for one lambda: a kernel's answer as a list for new_sparse_fit(). `given`: add these

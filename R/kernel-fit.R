@@ -242,14 +242,6 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
   data.frame(lambda, judge_path(problem, folds, residuals, criterion))
 }
 
-# what judging needs of some rows
-scored_rows <- function(problem, rows) {
-  problem$y <- problem$y[rows, , drop = FALSE]
-  problem$z <- problem$z[rows, , drop = FALSE]
-  problem$weights <- problem$weights[rows]
-  problem
-}
-
 # AUC of every lambda, each pair of a positive and a negative row held out together
 pairs_left_out <- function(problem, scored, hold_out) {
   pairs <- expand.grid(up = which(problem$y > 0), down = which(problem$y < 0))

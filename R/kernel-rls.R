@@ -85,6 +85,7 @@ kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NUL
   problem <- fitter_problem(x, y, ..., data = data,
                             intercept = unless_stated(x, intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
+  check_all_trained(problem)
   expansion_fit("kernel_rls", problem, kernel, basis, lambda, shift, folds, threads, match.call())
 }
 

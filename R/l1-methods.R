@@ -8,13 +8,13 @@ best_lambda <- function(object, rule = "min") {
   if (is_training(object)) {
     stop_input("the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")
   }
-  if (rule == "min") return(object$lambda)
-  object$path$lambda[one_se_row(object)]
+  row <- if (rule == "min") best_row(object$criterion, object$path) else one_se_row(object)
+  object$path$lambda[row]
 }
 
 # the largest lambda within one standard error of the best
 one_se_row <- function(fit) {
-  best <- chosen_row(fit)
+  best <- fit$path[best_row(fit$criterion, fit$path), ]
   if (is.na(best$se)) stop_no_se(fit)
   loss <- criterion_loss(fit$criterion, fit$path$criterion)
   which(loss <= criterion_loss(fit$criterion, best$criterion) + best$se)[1L]
@@ -76,7 +76,11 @@ choice_words <- function(fit) {
   }
   if (!several) return(model)
   end <- at_the_end(fit$lambda, fit$path$lambda, "the path")
-  c(sprintf("best lambda: %s%s, %s", lambda, end, model), one_se_words(fit, row), optimistic_words)
+  within <- "largest lambda within one standard error"
+  rule <- switch(fit$size_by, min = "best lambda", "1se" = within,
+                 cv = paste(within, "of the paired difference"))
+  c(sprintf("%s: %s%s, %s", rule, lambda, end, model),
+    if (fit$size_by == "min") one_se_words(fit, row), optimistic_words)
 }
 
 one_se_words <- function(fit, best) {
@@ -119,6 +123,7 @@ path_marks <- function(fit) {
   chosen <- match(fit$lambda, fit$path$lambda)
   if (inherits(fit, "l1_size")) marks[chosen] <- "found"
   if (is_training(fit)) return(marks)
+  marks[chosen] <- "chosen"
   if (!is.na(fit$path$se[chosen])) marks[one_se_row(fit)] <- "1se"
-  replace(marks, chosen, "best")
+  replace(marks, best_row(fit$criterion, fit$path), "best")
 }

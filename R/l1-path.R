@@ -35,8 +35,8 @@
 #'
 #' **Held-out errors.** With `folds` the path is fitted again without each fold, at the same lambdas
 #' and with the columns' scale of all rows; then `fit$lambda` is the one with the best held-out
-#' criterion, and [best_size()] knows the one-standard-error rule. Without `folds` there is no
-#' held-out error, and the model shown is that of the smallest lambda.
+#' criterion, or the one of another rule of `size`. Without `folds` there is no held-out error, and
+#' the model shown is that of the smallest lambda.
 #'
 #' @inheritParams greedy_rls
 #' @param loss `"squared"`, `"logistic"` or `"hinge"`; the last two want a response with two
@@ -50,6 +50,10 @@
 #' @param solver `"cd"` or `"ipm"`.
 #' @param tolerance Largest duality gap, as a share of the objective of the model without columns.
 #' @param folds `NULL`, or which rows are held out together, as in [greedy_rls()].
+#' @param size With `folds`, how lambda and so the size is chosen: `"min"`, the best held-out
+#'   criterion; `"1se"`, the largest lambda within one standard error of it; or `"cv"`, the default
+#'   rule of [greedy_rls()]: the largest lambda within one standard error by the differences fold by
+#'   fold, and the first of the path unless the best is clearly better.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
 #'   of the hinge loss; `"error"`, the share of rows in the wrong class; or `"auc"`.
 #' @param threads Number of OpenMP threads over columns. Results are the same for any number.
@@ -95,11 +99,12 @@
 #' @export
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NULL, nlambda = 100,
                     lambda_min_ratio = NULL, screen = "auto", solver = "cd", tolerance = 1e-8,
-                    folds = NULL, criterion = "loss", threads = 1, progress = interactive()) {
+                    folds = NULL, size = "min", criterion = "loss", threads = 1,
+                    progress = interactive()) {
   problem <- with_doubles(fitter_problem(x, y, ..., data = data))
   control <- l1_control(problem, loss, screen, solver, tolerance, threads)
   control$progress <- check_flag(progress, "progress")
-  control <- judged_by(control, problem, folds, criterion)
+  control <- judged_by(control, problem, folds, criterion, size)
   control$lambda_max <- largest_lambda(problem, control)
   control$lambda <- if (is.null(lambda)) {
     lambda_sequence(problem, control, nlambda, lambda_min_ratio)
@@ -117,6 +122,7 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 
 l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1) {
+  check_all_trained(problem)
   check_loss(problem, loss)
   check_choice(solver, "solver", c("cd", "ipm"))
   check_choice(screen, "screen", c("auto", screens))
@@ -149,8 +155,13 @@ check_loss <- function(problem, loss) {
 }
 
 # how the solutions are judged: by held-out rows, or by what they explain of the training rows
-judged_by <- function(control, problem, folds, criterion) {
+judged_by <- function(control, problem, folds, criterion, size = "min") {
   check_choice(criterion, "criterion", c("loss", "error", "auc"))
+  control$rule <- check_choice(size, "size", c("cv", "min", "1se"))
+  if (is.null(folds) && size != "min") {
+    stop_input(sprintf("`size = \"%s\"` needs held-out errors: give `folds`", size),
+               "sparsels_error_argument")
+  }
   if (is.null(folds)) return(control)
   if (criterion == "error" && problem$task == "regression") {
     stop_input(paste("`criterion = \"error\"` needs classes, but the response is numeric:",
@@ -308,17 +319,18 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   judged <- judge_solutions(problem, control, path, !stopped)
   path <- judged$path
   control$criterion <- judged$criterion
-  row <- if (is.null(chosen)) best_row(control$criterion, path) else chosen
+  row <- if (is.null(chosen)) judged$row else chosen
   score <- solution_scores(problem, solutions[row], problem$x, problem$z)
-  fit <- new_sparse_fit("l1_path", problem, list(list(
+  fit <- new_sparse_fit("l1_path", problem, list(
     lambda = control$lambda[row], path = path, size = path$size[row],
     models = models_of_sizes(problem, solutions, path, control$criterion, row),
     held_out = judged$held_out(row), fitted = score,
     status = if (stopped || judged$stopped) "interrupted" else "complete"
-  )), control, call, to_user = name_models)
+  ), control, call, to_user = name_models)
   fit[c("loss", "lambda_max")] <- control[c("loss", "lambda_max")]
   fit$null <- null
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
+  if (!is.null(control$rule)) fit$size_by <- control$rule
   fit$solutions <- lapply(solutions, function(one) {
     one[intersect(c("features", "beta", "u", "corr", "spill", "kkt"), names(one))]
   })
@@ -339,6 +351,7 @@ judge_solutions <- function(problem, control, path, hold_out) {
   none$path[c("criterion", "se", "squared")] <- list(path$explained, NA_real_, NA_real_)
   if (problem$task == "binary") none$path$error <- NA_real_
   none$criterion <- training_criterion(control$loss)
+  none$row <- nrow(path)
   none$stopped <- FALSE
   if (is.null(control$folds) || !hold_out) return(none)
   scores <- held_out_scores(problem, control)
@@ -358,12 +371,23 @@ judge_solutions <- function(problem, control, path, hold_out) {
   path$squared <- figures(list(name = "squared"))[1L, ]
   if (problem$task == "binary") path$error <- figures(list(name = "error"))[1L, ]
   held_out <- function(row) matrix(rowMeans(vapply(scores, `[`, scores[[1L]][, 1L], , row)))
-  list(path = path, held_out = held_out, criterion = control$criterion, stopped = FALSE)
+  row <- if (control$rule == "min") best_row(control$criterion, path) else
+    row_by_rule(problem, control, scores)
+  list(path = path, held_out = held_out, criterion = control$criterion, row = row, stopped = FALSE)
 }
 
-best_row <- function(criterion, path) {
-  if (criterion$name == "explained") return(nrow(path))
-  which.min(criterion_loss(criterion, path$criterion))
+best_row <- function(criterion, path) which.min(criterion_loss(criterion, path$criterion))
+
+# The row of the path that the rule takes: what pick() does with sizes, as lambda falls.
+row_by_rule <- function(problem, control, scores) {
+  parts <- held_out_rows(control$folds)
+  sums <- lapply(seq_len(nrow(parts)), function(i) {
+    rows <- parts$rows[[i]]
+    score <- scores[[parts$repetition[i]]][rows, , drop = FALSE]
+    score_sums(array(score, c(length(rows), 1L, ncol(score))), scored_rows(problem, rows),
+               control$criterion)
+  })
+  pick(held_figure(sums, parts$repetition, control$criterion$higher), control$rule)$size + 1L
 }
 
 # Of every size the model with the best criterion; of equal ones the largest lambda. Of its own size

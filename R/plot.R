@@ -4,23 +4,32 @@
 # Okabe and Ito's colours, told apart by colour-blind readers; line type and mark tell them apart in
 # grey.
 curve_style <- data.frame(
-  curve = c("inner", "test", "random", "majority"),
-  colour = c("#0072B2", "#D55E00", "#009E73", "#555555"),
-  line = c(2, 1, 4, 3),
-  mark = c(1, 16, 2, NA)
+  curve = c("inner", "test", "random", "majority", "criterion", "cv"),
+  colour = c("#0072B2", "#D55E00", "#009E73", "#555555", "#0072B2", "#CC79A7"),
+  line = c(2, 1, 4, 3, 2, 1),
+  mark = c(1, 16, 2, NA, 1, 17)
 )
 
 plot_data <- function(x, ...) UseMethod("plot_data")
 
 #' @exportS3Method
-plot_data.sparse_fit <- function(x, ...) {
+plot_data.sparse_fit <- function(x, size = NULL, ...) {
   sizes <- size_table(x)
-  chosen <- sizes$size == x$size
+  curves <- c(criterion = "se", cv = "cv_se")[c(TRUE, !is.null(sizes$cv))]
+  if (!is.null(sizes$cv)) sizes$criterion <- sizes[[criterion_column(x)]]
+  honest <- names(curves)[length(curves)]
+  at <- as_size(x, size)
+  best_se <- sizes[[curves[[honest]]]][match(best_size(x), sizes$size)]
   # some criteria have no standard error, hence no such size
-  one_se <- if (is.na(sizes$se[chosen])) !chosen & chosen else sizes$size == best_size(x, "1se")
-  with_bars(data.frame(
-    size = sizes$size, mean = sizes$criterion, se = sizes$se, chosen = chosen, one_se = one_se
-  ))
+  one_se <- if (is.na(best_se)) -1L else best_size(x, "1se")
+  pieces <- lapply(names(curves), function(curve) {
+    data.frame(
+      size = sizes$size, curve = factor(curve, names(curves)), mean = sizes[[curve]],
+      se = sizes[[curves[[curve]]]], chosen = curve == honest & sizes$size == at,
+      one_se = curve == honest & sizes$size == one_se
+    )
+  })
+  with_bars(do.call(rbind, pieces))
 }
 
 #' @exportS3Method
@@ -28,7 +37,7 @@ plot_data.cv_result <- function(x, ...) {
   curves <- intersect(curve_style$curve, names(x$curves))
   pieces <- lapply(curves, function(curve) {
     data.frame(
-      size = x$curves$size, curve = factor(curve, curves),
+      x$curves[x$key], curve = factor(curve, curves),
       mean = x$curves[[curve]], se = x$curves[[paste0(curve, "_se")]]
     )
   })
@@ -88,47 +97,74 @@ with_bars <- function(data) {
 
 curve_names <- function(x) {
   c(
-    inner = paste0(x$inner, " (optimistic)"), test = "test",
+    inner = paste0(x$inner, " (optimistic)"), test = "test", cv = "inner cross-validation",
     random = "random selection", majority = majority_words(x$problem$task)
   )
 }
 
-#' Plot the selection criterion against the size
+#' Plot the error of every size
 #'
-#' Draws the held-out criterion of the best model of each size with bars of one standard error, and
-#' marks the chosen size and the smallest one within a standard error of the best.
+#' Draws the criterion that chose the features and, where the whole search was repeated in folds,
+#' its cross-validated error, against the number of features from 0 on, with bars of one standard
+#' error. Marked are the chosen size and the smallest one within a standard error of the best.
 #'
-#' The criterion has been minimised over features and sizes, so it flatters the method;
-#' [cross_validate()] gives the honest curve.
+#' The criterion has been minimised over features, so it flatters the model: with many more features
+#' than rows it falls to nothing even where there is nothing to find. The cross-validated error is
+#' that of models whose features were chosen without the rows they are scored on. A fit with
+#' `size = "criterion"` has the first curve alone.
 #'
 #' @param x A fit of class `sparse_fit`.
+#' @param size The size to mark instead of the chosen one: a number, `"min"` or `"1se"`.
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`,
 #'   `log`.
-#' @return Invisibly the data frame drawn, a row per size: `size`, `mean` (the criterion), `se`,
-#'   `chosen` and `one_se` (logical, the sizes marked), `lower`, `upper` (the bar).
+#' @return Invisibly the data frame drawn, a row per size and curve: `size`, `curve` (factor:
+#'   criterion, cv), `mean`, `se`, `chosen` and `one_se` (logical, the sizes marked), `lower`,
+#'   `upper` (the bar).
 #' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
 #'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
 #' @seealso [best_size()], [cross_validate()]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60, 20)
-#' fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(60), k = 8)
+#' fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(60))
 #' plot(fit)
 #' @export
-plot.sparse_fit <- function(x, ...) {
-  data <- plot_data(x)
-  words <- list(main = plot_title(x), ylab = x$criterion$label, sub = optimistic)
-  empty_plot(data$size, data, words, ...)
-  draw_curve(data$size, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
+plot.sparse_fit <- function(x, size = NULL, ...) {
+  data <- plot_data(x, size)
+  styles <- fit_styles(x, data)
+  empty_plot(data$size, data, list(main = plot_title(x), ylab = error_label(x, data)), ...)
+  for (i in seq_len(nrow(styles))) draw_curve(
+    data$size[data$curve == styles$curve[i]], data[data$curve == styles$curve[i], ], styles[i, ]
+  )
   marked <- marked_sizes(data)
-  graphics::points(mean ~ size, marked, pch = marked$pch, cex = marked$cex, col = mark_colour)
-  legend_above(paste0(marked$label, ": ", marked$size), pch = marked$pch, col = mark_colour)
+  graphics::points(mean ~ size, marked, pch = marked$pch, cex = marked$cex)
+  legend_above(c(styles$label, paste0(marked$label, ": ", marked$size)),
+    col = c(styles$colour, rep("black", nrow(marked))), pch = c(styles$mark, marked$pch),
+    lty = c(styles$line, rep(NA, nrow(marked))), lwd = 2, seg.len = 3
+  )
   invisible(data)
 }
 
-marked_sizes <- function(data, one_se = "smallest within one standard error") {
+# how the curves of a fit are drawn, and what they are
+fit_styles <- function(fit, data) {
+  styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
+  # alone with the criterion, the honest curve has the colour that it has everywhere
+  honest <- c("colour", "line", "mark")
+  styles[styles$curve == "cv", honest] <- curve_style[curve_style$curve == "test", honest]
+  own <- if (!is_training(fit)) "chose the features" else
+    if (nlevels(data$curve) > 1L) "features of all rows"
+  scheme <- if (is.null(own)) fit$criterion$label else sprintf("%s (%s)", fit$folds$label, own)
+  styles$label <- c(criterion = scheme, cv = "cross-validation of the search")[styles$curve]
+  styles
+}
+
+error_label <- function(fit, data) {
+  if (nlevels(data$curve) > 1L) fit$cv_criterion$words else fit$criterion$label
+}
+
+marked_sizes <- function(data) {
   rows <- c(which(data$chosen), which(data$one_se))
-  style <- data.frame(label = c("chosen", one_se), pch = c(16, 0), cex = c(1.3, 2.2))
+  style <- data.frame(label = c("chosen", "within one standard error"), pch = c(1, 0), cex = 2.4)
   cbind(data[rows, ], style[seq_along(rows), ])
 }
 
@@ -143,24 +179,34 @@ mark_colour <- "#D55E00"
 #' @param x The result of [cross_validate()].
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`,
 #'   `log`.
-#' @return Invisibly the data frame drawn, a row per size and curve: `size`, `curve` (factor: inner,
-#'   test, random, majority), `mean`, `se`, `lower`, `upper` (the bar).
+#' @return Invisibly the data frame drawn, a row per size (or lambda) and curve: `size`, `curve`
+#'   (factor: inner, test, random, majority, cv), `mean`, `se`, `lower`, `upper` (the bar).
 #' @inherit cross_validate references examples
 #' @seealso [cross_validate()]
 #' @export
 plot.cv_result <- function(x, ...) {
   data <- plot_data(x)
+  data$at <- key_place(x, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
-  empty_plot(data$size, data, list(main = plot_title(x), ylab = error_axis(x)), ...)
-  shift <- dodge(data$size) * (seq_len(nrow(styles)) - 2)
+  words <- list(main = plot_title(x), ylab = error_axis(x), xlab = key_axis(x))
+  empty_plot(data$at, data, words, ...)
+  shift <- dodge(data$at) * (seq_len(nrow(styles)) - 2)
   for (i in rev(seq_len(nrow(styles)))) {
     part <- data[data$curve == styles$curve[i], ]
-    draw_curve(part$size + shift[i], part, styles[i, ])
+    draw_curve(part$at + shift[i], part, styles[i, ])
   }
+  data$at <- NULL
   legend_above(curve_names(x)[styles$curve],
     col = styles$colour, lty = styles$line, pch = styles$mark, lwd = 2, seg.len = 3
   )
   invisible(data)
+}
+
+# where a model stands on the horizontal axis, and what the axis is
+key_place <- function(x, data) if (x$key == "lambda") log2(data$lambda) else data[[x$key]]
+
+key_axis <- function(x) {
+  switch(x$key, size = "selected features", lambda = "log2(lambda)", "model")
 }
 
 #' Plot the error against lambda
@@ -272,7 +318,7 @@ draw_criterion <- function(fit, data, ...) {
                 sub = if (!is_training(fit)) optimistic)
   lambda_plot(at, data, data$size, words, ...)
   draw_curve(at, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
-  marked <- marked_sizes(data, "within one standard error")
+  marked <- marked_sizes(data)
   graphics::points(lambda_place(marked$lambda), marked$mean, pch = marked$pch, cex = marked$cex,
                    col = mark_colour)
   legend_above(sprintf("%s: %s (size %d)", marked$label, lambda_labels(marked$lambda), marked$size),
@@ -340,7 +386,7 @@ plot_title <- function(x) {
 }
 
 error_axis <- function(x) {
-  if (x$measure == "error") "error rate (share of samples)" else squared_units(x$problem)
+  if (x$measure == "squared") squared_units(x$problem) else measure_label(x)
 }
 
 squared_units <- function(problem) {
@@ -415,7 +461,7 @@ legend_above <- function(text, ...) {
 #' if (requireNamespace("ggplot2", quietly = TRUE)) {
 #'   set.seed(1)
 #'   x <- matrix(rnorm(60 * 20), 60, 20)
-#'   fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(60), k = 8)
+#'   fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(60))
 #'   ggplot2::autoplot(fit)
 #' }
 #' @name autoplot
@@ -423,14 +469,17 @@ NULL
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
-autoplot.sparse_fit <- function(object, ...) { # nolint: object_name_linter.
-  data <- plot_data(object)
-  gg_marked(data, marked_sizes(data), function(row) row$size) +
-    ggplot2::labs(
-      title = plot_title(object),
-      subtitle = optimistic, x = "selected features", y = object$criterion$label
-    ) +
-    ggplot2::theme(legend.position = "bottom")
+autoplot.sparse_fit <- function(object, size = NULL, ...) { # nolint: object_name_linter.
+  data <- plot_data(object, size)
+  data$at <- data$size
+  .data <- ggplot2::.data
+  gg_curves(data, fit_styles(object, data)) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$label), marked_sizes(data), colour = "black",
+                        size = 4) +
+    ggplot2::scale_shape_manual(NULL, values = c(1, 0)) +
+    ggplot2::labs(title = plot_title(object), x = "selected features",
+                  y = error_label(object, data)) +
+    ggplot2::theme(legend.position = "bottom", legend.box = "vertical")
 }
 
 # A curve with its bars and the marked of its rows; `place` says where a row stands.
@@ -443,7 +492,7 @@ gg_marked <- function(data, marked, place) {
     ) +
     ggplot2::geom_line(colour = curve_style$colour[1L]) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$label), marked, colour = mark_colour, size = 3) +
-    ggplot2::scale_shape_manual(NULL, values = c(16, 0))
+    ggplot2::scale_shape_manual(NULL, values = c(1, 0))
 }
 
 #' @rdname autoplot
@@ -468,7 +517,7 @@ autoplot.l1_path <- function(object, what = NULL, ...) { # nolint: object_name_l
 }
 
 gg_criterion <- function(fit, data) {
-  marked <- marked_sizes(data, "within one standard error")
+  marked <- marked_sizes(data)
   gg_marked(data, marked, function(row) lambda_place(row$lambda)) +
     ggplot2::labs(y = fit$criterion$label, subtitle = if (!is_training(fit)) optimistic)
 }
@@ -490,22 +539,23 @@ gg_profiles <- function(fit, data) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
   data <- plot_data(object)
+  data$at <- key_place(object, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
   names <- unname(curve_names(object)[styles$curve])
   .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(.data$size, .data$mean,
+  ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$mean,
     colour = .data$curve, linetype = .data$curve
   )) +
     ggplot2::geom_linerange(
       ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-      alpha = 0.6, linetype = 1, position = ggplot2::position_dodge(4 * dodge(data$size))
+      alpha = 0.6, linetype = 1, position = ggplot2::position_dodge(4 * dodge(data$at))
     ) +
     ggplot2::geom_line() +
     ggplot2::scale_colour_manual(NULL, values = styles$colour, labels = names) +
     ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = names) +
     ggplot2::labs(
       title = plot_title(object),
-      x = "selected features", y = error_axis(object)
+      x = key_axis(object), y = error_axis(object)
     ) +
     ggplot2::theme(legend.position = "bottom")
 }
@@ -518,9 +568,8 @@ autoplot.kernel_fit <- function(object, ...) { # nolint: object_name_linter.
   gg_errors(object, data, kernel_styles(object), marked, "log2(lambda)")
 }
 
-# as draw_errors()
-gg_errors <- function(fit, data, styles, marked, axis) {
-  data$at <- marked$at
+# curves with their bars along the axis `at`
+gg_curves <- function(data, styles) {
   .data <- ggplot2::.data
   ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$mean,
     colour = .data$curve, linetype = .data$curve
@@ -529,9 +578,15 @@ gg_errors <- function(fit, data, styles, marked, axis) {
       ggplot2::aes(ymin = .data$lower, ymax = .data$upper), alpha = 0.6, linetype = 1
     ) +
     ggplot2::geom_line() +
-    ggplot2::geom_point(data = data[marked$best, ], colour = mark_colour, size = 3) +
     ggplot2::scale_colour_manual(NULL, values = styles$colour, labels = styles$label) +
-    ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = styles$label) +
+    ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = styles$label)
+}
+
+# as draw_errors()
+gg_errors <- function(fit, data, styles, marked, axis) {
+  data$at <- marked$at
+  gg_curves(data, styles) +
+    ggplot2::geom_point(data = data[marked$best, ], colour = mark_colour, size = 3) +
     ggplot2::labs(
       title = plot_title(fit), subtitle = marked$label, x = axis, y = squared_axis(fit)
     ) +

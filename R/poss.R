@@ -38,6 +38,9 @@
 #'   that.
 #' @param lambda Ridge parameter of at least 0.
 #' @param iterations Number of iterations of each search, at least 1; `NULL` for `floor(2 e k^2 n)`.
+#' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
+#'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
+#'   the largest of at most `k`, as the training error only falls.
 #' @param restarts Number of independent searches.
 #' @param isolation `"none"` or `"first"`.
 #' @param start Where to begin: `NULL` for the empty set; a list of sets of columns (numbers or
@@ -72,27 +75,36 @@
 #' selected(fit, 3)
 #' @export
 poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations = NULL,
-                 restarts = 10, isolation = "none", start = NULL, threads = 1,
-                 progress = interactive()) {
+                 restarts = 10, isolation = "none", start = NULL, size = "criterion",
+                 size_folds = 10, threads = 1, progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- subset_control(problem, k, lambda)
+  control <- subset_control(problem, k, lambda, size, size_folds)
   control$isolation <- check_choice(isolation, "isolation", c("none", "first"))
-  n <- sum(problem$usable)
-  control$iterations <- floor(2 * exp(1) * control$k^2 * n)
+  control$iterations <- floor(2 * exp(1) * control$k^2 * sum(problem$usable))
   if (!is.null(iterations)) control$iterations <- check_count(iterations, "iterations")
-  control$most <- min(2L * control$k - 1L, control$upper)
+  control$most <- largest_set(problem, control)
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
   restarts <- check_count(restarts, "restarts")
   state <- poss_start(start, problem, control, restarts)
-  found <- poss_search(problem, control, state)
-  path <- poss_path(problem, control, found)
-  fit <- new_sparse_fit("poss", problem, list(path), control, match.call())
-  fit$archive <- found$archive
-  fit$iterations <- state$done + found$done
-  fit$random <- found$random
+  # the search on all rows goes on from `start`; without the rows of a fold it begins afresh
+  whole <- problem
+  fit <- sized_fit("poss", problem, control, function(problem, control) {
+    control$most <- largest_set(problem, control)
+    if (!identical(problem$weights, whole$weights)) {
+      state <- poss_start(NULL, problem, control, restarts)
+    }
+    found <- poss_search(problem, control, state)
+    found$iterations <- state$done + found$done
+    list(c(poss_path(problem, control, found), list(found = found)))
+  }, match.call(), random = TRUE)
+  fit[c("archive", "iterations", "random")] <- fit$found[c("archive", "iterations", "random")]
+  fit$found <- NULL
   fit
 }
+
+# of how many columns a set may be
+largest_set <- function(problem, control) min(2L * control$k - 1L, control$largest(problem))
 
 # Where the searches begin: generators (8 x searches), sets of each, iterations done before.
 poss_start <- function(start, problem, control, restarts) {

@@ -43,7 +43,8 @@
 #'   `SummarizedExperiment` the name of a column of its `colData`. Not given with a formula.
 #' @param ... Must be empty: the arguments below are given by name, and unknown ones are refused.
 #' @param data A data frame with the variables of the formulas `x` and `adjust`.
-#' @param weights Positive case weights, one per row; all 1 by default.
+#' @param weights Case weights of at least 0, one per row; all 1 by default. Rows of weight 0 are
+#'   not trained on and not scored: they are predicted, as new data are.
 #' @param adjust Covariates that enter every model unpenalised, such as age, sex or batch: a
 #'   numeric vector, a numeric matrix, a data frame, or a one-sided formula such as
 #'   `~ age + batch`, evaluated in `data` or `colData(x)`. Variables of that formula are left
@@ -67,7 +68,7 @@
 #' Of class `sparsels_error_input`, each naming the argument and the place: missing or infinite
 #' values, lengths that differ, fewer than two rows, no column or only constant ones, a response
 #' that is constant or has one class, character matrices, column names that are not unique, weights
-#' that are not positive, covariates that are linear combinations of each other.
+#' that are negative, covariates that are linear combinations of each other.
 #'
 #' @examples
 #' x <- matrix(rnorm(60), 12, 5, dimnames = list(NULL, paste0("gene", 1:5)))
@@ -202,10 +203,12 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
   coded <- code_response(y, rows, called)
+  weights <- check_weights(weights, rows)
+  check_trained_response(coded, weights, called[["y"]])
   covariates <- adjust_columns(adjust, data, rows, intercept)
   problem <- structure(list(
     x = NULL, y = coded$y, task = coded$task, levels = coded$levels, response = response,
-    weights = check_weights(weights, rows), z = covariates$z, names = NULL, named = NULL,
+    weights = weights, z = covariates$z, names = NULL, named = NULL,
     row_names = row_names, centre = NULL, squares = NULL, left = NULL, products = NULL,
     scale = NULL, usable = NULL, intercept = intercept, standardize = standardize, design = design,
     adjust_design = covariates$design
@@ -371,18 +374,68 @@ code_classes <- function(y, name) {
 check_weights <- function(weights, rows) {
   if (is.null(weights)) return(rep(1, rows))
   if (!is.numeric(weights) || is.object(weights)) {
-    stop_input(sprintf("`weights` must be positive numbers, not %s", describe(weights)))
+    stop_input(sprintf("`weights` must be numbers of at least 0, not %s", describe(weights)))
   }
   if (length(weights) != rows) {
     stop_input(sprintf("`weights` must have one value for each of the %d rows, not %d",
                        rows, length(weights)))
   }
-  bad <- which(!(is.finite(weights) & weights > 0))
+  bad <- which(!(is.finite(weights) & weights >= 0))
   if (length(bad)) {
-    stop_input(sprintf("`weights` must be positive and finite, but weight %d is %s",
+    stop_input(sprintf("`weights` must be finite and at least 0, but weight %d is %s",
                        bad[1L], format(weights[bad[1L]])))
   }
+  if (sum(weights > 0) < 2L) {
+    stop_input(sprintf("`weights` must leave at least 2 rows to train on, but %s above 0",
+                       if (any(weights > 0)) "only 1 is" else "none is"))
+  }
   as.double(weights)
+}
+
+# a response that varies only where the weight is 0
+check_trained_response <- function(coded, weights, name) {
+  y <- coded$y[weights > 0, , drop = FALSE]
+  varies <- vapply(seq_len(ncol(y)), function(l) any(y[, l] != y[1L, l]), NA)
+  if (coded$task == "multiclass" && any(varies) || all(varies)) return(invisible())
+  stop_input(sprintf("`%s` must vary in the rows with a positive weight, but is the same in all",
+                     name))
+}
+
+# The rows a model is trained on. A row of weight 0 is zero in working coordinates: it takes no part
+# and is predicted like new data.
+trained_rows <- function(problem) sum(problem$weights > 0)
+
+# for methods that hold no place for rows they are not trained on
+check_all_trained <- function(problem) {
+  idle <- sum(problem$weights == 0)
+  if (idle) {
+    stop_input(sprintf("`weights` must be positive for this method: leave out the %s of weight 0",
+                       counted(idle, "row")))
+  }
+}
+
+# the problem of these rows alone, on the scale that it has
+weighted_rows <- function(problem) {
+  rows <- problem$weights > 0
+  if (all(rows)) return(problem)
+  problem$x <- problem$x[rows, , drop = FALSE]
+  problem <- scored_rows(problem, rows)
+  problem["row_names"] <- list(problem$row_names[rows])
+  problem
+}
+
+# what scoring needs of some rows
+scored_rows <- function(problem, rows) {
+  problem$y <- problem$y[rows, , drop = FALSE]
+  problem$z <- problem$z[rows, , drop = FALSE]
+  problem$weights <- problem$weights[rows]
+  problem
+}
+
+# the same x, trained on with other weights
+reweighted <- function(problem, weights, threads = 1L) {
+  problem$weights <- weights
+  measure_columns(problem, threads = threads)
 }
 
 # Covariates --------------------------------------------------------------------------------------
@@ -586,11 +639,17 @@ working <- function(problem) {
   basis <- covariate_basis(problem)
   root_w <- sqrt(problem$weights)
   list(
-    x = problem$x, root_w = root_w, centre = problem$centre,
+    x = problem$x, root_w = root_w, divisor = weight_divisor(problem),
+    centre = problem$centre,
     inv_scale = 1 / problem$scale, squares = problem$squares / problem$scale^2,
     left = problem$left / problem$scale^2, products = problem$products / problem$scale,
     usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis, root_w)
   )
+}
+
+# what a working residual is divided by for the user's; one of a row of weight 0 is 0
+weight_divisor <- function(problem) {
+  ifelse(problem$weights > 0, sqrt(problem$weights), 1)
 }
 
 # sqrt(w) y, residual on the covariates

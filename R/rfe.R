@@ -29,6 +29,9 @@
 #'   columns and the rows less the covariates less one. `NULL`, the default: that bound, at most 10.
 #' @param step How many columns a round drops while there are more than `k`: a whole number of at
 #'   least 1, or a share of those left, above 0 and below 1 (rounded down, at least one column).
+#' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
+#'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
+#'   the largest of at most `k`, as the training error only falls.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` starts with all usable
 #'   columns and has a row for every column dropped; its figures, `criterion` (\eqn{R^2} over what
@@ -60,12 +63,14 @@
 #' fit$path[fit$path$size <= 5, ]
 #' selected(fit, 2)
 #' @export
-rfe <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, step = 1) {
+rfe <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, step = 1,
+                size = "criterion", size_folds = 10) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- subset_control(problem, k, lambda)
+  control <- subset_control(problem, k, lambda, size, size_folds)
   control$step <- check_step(step)
-  path <- elimination_path(problem, control, eliminate(problem, control))
-  new_sparse_fit("rfe", problem, list(path), control, match.call())
+  sized_fit("rfe", problem, control, function(problem, control) {
+    list(elimination_path(problem, control, eliminate(problem, control)))
+  }, match.call())
 }
 
 check_step <- function(step) {
@@ -105,7 +110,7 @@ smallest_weights <- function(weights, count) order(signif(rowSums(weights^2), 12
 drop_wide <- function(problem, terms, control, s) {
   at <- working(problem)
   fresh <- Inf
-  while (length(s$set) > nrow(at$y) - ncol(at$q)) {
+  while (length(s$set) > trained_rows(problem) - ncol(at$q)) {
     if (sum(terms$diagonal[s$set]) < 0.1 * fresh) {
       K <- row_products(problem, terms, at$q, s$set)
       fresh <- sum(diag(K))

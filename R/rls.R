@@ -40,6 +40,7 @@
 #' @export
 rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", threads = 1) {
   problem <- fitter_problem(x, y, ..., data = data)
+  check_all_trained(problem)
   control <- expansion_control(problem, lambda, folds, threads)
   spectrum <- linear_spectrum(problem)
   features <- which(problem$usable)
@@ -49,14 +50,4 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", thr
   models <- lapply(user_coefficients(problem, models), `[`, c("beta", "covariates"))
   judged <- judge_spectrum(spectrum, problem, control)
   new_kernel_fit("rls", problem, control, judged, models, match.call(), features = features)
-}
-
-lambda_grid <- 2^(-15:15)
-
-# The paper's choice: the best leave-one-out squared error with all features. Neighbours on the grid
-# differ by a factor of two, so the digits that the Gram matrix costs do not matter here.
-ridge_lambda <- function(problem) {
-  sets <- as.list(seq_len(nrow(problem)))
-  residuals <- held_out_residuals(gram_spectrum(problem), sets, lambda_grid)
-  lambda_grid[which.min(colSums(problem$weights * residuals^2, dims = 2L))]
 }

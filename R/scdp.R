@@ -52,6 +52,8 @@
 #' @param candidates `NULL` for all components at each step, or a number of them.
 #' @param lambda The ridge parameter of a problem, a number of at least 0.
 #' @param solver For a problem: `"cholesky"` or `"qr"`. `candidates` need the former.
+#' @param size,size_folds For a problem: how its size is chosen, see [greedy_rls()]. `"criterion"`,
+#'   the default, is `k`.
 #'
 #' @return For a problem a [sparse_fit]. For a system a [system_fit]: `coef(fit, size)` has D
 #'   entries.
@@ -79,7 +81,7 @@
 #' @export
 scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
                  score = c("residual", "normalised", "ols"), candidates = NULL, lambda = 0,
-                 solver = c("cholesky", "qr")) {
+                 solver = c("cholesky", "qr"), size = "criterion", size_folds = 10) {
   score <- check_choice(score[1L], "score", scdp_scores)
   solver <- check_choice(solver[1L], "solver", c("cholesky", "qr"))
   if (!is.null(A) || !is.null(b)) {
@@ -94,20 +96,22 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
     return(solve_sparsely(A, b, k, score, candidates, match.call()))
   }
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- subset_control(problem, k, lambda)
+  control <- subset_control(problem, k, lambda, size, size_folds)
   control$score <- score
-  path <- if (solver == "qr") {
-    if (!is.null(candidates)) {
-      stop_input("`candidates` need `solver = \"cholesky\"`", "sparsels_error_argument")
-    }
-    pursuit_path(problem, control, pursue(problem, control, row_scores[[score]]))
-  } else {
-    columns_path(problem, control, candidates)
+  if (solver == "qr" && !is.null(candidates)) {
+    stop_input("`candidates` need `solver = \"cholesky\"`", "sparsels_error_argument")
   }
-  new_sparse_fit("scdp", problem, list(path), control, match.call())
+  search <- if (solver == "qr") {
+    function(problem, control) {
+      list(pursuit_path(problem, control, pursue(problem, control, row_scores[[score]])))
+    }
+  } else {
+    function(problem, control) list(columns_path(problem, control, candidates))
+  }
+  sized_fit("scdp", problem, control, search, match.call(), random = !is.null(candidates))
 }
 
-of_problems <- c("x", "y", "data", "lambda", "solver")
+of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds")
 
 scdp_scores <- c("residual", "normalised", "ols")
 

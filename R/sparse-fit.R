@@ -18,16 +18,30 @@
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
 #'   `step`.
-#' * `size`, the chosen size: the best by the criterion. `held_out` and `fitted` (m x L): its
-#'   predictions of the rows, held out and not.
-#' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried.
+#'   Where the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), its
+#'   held-out criterion `cv` with `cv_se`, and for classes its error rate `cv_error` with
+#'   `cv_error_se`: of the best model of each size, scored on rows that were not there when it was
+#'   chosen. After a refit `criterion`, `se`, `squared` and `error` are those of the refitted
+#'   models, `refit_lambda` is their lambda and `search_criterion` what the search went by.
+#' * `size`, the chosen size, and `size_by`, how it was chosen. `estimate` (`mean`, `se`): the
+#'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
+#'   scored on each; `estimate_error`, the same as an error rate. `size_folds`, the folds of the
+#'   procedure.
+#' * `held_out` and `fitted` (m x L): predictions of the rows at the chosen size, by models without
+#'   them and by the fit; `fitted_sizes` (m x L x sizes) those of all sizes, of fits whose search
+#'   was repeated in folds, up to a million numbers. Where the procedure was repeated in folds,
+#'   `held_out` comes from the searches without each row; with `size = "criterion"` the features
+#'   were chosen with it. Rows of weight 0 are predicted by the fit.
+#' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
+#'   and `cv` there.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
 #' * `work`: of [greedy_rls()], what the search took; see its section on cost.
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
 #' * `criterion`, `folds`, `control`, `call`, `method`, and `problem` without its x.
 #'
 #' @param object,x A fit.
-#' @param size Number of features of the model wanted; `NULL` for the chosen size.
+#' @param size The model wanted: its number of features, `"min"` or `"1se"` for what [best_size()]
+#'   says, or `NULL` for the chosen size.
 #' @param lambda For fits of [l1_path()] and [l1_size()], which may have several models of one size:
 #'   one of the path's values (four digits are enough) in the place of a size; `NULL` for the chosen
 #'   one.
@@ -41,8 +55,10 @@
 #'   rows, or `"held_out"`.
 #' @param adjust The covariates of the new observations, in the form that [as_problem()] was given;
 #'   not needed when a formula finds them in `newdata`.
-#' @param rule `"min"`: the size or lambda with the best criterion; `"1se"`: the smallest size, or
-#'   the largest lambda, whose criterion is within one standard error of it.
+#' @param rule `"min"`: the size or lambda with the smallest error; `"1se"`: the smallest size, or
+#'   the largest lambda, whose error is within one standard error of it.
+#' @param by By which figure of the path: `"cv"`, the cross-validated error of the whole procedure,
+#'   or `"criterion"`, by which the features were chosen. The first where the fit has it.
 #' @param ... Not used.
 #'
 #' @return `selected()`: character (or integer) vector in the order chosen. `coef()`: named vector,
@@ -56,7 +72,7 @@
 #'
 #' @examples
 #' x <- matrix(rnorm(30 * 8), 30)
-#' fit <- greedy_rls(x, x[, 3] + rnorm(30) / 9, k = 4)
+#' fit <- greedy_rls(x, x[, 3] + rnorm(30) / 9)
 #' selected(fit)
 #' coef(fit, size = 1)
 #' predict(fit, x[1:3, ], size = 2)
@@ -64,27 +80,72 @@
 #' @name sparse_fit
 NULL
 
-# Puts together the fit of a method from its paths, one for each lambda tried: the best criterion
-# wins. `to_user` takes the models of the method to the user's scale.
-new_sparse_fit <- function(method, problem, paths, control, call, to_user = user_coefficients) {
-  value <- vapply(paths, function(path) path$path$criterion[path$models[[path$size + 1L]]$row], 0)
-  chosen <- which.min(criterion_loss(control$criterion, value))
-  best <- paths[[chosen]]
+# Puts together the fit of a method from its path. `chosen` is what choose_in_folds() says where the
+# whole procedure was repeated. `to_user` takes the models of the method to the user's scale.
+new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
+                           to_user = user_coefficients) {
+  rule <- control$sizing$rule
   fit <- structure(list(
-    method = method, path = best$path, coefficients = to_user(problem, best$models),
-    size = best$size, held_out = best$held_out, fitted = best$fitted,
-    lambda = best$lambda, lambda_rule = control$lambda_rule,
-    lambda_table = list2DF(list(lambda = vapply(paths, `[[`, 0, "lambda"),
-                                size = vapply(paths, `[[`, 0L, "size"), criterion = value)),
-    criterion = control$criterion[c("name", "higher", "label")], folds = control$folds,
-    alternatives = best$alternatives, work = best$work, status = paths[[length(paths)]]$status,
-    control = control[setdiff(names(control), c("criterion", "folds", "lambda_rule"))],
+    method = method, path = path$path, coefficients = to_user(problem, path$models),
+    size = path$size, held_out = path$held_out, fitted = path$fitted,
+    lambda = path$lambda, lambda_rule = control$lambda_rule,
+    lambda_table = data.frame(lambda = path$lambda, size = path$size,
+                              criterion = path$path$criterion[path$models[[path$size + 1L]]$row]),
+    size_by = if (is.null(rule)) "criterion" else rule,
+    criterion = control$criterion[c("name", "higher", "words", "label")],
+    cv_criterion = held_out_criterion(control$criterion)[c("name", "higher", "words")],
+    folds = control$folds, found = path$found, alternatives = path$alternatives,
+    work = path$work, status = path$status,
+    control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
   ), class = c(method, "sparse_fit"))
+  fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
   if (fit$status == "interrupted") {
     warn_sparsels(sprintf("interrupted: the fit holds the %s done so far", done_words(fit$path)),
                   "sparsels_interrupted")
   }
+  fit
+}
+
+internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lambda_given",
+                      "sizing", "grows", "largest")
+
+# What the folds of the whole procedure say: the size, the held-out figures of every size, and
+# predictions of each row by the models without it.
+take_choice <- function(fit, problem, chosen) {
+  if (is.numeric(fit$size_by) || fit$size_by != "criterion") {
+    there <- which(!vapply(fit$coefficients, is.null, NA)) - 1L
+    fit$size <- max(there[there <= chosen$size])
+  }
+  rows <- vapply(fit$coefficients, function(model) {
+    if (is.null(model)) NA_integer_ else model$step + 1L
+  }, 0L)
+  told <- which(!is.na(rows))
+  told <- told[told <= nrow(chosen$path$cv)]
+  for (figure in names(chosen$path)) {
+    columns <- c(figure, paste0(figure, "_se"))
+    fit$path[columns] <- NA_real_
+    fit$path[rows[told], columns] <- chosen$path[[figure]][told, seq_along(columns)]
+  }
+  fit$lambda_table <- chosen$table
+  fit$best <- chosen$best
+  fit$estimate <- chosen$estimate$cv
+  fit$estimate_error <- chosen$estimate$cv_error
+  fit$size_folds <- chosen$folds
+  few <- length(problem$y) * length(fit$coefficients) <= 1e6
+  fitted <- model_scores(fit$coefficients[if (few) TRUE else fit$size + 1L], problem)
+  fit$fitted <- layer(fitted, if (few) fit$size + 1L else 1L)
+  if (few) fit$fitted_sizes <- fitted
+  fit$held_out <- held_out_predictions(problem, chosen, fit$fitted)
+  fit
+}
+
+# Rows of weight 0 are predicted by the model, which was not trained on them.
+fill_unweighted <- function(fit, problem) {
+  rows <- which(problem$weights == 0)
+  if (!length(rows)) return(fit)
+  scores <- model_scores(fit$coefficients[fit$size + 1L], problem, rows)
+  fit$held_out[rows, ] <- fit$fitted[rows, ] <- layer(scores, 1L)
   fit
 }
 
@@ -143,7 +204,7 @@ model_of <- function(fit, size = NULL, lambda = NULL) {
     model <- c(solution_model(fit$problem, fit$solutions[[row]]), row = row)
     return(name_models(fit$problem, list(model))[[1L]])
   }
-  if (is.null(size)) size <- fit$size
+  size <- as_size(fit, size)
   largest <- length(fit$coefficients) - 1L
   check_count(size, "size", largest, "the largest size of the fit", lower = 0L)
   model <- fit$coefficients[[size + 1L]]
@@ -156,6 +217,19 @@ model_of <- function(fit, size = NULL, lambda = NULL) {
     }))
   }
   model
+}
+
+# The size that is meant: the chosen one, that of a rule, or a number.
+as_size <- function(fit, size) {
+  if (is.null(size)) return(fit$size)
+  if (is.character(size)) best_size(fit, check_size_word(size)) else size
+}
+
+check_size_word <- function(size) {
+  if (length(size) != 1L || !size %in% c("min", "1se")) {
+    refuse("size", "a number, \"min\" or \"1se\"", size)
+  }
+  size
 }
 
 # `size` beside a `lambda`
@@ -201,14 +275,28 @@ selected.sparse_fit <- function(object, size = NULL, index = FALSE, lambda = NUL
 
 #' @rdname sparse_fit
 #' @export
-best_size <- function(object, rule = "min") {
+best_size <- function(object, rule = "min", ...) UseMethod("best_size")
+
+#' @rdname sparse_fit
+#' @export
+best_size.sparse_fit <- function(object, rule = "min", by = NULL, ...) {
+  check_dots(..., known = "by")
   check_choice(rule, "rule", c("min", "1se"))
-  if (rule == "min") return(object$size)
   sizes <- size_table(object)
-  best <- sizes[sizes$size == object$size, ]
-  if (is.na(best$se)) stop_no_se(object)
-  loss <- criterion_loss(object$criterion, sizes$criterion)
-  min(sizes$size[loss <= criterion_loss(object$criterion, best$criterion) + best$se])
+  if (is.null(by)) by <- if (is.null(sizes$cv)) "criterion" else "cv"
+  check_choice(by, "by", c("cv", "criterion"))
+  if (by == "cv" && is.null(sizes$cv)) {
+    stop_input(paste("`by = \"cv\"` needs a fit whose search was repeated in folds:",
+                     "fit it with `size = \"cv\"`"), "sparsels_error_argument")
+  }
+  own <- is_training(object) || object$size_by %in% c("criterion", "min")
+  if (by == "criterion" && rule == "min" && is.null(sizes$cv) && own) return(object$size)
+  loss <- criterion_loss(object[[if (by == "cv") "cv_criterion" else "criterion"]], sizes[[by]])
+  best <- which.min(loss)
+  if (rule == "min") return(sizes$size[best])
+  se <- sizes[[if (by == "cv") "cv_se" else "se"]][best]
+  if (is.na(se)) stop_no_se(object)
+  min(sizes$size[which(loss <= loss[best] + se)])
 }
 
 stop_no_se <- function(fit) {
@@ -271,42 +359,41 @@ response_of <- function(fit) {
   if (identical(fit$loss, "logistic")) (fit$problem$y + 1) / 2 else fit$problem$y
 }
 
-# The class of each row of scores, a factor. Scores nearer than `score_tie` are equal, as
-# in src/criterion.c, and equal scores go to the first class.
-score_tie <- 1e-10
-
-class_of <- function(problem, score) {
-  index <- if (problem$task == "binary") 1L + (score[, 1L] > score_tie) else first_largest(score)
-  factor(problem$levels[index], levels = problem$levels)
-}
-
-first_largest <- function(score) {
-  vapply(seq_len(nrow(score)), function(j) {
-    if (anyNA(score[j, ])) NA_integer_ else which(score[j, ] >= max(score[j, ]) - score_tie)[1L]
-  }, 0L)
-}
-
 # A matrix with one column as a named vector.
 drop_output <- function(values) {
   if (ncol(values) == 1L) stats::setNames(values[, 1L], rownames(values)) else values
 }
 
-# Scores of all sizes for raw columns x and covariates z: rows x L x (largest size + 1), NA where
-# there is no model.
-predict_sizes <- function(fit, x, z) {
-  used <- sort(unique(unlist(lapply(fit$coefficients, `[[`, "features"))))
-  x <- as.matrix(x[, used, drop = FALSE])
-  scores <- vapply(fit$coefficients, function(model) {
-    if (is.null(model)) return(matrix(NA_real_, nrow(x), ncol(fit$problem$y)))
+# Scores of models for some rows of a problem: rows x L x models, NA where there is no model.
+model_scores <- function(models, problem, rows = seq_len(nrow(problem))) {
+  used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
+  x <- as.matrix(problem$x[rows, used, drop = FALSE])
+  z <- problem$z[rows, , drop = FALSE]
+  outputs <- ncol(Find(Negate(is.null), models)$beta)
+  scores <- vapply(models, function(model) {
+    if (is.null(model)) return(matrix(NA_real_, nrow(x), outputs))
     z %*% model$covariates + x[, match(model$features, used), drop = FALSE] %*% model$beta
-  }, matrix(0, nrow(x), ncol(fit$problem$y)))
-  array(scores, c(nrow(x), ncol(fit$problem$y), length(fit$coefficients)))
+  }, matrix(0, nrow(x), outputs))
+  array(scores, c(nrow(x), outputs, length(models)))
 }
 
 #' @rdname sparse_fit
 #' @export
-fitted.sparse_fit <- function(object, ...) {
-  rows_of(object$problem, as_response(object$fitted, object$loss))
+fitted.sparse_fit <- function(object, size = NULL, ...) {
+  rows_of(object$problem, as_response(fitted_scores(object, as_size(object, size)), object$loss))
+}
+
+# Scores of the training rows at one size. A fit has no x: it keeps those of the chosen size and,
+# where its search was repeated in folds and they are no more than a million numbers, of the others.
+fitted_scores <- function(fit, size) {
+  if (size == fit$size) return(fit$fitted)
+  model_of(fit, size)
+  if (is.null(fit$fitted_sizes)) {
+    stop_input(sprintf(
+      "the fit keeps the fitted values of size %d alone: predict(fit, x, size = %d)", fit$size, size
+    ))
+  }
+  layer(fit$fitted_sizes, size + 1L)
 }
 
 #' @rdname sparse_fit
@@ -335,7 +422,7 @@ nobs.sparse_fit <- function(object, ...) nrow(object$problem)
 print.sparse_fit <- function(x, n = 6L, ...) {
   cat(sprintf("%s: %s\n", x$method, fit_title(x)))
   print_data(x$problem)
-  cat(sprintf("lambda: %s, %s\n", format(x$lambda, digits = 4), x$lambda_rule))
+  cat(lambda_words(x), sep = "\n")
   cat(best_words(x), sep = "\n")
   if (x$status != "complete") cat(status_words(x), "\n", sep = "")
   if (n > 0L) print_path(x, n)
@@ -347,6 +434,18 @@ print_data <- function(problem) {
   cat("response: ", response_words(problem), "\n", sep = "")
 }
 
+lambda_words <- function(fit) {
+  tried <- fit$lambda_table$lambda
+  rule <- fit$lambda_rule
+  if (length(tried) > 1L) {
+    rule <- paste(rule, "from", paste(vapply(tried, format, "", digits = 4), collapse = ", "))
+  }
+  refit <- if (is.null(fit$path$refit_lambda)) "" else "; coefficients refitted by ridge regression"
+  refit_lambda <- chosen_row(fit)$refit_lambda
+  at <- if (isTRUE(refit_lambda > 0)) sprintf(" at lambda %s", format(refit_lambda, digits = 4))
+  paste0("lambda: ", format(fit$lambda, digits = 4), ", ", rule, refit, at)
+}
+
 fit_title <- function(fit) {
   search <- fit$control$search
   by <- paste("by", fit$criterion$label)
@@ -356,6 +455,7 @@ fit_title <- function(fit) {
 
 best_words <- function(fit) {
   row <- chosen_row(fit)
+  if (!is.null(row$cv)) return(cv_words(fit, row))
   error <- error_words(fit, row)
   if (is_training(fit)) {
     figure <- sprintf("size %d: %s %s, leave-one-out squared error %s%s", fit$size,
@@ -368,6 +468,68 @@ best_words <- function(fit) {
                     format(row$criterion, digits = 4), error)
   c(figure, optimistic_words)
 }
+
+# The size with the held-out error of the whole procedure, what the criterion that chose the columns
+# says of the same model, and the error of the procedure that chose this size.
+cv_words <- function(fit, row) {
+  measure <- told_measure(fit)
+  told <- if (measure$name == "error") row$cv_error else row$cv
+  criterion <- if (measure$name == "error") row$error else row[[criterion_column(fit)]]
+  why <- if (is_training(fit)) "the features were chosen on all rows" else "it chose the features"
+  estimate <- if (measure$name == "error") fit$estimate_error else fit$estimate
+  c(
+    sprintf("%s, cross-validated %s %s%s", size_of_words(fit), measure$words, shown(told),
+            se_words(measure$se(row))),
+    rule_words(fit, measure),
+    sprintf("  (%s)", procedure_words(fit)),
+    if (!is.null(estimate) && !is.numeric(fit$size_by)) {
+      sprintf("  with the size chosen by the other folds: %s%s", shown(estimate[["mean"]]),
+              se_words(estimate[["se"]]))
+    },
+    if (fit$size > 0L) {
+      sprintf("  %s at that size: %s, flattering as %s",
+              held_out_label(measure$words, fit$folds$label), shown(criterion), why)
+    }
+  )
+}
+
+# why this size, beside the one with the smallest error
+rule_words <- function(fit, measure) {
+  sizes <- size_table(fit)
+  column <- if (measure$name == "error") "cv_error" else "cv"
+  smallest <- sprintf("%s with %s", shown(sizes[[column]][match(fit$best, sizes$size)]),
+                      counted(fit$best, "feature"))
+  if (fit$size == 0L) {
+    return(if (fit$best == 0L || fit$size_by != "cv") "  (no feature is better than none)" else
+      sprintf("  (none is clearly better than no feature: %s)", smallest))
+  }
+  if (!fit$size_by %in% c("cv", "1se") || fit$best == fit$size) return(NULL)
+  within <- if (fit$size_by == "cv") "of the paired difference from the best" else "of the best"
+  sprintf("  (the fewest within one standard error %s, %s)", within, smallest)
+}
+
+shown <- function(value) format(value, digits = 3)
+
+se_words <- function(se) if (is.na(se)) "" else sprintf(" (se %s)", format(se, digits = 2))
+
+size_of_words <- function(fit) if (fit$size == 0L) "no feature" else counted(fit$size, "feature")
+
+procedure_words <- function(fit) {
+  what <- c("scaling", if (length(fit$lambda_table$lambda) > 1L) "lambda", "search",
+            if (!is.null(fit$path$refit_lambda)) "refit")
+  what <- paste(paste(what[-length(what)], collapse = ", "), what[length(what)], sep = " and ")
+  sprintf("%s repeated without each fold: %s", what, fit$size_folds$label)
+}
+
+# The error that is told of a fit: for classes the error rate where it was not the criterion itself.
+told_measure <- function(fit) {
+  rate <- fit$problem$task != "regression" && fit$cv_criterion$name == "squared"
+  if (rate) return(list(name = "error", words = "error rate", se = function(row) row$cv_error_se))
+  list(name = "criterion", words = fit$cv_criterion$words, se = function(row) row$cv_se)
+}
+
+# the held-out figure of the fit's own that is comparable with its `cv`
+criterion_column <- function(fit) if (is_training(fit)) "squared" else "criterion"
 
 optimistic_words <-
   "  (selection criterion, optimistic: use cross_validate() for an honest estimate)"
@@ -395,13 +557,17 @@ print_path <- function(fit, n) {
   shown <- utils::head(fit$path, n)
   text <- shown[, c("step", "action", "name", "size")]
   text$name <- moved_names(fit, shown)
-  figures <- c("criterion", if (is_training(fit)) "squared" else "se", "error")
+  figures <- path_figures(fit)
   for (figure in intersect(figures, names(shown))) {
     text[[figure]] <- format(shown[[figure]], digits = 4)
   }
   print(text, row.names = FALSE, right = TRUE)
   more <- nrow(fit$path) - nrow(shown)
   if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, "more step")))
+}
+
+path_figures <- function(fit) {
+  c("criterion", if (is_training(fit)) "squared" else "se", "error", "cv", "cv_se", "cv_error")
 }
 
 # the column moved, or the whole of a set that was found at once
@@ -428,7 +594,7 @@ print.summary.sparse_fit <- function(x, ...) {
   if (inherits(x$fit, "l1_path")) {
     figures <- lambda_columns(x$fit)
   } else {
-    figures <- c("name", "size", "criterion", if (is_training(x$fit)) "squared" else "se", "error")
+    figures <- c("name", "size", path_figures(x$fit))
     x$sizes$name <- moved_names(x$fit, x$sizes)
   }
   figures <- intersect(figures, names(x$sizes))

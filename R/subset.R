@@ -4,25 +4,29 @@
 # b = X'y in working coordinates: R^2 for lambda = 0, else one less the penalised residual sum of
 # squares.
 
-subset_control <- function(problem, k, lambda) {
-  bound <- subset_bound(problem, nrow(problem))
-  if (is.null(k)) k <- min(bound$upper, 10L)
+subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 10) {
+  bound <- subset_bound(problem)
+  if (is.null(k)) k <- max(min(bound$upper, 10L), if (is.numeric(size)) size)
+  k <- check_count(k, "k", bound$upper, bound$what)
+  lambda <- check_positive(lambda, "lambda", or_zero = TRUE)
   folds <- make_folds(problem, "loo")
   list(
-    k = check_count(k, "k", bound$upper, bound$what), upper = bound$upper,
-    lambda = check_positive(lambda, "lambda", or_zero = TRUE), lambda_rule = "given",
-    folds = folds,
-    criterion = list(name = "r_squared", higher = TRUE, label = "training R-squared")
+    k = k, grows = FALSE, largest = function(problem) subset_bound(problem)$upper,
+    sizing = size_control(problem, size, size_folds, folds, k),
+    lambda = lambda, lambda_values = function(problem) lambda, lambda_rule = "given",
+    lambda_given = TRUE, folds = folds, progress = FALSE,
+    criterion = list(name = "r_squared", higher = TRUE, words = "R-squared",
+                     label = "training R-squared")
   )
 }
 
 # the largest size of a set for so many rows, and in words what bounds it
-subset_bound <- function(problem, rows) {
-  room <- rows - ncol(problem$z) - 1L
+subset_bound <- function(problem, rows = trained_rows(problem)) {
+  most <- rows - ncol(problem$z) - 1L
   usable <- sum(problem$usable)
-  if (room < 1L) stop_input("there are too few rows for a subset and the covariates")
-  what <- if (room < usable) "rows less covariates and one" else "usable columns"
-  list(upper = as.integer(min(usable, room)), what = paste("the number of", what))
+  if (most < 1L) stop_input("there are too few rows for a subset and the covariates")
+  what <- if (most < usable) "rows less covariates and one" else "usable columns"
+  list(upper = as.integer(min(usable, most)), what = paste("the number of", what))
 }
 
 # up to how many columns the whole of X'X is made at once: a quarter of a gigabyte
@@ -75,7 +79,7 @@ leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) 
     if (!s %in% sizes) return(NULL)
     beta <- matrix(0, 0L, ncol(y))
     if (s > 0L) beta <- backsolve(qr.R(decomposed), crossprod(basis, y), k = s)
-    left <- residual[seq_len(m), , drop = FALSE] / at$root_w
+    left <- residual[seq_len(m), , drop = FALSE] / at$divisor
     loo <- left / (1 - own)
     for (row in which(own > 1 - 1e-10)) {
       loo[row, ] <- residual_without(problem, columns[seq_len(s)], row)

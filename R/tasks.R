@@ -1,15 +1,15 @@
 # Independent tasks, each with its own stream of random numbers: the outer loops of the package.
 
 # The list of task(1), ..., task(n), run on the user's future plan when future.apply is there and
-# the plan is not sequential, one after the other otherwise. Every task draws from its own
-# L'Ecuyer stream, so the result depends on R's generator at the call and on nothing else: not on
-# the plan, not on the number of workers. An interrupt keeps the tasks done before it: the list is
-# then shorter, and its attribute "interrupted" is TRUE.
-run_tasks <- function(n, task) {
-  streams <- task_streams(n)
+# the plan is not sequential, one after the other otherwise. With `random` every task draws from its
+# own L'Ecuyer stream, so the result depends on R's generator at the call and on nothing else: not
+# on the plan, not on the number of workers. Without, R's generator is not touched. An interrupt
+# keeps the tasks done before it: the attribute "done" has their numbers.
+run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = interactive()) {
+  streams <- if (random) task_streams(n)
   run <- function(i) {
     tryCatch(
-      with_stream(streams[[i]], task(i)),
+      if (random) with_stream(streams[[i]], task(i)) else task(i),
       interrupt = identity, sparsels_interrupted = identity
     )
   }
@@ -19,15 +19,15 @@ run_tasks <- function(n, task) {
       future.seed = NULL, future.packages = "sparsels"
     )
   } else {
-    run_serially(n, run)
+    run_serially(n, run, label, progress)
   }
   stopped <- vapply(results, inherits, logical(1), what = "condition")
-  structure(results[!stopped], interrupted = any(stopped))
+  structure(results[!stopped], done = which(!stopped))
 }
 
-run_serially <- function(n, run) {
+run_serially <- function(n, run, label, progress) {
   results <- list()
-  bar <- if (interactive()) cli::cli_progress_bar("Outer folds", total = n)
+  bar <- if (progress) cli::cli_progress_bar(label, total = n)
   for (i in seq_len(n)) {
     results[i] <- list(run(i))
     if (inherits(results[[i]], "condition")) break
@@ -50,12 +50,20 @@ task_streams <- function(n) {
   streams
 }
 
-# The first element of .Random.seed holds the kinds: putting it back restores them as well.
 with_stream <- function(stream, expr) {
-  global <- globalenv()
-  if (!exists(".Random.seed", envir = global, inherits = FALSE)) stats::runif(1)
-  old <- get(".Random.seed", envir = global, inherits = FALSE)
-  on.exit(assign(".Random.seed", old, envir = global))
-  assign(".Random.seed", stream, envir = global)
+  old <- get0(".Random.seed", envir = globalenv(), inherits = FALSE)
+  on.exit(restore_generator(old))
+  assign(".Random.seed", stream, envir = globalenv())
   expr
 }
+
+# The first element of .Random.seed holds the kinds: putting it back restores them as well. A
+# session that has drawn nothing yet is left so.
+restore_generator <- function(old) {
+  if (!is.null(old)) return(assign(".Random.seed", old, envir = globalenv()))
+  RNGkind("default", "default", "default")
+  rm(".Random.seed", envir = globalenv())
+}
+
+# A stream of its own for folds that are the same in every call, the usual start of the generator.
+fixed_stream <- c(10407L, rep(12345L, 6L))

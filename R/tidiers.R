@@ -15,16 +15,17 @@ generics::augment
 #' `tidy()` gives a row per term of one model, `glance()` one row for the whole fit,
 #' `augment()` a row per sample with its fitted and held-out predictions.
 #'
-#' Held-out predictions are those of the inner folds for the chosen size: each sample is predicted
-#' by the model trained without its fold (the mean over repeats). The features were selected with
-#' it, so errors computed from `.held_out` are optimistic: [cross_validate()] gives an honest
-#' estimate.
+#' Held-out predictions are those of models trained without the sample (the mean over repeats).
+#' Where the search was repeated in folds, as by default in [greedy_rls()], its features were chosen
+#' without the sample too, and only the size was chosen with it; with `size = "criterion"` the
+#' features were chosen with it, and errors computed from `.held_out` are optimistic:
+#' [cross_validate()] gives an honest estimate.
 #'
 #' @param x A fit of class `sparse_fit` or `kernel_fit`, or the result of [cross_validate()].
 #' @param lambda One of the path's values, for a `kernel_fit` or a fit of [l1_path()]; `NULL` for
 #'   the chosen one.
-#' @param size Size of the model, for a `sparse_fit` the number of its features; `NULL` for the
-#'   chosen size of the fit.
+#' @param size Size of the model, for a `sparse_fit` the number of its features, `"min"` or `"1se"`;
+#'   `NULL` for the chosen size of the fit.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
 #' @param ... Not used; must be empty.
 #'
@@ -47,10 +48,11 @@ generics::augment
 #' * `tidy()` of a fit of [fs_lssvm()] also has `order` (of the prototypes, `NA` for covariates);
 #'   `glance()` has `size`, `prototypes` (how many of them are in) and `gamma` in the place of
 #'   `terms`.
-#' * `tidy()` of a cross-validation: a row per size and curve with `size`, `curve`, `estimate`,
-#'   `std.error`.
+#' * `tidy()` of a cross-validation: a row per measure, size (or lambda) and curve with `measure`,
+#'   `size`, `curve`, `estimate`, `std.error`. `augment()`: as of its fit on all rows, but
+#'   `.held_out` is predicted by the outer fold without the sample, with the size chosen there.
 #' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
-#'   (honest, at the size each fold chose), `inner` (optimistic; `NaN` when the method has no
+#'   (honest, at the size each fold chose), `inner` (optimistic; `NA` when the method has no
 #'   held-out figure of its own), `nobs`, `features`, `folds`, `status`.
 #' @section Errors:
 #' `sparsels_error_input` when the fit has no model of that size or lambda or `data` has not m rows.
@@ -59,7 +61,7 @@ generics::augment
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60, 20)
-#' fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(60), k = 5)
+#' fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(60))
 #' tidy(fit, size = 2)
 #' glance(fit)
 #' head(augment(fit))
@@ -175,8 +177,14 @@ observed <- function(problem) {
 #' @export
 tidy.cv_result <- function(x, ...) {
   check_dots(..., known = character())
-  data <- plot_data(x)
-  data.frame(size = data$size, curve = data$curve, estimate = data$mean, std.error = data$se)
+  tables <- lapply(names(x$measures), function(measure) {
+    one <- x
+    one$curves <- x$measures[[measure]]
+    data <- plot_data(one)
+    data.frame(measure = measure, data[x$key], curve = data$curve, estimate = data$mean,
+               std.error = data$se)
+  })
+  do.call(rbind, tables)
 }
 
 #' @rdname tidiers
@@ -186,8 +194,19 @@ glance.cv_result <- function(x, ...) {
   check_dots(..., known = character())
   data.frame(
     method = x$method, measure = x$measure, estimate = x$estimate[["mean"]],
-    std.error = x$estimate[["se"]], inner = mean(as.numeric(x$folds$inner)),
-    nobs = nrow(x$problem),
-    features = ncol(x$problem), folds = nrow(x$folds), status = x$status
+    std.error = x$estimate[["se"]],
+    inner = if (is.null(x$folds$inner)) NA_real_ else mean(x$folds$inner),
+    nobs = stats::nobs(x), features = ncol(x$problem), folds = nrow(x$folds), status = x$status
   )
+}
+
+#' @rdname tidiers
+#' @method augment cv_result
+#' @export
+augment.cv_result <- function(x, data = NULL, ...) {
+  check_dots(..., known = "data")
+  if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
+  judged <- x$fit
+  judged$held_out <- x$held_out
+  augment.sparse_fit(judged, data)
 }

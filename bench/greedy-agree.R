@@ -173,7 +173,7 @@ against_reference <- function(name, plain, k, lambda) {
 
 # nothing forced, through the front door
 called <- function(problem, k, lambda) {
-  fit <- greedy_rls(problem, k = k, lambda = lambda, progress = FALSE)
+  fit <- greedy_rls(problem, k = k, lambda = lambda, size = "criterion", progress = FALSE)
   path <- search_alone(problem, search_control(problem, k, lambda))
   identical(fit$path, path$path) && identical(fit$work, path$work)
 }

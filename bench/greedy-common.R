@@ -39,7 +39,7 @@ evaluate_all <- function(x, y, k, ..., lambda = 1) {
   problem <- as_problem(x, y, ...)
   control <- search_control(problem, k, lambda)
   path <- search_alone(problem, control, lazy = FALSE)
-  sparsels:::new_sparse_fit("greedy_rls", problem, list(path), control, NULL)
+  sparsels:::new_sparse_fit("greedy_rls", problem, path, control, NULL)
 }
 
 # The sets of hot loops this processor has, by the doubles in a vector.

@@ -42,8 +42,8 @@ first_rows <- function(data, m) list(x = data$x[seq_len(m), ], y = data$y[seq_le
 
 # The whole call, checks of the input included, in the three ways.
 select <- function(data, k, ...) {
-  greedy_rls(data$x, data$y, k = k, lambda = 1, standardize = FALSE, intercept = FALSE,
-             progress = FALSE, ...)
+  greedy_rls(data$x, data$y, k = k, lambda = 1, size = "criterion", standardize = FALSE,
+             intercept = FALSE, progress = FALSE, ...)
 }
 select_densely <- function(data, k) {
   evaluate_all(data$x, data$y, k, standardize = FALSE, intercept = FALSE)
@@ -76,7 +76,7 @@ size <- function(what) {
 set.seed(1)
 y <- rep(c(-1, 1), length.out = %1$d)
 small <- matrix(rnorm(2000), 100)
-invisible(greedy_rls(small, y[1:100], k = 3, lambda = 1))
+invisible(greedy_rls(small, y[1:100], k = 3, lambda = 1, size = "criterion"))
 x <- %2$s
 invisible(gc())
 cat("5", file = "/proc/self/clear_refs")
@@ -346,7 +346,8 @@ hostile_ratio <- vapply(names(hostile_cases), function(name) {
 # Memory ------------------------------------------------------------------------------------------
 
 big_m <- 8L * m
-found <- sprintf("greedy_rls(%%s, k = %d, lambda = 1, progress = FALSE%%s)", k)
+bare <- "lambda = 1, size = \"criterion\", progress = FALSE"
+found <- sprintf("greedy_rls(%%s, k = %d, %s%%s)", k, bare)
 from_problem <- sprintf(found, "problem", c("", ", threads = 2", ", folds = 10"))
 from_matrix <- sprintf(found, "x, y", "")
 every <- sprintf("search_alone(problem, search_control(problem, %d), lazy = FALSE)", k)

@@ -265,7 +265,7 @@ measure_forward <- function() {
     }
   }
   greedy <- function(size) {
-    function() greedy_rls(problem, k = size, lambda = 1, threads = 1, progress = FALSE)
+    function() greedy_rls(problem, k = size, lambda = 1, size = "criterion", progress = FALSE)
   }
   calls <- c(lapply(sizes, forward), lapply(sizes, bare), lapply(sizes, greedy))
   seconds <- matrix(interleaved(calls, 2 * times - 1, cpu), 2)

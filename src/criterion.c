@@ -88,13 +88,16 @@ static struct figure judge_each(const struct problem *pb, enum criterion kind, c
   const ptrdiff_t m = pb->m;
   const double mean = judge_rows(pb, kind, r), weight = lanes->dot(m, pb->root_w, pb->root_w);
   double spread = 0;
+  ptrdiff_t scored = 0;
+  for (ptrdiff_t j = 0; j < m; j++)
+    scored += pb->root_w[j] > 0;
   if (kind == SQUARED)
     spread = lanes->losses(m, pb->L, r, pb->root_w, mean).spread;
   for (ptrdiff_t j = 0; j < m && kind != SQUARED; j++) {
     const double off = row_loss(pb, kind, r, j) - mean;
     spread += weight_of(pb, j) * off * off;
   }
-  return (struct figure){mean, sqrt(spread / weight / (double)(pb->m - 1))};
+  return (struct figure){mean, sqrt(spread / weight / (double)(scored - 1))};
 }
 
 /* Mean and spread of the fold means in one pass (West's update). The standard error is that of a

@@ -213,8 +213,8 @@ static double judge_pairs(const struct state *s, const double *c, double kappa, 
       const double a_p = s->a[i] - c[i] * t / kappa, d_p = s->d[i] - c[i] * c[i] / kappa;
       const double G = s->pairs[p + (ptrdiff_t)n * s->positives] - c[i] * c[j] / kappa;
       const double det = d_p * d_n - G * G;
-      const double f_p = pb->response[i] - (a_p * d_n - a_n * G) / det / pb->root_w[i];
-      const double f_n = pb->response[j] - (a_n * d_p - a_p * G) / det / pb->root_w[j];
+      const double f_p = pb->response[i] - (a_p * d_n - a_n * G) / det / pb->divisor[i];
+      const double f_n = pb->response[j] - (a_n * d_p - a_p * G) / det / pb->divisor[j];
       const double w = pb->root_w[i] * pb->root_w[i] * pb->root_w[j] * pb->root_w[j];
       loss += w * pair_loss(f_p, f_n);
       weight += w;
@@ -267,7 +267,7 @@ static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
     return;
   }
   for (ptrdiff_t l = 0; l < L; l++)
-    lanes->residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->root_w);
+    lanes->residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->divisor);
   s->score[i].value = judge_residual(s, scratch, 0);
 }
 
@@ -294,7 +294,7 @@ static struct score score_partition(
       sum += alpha * (alpha * dots.qq - 2 * with_g.gq);
       for (ptrdiff_t p = 0; !squared && p < h; p++) {
         const ptrdiff_t row = part->order[from + p];
-        residual[row + l * m] = (g[p] - q[from + p] * alpha) / pb->root_w[row];
+        residual[row + l * m] = (g[p] - q[from + p] * alpha) / pb->divisor[row];
       }
     }
   }
@@ -434,7 +434,7 @@ static void leave_one_out_rows(struct state *s, const void *with, ptrdiff_t row,
   (void)with;
   for (ptrdiff_t l = 0; l < s->pb->L; l++)
     lanes->quotient(
-        rows, s->residual + row + l * m, s->a + row + l * m, s->d + row, s->pb->root_w + row);
+        rows, s->residual + row + l * m, s->a + row + l * m, s->d + row, s->pb->divisor + row);
 }
 
 /* Held-out residuals of one repeat in the user's units, in s->residual. */
@@ -448,7 +448,7 @@ static void hold_out(struct state *s, int repeat) {
   for (ptrdiff_t l = 0; l < pb->L; l++)
     for (ptrdiff_t p = 0; p < m; p++) {
       const ptrdiff_t row = s->part[repeat].order[p];
-      s->residual[row + l * m] = s->part[repeat].g[p + l * m] / pb->root_w[row];
+      s->residual[row + l * m] = s->part[repeat].g[p + l * m] / pb->divisor[row];
     }
 }
 
@@ -514,7 +514,7 @@ static void keep_residuals(struct state *s) {
   }
   for (ptrdiff_t l = 0; l < L; l++)
     for (ptrdiff_t j = 0; j < m; j++)
-      s->out->fitted[j + l * m] = s->a[j + l * m] / s->pb->root_w[j];
+      s->out->fitted[j + l * m] = s->a[j + l * m] / s->pb->divisor[j];
 }
 
 /* Writes entry `moves` of the path; returns 1 when this is the best model so far. Of equals the

@@ -99,6 +99,7 @@ static struct problem unpack_problem(SEXP problem) {
       .products = REAL(field(problem, "products")),
       .usable = INTEGER(field(problem, "usable")),
       .root_w = REAL(field(problem, "root_w")),
+      .divisor = REAL(field(problem, "divisor")),
       .Q = REAL(Q),
       .y = REAL(y),
       .response = REAL(field(problem, "response"))};

@@ -27,7 +27,8 @@ struct problem {
   const double *left;      /* n, what the covariates leave of that */
   const double *products;  /* n x L, of each working column with y */
   const int *usable;       /* n, 0 for a column that is set aside */
-  const double *root_w;    /* m, square roots of the case weights */
+  const double *root_w;    /* m, square roots of the case weights, which may be 0 */
+  const double *divisor;   /* m, root_w, or 1 where it is 0: takes residuals to user units */
   const double *Q;         /* m x q, orthonormal basis of the weighted covariates */
   const double *y;         /* m x L, working response: sqrt(w) y, less its projection on Q */
   const double *response;  /* m x L, the response in the user's units */

@@ -291,10 +291,10 @@ TARGET static double NAME(shift_and_score)(ptrdiff_t m, ptrdiff_t L, double *x, 
 }
 
 TARGET static void NAME(residual)(ptrdiff_t m, double *r, const double *x, const double *a,
-    const double *d, double kappa, double t, const double *root_w) {
+    const double *d, double kappa, double t, const double *divisor) {
   LANES
   for (ptrdiff_t j = 0; j < m; j++)
-    r[j] = (a[j] * kappa - x[j] * t) / ((d[j] * kappa - x[j] * x[j]) * root_w[j]);
+    r[j] = (a[j] * kappa - x[j] * t) / ((d[j] * kappa - x[j] * x[j]) * divisor[j]);
 }
 
 TARGET static struct fold_dots NAME(fold)(

@@ -182,9 +182,9 @@ struct lanes {
       const struct outlook *outlook, const struct outlook_rows *rows, double *bound);
 
   /* The leave-one-out residuals of that model for one output, in the user's units:
-     r_j := (a_j kappa - x_j t) / ((d_j kappa - x_j^2) root_w_j). */
+     r_j := (a_j kappa - x_j t) / ((d_j kappa - x_j^2) divisor_j). */
   void (*residual)(ptrdiff_t m, double *r, const double *x, const double *a, const double *d,
-      double kappa, double t, const double *root_w);
+      double kappa, double t, const double *divisor);
 
   /* For one fold: q := q + f b, then the dot products of the candidate's c and q. */
   struct fold_dots (*fold)(ptrdiff_t h, double *q, double f, const double *b, const double *c);

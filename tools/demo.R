@@ -3,33 +3,40 @@ library(sparsels)
 
 data(colon)
 expression <- log2(colon$x) # raw intensities span four decades
-lambda <- 10 # mild; the default suits all 2000 genes together, and is heavy for a few
+tissue <- colon$tissue
 
 cat("Greedy RLS, genes that tell 40 tumour from 22 normal colon tissues\n\n")
-fit <- greedy_rls(expression, colon$tissue, k = 30, lambda = lambda, threads = 2)
-print(fit)
+problem <- as_problem(expression, tissue)
+fit <- greedy_rls(problem, threads = 2)
+print(fit, n = 0)
+cat("chosen:", paste(selected(fit), collapse = ", "), "\n")
 
-cat("\nThe genes in the order chosen, and the exact leave-one-out error of each size\n\n")
+cat("\nThe genes in the order chosen: the error that chose them, and that of searches without\n")
+cat("the tissues that are scored\n\n")
 path <- fit$path
 print(data.frame(
   size = path$size,
   gene = ifelse(is.na(path$name), "(none)", path$name),
-  squared = sprintf("%.4f", path$squared),
-  wrong = sprintf("%.1f %%", 100 * path$error)
+  "leave-one-out" = sprintf("%.1f %%", 100 * path$error),
+  "cross-validation" = sprintf("%.1f %%", 100 * path$cv_error),
+  check.names = FALSE
 ), row.names = FALSE)
-cat("\nChosen:", paste(selected(fit), collapse = ", "), "\n")
 
-cat("\nThe same selection repeated inside each of ten outer folds\n\n")
+cat("\nAll of that, the choice of the size too, inside each of ten outer folds\n\n")
 set.seed(1)
-judged <- cross_validate(
-  expression, greedy_rls,
-  y = colon$tissue, k = 30, lambda = lambda, outer = 10
-)
+judged <- cross_validate(problem, greedy_rls)
 print(judged)
 
+cat("\nThe same on pure noise: the same tissues, and 2000 columns of random numbers\n\n")
+noise <- matrix(rnorm(length(expression)), nrow(expression))
+nothing <- greedy_rls(noise, tissue)
+print(nothing, n = 0)
+
 dir.create("demo", showWarnings = FALSE)
-picture <- file.path("demo", "loo-against-test.png")
-png(picture, width = 1600, height = 1100, res = 180)
-plot(judged)
+picture <- file.path("demo", "two-curves.png")
+png(picture, width = 2400, height = 1000, res = 180)
+par(mfrow = c(1, 2))
+plot(fit, main = "colon tissues, 2000 genes")
+plot(nothing, main = "the same tissues, 2000 columns of noise")
 invisible(dev.off())
-cat("\nThe picture of leave-one-out against test error:", normalizePath(picture), "\n")
+cat("\nThe picture of both errors, on genes and on noise:", normalizePath(picture), "\n")

@@ -53,7 +53,8 @@ experiment <- function(data, most) {
   left <- vapply(split(seq_along(data$y), outer$ids), function(held_out) {
     sum(problem[-held_out, ]$usable)
   }, 0L)
-  cross_validate(problem, greedy_rls, outer = outer, k = min(left, most), criterion = "error")
+  cross_validate(problem, greedy_rls, outer = outer, k = min(left, most), criterion = "error",
+                 lambda = "full", size = "criterion")
 }
 
 # Pictures --------------------------------------------------------------------------------------

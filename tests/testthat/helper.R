@@ -16,6 +16,9 @@ with_binding <- function(name, value, code) {
   code
 }
 
+# The search of greedy_rls() alone: no repetition in folds, no refit.
+bare_rls <- function(...) greedy_rls(..., size = "criterion", refit = FALSE)
+
 # Prints the class and the message of a refusal, for snapshots.
 refusal <- function(expr) {
   condition <- tryCatch({

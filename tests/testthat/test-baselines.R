@@ -36,7 +36,7 @@ test_that("one draw serves every lambda", {
   set.seed(42)
   x <- matrix(rnorm(15 * 6), 15)
   fit <- random_selection(x, rnorm(15), k = 4, lambda = c(0.1, 10))
-  expect_identical(fit$lambda_table$lambda, c(0.1, 10))
+  expect_identical(fit$lambda_table$lambda, c(10, 0.1))
   expect_s3_class(fit, c("random_selection", "sparse_fit"), exact = TRUE)
 })
 
@@ -44,7 +44,7 @@ test_that("k = NULL and several lambdas work for every baseline", {
   set.seed(43)
   x <- matrix(rnorm(12 * 5), 12)
   y <- x[, 3] + rnorm(12) / 3
-  greedy <- greedy_rls(x, y, lambda = c(0.1, 1))
+  greedy <- bare_rls(x, y, lambda = c(0.1, 1))
   for (method in list(wrapper_rls, lowrank_lssvm)) {
     fit <- method(x, y, lambda = c(0.1, 1))
     expect_identical(fit$path$feature, greedy$path$feature)

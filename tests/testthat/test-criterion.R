@@ -3,7 +3,7 @@
 test_that("leave-one-out ridge with an intercept on four rows, by hand", {
   x <- matrix(c(-1, 1, -1, 1), 4)
   y <- c(0, 2, 2, 4)
-  fit <- greedy_rls(x, y, k = 1, lambda = 4, standardize = FALSE)
+  fit <- bare_rls(x, y, k = 1, lambda = 4, standardize = FALSE)
   # empty: row j is predicted by the mean of the others, residual 4/3 (y_j - mean)
   expect_equal(fit$path$squared[1], mean((4 / 3 * (y - 2))^2))
   # beta = x'(y - 2) / (x'x + lambda) = 4 / 8; leverage 1/4 + 1/8; residual (y - f) / (1 - 3/8)
@@ -18,8 +18,8 @@ test_that("leave-one-out ridge with an intercept on four rows, by hand", {
 test_that("two folds on four rows, by hand", {
   x <- matrix(c(1, 2, 3, 4), 4)
   y <- c(1, 3, 2, 8)
-  fit <- greedy_rls(x, y, k = 1, lambda = 5, folds = c(1, 1, 2, 2), intercept = FALSE,
-                    standardize = FALSE)
+  fit <- bare_rls(x, y, k = 1, lambda = 5, folds = c(1, 1, 2, 2), intercept = FALSE,
+                  standardize = FALSE)
   # trained on rows 3, 4: (6 + 32) / (25 + 5); on rows 1, 2: (1 + 6) / (5 + 5)
   held_out <- c(1, 2) * 38 / 30
   held_out <- c(held_out, c(3, 4) * 7 / 10)
@@ -34,7 +34,7 @@ test_that("weighted leave-one-out on four rows, by hand", {
   x <- matrix(c(1, 2, 2, 4), 4)
   y <- c(1, 1, 3, 5)
   w <- c(1, 2, 1, 0.5)
-  fit <- greedy_rls(x, y, k = 1, lambda = 2, weights = w, intercept = FALSE, standardize = FALSE)
+  fit <- bare_rls(x, y, k = 1, lambda = 2, weights = w, intercept = FALSE, standardize = FALSE)
   held_out <- vapply(1:4, function(j) {
     x[j] * sum((w * x[, 1] * y)[-j]) / (sum((w * x[, 1]^2)[-j]) + 2)
   }, 0)
@@ -44,29 +44,29 @@ test_that("weighted leave-one-out on four rows, by hand", {
 test_that("the error rate counts wrong signs, and a score of zero is the first class", {
   x <- matrix(c(1, 2, 1, -1, -2, 3), 6)
   y <- factor(c("b", "b", "a", "a", "a", "b"))
-  fit <- greedy_rls(x, y, k = 1, lambda = 1, criterion = "error", intercept = FALSE,
-                    standardize = FALSE)
+  fit <- bare_rls(x, y, k = 1, lambda = 1, criterion = "error", intercept = FALSE,
+                  standardize = FALSE)
   # without intercept the empty model scores 0: every "b" is wrong
   expect_equal(fit$path$criterion, c(1 / 2, 1 / 6))
   expect_equal(fit$path$error, fit$path$criterion)
-  back <- greedy_rls(cbind(x, x^2, rnorm(6)), y, k = 1, lambda = 1e-3, intercept = FALSE,
-                     search = "backward")
+  back <- bare_rls(cbind(x, x^2, rnorm(6)), y, k = 1, lambda = 1e-3, intercept = FALSE,
+                   search = "backward")
   expect_equal(back$path$error[4], 1 / 2)
 })
 
 test_that("AUC within folds on six rows, by hand", {
   x <- matrix(c(1, 2, 3, 3, 0, -1), 6)
   y <- c(TRUE, FALSE, TRUE, TRUE, FALSE, FALSE)
-  fit <- greedy_rls(x, y, k = 1, lambda = 1, folds = c(1, 1, 1, 2, 2, 2), criterion = "auc",
-                    intercept = FALSE, standardize = FALSE)
+  fit <- bare_rls(x, y, k = 1, lambda = 1, folds = c(1, 1, 1, 2, 2, 2), criterion = "auc",
+                  intercept = FALSE, standardize = FALSE)
   # an empty model ranks nothing; then rows 1 and 3 against 2: one of two pairs; 4 against 5 and 6:
   # both. Trained on rows 4 to 6 the slope is 4 / 11, on rows 1 to 3 it is 2 / 15: both positive.
   expect_equal(fit$path$criterion, c(0.5, 0.75))
   # fold means 1/2 and 1 with equal weight
   expect_equal(fit$path$se, c(0, 0.25))
   # equal scores count half
-  tied <- greedy_rls(replace(x, 1, 2), y, k = 1, lambda = 1, folds = c(1, 1, 1, 2, 2, 2),
-                     criterion = "auc", intercept = FALSE, standardize = FALSE)
+  tied <- bare_rls(replace(x, 1, 2), y, k = 1, lambda = 1, folds = c(1, 1, 1, 2, 2, 2),
+                   criterion = "auc", intercept = FALSE, standardize = FALSE)
   expect_equal(tied$path$criterion, c(0.5, 0.875))
 })
 
@@ -76,11 +76,11 @@ test_that("a model without features ranks nothing, whatever the rounding", {
     x <- matrix(rnorm(60), 20)
     y <- rep(c("a", "b"), 10)
     for (folds in list("loo", rep(1:4, each = 5))) {
-      fit <- greedy_rls(x, y, k = 3, lambda = 1, criterion = "auc", folds = folds,
-                        weights = weights, search = "backward")
+      fit <- bare_rls(x, y, k = 3, lambda = 1, criterion = "auc", folds = folds,
+                      weights = weights, search = "backward")
       expect_equal(fit$path$criterion[4], 0.5, tolerance = 1e-12)
-      ahead <- greedy_rls(x, y, k = 1, lambda = 1, criterion = "auc", folds = folds,
-                          weights = weights)
+      ahead <- bare_rls(x, y, k = 1, lambda = 1, criterion = "auc", folds = folds,
+                        weights = weights)
       expect_equal(ahead$path$criterion[1], 0.5, tolerance = 1e-12)
     }
   }
@@ -97,7 +97,7 @@ test_that("each criterion of a path equals retraining, for every search", {
       pb <- random_problem(18, 7, task, weights = kind != 2, covariates = kind == 3)
       folds <- switch(kind, make_folds(pb, "loo"), make_folds(pb, rep_len(1:3, 18)),
                       make_folds(pb, list(rep_len(1:4, 18), rep(1:3, each = 6))))
-      fit <- greedy_rls(pb, k = 3, lambda = 0.5, folds = folds, criterion = name, search = search)
+      fit <- bare_rls(pb, k = 3, lambda = 0.5, folds = folds, criterion = name, search = search)
       start <- if (search == "backward") which(pb$usable) else integer()
       sets <- oracle_sets(fit$path, start)
       exact <- vapply(sets, function(s) oracle_figure(pb, s, 0.5, folds, name), c(0, 0))
@@ -115,7 +115,7 @@ test_that("leave-pair-out AUC equals retraining without every pair", {
   set.seed(52)
   for (search in c("forward", "backward", "floating")) for (odd in c(FALSE, TRUE)) {
     pb <- random_problem(11, 6, "binary", weights = odd, covariates = odd)
-    fit <- greedy_rls(pb, k = 3, lambda = 0.3, criterion = "auc", search = search)
+    fit <- bare_rls(pb, k = 3, lambda = 0.3, criterion = "auc", search = search)
     expect_identical(fit$criterion$label, "leave-pair-out AUC")
     start <- if (search == "backward") which(pb$usable) else integer()
     exact <- vapply(oracle_sets(fit$path, start), function(s) oracle_pairs_out(pb, s, 0.3), 0)
@@ -124,7 +124,7 @@ test_that("leave-pair-out AUC equals retraining without every pair", {
   }
   # each choice is the best of all candidates
   pb <- random_problem(10, 5, "binary")
-  fit <- greedy_rls(pb, k = 2, lambda = 1, criterion = "auc", keep = 5)
+  fit <- bare_rls(pb, k = 2, lambda = 1, criterion = "auc", keep = 5)
   first <- vapply(1:5, function(i) oracle_pairs_out(pb, i, 1), 0)
   expect_equal(fit$path$criterion[2], max(first))
   others <- fit$alternatives[fit$alternatives$step == 1, ]
@@ -142,7 +142,7 @@ test_that("a function of the user is minimised, or maximised when it says so", {
   value <- function(set) {
     mean(apply(folds$ids, 2, function(ids) max(abs(pb$y - oracle_held_out(pb, set, 1, ids)))))
   }
-  fit <- greedy_rls(pb, k = 3, lambda = 1, folds = folds, criterion = worst, keep = 9)
+  fit <- bare_rls(pb, k = 3, lambda = 1, folds = folds, criterion = worst, keep = 9)
   sets <- oracle_sets(fit$path)
   expect_equal(fit$path$criterion, vapply(sets, value, 0), tolerance = 1e-9)
   expect_true(all(is.na(fit$path$se)))
@@ -152,7 +152,7 @@ test_that("a function of the user is minimised, or maximised when it says so", {
     expect_equal(fit$path$criterion[step + 1], min(all))
   }
   better <- structure(function(y, prediction, fold) -max(abs(y - prediction)), better = "higher")
-  mirror <- greedy_rls(pb, k = 3, lambda = 1, folds = folds, criterion = better, keep = 9)
+  mirror <- bare_rls(pb, k = 3, lambda = 1, folds = folds, criterion = better, keep = 9)
   expect_identical(mirror$path$feature, fit$path$feature)
   expect_equal(mirror$path$criterion, -fit$path$criterion)
   expect_equal(mirror$alternatives$criterion, -fit$alternatives$criterion)
@@ -170,11 +170,11 @@ test_that("a function of the user sees coded vectors and the fold ids", {
     stopifnot(is.null(dim(y)), all(y %in% c(-1, 1)), identical(fold, ids))
     mean(tapply((y - prediction)^2, fold, mean))
   }
-  fit <- greedy_rls(pb, k = 3, lambda = 1, folds = ids, criterion = by_fold)
-  plain <- greedy_rls(pb, k = 3, lambda = 1, folds = ids)
+  fit <- bare_rls(pb, k = 3, lambda = 1, folds = ids, criterion = by_fold)
+  plain <- bare_rls(pb, k = 3, lambda = 1, folds = ids)
   expect_equal(fit$path$criterion, plain$path$criterion)
   expect_identical(fit$path$feature, plain$path$feature)
   # an error of the function reaches the user
   broken <- function(y, prediction, fold) stop("no such thing")
-  expect_error(greedy_rls(pb, k = 2, lambda = 1, criterion = broken), "no such thing")
+  expect_error(bare_rls(pb, k = 2, lambda = 1, criterion = broken), "no such thing")
 })

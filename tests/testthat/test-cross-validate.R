@@ -10,52 +10,59 @@ numbers <- function(m = 30, n = 8) {
   list(x = x, y = x[, 2] + x[, 5] + rnorm(m))
 }
 
-se_of <- function(x) sd(x) / sqrt(length(x))
+# the mean over folds of an error (folds) with weights, and its standard error
+over_folds <- function(error, weight) oracle_mean(cbind(error * weight, weight))
 
 test_that("classes: the curves are those of a loop written by hand", {
   d <- two_classes()
+  set.seed(3)
   w <- runif(40, 0.5, 2)
   set.seed(1)
-  judged <- cross_validate(d$x, greedy_rls, y = d$y, weights = w, k = 4, outer = 4)
+  judged <- cross_validate(d$x, greedy_rls, y = d$y, weights = w, k = 4, lambda = 3, outer = 4)
 
   set.seed(1)
   problem <- as_problem(d$x, d$y, weights = w)
   ids <- make_folds(problem, 4)$ids[, 1]
   streams <- task_streams(4)
-  test <- inner <- random <- majority <- matrix(NA_real_, 5, 4)
-  lambda <- size <- numeric(4)
+  test <- inner <- cv <- random <- majority <- matrix(NA_real_, 5, 4)
+  size <- weight <- numeric(4)
   chosen <- list()
   for (f in 1:4) {
     out <- ids == f
-    fit <- greedy_rls(d$x[!out, ], d$y[!out], weights = w[!out], k = 4)
+    fit <- greedy_rls(d$x[!out, ], d$y[!out], weights = w[!out], k = 4, lambda = 3)
     error <- function(class) weighted.mean(class != d$y[out], w[out])
-    rival <- with_stream(
-      streams[[f]],
-      random_selection(problem[!out, ], k = 4, lambda = fit$lambda)
-    )
+    rival <- with_stream(streams[[f]], random_selection(problem[!out, ], k = 4, lambda = 3))
     for (s in 0:4) {
       test[s + 1, f] <- error(predict(fit, d$x[out, ], size = s, type = "class"))
       random[s + 1, f] <- error(predict(rival, d$x[out, ], size = s, type = "class"))
       inner[s + 1, f] <- fit$path$error[fit$path$size == s]
+      cv[s + 1, f] <- fit$path$cv_error[fit$path$size == s]
     }
     share <- tapply(w[!out], d$y[!out], sum)
     majority[, f] <- error(names(which.max(share)))
-    lambda[f] <- fit$lambda
     size[f] <- fit$size
+    weight[f] <- sum(w[out])
     chosen[[f]] <- selected(fit)
   }
-  by_hand <- list(inner = inner, test = test, random = random, majority = majority)
-  for (curve in names(by_hand)) {
-    expect_equal(judged$curves[[curve]], rowMeans(by_hand[[curve]]))
-    expect_equal(judged$curves[[paste0(curve, "_se")]], apply(by_hand[[curve]], 1, se_of))
+  scored <- list(test = test, random = random, majority = majority)
+  for (name in names(scored)) {
+    expected <- apply(scored[[name]], 1, over_folds, weight)
+    expect_equal(judged$curves[[name]], expected["value", ])
+    expect_equal(judged$curves[[paste0(name, "_se")]], expected["se", ])
+  }
+  for (name in c("inner", "cv")) {
+    own <- list(inner = inner, cv = cv)[[name]]
+    expect_equal(judged$curves[[name]], rowMeans(own))
+    expect_equal(judged$curves[[paste0(name, "_se")]], apply(own, 1, sd) / 2)
   }
   expect_equal(judged$curves$size, 0:4)
-  expect_equal(judged$folds$lambda, lambda)
+  expect_equal(judged$folds$lambda, rep(3, 4))
   expect_equal(judged$folds$size, size)
   expect_equal(judged$folds$rows, as.vector(table(ids)))
-  expect_equal(judged$folds$test, test[cbind(size + 1, 1:4)])
-  expect_equal(judged$folds$inner, inner[cbind(size + 1, 1:4)])
-  expect_equal(judged$estimate, c(mean = mean(judged$folds$test), se = se_of(judged$folds$test)))
+  at <- cbind(size + 1, 1:4)
+  expect_equal(judged$folds$test, test[at])
+  expect_equal(judged$folds$inner, inner[at])
+  expect_equal(unname(judged$estimate), unname(over_folds(test[at], weight)))
   expect_equal(judged$chosen, chosen)
   count <- table(unlist(chosen))
   expect_equal(judged$frequency$count, as.vector(count[judged$frequency$name]))
@@ -69,22 +76,133 @@ test_that("numbers: mean squared error over several outputs, weighted; majority 
   y <- cbind(a = d$y, b = rnorm(30))
   w <- rep(1:3, 10)
   ids <- rep(1:3, each = 10)
-  judged <- cross_validate(d$x, greedy_rls,
+  judged <- cross_validate(d$x, bare_rls,
     y = y, weights = w, k = 3, lambda = 2, outer = ids, baselines = "majority"
   )
   test <- majority <- matrix(NA_real_, 4, 3)
   for (f in 1:3) {
     out <- ids == f
-    fit <- greedy_rls(d$x[!out, ], y[!out, ], weights = w[!out], k = 3, lambda = 2)
+    fit <- bare_rls(d$x[!out, ], y[!out, ], weights = w[!out], k = 3, lambda = 2)
     error <- function(p) sum(w[out] * (y[out, ] - p)^2) / (2 * sum(w[out]))
     for (s in 0:3) test[s + 1, f] <- error(predict(fit, d$x[out, ], size = s))
     mean <- colSums(w[!out] * y[!out, ]) / sum(w[!out])
     majority[, f] <- error(rep(mean, each = 10))
   }
-  expect_equal(judged$curves$test, rowMeans(test))
-  expect_equal(judged$curves$majority, rowMeans(majority))
+  expect_equal(judged$curves$test, drop(test %*% tapply(w, ids, sum)) / sum(w))
+  expect_equal(judged$curves$majority, drop(majority %*% tapply(w, ids, sum)) / sum(w))
   expect_null(judged$curves$random)
   expect_equal(judged$measure, "squared")
+})
+
+test_that("several measures, the AUC within folds among them, from the predictions that are kept", {
+  d <- two_classes()
+  set.seed(4)
+  w <- runif(40, 0.5, 2)
+  ids <- make_folds(as_problem(d$x, d$y), 4)$ids[, 1]
+  third <- function(y, prediction, fold) mean(abs(y - prediction)^3)
+  judged <- cross_validate(d$x, d$y, bare_rls, weights = w, k = 3, lambda = 1, outer = ids,
+                           measure = list("auc", "error", "balanced", "squared", cubic = third),
+                           keep = TRUE)
+  pb <- as_problem(d$x, d$y, weights = w)
+  expect_equal(dim(judged$predictions), c(40, 1, 4, 1))
+  for (s in 1:4) {
+    score <- matrix(judged$predictions[, , s, 1])
+    for (measure in c("auc", "error", "squared")) {
+      expected <- oracle_mean(oracle_folds(pb, score, ids, measure))
+      expect_equal(judged$measures[[measure]]$test[s], expected[["value"]])
+      expect_equal(judged$measures[[measure]]$test_se[s], expected[["se"]])
+    }
+    wrong <- sign(score[, 1]) != pb$y[, 1]
+    of_class <- vapply(c(-1, 1), function(y) weighted.mean(wrong[pb$y == y], w[pb$y == y]), 0)
+    expect_equal(judged$measures$balanced$test[s], mean(of_class))
+    cubic <- vapply(split(1:40, ids), function(rows) mean(abs(pb$y[rows] - score[rows])^3), 0)
+    expect_equal(judged$measures$cubic$test[s],
+                 weighted.mean(cubic, tapply(w, ids, sum)))
+  }
+  expect_equal(judged$measure, "auc")
+  expect_true(judged$higher)
+  expect_equal(best_size(judged), which.max(judged$curves$test) - 1)
+  expect_equal(judged$estimates$measure, c("auc", "error", "balanced", "squared", "cubic"))
+  expect_equal(unname(judged$estimate), unlist(judged$estimates[1, 2:3], use.names = FALSE))
+  fold <- lapply(1:4, function(f) bare_rls(pb[ids != f, ], k = 3, lambda = 1))
+  for (f in 1:4) {
+    own <- predict(fold[[f]], d$x[ids == f, ])
+    expect_equal(judged$held_out[ids == f, 1], unname(own))
+  }
+})
+
+test_that("the result stands for the fit on all rows", {
+  d <- numbers()
+  set.seed(5)
+  judged <- cross_validate(d$x, d$y, greedy_rls, lambda = 1, k = 5, outer = 3)
+  fit <- greedy_rls(d$x, d$y, lambda = 1, k = 5)
+  expect_equal(coef(judged), coef(fit))
+  expect_equal(selected(judged, 2), selected(fit, 2))
+  expect_equal(predict(judged, d$x[1:3, ]), predict(fit, d$x[1:3, ]))
+  curves <- judged$curves
+  best <- which.min(curves$test)
+  expect_equal(best_size(judged), curves$size[best])
+  expect_equal(best_size(judged, "1se"),
+               min(curves$size[curves$test <= curves$test[best] + curves$test_se[best]]))
+  expect_equal(coef(judged, "1se"), coef(fit, best_size(judged, "1se")))
+  expect_equal(predict(judged, d$x, size = "min"), predict(fit, d$x, size = best_size(judged)))
+  expect_equal(fitted(judged), fitted(fit))
+  expect_equal(nobs(judged), 30)
+  added <- augment(judged)
+  expect_equal(added$.held_out, judged$held_out[, 1])
+  expect_equal(added$.fitted, unname(fitted(fit)))
+  expect_equal(unique(tidy(judged)$curve), factor(c("inner", "test", "random", "majority", "cv"),
+                                                 curve_style$curve[c(1:4, 6)]))
+  expect_equal(glance(judged)$estimate, judged$estimate[["mean"]])
+  expect_s3_class(summary(judged), "summary.cv_result")
+})
+
+test_that("kernel fits are judged by lambda, fixed-size ones by size", {
+  d <- numbers()
+  ids <- rep(1:3, each = 10)
+  lambda <- 2^(-2:2)
+  settings <- list(list(), list(kernel = kernel_gaussian(0.1)),
+                   list(kernel = kernel_gaussian(0.1), basis = 1:8))
+  for (own in settings) {
+    fitter <- if (length(own)) kernel_rls else rls
+    judged <- do.call(cross_validate, c(list(d$x, d$y, fitter, lambda = lambda, outer = ids), own))
+    expect_equal(judged$curves$lambda, lambda)
+    error <- vapply(1:3, function(f) {
+      fit <- do.call(fitter, c(list(d$x[ids != f, ], d$y[ids != f], lambda = lambda), own))
+      vapply(lambda, function(l) {
+        mean((d$y[ids == f] - predict(fit, d$x[ids == f, ], lambda = l))^2)
+      }, 0)
+    }, lambda)
+    expect_equal(judged$curves$test, rowMeans(error))
+    expect_null(judged$curves$random)
+    expect_equal(predict(judged, d$x[1:2, ]), predict(judged$fit, d$x[1:2, ]))
+  }
+  judged <- cross_validate(d$x, d$y, fs_lssvm, gamma = 1, kernel = kernel_gaussian(0.1),
+                           outer = ids, prototypes = 1:10, folds = 3)
+  expect_named(judged$curves[1], "size")
+  expect_error(best_size(cross_validate(d$x, d$y, rls, outer = 3)), "no size")
+})
+
+test_that("a method of one's own may return anything that predicts", {
+  d <- two_classes()
+  own <- function(problem, column) {
+    structure(list(column = column, centre = mean(problem$x[, column])), class = "one_column")
+  }
+  predict_one <- function(object, newdata, ...) newdata[, object$column] - object$centre
+  registerS3method("predict", "one_column", predict_one, asNamespace("stats"))
+  ids <- rep(1:4, 10)
+  judged <- cross_validate(d$x, d$y, own, column = 3, outer = ids, measure = "auc")
+  score <- unlist(lapply(1:4, function(f) d$x[ids == f, 3]))
+  pb <- as_problem(d$x, d$y)
+  expect_equal(judged$estimate[["mean"]],
+               oracle_mean(oracle_folds(pb, d$x[, 3, drop = FALSE], ids, "auc"))[["value"]])
+  expect_output(print(judged), "AUC:")
+  classes <- function(object, newdata, ...) {
+    factor(ifelse(newdata[, object$column] > 0, "well", "ill"), c("well", "ill"))
+  }
+  registerS3method("predict", "one_column", classes, asNamespace("stats"))
+  judged <- cross_validate(d$x, d$y, own, column = 3, outer = ids)
+  expect_equal(judged$estimate[["mean"]], mean((d$x[, 3] > 0) != (d$y == "well")))
 })
 
 test_that("several classes are judged by the largest score", {
@@ -92,13 +210,14 @@ test_that("several classes are judged by the largest score", {
   x <- matrix(rnorm(45 * 6), 45, 6)
   y <- factor(c("a", "b", "c")[1 + (x[, 1] > 0) + (x[, 2] > 0.5)])
   ids <- rep(1:3, 15)
-  judged <- cross_validate(x, greedy_rls, y = y, k = 3, lambda = 1, outer = ids, baselines = NULL)
+  judged <- cross_validate(x, y, greedy_rls, k = 3, lambda = 1, outer = ids, baselines = NULL)
   test <- sapply(1:3, function(f) {
     fit <- greedy_rls(x[ids != f, ], y[ids != f], k = 3, lambda = 1)
     mean(predict(fit, x[ids == f, ], size = 3, type = "class") != y[ids == f])
   })
   expect_equal(judged$curves$test[4], mean(test))
-  expect_equal(names(judged$curves), c("size", "inner", "inner_se", "test", "test_se"))
+  expect_equal(names(judged$curves),
+               c("size", "inner", "inner_se", "cv", "cv_se", "test", "test_se"))
 })
 
 test_that("centre and scale are estimated on the training rows alone", {
@@ -107,13 +226,14 @@ test_that("centre and scale are estimated on the training rows alone", {
   seen <- list()
   spy <- function(problem, ...) {
     seen[[length(seen) + 1]] <<- list(centre = problem$centre, scale = problem$scale)
-    greedy_rls(problem, ...)
+    bare_rls(problem, ...)
   }
   cross_validate(d$x, spy, y = d$y, k = 2, lambda = 1, outer = ids, baselines = NULL)
   for (f in 1:3) {
     train <- d$x[ids != f, ]
-    expect_equal(seen[[f]]$centre, colMeans(train))
-    expect_equal(seen[[f]]$scale, apply(train, 2, function(v) sqrt(mean((v - mean(v))^2))))
+    # the first is that of all rows
+    expect_equal(seen[[f + 1]]$centre, colMeans(train))
+    expect_equal(seen[[f + 1]]$scale, apply(train, 2, function(v) sqrt(mean((v - mean(v))^2))))
   }
 })
 
@@ -126,12 +246,17 @@ test_that("a problem, a matrix and a formula give the same", {
   }
   expect_equal(of(as_problem(d$x, d$y)), of(d$x, y = d$y))
   expect_equal(of(y ~ ., data = frame), of(d$x, y = d$y))
+  expect_equal(of(y ~ ., frame), of(d$x, d$y))
+  set.seed(4)
+  short <- cross_validate(as_problem(d$x, d$y), greedy_rls, k = 3, lambda = 1, outer = 3)
+  expect_equal(short[c("curves", "folds")], of(d$x, d$y))
+  expect_equal(short$method, "greedy_rls")
 })
 
 test_that("set.seed() reproduces, and the generator is left where one draw leaves it", {
   d <- numbers()
   run <- function() {
-    cross_validate(d$x, greedy_rls, y = d$y, k = 2, lambda = 1, outer = 3, repeats = 2)
+    cross_validate(d$x, bare_rls, y = d$y, k = 2, lambda = 1, outer = 3, repeats = 2)
   }
   set.seed(5)
   first <- run()
@@ -172,7 +297,7 @@ test_that("tasks have streams of their own, the same under any plan", {
   d <- two_classes()
   run <- function() {
     set.seed(8)
-    cross_validate(d$x, greedy_rls, y = d$y, k = 3, outer = 4)
+    cross_validate(d$x, greedy_rls, y = d$y, k = 5, outer = 4)
   }
   parallel <- run()
   failing <- function(i) stop_input("no good")
@@ -187,7 +312,7 @@ test_that("inner folds given row by row are cut down to the training rows", {
   seen <- list()
   spy <- function(problem, ..., folds) {
     seen[[length(seen) + 1]] <<- folds
-    greedy_rls(problem, ..., folds = folds)
+    bare_rls(problem, ..., folds = folds)
   }
   outer <- make_folds(30, 5, groups = patient)
   cross_validate(d$x, spy,
@@ -195,20 +320,36 @@ test_that("inner folds given row by row are cut down to the training rows", {
   )
   for (f in 1:5) {
     kept <- patient[outer$ids[, 1] != f]
-    expect_equal(seen[[f]]$ids[, 1], match(kept, unique(kept)))
+    expect_equal(seen[[f + 1]]$ids[, 1], match(kept, unique(kept)))
+  }
+  sized <- cross_validate(d$x, d$y, greedy_rls, k = 5, lambda = 1, folds = patient,
+                          size_folds = patient, outer = outer)
+  for (f in 1:5) {
+    out <- outer$ids[, 1] == f
+    own <- greedy_rls(d$x[!out, ], d$y[!out], k = 5, lambda = 1, folds = patient[!out],
+                      size_folds = patient[!out])
+    expect_equal(sized$folds$size[f], own$size)
+    expect_equal(sized$held_out[out, 1], unname(predict(own, d$x[out, ])))
   }
   expect_error(
-    cross_validate(d$x, greedy_rls, y = d$y, folds = rep(1:2, 15), outer = rep(1:2, 15)),
+    cross_validate(d$x, bare_rls, y = d$y, k = 2, lambda = 1, folds = rep(1:2, 15),
+                   outer = rep(1:2, 15)),
     "one inner fold", class = "sparsels_error_input"
   )
 })
 
 test_that("sizes are those reached in every fold", {
-  fold <- function(error) data.frame(size = seq_along(error) - 1, inner = error / 2, test = error)
-  curves <- mean_curves(list(fold(c(4, 2, 1, 0)), fold(c(2, NA, 3))))
-  expect_equal(curves$size, c(0, 2))
-  expect_equal(curves$test, c(3, 2))
-  expect_equal(curves$test_se, c(1, 1))
+  fold <- function(error) {
+    sums <- rbind(error, 1)
+    list(key = "size", values = seq_along(error) - 1L,
+         inner = list(error = list(inner = error / 2)), sums = list(error = list(test = sums)))
+  }
+  parts <- data.frame(repetition = c(1, 1))
+  curves <- curves_of(list(fold(c(4, 2, 1, 0)), fold(c(2, 4, 3))), parts, "error")
+  expect_equal(curves$size, 0:2)
+  expect_equal(curves$test, c(3, 3, 2))
+  expect_equal(curves$test_se, c(1, 1, 1))
+  expect_equal(curves$inner, c(1.5, 1.5, 1))
 })
 
 test_that("an interrupt keeps the folds done, an error its class", {
@@ -216,8 +357,8 @@ test_that("an interrupt keeps the folds done, an error its class", {
   calls <- 0
   stopping <- function(problem, ...) {
     calls <<- calls + 1
-    if (calls == 3) signalCondition(structure(list(), class = c("interrupt", "condition")))
-    greedy_rls(problem, ...)
+    if (calls == 4) signalCondition(structure(list(), class = c("interrupt", "condition")))
+    bare_rls(problem, ...)
   }
   expect_warning(
     judged <- cross_validate(d$x, stopping, y = d$y, k = 2, lambda = 1, outer = 5),
@@ -262,18 +403,23 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
   y <- if (task == "binary") d$y else as.numeric(d$y)
   problem <- as_problem(d$x, y)
   problem$response <- "outcome"
+  parts <- held_out_rows(make_folds(40, rep_len(seq_len(folds), 40)))
+  name <- measure_of(problem)
   judged <- lapply(seq_len(folds), function(i) {
-    curves <- data.frame(size = 0:2, inner = c(0.4, 0.2, 0.1), test = c(0.4, 0.3, 0.2 + i / 20))
-    curves$random <- c(0.4, 0.5, 0.4)
-    curves$majority <- 0.4
+    errors <- list(test = c(0.4, 0.3, 0.2 + i / 20), random = c(0.4, 0.5, 0.4),
+                   majority = rep(0.4, 3))
+    weight <- length(parts$rows[[i]])
+    sums <- lapply(errors, function(error) rbind(error * weight, weight))
     list(
-      curves = curves, lambda = 2^i, size = length(features[[i]]), inner = "leave-one-out",
-      features = features[[i]]
+      key = "size", values = 0:2, chosen = length(features[[i]]) + 1L, lambda = 2^i,
+      scores = array(0, c(weight, 1L, 3L)), sums = stats::setNames(list(sums), name),
+      inner = stats::setNames(list(list(inner = c(0.4, 0.2, 0.1), cv = c(0.4, 0.3, 0.2))), name),
+      folds = "leave-one-out", features = features[[i]]
     )
   })
-  parts <- held_out_rows(make_folds(40, rep_len(seq_len(folds), 40)))
-  new_cv_result(judged, parts, problem,
-    method = "greedy_rls", outer = "3-fold", call = quote(cross_validate())
+  fit <- structure(list(), class = "sparse_fit")
+  new_cv_result(judged, parts, seq_len(folds), problem, fit, as_measures(NULL, problem),
+    keep = FALSE, method = "greedy_rls", outer = "3-fold", call = quote(cross_validate())
   )
 }
 

@@ -190,7 +190,7 @@ test_that("fits print, and bad arguments are refused", {
   y <- c(1, 3, 2, 5, 4, 6)
   expect_snapshot({
     forward_regression(x, y, k = 2)
-    foba(x, y > 3, lambda = 0.5)
+    foba(x, y > 3, lambda = 0.5, size = "criterion")
     refusal(forward_regression(x, y, k = 4))
     refusal(forward_regression(cbind(x, flat = 1), y, k = 4))
     refusal(omp(unname(cbind(x, x^2)), y, k = 5))

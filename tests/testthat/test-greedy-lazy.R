@@ -104,7 +104,7 @@ test_that("x is read a few times where candidates can be skipped", {
   expect_lt(path$work$reads, 6)
   expect_identical(path$work$dense_from, NA)
   expect_same_path(path, lazy_path(pb, 20L, 1, lazy = FALSE))
-  fit <- greedy_rls(pb, k = 20, lambda = 1)
+  fit <- bare_rls(pb, k = 20, lambda = 1)
   expect_identical(fit$work, path$work)
 })
 
@@ -137,14 +137,14 @@ test_that("the search goes on with every candidate where bounds rule out too lit
 test_that("small data, few columns, other searches and other criteria score every candidate", {
   set.seed(8)
   few <- random_problem(30, 20, "binary")
-  large <- greedy_rls(random_problem(250, 100, "binary"), k = 3, lambda = 1)
+  large <- bare_rls(random_problem(250, 100, "binary"), k = 3, lambda = 1)
   expect_false(identical(large$work$dense_from, 1L))
-  for (fit in list(greedy_rls(few, k = 3, lambda = 1),
-                   greedy_rls(random_problem(249, 100, "binary"), k = 3, lambda = 1),
-                   greedy_rls(random_problem(1000, 63, "binary"), k = 3, lambda = 1),
-                   greedy_rls(few, k = 3, lambda = 1, criterion = "error"),
-                   greedy_rls(few, k = 3, lambda = 1, folds = 5),
-                   greedy_rls(few, k = 3, lambda = 1, search = "floating"))) {
+  for (fit in list(bare_rls(few, k = 3, lambda = 1),
+                   bare_rls(random_problem(249, 100, "binary"), k = 3, lambda = 1),
+                   bare_rls(random_problem(1000, 63, "binary"), k = 3, lambda = 1),
+                   bare_rls(few, k = 3, lambda = 1, criterion = "error"),
+                   bare_rls(few, k = 3, lambda = 1, folds = 5),
+                   bare_rls(few, k = 3, lambda = 1, search = "floating"))) {
     expect_identical(fit$work$dense_from, 1L)
     expect_identical(fit$work$evaluated, fit$work$candidates)
   }

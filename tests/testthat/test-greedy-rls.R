@@ -63,7 +63,7 @@ check_case <- function(case, tolerance = 1e-8) {
   made <- case_problem(case)
   pb <- made$pb
   k <- min(5, sum(pb$usable))
-  fit <- greedy_rls(pb, k = k, lambda = case$lambda, folds = made$folds, search = case$search)
+  fit <- bare_rls(pb, k = k, lambda = case$lambda, folds = made$folds, search = case$search)
   start <- if (case$search == "backward") which(pb$usable) else integer()
   errors <- c(path_errors(fit, pb, made$folds, case$lambda, start),
               model = model_errors(fit, pb, made$folds, case$lambda, oracle_sets(fit$path, start)),

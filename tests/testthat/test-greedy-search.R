@@ -8,7 +8,7 @@ test_that("every move of every search is the one its rule asks for", {
     pb <- random_problem(13, 9, c("one", "two", "binary", "three")[1 + seed %% 4],
                          weights = seed %% 2 == 0, covariates = seed %% 3 == 0)
     folds <- if (seed %% 2) make_folds(pb, "loo") else unequal_folds(pb)
-    fit <- greedy_rls(pb, k = 5, lambda = 0.1, folds = folds, search = search)
+    fit <- bare_rls(pb, k = 5, lambda = 0.1, folds = folds, search = search)
     expect_identical(signed_moves(fit$path), oracle_search(pb, search, 5, 0.1, folds),
                      label = paste(search, seed))
   }
@@ -20,7 +20,7 @@ test_that("a column that only stood in for others is dropped", {
   for (search in names(dropped)) for (seed in 1:4) {
     pb <- random_problem(16, 8, c("one", "two")[1 + seed %% 2], weights = seed > 2, trap = TRUE)
     folds <- if (seed %% 2) make_folds(pb, "loo") else unequal_folds(pb)
-    fit <- greedy_rls(pb, k = 5, lambda = 0.1, folds = folds, search = search)
+    fit <- bare_rls(pb, k = 5, lambda = 0.1, folds = folds, search = search)
     moves <- signed_moves(fit$path)
     expect_identical(moves, oracle_search(pb, search, 5, 0.1, folds))
     dropped[search] <- dropped[search] + all(c(4, -4) %in% moves)
@@ -33,7 +33,7 @@ test_that("ties of another criterion are broken by the squared error", {
   for (search in searches) for (task in c("binary", "three")) {
     pb <- random_problem(14, 8, task)
     folds <- unequal_folds(pb)
-    fit <- greedy_rls(pb, k = 4, lambda = 1, folds = folds, search = search, criterion = "error")
+    fit <- bare_rls(pb, k = 4, lambda = 1, folds = folds, search = search, criterion = "error")
     expect_identical(signed_moves(fit$path), oracle_search(pb, search, 4, 1, folds, "error"),
                      label = paste(search, task))
   }
@@ -44,10 +44,10 @@ test_that("ties go to the lowest column", {
   x <- matrix(rnorm(20 * 3), 20)[, c(1, 2, 3, 2, 1, 3)]
   y <- x[, 3] + x[, 2] / 2 + rnorm(20) / 5
   for (folds in list("loo", rep(1:5, 4))) {
-    expect_identical(selected(greedy_rls(x, y, k = 1, lambda = 1, folds = folds), 1), "V3")
-    reversed <- greedy_rls(x[, 6:1], y, k = 1, lambda = 1, folds = folds)
+    expect_identical(selected(bare_rls(x, y, k = 1, lambda = 1, folds = folds), 1), "V3")
+    reversed <- bare_rls(x[, 6:1], y, k = 1, lambda = 1, folds = folds)
     expect_identical(selected(reversed, 1), "V1")
-    back <- greedy_rls(x, y, k = 6, lambda = 1, folds = folds, search = "backward")
+    back <- bare_rls(x, y, k = 6, lambda = 1, folds = folds, search = "backward")
     expect_lte(back$path$feature[2], 3)
   }
 })
@@ -58,7 +58,7 @@ test_that("`keep` holds the exact criterion of the best other candidates", {
     if (name == "auc" && loo) next
     pb <- random_problem(14, 8, "binary", weights = TRUE)
     folds <- if (loo) make_folds(pb, "loo") else make_folds(pb, rep_len(1:3, 14))
-    fit <- greedy_rls(pb, k = 3, lambda = 1, folds = folds, keep = 4, criterion = name)
+    fit <- bare_rls(pb, k = 3, lambda = 1, folds = folds, keep = 4, criterion = name)
     sets <- oracle_sets(fit$path)
     for (step in 1:3) {
       others <- fit$alternatives[fit$alternatives$step == step, ]
@@ -79,9 +79,9 @@ test_that("`keep` holds the exact criterion of the best other candidates", {
 test_that("`keep` gives what there is", {
   set.seed(34)
   x <- matrix(rnorm(30), 10)
-  fit <- greedy_rls(x, rnorm(10), k = 3, lambda = 1, keep = 50)
+  fit <- bare_rls(x, rnorm(10), k = 3, lambda = 1, keep = 50)
   expect_identical(as.vector(table(fit$alternatives$step)), c(2L, 1L))
-  expect_null(greedy_rls(x, rnorm(10), k = 3, lambda = 1)$alternatives)
+  expect_null(bare_rls(x, rnorm(10), k = 3, lambda = 1)$alternatives)
 })
 
 # Models without the order and the step in which a search found them: one that comes back to a set
@@ -110,7 +110,7 @@ test_that("the wrapper makes the same path", {
   for (search in searches) for (task in c("two", "binary")) {
     pb <- random_problem(14, 8, task, weights = TRUE, covariates = task == "two")
     folds <- unequal_folds(pb, 2)
-    same_path(greedy_rls(pb, k = 4, lambda = 0.5, folds = folds, search = search),
+    same_path(bare_rls(pb, k = 4, lambda = 0.5, folds = folds, search = search),
               wrapper_rls(pb, k = 4, lambda = 0.5, folds = folds, search = search))
   }
 })
@@ -120,7 +120,7 @@ test_that("the wrapper's short cuts and low-rank LS-SVM make the same path", {
   for (task in c("one", "two", "binary", "three")) for (covariates in c(FALSE, TRUE)) {
     pb <- random_problem(12, 9, task, weights = covariates, covariates = covariates,
                          intercept = task != "two")
-    fit <- greedy_rls(pb, k = 4, lambda = 1)
+    fit <- bare_rls(pb, k = 4, lambda = 1)
     for (shortcut in c("none", "primal", "dual")) {
       same_path(fit, wrapper_rls(pb, k = 4, lambda = 1, shortcut = shortcut))
     }
@@ -128,7 +128,7 @@ test_that("the wrapper's short cuts and low-rank LS-SVM make the same path", {
   }
   pb <- random_problem(12, 6, "binary")
   for (criterion in c("error", "absolute")) {
-    fit <- greedy_rls(pb, k = 3, lambda = 1, criterion = criterion)
+    fit <- bare_rls(pb, k = 3, lambda = 1, criterion = criterion)
     same_path(fit, lowrank_lssvm(pb, k = 3, lambda = 1, criterion = criterion))
     same_path(fit, wrapper_rls(pb, k = 3, lambda = 1, criterion = criterion, shortcut = "dual"))
   }
@@ -137,13 +137,13 @@ test_that("the wrapper's short cuts and low-rank LS-SVM make the same path", {
 test_that("backward keeps the models of sizes 0 to k and shows the whole way", {
   set.seed(37)
   x <- matrix(rnorm(20 * 7), 20)
-  fit <- greedy_rls(x, x[, 1] + rnorm(20), k = 3, lambda = 1, search = "backward")
+  fit <- bare_rls(x, x[, 1] + rnorm(20), k = 3, lambda = 1, search = "backward")
   expect_identical(fit$path$size, 7:0)
   expect_identical(fit$path$action, c("start", rep("drop", 7)))
   expect_length(fit$coefficients, 4)
   expect_lte(fit$size, 3)
   for (s in 0:3) expect_length(selected(fit, s), s)
-  full <- greedy_rls(x, x[, 1] + rnorm(20), k = 7, lambda = 1, search = "backward")
+  full <- bare_rls(x, x[, 1] + rnorm(20), k = 7, lambda = 1, search = "backward")
   expect_identical(selected(full, 7), paste0("V", 1:7))
 })
 
@@ -151,15 +151,15 @@ test_that("k = NULL stops after ten steps without improvement", {
   set.seed(38)
   x <- matrix(rnorm(40 * 60), 40)
   y <- x[, 1] - x[, 2] + rnorm(40)
-  free <- greedy_rls(x, y, lambda = 4, folds = rep(1:8, 5))
+  free <- bare_rls(x, y, lambda = 4, folds = rep(1:8, 5))
   expect_identical(free$status, "early_stop")
   best <- which.min(free$path$criterion)
   expect_identical(nrow(free$path), best + 10L)
   expect_identical(free$size, best - 1L)
-  whole <- greedy_rls(x, y, k = nrow(free$path) - 1, lambda = 4, folds = rep(1:8, 5))
+  whole <- bare_rls(x, y, k = nrow(free$path) - 1, lambda = 4, folds = rep(1:8, 5))
   expect_identical(whole$path, free$path)
   expect_identical(whole$status, "complete")
-  few <- greedy_rls(x[, 1:5], y, lambda = 4)
+  few <- bare_rls(x[, 1:5], y, lambda = 4)
   expect_identical(few$control$k, 5L)
 })
 
@@ -168,7 +168,7 @@ test_that("adding every feature ends at ridge regression with all of them", {
   pb <- random_problem(15, 6, "one", weights = TRUE, duplicate = FALSE)
   all <- rls(pb, lambda = 0.7)
   for (search in searches) {
-    fit <- greedy_rls(pb, k = 6, lambda = 0.7, search = search)
+    fit <- bare_rls(pb, k = 6, lambda = 0.7, search = search)
     expect_equal(coef(fit, 6)[names(coef(all))], coef(all), tolerance = 1e-9)
     expect_equal(fit$path$criterion[fit$path$size == 6][1], all$path$criterion, tolerance = 1e-9)
   }

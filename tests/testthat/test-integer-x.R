@@ -110,7 +110,7 @@ test_that("a problem from an experiment or array of integers is the same", {
   pb <- as_problem(experiment(x), "y")
   expect_type(pb$x, "integer")
   expect_identical(without_x(pb), without_x(as_problem(experiment(x + 0), "y")))
-  fit <- greedy_rls(pb, k = 3, lambda = 1)
+  fit <- bare_rls(pb, k = 3, lambda = 1)
   expect_identical(predict(fit, experiment(x)), predict(fit, experiment(x + 0)))
 })
 
@@ -139,8 +139,8 @@ test_that("greedy_rls() chooses the same", {
     for (folds in c("loo", "5")) {
       expect_same_from_doubles(function(x) {
         set.seed(3)
-        greedy_rls(x, number_of(x), weights = runif(nrow(x), 0.5, 2), adjust = rnorm(nrow(x)),
-                   search = search, folds = if (folds == "loo") folds else 5, k = 4)
+        bare_rls(x, number_of(x), weights = runif(nrow(x), 0.5, 2), adjust = rnorm(nrow(x)),
+                 search = search, folds = if (folds == "loo") folds else 5, k = 4)
       })
     }
   }
@@ -324,7 +324,7 @@ test_that("a system of integers is that of doubles", {
 
 test_that("models are judged alike", {
   expect_same_from_doubles(function(x) {
-    cross_validate(x, greedy_rls, y = class_of_rows(x), k = 3, outer = 4)
+    cross_validate(x, greedy_rls, y = class_of_rows(x), k = 3, size = "criterion", outer = 4)
   })
   expect_same_from_doubles(function(x) {
     cross_validate(as_problem(x, number_of(x)), l1_path, nlambda = 5, folds = 3, outer = 4)
@@ -339,7 +339,7 @@ test_that("models are judged alike", {
 
 test_that("new data of integers are predicted as doubles", {
   x <- whole_x()
-  fit <- greedy_rls(x, number_of(x), k = 4, lambda = 1)
+  fit <- bare_rls(x, number_of(x), k = 4, lambda = 1)
   expect_identical(predict(fit, x), predict(fit, x + 0))
   expect_identical(predict(fit, x > 0, size = 2), predict(fit, (x > 0) + 0, size = 2))
   expect_equal(unname(predict(fit, x)), unname(fitted(fit)))
@@ -347,6 +347,6 @@ test_that("new data of integers are predicted as doubles", {
   holed <- x
   holed[2, ] <- NA
   expect_identical(suppressWarnings(predict(fit, holed)), suppressWarnings(predict(fit, holed + 0)))
-  expect_identical(capture.output(fit), capture.output(greedy_rls(x + 0, number_of(x), k = 4,
-                                                                  lambda = 1)))
+  expect_identical(capture.output(fit), capture.output(bare_rls(x + 0, number_of(x), k = 4,
+                                                                lambda = 1)))
 })

@@ -25,7 +25,7 @@ test_that("Ctrl-C in the kernel returns the partial path", {
   }
   for (folds in list("loo", rep(1:5, 400))) {
     expect_warning(
-      fit <- with_bar(bar, greedy_rls(pb, k = 500, lambda = 1, folds = folds)),
+      fit <- with_bar(bar, bare_rls(pb, k = 500, lambda = 1, folds = folds)),
       "interrupted: the fit holds the .* steps done so far", class = "sparsels_interrupted"
     )
     expect_identical(fit$status, "interrupted")
@@ -33,7 +33,7 @@ test_that("Ctrl-C in the kernel returns the partial path", {
     expect_gte(steps, 2)
     expect_lt(steps, 500)
     # what is computed ahead depends on k, and rounding on that
-    whole <- greedy_rls(pb, k = steps, lambda = 1, folds = folds)
+    whole <- bare_rls(pb, k = steps, lambda = 1, folds = folds)
     expect_equal(fit$path, whole$path, tolerance = 1e-12)
     expect_equal(fit$coefficients[seq_len(steps + 1)], whole$coefficients, tolerance = 1e-12)
     expect_equal(fit$held_out, whole$held_out, tolerance = 1e-12)
@@ -53,13 +53,56 @@ test_that("Ctrl-C ends the search over lambda too", {
     }
     look()
   }
-  expect_warning(
-    fit <- with_bar(bar, greedy_rls(pb, k = 500, lambda = c(1, 10, 100))),
-    class = "sparsels_interrupted"
-  )
+  # in the first fold of the search: there is nothing to choose a size by
+  caught <- tryCatch(with_bar(bar, greedy_rls(pb, k = 500, lambda = c(1, 10, 100))),
+                     interrupt = function(condition) "caught")
+  expect_identical(caught, "caught")
   expect_identical(sent, 1)
-  expect_identical(fit$status, "interrupted")
-  expect_identical(fit$lambda_table$lambda, 1)
+})
+
+test_that("Ctrl-C in the folds of a search chooses by those done, and then returns the path", {
+  set.seed(84)
+  x <- matrix(rnorm(30 * 8), 30)
+  y <- x[, 2] - x[, 5] + rnorm(30)
+  calls <- 0
+  squared <- function(y, prediction, fold) {
+    calls <<- calls + 1
+    if (calls == at) {
+      interrupt_me()
+      look()
+    }
+    mean((y - prediction)^2)
+  }
+  run <- function() {
+    calls <<- 0
+    greedy_rls(x, y, k = 4, lambda = c(1, 10), criterion = squared, size_folds = 3)
+  }
+  at <- Inf
+  whole <- run()
+  # a search: the start, then every candidate and the model chosen; a fold: a search for each of
+  # two lambdas, and their five models scored
+  search <- 1 + 9 + 8 + 7 + 6
+  fold <- 2 * (search + 5)
+  expect_identical(calls, 3 * fold + search)
+  for (at in c(1, search + 2, fold, fold + 1, 2 * fold)) {
+    expect_identical(tryCatch(run(), interrupt = function(condition) "caught"), "caught")
+  }
+  for (at in c(2 * fold + 1, 2 * fold + search + 2, 3 * fold)) {
+    expect_warning(fit <- run(), "interrupted after 2 of 3 size folds",
+                   class = "sparsels_interrupted")
+    expect_identical(fit$lambda_table$lambda, c(10, 1))
+    expect_true(all(is.finite(fit$path$cv)))
+    expect_identical(fit$status, "complete")
+  }
+  for (at in 3 * fold + c(2, 11, 20, search)) {
+    expect_warning(fit <- run(), "the fit holds the .* steps? done so far",
+                   class = "sparsels_interrupted")
+    expect_identical(fit$status, "interrupted")
+    done <- nrow(fit$path)
+    expect_equal(done - 1, sum(at - 3 * fold > cumsum(c(10, 8, 7, 6))))
+    expect_identical(fit$path, whole$path[seq_len(done), ])
+    expect_identical(fit$lambda, whole$lambda)
+  }
 })
 
 test_that("Ctrl-C before there is any model is an interrupt", {
@@ -70,9 +113,10 @@ test_that("Ctrl-C before there is any model is an interrupt", {
   }
   caught <- function(code) tryCatch(code, interrupt = function(condition) "caught")
   expect_identical(
-    caught(with_bar(at_once, greedy_rls(pb, k = 10, lambda = 1, search = "backward"))), "caught"
+    caught(with_bar(at_once, bare_rls(pb, k = 10, lambda = 1, search = "backward"))), "caught"
   )
   first <- function(y, prediction, fold) at_once()
+  expect_identical(caught(bare_rls(matrix(1:12 %% 5, 6), 1:6, criterion = first)), "caught")
   expect_identical(caught(greedy_rls(matrix(1:12 %% 5, 6), 1:6, criterion = first)), "caught")
 })
 
@@ -90,12 +134,12 @@ test_that("Ctrl-C in a user's criterion returns the partial path", {
     mean((y - prediction)^2)
   }
   at <- Inf
-  whole <- greedy_rls(x, y, k = 4, lambda = 1, criterion = squared)
+  whole <- bare_rls(x, y, k = 4, lambda = 1, criterion = squared)
   # the start, then every candidate and the model chosen
   expect_identical(calls, 1 + 9 + 8 + 7 + 6)
   for (at in c(2, 9, 10, 11, 15, 20, 31)) {
     calls <- 0
-    expect_warning(fit <- greedy_rls(x, y, k = 4, lambda = 1, criterion = squared),
+    expect_warning(fit <- bare_rls(x, y, k = 4, lambda = 1, criterion = squared),
                    class = "sparsels_interrupted")
     done <- nrow(fit$path)
     expect_identical(fit$path, whole$path[seq_len(done), ])
@@ -116,7 +160,7 @@ test_that("Ctrl-C between two calls of a criterion does not lose the work", {
   }
   for (at in c(seq(45, 850, by = 47), 861)) { # the last call of all
     calls <- 0
-    expect_warning(fit <- greedy_rls(x, y, k = 40, lambda = 1, criterion = cheap),
+    expect_warning(fit <- bare_rls(x, y, k = 40, lambda = 1, criterion = cheap),
                    class = "sparsels_interrupted")
     expect_identical(fit$status, "interrupted")
   }

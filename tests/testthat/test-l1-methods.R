@@ -237,7 +237,7 @@ test_that("cross_validate() judges what each fold chose, for any kind of inner f
     expect_setequal(judged$chosen[[fold]], selected(fit))
   }
   # a size that a fold jumps over has the model below it
-  expect_identical(judged$curves$size, as.double(seq_len(nrow(judged$curves)) - 1))
+  expect_identical(judged$curves$size, seq_len(nrow(judged$curves)) - 1L)
   expect_false(anyNA(judged$curves))
   # the number of folds, and none
   counted <- cross_validate(x, l1_path, y = y, folds = 3, nlambda = 5, outer = ids)
@@ -245,17 +245,16 @@ test_that("cross_validate() judges what each fold chose, for any kind of inner f
   plain <- cross_validate(x, l1_path, y = y, nlambda = 5, outer = ids, baselines = "majority")
   expect_false("inner" %in% names(plain$folds))
   expect_output(print(plain), "honest")
-  expect_identical(glance(plain)$inner, NaN)
+  expect_identical(glance(plain)$inner, NA_real_)
 })
 
 test_that("sizes without a model take the one below", {
-  curves <- data.frame(size = 0:5, inner = c(NA, 1, NA, NA, 4, NA), test = c(NA, 6, NA, NA, 9, NA),
-                       random = 11:16)
-  filled <- fill_sizes(curves)
-  expect_identical(filled$inner, c(NA, 1, 1, 1, 4, 4))
-  expect_identical(filled$test, c(NA, 6, 6, 6, 9, 9))
-  expect_identical(filled$random, c(11L, 12L, 12L, 12L, 15L, 15L))
-  expect_identical(filled$size, 0:5)
+  models <- list(NULL, list(features = 1L), NULL, NULL, list(features = 1:4), NULL)
+  filled <- fill_models(models, 5L)
+  # below the smallest there is none to take
+  expect_identical(filled[1], list(NULL))
+  expect_identical(filled[-1], models[c(2, 2, 2, 5, 5)])
+  expect_identical(fill_models(models, 7L)[7:8], models[c(5, 5)])
 })
 
 test_that("random features beside an l1 path have a ridge parameter of their own", {
@@ -295,7 +294,7 @@ test_that("prints", {
 test_that("messages", {
   fit <- a_path()$fit
   held <- a_path(folds = some_folds)$fit
-  greedy <- greedy_rls(a_path()$x, 1:40, k = 2, lambda = 1)
+  greedy <- bare_rls(a_path()$x, 1:40, k = 2, lambda = 1)
   expect_snapshot({
     refusal(coef(fit, lambda = 1.2345))
     refusal(predict(fit, a_path()$x, lambda = 1e6))
@@ -311,4 +310,41 @@ test_that("messages", {
     refusal(predict(fit, a_path()$x, type = "class"))
     refusal(a_path("logistic", folds = "loo", criterion = "auc"))
   })
+})
+
+test_that("lambda is chosen by the rules that choose a size elsewhere", {
+  set.seed(31)
+  x <- matrix(rnorm(60 * 30), 60)
+  y <- x[, 1] - x[, 2] + rnorm(60)
+  ids <- make_folds(60, 6)
+  fits <- lapply(c(min = "min", "1se" = "1se", cv = "cv"), function(rule) {
+    l1_path(x, y, folds = ids, size = rule, nlambda = 30)
+  })
+  path <- fits$min$path
+  expect_equal(fits$cv$path, path)
+  expect_equal(fits$min$lambda, path$lambda[which.min(path$criterion)])
+  expect_equal(fits$`1se`$lambda, best_lambda(fits$min, "1se"))
+  for (fit in fits) {
+    expect_equal(best_lambda(fit), fits$min$lambda)
+    expect_equal(best_lambda(fit, "1se"), fits$`1se`$lambda)
+    expect_equal(fit$size, fit$path$size[match(fit$lambda, fit$path$lambda)])
+    expect_equal(unname(fit$fitted[, 1]), unname(predict(fit, x)))
+  }
+  # the errors of every fold by hand, from paths without it on the scale of all rows
+  pb <- as_problem(x, y)
+  sums <- lapply(seq_len(30), function(l) {
+    t(vapply(1:6, function(f) {
+      rows <- which(ids$ids[, 1] == f)
+      solutions <- solve_path(without_rows(pb, rows), l1_control(pb, "squared"),
+                              lambda = path$lambda)
+      score <- solution_scores(without_rows(pb, rows), solutions[l], x[rows, ],
+                               pb$z[rows, , drop = FALSE])
+      c(sum((y[rows] - score)^2), length(rows))
+    }, c(0, 0)))
+  })
+  expect_equal(fits$cv$lambda, path$lambda[oracle_choice(list(sums), "cv")[1] + 1])
+  noise <- l1_path(x, rnorm(60), folds = ids, size = "cv")
+  expect_equal(noise$size, 0L)
+  expect_output(print(fits$cv), "of the paired difference")
+  expect_error(l1_path(x, y, size = "cv"), "needs held-out errors", class = "sparsels_error_input")
 })

@@ -79,7 +79,7 @@ test_that("unknown and unnamed arguments", {
     refusal(wrapper_rls(x, y, keep = 3))
     refusal(lowrank_lssvm(x, y, serch = "forward"))
     refusal(random_selection(x, y, search = "backward"))
-    refusal(predict(greedy_rls(x, y, k = 1, lambda = 1), x, sise = 1))
+    refusal(predict(bare_rls(x, y, k = 1, lambda = 1), x, sise = 1))
     refusal(greedy_rls(as_problem(x, y), weights = 1:6))
   })
 })
@@ -92,7 +92,7 @@ test_that("the data", {
     refusal(greedy_rls(x[1, , drop = FALSE], 1))
     refusal(greedy_rls(x[, 1], y))
     refusal(greedy_rls(x))
-    refusal(greedy_rls(x, y, weights = c(1, 1, 0, 1, 1, 1)))
+    refusal(greedy_rls(x, y, weights = c(1, 1, -1, 1, 1, 1)))
     refusal(greedy_rls(y ~ TP53))
     refusal(rls(0 * x, y))
   })
@@ -115,8 +115,8 @@ test_that("baselines and rls", {
 })
 
 test_that("methods of a fit", {
-  fit <- greedy_rls(x, y, k = 2, lambda = 1)
-  pairs <- greedy_rls(x, sick, k = 2, lambda = 1, criterion = "auc")
+  fit <- bare_rls(x, y, k = 2, lambda = 1)
+  pairs <- bare_rls(x, sick, k = 2, lambda = 1, criterion = "auc")
   expect_identical(selected(fit, 2), c("TP53", "KRAS"))
   expect_snapshot({
     refusal(selected(fit, 3))
@@ -140,7 +140,7 @@ test_that("methods of a fit", {
 })
 
 test_that("warnings about new rows", {
-  fit <- greedy_rls(x, sick, k = 1, lambda = 1)
+  fit <- bare_rls(x, sick, k = 1, lambda = 1)
   hole <- replace(x, cbind(2, match(selected(fit, 1), colnames(x))), NA)
   expect_snapshot({
     predict(fit, hole, size = 1)

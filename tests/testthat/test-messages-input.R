@@ -84,7 +84,10 @@ test_that("formulas", {
 
 test_that("weights and covariates", {
   expect_snapshot({
-    refusal(as_problem(x, y, weights = c(1, 1, 0, 1, 1)))
+    refusal(as_problem(x, y, weights = c(1, 1, -1, 1, 1)))
+    refusal(as_problem(x, y, weights = c(0, 0, 1, 0, 0)))
+    refusal(as_problem(x, y, weights = rep(0, 5)))
+    refusal(as_problem(x, c(1, 1, 2, 1, 3), weights = c(1, 1, 0, 1, 0)))
     refusal(as_problem(x, y, weights = c(1, NA, 1, 1, 1)))
     refusal(as_problem(x, y, weights = c(1, 1)))
     refusal(as_problem(x, y, weights = "equal"))

@@ -8,14 +8,14 @@ a_fit <- function(classes = FALSE, ...) {
   set.seed(21)
   x <- matrix(rnorm(30 * 10), 30, 10)
   y <- x[, 2] - x[, 4] + rnorm(30)
-  greedy_rls(x, if (classes) factor(y > 0) else y, k = 5, lambda = 1, ...)
+  bare_rls(x, if (classes) factor(y > 0) else y, k = 5, lambda = 1, ...)
 }
 
 a_judgement <- function(...) {
   set.seed(22)
   x <- matrix(rnorm(30 * 10), 30, 10)
   y <- factor(x[, 2] - x[, 4] + rnorm(30) > 0, labels = c("well", "ill"))
-  cross_validate(x, greedy_rls, y = y, k = 4, lambda = 1, outer = 3, ...)
+  cross_validate(x, greedy_rls, y = y, k = 4, lambda = 1, size = "criterion", outer = 3, ...)
 }
 
 test_that("a fit is drawn as its path, chosen and one-standard-error sizes marked", {
@@ -23,12 +23,29 @@ test_that("a fit is drawn as its path, chosen and one-standard-error sizes marke
   data <- drawn(withVisible(plot(fit)))
   expect_false(data$visible)
   data <- data$value
+  expect_identical(levels(data$curve), "criterion")
   expect_equal(data$size, fit$path$size)
   expect_equal(data$mean, fit$path$criterion)
   expect_equal(data$lower, fit$path$criterion - fit$path$se)
   expect_equal(data$upper, fit$path$criterion + fit$path$se)
   expect_equal(data$size[data$chosen], best_size(fit))
   expect_equal(data$size[data$one_se], best_size(fit, "1se"))
+})
+
+test_that("a search repeated in folds is drawn with both curves, the marks on the honest one", {
+  set.seed(21)
+  x <- matrix(rnorm(30 * 10), 30, 10)
+  y <- x[, 2] - x[, 4] + rnorm(30)
+  fit <- greedy_rls(x, y, k = 5, lambda = 1)
+  data <- drawn(plot(fit))
+  expect_identical(levels(data$curve), c("criterion", "cv"))
+  expect_equal(data$mean, c(fit$path$criterion, fit$path$cv))
+  expect_equal(data$se, c(fit$path$se, fit$path$cv_se))
+  marked <- data[data$chosen | data$one_se, ]
+  expect_identical(as.character(unique(marked$curve)), "cv")
+  expect_equal(data$size[data$chosen], fit$size)
+  expect_equal(data$size[data$one_se], best_size(fit, "1se"))
+  expect_equal(drawn(plot(fit, size = 2))$chosen, data$curve == "cv" & data$size == 2)
 })
 
 test_that("what the user asks for takes the place of its own word only", {
@@ -81,10 +98,11 @@ test_that("labels have units and par() is left alone", {
 test_that("autoplot draws the same data", {
   skip_if_not_installed("ggplot2")
   fit <- a_fit()
-  picture <- ggplot2::autoplot(fit)
-  expect_equal(picture$data, plot_data(fit))
+  data <- plot_data(fit)
+  expect_equal(ggplot2::autoplot(fit)$data, cbind(data, at = data$size))
   judged <- a_judgement()
-  expect_equal(ggplot2::autoplot(judged)$data, plot_data(judged))
+  data <- plot_data(judged)
+  expect_equal(ggplot2::autoplot(judged)$data, cbind(data, at = data$size))
   layer <- ggplot2::layer_data(ggplot2::autoplot(judged), 2)
   expect_equal(sort(layer$y), sort(plot_data(judged)$mean))
 })

@@ -35,17 +35,19 @@ test_that("every lambda equals retraining, for any folds", {
   }
 })
 
-test_that("lambda = NULL is the leave-one-out choice of rls(), for every fitter", {
+test_that("lambda = \"full\" is the leave-one-out choice of rls(), for every fitter", {
   set.seed(61)
   x <- matrix(rnorm(25 * 30), 25)
   y <- x[, 1] + rnorm(25)
   all <- rls(x, y)
   expect_identical(all$path$lambda, 2^(-15:15))
   expect_identical(all$lambda, all$path$lambda[which.min(all$path$criterion)])
-  for (fit in list(greedy_rls(x, y, k = 1), greedy_rls(x, y, k = 1, folds = rep(1:5, 5)),
-                   random_selection(x, y, k = 1), lowrank_lssvm(x, y, k = 1))) {
+  for (fit in list(bare_rls(x, y, k = 1, lambda = "full"),
+                   bare_rls(x, y, k = 1, lambda = "full", folds = rep(1:5, 5)),
+                   random_selection(x, y, k = 1, lambda = "full"),
+                   lowrank_lssvm(x, y, k = 1, lambda = "full"))) {
     expect_identical(fit$lambda, all$lambda)
-    expect_match(fit$lambda_rule, "leave-one-out with all features")
+    expect_match(fit$lambda_rule, "leave-one-out with all columns")
   }
 })
 

@@ -8,7 +8,7 @@ numbers <- function() {
 
 test_that("selected, coef, best_size and the figures of a fit", {
   d <- numbers()
-  fit <- greedy_rls(d$x, d$y, k = 3, lambda = 1)
+  fit <- greedy_rls(d$x, d$y, k = 3, lambda = 1, size = "criterion")
   expect_s3_class(fit, c("greedy_rls", "sparse_fit"), exact = TRUE)
   expect_identical(selected(fit, 0), character())
   expect_identical(selected(fit, 2), fit$path$name[2:3])
@@ -25,15 +25,17 @@ test_that("selected, coef, best_size and the figures of a fit", {
   expect_identical(nobs(fit), 8L)
   expect_equal(unname(residuals(fit)), d$y - unname(fitted(fit)))
   expect_equal(mean(residuals(fit, "held_out")^2), min(fit$path$squared))
-  expect_identical(fit$call, quote(greedy_rls(x = d$x, y = d$y, k = 3, lambda = 1)))
+  expect_identical(
+    fit$call, quote(greedy_rls(x = d$x, y = d$y, k = 3, lambda = 1, size = "criterion"))
+  )
   expect_null(fit$problem$x)
-  expect_identical(selected(greedy_rls(unname(d$x), d$y, k = 1, lambda = 1), 1), "V1")
+  expect_identical(selected(bare_rls(unname(d$x), d$y, k = 1, lambda = 1), 1), "V1")
 })
 
 test_that("best_size by one standard error, when more is better", {
   set.seed(70)
   pb <- random_problem(30, 8, "binary")
-  fit <- greedy_rls(pb, k = 6, lambda = 1, folds = rep(1:3, 10), criterion = "auc")
+  fit <- bare_rls(pb, k = 6, lambda = 1, folds = rep(1:3, 10), criterion = "auc")
   row <- which.max(fit$path$criterion)
   limit <- fit$path$criterion[row] - fit$path$se[row]
   expect_identical(best_size(fit, "1se"), min(fit$path$size[fit$path$criterion >= limit]))
@@ -41,7 +43,7 @@ test_that("best_size by one standard error, when more is better", {
 
 test_that("of sizes with the same criterion the one with the smaller squared error is best", {
   d <- numbers()
-  flat <- greedy_rls(d$x, d$y, k = 3, lambda = 1, criterion = function(y, prediction, fold) 7)
+  flat <- bare_rls(d$x, d$y, k = 3, lambda = 1, criterion = function(y, prediction, fold) 7)
   expect_identical(flat$path$criterion, rep(7, 4))
   expect_identical(flat$size, flat$path$size[which.min(flat$path$squared)])
 })
@@ -52,7 +54,7 @@ test_that("predictions of every type, columns by name", {
   x <- as.matrix(pb$x)
   colnames(x) <- letters[1:6]
   y <- factor(pb$levels[max.col(pb$y)])
-  fit <- greedy_rls(x, y, k = 3, lambda = 1)
+  fit <- bare_rls(x, y, k = 3, lambda = 1)
   response <- predict(fit, x, size = 2)
   expect_identical(colnames(response), levels(y))
   expect_identical(predict(fit, x, size = 2, type = "link"), response)
@@ -65,7 +67,7 @@ test_that("predictions of every type, columns by name", {
   expect_equal(unname(predict(fit, as.data.frame(few), size = 2)), unname(response))
   expect_identical(dim(predict(fit, x[0, ], size = 2)), c(0L, 3L))
   expect_identical(length(predict(fit, x[0, ], size = 2, type = "class")), 0L)
-  two <- greedy_rls(x, y == "a", k = 2, lambda = 1)
+  two <- bare_rls(x, y == "a", k = 2, lambda = 1)
   expect_identical(levels(predict(two, x[1:2, ], type = "class")), c("FALSE", "TRUE"))
   expect_identical(unname(predict(two, x, type = "class") == "TRUE"),
                    unname(predict(two, x) > 0))
@@ -74,7 +76,7 @@ test_that("predictions of every type, columns by name", {
 
 test_that("new rows with missing values are predicted as NA, with a warning", {
   d <- numbers()
-  fit <- greedy_rls(d$x, d$y, k = 1, lambda = 1)
+  fit <- bare_rls(d$x, d$y, k = 1, lambda = 1)
   expect_identical(selected(fit, 1), "age")
   holes <- d$x
   holes[c(2, 5), "age"] <- NA
@@ -105,18 +107,24 @@ test_that("of several lambdas the best pair wins and the others stay in the tabl
   set.seed(73)
   pb <- random_problem(25, 10, "one")
   grid <- c(0.01, 1, 30, 1e4)
-  fit <- greedy_rls(pb, k = 5, lambda = grid, folds = rep(1:5, 5))
-  each <- lapply(grid, function(l) greedy_rls(pb, k = 5, lambda = l, folds = rep(1:5, 5)))
-  best <- vapply(each, function(one) min(one$path$criterion), 0)
+  # as many columns as there are, so that the best size is not at the end of what was tried
+  run <- function(lambda) {
+    greedy_rls(pb, k = 9, lambda = lambda, size = "min", folds = rep(1:5, 5))
+  }
+  fit <- run(grid)
+  grid <- rev(grid) # the table has the largest first
+  each <- lapply(grid, run)
+  best <- vapply(each, function(one) min(one$path$cv), 0)
   expect_equal(fit$lambda_table, data.frame(
-    lambda = grid, size = vapply(each, `[[`, 0L, "size"), criterion = best
+    lambda = grid, size = vapply(each, `[[`, 0L, "size"), cv = best
   ))
   chosen <- each[[which.min(best)]]
   for (part in c("lambda", "path", "coefficients", "held_out", "fitted", "size", "status")) {
     expect_identical(fit[[part]], chosen[[part]])
   }
-  auc <- greedy_rls(random_problem(20, 6, "binary"), k = 2, lambda = c(0.1, 10), criterion = "auc")
-  expect_identical(auc$lambda, auc$lambda_table$lambda[which.max(auc$lambda_table$criterion)])
+  auc <- greedy_rls(random_problem(20, 6, "binary"), k = 6, lambda = c(0.1, 10), size = "min",
+                    criterion = "auc")
+  expect_identical(auc$lambda, auc$lambda_table$lambda[which.max(auc$lambda_table$cv)])
 })
 
 test_that("a summary has the best model of every size", {
@@ -134,14 +142,14 @@ test_that("prints", {
   outputs <- cbind(up = d$y, down = c(4, 2, 5, 1, 2, 0, 1, 0))
   wide <- outer(1:16, 1:14, function(i, j) (i^2 * j + 7 * i * j^2) %% 11)
   expect_snapshot({
-    greedy_rls(d$x, d$y, k = 3, lambda = 1)
-    print(greedy_rls(d$x, sick, k = 2, lambda = c(1, 4), folds = rep(1:4, 2)), n = 1)
-    greedy_rls(d$x, kind, k = 1, lambda = 2, search = "backward", criterion = "error")
-    greedy_rls(d$x, outputs, k = 1, lambda = 2, search = "forward_backward")
-    greedy_rls(d$x, sick, k = 1, lambda = 2, criterion = "auc", folds = c(1, 1, 1, 2, 2, 1, 2, 2))
+    bare_rls(d$x, d$y, k = 3, lambda = 1)
+    print(bare_rls(d$x, sick, k = 3, lambda = c(1, 4), folds = rep(1:4, 2)), n = 1)
+    bare_rls(d$x, kind, k = 1, lambda = 2, search = "backward", criterion = "error")
+    bare_rls(d$x, outputs, k = 1, lambda = 2, search = "forward_backward")
+    bare_rls(d$x, sick, k = 1, lambda = 2, criterion = "auc", folds = c(1, 1, 1, 2, 2, 1, 2, 2))
     wrapper_rls(d$x, d$y, k = 1, lambda = 2, shortcut = "dual")
-    summary(greedy_rls(d$x, d$y, k = 2, lambda = 1))
-    greedy_rls(wide, (1:16)^3 %% 7, lambda = 1, folds = rep(1:4, 4))
+    summary(bare_rls(d$x, d$y, k = 2, lambda = 1))
+    bare_rls(wide, (1:16)^3 %% 7, lambda = 1, folds = rep(1:4, 4))
   })
 })
 
@@ -192,8 +200,8 @@ test_that("a row of weight two is the row twice, held out together", {
   w <- rep(c(2, 1, 1), 4)
   twice <- rep(1:12, w)
   for (search in c("forward", "backward", "floating", "forward_backward")) {
-    fit <- greedy_rls(x, y, k = 3, lambda = 1, weights = w, search = search)
-    other <- greedy_rls(x[twice, ], y[twice], k = 3, lambda = 1, folds = twice, search = search)
+    fit <- bare_rls(x, y, k = 3, lambda = 1, weights = w, search = search)
+    other <- bare_rls(x[twice, ], y[twice], k = 3, lambda = 1, folds = twice, search = search)
     expect_identical(other$path$feature, fit$path$feature)
     expect_equal(other$path$criterion, fit$path$criterion)
     expect_equal(other$path$se, fit$path$se)
@@ -233,8 +241,8 @@ test_that("the number of threads changes nothing", {
     pb <- random_problem(50, 90, task, weights = TRUE, sparse = sparse)
     for (folds in list("loo", rep(1:5, 10))) for (search in c("forward", "floating", "backward")) {
       fits <- lapply(1:2, function(threads) {
-        fit <- greedy_rls(pb, k = 6, lambda = 1, folds = folds, search = search, keep = 3,
-                          threads = threads)
+        fit <- bare_rls(pb, k = 6, lambda = 1, folds = folds, search = search, keep = 3,
+                        threads = threads)
         fit$call <- fit$control$threads <- NULL
         fit
       })

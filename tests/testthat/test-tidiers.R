@@ -2,7 +2,7 @@ of_numbers <- function(y = NULL, ...) {
   set.seed(31)
   x <- matrix(rnorm(30 * 6), 30, 6, dimnames = list(NULL, paste0("g", 1:6)))
   if (is.null(y)) y <- x[, 2] - x[, 4] + rnorm(30)
-  greedy_rls(x, y, k = 3, lambda = 1, ...)
+  bare_rls(x, y, k = 3, lambda = 1, ...)
 }
 
 test_that("tidy() has a row per term, in the order chosen", {
@@ -79,7 +79,8 @@ test_that("a cross-validation is tidied as it is drawn", {
   x <- matrix(rnorm(30 * 6), 30, 6)
   judged <- cross_validate(x, greedy_rls, y = x[, 1] + rnorm(30), k = 2, lambda = 1, outer = 3)
   table <- tidy(judged)
-  expect_equal(names(table), c("size", "curve", "estimate", "std.error"))
+  expect_equal(names(table), c("measure", "size", "curve", "estimate", "std.error"))
+  expect_equal(unique(table$measure), judged$measure)
   expect_equal(table$estimate[table$curve == "test"], judged$curves$test)
   expect_equal(table$std.error[table$curve == "inner"], judged$curves$inner_se)
   row <- glance(judged)

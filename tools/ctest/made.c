@@ -207,7 +207,7 @@ static void make_covariates(struct made *made, struct shape shape) {
     for (ptrdiff_t r = 0; r < m; r++)
       Q[r + l * m] /= sqrt(norm);
   }
-  made->pb.root_w = root_w;
+  made->pb.root_w = made->pb.divisor = root_w;
   made->pb.Q = Q;
 }
 

@@ -1,0 +1,94 @@
+# Coefficients of chosen columns at a ridge parameter of their own. The search wants a large one, to
+# choose well; the columns once chosen want the one with the least held-out error.
+
+# in multiples of the mean sum of squares of a column
+refit_multiples <- 16^(-3:1)
+
+# The mean sum of squares of the usable working columns: the number of rows when they are
+# standardised and there are no weights and no covariates.
+mean_square <- function(problem) {
+  mean((problem$left / problem$scale^2)[problem$usable])
+}
+
+# a search whose paths are refitted
+with_refit <- function(search) {
+  force(search)
+  function(problem, control) {
+    lapply(search(problem, control), refit_path, problem, control)
+  }
+}
+
+# The models of a path with the coefficients of the best of several ridge parameters, by the squared
+# error held out by the same folds, and the figures of these models; `refit_lambda` of the path says
+# which it is, `search_criterion` what the search went by.
+refit_path <- function(path, problem, control) {
+  sizes <- which(!vapply(path$models, is.null, NA))[-1L] - 1L
+  path$path$search_criterion <- path$path$criterion
+  path$path$refit_lambda <- NA_real_
+  if (!length(sizes) || path$status == "interrupted") return(path)
+  sets <- lapply(path$models[sizes + 1L], `[[`, "features")
+  refitted <- if (is_nested(sets)) {
+    refit_leading(problem, control, sets[[length(sets)]], sizes)
+  } else {
+    lapply(seq_along(sets), function(i) refit_leading(problem, control, sets[[i]], sizes[i])[[1L]])
+  }
+  for (i in seq_along(sizes)) {
+    row <- path$models[[sizes[i] + 1L]]$row
+    path$models[[sizes[i] + 1L]]$beta <- refitted[[i]]$beta
+    path$path[row, names(refitted[[i]]$figures)] <- refitted[[i]]$figures
+    path$path$refit_lambda[row] <- refitted[[i]]$lambda
+  }
+  rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
+  loss <- criterion_loss(control$criterion, path$path$criterion[rows])
+  path$size <- c(0L, sizes)[which.min(loss)]
+  path
+}
+
+figure_columns <- c("criterion", "se", "squared", "error")
+
+# whether every set is the beginning of the largest, which is the last
+is_nested <- function(sets) {
+  largest <- sets[[length(sets)]]
+  all(vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA))
+}
+
+# The leading columns of `features`, for each of `sizes`: list(lambda, beta, figures). Adding them
+# in this order gives all sizes for one lambda.
+refit_leading <- function(problem, control, features, sizes) {
+  narrow <- only_columns(problem, features)
+  control[c("search", "k", "keep", "patience", "progress")] <-
+    list("given", length(features), 0L, 0L, FALSE)
+  lambdas <- refit_multiples * mean_square(problem)
+  paths <- lapply(lambdas, function(lambda) {
+    greedy_path(narrow, control, lambda, given = seq_along(features), lazy = FALSE)
+  })
+  error <- vapply(paths, function(path) path$path$squared[sizes + 1L], numeric(length(sizes)))
+  best <- apply(matrix(error, length(sizes)), 1L, which.min)
+  Map(function(size, l) {
+    path <- paths[[l]]
+    list(lambda = lambdas[l], beta = path$models[[size + 1L]]$beta,
+         figures = path$path[size + 1L, intersect(figure_columns, names(path$path))])
+  }, sizes, best)
+}
+
+# a problem of some columns, on the scale they have
+only_columns <- function(problem, columns) {
+  problem$x <- problem$x[, columns, drop = FALSE]
+  for (field in c("names", "centre", "squares", "left", "scale", "usable")) {
+    problem[[field]] <- problem[[field]][columns]
+  }
+  problem$products <- problem$products[columns, , drop = FALSE]
+  problem
+}
+
+# Held-out predictions and fitted values of one refitted model, as new_sparse_fit() wants them.
+refitted_values <- function(path, problem, control) {
+  model <- path$models[[path$size + 1L]]
+  if (!length(model$features)) return(path)
+  lambda <- path$path$refit_lambda[model$row]
+  spectrum <- linear_spectrum(only_columns(problem, model$features))
+  held_out <- held_out_folds(spectrum, control$folds, lambda)
+  path$held_out <- problem$y - layer(Reduce(`+`, held_out) / length(held_out), 1L)
+  path$fitted <- problem$y - layer(training_residuals(spectrum, lambda), 1L)
+  path
+}

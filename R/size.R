@@ -1,0 +1,352 @@
+# The number of columns and lambda, chosen by the error of the whole procedure (scaling, lambda,
+# search, refit) repeated in folds. The criterion that chose the columns decides neither.
+#
+# A `search` is a function (problem, control) that gives a path for every lambda of control$lambda.
+# Without the rows of a fold it runs on the same x with weight 0 on them, so no fold copies x.
+
+# How the size of a fit is chosen, as every fitter of a path is told: `rule`, "cv", "min", "1se",
+# "criterion" or a number; `folds`, those of the whole procedure, NULL where it is not repeated.
+size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1L) {
+  size <- check_size_rule(size, problem, k)
+  repeated <- size != "criterion" || lambdas > 1L
+  list(rule = size, folds = if (repeated) procedure_folds(problem, size_folds, folds))
+}
+
+check_size_rule <- function(size, problem, k) {
+  if (!is.numeric(size)) {
+    rules <- c("cv", "min", "1se", "criterion")
+    if (length(size) != 1L || !size %in% rules) {
+      refuse("size", paste("one of", some_of(rules, Inf, "\""), "or a number"), size)
+    }
+    return(size)
+  }
+  upper <- if (is.null(k)) sum(problem$usable) else k
+  check_count(size, "size", upper, if (is.null(k)) "the number of usable columns" else "`k`", 0L)
+}
+
+# Folds of the whole procedure. A number is drawn stratified, with the groups of the user's folds
+# kept together, from a stream of its own: the same call gives the same folds and R's generator is
+# left alone. Rows of weight 0 are in no fold; they are given the first, which changes nothing.
+procedure_folds <- function(problem, size_folds, folds) {
+  if (!is_number(size_folds)) return(in_context("`size_folds`", as_folds(size_folds, problem)))
+  trained <- problem$weights > 0
+  if (sum(trained) < 3L) {
+    stop_input("2 rows are too few to repeat the search in folds: use `size = \"criterion\"`")
+  }
+  groups <- folds$groups[trained]
+  upper <- if (is.null(groups)) sum(trained) else length(unique(groups))
+  check_count(size_folds, "size_folds", lower = 2L)
+  if (upper < 2L) stop_input("`folds` has a single group: it leaves no row to train on")
+  count <- min(size_folds, upper)
+  strata <- problem$task != "regression" && count < sum(trained)
+  if (strata) strata <- class_index(problem)[trained]
+  drawn <- with_stream(fixed_stream, make_folds(sum(trained), count, groups = groups,
+                                                strata = strata))
+  ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
+  new_folds(ids, if (drawn$loo) "leave-one-out" else drawn$label, folds$groups)
+}
+
+# The fit of a path method ------------------------------------------------------------------------
+
+# Searches, chooses the size by the rule that control$sizing holds, and puts the fit together.
+# `random`: whether the search draws.
+sized_fit <- function(method, problem, control, search, call, random = FALSE) {
+  if (isTRUE(control$refit)) search <- with_refit(search)
+  if (is.null(control$sizing$folds)) {
+    path <- complete_path(search, problem, control)
+    if (isTRUE(control$refit)) path <- refitted_values(path, problem, control)
+    return(new_sparse_fit(method, problem, path, control, call))
+  }
+  chosen <- choose_in_folds(problem, control, search, random)
+  chosen$table <- data.frame(lambda = control$lambda, chosen$table)
+  chosen$folds <- control$sizing$folds
+  control[c("k", "patience")] <- list(chosen$k, 0L)
+  control$lambda <- control$lambda[chosen$lambda]
+  path <- complete_path(search, problem, control)
+  warn_edges(problem, control, chosen)
+  new_sparse_fit(method, problem, path, control, call, chosen)
+}
+
+# A choice at the end of what was tried may not be the best there is, nor one that Ctrl-C cut short.
+warn_edges <- function(problem, control, chosen) {
+  word <- "sparsels_warning_edge"
+  if (chosen$interrupted && nrow(chosen$parts) < chosen$wanted) {
+    warn_interrupted(nrow(chosen$parts), chosen$wanted, "size fold")
+  } else if (chosen$interrupted) {
+    warn_sparsels(sprintf("interrupted: the size is chosen from 0 to %d, larger ones are untried",
+                          chosen$k), "sparsels_interrupted")
+  }
+  more <- chosen$k < sum(problem$usable)
+  if (!is.numeric(control$sizing$rule) && chosen$size == chosen$k && more) {
+    warn_sparsels(sprintf("the chosen size is the largest tried, %d: %s",
+                          chosen$k, "a larger `k` may be better"), word)
+  }
+  tried <- chosen$table$lambda
+  if (control$lambda_given && length(tried) > 2L && control$lambda %in% range(tried)) {
+    warn_sparsels(sprintf("lambda = %s is the %s of those given: others may be better",
+                          format(control$lambda, digits = 4),
+                          if (control$lambda == max(tried)) "largest" else "smallest"), word)
+  }
+}
+
+# the path on all rows; Ctrl-C before the first model leaves nothing to return
+complete_path <- function(search, problem, control) {
+  path <- search(problem, control)[[1L]]
+  if (path$size < 0L) raise_interrupt()
+  path
+}
+
+# Repeats the search without each fold in turn, for larger and larger sizes until the held-out error
+# has not improved for a while, unless the user gave the largest.
+choose_in_folds <- function(problem, control, search, random) {
+  parts <- held_out_rows(control$sizing$folds, problem$weights > 0)
+  upper <- control$k
+  if (control$grows) control$k <- min(upper, first_k)
+  chosen <- NULL
+  repeat {
+    done <- run_tasks(nrow(parts), function(i) {
+      in_context(fold_words(parts, i), search_without(problem, parts$rows[[i]], control, search))
+    }, "Repeating the search in folds", random, control$progress)
+    # a partition of which one fold alone was done says nothing of the choice
+    kept <- attr(done, "done")
+    several <- stats::ave(kept, parts$repetition[kept], FUN = length) > 1L
+    done <- done[several]
+    kept <- kept[several]
+    # what is known of fewer columns stands when Ctrl-C comes
+    if (length(kept) < nrow(parts) && (!is.null(chosen) || length(kept) < 2L)) break
+    chosen <- c(choice_of(problem, control, done, parts[kept, ]), k = control$k)
+    chosen$interrupted <- length(kept) < nrow(parts)
+    chosen$wanted <- nrow(parts)
+    enough <- !control$grows || control$k == upper || chosen$best <= control$k - improve_within
+    if (enough || chosen$interrupted) return(chosen)
+    control$k <- min(2L * control$k, upper)
+  }
+  if (is.null(chosen)) raise_interrupt()
+  chosen$interrupted <- TRUE
+  chosen
+}
+
+first_k <- 20L
+improve_within <- 10L
+
+fold_words <- function(parts, i) {
+  if (max(parts$repetition) == 1L) return(paste("size fold", parts$fold[i]))
+  sprintf("size fold %d of partition %d", parts$fold[i], parts$repetition[i])
+}
+
+# One fold: the models of each lambda and size on the user's scale, and for each figure the sum over
+# the rows held out and its weight (2 x sizes x lambdas).
+search_without <- function(problem, rows, control, search) {
+  train <- reweighted(problem, replace(problem$weights, rows, 0))
+  check_folds_left(control$folds, which(train$weights > 0))
+  fold_basis_check(train, control$folds)
+  control$lambda <- control$lambda_values(train)
+  control$patience <- 0L
+  largest <- control$k
+  control$k <- min(control$k, control$largest(train))
+  control$progress <- FALSE
+  paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
+  if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
+    stop_interrupted()
+  }
+  models <- lapply(paths, function(path) {
+    fill_models(user_coefficients(train, path$models), largest)
+  })
+  scored <- scored_rows(problem, rows)
+  scores <- lapply(models, model_scores, problem, rows)
+  sums <- lapply(figures_of(problem, control$criterion), function(figure) {
+    vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = figure)
+  })
+  list(models = models, sums = sums)
+}
+
+# where a training part has no usable column
+null_paths <- function(problem, control) {
+  none <- list(features = integer(), beta = matrix(0, 0L, ncol(problem$y)), row = 1L)
+  rep(list(list(models = list(none), status = "complete")), length(control$lambda))
+}
+
+# a model for every size: where a path has none, the one of the largest size below
+fill_models <- function(models, largest) {
+  there <- which(!vapply(models, is.null, NA))
+  below <- findInterval(seq_len(largest + 1L), there)
+  filled <- models[there[pmax(below, 1L)]]
+  replace(filled, below == 0L, list(NULL))
+}
+
+# The criterion of the search and, for classes, the error rate: what is told of every size.
+figures_of <- function(problem, criterion) {
+  rate <- if (problem$task != "regression") list(name = "error", higher = FALSE)
+  Filter(Negate(is.null), list(cv = held_out_criterion(criterion), cv_error = rate))
+}
+
+# by which held-out figure a size is chosen: the squared error where the search went by training
+# rows
+held_out_criterion <- function(criterion) {
+  if (criterion$name != "r_squared") return(criterion)
+  list(name = "squared", higher = FALSE, words = criterion_words[["squared"]])
+}
+
+# the sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
+# models
+score_sums <- function(scores, problem, criterion) {
+  vapply(seq_len(dim(scores)[3L]), function(s) {
+    fold_sum(problem, criterion, problem$y - layer(scores, s))
+  }, c(0, 0))
+}
+
+# The choice --------------------------------------------------------------------------------------
+
+# What the folds say: lambda (its place) and size, the smallest error of all (`best`, a size), the
+# figures of every size, and those of the procedure with its choice.
+choice_of <- function(problem, control, done, parts) {
+  figures <- figures_of(problem, control$criterion)
+  held <- lapply(stats::setNames(nm = names(figures)), function(name) {
+    held_figure(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
+                figures[[name]]$higher)
+  })
+  rule <- control$sizing$rule
+  at <- pick(held$cv, rule)
+  best <- if (is.numeric(rule)) at else pick(held$cv, "min")
+  list(
+    lambda = at$lambda, size = at$size, best = best$size, parts = parts,
+    path = lapply(held, function(one) {
+      as.data.frame(lapply(curve(one), function(table) table[, at$lambda]))
+    }),
+    table = best_of_lambda(held$cv), estimate = cross_fitted(held, rule),
+    models = lapply(done, function(fold) fold$models[[at$lambda]])
+  )
+}
+
+# A figure of every model in every fold: the sums over the rows held out, (sizes x lambdas) x folds,
+# and the weight of each fold, from a list of sums (2 x sizes x lambdas).
+held_figure <- function(sums, repetition, higher = FALSE) {
+  shape <- dim(sums[[1L]])[-1L]
+  if (length(shape) < 2L) shape <- c(shape, 1L)
+  first <- function(one, k) as.vector(array(one, c(2L, prod(shape)))[k, ])
+  list(
+    sum = matrix(vapply(sums, first, numeric(prod(shape)), 1L), prod(shape)),
+    weight = vapply(sums, function(one) one[2L], 0), repetition = repetition, shape = shape,
+    higher = higher
+  )
+}
+
+some_folds <- function(held, folds) {
+  held$sum <- held$sum[, folds, drop = FALSE]
+  held[c("weight", "repetition")] <- list(held$weight[folds], held$repetition[folds])
+  held
+}
+
+# A function of the folds of each partition, averaged over the partitions.
+over_partitions <- function(held, of) {
+  each <- lapply(unique(held$repetition), function(r) {
+    of(some_folds(held, held$repetition == r & held$weight > 0))
+  })
+  Reduce(`+`, each) / length(each)
+}
+
+# Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them.
+curve <- function(held) {
+  figures <- over_partitions(held, function(part) {
+    apply(part$sum, 1L, function(sums) fold_mean(rbind(sums, part$weight)))
+  })
+  lapply(list(value = figures[1L, ], se = figures[2L, ]), matrix, held$shape[1L])
+}
+
+# The size and the place of lambda that a rule takes; lambdas fall. "min" is the smallest error, of
+# equals the fewest columns, then the largest lambda. "1se" is the smallest size within one standard
+# error of it, a number the best lambda for that size.
+pick <- function(held, rule) {
+  found <- curve(held)
+  loss <- criterion_loss(held, found$value)
+  if (is.numeric(rule)) {
+    return(list(size = rule, lambda = which.min(loss[min(rule + 1L, nrow(loss)), ])))
+  }
+  best <- which(loss == min(loss, na.rm = TRUE), arr.ind = TRUE)
+  best <- best[order(best[, 1L], best[, 2L])[1L], ]
+  if (rule == "cv") return(pick_sparingly(held, loss, best))
+  size <- best[[1L]] - 1L
+  if (rule == "1se") size <- within_one_se(loss[, best[[2L]]], found$se[, best[[2L]]], size)
+  list(size = size, lambda = best[[2L]])
+}
+
+# The default rule. Size 0, unless the smallest error is clearly below that of no column; else the
+# largest lambda, and of it the smallest size, whose error is within one standard error of the
+# smallest. Standard errors are those of differences fold by fold.
+pick_sparingly <- function(held, loss, best) {
+  none <- loss[1L, best[[2L]]]
+  smallest <- loss[best[[1L]], best[[2L]]]
+  excess <- paired_excess(held, best)
+  lead <- excess$value[1L, best[[2L]]] > clear_lead * excess$se[1L, best[[2L]]]
+  share <- !held$higher && smallest <= clear_share * none
+  if (smallest == none || !(lead || share)) return(list(size = 0L, lambda = best[[2L]]))
+  near <- excess$value <= excess$se
+  own_best <- apply(loss, 2L, which.min)
+  lambda <- which(near[cbind(own_best, seq_along(own_best))])[1L]
+  list(size = which(near[, lambda])[1L] - 1L, lambda = lambda)
+}
+
+# What is clearly below the error of no column: by so many standard errors, or this share of it.
+clear_lead <- 2
+clear_share <- 0.75
+
+# By how much the loss of each model is above that of the one at `place` (size and lambda), and the
+# standard error of that from the differences in each fold.
+paired_excess <- function(held, place) {
+  model <- place[[1L]] + held$shape[1L] * (place[[2L]] - 1L)
+  figures <- over_partitions(held, function(part) {
+    worse <- criterion_loss(held, part$sum - rep(part$sum[model, ], each = nrow(part$sum)))
+    spread <- if (ncol(worse) > 1L) apply(worse, 1L, stats::sd) * sqrt(ncol(worse)) else 0
+    rbind(rowSums(worse), spread) / sum(part$weight)
+  })
+  lapply(list(value = figures[1L, ], se = figures[2L, ]), matrix, held$shape[1L])
+}
+
+# the smallest size whose loss is within a standard error of the best's
+within_one_se <- function(loss, se, size) {
+  allowed <- loss[size + 1L] + se[size + 1L]
+  if (is.na(allowed)) size else which(loss <= allowed)[1L] - 1L
+}
+
+# The figures of the procedure with its choice of size and lambda: chosen by the other folds of the
+# partition, scored on this one.
+cross_fitted <- function(held, rule) {
+  if (identical(rule, "criterion")) return(NULL)
+  places <- lapply(seq_along(held$cv$weight), function(fold) {
+    others <- held$cv$repetition == held$cv$repetition[fold]
+    others[fold] <- FALSE
+    at <- pick(some_folds(held$cv, others), rule)
+    min(at$size + 1L, held$cv$shape[1L]) + held$cv$shape[1L] * (at$lambda - 1L)
+  })
+  lapply(held, function(one) {
+    scored <- one
+    scored$sum <- matrix(one$sum[cbind(unlist(places), seq_along(places))], 1L)
+    scored$shape <- c(1L, 1L)
+    told <- curve(scored)
+    c(mean = told$value[1L], se = told$se[1L])
+  })
+}
+
+best_of_lambda <- function(held) {
+  value <- curve(held)$value
+  size <- apply(criterion_loss(held, value), 2L, which.min) - 1L
+  data.frame(size = size, cv = value[cbind(size + 1L, seq_along(size))])
+}
+
+# Predictions of all rows at the chosen size by the models of the folds without them, averaged over
+# the partitions; rows of weight 0 are predicted by the final one, those of folds that Ctrl-C has
+# left out by none.
+held_out_predictions <- function(problem, chosen, final) {
+  total <- matrix(0, nrow(problem), ncol(problem$y))
+  count <- integer(nrow(problem))
+  for (i in seq_len(nrow(chosen$parts))) {
+    rows <- chosen$parts$rows[[i]]
+    model <- chosen$models[[i]][[min(chosen$size + 1L, length(chosen$models[[i]]))]]
+    total[rows, ] <- total[rows, ] + layer(model_scores(list(model), problem, rows), 1L)
+    count[rows] <- count[rows] + 1L
+  }
+  total <- total / ifelse(count > 0L, count, NA)
+  idle <- problem$weights == 0
+  total[idle, ] <- final[idle, ]
+  total
+}

@@ -1,0 +1,103 @@
+# Slow and obvious: the whole procedure once more on each training part, as a problem of its own
+# made from the rows that are left, and the rules that choose a size from its errors.
+
+# `search(problem, lambda, ids)` gives the columns of each size in a list (size 0 first), `ids`
+# being the inner folds of the rows left; `refit` are multiples of the sum of the weights. A list
+# with an entry for each fold: rows and, for each lambda, their scores (rows x L x sizes).
+loop_scores <- function(pb, ids, lambdas_of, search, refit = NULL, inner = seq_along(ids)) {
+  lapply(sort(unique(ids[pb$weights > 0])), function(fold) {
+    out <- which(ids == fold & pb$weights > 0)
+    left <- which(ids != fold & pb$weights > 0)
+    train <- pb[left, ]
+    inner_ids <- match(inner[left], unique(inner[left]))
+    scores <- lapply(lambdas_of(train), function(lambda) {
+      sets <- search(train, lambda, inner_ids)
+      array(vapply(sets, function(set) {
+        at <- if (is.null(refit)) lambda else oracle_refit(train, set, refit, inner_ids)
+        new_rows_score(train, set, at, pb, out)
+      }, matrix(0, length(out), ncol(pb$y))), c(length(out), ncol(pb$y), length(sets)))
+    })
+    list(rows = out, scores = scores)
+  })
+}
+
+# The ridge parameter of a set that has the smallest held-out squared error by retraining.
+oracle_refit <- function(train, set, multiples, ids) {
+  lambdas <- multiples * oracle_mean_square(train)
+  if (!length(set)) return(1)
+  error <- vapply(lambdas, function(lambda) {
+    out <- oracle_held_out(train, set, lambda, ids)
+    sum(train$weights * (unname(train$y) - out)^2)
+  }, 0)
+  lambdas[which.min(error)]
+}
+
+# What the covariates leave of the weighted square of a standardised column, on average.
+oracle_mean_square <- function(pb) {
+  x <- sqrt(pb$weights) * oracle_columns(pb, which(pb$usable))
+  if (ncol(pb$z)) x <- qr.resid(qr(sqrt(pb$weights) * pb$z), x)
+  mean(colSums(x^2))
+}
+
+# The ridge model of a set on one problem, applied to some rows of another.
+new_rows_score <- function(train, set, lambda, pb, rows) {
+  model <- oracle_ridge(train, set, lambda)
+  w <- train$weights / sum(train$weights)
+  own <- unname(as.matrix(train$x[, set, drop = FALSE]))
+  centre <- if (train$intercept) colSums(w * own) else rep(0, length(set))
+  scale <- rep(1, length(set))
+  if (train$standardize) scale <- sqrt(colSums(w * sweep(own, 2, centre)^2))
+  x <- sweep(sweep(unname(as.matrix(pb$x[rows, set, drop = FALSE])), 2, centre), 2, scale, "/")
+  unname(pb$z[rows, , drop = FALSE] %*% model$b + x %*% model$B)
+}
+
+# The sum of the losses of each fold and its weight, folds x 2, of one lambda and size.
+loop_sums <- function(pb, parts, at, size, name = "squared") {
+  score <- unname(pb$y)
+  ids <- rep(NA, nrow(score))
+  for (fold in seq_along(parts)) {
+    score[parts[[fold]]$rows, ] <- parts[[fold]]$scores[[at]][, , size + 1]
+    ids[parts[[fold]]$rows] <- fold
+  }
+  oracle_folds(pb, score, ids, name)
+}
+
+# Value and standard error of every size of one lambda.
+loop_curve <- function(pb, parts, at, name = "squared") {
+  sizes <- dim(parts[[1]]$scores[[at]])[3]
+  vapply(seq_len(sizes) - 1, function(s) oracle_mean(loop_sums(pb, parts, at, s, name)),
+         c(value = 0, se = 0))
+}
+
+# The rules, for lambdas that fall; sums[[lambda]][[size + 1]] are the sums of the folds.
+oracle_choice <- function(sums, rule) {
+  value <- vapply(sums, function(of) vapply(of, function(s) sum(s[, 1]) / sum(s[, 2]), 0),
+                  numeric(length(sums[[1]])))
+  size <- 0
+  place <- 1
+  for (s in seq_len(nrow(value)) - 1) for (l in seq_len(ncol(value))) {
+    if (value[s + 1, l] < value[size + 1, place]) {
+      size <- s
+      place <- l
+    }
+  }
+  best <- sums[[place]][[size + 1]]
+  if (rule == "min") return(c(size, place))
+  if (rule == "1se") {
+    allowed <- value[size + 1, place] + oracle_mean(best)[["se"]]
+    return(c(which(value[, place] <= allowed)[1] - 1, place))
+  }
+  lead <- sums[[place]][[1]][, 1] - best[, 1]
+  clear <- sum(lead) > 2 * sd(lead) * sqrt(length(lead)) ||
+    value[size + 1, place] <= 0.75 * value[1, place]
+  if (size == 0 || !clear) return(c(0, place))
+  near <- function(one) {
+    worse <- one[, 1] - best[, 1]
+    sum(worse) <= sd(worse) * sqrt(length(worse))
+  }
+  for (l in seq_len(ncol(value))) {
+    if (near(sums[[l]][[which.min(value[, l])]])) {
+      for (s in seq_len(nrow(value)) - 1) if (near(sums[[l]][[s + 1]])) return(c(s, l))
+    }
+  }
+}

@@ -1,0 +1,41 @@
+test_that("lambda by default is multiples of the mean square of a column", {
+  set.seed(1)
+  for (standardize in c(TRUE, FALSE)) {
+    pb <- random_problem(30, 8, weights = TRUE, covariates = TRUE, standardize = standardize)
+    square <- oracle_mean_square(pb)
+    expect_equal(mean_square(pb), square)
+    expect_equal(greedy_rls(pb, k = 2, size = 1)$lambda_table$lambda, c(16, 1 / 4) * square)
+    expect_equal(greedy_rls(pb, k = 2, size = "criterion")$lambda, 16 * square)
+    expect_equal(random_selection(pb, k = 2)$lambda, 16 * square)
+  }
+  plain <- random_problem(30, 8)
+  expect_equal(mean_square(plain), 30)
+})
+
+test_that("\"full\" is the leave-one-out choice with all columns, in each training part anew", {
+  set.seed(2)
+  pb <- random_problem(30, 8, weights = TRUE)
+  all <- rls(pb)
+  fit <- greedy_rls(pb, k = 3, lambda = "full", size = "criterion")
+  expect_equal(fit$lambda, all$lambda)
+  expect_match(fit$lambda_rule, "leave-one-out with all columns")
+  expect_null(fit$path$refit_lambda)
+  ids <- rep(1:3, 10)
+  sized <- suppressWarnings(greedy_rls(pb, k = 3, lambda = "full", size_folds = ids))
+  sets <- function(train, lambda, ids) {
+    lapply(bare_rls(train, k = 3, lambda = lambda)$coefficients, `[[`, "features")
+  }
+  parts <- loop_scores(pb, ids, function(train) rls(train)$lambda, sets)
+  expect_equal(sized$path$cv, loop_curve(pb, parts, 1)["value", ])
+})
+
+test_that("a choice with all columns that takes long is told or refused before it starts", {
+  set.seed(3)
+  pb <- random_problem(30, 8)
+  with_binding("full_speed", 1000, {
+    expect_message(greedy_rls(pb, k = 2, lambda = "full", size = "criterion"), "about 18 seconds")
+  })
+  with_binding("full_speed", 1000, {
+    expect_snapshot(error = TRUE, greedy_rls(pb, k = 2, lambda = "full"))
+  })
+})

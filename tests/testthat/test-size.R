@@ -1,0 +1,459 @@
+bare_sets <- function(k) {
+  function(train, lambda, ids) {
+    fit <- bare_rls(train, k = k, lambda = lambda, folds = ids, progress = FALSE)
+    lapply(fit$coefficients, `[[`, "features")
+  }
+}
+
+default_lambdas <- function(train) c(16, 1 / 4) * oracle_mean_square(train)
+default_refit <- 16^(-3:1)
+
+all_sums <- function(pb, parts, name = "squared") {
+  lapply(seq_along(parts[[1]]$scores), function(at) {
+    lapply(seq_len(dim(parts[[1]]$scores[[at]])[3]) - 1, function(size) {
+      loop_sums(pb, parts, at, size, name)
+    })
+  })
+}
+
+expect_curve <- function(fit, pb, parts, at) {
+  sizes <- fit$path[match(seq_len(dim(parts[[1]]$scores[[at]])[3]) - 1, fit$path$size), ]
+  expected <- loop_curve(pb, parts, at)
+  expect_lt(relative_error(sizes$cv, expected["value", ]), 1e-9)
+  expect_lt(relative_error(sizes$cv_se, expected["se", ]), 1e-7)
+  if (pb$task != "regression") {
+    expect_equal(sizes$cv_error, loop_curve(pb, parts, at, "error")["value", ])
+  }
+}
+
+test_that("the curve is that of a loop that subsets and searches each training part", {
+  set.seed(1)
+  cases <- random_cover(12, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+                        covariates = c(TRUE, FALSE), sparse = c(TRUE, FALSE),
+                        standardize = c(TRUE, TRUE, FALSE))
+  cases$task <- as.character(cases$task)
+  for (row in seq_len(nrow(cases))) {
+    pb <- do.call(random_problem, c(list(40, 9), as.list(cases[row, ])))
+    ids <- sample(rep(1:5, length.out = 40))
+    fit <- suppressWarnings(greedy_rls(pb, k = 4, size_folds = ids), "sparsels_warning_edge")
+    parts <- loop_scores(pb, ids, default_lambdas, bare_sets(4), default_refit)
+    choice <- oracle_choice(all_sums(pb, parts), "cv")
+    expect_equal(fit$size, choice[1])
+    expect_equal(fit$lambda, default_lambdas(pb)[choice[2]])
+    expect_curve(fit, pb, parts, choice[2])
+    smallest <- vapply(1:2, function(at) min(loop_curve(pb, parts, at)["value", ]), 0)
+    expect_equal(fit$lambda_table$cv, smallest)
+    for (rule in c("min", "1se")) {
+      other <- suppressWarnings(greedy_rls(pb, k = 4, size_folds = ids, size = rule),
+                                "sparsels_warning_edge")
+      expect_equal(c(other$size, match(other$lambda, other$lambda_table$lambda)),
+                   oracle_choice(all_sums(pb, parts), rule))
+    }
+  }
+})
+
+test_that("groups, a given lambda without a refit, and unequal folds go the same way", {
+  set.seed(2)
+  for (task in c("one", "binary")) {
+    pb <- random_problem(36, 8, task, weights = TRUE)
+    patient <- rep(1:12, each = 3)
+    ids <- rep(sample(rep(1:4, c(1, 3, 3, 5))), each = 3)
+    fit <- greedy_rls(pb, k = 3, lambda = 2, folds = patient, size_folds = ids, size = "min")
+    parts <- loop_scores(pb, ids, function(train) 2, bare_sets(3), inner = patient)
+    expect_curve(fit, pb, parts, 1)
+    expect_null(fit$path$refit_lambda)
+    expect_equal(fit$size, oracle_choice(all_sums(pb, parts), "min")[1])
+    refitted <- greedy_rls(pb, k = 3, lambda = 2, refit = TRUE, folds = patient, size_folds = ids)
+    parts <- loop_scores(pb, ids, function(train) 2, bare_sets(3), default_refit, patient)
+    expect_curve(refitted, pb, parts, 1)
+  }
+})
+
+test_that("other criteria choose by their own held-out figure", {
+  set.seed(3)
+  pb <- random_problem(40, 8, "binary", weights = TRUE)
+  ids <- make_folds(pb, 5)$ids[, 1]
+  for (criterion in c("absolute", "error", "auc")) {
+    inner <- make_folds(pb, 4)
+    sets <- function(train, lambda, ids) {
+      fit <- bare_rls(train, k = 3, lambda = lambda, folds = ids, criterion = criterion)
+      lapply(fit$coefficients, `[[`, "features")
+    }
+    fit <- suppressWarnings(greedy_rls(pb, k = 3, lambda = 1, folds = inner, size_folds = ids,
+                                       size = "min", criterion = criterion))
+    parts <- loop_scores(pb, ids, function(train) 1, sets, inner = inner$ids[, 1])
+    expected <- loop_curve(pb, parts, 1, criterion)["value", ]
+    expect_equal(fit$path$cv, expected)
+    expect_equal(fit$size, if (criterion == "auc") which.max(expected) - 1L else
+      which.min(expected) - 1L)
+  }
+  gap <- function(y, prediction, fold) mean(abs(y - prediction)^3)
+  fit <- greedy_rls(pb, k = 2, lambda = 1, size_folds = ids, criterion = gap)
+  expect_true(all(is.finite(fit$path$cv)))
+})
+
+test_that("repeated partitions are averaged", {
+  set.seed(4)
+  pb <- random_problem(30, 6)
+  folds <- make_folds(pb, 3, repeats = 2)
+  both <- greedy_rls(pb, k = 3, lambda = 1, size_folds = folds)
+  each <- lapply(1:2, function(r) greedy_rls(pb, k = 3, lambda = 1, size_folds = folds$ids[, r]))
+  expect_equal(both$path$cv, (each[[1]]$path$cv + each[[2]]$path$cv) / 2)
+  expect_equal(both$path$cv_se, (each[[1]]$path$cv_se + each[[2]]$path$cv_se) / 2)
+})
+
+test_that("the estimate is chosen by the other folds and scored on each", {
+  set.seed(5)
+  pb <- random_problem(40, 9, "binary")
+  ids <- make_folds(pb, 5)$ids[, 1]
+  for (rule in c("cv", "min", "1se")) {
+    fit <- suppressWarnings(greedy_rls(pb, k = 4, size_folds = ids, size = rule))
+    parts <- loop_scores(pb, ids, default_lambdas, bare_sets(4), default_refit)
+    sums <- all_sums(pb, parts)
+    rate <- all_sums(pb, parts, "error")
+    scored <- lapply(1:5, function(fold) {
+      others <- lapply(sums, lapply, function(one) one[-fold, , drop = FALSE])
+      at <- oracle_choice(others, rule)
+      list(sums[[at[2]]][[at[1] + 1]][fold, ], rate[[at[2]]][[at[1] + 1]][fold, ])
+    })
+    for (figure in 1:2) {
+      expected <- oracle_mean(do.call(rbind, lapply(scored, `[[`, figure)))
+      told <- if (figure == 1) fit$estimate else fit$estimate_error
+      expect_equal(unname(told), unname(expected))
+      expect_named(told, c("mean", "se"))
+    }
+  }
+})
+
+test_that("rows of weight 0 are rows left out, and are predicted", {
+  set.seed(6)
+  for (task in c("one", "binary", "three")) {
+    pb <- random_problem(40, 30, task, covariates = TRUE)
+    y <- if (task == "one") pb$y[, 1] else factor(pb$levels[class_index(pb)])
+    w <- replace(runif(40, 0.5, 2), c(1, 17, 40), 0)
+    on <- w > 0
+    z <- pb$z[, 2]
+    fitters <- list(
+      greedy_rls,
+      function(...) greedy_rls(..., lambda = 1, search = "floating", k = 6, size = "criterion"),
+      function(...) greedy_rls(..., lambda = 1, k = 4, size = "criterion", criterion = "absolute"),
+      omp, function(...) rfe(..., k = 4), function(...) foba(..., k = 4, lambda = 0.1)
+    )
+    for (fitter in fitters) {
+      all <- fitter(pb$x, y, weights = w, adjust = z)
+      left <- fitter(pb$x[on, ], y[on], weights = w[on], adjust = z[on])
+      expect_equal(all$path, left$path, tolerance = 1e-12)
+      expect_equal(all$coefficients, left$coefficients, tolerance = 1e-12)
+      expect_equal(all$size, left$size)
+      expect_equal(all$held_out[on, ], left$held_out[1:37, ], tolerance = 1e-12)
+      new <- predict(left, pb$x[!on, ], adjust = z[!on])
+      expect_equal(unname(all$fitted[!on, ]), unname(as.matrix(new)[, seq_len(ncol(pb$y))]),
+                   tolerance = 1e-10)
+      expect_equal(all$held_out[!on, ], all$fitted[!on, ])
+    }
+  }
+})
+
+test_that("folds with rows of weight 0 are exact in every engine", {
+  set.seed(7)
+  pb <- random_problem(30, 8, "binary", weights = TRUE)
+  w <- replace(pb$weights, c(2, 5, 30), 0)
+  some <- reweighted(pb, w)
+  left <- pb[w > 0, ]
+  for (criterion in c("squared", "error", "auc")) {
+    for (search in c("forward", "backward", "floating", "forward_backward")) {
+      folds <- make_folds(pb, 4, repeats = 2)
+      arguments <- list(k = 4, lambda = 0.5, criterion = criterion, search = search)
+      own <- do.call(bare_rls, c(list(some, folds = folds), arguments))
+      cut <- do.call(bare_rls, c(list(left, folds = cut_folds(folds, which(w > 0))), arguments))
+      expect_equal(own$path, cut$path, tolerance = 1e-10)
+      expect_equal(own$coefficients, cut$coefficients, tolerance = 1e-10)
+    }
+  }
+})
+
+test_that("no fold sees a response that it holds out", {
+  set.seed(8)
+  for (task in c("one", "binary", "three")) {
+    pb <- random_problem(40, 30, task)
+    rows <- sample(40, 8)
+    other <- pb
+    other$y[rows, ] <- pb$y[rev(rows), ]
+    control <- path_control(pb, NULL, NULL, "loo", "squared", "cv")
+    control[c("search", "keep", "threads", "k")] <- list("forward", 0L, 1L, 6L)
+    search <- with_refit(each_lambda(greedy_path))
+    one <- search_without(pb, rows, control, search)
+    two <- search_without(other, rows, control, search)
+    expect_identical(one$models, two$models)
+    expect_false(identical(one$sums, two$sums))
+  }
+})
+
+test_that("threads, plans and R's generator change nothing", {
+  set.seed(9)
+  x <- matrix(rnorm(60 * 600), 60)
+  y <- x[, 1] - x[, 2] + rnorm(60)
+  seed <- .Random.seed
+  fit <- greedy_rls(x, y)
+  expect_identical(.Random.seed, seed)
+  set.seed(10)
+  same <- function(other) {
+    fields <- c("path", "coefficients", "size", "lambda", "estimate", "held_out", "fitted")
+    expect_identical(unclass(other)[fields], unclass(fit)[fields])
+  }
+  same(greedy_rls(x, y))
+  same(greedy_rls(x, y, threads = 2))
+  skip_if_not_installed("future.apply")
+  old <- future::plan(future::multicore, workers = 2)
+  on.exit(future::plan(old))
+  same(greedy_rls(x, y))
+})
+
+test_that("a session that has drawn nothing is left so", {
+  old <- get0(".Random.seed", globalenv())
+  on.exit(if (!is.null(old)) assign(".Random.seed", old, globalenv()))
+  if (!is.null(old)) rm(".Random.seed", envir = globalenv())
+  with_stream(fixed_stream, runif(1))
+  expect_false(exists(".Random.seed", globalenv(), inherits = FALSE))
+  expect_equal(RNGkind()[1], "Mersenne-Twister")
+})
+
+test_that("folds of the procedure are stratified and keep groups together", {
+  set.seed(11)
+  pb <- random_problem(60, 6, "binary")
+  patient <- sample(rep(1:20, 3))
+  folds <- procedure_folds(pb, 10, make_folds(pb, patient))
+  expect_true(all(tapply(folds$ids[, 1], patient, function(id) length(unique(id))) == 1))
+  grouped <- make_folds(pb, 5, groups = patient, repeats = 2)
+  expect_equal(grouped$groups, match(patient, unique(patient)))
+  folds <- procedure_folds(pb, 10, grouped)
+  expect_true(all(tapply(folds$ids[, 1], patient, function(id) length(unique(id))) == 1))
+  expect_equal(max(folds$ids), 10)
+  plain <- procedure_folds(pb, 10, make_folds(pb, "loo"))
+  ill <- table(plain$ids, pb$y)
+  expect_lte(max(ill[, 1]) - min(ill[, 1]), 1)
+  few <- procedure_folds(pb, 10, make_folds(pb, rep(1:3, 20)))
+  expect_equal(max(few$ids), 3)
+})
+
+test_that("pure noise gives no feature, and print says so", {
+  set.seed(12)
+  chosen <- vapply(1:10, function(i) {
+    greedy_rls(matrix(rnorm(60 * 300), 60), rnorm(60))$size
+  }, 0L)
+  expect_gte(sum(chosen == 0L), 7)
+  set.seed(13)
+  x <- matrix(rnorm(40 * 50), 40)
+  outcome <- factor(rep(c("ill", "well"), 20))
+  fit <- greedy_rls(x, outcome)
+  expect_equal(fit$size, 0L)
+  expect_snapshot(print(fit, n = 3))
+  expect_equal(selected(fit), character())
+  expect_equal(unname(predict(fit, x[1:2, ])), rep(unname(coef(fit)), 2))
+})
+
+test_that("what print says of a size that was chosen", {
+  set.seed(14)
+  x <- matrix(rnorm(60 * 40), 60, dimnames = list(NULL, paste0("gene", 1:40)))
+  outcome <- factor(ifelse(x[, 3] - x[, 8] + rnorm(60) / 2 > 0, "ill", "well"))
+  expect_snapshot({
+    print(greedy_rls(x, outcome), n = 3)
+    print(greedy_rls(x, x[, 3] + rnorm(60), size = "1se"), n = 0)
+    print(greedy_rls(x, outcome, size = 3, lambda = 2), n = 0)
+    print(greedy_rls(x, outcome, size = "criterion", k = 4), n = 0)
+    print(greedy_rls(x, outcome, k = 4, lambda = 4, criterion = "auc", folds = 1:60 %% 5), n = 0)
+    print(omp(x, outcome), n = 0)
+  })
+})
+
+test_that("sizes by rule are taken wherever a size is", {
+  set.seed(15)
+  x <- matrix(rnorm(60 * 40), 60)
+  y <- x[, 1] + x[, 2] / 2 + rnorm(60)
+  fit <- greedy_rls(x, y)
+  sizes <- fit$path
+  expect_equal(best_size(fit), sizes$size[which.min(sizes$cv)])
+  allowed <- min(sizes$cv) + sizes$cv_se[which.min(sizes$cv)]
+  expect_equal(best_size(fit, "1se"), min(sizes$size[sizes$cv <= allowed]))
+  expect_equal(best_size(fit, by = "criterion"), sizes$size[which.min(sizes$criterion)])
+  for (rule in c("min", "1se")) {
+    s <- best_size(fit, rule)
+    expect_equal(coef(fit, rule), coef(fit, s))
+    expect_equal(selected(fit, rule), selected(fit, s))
+    expect_equal(predict(fit, x, size = rule), predict(fit, x, size = s))
+    expect_equal(fitted(fit, rule), predict(fit, x, size = s))
+    expect_equal(tidy(fit, rule), tidy(fit, s))
+    expect_equal(plot_data(fit, rule)$size[plot_data(fit, rule)$chosen], s)
+  }
+  expect_snapshot(error = TRUE, {
+    coef(fit, "best")
+    best_size(fit, "2se")
+    best_size(fit, by = "loo")
+    best_size(bare_rls(x, y, k = 3, lambda = 1), by = "cv")
+    greedy_rls(x, y, size = "best")
+    greedy_rls(x, y, size = -1)
+    greedy_rls(x, y, size = 41)
+    greedy_rls(x, y, size = 5, k = 4)
+    greedy_rls(x, y, size_folds = 1)
+    greedy_rls(x, y, size_folds = 1:7)
+    greedy_rls(x, y, refit = "yes")
+  })
+})
+
+test_that("size = 'criterion' and a number are what they were", {
+  set.seed(16)
+  x <- matrix(rnorm(60 * 40), 60)
+  y <- x[, 1] + x[, 2] / 2 + rnorm(60)
+  bare <- greedy_rls(x, y, lambda = 10, size = "criterion")
+  expect_null(bare$path$cv)
+  expect_null(bare$estimate)
+  expect_equal(bare$size, bare$path$size[which.min(bare$path$criterion)])
+  sized <- greedy_rls(x, y, lambda = 10, size = 7)
+  expect_equal(sized$size, 7)
+  expect_equal(sized$path[names(bare$path)], bare$path[1:8, ], tolerance = 1e-10)
+  expect_equal(sized$coefficients[1:8], bare$coefficients[1:8], tolerance = 1e-10)
+  expect_equal(fitted(sized, 3), predict(sized, x, size = 3))
+  expect_error(fitted(bare, 3), "predict(fit, x, size = 3)", fixed = TRUE)
+  none <- greedy_rls(x, y, size = 0)
+  expect_equal(none$size, 0)
+  expect_equal(none$fitted[, 1], rep(mean(y), 60))
+})
+
+test_that("a vector of lambda is chosen from by the held-out error, also for size = 'criterion'", {
+  set.seed(17)
+  pb <- random_problem(40, 9)
+  lambdas <- c(0.01, 10, 400)
+  ids <- sample(rep(1:5, 8))
+  fit <- suppressWarnings(greedy_rls(pb, k = 4, lambda = lambdas, size_folds = ids, size = "min"))
+  parts <- loop_scores(pb, ids, function(train) rev(lambdas), bare_sets(4))
+  choice <- oracle_choice(all_sums(pb, parts), "min")
+  expect_equal(c(fit$size, fit$lambda), c(choice[1], rev(lambdas)[choice[2]]))
+  by_criterion <- suppressWarnings(greedy_rls(pb, k = 4, lambda = lambdas, size_folds = ids,
+                                              size = "criterion"))
+  expect_equal(by_criterion$lambda, fit$lambda)
+  expect_equal(by_criterion$size, which.min(by_criterion$path$criterion) - 1L)
+})
+
+test_that("larger sizes are tried as long as they help", {
+  set.seed(18)
+  x <- matrix(rnorm(150 * 60), 150)
+  few <- greedy_rls(x, x[, 1] + rnorm(150))
+  expect_equal(few$control$k, 20)
+  many <- greedy_rls(x, rowSums(x[, 1:30]) + rnorm(150))
+  expect_equal(many$control$k, 60)
+  expect_gte(best_size(many), 28)
+})
+
+test_that("a choice at the end of what was tried is told", {
+  set.seed(19)
+  x <- matrix(rnorm(60 * 20), 60)
+  y <- rowSums(x[, 1:6]) + rnorm(60) / 9
+  expect_warning(greedy_rls(x, y, k = 3), "the chosen size is the largest tried, 3",
+                 class = "sparsels_warning_edge")
+  expect_warning(greedy_rls(x, y, lambda = c(1e3, 1e4, 1e5), size = "min"),
+                 "lambda = 1000 is the smallest of those given", class = "sparsels_warning_edge")
+  expect_no_warning(greedy_rls(x[, 1:6], y))
+})
+
+test_that("every method with a path takes the rule, and a loop gives the same curve", {
+  set.seed(20)
+  pb <- random_problem(36, 8, weights = TRUE, duplicate = FALSE)
+  ids <- sample(rep(1:4, 9))
+  methods <- list(
+    forward_regression, omp, foba, rfe, best_subset, scdp,
+    function(...) scdp(..., solver = "qr"),
+    function(...) wrapper_rls(..., shortcut = "dual"), lowrank_lssvm
+  )
+  for (method in methods) {
+    fit <- suppressWarnings(method(pb, k = 3, lambda = 0.5, size = "cv", size_folds = ids))
+    sets <- function(train, lambda, ids) {
+      found <- method(train, k = 3, lambda = lambda, size = "criterion")
+      lapply(found$coefficients[1:4], `[[`, "features")
+    }
+    parts <- loop_scores(pb, ids, function(train) 0.5, sets)
+    sizes <- size_table(fit)
+    expect_equal(sizes$cv[match(0:3, sizes$size)], loop_curve(pb, parts, 1)["value", ])
+    expect_equal(fit$size, oracle_choice(all_sums(pb, parts), "cv")[1])
+    expect_equal(unname(fit$fitted[, 1]), unname(predict(fit, pb)))
+  }
+})
+
+test_that("random methods with the rule are reproduced by set.seed()", {
+  set.seed(21)
+  pb <- random_problem(36, 8)
+  for (method in list(poss, random_selection, function(...) scdp(..., candidates = 4))) {
+    fits <- lapply(1:2, function(i) {
+      set.seed(22)
+      suppressWarnings(method(pb, k = 3, size = "cv"))
+    })
+    expect_identical(fits[[1]]$path, fits[[2]]$path)
+    expect_true(all(is.finite(size_table(fits[[1]])$cv[1:4])))
+  }
+})
+
+test_that("held-out predictions are those of the searches without each row", {
+  set.seed(23)
+  pb <- random_problem(30, 6, "binary")
+  ids <- make_folds(pb, 5)$ids[, 1]
+  fit <- greedy_rls(pb, k = 3, lambda = 1, size_folds = ids, size = 2)
+  for (fold in 1:5) {
+    out <- ids == fold
+    left <- bare_rls(pb[!out, ], k = 2, lambda = 1)
+    expect_equal(fit$held_out[out, 1], unname(predict(left, rows_alone(pb, which(out)), size = 2)))
+  }
+  error <- weighted.mean(sign(fit$held_out) != pb$y, pb$weights)
+  expect_equal(error, fit$path$cv_error[fit$path$size == 2])
+})
+
+control_of <- function(pb) {
+  control <- path_control(pb, NULL, 1, "loo", "squared", "min")
+  control[c("search", "keep", "threads", "progress")] <- list("forward", 0L, 1L, FALSE)
+  control
+}
+
+test_that("few rows and few groups are met with folds that fit, or a plain word", {
+  set.seed(25)
+  x <- matrix(rnorm(50), 10)
+  fit <- greedy_rls(x, rep(c("a", "b"), 5), lambda = 1)
+  expect_true(fit$size_folds$loo)
+  expect_error(greedy_rls(rbind(x, x), rnorm(20), folds = rep(1:2, 10)),
+               "size fold 1: `folds` leaves one inner fold only", class = "sparsels_error_input")
+  none <- bare_rls(x, rnorm(10), k = 2, lambda = 1)
+  expect_equal(unname(predict(none, as.data.frame(x), size = 0)), rep(unname(coef(none, 0)), 10))
+})
+
+test_that("Ctrl-C in the folds keeps those done, or the sizes done before", {
+  set.seed(24)
+  pb <- random_problem(60, 30)
+  control <- control_of(pb)
+  stopping <- function(at) {
+    calls <- 0
+    function(problem, control) {
+      calls <<- calls + 1
+      if (calls == at) signalCondition(structure(list(), class = c("interrupt", "condition")))
+      each_lambda(greedy_path)(problem, control)
+    }
+  }
+  some <- choose_in_folds(pb, control, stopping(5), FALSE)
+  expect_true(some$interrupted)
+  expect_equal(nrow(some$parts), 4)
+  all <- choose_in_folds(pb, control, stopping(0), FALSE)
+  expect_false(all$interrupted)
+  expect_equal(some$path$cv$value[1], mean(pb$y[unlist(some$parts$rows), ]^2), tolerance = 0.2)
+  expect_warning(sized_fit("greedy_rls", pb, control, stopping(5), NULL),
+                 "after 4 of 10 size folds", class = "sparsels_interrupted")
+  cut <- suppressWarnings(sized_fit("greedy_rls", pb, control, stopping(5), NULL))
+  left_out <- sort(unlist(some$parts$rows))
+  expect_equal(which(!is.na(cut$held_out[, 1])), left_out)
+  control$sizing$folds <- make_folds(pb, 5, repeats = 2)
+  one_more <- choose_in_folds(pb, control, stopping(7), FALSE)
+  expect_equal(one_more$parts$repetition, rep(1, 5))
+  # forty sizes are asked for when twenty have not been enough
+  hard <- as_problem(matrix(rnorm(150 * 60), 150), rnorm(150))
+  hard$y <- matrix(rowSums(hard$x[, 1:30]) + rnorm(150))
+  hard <- reweighted(hard, hard$weights)
+  first <- choose_in_folds(hard, control_of(hard), stopping(12), FALSE)
+  expect_true(first$interrupted)
+  expect_equal(first$k, 20)
+  expect_equal(nrow(first$parts), 10)
+})
