@@ -53,7 +53,7 @@ wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, 
   if (shortcut != "none" && (!control$folds$loo || control$criterion$name == "auc")) {
     stop_input("`shortcut` needs `folds = \"loo\"` and a criterion other than \"auc\"")
   }
-  sized_fit("wrapper_rls", problem, control, each_lambda(wrapper_path), match.call())
+  sized_fit("wrapper_rls", problem, control, each_lambda(wrapper_path), short_call(match.call()))
 }
 
 #' @rdname baselines
@@ -67,7 +67,7 @@ lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL
   if (control$criterion$name == "auc") {
     stop_input("`criterion = \"auc\"` is not offered here: use greedy_rls()")
   }
-  sized_fit("lowrank_lssvm", problem, control, each_lambda(lowrank_path), match.call())
+  sized_fit("lowrank_lssvm", problem, control, each_lambda(lowrank_path), short_call(match.call()))
 }
 
 #' @rdname baselines
@@ -80,7 +80,7 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control <- c(control, search = "given", keep = 0L, threads = check_count(threads, "threads"),
                progress = check_flag(progress, "progress"), refit = check_flag(refit, "refit"))
-  sized_fit("random_selection", problem, control, drawn_paths, match.call(), random = TRUE)
+  sized_fit("random_selection", problem, control, drawn_paths, short_call(match.call()), random = TRUE)
 }
 
 # the same columns for every lambda; the others need not be kept up to date

@@ -85,7 +85,7 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
     stop_input(sprintf("`x` must have at most %d usable columns for an exact search, not %d",
                        whole_gram, usable))
   }
-  fit <- sized_fit("best_subset", problem, control, best_path, match.call())
+  fit <- sized_fit("best_subset", problem, control, best_path, short_call(match.call()))
   fit$proof <- best_proof(fit, fit$found)
   fit$found <- NULL
   fit

@@ -8,6 +8,13 @@ stop_input <- function(message, class = NULL) {
 # new data that do not fit the model; `...` fills the %s of the message
 stop_newdata <- function(message, ...) stop_input(sprintf(message, ...), "sparsels_error_newdata")
 
+# what C calls where it finds no memory for its work
+stop_memory <- function(bytes) {
+  message <- sprintf("cannot allocate %.1f GB of memory for the search", bytes / 1e9)
+  classes <- c("sparsels_error_memory", "sparsels_error", "error", "condition")
+  stop(structure(list(message = message, call = NULL), class = classes))
+}
+
 warn_sparsels <- function(message, class = NULL) {
   classes <- c(class, "sparsels_warning", "warning", "condition")
   warning(structure(list(message = message, call = NULL), class = classes))
@@ -69,6 +76,13 @@ check_count <- function(x, name, upper = .Machine$integer.max, what = NULL, lowe
     refuse(name, paste0("a whole number ", range, note), x)
   }
   as.integer(x)
+}
+
+# More repetitions, splits or lambdas than anybody wants, and than memory is sure to hold.
+most_repeats <- 10000L
+
+check_repeats <- function(x, name, upper = most_repeats, what = NULL) {
+  check_count(x, name, max(1, min(most_repeats, upper)), if (upper < most_repeats) what)
 }
 
 check_positive <- function(x, name, or_zero = FALSE) {
@@ -148,6 +162,25 @@ fitter_problem <- function(x, y, ..., data = NULL) {
     problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
   }
   problem
+}
+
+# The call as a fit keeps it. do.call() puts values into it where a user writes names: of these
+# nothing stays but what they are, so that no fit holds the data.
+short_call <- function(call) {
+  name <- if (is.function(call[[1L]])) own_name(call[[1L]]) else call[[1L]]
+  arguments <- lapply(as.list(call)[-1L], function(value) {
+    attributes(value) <- if (is.language(value)) NULL else attributes(value)
+    plain <- is.null(value) || is.language(value) ||
+      is.atomic(value) && is.null(attributes(value)) && length(value) <= 10L
+    if (plain) value else as.name(sprintf("<%s>", sub("^an? ", "", describe(value))))
+  })
+  as.call(c(name, arguments))
+}
+
+# the name of a function of the package
+own_name <- function(fun) {
+  space <- topenv()
+  as.name(Find(function(name) identical(space[[name]], fun), ls(space), nomatch = "a function"))
 }
 
 # how the response is printed: the user's expression when it is a short one

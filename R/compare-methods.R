@@ -88,7 +88,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL,
                             k, splits = 100, test = 0.5) {
   problem <- fitter_problem(x, y, ..., data = data)
   check_methods(methods)
-  splits <- check_count(splits, "splits")
+  splits <- check_repeats(splits, "splits")
   held_out <- check_test(test, nrow(problem))
   if (missing(k)) stop_input("`k` must be given: the size of the models to compare")
   bound <- subset_bound(problem, nrow(problem) - held_out)
@@ -98,7 +98,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL,
     in_context(paste("split", i), judge_split(problem, rows, methods, k))
   }, "Splits")
   if (length(judged) < splits) warn_interrupted(length(judged), splits, "split")
-  new_comparison(judged, methods, problem, k, splits, match.call())
+  new_comparison(judged, methods, problem, k, splits, short_call(match.call()))
 }
 
 # Arguments ---------------------------------------------------------------------------------------

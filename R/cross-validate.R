@@ -140,7 +140,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   done <- attr(judged, "done")
   if (length(done) < nrow(parts)) warn_interrupted(length(done), nrow(parts), "outer fold")
   new_cv_result(judged, parts, done, problem, fit, measures, keep,
-    method = told$name, outer = outer$label, call = match.call()
+    method = told$name, outer = outer$label, call = short_call(match.call())
   )
 }
 

@@ -60,7 +60,7 @@ cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, 
   kernel <- single_kernel(kernel)
   problem <- kernel_problem(problem, kernel)
   check_shift(shift)
-  repeats <- check_count(repeats, "repeats")
+  repeats <- check_repeats(repeats, "repeats")
   control <- variance_control(problem, n, folds, lambda, approach, select)
   train <- function(rows) {
     expansion(problem, kernel, rows_basis(rows, problem, kernel), shift)$spectrum
@@ -70,7 +70,7 @@ cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, 
       approaches[[one]](problem, control, train)
     }, numeric(length(control$lambda)))
   })
-  new_cv_variance(done, problem, control, match.call(), length(done) < repeats)
+  new_cv_variance(done, problem, control, short_call(match.call()), length(done) < repeats)
 }
 
 variance_control <- function(problem, n, folds, lambda, approach, select) {
@@ -111,12 +111,13 @@ approaches <- list(
     n <- min(nrow(problem), round(control$n * N / (N - 1)))
     basis <- control$select(problem, n)
     rest <- setdiff(seq_len(nrow(problem)), basis)
-    sets <- Map(c, deal(basis, N), deal(rest, N))
+    sets <- Map(c, deal(basis, N), rev(deal(rest, N)))
     scored_error(problem, held_out_residuals(train(basis), sets, control$lambda), unlist(sets))
   },
   function(problem, control, train) {
     basis <- control$select(problem, control$n)
-    sets <- deal(setdiff(seq_len(nrow(problem)), basis), control$folds)
+    rest <- setdiff(seq_len(nrow(problem)), basis)
+    sets <- deal(rest, min(control$folds, length(rest)))
     residual <- held_out_residuals(train(basis), sets, control$lambda, remove = FALSE)
     scored_error(problem, residual, unlist(sets))
   },

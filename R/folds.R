@@ -47,7 +47,7 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
   if (inherits(x, "rset")) folds <- x
   m <- fold_rows(x)
-  repeats <- check_count(repeats, "repeats")
+  repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
   if (!is_drawn(folds, m)) {
     refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))
     return(given_folds(folds, m))
@@ -65,6 +65,9 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   ids <- replicate(repeats, draw_ids(m, count, groups, strata))
   new_folds(ids, drawn_label(count, groups, strata, repeats), groups)
 }
+
+# memory for partitions, m integers each
+most_fold_ids <- 1e8
 
 # `groups`: one number per row, of rows that belong together, or NULL
 new_folds <- function(ids, label, groups = NULL) {

@@ -96,7 +96,7 @@ forward_regression <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda =
   control <- subset_control(problem, k, lambda, size, size_folds)
   sized_fit("forward_regression", problem, control, function(problem, control) {
     list(pursuit_path(problem, control, pursue(problem, control, gain_score)))
-  }, match.call())
+  }, short_call(match.call()))
 }
 
 #' @rdname forward_regression
@@ -107,7 +107,7 @@ omp <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
   control <- subset_control(problem, k, lambda, size, size_folds)
   sized_fit("omp", problem, control, function(problem, control) {
     list(pursuit_path(problem, control, pursue(problem, control, residual_score)))
-  }, match.call())
+  }, short_call(match.call()))
 }
 
 #' @rdname forward_regression
@@ -120,7 +120,7 @@ foba <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nu = 0.5,
   control$nu <- as.double(nu)
   sized_fit("foba", problem, control, function(problem, control) {
     list(pursuit_path(problem, control, pursue_and_drop(problem, control)))
-  }, match.call())
+  }, short_call(match.call()))
 }
 
 # The searches ------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
     gamma <- tuning$gamma
   }
   setup <- fs_setup(problem, kernel, model)
-  new_fs_fit(setup, kernel, gamma, fs_train(setup, kernel, gamma), tuning, match.call())
+  new_fs_fit(setup, kernel, gamma, fs_train(setup, kernel, gamma), tuning, short_call(match.call()))
 }
 
 # Arguments ---------------------------------------------------------------------------------------

@@ -151,10 +151,10 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   check_choice(search, "search", setdiff(names(searches), "given"))
   control$search <- search
   control$refit <- check_flag(refit, "refit")
-  control$keep <- check_count(keep, "keep", lower = 0L)
+  control$keep <- check_count(keep, "keep", ncol(problem), "the number of columns", lower = 0L)
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
-  sized_fit("greedy_rls", problem, control, each_lambda(greedy_path), match.call())
+  sized_fit("greedy_rls", problem, control, each_lambda(greedy_path), short_call(match.call()))
 }
 
 searches <- c(forward = 0L, backward = 1L, floating = 2L, forward_backward = 3L, given = 4L)

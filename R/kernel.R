@@ -269,7 +269,7 @@ paired_kernel <- function(name, parameters, values) {
 }
 
 checked_answer <- function(answer, rows, columns) {
-  if (inherits(answer, "Matrix")) answer <- as.matrix(answer)
+  if (inherits(answer, "Matrix")) answer <- as.matrix(as_valid(answer, "kernel(x1, x2)"))
   if (!is.matrix(answer) || !is.numeric(answer) || any(dim(answer) != c(rows, columns))) {
     stop_input(sprintf("the kernel function must return a numeric matrix (%d x %d) for %s, not %s",
                        rows, columns, sprintf("%d and %d points", rows, columns),

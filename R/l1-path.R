@@ -112,7 +112,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
     sort(unique(check_lambda(lambda)), decreasing = TRUE)
   }
   solutions <- solve_path(problem, control, bound = chord_bound(problem, control))
-  new_l1_fit(problem, control, solutions, match.call())
+  new_l1_fit(problem, control, solutions, short_call(match.call()))
 }
 
 losses <- c("squared", "logistic", "hinge")
@@ -194,7 +194,7 @@ loss_words <- function(loss, ...) {
 # The grid -----------------------------------------------------------------------------------------
 
 lambda_sequence <- function(problem, control, nlambda, ratio) {
-  check_count(nlambda, "nlambda")
+  check_repeats(nlambda, "nlambda")
   check_some_lambda(control$lambda_max)
   if (is.null(ratio)) {
     wide <- sum(problem$usable) > nrow(problem)

@@ -57,7 +57,7 @@ l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "cu
   check_some_lambda(control$lambda_max)
   floor <- check_ratio(lambda_min_ratio) * control$lambda_max
   found <- search_size(problem, control, size, range, if (search == "custom") 5 else Inf, floor)
-  new_size_fit(problem, control, found, size, range, match.call())
+  new_size_fit(problem, control, found, size, range, short_call(match.call()))
 }
 
 # A list with the `solutions` in the order of the search, their `lambda` and `size`, and whether

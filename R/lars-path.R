@@ -80,7 +80,7 @@ lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TR
   walk <- follow_path(system, control)
   steps <- stacked(walk$log, c("action", "component", "size", "objective", "residual", "lambda"))
   fit <- new_system_fit("lars_path", system, steps, path_models(walk$log, debias), control,
-                        walk$status, match.call())
+                        walk$status, short_call(match.call()))
   fit$knots <- lapply(walk$log, `[`, c("components", "beta"))
   fit
 }

@@ -76,7 +76,7 @@ lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL, fo
   if (is.null(kernel)) kernel <- typical_kernels(problem)
   gamma <- if (is.null(gamma)) 2^(-5:15) else check_widths(gamma, "gamma")
   fit <- expansion_fit("lssvm", problem, kernel, NULL, 1 / gamma, "auto", folds, threads,
-                       match.call())
+                       short_call(match.call()))
   in_gamma(fit, gamma)
 }
 

@@ -75,7 +75,7 @@ matching_pursuit <- function(A, b, ..., k = NULL, shrinkage = 1, debias = TRUE, 
   search <- pursue_moves(system, control)
   models <- if (debias) debiased_models(system, search) else search$models
   new_system_fit("matching_pursuit", system, search$steps, models, control, search$status,
-                 match.call())
+                 short_call(match.call()))
 }
 
 # list of the support, the steps, the models as the last move of each size left them, the status

@@ -16,8 +16,9 @@ split_arguments <- function(arguments) {
 }
 
 method_name <- function(expression) {
-  if (is.call(expression) && as.character(expression[[1]])[1] %in% c("::", ":::")) {
-    expression <- expression[[3]]
+  if (is.call(expression) && is.name(expression[[1L]]) &&
+      as.character(expression[[1L]]) %in% c("::", ":::")) {
+    expression <- expression[[3L]]
   }
   if (is.name(expression)) as.character(expression) else "a function"
 }
@@ -47,8 +48,8 @@ in_context <- function(where, expr) {
 }
 
 warn_interrupted <- function(done, wanted, what) {
+  if (done == 0L) raise_interrupt()
   message <- sprintf("interrupted after %d of %s", done, counted(wanted, what))
-  if (done == 0L) stop(errorCondition(message, class = c("sparsels_interrupted", "sparsels_error")))
   warn_sparsels(paste0(message, ": the result is that of these"), "sparsels_interrupted")
 }
 

@@ -85,7 +85,8 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
   control$most <- largest_set(problem, control)
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
-  restarts <- check_count(restarts, "restarts")
+  bound <- most_set_places %/% (control$most * archive_capacity(problem, control))
+  restarts <- check_repeats(restarts, "restarts", bound, "a gigabyte of sets")
   state <- poss_start(start, problem, control, restarts)
   # the search on all rows goes on from `start`; without the rows of a fold it begins afresh
   whole <- problem
@@ -97,7 +98,7 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
     found <- poss_search(problem, control, state)
     found$iterations <- state$done + found$done
     list(c(poss_path(problem, control, found), list(found = found)))
-  }, match.call(), random = TRUE)
+  }, short_call(match.call()), random = TRUE)
   fit[c("archive", "iterations", "random")] <- fit$found[c("archive", "iterations", "random")]
   fit$found <- NULL
   fit
@@ -150,12 +151,12 @@ poss_search <- function(problem, control, state) {
   n <- length(usable)
   searches <- ncol(state$random)
   isolated <- control$isolation == "first"
-  capacity <- (if (isolated) sum(n - seq_len(control$most) + 1) else control$most) + 2
+  capacity <- archive_capacity(problem, control)
   sets <- pack_sets(state$sets, usable, control$most, capacity)
   answer <- .Call(C_poss, terms, list(
     lambda = control$lambda, most = control$most, isolated = as.integer(isolated),
     capacity = as.integer(capacity), iterations = as.double(control$iterations),
-    kept = if (is.null(terms$whole)) as.integer(min(n, 2^25 %/% n %/% control$threads)) else 0L,
+    kept = if (is.null(terms$whole)) as.integer(min(n, 2^25 %/% n)) else 0L,
     random = state$random, count = lengths(state$sets), size = sets$size, columns = sets$columns,
     threads = control$threads, progress = progress_bar(control$progress, "Searching subsets"),
     judge = NULL
@@ -166,6 +167,15 @@ poss_search <- function(problem, control, state) {
     status = if (answer$status == 2L) "interrupted" else "complete"
   )
 }
+
+# how many sets a search keeps at most
+archive_capacity <- function(problem, control) {
+  n <- sum(problem$usable)
+  (if (control$isolation == "first") sum(n - seq_len(control$most) + 1) else control$most) + 2
+}
+
+# column numbers in the sets of all searches: a gigabyte
+most_set_places <- 2^28
 
 # sets of column numbers as the kernel wants them: usable columns from 0, ascending
 pack_sets <- function(sets, usable, most, capacity) {
@@ -213,6 +223,9 @@ poss_path <- function(problem, control, found) {
 update.poss <- function(object, iterations = NULL, ...) {
   check_dots(..., known = "iterations")
   call <- object$call
+  if (any(startsWith(vapply(as.list(call), deparse1, ""), "`<"))) {
+    stop_input("the call of the fit does not name its data: use poss(..., start = fit)")
+  }
   call$start <- object
   call$iterations <- iterations
   eval(call, parent.frame())

@@ -205,6 +205,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   coded <- code_response(y, rows, called)
   weights <- check_weights(weights, rows)
   check_trained_response(coded, weights, called[["y"]])
+  check_response_size(coded$y, weights, called[["y"]])
   covariates <- adjust_columns(adjust, data, rows, intercept)
   problem <- structure(list(
     x = NULL, y = coded$y, task = coded$task, levels = coded$levels, response = response,
@@ -229,6 +230,7 @@ put_columns <- function(problem, x, called = "x", threads = 1L) {
 # any matrix as a plain matrix of numbers or logicals, or a dgCMatrix; a plain matrix stays the
 # user's own, uncopied
 as_values <- function(x, called = "x") {
+  x <- as_valid(x, called)
   if (inherits(x, "dgCMatrix")) return(x)
   if (inherits(x, "sparseMatrix")) {
     return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
@@ -252,6 +254,17 @@ as_doubles <- function(x) {
 with_doubles <- function(problem) {
   problem["x"] <- list(as_doubles(problem$x))
   problem
+}
+
+# A matrix of the Matrix package is read where its slots say: they have to be consistent. Anything
+# else is left to other checks.
+as_valid <- function(x, called) {
+  if (!inherits(x, c("Matrix", "sparseVector"))) return(x)
+  said <- methods::validObject(x, test = TRUE)
+  if (!isTRUE(said)) {
+    stop_input(sprintf("`%s` is not a valid %s: %s", called, class(x), said[1L]))
+  }
+  x
 }
 
 check_values <- function(x, called) {
@@ -385,6 +398,11 @@ check_weights <- function(weights, rows) {
     stop_input(sprintf("`weights` must be finite and at least 0, but weight %d is %s",
                        bad[1L], format(weights[bad[1L]])))
   }
+  bad <- which(weights > 0 & (weights < 1e-100 | weights > 1e100))
+  if (length(bad)) {
+    stop_input(sprintf("`weights` above 0 must be between 1e-100 and 1e+100, but weight %d is %s",
+                       bad[1L], format(weights[bad[1L]])))
+  }
   if (sum(weights > 0) < 2L) {
     stop_input(sprintf("`weights` must leave at least 2 rows to train on, but %s above 0",
                        if (any(weights > 0)) "only 1 is" else "none is"))
@@ -400,6 +418,21 @@ check_trained_response <- function(coded, weights, name) {
   stop_input(sprintf("`%s` must vary in the rows with a positive weight, but is the same in all",
                      name))
 }
+
+# Squares of the response have to be numbers with all their digits.
+check_response_size <- function(y, weights, name) {
+  rows <- weights > 0
+  centred <- y[rows, , drop = FALSE] - rep(y[which(rows)[1L], ], each = sum(rows))
+  squares <- colSums(weights[rows] * centred^2)
+  large <- !all(is.finite(squares)) || any(squares > 1 / least_squares) || any(abs(y) > 1e150)
+  if (large || any(squares < least_squares)) {
+    stop_input(sprintf("`%s` has values too %s to square: give it in other units", name,
+                       if (large) "large" else "small"))
+  }
+}
+
+# sums of squares below have fewer digits, or none
+least_squares <- 1e-280
 
 # The rows a model is trained on. A row of weight 0 is zero in working coordinates: it takes no part
 # and is predicted like new data.
@@ -542,12 +575,8 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   root_w <- sqrt(problem$weights)
   moments <- column_moments(problem$x, problem$weights, problem$intercept,
                             root_w * working_response(problem, basis, root_w), threads)
-  if (!all(is.finite(moments$squares))) {
-    check_finite(problem$x, called)
-    first <- which(!is.finite(moments$squares))[1L]
-    stop_input(sprintf("`%s` has values too large to square (first: column '%s')", called,
-                       problem$names[first]))
-  }
+  if (!all(is.finite(moments$squares))) check_finite(problem$x, called)
+  check_squares(problem, moments$squares, called)
   problem[c("centre", "squares", "products")] <- moments
   problem$scale <- rep(1, ncol(problem))
   problem$left <- squares_left(problem, basis)
@@ -557,6 +586,18 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
     problem$scale[problem$usable] <- rms[problem$usable]
   }
   problem
+}
+
+# Squares of columns have to be numbers with all their digits, and products of two of them numbers;
+# columns brought to unit scale have no such products.
+check_squares <- function(problem, squares, called) {
+  large <- if (problem$standardize) 1 / least_squares else 1 / sqrt(least_squares)
+  bad <- which(!(squares == 0 | squares >= least_squares & squares <= large))
+  if (length(bad)) {
+    big <- !isTRUE(squares[bad[1L]] < least_squares)
+    stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): give it in other units",
+                       called, if (big) "large" else "small", problem$names[bad[1L]]))
+  }
 }
 
 # list(centre: weighted mean, 0 without intercept; squares: weighted sum of squares about it;
@@ -784,6 +825,7 @@ without_x <- function(problem) {
 new_data_matrix <- function(problem, newdata, columns) {
   if (inherits(newdata, "sparsels_problem")) newdata <- newdata$x
   if (inherits(newdata, "SummarizedExperiment")) newdata <- experiment_values(newdata)
+  newdata <- as_valid(newdata, "newdata")
   if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
   if (length(dim(newdata)) != 2L) {
     stop_newdata("`newdata` must be a matrix or data frame, not %s%s", describe(newdata),
@@ -824,7 +866,7 @@ new_frame_matrix <- function(problem, newdata, columns) {
 # covariates z (rows x q) of new data; `adjust` as for as_problem(), a formula's variables from
 # newdata
 new_covariates <- function(problem, newdata, adjust = NULL) {
-  if (inherits(newdata, "sparsels_problem")) return(newdata$z)
+  if (inherits(newdata, "sparsels_problem")) return(problem_covariates(problem, newdata))
   rows <- if (inherits(newdata, "SummarizedExperiment")) ncol(newdata) else nrow(newdata)
   design <- problem$adjust_design
   if (is.null(design) && !is.null(adjust)) {
@@ -835,6 +877,17 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
     stop_newdata("`adjust` must have %d rows, as `newdata` has, not %d", rows, nrow(z))
   }
   with_intercept(z, rows, problem$intercept)
+}
+
+# those of a problem, by name
+problem_covariates <- function(problem, newdata) {
+  needed <- setdiff(colnames(problem$z), "(Intercept)")
+  lacking <- setdiff(needed, colnames(newdata$z))
+  if (length(lacking)) {
+    stop_newdata("`newdata` is a problem that is not adjusted for %s, as the fit is",
+                 some_of(lacking))
+  }
+  with_intercept(newdata$z[, needed, drop = FALSE], nrow(newdata), problem$intercept)
 }
 
 new_adjust <- function(design, newdata, adjust) {

@@ -70,7 +70,7 @@ rfe <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, step = 1,
   control$step <- check_step(step)
   sized_fit("rfe", problem, control, function(problem, control) {
     list(elimination_path(problem, control, eliminate(problem, control)))
-  }, match.call())
+  }, short_call(match.call()))
 }
 
 check_step <- function(step) {

@@ -93,7 +93,7 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
                          if (given[1L] == "lambda") ": add it to the diagonal of `A`" else ""),
                  "sparsels_error_argument")
     }
-    return(solve_sparsely(A, b, k, score, candidates, match.call()))
+    return(solve_sparsely(A, b, k, score, candidates, short_call(match.call())))
   }
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
@@ -108,7 +108,7 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
   } else {
     function(problem, control) list(columns_path(problem, control, candidates))
   }
-  sized_fit("scdp", problem, control, search, match.call(), random = !is.null(candidates))
+  sized_fit("scdp", problem, control, search, short_call(match.call()), random = !is.null(candidates))
 }
 
 of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds")

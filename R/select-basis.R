@@ -13,7 +13,7 @@
 #'   sum_j w_j || y_j - b' z_j - A' k_B(x_j) ||^2 + lambda tr(A' K_BB A)}
 #'   has the smallest training error, the first sum. With 59 candidates the best of them is among
 #'   the best 5 % of all rows with probability 0.95. Weights \eqn{w} and covariates \eqn{z} are
-#'   those of the problem; without a problem there is an intercept and no weights. Several outputs
+#'   those of the problem; without a problem there are none, as in [kernel_rls()]. Several outputs
 #'   are chosen for together.
 #' * `"k_center"`: the first row is drawn, then each time the row farthest from all chosen ones is
 #'   added, in the squared distance \eqn{k(x, x) + k(z, z) - 2 k(x, z)} of the kernel's space, or

@@ -110,7 +110,7 @@ right_sides <- function(b, D) {
   if (is.data.frame(b) || !(is.numeric(b) || isS4(b)) || length(dim(b)) > 2L || !length(b)) {
     refuse("b", "a numeric vector, or a matrix with a column for each right side", b)
   }
-  b <- as.matrix(b)
+  b <- as.matrix(as_valid(b, "b"))
   storage.mode(b) <- "double"
   if (!is.null(D) && nrow(b) != D) {
     stop_input(sprintf("`b` must have one value for each of the %s of `A`, not %d",
@@ -142,7 +142,7 @@ system_columns <- function(system, S) {
 }
 
 one_column <- function(system, j) {
-  column <- system$A(j)
+  column <- as_valid(system$A(j), sprintf("A(%d)", j))
   fine <- (is.numeric(column) || isS4(column)) && length(column) == system$D
   if (fine) column <- as.double(column)
   if (fine && all(is.finite(column))) return(column)

@@ -106,7 +106,7 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
                             standardize = unless_stated(x, standardize, missing(standardize)))
   check_all_trained(problem)
   tuning <- tuned(problem, kernel, gamma, method[1L], budget, model)
-  tuning$call <- match.call()
+  tuning$call <- short_call(match.call())
   tuning
 }
 

@@ -6,11 +6,15 @@
 #include <R_ext/Visibility.h>
 #include <Rinternals.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #ifndef _WIN32
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
+#ifdef _OPENMP
+#include <omp.h>
 #endif
 
 #include "kernels.h"
@@ -207,7 +211,9 @@ static double host_judge(struct host *host, const double *residual, int repeat) 
   return loss;
 }
 
-static int loaded_in; /* the process that loaded the package */
+/* ---- threads ---- */
+
+static int loaded_in; /* the process that loaded the package, 0: a forked one */
 
 static int process(void) {
 #ifdef _WIN32
@@ -217,15 +223,53 @@ static int process(void) {
 #endif
 }
 
-/* A forked child gets one thread: OpenMP's pool does not survive fork(). */
-static int threads_here(SEXP threads) {
-  return process() == loaded_in ? asInteger(threads) : 1;
+/* Whether this process was forked from another and has not been replaced by a program of its own.
+   Linux tells it by a flag, the ninth word of /proc/self/stat; elsewhere it is not known. */
+static int is_forked(void) {
+  const unsigned forked_without_exec = 0x40;
+  unsigned flags = 0;
+  FILE *file = fopen("/proc/self/stat", "r");
+  if (file == NULL)
+    return 0;
+  char line[512];
+  const char *after_name = fgets(line, sizeof line, file) == NULL ? NULL : strrchr(line, ')');
+  fclose(file);
+  if (after_name == NULL || sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+    return 0;
+  return (flags & forked_without_exec) != 0;
 }
 
-static struct host make_host(struct lent *lent, SEXP control, size_t residual_length) {
+/* A forked child gets one thread: OpenMP's threads do not survive fork(), whichever package of the
+   parent has started them. Elsewhere no more than there is work for, nor than a few for each
+   processor, which keeps a slip from exhausting memory. */
+static int threads_here(SEXP threads, ptrdiff_t parts) {
+#ifdef _OPENMP
+  enum { PER_PROCESSOR = 4 };
+  const int processors = omp_get_num_procs(), limit = omp_get_thread_limit();
+  ptrdiff_t count = asInteger(threads);
+  if (process() != loaded_in || count < 1 || parts < 1)
+    return 1;
+  count = count < parts ? count : parts;
+  count = count < limit ? count : limit;
+  return (int)(count < PER_PROCESSOR * processors ? count : PER_PROCESSOR * processors);
+#else
+  (void)threads;
+  (void)parts;
+  return 1;
+#endif
+}
+
+/* How many threads a call gets that asks for `threads`, with so many parts to share. */
+static SEXP C_threads_here(SEXP threads, SEXP parts) {
+  return ScalarInteger(threads_here(threads, asInteger(parts)));
+}
+
+/* `parts`: among how many threads the work can be shared at most. */
+static struct host make_host(
+    struct lent *lent, SEXP control, size_t residual_length, ptrdiff_t parts) {
   *lent = (struct lent){.progress = field(control, "progress"), .judge = field(control, "judge")};
   lent->asked = seconds();
-  return (struct host){.threads = threads_here(field(control, "threads")),
+  return (struct host){.threads = threads_here(field(control, "threads"), parts),
       .stop = host_stop,
       .judge = host_judge,
       .residual_length = residual_length,
@@ -264,6 +308,14 @@ static struct block *take_block(size_t bytes) {
   return block;
 }
 
+/* Raises the package's own error. */
+static void stop_memory(size_t bytes) {
+  SEXP space = PROTECT(R_FindNamespace(mkString("sparsels")));
+  SEXP call = PROTECT(lang2(install("stop_memory"), ScalarReal((double)bytes)));
+  eval(call, space);
+  UNPROTECT(2);
+}
+
 /* Memory that R does not count, as much of it may never be touched, in large pages where the system
    has them. To be released; R's collector does it where an error went past that. */
 static SEXP take_room(size_t bytes, void **begin) {
@@ -272,7 +324,7 @@ static SEXP take_room(size_t bytes, void **begin) {
   R_RegisterCFinalizer(room, release);
   struct block *block = take_block(bytes + page);
   if (block == NULL)
-    error("cannot allocate %.1f GB of memory", 1e-9 * (double)bytes);
+    stop_memory(bytes);
   R_SetExternalPtrAddr(room, block);
   *begin = (char *)block + (page - (uintptr_t)block % page);
 #ifdef MADV_HUGEPAGE
@@ -314,7 +366,7 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .other = int_answer(out, 11, "other", moves * (size_t)ctl.keep),
       .other_loss = real_answer(out, 12, "other_loss", moves * (size_t)ctl.keep)};
   struct lent lent;
-  struct host host = make_host(&lent, control, mL);
+  struct host host = make_host(&lent, control, mL, pb.n + pb.m);
   void *work;
   SEXP room = PROTECT(take_room(greedy_work(&pb, &folds, &ctl, host.threads), &work));
   const enum status status = greedy_rls(&pb, &folds, &ctl, &host, work, &result);
@@ -344,7 +396,7 @@ static SEXP C_kernel_spectrum(SEXP problem, SEXP control) {
   memcpy(F, REAL(K), (size_t)m * order * sizeof(double));
   memcpy(Q, REAL(R), order * order * sizeof(double));
   struct lent lent;
-  struct host host = make_host(&lent, control, 0);
+  struct host host = make_host(&lent, control, 0, 1);
   double *work = (double *)(void *)R_alloc(kernel_spectrum_work(m, n, q), sizeof(double));
   *int_answer(out, 3, "status", 1) = (int)kernel_spectrum(
       m, n, q, REAL(field(problem, "root_w")), REAL(Z), &host, work, F, Q, values);
@@ -384,7 +436,7 @@ static SEXP C_holdout(SEXP spectrum, SEXP control) {
   double *residual = real_answer(out, 0, "residual", rows * (size_t)(sp.L * c));
   int *done = int_answer(out, 1, "done", (size_t)held.sets);
   struct lent lent;
-  struct host host = make_host(&lent, control, 0);
+  struct host host = make_host(&lent, control, 0, held.sets);
   void *work = R_alloc(holdout_work(&sp, &held, c, form, host.threads), 1);
   *int_answer(out, 2, "status", 1) =
       (int)holdout(&sp, &held, REAL(lambda), c, form, &host, work, residual, done);
@@ -432,12 +484,14 @@ static SEXP C_poss(SEXP terms, SEXP control) {
   const struct gram gram = unpack_gram(terms);
   SEXP random = field(control, "random"), count = field(control, "count");
   SEXP size = field(control, "size"), columns = field(control, "columns");
+  struct lent lent;
+  struct host host = make_host(&lent, control, 0, length(count));
   const struct poss_control ctl = {.lambda = asReal(field(control, "lambda")),
       .most = int_field(control, "most"),
       .isolated = int_field(control, "isolated"),
       .islands = length(count),
       .capacity = int_field(control, "capacity"),
-      .kept = int_field(control, "kept"),
+      .kept = int_field(control, "kept") / host.threads,
       .iterations = asReal(field(control, "iterations"))};
   const size_t places = (size_t)ctl.capacity * (size_t)ctl.islands;
   SEXP out = PROTECT(named_list(7));
@@ -451,8 +505,6 @@ static SEXP C_poss(SEXP terms, SEXP control) {
   memcpy(state.count, INTEGER(count), (size_t)length(count) * sizeof(int));
   memcpy(state.size, INTEGER(size), (size_t)length(size) * sizeof(int));
   memcpy(state.columns, INTEGER(columns), (size_t)length(columns) * sizeof(int));
-  struct lent lent;
-  struct host host = make_host(&lent, control, 0);
   void *work = R_alloc(poss_work(&gram, &ctl, host.threads), 1);
   const enum status status = poss(&gram, &ctl, &host, work, &state);
   *int_answer(out, 6, "status", 1) = (int)outcome(status, &lent);
@@ -473,7 +525,7 @@ static SEXP C_best_subset(SEXP terms, SEXP control) {
       .bound = real_answer(out, 2, "bound", k),
       .nodes = real_answer(out, 3, "nodes", k)};
   struct lent lent;
-  struct host host = make_host(&lent, control, 0);
+  struct host host = make_host(&lent, control, 0, 1);
   void *work = R_alloc(best_work(&gram, &ctl), 1);
   const enum status status = best_subset(&gram, &ctl, &host, work, &result);
   int *ends = int_answer(out, 4, "ends", 2);
@@ -485,7 +537,7 @@ static SEXP C_best_subset(SEXP terms, SEXP control) {
 
 static SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
   const ptrdiff_t m = nrows(x), n = ncols(x), L = ncols(v);
-  const int woken = threads_here(threads);
+  const int woken = threads_here(threads, n);
   SEXP out = PROTECT(named_list(3));
   const struct moments find = {.m = m,
       .n = n,
@@ -551,7 +603,7 @@ static SEXP C_l1_path(SEXP problem, SEXP control) {
       .room = int_field(control, "room"),
       .lambdas = count};
   struct lent lent;
-  struct host host = make_host(&lent, control, 0);
+  struct host host = make_host(&lent, control, 0, pb.n);
   SEXP path = PROTECT(allocVector(VECSXP, count));
   int done = 0;
   while (done < count) {
@@ -595,7 +647,7 @@ static SEXP C_safe_bounds(SEXP problem, SEXP control) {
   SEXP out = PROTECT(named_list(2));
   double *T = real_answer(out, 0, "bounds", (size_t)pb.n);
   struct lent lent;
-  struct host host = make_host(&lent, control, 0);
+  struct host host = make_host(&lent, control, 0, pb.n);
   void *work = safe_room(&pb, loss, &host);
   *int_answer(out, 1, "status", 1) = (int)safe_bounds(&pb, loss, asReal(field(control, "gamma")),
       asReal(field(control, "enough")), NULL, &host, work, T);
@@ -614,7 +666,7 @@ static SEXP C_safe_reach(SEXP problem, SEXP control) {
   double *T = real_answer(out, 0, "bounds", (size_t)pb.n);
   double *reach = real_answer(out, 1, "reach", (size_t)pb.n);
   struct lent lent;
-  struct host host = make_host(&lent, control, 0);
+  struct host host = make_host(&lent, control, 0, pb.n);
   void *work = safe_room(&pb, loss, &host);
   *int_answer(out, 2, "status", 1) = (int)safe_reach(&pb, loss, &bound,
       asReal(field(control, "lambda")), asReal(field(control, "top")), &host, work, T, reach);
@@ -628,7 +680,7 @@ static SEXP C_hinge_gap_bounds(SEXP problem, SEXP control) {
   SEXP out = PROTECT(named_list(2));
   double *T = real_answer(out, 0, "bounds", (size_t)pb.n);
   struct lent lent;
-  struct host host = make_host(&lent, control, 0);
+  struct host host = make_host(&lent, control, 0, pb.n);
   void *work = safe_room(&pb, HINGE, &host);
   *int_answer(out, 1, "status", 1) = (int)hinge_gap_bounds(
       &pb, REAL(field(control, "f")), asReal(field(control, "gap")), NULL, &host, work, T);
@@ -688,7 +740,7 @@ static SEXP C_scdp(SEXP given, SEXP control) {
   const struct scdp_control ctl = unpack_pursuit(control);
   SEXP b = field(given, "b"), columns = field(given, "columns");
   struct lent lent;
-  struct host host = make_host(&lent, control, 0);
+  struct host host = make_host(&lent, control, 0, 1);
   struct source source = {.function = columns, .lent = &lent};
   struct system system = {.D = nrows(b),
       .L = ncols(b),
@@ -763,7 +815,7 @@ static SEXP C_fixed_size(SEXP machine, SEXP control) {
   if (mL == 0)
     result.residual = NULL;
   struct lent lent;
-  struct host host = make_host(&lent, control, 0);
+  struct host host = make_host(&lent, control, 0, fs.m);
   void *work = R_alloc(fixed_size_work(&fs, &ctl, (int)count), 1);
   const enum status status = fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result);
   *int_answer(out, 8, "status", 1) = (int)outcome(status, &lent);
@@ -790,12 +842,13 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_hinge_gap_bounds, 2),
     ENTRY(C_scdp, 2),
     ENTRY(C_fixed_size, 2),
+    ENTRY(C_threads_here, 2),
     ENTRY(C_use_lanes, 1),
     {NULL, NULL, 0},
 };
 
 void attribute_visible R_init_sparsels(DllInfo *dll) {
-  loaded_in = process();
+  loaded_in = is_forked() ? 0 : process();
   lanes = lanes_for(WIDEST);
   R_registerRoutines(dll, NULL, entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);

@@ -24,12 +24,9 @@ int can_skip(const struct folds *folds, const struct greedy_control *control) {
 
 /* ---- room ---- */
 
-/* All columns of a dense x may come into hand; of a sparse one, which C may not fit beside, as many
-   as take two gigabytes. */
+/* How many columns of C are kept: all, or as many as take two gigabytes. */
 static ptrdiff_t count_slots(const struct problem *pb) {
   const ptrdiff_t values = (ptrdiff_t)1 << 28;
-  if (pb->x.p == NULL)
-    return pb->n;
   return smaller(pb->n, larger(LEAST_SLOTS, values / pb->m));
 }
 
