@@ -226,6 +226,7 @@ paired_p <- function(difference) {
 
 #' @export
 print.method_comparison <- function(x, ...) {
+  check_object(x)
   cat(sprintf("%s, models of size %d, %s (%d training, %d test rows)\n",
               counted(nrow(x$table), "method"), x$k,
               counted(length(x$training_rows), "random split"), length(x$training_rows[[1L]]),
@@ -266,6 +267,7 @@ plot_data.method_comparison <- function(x) { # nolint: object_name_linter.
 #' @rdname compare_methods
 #' @export
 plot.method_comparison <- function(x, ...) {
+  check_object(x)
   data <- plot_data(x)
   methods <- nlevels(data$method)
   colours <- curve_style$colour[match(c("inner", "test"), curve_style$curve)]

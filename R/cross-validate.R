@@ -403,6 +403,7 @@ all_predictions <- function(judged, parts, problem, curves) {
 
 #' @export
 print.cv_result <- function(x, ...) {
+  check_object(x)
   cat(
     "outer cross-validation of ", x$method, "\n",
     "data: ", data_words(x$problem), "\n",
@@ -466,6 +467,7 @@ best_place <- function(x, rule) {
 #' @rdname cross_validate
 #' @export
 best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_name_linter.
+  check_object(object)
   check_dots(..., known = "rule")
   check_choice(rule, "rule", c("min", "1se"))
   if (object$key != "size") stop_input("the models of this method have no size")
@@ -487,32 +489,44 @@ on_fit <- function(generic, object, size, ...) {
 #' @rdname cross_validate
 #' @export
 predict.cv_result <- function(object, newdata, size = NULL, ...) {
+  check_object(object)
   if (missing(newdata)) stop_no_newdata()
   on_fit(stats::predict, object, size, newdata = newdata, ...)
 }
 
 #' @rdname cross_validate
 #' @export
-coef.cv_result <- function(object, size = NULL, ...) on_fit(stats::coef, object, size, ...)
+coef.cv_result <- function(object, size = NULL, ...) {
+  check_object(object)
+  on_fit(stats::coef, object, size, ...)
+}
 
 #' @rdname cross_validate
 #' @export
 selected.cv_result <- function(object, size = NULL, # nolint: object_name_linter.
                                index = FALSE, lambda = NULL) {
+  check_object(object)
   on_fit(selected, object, size, index = index, lambda = lambda)
 }
 
 #' @rdname cross_validate
 #' @export
-fitted.cv_result <- function(object, ...) stats::fitted(object$fit, ...)
+fitted.cv_result <- function(object, ...) {
+  check_object(object)
+  stats::fitted(object$fit, ...)
+}
 
 #' @rdname cross_validate
 #' @export
-nobs.cv_result <- function(object, ...) trained_rows(object$problem)
+nobs.cv_result <- function(object, ...) {
+  check_object(object)
+  trained_rows(object$problem)
+}
 
 #' @rdname cross_validate
 #' @export
 summary.cv_result <- function(object, ...) {
+  check_object(object)
   structure(list(result = object), class = "summary.cv_result")
 }
 

@@ -170,6 +170,7 @@ new_cv_variance <- function(done, problem, control, call, interrupted) {
 
 #' @export
 print.cv_variance <- function(x, ...) {
+  check_object(x)
   cat(sprintf("cv_variance: %d-fold error with %s, %s
 ", x$folds,
               counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "repeat")))
@@ -196,6 +197,7 @@ print.cv_variance <- function(x, ...) {
 #' @seealso [cv_variance()]
 #' @export
 plot.cv_variance <- function(x, ...) {
+  check_object(x)
   figures <- c("mean", if (dim(x$errors)[1L] > 1L) "variance")
   old <- graphics::par(mfrow = c(1, length(figures)))
   on.exit(graphics::par(old))

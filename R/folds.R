@@ -46,6 +46,7 @@
 make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats = 1) {
   check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
   if (inherits(x, "rset")) folds <- x
+  if (inherits(x, "sparsels_problem")) check_object(x)
   m <- fold_rows(x)
   repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
   if (!is_drawn(folds, m)) {
@@ -168,12 +169,9 @@ given_folds <- function(folds, m) {
 }
 
 check_folds <- function(folds, m) {
+  check_object(folds)
   if (nrow(folds$ids) != m) {
     stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
-  }
-  counted_from_1 <- function(ids) isTRUE(all(tabulate(ids) > 0L) && all(ids > 0L))
-  if (!is.integer(folds$ids) || !all(apply(folds$ids, 2L, counted_from_1))) {
-    stop_input("`folds$ids` must be integers that count folds from 1, none of them empty")
   }
   folds
 }
@@ -272,6 +270,7 @@ check_folds_left <- function(folds, rows) {
 
 #' @export
 print.sparsels_folds <- function(x, ...) {
+  check_object(x)
   sizes <- range(unlist(apply(x$ids, 2L, tabulate, simplify = FALSE)))
   cat(sprintf("<sparsels folds> %s of %d rows\n", x$label, nrow(x$ids)))
   if (!x$loo) cat("rows per fold: ", paste(unique(sizes), collapse = " to "), "\n", sep = "")

@@ -68,6 +68,7 @@ NULL
 #' @export
 selected.fs_lssvm <- function(object, size = NULL, # nolint: object_name_linter.
                               index = FALSE, lambda = NULL) {
+  check_object(object)
   chosen <- model_of(object, size, lambda)$features
   if (!check_flag(index, "index")) return(basis_names(object$problem, object$basis)[chosen])
   if (is.null(object$basis$rows)) chosen else object$basis$rows[chosen]
@@ -76,6 +77,7 @@ selected.fs_lssvm <- function(object, size = NULL, # nolint: object_name_linter.
 #' @rdname fs_lssvm_fit
 #' @export
 coef.fs_lssvm <- function(object, size = NULL, ...) {
+  check_object(object)
   check_dots(..., known = "size")
   model <- model_of(object, size)
   values <- rbind(model$covariates, model$beta)
@@ -88,6 +90,7 @@ coef.fs_lssvm <- function(object, size = NULL, ...) {
 #' @export
 predict.fs_lssvm <- function(object, newdata, size = NULL, type = c("response", "class", "link"),
                              adjust = NULL, ...) {
+  check_object(object)
   if (missing(newdata)) stop_no_newdata()
   check_dots(..., known = names(formals(predict.fs_lssvm)))
   model <- model_of(object, size)
@@ -101,6 +104,7 @@ predict.fs_lssvm <- function(object, newdata, size = NULL, type = c("response", 
 #' @rdname fs_lssvm_fit
 #' @export
 print.fs_lssvm <- function(x, ...) {
+  check_object(x)
   cat("fs_lssvm: ", prototype_words(x), "\n", sep = "")
   print_data(x$problem)
   cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words(x, "sigma2"), "\n", sep = "")
@@ -173,6 +177,7 @@ fs_size_words <- function(fit) {
 #' @rdname fs_lssvm_fit
 #' @export
 summary.fs_lssvm <- function(object, ...) {
+  check_object(object)
   structure(list(fit = object, path = object$path, coefficients = coef(object)),
             class = "summary.fs_lssvm")
 }
@@ -195,6 +200,7 @@ print.summary.fs_lssvm <- function(x, ...) {
 #' @method tidy fs_lssvm
 #' @export
 tidy.fs_lssvm <- function(x, size = NULL, ...) {
+  check_object(x)
   check_dots(..., known = "size")
   model <- model_of(x, size)
   order <- c(rep(NA_integer_, ncol(x$problem$z)), seq_along(model$features))
@@ -205,6 +211,7 @@ tidy.fs_lssvm <- function(x, size = NULL, ...) {
 #' @method glance fs_lssvm
 #' @export
 glance.fs_lssvm <- function(x, ...) {
+  check_object(x)
   check_dots(..., known = character())
   chosen <- chosen_row(x)
   data.frame(
@@ -257,6 +264,7 @@ glance.fs_lssvm <- function(x, ...) {
 #' plot(fit, what = "boundary", newdata = x, size = 6)
 #' @export
 plot.fs_lssvm <- function(x, what = c("criterion", "boundary"), size = NULL, newdata = NULL, ...) {
+  check_object(x)
   what <- check_choice(what[1L], "what", c("criterion", "boundary"))
   data <- plot_data(x, what, size, newdata)
   if (what == "criterion") draw_sizes(x, data, ...) else draw_boundary(x, data, ...)
@@ -422,6 +430,7 @@ draw_boundary <- function(fit, data, ...) {
 autoplot.fs_lssvm <- function(object, # nolint: object_name_linter.
                               what = c("criterion", "boundary"), size = NULL, newdata = NULL,
                               ...) {
+  check_object(object)
   what <- check_choice(what[1L], "what", c("criterion", "boundary"))
   data <- plot_data(object, what, size, newdata)
   picture <- if (what == "criterion") gg_sizes(object, data) else gg_boundary(object, data)

@@ -111,7 +111,8 @@
 #'
 #' All else, and such steps, take O(mn) time each and, besides `x`, m x n doubles for leave-one-out
 #' and m x n more for each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the
-#' start, and `lambda = "full"` as much for the choice. Ctrl-C during the folds chooses by those
+#' start, and `lambda = "full"` as much for the choice, in one decomposition by LAPACK for whose end
+#' Ctrl-C waits. Ctrl-C during the folds chooses by those
 #' done, if there are two; during the last search it returns the path found so far, with a warning
 #' of class `sparsels_interrupted` and `fit$status == "interrupted"`.
 #'

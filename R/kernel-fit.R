@@ -162,6 +162,7 @@ check_kernel_fit <- function(fit) {
                      "fit$held_out"))
   }
   if (!inherits(fit, "kernel_fit")) refuse("fit", "a fit of rls() or kernel_rls()", fit)
+  check_object(fit)
 }
 
 check_held_rows <- function(problem, rows) {
@@ -278,6 +279,7 @@ basis_names <- function(problem, basis) {
 #' @rdname kernel_fit
 #' @export
 coef.kernel_fit <- function(object, lambda = NULL, ...) {
+  check_object(object)
   model <- lambda_model(object, lambda)
   values <- rbind(model$covariates, model$beta)
   dimnames(values) <- list(c(colnames(object$problem$z), term_names(object)),
@@ -289,6 +291,7 @@ coef.kernel_fit <- function(object, lambda = NULL, ...) {
 #' @export
 predict.kernel_fit <- function(object, newdata, lambda = NULL,
                                type = c("response", "class", "link"), adjust = NULL, ...) {
+  check_object(object)
   if (missing(newdata)) stop_no_newdata()
   check_dots(..., known = names(formals(predict.kernel_fit)))
   model <- lambda_model(object, lambda)
@@ -333,21 +336,29 @@ new_kernel_values <- function(object, newdata) {
 
 #' @rdname kernel_fit
 #' @export
-fitted.kernel_fit <- function(object, ...) rows_of(object$problem, object$fitted)
+fitted.kernel_fit <- function(object, ...) {
+  check_object(object)
+  rows_of(object$problem, object$fitted)
+}
 
 #' @rdname kernel_fit
 #' @export
 residuals.kernel_fit <- function(object, type = c("response", "held_out"), ...) {
+  check_object(object)
   residuals.sparse_fit(object, type)
 }
 
 #' @rdname kernel_fit
 #' @export
-nobs.kernel_fit <- function(object, ...) nrow(object$problem)
+nobs.kernel_fit <- function(object, ...) {
+  check_object(object)
+  nrow(object$problem)
+}
 
 #' @rdname kernel_fit
 #' @export
 print.kernel_fit <- function(x, ...) {
+  check_object(x)
   cat(x$method, ": ", terms_words(x), ", ", counted(nrow(x$path), "value"), " of lambda\n",
       sep = "")
   print_data(x$problem)
@@ -405,6 +416,7 @@ chosen_words <- function(fit, name) {
 #' @rdname kernel_fit
 #' @export
 summary.kernel_fit <- function(object, ...) {
+  check_object(object)
   structure(list(fit = object, path = object$path, weights = coef(object)),
             class = "summary.kernel_fit")
 }

@@ -4,6 +4,7 @@
 #' @export
 best_lambda <- function(object, rule = "min") {
   if (!inherits(object, "l1_path")) refuse("object", "a fit of l1_path()", object)
+  check_object(object)
   check_choice(rule, "rule", c("min", "1se"))
   if (is_training(object)) {
     stop_input("the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")
@@ -24,6 +25,7 @@ one_se_row <- function(fit) {
 
 #' @export
 print.l1_path <- function(x, n = 6L, ...) {
+  check_object(x)
   cat(sprintf("%s: %s\n", x$method, penalised_words(x$loss)))
   print_data(x$problem)
   cat(lambdas_words(x), choice_words(x), sep = "\n")

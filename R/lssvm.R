@@ -44,7 +44,8 @@
 #'   `lambda = 1 / gamma` for another gamma.
 #'
 #' @section Cost: O(m^3) time and nine m x m matrices of doubles for every width, of which the fit
-#'   keeps two: for some thousand rows. For more, see [fs_lssvm()].
+#'   keeps two: for some thousand rows. For more, see [fs_lssvm()]. Ctrl-C waits for the
+#'   decomposition by LAPACK of one width to end, seconds from a thousand rows on.
 #' @section Errors: Of class `sparsels_error_input`: gamma or \eqn{\sigma^2}{sigma^2} that is not
 #'   positive, a response of one class, and what [kernel_rls()] refuses.
 #'

@@ -30,13 +30,9 @@ run_method <- function(method, problem, arguments) {
   withCallingHandlers(
     do.call(method, c(list(quote(problem)), arguments)),
     sparsels_interrupted = function(condition) {
-      if (inherits(condition, "warning")) stop_interrupted()
+      if (inherits(condition, "warning")) raise_interrupt()
     }
   )
-}
-
-stop_interrupted <- function() {
-  stop(errorCondition("interrupted", class = c("sparsels_interrupted", "sparsels_error")))
 }
 
 # An error keeps its class and says where it came from.

@@ -36,7 +36,8 @@
 #'   values.
 #'
 #' @section Cost: O(NMd) for the kernel, O(M^3) for the eigenvalues and O(NMr) for the features; two
-#'   N x M matrices of doubles.
+#'   N x M matrices of doubles. Ctrl-C waits for the decomposition by LAPACK to end, seconds from a
+#'   thousand prototypes on.
 #' @section Errors: Of class `sparsels_error_input`: prototypes that are no rows, repeated row
 #'   numbers, a kernel with several widths, and a kernel matrix that is not positive semidefinite
 #'   (an eigenvalue below -1e-6 times the mean of its diagonal).
@@ -80,6 +81,7 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
 # rows alone as a problem; its response is not used
 points_problem <- function(x) {
   if (inherits(x, "sparsels_problem")) {
+    check_object(x)
     if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows")
     return(x)
   }
@@ -101,6 +103,7 @@ nystrom_map <- function(own, tolerance = 1e-12) {
 #' @rdname nystrom_features
 #' @export
 predict.nystrom_features <- function(object, newdata, ...) {
+  check_object(object)
   check_dots(..., known = "newdata")
   if (missing(newdata)) stop_input("`newdata` must be given: `features` are those of the rows")
   features <- expand(object, newdata, object$map)
@@ -110,6 +113,7 @@ predict.nystrom_features <- function(object, newdata, ...) {
 
 #' @export
 print.nystrom_features <- function(x, ...) {
+  check_object(x)
   cat(sprintf("<nystrom features> %s of %s for %s\n", counted(ncol(x$map), "feature"),
               counted(nrow(x$map), "prototype"), counted(nrow(x$features), "row")))
   cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")

@@ -130,6 +130,7 @@ curve_names <- function(x) {
 #' plot(fit)
 #' @export
 plot.sparse_fit <- function(x, size = NULL, ...) {
+  check_object(x)
   data <- plot_data(x, size)
   styles <- fit_styles(x, data)
   empty_plot(data$size, data, list(main = plot_title(x), ylab = error_label(x, data)), ...)
@@ -185,6 +186,7 @@ mark_colour <- "#D55E00"
 #' @seealso [cross_validate()]
 #' @export
 plot.cv_result <- function(x, ...) {
+  check_object(x)
   data <- plot_data(x)
   data$at <- key_place(x, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
@@ -228,6 +230,7 @@ key_axis <- function(x) {
 #' plot(kernel_rls(x, y, kernel = kernel_gaussian(4), basis = 40))
 #' @export
 plot.kernel_fit <- function(x, ...) {
+  check_object(x)
   data <- plot_data(x)
   marked <- list(at = log2(data$lambda), best = data$best, label = best_label(x))
   draw_errors(x, data, kernel_styles(x), marked, "log2(lambda)", ...)
@@ -290,6 +293,7 @@ best_label <- function(x) sprintf("smallest, lambda = %s", format(x$lambda, digi
 #' plot(fit, what = "coefficients")
 #' @export
 plot.l1_path <- function(x, what = NULL, ...) {
+  check_object(x)
   what <- check_drawn(x, what)
   data <- plot_data(x, what)
   if (what == "criterion") draw_criterion(x, data, ...) else draw_profiles(x, data, ...)
@@ -470,6 +474,7 @@ NULL
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.sparse_fit <- function(object, size = NULL, ...) { # nolint: object_name_linter.
+  check_object(object)
   data <- plot_data(object, size)
   data$at <- data$size
   .data <- ggplot2::.data
@@ -498,6 +503,7 @@ gg_marked <- function(data, marked, place) {
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.l1_path <- function(object, what = NULL, ...) { # nolint: object_name_linter.
+  check_object(object)
   what <- check_drawn(object, what)
   data <- plot_data(object, what)
   picture <- if (what == "criterion") gg_criterion(object, data) else gg_profiles(object, data)
@@ -538,6 +544,7 @@ gg_profiles <- function(fit, data) {
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
+  check_object(object)
   data <- plot_data(object)
   data$at <- key_place(object, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
@@ -563,6 +570,7 @@ autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.kernel_fit <- function(object, ...) { # nolint: object_name_linter.
+  check_object(object)
   data <- plot_data(object)
   marked <- list(at = log2(data$lambda), best = data$best, label = best_label(object))
   gg_errors(object, data, kernel_styles(object), marked, "log2(lambda)")

@@ -110,6 +110,7 @@ largest_set <- function(problem, control) min(2L * control$k - 1L, control$large
 # Where the searches begin: generators (8 x searches), sets of each, iterations done before.
 poss_start <- function(start, problem, control, restarts) {
   if (inherits(start, "poss")) {
+    check_object(start)
     check_same_search(start, problem, control)
     sets <- split(start$archive$columns, factor(start$archive$search, seq_len(ncol(start$random))))
     return(list(random = start$random, sets = unname(sets), done = start$iterations))
@@ -221,9 +222,10 @@ poss_path <- function(problem, control, found) {
 #' @method update poss
 #' @export
 update.poss <- function(object, iterations = NULL, ...) {
+  check_object(object)
   check_dots(..., known = "iterations")
   call <- object$call
-  if (any(startsWith(vapply(as.list(call), deparse1, ""), "`<"))) {
+  if (any(startsWith(vapply(as.list(call), deparse1, "", backtick = FALSE), "<"))) {
     stop_input("the call of the fit does not name its data: use poss(..., start = fit)")
   }
   call$start <- object

@@ -159,6 +159,7 @@ need_package <- function(package) {
 
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
+  check_object(x)
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
   if (length(given)) {
@@ -424,15 +425,15 @@ check_response_size <- function(y, weights, name) {
   rows <- weights > 0
   centred <- y[rows, , drop = FALSE] - rep(y[which(rows)[1L], ], each = sum(rows))
   squares <- colSums(weights[rows] * centred^2)
-  large <- !all(is.finite(squares)) || any(squares > 1 / least_squares) || any(abs(y) > 1e150)
-  if (large || any(squares < least_squares)) {
+  large <- !all(is.finite(squares)) || any(squares > 1 / smallest_square) || any(abs(y) > 1e150)
+  if (large || any(squares < smallest_square)) {
     stop_input(sprintf("`%s` has values too %s to square: give it in other units", name,
                        if (large) "large" else "small"))
   }
 }
 
 # sums of squares below have fewer digits, or none
-least_squares <- 1e-280
+smallest_square <- 1e-280
 
 # The rows a model is trained on. A row of weight 0 is zero in working coordinates: it takes no part
 # and is predicted like new data.
@@ -591,10 +592,10 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
 # Squares of columns have to be numbers with all their digits, and products of two of them numbers;
 # columns brought to unit scale have no such products.
 check_squares <- function(problem, squares, called) {
-  large <- if (problem$standardize) 1 / least_squares else 1 / sqrt(least_squares)
-  bad <- which(!(squares == 0 | squares >= least_squares & squares <= large))
+  large <- if (problem$standardize) 1 / smallest_square else 1 / sqrt(smallest_square)
+  bad <- which(!(squares == 0 | squares >= smallest_square & squares <= large))
   if (length(bad)) {
-    big <- !isTRUE(squares[bad[1L]] < least_squares)
+    big <- !isTRUE(squares[bad[1L]] < smallest_square)
     stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): give it in other units",
                        called, if (big) "large" else "small", problem$names[bad[1L]]))
   }
@@ -722,6 +723,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
 
 #' @export
 `[.sparsels_problem` <- function(x, i, j, ...) {
+  check_object(x)
   if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
   if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows to choose")
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$row_names, "row")
@@ -770,6 +772,7 @@ positions <- function(index, size, names, what) {
 
 #' @export
 print.sparsels_problem <- function(x, ...) {
+  check_object(x)
   cat(sprintf("<sparsels problem> %s x %s%s\n", counted(nrow(x), "row"), counted(ncol(x), "column"),
               if (inherits(x$x, "dgCMatrix")) ", sparse" else ""))
   cat("response: ", response_words(x), "\n", sep = "")
@@ -823,7 +826,7 @@ without_x <- function(problem) {
 
 # new data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that order
 new_data_matrix <- function(problem, newdata, columns) {
-  if (inherits(newdata, "sparsels_problem")) newdata <- newdata$x
+  if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
   if (inherits(newdata, "SummarizedExperiment")) newdata <- experiment_values(newdata)
   newdata <- as_valid(newdata, "newdata")
   if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
@@ -833,6 +836,13 @@ new_data_matrix <- function(problem, newdata, columns) {
   }
   chosen <- newdata[, new_positions(problem, newdata, columns), drop = FALSE]
   as_doubles(as_values(chosen, "newdata"))
+}
+
+# the x of a problem given as new data, which fits have lost
+problem_x <- function(problem) {
+  check_object(problem)
+  if (is.null(problem$x)) stop_newdata("`newdata` is a problem without its x, as fits keep it")
+  problem$x
 }
 
 # by name where both have names, by position otherwise

@@ -27,7 +27,8 @@
 #' @return An object of class `c("rls", "kernel_fit")`, see [kernel_fit].
 #'
 #' @section Cost: O(mn min(m, n)) time; memory about three times a dense x, of which the fit keeps
-#'   m x min(m, n) doubles.
+#'   m x min(m, n) doubles. Ctrl-C waits for the decomposition by LAPACK to end: seconds where
+#'   min(m, n) is more than a thousand.
 #' @section Errors: As for [greedy_rls()].
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for

@@ -114,6 +114,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
 #' @export
 exclude <- function(mask) {
   if (!inherits(mask, "sparsels_mask")) refuse("mask", "a mask of safe_screen()", mask)
+  check_object(mask)
   which(!unname(mask$keep))
 }
 
@@ -206,6 +207,7 @@ check_screen_fit <- function(fit, source, control) {
     stop_argument("`fit` is not used by `rule = \"safe1\"`: use \"safe2\" or \"gap\"")
   }
   if (!inherits(fit, "l1_path")) refuse("fit", "a fit of l1_path()", fit)
+  check_object(fit)
   if (fit$loss != control$loss) {
     stop_argument("`fit` has `loss = \"%s\"`, not \"%s\"", fit$loss, control$loss)
   }
@@ -526,6 +528,7 @@ new_mask <- function(source, control, found) {
 
 #' @export
 print.sparsels_mask <- function(x, ...) {
+  check_object(x)
   cat(sprintf("<safe screening> %s loss, rule \"%s\"\n", x$loss, x$rule))
   cat(sprintf("lambda: %s, %s of lambda_max%s (%s)\n", format(x$lambda, digits = 4),
               format(x$lambda / x$lambda_max, digits = 3),

@@ -121,6 +121,7 @@ select_basis <- function(x, n, method = c("random", "greedy", "k_center", "renyi
 # the rows as a double matrix or dgCMatrix
 basis_values <- function(x) {
   if (inherits(x, "sparsels_problem")) {
+    check_object(x)
     if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows to choose")
     return(as_doubles(x$x))
   }

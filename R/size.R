@@ -147,7 +147,7 @@ search_without <- function(problem, rows, control, search) {
   control$progress <- FALSE
   paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
   if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
-    stop_interrupted()
+    raise_interrupt()
   }
   models <- lapply(paths, function(path) {
     fill_models(user_coefficients(train, path$models), largest)

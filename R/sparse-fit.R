@@ -269,6 +269,7 @@ selected <- function(object, size = NULL, index = FALSE, lambda = NULL) UseMetho
 
 #' @export
 selected.sparse_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  check_object(object)
   features <- model_of(object, size, lambda)$features
   if (check_flag(index, "index")) features else object$problem$names[features]
 }
@@ -280,6 +281,7 @@ best_size <- function(object, rule = "min", ...) UseMethod("best_size")
 #' @rdname sparse_fit
 #' @export
 best_size.sparse_fit <- function(object, rule = "min", by = NULL, ...) {
+  check_object(object)
   check_dots(..., known = "by")
   check_choice(rule, "rule", c("min", "1se"))
   sizes <- size_table(object)
@@ -307,6 +309,7 @@ stop_no_se <- function(fit) {
 #' @rdname sparse_fit
 #' @export
 coef.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_object(object)
   check_dots(..., known = names(formals(coef.sparse_fit)))
   model <- model_of(object, size, lambda)
   drop_output(rbind(model$covariates, model$beta))
@@ -316,6 +319,7 @@ coef.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
 #' @export
 predict.sparse_fit <- function(object, newdata, size = NULL, type = c("response", "class", "link"),
                                adjust = NULL, lambda = NULL, ...) {
+  check_object(object)
   if (missing(newdata)) stop_no_newdata()
   check_dots(..., known = names(formals(predict.sparse_fit)))
   model <- model_of(object, size, lambda)
@@ -380,6 +384,7 @@ model_scores <- function(models, problem, rows = seq_len(nrow(problem))) {
 #' @rdname sparse_fit
 #' @export
 fitted.sparse_fit <- function(object, size = NULL, ...) {
+  check_object(object)
   rows_of(object$problem, as_response(fitted_scores(object, as_size(object, size)), object$loss))
 }
 
@@ -399,6 +404,7 @@ fitted_scores <- function(fit, size) {
 #' @rdname sparse_fit
 #' @export
 residuals.sparse_fit <- function(object, type = c("response", "held_out"), ...) {
+  check_object(object)
   type <- check_choice(type[1L], "type", c("response", "held_out"))
   score <- if (type == "held_out") object$held_out else object$fitted
   rows_of(object$problem, response_of(object) - as_response(score, object$loss))
@@ -412,7 +418,10 @@ rows_of <- function(problem, values) {
 
 #' @rdname sparse_fit
 #' @export
-nobs.sparse_fit <- function(object, ...) nrow(object$problem)
+nobs.sparse_fit <- function(object, ...) {
+  check_object(object)
+  nrow(object$problem)
+}
 
 # Printing ----------------------------------------------------------------------------------------
 
@@ -420,6 +429,7 @@ nobs.sparse_fit <- function(object, ...) nrow(object$problem)
 #' @param n Number of rows of the path to print.
 #' @export
 print.sparse_fit <- function(x, n = 6L, ...) {
+  check_object(x)
   cat(sprintf("%s: %s\n", x$method, fit_title(x)))
   print_data(x$problem)
   cat(lambda_words(x), sep = "\n")
@@ -583,6 +593,7 @@ moved_names <- function(fit, rows) {
 #' @rdname sparse_fit
 #' @export
 summary.sparse_fit <- function(object, ...) {
+  check_object(object)
   structure(list(fit = object, sizes = size_table(object), coefficients = coef(object)),
             class = "summary.sparse_fit")
 }

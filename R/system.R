@@ -294,6 +294,7 @@ system_model <- function(fit, size, lambda) {
 #' @rdname system_fit
 #' @export
 coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_object(object)
   check_dots(..., known = c("size", "lambda"))
   model <- system_model(object, size, lambda)
   w <- matrix(0, object$D, ncol(model$beta), dimnames = list(object$names, colnames(model$beta)))
@@ -305,6 +306,7 @@ coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
 #' @export
 selected.system_fit <- function(object, size = NULL, # nolint: object_name_linter.
                                 index = FALSE, lambda = NULL) {
+  check_object(object)
   components <- system_model(object, size, lambda)$components
   if (check_flag(index, "index")) components else object$names[components]
 }
@@ -312,6 +314,7 @@ selected.system_fit <- function(object, size = NULL, # nolint: object_name_linte
 #' @rdname system_fit
 #' @export
 print.system_fit <- function(x, n = 6L, ...) {
+  check_object(x)
   cat(sprintf("%s: A w = b of order %d%s\n", x$method, x$D, outputs_words(x)))
   model <- model_of(x)
   cat(sprintf("size %d: objective %s, residual %s\n", x$size, format(model$objective, digits = 4),
@@ -360,6 +363,7 @@ plot_data.system_fit <- function(x, ...) { # nolint: object_name_linter.
 #' @rdname system_fit
 #' @export
 plot.system_fit <- function(x, ...) {
+  check_object(x)
   data <- plot_data(x)
   words <- list(main = sprintf("%s: A w = b of order %d", x$method, x$D), xlab = "components",
                 ylab = "w'Aw / 2 - b'w")
@@ -372,6 +376,7 @@ plot.system_fit <- function(x, ...) {
 #' @method tidy system_fit
 #' @export
 tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
+  check_object(x)
   check_dots(..., known = c("size", "lambda"))
   model <- system_model(x, size, lambda)
   outputs <- ncol(model$beta)
@@ -388,6 +393,7 @@ tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
 #' @method glance system_fit
 #' @export
 glance.system_fit <- function(x, ...) {
+  check_object(x)
   check_dots(..., known = character())
   model <- model_of(x)
   data.frame(method = x$method, components = x$D, outputs = ncol(model$beta), size = x$size,

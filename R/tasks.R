@@ -10,7 +10,7 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
   run <- function(i) {
     tryCatch(
       if (random) with_stream(streams[[i]], task(i)) else task(i),
-      interrupt = identity, sparsels_interrupted = identity
+      interrupt = identity
     )
   }
   results <- if (has_parallel_plan()) {

@@ -72,6 +72,7 @@ NULL
 #' @method tidy sparse_fit
 #' @export
 tidy.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
+  check_object(x)
   check_dots(..., known = c("size", "lambda"))
   model <- model_of(x, size, lambda)
   order <- c(rep(NA_integer_, ncol(x$problem$z)), seq_along(model$features))
@@ -94,6 +95,7 @@ tidy_model <- function(problem, model, names, ...) {
 #' @method glance sparse_fit
 #' @export
 glance.sparse_fit <- function(x, ...) {
+  check_object(x)
   check_dots(..., known = character())
   chosen <- chosen_row(x)
   out <- data.frame(
@@ -109,6 +111,7 @@ glance.sparse_fit <- function(x, ...) {
 #' @method augment sparse_fit
 #' @export
 augment.sparse_fit <- function(x, data = NULL, ...) {
+  check_object(x)
   check_dots(..., known = "data")
   problem <- x$problem
   if (is.null(data)) data <- observed(problem)
@@ -133,6 +136,7 @@ augment.sparse_fit <- function(x, data = NULL, ...) {
 #' @method tidy kernel_fit
 #' @export
 tidy.kernel_fit <- function(x, lambda = NULL, ...) {
+  check_object(x)
   check_dots(..., known = "lambda")
   tidy_model(x$problem, lambda_model(x, lambda), term_names(x))
 }
@@ -141,6 +145,7 @@ tidy.kernel_fit <- function(x, lambda = NULL, ...) {
 #' @method glance kernel_fit
 #' @export
 glance.kernel_fit <- function(x, ...) {
+  check_object(x)
   check_dots(..., known = character())
   best <- x$path[x$path$lambda == x$lambda, ]
   data.frame(
@@ -154,6 +159,7 @@ glance.kernel_fit <- function(x, ...) {
 #' @method augment kernel_fit
 #' @export
 augment.kernel_fit <- function(x, data = NULL, ...) {
+  check_object(x)
   check_dots(..., known = "data")
   augment.sparse_fit(x, data)
 }
@@ -176,6 +182,7 @@ observed <- function(problem) {
 #' @method tidy cv_result
 #' @export
 tidy.cv_result <- function(x, ...) {
+  check_object(x)
   check_dots(..., known = character())
   tables <- lapply(names(x$measures), function(measure) {
     one <- x
@@ -191,6 +198,7 @@ tidy.cv_result <- function(x, ...) {
 #' @method glance cv_result
 #' @export
 glance.cv_result <- function(x, ...) {
+  check_object(x)
   check_dots(..., known = character())
   data.frame(
     method = x$method, measure = x$measure, estimate = x$estimate[["mean"]],
@@ -204,6 +212,7 @@ glance.cv_result <- function(x, ...) {
 #' @method augment cv_result
 #' @export
 augment.cv_result <- function(x, data = NULL, ...) {
+  check_object(x)
   check_dots(..., known = "data")
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   judged <- x$fit

@@ -64,7 +64,7 @@
 #' @section Cost: The budget times the cross-validation of one model, see [fs_lssvm()]; for
 #'   `solver = "lssvm"` with m rows O(m^3) for each width and O(m^3 / folds) for each gamma. Squared
 #'   distances are computed once. Ctrl-C keeps the best point so far, with a warning of class
-#'   `sparsels_interrupted`.
+#'   `sparsels_interrupted`, but waits for a decomposition by LAPACK to end.
 #'
 #' @section Errors: Of class `sparsels_error_input`: kernel and gamma both given, rows of `x` that
 #'   are all equal, and what [fs_lssvm()] and [as_problem()] refuse.
@@ -284,6 +284,7 @@ given_again <- function(basis) if (is.null(basis$rows)) basis$points else basis$
 
 #' @export
 print.lssvm_tuning <- function(x, ...) {
+  check_object(x)
   cat(sprintf("tune_lssvm: %s by %s, %s tried\n", x$solver, x$method,
               counted(nrow(x$table), "point")))
   print_data(x$problem)
@@ -322,6 +323,7 @@ plot_data.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
 #' plot(tune_lssvm(x, x[, 1] * x[, 2], solver = "lssvm", folds = "loo", budget = 20))
 #' @export
 plot.lssvm_tuning <- function(x, ...) {
+  check_object(x)
   data <- plot_data(x)
   both <- length(x$box$lower) == 2L
   across <- if (both) "gamma" else names(x$box$lower)

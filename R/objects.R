@@ -1,0 +1,352 @@
+# The objects of the package, field by field. Objects are plain lists that users may edit and files
+# may damage; check_object() looks at one where it is taken in, once, so that neither R nor C finds
+# a field of another type, length or range than it counts on.
+
+# Stops unless each field of x is as the table says for the first class of x that is in it.
+check_object <- function(x) {
+  kind <- intersect(class(x), names(object_fields))[1L]
+  bad <- first_bad_field(x, object_fields[[kind]], object_sizes[[kind]])
+  if (length(bad)) {
+    stop_input(sprintf("the field `%s` of an object of class '%s' is not as it was made: %s", bad,
+                       kind, "was the object edited? Make it again"), "sparsels_error_object")
+  }
+  invisible(x)
+}
+
+# `sizes`: numbers of rows and so on, made of the fields, that the conditions of others use
+first_bad_field <- function(x, fields, sizes = NULL) {
+  if (!is.list(x) || is.null(names(x))) return("names")
+  values <- list2env(as.list(unclass(x)[names(x) != ""]), parent = topenv())
+  holds <- function(condition) {
+    isTRUE(tryCatch(eval(condition, values), error = function(e) FALSE))
+  }
+  # a field that is not there is not taken from elsewhere
+  for (name in setdiff(names(fields), names(x))) assign(name, NULL, values)
+  for (size in names(sizes)) {
+    assign(size, tryCatch(eval(sizes[[size]], values), error = function(e) NA), values)
+  }
+  for (name in names(fields)) if (!holds(fields[[name]])) return(name)
+  character()
+}
+
+# Conditions --------------------------------------------------------------------------------------
+
+is_flag <- function(x) isTRUE(x) || isFALSE(x)
+
+is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
+
+# numbers, missing ones only where `gaps` allows
+has_numbers <- function(x, length = NULL, gaps = FALSE) {
+  is.numeric(x) && !is.object(x) && (is.null(length) || length(x) == length) &&
+    (gaps || all(is.finite(x)))
+}
+
+has_matrix <- function(x, rows, columns, gaps = FALSE) {
+  is.double(x) && identical(dim(x), as.integer(c(rows, columns))) && has_numbers(x, gaps = gaps)
+}
+
+has_whole <- function(x, lower = 1L, upper = Inf) {
+  has_numbers(x) && all(x >= lower & x <= upper & x == round(x))
+}
+
+has_words <- function(x, length = NULL) {
+  is.character(x) && !anyNA(x) && (is.null(length) || length(x) == length)
+}
+
+# a data frame with these columns, numbers all of them
+has_table <- function(x, columns, rows = NULL) {
+  is.data.frame(x) && all(columns %in% names(x)) && all(lengths(x) == nrow(x)) &&
+    (is.null(rows) || nrow(x) == rows) &&
+    all(vapply(unclass(x)[columns], has_numbers, NA, gaps = TRUE))
+}
+
+has_fields <- function(x, names) is.list(x) && all(names %in% names(x))
+
+is_good <- function(x, class) {
+  inherits(x, class) && !length(first_bad_field(x, object_fields[[class]], object_sizes[[class]]))
+}
+
+is_none_or <- function(x, condition) is.null(x) || condition
+
+# Models of terms 1 to n: numbers of terms, weights (a column per response) and those of the
+# covariates. With `by_size` element s + 1 has s terms.
+are_models <- function(models, n, L, q, steps, by_size = TRUE) {
+  fine <- function(model, size) {
+    is.null(model) || has_whole(model$features, 1L, n) && !anyDuplicated(model$features) &&
+      (!by_size || length(model$features) == size) &&
+      has_matrix(model$beta, length(model$features), L) && has_matrix(model$covariates, q, L) &&
+      has_whole(model$step, 0L, steps - 1L) && length(model$step) == 1L
+  }
+  is.list(models) && length(models) > 0L && all(mapply(fine, models, seq_along(models) - 1L))
+}
+
+has_model <- function(models, size) {
+  has_whole(size, 0L, length(models) - 1L) && length(size) == 1L && !is.null(models[[size + 1L]])
+}
+
+has_criterion <- function(x, label = TRUE) {
+  has_fields(x, c("name", "higher", "words")) && is_string(x$name) && is_string(x$words) &&
+    is_flag(x$higher) && (!label || is_string(x$label))
+}
+
+has_kept_problem <- function(problem) is_good(problem, "sparsels_problem") && is.null(problem$x)
+
+# The table ---------------------------------------------------------------------------------------
+
+problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(problem$names),
+                       q = ncol(problem$z), classes = problem$task != "regression")
+
+object_sizes <- list(
+  sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
+  sparsels_folds = alist(m = nrow(ids)),
+  l1_path = problem_sizes, sparse_fit = problem_sizes, poss = problem_sizes, kernel_fit = problem_sizes,
+  fs_lssvm = problem_sizes, cv_result = problem_sizes
+)
+
+# what fits of columns share
+fit_fields <- alist(
+  problem = has_kept_problem(problem),
+  method = is_string(method),
+  coefficients = are_models(coefficients, n, L, q, nrow(path)),
+  size = has_model(coefficients, size),
+  held_out = has_matrix(held_out, m, L, gaps = TRUE),
+  fitted = has_matrix(fitted, m, L),
+  lambda = has_numbers(lambda, 1L) && lambda >= 0,
+  lambda_rule = is_none_or(lambda_rule, is_string(lambda_rule)),
+  lambda_table = has_table(lambda_table, c("lambda", "size")),
+  size_by = is_string(size_by) || has_whole(size_by, 0L),
+  criterion = has_criterion(criterion),
+  cv_criterion = has_criterion(cv_criterion, label = FALSE),
+  folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
+  alternatives = is_none_or(alternatives, has_table(alternatives, c("step", "rank", "feature"))),
+  work = is_none_or(work, has_fields(work, c("candidates", "evaluated", "reads", "dense_from"))),
+  status = is_string(status) && status %in% c(statuses, "node_limit"),
+  control = is.list(control) && is_none_or(control$search, is_string(control$search)) &&
+    is_none_or(control$patience, has_whole(control$patience, 0L)),
+  call = is.call(call)
+)
+
+chosen_fields <- alist(
+  size_folds = is_none_or(size_folds, is_good(size_folds, "sparsels_folds")),
+  best = is.null(size_folds) || has_whole(best, 0L) && length(best) == 1L,
+  estimate = is_none_or(estimate, has_numbers(estimate, 2L, gaps = TRUE) &&
+                          setequal(names(estimate), c("mean", "se"))),
+  estimate_error = is_none_or(estimate_error, has_numbers(estimate_error, 2L, gaps = TRUE) &&
+                                setequal(names(estimate_error), c("mean", "se"))),
+  fitted_sizes = is_none_or(fitted_sizes, has_numbers(fitted_sizes, gaps = TRUE) &&
+                              all(dim(fitted_sizes) == c(m, L, length(coefficients))))
+)
+
+path_columns <- c("step", "feature", "size", "criterion", "se", "squared")
+
+has_path <- function(path, columns, words = c("action", "name")) {
+  has_table(path, columns) && nrow(path) > 0L && all(vapply(unclass(path)[words], is.character, NA))
+}
+
+object_fields <- list(
+  sparsels_problem = alist(
+    weights = has_numbers(weights) && is.double(weights) && all(weights >= 0) && any(weights > 0),
+    names = has_words(names) && n > 0L && !anyDuplicated(names),
+    y = has_matrix(y, m, L) && L > 0L,
+    task = is_string(task) && task %in% c("regression", "binary", "multiclass"),
+    levels = switch(task, regression = is.null(levels), binary = has_words(levels, 2L),
+                    multiclass = has_words(levels, L)),
+    response = is_string(response),
+    intercept = is_flag(intercept),
+    standardize = is_flag(standardize),
+    z = has_matrix(z, m, ncol(z)) && (ncol(z) == 0L || has_words(colnames(z), ncol(z))) &&
+      intercept == ("(Intercept)" %in% colnames(z)),
+    named = is_flag(named),
+    row_names = is_none_or(row_names, has_words(row_names, m)),
+    x = is_none_or(x, is_values(x, m, n)),
+    centre = has_numbers(centre, n) && is.double(centre),
+    squares = has_numbers(squares, n) && is.double(squares),
+    left = has_numbers(left, n) && is.double(left),
+    products = if (is.null(x)) is.null(products) else has_matrix(products, n, L),
+    scale = has_numbers(scale, n) && is.double(scale) && all(scale > 0),
+    usable = is.logical(usable) && length(usable) == n && !anyNA(usable),
+    design = is_none_or(design, is.list(design)),
+    adjust_design = is_none_or(adjust_design, is.list(adjust_design))
+  ),
+  sparsels_folds = alist(
+    ids = is.integer(ids) && is.matrix(ids) && ncol(ids) > 0L && m > 0L && has_whole(ids) &&
+      all(apply(ids, 2L, function(id) all(tabulate(id) > 0L))),
+    loo = is_flag(loo) && loo == (ncol(ids) == 1L && max(ids) == m),
+    label = is_string(label),
+    groups = is_none_or(groups, has_whole(groups) && length(groups) == m)
+  ),
+  l1_path = c(alist(
+    path = has_path(path, c("step", "size", "lambda", "criterion", "se", "squared")),
+    loss = is_string(loss) && loss %in% losses,
+    solutions = is.list(solutions) && length(solutions) == nrow(path) &&
+      all(vapply(solutions, is_solution, NA, n, q)),
+    lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L),
+    folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m)
+  ), fit_fields),
+  sparse_fit = c(alist(path = has_path(path, c(path_columns, if (classes) "error"))),
+                 fit_fields, chosen_fields),
+  poss = c(alist(path = has_path(path, c(path_columns, if (classes) "error"))),
+           fit_fields, chosen_fields, alist(
+    archive = has_table(archive, c("search", "size", "criterion")) && is.list(archive$columns),
+    iterations = has_numbers(iterations, 1L) && iterations >= 0,
+    random = is.integer(random) && is.matrix(random) && nrow(random) == 8L && !anyNA(random)
+  )),
+  fs_lssvm = alist(
+    problem = has_kept_problem(problem),
+    path = has_path(path, c("step", "prototype", "size", "prototypes", "criterion", "se",
+                            "training", if (classes) "error")),
+    coefficients = are_models(coefficients, basis_size(basis), L, q, nrow(path), by_size = FALSE),
+    size = has_model(coefficients, size),
+    gamma = has_numbers(gamma, 1L) && gamma > 0,
+    lambda = has_numbers(lambda, 1L) && lambda > 0,
+    kernel = is_good(kernel, "sparsels_kernel"),
+    basis = is_basis(basis, kernel, m, n) && has_whole(basis$available),
+    criterion = has_fields(criterion, c("name", "label")) && is_string(criterion$label),
+    held_out = is_none_or(held_out, has_matrix(held_out, m, L, gaps = TRUE)),
+    fitted = has_matrix(fitted, m, L),
+    folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m),
+    tuning = is_none_or(tuning, is_good(tuning, "lssvm_tuning")),
+    control = is_string(control$solver) && is_string(control$intercept) &&
+      has_numbers(control$size_rule, 1L) && has_numbers(control$change, 1L),
+    method = is_string(method), status = is_string(status) && status %in% statuses,
+    call = is.call(call)
+  ),
+  kernel_fit = alist(
+    problem = has_kept_problem(problem),
+    path = has_table(path, c("lambda", "criterion", "se", "training", if (classes) "error")) &&
+      nrow(path) > 0L && all(path$lambda > 0),
+    lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
+    kernel = is_none_or(kernel, is_good(kernel, "sparsels_kernel")),
+    basis = is_none_or(basis, is_basis(basis, kernel, m, n)),
+    features = if (is.null(kernel)) has_whole(features, 1L, n) else is.null(features),
+    coefficients = is.list(coefficients) && length(coefficients) == nrow(path) &&
+      all(vapply(coefficients, function(model) {
+        terms <- if (is.null(kernel)) length(features) else basis_size(basis)
+        has_matrix(model$beta, terms, L) && has_matrix(model$covariates, q, L)
+      }, NA)),
+    held_out = has_matrix(held_out, m, L), fitted = has_matrix(fitted, m, L),
+    spectrum = is_spectrum(spectrum, m, L),
+    folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
+    kernel_table = is_none_or(kernel_table, has_table(kernel_table, c("gamma", "lambda"))),
+    shift = is_none_or(shift, has_numbers(shift$value, 1L) && is_string(shift$where)),
+    threads = has_whole(threads) && length(threads) == 1L,
+    method = is_string(method), status = is_string(status) && status %in% statuses,
+    call = is.call(call)
+  ),
+  sparsels_kernel = alist(
+    name = is_string(name), parameters = is.list(parameters),
+    normalize = is_flag(normalize), shift = is_flag(shift),
+    values = is_none_or(values, is.function(values)),
+    diagonal = is_none_or(diagonal, is.function(diagonal)),
+    column = is_none_or(column, is.function(column))
+  ),
+  nystrom_features = alist(
+    problem = has_kept_problem(problem), kernel = is_good(kernel, "sparsels_kernel"),
+    basis = is_basis(basis, kernel, nrow(problem$y), length(problem$names)),
+    values = has_numbers(values) && all(values > 0),
+    map = has_matrix(map, basis_size(basis), length(values)),
+    features = has_matrix(features, nrow(problem$y), length(values)),
+    tolerance = has_numbers(tolerance, 1L)
+  ),
+  sparsels_mask = alist(
+    keep = is.logical(keep) && !anyNA(keep),
+    rho = has_numbers(rho, length(keep), gaps = TRUE),
+    bounds = has_numbers(bounds, length(keep), gaps = TRUE),
+    usable = is.logical(usable) && length(usable) == length(keep) && !anyNA(usable),
+    lambda = has_numbers(lambda, 1L), lambda_max = has_numbers(lambda_max, 1L),
+    lambda0 = is_none_or(lambda0, has_numbers(lambda0, 1L)),
+    exact = is_flag(exact), loss = is_string(loss), rule = is_string(rule)
+  ),
+  system_fit = alist(
+    D = has_whole(D) && length(D) == 1L, names = has_words(names, D), method = is_string(method),
+    path = has_path(path, c("step", "component", "size", "objective", "residual")),
+    coefficients = is.list(coefficients) && all(vapply(coefficients, is_system_model, NA, D)),
+    size = has_model(coefficients, size),
+    knots = is_none_or(knots, is.list(knots) && length(knots) == nrow(path)),
+    control = is.list(control), status = is_string(status) && status %in% statuses,
+    call = is.call(call)
+  ),
+  cv_result = alist(
+    problem = has_kept_problem(problem),
+    method = is_string(method), key = is_string(key), measure = is_string(measure),
+    outer = is_string(outer), words = is_string(words), higher = is_flag(higher),
+    inner = is_none_or(inner, is_string(inner)),
+    curves = has_table(curves, c(key, "test", "test_se")) && nrow(curves) > 0L,
+    folds = has_table(folds, c("repetition", "fold", "rows", "test")),
+    chosen = is.list(chosen) && length(chosen) == nrow(folds),
+    frequency = has_table(frequency, c("feature", "count", "share")),
+    estimate = has_numbers(estimate, 2L, gaps = TRUE) && setequal(names(estimate), c("mean", "se")),
+    estimates = has_table(estimates, c("mean", "se")) && is.character(estimates$measure),
+    measures = is.list(measures) && measure %in% names(measures) &&
+      all(vapply(measures, has_table, NA, c("test", "test_se"))),
+    held_out = has_matrix(held_out, m, L, gaps = TRUE),
+    status = is_string(status) && status %in% statuses, call = is.call(call)
+  ),
+  method_comparison = alist(
+    problem = has_kept_problem(problem),
+    table = has_table(table, c("training", "training_sd", "test", "test_sd")) &&
+      is.character(table$method),
+    r_squared = has_numbers(r_squared, gaps = TRUE) && length(dim(r_squared)) == 3L &&
+      dim(r_squared)[2L] == nrow(table) && dim(r_squared)[3L] == 2L,
+    chosen = is.list(chosen), training_rows = is.list(training_rows) &&
+      length(training_rows) == dim(r_squared)[1L] && all(vapply(training_rows, has_whole, NA)),
+    k = has_whole(k) && length(k) == 1L, status = is_string(status) && status %in% statuses,
+    call = is.call(call)
+  ),
+  cv_variance = alist(
+    problem = has_kept_problem(problem),
+    table = has_table(table, c("approach", "lambda", "mean", "variance")) && nrow(table) > 0L &&
+      all(table$approach %in% 1:3),
+    errors = has_numbers(errors, gaps = TRUE) && length(dim(errors)) == 3L,
+    n = has_whole(n) && length(n) == 1L, folds = has_whole(folds) && length(folds) == 1L,
+    status = is_string(status) && status %in% statuses, call = is.call(call)
+  ),
+  lssvm_tuning = alist(
+    problem = has_kept_problem(problem),
+    gamma = has_numbers(gamma, 1L) && gamma > 0,
+    sigma2 = is_none_or(sigma2, has_numbers(sigma2, 1L)),
+    kernel = is_good(kernel, "sparsels_kernel"), value = has_numbers(value, 1L),
+    table = has_table(table, "value") && nrow(table) > 0L && is.character(table$stage),
+    method = is_string(method), solver = is_string(solver),
+    folds = is_good(folds, "sparsels_folds"),
+    box = has_fields(box, c("lower", "upper")) && has_numbers(box$lower) &&
+      has_numbers(box$upper, length(box$lower)) && has_words(names(box$lower)),
+    status = is_string(status) && status %in% statuses, call = is.call(call)
+  )
+)
+
+# Parts -------------------------------------------------------------------------------------------
+
+# x of a problem, m x n
+is_values <- function(x, m, n) {
+  plain <- is.matrix(x) && (is.numeric(x) || is.logical(x)) && !is.object(x)
+  (plain || inherits(x, "dgCMatrix") && isTRUE(methods::validObject(x, test = TRUE))) &&
+    identical(dim(x), as.integer(c(m, n)))
+}
+
+is_solution <- function(solution, n, q) {
+  has_whole(solution$features, 1L, n) && has_numbers(solution$beta, length(solution$features)) &&
+    has_numbers(solution$u, q)
+}
+
+is_system_model <- function(model, D) {
+  is.null(model) || has_whole(model$components, 1L, D) && is.matrix(model$beta) &&
+    has_numbers(model$beta) && nrow(model$beta) == length(model$components) &&
+    has_numbers(model$objective, 1L) && has_numbers(model$residual, 1L)
+}
+
+is_basis <- function(basis, kernel, m, n) {
+  is_none_or(basis$rows, has_whole(basis$rows, 1L, m)) && is_flag(basis$all) &&
+    (is_precomputed(kernel) && !is.null(basis$rows) ||
+       is_values(basis$points, basis_size(basis), n))
+}
+
+is_spectrum <- function(spectrum, m, L) {
+  r <- length(spectrum$values)
+  is.list(spectrum) && has_matrix(spectrum$phi, m, r) && has_numbers(spectrum$values) &&
+    is.double(spectrum$values) && has_matrix(spectrum$t, r, L) && has_matrix(spectrum$y, m, L) &&
+    has_matrix(spectrum$z_basis, m, ncol(spectrum$z_basis)) && is_flag(spectrum$complete) &&
+    is.double(spectrum$root_w) && has_numbers(spectrum$root_w, m) && all(spectrum$root_w > 0) &&
+    has_matrix(spectrum$back, nrow(spectrum$back), r) && is.integer(spectrum$basis) &&
+    length(spectrum$basis) == m && has_whole(spectrum$basis, 0L, nrow(spectrum$back))
+}

@@ -1,0 +1,233 @@
+# Input that used to end R, to exhaust memory, or to change a result without a word.
+
+sparse_x <- function(rows = 20, columns = 6) {
+  set.seed(51)
+  Matrix::rsparsematrix(rows, columns, 0.5)
+}
+
+damaged_sparse <- function(x) {
+  first <- x@i[x@p[2L] + 1:2]
+  swapped <- function(i) replace(i, x@p[2L] + 1:2, rev(first))
+  slot_changed <- function(name, value) {
+    attr(x, name) <- value
+    x
+  }
+  list(
+    `short x` = slot_changed("x", x@x[1:3]), `short i` = slot_changed("i", x@i[1:3]),
+    `short p` = slot_changed("p", x@p[1:3]), `falling p` = slot_changed("p", rev(x@p)),
+    `row out of range` = slot_changed("i", replace(x@i, 2L, 999999999L)),
+    `negative row` = slot_changed("i", replace(x@i, 2L, -1L)),
+    `row twice` = slot_changed("i", replace(x@i, x@p[2L] + 2L, first[1L])),
+    `rows out of order` = slot_changed("i", swapped(x@i)),
+    `doubles for rows` = slot_changed("i", as.double(x@i)), `no rows` = slot_changed("i", NULL),
+    `long x` = slot_changed("x", c(x@x, 1)), `wrong size` = slot_changed("Dim", c(3L, 3L))
+  )
+}
+
+test_that("a sparse matrix that contradicts itself is refused wherever one is taken", {
+  x <- sparse_x()
+  y <- x[, 1] + seq_len(20)
+  A <- crossprod(matrix(rnorm(400), 20)) + diag(20)
+  plain <- as.matrix(x)
+  kernel <- kernel_linear()
+  fit <- greedy_rls(plain, y)
+  expansion <- kernel_rls(plain, y, kernel = kernel, lambda = 1)
+  given <- rls(x, y, lambda = 1)
+  doors <- list(
+    as_problem = function(x) as_problem(x, y), greedy_rls = function(x) greedy_rls(x, y),
+    l1_path = function(x) l1_path(x, y), select_basis = function(x) select_basis(x, 3),
+    kernel_rls = function(x) kernel_rls(x, y, kernel = kernel),
+    basis = function(x) kernel_rls(plain, y, kernel = kernel, basis = x),
+    predict = function(x) predict(fit, x), `kernel predict` = function(x) predict(expansion, x),
+    `rls predict` = function(x) predict(given, x), scdp = function(x) scdp(x, y),
+    nystrom_features = function(x) nystrom_features(x, 3, kernel = kernel),
+    safe_screen = function(x) safe_screen(x, y, lambda = 1),
+    make = function(x) cross_validate(x, y, greedy_rls)
+  )
+  for (damage in names(damaged_sparse(x))) {
+    bad <- damaged_sparse(x)[[damage]]
+    for (door in names(doors)) {
+      expect_error(doors[[door]](bad), class = "sparsels_error_input", info = paste(damage, door))
+    }
+  }
+  for (bad in damaged_sparse(sparse_x(20, 2)[, 2:1])[c("short x", "row out of range")]) {
+    expect_error(matching_pursuit(A, bad), "`b` is not a valid dgCMatrix",
+                 class = "sparsels_error_input")
+    expect_error(lars_path(A, bad), class = "sparsels_error_input")
+  }
+  triplets <- methods::as(x, "TsparseMatrix")
+  attr(triplets, "i") <- replace(triplets@i, 1L, 999999999L)
+  expect_error(as_problem(triplets, y), "not a valid dgTMatrix", class = "sparsels_error_input")
+})
+
+test_that("a problem whose sparse x was edited is refused", {
+  x <- sparse_x()
+  pb <- as_problem(x, seq_len(20))
+  attr(pb$x, "i") <- replace(pb$x@i, 1L, 999999999L)
+  expect_error(greedy_rls(pb), "`x`", class = "sparsels_error_object")
+  expect_error(select_basis(pb, 3), class = "sparsels_error_object")
+})
+
+test_that("numbers of repetitions have bounds that the message gives", {
+  set.seed(52)
+  x <- matrix(rnorm(60), 20)
+  y <- x[, 1] + rnorm(20)
+  expect_error(make_folds(20, 5, repeats = 1e9), "`repeats` must be .* between 1 and 10000",
+               class = "sparsels_error_argument")
+  expect_error(make_folds(1e6, 5, repeats = 101), "100 \\(a hundred million fold ids\\)",
+               class = "sparsels_error_argument")
+  expect_error(l1_path(x, y, nlambda = 1e9), "`nlambda` must be .* 10000",
+               class = "sparsels_error_argument")
+  expect_error(greedy_rls(x, y, keep = 1e9), "`keep` must be .* 3 \\(the number of columns\\)",
+               class = "sparsels_error_argument")
+  expect_error(poss(x, y, k = 2, restarts = 1e9), "`restarts` must be .* 10000",
+               class = "sparsels_error_argument")
+  expect_error(compare_methods(x, y, k = 2, splits = 1e9), "`splits` must be .* 10000",
+               class = "sparsels_error_argument")
+  expect_error(cv_variance(x, y, n = 3, kernel = kernel_linear(), repeats = 1e9), "10000",
+               class = "sparsels_error_argument")
+  wide <- matrix(rnorm(4000), 20)
+  expect_error(poss(wide, y, k = 9, isolation = "first", restarts = 9999), "a gigabyte of sets",
+               class = "sparsels_error_argument")
+})
+
+test_that("a search that finds no memory raises a classed error", {
+  expect_error(stop_memory(3e9), "cannot allocate 3.0 GB", class = "sparsels_error_memory")
+})
+
+test_that("values that cannot be squared are refused, in the response as in x", {
+  set.seed(53)
+  x <- matrix(rnorm(60), 20)
+  y <- x[, 1] + rnorm(20)
+  kernel <- kernel_gaussian(1)
+  methods <- list(
+    greedy_rls, forward_regression, omp, foba, rfe, best_subset, l1_path, rls, as_problem,
+    function(x, y) poss(x, y, k = 2), function(x, y) kernel_rls(x, y, kernel = kernel),
+    function(x, y) lssvm(x, y, kernel = kernel, gamma = 1),
+    function(x, y) fs_lssvm(x, y, kernel = kernel, gamma = 1, k = 2),
+    function(x, y) cv_variance(x, y, n = 3, kernel = kernel, repeats = 2),
+    function(x, y) safe_screen(x, y, lambda = 1)
+  )
+  for (method in methods) {
+    expect_error(method(x, 1e160 * y), "`.*` has values too large to square",
+                 class = "sparsels_error_input")
+    expect_error(method(x, 1e-160 * y), "`.*` has values too small to square",
+                 class = "sparsels_error_input")
+    expect_error(method(1e160 * x, y), "`x.*` has values too large to square",
+                 class = "sparsels_error_input")
+    expect_error(method(1e-155 * x, y), "`x.*` has values too small to square",
+                 class = "sparsels_error_input")
+  }
+  expect_error(as_problem(1e80 * x, y, standardize = FALSE), "too large to square",
+               class = "sparsels_error_input")
+  expect_error(as_problem(x, y, weights = rep(c(1, 1e200), 10)), "weight 2 is 1e\\+200",
+               class = "sparsels_error_input")
+})
+
+# within the bounds nothing is lost: the units do not matter
+test_that("figures are the same in very large and very small units", {
+  set.seed(54)
+  x <- matrix(rnorm(300), 30)
+  y <- x[, 1] + rnorm(30)
+  fits <- list(
+    function(x, y, lambda, ...) bare_rls(x, y, lambda = lambda, ...),
+    function(x, y, lambda, ...) bare_rls(x, y, lambda = lambda, k = 5, search = "floating", ...),
+    function(x, y, lambda, ...) omp(x, y, lambda = lambda, k = 3, size = "criterion", ...),
+    function(x, y, lambda, ...) best_subset(x, y, lambda = lambda, k = 3, ...)
+  )
+  for (fit in fits) {
+    figures <- function(...) fit(...)$path$squared
+    usual <- figures(x, y, 1)
+    for (unit in 10^c(-130, -60, 60, 130)) {
+      expect_equal(figures(x, unit * y, 1) / unit / unit, usual, tolerance = 1e-10)
+      expect_equal(figures(unit * x, y, 1), usual, tolerance = 1e-10)
+      expect_equal(figures(x, y, 1e-60, weights = rep(1e-60, 30)), usual, tolerance = 1e-10)
+    }
+    plain <- figures(x, y, 1, standardize = FALSE)
+    for (unit in 10^c(-130, -60, 60)) {
+      expect_equal(figures(unit * x, y, unit^2, standardize = FALSE), plain, tolerance = 1e-10)
+    }
+  }
+})
+
+test_that("a problem as new data has the covariates of the fit, by name", {
+  set.seed(55)
+  x <- matrix(rnorm(90), 30)
+  age <- rnorm(30)
+  sex <- rep(0:1, 15)
+  y <- x[, 1] + age + rnorm(30) / 5
+  fit <- greedy_rls(x, y, adjust = data.frame(age))
+  predicted <- predict(fit, x, adjust = data.frame(age))
+  expect_equal(predict(fit, as_problem(x, y, adjust = data.frame(sex, age))), predicted)
+  expect_error(predict(fit, as_problem(x, y, adjust = data.frame(sex))),
+               "not adjusted for 'age', as the fit is", class = "sparsels_error_newdata")
+  expect_error(predict(fit, as_problem(x, y)), "'age'", class = "sparsels_error_newdata")
+  expect_equal(predict(fit, as_problem(x, y, adjust = data.frame(age), intercept = FALSE)),
+               predicted)
+})
+
+test_that("no fit holds the data, also when do.call() puts them into the call", {
+  set.seed(56)
+  x <- matrix(rnorm(40000), 40)
+  y <- x[, 1] + rnorm(40)
+  kernel <- kernel_gaussian(1e-3)
+  fits <- list(
+    do.call(greedy_rls, list(x, y, k = 2, folds = make_folds(40, 5))),
+    do.call("greedy_rls", list(data.frame(x), y, k = 2)),
+    do.call(l1_path, list(x, y, nlambda = 3)), do.call(l1_size, list(x, y, size = 2)),
+    do.call(rls, list(x, y, lambda = c(1, 2))),
+    do.call(kernel_rls, list(x, y, kernel = kernel, basis = 3, lambda = 1)),
+    do.call(fs_lssvm, list(x, y, kernel = kernel, gamma = 1, k = 2)),
+    do.call(cross_validate, list(x, y, greedy_rls, k = 2, outer = 2)),
+    do.call(compare_methods, list(x, y, methods = list(omp = omp), k = 2, splits = 2)),
+    do.call(scdp, list(crossprod(x[, 1:20]) + diag(20), y[1:20], k = 2))
+  )
+  for (fit in fits) {
+    expect_lt(as.numeric(object.size(fit$call)), 8000)
+    expect_false(any(grepl("list\\(|structure\\(", deparse(fit$call))))
+  }
+  expect_identical(fits[[1L]]$call, quote(greedy_rls(
+    x = `<numeric matrix (40 x 1000)>`, y = `<numeric vector of length 40>`, k = 2,
+    folds = `<object of class 'sparsels_folds'>`
+  )))
+  expect_identical(fits[[5L]]$call$lambda, c(1, 2))
+  plain <- x[, 1:8]
+  found <- do.call(poss, list(plain, y, k = 2, iterations = 20))
+  expect_error(update(found), "does not name its data", class = "sparsels_error_input")
+})
+
+test_that("a method may be the value of any call", {
+  set.seed(57)
+  x <- matrix(rnorm(90), 30)
+  y <- x[, 1] + rnorm(30)
+  usual <- cross_validate(x, y, greedy_rls, k = 2, outer = rep(1:3, 10))
+  for (judged in list(
+    cross_validate(x, y, base::identity(greedy_rls), k = 2, outer = rep(1:3, 10)),
+    cross_validate(as_problem(x, y), base::identity(greedy_rls), k = 2, outer = rep(1:3, 10)),
+    cross_validate(x, y, (function() greedy_rls)(), k = 2, outer = rep(1:3, 10))
+  )) {
+    expect_identical(judged$method, "a function")
+    expect_equal(judged$curves$test, usual$curves$test)
+  }
+  expect_identical(method_name(quote(sparsels::greedy_rls)), "greedy_rls")
+})
+
+test_that("a variance study may hold out every row on its own", {
+  set.seed(58)
+  x <- matrix(rnorm(24), 12)
+  y <- x[, 1] + rnorm(12)
+  kernel <- kernel_gaussian(1)
+  studied <- cv_variance(x, y, n = 4, folds = 12, kernel = kernel, lambda = 1, repeats = 3)
+  expect_true(all(is.finite(studied$errors)))
+  # approach 1 with the basis given: leave-one-out of that fit
+  rows <- 1:4
+  one <- cv_variance(x, y, n = 4, folds = 12, kernel = kernel, lambda = 1, repeats = 1, approach = 1,
+                     select = function(problem, n) rows)
+  fit <- kernel_rls(x, y, kernel = kernel, basis = rows, lambda = 1)
+  expect_equal(as.vector(one$errors), cv_error(fit, "loo")$criterion, tolerance = 1e-10)
+  # approach 2: the rows beside the basis, each on its own
+  two <- cv_variance(x, y, n = 4, folds = 12, kernel = kernel, lambda = 1, repeats = 1, approach = 2,
+                     select = function(problem, n) rows)
+  expect_equal(as.vector(two$errors), cv_error(fit, "loo", basis = "skip")$criterion,
+               tolerance = 1e-10)
+})
