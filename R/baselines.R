@@ -80,7 +80,8 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control <- c(control, search = "given", keep = 0L, threads = check_count(threads, "threads"),
                progress = check_flag(progress, "progress"), refit = check_flag(refit, "refit"))
-  sized_fit("random_selection", problem, control, drawn_paths, short_call(match.call()), random = TRUE)
+  sized_fit("random_selection", problem, control, drawn_paths, short_call(match.call()),
+            random = TRUE)
 }
 
 # the same columns for every lambda; the others need not be kept up to date

@@ -16,19 +16,23 @@
 #' flatters every model of the path; with many more columns than rows it falls to nothing even where
 #' there is nothing to find. By default the whole procedure (scaling of the columns, lambda, search
 #' and refit) is therefore repeated without each of ten folds, the models of every size predict the
-#' rows left out, and the size goes by their error: the smallest size whose error is within one
-#' standard error of the smallest, or 0 unless the smallest error is below that of no feature by
-#' more than two standard errors, or at most three quarters of it. These are standard errors of the
-#' differences fold by fold, which are smaller than those of the errors. `fit$path` has both figures
-#' of every size, `criterion` and `cv`. `fit$estimate` is the error of the procedure with its
-#' choice of size and lambda: chosen by the other folds, scored on each. `size = "criterion"` with
-#' `refit = FALSE` is the paper's algorithm, for which no fold is run.
+#' rows left out, and the size goes by their error. A model is clearly worse than the best one if
+#' its error is higher by two standard errors of their difference fold by fold, which are smaller
+#' than those of the errors. If no feature at all is not clearly worse, the size is 0. Else it is
+#' the size with the smallest error; where that is above 20, the smallest from 20 on that is not
+#' clearly worse, as long curves are flat and their minimum may lie anywhere. Where there are fewer
+#' columns n than rows m, a longer list costs less: two standard errors become
+#' \eqn{2 \sqrt{n / m}}{2 sqrt(n / m)} in all but the first comparison.
+#'
+#' `fit$path` has both figures of every size, `criterion` and `cv`. `fit$estimate` is the error of
+#' the procedure with its choice of size and lambda: chosen by the other folds, scored on each.
+#' `size = "criterion"` with `refit = FALSE` is the paper's algorithm, for which no fold is run.
 #'
 #' **lambda.** A large lambda makes the search choose features that are good by themselves, a small
 #' one features that are good together. By default two are tried, 16 and 1/4 times the mean sum of
 #' squares of a column (its number of rows, when the columns are standardised and unweighted), and
-#' the largest is taken whose smallest cross-validated error is within one such standard error of
-#' the best. The coefficients of each size are then refitted by ridge regression on the chosen
+#' the largest is taken whose smallest cross-validated error is not clearly worse than the best.
+#' The coefficients of each size are then refitted by ridge regression on the chosen
 #' features alone, at the lambda out of `16^(-3:1)` times the mean sum of squares that has the
 #' smallest held-out squared error for them. `bench/defaults.R` in the sources measures these rules
 #' beside other packages.
@@ -152,7 +156,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   check_choice(search, "search", setdiff(names(searches), "given"))
   control$search <- search
   control$refit <- check_flag(refit, "refit")
-  control$keep <- check_count(keep, "keep", ncol(problem), "the number of columns", lower = 0L)
+  control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
   sized_fit("greedy_rls", problem, control, each_lambda(greedy_path), short_call(match.call()))

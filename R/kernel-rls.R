@@ -86,7 +86,8 @@ kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NUL
                             intercept = unless_stated(x, intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
   check_all_trained(problem)
-  expansion_fit("kernel_rls", problem, kernel, basis, lambda, shift, folds, threads, short_call(match.call()))
+  expansion_fit("kernel_rls", problem, kernel, basis, lambda, shift, folds, threads,
+                short_call(match.call()))
 }
 
 # The fit of a method that is an expansion, from the arguments of kernel_rls().

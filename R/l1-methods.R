@@ -78,9 +78,8 @@ choice_words <- function(fit) {
   }
   if (!several) return(model)
   end <- at_the_end(fit$lambda, fit$path$lambda, "the path")
-  within <- "largest lambda within one standard error"
-  rule <- switch(fit$size_by, min = "best lambda", "1se" = within,
-                 cv = paste(within, "of the paired difference"))
+  rule <- switch(fit$size_by, min = "best lambda", cv = "lambda not clearly worse than the best",
+                 "1se" = "largest lambda within one standard error")
   c(sprintf("%s: %s%s, %s", rule, lambda, end, model),
     if (fit$size_by == "min") one_se_words(fit, row), optimistic_words)
 }

@@ -52,8 +52,8 @@
 #' @param folds `NULL`, or which rows are held out together, as in [greedy_rls()].
 #' @param size With `folds`, how lambda and so the size is chosen: `"min"`, the best held-out
 #'   criterion; `"1se"`, the largest lambda within one standard error of it; or `"cv"`, the default
-#'   rule of [greedy_rls()]: the largest lambda within one standard error by the differences fold by
-#'   fold, and the first of the path unless the best is clearly better.
+#'   rule of [greedy_rls()]: the best, or where that has over 20 columns the largest lambda with
+#'   at least 20 that is not clearly worse, and the first of the path unless that is.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
 #'   of the hinge loss; `"error"`, the share of rows in the wrong class; or `"auc"`.
 #' @param threads Number of OpenMP threads over columns. Results are the same for any number.
@@ -372,14 +372,14 @@ judge_solutions <- function(problem, control, path, hold_out) {
   if (problem$task == "binary") path$error <- figures(list(name = "error"))[1L, ]
   held_out <- function(row) matrix(rowMeans(vapply(scores, `[`, scores[[1L]][, 1L], , row)))
   row <- if (control$rule == "min") best_row(control$criterion, path) else
-    row_by_rule(problem, control, scores)
+    row_by_rule(problem, control, scores, path$size)
   list(path = path, held_out = held_out, criterion = control$criterion, row = row, stopped = FALSE)
 }
 
 best_row <- function(criterion, path) which.min(criterion_loss(criterion, path$criterion))
 
 # The row of the path that the rule takes: what pick() does with sizes, as lambda falls.
-row_by_rule <- function(problem, control, scores) {
+row_by_rule <- function(problem, control, scores, columns) {
   parts <- held_out_rows(control$folds)
   sums <- lapply(seq_len(nrow(parts)), function(i) {
     rows <- parts$rows[[i]]
@@ -387,7 +387,8 @@ row_by_rule <- function(problem, control, scores) {
     score_sums(array(score, c(length(rows), 1L, ncol(score))), scored_rows(problem, rows),
                control$criterion)
   })
-  pick(held_figure(sums, parts$repetition, control$criterion$higher), control$rule)$size + 1L
+  held <- held_figure(sums, parts$repetition, control$criterion$higher, slack_of(problem), columns)
+  pick(held, control$rule)$size + 1L
 }
 
 # Of every size the model with the best criterion; of equal ones the largest lambda. Of its own size

@@ -57,7 +57,8 @@ has_words <- function(x, length = NULL) {
 has_table <- function(x, columns, rows = NULL) {
   is.data.frame(x) && all(columns %in% names(x)) && all(lengths(x) == nrow(x)) &&
     (is.null(rows) || nrow(x) == rows) &&
-    all(vapply(unclass(x)[columns], has_numbers, NA, gaps = TRUE))
+    all(vapply(unclass(x)[columns], function(one) all(is.na(one)) || has_numbers(one, gaps = TRUE),
+               NA))
 }
 
 has_fields <- function(x, names) is.list(x) && all(names %in% names(x))
@@ -72,10 +73,12 @@ is_none_or <- function(x, condition) is.null(x) || condition
 # covariates. With `by_size` element s + 1 has s terms.
 are_models <- function(models, n, L, q, steps, by_size = TRUE) {
   fine <- function(model, size) {
-    is.null(model) || has_whole(model$features, 1L, n) && !anyDuplicated(model$features) &&
-      (!by_size || length(model$features) == size) &&
-      has_matrix(model$beta, length(model$features), L) && has_matrix(model$covariates, q, L) &&
-      has_whole(model$step, 0L, steps - 1L) && length(model$step) == 1L
+    count <- length(model$features)
+    is.null(model) || all(
+      has_whole(model$features, 1L, n), !anyDuplicated(model$features), !by_size || count == size,
+      has_matrix(model$beta, count, L), has_matrix(model$covariates, q, L),
+      has_whole(model$step, 0L, steps - 1L), length(model$step) == 1L
+    )
   }
   is.list(models) && length(models) > 0L && all(mapply(fine, models, seq_along(models) - 1L))
 }
@@ -85,8 +88,8 @@ has_model <- function(models, size) {
 }
 
 has_criterion <- function(x, label = TRUE) {
-  has_fields(x, c("name", "higher", "words")) && is_string(x$name) && is_string(x$words) &&
-    is_flag(x$higher) && (!label || is_string(x$label))
+  is.list(x) && is_string(x$name) && is_flag(x$higher) && (!label || is_string(x$label)) &&
+    is_none_or(x$words, is_string(x$words))
 }
 
 has_kept_problem <- function(problem) is_good(problem, "sparsels_problem") && is.null(problem$x)
@@ -99,8 +102,8 @@ problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(prob
 object_sizes <- list(
   sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
   sparsels_folds = alist(m = nrow(ids)),
-  l1_path = problem_sizes, sparse_fit = problem_sizes, poss = problem_sizes, kernel_fit = problem_sizes,
-  fs_lssvm = problem_sizes, cv_result = problem_sizes
+  l1_path = problem_sizes, sparse_fit = problem_sizes, poss = problem_sizes,
+  kernel_fit = problem_sizes, fs_lssvm = problem_sizes, cv_result = problem_sizes
 )
 
 # what fits of columns share
@@ -123,7 +126,7 @@ fit_fields <- alist(
   status = is_string(status) && status %in% c(statuses, "node_limit"),
   control = is.list(control) && is_none_or(control$search, is_string(control$search)) &&
     is_none_or(control$patience, has_whole(control$patience, 0L)),
-  call = is.call(call)
+  call = is_none_or(call, is.call(call))
 )
 
 chosen_fields <- alist(
@@ -143,7 +146,7 @@ has_path <- function(path, columns, words = c("action", "name")) {
   has_table(path, columns) && nrow(path) > 0L && all(vapply(unclass(path)[words], is.character, NA))
 }
 
-object_fields <- list(
+object_fields <- list( # nolint: cyclocomp_linter.
   sparsels_problem = alist(
     weights = has_numbers(weights) && is.double(weights) && all(weights >= 0) && any(weights > 0),
     names = has_words(names) && n > 0L && !anyDuplicated(names),
@@ -162,7 +165,7 @@ object_fields <- list(
     centre = has_numbers(centre, n) && is.double(centre),
     squares = has_numbers(squares, n) && is.double(squares),
     left = has_numbers(left, n) && is.double(left),
-    products = if (is.null(x)) is.null(products) else has_matrix(products, n, L),
+    products = is.null(x) && is.null(products) || has_matrix(products, n, L),
     scale = has_numbers(scale, n) && is.double(scale) && all(scale > 0),
     usable = is.logical(usable) && length(usable) == n && !anyNA(usable),
     design = is_none_or(design, is.list(design)),
@@ -209,7 +212,7 @@ object_fields <- list(
     control = is_string(control$solver) && is_string(control$intercept) &&
       has_numbers(control$size_rule, 1L) && has_numbers(control$change, 1L),
     method = is_string(method), status = is_string(status) && status %in% statuses,
-    call = is.call(call)
+    call = is_none_or(call, is.call(call))
   ),
   kernel_fit = alist(
     problem = has_kept_problem(problem),
@@ -227,11 +230,11 @@ object_fields <- list(
     held_out = has_matrix(held_out, m, L), fitted = has_matrix(fitted, m, L),
     spectrum = is_spectrum(spectrum, m, L),
     folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
-    kernel_table = is_none_or(kernel_table, has_table(kernel_table, c("gamma", "lambda"))),
+    kernel_table = is_none_or(kernel_table, has_table(kernel_table, "criterion")),
     shift = is_none_or(shift, has_numbers(shift$value, 1L) && is_string(shift$where)),
     threads = has_whole(threads) && length(threads) == 1L,
     method = is_string(method), status = is_string(status) && status %in% statuses,
-    call = is.call(call)
+    call = is_none_or(call, is.call(call))
   ),
   sparsels_kernel = alist(
     name = is_string(name), parameters = is.list(parameters),
@@ -264,15 +267,16 @@ object_fields <- list(
     size = has_model(coefficients, size),
     knots = is_none_or(knots, is.list(knots) && length(knots) == nrow(path)),
     control = is.list(control), status = is_string(status) && status %in% statuses,
-    call = is.call(call)
+    call = is_none_or(call, is.call(call))
   ),
   cv_result = alist(
     problem = has_kept_problem(problem),
     method = is_string(method), key = is_string(key), measure = is_string(measure),
     outer = is_string(outer), words = is_string(words), higher = is_flag(higher),
     inner = is_none_or(inner, is_string(inner)),
-    curves = has_table(curves, c(key, "test", "test_se")) && nrow(curves) > 0L,
-    folds = has_table(folds, c("repetition", "fold", "rows", "test")),
+    curves = has_table(curves, c("test", "test_se")) && nrow(curves) > 0L &&
+      has_numbers(curves[[key]]) && has_numbers(curves$test, gaps = TRUE),
+    folds = has_table(folds, c("repetition", "fold", "test")) && has_whole(folds$rows),
     chosen = is.list(chosen) && length(chosen) == nrow(folds),
     frequency = has_table(frequency, c("feature", "count", "share")),
     estimate = has_numbers(estimate, 2L, gaps = TRUE) && setequal(names(estimate), c("mean", "se")),
@@ -280,7 +284,7 @@ object_fields <- list(
     measures = is.list(measures) && measure %in% names(measures) &&
       all(vapply(measures, has_table, NA, c("test", "test_se"))),
     held_out = has_matrix(held_out, m, L, gaps = TRUE),
-    status = is_string(status) && status %in% statuses, call = is.call(call)
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   method_comparison = alist(
     problem = has_kept_problem(problem),
@@ -291,7 +295,7 @@ object_fields <- list(
     chosen = is.list(chosen), training_rows = is.list(training_rows) &&
       length(training_rows) == dim(r_squared)[1L] && all(vapply(training_rows, has_whole, NA)),
     k = has_whole(k) && length(k) == 1L, status = is_string(status) && status %in% statuses,
-    call = is.call(call)
+    call = is_none_or(call, is.call(call))
   ),
   cv_variance = alist(
     problem = has_kept_problem(problem),
@@ -299,7 +303,7 @@ object_fields <- list(
       all(table$approach %in% 1:3),
     errors = has_numbers(errors, gaps = TRUE) && length(dim(errors)) == 3L,
     n = has_whole(n) && length(n) == 1L, folds = has_whole(folds) && length(folds) == 1L,
-    status = is_string(status) && status %in% statuses, call = is.call(call)
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   lssvm_tuning = alist(
     problem = has_kept_problem(problem),
@@ -311,7 +315,7 @@ object_fields <- list(
     folds = is_good(folds, "sparsels_folds"),
     box = has_fields(box, c("lower", "upper")) && has_numbers(box$lower) &&
       has_numbers(box$upper, length(box$lower)) && has_words(names(box$lower)),
-    status = is_string(status) && status %in% statuses, call = is.call(call)
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   )
 )
 
@@ -343,10 +347,11 @@ is_basis <- function(basis, kernel, m, n) {
 
 is_spectrum <- function(spectrum, m, L) {
   r <- length(spectrum$values)
-  is.list(spectrum) && has_matrix(spectrum$phi, m, r) && has_numbers(spectrum$values) &&
-    is.double(spectrum$values) && has_matrix(spectrum$t, r, L) && has_matrix(spectrum$y, m, L) &&
-    has_matrix(spectrum$z_basis, m, ncol(spectrum$z_basis)) && is_flag(spectrum$complete) &&
-    is.double(spectrum$root_w) && has_numbers(spectrum$root_w, m) && all(spectrum$root_w > 0) &&
-    has_matrix(spectrum$back, nrow(spectrum$back), r) && is.integer(spectrum$basis) &&
-    length(spectrum$basis) == m && has_whole(spectrum$basis, 0L, nrow(spectrum$back))
+  n <- nrow(spectrum$back)
+  with(spectrum, all(
+    is.double(values), has_numbers(values), has_matrix(phi, m, r), has_matrix(t, r, L),
+    has_matrix(y, m, L), has_matrix(z_basis, m, ncol(z_basis)), has_matrix(back, n, r),
+    is.double(root_w), has_numbers(root_w, m), root_w > 0, is_flag(complete),
+    is.integer(basis), length(basis) == m, has_whole(basis, 0L, n)
+  ))
 }

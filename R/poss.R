@@ -225,6 +225,7 @@ update.poss <- function(object, iterations = NULL, ...) {
   check_object(object)
   check_dots(..., known = "iterations")
   call <- object$call
+  call$start <- NULL
   if (any(startsWith(vapply(as.list(call), deparse1, "", backtick = FALSE), "<"))) {
     stop_input("the call of the fit does not name its data: use poss(..., start = fit)")
   }

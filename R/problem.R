@@ -596,8 +596,9 @@ check_squares <- function(problem, squares, called) {
   bad <- which(!(squares == 0 | squares >= smallest_square & squares <= large))
   if (length(bad)) {
     big <- !isTRUE(squares[bad[1L]] < smallest_square)
-    stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): give it in other units",
-                       called, if (big) "large" else "small", problem$names[bad[1L]]))
+    stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): %s", called,
+                       if (big) "large" else "small", problem$names[bad[1L]],
+                       "give it in other units"))
   }
 }
 

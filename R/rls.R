@@ -50,5 +50,6 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", thr
   })
   models <- lapply(user_coefficients(problem, models), `[`, c("beta", "covariates"))
   judged <- judge_spectrum(spectrum, problem, control)
-  new_kernel_fit("rls", problem, control, judged, models, short_call(match.call()), features = features)
+  new_kernel_fit("rls", problem, control, judged, models, short_call(match.call()),
+                 features = features)
 }

@@ -108,7 +108,8 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
   } else {
     function(problem, control) list(columns_path(problem, control, candidates))
   }
-  sized_fit("scdp", problem, control, search, short_call(match.call()), random = !is.null(candidates))
+  sized_fit("scdp", problem, control, search, short_call(match.call()),
+            random = !is.null(candidates))
 }
 
 of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds")

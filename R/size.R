@@ -203,7 +203,7 @@ choice_of <- function(problem, control, done, parts) {
   figures <- figures_of(problem, control$criterion)
   held <- lapply(stats::setNames(nm = names(figures)), function(name) {
     held_figure(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
-                figures[[name]]$higher)
+                figures[[name]]$higher, slack_of(problem))
   })
   rule <- control$sizing$rule
   at <- pick(held$cv, rule)
@@ -219,15 +219,17 @@ choice_of <- function(problem, control, done, parts) {
 }
 
 # A figure of every model in every fold: the sums over the rows held out, (sizes x lambdas) x folds,
-# and the weight of each fold, from a list of sums (2 x sizes x lambdas).
-held_figure <- function(sums, repetition, higher = FALSE) {
+# and the weight of each fold, from a list of sums (2 x sizes x lambdas). `columns`: how many each
+# size has; `slack`: slack_of() the problem.
+held_figure <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL) {
   shape <- dim(sums[[1L]])[-1L]
   if (length(shape) < 2L) shape <- c(shape, 1L)
   first <- function(one, k) as.vector(array(one, c(2L, prod(shape)))[k, ])
   list(
     sum = matrix(vapply(sums, first, numeric(prod(shape)), 1L), prod(shape)),
     weight = vapply(sums, function(one) one[2L], 0), repetition = repetition, shape = shape,
-    higher = higher
+    higher = higher, slack = slack,
+    columns = if (is.null(columns)) seq_len(shape[1L]) - 1L else columns
   )
 }
 
@@ -270,25 +272,31 @@ pick <- function(held, rule) {
   list(size = size, lambda = best[[2L]])
 }
 
-# The default rule. Size 0, unless the smallest error is clearly below that of no column; else the
-# largest lambda, and of it the smallest size, whose error is within one standard error of the
-# smallest. Standard errors are those of differences fold by fold.
+# The default rule. A model is clearly worse than another if its error is higher by two standard
+# errors of their difference fold by fold. Size 0, unless that is clearly worse than the smallest
+# error. Else the largest lambda whose best size is not clearly worse, and that size; or, where it
+# is above 20, the smallest from 20 on that is not clearly worse: long curves are flat, and their
+# minimum is anywhere.
 pick_sparingly <- function(held, loss, best) {
-  none <- loss[1L, best[[2L]]]
-  smallest <- loss[best[[1L]], best[[2L]]]
   excess <- paired_excess(held, best)
-  lead <- excess$value[1L, best[[2L]]] > clear_lead * excess$se[1L, best[[2L]]]
-  share <- !held$higher && smallest <= clear_share * none
-  if (smallest == none || !(lead || share)) return(list(size = 0L, lambda = best[[2L]]))
-  near <- excess$value <= excess$se
+  clear <- clear_lead * excess$se
+  if (!(excess$value[1L, best[[2L]]] > clear[1L, best[[2L]]])) {
+    return(list(size = 0L, lambda = best[[2L]]))
+  }
+  near <- excess$value <= held$slack * clear
   own_best <- apply(loss, 2L, which.min)
   lambda <- which(near[cbind(own_best, seq_along(own_best))])[1L]
-  list(size = which(near[, lambda])[1L] - 1L, lambda = lambda)
+  to <- seq_len(own_best[lambda])
+  enough <- held$columns[to] >= min(first_k, held$columns[own_best[lambda]])
+  list(size = which(near[to, lambda] & enough)[1L] - 1L, lambda = lambda)
 }
 
-# What is clearly below the error of no column: by so many standard errors, or this share of it.
+# a model is clearly worse by more than so many standard errors
 clear_lead <- 2
-clear_share <- 0.75
+
+# What a list may lose for being shorter, as a share of what is clear: all of it for wide data, the
+# less the more rows there are to a column, as then more columns cost little.
+slack_of <- function(problem) sqrt(min(1, sum(problem$usable) / trained_rows(problem)))
 
 # By how much the loss of each model is above that of the one at `place` (size and lambda), and the
 # standard error of that from the differences in each fold.

@@ -92,7 +92,8 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     lambda_table = data.frame(lambda = path$lambda, size = path$size,
                               criterion = path$path$criterion[path$models[[path$size + 1L]]$row]),
     size_by = if (is.null(rule)) "criterion" else rule,
-    criterion = control$criterion[c("name", "higher", "words", "label")],
+    criterion = control$criterion[intersect(c("name", "higher", "words", "label"),
+                                            names(control$criterion))],
     cv_criterion = held_out_criterion(control$criterion)[c("name", "higher", "words")],
     folds = control$folds, found = path$found, alternatives = path$alternatives,
     work = path$work, status = path$status,
@@ -505,17 +506,28 @@ cv_words <- function(fit, row) {
 
 # why this size, beside the one with the smallest error
 rule_words <- function(fit, measure) {
-  sizes <- size_table(fit)
-  column <- if (measure$name == "error") "cv_error" else "cv"
-  smallest <- sprintf("%s with %s", shown(sizes[[column]][match(fit$best, sizes$size)]),
-                      counted(fit$best, "feature"))
+  smallest <- best_model_words(fit, measure)
   if (fit$size == 0L) {
     return(if (fit$best == 0L || fit$size_by != "cv") "  (no feature is better than none)" else
       sprintf("  (none is clearly better than no feature: %s)", smallest))
   }
   if (!fit$size_by %in% c("cv", "1se") || fit$best == fit$size) return(NULL)
-  within <- if (fit$size_by == "cv") "of the paired difference from the best" else "of the best"
-  sprintf("  (the fewest within one standard error %s, %s)", within, smallest)
+  what <- if (fit$size_by == "cv") "not clearly worse than the best" else
+    "the fewest within one standard error of the best"
+  sprintf("  (%s, %s)", what, smallest)
+}
+
+# the best model of all lambdas: its error, where that is in the path
+best_model_words <- function(fit, measure) {
+  features <- counted(fit$best, "feature")
+  tried <- fit$lambda_table
+  lambda <- tried$lambda[which.min(criterion_loss(fit$cv_criterion, tried$cv))]
+  if (lambda != fit$lambda) {
+    return(sprintf("%s at lambda %s", features, format(lambda, digits = 4)))
+  }
+  sizes <- size_table(fit)
+  column <- if (measure$name == "error") "cv_error" else "cv"
+  sprintf("%s with %s", shown(sizes[[column]][match(fit$best, sizes$size)]), features)
 }
 
 shown <- function(value) format(value, digits = 3)

@@ -70,7 +70,7 @@ loop_curve <- function(pb, parts, at, name = "squared") {
 }
 
 # The rules, for lambdas that fall; sums[[lambda]][[size + 1]] are the sums of the folds.
-oracle_choice <- function(sums, rule) {
+oracle_choice <- function(sums, rule, slack = 1, columns = seq_along(sums[[1]]) - 1) {
   value <- vapply(sums, function(of) vapply(of, function(s) sum(s[, 1]) / sum(s[, 2]), 0),
                   numeric(length(sums[[1]])))
   size <- 0
@@ -87,17 +87,19 @@ oracle_choice <- function(sums, rule) {
     allowed <- value[size + 1, place] + oracle_mean(best)[["se"]]
     return(c(which(value[, place] <= allowed)[1] - 1, place))
   }
-  lead <- sums[[place]][[1]][, 1] - best[, 1]
-  clear <- sum(lead) > 2 * sd(lead) * sqrt(length(lead)) ||
-    value[size + 1, place] <= 0.75 * value[1, place]
-  if (size == 0 || !clear) return(c(0, place))
-  near <- function(one) {
-    worse <- one[, 1] - best[, 1]
-    sum(worse) <= sd(worse) * sqrt(length(worse))
+  worse <- function(one, errors) {
+    difference <- one[, 1] - best[, 1]
+    sum(difference) > errors * sd(difference) * sqrt(length(difference))
   }
-  for (l in seq_len(ncol(value))) {
-    if (near(sums[[l]][[which.min(value[, l])]])) {
-      for (s in seq_len(nrow(value)) - 1) if (near(sums[[l]][[s + 1]])) return(c(s, l))
-    }
+  if (size == 0 || !worse(sums[[place]][[1]], 2)) return(c(0, place))
+  own <- apply(value, 2, which.min)
+  fine <- vapply(seq_along(own), function(l) !worse(sums[[l]][[own[l]]], 2 * slack), NA)
+  l <- which(fine)[1]
+  for (s in seq_len(own[l])) {
+    long <- columns[s] >= min(20, columns[own[l]])
+    if (long && !worse(sums[[l]][[s]], 2 * slack)) return(c(s - 1, l))
   }
 }
+
+# the square root of columns to rows, where there are fewer columns
+oracle_slack <- function(pb) sqrt(min(1, sum(pb$usable) / sum(pb$weights > 0)))

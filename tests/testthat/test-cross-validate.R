@@ -212,7 +212,7 @@ test_that("several classes are judged by the largest score", {
   ids <- rep(1:3, 15)
   judged <- cross_validate(x, y, greedy_rls, k = 3, lambda = 1, outer = ids, baselines = NULL)
   test <- sapply(1:3, function(f) {
-    fit <- greedy_rls(x[ids != f, ], y[ids != f], k = 3, lambda = 1)
+    fit <- greedy_rls(x[ids != f, ], y[ids != f], k = 3, lambda = 1, size = 3)
     mean(predict(fit, x[ids == f, ], size = 3, type = "class") != y[ids == f])
   })
   expect_equal(judged$curves$test[4], mean(test))

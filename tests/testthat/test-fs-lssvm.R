@@ -886,7 +886,8 @@ test_that("Ctrl-C keeps the sizes that are done", {
   expect_lt(done, 1000)
   whole <- machine_fit(x, y, kernel = kernel_gaussian(0.5), gamma = 3, prototypes = 1:m,
                        folds = rep_len(1:10, m), k = done)
-  expect_identical(fit$path, whole$path)
-  expect_identical(fit$coefficients, whole$coefficients)
-  expect_identical(fit$held_out, whole$held_out)
+  # how many columns are made at once depends on k, and rounding on that
+  expect_equal(fit$path, whole$path, tolerance = 1e-12)
+  expect_equal(fit$coefficients, whole$coefficients, tolerance = 1e-12)
+  expect_equal(fit$held_out, whole$held_out, tolerance = 1e-12)
 })

@@ -37,7 +37,7 @@ test_that("the curve is that of a loop that subsets and searches each training p
     ids <- sample(rep(1:5, length.out = 40))
     fit <- suppressWarnings(greedy_rls(pb, k = 4, size_folds = ids), "sparsels_warning_edge")
     parts <- loop_scores(pb, ids, default_lambdas, bare_sets(4), default_refit)
-    choice <- oracle_choice(all_sums(pb, parts), "cv")
+    choice <- oracle_choice(all_sums(pb, parts), "cv", oracle_slack(pb))
     expect_equal(fit$size, choice[1])
     expect_equal(fit$lambda, default_lambdas(pb)[choice[2]])
     expect_curve(fit, pb, parts, choice[2])
@@ -113,7 +113,7 @@ test_that("the estimate is chosen by the other folds and scored on each", {
     rate <- all_sums(pb, parts, "error")
     scored <- lapply(1:5, function(fold) {
       others <- lapply(sums, lapply, function(one) one[-fold, , drop = FALSE])
-      at <- oracle_choice(others, rule)
+      at <- oracle_choice(others, rule, oracle_slack(pb))
       list(sums[[at[2]]][[at[1] + 1]][fold, ], rate[[at[2]]][[at[1] + 1]][fold, ])
     })
     for (figure in 1:2) {
@@ -344,6 +344,25 @@ test_that("larger sizes are tried as long as they help", {
   expect_gte(best_size(many), 28)
 })
 
+test_that("of a flat curve a list of at least 20 is taken that is not clearly worse", {
+  set.seed(26)
+  found <- vapply(1:60, function(i) {
+    slack <- c(1, 0.3)[1 + i %% 2]
+    # the loss of eight folds falls up to a size of its own and is flat from there
+    sums <- lapply(1:2, function(l) {
+      mean <- 10 - c(0.02, 0.3, 3)[1 + i %% 3] * sqrt(pmin(0:60, sample(5:60, 1)))
+      lapply(mean, function(value) cbind(value + rnorm(8) / 2, 1))
+    })
+    folds <- lapply(1:8, function(fold) {
+      array(unlist(lapply(sums, lapply, function(of) of[fold, ])), c(2, 61, 2))
+    })
+    at <- pick(held_figure(folds, rep(1, 8), FALSE, slack), "cv")
+    expect_equal(c(at$size, at$lambda), oracle_choice(sums, "cv", slack))
+    at$size
+  }, 0)
+  expect_true(any(found == 0) && any(found > 0 & found < 20) && any(found > 20))
+})
+
 test_that("a choice at the end of what was tried is told", {
   set.seed(19)
   x <- matrix(rnorm(60 * 20), 60)
@@ -373,7 +392,7 @@ test_that("every method with a path takes the rule, and a loop gives the same cu
     parts <- loop_scores(pb, ids, function(train) 0.5, sets)
     sizes <- size_table(fit)
     expect_equal(sizes$cv[match(0:3, sizes$size)], loop_curve(pb, parts, 1)["value", ])
-    expect_equal(fit$size, oracle_choice(all_sums(pb, parts), "cv")[1])
+    expect_equal(fit$size, oracle_choice(all_sums(pb, parts), "cv", oracle_slack(pb))[1])
     expect_equal(unname(fit$fitted[, 1]), unname(predict(fit, pb)))
   }
 })
