@@ -26,6 +26,11 @@ static ptrdiff_t largest_start(const struct problem *pb, const struct greedy_con
   }
 }
 
+/* Whether the search can drop columns. */
+static int drops(const struct greedy_control *control) {
+  return control->search != FORWARD && control->search != GIVEN;
+}
+
 static int leave_pair_out(const struct state *s) {
   return s->folds->loo && s->control->criterion == AUC;
 }
@@ -57,6 +62,10 @@ static void lay_out(struct state *s, int threads, struct arena *room) {
   s->scratch_size = (size_t)(m * (L + 2) + L);
   s->scratch = doubles(room, threads * (ptrdiff_t)s->scratch_size);
   s->room = doubles(room, (ptrdiff_t)start_room(pb, s->folds, largest_start(pb, s->control)));
+  const ptrdiff_t members = largest_start(pb, s->control);
+  s->inverse_order = members < m ? members : m;
+  s->inverse = doubles(room, s->inverse_order * s->inverse_order);
+  s->inverse_b = doubles(room, members > 0 ? n : 0);
   s->parts = s->folds->loo ? 0 : s->folds->repeats;
   s->part = take(room, s->parts, sizeof(struct partition));
   const int *start = s->folds->start;
@@ -159,10 +168,34 @@ static void recompute_scalars(struct state *s, ptrdiff_t i, double *x) {
   s->out->work.columns_read++;
 }
 
+/* x_i'C_b for a member i that stays while b is dropped: -lambda^2 (P)_ib, which is O(lambda^2),
+   while the dot product has rounding errors of the size of |C_i| |x_b|, O(lambda). The form with
+   the smaller error is taken, that of P being of the size of (kappa_i kappa_b)^1/2. */
+static double product_of_members(const struct state *s, ptrdiff_t i) {
+  const ptrdiff_t m = s->pb->m;
+  const double lambda = s->control->lambda, *C = column(s, i);
+  const double of_dot = lanes->dot(m, C, C) * s->x_b_square;
+  if (s->inverse_held && s->kappa[i] * s->kappa_b < of_dot)
+    return -lambda * lambda * s->inverse_b[i];
+  return lanes->dot(m, C, s->x_b);
+}
+
+/* x_i'C_b = C_i'x_b of the move under way. Of a member that is dropped C_b is O(lambda), and the
+   first form keeps the digits of it. x: m, for working column i. */
+static double product_with_moved(const struct state *s, ptrdiff_t i, double *x) {
+  const ptrdiff_t m = s->pb->m;
+  if (s->dropped && s->member[i])
+    return product_of_members(s, i);
+  if (!s->dropped || s->c_b_square > 0.01 * s->x_b_square)
+    return lanes->dot(m, column(s, i), s->x_b);
+  working_column(s->pb, i, x);
+  return lanes->dot(m, x, s->c_b);
+}
+
 /* kappa_i, t_i; returns the multiple of c_b to take from C_i and, in v, x_i'C_b. */
-static double advance_scalars(struct state *s, ptrdiff_t i, double *v) {
+static double advance_scalars(struct state *s, ptrdiff_t i, double *v, double *x) {
   const ptrdiff_t L = s->pb->L;
-  *v = lanes->dot(s->pb->m, column(s, i), s->x_b);
+  *v = product_with_moved(s, i, x);
   const double f = *v / s->kappa_b;
   s->kappa[i] -= *v * f;
   for (ptrdiff_t l = 0; l < L; l++)
@@ -243,7 +276,7 @@ static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
   if (i == s->b)
     advance_moved(s);
   else if (s->b >= 0)
-    f = advance_scalars(s, i, &v);
+    f = advance_scalars(s, i, &v, scratch);
   if (digits_lost(s, i)) {
     lanes->shift(m, c, f, s->c_b);
     f = 0;
@@ -308,7 +341,7 @@ static void sweep_folds(struct state *s, ptrdiff_t i, double *scratch) {
   if (i == s->b) {
     advance_moved(s);
   } else if (s->b >= 0) {
-    const double f = advance_scalars(s, i, &v);
+    const double f = advance_scalars(s, i, &v, scratch);
     lanes->shift(m, column(s, i), f, s->c_b);
     if (digits_lost(s, i))
       recompute_scalars(s, i, scratch);
@@ -403,6 +436,46 @@ static void commit_rows(struct state *s, const void *with, ptrdiff_t row, ptrdif
   lanes->shift_squares(rows, s->d + row, 1 / s->kappa_b, c);
 }
 
+/* P := that of the members and b, by the inverse of a bordered matrix; u = P X_S'x_b = C_S'x_b /
+   lambda. O(m size) */
+static void border_inverse(struct state *s) {
+  const ptrdiff_t ld = s->inverse_order, k = s->size;
+  double *P = s->inverse, *u = P + k * ld;
+  if (k == ld) {
+    s->inverse_held = 0;
+    return;
+  }
+  for (ptrdiff_t p = 0; p < k; p++)
+    u[p] = lanes->dot(s->pb->m, column(s, s->order[p]), s->x_b) / s->control->lambda;
+  for (ptrdiff_t p = 0; p < k; p++)
+    lanes->shift(k, P + p * ld, -u[p] / s->kappa_b, u);
+  for (ptrdiff_t p = 0; p < k; p++)
+    P[k + p * ld] = u[p] /= -s->kappa_b;
+  u[k] = 1 / s->kappa_b;
+}
+
+/* P := that of the members without b, and column b of it, by column of x. O(size^2) */
+static void cut_inverse(struct state *s) {
+  const ptrdiff_t ld = s->inverse_order, k = s->size;
+  double *P = s->inverse, *out = P;
+  ptrdiff_t at = 0;
+  while (s->order[at] != s->b)
+    at++;
+  const double *moved = P + at * ld;
+  for (ptrdiff_t p = 0; p < k; p++)
+    s->inverse_b[s->order[p]] = moved[p];
+  const double own = moved[at];
+  for (ptrdiff_t p = 0; p < k; p++) {
+    if (p == at)
+      continue;
+    const double f = s->inverse_b[s->order[p]] / own;
+    for (ptrdiff_t r = 0, to = 0; r < k; r++)
+      if (r != at)
+        out[to++] = P[r + p * ld] - f * s->inverse_b[s->order[r]];
+    out += ld;
+  }
+}
+
 /* Everything of size m or less moves now; the columns follow in the next sweep. */
 static void commit(struct state *s, ptrdiff_t b) {
   const ptrdiff_t L = s->pb->L;
@@ -424,6 +497,15 @@ static void commit(struct state *s, ptrdiff_t b) {
     for (int p = 0; p < s->positives; p++)
       s->pairs[p + (ptrdiff_t)n * s->positives] -=
           s->c_b[s->positive[p]] * s->c_b[s->negative[n]] / s->kappa_b;
+  s->dropped = s->member[b];
+  if (drops(s->control)) {
+    s->x_b_square = lanes->dot(s->pb->m, s->x_b, s->x_b);
+    s->c_b_square = lanes->dot(s->pb->m, s->c_b, s->c_b);
+    if (s->inverse_held && s->dropped)
+      cut_inverse(s);
+    else if (s->inverse_held)
+      border_inverse(s);
+  }
   toggle_member(s, b);
 }
 
@@ -476,7 +558,8 @@ static double member_t(const struct state *s, ptrdiff_t i, ptrdiff_t l) {
     return t;
   if (i == s->b)
     return t * s->factor_b;
-  return t - lanes->dot(m, column(s, i), s->x_b) * s->t_b[l] / s->kappa_b;
+  const double v = s->dropped ? product_of_members(s, i) : lanes->dot(m, column(s, i), s->x_b);
+  return t - v * s->t_b[l] / s->kappa_b;
 }
 
 static void keep_model(struct state *s, int entry) {
@@ -667,12 +750,13 @@ static int digits_at_risk(const struct state *s) {
   return 0;
 }
 
-/* Searches that drop make the state afresh when digits are at risk, and from time to time in any
- * case. */
+/* Searches that drop make the state afresh when digits are at risk, when the members become few
+   enough for P, and from time to time in any case. */
 static enum status refresh(struct state *s) {
-  if (s->control->search == FORWARD || s->control->search == GIVEN)
+  if (!drops(s->control))
     return COMPLETE;
-  const int due = s->since_start >= 8 && s->since_start >= s->size;
+  const int due = (s->since_start >= 8 && s->since_start >= s->size) ||
+                  (!s->inverse_held && s->size <= s->inverse_order);
   if (!due && !digits_at_risk(s))
     return COMPLETE;
   s->b = -1;

@@ -77,7 +77,15 @@ struct state {
   /* the move under way, applied to each column by the next sweep */
   ptrdiff_t b;
   double kappa_b, factor_b;
-  double *x_b, *c_b, *t_b; /* m, m, L, before the move */
+  double *x_b, *c_b, *t_b;       /* m, m, L, before the move */
+  int dropped;                   /* whether b leaves the set */
+  double x_b_square, c_b_square; /* in searches that drop */
+
+  /* P = (X_S'X_S + lambda I)^-1 in the order of the members, of searches that drop */
+  double *inverse;         /* inverse_order x inverse_order */
+  ptrdiff_t inverse_order; /* the largest set it is held for, at most m */
+  int inverse_held;        /* whether it is that of the members */
+  double *inverse_b;       /* n, column b of P before b is dropped, by column of x */
 
   struct score *score; /* n, of moving each column */
   int *scored;         /* n, the columns whose score is up to date, in any order */

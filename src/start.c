@@ -161,6 +161,19 @@ static enum status factor_members(struct state *s, const struct room *room) {
   return COMPLETE;
 }
 
+/* P = R^-1 R^-T, for searches that drop. O(s^3) */
+static void invert_members(struct state *s, const double *R) {
+  const ptrdiff_t k = s->size, ld = s->inverse_order;
+  double *P = s->inverse;
+  s->inverse_held = k <= ld;
+  if (!s->inverse_held)
+    return;
+  memcpy(P, R, (size_t)(k * k) * sizeof(double));
+  lapack_cholesky_inverse(k, P);
+  for (ptrdiff_t j = k - 1; j > 0 && k < ld; j--)
+    memmove(P + j * ld, P + j * k, (size_t)k * sizeof(double));
+}
+
 static enum status start_primal(struct state *s, const struct room *room) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, k = s->size;
@@ -175,6 +188,7 @@ static enum status start_primal(struct state *s, const struct room *room) {
     status = set_members(s, T, R, room->panel, room->panel2);
   if (status != COMPLETE)
     return status;
+  invert_members(s, R);
   for (ptrdiff_t j = 0; j < k; j++) {
     const double *Tj = T + j * m;
     for (ptrdiff_t l = 0; l < pb->L; l++)
@@ -344,6 +358,7 @@ enum status start(struct state *s) {
   memcpy(room.V, pb->Q, (size_t)(m * pb->q) * sizeof(double));
   start_rows(s);
   enum status status = COMPLETE;
+  s->inverse_held = s->size == 0;
   if (s->size > 0)
     status = s->size > m ? start_dual(s, &room) : start_primal(s, &room);
   memcpy(s->kappa_ref, s->kappa, (size_t)n * sizeof(double));

@@ -92,6 +92,29 @@ test_that("each row of a path equals retraining without each fold", {
   for (i in seq_len(nrow(cases))) check_case(cases[i, ])
 })
 
+test_that("searches that drop stay exact for tiny lambda and huge weights", {
+  set.seed(5)
+  x <- matrix(rnorm(180), 30)
+  y <- x[, 1] - 2 * x[, 4] + rnorm(30) / 2
+  # column 6 comes first and is dropped when the columns that it is made of have come
+  x[, 6] <- x[, 1] - 2 * x[, 4] + rnorm(30)
+  dropped <- c(backward = 0, floating = 0, forward_backward = 0)
+  for (search in names(dropped)) for (weight in c(1, 1e12)) for (loo in c(TRUE, FALSE)) {
+    pb <- as_problem(x, y, weights = rep(weight, 30))
+    folds <- make_folds(pb, if (loo) "loo" else rep(1:5, 6))
+    start <- if (search == "backward") 1:6 else integer()
+    for (lambda in 10^c(-14, -12, -8, -2, 4)) {
+      fit <- bare_rls(pb, k = 5, lambda = lambda, search = search, folds = folds)
+      sets <- oracle_sets(fit$path, start)
+      errors <- c(path_errors(fit, pb, folds, lambda, start),
+                  model_errors(fit, pb, folds, lambda, sets))
+      expect_lt(max(errors), 1e-10, label = paste(search, weight, folds$label, lambda))
+      dropped[search] <- dropped[search] + ("drop" %in% fit$path$action)
+    }
+  }
+  expect_gt(min(dropped), 0)
+})
+
 test_that("forward selection stays exact for tiny lambda", {
   set.seed(21)
   cases <- random_cover(
