@@ -139,8 +139,9 @@ void column_moments(const struct moments *find, int threads, double *room) {
 #endif
   for (int t = 0; t < threads; t++) {
     const ptrdiff_t to = (t + 1) * own < n ? (t + 1) * own : n;
+    double *part = find->x.whole != NULL ? room + t * 4 * m : NULL;
     for (ptrdiff_t from = t * own; from < to; from += 4)
-      measure_columns(find, from, to, weights, room + t * 4 * m);
+      measure_columns(find, from, to, weights, part);
   }
 }
 

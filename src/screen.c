@@ -803,7 +803,7 @@ static enum status fill_bounds(const struct shared *s, const struct order *order
     struct host *host, void *work) {
   const ptrdiff_t n = s->pb->n;
   const int threads = host->threads < 1 ? 1 : host->threads;
-  const ptrdiff_t block = 1 + threads * 200000 / (s->pb->m + 1);
+  const ptrdiff_t block = 1 + (ptrdiff_t)threads * 200000 / (s->pb->m + 1);
   for (ptrdiff_t from = 0; from < n; from += block) {
     const ptrdiff_t to = from + block < n ? from + block : n;
 #ifdef _OPENMP

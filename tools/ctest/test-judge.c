@@ -48,8 +48,26 @@ void test_judge(void) {
   CHECK_NEAR(judge_rows(&pb3, SQUARED, r3), sum / 9, 1e-14);
 }
 
+/* Doubles are read in place, and no workspace is given for them. */
+static void moments_need_no_work(void) {
+  const double x[] = {1, 2, 3, 6, 4, 4, 4, 4}, w[] = {1, 1, 1, 1};
+  double centre[2], squares[2], products[1] = {0};
+  const struct moments find = {.m = 4,
+      .n = 2,
+      .x = {.x = x},
+      .w = w,
+      .v = w,
+      .centred = 1,
+      .centre = centre,
+      .squares = squares,
+      .products = products};
+  column_moments(&find, 2, NULL);
+  CHECK(centre[0] == 3 && squares[0] == 14 && centre[1] == 4 && squares[1] == 0);
+}
+
 void test_columns(void) {
   seed(2);
+  moments_need_no_work();
   struct made made =
       make((struct shape){.m = 9, .n = 6, .L = 1, .q = 2, .weights = 1, .sparse = 1});
   struct problem dense = made.pb;

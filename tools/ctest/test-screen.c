@@ -493,6 +493,18 @@ static void stops_when_asked(void) {
   discard(&made);
 }
 
+/* The size of a block of columns is a product with the number of threads. */
+static void many_threads(void) {
+#ifndef _OPENMP
+  struct made made = make((struct shape){.m = 5, .n = 3, .L = 1, .q = 1, .classes = 1});
+  double *one = bounds(&made.pb, HINGE, 1, 1, NULL, 1);
+  double *many = bounds(&made.pb, HINGE, 1, 1, NULL, 20000);
+  CHECK(memcmp(one, many, 3 * sizeof(double)) == 0);
+  free(one), free(many);
+  discard(&made);
+#endif
+}
+
 void test_screen(void) {
   int feasible = 0;
   seed(71);
@@ -519,4 +531,5 @@ void test_screen(void) {
       for (int sparse = 0; sparse < 2; sparse++)
         reach_is_the_root((enum loss)loss, q, sparse);
   stops_when_asked();
+  many_threads();
 }
