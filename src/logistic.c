@@ -840,9 +840,11 @@ static double gap_in_hand(const struct l1 *at, struct hand *hand, double lambda,
 
 /* Minimises over the columns in hand until about that gap is left. EARLY_STOP when rounding is in
    the way. Where too many coefficients came at once for Newton's step to keep their signs, fewer
-   come the next time: those that break the optimality conditions worst. */
+   come the next time: those that break the optimality conditions worst. For small lambda a slope
+   that misses it by little costs the dual point much, so the slopes are asked for more digits as
+   long as the gap does not fall. */
 static enum status solve_in_hand(struct l1 *at, struct hand *hand, double lambda, double goal) {
-  double best = INFINITY, value = INFINITY, share = 1, zeros;
+  double best = INFINITY, value = INFINITY, share = 1, slack = 1, zeros;
   enum way way = ALL_CUT;
   int waited = 0;
   for (int step = 0; step < STEPS && waited < PATIENCE; step++) {
@@ -853,6 +855,8 @@ static enum status solve_in_hand(struct l1 *at, struct hand *hand, double lambda
       return COMPLETE;
     const double now = hand->now.loss + lambda * hand->now.l1;
     waited = gap < best / 2 || now < value - 1e-3 * gap || way == SOME_CUT ? 0 : waited + 1;
+    if (waited > 0)
+      slack /= 10;
     best = fmin(best, gap);
     value = now;
     factor_covariates(at, hand);
@@ -860,7 +864,8 @@ static enum status solve_in_hand(struct l1 *at, struct hand *hand, double lambda
     const int came = way == ALL_CUT || (way == FREE && zeros > lambda);
     if (came)
       descend(at, hand, lambda, share < 1 ? zeros - share * fmax(zeros - lambda, 0) : 0);
-    way = newton(at, hand, lambda, goal / (2 * fmax(hand->now.l1, at->null / lambda * 1e-3)));
+    const double enough = goal / (2 * fmax(hand->now.l1, at->null / lambda * 1e-3));
+    way = newton(at, hand, lambda, slack * enough);
     if (came)
       share = way == SOME_CUT ? share / 4 : fmin(1, 2 * share);
     if (improve(at, hand, lambda) != 0)

@@ -354,6 +354,20 @@ test_that("held-out errors are those of refitting", {
 
 # What can go wrong --------------------------------------------------------------------------------
 
+test_that("a first lambda far below the largest reaches the tolerance", {
+  for (seed in 14:20) {
+    set.seed(seed)
+    x <- matrix(rnorm(500), 100)
+    y <- factor(x[, 1] - x[, 2] + rnorm(100) > 0)
+    pb <- as_problem(x, y)
+    for (share in 10^-(4:7)) {
+      lambda <- share * lambda_max(pb, loss = "logistic")
+      fit <- expect_no_warning(l1_path(pb, loss = "logistic", lambda = lambda))
+      expect_lte(fit$path$gap, 1e-8 * fit$null)
+    }
+  }
+})
+
 test_that("a solution that falls short is reported with its gap", {
   d <- some_data("logistic")
   expect_warning(
