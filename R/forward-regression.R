@@ -62,7 +62,8 @@
 #' O(m s^2) for a model of size s, and so do the deletions of `foba()`.
 #'
 #' @section Errors: Bad input is refused with a classed error (`sparsels_error_input`) that names
-#' the argument, what it must be and what it was.
+#' the argument, what it must be and what it was. Covariates that cannot be estimated without some
+#' row are refused, naming the row: leave-one-out has no error for it.
 #'
 #' @references Pati, Y. C., Rezaiifar, R., Krishnaprasad, P. S. (1993). Orthogonal matching pursuit:
 #' recursive function approximation with applications to wavelet decomposition. 27th Asilomar

@@ -10,6 +10,7 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
   k <- check_count(k, "k", bound$upper, bound$what)
   lambda <- check_positive(lambda, "lambda", or_zero = TRUE)
   folds <- make_folds(problem, "loo")
+  fold_basis_check(problem, folds)
   list(
     k = k, grows = FALSE, largest = function(problem) subset_bound(problem)$upper,
     sizing = size_control(problem, size, size_folds, folds, k),
@@ -81,8 +82,9 @@ leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) 
     if (s > 0L) beta <- backsolve(qr.R(decomposed), crossprod(basis, y), k = s)
     left <- residual[seq_len(m), , drop = FALSE] / at$divisor
     loo <- left / (1 - own)
-    for (row in which(own > 1 - 1e-10)) {
-      loo[row, ] <- residual_without(problem, columns[seq_len(s)], row)
+    # a leverage this near 1 has lost the digits of its difference from it
+    for (row in which(own > 1 - 1e-6)) {
+      loo[row, ] <- residual_without(problem, columns[seq_len(s)], row, lambda)
     }
     # below the rows of the data the residual is the penalty's
     list(gain = 1 - sum(residual^2) / sum(at$y^2), beta = beta, loo = loo, residual = left)
@@ -98,16 +100,20 @@ subset_models <- function(problem, sets, lambda) {
   lapply(sets, function(set) leading_models(problem, set, lambda, length(set))[[1L]])
 }
 
-# Held-out residual of a row that some column needs to be estimated: without it that column takes no
-# part.
-residual_without <- function(problem, columns, row) {
+# Held-out residual of one row, trained anew on the others. For lambda = 0 a column that needs this
+# row to be estimated has the coefficient 0.
+residual_without <- function(problem, columns, row, lambda) {
   x <- as.matrix(problem$x[, columns, drop = FALSE])
   x <- (x - rep(problem$centre[columns], each = nrow(x))) /
     rep(problem$scale[columns], each = nrow(x))
   design <- cbind(problem$z, x)
   root_w <- sqrt(problem$weights[-row])
-  beta <- qr.coef(qr(root_w * design[-row, , drop = FALSE], tol = 1e-10),
-                  root_w * problem$y[-row, , drop = FALSE])
+  s <- length(columns)
+  penalty <- cbind(matrix(0, s, ncol(problem$z)), diag(sqrt(lambda), s))
+  decomposed <- qr(rbind(root_w * design[-row, , drop = FALSE], penalty),
+                   tol = if (lambda > 0) 0 else 1e-10)
+  y <- rbind(root_w * problem$y[-row, , drop = FALSE], matrix(0, s, ncol(problem$y)))
+  beta <- qr.coef(decomposed, y)
   beta[is.na(beta)] <- 0
   problem$y[row, ] - design[row, , drop = FALSE] %*% beta
 }

@@ -185,6 +185,36 @@ test_that("the random numbers of the user are left alone", {
   expect_identical(runif(1), after)
 })
 
+test_that("covariates that a row alone determines are refused by every method alike", {
+  set.seed(2)
+  x <- matrix(rnorm(100), 25)
+  y <- 3 * x[, 1] + rnorm(25)
+  alone <- as.numeric(1:25 == 1)
+  methods <- list(greedy_rls, forward_regression, omp, foba, rfe, poss, best_subset, scdp)
+  for (method in methods) {
+    expect_error(method(x, y, adjust = alone, lambda = 100, k = 2, size = "criterion"),
+                 "without fold 1 \\(row 1\\)", class = "sparsels_error_input")
+  }
+})
+
+test_that("rows of a leverage near 1 are held out by training without them", {
+  set.seed(60)
+  x <- matrix(rnorm(120), 30)
+  indicator <- replace(numeric(30), 3, 5)
+  y <- x[, 1] + indicator + rnorm(30)
+  for (method in list(forward_regression, omp, foba, rfe, best_subset)) {
+    for (weight in 10^c(0, 6, 12)) for (lambda in c(1e-12, 1e-6, 100)) {
+      if (weight == 1) x[, 2] <- indicator else x[, 2] <- sin(1:30)
+      pb <- as_problem(x, y, weights = replace(rep(1, 30), 7, weight))
+      fit <- method(pb, k = 4, lambda = lambda, size = "criterion")
+      for (model in fit$coefficients[-1L]) {
+        exact <- oracle_squared(pb, model$features, lambda, make_folds(pb, "loo"))
+        expect_equal(fit$path$squared[model$step + 1L], exact, tolerance = 1e-9)
+      }
+    }
+  }
+})
+
 test_that("fits print, and bad arguments are refused", {
   x <- cbind(TP53 = c(1, 2, 3, 4, 5, 7), MYC = c(2, 1, 2, 1, 9, 3), KRAS = c(0, 0, 1, 0, 1, 1))
   y <- c(1, 3, 2, 5, 4, 6)
