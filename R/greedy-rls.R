@@ -123,7 +123,10 @@
 #' @section Accuracy: Figures and coefficients equal those of retraining up to rounding times the
 #' condition number of the model: about 1e-12 for usual data and lambda, 1e-8 for exact duplicates
 #' in a model of standardised columns at `lambda = 1e-3`. Searches that drop features make their
-#' state afresh when it has lost digits.
+#' state afresh when it has lost digits. Held-out errors lose digits beyond that where a row or fold
+#' is fitted almost exactly once it is trained on: one weight of 1e8 and more among ones, or a model
+#' with about as many columns as rows at a tiny `lambda`. Where fewer than 10 digits are left a
+#' warning of class `sparsels_warning_precision` says how many.
 #'
 #' @section Errors: Bad input is refused with a classed error (`sparsels_error_input`) that names
 #' the argument, what it must be and what it was. Covariates that cannot be estimated without some
@@ -247,8 +250,21 @@ unpack_path <- function(answer, problem, control, lambda) {
     models = unpack_models(answer, control$k, ncol(problem$y)),
     held_out = problem$y - answer$held_out, fitted = problem$y - answer$fitted,
     alternatives = unpack_others(answer, problem, control, length(keep)),
-    work = unpack_work(answer$work, ncol(problem))
+    work = unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
   )
+}
+
+# Held-out errors have lost the digits of what they are divided by, which is near 0 where a row is
+# fitted almost exactly as soon as it is trained on.
+warn_precision <- function(path) {
+  poor <- which(path$pivot < 1e-6)
+  if (!length(poor)) return(invisible())
+  digits <- floor(-log10(.Machine$double.eps / max(min(path$pivot), .Machine$double.eps)))
+  warn_sparsels(sprintf(
+    "held-out errors from step %d on have about %d correct digits, as %s: use %s",
+    path$path$step[poor[1L]], digits, "some rows are fitted almost exactly",
+    "a larger `lambda`, fewer columns or less unequal `weights`"
+  ), "sparsels_warning_precision")
 }
 
 unpack_work <- function(work, columns) {

@@ -59,7 +59,8 @@
 #'
 #' @section Accuracy: As retraining by QR: rounding times the condition of the problem, better than
 #'   1e-10 where the kernel matrix of the basis is well conditioned, and better than 1e-6 at the
-#'   default shift where it is not.
+#'   default shift where it is not. With all rows as the basis a `lambda` near the rounding errors
+#'   of the kernel matrix, times the weights, gives a warning of class `sparsels_warning_precision`.
 #'
 #' @section Errors: Of class `sparsels_error_input`: a kernel matrix that is not square, symmetric
 #'   or positive semidefinite beyond the shift, a basis larger than m or with repeats, and what
@@ -103,6 +104,7 @@ expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, 
   trials <- best_trial(kernels, function(kernel) {
     kernel_trial(problem, kernel, basis, shift, control)
   })
+  warn_rounding(trials$best$judged$spectrum, control$lambda)
   new_kernel_fit(method, problem, control, trials$best$judged, trials$best$models, call,
                  kernel = trials$best$kernel, kernel_table = trials$table, basis = basis,
                  shift = trials$best$shift, status = trials$status)

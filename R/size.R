@@ -54,6 +54,7 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE) {
   if (isTRUE(control$refit)) search <- with_refit(search)
   if (is.null(control$sizing$folds)) {
     path <- complete_path(search, problem, control)
+    warn_precision(path)
     if (isTRUE(control$refit)) path <- refitted_values(path, problem, control)
     return(new_sparse_fit(method, problem, path, control, call))
   }
@@ -63,6 +64,7 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE) {
   control[c("k", "patience")] <- list(chosen$k, 0L)
   control$lambda <- control$lambda[chosen$lambda]
   path <- complete_path(search, problem, control)
+  warn_precision(path)
   warn_edges(problem, control, chosen)
   new_sparse_fit(method, problem, path, control, call, chosen)
 }

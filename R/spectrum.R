@@ -66,7 +66,25 @@ full_spectrum <- function(problem, K) {
   allowed <- 1e-6 * mean(diag(K))
   if (min(parts$values) < -allowed) stop_not_positive(parts$values, allowed)
   U <- if (is.null(rest)) parts$vectors else rest %*% parts$vectors
-  new_spectrum(problem, U, pmax(parts$values, 0), root_w * U, complete = TRUE)
+  spectrum <- new_spectrum(problem, U, pmax(parts$values, 0), root_w * U, complete = TRUE)
+  spectrum$rounding <- .Machine$double.eps * max(diag(K))
+  spectrum
+}
+
+# Eigenvalues of a kernel matrix have rounding errors of the size of its diagonal (with weights),
+# which a lambda as small does not tell from the matrix.
+warn_rounding <- function(spectrum, lambda) {
+  if (is.null(spectrum$rounding)) return(invisible())
+  enough <- 1e4 * spectrum$rounding
+  poor <- lambda < enough & min(spectrum$values) < enough
+  if (any(poor)) {
+    warn_sparsels(sprintf(
+      "errors at lambda = %s have about %d correct digits, as %s: use a `lambda` of at least %s",
+      format(min(lambda[poor]), digits = 3),
+      as.integer(max(0, floor(log10(min(lambda[poor]) / spectrum$rounding)))),
+      "it is near the rounding errors of the kernel matrix", format(enough, digits = 2)
+    ), "sparsels_warning_precision")
+  }
 }
 
 # an orthonormal basis (m x (m - q)) of what the covariates leave of R^m; NULL when there are none
@@ -139,10 +157,38 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
     control$start <- as.integer(c(0, cumsum(lengths(sets[lost]))))
     control$form <- 1L
     again <- call_holdout(spectrum, control)
-    if (!all(again$done)) stop_singular("the model without some of the rows")
-    residual[rep(seq_along(sets), lengths(sets)) %in% lost, , ] <- again$residual
+    of_set <- rep(seq_along(sets), lengths(sets))
+    residual[of_set %in% lost, , ] <- again$residual
+    for (set in lost[again$done == 0L]) {
+      residual[of_set == set, , ] <- trained_without(spectrum, sets[[set]], lambda, remove)
+    }
   }
   residual
+}
+
+# The residuals of one set from the other rows themselves, where these weigh so little beside the
+# set that they cannot be had by taking it away: h x L x c, in the user's units.
+trained_without <- function(spectrum, rows, lambda, remove) {
+  if (spectrum$complete) stop_singular("the model without some of the rows")
+  phi <- spectrum$phi
+  basis <- spectrum$basis[rows]
+  if (remove && any(basis > 0L)) {
+    phi <- phi - tcrossprod(phi %*% (E <- qr.Q(qr(t(spectrum$back[basis, , drop = FALSE])))), E)
+  }
+  z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 0)
+  left <- function(values) if (ncol(spectrum$z_basis)) qr.resid(z, values) else values
+  parts <- svd(left(phi[-rows, , drop = FALSE]))
+  y <- crossprod(parts$u, left(spectrum$y[-rows, , drop = FALSE]))
+  residual <- vapply(lambda, function(one) {
+    fit <- phi %*% (parts$v %*% (y * parts$d / (parts$d^2 + one)))
+    rest <- spectrum$y - fit
+    own <- if (ncol(spectrum$z_basis)) {
+      spectrum$z_basis[rows, , drop = FALSE] %*% qr.coef(z, rest[-rows, , drop = FALSE])
+    }
+    held_out <- rest[rows, , drop = FALSE]
+    (if (is.null(own)) held_out else held_out - own) / spectrum$root_w[rows]
+  }, matrix(0, length(rows), ncol(spectrum$y)))
+  array(residual, c(length(rows), ncol(spectrum$y), length(lambda)))
 }
 
 call_holdout <- function(spectrum, control) {

@@ -72,7 +72,8 @@ static void lay_out(struct state *s, int threads, struct arena *room) {
   for (int r = 0; r < s->parts; r++) {
     const int count = s->folds->count[r];
     const struct partition part = {count, s->folds->order + r * m, start, doubles(room, m * n),
-        doubles(room, m * L), doubles(room, m), doubles(room, m), doubles(room, count), 0};
+        doubles(room, m * L), doubles(room, m), doubles(room, m), doubles(room, count),
+        doubles(room, count), 0};
     if (room->base != NULL)
       s->part[r] = part;
     start += count + 1;
@@ -419,6 +420,9 @@ static void commit_partition(struct state *s, struct partition *part) {
     const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
     const double *c = part->c + from, *q = part->q + from;
     part->eta[f] = s->kappa_b - lanes->dot(h, c, q);
+    const double ratio = part->eta[f] / s->kappa_b;
+    if (ratio < 0.01 || ratio > 100)
+      part->pivot[f] = fmin(1, part->pivot[f] * ratio);
     for (ptrdiff_t l = 0; l < L; l++) {
       double *g = part->g + from + l * m;
       lanes->shift(h, g, (s->t_b[l] - lanes->dot(h, g, c)) / part->eta[f], q);
@@ -600,6 +604,19 @@ static void keep_residuals(struct state *s) {
       s->out->fitted[j + l * m] = s->a[j + l * m] / s->pb->divisor[j];
 }
 
+/* What held-out residuals are divided by, at the least. It has the rounding errors of a difference
+   from 1, unless it comes from G itself. */
+static double smallest_pivot(const struct state *s) {
+  double least = 1;
+  if (s->parts == 0 && !s->held)
+    for (ptrdiff_t j = 0; j < s->pb->m; j++)
+      least = fmin(least, s->d[j]);
+  for (int r = 0; r < s->parts; r++)
+    for (int f = 0; f < s->part[r].count; f++)
+      least = fmin(least, s->part[r].pivot[f]);
+  return least;
+}
+
 /* Writes entry `moves` of the path; returns 1 when this is the best model so far. Of equals the
  * smaller wins. */
 static int record(struct state *s, ptrdiff_t feature) {
@@ -624,6 +641,7 @@ static int record(struct state *s, ptrdiff_t feature) {
   out->se[entry] = se;
   out->squared[entry] = now.tie;
   out->error[entry] = error;
+  out->pivot[entry] = smallest_pivot(s);
   if (better(now, s->seen[size], none))
     s->seen[size] = now;
   if (size > s->control->k || !isfinite(now.value))

@@ -36,12 +36,13 @@ static inline int *ints(struct arena *arena, ptrdiff_t count) {
 struct partition {
   int count;
   const int *order, *start;
-  double *D;   /* m x n, (G_HH)^-1 C_H */
-  double *g;   /* m x L, held-out residuals */
-  double *q;   /* m, column of D of the move under way */
-  double *c;   /* m, column of C of the move under way */
-  double *eta; /* count */
-  double ss;   /* sum of squares of g */
+  double *D;     /* m x n, (G_HH)^-1 C_H */
+  double *g;     /* m x L, held-out residuals */
+  double *q;     /* m, column of D of the move under way */
+  double *c;     /* m, column of C of the move under way */
+  double *eta;   /* count */
+  double *pivot; /* count, about the smallest eigenvalue of G_HH, as far as digits went with it */
+  double ss;     /* sum of squares of g */
 };
 
 struct score {
@@ -98,6 +99,7 @@ struct state {
   double *scratch;     /* threads x scratch_size */
   size_t scratch_size;
   double *room;      /* for start() */
+  int held;          /* whether the state comes from G itself: a and d have all their digits */
   int since_start;   /* columns dropped since the state was made afresh */
   struct lazy *lazy; /* NULL when every candidate is scored */
 };

@@ -8,11 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Where I - J is smaller, it has lost more than six digits and the fold is solved by itself. */
+/* Where less than this is left of a difference from 1, or of the sum of squares of F, six digits
+   are lost: of I - J, and the fold is solved by itself; of what the rows left have of Z or of F,
+   and they cannot be had by taking the others away. */
 static const double SMALLEST = 1e-6;
-
-/* Where I - Z_H'Z_H is smaller, the rows left do not tell the covariates apart. */
-static const double ALIASED = 1e-10;
 
 enum { QR_ROOM = 32 }; /* doubles for each column of lapack_qr() */
 
@@ -142,6 +141,20 @@ static double smallest_pivot(ptrdiff_t n, const double *R) {
   return least;
 }
 
+static double trace(ptrdiff_t n, const double *A) {
+  double trace = 0;
+  for (ptrdiff_t j = 0; j < n; j++)
+    trace += A[j + j * n];
+  return trace;
+}
+
+static double sum(ptrdiff_t n, const double *x) {
+  double sum = 0;
+  for (ptrdiff_t j = 0; j < n; j++)
+    sum += x[j];
+  return sum;
+}
+
 /* out (r x columns) := diag(d) A */
 static void scale_rows(
     ptrdiff_t r, ptrdiff_t columns, const double *d, const double *A, double *out) {
@@ -236,7 +249,7 @@ static int without_rows(const struct spectrum *sp, struct set set, struct fold *
     gather(sp->m, q, sp->Z, set, Z, h);
     identity(q, D);
     blas_syrk(1, q, h, -1, Z, h, 1, D);
-    if (lapack_cholesky(q, D) != 0 || smallest_pivot(q, D) < ALIASED)
+    if (lapack_cholesky(q, D) != 0 || smallest_pivot(q, D) < SMALLEST)
       return 0;
     blas_gemm(0, r, q, h, 1, W, r, Z, h, 0, W + r * h, r);
     blas_solve("R", 0, r, q, D, W + r * h, r);
@@ -247,6 +260,8 @@ static int without_rows(const struct spectrum *sp, struct set set, struct fold *
   for (ptrdiff_t j = 0; j < r; j++)
     fold->M[j + j * r] = sp->values[j];
   blas_syrk(0, r, k, -1, W, r, 1, fold->M);
+  if (trace(r, fold->M) < SMALLEST * sum(r, sp->values))
+    return 0;
   blas_gemm(0, r, L, k, -1, W, r, y, k, 1, fold->b, r);
   return 1;
 }

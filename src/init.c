@@ -351,7 +351,7 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .classes = int_field(control, "classes"),
       .lazy = int_field(control, "lazy")};
   const size_t k = (size_t)ctl.k, moves = (size_t)ctl.limit + 1, mL = (size_t)(pb.m * pb.L);
-  SEXP out = PROTECT(named_list(15));
+  SEXP out = PROTECT(named_list(16));
   struct greedy_result result = {.feature = int_answer(out, 0, "feature", moves),
       .size = int_answer(out, 1, "size", moves),
       .loss = real_answer(out, 2, "loss", moves),
@@ -364,7 +364,8 @@ static SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .held_out = real_answer(out, 9, "held_out", mL),
       .fitted = real_answer(out, 10, "fitted", mL),
       .other = int_answer(out, 11, "other", moves * (size_t)ctl.keep),
-      .other_loss = real_answer(out, 12, "other_loss", moves * (size_t)ctl.keep)};
+      .other_loss = real_answer(out, 12, "other_loss", moves * (size_t)ctl.keep),
+      .pivot = real_answer(out, 15, "pivot", moves)};
   struct lent lent;
   struct host host = make_host(&lent, control, mL, pb.n + pb.m);
   void *work;

@@ -151,6 +151,8 @@ struct greedy_result {
   double *loss, *se; /* limit + 1 each, the criterion */
   double *squared;   /* limit + 1, weighted mean squared held-out residual */
   double *error;     /* limit + 1, zero-one error; 0 without classes */
+  double *pivot;     /* limit + 1, what held-out residuals are divided by, at the least, beside 1:
+                        they have lost as many digits */
   int *model_entry;  /* k + 1, path entry of the best model of each size, -1 if none */
   int *model;   /* k x (k + 1), column s holds the s features of that model in the order chosen */
   double *beta; /* k x L x (k + 1), their working coefficients */

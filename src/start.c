@@ -270,6 +270,14 @@ static enum status apply_fold(
   return COMPLETE;
 }
 
+/* The smallest squared element on the diagonal of a Cholesky factor R (n x n) */
+static double smallest_square(ptrdiff_t n, const double *R) {
+  double least = 1;
+  for (ptrdiff_t j = 0; j < n; j++)
+    least = fmin(least, R[j + j * n] * R[j + j * n]);
+  return least;
+}
+
 /* G_HH = I - VV' on the fold's rows, or cut from G. Through the smaller of |H| and the rank of V.
  */
 static int invert_fold(const struct state *s, const struct room *room, const int *rows, ptrdiff_t h,
@@ -315,6 +323,7 @@ static enum status start_partition(
     struct fold_inverse inverse;
     if (invert_fold(s, room, part->order + from, h, &inverse) != 0)
       return NOT_POSITIVE;
+    part->pivot[f] = s->held ? 1 : smallest_square(inverse.direct ? h : inverse.rank, room->fold);
     if (apply_fold(s, &inverse, part->D + from, n, room->panel) != COMPLETE ||
         apply_fold(s, &inverse, part->g + from, L, room->panel) != COMPLETE)
       return INTERRUPTED;
@@ -359,6 +368,7 @@ enum status start(struct state *s) {
   start_rows(s);
   enum status status = COMPLETE;
   s->inverse_held = s->size == 0;
+  s->held = s->size > m;
   if (s->size > 0)
     status = s->size > m ? start_dual(s, &room) : start_primal(s, &room);
   memcpy(s->kappa_ref, s->kappa, (size_t)n * sizeof(double));

@@ -122,5 +122,26 @@ test_that("forward selection stays exact for tiny lambda", {
     intercept = c(TRUE, FALSE), sparse = c(FALSE, TRUE), lambda = 1e-6,
     folds = c("loo", "unequal", "repeated"), search = "forward"
   )
-  for (i in seq_len(nrow(cases))) check_case(cases[i, ])
+  for (i in seq_len(nrow(cases))) {
+    suppressWarnings(check_case(cases[i, ]), "sparsels_warning_precision")
+  }
+})
+
+test_that("held-out errors that have lost digits come with a warning", {
+  set.seed(22)
+  x <- matrix(rnorm(150), 30)
+  y <- x[, 1] + rnorm(30)
+  heavy <- function(weight) replace(rep(1, 30), 7, weight)
+  for (folds in list("loo", rep(1:10, 3))) {
+    expect_no_warning(bare_rls(x, y, k = 3, lambda = 1, folds = folds, weights = heavy(1e6)))
+    # 1e12 in one of several rows of a fold leaves the fold's other rows their digits
+    expect_warning(bare_rls(x, y, k = 3, lambda = 1, folds = folds, weights = heavy(1e12)),
+                   "from step 0 on have about 5 correct", class = "sparsels_warning_precision")
+  }
+  # as many columns and covariates as rows
+  expect_warning(bare_rls(x[1:6, ], y[1:6], k = 5, lambda = 1e-9), "from step 5 on",
+                 class = "sparsels_warning_precision")
+  expect_no_warning(bare_rls(x[1:6, ], y[1:6], k = 4, lambda = 1e-9))
+  expect_warning(greedy_rls(x, y, k = 2, lambda = 1, weights = heavy(1e12)),
+                 class = "sparsels_warning_precision")
 })

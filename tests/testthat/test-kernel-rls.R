@@ -383,6 +383,19 @@ test_that("formula, frame, matrix, sparse matrix and problem are one", {
   }
 })
 
+test_that("a lambda near the rounding errors of the kernel matrix gives a warning", {
+  set.seed(64)
+  x <- matrix(rnorm(90), 30)
+  y <- x[, 1] + rnorm(30)
+  fit <- function(...) kernel_rls(x, y, kernel = kernel_linear(), ...)
+  expect_warning(fit(lambda = c(1, 1e-13)), "lambda = 1e-13 have about",
+                 class = "sparsels_warning_precision")
+  expect_warning(fit(lambda = 1e-4, weights = replace(rep(1, 30), 7, 1e10)),
+                 class = "sparsels_warning_precision")
+  expect_no_warning(fit(lambda = c(1, 1e-8)))
+  expect_no_warning(fit(lambda = c(1, 1e-8), weights = replace(rep(1, 30), 7, 1e3)))
+})
+
 test_that("a factor of a frame enters as its indicator columns", {
   d <- data.frame(y = c(3, 1, 4, 1, 5, 9, 2, 6), a = c(2, 7, 1, 8, 2, 8, 1, 8) / 4,
                   site = factor(c("u", "v", "w", "u", "v", "w", "u", "v")))

@@ -51,6 +51,24 @@ test_that("lambda = \"full\" is the leave-one-out choice of rls(), for every fit
   }
 })
 
+test_that("a row that outweighs all others is held out to as many digits", {
+  set.seed(63)
+  x <- matrix(rnorm(150), 30)
+  y <- x[, 1] + rnorm(30)
+  for (weight in 10^c(6, 8, 10, 12)) for (adjust in list(NULL, cbind(age = cos(1:30)))) {
+    pb <- as_problem(x, y, weights = replace(rep(1, 30), 7, weight), adjust = adjust)
+    lambda <- c(1e-12, 1e-3, 1, 1e6)
+    for (folds in list("loo", rep(1:10, 3))) {
+      folds <- make_folds(pb, folds)
+      fit <- rls(pb, lambda = lambda, folds = folds)
+      for (l in seq_along(lambda)) {
+        exact <- oracle_squared(pb, 1:5, lambda[l], folds)
+        expect_equal(fit$path$criterion[l], exact, tolerance = 1e-9)
+      }
+    }
+  }
+})
+
 test_that("methods of rls", {
   set.seed(62)
   x <- matrix(rnorm(20 * 4), 20, dimnames = list(paste0("s", 1:20), letters[1:4]))

@@ -41,6 +41,7 @@ static void lay_out(
       .loss = take(run, moves, real),
       .se = take(run, moves, real),
       .squared = take(run, moves, real),
+      .pivot = take(run, moves, real),
       .error = take(run, moves, real),
       .model_entry = take(run, k + 1, whole),
       .model = take(run, k * (k + 1), whole),
