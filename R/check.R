@@ -57,6 +57,11 @@ some_of <- function(x, most = 5L, quote = "'") {
 
 counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1) "" else "s")
 
+# an argument that has no default
+check_given <- function(x, name) {
+  if (missing(x)) stop_input(sprintf("`%s` is missing", name), "sparsels_error_argument")
+}
+
 # Single values -----------------------------------------------------------------------------------
 
 is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.object(x) && !is.na(x)
@@ -85,6 +90,12 @@ check_repeats <- function(x, name, upper = most_repeats, what = NULL) {
   check_count(x, name, max(1, min(most_repeats, upper)), if (upper < most_repeats) what)
 }
 
+# how many rows print() shows
+check_shown <- function(n) {
+  if (!(is_number(n) && n >= 0)) refuse("n", "a number of at least 0", n)
+  min(floor(n), .Machine$integer.max)
+}
+
 check_positive <- function(x, name, or_zero = FALSE) {
   fine <- is_number(x) && is.finite(x) && (x > 0 || or_zero && x == 0)
   must <- if (or_zero) "a finite number of at least 0" else "a positive finite number"
@@ -105,6 +116,11 @@ check_choice <- function(x, name, choices) {
   x
 }
 
+# the same where the default lists all the choices, and stands for the first
+choice_or_first <- function(x, name, choices) {
+  if (identical(x, choices)) choices[1L] else check_choice(x, name, choices)
+}
+
 check_lambda <- function(lambda) {
   if (is.null(lambda)) return(NULL)
   fine <- is.numeric(lambda) && !is.object(lambda) && length(lambda) > 0L
@@ -113,6 +129,13 @@ check_lambda <- function(lambda) {
   bad <- which(!(is.finite(lambda) & lambda > 0))
   if (length(bad)) refuse("lambda", must, lambda[[bad[1L]]])
   as.double(lambda)
+}
+
+# how many arguments a function can take, Inf with `...`; of `[` and its like R does not say
+arguments_of <- function(f) {
+  if (is.null(args(f))) return(Inf)
+  arguments <- names(formals(args(f)))
+  if ("..." %in% arguments) Inf else length(arguments)
 }
 
 # Arguments by name -------------------------------------------------------------------------------
@@ -153,6 +176,7 @@ problem_arguments <- c("weights", "adjust", "intercept", "standardize")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {
+  check_given(x, "x")
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)

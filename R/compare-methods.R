@@ -107,6 +107,10 @@ check_methods <- function(methods) {
   must <- "a list of functions, each with a name of its own"
   fine <- is.list(methods) && length(methods) && all(vapply(methods, is.function, NA))
   if (!fine) refuse("methods", must, methods)
+  if (any(vapply(methods, arguments_of, 0) < 2)) {
+    stop_input("`methods` must be functions of a problem and `k`: one takes fewer arguments",
+               "sparsels_error_argument")
+  }
   names <- names(methods)
   if (is.null(names) || any(names %in% c("", NA)) || anyDuplicated(names)) {
     stop_input(sprintf("`methods` must be %s", must), "sparsels_error_argument")
@@ -145,6 +149,7 @@ split_model <- function(train, method, k) {
   arguments <- c(list(k = k), if ("size" %in% names(formals(method))) list(size = "criterion"))
   found <- run_method(method, train, arguments)
   if (inherits(found, "sparse_fit")) {
+    check_models(found)
     sizes <- which(!vapply(found$coefficients, is.null, NA)) - 1L
     return(model_of(found, max(sizes[sizes <= k])))
   }

@@ -46,7 +46,7 @@ user_criterion <- function(criterion, problem, folds) {
   better <- attr(criterion, "better", exact = TRUE)
   if (is.null(better)) better <- "lower"
   check_choice(better, "attr(criterion, \"better\")", c("lower", "higher"))
-  if (length(formals(args(criterion))) < 3L) {
+  if (arguments_of(criterion) < 3) {
     stop_input("a `criterion` function must take three arguments: y, prediction, fold")
   }
   sign <- if (better == "higher") -1 else 1

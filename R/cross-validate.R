@@ -108,6 +108,7 @@
 cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10, repeats = 1,
                            measure = NULL, baselines = c("random", "majority"), keep = FALSE,
                            progress = interactive()) {
+  check_given(x, "x")
   told <- told_method(y, method, substitute(y), substitute(method))
   if (inherits(x, "formula") && is.data.frame(told$y) && is.null(data)) {
     data <- told$y
@@ -149,11 +150,20 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
 # `method` may stand in the second place, as nothing else there is a function.
 told_method <- function(y, method, y_expression, method_expression) {
   if (is.function(y) && is.null(method)) {
+    check_method(y)
     return(list(y = NULL, method = y, name = method_name(y_expression), response = "y"))
   }
-  if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
+  check_method(method)
   list(y = y, method = method, name = method_name(method_expression),
        response = response_name(y_expression))
+}
+
+check_method <- function(method) {
+  if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
+  if (!arguments_of(method)) {
+    stop_input("`method` must be a function of a problem, but takes no argument",
+               "sparsels_error_argument")
+  }
 }
 
 judged_problem <- function(x, told, data, arguments) {
@@ -162,7 +172,8 @@ judged_problem <- function(x, told, data, arguments) {
     arguments <- c(arguments, own_defaults(told$method, arguments))
   }
   # symbols, so that no message and no name of a response deparses the data
-  problem <- do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), arguments))
+  given <- c(list(quote(x), quote(y), data = quote(data)), quoted(arguments))
+  problem <- do.call(as_problem, given)
   if (problem$response == "y") problem$response <- told$response
   problem
 }
@@ -174,7 +185,8 @@ own_defaults <- function(method, given) {
 
 check_baselines <- function(baselines) {
   known <- c("random", "majority")
-  if (!all(baselines %in% known)) refuse("baselines", paste("any of", some_of(known)), baselines)
+  fine <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
+  if (!fine) refuse("baselines", paste("any of", some_of(known)), baselines)
 }
 
 # Folds given row by row, not by their number.
@@ -187,8 +199,9 @@ is_by_row <- function(folds) is.list(folds) || length(folds) > 1L
 as_measures <- function(measure, problem) {
   if (is.null(measure)) measure <- measure_of(problem)
   if (is.function(measure)) measure <- list(measure)
-  if (!is.list(measure)) measure <- as.list(measure)
-  if (!length(measure)) refuse("measure", "at least one measure", measure)
+  fine <- (is.character(measure) || is.list(measure) && !is.object(measure)) && length(measure)
+  if (!fine) refuse("measure", "one or several measures, by name or as functions", measure)
+  measure <- as.list(measure)
   made <- lapply(measure, as_measure, problem)
   names <- vapply(made, `[[`, "", "name")
   given <- names(measure)
@@ -476,14 +489,14 @@ best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_na
 
 # The size of a model of the fit on all rows: that of the fit itself, of a rule, or a number.
 judged_size <- function(object, size) {
-  if (is.character(size)) best_size(object, check_size_word(size)) else size
+  as_size(object, size)
 }
 
 # arguments of a method of the fit, `size` among them only where it is wanted
 on_fit <- function(generic, object, size, ...) {
   wanted <- list(...)
   if (!is.null(size)) wanted$size <- judged_size(object, size)
-  do.call(generic, c(list(object$fit), wanted))
+  do.call(generic, c(list(object$fit), wanted), quote = TRUE)
 }
 
 #' @rdname cross_validate

@@ -44,6 +44,7 @@
 #' make_folds(12, 4, groups = rep(1:6, each = 2), repeats = 2)
 #' @export
 make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats = 1) {
+  check_given(x, "x")
   check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
   if (inherits(x, "rset")) folds <- x
   if (inherits(x, "sparsels_problem")) check_object(x)
@@ -93,7 +94,7 @@ as_folds <- function(folds, problem) make_folds(problem, folds)
 fold_rows <- function(x) {
   if (inherits(x, "rset")) return(nrow(x$splits[[1L]]$data))
   m <- if (length(dim(x)) == 2L) dim(x)[1L + inherits(x, "SummarizedExperiment")] else x
-  if (!is_number(m) || m != round(m)) {
+  if (!is_number(m) || m != round(m) || m > .Machine$integer.max) {
     stop_input(sprintf("`x` must be a number of rows or have rows, not %s", describe(m)))
   }
   if (m < 2L) stop_input(sprintf("`x` must have at least 2 rows to make folds, not %s", format(m)))
@@ -157,6 +158,11 @@ given_folds <- function(folds, m) {
   if (inherits(folds, "rset")) folds <- rset_ids(folds)
   if (!is.list(folds)) folds <- list(folds)
   if (!length(folds)) stop_input("`folds` must hold at least one vector of ids, not an empty list")
+  empty <- which(vapply(folds, is.null, NA))
+  if (length(empty)) {
+    stop_input(sprintf("`folds` must be a list of vectors of ids, but element %d is NULL",
+                       empty[1L]))
+  }
   ids <- vapply(folds, check_row_labels, integer(m), name = "folds", m = m)
   dim(ids) <- c(m, length(folds))
   counts <- apply(ids, 2L, max)
@@ -178,6 +184,7 @@ check_folds <- function(folds, m) {
 
 # one vector of ids per repeat
 rset_ids <- function(rset) {
+  if (!length(rset$splits)) stop_input("the rsample object has no `splits`")
   need_package("rsample")
   m <- fold_rows(rset)
   # with repeats, `id` is the repeat and `id2` the fold

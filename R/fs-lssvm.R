@@ -127,10 +127,10 @@ fs_model <- function(prototypes = 0.3, select = "k_center", solver = "scdp", k =
   list(
     prototypes = prototypes,
     select = check_choice(select, "select", c("k_center", "random", "renyi", "kmeans")),
-    solver = check_choice(solver[1L], "solver", c("scdp", "full", "nystrom")), k = k,
+    solver = choice_or_first(solver, "solver", c("scdp", "full", "nystrom")), k = k,
     folds = folds,
-    intercept = check_choice(intercept[1L], "intercept", c("candidate", "forced", "none")),
-    score = check_choice(score[1L], "score", scdp_scores), candidates = candidates,
+    intercept = choice_or_first(intercept, "intercept", c("candidate", "forced", "none")),
+    score = choice_or_first(score, "score", scdp_scores), candidates = candidates,
     size_rule = check_positive(size_rule, "size_rule", or_zero = TRUE),
     window = check_count(window, "window"),
     change = check_positive(change, "change", or_zero = TRUE),
@@ -161,7 +161,6 @@ fs_prototypes <- function(problem, kernel, model) {
     as_basis(prototypes, problem, kernel, "prototypes")
   }
   if (is.null(basis$points)) return(basis)
-  if (!nrow(basis$points)) refuse("prototypes", "at least one point", prototypes)
   # names that stay when some of the points are not used
   if (is.null(basis$rows)) rownames(basis$points) <- basis_names(problem, basis)
   own <- which(!duplicated(as.matrix(basis$points)))

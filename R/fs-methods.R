@@ -265,7 +265,7 @@ glance.fs_lssvm <- function(x, ...) {
 #' @export
 plot.fs_lssvm <- function(x, what = c("criterion", "boundary"), size = NULL, newdata = NULL, ...) {
   check_object(x)
-  what <- check_choice(what[1L], "what", c("criterion", "boundary"))
+  what <- choice_or_first(what, "what", c("criterion", "boundary"))
   data <- plot_data(x, what, size, newdata)
   if (what == "criterion") draw_sizes(x, data, ...) else draw_boundary(x, data, ...)
   invisible(data)
@@ -431,7 +431,7 @@ autoplot.fs_lssvm <- function(object, # nolint: object_name_linter.
                               what = c("criterion", "boundary"), size = NULL, newdata = NULL,
                               ...) {
   check_object(object)
-  what <- check_choice(what[1L], "what", c("criterion", "boundary"))
+  what <- choice_or_first(what, "what", c("criterion", "boundary"))
   data <- plot_data(object, what, size, newdata)
   picture <- if (what == "criterion") gg_sizes(object, data) else gg_boundary(object, data)
   picture + ggplot2::labs(title = plot_title(object)) + ggplot2::theme(legend.position = "bottom")

@@ -209,7 +209,10 @@ newton_step <- function(problem, loss, lambda, X, basis, at) {
   of_bound <- lambda - (1 / above + 1 / below) / t
   right <- -of_beta - (above^2 - below^2) / squares * of_bound
   at$accuracy <- min(0.1, at$gap / at$null)
-  at <- solve_newton(X, at, 4 / (t * squares), right)
+  added <- 4 / (t * squares)
+  # at the ends of the range of numbers there is no step that leads on
+  if (!all(is.finite(c(added, right)))) return(replace(at, "size", 0))
+  at <- solve_newton(X, at, added, right)
   step <- at$step
   to_above <- above^2 * (2 * step - t * below^2 * of_bound) / squares
   to_below <- -below^2 * (2 * step + t * above^2 * of_bound) / squares
@@ -234,9 +237,11 @@ line_search <- function(problem, loss, lambda, basis, at, slope, h_step, to_abov
     point <- loss_point(problem, loss, basis, h, at$point$u)
     # what is below rounding counts as progress
     fallen <- value(point, above, below) <= now + 0.01 * size * slope + 1e-14 * abs(now)
-    if (fallen || size < 1e-10) break
+    if (isTRUE(fallen) || size < 1e-10) break
     size <- size / 2
   }
+  # overflow, of a tiny lambda
+  if (is.na(fallen)) return(replace(at, "size", 0))
   at[c("h", "above", "below", "point", "size")] <- list(h, above, below, point, size)
   at$beta <- (above - below) / 2
   at

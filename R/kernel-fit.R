@@ -156,6 +156,7 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
 }
 
 check_kernel_fit <- function(fit) {
+  check_given(fit, "fit")
   if (inherits(fit, "fs_lssvm")) {
     stop_input(paste("`fit` is of fs_lssvm(), which chose its prototypes by all rows and would",
                      "choose others without some; its `folds` hold rows out: see fit$path and",
@@ -303,7 +304,8 @@ predict.kernel_fit <- function(object, newdata, lambda = NULL,
 # terms of new data times their weights (rows x L); `used` are the basis vectors that have one
 expand <- function(object, newdata, beta, used = seq_len(nrow(beta))) {
   if (is.null(object$kernel)) {
-    return(as.matrix(new_data_matrix(object$problem, newdata, object$features) %*% beta))
+    x <- new_data_matrix(object$problem, newdata, object$features)
+    return(as.matrix(x %*% beta))
   }
   if (is_precomputed(object$kernel)) {
     return(new_kernel_values(object, newdata)[, used, drop = FALSE] %*% beta)

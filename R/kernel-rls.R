@@ -223,6 +223,7 @@ points_basis <- function(basis, problem, kernel, name) {
       stop_input(sub("newdata", name, conditionMessage(e), fixed = TRUE))
     }
   )
+  if (!nrow(points)) refuse(name, "at least one point", basis)
   bad <- which(rowSums(!is.finite(as.matrix(points))) > 0)
   if (length(bad)) {
     stop_input(sprintf("`%s` has missing or infinite values (row %d)", name, bad[1L]))

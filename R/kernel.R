@@ -231,7 +231,7 @@ as_kernel <- function(kernel) {
   if (missing(kernel)) kernel <- NULL
   if (inherits(kernel, "sparsels_kernel")) return(check_object(kernel))
   # an S4 object that is.function() takes for one
-  if (inherits(kernel, "kernel")) return(kernlab_kernel(kernel))
+  if (inherits(kernel, "kernel") && is.function(kernel)) return(kernlab_kernel(kernel))
   if (is.function(kernel)) return(function_kernel(kernel))
   if (identical(kernel, "precomputed")) return(new_kernel("precomputed"))
   refuse("kernel", paste("a kernel, for example kernel_gaussian(gamma = 0.1), a kernlab kernel, a",
@@ -252,8 +252,7 @@ function_kernel <- function(f) {
     stop_input("`kernel` must be a kernel, such as kernel_gaussian(gamma = 0.1), not its maker",
                "sparsels_error_argument")
   }
-  arguments <- names(formals(args(f)))
-  if (length(arguments) < 2L && !"..." %in% arguments) {
+  if (arguments_of(f) < 2) {
     stop_input("a `kernel` function must take two arguments: the matrices x and z",
                "sparsels_error_argument")
   }

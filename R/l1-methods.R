@@ -3,6 +3,7 @@
 #' @rdname sparse_fit
 #' @export
 best_lambda <- function(object, rule = "min") {
+  check_given(object, "object")
   if (!inherits(object, "l1_path")) refuse("object", "a fit of l1_path()", object)
   check_object(object)
   check_choice(rule, "rule", c("min", "1se"))
@@ -26,6 +27,7 @@ one_se_row <- function(fit) {
 #' @export
 print.l1_path <- function(x, n = 6L, ...) {
   check_object(x)
+  n <- check_shown(n)
   cat(sprintf("%s: %s\n", x$method, penalised_words(x$loss)))
   print_data(x$problem)
   cat(lambdas_words(x), choice_words(x), sep = "\n")

@@ -75,7 +75,7 @@ lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TR
     stop_input(sprintf("`b` must be a single right side for lars_path(), not %d", system$L))
   }
   k <- system_size(k, system)
-  control <- list(k = k, type = check_choice(type[1L], "type", c("lasso", "lar")),
+  control <- list(k = k, type = choice_or_first(type, "type", c("lasso", "lar")),
                   debias = check_flag(debias, "debias"), moves = 50L * k)
   walk <- follow_path(system, control)
   steps <- stacked(walk$log, c("action", "component", "size", "objective", "residual", "lambda"))

@@ -15,6 +15,11 @@ split_arguments <- function(arguments) {
   list(problem = arguments[to_problem], method = arguments[!to_problem])
 }
 
+# arguments for do.call(), which would evaluate those that are language
+quoted <- function(arguments) {
+  lapply(arguments, function(value) if (is.language(value)) call("quote", value) else value)
+}
+
 method_name <- function(expression) {
   if (is.call(expression) && is.name(expression[[1L]]) &&
       as.character(expression[[1L]]) %in% c("::", ":::")) {
@@ -28,7 +33,7 @@ method_name <- function(expression) {
 run_method <- function(method, problem, arguments) {
   if ("progress" %in% names(formals(method))) arguments$progress <- FALSE
   withCallingHandlers(
-    do.call(method, c(list(quote(problem)), arguments)),
+    do.call(method, c(list(quote(problem)), quoted(arguments))),
     sparsels_interrupted = function(condition) {
       if (inherits(condition, "warning")) raise_interrupt()
     }
@@ -68,7 +73,10 @@ choice_frequency <- function(chosen, names) {
 # figures). The models go by `key`, "size" or "lambda", with these values; `chosen` is the place of
 # the fit's own choice; scores are rows x L x models; `figures`, a row per model, what the fit says
 # of them.
-path_scores <- function(fit, problem, rows) UseMethod("path_scores")
+path_scores <- function(fit, problem, rows) {
+  if (inherits(fit, c("sparse_fit", "kernel_fit"))) check_object(fit)
+  UseMethod("path_scores")
+}
 
 #' @exportS3Method
 path_scores.sparse_fit <- function(fit, problem, rows) {

@@ -65,6 +65,7 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
   if (!(is_number(tolerance) && tolerance >= 0 && tolerance < 1)) {
     refuse("tolerance", "a number of at least 0 and below 1", tolerance)
   }
+  check_given(prototypes, "prototypes")
   kernel <- single_kernel(kernel)
   problem <- kernel_problem(points_problem(x), kernel)
   basis <- as_basis(prototypes, problem, kernel, "prototypes")
@@ -80,6 +81,7 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
 
 # rows alone as a problem; its response is not used
 points_problem <- function(x) {
+  check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
     check_object(x)
     if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows")

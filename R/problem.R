@@ -81,6 +81,7 @@
 #' @export
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, adjust = NULL,
                        intercept = TRUE, standardize = TRUE, threads = 1) {
+  check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   UseMethod("as_problem")
 }
@@ -112,7 +113,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, adjust = NULL, int
   }
   env <- environment(x)
   adjusted <- if (inherits(adjust, "formula")) all.vars(adjust)
-  dot <- setdiff(names(data), c(all.vars(x[[2L]]), adjusted))
+  dot <- as.character(setdiff(names(data), c(all.vars(x[[2L]]), adjusted)))
   design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data")
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, adjust = adjust, intercept = intercept,
@@ -148,7 +149,8 @@ experiment_samples <- function(x) {
 experiment_values <- function(x) {
   need_package("SummarizedExperiment")
   if (!length(SummarizedExperiment::assays(x))) stop_input("`x` has no assay")
-  Matrix::t(as_values(SummarizedExperiment::assay(x), "assay(x)"))
+  values <- as_values(SummarizedExperiment::assay(x), "assay(x)")
+  Matrix::t(values)
 }
 
 need_package <- function(package) {
@@ -208,6 +210,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   check_trained_response(coded, weights, called[["y"]])
   check_response_size(coded$y, weights, called[["y"]])
   covariates <- adjust_columns(adjust, data, rows, intercept)
+  check_covariate_squares(covariates$z, weights)
   problem <- structure(list(
     x = NULL, y = coded$y, task = coded$task, levels = coded$levels, response = response,
     weights = weights, z = covariates$z, names = NULL, named = NULL,
@@ -343,6 +346,7 @@ single_column <- function(y, name) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
   if (is.matrix(y) && ncol(y) == 1L && !is.object(y)) y <- y[, 1L]
+  if (length(dim(y)) == 2L && !ncol(y)) stop_input(sprintf("`%s` must have at least one column", name))
   numbers <- is.numeric(y) && !inherits(y, "Surv") && length(dim(y)) %in% c(0L, 2L)
   classes <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
   if (!numbers && !classes) {
@@ -477,6 +481,8 @@ reweighted <- function(problem, weights, threads = 1L) {
 # list(z = m x q with the intercept first, design)
 adjust_columns <- function(adjust, data, rows, intercept) {
   design <- adjust_design(adjust, data, intercept)
+  none <- !is.null(design) && !length(design$names) && !NROW(design$columns)
+  if (none) stop_input("`adjust` must have at least one column")
   if (inherits(adjust, "formula")) {
     z <- design_matrix(design, data, "data", environment(adjust))
   } else {
@@ -510,7 +516,7 @@ adjust_matrix <- function(adjust) {
 }
 
 matrix_names <- function(z) {
-  if (!is.null(colnames(z))) return(colnames(z))
+  if (!is.null(colnames(z)) || !ncol(z)) return(colnames(z))
   if (ncol(z) == 1L) "adjust" else paste0("adjust", seq_len(ncol(z)))
 }
 
@@ -534,6 +540,15 @@ check_covariates <- function(z, rows) {
   if (length(bad)) {
     stop_input(sprintf("`adjust` has %s with missing or infinite values (first: row %d)",
                        counted(length(bad), "row"), bad[1L]))
+  }
+}
+
+# of covariates with their weights
+check_covariate_squares <- function(z, weights) {
+  large <- which(!is.finite(colSums(weights * z^2)))
+  if (length(large)) {
+    stop_input(sprintf("`adjust` has values too large to square (first: column '%s')",
+                       colnames(z)[large[1L]]))
   }
 }
 
@@ -744,6 +759,11 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
 
 # the row or column numbers an index means
 positions <- function(index, size, names, what) {
+  known <- is.numeric(index) || is.character(index) || is.logical(index) || is.factor(index)
+  if (!known || !is.null(dim(index))) {
+    stop_input(sprintf("%ss are chosen by number, name or a logical vector, not by %s",
+                       what, describe(index)))
+  }
   if (is.logical(index) && length(index) != size) {
     stop_input(sprintf("a logical choice of %ss must have length %d, not %d",
                        what, size, length(index)))
@@ -756,10 +776,6 @@ positions <- function(index, size, names, what) {
   if (is.numeric(index) && any(index != round(index), na.rm = TRUE)) {
     stop_input(sprintf("a choice of %ss must be whole numbers, not %s", what,
                        format(index[index != round(index)][1L])))
-  }
-  if (!is.atomic(index)) {
-    stop_input(sprintf("%ss are chosen by number, name or a logical vector, not by %s",
-                       what, describe(index)))
   }
   chosen <- if (is.character(index)) match(index, names) else seq_len(size)[index]
   bad <- which(is.na(chosen))
@@ -835,8 +851,9 @@ new_data_matrix <- function(problem, newdata, columns) {
     stop_newdata("`newdata` must be a matrix or data frame, not %s%s", describe(newdata),
                  drop_hint(newdata))
   }
-  chosen <- newdata[, new_positions(problem, newdata, columns), drop = FALSE]
-  as_doubles(as_values(chosen, "newdata"))
+  # beforehand: S4 methods would take away the class of an error in their arguments
+  chosen <- new_positions(problem, newdata, columns)
+  as_doubles(as_values(newdata[, chosen, drop = FALSE], "newdata"))
 }
 
 # the x of a problem given as new data, which fits have lost

@@ -89,6 +89,7 @@
 #' @export
 safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared", rule = "safe1",
                         fit = NULL, lambda0 = NULL, columns = NULL, threads = 1) {
+  check_given(x, "x")
   streamed <- is_streamed(x)
   if (streamed) {
     check_dots(..., known = unique(c(problem_arguments, names(formals(safe_screen)))),
@@ -113,6 +114,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
 #' @param mask What `safe_screen()` returned.
 #' @export
 exclude <- function(mask) {
+  check_given(mask, "mask")
   if (!inherits(mask, "sparsels_mask")) refuse("mask", "a mask of safe_screen()", mask)
   check_object(mask)
   which(!unname(mask$keep))

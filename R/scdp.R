@@ -82,8 +82,8 @@
 scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
                  score = c("residual", "normalised", "ols"), candidates = NULL, lambda = 0,
                  solver = c("cholesky", "qr"), size = "criterion", size_folds = 10) {
-  score <- check_choice(score[1L], "score", scdp_scores)
-  solver <- check_choice(solver[1L], "solver", c("cholesky", "qr"))
+  score <- choice_or_first(score, "score", scdp_scores)
+  solver <- choice_or_first(solver, "solver", c("cholesky", "qr"))
   if (!is.null(A) || !is.null(b)) {
     if (!missing(x)) stop_input("give either a problem, `x` and `y`, or a system, `A` and `b`")
     check_dots(..., known = setdiff(names(formals(scdp)), of_problems))

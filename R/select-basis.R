@@ -93,8 +93,9 @@ select_basis <- function(x, n, method = c("random", "greedy", "k_center", "renyi
                          y = NULL, kernel = NULL, lambda = 1, candidates = 59) {
   check_dots(..., known = names(formals(select_basis)))
   methods <- c("random", "greedy", "k_center", "renyi", "kmeans")
-  method <- check_choice(method[1L], "method", methods)
+  method <- choice_or_first(method, "method", methods)
   values <- basis_values(x)
+  check_given(n, "n")
   n <- check_count(n, "n", nrow(values), "the number of rows")
   kernel <- basis_kernel(kernel, method, x, values)
   lambda <- check_positive(lambda, "lambda")
@@ -120,6 +121,7 @@ select_basis <- function(x, n, method = c("random", "greedy", "k_center", "renyi
 
 # the rows as a double matrix or dgCMatrix
 basis_values <- function(x) {
+  check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
     check_object(x)
     if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows to choose")
@@ -295,7 +297,9 @@ kmeans_basis <- function(x, n) {
                        nrow(different), n))
   }
   if (nrow(different) == n) return(different)
-  centres <- stats::kmeans(x, n, iter.max = 100L, nstart = 5L)$centers
+  # a power of two changes no digit, and keeps squares from being 0 or infinite
+  unit <- 2^floor(log2(max(abs(x))))
+  centres <- unit * stats::kmeans(x / unit, n, iter.max = 100L, nstart = 5L)$centers
   dimnames(centres) <- if (!is.null(colnames(x))) list(NULL, colnames(x))
   centres
 }

@@ -15,7 +15,7 @@ size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1
 check_size_rule <- function(size, problem, k) {
   if (!is.numeric(size)) {
     rules <- c("cv", "min", "1se", "criterion")
-    if (length(size) != 1L || !size %in% rules) {
+    if (!(is.character(size) && length(size) == 1L && size %in% rules)) {
       refuse("size", paste("one of", some_of(rules, Inf, "\""), "or a number"), size)
     }
     return(size)

@@ -223,7 +223,13 @@ model_of <- function(fit, size = NULL, lambda = NULL) {
 # The size that is meant: the chosen one, that of a rule, or a number.
 as_size <- function(fit, size) {
   if (is.null(size)) return(fit$size)
-  if (is.character(size)) best_size(fit, check_size_word(size)) else size
+  # other fits have no error of the whole procedure to go by
+  rules <- inherits(fit, c("sparse_fit", "cv_result"))
+  if (is.character(size) && rules) return(best_size(fit, check_size_word(size)))
+  if (!is_number(size)) {
+    refuse("size", if (rules) "a number, \"min\" or \"1se\"" else "a number", size)
+  }
+  size
 }
 
 check_size_word <- function(size) {
@@ -266,7 +272,10 @@ size_table <- function(fit) {
 
 #' @rdname sparse_fit
 #' @export
-selected <- function(object, size = NULL, index = FALSE, lambda = NULL) UseMethod("selected")
+selected <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  check_given(object, "object")
+  UseMethod("selected")
+}
 
 #' @export
 selected.sparse_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
@@ -275,9 +284,22 @@ selected.sparse_fit <- function(object, size = NULL, index = FALSE, lambda = NUL
   if (check_flag(index, "index")) features else object$problem$names[features]
 }
 
+#' @export
+selected.default <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  refuse("object", "a fit that chooses features, components or prototypes", object)
+}
+
 #' @rdname sparse_fit
 #' @export
-best_size <- function(object, rule = "min", ...) UseMethod("best_size")
+best_size <- function(object, rule = "min", ...) {
+  check_given(object, "object")
+  UseMethod("best_size")
+}
+
+#' @export
+best_size.default <- function(object, rule = "min", ...) { # nolint: object_name_linter.
+  refuse("object", "a fit with models of several sizes or a result of cross_validate()", object)
+}
 
 #' @rdname sparse_fit
 #' @export
@@ -340,7 +362,7 @@ new_row_names <- function(newdata) {
 
 # Scores (rows x L) as the type of prediction asked for; `loss` is that of an l1 fit.
 respond <- function(problem, score, type, rows = NULL, loss = NULL) {
-  type <- check_choice(type[1L], "type", c("response", "class", "link"))
+  type <- choice_or_first(type, "type", c("response", "class", "link"))
   if (type == "class" && problem$task == "regression") {
     stop_input("`type = \"class\"` needs a fit with classes, but the response is numeric")
   }
@@ -392,8 +414,8 @@ fitted.sparse_fit <- function(object, size = NULL, ...) {
 # Scores of the training rows at one size. A fit has no x: it keeps those of the chosen size and,
 # where its search was repeated in folds and they are no more than a million numbers, of the others.
 fitted_scores <- function(fit, size) {
-  if (size == fit$size) return(fit$fitted)
   model_of(fit, size)
+  if (size == fit$size) return(fit$fitted)
   if (is.null(fit$fitted_sizes)) {
     stop_input(sprintf(
       "the fit keeps the fitted values of size %d alone: predict(fit, x, size = %d)", fit$size, size
@@ -406,7 +428,7 @@ fitted_scores <- function(fit, size) {
 #' @export
 residuals.sparse_fit <- function(object, type = c("response", "held_out"), ...) {
   check_object(object)
-  type <- check_choice(type[1L], "type", c("response", "held_out"))
+  type <- choice_or_first(type, "type", c("response", "held_out"))
   score <- if (type == "held_out") object$held_out else object$fitted
   rows_of(object$problem, response_of(object) - as_response(score, object$loss))
 }
@@ -431,6 +453,7 @@ nobs.sparse_fit <- function(object, ...) {
 #' @export
 print.sparse_fit <- function(x, n = 6L, ...) {
   check_object(x)
+  n <- check_shown(n)
   cat(sprintf("%s: %s\n", x$method, fit_title(x)))
   print_data(x$problem)
   cat(lambda_words(x), sep = "\n")

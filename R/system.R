@@ -72,7 +72,13 @@ NULL
 # A (D x D) and b (D, or D x L), checked: list of D, L, b (D x L), A (a double matrix, a dgCMatrix
 # or the function j -> column j), diagonal (D, NULL when only columns are known) and names (D).
 as_system <- function(A, b) {
+  check_given(A, "A")
+  check_given(b, "b")
   columns_only <- is.function(A)
+  if (columns_only && !arguments_of(A)) {
+    stop_input("`A` must be a function of the number of a column, but takes no argument",
+               "sparsels_error_argument")
+  }
   if (!columns_only) A <- square_matrix(A)
   b <- right_sides(b, if (!columns_only) nrow(A))
   names <- list(if (!columns_only) colnames(A), rownames(b), paste0("V", seq_len(nrow(b))))
@@ -107,7 +113,7 @@ stop_asymmetric <- function(i, j, above, below) {
 }
 
 right_sides <- function(b, D) {
-  if (is.data.frame(b) || !(is.numeric(b) || isS4(b)) || length(dim(b)) > 2L || !length(b)) {
+  if (!is_numbers(b) || length(dim(b)) > 2L || !length(b)) {
     refuse("b", "a numeric vector, or a matrix with a column for each right side", b)
   }
   b <- as.matrix(as_valid(b, "b"))
@@ -135,6 +141,11 @@ positive_diagonal <- function(A) {
   diagonal
 }
 
+# a vector or matrix of numbers, those of the Matrix package too
+is_numbers <- function(x) {
+  is.numeric(x) && !is.data.frame(x) || inherits(x, c("Matrix", "sparseVector"))
+}
+
 # columns S of A, a plain D x length(S) matrix
 system_columns <- function(system, S) {
   if (!is.function(system$A)) return(unname(as.matrix(system$A[, S, drop = FALSE])))
@@ -143,7 +154,7 @@ system_columns <- function(system, S) {
 
 one_column <- function(system, j) {
   column <- as_valid(system$A(j), sprintf("A(%d)", j))
-  fine <- (is.numeric(column) || isS4(column)) && length(column) == system$D
+  fine <- is_numbers(column) && length(column) == system$D
   if (fine) column <- as.double(column)
   if (fine && all(is.finite(column))) return(column)
   was <- if (fine) {
@@ -315,6 +326,7 @@ selected.system_fit <- function(object, size = NULL, # nolint: object_name_linte
 #' @export
 print.system_fit <- function(x, n = 6L, ...) {
   check_object(x)
+  n <- check_shown(n)
   cat(sprintf("%s: A w = b of order %d%s\n", x$method, x$D, outputs_words(x)))
   model <- model_of(x)
   cat(sprintf("size %d: objective %s, residual %s\n", x$size, format(model$objective, digits = 4),

@@ -81,6 +81,7 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
 
 check_thresholdable <- function(fit) {
   if (inherits(fit, "l1_path")) check_object(fit)
+  check_given(fit, "fit")
   fine <- inherits(fit, "l1_path") && identical(fit$control$solver, "ipm")
   if (!fine) {
     what <- if (inherits(fit, "l1_path")) "one whose zeros are exact already" else describe(fit)

@@ -94,7 +94,7 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
                        budget = 100, intercept = c("candidate", "forced", "none"),
                        score = c("residual", "normalised", "ols"), candidates = NULL, window = 10,
                        change = 1e-4, standardize = TRUE, threads = 1) {
-  solver <- check_choice(solver[1L], "solver", c("scdp", "full", "nystrom", "lssvm"))
+  solver <- choice_or_first(solver, "solver", c("scdp", "full", "nystrom", "lssvm"))
   model <- fs_model(prototypes, select, if (solver == "lssvm") "full" else solver, k, folds,
                     intercept, score, candidates, window = window, change = change,
                     threads = threads)
@@ -105,7 +105,7 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
                                                         agrees(x, model$intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
   check_all_trained(problem)
-  tuning <- tuned(problem, kernel, gamma, method[1L], budget, model)
+  tuning <- tuned(problem, kernel, gamma, method, budget, model)
   tuning$call <- short_call(match.call())
   tuning
 }
@@ -113,7 +113,7 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
 # Tuning for a problem, for tune_lssvm() and for the fitters that are not told gamma or the kernel.
 # `model` is that of fs_model(), or for solver "lssvm" a list with folds and threads besides.
 tuned <- function(problem, kernel, gamma, method, budget, model) {
-  check_choice(method, "method", c("csa+simplex", "grid"))
+  method <- choice_or_first(method, "method", c("csa+simplex", "grid"))
   budget <- check_count(budget, "budget")
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")
   if (!is.null(kernel)) kernel <- single_kernel(kernel)

@@ -216,3 +216,16 @@ test_that("an answer that cannot be had is given with its gap", {
   expect_identical(few$rounds, 3L)
   expect_gt(few$gap, 1e-12 * few$null)
 })
+
+test_that("at the ends of the range of numbers it stops with a warning", {
+  set.seed(36)
+  x <- matrix(rnorm(60), 12)
+  y <- x[, 2] + rnorm(12)
+  for (lambda in 10^-c(120, 154, 300)) {
+    expect_warning(fit <- l1_path(x, y, solver = "ipm", lambda = lambda),
+                   class = "sparsels_warning_convergence")
+    expect_true(all(is.finite(unlist(fit$path[c("objective", "gap")]))))
+  }
+  expect_warning(l1_path(x, y, solver = "ipm", nlambda = 3, tolerance = 1e-300),
+                 class = "sparsels_warning_convergence")
+})

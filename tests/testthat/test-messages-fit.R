@@ -147,3 +147,81 @@ test_that("warnings about new rows", {
     predict(fit, hole, size = 1, type = "class")
   })
 })
+
+test_that("choices that are no words", {
+  fit <- bare_rls(x, y, k = 2, lambda = 1)
+  s4 <- methods::getClass("numeric")
+  expect_snapshot({
+    refusal(residuals(fit, type = sum))
+    refusal(residuals(fit, type = globalenv()))
+    refusal(residuals(fit, type = s4))
+    refusal(residuals(fit, type = quote(response)))
+    refusal(predict(fit, x, type = data.frame()))
+    refusal(predict(fit, x, type = c("class", "response")))
+    refusal(greedy_rls(x, y, size = function(x) x))
+    refusal(omp(x, y, size = list("cv")))
+    refusal(greedy_rls(x, y, search = s4))
+    refusal(cross_validate(x, y, rls, baselines = sum))
+    refusal(cross_validate(x, y, rls, measure = s4))
+    refusal(cross_validate(x, y, rls, measure = 1:3))
+  })
+})
+
+test_that("a fit, an object or a size that is none", {
+  fit <- bare_rls(x, y, k = 2, lambda = 1)
+  system <- scdp(A = crossprod(x), b = drop(crossprod(x, y)), k = 2)
+  expect_snapshot({
+    refusal(selected(1))
+    refusal(selected())
+    refusal(best_size(1))
+    refusal(best_size(rls(x, y)))
+    refusal(best_size())
+    refusal(exclude())
+    refusal(fitted(fit, size = "all"))
+    refusal(fitted(fit, size = NA))
+    refusal(fitted(fit, size = list(1)))
+    refusal(coef(system, size = "cv"))
+    refusal(print(fit, n = sum))
+    refusal(print(fit, n = -1))
+    refusal(print(system, n = "all"))
+  })
+  expect_output(print(fit, n = Inf), "path:")
+})
+
+test_that("arguments that are not given", {
+  expect_snapshot({
+    refusal(as_problem())
+    refusal(greedy_rls(y = y))
+    refusal(rls())
+    refusal(cross_validate())
+    refusal(make_folds())
+    refusal(safe_screen(y = y, lambda = 1))
+    refusal(select_basis(n = 2))
+    refusal(select_basis(x))
+    refusal(nystrom_features(x))
+    refusal(holdout())
+    refusal(best_lambda())
+    refusal(lars_path(b = y))
+    refusal(matching_pursuit(diag(3)))
+  })
+})
+
+test_that("methods that are none, and fits without models", {
+  empty <- function(x) structure(list(), class = "sparse_fit")
+  hollow <- function(x, k) structure(list(path = data.frame()), class = "sparse_fit")
+  expect_snapshot({
+    refusal(cross_validate(x, y, function() 1, outer = 3))
+    refusal(cross_validate(x, y, method = "omp", outer = 3))
+    refusal(cross_validate(x, y, empty, outer = 3))
+    refusal(cross_validate(x, y, function(x) structure(list(), class = "kernel_fit"), outer = 3))
+    refusal(compare_methods(x, y, methods = list(one = function(x) 1), k = 1, splits = 1))
+    refusal(compare_methods(x, y, methods = list(hollow = hollow), k = 1, splits = 1))
+  })
+})
+
+test_that("an argument of a method that is an expression is not evaluated", {
+  fit <- cross_validate(x, y, omp, k = 1, outer = 3)
+  expect_error(selected(fit, lambda = quote(no_such_thing)), class = "sparsels_error")
+  expect_error(cross_validate(x, y, rls, lambda = quote(no_such_thing), outer = 3),
+               "`lambda` must be NULL or positive", class = "sparsels_error_argument")
+})

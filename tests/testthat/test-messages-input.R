@@ -240,3 +240,35 @@ test_that("a fold that holds a whole batch", {
   pb <- as_problem(x, y, adjust = data.frame(batch = c("a", "a", "a", "b", "b")))
   expect_snapshot(refusal(fold_basis_check(pb, as_folds(c(1, 1, 2, 3, 3), pb))))
 })
+
+test_that("parts that are not there, and numbers beyond their range", {
+  given <- structure(list(), class = c("vfold_cv", "rset", "data.frame"))
+  expect_snapshot({
+    refusal(as_problem(x, x[, 0]))
+    refusal(as_problem(x, d[, 0]))
+    refusal(as_problem(x, y, adjust = x[, 0]))
+    refusal(as_problem(x, y, adjust = d[, 0]))
+    refusal(as_problem(x, y, adjust = ~1))
+    refusal(as_problem(x, y, adjust = 1e200 * y))
+    refusal(as_problem(x, y, adjust = cbind(age = 1e10 * y), weights = rep(1e300, 5)))
+    refusal(as_problem(y ~ ., data = structure(list(), class = "data.frame")))
+    refusal(as_problem(x, y)[1i, ])
+    refusal(as_problem(x, y)[, as.raw(1)])
+    refusal(as_problem(x, y)[, as.Date("2020-01-01")])
+    refusal(make_folds(Inf))
+    refusal(make_folds(2^53))
+    refusal(make_folds(3, list(1:3, NULL)))
+    refusal(make_folds(4, matrix(list(), 2, 2)))
+    refusal(as_folds(given, as_problem(x, y)))
+  })
+})
+
+test_that("sparse new data keep the class of a refusal", {
+  sparse <- function(x) methods::as(x, "CsparseMatrix")
+  fit <- bare_rls(unname(x), y, k = 1, lambda = 1)
+  expect_snapshot({
+    refusal(predict(fit, sparse(x[, 1, drop = FALSE])))
+    refusal(predict(rls(x, y), sparse(x[, 1, drop = FALSE])))
+    refusal(kernel_rls(x, y, kernel = kernel_linear(), basis = sparse(cbind(x[, 1]))))
+  })
+})

@@ -199,3 +199,28 @@ test_that("cv_error", {
     refusal(cv_error(bare_rls(x, y, k = 1, lambda = 1)))
   })
 })
+
+test_that("bases of no points or of no rows, and kernels by their class alone", {
+  expect_snapshot({
+    refusal(kernel_rls(x, y, kernel = rbf, basis = 1i))
+    refusal(holdout(rls(x, y), as.raw(1)))
+    refusal(nystrom_features(x, x[0, ], rbf))
+    refusal(fs_lssvm(x, y, kernel = rbf, gamma = 1, prototypes = x[0, ]))
+    refusal(lssvm(x, y, kernel = structure(1, class = "kernel")))
+    refusal(kernel_rls(x, y, kernel = function() 1))
+    refusal(fs_lssvm(x, y, kernel = rbf, gamma = 1, solver = sum))
+    refusal(tune_lssvm(x, y, method = globalenv()))
+    refusal(select_basis(x, 2, method = data.frame()))
+  })
+})
+
+test_that("k-means of values whose squares are no numbers", {
+  rows <- rbind(x, x + 100)
+  centres <- function(values) {
+    set.seed(3)
+    unname(select_basis(values, 2, "kmeans"))
+  }
+  for (unit in 2^c(-1000, -600, 600, 1000)) {
+    expect_identical(centres(rows * unit) / unit, centres(rows))
+  }
+})

@@ -215,3 +215,16 @@ test_that("the data of fs_lssvm()", {
     refusal(fs_lssvm(y ~ TP53, kernel = rbf, gamma = 1))
   })
 })
+
+test_that("columns from a function of nothing, and right sides that are no numbers", {
+  A <- diag(3)
+  expect_snapshot({
+    refusal(lars_path(function() 1, 1:3))
+    refusal(lars_path(A, methods::getClass("numeric")))
+    refusal(lars_path(A, 1:3, type = sum))
+    refusal(lars_path(A, 1:3, type = c("lar", "lasso")))
+    refusal(scdp(A = A, b = 1:3, score = globalenv()))
+    refusal(matching_pursuit(function(j) methods::getClass("numeric"), 1:3))
+  })
+  expect_identical(lars_path(A, 1:3)$path, lars_path(A, 1:3, type = c("lasso", "lar"))$path)
+})

@@ -217,3 +217,14 @@ test_that("the printed fit", {
   fit <- search(matrix(sin((1:120)^2), 24), y = cos((1:24)^2), k = 2)
   expect_snapshot(fit)
 })
+
+test_that("what a search cannot start from", {
+  x <- matrix(c(1, 2, 3, 4, 5, 7, 2, 1, 2, 1, 9, 3), 6)
+  y <- c(1, 3, 2, 5, 4, 6)
+  expect_snapshot({
+    refusal(poss(x, y, k = 1, start = list(list(1))))
+    refusal(poss(x, y, k = 1, start = list(NULL)))
+    refusal(poss(x, y, k = 1, start = sum))
+    refusal(poss(x, y, k = 1, start = structure(list(), class = c("poss", "sparse_fit"))))
+  })
+})
