@@ -1,9 +1,10 @@
 # make demo   sets up, installs into ./.library and shows gene selection on the colon data
 # make test   sets up and runs every check; the last line counts them
+# make fuzz   strange arguments and edited objects under sanitizers; SECONDS=3600 for longer
 
 export R_LIBS := $(CURDIR)/.library$(if $(R_LIBS),:$(R_LIBS))
 
-.PHONY: demo test install document format lint ctest coverage clean setup-demo setup-test setup-coverage
+.PHONY: demo test install document format lint ctest fuzz coverage clean setup-demo setup-test setup-coverage
 
 demo: install
 	Rscript tools/demo.R
@@ -26,6 +27,9 @@ lint: setup-test
 
 ctest: setup-test
 	tools/ctest/run.sh
+
+fuzz: setup-test
+	tools/fuzz/run.sh $(or $(SECONDS),120)
 
 coverage: setup-coverage
 	Rscript tools/coverage.R

@@ -152,7 +152,8 @@ poss_search <- function(problem, control, state) {
   n <- length(usable)
   searches <- ncol(state$random)
   isolated <- control$isolation == "first"
-  capacity <- archive_capacity(problem, control)
+  # sets to start from may be more than an archive holds
+  capacity <- max(archive_capacity(problem, control), lengths(state$sets))
   sets <- pack_sets(state$sets, usable, control$most, capacity)
   answer <- .Call(C_poss, terms, list(
     lambda = control$lambda, most = control$most, isolated = as.integer(isolated),

@@ -244,8 +244,8 @@ as_values <- function(x, called = "x") {
     stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
                        if (is.character(x)) ": give factors in a data frame" else ""))
   }
-  # a class may have its own notion of its integers
-  if (is.object(x)) as_doubles(x) else x
+  # a class may have its own notion of its integers, and of what a row is
+  if (is.object(x)) unclass(as_doubles(x)) else x
 }
 
 # a dense matrix as doubles, for arithmetic that is another one with integers
@@ -346,7 +346,9 @@ single_column <- function(y, name) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
   if (is.matrix(y) && ncol(y) == 1L && !is.object(y)) y <- y[, 1L]
-  if (length(dim(y)) == 2L && !ncol(y)) stop_input(sprintf("`%s` must have at least one column", name))
+  if (length(dim(y)) == 2L && !ncol(y)) {
+    stop_input(sprintf("`%s` must have at least one column", name))
+  }
   numbers <- is.numeric(y) && !inherits(y, "Surv") && length(dim(y)) %in% c(0L, 2L)
   classes <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
   if (!numbers && !classes) {

@@ -228,3 +228,14 @@ test_that("what a search cannot start from", {
     refusal(poss(x, y, k = 1, start = structure(list(), class = c("poss", "sparse_fit"))))
   })
 })
+
+test_that("a search starts from any number of sets", {
+  set.seed(37)
+  x <- matrix(rnorm(60), 12)
+  y <- x[, 2] + rnorm(12)
+  run <- function(start) {
+    set.seed(1)
+    poss(x, y, k = 2, iterations = 1, restarts = 2, start = start)$archive
+  }
+  expect_identical(run(rep(list(4, 2:3), 20)), run(list(4, 2:3)))
+})

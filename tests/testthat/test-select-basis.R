@@ -382,3 +382,13 @@ test_that("what cannot be selected", {
   })
   expect_error(select_basis(x, 0), class = "sparsels_error_argument")
 })
+
+test_that("a matrix of some class is a matrix", {
+  set.seed(31)
+  x <- matrix(rnorm(60), 12)
+  draw <- function(x) {
+    set.seed(1)
+    select_basis(x, 3, "kmeans")
+  }
+  expect_identical(draw(structure(x, class = "odd")), draw(x))
+})

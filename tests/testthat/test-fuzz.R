@@ -1,0 +1,42 @@
+# A few of the strange arguments and edited objects that tools/fuzz tries, in this process: without
+# those that may end R or take all memory where a check is missing.
+
+skip_on_cran()
+
+source("fuzz-values.R", local = TRUE)
+
+# the same draw in every run
+drawn <- function(from, size) {
+  set.seed(1)
+  sample(from, size, replace = TRUE)
+}
+
+expect_no_trouble <- function(found) {
+  expect(nrow(found) == 0L, paste(c("not refused by name:", paste0(found$call, "\n  ", found$what)),
+                                  collapse = "\n"))
+}
+
+test_that("a strange argument is taken or refused by name", {
+  world <- fuzz_world()
+  places <- argument_places()
+  text <- vapply(fuzz_values, deparse1, "")
+  mild <- fuzz_values[!grepl("damaged|1e[+]0[79]|integer.max|2^53", text)]
+  values <- drawn(mild, 2 * nrow(places))
+  found <- lapply(seq_along(values), function(i) {
+    place <- places[(i - 1L) %% nrow(places) + 1L, ]
+    try_value(fuzz_calls[[place$call]], place$argument, values[[i]], world)
+  })
+  expect_no_trouble(do.call(rbind, found))
+})
+
+test_that("an object with an edited field ends no call but by an error", {
+  world <- fuzz_world()
+  places <- field_places(world)
+  at <- drawn(seq_along(places$path), 200)
+  edits <- drawn(names(fuzz_edits), 200)
+  found <- lapply(seq_along(at), function(i) {
+    try_edit(places$object[at[i]], places$path[[at[i]]], edits[i], world)
+  })
+  found <- do.call(rbind, found)
+  expect_no_trouble(found[grepl("^took|^interrupted", found$what), ])
+})
