@@ -762,7 +762,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
 # the row or column numbers an index means
 positions <- function(index, size, names, what) {
   known <- is.numeric(index) || is.character(index) || is.logical(index) || is.factor(index)
-  if (!known || !is.null(dim(index))) {
+  if (!known) {
     stop_input(sprintf("%ss are chosen by number, name or a logical vector, not by %s",
                        what, describe(index)))
   }

@@ -19,6 +19,10 @@ fuzz_world <- function() {
   world$b <- drop(crossprod(x, world$y))
   world$sparse <- methods::as(replace(x, abs(x) < 0.5, 0), "CsparseMatrix")
   world$choose <- function(problem, i, j) problem[i, j]
+  # the picture is made and not drawn
+  world$pictured <- function(fit) {
+    if (requireNamespace("ggplot2", quietly = TRUE)) is.list(ggplot2::autoplot(fit))
+  }
   world$damaged <- function(matrix, name, value) {
     methods::slot(matrix, name, check = FALSE) <- value
     matrix
@@ -245,15 +249,15 @@ fuzz_methods <- list(
     print(it), summary(it), print(summary(it)), coef(it), coef(it, size = 1), predict(it, x),
     predict(it, d), fitted(it), fitted(it, size = 1), residuals(it),
     residuals(it, type = "held_out"), nobs(it), selected(it), best_size(it), best_size(it, "1se"),
-    plot(it), tidy(it), glance(it), augment(it, data = d)
+    plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d)
   ),
   poss = alist(update(it, iterations = 20), poss(x, y, k = 2, iterations = 20, start = it)),
   l1_path = alist(best_lambda(it), coef(it, lambda = it$lambda), threshold_coef(it),
                   safe_screen(x, y, lambda = 1, rule = "safe2", fit = it)),
   kernel_fit = alist(
     print(it), summary(it), print(summary(it)), coef(it), predict(it, x), fitted(it), residuals(it),
-    nobs(it), plot(it), tidy(it), glance(it), augment(it, data = d), holdout(it, 1:2),
-    cv_error(it, 3)
+    nobs(it), plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d),
+    holdout(it, 1:2), cv_error(it, 3)
   ),
   fs_lssvm = alist(selected(it), coef(it, size = 1), predict(it, x, size = 1)),
   lssvm_tuning = alist(print(it), plot(it)),
@@ -262,8 +266,8 @@ fuzz_methods <- list(
                      glance(it), coef(it, lambda = 1)),
   sparsels_mask = alist(print(it), exclude(it)),
   cv_result = alist(
-    print(it), summary(it), print(summary(it)), plot(it), coef(it), predict(it, x), fitted(it),
-    selected(it), best_size(it), nobs(it), tidy(it), glance(it), augment(it, data = d)
+    print(it), summary(it), print(summary(it)), plot(it), pictured(it), coef(it), predict(it, x),
+    fitted(it), selected(it), best_size(it), nobs(it), tidy(it), glance(it), augment(it, data = d)
   ),
   method_comparison = alist(print(it), plot(it)),
   cv_variance = alist(print(it), plot(it))

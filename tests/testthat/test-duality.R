@@ -99,6 +99,7 @@ test_that("the dual value is the best of the multiples", {
 })
 
 test_that("a dual point outside its bounds proves nothing", {
+  set.seed(4)
   pb <- as_problem(matrix(rnorm(12), 6), factor(rep(1:2, 3)))
   expect_equal(dual_value(pb, "hinge", rep(1, 6), 1, 1), 0)
   expect_equal(dual_value(pb, "squared", numeric(6), 0, 1), 0)

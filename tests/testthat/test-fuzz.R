@@ -16,6 +16,11 @@ expect_no_trouble <- function(found) {
                                   collapse = "\n"))
 }
 
+test_that("every exported function is called", {
+  called <- vapply(fuzz_calls, function(call) as.character(call[[1L]]), "")
+  expect_identical(setdiff(getNamespaceExports("sparsels"), called), character())
+})
+
 test_that("a strange argument is taken or refused by name", {
   world <- fuzz_world()
   places <- argument_places()

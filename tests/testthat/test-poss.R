@@ -122,6 +122,7 @@ test_that("exponentially decaying designs are solved with isolation", {
 })
 
 test_that("the search depends on the seed, not on threads, nor on how X'X is made", {
+  set.seed(31)
   pb <- random_problem(50, 20, duplicate = FALSE)
   one <- search(pb, k = 4, iterations = 3000)
   expect_identical(search(pb, k = 4, iterations = 3000)$archive, one$archive)
@@ -160,6 +161,7 @@ test_that("update() goes on as if the search had not stopped", {
 })
 
 test_that("sets to start with are in the archive", {
+  set.seed(32)
   x <- matrix(rnorm(60 * 10), 60, dimnames = list(NULL, letters[1:10]))
   y <- drop(x[, 1:4] %*% c(3, -2, 2, 1)) + rnorm(60) / 4
   fit <- search(x, y = y, k = 4, start = list(c("d", "a", "b", "c"), 7), iterations = 1,
@@ -173,6 +175,7 @@ test_that("sets to start with are in the archive", {
 test_that("an interrupted search returns its archives", {
   skip_on_cran()
   skip_on_os("windows")
+  set.seed(33)
   x <- matrix(rnorm(60 * 30), 60)
   y <- drop(x[, 1:4] %*% c(3, -2, 2, 1)) + rnorm(60)
   calls <- 0

@@ -167,6 +167,7 @@ test_that("set.seed() reproduces a tuning, units do not matter and folds are han
 })
 
 test_that("several outputs and sparse columns are tuned as well", {
+  set.seed(61)
   pb <- random_problem(30, 4, "two", sparse = TRUE, standardize = FALSE)
   found <- tune_lssvm(pb, solver = "lssvm", folds = "loo", method = "grid", budget = 12)
   brute <- mapply(function(gamma, sigma2) one_by_one(pb, kernel_gaussian(1 / sigma2), gamma, "loo"),
