@@ -149,7 +149,7 @@ split_model <- function(train, method, k) {
   arguments <- c(list(k = k), if ("size" %in% names(formals(method))) list(size = "criterion"))
   found <- run_method(method, train, arguments)
   if (inherits(found, "sparse_fit")) {
-    check_models(found)
+    check_object(found)
     sizes <- which(!vapply(found$coefficients, is.null, NA)) - 1L
     return(model_of(found, max(sizes[sizes <= k])))
   }
