@@ -121,11 +121,17 @@ choice_or_first <- function(x, name, choices) {
   if (identical(x, choices)) choices[1L] else check_choice(x, name, choices)
 }
 
+# more than any grid needs, and none that takes all memory
+most_lambdas <- 100000L
+
 check_lambda <- function(lambda) {
   if (is.null(lambda)) return(NULL)
   fine <- is.numeric(lambda) && !is.object(lambda) && length(lambda) > 0L
   must <- "NULL or positive finite numbers"
   if (!fine) refuse("lambda", must, lambda)
+  if (length(lambda) > most_lambdas) {
+    refuse("lambda", sprintf("at most %d numbers", most_lambdas), lambda)
+  }
   bad <- which(!(is.finite(lambda) & lambda > 0))
   if (length(bad)) refuse("lambda", must, lambda[[bad[1L]]])
   as.double(lambda)

@@ -20,6 +20,7 @@ test_that("k, lambda, keep, threads, search, progress", {
     refusal(greedy_rls(x, y, lambda = Inf))
     refusal(greedy_rls(x, y, lambda = "cv"))
     refusal(greedy_rls(x, y, lambda = numeric()))
+    refusal(greedy_rls(x, y, lambda = 1:1e6))
     refusal(greedy_rls(x, y, keep = -1))
     refusal(greedy_rls(x, y, keep = NA))
     refusal(greedy_rls(x, y, threads = 0))

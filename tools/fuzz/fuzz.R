@@ -71,16 +71,17 @@ run_child <- function(seed, from, seconds) {
   cases <- all_cases(world)
   order <- order_of_cases(cases, seed)
   ends <- proc.time()[["elapsed"]] + seconds
-  for (place in from:length(order)) {
-    if (proc.time()[["elapsed"]] > ends) break
+  place <- from
+  while (place <= length(order) && proc.time()[["elapsed"]] < ends) {
     writeLines(format(c(place, order[place]), scientific = FALSE, trim = TRUE), at_file)
     found <- try_case(order[place], cases, world)
     if (!is.null(found) && nrow(found)) {
       lines <- paste(order[place], found$call, gsub("[\t\n]", " ", found$what), sep = "\t")
       cat(lines, file = found_file, sep = "\n", append = TRUE)
     }
+    place <- place + 1L
   }
-  writeLines(c(as.character(place), "done"), at_file)
+  writeLines(c(format(place, scientific = FALSE), "done"), at_file)
 }
 
 child <- function(..., seconds) {
@@ -118,13 +119,13 @@ run_all <- function(seconds, seed) {
         append = TRUE)
     from <- from + 1L
   }
-  report(min(from, cases$count), cases$count)
+  report(from - 1L, cases)
 }
 
 # one line for each message of each function: its first call, and how many there were
-report <- function(tried, count) {
+report <- function(tried, cases) {
   lines <- if (file.exists(found_file)) readLines(found_file) else character()
-  found <- as.data.frame(do.call(rbind, strsplit(lines, "\t")))
+  found <- as.data.frame(matrix(unlist(strsplit(lines, "\t")), ncol = 3L, byrow = TRUE))
   if (nrow(found)) {
     key <- paste(sub("[(].*", "", found[[2L]]), gsub("[0-9.]+", "#", found[[3L]]))
     times <- table(key)
@@ -132,8 +133,10 @@ report <- function(tried, count) {
     cat(sprintf("case %s (%d like it): %s\n    %s\n", first[[1L]], times[unique(key)], first[[2L]],
                 first[[3L]]), sep = "")
   }
-  cat(sprintf("%d of %d cases tried, %d failed (all in %s)\n", tried, count, nrow(found),
-              "tools/fuzz/run.sh case ID"))
+  edits <- sum(as.integer(found[[1L]]) > cases$values)
+  cat("one again: tools/fuzz/run.sh case ID\n")
+  cat(sprintf("%d of %d cases tried; failed: %d arguments, %d calls of edited objects\n", tried,
+              cases$count, nrow(found) - edits, edits))
   quit(status = nrow(found) > 0L)
 }
 

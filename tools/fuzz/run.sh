@@ -27,7 +27,8 @@ if [ "${SANITIZE:-yes}" = no ]; then
   ulimit -v $((6 * 1024 * 1024))
 else
   # no return instead of an abort where there is no memory, as R expects of malloc()
-  export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=3000:hard_rss_limit_mb=8000
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
+  export ASAN_OPTIONS+=:max_allocation_size_mb=3000:hard_rss_limit_mb=8000
   export UBSAN_OPTIONS=print_stacktrace=1
   LD_PRELOAD=$(gcc -print-file-name=libasan.so)
   export LD_PRELOAD
