@@ -53,12 +53,14 @@ has_words <- function(x, length = NULL) {
   is.character(x) && !anyNA(x) && (is.null(length) || length(x) == length)
 }
 
-# a data frame with these columns, numbers all of them
-has_table <- function(x, columns, rows = NULL) {
-  is.data.frame(x) && all(columns %in% names(x)) && all(lengths(x) == nrow(x)) &&
-    (is.null(rows) || nrow(x) == rows) &&
-    all(vapply(unclass(x)[columns], function(one) all(is.na(one)) || has_numbers(one, gaps = TRUE),
-               NA))
+# a data frame with these columns: numbers, numbers that may be missing, words
+has_table <- function(x, numbers, gaps = character(), words = character()) {
+  all_are <- function(columns, condition, ...) {
+    all(columns %in% names(x)) && all(vapply(unclass(x)[columns], condition, NA, ...))
+  }
+  is.data.frame(x) && all(lengths(x) == nrow(x)) && all_are(numbers, has_numbers) &&
+    all_are(gaps, function(one) all(is.na(one)) || has_numbers(one, gaps = TRUE)) &&
+    all_are(words, is.character) && all_are(names(x), function(one) is.atomic(one) || is.list(one))
 }
 
 has_fields <- function(x, names) is.list(x) && all(names %in% names(x))
@@ -116,7 +118,7 @@ fit_fields <- alist(
   fitted = has_matrix(fitted, m, L),
   lambda = has_numbers(lambda, 1L) && lambda >= 0,
   lambda_rule = is_none_or(lambda_rule, is_string(lambda_rule)),
-  lambda_table = has_table(lambda_table, c("lambda", "size")),
+  lambda_table = has_table(lambda_table, c("lambda", "size")) && nrow(lambda_table) > 0L,
   size_by = is_string(size_by) || has_whole(size_by, 0L),
   criterion = has_criterion(criterion),
   cv_criterion = has_criterion(cv_criterion, label = FALSE),
@@ -140,11 +142,17 @@ chosen_fields <- alist(
                               all(dim(fitted_sizes) == c(m, L, length(coefficients))))
 )
 
-path_columns <- c("step", "feature", "size", "criterion", "se", "squared")
-
-has_path <- function(path, columns, words = c("action", "name")) {
-  has_table(path, columns) && nrow(path) > 0L && all(vapply(unclass(path)[words], is.character, NA))
+# a path with a row for every step, and of classes with their error rate
+has_path <- function(path, numbers, gaps = "se", words = "action") {
+  has_table(path, numbers, c(gaps, intersect(c("cv", "cv_se", "refit_lambda"), names(path))),
+            c(words, "name")) &&
+    nrow(path) > 0L && !anyNA(path$action) && all(vapply(path, is.atomic, NA))
 }
+
+path_field <- alist(
+  path = has_path(path, c("step", "size", "criterion", "squared", if (classes) "error"),
+                  c("se", "feature"))
+)
 
 object_fields <- list( # nolint: cyclocomp_linter.
   sparsels_problem = alist(
@@ -179,31 +187,31 @@ object_fields <- list( # nolint: cyclocomp_linter.
     groups = is_none_or(groups, has_whole(groups) && length(groups) == m)
   ),
   l1_path = c(alist(
-    path = has_path(path, c("step", "size", "lambda", "criterion", "se", "squared")),
+    path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap"),
+                    c("se", "squared", if (classes) "error")),
     loss = is_string(loss) && loss %in% losses,
     solutions = is.list(solutions) && length(solutions) == nrow(path) &&
       all(vapply(solutions, is_solution, NA, n, q)),
     lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L),
     folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m)
   ), fit_fields),
-  sparse_fit = c(alist(path = has_path(path, c(path_columns, if (classes) "error"))),
-                 fit_fields, chosen_fields),
-  poss = c(alist(path = has_path(path, c(path_columns, if (classes) "error"))),
-           fit_fields, chosen_fields, alist(
+  sparse_fit = c(path_field, fit_fields, chosen_fields),
+  poss = c(path_field, fit_fields, chosen_fields, alist(
     archive = has_table(archive, c("search", "size", "criterion")) && is.list(archive$columns),
     iterations = has_numbers(iterations, 1L) && iterations >= 0,
     random = is.integer(random) && is.matrix(random) && nrow(random) == 8L && !anyNA(random)
   )),
   fs_lssvm = alist(
     problem = has_kept_problem(problem),
-    path = has_path(path, c("step", "prototype", "size", "prototypes", "criterion", "se",
-                            "training", if (classes) "error")),
+    path = has_path(path, c("step", "size", "prototypes", "training"),
+                    c("prototype", "criterion", "se", if (classes) "error")),
     coefficients = are_models(coefficients, basis_size(basis), L, q, nrow(path), by_size = FALSE),
     size = has_model(coefficients, size),
     gamma = has_numbers(gamma, 1L) && gamma > 0,
     lambda = has_numbers(lambda, 1L) && lambda > 0,
     kernel = is_good(kernel, "sparsels_kernel"),
-    basis = is_basis(basis, kernel, m, n) && has_whole(basis$available),
+    basis = is_basis(basis, kernel, m, n) && has_whole(basis$available) &&
+      length(basis$available) == 1L,
     criterion = has_fields(criterion, c("name", "label")) && is_string(criterion$label),
     held_out = is_none_or(held_out, has_matrix(held_out, m, L, gaps = TRUE)),
     fitted = has_matrix(fitted, m, L),
@@ -216,7 +224,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   ),
   kernel_fit = alist(
     problem = has_kept_problem(problem),
-    path = has_table(path, c("lambda", "criterion", "se", "training", if (classes) "error")) &&
+    path = has_table(path, c("lambda", "criterion", "training", if (classes) "error"), "se") &&
       nrow(path) > 0L && all(path$lambda > 0),
     lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
     kernel = is_none_or(kernel, is_good(kernel, "sparsels_kernel")),
@@ -262,10 +270,11 @@ object_fields <- list( # nolint: cyclocomp_linter.
   ),
   system_fit = alist(
     D = has_whole(D) && length(D) == 1L, names = has_words(names, D), method = is_string(method),
-    path = has_path(path, c("step", "component", "size", "objective", "residual")),
+    path = has_path(path, c("step", "size", "objective", "residual"), "component"),
     coefficients = is.list(coefficients) && all(vapply(coefficients, is_system_model, NA, D)),
     size = has_model(coefficients, size),
-    knots = is_none_or(knots, is.list(knots) && length(knots) == nrow(path)),
+    knots = is_none_or(knots, is.list(knots) && length(knots) == nrow(path) &&
+                         all(vapply(knots, is_knot, NA, D)) && has_numbers(path$lambda)),
     control = is.list(control), status = is_string(status) && status %in% statuses,
     call = is_none_or(call, is.call(call))
   ),
@@ -274,22 +283,22 @@ object_fields <- list( # nolint: cyclocomp_linter.
     method = is_string(method), key = is_string(key), measure = is_string(measure),
     outer = is_string(outer), words = is_string(words), higher = is_flag(higher),
     inner = is_none_or(inner, is_string(inner)),
-    curves = has_table(curves, c("test", "test_se")) && nrow(curves) > 0L &&
-      has_numbers(curves[[key]]) && has_numbers(curves$test, gaps = TRUE),
-    folds = has_table(folds, c("repetition", "fold", "test")) && has_whole(folds$rows),
+    curves = is_curve_table(curves, key),
+    folds = has_table(folds, c("repetition", "fold", "rows"), "test"),
     chosen = is.list(chosen) && length(chosen) == nrow(folds),
-    frequency = has_table(frequency, c("feature", "count", "share")),
+    frequency = has_table(frequency, c("feature", "count", "share"), character(), "name"),
     estimate = has_numbers(estimate, 2L, gaps = TRUE) && setequal(names(estimate), c("mean", "se")),
-    estimates = has_table(estimates, c("mean", "se")) && is.character(estimates$measure),
+    estimates = has_table(estimates, character(), c("mean", "se"), "measure"),
     measures = is.list(measures) && measure %in% names(measures) &&
-      all(vapply(measures, has_table, NA, c("test", "test_se"))),
+      all(vapply(measures, is_curve_table, NA, key)),
     held_out = has_matrix(held_out, m, L, gaps = TRUE),
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   method_comparison = alist(
     problem = has_kept_problem(problem),
-    table = has_table(table, c("training", "training_sd", "test", "test_sd")) &&
-      is.character(table$method),
+    table = has_table(table, character(), paste0(
+      rep(c("training", "test"), each = 6L), c("", "_sd", "_p", "_win", "_tie", "_loss")
+    ), "method"),
     r_squared = has_numbers(r_squared, gaps = TRUE) && length(dim(r_squared)) == 3L &&
       dim(r_squared)[2L] == nrow(table) && dim(r_squared)[3L] == 2L,
     chosen = is.list(chosen), training_rows = is.list(training_rows) &&
@@ -299,7 +308,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   ),
   cv_variance = alist(
     problem = has_kept_problem(problem),
-    table = has_table(table, c("approach", "lambda", "mean", "variance")) && nrow(table) > 0L &&
+    table = has_table(table, c("approach", "lambda", "mean"), "variance") && nrow(table) > 0L &&
       all(table$approach %in% 1:3),
     errors = has_numbers(errors, gaps = TRUE) && length(dim(errors)) == 3L,
     n = has_whole(n) && length(n) == 1L, folds = has_whole(folds) && length(folds) == 1L,
@@ -310,7 +319,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     gamma = has_numbers(gamma, 1L) && gamma > 0,
     sigma2 = is_none_or(sigma2, has_numbers(sigma2, 1L)),
     kernel = is_good(kernel, "sparsels_kernel"), value = has_numbers(value, 1L),
-    table = has_table(table, "value") && nrow(table) > 0L && is.character(table$stage),
+    table = has_table(table, character(), "value", "stage") && nrow(table) > 0L,
     method = is_string(method), solver = is_string(solver),
     folds = is_good(folds, "sparsels_folds"),
     box = has_fields(box, c("lower", "upper")) && has_numbers(box$lower) &&
@@ -331,6 +340,17 @@ is_values <- function(x, m, n) {
 is_solution <- function(solution, n, q) {
   has_whole(solution$features, 1L, n) && has_numbers(solution$beta, length(solution$features)) &&
     has_numbers(solution$u, q)
+}
+
+# curves of cross_validate(), a row for each size or lambda
+is_curve_table <- function(curves, key) {
+  others <- setdiff(names(curves), key)
+  has_table(curves, key, others) && all(c("test", "test_se") %in% others) && nrow(curves) > 0L
+}
+
+is_knot <- function(knot, D) {
+  is.list(knot) && has_whole(knot$components, 1L, D) && is.matrix(knot$beta) &&
+    has_numbers(knot$beta) && nrow(knot$beta) == length(knot$components)
 }
 
 is_system_model <- function(model, D) {
