@@ -371,7 +371,8 @@ is_spectrum <- function(spectrum, m, L) {
   with(spectrum, all(
     is.double(values), has_numbers(values), has_matrix(phi, m, r), has_matrix(t, r, L),
     has_matrix(y, m, L), has_matrix(z_basis, m, ncol(z_basis)), has_matrix(back, n, r),
-    is.double(root_w), has_numbers(root_w, m), root_w > 0, is_flag(complete),
-    is.integer(basis), length(basis) == m, has_whole(basis, 0L, n)
+    is.double(root_w), has_numbers(root_w, m), root_w > 0, is_flag(complete), is_flag(linear),
+    is.integer(basis), length(basis) == m, has_whole(basis, 0L, n),
+    is_none_or(spectrum$rounding, has_numbers(spectrum$rounding, 1L))
   ))
 }

@@ -1,10 +1,11 @@
 # Ridge regression in its eigen coordinates (ARCHITECTURE.md, "spectrum"): one decomposition serves
 # every lambda, every output and every set of rows held out.
 
-new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = NULL) {
+new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = NULL,
+                         linear = FALSE) {
   at <- working(problem)
   list(phi = phi, values = values, t = crossprod(phi, at$y), y = at$y, z_basis = at$q,
-       root_w = at$root_w, back = back, complete = complete,
+       root_w = at$root_w, back = back, complete = complete, linear = linear,
        basis = if (is.null(basis)) integer(nrow(phi)) else match(seq_len(nrow(phi)), basis, 0L))
 }
 
@@ -19,7 +20,7 @@ linear_spectrum <- function(problem) {
   if (spans_all(problem, root)) {
     new_spectrum(problem, U, root^2, V * rep(root, each = nrow(V)), complete = TRUE)
   } else {
-    new_spectrum(problem, U * rep(root, each = nrow(U)), root^2, V)
+    new_spectrum(problem, U * rep(root, each = nrow(U)), root^2, V, linear = TRUE)
   }
 }
 
@@ -146,6 +147,8 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
   control <- list(
     order = as.integer(unlist(sets)) - 1L, start = as.integer(c(0, cumsum(lengths(sets)))),
     basis = if (remove) spectrum$basis - 1L else rep(-1L, length(spectrum$basis)),
+    # the columns of x may determine a model to more digits than a kernel matrix does
+    outweighed = 1e-6, singular = if (isTRUE(spectrum$linear)) 1e-5 else 0,
     lambda = lambda, form = 0L, threads = threads, judge = NULL,
     progress = progress_bar(interactive(), "Holding out")
   )
@@ -173,7 +176,8 @@ trained_without <- function(spectrum, rows, lambda, remove) {
   phi <- spectrum$phi
   basis <- spectrum$basis[rows]
   if (remove && any(basis > 0L)) {
-    phi <- phi - tcrossprod(phi %*% (E <- qr.Q(qr(t(spectrum$back[basis, , drop = FALSE])))), E)
+    removed <- qr.Q(qr(t(spectrum$back[basis[basis > 0L], , drop = FALSE])))
+    phi <- if (ncol(removed) < ncol(phi)) phi - tcrossprod(phi %*% removed, removed) else 0 * phi
   }
   z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 0)
   left <- function(values) if (ncol(spectrum$z_basis)) qr.resid(z, values) else values

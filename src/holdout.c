@@ -8,10 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Where less than this is left of a difference from 1, or of the sum of squares of F, six digits
-   are lost: of I - J, and the fold is solved by itself; of what the rows left have of Z or of F,
-   and they cannot be had by taking the others away. */
+/* Where I - J is smaller, it has lost more than six digits and the fold is solved by itself. */
 static const double SMALLEST = 1e-6;
+
+/* Where I - Z_H'Z_H is smaller, the rows left do not tell the covariates apart. */
+static const double ALIASED = 1e-10;
 
 enum { QR_ROOM = 32 }; /* doubles for each column of lapack_qr() */
 
@@ -216,7 +217,7 @@ static int per_lambda(const struct spectrum *sp, const struct held *held, struct
     blas_gemm(1, h, L, r, sign, S, r, all->Tt + r * L * l, r, 1, residual, h);
     if (lapack_cholesky(h, G) != 0)
       return 0;
-    if (!sp->complete && smallest_pivot(h, G) < SMALLEST)
+    if (!sp->complete && smallest_pivot(h, G) < fmax(SMALLEST, held->singular))
       return 0;
     blas_solve("L", 1, h, L, G, residual, h);
     blas_solve("L", 0, h, L, G, residual, h);
@@ -239,7 +240,8 @@ struct fold {
   double *b; /* r x L, F'y of the rows left */
 };
 
-static int without_rows(const struct spectrum *sp, struct set set, struct fold *fold) {
+static int without_rows(
+    const struct spectrum *sp, const struct held *held, struct set set, struct fold *fold) {
   const ptrdiff_t r = sp->r, h = set.h, L = sp->L, q = sp->q, k = h + q;
   double *W = fold->W, *y = fold->y, *Z = fold->Z, *D = fold->D;
   gather_rows(sp, set, W);
@@ -249,7 +251,7 @@ static int without_rows(const struct spectrum *sp, struct set set, struct fold *
     gather(sp->m, q, sp->Z, set, Z, h);
     identity(q, D);
     blas_syrk(1, q, h, -1, Z, h, 1, D);
-    if (lapack_cholesky(q, D) != 0 || smallest_pivot(q, D) < SMALLEST)
+    if (lapack_cholesky(q, D) != 0 || smallest_pivot(q, D) < fmax(ALIASED, held->outweighed))
       return 0;
     blas_gemm(0, r, q, h, 1, W, r, Z, h, 0, W + r * h, r);
     blas_solve("R", 0, r, q, D, W + r * h, r);
@@ -260,7 +262,7 @@ static int without_rows(const struct spectrum *sp, struct set set, struct fold *
   for (ptrdiff_t j = 0; j < r; j++)
     fold->M[j + j * r] = sp->values[j];
   blas_syrk(0, r, k, -1, W, r, 1, fold->M);
-  if (trace(r, fold->M) < SMALLEST * sum(r, sp->values))
+  if (held->outweighed > 0 && trace(r, fold->M) < held->outweighed * sum(r, sp->values))
     return 0;
   blas_gemm(0, r, L, k, -1, W, r, y, k, 1, fold->b, r);
   return 1;
@@ -289,13 +291,21 @@ static int without_basis(const struct spectrum *sp, struct set set, struct fold 
 }
 
 /* out := y - f - Z_H b for every lambda, b the covariates' coefficients without H. */
-static int every_lambda(const struct spectrum *sp, struct set set, const struct fold *fold,
-    const double *E, double *along, const double *lambda, ptrdiff_t c, double *work, double *out,
-    ptrdiff_t total) {
+static int every_lambda(const struct spectrum *sp, const struct held *held, struct set set,
+    const struct fold *fold, const double *E, double *along, const double *lambda, ptrdiff_t c,
+    double *work, double *out, ptrdiff_t total) {
   const ptrdiff_t r = sp->r, h = set.h, L = sp->L, q = sp->q, cL = c * L;
   double *values = take(&work, r), *Vb = take(&work, r * L), *shrunk = take(&work, r * cL);
   double *C = take(&work, r * cL), *f = take(&work, h * cL), *Zf = take(&work, q * cL);
+  double least = lambda[0], most = 0;
+  for (ptrdiff_t l = 1; l < c; l++)
+    least = fmin(least, lambda[l]);
+  for (ptrdiff_t j = 0; j < r; j++)
+    most = fmax(most, sp->values[j]);
   if (lapack_eigen(r, fold->M, values, work) != 0)
+    return 0;
+  /* the smallest belong to the basis vectors taken away */
+  if (set.e < r && fmax(values[set.e], 0) + least < held->singular * most)
     return 0;
   blas_gemm(1, r, L, r, 1, fold->M, r, fold->b, r, 0, Vb, r);
   for (ptrdiff_t l = 0; l < c; l++)
@@ -329,8 +339,8 @@ static int per_fold(const struct spectrum *sp, const struct held *held, struct s
       .b = take(&work, r * L)};
   double *E = take(&work, r * e), *along = take(&work, e * (L + c * L));
   gather_basis(sp, held, set, E);
-  return without_rows(sp, set, &fold) && without_basis(sp, set, &fold, E, along, work) &&
-         every_lambda(sp, set, &fold, E, along, lambda, c, work, out, total);
+  return without_rows(sp, held, set, &fold) && without_basis(sp, set, &fold, E, along, work) &&
+         every_lambda(sp, held, set, &fold, E, along, lambda, c, work, out, total);
 }
 
 /* ---- all sets ---- */

@@ -429,7 +429,9 @@ static SEXP C_holdout(SEXP spectrum, SEXP control) {
   const struct held held = {.sets = length(start) - 1,
       .order = INTEGER(field(control, "order")),
       .start = INTEGER(start),
-      .basis = INTEGER(field(control, "basis"))};
+      .basis = INTEGER(field(control, "basis")),
+      .outweighed = asReal(field(control, "outweighed")),
+      .singular = asReal(field(control, "singular"))};
   const ptrdiff_t c = length(lambda);
   const enum form form = (enum form)int_field(control, "form");
   const size_t rows = (size_t)held.start[held.sets];

@@ -208,6 +208,10 @@ struct held {
   const int *order;
   const int *start;
   const int *basis; /* m, the basis vector to be removed with each row, -1 where there is none */
+  /* PER_FOLD gives up, with done 0, on rows left whose share is less: of what there is of
+     covariates or of F, of which they have then lost the digits; and, lambda included, of the
+     smallest eigenvalue of their F'F in the largest of all rows, as F was squared. 0: never. */
+  double outweighed, singular;
 };
 
 enum form { CHEAPER = 0, PER_FOLD = 1 };

@@ -1,0 +1,12 @@
+# Random fits of every method against retraining; tools/truth does many more, in more digits.
+
+test_that("no fit is off by more than six digits without a warning", {
+  set.seed(90)
+  errors <- vapply(1:100, function(i) {
+    case <- truth_case()
+    made <- truth_fit(case)
+    if (made$warned) NA else truth_error(case, made, moves = 2)
+  }, 0)
+  expect_lt(max(errors, na.rm = TRUE), 1e6)
+  expect_lt(mean(is.na(errors)), 0.1)
+})
