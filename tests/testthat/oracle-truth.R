@@ -99,13 +99,17 @@ truth_retrain_kernel <- function(K, pb, lambda, ids) {
 truth_figures <- function(case, fit, retrain, retrain_kernel) {
   pb <- case$problem
   squared <- function(residual) sum(pb$weights * residual^2) / sum(pb$weights)
-  criterion <- function(set) function(pb) {
-    mean(apply(case$folds$ids, 2, function(ids) {
-      squared(retrain(oracle_columns(pb, set), pb, case$lambda, ids)$residual)
-    }))
+  criterion <- function(set) {
+    function(pb) {
+      mean(apply(case$folds$ids, 2, function(ids) {
+        squared(retrain(oracle_columns(pb, set), pb, case$lambda, ids)$residual)
+      }))
+    }
   }
-  coefficients <- function(set) function(pb) {
-    retrain(oracle_columns(pb, set), pb, case$lambda, rep(1:2, length.out = nrow(pb)))$B
+  coefficients <- function(set) {
+    function(pb) {
+      retrain(oracle_columns(pb, set), pb, case$lambda, rep(1:2, length.out = nrow(pb)))$B
+    }
   }
   if (case$method == "kernel_rls") {
     x <- if (pb$standardize) {
