@@ -244,8 +244,8 @@ as_values <- function(x, called = "x") {
     stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
                        if (is.character(x)) ": give factors in a data frame" else ""))
   }
-  # a class may have its own notion of its integers, and of what a row is
-  if (is.object(x)) unclass(as_doubles(x)) else x
+  # a class may have its own notion of its integers
+  if (is.object(x)) as_doubles(x) else x
 }
 
 # a dense matrix as doubles, for arithmetic that is another one with integers
