@@ -545,6 +545,7 @@ summary.cv_result <- function(object, ...) {
 
 #' @export
 print.summary.cv_result <- function(x, ...) {
+  check_object(x)
   print(x$result)
   cat("means over the outer folds:\n")
   print(x$result$curves, row.names = FALSE, digits = 4)

@@ -184,6 +184,7 @@ summary.fs_lssvm <- function(object, ...) {
 
 #' @export
 print.summary.fs_lssvm <- function(x, ...) {
+  check_object(x)
   print(x$fit)
   cat("path:\n")
   x$path$name[is.na(x$path$name)] <- ""

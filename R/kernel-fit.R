@@ -425,6 +425,7 @@ summary.kernel_fit <- function(object, ...) {
 
 #' @export
 print.summary.kernel_fit <- function(x, ...) {
+  check_object(x)
   print(x$fit)
   cat("path:\n")
   print(x$path, row.names = FALSE, digits = 4)

@@ -100,6 +100,7 @@ in_gamma <- function(fit, gamma) {
 
 #' @export
 print.lssvm <- function(x, ...) {
+  check_object(x)
   shown <- x
   shown$kernel <- in_sigma2(x$kernel)
   cat("lssvm: ", terms_words(shown), ", ", counted(nrow(x$path), "value"), " of gamma\n", sep = "")

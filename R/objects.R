@@ -133,7 +133,7 @@ fit_fields <- alist(
 
 chosen_fields <- alist(
   size_folds = is_none_or(size_folds, is_good(size_folds, "sparsels_folds")),
-  best = is.null(size_folds) || has_whole(best, 0L) && length(best) == 1L,
+  best = is.null(size_folds) || has_whole(best, 0L) && length(best) == 1L && any(!is.na(path$cv)),
   estimate = is_none_or(estimate, has_numbers(estimate, 2L, gaps = TRUE) &&
                           setequal(names(estimate), c("mean", "se"))),
   estimate_error = is_none_or(estimate_error, has_numbers(estimate_error, 2L, gaps = TRUE) &&
@@ -143,10 +143,10 @@ chosen_fields <- alist(
 )
 
 # a path with a row for every step, and of classes with their error rate
-has_path <- function(path, numbers, gaps = "se", words = "action") {
-  has_table(path, numbers, c(gaps, intersect(c("cv", "cv_se", "refit_lambda"), names(path))),
-            c(words, "name")) &&
-    nrow(path) > 0L && !anyNA(path$action) && all(vapply(path, is.atomic, NA))
+has_path <- function(path, numbers, gaps = "se") {
+  words <- c("action", "name")
+  has_table(path, numbers, union(gaps, setdiff(names(path), c(numbers, words))), words) &&
+    nrow(path) > 0L && !anyNA(path$action)
 }
 
 path_field <- alist(
@@ -161,7 +161,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     y = has_matrix(y, m, L) && L > 0L,
     task = is_string(task) && task %in% c("regression", "binary", "multiclass"),
     levels = switch(task, regression = is.null(levels), binary = has_words(levels, 2L),
-                    multiclass = has_words(levels, L)),
+                    multiclass = has_words(levels, L)) &&
+      !anyDuplicated(levels),
     response = is_string(response),
     intercept = is_flag(intercept),
     standardize = is_flag(standardize),
@@ -176,8 +177,9 @@ object_fields <- list( # nolint: cyclocomp_linter.
     products = is.null(x) && is.null(products) || has_matrix(products, n, L),
     scale = has_numbers(scale, n) && is.double(scale) && all(scale > 0),
     usable = is.logical(usable) && length(usable) == n && !anyNA(usable),
-    design = is_none_or(design, is.list(design)),
-    adjust_design = is_none_or(adjust_design, is.list(adjust_design))
+    design = is_none_or(design, is_design(design, names)),
+    adjust_design = if (is.null(adjust_design)) ncol(z) == intercept else
+      is_adjust_design(adjust_design, setdiff(colnames(z), "(Intercept)"))
   ),
   sparsels_folds = alist(
     ids = is.integer(ids) && is.matrix(ids) && ncol(ids) > 0L && m > 0L && has_whole(ids) &&
@@ -190,6 +192,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap"),
                     c("se", "squared", if (classes) "error")),
     loss = is_string(loss) && loss %in% losses,
+    lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
     solutions = is.list(solutions) && length(solutions) == nrow(path) &&
       all(vapply(solutions, is_solution, NA, n, q)),
     lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L),
@@ -212,7 +215,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     kernel = is_good(kernel, "sparsels_kernel"),
     basis = is_basis(basis, kernel, m, n) && has_whole(basis$available) &&
       length(basis$available) == 1L,
-    criterion = has_fields(criterion, c("name", "label")) && is_string(criterion$label),
+    criterion = is.list(criterion) && is_string(criterion$name) && is_string(criterion$label),
     held_out = is_none_or(held_out, has_matrix(held_out, m, L, gaps = TRUE)),
     fitted = has_matrix(fitted, m, L),
     folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m),
@@ -244,11 +247,19 @@ object_fields <- list( # nolint: cyclocomp_linter.
     method = is_string(method), status = is_string(status) && status %in% statuses,
     call = is_none_or(call, is.call(call))
   ),
+  summary.sparse_fit = alist(fit = inherits(fit, "sparse_fit") && is_summary(fit, coefficients),
+                             sizes = is.data.frame(sizes)),
+  summary.kernel_fit = alist(fit = inherits(fit, "kernel_fit") && is_summary(fit, weights),
+                             path = is.data.frame(path)),
+  summary.fs_lssvm = alist(fit = inherits(fit, "fs_lssvm") && is_summary(fit, coefficients),
+                           path = is.data.frame(path)),
+  summary.cv_result = alist(result = inherits(result, "cv_result") && is_summary(result, 0)),
   sparsels_kernel = alist(
-    name = is_string(name), parameters = is.list(parameters),
+    name = is_string(name),
+    parameters = is.list(parameters) && all(vapply(parameters, has_numbers, NA)),
     normalize = is_flag(normalize), shift = is_flag(shift),
-    values = is_none_or(values, is.function(values)),
-    diagonal = is_none_or(diagonal, is.function(diagonal)),
+    values = is.function(values) || name == "precomputed" || length(parameters$gamma) > 1L,
+    diagonal = is.function(diagonal) || is.null(diagonal) && is.null(values),
     column = is_none_or(column, is.function(column))
   ),
   nystrom_features = alist(
@@ -284,7 +295,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     outer = is_string(outer), words = is_string(words), higher = is_flag(higher),
     inner = is_none_or(inner, is_string(inner)),
     curves = is_curve_table(curves, key),
-    folds = has_table(folds, c("repetition", "fold", "rows"), "test"),
+    folds = has_table(folds, c("repetition", "fold", "rows"), setdiff(names(folds), "rows")) &&
+      "test" %in% names(folds),
     chosen = is.list(chosen) && length(chosen) == nrow(folds),
     frequency = has_table(frequency, c("feature", "count", "share"), character(), "name"),
     estimate = has_numbers(estimate, 2L, gaps = TRUE) && setequal(names(estimate), c("mean", "se")),
@@ -330,6 +342,29 @@ object_fields <- list( # nolint: cyclocomp_linter.
 
 # Parts -------------------------------------------------------------------------------------------
 
+# how a frame becomes the columns of these names (design.R)
+is_design <- function(design, names) {
+  columns <- design$columns
+  fine <- is.data.frame(columns) && has_words(columns$name, length(names)) &&
+    is.list(design$levels) && all(vapply(design$levels, has_words, NA))
+  if (is.null(design$terms)) {
+    return(fine && has_words(columns$variable, length(names)) && is.character(columns$level))
+  }
+  fine && inherits(design$terms, "terms") && is.list(design$example) && is.list(columns$uses) &&
+    has_whole(columns$position)
+}
+
+is_adjust_design <- function(design, names) {
+  if (!is.list(design) || !is_string(design$kind)) return(FALSE)
+  if (design$kind == "matrix") return(identical(design$names, names))
+  design$kind %in% c("formula", "frame") && is_design(design, names)
+}
+
+is_summary <- function(fit, numbers) {
+  check_object(fit)
+  has_numbers(numbers, gaps = TRUE)
+}
+
 # x of a problem, m x n
 is_values <- function(x, m, n) {
   plain <- is.matrix(x) && (is.numeric(x) || is.logical(x)) && !is.object(x)
@@ -338,14 +373,18 @@ is_values <- function(x, m, n) {
 }
 
 is_solution <- function(solution, n, q) {
-  has_whole(solution$features, 1L, n) && has_numbers(solution$beta, length(solution$features)) &&
+  is.list(solution) && all(vapply(solution, is.numeric, NA)) &&
+    has_whole(solution$features, 1L, n) && has_numbers(solution$beta, length(solution$features)) &&
     has_numbers(solution$u, q)
 }
 
 # curves of cross_validate(), a row for each size or lambda
 is_curve_table <- function(curves, key) {
   others <- setdiff(names(curves), key)
-  has_table(curves, key, others) && all(c("test", "test_se") %in% others) && nrow(curves) > 0L
+  errors <- others[!endsWith(others, "_se")]
+  has_table(curves, key, others) && nrow(curves) > 0L && "test" %in% errors &&
+    setequal(others, c(errors, paste0(errors, "_se"))) &&
+    !any(vapply(curves[others], function(one) any(is.infinite(one)), NA))
 }
 
 is_knot <- function(knot, D) {
@@ -356,7 +395,7 @@ is_knot <- function(knot, D) {
 is_system_model <- function(model, D) {
   is.null(model) || has_whole(model$components, 1L, D) && is.matrix(model$beta) &&
     has_numbers(model$beta) && nrow(model$beta) == length(model$components) &&
-    has_numbers(model$objective, 1L) && has_numbers(model$residual, 1L)
+    ncol(model$beta) > 0L && has_numbers(model$objective, 1L) && has_numbers(model$residual, 1L)
 }
 
 is_basis <- function(basis, kernel, m, n) {

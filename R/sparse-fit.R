@@ -635,6 +635,7 @@ summary.sparse_fit <- function(object, ...) {
 
 #' @export
 print.summary.sparse_fit <- function(x, ...) {
+  check_object(x)
   print(x$fit, n = 0L)
   cat("best model of every size:\n")
   if (inherits(x$fit, "l1_path")) {
