@@ -222,6 +222,7 @@ greedy_path <- function(problem, control, lambda, given = integer(),
     folds = control$folds, threads = control$threads,
     judge = control$criterion$judge, progress = bar
   ))
+  if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
   unpack_path(answer, problem, control, lambda)
 }
 

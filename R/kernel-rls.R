@@ -138,6 +138,7 @@ unless_stated <- function(x, value, by_default) {
 # A kernel sees doubles: with integers, a user's own could overflow.
 kernel_problem <- function(problem, kernel) {
   problem <- with_doubles(problem)
+  check_still_finite(problem, Matrix::colSums(problem$x))
   if (is_precomputed(kernel)) {
     if (problem$standardize) stop_input("`standardize` must be FALSE with a precomputed kernel")
     check_precomputed(problem$x)

@@ -114,6 +114,7 @@ check_widths <- function(x, name) {
   must <- "a positive finite number or several different ones"
   fine <- is.numeric(x) && is.null(dim(x)) && !is.object(x) && length(x) > 0L
   if (!fine) refuse(name, must, x)
+  if (length(x) > most_repeats) refuse(name, sprintf("at most %d numbers", most_repeats), x)
   bad <- which(!(is.finite(x) & x > 0))
   if (length(bad)) refuse(name, must, x[[bad[1L]]])
   twice <- anyDuplicated(x)

@@ -6,16 +6,16 @@
 check_object <- function(x) {
   kind <- intersect(class(x), names(object_fields))[1L]
   bad <- first_bad_field(x, object_fields[[kind]], object_sizes[[kind]])
-  if (length(bad)) {
-    stop_input(sprintf("the field `%s` of an object of class '%s' is not as it was made: %s", bad,
-                       kind, "was the object edited? Make it again"), "sparsels_error_object")
-  }
-  invisible(x)
+  if (!length(bad)) return(invisible(x))
+  what <- sprintf("an object of class '%s'", kind)
+  if (!is.na(bad)) what <- sprintf("the field `%s` of %s", bad, what)
+  stop_input(sprintf("%s is not as it was made: was the object edited? Make it again", what),
+             "sparsels_error_object")
 }
 
 # `sizes`: numbers of rows and so on, made of the fields, that the conditions of others use
 first_bad_field <- function(x, fields, sizes = NULL) {
-  if (!is.list(x) || is.null(names(x))) return("names")
+  if (!is.list(x) || is.null(names(x))) return(NA_character_)
   values <- list2env(as.list(unclass(x)[names(x) != ""]), parent = topenv())
   holds <- function(condition) {
     isTRUE(tryCatch(eval(condition, values), error = function(e) FALSE))
@@ -105,7 +105,8 @@ object_sizes <- list(
   sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
   sparsels_folds = alist(m = nrow(ids)),
   l1_path = problem_sizes, sparse_fit = problem_sizes, poss = problem_sizes,
-  kernel_fit = problem_sizes, fs_lssvm = problem_sizes, cv_result = problem_sizes
+  best_subset = problem_sizes, kernel_fit = problem_sizes, fs_lssvm = problem_sizes,
+  cv_result = problem_sizes
 )
 
 # what fits of columns share
@@ -146,12 +147,12 @@ chosen_fields <- alist(
 has_path <- function(path, numbers, gaps = "se") {
   words <- c("action", "name")
   has_table(path, numbers, union(gaps, setdiff(names(path), c(numbers, words))), words) &&
-    nrow(path) > 0L && !anyNA(path$action)
+    nrow(path) > 0L && !anyNA(path$action) && !any(is.infinite(path$se))
 }
 
 path_field <- alist(
-  path = has_path(path, c("step", "size", "criterion", "squared", if (classes) "error"),
-                  c("se", "feature"))
+  path = has_path(path, c("step", "size"),
+                  c("criterion", "se", "feature", "squared", if (classes) "error"))
 )
 
 object_fields <- list( # nolint: cyclocomp_linter.
@@ -196,11 +197,15 @@ object_fields <- list( # nolint: cyclocomp_linter.
     solutions = is.list(solutions) && length(solutions) == nrow(path) &&
       all(vapply(solutions, is_solution, NA, n, q)),
     lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L),
+    searched = is_none_or(searched, has_table(searched, c("lambda", "size"))),
+    wanted = is_none_or(wanted, has_whole(wanted, 0L) && length(wanted) == 1L),
+    range = is_none_or(range, has_whole(range, 0L) && length(range) == 1L),
     folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m)
   ), fit_fields),
   sparse_fit = c(path_field, fit_fields, chosen_fields),
   poss = c(path_field, fit_fields, chosen_fields, alist(
-    archive = has_table(archive, c("search", "size", "criterion")) && is.list(archive$columns),
+    archive = has_table(archive, c("search", "size", "criterion")) && is.list(archive$columns) &&
+      all(vapply(archive$columns, has_whole, NA, 1L, n)),
     iterations = has_numbers(iterations, 1L) && iterations >= 0,
     random = is.integer(random) && is.matrix(random) && nrow(random) == 8L && !anyNA(random)
   )),
@@ -247,6 +252,9 @@ object_fields <- list( # nolint: cyclocomp_linter.
     method = is_string(method), status = is_string(status) && status %in% statuses,
     call = is_none_or(call, is.call(call))
   ),
+  best_subset = c(path_field, fit_fields, chosen_fields, alist(
+    proof = has_table(proof, c("size", "gap"), setdiff(names(proof), c("size", "gap")))
+  )),
   summary.sparse_fit = alist(fit = inherits(fit, "sparse_fit") && is_summary(fit, coefficients),
                              sizes = is.data.frame(sizes)),
   summary.kernel_fit = alist(fit = inherits(fit, "kernel_fit") && is_summary(fit, weights),
@@ -292,6 +300,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   cv_result = alist(
     problem = has_kept_problem(problem),
     method = is_string(method), key = is_string(key), measure = is_string(measure),
+    fit = key == "model" || inherits(fit, c("sparse_fit", "kernel_fit")),
     outer = is_string(outer), words = is_string(words), higher = is_flag(higher),
     inner = is_none_or(inner, is_string(inner)),
     curves = is_curve_table(curves, key),
@@ -331,11 +340,13 @@ object_fields <- list( # nolint: cyclocomp_linter.
     gamma = has_numbers(gamma, 1L) && gamma > 0,
     sigma2 = is_none_or(sigma2, has_numbers(sigma2, 1L)),
     kernel = is_good(kernel, "sparsels_kernel"), value = has_numbers(value, 1L),
-    table = has_table(table, character(), "value", "stage") && nrow(table) > 0L,
+    table = has_table(table, character(), "value", "stage") && nrow(table) > 0L &&
+      all(table$gamma > 0) && all(table$sigma2 > 0, na.rm = TRUE),
     method = is_string(method), solver = is_string(solver),
     folds = is_good(folds, "sparsels_folds"),
     box = has_fields(box, c("lower", "upper")) && has_numbers(box$lower) &&
-      has_numbers(box$upper, length(box$lower)) && has_words(names(box$lower)),
+      has_numbers(box$upper, length(box$lower)) && has_words(names(box$lower)) &&
+      all(box$lower > 0 & box$lower < box$upper) && identical(names(box$lower), names(box$upper)),
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   )
 )

@@ -226,6 +226,7 @@ update.poss <- function(object, iterations = NULL, ...) {
   check_object(object)
   check_dots(..., known = "iterations")
   call <- object$call
+  if (!is.call(call) || !is.name(call[[1L]])) stop_input("the fit has no call to go on from")
   call$start <- NULL
   if (any(startsWith(vapply(as.list(call), deparse1, "", backtick = FALSE), "<"))) {
     stop_input("the call of the fit does not name its data: use poss(..., start = fit)")

@@ -168,6 +168,7 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
     stop_input(sprintf("`x` is a problem already: %s cannot be given again",
                        some_of(given, Inf, "`")))
   }
+  if (is.null(x$x)) stop_input("`x` is a problem without its x, as fits keep it: make it again")
   x
 }
 
@@ -610,7 +611,8 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
 # columns brought to unit scale have no such products.
 check_squares <- function(problem, squares, called) {
   large <- if (problem$standardize) 1 / smallest_square else 1 / sqrt(smallest_square)
-  bad <- which(!(squares == 0 | squares >= smallest_square & squares <= large))
+  fine <- squares == 0 | squares >= smallest_square & squares <= large
+  bad <- which(is.na(fine) | !fine)
   if (length(bad)) {
     big <- !isTRUE(squares[bad[1L]] < smallest_square)
     stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): %s", called,
@@ -723,8 +725,14 @@ working_matrix <- function(problem, cols = which(problem$usable),
                            basis = covariate_basis(problem)) {
   x <- as.matrix(problem$x[, cols, drop = FALSE])
   m <- nrow(x)
+  check_still_finite(problem, colSums(x))
   x <- (x - rep(problem$centre[cols], each = m)) * rep(1 / problem$scale[cols], each = m)
   project_out(unname(sqrt(problem$weights) * x), basis)
+}
+
+# A problem may have been edited after the values of its x were checked: products of them tell.
+check_still_finite <- function(problem, products) {
+  if (!all(is.finite(products))) check_finite(problem$x, "x")
 }
 
 # twice is enough: orthogonal to rounding

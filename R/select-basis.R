@@ -125,6 +125,7 @@ basis_values <- function(x) {
   if (inherits(x, "sparsels_problem")) {
     check_object(x)
     if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows to choose")
+    check_still_finite(x, Matrix::colSums(x$x))
     return(as_doubles(x$x))
   }
   if (is.data.frame(x)) x <- design_matrix(frame_design(x, intercept = TRUE), x, "x")

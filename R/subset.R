@@ -40,12 +40,16 @@ gram_terms <- function(problem, whole = sum(problem$usable) <= whole_gram) {
   at <- working(problem)
   terms <- list(m = nrow(problem), columns = usable, total = sum(at$y^2))
   if (inherits(problem$x, "dgCMatrix")) {
-    return(sparse_terms(terms, problem$x[, usable, drop = FALSE], problem, at, whole))
+    terms <- sparse_terms(terms, problem$x[, usable, drop = FALSE], problem, at, whole)
+  } else {
+    X <- working_matrix(problem, usable, at$q)
+    terms$diagonal <- colSums(X^2)
+    terms$b <- unname(crossprod(X, at$y))
+    products <- if (whole) crossprod(X)
+    terms <- c(terms, list(whole = products, X = if (!whole) X))
   }
-  X <- working_matrix(problem, usable, at$q)
-  terms$diagonal <- colSums(X^2)
-  terms$b <- unname(crossprod(X, at$y))
-  c(terms, if (whole) list(whole = crossprod(X), X = NULL) else list(whole = NULL, X = X))
+  check_still_finite(problem, c(terms$b, terms$diagonal))
+  terms
 }
 
 # the covariates explain G'G of X'X; x itself stays sparse

@@ -1,6 +1,9 @@
 /* The border: every SEXP, the registration table and all entries. An entry unpacks (problem,
    control), allocates the answer and the room so that a jump leaks nothing, and calls one
    kernel. */
+#ifdef _OPENMP
+#include <omp.h> /* before R's headers, which define `match` */
+#endif
 #include <R.h>
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
@@ -12,9 +15,6 @@
 #ifndef _WIN32
 #include <sys/mman.h>
 #include <unistd.h>
-#endif
-#ifdef _OPENMP
-#include <omp.h>
 #endif
 
 #include "kernels.h"

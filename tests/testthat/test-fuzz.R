@@ -1,5 +1,4 @@
-# A few of the strange arguments and edited objects that tools/fuzz tries, in this process: without
-# those that may end R or take all memory where a check is missing.
+# A few of the strange arguments and edited objects that tools/fuzz tries, in this process.
 
 skip_on_cran()
 
@@ -24,9 +23,7 @@ test_that("every exported function is called", {
 test_that("a strange argument is taken or refused by name", {
   world <- fuzz_world()
   places <- argument_places()
-  text <- vapply(fuzz_values, deparse1, "")
-  mild <- fuzz_values[!grepl("damaged|1e[+]0[79]|integer.max|2^53", text)]
-  values <- drawn(mild, 2 * nrow(places))
+  values <- drawn(fuzz_values, 2 * nrow(places))
   found <- lapply(seq_along(values), function(i) {
     place <- places[(i - 1L) %% nrow(places) + 1L, ]
     try_value(fuzz_calls[[place$call]], place$argument, values[[i]], world)
@@ -34,7 +31,7 @@ test_that("a strange argument is taken or refused by name", {
   expect_no_trouble(do.call(rbind, found))
 })
 
-test_that("an object with an edited field ends no call but by an error", {
+test_that("an object with an edited field is used or refused by name", {
   world <- fuzz_world()
   places <- field_places(world)
   at <- drawn(seq_along(places$path), 200)
@@ -42,6 +39,5 @@ test_that("an object with an edited field ends no call but by an error", {
   found <- lapply(seq_along(at), function(i) {
     try_edit(places$object[at[i]], places$path[[at[i]]], edits[i], world)
   })
-  found <- do.call(rbind, found)
-  expect_no_trouble(found[grepl("^took|^interrupted", found$what), ])
+  expect_no_trouble(do.call(rbind, found))
 })
