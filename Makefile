@@ -1,11 +1,12 @@
 # make demo   sets up, installs into ./.library and shows gene selection on the colon data
 # make test   sets up and runs every check; the last line counts them
 # make truth  fits 2000 random problems and compares them with retraining in more digits
+# make interrupts  Ctrl-C at random times, a hundred times
 # make fuzz   strange arguments and edited objects under sanitizers; SECONDS=3600 for longer
 
 export R_LIBS := $(CURDIR)/.library$(if $(R_LIBS),:$(R_LIBS))
 
-.PHONY: demo test install document format lint ctest fuzz truth coverage clean setup-demo setup-test setup-coverage
+.PHONY: demo test install document format lint ctest fuzz interrupts truth coverage clean setup-demo setup-test setup-coverage
 
 demo: install
 	Rscript tools/demo.R
@@ -31,6 +32,9 @@ ctest: setup-test
 
 fuzz: setup-test
 	tools/fuzz/run.sh $(or $(SECONDS),120)
+
+interrupts: install
+	Rscript tools/fuzz/interrupts.R
 
 truth: install
 	Rscript tools/truth/truth.R

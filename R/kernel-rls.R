@@ -229,6 +229,7 @@ points_basis <- function(basis, problem, kernel, name) {
   if (length(bad)) {
     stop_input(sprintf("`%s` has missing or infinite values (row %d)", name, bad[1L]))
   }
+  if (is.matrix(points)) points <- unclass(points)
   list(rows = NULL, points = points, all = FALSE)
 }
 

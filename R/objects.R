@@ -106,14 +106,15 @@ object_sizes <- list(
   sparsels_folds = alist(m = nrow(ids)),
   l1_path = problem_sizes, sparse_fit = problem_sizes, poss = problem_sizes,
   best_subset = problem_sizes, kernel_fit = problem_sizes, fs_lssvm = problem_sizes,
-  cv_result = problem_sizes
+  cv_result = problem_sizes, l1_size = problem_sizes, lssvm = problem_sizes
 )
 
 # what fits of columns share
 fit_fields <- alist(
   problem = has_kept_problem(problem),
   method = is_string(method),
-  coefficients = are_models(coefficients, n, L, q, nrow(path)),
+  coefficients = are_models(coefficients, n, L, q, nrow(path)) &&
+    all(path$size[path$action == "found"] < length(coefficients)),
   size = has_model(coefficients, size),
   held_out = has_matrix(held_out, m, L, gaps = TRUE),
   fitted = has_matrix(fitted, m, L),
@@ -149,6 +150,40 @@ has_path <- function(path, numbers, gaps = "se") {
   has_table(path, numbers, union(gaps, setdiff(names(path), c(numbers, words))), words) &&
     nrow(path) > 0L && !anyNA(path$action) && !any(is.infinite(path$se))
 }
+
+l1_fields <- c(alist(
+  path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap"),
+                  c("se", "squared", if (classes) "error")),
+  loss = is_string(loss) && loss %in% losses,
+  lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
+  solutions = is.list(solutions) && length(solutions) == nrow(path) &&
+    all(vapply(solutions, is_solution, NA, n, q)),
+  lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L),
+  folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m)
+), fit_fields)
+
+kernel_fields <- alist(
+  problem = has_kept_problem(problem),
+  path = has_table(path, c("lambda", "criterion", "training", if (classes) "error"), "se") &&
+    nrow(path) > 0L && all(path$lambda > 0),
+  lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
+  kernel = is_none_or(kernel, is_good(kernel, "sparsels_kernel")),
+  basis = is_none_or(basis, is_basis(basis, kernel, m, n)),
+  features = if (is.null(kernel)) has_whole(features, 1L, n) else is.null(features),
+  coefficients = is.list(coefficients) && length(coefficients) == nrow(path) &&
+    all(vapply(coefficients, function(model) {
+      terms <- if (is.null(kernel)) length(features) else basis_size(basis)
+      has_matrix(model$beta, terms, L) && has_matrix(model$covariates, q, L)
+    }, NA)),
+  held_out = has_matrix(held_out, m, L), fitted = has_matrix(fitted, m, L),
+  spectrum = is_spectrum(spectrum, m, L),
+  folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
+  kernel_table = is_none_or(kernel_table, has_table(kernel_table, "criterion")),
+  shift = is_none_or(shift, has_numbers(shift$value, 1L) && is_string(shift$where)),
+  threads = has_whole(threads) && length(threads) == 1L,
+  method = is_string(method), status = is_string(status) && status %in% statuses,
+  call = is_none_or(call, is.call(call))
+)
 
 path_field <- alist(
   path = has_path(path, c("step", "size"),
@@ -189,21 +224,17 @@ object_fields <- list( # nolint: cyclocomp_linter.
     label = is_string(label),
     groups = is_none_or(groups, has_whole(groups) && length(groups) == m)
   ),
-  l1_path = c(alist(
-    path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap"),
-                    c("se", "squared", if (classes) "error")),
-    loss = is_string(loss) && loss %in% losses,
-    lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
-    solutions = is.list(solutions) && length(solutions) == nrow(path) &&
-      all(vapply(solutions, is_solution, NA, n, q)),
-    lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L),
-    searched = is_none_or(searched, has_table(searched, c("lambda", "size"))),
-    wanted = is_none_or(wanted, has_whole(wanted, 0L) && length(wanted) == 1L),
-    range = is_none_or(range, has_whole(range, 0L) && length(range) == 1L),
-    folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m)
-  ), fit_fields),
+  l1_path = l1_fields,
+  l1_size = c(l1_fields, alist(
+    searched = has_table(searched, c("lambda", "size")),
+    wanted = has_whole(wanted, 0L) && length(wanted) == 1L,
+    range = has_whole(range, 0L) && length(range) == 1L
+  )),
   sparse_fit = c(path_field, fit_fields, chosen_fields),
-  poss = c(path_field, fit_fields, chosen_fields, alist(
+  poss = c(path_field, alist(
+    control = is.list(control) && is_string(control$isolation) && has_whole(control$k) &&
+      length(control$k) == 1L
+  ), fit_fields, chosen_fields, alist(
     archive = has_table(archive, c("search", "size", "criterion")) && is.list(archive$columns) &&
       all(vapply(archive$columns, has_whole, NA, 1L, n)),
     iterations = has_numbers(iterations, 1L) && iterations >= 0,
@@ -230,28 +261,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     method = is_string(method), status = is_string(status) && status %in% statuses,
     call = is_none_or(call, is.call(call))
   ),
-  kernel_fit = alist(
-    problem = has_kept_problem(problem),
-    path = has_table(path, c("lambda", "criterion", "training", if (classes) "error"), "se") &&
-      nrow(path) > 0L && all(path$lambda > 0),
-    lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
-    kernel = is_none_or(kernel, is_good(kernel, "sparsels_kernel")),
-    basis = is_none_or(basis, is_basis(basis, kernel, m, n)),
-    features = if (is.null(kernel)) has_whole(features, 1L, n) else is.null(features),
-    coefficients = is.list(coefficients) && length(coefficients) == nrow(path) &&
-      all(vapply(coefficients, function(model) {
-        terms <- if (is.null(kernel)) length(features) else basis_size(basis)
-        has_matrix(model$beta, terms, L) && has_matrix(model$covariates, q, L)
-      }, NA)),
-    held_out = has_matrix(held_out, m, L), fitted = has_matrix(fitted, m, L),
-    spectrum = is_spectrum(spectrum, m, L),
-    folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
-    kernel_table = is_none_or(kernel_table, has_table(kernel_table, "criterion")),
-    shift = is_none_or(shift, has_numbers(shift$value, 1L) && is_string(shift$where)),
-    threads = has_whole(threads) && length(threads) == 1L,
-    method = is_string(method), status = is_string(status) && status %in% statuses,
-    call = is_none_or(call, is.call(call))
-  ),
+  kernel_fit = kernel_fields,
+  lssvm = c(kernel_fields, alist(gamma = has_numbers(gamma, 1L) && gamma > 0)),
   best_subset = c(path_field, fit_fields, chosen_fields, alist(
     proof = has_table(proof, c("size", "gap"), setdiff(names(proof), c("size", "gap")))
   )),
@@ -293,7 +304,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     coefficients = is.list(coefficients) && all(vapply(coefficients, is_system_model, NA, D)),
     size = has_model(coefficients, size),
     knots = is_none_or(knots, is.list(knots) && length(knots) == nrow(path) &&
-                         all(vapply(knots, is_knot, NA, D)) && has_numbers(path$lambda)),
+                         all(vapply(knots, is_knot, NA, D, ncol(coefficients[[1L]]$beta))) &&
+                         has_numbers(path$lambda)),
     control = is.list(control), status = is_string(status) && status %in% statuses,
     call = is_none_or(call, is.call(call))
   ),
@@ -304,8 +316,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     outer = is_string(outer), words = is_string(words), higher = is_flag(higher),
     inner = is_none_or(inner, is_string(inner)),
     curves = is_curve_table(curves, key),
-    folds = has_table(folds, c("repetition", "fold", "rows"), setdiff(names(folds), "rows")) &&
-      "test" %in% names(folds),
+    folds = has_table(folds, c("repetition", "fold", "rows", intersect("size", names(folds))),
+                      setdiff(names(folds), c("rows", "size"))) && "test" %in% names(folds),
     chosen = is.list(chosen) && length(chosen) == nrow(folds),
     frequency = has_table(frequency, c("feature", "count", "share"), character(), "name"),
     estimate = has_numbers(estimate, 2L, gaps = TRUE) && setequal(names(estimate), c("mean", "se")),
@@ -395,12 +407,13 @@ is_curve_table <- function(curves, key) {
   errors <- others[!endsWith(others, "_se")]
   has_table(curves, key, others) && nrow(curves) > 0L && "test" %in% errors &&
     setequal(others, c(errors, paste0(errors, "_se"))) &&
-    !any(vapply(curves[others], function(one) any(is.infinite(one)), NA))
+    all(vapply(curves[others], function(one) !any(is.infinite(one)), NA)) &&
+    all(vapply(curves[errors], function(one) any(is.finite(one)), NA))
 }
 
-is_knot <- function(knot, D) {
-  is.list(knot) && has_whole(knot$components, 1L, D) && is.matrix(knot$beta) &&
-    has_numbers(knot$beta) && nrow(knot$beta) == length(knot$components)
+is_knot <- function(knot, D, L) {
+  is.list(knot) && has_whole(knot$components, 1L, D) &&
+    has_matrix(knot$beta, length(knot$components), L)
 }
 
 is_system_model <- function(model, D) {

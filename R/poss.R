@@ -226,7 +226,9 @@ update.poss <- function(object, iterations = NULL, ...) {
   check_object(object)
   check_dots(..., known = "iterations")
   call <- object$call
-  if (!is.call(call) || !is.name(call[[1L]])) stop_input("the fit has no call to go on from")
+  if (!is.null(iterations)) check_count(iterations, "iterations")
+  method <- tryCatch(eval(call[[1L]], parent.frame()), error = function(e) NULL)
+  if (!is.call(call) || !is.function(method)) stop_input("the fit has no call to go on from")
   call$start <- NULL
   if (any(startsWith(vapply(as.list(call), deparse1, "", backtick = FALSE), "<"))) {
     stop_input("the call of the fit does not name its data: use poss(..., start = fit)")
