@@ -79,7 +79,7 @@ variance_control <- function(problem, n, folds, lambda, approach, select) {
   n <- check_count(n, "n", m - ceiling(m / folds), "the rows of the smallest training part")
   fine <- is.numeric(approach) && length(approach) && all(approach %in% 1:3)
   if (!fine || anyDuplicated(approach)) refuse("approach", "any of 1, 2 and 3", approach)
-  if (!is.null(select) && !is.function(select)) {
+  if (!is.null(select) && !(is.function(select) && arguments_of(select) >= 2L)) {
     refuse("select", "NULL or a function (problem, n)", select)
   }
   lambda <- check_lambda(lambda)

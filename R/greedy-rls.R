@@ -235,6 +235,11 @@ unpack_path <- function(answer, problem, control, lambda) {
     stop_input(sprintf("the system is numerically singular at lambda = %g: use a larger `lambda`",
                        lambda), "sparsels_error_singular")
   }
+  unstarted <- answer$model_entry[1L] < 0L && control$search != "backward"
+  if (unstarted && statuses[status + 1L] != "interrupted") {
+    stop_input("the model without features has no held-out error: do few rows determine `adjust`?",
+               "sparsels_error_singular")
+  }
   keep <- seq_len(answer$ends[2L] + 1L)
   feature <- answer$feature[keep] + 1L
   size <- answer$size[keep]

@@ -120,7 +120,9 @@ fit_fields <- alist(
   fitted = has_matrix(fitted, m, L),
   lambda = has_numbers(lambda, 1L) && lambda >= 0,
   lambda_rule = is_none_or(lambda_rule, is_string(lambda_rule)),
-  lambda_table = has_table(lambda_table, c("lambda", "size")) && nrow(lambda_table) > 0L,
+  lambda_table = has_table(lambda_table, c("lambda", "size"),
+                           setdiff(names(lambda_table), c("lambda", "size"))) &&
+    nrow(lambda_table) > 0L,
   size_by = is_string(size_by) || has_whole(size_by, 0L),
   criterion = has_criterion(criterion),
   cv_criterion = has_criterion(cv_criterion, label = FALSE),
@@ -141,7 +143,7 @@ chosen_fields <- alist(
   estimate_error = is_none_or(estimate_error, has_numbers(estimate_error, 2L, gaps = TRUE) &&
                                 setequal(names(estimate_error), c("mean", "se"))),
   fitted_sizes = is_none_or(fitted_sizes, has_numbers(fitted_sizes, gaps = TRUE) &&
-                              all(dim(fitted_sizes) == c(m, L, length(coefficients))))
+                              identical(dim(fitted_sizes), c(m, L, length(coefficients))))
 )
 
 # a path with a row for every step, and of classes with their error rate
@@ -155,7 +157,7 @@ l1_fields <- c(alist(
   path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap"),
                   c("se", "squared", if (classes) "error")),
   loss = is_string(loss) && loss %in% losses,
-  lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
+  lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda && all(path$lambda > 0),
   solutions = is.list(solutions) && length(solutions) == nrow(path) &&
     all(vapply(solutions, is_solution, NA, n, q)),
   lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L),
@@ -187,7 +189,8 @@ kernel_fields <- alist(
 
 path_field <- alist(
   path = has_path(path, c("step", "size"),
-                  c("criterion", "se", "feature", "squared", if (classes) "error"))
+                  c("criterion", "se", "feature", "squared", if (classes) "error")) &&
+    any(is.finite(path$criterion))
 )
 
 object_fields <- list( # nolint: cyclocomp_linter.
@@ -203,7 +206,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     intercept = is_flag(intercept),
     standardize = is_flag(standardize),
     z = has_matrix(z, m, ncol(z)) && (ncol(z) == 0L || has_words(colnames(z), ncol(z))) &&
-      intercept == ("(Intercept)" %in% colnames(z)),
+      intercept == ("(Intercept)" %in% colnames(z)) &&
+      (!intercept || all(z[, "(Intercept)"] == 1)) && all(abs(z) < 1 / sqrt(smallest_square)),
     named = is_flag(named),
     row_names = is_none_or(row_names, has_words(row_names, m)),
     x = is_none_or(x, is_values(x, m, n)),
@@ -275,7 +279,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
   summary.cv_result = alist(result = inherits(result, "cv_result") && is_summary(result, 0)),
   sparsels_kernel = alist(
     name = is_string(name),
-    parameters = is.list(parameters) && all(vapply(parameters, has_numbers, NA)),
+    parameters = is.list(parameters) && all(vapply(parameters, has_numbers, NA)) &&
+      all(lengths(parameters) > 0L),
     normalize = is_flag(normalize), shift = is_flag(shift),
     values = is.function(values) || name == "precomputed" || length(parameters$gamma) > 1L,
     diagonal = is.function(diagonal) || is.null(diagonal) && is.null(values),
@@ -350,9 +355,10 @@ object_fields <- list( # nolint: cyclocomp_linter.
   lssvm_tuning = alist(
     problem = has_kept_problem(problem),
     gamma = has_numbers(gamma, 1L) && gamma > 0,
-    sigma2 = is_none_or(sigma2, has_numbers(sigma2, 1L)),
+    sigma2 = is_none_or(sigma2, has_numbers(sigma2, 1L) && sigma2 > 0),
     kernel = is_good(kernel, "sparsels_kernel"), value = has_numbers(value, 1L),
-    table = has_table(table, character(), "value", "stage") && nrow(table) > 0L &&
+    table = has_table(table, character(), c("gamma", "sigma2", "value"), "stage") &&
+      nrow(table) > 0L &&
       all(table$gamma > 0) && all(table$sigma2 > 0, na.rm = TRUE),
     method = is_string(method), solver = is_string(solver),
     folds = is_good(folds, "sparsels_folds"),
