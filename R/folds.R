@@ -94,7 +94,7 @@ as_folds <- function(folds, problem) make_folds(problem, folds)
 fold_rows <- function(x) {
   if (inherits(x, "rset")) return(nrow(x$splits[[1L]]$data))
   m <- if (length(dim(x)) == 2L) dim(x)[1L + inherits(x, "SummarizedExperiment")] else x
-  if (!is_number(m) || m != round(m) || m > .Machine$integer.max) {
+  if (!is_number(m) || m != round(m) || m > most_fold_ids) {
     stop_input(sprintf("`x` must be a number of rows or have rows, not %s", describe(m)))
   }
   if (m < 2L) stop_input(sprintf("`x` must have at least 2 rows to make folds, not %s", format(m)))

@@ -256,7 +256,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     basis = is_basis(basis, kernel, m, n) && has_whole(basis$available) &&
       length(basis$available) == 1L,
     criterion = is.list(criterion) && is_string(criterion$name) && is_string(criterion$label),
-    held_out = is_none_or(held_out, has_matrix(held_out, m, L, gaps = TRUE)),
+    held_out = has_matrix(held_out, m, L, gaps = TRUE),
     fitted = has_matrix(fitted, m, L),
     folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m),
     tuning = is_none_or(tuning, is_good(tuning, "lssvm_tuning")),
@@ -300,7 +300,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     bounds = has_numbers(bounds, length(keep), gaps = TRUE),
     usable = is.logical(usable) && length(usable) == length(keep) && !anyNA(usable),
     lambda = has_numbers(lambda, 1L), lambda_max = has_numbers(lambda_max, 1L),
-    lambda0 = is_none_or(lambda0, has_numbers(lambda0, 1L)),
+    lambda0 = is_none_or(lambda0, has_numbers(lambda0) && length(lambda0) > 0L),
     exact = is_flag(exact), loss = is_string(loss), rule = is_string(rule)
   ),
   system_fit = alist(
