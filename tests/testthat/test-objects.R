@@ -18,7 +18,9 @@ objects <- function() {
     compare_methods = compare_methods(x, y, k = 2, splits = 2, methods = list(omp = omp)),
     cv_variance = cv_variance(x, y, n = 4, kernel = kernel, folds = 3, repeats = 2, lambda = 1),
     kernel = kernel, nystrom_features = nystrom_features(x, 4, kernel = kernel),
-    safe_screen = safe_screen(x, y, lambda = 1), scdp = scdp(x, y, k = 2),
+    safe_screen = safe_screen(x, y, lambda = 1),
+    certified = safe_screen(x, y, lambda = 1, rule = "gap", fit = l1_path(x, y, nlambda = 4)),
+    scdp = scdp(x, y, k = 2),
     matching_pursuit = matching_pursuit(A, A[, 1], k = 2), lars_path = lars_path(A, A[, 1]),
     tune_lssvm = tune_lssvm(x, tumour, budget = 4)
   )
