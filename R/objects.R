@@ -347,7 +347,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   cv_variance = alist(
     problem = has_kept_problem(problem),
     table = has_table(table, c("approach", "lambda", "mean"), "variance") && nrow(table) > 0L &&
-      all(table$approach %in% 1:3),
+      all(table$approach %in% 1:3 & table$lambda > 0),
     errors = has_numbers(errors, gaps = TRUE) && length(dim(errors)) == 3L,
     n = has_whole(n) && length(n) == 1L, folds = has_whole(folds) && length(folds) == 1L,
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
