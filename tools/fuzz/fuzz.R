@@ -125,7 +125,8 @@ run_all <- function(seconds, seed) {
 # one line for each message of each function: its first call, and how many there were
 report <- function(tried, cases) {
   lines <- if (file.exists(found_file)) readLines(found_file) else character()
-  found <- as.data.frame(matrix(unlist(strsplit(lines, "\t")), ncol = 3L, byrow = TRUE))
+  words <- as.character(unlist(strsplit(lines, "\t")))
+  found <- as.data.frame(matrix(words, ncol = 3L, byrow = TRUE))
   if (nrow(found)) {
     key <- paste(sub("[(].*", "", found[[2L]]), gsub("[0-9.]+", "#", found[[3L]]))
     times <- table(key)
