@@ -175,9 +175,16 @@ test_that("Ctrl-C that R has not seen when a kernel ends does not lose its work"
     if (asked == 8) interrupt_me()
     made[, j]
   }
-  expect_warning(fit <- scdp(A = column, b = rnorm(8), k = 8), class = "sparsels_interrupted")
-  expect_identical(fit$status, "interrupted")
-  expect_identical(fit$size, 8L)
+  b <- rnorm(8)
+  # R looks for signals once in about a thousand calls: seldom before this column is given
+  sizes <- vapply(1:9, function(i) {
+    asked <<- 0
+    expect_warning(fit <- scdp(A = column, b = b, k = 8), class = "sparsels_interrupted")
+    expect_identical(fit$status, "interrupted")
+    fit$size
+  }, 0L)
+  expect_true(all(sizes %in% 7:8))
+  expect_true(any(sizes == 8))
 
   # R is asked every tenth of a second, so the end of the kernel may come first or not
   x <- matrix(rnorm(60 * 300), 60)

@@ -222,7 +222,7 @@ test_that("methods that are none, and fits without models", {
 
 test_that("an argument of a method that is an expression is not evaluated", {
   set.seed(38)
-  fit <- cross_validate(x, y, omp, k = 1, outer = 3)
+  fit <- cross_validate(x, y, omp, k = 1, lambda = 1, outer = 3)
   expect_error(selected(fit, lambda = quote(no_such_thing)), class = "sparsels_error")
   expect_error(cross_validate(x, y, rls, lambda = quote(no_such_thing), outer = 3),
                "`lambda` must be NULL or positive", class = "sparsels_error_argument")
