@@ -313,4 +313,4 @@ progress_bar <- function(wanted, label, frame = parent.frame()) {
 
 # Sets how many doubles the vectors of the hot loops may have (1, 2, 4 or 8), as far as the
 # processor goes along; returns what it was before. `NULL` only asks. Results agree to rounding.
-use_lanes <- function(width = NULL) .Call(C_use_lanes, width)
+use_simd <- function(width = NULL) .Call(C_use_simd, width)

@@ -44,18 +44,18 @@ evaluate_all <- function(x, y, k, ..., lambda = 1) {
 
 # The sets of hot loops this processor has, by the doubles in a vector.
 lane_widths <- function() {
-  before <- sparsels:::use_lanes(NULL)
-  on.exit(sparsels:::use_lanes(before))
+  before <- sparsels:::use_simd(NULL)
+  on.exit(sparsels:::use_simd(before))
   had <- vapply(c(1L, 2L, 4L, 8L), function(width) {
-    sparsels:::use_lanes(width)
-    sparsels:::use_lanes(NULL)
+    sparsels:::use_simd(width)
+    sparsels:::use_simd(NULL)
   }, 0L)
   unique(had)
 }
 
 # The value of a call made with vectors of `width` doubles.
-with_lanes <- function(width, call) {
-  before <- sparsels:::use_lanes(width)
-  on.exit(sparsels:::use_lanes(before))
+with_simd <- function(width, call) {
+  before <- sparsels:::use_simd(width)
+  on.exit(sparsels:::use_simd(before))
   call()
 }

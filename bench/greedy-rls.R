@@ -134,7 +134,7 @@ whole <- interleaved(list(
 problem <- as_problem(data$x, data$y, standardize = FALSE, intercept = FALSE)
 alone_call <- function(..., threads = 1L, width = max(widths), folds = "loo") {
   control <- search_control(problem, k, threads = threads, folds = folds)
-  function() with_lanes(width, function() search_alone(problem, control, ...))
+  function() with_simd(width, function() search_alone(problem, control, ...))
 }
 alone_calls <- c(
   list(pass = function() one_pass(data$x), one = alone_call(), two = alone_call(threads = 2L),

@@ -1,7 +1,7 @@
 /* How good is a model, told from its held-out residuals r (m x L, user's units); the prediction is
  * response - r. */
-#include "kernels.h"
-#include "lanes.h"
+#include "criterion.h"
+#include "simd.h"
 #include <math.h>
 
 /* Scores nearer than this are equal, else rounding would decide: the response is -1 or 1. */
@@ -86,13 +86,13 @@ static struct tally fold_tally(
 /* Every row is a fold. */
 static struct figure judge_each(const struct problem *pb, enum criterion kind, const double *r) {
   const ptrdiff_t m = pb->m;
-  const double mean = judge_rows(pb, kind, r), weight = lanes->dot(m, pb->root_w, pb->root_w);
+  const double mean = judge_rows(pb, kind, r), weight = simd->dot(m, pb->root_w, pb->root_w);
   double spread = 0;
   ptrdiff_t scored = 0;
   for (ptrdiff_t j = 0; j < m; j++)
     scored += pb->root_w[j] > 0;
   if (kind == SQUARED)
-    spread = lanes->losses(m, pb->L, r, pb->root_w, mean).spread;
+    spread = simd->losses(m, pb->L, r, pb->root_w, mean).spread;
   for (ptrdiff_t j = 0; j < m && kind != SQUARED; j++) {
     const double off = row_loss(pb, kind, r, j) - mean;
     spread += weight_of(pb, j) * off * off;
@@ -122,9 +122,9 @@ struct figure judge_folds(const struct problem *pb, enum criterion kind, const d
 }
 
 double judge_rows(const struct problem *pb, enum criterion kind, const double *r) {
-  const double weight = lanes->dot(pb->m, pb->root_w, pb->root_w);
+  const double weight = simd->dot(pb->m, pb->root_w, pb->root_w);
   if (kind == SQUARED)
-    return lanes->losses(pb->m, pb->L, r, pb->root_w, 0).sum / weight;
+    return simd->losses(pb->m, pb->L, r, pb->root_w, 0).sum / weight;
   double loss = 0;
   for (ptrdiff_t j = 0; j < pb->m; j++)
     loss += weight_of(pb, j) * row_loss(pb, kind, r, j);

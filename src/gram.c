@@ -1,8 +1,8 @@
 /* Entries of X'X. Every dot product is taken in one order, so that an entry has the same bits
    however it was come by. */
-#include "lanes.h"
-#include "kernels.h"
-#include "matrix.h"
+#include "simd.h"
+#include "gram.h"
+#include "column.h"
 #include <string.h>
 
 void gram_forget(const struct gram *gram, struct gram_cache *cache) {
@@ -40,7 +40,7 @@ static double sparse_dot(const struct gram *gram, ptrdiff_t i, ptrdiff_t j) {
 
 void cross_columns(ptrdiff_t m, ptrdiff_t n, const double *X, const double *v, double *out) {
   for (ptrdiff_t j = 0; j < n; j++)
-    out[j] = lanes->dot(m, X + j * m, v);
+    out[j] = simd->dot(m, X + j * m, v);
 }
 
 void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *out) {
@@ -86,6 +86,6 @@ double gram_entry(const struct gram *gram, struct gram_cache *cache, ptrdiff_t i
   if (column != NULL)
     return column[j];
   if (gram->X != NULL)
-    return lanes->dot(gram->m, gram->X + i * gram->m, gram->X + j * gram->m);
+    return simd->dot(gram->m, gram->X + i * gram->m, gram->X + j * gram->m);
   return beyond_covariates(gram, sparse_dot(gram, i, j), i, j);
 }

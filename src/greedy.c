@@ -3,8 +3,8 @@
    A sweep brings each column up to date with the last move and, while it is in the processor's
    cache, scores moving that column next. Adding and dropping are one formula with the sign of
    lambda turned. */
-#include "greedy.h"
-#include "lanes.h"
+#include "greedy-state.h"
+#include "simd.h"
 #include <math.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -41,39 +41,39 @@ static void lay_out(struct state *s, int threads, struct arena *room) {
   if (s->control->lazy && can_skip(s->folds, s->control))
     lay_out_lazy(s, threads, room);
   else
-    s->C = doubles(room, m * n);
-  s->a = doubles(room, m * L);
-  s->d = doubles(room, m);
-  s->kappa = doubles(room, n);
-  s->kappa_ref = doubles(room, n);
-  s->t = doubles(room, L * n);
-  s->x_b = doubles(room, m);
-  s->c_b = doubles(room, m);
-  s->t_b = doubles(room, L);
-  s->residual = doubles(room, m * L);
-  s->gain = doubles(room, n + 1);
-  s->score = take(room, n, sizeof(struct score));
-  s->scored = ints(room, n);
-  s->seen = take(room, n + 1, sizeof(struct score));
-  s->member = ints(room, n);
-  s->order = ints(room, n);
-  s->positive = ints(room, m);
-  s->negative = ints(room, m);
+    s->C = alloc_doubles(room, m * n);
+  s->a = alloc_doubles(room, m * L);
+  s->d = alloc_doubles(room, m);
+  s->kappa = alloc_doubles(room, n);
+  s->kappa_ref = alloc_doubles(room, n);
+  s->t = alloc_doubles(room, L * n);
+  s->x_b = alloc_doubles(room, m);
+  s->c_b = alloc_doubles(room, m);
+  s->t_b = alloc_doubles(room, L);
+  s->residual = alloc_doubles(room, m * L);
+  s->gain = alloc_doubles(room, n + 1);
+  s->score = arena_alloc(room, n, sizeof(struct score));
+  s->scored = alloc_ints(room, n);
+  s->seen = arena_alloc(room, n + 1, sizeof(struct score));
+  s->member = alloc_ints(room, n);
+  s->order = alloc_ints(room, n);
+  s->positive = alloc_ints(room, m);
+  s->negative = alloc_ints(room, m);
   s->scratch_size = (size_t)(m * (L + 2) + L);
-  s->scratch = doubles(room, threads * (ptrdiff_t)s->scratch_size);
-  s->room = doubles(room, (ptrdiff_t)start_room(pb, s->folds, largest_start(pb, s->control)));
+  s->scratch = alloc_doubles(room, threads * (ptrdiff_t)s->scratch_size);
+  s->room = alloc_doubles(room, (ptrdiff_t)start_room(pb, s->folds, largest_start(pb, s->control)));
   const ptrdiff_t members = largest_start(pb, s->control);
   s->inverse_order = members < m ? members : m;
-  s->inverse = doubles(room, s->inverse_order * s->inverse_order);
-  s->inverse_b = doubles(room, members > 0 ? n : 0);
+  s->inverse = alloc_doubles(room, s->inverse_order * s->inverse_order);
+  s->inverse_b = alloc_doubles(room, members > 0 ? n : 0);
   s->parts = s->folds->loo ? 0 : s->folds->repeats;
-  s->part = take(room, s->parts, sizeof(struct partition));
+  s->part = arena_alloc(room, s->parts, sizeof(struct partition));
   const int *start = s->folds->start;
   for (int r = 0; r < s->parts; r++) {
     const int count = s->folds->count[r];
-    const struct partition part = {count, s->folds->order + r * m, start, doubles(room, m * n),
-        doubles(room, m * L), doubles(room, m), doubles(room, m), doubles(room, count),
-        doubles(room, count), 0};
+    const struct partition part = {count, s->folds->order + r * m, start,
+        alloc_doubles(room, m * n), alloc_doubles(room, m * L), alloc_doubles(room, m),
+        alloc_doubles(room, m), alloc_doubles(room, count), alloc_doubles(room, count), 0};
     if (room->base != NULL)
       s->part[r] = part;
     start += count + 1;
@@ -83,7 +83,7 @@ static void lay_out(struct state *s, int threads, struct arena *room) {
       s->positives++;
     else
       s->negatives++;
-  s->pairs = doubles(room, (ptrdiff_t)s->positives * s->negatives);
+  s->pairs = alloc_doubles(room, (ptrdiff_t)s->positives * s->negatives);
 }
 
 size_t greedy_work(const struct problem *pb, const struct folds *folds,
@@ -159,10 +159,10 @@ static int digits_lost(const struct state *s, ptrdiff_t i) {
 static void recompute_scalars(struct state *s, ptrdiff_t i, double *x) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   working_column(s->pb, i, x);
-  s->kappa[i] = s->control->lambda + lanes->dot(m, x, column(s, i));
+  s->kappa[i] = s->control->lambda + simd->dot(m, x, column(s, i));
   s->kappa_ref[i] = s->kappa[i];
   for (ptrdiff_t l = 0; l < L; l++)
-    s->t[i * L + l] = lanes->dot(m, x, s->a + l * m);
+    s->t[i * L + l] = simd->dot(m, x, s->a + l * m);
 #ifdef _OPENMP
 #pragma omp atomic
 #endif
@@ -175,10 +175,10 @@ static void recompute_scalars(struct state *s, ptrdiff_t i, double *x) {
 static double product_of_members(const struct state *s, ptrdiff_t i) {
   const ptrdiff_t m = s->pb->m;
   const double lambda = s->control->lambda, *C = column(s, i);
-  const double of_dot = lanes->dot(m, C, C) * s->x_b_square;
+  const double of_dot = simd->dot(m, C, C) * s->x_b_square;
   if (s->inverse_held && s->kappa[i] * s->kappa_b < of_dot)
     return -lambda * lambda * s->inverse_b[i];
-  return lanes->dot(m, C, s->x_b);
+  return simd->dot(m, C, s->x_b);
 }
 
 /* x_i'C_b = C_i'x_b of the move under way. Of a member that is dropped C_b is O(lambda), and the
@@ -188,9 +188,9 @@ static double product_with_moved(const struct state *s, ptrdiff_t i, double *x) 
   if (s->dropped && s->member[i])
     return product_of_members(s, i);
   if (!s->dropped || s->c_b_square > 0.01 * s->x_b_square)
-    return lanes->dot(m, column(s, i), s->x_b);
+    return simd->dot(m, column(s, i), s->x_b);
   working_column(s->pb, i, x);
-  return lanes->dot(m, x, s->c_b);
+  return simd->dot(m, x, s->c_b);
 }
 
 /* kappa_i, t_i; returns the multiple of c_b to take from C_i and, in v, x_i'C_b. */
@@ -279,12 +279,12 @@ static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
   else if (s->b >= 0)
     f = advance_scalars(s, i, &v, scratch);
   if (digits_lost(s, i)) {
-    lanes->shift(m, c, f, s->c_b);
+    simd->shift(m, c, f, s->c_b);
     f = 0;
     recompute_scalars(s, i, scratch);
   }
   if (!is_scored(s, i)) {
-    lanes->shift(m, c, f, s->c_b);
+    simd->shift(m, c, f, s->c_b);
     return;
   }
   const double kappa = s->kappa[i], *t = s->t + i * L;
@@ -292,7 +292,7 @@ static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
   for (ptrdiff_t l = 0; l < L; l++)
     alpha[l] = t[l] / kappa;
   s->score[i].tie =
-      lanes->shift_and_score(m, L, c, f, s->c_b, s->a, s->d, 1 / kappa, alpha) / s->total_weight;
+      simd->shift_and_score(m, L, c, f, s->c_b, s->a, s->d, 1 / kappa, alpha) / s->total_weight;
   s->score[i].value = s->score[i].tie;
   if (s->control->criterion == SQUARED)
     return;
@@ -301,7 +301,7 @@ static void sweep_loo(struct state *s, ptrdiff_t i, double *scratch) {
     return;
   }
   for (ptrdiff_t l = 0; l < L; l++)
-    lanes->residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->divisor);
+    simd->residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->divisor);
   s->score[i].value = judge_residual(s, scratch, 0);
 }
 
@@ -319,11 +319,11 @@ static struct score score_partition(
     c[p] = C[part->order[p]];
   for (int f = 0; f < part->count; f++) {
     const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
-    const double shift = moved ? (lanes->dot(h, part->c + from, q + from) - v) / part->eta[f] : 0;
-    const struct fold_dots dots = lanes->fold(h, q + from, shift, part->q + from, c + from);
+    const double shift = moved ? (simd->dot(h, part->c + from, q + from) - v) / part->eta[f] : 0;
+    const struct fold_dots dots = simd->fold(h, q + from, shift, part->q + from, c + from);
     for (ptrdiff_t l = 0; l < L; l++) {
       const double *g = part->g + from + l * m;
-      const struct pair_dots with_g = lanes->pair(h, g, c + from, q + from);
+      const struct pair_dots with_g = simd->pair(h, g, c + from, q + from);
       const double alpha = (t[l] - with_g.gc) / (kappa - dots.cq);
       sum += alpha * (alpha * dots.qq - 2 * with_g.gq);
       for (ptrdiff_t p = 0; !squared && p < h; p++) {
@@ -343,7 +343,7 @@ static void sweep_folds(struct state *s, ptrdiff_t i, double *scratch) {
     advance_moved(s);
   } else if (s->b >= 0) {
     const double f = advance_scalars(s, i, &v, scratch);
-    lanes->shift(m, column(s, i), f, s->c_b);
+    simd->shift(m, column(s, i), f, s->c_b);
     if (digits_lost(s, i))
       recompute_scalars(s, i, scratch);
   }
@@ -379,7 +379,7 @@ static int sweep(struct state *s) {
   work->evaluated += (double)s->scored_count;
   for (int r = 0; r < s->parts; r++) {
     struct partition *part = s->part + r;
-    part->ss = lanes->dot(s->pb->m * s->pb->L, part->g, part->g);
+    part->ss = simd->dot(s->pb->m * s->pb->L, part->g, part->g);
   }
   if (s->parts == 0) {
     const double pairs = (double)s->positives * s->negatives;
@@ -419,13 +419,13 @@ static void commit_partition(struct state *s, struct partition *part) {
   for (int f = 0; f < part->count; f++) {
     const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
     const double *c = part->c + from, *q = part->q + from;
-    part->eta[f] = s->kappa_b - lanes->dot(h, c, q);
+    part->eta[f] = s->kappa_b - simd->dot(h, c, q);
     const double ratio = part->eta[f] / s->kappa_b;
     if (ratio < 0.01 || ratio > 100)
       part->pivot[f] = fmin(1, part->pivot[f] * ratio);
     for (ptrdiff_t l = 0; l < L; l++) {
       double *g = part->g + from + l * m;
-      lanes->shift(h, g, (s->t_b[l] - lanes->dot(h, g, c)) / part->eta[f], q);
+      simd->shift(h, g, (s->t_b[l] - simd->dot(h, g, c)) / part->eta[f], q);
     }
   }
 }
@@ -436,8 +436,8 @@ static void commit_rows(struct state *s, const void *with, ptrdiff_t row, ptrdif
   (void)with;
   memcpy(c, column(s, s->b) + row, (size_t)rows * sizeof(double));
   for (ptrdiff_t l = 0; l < L; l++)
-    lanes->shift(rows, s->a + row + l * m, s->t_b[l] / s->kappa_b, c);
-  lanes->shift_squares(rows, s->d + row, 1 / s->kappa_b, c);
+    simd->shift(rows, s->a + row + l * m, s->t_b[l] / s->kappa_b, c);
+  simd->shift_squares(rows, s->d + row, 1 / s->kappa_b, c);
 }
 
 /* P := that of the members and b, by the inverse of a bordered matrix; u = P X_S'x_b = C_S'x_b /
@@ -450,9 +450,9 @@ static void border_inverse(struct state *s) {
     return;
   }
   for (ptrdiff_t p = 0; p < k; p++)
-    u[p] = lanes->dot(s->pb->m, column(s, s->order[p]), s->x_b) / s->control->lambda;
+    u[p] = simd->dot(s->pb->m, column(s, s->order[p]), s->x_b) / s->control->lambda;
   for (ptrdiff_t p = 0; p < k; p++)
-    lanes->shift(k, P + p * ld, -u[p] / s->kappa_b, u);
+    simd->shift(k, P + p * ld, -u[p] / s->kappa_b, u);
   for (ptrdiff_t p = 0; p < k; p++)
     P[k + p * ld] = u[p] /= -s->kappa_b;
   u[k] = 1 / s->kappa_b;
@@ -503,8 +503,8 @@ static void commit(struct state *s, ptrdiff_t b) {
           s->c_b[s->positive[p]] * s->c_b[s->negative[n]] / s->kappa_b;
   s->dropped = s->member[b];
   if (drops(s->control)) {
-    s->x_b_square = lanes->dot(s->pb->m, s->x_b, s->x_b);
-    s->c_b_square = lanes->dot(s->pb->m, s->c_b, s->c_b);
+    s->x_b_square = simd->dot(s->pb->m, s->x_b, s->x_b);
+    s->c_b_square = simd->dot(s->pb->m, s->c_b, s->c_b);
     if (s->inverse_held && s->dropped)
       cut_inverse(s);
     else if (s->inverse_held)
@@ -519,7 +519,7 @@ static void leave_one_out_rows(struct state *s, const void *with, ptrdiff_t row,
   const ptrdiff_t m = s->pb->m;
   (void)with;
   for (ptrdiff_t l = 0; l < s->pb->L; l++)
-    lanes->quotient(
+    simd->quotient(
         rows, s->residual + row + l * m, s->a + row + l * m, s->d + row, s->pb->divisor + row);
 }
 
@@ -562,7 +562,7 @@ static double member_t(const struct state *s, ptrdiff_t i, ptrdiff_t l) {
     return t;
   if (i == s->b)
     return t * s->factor_b;
-  const double v = s->dropped ? product_of_members(s, i) : lanes->dot(m, column(s, i), s->x_b);
+  const double v = s->dropped ? product_of_members(s, i) : simd->dot(m, column(s, i), s->x_b);
   return t - v * s->t_b[l] / s->kappa_b;
 }
 
@@ -582,7 +582,7 @@ static void keep_rows(struct state *s, const void *with, ptrdiff_t row, ptrdiff_
   (void)with;
   for (ptrdiff_t l = 0, at = row; l < s->pb->L; l++, at += s->pb->m) {
     memcpy(s->out->held_out + at, s->residual + at, (size_t)rows * sizeof(double));
-    lanes->weighted(rows, s->out->fitted + at, s->d + row, s->residual + at);
+    simd->weighted(rows, s->out->fitted + at, s->d + row, s->residual + at);
   }
 }
 
@@ -597,7 +597,7 @@ static void keep_residuals(struct state *s) {
   memset(s->out->held_out, 0, (size_t)(m * L) * sizeof(double));
   for (int r = 0; r < repeats; r++) {
     hold_out(s, r);
-    lanes->shift(m * L, s->out->held_out, -1.0 / repeats, s->residual);
+    simd->shift(m * L, s->out->held_out, -1.0 / repeats, s->residual);
   }
   for (ptrdiff_t l = 0; l < L; l++)
     for (ptrdiff_t j = 0; j < m; j++)
@@ -757,7 +757,7 @@ static ptrdiff_t next_move(struct state *s) {
 static int digits_at_risk(const struct state *s) {
   const double lambda = s->control->lambda, ill = 1e-3;
   const double left = s->member[s->b] ? s->kappa_b : -lambda * lambda / s->kappa_b;
-  if (left < ill * (lanes->dot(s->pb->m, s->x_b, s->x_b) + lambda))
+  if (left < ill * (simd->dot(s->pb->m, s->x_b, s->x_b) + lambda))
     return 1;
   for (int r = 0; r < s->parts; r++)
     for (int f = 0; f < s->part[r].count; f++) {
@@ -876,7 +876,7 @@ enum status greedy_rls(const struct problem *pb, const struct folds *folds,
     return status;
   record(&s, -1);
   /* a tie: a difference below 1e-12 of what there is to explain */
-  s.tolerance.tie = 1e-12 * lanes->dot(pb->m * pb->L, pb->y, pb->y) / s.total_weight;
+  s.tolerance.tie = 1e-12 * simd->dot(pb->m * pb->L, pb->y, pb->y) / s.total_weight;
   s.tolerance.value =
       control->criterion == SQUARED ? s.tolerance.tie : 1e-12 * fabs(result->loss[0]);
   return search(&s);

@@ -1,7 +1,7 @@
 /* Models with an l1 penalty, for one lambda after the other: the state, the safe tests between two
    lambdas, and the loss's own engine. */
-#include "l1.h"
-#include "lanes.h"
+#include "l1-state.h"
+#include "simd.h"
 #include <math.h>
 #include <string.h>
 
@@ -191,7 +191,7 @@ static struct seen_from see_from(const struct l1 *at, double lambda) {
     l1 += fabs(at->beta[k]);
   const double change = at->size > 0 ? (lambda - at->lambda) * l1 : 0;
   if (at->control.loss == LEAST_SQUARES) {
-    const double best = lanes->dot(pb->m, pb->y, at->r) / lanes->dot(pb->m, at->r, at->r);
+    const double best = simd->dot(pb->m, pb->y, at->r) / simd->dot(pb->m, at->r, at->r);
     const double most = at->most > 0 ? lambda / at->most : INFINITY;
     s = fmax(-most, fmin(best, most));
   }

@@ -1,131 +1,102 @@
-/* What the engines of l1_path() share: the state, products with columns left as the user has them,
-   and what is known of all columns' products with the residual without computing them. */
+/* Models with an l1 penalty, for one lambda after the other, and the columns that no solution has.
+ */
 #ifndef SPARSELS_L1_H
 #define SPARSELS_L1_H
 
-#include "kernels.h"
+#include "problem.h"
 
-/* Room that is handed out; at NULL it is only counted. */
-struct room {
-  char *at;
-  size_t used;
+enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2 };
+
+/* How columns are kept from being looked at: by what is known of their products with the residual
+   (LAZY), by a safe test, or not at all. */
+enum screen { LAZY = 0, NO_SCREEN = 1, SAFE_ONE = 2, SAFE_TWO = 3, GAP_SAFE = 4 };
+
+struct l1_control {
+  enum loss loss;
+  enum screen screen;
+  double tolerance; /* a solution is one when its duality gap is at most this times the null
+                       objective, that of no columns */
+  int room;         /* how many columns an engine may have in hand */
+  int lambdas;      /* how many lambdas will be solved for */
 };
 
-/* Room for `count` things of `size` bytes, aligned as any of them may want. */
-static inline void *hand_out(struct room *room, ptrdiff_t count, size_t size) {
-  void *part = room->at == NULL ? NULL : room->at + room->used;
-  room->used += ((size_t)count * size + 15) / 16 * 16;
-  return part;
-}
+/* The engines' shared state, in l1.h. */
+struct l1;
 
-struct l1 {
-  const struct problem *pb;
-  struct host *host;
-  struct l1_control control;
+size_t l1_work(const struct problem *pb, const struct l1_control *control, struct host *host);
 
-  /* The solution that stands, as struct l1_solution says; after l1_start() a model to begin with.
-   */
-  int size;
-  int *feature; /* room */
-  double *beta; /* room */
-  double *u;    /* q */
-  double *r;    /* m */
-  double primal, dual, most, null;
-  double lambda; /* what it solves; INFINITY for the model without columns */
-  int rounds;
-  double products;
+/* Carves the state out of `work`, which l1_work() measured, and stands at the model without
+   columns: its objective and residual are the null ones. */
+struct l1 *l1_begin(
+    const struct problem *pb, const struct l1_control *control, struct host *host, void *work);
 
-  double done, total; /* how far the path has come, for host->stop() */
-  int *out;           /* n, not 0: the column is in no solution at this lambda, or set aside */
-  double *norm;       /* n, of the working columns, never too small */
-  double *c;          /* n, a_k'r when it was last computed */
+/* Takes over a model to start from: `size` columns (from 0) and their working coefficients. */
+enum status l1_start(struct l1 *at, int size, const int *feature, const double *beta);
 
-  /* correlations.c: no |a_k'r| exceeds base[k] + norm[k] travelled. The products with a few
-     directions that r had are known, so that what r has along them needs no column. */
-  double *base; /* n */
-  int *pass;    /* n, when c was computed, as at->passes counts */
-  int passes;
-  double travelled;
-  double *seen; /* m, r when it last was looked at */
-  double *v;    /* m, root_w r */
-  int *list;    /* n + 1, room for the columns to be computed */
-  int directions, most_directions;
-  double *basis; /* m x most_directions, orthonormal */
-  double *known; /* most_directions x n, its products with the columns */
-  double *share; /* most_directions, of r */
-  double *rest;  /* m, r less its share */
+/* Solves for one lambda, from where the last one left off:
+     min over beta and u of  sum_j w_j loss(y_j, f_j) + lambda ||beta||_1,
+     f = A beta / root_w + Q u / root_w  with the working columns A before they are projected on Q,
+     loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)) or (1 - y f)_+.
+   El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the optimum
+   known from elsewhere (-INFINITY when there is none), which SAFE_TWO may use.
+   NO_ROOM: the engine needs more room than control.room; begin again with more, from the last
+   model. */
+enum status l1_solve(struct l1 *at, int step, double lambda, double bound);
 
-  /* with a safe test */
-  double *f;          /* m, the model's values */
-  double *bound;      /* n */
-  double *null_c;     /* n, products with r of the model without columns */
-  double *points;     /* m x count, dual points */
-  double *point_most; /* count, no less than any |a_k'r| of each */
+/* The solution that stands; parts belong to the state. */
+struct l1_solution {
+  int size;           /* columns with a coefficient that is not zero */
+  const int *feature; /* from 0, in the order they came in */
+  const double *beta; /* working coefficients */
+  const double *u;    /* q */
+  const double *r;    /* m: root_w (y - f) for squares, y theta / -root_w for classes; Q'r = 0 */
+  double primal;      /* objective */
+  double dual;        /* of r scaled so that no |a_k'r| exceeds lambda: a lower bound */
+  double most;        /* no |a_k'r| exceeds it */
+  double null;        /* the objective without columns */
+  int rounds;         /* passes over the columns */
+  double products;    /* columns that were multiplied with r */
+  int kept;           /* columns that the safe test left */
+};
+
+struct l1_solution l1_solution(const struct l1 *at);
+
+/* Lower bound of the optimum at lambda: the best value of a multiple s r of a residual r (m, as in
+   struct l1_solution, Q'r = 0) with |s| most <= lambda, `most` being no less than any |a_k'r|.
+   El Ghaoui and others, (8). O(m) for squares and hinge, a few times that for logistic. */
+double dual_bound(
+    const struct problem *pb, enum loss loss, const double *r, double most, double lambda);
+
+size_t safe_work(const struct problem *pb, enum loss loss, int threads);
+
+/* T[j] (n) := the largest |theta'x_j| of any theta whose dual value is at least `gamma` and whose
+   covariates balance: at any lambda above it, and with phi(lambda) >= gamma, column j is in no
+   solution; rounded up, so that lambda > T[j] needs no further margin. Columns with skip[j] != 0
+   are left alone (skip may be NULL), those set aside have 0. With a finite `enough` the search for
+   T ends where it is known on which side of it T is: T is then no more than `enough`, or +INFINITY.
+   With covariates beyond an intercept, T is that of the column less its projection on them. El
+   Ghaoui and others, (5), (10), (20), (27). O(m) a column, O(m log m) for hinge, O(mq) with more
+   covariates; else the nonzeros of a sparse column. */
+enum status safe_bounds(const struct problem *pb, enum loss loss, double gamma, double enough,
+    const int *skip, struct host *host, void *work, double *T);
+
+/* A lower bound of the optimum that never falls as lambda grows: linear between knots, their
+   lambda ascending from 0, and constant after the last. */
+struct knots {
   ptrdiff_t count;
-  void *safe_room;
-
-  void *engine; /* room of the loss's own engine */
+  const double *lambda, *value;
 };
 
-/* ---- correlations.c ---- */
+/* For logistic and hinge: T[j] (n) as above for the bound at lambda; reach[j] (n) := the lambda
+   from which on, up to `top`, column j is in no solution. Theorem 3 for hinge. Costs a few times T
+   of logistic, and hardly more than T of hinge. */
+enum status safe_reach(const struct problem *pb, enum loss loss, const struct knots *bound,
+    double lambda, double top, struct host *host, void *work, double *T, double *reach);
 
-/* v (m) := root_w r; returns the sum of v. */
-double weigh_rows(const struct problem *pb, const double *r, double *v);
-
-/* a_j'r for r with Q'r = 0, from v and its sum. O(m) or the nonzeros. */
-double column_product(const struct problem *pb, ptrdiff_t j, const double *v, double sum);
-
-/* f (m) += beta (x_j - centre_j) / scale_j, less a constant that is added to *offset: of a sparse
-   column only the nonzeros are touched. */
-void add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, double *offset);
-
-/* f (m) := the sum of beta (x_j - centre_j) / scale_j over the columns of a model. */
-void predict_rows(
-    const struct problem *pb, int size, const int *feature, const double *beta, double *f);
-
-/* norm (n) := length of each working column, rounded up; 0 for one that is set aside. O(n). */
-void column_norms(const struct problem *pb, double *norm);
-
-/* How many directions of r have their products kept. */
-int directions_kept(const struct problem *pb, const struct l1_control *control);
-
-/* Brings c up to date after r has moved: for every column not out, or with LAZY for those alone
-   whose |a_k'r| may exceed `level`, told from what is known of each. Then no |a_k'r| of any column
-   not out exceeds at->most. Counts a round. */
-enum status correlate(struct l1 *at, double level);
-
-/* Whether c[k] is that of the present r. */
-static inline int is_fresh(const struct l1 *at, ptrdiff_t k) {
-  return at->pass[k] == at->passes;
-}
-
-/* l1.c. The dual value of s r, as the loss says. O(m). */
-double dual_at(const struct problem *pb, enum loss loss, const double *r, double s);
-
-/* l1.c. With GAP_SAFE: takes out what the point in the state rules out at lambda: r, c, most,
-   primal and dual must be those of one another; f (m) is the model's values, which hinge alone
-   looks at. An engine may call it after every full round; otherwise it does nothing. */
-enum status screen_again(struct l1 *at, double lambda, const double *f);
-
-/* ---- the engines: lasso.c, logistic.c, hinge.c ---- */
-
-/* Each carves its room (engine_work() bytes) when it begins and sets null, primal, dual, u and r of
-   the model without columns. start() takes over at->feature and at->beta; the state is then that
-   of this model, with the lambda that counts in its primal, or with size 0 still that of the model
-   without columns. solve() leaves the solution for lambda in the state. */
-size_t lasso_work(const struct problem *pb, const struct l1_control *control);
-void lasso_begin(struct l1 *at);
-enum status lasso_start(struct l1 *at);
-enum status lasso_solve(struct l1 *at, double lambda);
-
-size_t logistic_work(const struct problem *pb, const struct l1_control *control);
-void logistic_begin(struct l1 *at);
-enum status logistic_start(struct l1 *at);
-enum status logistic_solve(struct l1 *at, double lambda);
-
-size_t hinge_work(const struct problem *pb, const struct l1_control *control);
-void hinge_begin(struct l1 *at);
-enum status hinge_start(struct l1 *at);
-enum status hinge_solve(struct l1 *at, double lambda);
+/* The same for hinge from a model: T[j] := the largest |theta'x_j| of any theta that can be optimal
+   when the model with the values f (m, the user's units) is within `gap` of the optimum, by
+   Fenchel's inequality row by row: a fractional knapsack. O(m log m) a column. */
+enum status hinge_gap_bounds(const struct problem *pb, const double *f, double gap, const int *skip,
+    struct host *host, void *work, double *T);
 
 #endif

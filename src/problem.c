@@ -1,7 +1,7 @@
 /* Working coordinates: weights, covariates, centre and scale are met here and nowhere else. */
-#include "kernels.h"
-#include "lanes.h"
-#include "matrix.h"
+#include "problem.h"
+#include "simd.h"
+#include "column.h"
 #include <limits.h>
 #include <math.h>
 
@@ -10,11 +10,11 @@ void centred_column(const struct problem *pb, ptrdiff_t j, double *out) {
   const struct matrix *x = &pb->x;
   const double centre = pb->centre[j], f = pb->inv_scale[j], *w = pb->root_w;
   if (x->whole != NULL) {
-    lanes->centred_whole(m, out, x->whole + j * m, centre, f, w);
+    simd->centred_whole(m, out, x->whole + j * m, centre, f, w);
     return;
   }
   if (x->p == NULL) {
-    lanes->centred(m, out, x->x + j * m, centre, f, w);
+    simd->centred(m, out, x->x + j * m, centre, f, w);
     return;
   }
   for (ptrdiff_t r = 0; r < m; r++)
@@ -28,7 +28,7 @@ void working_column(const struct problem *pb, ptrdiff_t j, double *out) {
   centred_column(pb, j, out);
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     const double *q = pb->Q + l * m;
-    lanes->shift(m, out, lanes->dot(m, q, out), q);
+    simd->shift(m, out, simd->dot(m, q, out), q);
   }
 }
 
@@ -65,7 +65,7 @@ static void add_products(
     double *out[SIDES];
     for (ptrdiff_t o = 0; o < r; o++)
       out[o] = find->products + four->from + (l + o) * find->n;
-    lanes->products(rows, &tile, r, find->v + row + l * find->m, find->m, out);
+    simd->products(rows, &tile, r, find->v + row + l * find->m, find->m, out);
   }
 }
 
@@ -80,7 +80,7 @@ static void add_rows(const struct moments *find, struct four *four, int products
     double sum[4], square[4], product[4];
     for (int i = 0; i < 4; i++)
       x[i] = four->x[i] + row;
-    lanes->moments(rows, x, four->centre, find->w + row, v + row, sum, square, product);
+    simd->moments(rows, x, four->centre, find->w + row, v + row, sum, square, product);
     for (int i = 0; i < 4; i++) {
       four->sum[i] += sum[i];
       four->square[i] += square[i];

@@ -81,13 +81,13 @@ test_that("the next feature is the best of all, and runners-up are exact", {
 
 test_that("every instruction set finds the same", {
   set.seed(4)
-  before <- use_lanes()
-  on.exit(use_lanes(before))
+  before <- use_simd()
+  on.exit(use_simd(before))
   pb <- block_problem(70, 200, weights = runif(70, 0.5, 2))
   for (lazy in c(TRUE, FALSE)) {
     paths <- lapply(c(1L, 2L, 4L, 8L), function(width) {
-      use_lanes(width)
-      expect_lte(use_lanes(), width)
+      use_simd(width)
+      expect_lte(use_simd(), width)
       lazy_path(pb, 20L, 1, lazy)
     })
     for (path in paths) expect_same_path(path, paths[[1]], 1e-11)

@@ -2,7 +2,11 @@
 #ifndef SPARSELS_CTEST_H
 #define SPARSELS_CTEST_H
 
-#include "kernels.h"
+#include "greedy.h"
+#include "l1.h"
+#include "pursuit.h"
+#include "ridge.h"
+#include "subset.h"
 
 /* Counts a check; a failed one is printed with its place. */
 #define CHECK(condition) check((condition) != 0, #condition, __FILE__, __LINE__)

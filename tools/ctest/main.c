@@ -1,12 +1,10 @@
 /* The harness, and all tests. */
 #include "ctest.h"
-#include "lanes.h"
+#include "simd.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct lanes *lanes;
 
 static int passed, failed;
 static unsigned long long state = 1;
@@ -54,7 +52,7 @@ int poll(struct host *host, double done, double total) {
 }
 
 int main(void) {
-  lanes = lanes_for(8);
+  simd = simd_for(8);
   test_judge();
   test_columns();
   test_hot_loops();

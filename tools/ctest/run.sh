@@ -13,7 +13,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-kernels=$(ls ../../src/*.c | grep -v '/init\.c$')
+kernels=$(ls ../../src/*.c | grep -vE '/(init|r-[a-z]+)\.c$')
 common="-std=c11 -g -I../../src $(R CMD config --cppflags) -Wno-unknown-pragmas"
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
 export OMP_NUM_THREADS=2

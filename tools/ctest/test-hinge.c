@@ -1,7 +1,7 @@
 /* l1_path() with hinge loss: every solution is proven by a primal and a dual point whose objectives
    agree, both made here from the columns as they are. */
 #include "ctest.h"
-#include "l1.h"
+#include "l1-state.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What is known of the columns' products with the residual, against all products made anew; and the
    lasso, whose optimality conditions are checked here from the columns as they are. */
 #include "ctest.h"
-#include "lasso.h"
+#include "l1-active.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Greedy search that skips candidates against Algorithm 3 of the paper, which skips none, and
    against itself without skipping, on other instruction sets and on two threads. */
 #include "runs.h"
-#include "lanes.h"
+#include "simd.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -305,7 +305,7 @@ static void add_work(const struct run *run) {
    says. What was in the room does not matter, nor do threads. Returns the work of skipping. */
 static struct greedy_work_done check_problem(
     const struct made *made, struct greedy_control control) {
-  const struct lanes *widest = lanes;
+  const struct simd *widest = simd;
   const struct run run = run_kernel(made, &control, 1, 0xFF, quiet);
   check_run(made, &control, &run);
   add_work(&run);
@@ -313,13 +313,13 @@ static struct greedy_work_done check_problem(
   CHECK(same_run(&run, &two));
   free(two.block);
   for (int width = 1; width < widest->width; width *= 2) {
-    lanes = lanes_for(width);
+    simd = simd_for(width);
     const struct run narrow = run_fenced(made, &control, 1, 0xFF, quiet);
     check_run(made, &control, &narrow);
     add_work(&narrow);
     free(narrow.block);
   }
-  lanes = widest;
+  simd = widest;
   control.lazy = 0;
   const struct run all = run_fenced(made, &control, 1, 0xFF, quiet);
   check_run(made, &control, &all);

@@ -1,6 +1,6 @@
 /* Products of many columns with several vectors against a plain loop. */
 #include "ctest.h"
-#include "greedy.h"
+#include "greedy-state.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The pursuit against one that solves the system of the chosen components anew at every step. */
 #include "ctest.h"
-#include "lanes.h"
+#include "simd.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -758,10 +758,10 @@ static void test_numbers(void) {
   discard_source(&source);
 }
 
-/* ---- lanes ---- */
+/* ---- simd ---- */
 
 /* Columns ld apart, with something between them that is not to be touched or read. */
-static void check_lanes(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
+static void check_simd(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
   const size_t real = sizeof(double), length = (size_t)(k > 0 ? ld * (k - 1) + m : 0);
   double *C = room(length * real, 0xFF), *f = room((size_t)k * real, 0);
   double *x = room((size_t)m * real, 0), *truth = room((size_t)m * real, 0);
@@ -777,10 +777,10 @@ static void check_lanes(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
     }
     for (ptrdiff_t j = 0; j < m; j++)
       dot += C[j + i * ld] * x[j];
-    lanes->dots(m, x, k, C, ld, dots); /* with NAN in the columns to come */
+    simd->dots(m, x, k, C, ld, dots); /* with NAN in the columns to come */
     worst = fmax(worst, apart(1, dots + i, &dot));
   }
-  lanes->shift_all(m, x, k, C, ld, f);
+  simd->shift_all(m, x, k, C, ld, f);
   CHECK_NEAR(fmax(worst, apart(m, x, truth)), 0, 1e-12);
   free(C);
   free(f);
@@ -789,20 +789,20 @@ static void check_lanes(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
   free(dots);
 }
 
-static void test_lanes(void) {
+static void test_simd(void) {
   seed(90);
   for (ptrdiff_t m = 0; m < 34; m++)
     for (ptrdiff_t k = 0; k < 14; k++)
       for (ptrdiff_t ld = m; ld < m + 3; ld++)
-        check_lanes(m, k, ld);
+        check_simd(m, k, ld);
   for (ptrdiff_t m = 1020; m < 1030; m++) /* rows go by in blocks */
     for (ptrdiff_t k = 3; k < 10; k++)
-      check_lanes(m, k, m + 1);
-  check_lanes(2500, 6, 2500);
+      check_simd(m, k, m + 1);
+  check_simd(2500, 6, 2500);
 }
 
 void test_scdp(void) {
-  test_lanes();
+  test_simd();
   test_numbers();
   test_against_twin();
   test_duplicates();

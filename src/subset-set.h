@@ -1,6 +1,6 @@
 /* Small sets of columns. */
-#ifndef SPARSELS_SETS_H
-#define SPARSELS_SETS_H
+#ifndef SPARSELS_SUBSET_SET_H
+#define SPARSELS_SUBSET_SET_H
 
 static inline void sort_columns(int *column, int size) {
   for (int i = 1; i < size; i++)

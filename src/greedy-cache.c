@@ -5,9 +5,9 @@
    inverted instead. O(mn) for the empty set, O(mn min(m, s)) for s columns, and for each fold H the
    Cholesky factor of the smaller of |H| and s + q. */
 #include "blas.h"
-#include "greedy.h"
-#include "lanes.h"
-#include "matrix.h"
+#include "greedy-state.h"
+#include "simd.h"
+#include "column.h"
 #include <math.h>
 
 static ptrdiff_t least(ptrdiff_t a, ptrdiff_t b) {
@@ -72,7 +72,7 @@ static void fill_column(struct state *s, ptrdiff_t i, double *scratch) {
   (void)scratch;
   double *C = s->C + i * s->pb->m;
   working_column(s->pb, i, C);
-  s->kappa[i] = s->control->lambda + lanes->dot(s->pb->m, C, C);
+  s->kappa[i] = s->control->lambda + simd->dot(s->pb->m, C, C);
 }
 
 static int panel_in_play(const struct state *s, ptrdiff_t from, ptrdiff_t to) {
@@ -98,7 +98,7 @@ static enum status project_candidates(
     blas_solve("L", 0, k, columns, R, W, k);
     for (ptrdiff_t i = 0; i < columns; i++)
       s->kappa[from + i] =
-          lambda * (1 + lanes->dot(k, W + i * k, W + i * k)) + lanes->dot(m, C + i * m, C + i * m);
+          lambda * (1 + simd->dot(k, W + i * k, W + i * k)) + simd->dot(m, C + i * m, C + i * m);
     if (stopped(s))
       return INTERRUPTED;
   }
@@ -122,7 +122,7 @@ static enum status set_members(
     for (ptrdiff_t j = 0; j < columns; j++) {
       const ptrdiff_t i = s->order[from + j];
       memcpy(s->C + i * m, columns_out + j * m, (size_t)m * sizeof(double));
-      s->kappa[i] = -lambda * lambda * lanes->dot(k, W + j * k, W + j * k);
+      s->kappa[i] = -lambda * lambda * simd->dot(k, W + j * k, W + j * k);
     }
     if (stopped(s))
       return INTERRUPTED;
@@ -149,7 +149,7 @@ static enum status factor_members(struct state *s, const struct room *room) {
       blas_gemm(1, from, columns, m + from, 1, Q, tall, P, tall, 0, S, from);
       blas_gemm(0, m + from, columns, from, -1, Q, tall, S, from, 1, P, tall);
       for (ptrdiff_t j = 0; j < columns; j++)
-        lanes->shift(from, Rp + j * k, -1, S + j * from);
+        simd->shift(from, Rp + j * k, -1, S + j * from);
     }
     /* the panels serve LAPACK as room for its reflections */
     if (lapack_qr(m + from + columns, columns, P, tall, Rp + from, k, room->panel, room->panel2,
@@ -192,7 +192,7 @@ static enum status start_primal(struct state *s, const struct room *room) {
   for (ptrdiff_t j = 0; j < k; j++) {
     const double *Tj = T + j * m;
     for (ptrdiff_t l = 0; l < pb->L; l++)
-      lanes->shift(m, s->a + l * m, lanes->dot(m, Tj, pb->y + l * m), Tj);
+      simd->shift(m, s->a + l * m, simd->dot(m, Tj, pb->y + l * m), Tj);
     for (ptrdiff_t r = 0; r < m; r++)
       s->d[r] -= Tj[r] * Tj[r];
   }
@@ -234,7 +234,7 @@ static enum status start_dual(struct state *s, const struct room *room) {
     blas_gemm(0, m, columns, m, 1, G, m, panel, m, 0, C, m);
     for (ptrdiff_t i = 0; i < columns; i++)
       s->kappa[from + i] =
-          lanes->dot(m, panel + i * m, C + i * m) + (s->member[from + i] ? -lambda : lambda);
+          simd->dot(m, panel + i * m, C + i * m) + (s->member[from + i] ? -lambda : lambda);
     if (stopped(s))
       return INTERRUPTED;
   }
@@ -374,7 +374,7 @@ enum status start(struct state *s) {
   memcpy(s->kappa_ref, s->kappa, (size_t)n * sizeof(double));
   for (ptrdiff_t i = 0; i < n; i++)
     for (ptrdiff_t l = 0; l < L; l++)
-      s->t[i * L + l] = lanes->dot(m, s->C + i * m, pb->y + l * m);
+      s->t[i * L + l] = simd->dot(m, s->C + i * m, pb->y + l * m);
   for (int r = 0; r < s->parts && status == COMPLETE; r++)
     status = start_partition(s, &room, s->part + r);
   start_pairs(s, &room);

@@ -1,8 +1,8 @@
 /* Sparse conjugate directions pursuit: a solution of A w = b with one more nonzero at every step.
    Its conjugate directions are the columns of L^-T diag(L) for the Cholesky factor L of A_SS, so
    the factor is what is kept. */
-#include "lanes.h"
-#include "kernels.h"
+#include "simd.h"
+#include "pursuit.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -117,10 +117,10 @@ static void follow(struct pursuit *at, const struct system *system, ptrdiff_t s,
   double square = 0;
   for (ptrdiff_t l = 0; l < system->L; l++) {
     const double z = at->z[at->size + l * at->k];
-    lanes->shift(D, at->c + l * D, -z, f);
-    lanes->shift(system->extra, at->value + l * system->extra, -z, f + D);
+    simd->shift(D, at->c + l * D, -z, f);
+    simd->shift(system->extra, at->value + l * system->extra, -z, f + D);
     at->c[s + l * D] = 0; /* and so it stays: f is 0 at the chosen ones */
-    square += lanes->dot(D, at->c + l * D, at->c + l * D);
+    square += simd->dot(D, at->c + l * D, at->c + l * D);
   }
   at->left[at->size] = sqrt(square);
   if (system->diagonal != NULL)
@@ -170,7 +170,7 @@ enum status scdp_take(struct pursuit *at, const struct system *system,
     return EARLY_STOP;
   const double root = sqrt(pivot);
   at->least = fmin(at->least, pivot / own);
-  lanes->shift_all(rows, f, at->size, at->F, rows, l);
+  simd->shift_all(rows, f, at->size, at->F, rows, l);
   for (ptrdiff_t i = 0; i < rows; i++)
     f[i] /= root;
   for (int i = 0; i < at->size; i++)

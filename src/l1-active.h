@@ -1,8 +1,8 @@
 /* The columns of a lasso solution and those about to join it. */
-#ifndef SPARSELS_LASSO_H
-#define SPARSELS_LASSO_H
+#ifndef SPARSELS_L1_ACTIVE_H
+#define SPARSELS_L1_ACTIVE_H
 
-#include "l1.h"
+#include "l1-state.h"
 
 struct hand {
   int count;

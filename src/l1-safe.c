@@ -3,9 +3,9 @@
    A dual point of classes is kept as alpha = -theta, 0 <= alpha <= w, and a column with the labels
    folded in, v = y x, so that v'alpha is its product. Where there is an intercept, y'alpha = 0.
    What is returned is never below the exact value: rounding is added to it. */
-#include "kernels.h"
-#include "lanes.h"
-#include "matrix.h"
+#include "l1.h"
+#include "simd.h"
+#include "column.h"
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -68,7 +68,7 @@ static double best_entropy(const struct problem *pb, const double *r, double top
 
 /* For squares s y'r - s^2 r'r / 2. */
 static double best_square(const struct problem *pb, const double *r, double widest) {
-  const double a = lanes->dot(pb->m, r, r), b = lanes->dot(pb->m, pb->y, r);
+  const double a = simd->dot(pb->m, r, r), b = simd->dot(pb->m, pb->y, r);
   const double s = fmax(-widest, fmin(a > 0 ? b / a : 0, widest));
   const double rounding = DBL_EPSILON * (double)pb->m * (fabs(s * b) + s * s * a);
   return s * b - s * s * a / 2 - rounding;
@@ -160,17 +160,17 @@ static int has_intercept(const struct problem *pb, double *left) {
   memcpy(left, pb->root_w, (size_t)pb->m * sizeof(double));
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     const double *q = pb->Q + l * pb->m;
-    lanes->shift(pb->m, left, lanes->dot(pb->m, q, left), q);
+    simd->shift(pb->m, left, simd->dot(pb->m, q, left), q);
   }
-  const double all = lanes->dot(pb->m, pb->root_w, pb->root_w);
-  return pb->q > 0 && lanes->dot(pb->m, left, left) <= 1e-24 * all;
+  const double all = simd->dot(pb->m, pb->root_w, pb->root_w);
+  return pb->q > 0 && simd->dot(pb->m, left, left) <= 1e-24 * all;
 }
 
 static struct shared share_out(const struct problem *pb, enum loss loss, void *work) {
   double *first = (double *)(void *)align(work);
   struct shared s = {.pb = pb, .loss = loss, .w = first, .h = first + pb->m, .y = pb->response};
   s.balanced = has_intercept(pb, s.h);
-  s.yy = lanes->dot(pb->m, pb->y, pb->y);
+  s.yy = simd->dot(pb->m, pb->y, pb->y);
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     s.w[i] = case_weight(pb, i);
     s.weights[s.y[i] < 0] += s.w[i];
@@ -251,9 +251,9 @@ static double square_bound(
     const struct shared *s, ptrdiff_t j, double gamma, const struct room *room) {
   const ptrdiff_t m = s->pb->m;
   working_column(s->pb, j, room->x);
-  const double norm = sqrt(lanes->dot(m, room->x, room->x));
+  const double norm = sqrt(simd->dot(m, room->x, room->x));
   const double square = fmax(0, s->yy - 2 * gamma) + DBL_EPSILON * (double)m * s->yy;
-  const double T = fabs(lanes->dot(m, room->x, s->pb->y)) + sqrt(square) * norm;
+  const double T = fabs(simd->dot(m, room->x, s->pb->y)) + sqrt(square) * norm;
   return T * (1 + MARGIN) + rounding(m, norm * sqrt(s->yy));
 }
 

@@ -13,7 +13,7 @@
    columns to come in one reading of x.
 
    Pahikkala, Airola and Salakoski 2010 for the search; ARCHITECTURE.md derives the rest. */
-#include "lazy.h"
+#include "greedy-lazy.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -35,56 +35,56 @@ void lay_out_lazy(struct state *s, int threads, struct arena *room) {
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k, slots = count_slots(pb);
   const ptrdiff_t sums = larger(larger(CHUNK, k), larger(2 + L, SHARES * L));
   const ptrdiff_t sides = BATCH + 1 + L, pool = pool_size(n);
-  s->C = doubles(room, m * slots);
-  s->place = ints(room, n);
-  struct lazy *z = take(room, 1, sizeof(struct lazy));
+  s->C = alloc_doubles(room, m * slots);
+  s->place = alloc_ints(room, n);
+  struct lazy *z = arena_alloc(room, 1, sizeof(struct lazy));
   struct lazy parts = {.slots = slots,
-      .owner = ints(room, slots),
-      .version = ints(room, n),
-      .c = doubles(room, m * k),
-      .inverse = doubles(room, k),
-      .gamma = doubles(room, L * k),
-      .W = take(room, k, sizeof(double *)),
-      .U = doubles(room, k * k),
-      .c_ref = doubles(room, L),
-      .rows = doubles(room, n * (k + BATCH)),
-      .row = ints(room, n),
-      .row_owner = ints(room, k + BATCH),
-      .row_version = ints(room, k + BATCH),
+      .owner = alloc_ints(room, slots),
+      .version = alloc_ints(room, n),
+      .c = alloc_doubles(room, m * k),
+      .inverse = alloc_doubles(room, k),
+      .gamma = alloc_doubles(room, L * k),
+      .W = arena_alloc(room, k, sizeof(double *)),
+      .U = alloc_doubles(room, k * k),
+      .c_ref = alloc_doubles(room, L),
+      .rows = alloc_doubles(room, n * (k + BATCH)),
+      .row = alloc_ints(room, n),
+      .row_owner = alloc_ints(room, k + BATCH),
+      .row_version = alloc_ints(room, k + BATCH),
       .at = {.n = n,
           .L = L,
-          .square = doubles(room, n),
-          .g = doubles(room, n * L),
-          .z = doubles(room, n * L)},
-      .length = doubles(room, n),
-      .reach2 = doubles(room, n),
-      .aside = doubles(room, n),
-      .lowest = doubles(room, n / OUTLOOK_BLOCK + 1),
-      .bound = doubles(room, n),
-      .w = doubles(room, m * L),
-      .w_ref = doubles(room, m * L),
-      .Gw = doubles(room, m * L),
-      .a = doubles(room, m * L),
-      .d = doubles(room, m),
-      .theta0 = doubles(room, L),
-      .theta1 = doubles(room, L),
-      .left = doubles(room, L),
-      .v = take(room, sides, sizeof(double *)),
-      .out = take(room, sides, sizeof(double *)),
-      .products = doubles(room, n * larger(SIDES, L)),
-      .foreseen = doubles(room, pool * (1 + L + SIDES * (1 + BATCH))),
-      .f = doubles(room, k * CHUNK),
-      .beta = doubles(room, k * L),
-      .alpha = doubles(room, CHUNK * L),
-      .part = doubles(room, sums * (m / ROWS + 1)),
+          .square = alloc_doubles(room, n),
+          .g = alloc_doubles(room, n * L),
+          .z = alloc_doubles(room, n * L)},
+      .length = alloc_doubles(room, n),
+      .reach2 = alloc_doubles(room, n),
+      .aside = alloc_doubles(room, n),
+      .lowest = alloc_doubles(room, n / OUTLOOK_BLOCK + 1),
+      .bound = alloc_doubles(room, n),
+      .w = alloc_doubles(room, m * L),
+      .w_ref = alloc_doubles(room, m * L),
+      .Gw = alloc_doubles(room, m * L),
+      .a = alloc_doubles(room, m * L),
+      .d = alloc_doubles(room, m),
+      .theta0 = alloc_doubles(room, L),
+      .theta1 = alloc_doubles(room, L),
+      .left = alloc_doubles(room, L),
+      .v = arena_alloc(room, sides, sizeof(double *)),
+      .out = arena_alloc(room, sides, sizeof(double *)),
+      .products = alloc_doubles(room, n * larger(SIDES, L)),
+      .foreseen = alloc_doubles(room, pool * (1 + L + SIDES * (1 + BATCH))),
+      .f = alloc_doubles(room, k * CHUNK),
+      .beta = alloc_doubles(room, k * L),
+      .alpha = alloc_doubles(room, CHUNK * L),
+      .part = alloc_doubles(room, sums * (m / ROWS + 1)),
       .sums = sums,
-      .scored = ints(room, n),
-      .best = doubles(room, s->control->keep + 1),
-      .list = ints(room, n),
-      .heap = ints(room, n),
-      .pool = ints(room, pool),
-      .pool_row = ints(room, pool),
-      .room = doubles(room, (ptrdiff_t)products_room(pb, sides, threads))};
+      .scored = alloc_ints(room, n),
+      .best = alloc_doubles(room, s->control->keep + 1),
+      .list = alloc_ints(room, n),
+      .heap = alloc_ints(room, n),
+      .pool = alloc_ints(room, pool),
+      .pool_row = alloc_ints(room, pool),
+      .room = alloc_doubles(room, (ptrdiff_t)products_room(pb, sides, threads))};
   if (room->base == NULL)
     return;
   parts.at.length = parts.length;
@@ -119,7 +119,7 @@ static double add_up(const struct state *s, ptrdiff_t which) {
 static void dots_rows(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
   const struct lazy *z = s->lazy;
   const double *v = with;
-  lanes->dots(rows, v + row, s->size, z->c + row, s->pb->m, sums_of(z, row));
+  simd->dots(rows, v + row, s->size, z->c + row, s->pb->m, sums_of(z, row));
 }
 
 /* v := G v = v - QQ'v - sum_l kappa_l c_l (c_l'v); the c are not orthogonal. O(m (size + q)). */
@@ -130,7 +130,7 @@ static void project(struct state *s, double *v) {
   for (int l = 0; l < s->size; l++)
     z->f[l] = z->inverse[l] * add_up(s, l);
   for (ptrdiff_t l = 0; l < s->pb->q; l++)
-    lanes->shift(m, v, lanes->dot(m, s->pb->Q + l * m, v), s->pb->Q + l * m);
+    simd->shift(m, v, simd->dot(m, s->pb->Q + l * m, v), s->pb->Q + l * m);
   const struct taking taking = {.count = 1, .x = {v}, .to = s->size};
   take_out(s, &taking);
 }
@@ -148,10 +148,10 @@ static void measure_block(struct state *s, const void *with, ptrdiff_t row, ptrd
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   double *sums = sums_of(z, row), P = 0;
   (void)with;
-  sums[0] = lanes->largest(rows, s->d + row);
+  sums[0] = simd->largest(rows, s->d + row);
   for (ptrdiff_t l = 0, at = row; l < L; l++, at += m) {
-    P += lanes->weigh(rows, s->a + at, s->d + row, z->w + at);
-    sums[2 + l] = s->size > 0 ? lanes->dot(rows, s->c_b + row, z->w_ref + at) : 0;
+    P += simd->weigh(rows, s->a + at, s->d + row, z->w + at);
+    sums[2 + l] = s->size > 0 ? simd->dot(rows, s->c_b + row, z->w_ref + at) : 0;
   }
   sums[1] = P;
 }
@@ -185,7 +185,7 @@ static double kept_of_a(const struct state *s, ptrdiff_t l) {
   const double lambda = s->control->lambda;
   double sum = 0;
   for (int j = 0; j < s->size; j++) {
-    const double along = lanes->dot(j + 1, z->U + j * k, z->beta + l * k);
+    const double along = simd->dot(j + 1, z->U + j * k, z->beta + l * k);
     sum += z->inverse[j] * along * along;
   }
   return lambda * lambda * sum;
@@ -196,7 +196,7 @@ static void shares_block(struct state *s, const void *with, ptrdiff_t row, ptrdi
   const ptrdiff_t m = s->pb->m;
   (void)with;
   for (ptrdiff_t l = 0, at = row; l < s->pb->L; l++, at += m)
-    lanes->shares(rows, z->w + at, z->w_ref + at, s->a + at, sums_of(z, row) + SHARES * l);
+    simd->shares(rows, z->w + at, z->w_ref + at, s->a + at, sums_of(z, row) + SHARES * l);
 }
 
 static void rest_block(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
@@ -205,7 +205,7 @@ static void rest_block(struct state *s, const void *with, ptrdiff_t row, ptrdiff
   (void)with;
   for (ptrdiff_t l = 0, at = row; l < s->pb->L; l++, at += m)
     sums_of(z, row)[l] =
-        lanes->rest(rows, z->w + at, z->theta0[l], z->w_ref + at, z->theta1[l], s->a + at);
+        simd->rest(rows, z->w + at, z->theta0[l], z->w_ref + at, z->theta1[l], s->a + at);
 }
 
 /* theta0 and theta1 of each output by least squares, and how much longer than |x_i| x_i'(G w -
@@ -311,7 +311,7 @@ void start_lazy(struct state *s) {
   z->wanted = whole_tiles(s, smaller(m, n) / 16);
   z->drift = 4;
   start_rows(s);
-  z->explained = lanes->dot(m * L, s->a, s->a);
+  z->explained = simd->dot(m * L, s->a, s->a);
   memcpy(z->w_ref, s->a, (size_t)(m * L) * sizeof(double));
   memcpy(z->at.g, pb->products, (size_t)(n * L) * sizeof(double));
   memcpy(z->at.z, pb->products, (size_t)(n * L) * sizeof(double));
@@ -391,7 +391,7 @@ static void take_out_rows(struct state *s, const void *with, ptrdiff_t row, ptrd
   const ptrdiff_t m = s->pb->m, k = s->control->k;
   for (int p = 0; p < taking->count; p++) {
     const int from = taking->from[p];
-    lanes->shift_all(
+    simd->shift_all(
         rows, taking->x[p] + row, taking->to - from, z->c + from * m + row, m, z->f + p * k + from);
   }
 }
@@ -460,9 +460,9 @@ static void measure_columns(struct state *s, const int *list, int count) {
       const ptrdiff_t i = list[p];
       double *x = s->scratch + (size_t)t * s->scratch_size;
       centred_column(pb, i, x);
-      s->lazy->at.square[i] = s->control->lambda + lanes->dot(m, x, column(s, i));
+      s->lazy->at.square[i] = s->control->lambda + simd->dot(m, x, column(s, i));
       for (ptrdiff_t l = 0; l < L; l++)
-        s->lazy->at.g[i + l * pb->n] = lanes->dot(m, x, s->a + l * m);
+        s->lazy->at.g[i + l * pb->n] = simd->dot(m, x, s->a + l * m);
     }
 }
 
@@ -490,8 +490,8 @@ static void score_rows(struct state *s, const void *with, ptrdiff_t row, ptrdiff
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   take_out_rows(s, &scoring->taking, row, rows);
   for (int p = 0; p < scoring->taking.count; p++)
-    sums_of(z, row)[p] = lanes->score(rows, L, scoring->taking.x[p] + row, s->a + row, m,
-        s->d + row, 1 / z->at.square[scoring->list[p]], z->alpha + p * L);
+    sums_of(z, row)[p] = simd->score(rows, L, scoring->taking.x[p] + row, s->a + row, m, s->d + row,
+        1 / z->at.square[scoring->list[p]], z->alpha + p * L);
 }
 
 /* The sums of squares of up to CHUNK models, each with one more of the columns listed, in z->bound.
@@ -575,13 +575,13 @@ void commit_lazy(struct state *s) {
     f[l] = z->inverse[l] * z->W[l][b];
   memset(u, 0, (size_t)size * sizeof(double));
   for (int l = 0; l < size; l++)
-    lanes->shift(l + 1, u, f[l], z->U + l * k);
+    simd->shift(l + 1, u, f[l], z->U + l * k);
   u[size] = 1;
   for (int l = 0; l < size; l++) {
-    const double along = lanes->dot(l + 1, z->U + l * k, u);
+    const double along = simd->dot(l + 1, z->U + l * k, u);
     spread += z->inverse[l] * along * along;
   }
-  const double uu = lanes->dot(size + 1, u, u);
+  const double uu = simd->dot(size + 1, u, u);
   z->inverse2 += inverse * (2 * spread + inverse * uu * uu);
   for (ptrdiff_t l = 0; l < L; l++)
     z->gamma[l + size * L] = s->t_b[l] * inverse;
@@ -603,13 +603,13 @@ static enum status advance(struct state *s) {
   }
   double *t = z->rows + z->row[b] * n;
   for (int l = z->row_version[z->row[b]]; l < last; l++)
-    lanes->shift(n, t, z->inverse[l] * z->W[l][b], z->W[l]);
+    simd->shift(n, t, z->inverse[l] * z->W[l][b], z->W[l]);
   z->W[last] = t;
   z->moves = s->size;
   z->used++;
   const struct outlook_move move = {
       .inverse = z->inverse[last], .t = t, .gamma = z->gamma + last * L, .c_ref = z->c_ref};
-  lanes->outlook_advance(&z->at, &move);
+  simd->outlook_advance(&z->at, &move);
   return COMPLETE;
 }
 
@@ -792,7 +792,7 @@ static void set_members(struct state *s) {
     place_column(s, (int)i, NULL, 0);
     double *C = column(s, i);
     memset(C, 0, (size_t)m * sizeof(double));
-    lanes->shift_all(m, C, s->size - j, z->c + j * m, m, z->f + j);
+    simd->shift_all(m, C, s->size - j, z->c + j * m, m, z->f + j);
     s->kappa[i] = s->kappa_ref[i] = -lambda * lambda * square;
   }
 }
@@ -832,7 +832,7 @@ enum status sweep_lazy(struct state *s) {
     return INTERRUPTED;
   split_w(s);
   const struct outlook_rows rows = rows_of(s);
-  lanes->outlook_bounds(&z->at, &rows, z->bound);
+  simd->outlook_bounds(&z->at, &rows, z->bound);
   check_bounds(s);
   const ptrdiff_t candidates = s->usable - s->size;
   if (candidates == 0)
@@ -868,6 +868,6 @@ void lazy_coefficients(const struct state *s, double *beta, ptrdiff_t ld) {
   for (ptrdiff_t o = 0; o < L; o++) {
     memset(beta + o * ld, 0, (size_t)s->size * sizeof(double));
     for (int l = 0; l < s->size; l++)
-      lanes->shift(l + 1, beta + o * ld, -z->gamma[o + l * L], z->U + l * k);
+      simd->shift(l + 1, beta + o * ld, -z->gamma[o + l * L], z->U + l * k);
   }
 }

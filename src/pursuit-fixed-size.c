@@ -5,8 +5,9 @@
      A = T'T + [own lambda, 0; 0, nu I],   B = T'y
    over the rows it trains on, T having a column for each term. Run 0 trains on all rows, run v
    without fold v - 1, whose rows hang below its columns. */
-#include "lanes.h"
-#include "kernels.h"
+#include "simd.h"
+#include "criterion.h"
+#include "pursuit.h"
 #include <math.h>
 #include <string.h>
 
@@ -66,7 +67,7 @@ static void multiply_block(const struct fixed_size *fs, const double *batch, ptr
   for (ptrdiff_t from = row; from < end; from += CHUNK) {
     const ptrdiff_t rows = end - from < CHUNK ? end - from : CHUNK;
     for (ptrdiff_t j = first; j < first + block; j++) {
-      lanes->dots(rows, term(fs, j) + from, count, batch + from, fs->m, part);
+      simd->dots(rows, term(fs, j) + from, count, batch + from, fs->m, part);
       for (ptrdiff_t i = 0; i < count; i++)
         out[j + i * apart] = part[i] + (from > row ? out[j + i * apart] : 0);
     }
@@ -121,10 +122,10 @@ static void trained_column(const struct run *run, ptrdiff_t j, double *out) {
   memset(out, 0, (size_t)D * sizeof(double));
   for (ptrdiff_t p = 0; p < parts; p++)
     if (parts == 1 || fs->start[p] != run->from || fs->start[p + 1] != run->from + run->rows)
-      lanes->shift(D, out, -1, part + p * D);
+      simd->shift(D, out, -1, part + p * D);
   if (parts == 1 && run->rows > 0)
     for (ptrdiff_t i = 0; i < D; i++)
-      out[i] -= lanes->dot(run->rows, term(fs, j) + run->from, term(fs, i) + run->from);
+      out[i] -= simd->dot(run->rows, term(fs, j) + run->from, term(fs, i) + run->from);
 }
 
 /* Column j of a run's system, and below it the fold's rows of term j. */
@@ -184,10 +185,10 @@ static void measure_run(struct run *run) {
   const ptrdiff_t D = count_terms(fs), m = fs->m, end = run->from + run->rows;
   for (ptrdiff_t j = 0; j < D; j++) {
     const double *t = term(fs, j);
-    run->squares[j] = lanes->dot(run->from, t, t) + lanes->dot(m - end, t + end, t + end);
+    run->squares[j] = simd->dot(run->from, t, t) + simd->dot(m - end, t + end, t + end);
     for (ptrdiff_t l = 0; l < fs->L; l++) {
       const double *y = fs->y + l * m;
-      run->b[j + l * D] = lanes->dot(run->from, t, y) + lanes->dot(m - end, t + end, y + end);
+      run->b[j + l * D] = simd->dot(run->from, t, y) + simd->dot(m - end, t + end, y + end);
     }
   }
 }

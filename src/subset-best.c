@@ -4,10 +4,10 @@
    candidates from one on bounds what can still be gained without those before it, so they are
    ordered to make these gains small: from the end, always the candidate that adds least.
    Eliminating the candidates in that order gives the bounds, and those of the children too. The
-   last three additions are scanned by a closed form, lanes->pair_above(). */
-#include "kernels.h"
-#include "lanes.h"
-#include "sets.h"
+   last three additions are scanned by a closed form, simd->pair_above(). */
+#include "subset.h"
+#include "simd.h"
+#include "subset-set.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -53,7 +53,7 @@ struct best {
 };
 
 static ptrdiff_t padded(ptrdiff_t p) {
-  return (p + LANES_PAD - 1) / LANES_PAD * LANES_PAD;
+  return (p + SIMD_PAD - 1) / SIMD_PAD * SIMD_PAD;
 }
 
 static double own(const struct best *b, ptrdiff_t j) {
@@ -125,13 +125,13 @@ static void take_in(struct best *b, int size, int j) {
   memcpy(row, gram->whole + j * n, (size_t)n * sizeof(double));
   row[j] += b->control->lambda;
   for (ptrdiff_t p = 0; p < size; p++)
-    lanes->shift(n, row, b->rows[j + p * n], b->rows + p * n);
+    simd->shift(n, row, b->rows[j + p * n], b->rows + p * n);
   for (ptrdiff_t i = 0; i < n; i++)
     row[i] /= root;
   for (ptrdiff_t i = 0; i < n; i++)
     b->left_d[i] -= row[i] * row[i];
   for (ptrdiff_t o = 0; o < gram->L; o++)
-    lanes->shift(n, b->left_r + o * n, b->left_r[j + o * n] / root, row);
+    simd->shift(n, b->left_r + o * n, b->left_r[j + o * n] / root, row);
 }
 
 /* The column that adds most to the state, the lowest of equals; -1 when all are dependent. */
@@ -250,9 +250,9 @@ static int order_and_bound(struct best *b, struct level *at) {
     if (pivot > at->floor[j]) {
       sum += least_gain;
       for (ptrdiff_t i = 0; i < j; i++)
-        lanes->shift(j, T + i * ld, row[i] / pivot, row);
+        simd->shift(j, T + i * ld, row[i] / pivot, row);
       for (ptrdiff_t o = 0; o < L; o++)
-        lanes->shift(j, t + o * ld, t[j + o * ld] / pivot, row);
+        simd->shift(j, t + o * ld, t[j + o * ld] / pivot, row);
     }
     at->bound[j] = sum;
     for (ptrdiff_t i = 0; i < j; i++)
@@ -273,7 +273,7 @@ static void branch(const struct best *b, const struct level *at, ptrdiff_t i, st
   for (ptrdiff_t j = 0; j < p; j++) {
     double *out = to->C + j * ld;
     memcpy(out, at->C + (i + 1 + j) * at->ld + i + 1, (size_t)p * sizeof(double));
-    lanes->shift(p, out, row[j] * inverse, row);
+    simd->shift(p, out, row[j] * inverse, row);
     for (ptrdiff_t l = p; l < ld; l++)
       out[l] = 0;
     to->d[j] = out[j];
@@ -283,7 +283,7 @@ static void branch(const struct best *b, const struct level *at, ptrdiff_t i, st
   for (ptrdiff_t o = 0; o < L; o++) {
     double *out = to->r + o * ld;
     memcpy(out, at->r + o * at->ld + i + 1, (size_t)p * sizeof(double));
-    lanes->shift(p, out, at->r[i + o * at->ld] * inverse, row);
+    simd->shift(p, out, at->r[i + o * at->ld] * inverse, row);
     for (ptrdiff_t l = p; l < ld; l++)
       out[l] = 0;
   }
@@ -358,7 +358,7 @@ static void scan_pairs(
   }
   for (ptrdiff_t j = i + 1; j < to; j++) {
     scan.need = b->enough - gain;
-    j = lanes->pair_above(&scan, j, to);
+    j = simd->pair_above(&scan, j, to);
     if (j < to)
       offer_pair(b, at, depth, i, j, &scan);
   }

@@ -1,8 +1,8 @@
 /* The lasso on many columns: coordinate descent, which finds the signs, and between its sweeps
    Newton's step for those signs by conjugate gradients. Neither needs the columns' products with
    each other. */
-#include "lanes.h"
-#include "lasso.h"
+#include "simd.h"
+#include "l1-active.h"
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static double balance(struct l1 *at, double *v) {
     at->r[i] = v[i] / pb->root_w[i];
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     const double *q = pb->Q + l * pb->m;
-    lanes->shift(pb->m, at->r, lanes->dot(pb->m, q, at->r), q);
+    simd->shift(pb->m, at->r, simd->dot(pb->m, q, at->r), q);
   }
   return weigh_rows(pb, at->r, v);
 }
@@ -71,7 +71,7 @@ static void multiply(struct l1 *at, struct hand *hand, const double *p, double *
     hand->a[i] = pb->root_w[i] * hand->f[i];
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     const double *q = pb->Q + l * pb->m;
-    lanes->shift(pb->m, hand->a, lanes->dot(pb->m, q, hand->a), q);
+    simd->shift(pb->m, hand->a, simd->dot(pb->m, q, hand->a), q);
   }
   const double sum = weigh_rows(pb, hand->a, hand->v);
   for (int i = 0; i < hand->count; i++)
@@ -97,7 +97,7 @@ static void newton_step(struct l1 *at, struct hand *hand, double lambda, double 
   first = rz;
   for (int step = 0; step < MOST_STEPS && rz > fall * fall * first; step++) {
     multiply(at, hand, p, Hp);
-    const double pHp = lanes->dot(hand->count, p, Hp), alpha = rz / pHp;
+    const double pHp = simd->dot(hand->count, p, Hp), alpha = rz / pHp;
     if (!(pHp > 0))
       return;
     double new_rz = 0;
@@ -119,7 +119,7 @@ static double objective(const struct l1 *at, const struct hand *hand, double lam
   double l1 = 0;
   for (int i = 0; i < hand->count; i++)
     l1 += fabs(hand->beta[i]);
-  return lanes->dot(at->pb->m, at->r, at->r) / 2 + lambda * l1;
+  return simd->dot(at->pb->m, at->r, at->r) / 2 + lambda * l1;
 }
 
 /* beta := old + step, where that changes a sign 0. */

@@ -1,8 +1,8 @@
 /* The hot loops, as a set of functions for each instruction set: plain C, and on x86-64 vectors of
-   two, four and eight doubles. lanes.c compiles lanes-set.h once for each. Sums are taken in
+   two, four and eight doubles. simd.c compiles simd-set.h once for each. Sums are taken in
    another order by each set, so results agree to rounding. */
-#ifndef SPARSELS_LANES_H
-#define SPARSELS_LANES_H
+#ifndef SPARSELS_SIMD_H
+#define SPARSELS_SIMD_H
 
 #include <stddef.h>
 
@@ -21,9 +21,9 @@ struct pair_dots {
 };
 
 /* Candidates of a best-subset search that are to be added in pairs after candidate i, whose row of
-   C is a. Matrices have ld entries in a row, a multiple of LANES_PAD; where there is no candidate,
+   C is a. Matrices have ld entries in a row, a multiple of SIMD_PAD; where there is no candidate,
    floor is positive and the rest 0. */
-enum { LANES_PAD = 8 };
+enum { SIMD_PAD = 8 };
 struct pair_scan {
   ptrdiff_t ld, L;
   const double *C;     /* rows of ld, before i is in */
@@ -83,7 +83,7 @@ static inline double least_norm2(double left, double all, double kept) {
   return linear > square ? linear : square;
 }
 
-struct lanes {
+struct simd {
   int width; /* doubles in a vector */
 
   /* x'y */
@@ -197,10 +197,10 @@ struct lanes {
   ptrdiff_t (*pair_above)(const struct pair_scan *scan, ptrdiff_t from, ptrdiff_t to);
 };
 
-/* The set in use. The border chooses it when the package is loaded. */
-extern const struct lanes *lanes;
+/* The set in use: plain C until another is chosen. */
+extern const struct simd *simd;
 
 /* The set of the widest vectors of no more than `width` doubles that this processor has. */
-const struct lanes *lanes_for(int width);
+const struct simd *simd_for(int width);
 
 #endif

@@ -1,6 +1,6 @@
 /* Every function of every set of hot loops against a plain loop. */
 #include "ctest.h"
-#include "lanes.h"
+#include "simd.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -53,9 +53,9 @@ static void check_dots(ptrdiff_t m) {
     centred += (x[j] - centre) * y[j];
     square += w[j] * (x[j] - centre) * (x[j] - centre);
   }
-  CHECK_NEAR(lanes->dot(m, x, y), dot, summed);
-  CHECK_NEAR(lanes->centred_dot(m, x, centre, y), centred, summed);
-  CHECK_NEAR(lanes->centred_square(m, x, centre, w), square, summed);
+  CHECK_NEAR(simd->dot(m, x, y), dot, summed);
+  CHECK_NEAR(simd->centred_dot(m, x, centre, y), centred, summed);
+  CHECK_NEAR(simd->centred_square(m, x, centre, w), square, summed);
   clear(&pile);
 }
 
@@ -65,7 +65,7 @@ static void check_moments(ptrdiff_t m) {
   const double *x = draw(&pile, 4 * m), *w = draw(&pile, m), *centre = draw(&pile, 4);
   const double *four[] = {x, x + m, x + 2 * m, x + 3 * m};
   double sums[4], squares[4], products[4], largest = 0;
-  lanes->moments(m, four, centre, w, x, sums, squares, products);
+  simd->moments(m, four, centre, w, x, sums, squares, products);
   for (int i = 0; i < 4; i++) {
     double sum = 0, square = 0, product = 0;
     for (ptrdiff_t j = 0; j < m; j++) {
@@ -78,7 +78,7 @@ static void check_moments(ptrdiff_t m) {
     CHECK_NEAR(squares[i], square, summed);
   }
   for (ptrdiff_t L = 1; L <= 3; L++) {
-    const struct loss_sums got = lanes->losses(m, L, x, w, centre[0]);
+    const struct loss_sums got = simd->losses(m, L, x, w, centre[0]);
     double sum = 0, spread = 0;
     for (ptrdiff_t j = 0; j < m; j++) {
       double e = 0;
@@ -92,7 +92,7 @@ static void check_moments(ptrdiff_t m) {
   }
   const double *a = x + m, *b = x + 2 * m;
   double got[SHARES], truth[SHARES] = {0}, rest = 0;
-  lanes->shares(m, x, a, b, got);
+  simd->shares(m, x, a, b, got);
   for (ptrdiff_t j = 0; j < m; j++) {
     truth[WW0] += x[j] * a[j];
     truth[WA] += x[j] * b[j];
@@ -104,8 +104,8 @@ static void check_moments(ptrdiff_t m) {
   }
   for (int p = 0; p < SHARES; p++)
     CHECK_NEAR(got[p], truth[p], summed);
-  CHECK_NEAR(lanes->rest(m, x, centre[0], a, centre[1], b), rest, summed);
-  CHECK(lanes->largest(m, x) == largest);
+  CHECK_NEAR(simd->rest(m, x, centre[0], a, centre[1], b), rest, summed);
+  CHECK(simd->largest(m, x) == largest);
   clear(&pile);
 }
 
@@ -121,21 +121,21 @@ static void check_quotients(ptrdiff_t m) {
     whole[j] = (int)(1e9 * a[j]);
     truth[j] = a[j] / (b[j] * c[j]);
   }
-  lanes->quotient(m, out, a, b, c);
+  simd->quotient(m, out, a, b, c);
   CHECK(apart(out, truth, m) <= rounded);
   for (ptrdiff_t j = 0; j < m; j++) {
     truth[j] = a[j] / (b[j] * b[j]);
     sum += a[j] * a[j] / (b[j] * b[j]);
   }
-  CHECK_NEAR(lanes->weigh(m, a, b, out), sum, summed);
+  CHECK_NEAR(simd->weigh(m, a, b, out), sum, summed);
   CHECK(apart(out, truth, m) <= rounded);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] = b[j] * c[j];
-  lanes->weighted(m, out, b, c);
+  simd->weighted(m, out, b, c);
   CHECK(apart(out, truth, m) == 0);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] = whole[j];
-  lanes->doubles(m, out, whole);
+  simd->doubles(m, out, whole);
   CHECK(apart(out, truth, m) == 0);
   clear(&pile);
 }
@@ -145,31 +145,31 @@ static void check_updates(ptrdiff_t m) {
   const double *x = draw(&pile, m), *c = draw(&pile, m), *w = draw(&pile, m), f = uniform();
   const double centre = uniform();
   double *out = copy(&pile, x, m), *truth = copy(&pile, x, m);
-  lanes->shift(m, out, f, c);
+  simd->shift(m, out, f, c);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] -= f * c[j];
   CHECK(apart(out, truth, m) <= rounded);
-  lanes->shift_squares(m, out, f, c);
+  simd->shift_squares(m, out, f, c);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] -= f * c[j] * c[j];
   CHECK(apart(out, truth, m) <= 2 * rounded);
-  lanes->add_centred(m, out, f, c, centre);
+  simd->add_centred(m, out, f, c, centre);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] += f * (c[j] - centre);
   CHECK(apart(out, truth, m) <= 3 * rounded);
-  lanes->shift_weighted(m, out, f, w, c, centre);
+  simd->shift_weighted(m, out, f, w, c, centre);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] -= f * w[j] * (c[j] - centre);
   CHECK(apart(out, truth, m) <= 6 * rounded);
 
-  lanes->centred(m, out, x, centre, f, w);
+  simd->centred(m, out, x, centre, f, w);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] = f * w[j] * (x[j] - centre);
   CHECK(apart(out, truth, m) <= rounded);
   int *whole = pile.parts[pile.count++] = room((size_t)m * sizeof(int), 0);
   for (ptrdiff_t j = 0; j < m; j++)
     whole[j] = (int)(1e9 * uniform());
-  lanes->centred_whole(m, out, whole, 1e9 * centre, 1e-9 * f, w);
+  simd->centred_whole(m, out, whole, 1e9 * centre, 1e-9 * f, w);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] = f * w[j] * (1e-9 * whole[j] - centre);
   CHECK(apart(out, truth, m) <= 3 * rounded);
@@ -183,8 +183,8 @@ static void check_columns(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
   const double *x = draw(&pile, m);
   double *out = copy(&pile, x, m), *truth = copy(&pile, x, m);
   double *dots = draw(&pile, k), *sums = draw(&pile, k);
-  lanes->dots(m, x, k, C, ld, dots);
-  lanes->shift_all(m, out, k, C, ld, f);
+  simd->dots(m, x, k, C, ld, dots);
+  simd->shift_all(m, out, k, C, ld, f);
   for (ptrdiff_t i = 0; i < k; i++) {
     sums[i] = 0;
     for (ptrdiff_t j = 0; j < m; j++) {
@@ -211,7 +211,7 @@ static void check_logistic(ptrdiff_t m) {
       const double margin = y[j] * f[j];
       sum += w[j] * (margin < -700 ? -margin : log1p(exp(-margin)));
     }
-    const double loss = lanes->logistic(m, y, w, f, v, h);
+    const double loss = simd->logistic(m, y, w, f, v, h);
     CHECK_NEAR(loss, sum, 1e-13);
     for (ptrdiff_t j = 0; j < m; j++) {
       const double p = 1 / (1 + exp(y[j] * f[j])), other = 1 / (1 + exp(-y[j] * f[j]));
@@ -245,12 +245,12 @@ static void check_scores(ptrdiff_t m, ptrdiff_t L) {
       after += pow((aj * kappa - moved[j] * t[l]) / (d[j] * kappa - moved[j] * moved[j]), 2);
     }
   }
-  CHECK_NEAR(lanes->score(m, L, x, a, m, d, 1 / kappa, alpha), before, summed);
-  CHECK_NEAR(lanes->shift_and_score(m, L, out, f, c, a, d, 1 / kappa, alpha), after, summed);
+  CHECK_NEAR(simd->score(m, L, x, a, m, d, 1 / kappa, alpha), before, summed);
+  CHECK_NEAR(simd->shift_and_score(m, L, out, f, c, a, d, 1 / kappa, alpha), after, summed);
   CHECK(apart(out, moved, m) <= rounded);
   for (ptrdiff_t l = 0; l < L; l++) {
     double worst = 0;
-    lanes->residual(m, out, x, a + l * m, d, kappa, t[l], root_w);
+    simd->residual(m, out, x, a + l * m, d, kappa, t[l], root_w);
     for (ptrdiff_t j = 0; j < m; j++) {
       const double r = (a[j + l * m] - x[j] * alpha[l]) / (d[j] - x[j] * x[j] / kappa);
       worst = fmax(worst, fabs(out[j] - r / root_w[j]));
@@ -271,11 +271,11 @@ static void check_folds(ptrdiff_t h) {
     gc += g[j] * c[j];
     gq += g[j] * moved[j];
   }
-  const struct fold_dots fold = lanes->fold(h, q, f, b, c);
+  const struct fold_dots fold = simd->fold(h, q, f, b, c);
   CHECK(apart(q, moved, h) <= rounded);
   CHECK_NEAR(fold.cq, cq, summed);
   CHECK_NEAR(fold.qq, qq, summed);
-  const struct pair_dots pair = lanes->pair(h, g, c, q);
+  const struct pair_dots pair = simd->pair(h, g, c, q);
   CHECK_NEAR(pair.gc, gc, summed);
   CHECK_NEAR(pair.gq, gq, summed);
   clear(&pile);
@@ -308,7 +308,7 @@ static void check_products(ptrdiff_t m, ptrdiff_t count, ptrdiff_t r) {
         truth[at[i] + l * n] +=
             scale[at[i]] * (x[j + at[i] * ldx] - centre[at[i]]) * v[j + l * ldv];
   }
-  lanes->products(m, &columns, r, v, ldv, rows);
+  simd->products(m, &columns, r, v, ldv, rows);
   CHECK(apart(out, truth, n * r) <= summed);
 
   /* x_0 as every third nonzero of a longer vector, v by rows */
@@ -321,7 +321,7 @@ static void check_products(ptrdiff_t m, ptrdiff_t count, ptrdiff_t r) {
     for (ptrdiff_t l = 0; l < r; l++)
       truth[l] += w[row[k]] * x[k] * turned[l + row[k] * (r + 2)];
   }
-  lanes->sparse_products(m, x, row, w, r, turned, r + 2, out);
+  simd->sparse_products(m, x, row, w, r, turned, r + 2, out);
   CHECK(apart(out, truth, r) <= summed);
   clear(&pile);
 }
@@ -354,7 +354,7 @@ static void check_outlook(ptrdiff_t n, ptrdiff_t L, int all_known) {
   }
   const struct outlook at = {n, L, square, g, z, length, reach2, aside, lowest};
   const struct outlook_move move = {.inverse = 0.3, .t = t, .gamma = gamma, .c_ref = c_ref};
-  lanes->outlook_advance(&at, &move);
+  simd->outlook_advance(&at, &move);
   for (ptrdiff_t i = 0; i < n; i++) {
     /* C := C - t c / kappa and a := a - gamma c, with 1 / kappa = 0.3 */
     squares[i] -= 0.3 * t[i] * t[i];
@@ -368,7 +368,7 @@ static void check_outlook(ptrdiff_t n, ptrdiff_t L, int all_known) {
   CHECK(apart(z, zs, n * L) <= 1e-14);
 
   const struct outlook_rows rows = {P, lambda, inverse_d2, kept, rounding, theta0, theta1, rest};
-  lanes->outlook_bounds(&at, &rows, bound);
+  simd->outlook_bounds(&at, &rows, bound);
   for (ptrdiff_t i = 0; i < n; i++) {
     const double beta = 1 / square[i], margin = 1e-13 * P + rounding * (1 + reach2[i] * beta);
     const double left = square[i] - lambda, all = length[i] * length[i];
@@ -435,7 +435,7 @@ static double best_gain(const struct pair_scan *scan, ptrdiff_t p, ptrdiff_t j) 
     return 0;
   for (ptrdiff_t o = 0; o < scan->L; o++)
     most += scan->r[j + o * scan->ld] * scan->r[j + o * scan->ld] / scan->d[j];
-  for (ptrdiff_t l = (j + 1) / LANES_PAD * LANES_PAD; l < p; l++)
+  for (ptrdiff_t l = (j + 1) / SIMD_PAD * SIMD_PAD; l < p; l++)
     if (l != j && scan->d[l] > scan->floor[l])
       most = fmax(most, pair_gain(scan, j, l));
   return most;
@@ -444,7 +444,7 @@ static double best_gain(const struct pair_scan *scan, ptrdiff_t p, ptrdiff_t j) 
 /* p candidates that are columns of m rows; the first of them is in already unless alone. */
 static void check_pairs(ptrdiff_t p, ptrdiff_t L, int alone) {
   struct pile pile = {.count = 0};
-  const ptrdiff_t m = p + 6, ld = (p + LANES_PAD - 1) / LANES_PAD * LANES_PAD;
+  const ptrdiff_t m = p + 6, ld = (p + SIMD_PAD - 1) / SIMD_PAD * SIMD_PAD;
   const double *x = draw(&pile, m * p), *y = draw(&pile, m * L);
   double *C = draw(&pile, ld * ld), *a = draw(&pile, ld), *d = draw(&pile, ld);
   double *r = draw(&pile, ld * L), *floor = draw(&pile, ld), *most = draw(&pile, p);
@@ -481,8 +481,8 @@ static void check_pairs(ptrdiff_t p, ptrdiff_t L, int alone) {
       ptrdiff_t first = from;
       while (first < p && !(most[first] > scan.need))
         first++;
-      right = right && lanes->pair_above(&scan, from, p) == first;
-      right = right && lanes->pair_above(&scan, from, first) == first;
+      right = right && simd->pair_above(&scan, from, p) == first;
+      right = right && simd->pair_above(&scan, from, first) == first;
     }
   CHECK(right);
   clear(&pile);
@@ -520,18 +520,18 @@ static void check_set(void) {
 }
 
 void test_hot_loops(void) {
-  const struct lanes *widest = lanes;
+  const struct simd *widest = simd;
   int before = 0;
   for (int width = 1; width <= 8; width *= 2) {
-    lanes = lanes_for(width);
-    CHECK(lanes->width <= width && lanes->width >= before);
-    if (lanes->width > before) { /* a set not met yet */
+    simd = simd_for(width);
+    CHECK(simd->width <= width && simd->width >= before);
+    if (simd->width > before) { /* a set not met yet */
       seed(2);
       check_set();
     }
-    before = lanes->width;
+    before = simd->width;
   }
-  CHECK(lanes_for(8) == lanes);
-  lanes = widest;
+  CHECK(simd_for(8) == simd);
+  simd = widest;
   check_least_norm2();
 }

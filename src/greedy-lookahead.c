@@ -1,5 +1,5 @@
 /* Foreseeing the next selections of a lazy search, so that x is read once for several of them. */
-#include "lazy.h"
+#include "greedy-lazy.h"
 #include <math.h>
 #include <string.h>
 
@@ -109,7 +109,7 @@ static enum status foresee_move(struct state *s, struct foresight *f, int p) {
     return INTERRUPTED;
   double *v = f->rows + (p < 0 ? 0 : f->row[p]) * f->count;
   for (int l = 0; p >= 0 && l < f->moves; l++)
-    lanes->shift(f->count, v, z->inverse[z->moves + l] * f->v[l][p], f->v[l]);
+    simd->shift(f->count, v, z->inverse[z->moves + l] * f->v[l][p], f->v[l]);
   f->v[f->moves++] = v;
   for (int i = 0; i < f->count; i++) {
     f->square[i] -= z->inverse[at] * v[i] * v[i];
@@ -153,7 +153,7 @@ static int tell_apart(struct state *s, const struct foresight *f, const int *few
   for (int l = 0; l < count; l++) {
     foresee_column(s, f, few[l]);
     const double e =
-        lanes->score(m, L, z->c + at * m, z->a, m, z->d, z->inverse[at], z->gamma + at * L);
+        simd->score(m, L, z->c + at * m, z->a, m, z->d, z->inverse[at], z->gamma + at * L);
     if (e < best) {
       best = e;
       next = few[l];
@@ -168,8 +168,8 @@ static void foresee_rows(struct state *s, const struct foresight *f) {
   struct lazy *z = s->lazy;
   const ptrdiff_t m = s->pb->m, L = s->pb->L, at = z->moves + f->moves - 1;
   for (ptrdiff_t l = 0; l < L; l++)
-    lanes->shift(m, z->a + l * m, z->gamma[l + at * L], z->c + at * m);
-  lanes->shift_squares(m, z->d, z->inverse[at], z->c + at * m);
+    simd->shift(m, z->a + l * m, z->gamma[l + at * L], z->c + at * m);
+  simd->shift_squares(m, z->d, z->inverse[at], z->c + at * m);
 }
 
 /* From the move under way on, of which W is not known yet. */

@@ -2,9 +2,9 @@
    the loss for the quadratic it looks like from the present point, lets coordinate descent find out
    which coefficients are zero, and solves for the others by conjugate gradients. The covariates'
    coefficients are exact at every point, so only the columns' are searched for. */
-#include "l1.h"
+#include "l1-state.h"
 #include "blas.h"
-#include "lanes.h"
+#include "simd.h"
 #include <math.h>
 #include <string.h>
 
@@ -159,8 +159,8 @@ static void look_at(const struct l1 *at, struct hand *hand, struct point *point)
   const ptrdiff_t m = at->pb->m;
   memcpy(hand->f, point->base, (size_t)m * sizeof(double));
   for (ptrdiff_t l = 0; l < at->pb->q; l++)
-    lanes->shift(m, hand->f, -point->u[l], hand->B + l * m);
-  point->loss = lanes->logistic(m, at->pb->response, hand->w, hand->f, hand->v, hand->h);
+    simd->shift(m, hand->f, -point->u[l], hand->B + l * m);
+  point->loss = simd->logistic(m, at->pb->response, hand->w, hand->f, hand->v, hand->h);
 }
 
 /* BHB := the factor of B'HB. When there is none u stays where it is: not zero. O(mq^2) */
@@ -171,7 +171,7 @@ static int factor_covariates(const struct l1 *at, struct hand *hand) {
     for (ptrdiff_t i = 0; i < m; i++)
       column[i] = hand->h[i] * hand->B[i + l * m];
     for (ptrdiff_t k = 0; k <= l; k++)
-      hand->BHB[k + l * q] = lanes->dot(m, hand->B + k * m, column);
+      hand->BHB[k + l * q] = simd->dot(m, hand->B + k * m, column);
   }
   if (q == 0 || lapack_cholesky(q, hand->BHB) == 0)
     return 0;
@@ -199,7 +199,7 @@ static void solve_covariates(const struct l1 *at, const struct hand *hand, doubl
 static double covariate_products(const struct l1 *at, struct hand *hand, const double *x) {
   double square = 0;
   for (ptrdiff_t l = 0; l < at->pb->q; l++) {
-    hand->g[l] = lanes->dot(at->pb->m, hand->B + l * at->pb->m, x);
+    hand->g[l] = simd->dot(at->pb->m, hand->B + l * at->pb->m, x);
     square += hand->g[l] * hand->g[l];
   }
   return sqrt(square);
@@ -375,9 +375,9 @@ static void measure_column(const struct l1 *at, struct hand *hand, int k, double
   const double inv = pb->inv_scale[j], centre = pb->centre[j], *h = hand->h;
   double *b = hand->b + k * q, *e = hand->e + k * q, square;
   if (x->p == NULL) {
-    square = lanes->centred_square(m, x->x + j * m, centre, h);
+    square = simd->centred_square(m, x->x + j * m, centre, h);
     for (ptrdiff_t l = 0; l < q; l++)
-      b[l] = lanes->centred_dot(m, x->x + j * m, centre, hand->HB + l * m) * inv;
+      b[l] = simd->centred_dot(m, x->x + j * m, centre, hand->HB + l * m) * inv;
   } else {
     double xh = 0, xxh = 0;
     for (int i = x->p[j]; i < x->p[j + 1]; i++) {
@@ -429,7 +429,7 @@ static double slope_along(const struct hand *hand, int k, const struct rest *res
   const double *s = hand->s, *e = hand->e + k * pb->q;
   double dot = 0;
   if (x->p == NULL) {
-    dot = lanes->centred_dot(pb->m, x->x + j * pb->m, pb->centre[j], s);
+    dot = simd->centred_dot(pb->m, x->x + j * pb->m, pb->centre[j], s);
   } else {
     for (int i = x->p[j]; i < x->p[j + 1]; i++)
       dot += x->x[i] * s[x->i[i]];
@@ -448,7 +448,7 @@ static void move_along(struct hand *hand, int k, double delta, struct rest *rest
   const ptrdiff_t j = own_number(hand, k);
   const double step = delta * pb->inv_scale[j];
   if (x->p == NULL) {
-    lanes->shift_weighted(pb->m, hand->s, step, hand->h, x->x + j * pb->m, pb->centre[j]);
+    simd->shift_weighted(pb->m, hand->s, step, hand->h, x->x + j * pb->m, pb->centre[j]);
   } else {
     for (int i = x->p[j]; i < x->p[j + 1]; i++)
       hand->s[x->i[i]] -= step * x->x[i] * hand->h[x->i[i]];
@@ -495,10 +495,10 @@ static void descend(const struct l1 *at, struct hand *hand, double lambda, doubl
 static void project_weighted(const struct l1 *at, struct hand *hand) {
   const ptrdiff_t m = at->pb->m, q = at->pb->q;
   for (ptrdiff_t l = 0; l < q; l++)
-    hand->g[l] = lanes->dot(m, hand->HB + l * m, hand->t);
+    hand->g[l] = simd->dot(m, hand->HB + l * m, hand->t);
   solve_covariates(at, hand, hand->g);
   for (ptrdiff_t l = 0; l < q; l++)
-    lanes->shift(m, hand->t, hand->g[l], hand->B + l * m);
+    simd->shift(m, hand->t, hand->g[l], hand->B + l * m);
 }
 
 /* t := H t; returns t'Ht before, and the sum of t after. */
@@ -590,12 +590,12 @@ static void precondition(struct hand *hand, int size) {
       hand->y[hand->row[hand->support[i]]] = hand->left[i];
   for (int j = 0; j < order; j++) {
     const double *column = hand->K + (ptrdiff_t)j * order;
-    hand->y[j] = (hand->y[j] - lanes->dot(j, column, hand->y)) / column[j];
+    hand->y[j] = (hand->y[j] - simd->dot(j, column, hand->y)) / column[j];
   }
   for (int j = order - 1; j >= 0; j--) {
     const double *column = hand->K + (ptrdiff_t)j * order;
     hand->y[j] /= column[j];
-    lanes->shift(j, hand->y, hand->y[j], column);
+    simd->shift(j, hand->y, hand->y[j], column);
   }
   for (int i = 0; i < size; i++) {
     const int k = hand->support[i];
@@ -622,7 +622,7 @@ static void go_to_zero(struct hand *hand, int size) {
       step = fmin(step, -at / hand->p[i]);
   }
   if (step < INFINITY)
-    lanes->shift(size, hand->d, -step, hand->p);
+    simd->shift(size, hand->d, -step, hand->p);
 }
 
 /* d := about K^-1 left, up to where no entry of what remains exceeds `enough`; left := what
@@ -638,7 +638,7 @@ static void conjugate_gradients(const struct l1 *at, struct hand *hand, int size
   memset(d, 0, (size_t)size * sizeof(double));
   for (; steps < LONGEST && largest(size, left) > enough; steps++) {
     precondition(hand, size);
-    const double now = lanes->dot(n, left, hand->z);
+    const double now = simd->dot(n, left, hand->z);
     for (int i = 0; i < size; i++)
       p[i] = hand->z[i] + (steps > 0 ? now / before * p[i] : 0);
     before = now;
@@ -650,9 +650,9 @@ static void conjugate_gradients(const struct l1 *at, struct hand *hand, int size
       go_to_zero(hand, size);
       break;
     }
-    const double step = lanes->dot(n, left, p) / square;
-    lanes->shift(n, d, -step, p);
-    lanes->shift(n, left, step, Kp);
+    const double step = simd->dot(n, left, p) / square;
+    simd->shift(n, d, -step, p);
+    simd->shift(n, left, step, Kp);
   }
   if (steps > 2)
     hand->excess += steps - 2;
@@ -717,7 +717,7 @@ static enum way newton(const struct l1 *at, struct hand *hand, double lambda, do
     remainder_at(hand, size, lambda);
   while (step > first) {
     const double square = multiply(at, hand, size, hand->p, hand->Kp);
-    if (lanes->dot(size, hand->left, hand->p) >= square / 2)
+    if (simd->dot(size, hand->left, hand->p) >= square / 2)
       break;
     step = fmax(step / 4, first);
     cut(hand, size, step);
@@ -751,7 +751,7 @@ static void follow_covariates(const struct l1 *at, struct hand *hand) {
   for (ptrdiff_t i = 0; i < m; i++)
     hand->t[i] = hand->next.base[i] - hand->now.base[i];
   for (ptrdiff_t l = 0; l < q; l++)
-    hand->g[l] = lanes->dot(m, hand->HB + l * m, hand->t);
+    hand->g[l] = simd->dot(m, hand->HB + l * m, hand->t);
   solve_covariates(at, hand, hand->g);
   for (ptrdiff_t l = 0; l < q; l++)
     hand->next.u[l] = hand->now.u[l] - hand->g[l];

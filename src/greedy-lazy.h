@@ -1,9 +1,9 @@
 /* What lazy.c and foresee.c share. */
-#ifndef SPARSELS_LAZY_H
-#define SPARSELS_LAZY_H
+#ifndef SPARSELS_GREEDY_LAZY_H
+#define SPARSELS_GREEDY_LAZY_H
 
-#include "greedy.h"
-#include "lanes.h"
+#include "greedy-state.h"
+#include "simd.h"
 
 enum {
   BATCH = 32, /* rows of products made in one reading, at most and at least */

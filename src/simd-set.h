@@ -1,7 +1,7 @@
-/* The functions of one set of lanes.h. Loops that the compiler makes vectors of by itself are left
-   to it (LANES); where sums go side by side or rows share a division, vectors are written out.
+/* The functions of one set of simd.h. Loops that the compiler makes vectors of by itself are left
+   to it (SIMD); where sums go side by side or rows share a division, vectors are written out.
 
-   lanes.c includes this once for each set, with WIDTH, the doubles in a vector; TARGET, the
+   simd.c includes this once for each set, with WIDTH, the doubles in a vector; TARGET, the
    attribute that lets the compiler use them; and NAME(f), the name of f in this set. */
 
 #if WIDTH == 1
@@ -29,22 +29,18 @@ TARGET static inline double NAME(across)(const double *v) {
 
 TARGET static double NAME(dot)(ptrdiff_t m, const double *x, const double *y) {
   double sum = 0;
-  LANES_SUM(sum)
+  SIMD_SUM(sum)
   for (ptrdiff_t j = 0; j < m; j++)
     sum += x[j] * y[j];
   return sum;
 }
 
 TARGET static void NAME(shift)(ptrdiff_t m, double *x, double f, const double *c) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    x[j] -= f * c[j];
+  SIMD for (ptrdiff_t j = 0; j < m; j++) x[j] -= f * c[j];
 }
 
 TARGET static void NAME(shift_squares)(ptrdiff_t m, double *x, double f, const double *c) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    x[j] -= f * (c[j] * c[j]);
+  SIMD for (ptrdiff_t j = 0; j < m; j++) x[j] -= f * (c[j] * c[j]);
 }
 
 /* Four columns at a time, so that x is read and written once for all four. */
@@ -57,9 +53,8 @@ TARGET static void NAME(shift_all)(
     for (; i + 4 <= k; i += 4) {
       const double *a = C + from + i * ld, *b = a + ld, *c = b + ld, *d = c + ld;
       const double fa = f[i], fb = f[i + 1], fc = f[i + 2], fd = f[i + 3];
-      LANES
-      for (ptrdiff_t j = 0; j < rows; j++)
-        xb[j] -= (fa * a[j] + fb * b[j]) + (fc * c[j] + fd * d[j]);
+      SIMD for (ptrdiff_t j = 0; j < rows; j++) xb[j] -=
+          (fa * a[j] + fb * b[j]) + (fc * c[j] + fd * d[j]);
     }
     for (; i < k; i++)
       NAME(shift)(rows, xb, f[i], C + from + i * ld);
@@ -72,7 +67,7 @@ TARGET static void NAME(dots)(
   for (; i + 4 <= k; i += 4) {
     const double *a = C + i * ld, *b = a + ld, *c = b + ld, *d = c + ld;
     double sa = 0, sb = 0, sc = 0, sd = 0;
-    LANES_SUM(sa, sb, sc, sd)
+    SIMD_SUM(sa, sb, sc, sd)
     for (ptrdiff_t j = 0; j < m; j++) {
       sa += x[j] * a[j];
       sb += x[j] * b[j];
@@ -91,37 +86,33 @@ TARGET static void NAME(dots)(
 TARGET static double NAME(centred_dot)(
     ptrdiff_t m, const double *x, double centre, const double *v) {
   double sum = 0;
-  LANES_SUM(sum)
+  SIMD_SUM(sum)
   for (ptrdiff_t j = 0; j < m; j++)
     sum += (x[j] - centre) * v[j];
   return sum;
 }
 
 TARGET static double NAME(largest)(ptrdiff_t m, const double *x) {
-  double top[LANES_PAD] = {0}, most = 0;
+  double top[SIMD_PAD] = {0}, most = 0;
   ptrdiff_t j = 0;
-  for (; j + LANES_PAD <= m; j += LANES_PAD) {
-    LANES
-    for (ptrdiff_t u = 0; u < LANES_PAD; u++)
-      top[u] = x[j + u] > top[u] ? x[j + u] : top[u];
+  for (; j + SIMD_PAD <= m; j += SIMD_PAD) {
+    SIMD for (ptrdiff_t u = 0; u < SIMD_PAD; u++) top[u] = x[j + u] > top[u] ? x[j + u] : top[u];
   }
   for (; j < m; j++)
     most = x[j] > most ? x[j] : most;
-  for (ptrdiff_t u = 0; u < LANES_PAD; u++)
+  for (ptrdiff_t u = 0; u < SIMD_PAD; u++)
     most = top[u] > most ? top[u] : most;
   return most;
 }
 
 TARGET static void NAME(quotient)(
     ptrdiff_t m, double *out, const double *a, const double *b, const double *c) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    out[j] = a[j] / (b[j] * c[j]);
+  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = a[j] / (b[j] * c[j]);
 }
 
 TARGET static double NAME(weigh)(ptrdiff_t m, const double *a, const double *d, double *w) {
   double sum = 0;
-  LANES_SUM(sum)
+  SIMD_SUM(sum)
   for (ptrdiff_t j = 0; j < m; j++) {
     const double inverse = 1 / d[j], r = a[j] * inverse;
     w[j] = r * inverse;
@@ -133,7 +124,7 @@ TARGET static double NAME(weigh)(ptrdiff_t m, const double *a, const double *d, 
 TARGET static void NAME(shares)(
     ptrdiff_t m, const double *w, const double *w0, const double *a, double *out) {
   double ww0 = 0, wa = 0, w0w0 = 0, w0a = 0, aa = 0;
-  LANES_SUM(ww0, wa, w0w0, w0a, aa)
+  SIMD_SUM(ww0, wa, w0w0, w0a, aa)
   for (ptrdiff_t j = 0; j < m; j++) {
     ww0 += w[j] * w0[j];
     wa += w[j] * a[j];
@@ -151,7 +142,7 @@ TARGET static void NAME(shares)(
 TARGET static double NAME(rest)(
     ptrdiff_t m, const double *w, double f, const double *w0, double g, const double *a) {
   double sum = 0;
-  LANES_SUM(sum)
+  SIMD_SUM(sum)
   for (ptrdiff_t j = 0; j < m; j++) {
     const double left = w[j] - f * w0[j] - g * a[j];
     sum += left * left;
@@ -167,11 +158,9 @@ TARGET static struct loss_sums NAME(losses)(
     const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
     double e[BLOCK] = {0};
     for (ptrdiff_t l = 0; l < L; l++) {
-      LANES
-      for (ptrdiff_t j = 0; j < rows; j++)
-        e[j] += r[from + j + l * m] * r[from + j + l * m];
+      SIMD for (ptrdiff_t j = 0; j < rows; j++) e[j] += r[from + j + l * m] * r[from + j + l * m];
     }
-    LANES_SUM(sum, spread)
+    SIMD_SUM(sum, spread)
     for (ptrdiff_t j = 0; j < rows; j++) {
       const double ww = w[from + j] * w[from + j], off = share * e[j] - centre;
       sum += ww * (share * e[j]);
@@ -184,7 +173,7 @@ TARGET static struct loss_sums NAME(losses)(
 TARGET static double NAME(centred_square)(
     ptrdiff_t m, const double *x, double centre, const double *w) {
   double sum = 0;
-  LANES_SUM(sum)
+  SIMD_SUM(sum)
   for (ptrdiff_t j = 0; j < m; j++)
     sum += w[j] * (x[j] - centre) * (x[j] - centre);
   return sum;
@@ -196,7 +185,7 @@ TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const doub
   const double c0 = centre[0], c1 = centre[1], c2 = centre[2], c3 = centre[3];
   double s0 = 0, s1 = 0, s2 = 0, s3 = 0, q0 = 0, q1 = 0, q2 = 0, q3 = 0;
   double p0 = 0, p1 = 0, p2 = 0, p3 = 0;
-  LANES_SUM(s0, s1, s2, s3, q0, q1, q2, q3, p0, p1, p2, p3)
+  SIMD_SUM(s0, s1, s2, s3, q0, q1, q2, q3, p0, p1, p2, p3)
   for (ptrdiff_t j = 0; j < m; j++) {
     const double d0 = x0[j] - c0, d1 = x1[j] - c1, d2 = x2[j] - c2, d3 = x3[j] - c3;
     s0 += w[j] * d0;
@@ -222,16 +211,12 @@ TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const doub
 
 TARGET static void NAME(add_centred)(
     ptrdiff_t m, double *f, double step, const double *x, double centre) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    f[j] += step * (x[j] - centre);
+  SIMD for (ptrdiff_t j = 0; j < m; j++) f[j] += step * (x[j] - centre);
 }
 
 TARGET static void NAME(shift_weighted)(
     ptrdiff_t m, double *s, double step, const double *h, const double *x, double centre) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    s[j] -= step * h[j] * (x[j] - centre);
+  SIMD for (ptrdiff_t j = 0; j < m; j++) s[j] -= step * h[j] * (x[j] - centre);
 }
 
 TARGET static double NAME(logistic)(
@@ -292,15 +277,14 @@ TARGET static double NAME(shift_and_score)(ptrdiff_t m, ptrdiff_t L, double *x, 
 
 TARGET static void NAME(residual)(ptrdiff_t m, double *r, const double *x, const double *a,
     const double *d, double kappa, double t, const double *divisor) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    r[j] = (a[j] * kappa - x[j] * t) / ((d[j] * kappa - x[j] * x[j]) * divisor[j]);
+  SIMD for (ptrdiff_t j = 0; j < m; j++) r[j] =
+      (a[j] * kappa - x[j] * t) / ((d[j] * kappa - x[j] * x[j]) * divisor[j]);
 }
 
 TARGET static struct fold_dots NAME(fold)(
     ptrdiff_t h, double *q, double f, const double *b, const double *c) {
   double cq = 0, qq = 0;
-  LANES_SUM(cq, qq)
+  SIMD_SUM(cq, qq)
   for (ptrdiff_t j = 0; j < h; j++) {
     const double v = q[j] + f * b[j];
     q[j] = v;
@@ -313,7 +297,7 @@ TARGET static struct fold_dots NAME(fold)(
 TARGET static struct pair_dots NAME(pair)(
     ptrdiff_t h, const double *g, const double *c, const double *q) {
   double gc = 0, gq = 0;
-  LANES_SUM(gc, gq)
+  SIMD_SUM(gc, gq)
   for (ptrdiff_t j = 0; j < h; j++) {
     gc += g[j] * c[j];
     gq += g[j] * q[j];
@@ -333,16 +317,15 @@ TARGET static ptrdiff_t NAME(pair_above)(
       continue;
     const double *restrict row = scan->C + j * ld;
     const double inverse = 1 / d[j], f = a[j] * scan->inverse;
-    double need = scan->need, top[LANES_PAD] = {0}, above = 0;
+    double need = scan->need, top[SIMD_PAD] = {0}, above = 0;
     for (ptrdiff_t o = 0; o < L; o++)
       need -= r[j + o * ld] * r[j + o * ld] * inverse;
     if (need <= 0)
       return j;
     if (L == 1) {
       const double h = r[j] * inverse;
-      for (ptrdiff_t l = (j + 1) / LANES_PAD * LANES_PAD; l < ld; l += LANES_PAD) {
-        LANES
-        for (ptrdiff_t u = 0; u < LANES_PAD; u++) {
+      for (ptrdiff_t l = (j + 1) / SIMD_PAD * SIMD_PAD; l < ld; l += SIMD_PAD) {
+        SIMD for (ptrdiff_t u = 0; u < SIMD_PAD; u++) {
           const double c = row[l + u] - f * a[l + u], v = r[l + u] - h * c;
           double e = d[l + u] - inverse * c * c;
           e = e > floor[l + u] ? e : floor[l + u];
@@ -351,26 +334,22 @@ TARGET static ptrdiff_t NAME(pair_above)(
         }
       }
     } else {
-      for (ptrdiff_t l = (j + 1) / LANES_PAD * LANES_PAD; l < ld; l += LANES_PAD) {
-        double more[LANES_PAD], c[LANES_PAD];
-        LANES
-        for (ptrdiff_t u = 0; u < LANES_PAD; u++) {
+      for (ptrdiff_t l = (j + 1) / SIMD_PAD * SIMD_PAD; l < ld; l += SIMD_PAD) {
+        double more[SIMD_PAD], c[SIMD_PAD];
+        SIMD for (ptrdiff_t u = 0; u < SIMD_PAD; u++) {
           c[u] = row[l + u] - f * a[l + u];
           const double e = d[l + u] - inverse * c[u] * c[u];
           more[u] = -need * (e > floor[l + u] ? e : floor[l + u]);
         }
         for (ptrdiff_t o = 0; o < L; o++) {
           const double *ro = r + o * ld + l, h = r[j + o * ld] * inverse;
-          LANES
-          for (ptrdiff_t u = 0; u < LANES_PAD; u++)
-            more[u] += (ro[u] - h * c[u]) * (ro[u] - h * c[u]);
+          SIMD for (ptrdiff_t u = 0; u < SIMD_PAD; u++) more[u] +=
+              (ro[u] - h * c[u]) * (ro[u] - h * c[u]);
         }
-        LANES
-        for (ptrdiff_t u = 0; u < LANES_PAD; u++)
-          top[u] = more[u] > top[u] ? more[u] : top[u];
+        SIMD for (ptrdiff_t u = 0; u < SIMD_PAD; u++) top[u] = more[u] > top[u] ? more[u] : top[u];
       }
     }
-    for (ptrdiff_t u = 0; u < LANES_PAD; u++)
+    for (ptrdiff_t u = 0; u < SIMD_PAD; u++)
       above = top[u] > above ? top[u] : above;
     if (above > 0)
       return j;
@@ -380,16 +359,12 @@ TARGET static ptrdiff_t NAME(pair_above)(
 
 TARGET static void NAME(centred)(
     ptrdiff_t m, double *out, const double *x, double centre, double f, const double *w) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    out[j] = f * w[j] * (x[j] - centre);
+  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = f * w[j] * (x[j] - centre);
 }
 
 TARGET static void NAME(centred_whole)(
     ptrdiff_t m, double *out, const int *x, double centre, double f, const double *w) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    out[j] = f * w[j] * (x[j] - centre);
+  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = f * w[j] * (x[j] - centre);
 }
 
 #if WIDTH == 8
@@ -460,7 +435,7 @@ TARGET static void NAME(products)(ptrdiff_t m, const struct tile *x, ptrdiff_t r
   for (ptrdiff_t l = tiles * SIDES; l < r; l++) {
     const double *v0 = v + l * ldv;
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    LANES_SUM(s0, s1, s2, s3)
+    SIMD_SUM(s0, s1, s2, s3)
     for (ptrdiff_t j = 0; j < m; j++) {
       s0 += (x0[j] - m0) * v0[j];
       s1 += (x1[j] - m1) * v0[j];
@@ -479,24 +454,18 @@ TARGET static void NAME(products)(ptrdiff_t m, const struct tile *x, ptrdiff_t r
 #undef ALL
 
 TARGET static void NAME(doubles)(ptrdiff_t m, double *out, const int *x) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    out[j] = x[j];
+  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = x[j];
 }
 
 TARGET static void NAME(weighted)(ptrdiff_t m, double *out, const double *w, const double *v) {
-  LANES
-  for (ptrdiff_t j = 0; j < m; j++)
-    out[j] = w[j] * v[j];
+  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = w[j] * v[j];
 }
 
 TARGET static void NAME(sparse_products)(ptrdiff_t count, const double *x, const int *row,
     const double *w, ptrdiff_t r, const double *v, ptrdiff_t ldv, double *out) {
   for (ptrdiff_t k = 0; k < count; k++) {
     const double *at = v + row[k] * ldv, value = w[row[k]] * x[k];
-    LANES
-    for (ptrdiff_t l = 0; l < r; l++)
-      out[l] += value * at[l];
+    SIMD for (ptrdiff_t l = 0; l < r; l++) out[l] += value * at[l];
   }
 }
 
@@ -505,14 +474,11 @@ TARGET static void NAME(outlook_advance)(
   const ptrdiff_t n = outlook->n;
   const double inverse = move->inverse, *t = move->t;
   double *square = outlook->square;
-  LANES
-  for (ptrdiff_t i = 0; i < n; i++)
-    square[i] -= inverse * t[i] * t[i];
+  SIMD for (ptrdiff_t i = 0; i < n; i++) square[i] -= inverse * t[i] * t[i];
   for (ptrdiff_t l = 0; l < outlook->L; l++) {
     const double gamma = move->gamma[l], ref = inverse * move->c_ref[l];
     double *g = outlook->g + l * n, *z = outlook->z + l * n;
-    LANES
-    for (ptrdiff_t i = 0; i < n; i++) {
+    SIMD for (ptrdiff_t i = 0; i < n; i++) {
       g[i] -= gamma * t[i];
       z[i] -= ref * t[i];
     }
@@ -530,21 +496,17 @@ TARGET static void NAME(outlook_bounds)(
     const double *reach2 = outlook->reach2 + from, *aside = outlook->aside + from;
     double along[OUTLOOK_BLOCK] = {0}, alphas[OUTLOOK_BLOCK] = {0}, beta[OUTLOOK_BLOCK],
            *out = bound + from;
-    LANES
-    for (ptrdiff_t i = 0; i < count; i++)
-      beta[i] = 1 / square[i];
+    SIMD for (ptrdiff_t i = 0; i < count; i++) beta[i] = 1 / square[i];
     for (ptrdiff_t l = 0; l < outlook->L; l++) {
       const double *g = outlook->g + from + l * n, *z = outlook->z + from + l * n;
       const double theta0 = rows->theta0[l], theta1 = rows->theta1[l], rest = rows->rest[l];
-      LANES
-      for (ptrdiff_t i = 0; i < count; i++) {
+      SIMD for (ptrdiff_t i = 0; i < count; i++) {
         const double alpha = beta[i] * g[i];
         along[i] += alpha * (theta0 * z[i] + theta1 * g[i]) + fabs(alpha) * length[i] * rest;
         alphas[i] += alpha * alpha;
       }
     }
-    LANES
-    for (ptrdiff_t i = 0; i < count; i++) {
+    SIMD for (ptrdiff_t i = 0; i < count; i++) {
       const double N = least_norm2(square[i] - lambda, length[i] * length[i], kept);
       const double margin = 1e-13 * P + rounding * (1 + reach2[i] * beta[i]);
       const double value = P - 2 * along[i] + alphas[i] * N * inverse_d2 - margin;
@@ -560,7 +522,7 @@ TARGET static void NAME(outlook_bounds)(
   }
 }
 
-static const struct lanes NAME(set) = {.width = WIDTH,
+static const struct simd NAME(set) = {.width = WIDTH,
     .dot = NAME(dot),
     .shift = NAME(shift),
     .shift_squares = NAME(shift_squares),

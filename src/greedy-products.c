@@ -1,6 +1,6 @@
 /* Products of many columns with several vectors in one reading of x. */
-#include "greedy.h"
-#include "lanes.h"
+#include "greedy-state.h"
+#include "simd.h"
 #include <string.h>
 
 enum { TILE = 4 }; /* columns that are read together */
@@ -30,7 +30,7 @@ static struct tile tile_at(const struct reading *read, ptrdiff_t p, ptrdiff_t to
       tile.x[i] = x->x + at;
       tile.next[i] = (const char *)(x->x + next);
     } else {
-      lanes->doubles(rows, block + i * ROWS, x->whole + at);
+      simd->doubles(rows, block + i * ROWS, x->whole + at);
       tile.x[i] = block + i * ROWS;
       tile.next[i] = (const char *)(x->whole + next);
     }
@@ -46,10 +46,10 @@ static void dense_products(const struct reading *read, ptrdiff_t from, ptrdiff_t
   for (ptrdiff_t row = 0; row < m; row += ROWS) {
     const ptrdiff_t rows = m - row < ROWS ? m - row : ROWS;
     for (ptrdiff_t l = 0; l < r; l++)
-      lanes->weighted(rows, v + l * ROWS, pb->root_w + row, read->v[l] + row);
+      simd->weighted(rows, v + l * ROWS, pb->root_w + row, read->v[l] + row);
     for (ptrdiff_t p = from; p < to; p += TILE) {
       const struct tile tile = tile_at(read, p, to, row, rows, block);
-      lanes->products(rows, &tile, r, v, ROWS, read->out);
+      simd->products(rows, &tile, r, v, ROWS, read->out);
     }
   }
 }
@@ -67,7 +67,7 @@ static void sparse_products(const struct reading *read, ptrdiff_t from, ptrdiff_
     const double f = pb->inv_scale[i];
     for (ptrdiff_t l = 0; l < r; l++)
       one[l] = -c * sums[l];
-    lanes->sparse_products(count, x, row, pb->root_w, r, turned, r, one);
+    simd->sparse_products(count, x, row, pb->root_w, r, turned, r, one);
     for (ptrdiff_t l = 0; l < r; l++)
       read->out[l][i] += f * one[l];
   }
@@ -79,7 +79,7 @@ static void turn(const struct reading *read, double *turned, double *sums) {
     const double *v = read->v[l];
     for (ptrdiff_t j = 0; j < m; j++)
       turned[l + j * r] = v[j];
-    sums[l] = lanes->dot(m, read->pb->root_w, v);
+    sums[l] = simd->dot(m, read->pb->root_w, v);
   }
 }
 

@@ -1,7 +1,7 @@
 /* Products of r with the working columns, which are left as the user has them: centre, scale and
    covariates are met in passing. A product that cannot matter is not made. */
-#include "l1.h"
-#include "lanes.h"
+#include "l1-state.h"
+#include "simd.h"
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ double weigh_rows(const struct problem *pb, const double *r, double *v) {
 double column_product(const struct problem *pb, ptrdiff_t j, const double *v, double sum) {
   const struct matrix *x = &pb->x;
   if (x->p == NULL)
-    return lanes->centred_dot(pb->m, x->x + j * pb->m, pb->centre[j], v) * pb->inv_scale[j];
+    return simd->centred_dot(pb->m, x->x + j * pb->m, pb->centre[j], v) * pb->inv_scale[j];
   double dot = 0;
   for (int k = x->p[j]; k < x->p[j + 1]; k++)
     dot += x->x[k] * v[x->i[k]];
@@ -26,7 +26,7 @@ void add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, d
   const struct matrix *x = &pb->x;
   const double step = beta * pb->inv_scale[j];
   if (x->p == NULL) {
-    lanes->add_centred(pb->m, f, step, x->x + j * pb->m, pb->centre[j]);
+    simd->add_centred(pb->m, f, step, x->x + j * pb->m, pb->centre[j]);
     return;
   }
   for (int k = x->p[j]; k < x->p[j + 1]; k++)
@@ -80,16 +80,16 @@ static double split_residual(struct l1 *at) {
   /* twice is enough: orthogonal to rounding */
   for (int l = 0; l < 2 * at->directions; l++) {
     const int j = l % at->directions;
-    const double part = lanes->dot(m, at->basis + j * m, at->rest);
-    lanes->shift(m, at->rest, part, at->basis + j * m);
+    const double part = simd->dot(m, at->basis + j * m, at->rest);
+    simd->shift(m, at->rest, part, at->basis + j * m);
     at->share[j] += part;
   }
-  return sqrt(lanes->dot(m, at->rest, at->rest));
+  return sqrt(simd->dot(m, at->rest, at->rest));
 }
 
 /* a_k'r without the part of r that lies outside the known directions */
 static double known_part(const struct l1 *at, ptrdiff_t k) {
-  return lanes->dot(at->directions, at->known + k * at->most_directions, at->share);
+  return simd->dot(at->directions, at->known + k * at->most_directions, at->share);
 }
 
 /* |a_k'r| is at most reach now, and no more than that plus what r goes from here times the norm. */
@@ -188,7 +188,7 @@ enum status correlate(struct l1 *at, double level) {
   const double gone = distance_gone(at);
   at->travelled += gone;
   at->passes += gone > 0 || at->passes == 0;
-  const double length = sqrt(lanes->dot(pb->m, at->r, at->r));
+  const double length = sqrt(simd->dot(pb->m, at->r, at->r));
   const double rounding =
       2.3e-16 * ((double)(pb->m * (1 + at->directions)) * length + 4 * at->travelled);
   ptrdiff_t avoidable = 0, count = list_columns(at, level, rounding, &avoidable);

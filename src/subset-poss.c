@@ -1,7 +1,7 @@
 /* POSS: subset selection as a search with two objectives, gain and size. Qian, Yu and Zhou 2015,
    Algorithm 2, for the gain b_S'(C_SS + lambda I)^-1 b_S. */
-#include "kernels.h"
-#include "sets.h"
+#include "subset.h"
+#include "subset-set.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Ridge regression on a kernel expansion, turned into its eigen coordinates. */
 #include "blas.h"
-#include "kernels.h"
+#include "ridge.h"
 #include <string.h>
 
 enum { PANEL = 128 }; /* rows at a time, between two questions to the host */

@@ -1,8 +1,8 @@
 /* The lasso by an active set: with the signs of the columns in hand the solution is a linear
    system, and only which columns, with which signs, is searched for. Hands too large for a factor
    are left to descent.c. */
-#include "lasso.h"
-#include "lanes.h"
+#include "l1-active.h"
+#include "simd.h"
 #include <math.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ void make_residual(struct l1 *at, struct hand *hand) {
     at->r[i] = pb->y[i] - pb->root_w[i] * hand->f[i];
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     const double *q = pb->Q + l * m;
-    lanes->shift(m, at->r, lanes->dot(m, q, at->r), q);
+    simd->shift(m, at->r, simd->dot(m, q, at->r), q);
   }
 }
 
@@ -69,7 +69,7 @@ static void make_covariates(struct l1 *at, struct hand *hand) {
   for (ptrdiff_t i = 0; i < pb->m; i++)
     hand->a[i] = pb->root_w[i] * (pb->response[i] - hand->f[i]);
   for (ptrdiff_t l = 0; l < pb->q; l++)
-    at->u[l] = lanes->dot(pb->m, pb->Q + l * pb->m, hand->a);
+    at->u[l] = simd->dot(pb->m, pb->Q + l * pb->m, hand->a);
 }
 
 void lasso_begin(struct l1 *at) {
@@ -78,7 +78,7 @@ void lasso_begin(struct l1 *at) {
   struct hand *hand = lay_out(&room, pb, at->control.room);
   make_residual(at, hand);
   make_covariates(at, hand);
-  at->null = at->primal = at->dual = lanes->dot(pb->m, at->r, at->r) / 2;
+  at->null = at->primal = at->dual = simd->dot(pb->m, at->r, at->r) / 2;
 }
 
 /* ---- the factor ---- */
@@ -87,7 +87,7 @@ void lasso_begin(struct l1 *at) {
 static void solve_lower(const struct hand *hand, double *l) {
   for (int j = 0; j < hand->count; j++) {
     const double *column = hand->R + j * (ptrdiff_t)hand->most;
-    l[j] = (l[j] - lanes->dot(j, column, l)) / column[j];
+    l[j] = (l[j] - simd->dot(j, column, l)) / column[j];
   }
 }
 
@@ -96,7 +96,7 @@ static void solve_upper(const struct hand *hand, double *l) {
   for (int j = hand->count - 1; j >= 0; j--) {
     const double *column = hand->R + j * (ptrdiff_t)hand->most;
     l[j] /= column[j];
-    lanes->shift(j, l, l[j], column);
+    simd->shift(j, l, l[j], column);
   }
 }
 
@@ -108,7 +108,7 @@ static void subtract_model(struct l1 *at, struct hand *hand, const double *h, do
     a[i] -= pb->root_w[i] * hand->f[i];
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     const double *q = pb->Q + l * pb->m;
-    lanes->shift(pb->m, a, lanes->dot(pb->m, q, a), q);
+    simd->shift(pb->m, a, simd->dot(pb->m, q, a), q);
   }
 }
 
@@ -128,21 +128,21 @@ static double next_pivot(struct l1 *at, struct hand *hand, int k) {
   double *l = hand->l, *more = hand->c, *h = hand->s;
   working_column(at->pb, k, hand->a);
   project(at, hand, hand->a, l);
-  const double own = lanes->dot(m, hand->a, hand->a);
-  double left = own - lanes->dot(hand->count, l, l);
+  const double own = simd->dot(m, hand->a, hand->a);
+  double left = own - simd->dot(hand->count, l, l);
   if (left < doubtful * own) {
     memcpy(hand->rest, hand->a, (size_t)m * sizeof(double));
     memcpy(more, l, (size_t)hand->count * sizeof(double));
     for (int pass = 0; pass < 2; pass++) {
       if (pass > 0) {
         project(at, hand, hand->rest, more);
-        lanes->shift(hand->count, l, -1, more);
+        simd->shift(hand->count, l, -1, more);
       }
       memcpy(h, more, (size_t)hand->count * sizeof(double));
       solve_upper(hand, h);
       subtract_model(at, hand, h, hand->rest);
     }
-    left = lanes->dot(m, hand->rest, hand->rest);
+    left = simd->dot(m, hand->rest, hand->rest);
     hand->delicate = 1;
   }
   return left > dependent * own ? sqrt(left) : 0;
@@ -161,7 +161,7 @@ static void append(
   double *column = hand->R + hand->count * (ptrdiff_t)hand->most;
   memcpy(column, hand->l, (size_t)hand->count * sizeof(double));
   column[hand->count] = pivot;
-  hand->product[hand->count] = lanes->dot(at->pb->m, hand->a, at->pb->y);
+  hand->product[hand->count] = simd->dot(at->pb->m, hand->a, at->pb->y);
   take(hand, k, sign, beta);
 }
 
@@ -245,7 +245,7 @@ static void aim(struct l1 *at, struct hand *hand, double lambda) {
   solve_lower(hand, target);
   solve_upper(hand, target);
   if (hand->delicate)
-    lanes->shift(hand->count, target, -1, hand->beta);
+    simd->shift(hand->count, target, -1, hand->beta);
 }
 
 /* The coefficients for lambda with the signs in hand; columns whose coefficient would pass through
@@ -292,7 +292,7 @@ static int find_waiting(const struct l1 *at, struct hand *hand, double lambda, i
 }
 
 static enum status take_in(struct l1 *at, struct hand *hand, double lambda, int count) {
-  const double length = sqrt(lanes->dot(at->pb->m, at->r, at->r));
+  const double length = sqrt(simd->dot(at->pb->m, at->r, at->r));
   for (int i = 0; i < count; i++) {
     const int k = hand->waiting[i];
     const double sign = at->c[k] > 0 ? 1 : -1;
@@ -315,7 +315,7 @@ static enum status take_in(struct l1 *at, struct hand *hand, double lambda, int 
 /* Objective and dual value of the model in hand. */
 static void measure(struct l1 *at, const struct hand *hand, double lambda) {
   const ptrdiff_t m = at->pb->m;
-  const double rr = lanes->dot(m, at->r, at->r), yr = lanes->dot(m, at->pb->y, at->r);
+  const double rr = simd->dot(m, at->r, at->r), yr = simd->dot(m, at->pb->y, at->r);
   const double most = at->most > lambda ? lambda / at->most : 1;
   const double s = rr > 0 ? fmax(-most, fmin(yr / rr, most)) : 0;
   double l1 = 0;

@@ -1,15 +1,15 @@
 /* One set of functions for each instruction set, and which of them the processor has. */
-#include "lanes.h"
+#include "simd.h"
 #include <float.h>
 #include <math.h>
 
 #ifdef _OPENMP
 #define PRAGMA(text) _Pragma(#text)
-#define LANES_SUM(...) PRAGMA(omp simd reduction(+ : __VA_ARGS__))
-#define LANES PRAGMA(omp simd)
+#define SIMD_SUM(...) PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#define SIMD PRAGMA(omp simd)
 #else
-#define LANES_SUM(...)
-#define LANES
+#define SIMD_SUM(...)
+#define SIMD
 #endif
 
 enum { BLOCK = 256 }; /* rows that stay in the nearest cache between two loops over them */
@@ -45,25 +45,25 @@ enum { BLOCK = 256 }; /* rows that stay in the nearest cache between two loops o
 #define WIDTH 1
 #define TARGET
 #define NAME(f) f##_plain
-#include "lanes-set.h"
+#include "simd-set.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) /* which clang defines, too */
 #define WIDTH 2
 #define TARGET
 #define NAME(f) f##_two
-#include "lanes-set.h"
+#include "simd-set.h"
 
 #define WIDTH 4
 #define TARGET __attribute__((target("avx2,fma")))
 #define NAME(f) f##_four
-#include "lanes-set.h"
+#include "simd-set.h"
 
 #define WIDTH 8
 #define TARGET __attribute__((target("avx512f,avx512vl,fma")))
 #define NAME(f) f##_eight
-#include "lanes-set.h"
+#include "simd-set.h"
 
-const struct lanes *lanes_for(int width) {
+const struct simd *simd_for(int width) {
   const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
   if (width >= 8 && avx2 && avx512)
@@ -73,8 +73,10 @@ const struct lanes *lanes_for(int width) {
   return width >= 2 ? &set_two : &set_plain;
 }
 #else
-const struct lanes *lanes_for(int width) {
+const struct simd *simd_for(int width) {
   (void)width;
   return &set_plain;
 }
 #endif
+
+const struct simd *simd = &set_plain;

@@ -9,9 +9,9 @@
    the rows of data on the margin; all there is to factor is H, the inverse of the tight rows at
    the basic alpha. */
 #include "blas.h"
-#include "l1.h"
-#include "lanes.h"
-#include "matrix.h"
+#include "l1-state.h"
+#include "simd.h"
+#include "column.h"
 #include <math.h>
 #include <string.h>
 
@@ -163,8 +163,8 @@ static double row_in_basis(const struct programme *lp, ptrdiff_t k, double *rho)
   const double *a = row_of(lp, k);
   memset(rho, 0, (size_t)lp->tight * sizeof(double));
   for (ptrdiff_t s = 0; s < lp->tight; s++)
-    lanes->shift(lp->tight, rho, -a[lp->B[s]], inverse_row(lp, s));
-  return 1 + lanes->dot(lp->tight, rho, rho);
+    simd->shift(lp->tight, rho, -a[lp->B[s]], inverse_row(lp, s));
+  return 1 + simd->dot(lp->tight, rho, rho);
 }
 
 /* Takes in the row whose coefficients are in its place already. */
@@ -182,7 +182,7 @@ static void append_row(struct programme *lp, int feature) {
   lp->in_R[k] = -1;
   lp->beta[k] = 0;
   lp->barred[lp->m + k] = 0;
-  lp->v[k] = lanes->dot(lp->m, a, lp->alpha);
+  lp->v[k] = simd->dot(lp->m, a, lp->alpha);
   lp->weight[k] = row_in_basis(lp, k, lp->rho);
 }
 
@@ -246,7 +246,7 @@ static void invert(struct programme *lp) {
   if (b > 0 && lapack_invert(b, lp->H, lp->most, lp->pivots, lp->room, lp->most) != 0)
     clear_basis(lp);
   for (ptrdiff_t s = 0; s < lp->tight; s++)
-    lp->length[s] = lanes->dot(b, inverse_row(lp, s), inverse_row(lp, s));
+    lp->length[s] = simd->dot(b, inverse_row(lp, s), inverse_row(lp, s));
   lp->since = 0;
 }
 
@@ -255,14 +255,14 @@ static void make_costs(struct programme *lp) {
   for (int again = 0; again < 2; again++) {
     memcpy(lp->d, lp->cost, (size_t)lp->m * sizeof(double));
     for (ptrdiff_t c = 0; c < lp->tight; c++)
-      lanes->shift(lp->m, lp->d, lp->beta[lp->R[c]], row_of(lp, lp->R[c]));
+      simd->shift(lp->m, lp->d, lp->beta[lp->R[c]], row_of(lp, lp->R[c]));
     memset(lp->shift, 0, (size_t)lp->tight * sizeof(double));
     for (ptrdiff_t s = 0; s < lp->tight; s++)
-      lanes->shift(lp->tight, lp->shift, -lp->d[lp->B[s]], inverse_row(lp, s));
+      simd->shift(lp->tight, lp->shift, -lp->d[lp->B[s]], inverse_row(lp, s));
     for (ptrdiff_t c = 0; c < lp->tight; c++) {
       const ptrdiff_t k = lp->R[c];
       lp->beta[k] += lp->shift[c];
-      lanes->shift(lp->m, lp->d, lp->shift[c], row_of(lp, k));
+      simd->shift(lp->m, lp->d, lp->shift[c], row_of(lp, k));
     }
   }
   for (ptrdiff_t s = 0; s < lp->tight; s++)
@@ -294,15 +294,15 @@ static double make_values(struct programme *lp) {
     missed = 0;
     for (ptrdiff_t c = 0; c < lp->tight; c++) {
       const ptrdiff_t k = lp->R[c];
-      lp->shift[c] = lp->v[k] - lanes->dot(lp->m, row_of(lp, k), lp->alpha);
+      lp->shift[c] = lp->v[k] - simd->dot(lp->m, row_of(lp, k), lp->alpha);
       missed = fmax(missed, fabs(lp->shift[c]) / lp->reach[k]);
     }
     for (ptrdiff_t s = 0; s < lp->tight; s++)
-      lp->alpha[lp->B[s]] += lanes->dot(lp->tight, inverse_row(lp, s), lp->shift);
+      lp->alpha[lp->B[s]] += simd->dot(lp->tight, inverse_row(lp, s), lp->shift);
   }
   for (ptrdiff_t k = 0; k < lp->rows; k++)
     if (lp->in_R[k] < 0)
-      lp->v[k] = lanes->dot(lp->m, row_of(lp, k), lp->alpha);
+      lp->v[k] = simd->dot(lp->m, row_of(lp, k), lp->alpha);
   return missed;
 }
 
@@ -376,7 +376,7 @@ static void make_row(struct programme *lp, struct pivot *p) {
     memcpy(lp->row, row_of(lp, p->leaves - m), (size_t)m * sizeof(double));
   }
   for (ptrdiff_t c = 0; c < b; c++)
-    lanes->shift(m, lp->row, lp->rho[c], row_of(lp, lp->R[c]));
+    simd->shift(m, lp->row, lp->rho[c], row_of(lp, lp->R[c]));
   for (ptrdiff_t s = 0; s < b; s++)
     lp->row[lp->B[s]] = 0;
 }
@@ -453,7 +453,7 @@ static void make_column(struct programme *lp, const struct pivot *p) {
     for (ptrdiff_t c = 0; c < b; c++)
       lp->shift[c] = -row_of(lp, lp->R[c])[p->enters];
     for (ptrdiff_t s = 0; s < b; s++)
-      lp->kappa[s] = lanes->dot(b, inverse_row(lp, s), lp->shift);
+      lp->kappa[s] = simd->dot(b, inverse_row(lp, s), lp->shift);
     lp->step[p->enters] = 1;
   } else {
     for (ptrdiff_t s = 0; s < b; s++)
@@ -466,7 +466,7 @@ static void make_column(struct programme *lp, const struct pivot *p) {
 /* The pivot element told from the column. */
 static double element_by_column(const struct programme *lp, const struct pivot *p) {
   return p->leaves < lp->m ? lp->step[p->leaves]
-                           : lanes->dot(lp->m, row_of(lp, p->leaves - lp->m), lp->step);
+                           : simd->dot(lp->m, row_of(lp, p->leaves - lp->m), lp->step);
 }
 
 /* Moves the reduced costs so far that the entering variable's becomes zero. */
@@ -475,7 +475,7 @@ static void move_costs(struct programme *lp, const struct pivot *p) {
   const double sign = p->over > 0 ? 1 : -1;
   const double d = p->enters < m ? lp->d[p->enters] : lp->beta[p->enters - m];
   const double theta = sign * fmax(0, sign * d / p->element);
-  lanes->shift(m, lp->d, theta, lp->row);
+  simd->shift(m, lp->d, theta, lp->row);
   for (ptrdiff_t c = 0; c < lp->tight; c++)
     lp->beta[lp->R[c]] -= theta * lp->rho[c];
   *(p->enters < m ? lp->d + p->enters : lp->beta + p->enters - m) = 0;
@@ -512,7 +512,7 @@ static int flip(struct programme *lp, const struct pivot *p) {
     count++;
   }
   for (ptrdiff_t s = 0; s < b && count > 0; s++) {
-    const double by = lanes->dot(b, inverse_row(lp, s), lp->shift);
+    const double by = simd->dot(b, inverse_row(lp, s), lp->shift);
     lp->moved[lp->B[s]] = by;
     lp->alpha[lp->B[s]] += by;
   }
@@ -533,7 +533,7 @@ static void move_values(struct programme *lp, const struct pivot *p) {
   const int flipped = flip(lp, p);
   double value = left < 0 ? lp->alpha[p->leaves] : lp->v[left];
   if (left >= 0 && flipped)
-    value += lanes->dot(m, row_of(lp, left), lp->moved);
+    value += simd->dot(m, row_of(lp, left), lp->moved);
   const double t = (bound_of(lp, p) - value) / p->element;
   for (ptrdiff_t s = 0; s < b; s++)
     lp->alpha[lp->B[s]] += t * lp->kappa[s];
@@ -542,14 +542,14 @@ static void move_values(struct programme *lp, const struct pivot *p) {
 
   memset(lp->turn, 0, (size_t)m * sizeof(double));
   for (ptrdiff_t s = 0; s < b; s++)
-    lp->turn[lp->B[s]] = lanes->dot(b, inverse_row(lp, s), lp->rho);
+    lp->turn[lp->B[s]] = simd->dot(b, inverse_row(lp, s), lp->rho);
   for (ptrdiff_t k = 0; k < lp->rows; k++) {
     if (lp->in_R[k] >= 0 || k == left)
       continue;
     const double *a = row_of(lp, k);
-    const double slope = lanes->dot(m, a, lp->step), ratio = slope / p->element;
-    lp->v[k] += t * slope + (flipped ? lanes->dot(m, a, lp->moved) : 0);
-    lp->weight[k] += ratio * (ratio * p->length - 2 * lanes->dot(m, a, lp->turn));
+    const double slope = simd->dot(m, a, lp->step), ratio = slope / p->element;
+    lp->v[k] += t * slope + (flipped ? simd->dot(m, a, lp->moved) : 0);
+    lp->weight[k] += ratio * (ratio * p->length - 2 * simd->dot(m, a, lp->turn));
     lp->weight[k] = fmax(lp->weight[k], 1 + ratio * ratio);
   }
 }
@@ -574,7 +574,7 @@ static void exchange(struct programme *lp, const struct pivot *p) {
   const ptrdiff_t c = row_enters ? lp->in_R[p->enters - m] : b;
   for (ptrdiff_t t = 0; t < b; t++) {
     const double by = lp->kappa[t] / p->element;
-    lanes->shift(b, inverse_row(lp, t), by, lp->rho);
+    simd->shift(b, inverse_row(lp, t), by, lp->rho);
     if (row_leaves)
       inverse_row(lp, t)[c] = by;
   }
@@ -604,7 +604,7 @@ static void exchange(struct programme *lp, const struct pivot *p) {
     lp->weight[p->enters - m] = fmax(1, p->length / (p->element * p->element));
   }
   for (ptrdiff_t t = 0; t < lp->tight; t++)
-    lp->length[t] = lanes->dot(lp->tight, inverse_row(lp, t), inverse_row(lp, t));
+    lp->length[t] = simd->dot(lp->tight, inverse_row(lp, t), inverse_row(lp, t));
   lp->since++;
   lp->settled = 0;
 }

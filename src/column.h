@@ -1,8 +1,8 @@
 /* A column of x: doubles, integers or compressed sparse. Methods never ask which. */
-#ifndef SPARSELS_MATRIX_H
-#define SPARSELS_MATRIX_H
+#ifndef SPARSELS_COLUMN_H
+#define SPARSELS_COLUMN_H
 
-#include "kernels.h"
+#include "problem.h"
 #include <string.h>
 
 /* out (m) := column j. */

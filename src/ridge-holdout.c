@@ -4,7 +4,7 @@
    K_HE Q_E cancels where the kernel matrix is ill-conditioned, and (J's R) Q_E = 0 makes it
    redundant. Covariates are the columns of Z that carry no penalty. */
 #include "blas.h"
-#include "kernels.h"
+#include "ridge.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,0 +1,93 @@
+/* What every kernel is given: a problem, folds, and what the caller lends.
+
+   Kernels are plain C11. They are handed const input, a workspace and memory for the answer; they
+   never allocate, print, raise or know R. What they need of the outside they ask of `host`. */
+#ifndef SPARSELS_PROBLEM_H
+#define SPARSELS_PROBLEM_H
+
+#include <stddef.h>
+
+/* x as the user holds it: dense column-major, doubles or, when `whole` is not NULL, integers; or
+   compressed sparse columns when `p` is not NULL. */
+struct matrix {
+  const double *x;  /* m x n, or the nonzeros */
+  const int *i;     /* row of each nonzero */
+  const int *p;     /* first nonzero of each column, n + 1 of them */
+  const int *whole; /* m x n */
+};
+
+/* A regression problem in working coordinates (ARCHITECTURE.md): m rows, n columns, L outputs, q
+ * covariates. */
+struct problem {
+  ptrdiff_t m, n, L, q;
+  struct matrix x;
+  const double *centre;    /* n */
+  const double *inv_scale; /* n */
+  const double *squares;   /* n, of each working column with the covariates still in it, summed */
+  const double *left;      /* n, what the covariates leave of that */
+  const double *products;  /* n x L, of each working column with y */
+  const int *usable;       /* n, 0 for a column that is set aside */
+  const double *root_w;    /* m, square roots of the case weights, which may be 0 */
+  const double *divisor;   /* m, root_w, or 1 where it is 0: takes residuals to user units */
+  const double *Q;         /* m x q, orthonormal basis of the weighted covariates */
+  const double *y;         /* m x L, working response: sqrt(w) y, less its projection on Q */
+  const double *response;  /* m x L, the response in the user's units */
+};
+
+/* One or several partitions of the rows. Leave-one-out is the partition into m folds, with loo = 1.
+ */
+struct folds {
+  int loo, repeats;
+  const int *order; /* m x repeats, the rows of each partition, fold by fold */
+  const int *count; /* repeats, the number of folds of each */
+  const int *start; /* for each repeat its count + 1 fold starts, one repeat after the other */
+};
+
+/* What the caller lends a kernel. stop() is asked now and then, outside parallel regions: not zero
+   means that the kernel must return what it has. judge() is the user's own criterion, smaller is
+   better. */
+struct host {
+  int threads;
+  int (*stop)(struct host *host, double done, double total);
+  double (*judge)(struct host *host, const double *held_out_residual, int repeat);
+  size_t residual_length; /* of what judge() is given, m x L */
+  void *self;
+};
+
+enum status {
+  COMPLETE = 0,
+  EARLY_STOP = 1,
+  INTERRUPTED = 2,
+  MOVE_LIMIT = 3,
+  NOT_POSITIVE = -1,
+  NO_ROOM = -2
+};
+
+/* out (m) := root_w (x_j - centre_j) inv_scale_j, the covariates still in it. O(m). */
+void centred_column(const struct problem *pb, ptrdiff_t j, double *out);
+
+/* out (m) := working column j: what Q leaves of that. O(m q). */
+void working_column(const struct problem *pb, ptrdiff_t j, double *out);
+
+/* What column_moments() finds of the columns of a dense x (m x n). */
+struct moments {
+  ptrdiff_t m, n, L;
+  struct matrix x;
+  const double *w; /* m, weights */
+  const double *v; /* m x L; if centred, its columns sum to nothing */
+  int centred;
+  double *centre;   /* n, weighted means, 0 unless centred */
+  double *squares;  /* n, weighted sums of squares about it */
+  double *products; /* n x L, of the columns with v */
+};
+
+/* A value that is not finite leaves squares not finite, and so does INT_MIN among integers, which
+   stands for none. The result is the same for any number of threads. room: of integers 4 m for each
+   thread. O(m n (1 + L)), x is read once. */
+void column_moments(const struct moments *find, int threads, double *room);
+
+/* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
+   share * root_i * root_j, -1 when there is none. O(n^2). */
+ptrdiff_t asymmetric_entry(ptrdiff_t n, const double *A, const double *root, double share);
+
+#endif

@@ -1,0 +1,516 @@
+/* What R calls. An entry unpacks (problem, control), allocates the answer and the workspace so that
+   a jump leaks nothing, and calls one kernel. */
+#include "r.h" /* first: it makes `error` another name */
+
+#include "column.h"
+#include "greedy.h"
+#include "l1.h"
+#include "pursuit.h"
+#include "ridge.h"
+#include "simd.h"
+#include "subset.h"
+#include <string.h>
+
+SEXP C_greedy_rls(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  const struct folds folds = unpack_folds(field(control, "folds"));
+  const struct greedy_control ctl = {.lambda = real_field(control, "lambda"),
+      .nu = real_field(control, "nu"),
+      .k = int_field(control, "k"),
+      .patience = int_field(control, "patience"),
+      .keep = int_field(control, "keep"),
+      .limit = int_field(control, "limit"),
+      .search = (enum search)int_field(control, "search"),
+      .criterion = (enum criterion)int_field(control, "criterion"),
+      .given = INTEGER(field(control, "given")),
+      .classes = int_field(control, "classes"),
+      .lazy = int_field(control, "lazy")};
+  const size_t k = (size_t)ctl.k, moves = (size_t)ctl.limit + 1, mL = (size_t)(pb.m * pb.L);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct greedy_result result = {.feature = add_int(&out, "feature", moves),
+      .size = add_int(&out, "size", moves),
+      .loss = add_real(&out, "loss", moves),
+      .se = add_real(&out, "se", moves),
+      .squared = add_real(&out, "squared", moves),
+      .error = add_real(&out, "error", moves),
+      .model_entry = add_int(&out, "model_entry", k + 1),
+      .model = add_int(&out, "model", k * (k + 1)),
+      .beta = add_real(&out, "beta", k * (size_t)pb.L * (k + 1)),
+      .held_out = add_real(&out, "held_out", mL),
+      .fitted = add_real(&out, "fitted", mL),
+      .other = add_int(&out, "other", moves * (size_t)ctl.keep),
+      .other_loss = add_real(&out, "other_loss", moves * (size_t)ctl.keep),
+      .pivot = add_real(&out, "pivot", moves)};
+  struct r_host r;
+  struct host host = make_host(&r, control, mL, pb.n + pb.m);
+  void *work;
+  SEXP workspace = PROTECT(alloc_workspace(greedy_work(&pb, &folds, &ctl, host.threads), &work));
+  const enum status status = greedy_rls(&pb, &folds, &ctl, &host, work, &result);
+  release_workspace(workspace);
+  int *ends = add_int(&out, "ends", 3);
+  ends[0] = (int)final_status(status, &r);
+  ends[1] = result.moves;
+  ends[2] = result.best;
+  double *done = add_real(&out, "work", 4);
+  done[0] = result.work.candidates;
+  done[1] = result.work.evaluated;
+  done[2] = result.work.columns_read;
+  done[3] = result.work.dense_from;
+  SEXP list = answer_list(&out);
+  UNPROTECT(2);
+  return list;
+}
+
+/* K (m x n), R (n x n), root_w, Z -> F (phi in R, where F is FALSE), values, Q */
+SEXP C_kernel_spectrum(SEXP problem, SEXP control) {
+  SEXP K = field(problem, "K"), R = field(problem, "R"), Z = field(problem, "z_basis");
+  const ptrdiff_t m = nrows(K), n = ncols(K), q = ncols(Z);
+  const size_t order = (size_t)n;
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  double *F = add_real(&out, "phi", (size_t)m * order);
+  double *values = add_real(&out, "values", order);
+  double *Q = add_real(&out, "Q", order * order);
+  memcpy(F, REAL(K), (size_t)m * order * sizeof(double));
+  memcpy(Q, REAL(R), order * order * sizeof(double));
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, 1);
+  double *work = (double *)(void *)R_alloc(kernel_spectrum_work(m, n, q), sizeof(double));
+  *add_int(&out, "status", 1) = (int)kernel_spectrum(
+      m, n, q, REAL(field(problem, "root_w")), REAL(Z), &host, work, F, Q, values);
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+static struct spectrum unpack_spectrum(SEXP spectrum) {
+  SEXP F = field(spectrum, "phi"), y = field(spectrum, "y"), Z = field(spectrum, "z_basis");
+  SEXP Q = field(spectrum, "back");
+  return (struct spectrum){.m = nrows(F),
+      .r = ncols(F),
+      .q = ncols(Z),
+      .L = ncols(y),
+      .complete = int_field(spectrum, "complete"),
+      .F = REAL(F),
+      .values = REAL(field(spectrum, "values")),
+      .t = REAL(field(spectrum, "t")),
+      .y = REAL(y),
+      .Z = REAL(Z),
+      .root_w = REAL(field(spectrum, "root_w")),
+      .Q = REAL(Q),
+      .n = nrows(Q)};
+}
+
+SEXP C_holdout(SEXP spectrum, SEXP control) {
+  const struct spectrum sp = unpack_spectrum(spectrum);
+  SEXP start = field(control, "start"), lambda = field(control, "lambda");
+  const struct held held = {.sets = length(start) - 1,
+      .order = INTEGER(field(control, "order")),
+      .start = INTEGER(start),
+      .basis = INTEGER(field(control, "basis")),
+      .outweighed = real_field(control, "outweighed"),
+      .singular = real_field(control, "singular")};
+  const ptrdiff_t c = length(lambda);
+  const enum form form = (enum form)int_field(control, "form");
+  const size_t rows = (size_t)held.start[held.sets];
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  double *residual = add_real(&out, "residual", rows * (size_t)(sp.L * c));
+  int *done = add_int(&out, "done", (size_t)held.sets);
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, held.sets);
+  void *work = R_alloc(holdout_work(&sp, &held, c, form, host.threads), 1);
+  *add_int(&out, "status", 1) =
+      (int)holdout(&sp, &held, REAL(lambda), c, form, &host, work, residual, done);
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+/* ---- subsets ---- */
+
+/* X'V, without the look for missing values that R's crossprod() takes at X each time. */
+SEXP C_cross_columns(SEXP X, SEXP V) {
+  const ptrdiff_t m = nrows(X), n = ncols(X);
+  SEXP out = PROTECT(allocMatrix(REALSXP, (int)n, ncols(V)));
+  for (ptrdiff_t l = 0; l < ncols(V); l++)
+    cross_columns(m, n, REAL(X), REAL(V) + l * m, REAL(out) + l * n);
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP C_poss(SEXP terms, SEXP control) {
+  const struct gram gram = unpack_gram(terms);
+  SEXP random = field(control, "random"), count = field(control, "count");
+  SEXP size = field(control, "size"), columns = field(control, "columns");
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, length(count));
+  const struct poss_control ctl = {.lambda = real_field(control, "lambda"),
+      .most = int_field(control, "most"),
+      .isolated = int_field(control, "isolated"),
+      .islands = length(count),
+      .capacity = int_field(control, "capacity"),
+      .kept = int_field(control, "kept") / host.threads,
+      .iterations = real_field(control, "iterations")};
+  const size_t places = (size_t)ctl.capacity * (size_t)ctl.islands;
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct poss_state state = {.random = add_int(&out, "random", (size_t)length(random)),
+      .count = add_int(&out, "count", (size_t)length(count)),
+      .size = add_int(&out, "size", places),
+      .columns = add_int(&out, "columns", places * (size_t)ctl.most),
+      .gain = add_real(&out, "gain", places),
+      .done = add_real(&out, "done", 1)};
+  memcpy(state.random, INTEGER(random), (size_t)length(random) * sizeof(int));
+  memcpy(state.count, INTEGER(count), (size_t)length(count) * sizeof(int));
+  memcpy(state.size, INTEGER(size), (size_t)length(size) * sizeof(int));
+  memcpy(state.columns, INTEGER(columns), (size_t)length(columns) * sizeof(int));
+  void *work = R_alloc(poss_work(&gram, &ctl, host.threads), 1);
+  const enum status status = poss(&gram, &ctl, &host, work, &state);
+  *add_int(&out, "status", 1) = (int)final_status(status, &r);
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+SEXP C_best_subset(SEXP terms, SEXP control) {
+  const struct gram gram = unpack_gram(terms);
+  const struct best_control ctl = {.lambda = real_field(control, "lambda"),
+      .k = int_field(control, "k"),
+      .nodes = real_field(control, "nodes"),
+      .total = real_field(terms, "total")};
+  const size_t k = (size_t)ctl.k;
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct best_result result = {.set = add_int(&out, "set", k * k),
+      .gain = add_real(&out, "gain", k),
+      .bound = add_real(&out, "bound", k),
+      .nodes = add_real(&out, "nodes", k)};
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, 1);
+  void *work = R_alloc(best_work(&gram, &ctl), 1);
+  const enum status status = best_subset(&gram, &ctl, &host, work, &result);
+  int *ends = add_int(&out, "ends", 2);
+  ends[0] = (int)final_status(status, &r);
+  ends[1] = result.sizes;
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
+  const ptrdiff_t m = nrows(x), n = ncols(x), L = ncols(v);
+  const int woken = threads_here(threads, n);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  const struct moments find = {.m = m,
+      .n = n,
+      .L = L,
+      .x = unpack_matrix(x),
+      .w = REAL(w),
+      .v = REAL(v),
+      .centred = asLogical(centred),
+      .centre = add_real(&out, "centre", (size_t)n),
+      .squares = add_real(&out, "squares", (size_t)n),
+      .products = add_real(&out, "products", (size_t)(n * L))};
+  const ptrdiff_t block = find.x.whole == NULL ? 0 : 4 * m * woken;
+  column_moments(&find, woken, (double *)(void *)R_alloc((size_t)block, sizeof(double)));
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+/* Row and column, from 1, of an entry unlike its mirror image; NULL when there is none. */
+SEXP C_asymmetry(SEXP A, SEXP root, SEXP share) {
+  const ptrdiff_t n = ncols(A), place = asymmetric_entry(n, REAL(A), REAL(root), asReal(share));
+  if (place < 0)
+    return R_NilValue;
+  SEXP at = PROTECT(allocVector(INTSXP, 2));
+  INTEGER(at)[0] = (int)(place % n) + 1;
+  INTEGER(at)[1] = (int)(place / n) + 1;
+  UNPROTECT(1);
+  return at;
+}
+
+/* ---- models with an l1 penalty ---- */
+
+/* A solution as R keeps it: features count from 1. */
+static SEXP solution_list(const struct problem *pb, struct l1_solution at) {
+  const size_t size = (size_t)at.size, d = sizeof(double);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  int *feature = add_int(&out, "features", size);
+  for (size_t k = 0; k < size; k++)
+    feature[k] = at.feature[k] + 1;
+  memcpy(add_real(&out, "beta", size), at.beta, size * d);
+  memcpy(add_real(&out, "u", (size_t)pb->q), at.u, (size_t)pb->q * d);
+  memcpy(add_real(&out, "r", (size_t)pb->m), at.r, (size_t)pb->m * d);
+  *add_real(&out, "objective", 1) = at.primal;
+  *add_real(&out, "gap", 1) = at.primal - at.dual;
+  *add_real(&out, "most", 1) = at.most;
+  *add_int(&out, "rounds", 1) = at.rounds;
+  *add_real(&out, "products", 1) = at.products;
+  *add_int(&out, "kept", 1) = at.kept;
+  *add_real(&out, "null", 1) = at.null;
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+/* A solution for every lambda, up to where Ctrl-C stopped it; where the engine's room is too small
+   it goes on with twice as much from the last solution. */
+SEXP C_l1_path(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  SEXP lambda = field(control, "lambda"), start = field(control, "start");
+  const double *bound = REAL(field(control, "bound"));
+  const int count = length(lambda);
+  struct l1_control ctl = {.loss = (enum loss)int_field(control, "loss"),
+      .screen = (enum screen)int_field(control, "screen"),
+      .tolerance = real_field(control, "tolerance"),
+      .room = int_field(control, "room"),
+      .lambdas = count};
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, pb.n);
+  SEXP path = PROTECT(allocVector(VECSXP, count));
+  int done = 0;
+  while (done < count) {
+    const void *mark = vmaxget();
+    struct l1 *at = l1_begin(&pb, &ctl, &host, R_alloc(l1_work(&pb, &ctl, &host), 1));
+    enum status status = COMPLETE;
+    SEXP from = done > 0 ? VECTOR_ELT(path, done - 1) : start;
+    if (!isNull(from)) {
+      SEXP features = PROTECT(duplicate(field(from, "features")));
+      for (int k = 0; k < length(features); k++)
+        INTEGER(features)[k]--;
+      status = l1_start(at, length(features), INTEGER(features), REAL(field(from, "beta")));
+      UNPROTECT(1);
+    }
+    for (; status == COMPLETE && done < count; done += status == COMPLETE) {
+      status = l1_solve(at, done, REAL(lambda)[done], bound[done]);
+      if (status == COMPLETE)
+        SET_VECTOR_ELT(path, done, solution_list(&pb, l1_solution(at)));
+    }
+    vmaxset(mark);
+    if (status != NO_ROOM)
+      break;
+    ctl.room *= 2;
+  }
+  if (final_status(COMPLETE, &r) == INTERRUPTED && done == count)
+    SET_VECTOR_ELT(path, count - 1, R_NilValue); /* by which R knows */
+  UNPROTECT(1);
+  return path;
+}
+
+/* ---- safe tests ---- */
+
+static void *safe_room(const struct problem *pb, enum loss loss, const struct host *host) {
+  return R_alloc(safe_work(pb, loss, host->threads), 1);
+}
+
+/* T of every column, as far as it takes to know on which side of `enough` it is. */
+SEXP C_safe_bounds(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  const enum loss loss = (enum loss)int_field(control, "loss");
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  double *T = add_real(&out, "bounds", (size_t)pb.n);
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, pb.n);
+  void *work = safe_room(&pb, loss, &host);
+  *add_int(&out, "status", 1) = (int)safe_bounds(
+      &pb, loss, real_field(control, "gamma"), real_field(control, "enough"), NULL, &host, work, T);
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+/* T of every column, and from which lambda on it is out. */
+SEXP C_safe_reach(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  const enum loss loss = (enum loss)int_field(control, "loss");
+  const struct knots bound = {.count = length(field(control, "knots")),
+      .lambda = REAL(field(control, "knots")),
+      .value = REAL(field(control, "values"))};
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  double *T = add_real(&out, "bounds", (size_t)pb.n);
+  double *reach = add_real(&out, "reach", (size_t)pb.n);
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, pb.n);
+  void *work = safe_room(&pb, loss, &host);
+  *add_int(&out, "status", 1) = (int)safe_reach(&pb, loss, &bound, real_field(control, "lambda"),
+      real_field(control, "top"), &host, work, T, reach);
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+/* T of every column from a model of the hinge loss. */
+SEXP C_hinge_gap_bounds(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  double *T = add_real(&out, "bounds", (size_t)pb.n);
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, pb.n);
+  void *work = safe_room(&pb, HINGE, &host);
+  *add_int(&out, "status", 1) = (int)hinge_gap_bounds(
+      &pb, REAL(field(control, "f")), real_field(control, "gap"), NULL, &host, work, T);
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+/* Where the columns of a system come from: a matrix, X'X + ridge of a problem, or an R function. */
+struct source {
+  struct matrix A;
+  struct gram gram;
+  double ridge;
+  double *dense; /* m, room for a column of a sparse x */
+  SEXP function;
+  struct r_host *r;
+};
+
+static int matrix_column(struct system *system, ptrdiff_t j, double *out) {
+  const struct source *source = system->self;
+  gather_column(&source->A, system->D, j, out);
+  return 0;
+}
+
+static int gram_plus_ridge(struct system *system, ptrdiff_t j, double *out) {
+  const struct source *source = system->self;
+  gram_column(&source->gram, j, source->dense, out);
+  out[j] += source->ridge;
+  return 0;
+}
+
+static int function_column(struct system *system, ptrdiff_t j, double *out) {
+  const struct source *source = system->self;
+  SEXP which = PROTECT(ScalarInteger((int)j + 1));
+  SEXP call = PROTECT(lang2(source->function, which));
+  SEXP column = PROTECT(eval_interruptible(call));
+  const int given = !isNull(column);
+  if (given)
+    memcpy(out, REAL(column), (size_t)system->D * sizeof(double));
+  UNPROTECT(3);
+  return !given;
+}
+
+static struct scdp_control unpack_pursuit(SEXP control) {
+  SEXP first = field(control, "first"), candidates = field(control, "candidates");
+  return (struct scdp_control){.k = int_field(control, "k"),
+      .score = (enum scdp_score)int_field(control, "score"),
+      .dependent = real_field(control, "dependent"),
+      .forced = length(first),
+      .first = INTEGER(first),
+      .drawn = int_field(control, "drawn"),
+      .width = nrows(candidates),
+      .candidates = INTEGER(candidates)};
+}
+
+SEXP C_scdp(SEXP given, SEXP control) {
+  const struct scdp_control ctl = unpack_pursuit(control);
+  SEXP b = field(given, "b"), columns = field(given, "columns");
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, 1);
+  struct source source = {.function = columns, .r = &r};
+  struct system system = {.D = nrows(b),
+      .L = ncols(b),
+      .b = REAL(b),
+      .diagonal = real_or_null(given, "diagonal"),
+      .self = &source};
+  if (isFunction(columns)) {
+    system.column = function_column;
+  } else if (isNull(columns)) {
+    source.gram = unpack_gram(given);
+    source.ridge = real_field(given, "ridge");
+    source.dense = (double *)R_alloc((size_t)source.gram.m, sizeof(double));
+    system.column = gram_plus_ridge;
+  } else {
+    source.A = unpack_matrix(columns);
+    system.column = matrix_column;
+  }
+  const size_t k = (size_t)ctl.k, L = (size_t)system.L;
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  int *chosen = add_int(&out, "chosen", k);
+  double *factor = add_real(&out, "factor", k * k), *z = add_real(&out, "z", k * L);
+  double *left = add_real(&out, "left", k), *pivot = add_real(&out, "pivot", 1);
+  int *size = add_int(&out, "size", 1), *worst = add_int(&out, "worst", 1);
+  struct pursuit at = scdp_begin(&system, &ctl, R_alloc(scdp_work(&system, &ctl), 1));
+  const enum status status = scdp(&at, &system, &ctl, &host);
+  *add_int(&out, "status", 1) = (int)final_status(status, &r);
+  pursuit_path(&at, &system, chosen, factor);
+  memcpy(z, at.z, k * L * sizeof(double));
+  memcpy(left, at.left, k * sizeof(double));
+  *size = at.size;
+  *worst = (int)at.worst + 1;
+  *pivot = at.pivot;
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+SEXP C_fixed_size(SEXP machine, SEXP control) {
+  SEXP y = field(machine, "y"), Z = field(machine, "z"), start = field(machine, "start");
+  SEXP lambda = field(control, "lambda");
+  const struct fixed_size fs = {.m = nrows(y),
+      .n = ncols(field(machine, "K")),
+      .q = ncols(Z),
+      .L = ncols(y),
+      .K = REAL(field(machine, "K")),
+      .Z = REAL(Z),
+      .own = REAL(field(machine, "own")),
+      .y = REAL(y),
+      .response = REAL(field(machine, "response")),
+      .root_w = REAL(field(machine, "root_w")),
+      .folds = length(start) - 1,
+      .start = INTEGER(start),
+      .nu = real_field(machine, "nu")};
+  const struct fixed_size_control ctl = {.pursuit = unpack_pursuit(control),
+      .classes = int_field(control, "classes"),
+      .window = int_field(control, "window"),
+      .change = real_field(control, "change")};
+  const size_t k = (size_t)ctl.pursuit.k, count = (size_t)length(lambda), sizes = k * count;
+  const size_t mL = (size_t)(fs.m * fs.L) * (size_t)int_field(control, "residuals");
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct fixed_size_result result = {.size = add_int(&out, "size", count),
+      .chosen = add_int(&out, "chosen", sizes),
+      .factor = add_real(&out, "factor", sizes * k),
+      .z = add_real(&out, "z", sizes * (size_t)fs.L),
+      .squared = add_real(&out, "squared", sizes),
+      .se = add_real(&out, "se", sizes),
+      .error = add_real(&out, "error", ctl.classes ? sizes : 0),
+      .residual = add_real(&out, "residual", mL * sizes)};
+  for (size_t s = 0; s < sizes; s++)
+    result.squared[s] = result.se[s] = NA_REAL;
+  for (size_t s = 0; ctl.classes && s < sizes; s++)
+    result.error[s] = NA_REAL;
+  if (mL == 0)
+    result.residual = NULL;
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, fs.m);
+  void *work = R_alloc(fixed_size_work(&fs, &ctl, (int)count), 1);
+  const enum status status = fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result);
+  *add_int(&out, "status", 1) = (int)final_status(status, &r);
+  *add_real(&out, "columns", 1) = result.columns;
+  SEXP list = answer_list(&out);
+  UNPROTECT(1);
+  return list;
+}
+
+/* How many threads a call gets that asks for `threads`, with so many parts to share. */
+SEXP C_threads_here(SEXP threads, SEXP parts) {
+  return ScalarInteger(threads_here(threads, asInteger(parts)));
+}
+
+/* Uses the instruction set of vectors of at most `width` doubles, NULL: leaves it; gives the width
+   there was. */
+SEXP C_use_simd(SEXP width) {
+  const int before = simd->width;
+  if (!isNull(width))
+    simd = simd_for(asInteger(width));
+  return ScalarInteger(before);
+}

@@ -1,0 +1,145 @@
+/* What R lends a kernel: a look for Ctrl-C, a progress bar, the user's criterion; and how many
+   threads there are. */
+#ifdef _OPENMP
+#include <omp.h> /* before R's headers, which define `match` */
+#endif
+#include "r.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+static double seconds(void) {
+  struct timespec now;
+  timespec_get(&now, TIME_UTC);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void poll_r(void *data) {
+  struct r_host *r = data;
+  R_CheckUserInterrupt();
+  if (isFunction(r->progress)) {
+    SEXP done = PROTECT(ScalarReal(r->done)), total = PROTECT(ScalarReal(r->total));
+    SEXP call = PROTECT(lang3(r->progress, done, total));
+    eval(call, R_BaseEnv);
+    UNPROTECT(3);
+  }
+}
+
+/* Asks R at most ten times a second. */
+static int host_stop(struct host *host, double done, double total) {
+  struct r_host *r = host->self;
+  const double now = seconds();
+  if (r->stopped || now - r->polled < 0.1)
+    return r->stopped;
+  r->done = done;
+  r->total = total;
+  r->stopped = !R_ToplevelExec(poll_r, r);
+  r->polled = seconds();
+  return r->stopped;
+}
+
+static void check_interrupt(void *nothing) {
+  (void)nothing;
+  R_CheckUserInterrupt();
+}
+
+enum status final_status(enum status status, const struct r_host *r) {
+  const int stopped = r->stopped || !R_ToplevelExec(check_interrupt, NULL);
+  return stopped && status >= COMPLETE ? INTERRUPTED : status;
+}
+
+static SEXP evaluate(void *call) {
+  return eval(call, R_BaseEnv);
+}
+
+static SEXP give_nothing(SEXP condition, void *data) {
+  (void)condition;
+  (void)data;
+  return R_NilValue;
+}
+
+SEXP eval_interruptible(SEXP call) {
+  SEXP classes = PROTECT(mkString("interrupt"));
+  SEXP value = R_tryCatch(evaluate, call, classes, give_nothing, NULL, NULL, NULL);
+  UNPROTECT(1);
+  return value;
+}
+
+static double host_criterion(struct host *host, const double *residual, int repeat) {
+  struct r_host *r = host->self;
+  const R_xlen_t length = (R_xlen_t)host->residual_length;
+  SEXP values = PROTECT(allocVector(REALSXP, length)), which = PROTECT(ScalarInteger(repeat + 1));
+  memcpy(REAL(values), residual, (size_t)length * sizeof(double));
+  SEXP call = PROTECT(lang3(r->criterion, values, which));
+  SEXP loss = PROTECT(eval_interruptible(call));
+  r->stopped = r->stopped || isNull(loss);
+  const double value = isNull(loss) ? R_PosInf : asReal(loss);
+  UNPROTECT(4);
+  return value;
+}
+
+/* ---- threads ---- */
+
+static int loaded_in; /* the process that loaded the package, 0: a forked one */
+
+static int process(void) {
+#ifdef _WIN32
+  return 0;
+#else
+  return (int)getpid();
+#endif
+}
+
+/* Whether this process was forked from another and has not been replaced by a program of its own.
+   Linux tells it by a flag, the ninth word of /proc/self/stat; elsewhere it is not known. */
+static int is_forked(void) {
+  const unsigned forked_without_exec = 0x40;
+  unsigned flags = 0;
+  FILE *file = fopen("/proc/self/stat", "r");
+  if (file == NULL)
+    return 0;
+  char line[512];
+  const char *after_name = fgets(line, sizeof line, file) == NULL ? NULL : strrchr(line, ')');
+  fclose(file);
+  if (after_name == NULL || sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+    return 0;
+  return (flags & forked_without_exec) != 0;
+}
+
+void note_process(void) {
+  loaded_in = is_forked() ? 0 : process();
+}
+
+/* A forked child gets one thread: OpenMP's threads do not survive fork(), whichever package of the
+   parent has started them. Elsewhere no more than there is work for, nor than a few for each
+   processor, which keeps a slip from exhausting memory. */
+int threads_here(SEXP threads, ptrdiff_t parts) {
+#ifdef _OPENMP
+  enum { PER_PROCESSOR = 4 };
+  const int processors = omp_get_num_procs(), limit = omp_get_thread_limit();
+  ptrdiff_t count = asInteger(threads);
+  if (process() != loaded_in || count < 1 || parts < 1)
+    return 1;
+  count = count < parts ? count : parts;
+  count = count < limit ? count : limit;
+  return (int)(count < PER_PROCESSOR * processors ? count : PER_PROCESSOR * processors);
+#else
+  (void)threads;
+  (void)parts;
+  return 1;
+#endif
+}
+
+struct host make_host(struct r_host *r, SEXP control, size_t residual_length, ptrdiff_t parts) {
+  *r =
+      (struct r_host){.progress = field(control, "progress"), .criterion = field(control, "judge")};
+  r->polled = seconds();
+  return (struct host){.threads = threads_here(field(control, "threads"), parts),
+      .stop = host_stop,
+      .judge = host_criterion,
+      .residual_length = residual_length,
+      .self = r};
+}

@@ -1,0 +1,137 @@
+/* Lists by name: what R gives, and answers. */
+#include "r.h"
+#include <string.h>
+
+SEXP field(SEXP list, const char *name) {
+  SEXP names = getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < xlength(list); i++)
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
+      return VECTOR_ELT(list, i);
+  error("internal: no field '%s'", name);
+}
+
+int int_field(SEXP list, const char *name) {
+  return asInteger(field(list, name));
+}
+
+double real_field(SEXP list, const char *name) {
+  return asReal(field(list, name));
+}
+
+const double *real_or_null(SEXP list, const char *name) {
+  SEXP part = field(list, name);
+  return isNull(part) ? NULL : REAL(part);
+}
+
+/* ---- answers ---- */
+
+enum { MAX_PARTS = 20 };
+
+struct answer new_answer(void) {
+  SEXP list = PROTECT(allocVector(VECSXP, MAX_PARTS));
+  setAttrib(list, R_NamesSymbol, allocVector(STRSXP, MAX_PARTS));
+  UNPROTECT(1);
+  return (struct answer){list, 0};
+}
+
+static SEXP add_part(struct answer *answer, const char *name, SEXPTYPE type, size_t length) {
+  if (answer->parts == MAX_PARTS)
+    error("internal: no place for '%s'", name);
+  SEXP part = allocVector(type, (R_xlen_t)length);
+  SET_VECTOR_ELT(answer->list, answer->parts, part);
+  SET_STRING_ELT(getAttrib(answer->list, R_NamesSymbol), answer->parts++, mkChar(name));
+  return part;
+}
+
+int *add_int(struct answer *answer, const char *name, size_t length) {
+  return INTEGER(add_part(answer, name, INTSXP, length));
+}
+
+double *add_real(struct answer *answer, const char *name, size_t length) {
+  return REAL(add_part(answer, name, REALSXP, length));
+}
+
+SEXP answer_list(const struct answer *answer) {
+  return lengthgets(answer->list, answer->parts);
+}
+
+/* ---- views ---- */
+
+struct matrix unpack_matrix(SEXP x) {
+  switch (TYPEOF(x)) {
+  case REALSXP:
+    return (struct matrix){.x = REAL(x)};
+  case INTSXP:
+    return (struct matrix){.whole = INTEGER(x)};
+  case LGLSXP:
+    return (struct matrix){.whole = LOGICAL(x)};
+  default:
+    return (struct matrix){.x = REAL(R_do_slot(x, install("x"))),
+        .i = INTEGER(R_do_slot(x, install("i"))),
+        .p = INTEGER(R_do_slot(x, install("p")))};
+  }
+}
+
+struct problem unpack_problem(SEXP problem) {
+  SEXP y = field(problem, "y"), Q = field(problem, "q");
+  return (struct problem){.m = nrows(y),
+      .n = length(field(problem, "usable")),
+      .L = ncols(y),
+      .q = ncols(Q),
+      .x = unpack_matrix(field(problem, "x")),
+      .centre = REAL(field(problem, "centre")),
+      .inv_scale = REAL(field(problem, "inv_scale")),
+      .squares = REAL(field(problem, "squares")),
+      .left = REAL(field(problem, "left")),
+      .products = REAL(field(problem, "products")),
+      .usable = INTEGER(field(problem, "usable")),
+      .root_w = REAL(field(problem, "root_w")),
+      .divisor = REAL(field(problem, "divisor")),
+      .Q = REAL(Q),
+      .y = REAL(y),
+      .response = REAL(field(problem, "response"))};
+}
+
+/* ids (m x repeats) count folds from 1. */
+struct folds unpack_folds(SEXP folds) {
+  SEXP ids = field(folds, "ids");
+  const int m = nrows(ids), repeats = ncols(ids);
+  int *order = (int *)R_alloc((size_t)m * (size_t)repeats, sizeof(int));
+  int *start = (int *)R_alloc(((size_t)m + 1) * (size_t)repeats, sizeof(int));
+  int *count = (int *)R_alloc((size_t)repeats, sizeof(int));
+  const struct folds out = {int_field(folds, "loo"), repeats, order, count, start};
+  for (int r = 0; r < repeats; r++, order += m) {
+    const int *id = INTEGER(ids) + (ptrdiff_t)r * m;
+    count[r] = 0;
+    for (int j = 0; j < m; j++)
+      count[r] = id[j] > count[r] ? id[j] : count[r];
+    memset(start, 0, ((size_t)count[r] + 1) * sizeof(int));
+    for (int j = 0; j < m; j++)
+      start[id[j] - 1]++;
+    for (int f = 0; f < count[r]; f++)
+      start[f + 1] += start[f];
+    for (int j = m; j-- > 0;) /* ends of folds become starts */
+      order[--start[id[j] - 1]] = j;
+    start += count[r] + 1;
+  }
+  return out;
+}
+
+struct gram unpack_gram(SEXP terms) {
+  SEXP b = field(terms, "b"), whole = field(terms, "whole"), X = field(terms, "X");
+  struct gram gram = {.n = nrows(b),
+      .L = ncols(b),
+      .diagonal = REAL(field(terms, "diagonal")),
+      .b = REAL(b),
+      .whole = real_or_null(terms, "whole"),
+      .m = int_field(terms, "m"),
+      .X = real_or_null(terms, "X")};
+  if (isNull(whole) && isNull(X)) {
+    gram.x = unpack_matrix(field(terms, "x"));
+    gram.w = REAL(field(terms, "w"));
+    gram.scale = REAL(field(terms, "scale"));
+    gram.G = REAL(field(terms, "G"));
+    gram.q = nrows(field(terms, "G"));
+  }
+  return gram;
+}

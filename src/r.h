@@ -1,0 +1,91 @@
+/* The border with R: what its files share. Only r-*.c and init.c include R's headers. */
+#ifndef SPARSELS_R_H
+#define SPARSELS_R_H
+
+#include "gram.h"
+#include "problem.h"
+#include <R.h>
+#include <R_ext/Visibility.h>
+#include <Rinternals.h>
+
+/* ---- r-list.c: lists by name ---- */
+
+/* The element of that name, which must be there. */
+SEXP field(SEXP list, const char *name);
+int int_field(SEXP list, const char *name);
+double real_field(SEXP list, const char *name);
+const double *real_or_null(SEXP list, const char *name);
+
+/* A list that is filled part by part; the caller protects `list`. */
+struct answer {
+  SEXP list;
+  int parts;
+};
+
+struct answer new_answer(void);
+int *add_int(struct answer *answer, const char *name, size_t length);
+double *add_real(struct answer *answer, const char *name, size_t length);
+
+/* The list of the parts that were added. */
+SEXP answer_list(const struct answer *answer);
+
+/* Views of R's vectors, which stay theirs: of a matrix of doubles, integers or logicals, or a
+   dgCMatrix; of a problem; of X'X. */
+struct matrix unpack_matrix(SEXP x);
+struct problem unpack_problem(SEXP problem);
+struct gram unpack_gram(SEXP terms);
+
+/* Rows fold by fold, in memory of R_alloc(). */
+struct folds unpack_folds(SEXP folds);
+
+/* ---- r-host.c: interrupts, progress, the user's criterion, threads ---- */
+
+struct r_host {
+  SEXP progress, criterion; /* R functions or NULL */
+  double polled;            /* when R was last asked, in seconds */
+  double done, total;
+  int stopped;
+};
+
+/* `parts`: among how many threads the work can be shared at most. */
+struct host make_host(struct r_host *r, SEXP control, size_t residual_length, ptrdiff_t parts);
+
+/* What a kernel that keeps its work when it is interrupted came to. Ctrl-C since R was last asked
+   counts, too: if R saw it first, all would be lost. */
+enum status final_status(enum status status, const struct r_host *r);
+
+/* The value of an R call, NULL when Ctrl-C ended it. Ctrl-C is held back outside the call, so that
+   nothing can jump past the kernel but the call's own errors. */
+SEXP eval_interruptible(SEXP call);
+
+/* Notes which process this is, as a forked one gets one thread. */
+void note_process(void);
+int threads_here(SEXP threads, ptrdiff_t parts);
+
+/* ---- r-memory.c: large workspaces ---- */
+
+/* Memory that R does not count, as much of it may never be touched, in large pages where the system
+   has them. To be released; R's collector does it where an error went past that. */
+SEXP alloc_workspace(size_t bytes, void **begin);
+void release_workspace(SEXP workspace);
+
+/* ---- r-entries.c: what R calls ---- */
+
+SEXP C_greedy_rls(SEXP problem, SEXP control);
+SEXP C_kernel_spectrum(SEXP problem, SEXP control);
+SEXP C_holdout(SEXP spectrum, SEXP control);
+SEXP C_poss(SEXP terms, SEXP control);
+SEXP C_cross_columns(SEXP X, SEXP V);
+SEXP C_best_subset(SEXP terms, SEXP control);
+SEXP C_l1_path(SEXP problem, SEXP control);
+SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads);
+SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
+SEXP C_safe_bounds(SEXP problem, SEXP control);
+SEXP C_safe_reach(SEXP problem, SEXP control);
+SEXP C_hinge_gap_bounds(SEXP problem, SEXP control);
+SEXP C_scdp(SEXP given, SEXP control);
+SEXP C_fixed_size(SEXP machine, SEXP control);
+SEXP C_threads_here(SEXP threads, SEXP parts);
+SEXP C_use_simd(SEXP width);
+
+#endif

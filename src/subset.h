@@ -1,0 +1,57 @@
+/* The best subset of columns: Pareto optimisation, and branch and bound. */
+#ifndef SPARSELS_SUBSET_H
+#define SPARSELS_SUBSET_H
+
+#include "gram.h"
+
+struct poss_control {
+  double lambda;
+  int most;     /* largest size that is archived, 2k - 1 */
+  int isolated; /* whether only sets with the same first column are compared */
+  int islands;
+  int capacity;      /* how many sets an island can archive */
+  int kept;          /* how many columns of X'X each thread may keep when it is not whole */
+  double iterations; /* of each island */
+};
+
+/* The archives, taken over and left behind. */
+struct poss_state {
+  int *random;  /* 8 x islands, 256 bits for each generator */
+  int *count;   /* islands, the sets archived */
+  int *size;    /* capacity x islands */
+  int *columns; /* most x capacity x islands, ascending */
+  double *gain; /* capacity x islands, b'(C + lambda I)^-1 b of each; only left behind */
+  double *done; /* iterations of each island; only left behind */
+};
+
+size_t poss_work(const struct gram *gram, const struct poss_control *control, int threads);
+
+/* Qian, Yu and Zhou 2015, Algorithm 2, on independent islands. O(1) to O(k^2) an iteration once the
+   entries of X'X are there. */
+enum status poss(const struct gram *gram, const struct poss_control *control, struct host *host,
+    void *work, struct poss_state *state);
+
+struct best_control {
+  double lambda;
+  int k;        /* sizes 1..k */
+  double nodes; /* at most, for each size */
+  double total; /* tr(y'y), what no gain exceeds */
+};
+
+struct best_result {
+  int sizes;     /* how many sizes there are: k, or fewer when the columns are dependent */
+  int *set;      /* k x k, column s - 1 holds the s columns of size s, ascending */
+  double *gain;  /* k, tr(b_S'(C_SS + lambda I)^-1 b_S) */
+  double *bound; /* k, no set of that size gains more */
+  double *nodes; /* k, sets that were branched from */
+};
+
+size_t best_work(const struct gram *gram, const struct best_control *control);
+
+/* Branch and bound for the set with the largest gain, one size after the other, of the whole X'X.
+   Exponential in k at worst. MOVE_LIMIT when `nodes` ran out for a size: bound is then above gain.
+   */
+enum status best_subset(const struct gram *gram, const struct best_control *control,
+    struct host *host, void *work, struct best_result *result);
+
+#endif
