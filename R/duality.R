@@ -107,7 +107,7 @@ column_products <- function(problem, r) {
 }
 
 # lengths of the working columns, the covariates taken out; 0 for a column set aside
-working_norms <- function(problem) ifelse(problem$usable, sqrt(problem$left) / problem$scale, 0)
+working_norms <- function(problem) ifelse(problem$usable, sqrt(problem$rss) / problem$scale, 0)
 
 # The best dual value of the multiples s r with |s| most <= lambda, `most` being no less than any
 # |a_k'r|: a lower bound of the optimum. El Ghaoui and others, (8).

@@ -213,7 +213,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     x = is_none_or(x, is_values(x, m, n)),
     centre = has_numbers(centre, n) && is.double(centre),
     squares = has_numbers(squares, n) && is.double(squares),
-    left = has_numbers(left, n) && is.double(left),
+    rss = has_numbers(rss, n) && is.double(rss),
     products = is.null(x) && is.null(products) || has_matrix(products, n, L),
     scale = has_numbers(scale, n) && is.double(scale) && all(scale > 0),
     usable = is.logical(usable) && length(usable) == n && !anyNA(usable),

@@ -215,7 +215,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem <- structure(list(
     x = NULL, y = coded$y, task = coded$task, levels = coded$levels, response = response,
     weights = weights, z = covariates$z, names = NULL, named = NULL,
-    row_names = row_names, centre = NULL, squares = NULL, left = NULL, products = NULL,
+    row_names = row_names, centre = NULL, squares = NULL, rss = NULL, products = NULL,
     scale = NULL, usable = NULL, intercept = intercept, standardize = standardize, design = design,
     adjust_design = covariates$design
   ), class = "sparsels_problem")
@@ -598,7 +598,7 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   check_squares(problem, moments$squares, called)
   problem[c("centre", "squares", "products")] <- moments
   problem$scale <- rep(1, ncol(problem))
-  problem$left <- squares_left(problem, basis)
+  problem$rss <- column_rss(problem, basis)
   problem$usable <- is_usable(problem)
   if (problem$standardize) {
     rms <- sqrt(problem$squares / sum(problem$weights))
@@ -657,27 +657,27 @@ column_blocks <- function(rows, columns, values = 1e5) {
   split(seq_len(columns), (seq_len(columns) - 1L) %/% size)
 }
 
-# A column is usable when what the covariates leave of it stands above rounding: 1e-10 of the
+# A column is usable when its residual given the covariates stands above rounding: 1e-10 of the
 # centred column, and 1e-13 of the column itself, so that 1e6 + noise is usable and a column of 0.1
 # is not.
 is_usable <- function(problem) {
-  sqrt(problem$left) > 1e-10 * sqrt(problem$squares) + 1e-13 * sqrt(raw_squares(problem))
+  sqrt(problem$rss) > 1e-10 * sqrt(problem$squares) + 1e-13 * sqrt(raw_squares(problem))
 }
 
 # the weighted sum of squares of each column as it was given
 raw_squares <- function(problem) problem$squares + sum(problem$weights) * problem$centre^2
 
-# what the covariates leave of each sum of squares, from the column itself where the difference has
-# few digits
-squares_left <- function(problem, basis) {
-  left <- problem$squares
-  if (ncol(problem$z) == problem$intercept) return(left)
-  left <- left - explained_squares(problem, basis)
-  doubtful <- which(left <= 1e-4 * problem$squares | left <= 1e-6 * raw_squares(problem))
+# residual sum of squares of each column given the covariates, from the column itself where the
+# difference has few digits
+column_rss <- function(problem, basis) {
+  rss <- problem$squares
+  if (ncol(problem$z) == problem$intercept) return(rss)
+  rss <- rss - explained_squares(problem, basis)
+  doubtful <- which(rss <= 1e-4 * problem$squares | rss <= 1e-6 * raw_squares(problem))
   for (block in column_blocks(nrow(problem), length(doubtful))) {
-    left[doubtful[block]] <- colSums(working_matrix(problem, doubtful[block], basis)^2)
+    rss[doubtful[block]] <- colSums(working_matrix(problem, doubtful[block], basis)^2)
   }
-  left
+  rss
 }
 
 # squared norm of the projection of each centred column on the covariates, from products only
@@ -704,7 +704,7 @@ working <- function(problem) {
     x = problem$x, root_w = root_w, divisor = weight_divisor(problem),
     centre = problem$centre,
     inv_scale = 1 / problem$scale, squares = problem$squares / problem$scale^2,
-    left = problem$left / problem$scale^2, products = problem$products / problem$scale,
+    rss = problem$rss / problem$scale^2, products = problem$products / problem$scale,
     usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis, root_w)
   )
 }

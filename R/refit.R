@@ -7,7 +7,7 @@ refit_multiples <- 16^(-3:1)
 # The mean sum of squares of the usable working columns: the number of rows when they are
 # standardised and there are no weights and no covariates.
 mean_square <- function(problem) {
-  mean((problem$left / problem$scale^2)[problem$usable])
+  mean((problem$rss / problem$scale^2)[problem$usable])
 }
 
 # a search whose paths are refitted

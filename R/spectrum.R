@@ -1,4 +1,4 @@
-# Ridge regression in its eigen coordinates (ARCHITECTURE.md, "spectrum"): one decomposition serves
+# Ridge regression in its eigen coordinates (docs/objects.md, "spectrum"): one decomposition serves
 # every lambda, every output and every set of rows held out.
 
 new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = NULL,

@@ -12,7 +12,7 @@
    bounds need follows from products of x with the columns chosen, which are made for several
    columns to come in one reading of x.
 
-   Pahikkala, Airola and Salakoski 2010 for the search; ARCHITECTURE.md derives the rest. */
+   Pahikkala, Airola and Salakoski 2010 for the search; docs/greedy-skipping.md derives the rest. */
 #include "greedy-lazy.h"
 #include <float.h>
 #include <math.h>
@@ -322,8 +322,8 @@ void start_lazy(struct state *s) {
     if (!is_candidate(s, i))
       continue;
     z->reach2[i] = reach2_of(s, i, weights);
-    z->length[i] = sqrt(pb->left[i] + rounding_of(s) * z->reach2[i]) + LEAST_LENGTH;
-    z->at.square[i] = s->control->lambda + pb->left[i];
+    z->length[i] = sqrt(pb->rss[i] + rounding_of(s) * z->reach2[i]) + LEAST_LENGTH;
+    z->at.square[i] = s->control->lambda + pb->rss[i];
   }
 }
 

@@ -48,7 +48,7 @@ void predict_rows(
 void column_norms(const struct problem *pb, double *norm) {
   const double rounding = 1e-14 * (double)pb->m;
   for (ptrdiff_t j = 0; j < pb->n; j++)
-    norm[j] = pb->usable[j] ? sqrt(pb->left[j] + rounding * pb->squares[j]) : 0;
+    norm[j] = pb->usable[j] ? sqrt(pb->rss[j] + rounding * pb->squares[j]) : 0;
 }
 
 /* ---- lazy products ---- */

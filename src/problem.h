@@ -16,15 +16,15 @@ struct matrix {
   const int *whole; /* m x n */
 };
 
-/* A regression problem in working coordinates (ARCHITECTURE.md): m rows, n columns, L outputs, q
- * covariates. */
+/* A regression problem in working coordinates (ARCHITECTURE.md, "working column"): m rows, n
+ * columns, L outputs, q covariates. */
 struct problem {
   ptrdiff_t m, n, L, q;
   struct matrix x;
   const double *centre;    /* n */
   const double *inv_scale; /* n */
   const double *squares;   /* n, of each working column with the covariates still in it, summed */
-  const double *left;      /* n, what the covariates leave of that */
+  const double *rss;       /* n, their residual sums of squares given the covariates */
   const double *products;  /* n x L, of each working column with y */
   const int *usable;       /* n, 0 for a column that is set aside */
   const double *root_w;    /* m, square roots of the case weights, which may be 0 */

@@ -82,7 +82,7 @@ struct problem unpack_problem(SEXP problem) {
       .centre = REAL(field(problem, "centre")),
       .inv_scale = REAL(field(problem, "inv_scale")),
       .squares = REAL(field(problem, "squares")),
-      .left = REAL(field(problem, "left")),
+      .rss = REAL(field(problem, "rss")),
       .products = REAL(field(problem, "products")),
       .usable = INTEGER(field(problem, "usable")),
       .root_w = REAL(field(problem, "root_w")),

@@ -14,7 +14,7 @@ enum status kernel_spectrum(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double 
 /* How many doubles of work room it needs. */
 size_t kernel_spectrum_work(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q);
 
-/* A ridge problem with r directions; ARCHITECTURE.md says what each part is. */
+/* A ridge problem with r directions; docs/objects.md says what each part is. */
 struct spectrum {
   ptrdiff_t m, r, q, L;
   int complete;         /* F is orthonormal, and with Z it spans all of R^m */

@@ -62,7 +62,7 @@ test_that("an object with a damaged field is used as before or refused by name",
 test_that("fields that C reads are refused before it does", {
   made <- objects()
   pb <- made$problem
-  for (field in c("scale", "centre", "usable", "weights", "z", "left", "products", "y", "x")) {
+  for (field in c("scale", "centre", "usable", "weights", "z", "rss", "products", "y", "x")) {
     damaged <- pb
     damaged[[field]] <- damaged[[field]][-1L]
     expect_error(greedy_rls(damaged), class = "sparsels_error_object", info = field)

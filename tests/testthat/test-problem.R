@@ -16,7 +16,7 @@ test_that("a problem has the documented fields, centre and scale by hand", {
   expect_identical(dim(pb), c(6L, 4L))
   expect_equal(pb$centre, c(3.5, 1, 1, 0.1))
   expect_equal(pb$squares, c(17.5, 12, 10, 0))
-  expect_equal(pb$left, c(17.5, 12, 10, 0))
+  expect_equal(pb$rss, c(17.5, 12, 10, 0))
   expect_equal(pb$products, matrix(c(1, -4, 0, 0)))
   expect_equal(pb$scale, sqrt(c(35 / 12, 2, 10 / 6, 1)))
   expect_identical(pb$usable, c(TRUE, TRUE, TRUE, FALSE))
@@ -67,7 +67,7 @@ test_that("what covariates leave of columns, and their products with the respons
       for (adjust in list(NULL, cbind(age, same = x[, 9]))) {
         pb <- as_problem(values, y, weights = runif(1300), intercept = intercept, adjust = adjust)
         columns <- working_matrix(pb, seq_len(9))
-        expect_equal(pb$left / pb$scale^2, colSums(columns^2), tolerance = 1e-9)
+        expect_equal(pb$rss / pb$scale^2, colSums(columns^2), tolerance = 1e-9)
         expect_equal(pb$products / pb$scale, crossprod(columns, working_response(pb)),
                      tolerance = 1e-9)
         expect_identical(pb$usable[9], is.null(adjust))

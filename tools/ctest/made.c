@@ -151,18 +151,18 @@ static double sum_products(ptrdiff_t m, const double *x, const double *y) {
 void measure_columns(struct made *made) {
   struct problem *pb = &made->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L;
-  double *squares = doubles(made, n), *left = doubles(made, n), *products = doubles(made, n * L);
+  double *squares = doubles(made, n), *rss = doubles(made, n), *products = doubles(made, n * L);
   double *x = doubles(made, m);
   for (ptrdiff_t j = 0; j < n; j++) {
     centred_column(pb, j, x);
     squares[j] = sum_products(m, x, x);
     working_column(pb, j, x);
-    left[j] = sum_products(m, x, x);
+    rss[j] = sum_products(m, x, x);
     for (ptrdiff_t l = 0; l < L; l++)
       products[j + l * n] = sum_products(m, x, pb->y + l * m);
   }
   pb->squares = squares;
-  pb->left = left;
+  pb->rss = rss;
   pb->products = products;
 }
 

@@ -9,7 +9,7 @@ enum kind { PLAIN, DEPENDENT, SEPARABLE, UNBALANCED, OFFSET, KINDS };
 
 struct data {
   struct problem pb;
-  double *x, *centre, *inv_scale, *squares, *left, *root_w, *Q, *y;
+  double *x, *centre, *inv_scale, *squares, *rss, *root_w, *Q, *y;
   int *usable;
   double *value; /* nonzeros */
   int *row, *first;
@@ -87,14 +87,14 @@ static void measure(struct data *data, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
     for (ptrdiff_t i = 0; i < m; i++)
       square += pow(data->root_w[i] * (data->x[i + j * m] - data->centre[j]), 2);
     data->squares[j] = square * data->inv_scale[j] * data->inv_scale[j];
-    data->left[j] = data->squares[j];
+    data->rss[j] = data->squares[j];
     for (ptrdiff_t l = 0; l < q; l++) {
       double along = 0;
       for (ptrdiff_t i = 0; i < m; i++)
         along += data->Q[i + l * m] * data->root_w[i] * (data->x[i + j * m] - data->centre[j]);
-      data->left[j] -= pow(along * data->inv_scale[j], 2);
+      data->rss[j] -= pow(along * data->inv_scale[j], 2);
     }
-    data->left[j] = fmax(data->left[j], 0);
+    data->rss[j] = fmax(data->rss[j], 0);
     data->usable[j] = j != 3;
   }
 }
@@ -118,7 +118,7 @@ static struct data make_data(
       .centre = reals(n),
       .inv_scale = reals(n),
       .squares = reals(n),
-      .left = reals(n),
+      .rss = reals(n),
       .root_w = reals(m),
       .Q = reals(m * q),
       .y = reals(m),
@@ -138,7 +138,7 @@ static struct data make_data(
       .centre = data.centre,
       .inv_scale = data.inv_scale,
       .squares = data.squares,
-      .left = data.left,
+      .rss = data.rss,
       .usable = data.usable,
       .root_w = data.root_w,
       .Q = data.Q,
@@ -148,8 +148,8 @@ static struct data make_data(
 }
 
 static void discard_data(struct data *data) {
-  double *parts[] = {data->x, data->centre, data->inv_scale, data->squares, data->left,
-      data->root_w, data->Q, data->y, data->value};
+  double *parts[] = {data->x, data->centre, data->inv_scale, data->squares, data->rss, data->root_w,
+      data->Q, data->y, data->value};
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
     free(parts[i]);
   free(data->usable);
