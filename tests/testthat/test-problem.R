@@ -5,7 +5,7 @@ small <- function() {
 classes <- factor(c("no", "yes", "no", "yes", "yes", "no"))
 fields <- c(
   "x", "y", "task", "levels", "response", "weights", "z", "names", "named", "row_names", "centre",
-  "squares", "left", "products", "scale", "usable", "intercept", "standardize", "design",
+  "squares", "rss", "products", "scale", "usable", "intercept", "standardize", "design",
   "adjust_design"
 )
 
@@ -32,7 +32,7 @@ test_that("columns are measured alike on any number of threads", {
     x <- matrix(rpois(7 * n, 5) + seq_len(7), 7)
     for (values in list(x, x + 0.1)) {
       pb <- as_problem(values, rnorm(7), weights = 1:7)
-      measured <- c("centre", "squares", "left", "products", "scale", "usable")
+      measured <- c("centre", "squares", "rss", "products", "scale", "usable")
       for (threads in 2:3) {
         again <- as_problem(values, pb$y, weights = 1:7, threads = threads)
         expect_identical(unclass(again)[measured], unclass(pb)[measured])
