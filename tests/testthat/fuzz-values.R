@@ -114,6 +114,7 @@ fuzz_calls <- alist(
   wrapper_rls(x, y, k = 1, lambda = 1),
   lowrank_lssvm(x, y, k = 2, lambda = 1),
   random_selection(x, y, k = 2, lambda = 1),
+  sequential_replacement(x, y, k = 2),
   forward_regression(x, y, k = 2),
   omp(x, y, k = 2),
   foba(x, y, k = 2),
