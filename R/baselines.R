@@ -79,9 +79,9 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
   problem <- fitter_problem(x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control <- c(control, search = "given", keep = 0L, threads = check_count(threads, "threads"),
-               progress = check_flag(progress, "progress"), refit = check_flag(refit, "refit"))
-  sized_fit("random_selection", problem, control, drawn_paths, short_call(match.call()),
-            random = TRUE)
+               progress = check_flag(progress, "progress"))
+  search <- if (check_flag(refit, "refit")) with_refit(drawn_paths) else drawn_paths
+  sized_fit("random_selection", problem, control, search, short_call(match.call()), random = TRUE)
 }
 
 # the same columns for every lambda; the others need not be kept up to date

@@ -20,10 +20,12 @@ warn_sparsels <- function(message, class = NULL) {
   warning(structure(list(message = message, call = NULL), class = classes))
 }
 
-# stops as Ctrl-C does, where a kernel of C has seen it and nothing is done that could be kept
-raise_interrupt <- function() {
-  signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
-  invokeRestart("abort")
+# An error keeps its class and says where it came from.
+in_context <- function(where, expr) {
+  tryCatch(expr, error = function(e) {
+    e$message <- paste0(where, ": ", conditionMessage(e))
+    stop(e)
+  })
 }
 
 # Words -------------------------------------------------------------------------------------------
@@ -144,6 +146,15 @@ arguments_of <- function(f) {
   if ("..." %in% arguments) Inf else length(arguments)
 }
 
+# sums of squares below have fewer digits, or none
+smallest_square <- 1e-280
+
+need_package <- function(package) {
+  if (!requireNamespace(package, quietly = TRUE)) {
+    stop_input(sprintf("package '%s' is needed for this input and is not installed", package))
+  }
+}
+
 # Arguments by name -------------------------------------------------------------------------------
 
 # refuses what is in `...` unless its name is `allowed`; the nearest of `known` is suggested
@@ -178,22 +189,6 @@ stop_unknown <- function(name, known) {
   stop_input(sprintf("unknown argument `%s`: %s", name, hint), "sparsels_error_argument")
 }
 
-problem_arguments <- c("weights", "adjust", "intercept", "standardize")
-
-# the problem of a fitter, from the fitter's own x, y, ... and data
-fitter_problem <- function(x, y, ..., data = NULL) {
-  check_given(x, "x")
-  fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
-  threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
-  check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
-  problem <- as_problem(x, y, ..., data = data, threads = threads)
-  # as_problem() saw the fitter's name for the response; the user's expression is one call up
-  if (problem$response == "y") {
-    problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
-  }
-  problem
-}
-
 # The call as a fit keeps it. do.call() puts values into it where a user writes names: of these
 # nothing stays but what they are, so that no fit holds the data.
 short_call <- function(call) {
@@ -211,11 +206,4 @@ short_call <- function(call) {
 own_name <- function(fun) {
   space <- topenv()
   as.name(Find(function(name) identical(space[[name]], fun), ls(space), nomatch = "a function"))
-}
-
-# how the response is printed: the user's expression when it is a short one
-response_name <- function(expression) {
-  if (!is.symbol(expression) && !is.call(expression)) return("y")
-  text <- deparse1(expression)
-  if (nchar(text) <= 40L) text else "y"
 }

@@ -170,3 +170,29 @@ first_largest <- function(score) {
   first <- max.col(!is.na(score) & score >= highest - score_tie, "first")
   replace(first, is.na(highest), NA_integer_)
 }
+
+# m x L of an m x L x c array
+layer <- function(values, l) array(values[, , l], dim(values)[1:2])
+
+# the sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
+# models
+score_sums <- function(scores, problem, criterion) {
+  vapply(seq_len(dim(scores)[3L]), function(s) {
+    fold_sum(problem, criterion, problem$y - layer(scores, s))
+  }, c(0, 0))
+}
+
+# by which held-out figure a size is chosen: the squared error where the search went by training
+# rows
+held_out_criterion <- function(criterion) {
+  if (criterion$name != "r_squared") return(criterion)
+  list(name = "squared", higher = FALSE, words = criterion_words[["squared"]])
+}
+
+l1_loss <- function(loss, y, f) {
+  switch(loss,
+    squared = (y - f)^2 / 2,
+    logistic = pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
+    hinge = pmax(1 - y * f, 0)
+  )
+}

@@ -44,14 +44,6 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   list(f = f, u = u, r = r, loss = sum(problem$weights * l1_loss(loss, y, f)), l1 = sum(abs(beta)))
 }
 
-l1_loss <- function(loss, y, f) {
-  switch(loss,
-    squared = (y - f)^2 / 2,
-    logistic = pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
-    hinge = pmax(1 - y * f, 0)
-  )
-}
-
 # Newton's method with halved steps. Once the decrement is far below the loss a last step gives
 # every digit, convergence being quadratic.
 logistic_covariates <- function(y, score, root_w, basis, u = NULL) {
@@ -175,12 +167,4 @@ duality_gap <- function(problem, loss, lambda, features, beta, u = NULL, r = NUL
   }
   list(primal = primal, dual = dual, gap = primal - dual, relative = (primal - dual) / null,
        null = null)
-}
-
-# Of hinge with several covariates it is a linear programme.
-null_objective <- function(problem, loss) {
-  if (loss == "hinge" && ncol(problem$z) > 1L) {
-    return(null_solution(problem, l1_control(problem, loss))$null)
-  }
-  model_point(problem, loss, integer(), numeric())$loss
 }

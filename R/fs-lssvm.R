@@ -222,26 +222,9 @@ seen_by_kernel <- function(problem, kernel) {
   if (is.null(kernel)) kernel_scale(problem, shift = TRUE) else kernel_problem(problem, kernel)
 }
 
-basis_size <- function(basis) if (is.null(basis$rows)) nrow(basis$points) else length(basis$rows)
-
 fs_size <- function(k, components) {
   if (is.null(k)) return(min(components, 500L))
   check_count(k, "k", components, "the number of components")
-}
-
-# K (m x n) and the kernel matrix of the prototypes, `own`, with functions that give columns of the
-# one and parts of the other; where they are too large the functions alone.
-fs_columns <- function(setup, kernel) {
-  if (is_large(setup)) return(asked_columns(setup, kernel))
-  if (!is.null(setup$distances)) {
-    made <- lapply(setup$distances, function(squared) exp(-kernel$parameters$gamma * squared))
-  } else {
-    K <- kernel_columns(setup$problem, kernel, setup$basis)
-    made <- list(K = K, own = basis_kernel_matrix(setup$problem, kernel, setup$basis, K))
-  }
-  made$values <- function(j) made$K[, j, drop = FALSE]
-  made$between <- function(i, j) made$own[i, j, drop = FALSE]
-  made
 }
 
 # The fit -----------------------------------------------------------------------------------------

@@ -107,6 +107,21 @@ path_of <- function(answer, g, k, L) {
        factor = layer_of(answer$factor, k)[, steps, drop = FALSE], z = layer_of(answer$z, L))
 }
 
+# K (m x n) and the kernel matrix of the prototypes, `own`, with functions that give columns of the
+# one and parts of the other; where they are too large the functions alone.
+fs_columns <- function(setup, kernel) {
+  if (is_large(setup)) return(asked_columns(setup, kernel))
+  if (!is.null(setup$distances)) {
+    made <- lapply(setup$distances, function(squared) exp(-kernel$parameters$gamma * squared))
+  } else {
+    K <- kernel_columns(setup$problem, kernel, setup$basis)
+    made <- list(K = K, own = basis_kernel_matrix(setup$problem, kernel, setup$basis, K))
+  }
+  made$values <- function(j) made$K[, j, drop = FALSE]
+  made$between <- function(i, j) made$own[i, j, drop = FALSE]
+  made
+}
+
 # The trained machine: path, models, size, held_out, fitted, used (prototypes), status.
 fs_train <- function(setup, kernel, gamma) {
   columns <- fs_columns(setup, kernel)

@@ -158,15 +158,15 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   check_choice(search, "search", setdiff(names(searches), "given"))
   control$search <- search
-  control$refit <- check_flag(refit, "refit")
+  search <- each_lambda(greedy_path)
+  if (check_flag(refit, "refit")) search <- with_refit(search)
   control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
-  sized_fit("greedy_rls", problem, control, each_lambda(greedy_path), short_call(match.call()))
+  sized_fit("greedy_rls", problem, control, search, short_call(match.call()))
 }
 
 searches <- c(forward = 0L, backward = 1L, floating = 2L, forward_backward = 3L, given = 4L)
-statuses <- c("complete", "early_stop", "interrupted", "move_limit")
 
 # What every fitter of a path is told, checked once. `grows`: whether larger sizes are tried as long
 # as they help.
@@ -260,19 +260,6 @@ unpack_path <- function(answer, problem, control, lambda) {
   )
 }
 
-# Held-out errors have lost the digits of what they are divided by, which is near 0 where a row is
-# fitted almost exactly as soon as it is trained on.
-warn_precision <- function(path) {
-  poor <- which(path$pivot < 1e-6)
-  if (!length(poor)) return(invisible())
-  digits <- floor(-log10(.Machine$double.eps / max(min(path$pivot), .Machine$double.eps)))
-  warn_sparsels(sprintf(
-    "held-out errors from step %d on have about %d correct digits, as %s: use %s",
-    path$path$step[poor[1L]], digits, "some rows are fitted almost exactly",
-    "a larger `lambda`, fewer columns or less unequal `weights`"
-  ), "sparsels_warning_precision")
-}
-
 unpack_work <- function(work, columns) {
   list(candidates = work[1L], evaluated = work[2L], reads = work[3L] / columns,
        dense_from = if (work[4L] < 0) NA else as.integer(work[4L]))
@@ -302,13 +289,6 @@ unpack_others <- function(answer, problem, control, entries) {
     name = problem$names[feature[there]],
     criterion = criterion_value(control$criterion, loss[there])
   )
-}
-
-# A function (done, total) that moves a progress bar, or NULL.
-progress_bar <- function(wanted, label, frame = parent.frame()) {
-  if (!wanted) return(NULL)
-  id <- cli::cli_progress_bar(label, total = 1, .envir = frame)
-  function(done, total) cli::cli_progress_update(set = done, total = total, id = id, .envir = frame)
 }
 
 # Sets how many doubles the vectors of the hot loops may have (1, 2, 4 or 8), as far as the

@@ -342,3 +342,59 @@ conjugate_gradients <- function(X, at, D, right) {
   at$step <- step
   at
 }
+
+kkt_gone <- function(corr, lambda) abs(corr) <= 0.9999 * lambda
+
+# What removing coefficients needs of x, so that a fit can do without: `corr`, the columns' products
+# a_k'r with the residual; `spill`, what the curvature adds at most to the loss when a coefficient
+# and all smaller ones go; `kkt`, what (37) adds to the loss at most.
+threshold_facts <- function(problem, loss, lambda, found) {
+  corr <- found$all[found$features]
+  gone <- kkt_gone(corr, lambda)
+  # the largest second derivative of the loss
+  curvature <- switch(loss, squared = 1, logistic = 1 / 4)
+  rows <- sqrt(problem$weights)
+  moved <- rows * l1_scores(problem, found$features[gone], found$beta[gone])
+  list(corr = corr, spill = curvature / 2 * squared_sums(problem, found$features, found$beta),
+       kkt = curvature / 2 * sum(moved^2) + sum((found$beta * corr)[gone]))
+}
+
+# squared lengths of sum a_k beta_k over each column and all that have no larger |beta|
+squared_sums <- function(problem, features, beta) {
+  sorted <- order(abs(beta))
+  sums <- if (inherits(problem$x, "dgCMatrix")) sparse_sums else dense_sums
+  replace(beta, sorted, sums(problem, features[sorted], beta[sorted]))
+}
+
+dense_sums <- function(problem, features, beta) {
+  none <- matrix(0, nrow(problem), 0L)
+  sum <- numeric(nrow(problem))
+  squares <- numeric(length(beta))
+  for (block in column_blocks(nrow(problem), length(beta))) {
+    columns <- working_matrix(problem, features[block], none)
+    for (i in seq_along(block)) {
+      sum <- sum + columns[, i] * beta[block[i]]
+      squares[block[i]] <- sum(sum^2)
+    }
+  }
+  squares
+}
+
+# The same where only nonzeros are touched: of sum - level root_w, since columns are centred.
+sparse_sums <- function(problem, features, beta) {
+  root_w <- sqrt(problem$weights)
+  x <- root_w * problem$x[, features, drop = FALSE]
+  beta <- beta / problem$scale[features]
+  level <- cumsum(problem$centre[features] * beta)
+  sum <- numeric(nrow(problem))
+  square <- along <- numeric(length(beta))
+  for (k in seq_along(beta)) {
+    values <- seq.int(x@p[k] + 1L, length.out = x@p[k + 1L] - x@p[k])
+    rows <- x@i[values] + 1L
+    step <- x@x[values] * beta[k]
+    square[k] <- sum(step * (2 * sum[rows] + step))
+    along[k] <- sum(root_w[rows] * step)
+    sum[rows] <- sum[rows] + step
+  }
+  pmax(cumsum(square) - level * (2 * cumsum(along) - level * sum(problem$weights)), 0)
+}

@@ -87,9 +87,6 @@ judge_spectrum <- function(spectrum, problem, control) {
        held_out = problem$y - layer(out, best), fitted = problem$y - layer(training, best))
 }
 
-# m x L of an m x L x c array
-layer <- function(values, l) array(values[, , l], dim(values)[1:2])
-
 # criterion, se and, for classes, error of every lambda, from held-out residuals: a list with an
 # m x L x c array for each repeat
 judge_path <- function(problem, folds, residuals, criterion) {

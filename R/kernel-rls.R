@@ -129,57 +129,6 @@ check_shift <- function(shift) {
   if (!fine) refuse("shift", "\"auto\", \"paper\" or a number of at least 0", shift)
 }
 
-# a problem says itself whether it has an intercept and is standardised: defaults do not contradict
-# it
-unless_stated <- function(x, value, by_default) {
-  if (!(by_default && inherits(x, "sparsels_problem"))) value
-}
-
-# A kernel sees doubles: with integers, a user's own could overflow.
-kernel_problem <- function(problem, kernel) {
-  problem <- with_doubles(problem)
-  check_still_finite(problem, Matrix::colSums(problem$x))
-  if (is_precomputed(kernel)) {
-    if (problem$standardize) stop_input("`standardize` must be FALSE with a precomputed kernel")
-    check_precomputed(problem$x)
-  }
-  kernel_scale(problem, kernel$shift)
-}
-
-# The problem with the centre and scale that a kernel sees: the columns as they are, or centred and
-# scaled whatever the intercept. For a kernel of differences (`shift`) sparse columns stay where
-# they are unless their mean is farther than one scale from zero, which would cost digits; such a
-# column has few zeros to lose.
-kernel_scale <- function(problem, shift = FALSE) {
-  problem <- with_doubles(problem)
-  problem$centre <- numeric(ncol(problem))
-  problem$scale <- rep(1, ncol(problem))
-  if (problem$standardize) {
-    moments <- column_moments(problem$x, problem$weights, TRUE)
-    rms <- sqrt(moments$squares / sum(problem$weights))
-    stays <- shift && !is.matrix(problem$x) & abs(moments$centre) <= rms
-    problem$centre <- ifelse(stays, 0, moments$centre)
-    varies <- rms > 1e-13 * abs(moments$centre)
-    problem$scale[varies] <- rms[varies]
-  }
-  problem
-}
-
-# rows of x as the kernel sees them
-kernel_points <- function(problem, x) {
-  if (!problem$standardize) return(x)
-  if (!is.matrix(x) && mean(problem$centre != 0) < 1 / 2) return(sparse_points(problem, x))
-  moved(as.matrix(x), problem$centre) / rep(problem$scale, each = nrow(x))
-}
-
-sparse_points <- function(problem, x) {
-  columns <- which(problem$centre != 0)
-  m <- nrow(x)
-  centre <- Matrix::sparseMatrix(rep(seq_len(m), length(columns)), rep(columns, each = m),
-                                 x = rep(problem$centre[columns], each = m), dims = dim(x))
-  (x - centre) %*% Matrix::Diagonal(x = 1 / problem$scale)
-}
-
 # The basis ---------------------------------------------------------------------------------------
 
 # list(rows, points in the user's units, all); `name` is the argument that the user gave
@@ -315,14 +264,6 @@ shifted_cholesky <- function(KBB, shift) {
     }
   }
   stop_not_positive(eigen(KBB, symmetric = TRUE, only.values = TRUE)$values, tau)
-}
-
-stop_not_positive <- function(values, tau) {
-  stop_input(sprintf(
-    "the kernel matrix is not positive definite: its lowest eigenvalue is %s, %s %s%s",
-    format(min(values), digits = 3), "beyond the shift of", format(tau, digits = 3),
-    ": is it a kernel, or should `shift` be larger?"
-  ), "sparsels_error_singular")
 }
 
 # dual weights and covariates of every lambda, on the user's scale

@@ -115,10 +115,6 @@ print_lambdas <- function(fit, n) {
 # at most `n` of `count` rows, the first and the last among them
 spread_rows <- function(count, n) round(seq(1, count, length.out = min(n, count)))
 
-lambda_columns <- function(fit) {
-  c("lambda", "size", if (is_training(fit)) "explained" else c("criterion", "se", "error"))
-}
-
 # a word for the rows that the fit speaks of
 path_marks <- function(fit) {
   marks <- character(nrow(fit$path))

@@ -115,44 +115,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
   new_l1_fit(problem, control, solutions, short_call(match.call()))
 }
 
-losses <- c("squared", "logistic", "hinge")
-screens <- c("lazy", "none", "safe1", "safe2", "gap")
-
 # Checks -------------------------------------------------------------------------------------------
-
-l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
-                       threads = 1) {
-  check_all_trained(problem)
-  check_loss(problem, loss)
-  check_choice(solver, "solver", c("cd", "ipm"))
-  check_choice(screen, "screen", c("auto", screens))
-  if (solver == "ipm" && loss == "hinge") {
-    stop_input("`solver = \"ipm\"` is for `loss` \"squared\" or \"logistic\"; hinge has \"cd\"",
-               "sparsels_error_argument")
-  }
-  if (solver == "ipm" && screen == "lazy") {
-    stop_input("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point moves every column",
-               "sparsels_error_argument")
-  }
-  if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
-  list(loss = loss, screen = screen, solver = solver,
-       tolerance = check_positive(tolerance, "tolerance"),
-       threads = check_count(threads, "threads"), progress = FALSE)
-}
-
-check_loss <- function(problem, loss) {
-  check_choice(loss, "loss", losses)
-  if (loss == "squared" && ncol(problem$y) > 1L) {
-    stop_input(sprintf("an l1 path takes one output, but `y` has %d%s", ncol(problem$y),
-                       if (problem$task == "multiclass") " classes" else ""))
-  }
-  if (loss != "squared" && problem$task != "binary") {
-    what <- if (problem$task == "regression") "is numeric: give it as a factor" else
-      sprintf("has %d", length(problem$levels))
-    stop_input(sprintf("`loss = \"%s\"` needs a response with two classes, but `y` %s", loss, what))
-  }
-  loss
-}
 
 # how the solutions are judged: by held-out rows, or by what they explain of the training rows
 judged_by <- function(control, problem, folds, criterion, size = "min") {
@@ -214,40 +177,12 @@ check_ratio <- function(ratio) {
 
 # Solving ------------------------------------------------------------------------------------------
 
-# A list with a solution for every lambda, up to where Ctrl-C stopped it: `features`, `beta` in
-# working units, `u`, the coefficients of the covariates' basis, and what proves it. The engines in
-# C know no integers.
-solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf) {
-  if (control$solver == "ipm") return(interior_path(problem, control, lambda))
-  at <- c(working(with_doubles(problem)), list(response = problem$y))
-  solutions <- .Call(C_l1_path, at, list(
-    loss = match(control$loss, losses) - 1L, screen = match(control$screen, screens) - 1L,
-    tolerance = control$tolerance, lambda = as.double(lambda), start = start,
-    bound = rep_len(as.double(bound), length(lambda)),
-    room = as.integer(min(sum(problem$usable), 256L)), threads = control$threads,
-    progress = progress_bar(control$progress, "Solving the path"), judge = NULL
-  ))
-  Filter(Negate(is.null), solutions)
-}
-
 # Below lambda_max the optimum is above the chord from 0 to the objective without columns, being
 # concave: of hinge nothing better is known before the first solution.
 chord_bound <- function(problem, control) {
   if (control$loss != "hinge" || !control$screen %in% c("safe1", "safe2")) return(-Inf)
   null <- null_solution(problem, control)$null
   null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
-}
-
-# A model on the user's scale, from a solution in working units. The factor takes coefficients of
-# the covariates' basis to those of the covariates.
-solution_model <- function(problem, solution, factor = covariate_parts(problem)$factor) {
-  beta <- solution$beta / problem$scale[solution$features]
-  covariates <- if (ncol(problem$z)) backsolve(factor, solution$u) else numeric()
-  # the columns were centred only when there is an intercept, the first covariate
-  shift <- sum(beta * problem$centre[solution$features])
-  if (problem$intercept) covariates[1L] <- covariates[1L] - shift
-  list(features = solution$features, beta = matrix(beta, ncol = 1L),
-       covariates = matrix(covariates, ncol = 1L))
 }
 
 # Scores of some rows of x for every solution: rows x solutions.
@@ -427,17 +362,4 @@ l1_refit <- function(fit, solutions) {
   fit$coefficients <- name_models(fit$problem, models)
   fit$lambda_table$size <- fit$path$size
   fit
-}
-
-# the solution without columns; its `most` is the largest product of any
-null_solution <- function(problem, control) {
-  control[c("screen", "solver", "progress")] <- list("none", "cd", FALSE)
-  solve_path(problem, control, lambda = .Machine$double.xmax)[[1L]]
-}
-
-largest_lambda <- function(problem, control) {
-  if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
-  null <- null_solution(problem, control)
-  if (control$loss == "logistic") check_not_separated(problem, null$null)
-  null$most
 }

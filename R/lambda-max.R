@@ -34,6 +34,13 @@ lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared") {
   largest_lambda(problem, l1_control(problem, loss))
 }
 
+largest_lambda <- function(problem, control) {
+  if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
+  null <- null_solution(problem, control)
+  if (control$loss == "logistic") check_not_separated(problem, null$null)
+  null$most
+}
+
 # Covariates that separate the classes leave nothing to explain at any lambda.
 check_not_separated <- function(problem, null) {
   if (null <= 1e-9 * sum(problem$weights)) {

@@ -23,6 +23,12 @@ lambda_choice <- function(lambda, problem, grid) {
   list(lambda = values(problem), values = values, rule = rule)
 }
 
+# The mean sum of squares of the usable working columns: the number of rows when they are
+# standardised and there are no weights and no covariates.
+mean_square <- function(problem) {
+  mean((problem$rss / problem$scale^2)[problem$usable])
+}
+
 # The paper's choice ------------------------------------------------------------------------------
 
 full_choice <- function(problem, grid) {

@@ -228,23 +228,3 @@ path_models <- function(log, debias) {
     c(models[[best]], list(components = log[[rows[best]]]$components, row = rows[best]))
   })
 }
-
-# The solution at any lambda, on the line between the two knots about it.
-between_knots <- function(fit, lambda) {
-  if (!(is_number(lambda) && lambda >= 0)) refuse("lambda", "a number of at least 0", lambda)
-  knots <- fit$path$lambda
-  if (lambda >= knots[1L]) return(fit$knots[[1L]])
-  if (lambda < knots[length(knots)]) {
-    stop_input(sprintf("`lambda` must be at least %s, where the path ends, not %s",
-                       format(knots[length(knots)], digits = 4), describe(lambda)))
-  }
-  row <- which(knots <= lambda)[1L]
-  from <- fit$knots[[row - 1L]]
-  to <- fit$knots[[row]]
-  share <- (knots[row - 1L] - lambda) / (knots[row - 1L] - knots[row])
-  start <- from$beta[match(to$components, from$components)]
-  start[is.na(start)] <- 0
-  beta <- (1 - share) * start + share * to$beta
-  in_model <- beta[, 1L] != 0
-  list(components = to$components[in_model], beta = beta[in_model, , drop = FALSE])
-}

@@ -40,20 +40,6 @@ run_method <- function(method, problem, arguments) {
   )
 }
 
-# An error keeps its class and says where it came from.
-in_context <- function(where, expr) {
-  tryCatch(expr, error = function(e) {
-    e$message <- paste0(where, ": ", conditionMessage(e))
-    stop(e)
-  })
-}
-
-warn_interrupted <- function(done, wanted, what) {
-  if (done == 0L) raise_interrupt()
-  message <- sprintf("interrupted after %d of %s", done, counted(wanted, what))
-  warn_sparsels(paste0(message, ": the result is that of these"), "sparsels_interrupted")
-}
-
 # How often each column was chosen, most frequent first.
 choice_frequency <- function(chosen, names) {
   count <- table(unlist(chosen))

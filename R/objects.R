@@ -94,6 +94,9 @@ has_criterion <- function(x, label = TRUE) {
     is_none_or(x$words, is_string(x$words))
 }
 
+# the losses of an l1 path, in the order of the kernels
+losses <- c("squared", "logistic", "hinge")
+
 has_kept_problem <- function(problem) is_good(problem, "sparsels_problem") && is.null(problem$x)
 
 # The table ---------------------------------------------------------------------------------------
@@ -430,9 +433,12 @@ is_system_model <- function(model, D) {
 
 is_basis <- function(basis, kernel, m, n) {
   is_none_or(basis$rows, has_whole(basis$rows, 1L, m)) && is_flag(basis$all) &&
-    (is_precomputed(kernel) && !is.null(basis$rows) ||
+    (kernel$name == "precomputed" && !is.null(basis$rows) ||
        is_values(basis$points, basis_size(basis), n))
 }
+
+# number of basis vectors
+basis_size <- function(basis) if (is.null(basis$rows)) nrow(basis$points) else length(basis$rows)
 
 is_spectrum <- function(spectrum, m, L) {
   r <- length(spectrum$values)

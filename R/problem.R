@@ -153,12 +153,6 @@ experiment_values <- function(x) {
   Matrix::t(values)
 }
 
-need_package <- function(package) {
-  if (!requireNamespace(package, quietly = TRUE)) {
-    stop_input(sprintf("package '%s' is needed for this input and is not installed", package))
-  }
-}
-
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
   check_object(x)
@@ -439,9 +433,6 @@ check_response_size <- function(y, weights, name) {
   }
 }
 
-# sums of squares below have fewer digits, or none
-smallest_square <- 1e-280
-
 # The rows a model is trained on. A row of weight 0 is zero in working coordinates: it takes no part
 # and is predicted like new data.
 trained_rows <- function(problem) sum(problem$weights > 0)
@@ -584,6 +575,18 @@ stop_aliased <- function(decomposed, z, where = "") {
     "the covariates in `adjust` are not linearly independent%s: %s follow%s from the others",
     where, some_of(aliased), if (length(aliased) == 1L) "s" else ""
   ))
+}
+
+# A function of columns of x (m x any): their weighted least-squares coefficients on the covariates.
+covariate_solver <- function(problem) {
+  none <- function(x, columns = seq_len(ncol(x))) matrix(0, 0L, length(columns))
+  if (!ncol(problem$z)) return(none)
+  parts <- covariate_parts(problem)
+  root_w <- sqrt(problem$weights)
+  function(x, columns = seq_len(ncol(x))) {
+    weighted <- root_w * x[, columns, drop = FALSE]
+    backsolve(parts$factor, as.matrix(Matrix::crossprod(parts$basis, weighted)))
+  }
 }
 
 # Centre, scale, usable ---------------------------------------------------------------------------
@@ -942,4 +945,35 @@ new_adjust <- function(design, newdata, adjust) {
   }
   names <- if (design$kind == "matrix") design$names else design$columns$name
   stop_newdata("`adjust` must be given for new data: the fit is adjusted for %s", some_of(names))
+}
+
+# The problem of a fitter --------------------------------------------------------------------------
+
+problem_arguments <- c("weights", "adjust", "intercept", "standardize")
+
+# the problem of a fitter, from the fitter's own x, y, ... and data
+fitter_problem <- function(x, y, ..., data = NULL) {
+  check_given(x, "x")
+  fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
+  threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
+  check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
+  problem <- as_problem(x, y, ..., data = data, threads = threads)
+  # as_problem() saw the fitter's name for the response; the user's expression is one call up
+  if (problem$response == "y") {
+    problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
+  }
+  problem
+}
+
+# how the response is printed: the user's expression when it is a short one
+response_name <- function(expression) {
+  if (!is.symbol(expression) && !is.call(expression)) return("y")
+  text <- deparse1(expression)
+  if (nchar(text) <= 40L) text else "y"
+}
+
+# a problem says itself whether it has an intercept and is standardised: defaults do not contradict
+# it
+unless_stated <- function(x, value, by_default) {
+  if (!(by_default && inherits(x, "sparsels_problem"))) value
 }

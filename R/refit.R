@@ -4,17 +4,14 @@
 # in multiples of the mean sum of squares of a column
 refit_multiples <- 16^(-3:1)
 
-# The mean sum of squares of the usable working columns: the number of rows when they are
-# standardised and there are no weights and no covariates.
-mean_square <- function(problem) {
-  mean((problem$rss / problem$scale^2)[problem$usable])
-}
-
-# a search whose paths are refitted
+# A search whose paths are refitted. Where no folds choose among the paths (control$sizing), the
+# predictions are those of the refitted model, too.
 with_refit <- function(search) {
   force(search)
   function(problem, control) {
-    lapply(search(problem, control), refit_path, problem, control)
+    paths <- lapply(search(problem, control), refit_path, problem, control)
+    if (!is.null(control$sizing$folds)) return(paths)
+    lapply(paths, refitted_values, problem, control)
   }
 }
 
@@ -83,8 +80,8 @@ only_columns <- function(problem, columns) {
 
 # Held-out predictions and fitted values of one refitted model, as new_sparse_fit() wants them.
 refitted_values <- function(path, problem, control) {
+  if (path$size < 1L || path$status == "interrupted") return(path)
   model <- path$models[[path$size + 1L]]
-  if (!length(model$features)) return(path)
   lambda <- path$path$refit_lambda[model$row]
   spectrum <- linear_spectrum(only_columns(problem, model$features))
   held_out <- held_out_folds(spectrum, control$folds, lambda)

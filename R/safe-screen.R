@@ -497,18 +497,6 @@ search_bounds <- function(source, control, points, bound, top) {
   list(bounds = bounds, reach = reach, usable = usable)
 }
 
-safe_call <- function(kernel, at, control, ...) {
-  given <- list(loss = match(control$loss, losses) - 1L, ..., threads = control$threads,
-                progress = NULL, judge = NULL)
-  answer <- switch(kernel,
-    bounds = .Call(C_safe_bounds, at, given),
-    reach = .Call(C_safe_reach, at, given),
-    hinge_gap = .Call(C_hinge_gap_bounds, at, given)
-  )
-  if (answer$status == 2L) raise_interrupt()
-  answer
-}
-
 # The mask -----------------------------------------------------------------------------------------
 
 new_mask <- function(source, control, found) {

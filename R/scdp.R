@@ -120,7 +120,7 @@ scdp_scores <- c("residual", "normalised", "ols")
 row_scores <- list(
   residual = function(s) rowSums(s$r^2),
   normalised = function(s) rowSums(s$r^2) / s$own,
-  ols = gain_score
+  ols = function(s) gain_score(s)
 )
 
 # A system ----------------------------------------------------------------------------------------
@@ -145,24 +145,6 @@ solve_sparsely <- function(A, b, k, score, candidates, call) {
   })
   new_system_fit("scdp", system, adding_steps(found$chosen, objective, residual), models,
                  list(k = control$k, score = score, candidates = candidates), found$status, call)
-}
-
-# The columns that a function gives, compared with those it gave before: A is symmetric.
-watched_columns <- function(system) {
-  seen <- list()
-  chosen <- integer()
-  function(j) {
-    column <- one_column(system, j)
-    before <- vapply(seen, `[`, 0, j)
-    off <- which(abs(column[chosen] - before) > 1e-8 * max(abs(column)))
-    if (length(off)) {
-      i <- chosen[off[1L]]
-      stop_asymmetric(i, j, column[i], before[off[1L]])
-    }
-    seen <<- c(seen, list(column))
-    chosen <<- c(chosen, j)
-    column
-  }
 }
 
 # A problem ---------------------------------------------------------------------------------------
@@ -226,10 +208,4 @@ leading_solution <- function(found, size) {
   if (!size) return(found$z[steps, , drop = FALSE])
   backsolve(found$factor[steps, steps, drop = FALSE], found$z[steps, , drop = FALSE],
             upper.tri = FALSE, transpose = TRUE)
-}
-
-stop_indefinite <- function(size, component, pivot, names) {
-  stop_input(sprintf("`A` is not positive definite: at step %d the pivot of component '%s' is %s",
-                     size + 1L, names[component], format(pivot, digits = 3)),
-             "sparsels_error_singular")
 }

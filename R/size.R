@@ -51,11 +51,9 @@ procedure_folds <- function(problem, size_folds, folds) {
 # Searches, chooses the size by the rule that control$sizing holds, and puts the fit together.
 # `random`: whether the search draws.
 sized_fit <- function(method, problem, control, search, call, random = FALSE) {
-  if (isTRUE(control$refit)) search <- with_refit(search)
   if (is.null(control$sizing$folds)) {
     path <- complete_path(search, problem, control)
     warn_precision(path)
-    if (isTRUE(control$refit)) path <- refitted_values(path, problem, control)
     return(new_sparse_fit(method, problem, path, control, call))
   }
   chosen <- choose_in_folds(problem, control, search, random)
@@ -89,6 +87,19 @@ warn_edges <- function(problem, control, chosen) {
                           format(control$lambda, digits = 4),
                           if (control$lambda == max(tried)) "largest" else "smallest"), word)
   }
+}
+
+# Held-out errors have lost the digits of what they are divided by, which is near 0 where a row is
+# fitted almost exactly as soon as it is trained on.
+warn_precision <- function(path) {
+  poor <- which(path$pivot < 1e-6)
+  if (!length(poor)) return(invisible())
+  digits <- floor(-log10(.Machine$double.eps / max(min(path$pivot), .Machine$double.eps)))
+  warn_sparsels(sprintf(
+    "held-out errors from step %d on have about %d correct digits, as %s: use %s",
+    path$path$step[poor[1L]], digits, "some rows are fitted almost exactly",
+    "a larger `lambda`, fewer columns or less unequal `weights`"
+  ), "sparsels_warning_precision")
 }
 
 # the path on all rows; Ctrl-C before the first model leaves nothing to return
@@ -180,21 +191,6 @@ fill_models <- function(models, largest) {
 figures_of <- function(problem, criterion) {
   rate <- if (problem$task != "regression") list(name = "error", higher = FALSE)
   Filter(Negate(is.null), list(cv = held_out_criterion(criterion), cv_error = rate))
-}
-
-# by which held-out figure a size is chosen: the squared error where the search went by training
-# rows
-held_out_criterion <- function(criterion) {
-  if (criterion$name != "r_squared") return(criterion)
-  list(name = "squared", higher = FALSE, words = criterion_words[["squared"]])
-}
-
-# the sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
-# models
-score_sums <- function(scores, problem, criterion) {
-  vapply(seq_len(dim(scores)[3L]), function(s) {
-    fold_sum(problem, criterion, problem$y - layer(scores, s))
-  }, c(0, 0))
 }
 
 # The choice --------------------------------------------------------------------------------------

@@ -185,18 +185,6 @@ name_models <- function(problem, models, to_user = identity) {
   })
 }
 
-# A function of columns of x (m x any): their weighted least-squares coefficients on the covariates.
-covariate_solver <- function(problem) {
-  none <- function(x, columns = seq_len(ncol(x))) matrix(0, 0L, length(columns))
-  if (!ncol(problem$z)) return(none)
-  parts <- covariate_parts(problem)
-  root_w <- sqrt(problem$weights)
-  function(x, columns = seq_len(ncol(x))) {
-    weighted <- root_w * x[, columns, drop = FALSE]
-    backsolve(parts$factor, as.matrix(Matrix::crossprod(parts$basis, weighted)))
-  }
-}
-
 # The best model of one size or, where the path is one of lambda, the model of one lambda.
 model_of <- function(fit, size = NULL, lambda = NULL) {
   if (!is.null(lambda)) {
@@ -586,6 +574,11 @@ error_words <- function(fit, row) {
 
 # whether the criterion is a figure of the training rows
 is_training <- function(fit) fit$criterion$name %in% c("r_squared", "explained")
+
+# the columns of a path by lambda that are printed
+lambda_columns <- function(fit) {
+  c("lambda", "size", if (is_training(fit)) "explained" else c("criterion", "se", "error"))
+}
 
 status_words <- function(fit) {
   switch(fit$status,

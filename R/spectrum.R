@@ -72,6 +72,14 @@ full_spectrum <- function(problem, K) {
   spectrum
 }
 
+stop_not_positive <- function(values, tau) {
+  stop_input(sprintf(
+    "the kernel matrix is not positive definite: its lowest eigenvalue is %s, %s %s%s",
+    format(min(values), digits = 3), "beyond the shift of", format(tau, digits = 3),
+    ": is it a kernel, or should `shift` be larger?"
+  ), "sparsels_error_singular")
+}
+
 # Eigenvalues of a kernel matrix have rounding errors of the size of its diagonal (with weights),
 # which a lambda as small does not tell from the matrix.
 warn_rounding <- function(spectrum, lambda) {

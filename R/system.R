@@ -175,6 +175,30 @@ system_size <- function(k, system) {
 # first of the largest of some scores: smaller ones within 1e-12 are equal to it
 first_most <- function(score) which(score >= (1 - 1e-12) * max(score))[1L]
 
+# The columns that a function gives, compared with those it gave before: A is symmetric.
+watched_columns <- function(system) {
+  seen <- list()
+  chosen <- integer()
+  function(j) {
+    column <- one_column(system, j)
+    before <- vapply(seen, `[`, 0, j)
+    off <- which(abs(column[chosen] - before) > 1e-8 * max(abs(column)))
+    if (length(off)) {
+      i <- chosen[off[1L]]
+      stop_asymmetric(i, j, column[i], before[off[1L]])
+    }
+    seen <<- c(seen, list(column))
+    chosen <<- c(chosen, j)
+    column
+  }
+}
+
+stop_indefinite <- function(size, component, pivot, names) {
+  stop_input(sprintf("`A` is not positive definite: at step %d the pivot of component '%s' is %s",
+                     size + 1L, names[component], format(pivot, digits = 3)),
+             "sparsels_error_singular")
+}
+
 # The support -------------------------------------------------------------------------------------
 
 # The components S that a search has chosen, with their columns of A and the upper triangle R of
@@ -300,6 +324,26 @@ system_model <- function(fit, size, lambda) {
   if (is.null(fit$knots)) stop_input("only a fit of lars_path() has models by `lambda`")
   if (!is.null(size)) stop_input("give either `size` or `lambda`, not both")
   between_knots(fit, lambda)
+}
+
+# The solution at any lambda, on the line between the two knots about it.
+between_knots <- function(fit, lambda) {
+  if (!(is_number(lambda) && lambda >= 0)) refuse("lambda", "a number of at least 0", lambda)
+  knots <- fit$path$lambda
+  if (lambda >= knots[1L]) return(fit$knots[[1L]])
+  if (lambda < knots[length(knots)]) {
+    stop_input(sprintf("`lambda` must be at least %s, where the path ends, not %s",
+                       format(knots[length(knots)], digits = 4), describe(lambda)))
+  }
+  row <- which(knots <= lambda)[1L]
+  from <- fit$knots[[row - 1L]]
+  to <- fit$knots[[row]]
+  share <- (knots[row - 1L] - lambda) / (knots[row - 1L] - knots[row])
+  start <- from$beta[match(to$components, from$components)]
+  start[is.na(start)] <- 0
+  beta <- (1 - share) * start + share * to$beta
+  in_model <- beta[, 1L] != 0
+  list(components = to$components[in_model], beta = beta[in_model, , drop = FALSE])
 }
 
 #' @rdname system_fit

@@ -1,0 +1,98 @@
+# Solving problems with an l1 penalty: the arguments that all of their methods share, the solutions
+# for given lambdas, the model without columns.
+
+screens <- c("lazy", "none", "safe1", "safe2", "gap")
+
+# Checks -------------------------------------------------------------------------------------------
+
+l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
+                       threads = 1) {
+  check_all_trained(problem)
+  check_loss(problem, loss)
+  check_choice(solver, "solver", c("cd", "ipm"))
+  check_choice(screen, "screen", c("auto", screens))
+  if (solver == "ipm" && loss == "hinge") {
+    stop_input("`solver = \"ipm\"` is for `loss` \"squared\" or \"logistic\"; hinge has \"cd\"",
+               "sparsels_error_argument")
+  }
+  if (solver == "ipm" && screen == "lazy") {
+    stop_input("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point moves every column",
+               "sparsels_error_argument")
+  }
+  if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
+  list(loss = loss, screen = screen, solver = solver,
+       tolerance = check_positive(tolerance, "tolerance"),
+       threads = check_count(threads, "threads"), progress = FALSE)
+}
+
+check_loss <- function(problem, loss) {
+  check_choice(loss, "loss", losses)
+  if (loss == "squared" && ncol(problem$y) > 1L) {
+    stop_input(sprintf("an l1 path takes one output, but `y` has %d%s", ncol(problem$y),
+                       if (problem$task == "multiclass") " classes" else ""))
+  }
+  if (loss != "squared" && problem$task != "binary") {
+    what <- if (problem$task == "regression") "is numeric: give it as a factor" else
+      sprintf("has %d", length(problem$levels))
+    stop_input(sprintf("`loss = \"%s\"` needs a response with two classes, but `y` %s", loss, what))
+  }
+  loss
+}
+
+# Solving ------------------------------------------------------------------------------------------
+
+# A list with a solution for every lambda, up to where Ctrl-C stopped it: `features`, `beta` in
+# working units, `u`, the coefficients of the covariates' basis, and what proves it. The engines in
+# C know no integers.
+solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf) {
+  if (control$solver == "ipm") return(interior_path(problem, control, lambda))
+  at <- c(working(with_doubles(problem)), list(response = problem$y))
+  solutions <- .Call(C_l1_path, at, list(
+    loss = match(control$loss, losses) - 1L, screen = match(control$screen, screens) - 1L,
+    tolerance = control$tolerance, lambda = as.double(lambda), start = start,
+    bound = rep_len(as.double(bound), length(lambda)),
+    room = as.integer(min(sum(problem$usable), 256L)), threads = control$threads,
+    progress = progress_bar(control$progress, "Solving the path"), judge = NULL
+  ))
+  Filter(Negate(is.null), solutions)
+}
+
+# the solution without columns; its `most` is the largest product of any
+null_solution <- function(problem, control) {
+  control[c("screen", "solver", "progress")] <- list("none", "cd", FALSE)
+  solve_path(problem, control, lambda = .Machine$double.xmax)[[1L]]
+}
+
+# The objective of the model without columns: for hinge with several covariates that of a linear
+# programme.
+null_objective <- function(problem, loss) {
+  if (loss == "hinge" && ncol(problem$z) > 1L) {
+    return(null_solution(problem, l1_control(problem, loss))$null)
+  }
+  model_point(problem, loss, integer(), numeric())$loss
+}
+
+# bounds of the safe tests for all columns of a problem, by one of three kernels
+safe_call <- function(kernel, at, control, ...) {
+  given <- list(loss = match(control$loss, losses) - 1L, ..., threads = control$threads,
+                progress = NULL, judge = NULL)
+  answer <- switch(kernel,
+    bounds = .Call(C_safe_bounds, at, given),
+    reach = .Call(C_safe_reach, at, given),
+    hinge_gap = .Call(C_hinge_gap_bounds, at, given)
+  )
+  if (answer$status == 2L) raise_interrupt()
+  answer
+}
+
+# A model on the user's scale, from a solution in working units. The factor takes coefficients of
+# the covariates' basis to those of the covariates.
+solution_model <- function(problem, solution, factor = covariate_parts(problem)$factor) {
+  beta <- solution$beta / problem$scale[solution$features]
+  covariates <- if (ncol(problem$z)) backsolve(factor, solution$u) else numeric()
+  # the columns were centred only when there is an intercept, the first covariate
+  shift <- sum(beta * problem$centre[solution$features])
+  if (problem$intercept) covariates[1L] <- covariates[1L] - shift
+  list(features = solution$features, beta = matrix(beta, ncol = 1L),
+       covariates = matrix(covariates, ncol = 1L))
+}
