@@ -25,6 +25,7 @@ format: setup-test
 
 lint: setup-test
 	Rscript tools/lint-r.R
+	Rscript tools/lint-structure.R
 	tools/lint-c.sh
 
 ctest: setup-test

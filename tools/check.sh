@@ -24,7 +24,7 @@ step() { # name, command
 
 summary() { # what a step says in a few words
   case $1 in
-    ctest | lintr | lint-c) tail -n 1 "$logs/$1.log" ;;
+    ctest | lintr | lint-c | structure) tail -n 1 "$logs/$1.log" ;;
     check) grep -h '^Status:' "$logs/sparsels.Rcheck/00check.log" 2> /dev/null ;;
     tests) test_counts ;;
   esac
@@ -110,6 +110,7 @@ step roxygen documented
 step format formatted
 step lintr Rscript tools/lint-r.R
 step lint-c tools/lint-c.sh
+step structure Rscript tools/lint-structure.R
 step ctest ctest
 step build build
 step check check
