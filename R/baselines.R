@@ -1,13 +1,12 @@
 #' Baselines: the wrapper, low-rank updated LS-SVM, and random selection
 #'
-#' The methods that greedy RLS is compared with in the paper. `wrapper_rls()` and `lowrank_lssvm()`
-#' choose the same features as [greedy_rls()] with far more work; `random_selection()` draws them
-#' at random.
+#' Reference methods for [greedy_rls()]: `wrapper_rls()` and `lowrank_lssvm()` choose the same
+#' features by slower algorithms; `random_selection()` draws them at random.
 #'
-#' All fit the model of [greedy_rls()] and evaluate it by the same criterion on the same folds. As
-#' they are slow or there to compare with, the size goes by that criterion unless `size` says
-#' otherwise; `lambda = NULL` is then 16 times the mean sum of squares of a column. Of the three
-#' only `random_selection()` refits the coefficients.
+#' All fit the model of [greedy_rls()] and evaluate it by the same criterion on the same folds. By
+#' default the size is the one with the best criterion (`size = "criterion"`), not chosen by
+#' repeating the search, and `lambda = NULL` is then 16 times the mean sum of squares of a column.
+#' Only `random_selection()` has `refit`.
 #'
 #' * `wrapper_rls()` treats the model as a black box: each candidate is retrained from scratch
 #'   without each fold, O(k n) fits per fold. With leave-one-out, `shortcut` uses the closed forms
@@ -19,13 +18,13 @@
 #'   forward only.
 #' * `random_selection()` adds features drawn without replacement from R's random numbers, O(k^2 m).
 #'
-#' Repeated calls of the first two on more than a few hundred rows or columns take long; they are
-#' here to compare and to check.
+#' The first two are meant for comparisons and checks with at most a few hundred rows and columns.
 #'
 #' @inheritParams greedy_rls
 #' @param shortcut For leave-one-out: `"none"`, `"primal"` or `"dual"`.
 #' @return An object of class `sparse_fit`, as from [greedy_rls()].
-#' @section Errors: As for [greedy_rls()].
+#' @section Errors: As for [greedy_rls()]; `shortcut` with other folds than leave-one-out or with
+#'   `criterion = "auc"`, and `criterion = "auc"` in `lowrank_lssvm()`.
 #' @references Ojeda, F., Suykens, J. A. K., De Moor, B. (2008). Low rank updated LS-SVM
 #' classifiers for fast variable selection. Neural Networks 21, 437-449.
 #'
@@ -65,7 +64,7 @@ lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL
   control <- path_control(problem, k, lambda, "loo", criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
   if (control$criterion$name == "auc") {
-    stop_input("`criterion = \"auc\"` is not offered here: use greedy_rls()")
+    stop_input("`criterion = \"auc\"` is not available in lowrank_lssvm(): use greedy_rls()")
   }
   sized_fit("lowrank_lssvm", problem, control, each_lambda(lowrank_path), short_call(match.call()))
 }
@@ -84,7 +83,8 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
   sized_fit("random_selection", problem, control, search, short_call(match.call()), random = TRUE)
 }
 
-# the same columns for every lambda; the others need not be kept up to date
+# The drawn columns are the same for every lambda; all others are excluded, so that no work is done
+# for them.
 drawn_paths <- function(problem, control) {
   usable <- which(problem$usable)
   drawn <- usable[sample.int(length(usable), control$k)]
@@ -113,7 +113,7 @@ wrapper_path <- function(problem, control, lambda) {
   search_path(problem, control, lambda, evaluate, columns)
 }
 
-# Centred and scaled columns, dense, not yet weighted.
+# Centred and scaled columns, dense, unweighted.
 standardised_columns <- function(problem) {
   x <- as.matrix(problem$x)
   dimnames(x) <- NULL
@@ -150,7 +150,7 @@ retrain_folds <- function(problem, columns, features, lambda, folds) {
   })
 }
 
-# (y_j - f_j) / (1 - h_j), by the s x s system
+# leave-one-out residuals (y_j - f_j) / (1 - h_j) from the s x s system
 primal_loo <- function(problem, x, lambda) {
   basis <- covariate_basis(problem)
   y <- working_response(problem)
@@ -159,7 +159,7 @@ primal_loo <- function(problem, x, lambda) {
   (y - hat %*% y) / (1 - diag(hat) - rowSums(basis^2)) / weight_divisor(problem)
 }
 
-# a_j / G_jj, by the m x m system
+# leave-one-out residuals a_j / G_jj from the m x m system
 dual_loo <- function(problem, x, lambda) {
   basis <- covariate_basis(problem)
   G <- lambda * solve(tcrossprod(x) + diag(lambda, nrow(x))) - tcrossprod(basis)
@@ -172,7 +172,7 @@ judge_set <- function(problem, columns, features, lambda, control, residuals) {
     return(judge(problem, control$folds, control$criterion, residuals))
   }
   pairs <- expand.grid(up = which(problem$y > 0), down = which(problem$y < 0))
-  figures <- mapply(function(up, down) {
+  pair_counts <- mapply(function(up, down) {
     fit <- ridge_fit(problem, columns, features, lambda, -c(up, down))
     right_pairs(c(up, down), problem, {
       score <- problem$y
@@ -180,12 +180,14 @@ judge_set <- function(problem, columns, features, lambda, control, residuals) {
       score
     })
   }, pairs$up, pairs$down)
-  list(value = sum(figures[1L, ]) / sum(figures[2L, ]), se = NA_real_)
+  list(value = sum(pair_counts[1L, ]) / sum(pair_counts[2L, ]), se = NA_real_)
 }
 
-# Search in plain R -------------------------------------------------------------------------------
+# The search in plain R
+# -------------------------------------------------------------------------------
 
-# The moves of greedy.c over any evaluate(features) -> list(value, se, residuals).
+# The steps of the search in greedy.c, for any function evaluate(features) that returns list(value,
+# se, residuals).
 search_path <- function(problem, control, lambda, evaluate, columns) {
   squares <- function(residuals) {
     mean(vapply(residuals, function(r) sum(problem$weights * r^2), 0)) /
@@ -212,19 +214,20 @@ new_search <- function(control, set, score) {
   note_model(s, list(feature = NA, action = "start"))
 }
 
-# The better of what the search allows: a drop where its rule asks for one, else an addition.
+# The next step: a drop where the rule of the search requires one, otherwise the best addition; NULL
+# at the end.
 next_move <- function(s, usable, score) {
   size <- length(s$set)
   search <- s$control$search
   if (search != "forward" && size > (search != "backward")) {
     drop <- best_of(sort(s$set), function(i) score(setdiff(s$set, i)), s$tolerance)
-    asked <- switch(search,
+    drops <- switch(search,
       backward = TRUE,
       floating = beats(drop$score, s$seen[[size]], s$tolerance),
       forward_backward = s$gain[size] > s$tolerance[1L] &&
         drop$score$loss - s$now$loss <= 0.5 * s$gain[size]
     )
-    if (asked) return(c(drop, action = "drop"))
+    if (drops) return(c(drop, action = "drop"))
   }
   candidates <- setdiff(usable, s$set)
   if (search == "backward" || size == s$control$k || !length(candidates)) return(NULL)
@@ -239,7 +242,7 @@ make_move <- function(s, move) {
   note_model(s, move)
 }
 
-# Logs the model that stands, and stops a search that has not improved for long.
+# Records the current model, and stops a search without improvement for `patience` steps.
 note_model <- function(s, move) {
   size <- length(s$set)
   s$log <- c(s$log, list(list(set = s$set, feature = move$feature, action = move$action,
@@ -270,7 +273,7 @@ best_of <- function(features, score, tolerance) {
   best
 }
 
-# What new_sparse_fit() wants, from the sets met and their scores.
+# A path for new_sparse_fit() from the recorded sets and their scores.
 path_of_log <- function(problem, control, lambda, s, columns) {
   log <- s$log
   field <- function(name) vapply(log, function(entry) entry$score[[name]], 0)
@@ -297,20 +300,21 @@ path_of_log <- function(problem, control, lambda, s, columns) {
     list(features = set, row = row,
          beta = ridge_fit(problem, columns, set, lambda, seq_len(nrow(problem)))$beta)
   })
-  top <- log[[rows[1L]]]
-  whole <- ridge_fit(problem, columns, top$set, lambda, seq_len(nrow(problem)))
-  residuals <- top$score$residuals
+  best <- log[[rows[1L]]]
+  fit <- ridge_fit(problem, columns, best$set, lambda, seq_len(nrow(problem)))
+  residuals <- best$score$residuals
   list(
     lambda = lambda, status = if (s$status == "") "complete" else s$status, path = path,
-    size = length(top$set), models = models,
+    size = length(best$set), models = models,
     held_out = problem$y - Reduce(`+`, residuals) / length(residuals),
-    fitted = ridge_predict(problem, columns, top$set, whole, seq_len(nrow(problem)))
+    fitted = ridge_predict(problem, columns, best$set, fit, seq_len(nrow(problem)))
   )
 }
 
 # Low-rank updated LS-SVM -------------------------------------------------------------------------
 
-# Keeps the scaled G (m x m); adding x_i takes C_i C_i' / (lambda + x_i'C_i) from it, where C = G X.
+# Updates the m x m matrix G = lambda (K + lambda I)^-1: adding x_i subtracts C_i C_i' / (lambda +
+# x_i'C_i), where C = G X.
 lowrank_path <- function(problem, control, lambda) {
   x <- matrix(0, nrow(problem), ncol(problem))
   x[, problem$usable] <- working_matrix(problem)
@@ -319,20 +323,20 @@ lowrank_path <- function(problem, control, lambda) {
   G <- diag(nrow(problem)) - tcrossprod(covariate_basis(problem))
   a <- G %*% y
   C <- G %*% x
-  held <- integer()
+  in_model <- integer()
   advance <- function(i) {
     G <<- G - tcrossprod(C[, i]) / (lambda + sum(x[, i] * C[, i]))
     a <<- G %*% y
     C <<- G %*% x
-    held <<- c(held, i)
+    in_model <<- c(in_model, i)
   }
   evaluate <- function(features) {
-    # the search has moved on to a larger set and asks for its candidates
-    before <- features[-length(features)]
-    if (length(before) > length(held)) advance(before[length(before)])
+    # features are the set and a candidate: the set may have grown by one since the last call
+    previous <- features[-length(features)]
+    if (length(previous) > length(in_model)) advance(previous[length(previous)])
     dual <- a
     diagonal <- diag(G)
-    for (i in setdiff(features, held)) {
+    for (i in setdiff(features, in_model)) {
       c <- C[, i]
       kappa <- lambda + sum(x[, i] * c)
       dual <- a - outer(c, drop(crossprod(a, x[, i])) / kappa)

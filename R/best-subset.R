@@ -1,62 +1,65 @@
-#' Best subset selection of every size, proven optimal
+#' Best subset selection by branch and bound
 #'
-#' Finds, for every size up to `k`, the set of columns whose least-squares or ridge model fits best,
-#' and proves by branch and bound that no set of that size fits better.
+#' Finds, for every size up to `k`, the set of columns whose least-squares or ridge model has the
+#' largest R-squared, with a proof that no set of that size has a larger one.
 #'
 #' The set \eqn{S} of size \eqn{s} is the one with the largest
 #' \deqn{R^2(S) = \frac{b_S' (C_{SS} + \lambda I)^{-1} b_S}{y'y} = 1 - \min_B \frac{\sum_j w_j
 #' \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{y'y}}{
 #' R^2(S) = b_S' (C_SS + lambda I)^-1 b_S / y'y
 #' = 1 - min_B (sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2) / y'y}
-#' where \eqn{C = X'X} and \eqn{b = X'y} are those of the standardised columns and the response
-#' less what the covariates, the intercept among them, explain of them. With `lambda = 0` this is
-#' the usual R-squared (adjusted for the covariates); over several outputs, classes too, both parts
-#' of the ratio are summed.
+#' where \eqn{C = X'X} and \eqn{b = X'y} are cross products of the weighted standardised columns and
+#' response, residualised on the covariates (the intercept is one). With `lambda = 0` this is the
+#' usual R-squared, partial given the covariates; for several responses or classes, numerator and
+#' denominator are sums over them.
 #'
-#' **Search.** Each size starts from the best that greedy selection and exchanges of single columns
-#' find. A tree of sets is then searched on Schur complements of X'X. The gain of a set together
-#' with all candidates that may still join it bounds that of all sets below it; at each node the
-#' candidates are ordered to make these bounds small, and a branch is left out when its bound does
-#' not exceed the best set found. The last three additions are scanned by a closed form.
+#' **Search.** For each size, greedy selection and exchanges of single columns give a first set. A
+#' tree of sets is then searched on Schur complements of X'X. The gain of a set together with all
+#' candidates that may still be added bounds that of all sets in its branch; at each node the
+#' candidates are ordered to make these bounds small, and a branch is pruned when its bound does not
+#' exceed the best set found. The last three additions are evaluated in closed form.
 #'
-#' **Limits.** When `nodes` run out or on Ctrl-C the fit holds the best sets found, and `fit$proof`
-#' a bound that no set of the size exceeds. `fit$status` is then `"node_limit"` or `"interrupted"`.
-#' With more columns than rows all columns together explain everything: the search is still exact,
-#' but prunes late and is feasible for small `k` only.
+#' **Limits.** When the limit `nodes` is reached or on Ctrl-C, the fit has the best sets found, and
+#' `fit$proof` an upper bound of the R-squared of each size. `fit$status` is then `"node_limit"` or
+#' `"interrupted"`. With more columns than rows all columns together have an R-squared of 1: the
+#' search is still exact, but prunes little and is feasible for small `k` only.
 #'
-#' **Ties.** R-squared values within 1e-12 are equal, and the search does not look for the first of
-#' equal sets in any order. Of identical columns the lowest is taken. A column whose part outside
-#' the span of a set is below 1e-10 of its square adds nothing, so for `lambda = 0` copies are never
-#' chosen together, and the path ends at the largest size at which the columns are independent. For
-#' `lambda` above 0 a copy does lower the penalty, and may be chosen.
+#' **Ties.** R-squared values within 1e-12 are equal, and which of equal sets is found is not
+#' specified. Of identical columns the lowest is chosen. A column whose residual sum of squares
+#' given a set is below 1e-10 of its sum of squares is collinear with the set and adds nothing, so
+#' for `lambda = 0` copies of a column are never chosen together, and the path ends at the largest
+#' size at which the columns are independent. For `lambda` above 0 a copy lowers the penalty, and
+#' may be chosen.
 #'
 #' @inheritParams greedy_rls
-#' @param k Largest size, between 1 and the smaller of the usable columns and one less than the rows
-#'   without covariates. `NULL`, the default: that number, but at most 10.
-#' @param lambda Ridge parameter of at least 0, on the scale of [greedy_rls()].
+#' @param k Largest size, between 1 and the smaller of the number of usable columns and the number
+#'   of rows less the covariates less one. `NULL`, the default: that number, but at most 10.
+#' @param lambda Ridge parameter, a number of at least 0, on the scale of [greedy_rls()]; 0 by
+#'   default.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
-#'   the largest of at most `k`, as the training error only falls.
-#' @param nodes Number of at least 1: how many sets the search of one size may branch from. Unlike
-#'   a limit of time it gives the same result on every machine. A set with n candidates costs
-#'   O(n^3).
+#'   the largest size of at most `k`, since the training error decreases with the size.
+#' @param nodes Largest number of nodes of the tree (sets that are branched from) for each size, a
+#'   number of at least 1; no limit by default. Unlike a time limit it gives the same result on
+#'   every machine. A node with n candidates costs O(n^3).
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
 #'   from 0 to `k`; its `action` is `"found"` and its `feature` `NA`, since the sets need not be
 #'   nested. `criterion` is the R-squared above, `squared` the leave-one-out mean squared error.
-#'   The chosen size is the largest. `fit$proof` is a data frame with a row for each size from 1:
+#'   By default the chosen size is the largest. `fit$proof` is a data frame with a row for each size
+#'   from 1:
 #'   \item{size}{number of columns}
-#'   \item{r_squared}{of the set found}
-#'   \item{bound}{no set of that size has a larger one}
+#'   \item{r_squared}{R-squared of the set found}
+#'   \item{bound}{an upper bound of the R-squared of all sets of that size}
 #'   \item{gap}{`bound - r_squared`; 0 when the set is proven to be the best}
-#'   \item{nodes}{how many sets were branched from}
+#'   \item{nodes}{number of nodes searched}
 #'
 #' @section Cost: Exponential in `k` at worst. Half a second or less for all sizes up to 8 of 60
 #' strongly correlated columns and 104 rows; milliseconds for 34 columns and 175 rows. Memory: up to
-#' `k` matrices of n x n doubles. More than 5792 usable columns are refused. Ctrl-C is seen within
-#' about a tenth of a second.
+#' `k` matrices of n x n doubles. Ctrl-C takes effect within about a tenth of a second.
 #'
-#' @section Errors: As for [greedy_rls()]; `lambda` below 0, `nodes` below 1, too many columns.
+#' @section Errors: As for [greedy_rls()]; `lambda` below 0, `nodes` below 1, more than 5792 usable
+#'   columns.
 #'
 #' @references Furnival, G. M., Wilson, R. W. (1974). Regressions by leaps and bounds. Technometrics
 #' 16(4), 499-511. \doi{10.1080/00401706.1974.10489231}
@@ -92,14 +95,14 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
 }
 
 best_path <- function(problem, control) {
-  found <- best_search(problem, control)
-  steps <- data.frame(action = c("start", rep("found", length(found$sets))), feature = NA_integer_)
-  path <- subset_path(problem, control, c(list(integer()), found$sets), steps,
-                      length(found$sets), found$status)
-  list(c(path, list(found = found)))
+  search <- best_search(problem, control)
+  steps <- data.frame(action = c("start", rep("found", length(search$sets))), feature = NA_integer_)
+  path <- subset_path(problem, control, c(list(integer()), search$sets), steps,
+                      length(search$sets), search$status)
+  list(c(path, list(found = search)))
 }
 
-# The best sets of size 1, 2, ... and what is proven of them.
+# The best sets of size 1, 2, ..., with upper bounds and whether each set is proven optimal.
 best_search <- function(problem, control) {
   terms <- gram_terms(problem, whole = TRUE)
   bar <- progress_bar(control$progress, "Searching subsets")
@@ -115,9 +118,9 @@ best_search <- function(problem, control) {
        proven = (answer$bound == answer$gain)[sizes], nodes = answer$nodes[sizes])
 }
 
-best_proof <- function(fit, found) {
+best_proof <- function(fit, search) {
   r_squared <- size_table(fit)$criterion[-1L]
-  bound <- ifelse(found$proven, r_squared, pmin(1, pmax(r_squared, found$bound)))
+  bound <- ifelse(search$proven, r_squared, pmin(1, pmax(r_squared, search$bound)))
   data.frame(size = seq_along(bound), r_squared = r_squared, bound = bound,
-             gap = bound - r_squared, nodes = found$nodes)
+             gap = bound - r_squared, nodes = search$nodes)
 }

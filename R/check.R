@@ -146,7 +146,7 @@ arguments_of <- function(f) {
   if ("..." %in% arguments) Inf else length(arguments)
 }
 
-# sums of squares below have fewer digits, or none
+# the smallest sum of squares that is computed to full precision
 smallest_square <- 1e-280
 
 need_package <- function(package) {

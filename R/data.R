@@ -1,17 +1,18 @@
 #' Gene expression in 62 colon tissues
 #'
 #' Expression of 2000 genes in 40 tumour and 22 normal colon tissues, measured by Alon et al. (1999)
-#' on oligonucleotide arrays. The usual small test of gene selection, bundled for the examples.
+#' on oligonucleotide arrays: a small standard data set of gene selection, used in the examples.
 #'
-#' The intensities are as published: raw, positive, from 5.8 to 20903, neither logged nor normalised
-#' between arrays. Take `log2(colon$x)` before a linear model. The 2000 genes are those with the
-#' highest minimal intensity over the tissues, in descending order of it.
+#' The intensities (arbitrary fluorescence units) are as published: raw, positive, from 5.8 to
+#' 20903, neither logged nor normalised between arrays. Take `log2(colon$x)` before a linear model.
+#' The 2000 genes are those with the highest minimal intensity over the tissues, in descending order
+#' of it.
 #'
 #' The normal tissues come from patients whose tumours are also among the samples. Which tissues
-#' form a pair is not in the source used here, so folds cannot keep the pairs together; errors
-#' estimated on these data may flatter for that reason.
+#' form a pair is not in the source used here, so folds cannot keep the pairs together, and
+#' cross-validated errors on these data may be too low for that reason.
 #'
-#' @format A list of two:
+#' @format A list of two elements:
 #' \describe{
 #'   \item{`x`}{numeric matrix, 62 tissues x 2000 genes, raw intensities. The column names are those
 #'     of the source, most of them UniGene clusters of the time, such as `Hsa.3004`. Where several

@@ -1,9 +1,10 @@
-# How the variables of a frame become columns, and how new data become the same columns.
-# A design has `columns`, a data frame with one row per column made, so that a subset of columns is
-# a design again and asks new data only for the variables it uses. There are two kinds:
-# - a frame design: column = variable, or indicator of one level of a variable; any number of
-# columns;
-# - a terms design: column = column of model.matrix(); transformations and interactions.
+# Designs: how the variables of a data frame become columns, and how new data become the same
+# columns. A design has `columns`, a data frame with one row per column of the matrix, so that a
+# subset of columns is a design as well and needs only the variables it uses in new data. There are
+# two kinds:
+# - a frame design: a column is a variable, or the indicator of one level of a variable; fast for
+#   any number of columns;
+# - a terms design: a column is one of model.matrix(), for transformations and interactions.
 
 # Frame design ------------------------------------------------------------------------------------
 
@@ -12,12 +13,12 @@ frame_design <- function(frame, intercept, called = "x") {
   coded <- !vapply(levels, is.null, NA)
   # as in model.matrix(): treatment contrasts, and all levels of the first factor without intercept
   treated <- coded & (intercept | cumsum(coded) > 1L)
-  shown <- Map(function(level, treated) {
+  shown_levels <- Map(function(level, treated) {
     if (is.null(level)) NA_character_ else if (treated) level[-1L] else level
   }, levels, treated)
   columns <- data.frame(
-    variable = rep(names(frame), lengths(shown)),
-    level = as.character(unlist(shown, use.names = FALSE))
+    variable = rep(names(frame), lengths(shown_levels)),
+    level = as.character(unlist(shown_levels, use.names = FALSE))
   )
   columns$name <- paste0(columns$variable, ifelse(is.na(columns$level), "", columns$level))
   list(columns = columns, levels = levels[coded])
@@ -35,7 +36,7 @@ variable_levels <- function(value, name, called) {
   ))
 }
 
-# the design of a matrix, for new data that come as a frame
+# the design of a matrix, for new data given as a data frame
 plain_design <- function(names) {
   level <- rep(NA_character_, length(names))
   list(columns = data.frame(variable = names, level = level, name = names), levels = list())
@@ -58,11 +59,11 @@ frame_matrix <- function(design, data, called) {
   x
 }
 
-# a variable of new data, checked against what it was before
+# a variable of new data, checked against the type and levels of the training data
 known_values <- function(value, levels, name, called) {
   if (is.null(levels)) {
     if (is.null(dim(value)) && (is.numeric(value) || is.logical(value))) return(value)
-    # a column of missing values only has no type of its own
+    # a column of missing values only may have any type
     if (all(is.na(value))) return(as.double(value))
     stop_input(sprintf("column '%s' of `%s` must be numeric, not %s",
                        name, called, describe(value)))
@@ -98,8 +99,8 @@ formula_design <- function(rhs, env, data, dot, intercept, called) {
   terms_design(rhs, env, data, dot, intercept, called)
 }
 
-# The variables of a right side that only adds and removes names, NULL for a richer one:
-# terms() takes time and memory quadratic in their number.
+# The variables of a right side that only adds and removes names; NULL for any other formula. It
+# avoids terms(), whose time and memory are quadratic in their number.
 plain_variables <- function(rhs, dot) {
   if (is.symbol(rhs)) return(if (identical(rhs, quote(.))) dot else as.character(rhs))
   if (is.numeric(rhs)) return(if (rhs == 0) stop_intercept() else character())
@@ -107,12 +108,12 @@ plain_variables <- function(rhs, dot) {
   operator <- as.character(rhs[[1L]])[1L]
   if (operator == "(") return(plain_variables(rhs[[2L]], dot))
   if (!operator %in% c("+", "-")) return(NULL)
-  right <- rhs[[length(rhs)]]
-  if (operator == "-" && is.numeric(right) && right == 1) stop_intercept()
-  left <- if (length(rhs) == 3L) plain_variables(rhs[[2L]], dot) else character()
-  right <- plain_variables(right, dot)
-  if (is.null(left) || is.null(right)) return(NULL)
-  if (operator == "+") union(left, right) else setdiff(left, right)
+  rhs_part <- rhs[[length(rhs)]]
+  if (operator == "-" && is.numeric(rhs_part) && rhs_part == 1) stop_intercept()
+  lhs <- if (length(rhs) == 3L) plain_variables(rhs[[2L]], dot) else character()
+  rhs_part <- plain_variables(rhs_part, dot)
+  if (is.null(lhs) || is.null(rhs_part)) return(NULL)
+  if (operator == "+") union(lhs, rhs_part) else setdiff(lhs, rhs_part)
 }
 
 stop_intercept <- function() {
@@ -121,7 +122,7 @@ stop_intercept <- function() {
 
 terms_design <- function(rhs, env, data, dot, intercept, called) {
   formula <- stats::as.formula(call("~", rhs), env)
-  # only the names in `data` matter to terms()
+  # terms() uses only the names in `data`
   named <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
   terms <- stats::terms(formula, data = named)
   if (!is.null(attr(terms, "offset"))) stop_input("offset() in a formula is not supported")
@@ -178,7 +179,8 @@ terms_columns <- function(design, frame) {
   columns
 }
 
-# model.matrix() with the levels seen before, logical variables as numbers, treatment contrasts
+# model.matrix() with the levels of the training data, logical variables as 0 and 1, treatment
+# contrasts
 model_columns <- function(design, frame, called = "data") {
   for (name in names(design$levels)) {
     values <- known_values(frame[[name]], design$levels[[name]], name, called)
@@ -195,7 +197,8 @@ terms_matrix <- function(design, data, env, called) {
   needed <- unique(unlist(design$columns$uses))
   if (is.null(env)) check_present(needed, names(data), called)
   rows <- if (is.null(data)) NROW(get(used[1L], envir = env)) else nrow(data)
-  # variables that no wanted column uses may be absent: any valid value will do in their place
+  # variables that no wanted column uses may be absent; the training value of their first row
+  # replaces them
   variables <- lapply(stats::setNames(used, used), function(name) {
     if (!name %in% needed) return(repeat_rows(design$example[[name]], rows))
     get_variable(name, data, env)
@@ -212,7 +215,8 @@ repeat_rows <- function(value, rows) {
 
 # Either kind -------------------------------------------------------------------------------------
 
-# the columns of a design from data; `env` where variables outside `data` are, when first made
+# The columns of a design from data. `env`, given for training data only, has the variables that are
+# not in `data`.
 design_matrix <- function(design, data, called, env = NULL) {
   if (is.null(design$terms)) return(frame_matrix(design, data, called))
   terms_matrix(design, data, env, called)

@@ -1,11 +1,13 @@
-# Models with an l1 penalty and their certificates, in plain R: the same figures for every solver.
+# Objective, dual point and duality gap of models with an l1 penalty, in plain R, for the solutions
+# of any solver.
 #
-# With the working columns a_j (before the covariates are taken out) and the covariates' basis Q,
-#   f = A beta / root_w + Q u / root_w,   minimise  sum_j w_j loss(y_j, f_j) + lambda ||beta||_1
-# with the loss (y - f)^2 / 2, log(1 + exp(-y f)) or (1 - y f)_+, y being -1 or +1 for the last two.
-# A dual point r (m) has Q'r = 0 and |a_k'r| <= lambda; it is root_w (y - f) for squares and
-# y alpha / root_w with 0 <= alpha <= w for classes. At the optimum a_k'r = lambda sign(beta_k)
-# where beta_k is not 0. El Ghaoui, Viallon and Rabbani 2010, (3), (18), (26), with theta = -alpha.
+# With columns a_j in working coordinates (before they are residualised on the covariates), the j-th
+#   of A, and the orthonormal basis Q of the covariates, f = A beta / root_w + Q u / root_w,
+#   minimise  sum_j w_j loss(y_j, f_j) + lambda ||beta||_1 with the loss (y - f)^2 / 2, log(1 +
+#   exp(-y f)) or (1 - y f)_+, y being -1 or +1 for the last two. A dual point r (m) has Q'r = 0 and
+#   |a_k'r| <= lambda; it is root_w (y - f) for squares and y alpha / root_w with 0 <= alpha <= w
+#   for classes. At the optimum a_k'r = lambda sign(beta_k) where beta_k is not 0. El Ghaoui,
+#   Viallon and Rabbani 2010, (3), (18), (26), with theta = -alpha.
 
 # sum_j beta_j (x_j - centre_j) / scale_j over the columns of a model, for every row
 l1_scores <- function(problem, features, beta) {
@@ -16,16 +18,16 @@ l1_scores <- function(problem, features, beta) {
   drop((x - rep(centre, each = nrow(x))) %*% beta)
 }
 
-# Coefficients of all columns on the user's scale, as a model in working coordinates.
+# A model in working coordinates from the coefficients of all columns on the user's scale.
 l1_model <- function(problem, coefficients) {
   coefficients <- as.vector(coefficients)
   features <- which(coefficients != 0)
   list(features = features, beta = coefficients[features] * problem$scale[features])
 }
 
-# The model of some columns with its covariates' best coefficients `u` (those of Q / root_w): its
-# values `f` (m), its dual point `r`, its `loss` and `l1`. For hinge there is no r, and with more
-# than one covariate u must be given.
+# The model with some columns and the optimal coefficients `u` of Q / root_w: its values `f` (m),
+# dual point `r`, `loss` and l1 norm `l1`. For hinge r is NULL, and with more than one covariate u
+# must be given.
 model_point <- function(problem, loss, features, beta, u = NULL) {
   root_w <- sqrt(problem$weights)
   basis <- covariate_basis(problem)
@@ -44,46 +46,47 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   list(f = f, u = u, r = r, loss = sum(problem$weights * l1_loss(loss, y, f)), l1 = sum(abs(beta)))
 }
 
-# Newton's method with halved steps. Once the decrement is far below the loss a last step gives
-# every digit, convergence being quadratic.
+# Newton's method with step halving. Convergence is quadratic: once the decrement is negligible
+# relative to the loss, one more step gives full precision.
 logistic_covariates <- function(y, score, root_w, basis, u = NULL) {
   if (is.null(u)) u <- numeric(ncol(basis))
   if (!length(u)) return(u)
   value <- function(u) sum(root_w^2 * l1_loss("logistic", y, score + drop(basis %*% u) / root_w))
-  now <- value(u)
+  current <- value(u)
   for (iteration in 1:100) {
-    share <- stats::plogis(-y * (score + drop(basis %*% u) / root_w))
-    ascent <- drop(crossprod(basis, root_w * y * share))
-    # rows that are sure of their class may leave nothing of the second derivatives
-    second <- crossprod(basis, share * (1 - share) * basis) + diag(1e-14, length(u))
-    step <- drop(solve(second, ascent, tol = 0))
+    probability <- stats::plogis(-y * (score + drop(basis %*% u) / root_w))
+    ascent <- drop(crossprod(basis, root_w * y * probability))
+    # second derivatives may vanish if all rows are fitted closely
+    hessian <- crossprod(basis, probability * (1 - probability) * basis) + diag(1e-14, length(u))
+    step <- drop(solve(hessian, ascent, tol = 0))
     decrement <- sum(ascent * step)
-    if (decrement <= 1e-14 * now) return(u + step)
+    if (decrement <= 1e-14 * current) return(u + step)
     size <- 1
-    while ((new <- value(u + size * step)) > now - 0.25 * size * decrement && size > 1e-16) {
+    while ((new <- value(u + size * step)) > current - 0.25 * size * decrement && size > 1e-16) {
       size <- size / 2
     }
     u <- u + size * step
-    now <- new
+    current <- new
   }
   u
 }
 
-# One covariate: the loss is piecewise linear, and its slope grows by w |b| where a row comes to its
-# margin. The first place where it does not fall any more is the answer.
+# The best coefficient of a single covariate b: the loss is piecewise linear, and its slope
+# increases by w |b| where a row reaches its margin. The minimum is the first knot after which it
+# does not decrease.
 hinge_covariates <- function(y, score, root_w, basis, u = NULL) {
   if (!ncol(basis)) return(numeric())
   if (ncol(basis) > 1L) return(u)
   slope <- y * basis[, 1L] * root_w
-  moves <- which(slope != 0)
-  place <- ((1 - y * score) * root_w^2)[moves] / slope[moves]
-  sorted <- order(place)
-  rise <- cumsum(abs(slope[moves])[sorted])
+  rows <- which(slope != 0)
+  knot <- ((1 - y * score) * root_w^2)[rows] / slope[rows]
+  sorted <- order(knot)
+  rise <- cumsum(abs(slope[rows])[sorted])
   fall <- sum(pmax(slope, 0))
-  place[sorted][which(rise >= fall * (1 - 1e-14))[1L]]
+  knot[sorted][which(rise >= fall * (1 - 1e-14))[1L]]
 }
 
-# a_k'r of every column for an r with Q'r = 0, as dual points have; 0 for a column set aside
+# a_k'r of every column for a dual point r (Q'r = 0); 0 for an excluded column
 column_products <- function(problem, r) {
   v <- sqrt(problem$weights) * r
   if (inherits(problem$x, "dgCMatrix")) {
@@ -98,26 +101,27 @@ column_products <- function(problem, r) {
   ifelse(problem$usable, products / problem$scale, 0)
 }
 
-# lengths of the working columns, the covariates taken out; 0 for a column set aside
+# norms of the columns in working coordinates, residualised on the covariates; 0 for an excluded
+# column
 working_norms <- function(problem) ifelse(problem$usable, sqrt(problem$rss) / problem$scale, 0)
 
-# The best dual value of the multiples s r with |s| most <= lambda, `most` being no less than any
-# |a_k'r|: a lower bound of the optimum. El Ghaoui and others, (8).
-dual_value <- function(problem, loss, r, most, lambda) {
-  dual_objective(problem, loss, dual_multiple(problem, loss, r, most, lambda) * r)
+# The largest dual value of the multiples s r with |s| max_corr <= lambda, where max_corr is an
+# upper bound of every |a_k'r|: a lower bound of the optimum. El Ghaoui and others, (8).
+dual_value <- function(problem, loss, r, max_corr, lambda) {
+  dual_objective(problem, loss, dual_multiple(problem, loss, r, max_corr, lambda) * r)
 }
 
-# that s
-dual_multiple <- function(problem, loss, r, most, lambda) {
-  widest <- if (most > 0) lambda / most else Inf
+# the s of the best multiple in dual_value()
+dual_multiple <- function(problem, loss, r, max_corr, lambda) {
+  max_s <- if (max_corr > 0) lambda / max_corr else Inf
   if (all(r == 0)) return(0)
   if (loss == "squared") {
-    return(max(-widest, min(sum(working_response(problem) * r) / sum(r^2), widest)))
+    return(max(-max_s, min(sum(working_response(problem) * r) / sum(r^2), max_s)))
   }
   share <- dual_share(problem, r)
   if (any(share < 0)) return(0)
-  widest <- min(widest, 1 / max(share))
-  if (loss == "hinge") widest else largest_entropy(problem$weights, share, widest)
+  max_s <- min(max_s, 1 / max(share))
+  if (loss == "hinge") max_s else largest_entropy(problem$weights, share, max_s)
 }
 
 dual_objective <- function(problem, loss, r) {
@@ -126,7 +130,7 @@ dual_objective <- function(problem, loss, r) {
   sum(problem$weights * (if (loss == "hinge") share else entropy(share)))
 }
 
-# alpha / w of a dual point of classes; a hair below 0 is rounding
+# alpha / w of a dual point for logistic or hinge loss; slightly negative values are rounding errors
 dual_share <- function(problem, r) {
   share <- problem$y[, 1L] * r / sqrt(problem$weights)
   replace(share, share < 0 & share > -1e-10, 0)
@@ -137,15 +141,15 @@ entropy <- function(p) {
   part(p) + ifelse(p < 1, -(1 - p) * log1p(-p), 0)
 }
 
-# s in (0, widest] with the largest sum of w entropy(s share), which is concave
-largest_entropy <- function(w, share, widest) {
+# the s in (0, max_s] that maximises the sum of w entropy(s share), which is concave in s
+largest_entropy <- function(w, share, max_s) {
   inside <- share > 0
   w <- (w * share)[inside]
   share <- share[inside]
   slope <- function(s) sum(w * (log1p(-pmin(s * share, 1)) - log(s * share)))
-  if (slope(widest) >= 0) return(widest)
-  ends <- c(0, widest)
-  # half of all digits, since the value is flat there
+  if (slope(max_s) >= 0) return(max_s)
+  ends <- c(0, max_s)
+  # half of the digits suffice at a maximum
   for (i in 1:40) {
     middle <- mean(ends)
     ends[if (slope(middle) > 0) 1L else 2L] <- middle
@@ -153,9 +157,9 @@ largest_entropy <- function(w, share, widest) {
   ends[1L]
 }
 
-# How far any model is from the optimum at lambda at most: the figure by which solutions of
-# different programs can be compared. `relative` is to the objective without columns. For hinge, r
-# is that of the solver, else the dual and the gap are not known.
+# The duality gap of any model, an upper bound of its objective minus the optimum, by which
+# solutions of different programs can be compared; `relative` is the gap divided by the objective of
+# the null model. For hinge, r must be the dual point of the solver, otherwise dual and gap are NA.
 duality_gap <- function(problem, loss, lambda, features, beta, u = NULL, r = NULL) {
   point <- model_point(problem, loss, features, beta, u)
   null <- null_objective(problem, loss)

@@ -1,69 +1,72 @@
 #' Forward regression, orthogonal matching pursuit and adaptive forward-backward search
 #'
-#' Grow a linear model by one column at a time, looking at the training error: the greedy methods
-#' of best subset selection.
+#' Greedy best subset selection by the training error: a linear model is grown by one column at a
+#' time.
 #'
-#' For a set \eqn{S} of columns all three take the model that minimises
+#' For a set \eqn{S} of columns all three fit the model that minimises
 #' \deqn{E(S) = \min_{b, B} \sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 +
 #' \lambda \| B \|_F^2}{E(S) = min over b, B of sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 +
 #' lambda ||B||_F^2}
 #' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and
 #' standardised columns \eqn{\tilde x}{xs}. The criterion of the path is
-#' \eqn{1 - E(S) / E(\emptyset)}{1 - E(S) / E(empty set)}: \eqn{R^2}, over what the covariates
-#' leave, for `lambda = 0`. There is no 1/m in front of the sum: the \eqn{\lambda} of a mean squared
-#' error is `lambda / sum(w)`.
+#' \eqn{1 - E(S) / E(\emptyset)}{1 - E(S) / E(empty set)}, which for `lambda = 0` is \eqn{R^2},
+#' partial given the covariates. There is no 1/m in front of the sum: with a mean squared error,
+#' \eqn{\lambda} is `lambda / sum(w)`.
 #'
-#' * `forward_regression()` adds the column that lowers \eqn{E} most. With \eqn{r_i} the product of
-#'   column i with the residual and \eqn{d_i} what the columns of \eqn{S} leave of
-#'   \eqn{\|\tilde x_i\|^2 + \lambda}{||xs_i||^2 + lambda}, that is the largest
-#'   \eqn{r_i^2 / d_i}{r_i^2 / d_i}.
+#' * `forward_regression()` adds the column that reduces \eqn{E} most: the one with the largest
+#'   \eqn{r_i^2 / d_i}{r_i^2 / d_i}, where \eqn{r_i} is the product of column i with the residual
+#'   and \eqn{d_i} the Schur complement of column i given \eqn{S} in \eqn{X'X + \lambda I}{X'X +
+#'   lambda I}: for \eqn{\lambda = 0}{lambda = 0} its residual sum of squares given the columns of
+#'   \eqn{S}.
 #' * `omp()`, orthogonal matching pursuit, adds the column most correlated with the residual, the
-#'   largest \eqn{r_i^2 / \|\tilde x_i\|^2}{r_i^2 / ||xs_i||^2}, and fits all of \eqn{S} anew.
-#' * `foba()` adds as `omp()` does and remembers what each addition gained, by the size it led to.
-#'   After each it drops the column that costs least, again and again, while that costs no more
-#'   than `nu` times the gain remembered for the present size. It makes up to 5 `k` moves, beyond
-#'   size `k` too, so that what comes later can still better the model of size `k`. The model of a
-#'   size is the best of all that had it; in the papers it is the last, which is mostly the same.
+#'   largest \eqn{r_i^2 / \|\tilde x_i\|^2}{r_i^2 / ||xs_i||^2}, and refits all of \eqn{S}.
+#' * `foba()` adds columns as `omp()` does. After each addition it drops the column whose removal
+#'   increases \eqn{E} least, repeatedly, as long as the increase is at most `nu` times the
+#'   reduction by the addition that led to the present size. It takes up to 5 `k` steps, also beyond
+#'   size `k`, since later drops can improve the model of size `k`. The model of a size is the best
+#'   of all of that size; in the papers it is the last, which is mostly the same.
 #'
-#' Several outputs share the columns; their \eqn{r_i^2} are summed.
+#' Several responses share the columns; their \eqn{r_i^2} are summed.
 #'
-#' A column that those in the model explain up to 1e-10 of its (penalised) square is never added;
-#' so of two equal columns one is, unless `lambda` is positive, which gives the second one a use. A
-#' search ends early, with a shorter path, when no column adds anything, that is more to
-#' \eqn{R^2} than the precision of a number. Ties, differences within 1e-12 of the best, go to the
-#' lowest column.
+#' A column is never added if its (penalised) residual sum of squares given the model is at most
+#' 1e-10 of its sum of squares; so only one of two equal columns is added, unless `lambda` is
+#' positive. A search ends early, with a shorter path, when no column increases \eqn{R^2} by more
+#' than machine precision. Ties, scores within a relative 1e-12 of the best, go to the lowest
+#' column.
 #'
-#' All look at the training error, which knows of no size that is too large; without `k` the size is
-#' chosen by the error of the whole search repeated in ten folds. [greedy_rls()] selects by the
-#' cross-validated error itself. The path also has the exact leave-one-out error of every model,
-#' `squared`, for the set as it is.
+#' The training error decreases with the size and cannot choose it; without `k` the size is chosen
+#' by the error of the whole search repeated in ten folds. [greedy_rls()] selects columns by the
+#' cross-validated error. The path also has the exact leave-one-out error of every model, `squared`,
+#' which takes the set as fixed.
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula
 #'   and data, a data frame, a `SummarizedExperiment` or an earlier problem.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
-#'   name is refused.
+#'   name is an error.
 #' @param k The size wanted: a number between 1 and the smaller of the usable columns and the rows
-#'   less the covariates less one. `NULL`, the default: that bound, at most 10, of which the size is
+#'   less the covariates less one. `NULL`, the default: that bound, at most 10, and the size is
 #'   chosen by cross-validation.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
-#'   [greedy_rls()]; `"criterion"` is the largest of at most `k`, as the training error only falls.
-#' @param lambda The ridge parameter, a number of at least 0.
-#' @param nu For `foba()`: the share of an addition's gain that a deletion may cost, a number of at
-#'   least 0 and below 1. With 0 only a column without effect is dropped.
+#'   [greedy_rls()]; `"criterion"` is the largest size of at most `k`, since the training error
+#'   decreases with the size.
+#' @param lambda The ridge parameter, a number of at least 0; 0 by default.
+#' @param nu For `foba()`: the largest increase of \eqn{E} by a drop, as a fraction of the reduction
+#'   by the addition; a number of at least 0 and below 1, 0.5 by default. With 0 only a column
+#'   without effect is dropped.
 #'
-#' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every move
+#' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step
 #'   with `criterion` and the leave-one-out error; `fit$coefficients` the best model of every size;
-#'   `fit$size` is what `size` chose, of `k` the largest size reached.
+#'   `fit$size` is the size chosen by `size`; if `k` is given, by default the largest size reached.
 #'
-#' @section Cost: A product of all columns with one vector for each move and two more passes over
-#' vectors of length n: O(kmn) time for m rows and n columns, O(k nonzeros) for sparse `x`. Memory
-#' is one copy of a dense `x`, none of a sparse one, and O(km + n). The figures of the path take
-#' O(m s^2) for a model of size s, and so do the deletions of `foba()`.
+#' @section Cost: One product of all columns with a vector for each step: O(kmn) time for m rows and
+#' n columns, O(k nonzeros) for sparse `x`. Memory is one copy of a dense `x`, none of a sparse one,
+#' and O(km + n). The leave-one-out errors take O(m s^2) for a model of size s, and so do the drops
+#' of `foba()`.
 #'
-#' @section Errors: Bad input is refused with a classed error (`sparsels_error_input`) that names
-#' the argument, what it must be and what it was. Covariates that cannot be estimated without some
-#' row are refused, naming the row: leave-one-out has no error for it.
+#' @section Errors: Invalid input is an error of class `sparsels_error_input` that names the
+#'   argument, what it must be and what it was. So are covariates that cannot be estimated without
+#'   some row, which the message names: that row has no leave-one-out error.
 #'
 #' @references Pati, Y. C., Rezaiifar, R., Krishnaprasad, P. S. (1993). Orthogonal matching pursuit:
 #' recursive function approximation with applications to wavelet decomposition. 27th Asilomar
@@ -127,7 +130,7 @@ foba <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nu = 0.5,
 # The searches ------------------------------------------------------------------------------------
 
 pursue <- function(problem, control, score) {
-  s <- new_pursuit(problem, control, most = control$k)
+  s <- new_pursuit(problem, control, max_size = control$k)
   while (length(s$set) < control$k && !is.null(step <- best_step(s, score(s)))) {
     s <- add_column(s, step)
   }
@@ -137,7 +140,7 @@ pursue <- function(problem, control, score) {
 pursue_and_drop <- function(problem, control) {
   limit <- 5L * control$k
   largest <- min(limit, control$largest(problem))
-  s <- new_pursuit(problem, control, most = largest)
+  s <- new_pursuit(problem, control, max_size = largest)
   gain <- numeric(largest)
   while (length(s$set) < largest && length(s$log) <= limit &&
            !is.null(step <- best_step(s, residual_score(s)))) {
@@ -152,33 +155,35 @@ pursue_and_drop <- function(problem, control) {
   s
 }
 
-# What adding each column takes from the penalised residual sum of squares ...
-gain_score <- function(s) ifelse(s$d > dependent * s$own, rowSums(s$r^2) / s$d, 0)
+# The reduction of the penalised residual sum of squares by adding each column.
+gain_score <- function(s) ifelse(s$d > dependent * s$penalised, rowSums(s$r^2) / s$d, 0)
 
-# ... and what it would take were it orthogonal to the model, without the penalty.
+# The reduction of the residual sum of squares by each column alone, without a penalty, if it were
+# orthogonal to the model.
 residual_score <- function(s) rowSums(s$r^2) / s$terms$diagonal
 
-# a column of which the model leaves no more than this share is dependent on it
+# A column is collinear with the model if its residual sum of squares given the model is at most
+# this fraction of its sum of squares.
 dependent <- 1e-10
 
 # The state ---------------------------------------------------------------------------------------
 
-# The columns are longer than m by `extra` rows, in which the one that is added as the i-th has
-# sqrt(lambda) in row i: ridge regression is then least squares on an orthonormal basis. A candidate
-# has zeros where the model has its penalty, so that its products need the first m rows only.
+# The columns are extended by `extra` rows, and the column added as the i-th has sqrt(lambda) in the
+# i-th of them: ridge regression is then least squares on an orthonormal basis. A candidate has
+# zeros in the rows used by the model, so that its products need the first m rows only.
 #   set: columns in the model; basis: orthonormal, (m + extra) x size; residual: (m + extra) x L;
-#   r: X'residual; d: squared distance of each column from the model, lambda included, for
-#   gain_score() as long as nothing is dropped; own: the same distance from the empty model.
-new_pursuit <- function(problem, control, most) {
+#   r: X'residual; d: Schur complement of each column given the model in X'X + lambda I, for
+#   gain_score() as long as nothing is dropped; penalised: the diagonal of X'X + lambda I.
+new_pursuit <- function(problem, control, max_size) {
   s <- list(problem = problem, lambda = control$lambda, set = integer(), gain = NA_real_,
             terms = gram_terms(problem, whole = FALSE))
   s$q <- covariate_basis(problem)
-  s$extra <- if (control$lambda > 0) most else 0L
+  s$extra <- if (control$lambda > 0) max_size else 0L
   s$y <- rbind(working_response(problem), matrix(0, s$extra, ncol(problem$y)))
   s$basis <- matrix(0, nrow(s$y), 0L)
   s$residual <- s$y
   s$r <- s$terms$b
-  s$own <- s$d <- s$terms$diagonal + control$lambda
+  s$penalised <- s$d <- s$terms$diagonal + control$lambda
   log_move(s, "start", NA_integer_)
 }
 
@@ -187,17 +192,17 @@ log_move <- function(s, action, feature) {
   s
 }
 
-# The column with the best score and its direction, a unit vector orthogonal to the basis; NULL
-# when none adds anything.
+# The column with the best score and its direction, a unit vector orthogonal to the basis; NULL when
+# no column increases R^2.
 best_step <- function(s, score) {
   score[s$set] <- 0
-  nothing <- .Machine$double.eps * s$terms$total
-  while (max(score) > nothing) {
+  negligible <- .Machine$double.eps * s$terms$total
+  while (max(score) > negligible) {
     j <- which(score >= (1 - 1e-12) * max(score))[1L]
     direction <- project_out(long_columns(s, j, length(s$set)), s$basis)
-    length2 <- sum(direction^2)
-    if (length2 > dependent * s$own[j]) {
-      return(list(column = j, direction = direction / sqrt(length2)))
+    norm2 <- sum(direction^2)
+    if (norm2 > dependent * s$penalised[j]) {
+      return(list(column = j, direction = direction / sqrt(norm2)))
     }
     score[j] <- 0
   }
@@ -216,29 +221,30 @@ add_column <- function(s, step) {
   log_move(s, "add", step$column)
 }
 
-# What dropping each column of the model adds to the penalised residual sum of squares: beta^2 over
-# the diagonal of the inverse.
+# The increase of the penalised residual sum of squares by dropping each column of the model: beta^2
+# divided by the diagonal of the inverse.
 drop_costs <- function(s) {
   decomposed <- qr(long_columns(s, s$set), tol = 0)
   rowSums(qr.coef(decomposed, s$y)^2) / diag(chol2inv(qr.R(decomposed)))
 }
 
-drop_column <- function(s, at) {
-  column <- s$set[at]
-  s$set <- s$set[-at]
+drop_column <- function(s, index) {
+  column <- s$set[index]
+  s$set <- s$set[-index]
   s$basis <- qr.Q(qr(long_columns(s, s$set), tol = 0))
   s$residual <- project_out(s$y, s$basis)
   s$r <- cross_columns(s$terms, s$residual[seq_len(nrow(s$problem)), , drop = FALSE])
   log_move(s, "drop", column)
 }
 
-# The place of the least cost, of equals the lowest column's.
+# The position of the smallest cost; of equal ones, that of the lowest column.
 first_least <- function(cost, set) {
   equal <- which(cost <= (1 + 1e-12) * min(cost))
   equal[which.min(set[equal])]
 }
 
-# Working columns with their penalty below; `after` columns stand in the model before them.
+# Columns in working coordinates extended by their penalty; `after` columns precede them in the
+# model.
 long_columns <- function(s, set, after = 0L) {
   x <- working_matrix(s$problem, s$terms$columns[set], s$q)
   penalty <- matrix(0, s$extra, length(set))
@@ -246,14 +252,14 @@ long_columns <- function(s, set, after = 0L) {
   rbind(x, penalty)
 }
 
-# X'v of all usable columns, for v (m x any) orthogonal to the covariates: a sparse column need not
-# be centred then.
+# X'v of all usable columns, for v (m x any) orthogonal to the covariates, so that sparse columns
+# need not be centred.
 cross_columns <- function(terms, v) {
   if (!is.null(terms$X)) return(.Call(C_cross_columns, terms$X, v))
   as.matrix(Matrix::crossprod(terms$x, sqrt(terms$w) * v)) / terms$scale
 }
 
-# What new_sparse_fit() wants; the size chosen is k, or the largest reached.
+# A path for new_sparse_fit(); the chosen size is k, or the largest reached.
 pursuit_path <- function(problem, control, s) {
   columns <- s$terms$columns
   sets <- lapply(s$log, function(move) columns[move$set])

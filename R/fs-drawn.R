@@ -1,8 +1,8 @@
-# The pursuit that looks at few candidates, for kernel matrices too large to hold: the kernel of a
-# step's candidates is made for that step, their residuals come from those of the rows, and of the
-# system only the entries between the terms taken are ever known.
+# The pursuit with few candidates at each step, for kernel matrices too large for memory. Kernel
+# columns are computed for the candidates of a step only, and of the matrix of the system only the
+# entries between chosen terms.
 
-# up to how many values the kernel matrix is made whole: a gigabyte
+# the largest number of entries of a kernel matrix that is computed as a whole: a gigabyte
 whole_kernel <- 2^27
 
 is_large <- function(setup) {
@@ -10,7 +10,8 @@ is_large <- function(setup) {
   draws && as.double(nrow(setup$problem)) * setup$n > whole_kernel
 }
 
-# Values of some terms and kernels of some prototypes, made when they are asked for.
+# Functions that compute kernel columns of prototypes j, and the kernel between prototypes i and j,
+# when called.
 asked_columns <- function(setup, kernel) {
   problem <- setup$problem
   basis <- setup$basis
@@ -26,70 +27,71 @@ asked_columns <- function(setup, kernel) {
       if (is_precomputed(kernel)) {
         return(as.matrix(problem$x[basis$rows[i], basis$rows[j], drop = FALSE]))
       }
-      own <- kernel_matrix(kernel, some(i)$points, some(j)$points)
+      kernels <- kernel_matrix(kernel, some(i)$points, some(j)$points)
       same <- outer(i, j, "==")
-      own[same] <- kernel_diagonal(kernel, some(i)$points)[row(own)[same]]
-      own
+      kernels[same] <- kernel_diagonal(kernel, some(i)$points)[row(kernels)[same]]
+      kernels
     }
   )
 }
 
-# As pursue_partition(), one lambda after the other.
+# The pursuit on one partition for every lambda, with the value of pursue_partition().
 drawn_partition <- function(setup, columns, lambda, ids) {
-  each <- lapply(lambda, function(one) drawn_path(setup, columns, one, ids))
-  together <- function(part) do.call(cbind, lapply(each, `[[`, part))
+  results <- lapply(lambda, function(value) drawn_path(setup, columns, value, ids))
+  bind <- function(part) do.call(cbind, lapply(results, `[[`, part))
   list(
-    squared = together("squared"), se = together("se"), error = together("error"),
-    residual = each[[1L]]$residual, paths = lapply(each, `[[`, "path"),
-    interrupted = any(vapply(each, `[[`, NA, "interrupted"))
+    squared = bind("squared"), se = bind("se"), error = bind("error"),
+    residual = results[[1L]]$residual, paths = lapply(results, `[[`, "path"),
+    interrupted = any(vapply(results, `[[`, NA, "interrupted"))
   )
 }
 
 drawn_path <- function(setup, columns, lambda, ids) {
   model <- setup$model
-  before <- length(model$forced)
-  steps <- model$k + before
+  forced <- length(model$forced)
+  steps <- model$k + forced
   folds <- if (is.null(ids)) 0L else 0:max(ids)
   cache <- new.env()
   runs <- lapply(folds, new_drawn_run, setup = setup, ids = ids)
-  figures <- list()
+  errors_of_sizes <- list()
   residuals <- list()
   interrupted <- FALSE
   bar <- progress_bar(interactive(), "Pursuing")
-  tryCatch(while (length(figures) < steps) {
-    if (!is.null(bar)) bar(length(figures), steps)
+  tryCatch(while (length(errors_of_sizes) < steps) {
+    if (!is.null(bar)) bar(length(errors_of_sizes), steps)
     runs <- step_drawn(setup, columns, lambda, runs, cache)
-    done <- length(figures) + 1L
+    done <- length(errors_of_sizes) + 1L
     if (length(runs[[1L]]$terms) < done) break
     residual <- if (length(folds) > 1L) drawn_residual(setup$problem, runs, ids)
     residuals[done] <- list(residual)
-    figures[[done]] <- drawn_figures(setup$problem, residual, ids)
-    errors <- vapply(figures, `[[`, 0, "squared")
-    if (is_level(model, errors[seq_len(done) > before])) break
+    errors_of_sizes[[done]] <- drawn_figures(setup$problem, residual, ids)
+    errors <- vapply(errors_of_sizes, `[[`, 0, "squared")
+    if (is_level(model, errors[seq_len(done) > forced])) break
   }, interrupt = function(condition) interrupted <<- TRUE)
-  done <- length(figures)
-  if (interrupted && done <= before) raise_interrupt()
-  null <- if (before == 0L) list(null_figures(setup$problem, model$folds))
+  done <- length(errors_of_sizes)
+  if (interrupted && done <= forced) raise_interrupt()
+  null <- if (forced == 0L) list(null_figures(setup$problem, model$folds))
   by_size <- function(name) {
-    values <- vapply(c(null, figures[seq_len(done) >= before]), `[[`, 0, name)
+    values <- vapply(c(null, errors_of_sizes[seq_len(done) >= forced]), `[[`, 0, name)
     c(values, rep(NA_real_, model$k + 1L - length(values)))
   }
-  taken <- seq_len(done)
-  first <- runs[[1L]]
+  steps_done <- seq_len(done)
+  full_run <- runs[[1L]]
   list(
     squared = by_size("squared"), se = by_size("se"),
     error = if (setup$problem$task != "regression") by_size("error"),
     residual = function(size) {
-      if (size + before == 0L) setup$problem$y else residuals[[size + before]]
+      if (size + forced == 0L) setup$problem$y else residuals[[size + forced]]
     },
-    path = list(size = done, chosen = first$terms[taken],
-                factor = first$factor[taken, taken, drop = FALSE],
-                z = first$z[taken, , drop = FALSE]),
+    path = list(size = done, chosen = full_run$terms[steps_done],
+                factor = full_run$factor[steps_done, steps_done, drop = FALSE],
+                z = full_run$z[steps_done, , drop = FALSE]),
     interrupted = interrupted
   )
 }
 
-# The pursuit without a fold, or on all rows (fold 0): `g` the weights of the rows it trains on.
+# A pursuit without a fold, or on all rows (fold 0), before its first step; `g` are its case
+# weights, 0 for held-out rows.
 new_drawn_run <- function(fold, setup, ids) {
   problem <- setup$problem
   list(
@@ -98,7 +100,7 @@ new_drawn_run <- function(fold, setup, ids) {
   )
 }
 
-# One step of every run. A run that finds nothing to gain stays as it is.
+# One step of every run. A run without a candidate that changes the model is returned unchanged.
 step_drawn <- function(setup, columns, lambda, runs, cache) {
   lists <- lapply(runs, drawn_candidates, model = setup$model)
   all <- unique(unlist(lists))
@@ -108,54 +110,60 @@ step_drawn <- function(setup, columns, lambda, runs, cache) {
   }, runs, lists)
 }
 
-# what a run may take at this step
+# the terms that a run may add at its next step
 drawn_candidates <- function(run, model) {
   step <- length(run$terms) + 1L
   if (step <= length(model$forced)) return(model$forced[step])
-  left <- setdiff(model$lists[, step] + 1L, run$terms)
-  utils::head(left, model$candidates)
+  candidates <- setdiff(model$lists[, step] + 1L, run$terms)
+  utils::head(candidates, model$candidates)
 }
 
 choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
   between <- term_penalty(setup, columns, lambda, list, run$terms)
-  own <- colSums(run$g * values^2) + diag(term_penalty(setup, columns, lambda, list, list))
+  diagonal <- colSums(run$g * values^2) + diag(term_penalty(setup, columns, lambda, list, list))
   weights <- leading_solution(run, length(run$terms))
   gradient <- between %*% weights - crossprod(values, run$g * (setup$problem$y - run$value))
   score <- rowSums(gradient^2)
-  if (setup$model$score == "normalised") score <- score / own
-  if (setup$model$score == "ols") score <- score / drawn_pivots(run, values, own, between, cache)
-  nothing <- (.Machine$double.eps * max(abs(crossprod(values, run$g * setup$problem$y))))^2
-  score[rowSums(gradient^2) <= nothing] <- 0
+  if (setup$model$score == "normalised") score <- score / diagonal
+  if (setup$model$score == "ols") {
+    score <- score / drawn_pivots(run, values, diagonal, between, cache)
+  }
+  negligible <- (.Machine$double.eps * max(abs(crossprod(values, run$g * setup$problem$y))))^2
+  score[rowSums(gradient^2) <= negligible] <- 0
   while (max(score, 0) > 0) {
-    at <- first_most(score)
-    taken <- take_drawn(run, list[at], values[, at], own[at], between[at, ],
-                        -unname(gradient[at, ]), cache)
-    if (!is.null(taken)) return(taken)
-    score[at] <- 0
+    best <- first_most(score)
+    extended <- add_drawn(run, list[best], values[, best], diagonal[best], between[best, ],
+                          -unname(gradient[best, ]), cache)
+    if (!is.null(extended)) return(extended)
+    score[best] <- 0
   }
   run
 }
 
-# what the terms taken leave of the diagonal; Inf where that is rounding
-drawn_pivots <- function(run, values, own, between, cache) {
-  across <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
-  across <- if (length(across)) t(do.call(cbind, across) + between) else matrix(0, 0L, length(own))
-  pivots <- own - colSums(solve_lower(run$factor, across)^2)
-  ifelse(pivots > dependent_term * own, pivots, Inf)
+# diagonal of the Schur complement given the terms of the run; Inf where it is rounding error
+drawn_pivots <- function(run, values, diagonal, between, cache) {
+  products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
+  products <- if (length(products)) {
+    t(do.call(cbind, products) + between)
+  } else {
+    matrix(0, 0L, length(diagonal))
+  }
+  pivots <- diagonal - colSums(solve_lower(run$factor, products)^2)
+  ifelse(pivots > dependent_term * diagonal, pivots, Inf)
 }
 
-# The run with one more term, NULL when that depends on those it has.
-take_drawn <- function(run, term, values, own, between, left, cache) {
-  across <- vapply(run$terms, function(j) sum(run$g * term_of(cache, j) * values), 0) + between
-  l <- solve_lower(run$factor, as.matrix(across))
-  pivot <- own - sum(l^2)
-  # rounding does not go that far
-  if (pivot < -1e-2 * own) stop_no_kernel()
-  if (pivot <= dependent_term * own) return(NULL)
+# The run with one more term; NULL when the term is linearly dependent on those of the run.
+add_drawn <- function(run, term, values, diagonal, between, residual, cache) {
+  products <- vapply(run$terms, function(j) sum(run$g * term_of(cache, j) * values), 0) + between
+  l <- solve_lower(run$factor, as.matrix(products))
+  pivot <- diagonal - sum(l^2)
+  # more negative than rounding error can make it
+  if (pivot < -1e-2 * diagonal) stop_no_kernel()
+  if (pivot <= dependent_term * diagonal) return(NULL)
   assign(as.character(term), values, envir = cache)
   run$terms <- c(run$terms, term)
   run$factor <- rbind(cbind(run$factor, 0 * l), c(l, sqrt(pivot)))
-  run$z <- rbind(run$z, left / sqrt(pivot))
+  run$z <- rbind(run$z, residual / sqrt(pivot))
   weights <- leading_solution(run, length(run$terms))
   run$value <- 0 * run$value
   for (j in seq_along(run$terms)) {
@@ -177,7 +185,7 @@ term_penalty <- function(setup, columns, lambda, i, j) {
   penalty
 }
 
-# held-out residuals, each row's by the run that was trained without it
+# held-out residuals: those of each row from the run that was trained without it
 drawn_residual <- function(problem, runs, ids) {
   residual <- problem$y
   for (fold in seq_len(max(ids))) {
@@ -192,7 +200,7 @@ drawn_figures <- function(problem, residual, ids) {
   held_out_figures(problem, list(ids = as.matrix(ids)), list(residual))
 }
 
-# (38), of the errors of sizes 1, 2, ...
+# The stopping rule, (38) of the paper, from the errors of sizes 1, 2, ...
 is_level <- function(model, errors) {
   size <- length(errors)
   if (model$change <= 0 || size <= model$window || anyNA(errors)) return(FALSE)

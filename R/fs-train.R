@@ -1,27 +1,29 @@
-# Training of fixed-size least-squares support vector machines: the pursuit, and the solvers that
-# take all prototypes at once.
+# Training of fixed-size least-squares support vector machines: by sparse conjugate directions
+# pursuit, and by the solvers that use all prototypes at once. Terms are the prototypes and,
+# numbered after them, the covariates.
 
-# what is added to the diagonal of the covariates, (34) of the paper
+# the ridge parameter of the covariates, nu in (34) of the paper
 covariate_ridge <- 1e-8
 
-# The pursuit for every lambda = 1 / gamma (count): figures of the sizes 0, 1, ... as columns of
-# `squared`, `se` and, for classes, `error`, NA beyond the last size; `paths`, what the pursuit on
-# all rows took; with `residuals` those held out at a size, for a single lambda. Repeats are
-# averaged, up to the size that all of them came to.
+# The pursuit for every lambda = 1 / gamma. A list of matrices `squared`, `se` and, for classes,
+# `error`, the held-out errors with a row for each size 0, 1, ... and a column for each lambda, NA
+# beyond the last size; `paths`, the pursuits on all rows; `residual`, if `residuals` is TRUE and
+# lambda a single value, a function of the size that returns its held-out residuals; and
+# `interrupted`. Repeated partitions are averaged, up to the smallest last size.
 fs_pursue <- function(setup, columns, lambda, residuals = FALSE) {
   ids <- setup$model$folds$ids
-  each <- lapply(seq_len(max(1L, ncol(ids))), function(repetition) {
+  results <- lapply(seq_len(max(1L, ncol(ids))), function(repetition) {
     if (is_large(setup)) return(drawn_partition(setup, columns, lambda, ids[, repetition]))
     pursue_partition(setup, columns, lambda, residuals, ids[, repetition])
   })
-  mean_of <- function(part) Reduce(`+`, lapply(each, part)) / length(each)
+  mean_of <- function(part) Reduce(`+`, lapply(results, part)) / length(results)
   list(
-    squared = mean_of(function(one) one$squared), se = mean_of(function(one) one$se),
-    error = if (!is.null(each[[1L]]$error)) mean_of(function(one) one$error),
+    squared = mean_of(function(result) result$squared), se = mean_of(function(result) result$se),
+    error = if (!is.null(results[[1L]]$error)) mean_of(function(result) result$error),
     residual = if (residuals && !is.null(ids)) {
-      function(size) mean_of(function(one) one$residual(size))
+      function(size) mean_of(function(result) result$residual(size))
     },
-    paths = each[[1L]]$paths, interrupted = any(vapply(each, `[[`, NA, "interrupted"))
+    paths = results[[1L]]$paths, interrupted = any(vapply(results, `[[`, NA, "interrupted"))
   )
 }
 
@@ -29,8 +31,8 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
   problem <- setup$problem
   model <- setup$model
   rows <- if (is.null(ids)) seq_len(nrow(problem)) else order(ids)
-  before <- length(model$forced)
-  k <- model$k + before
+  forced <- length(model$forced)
+  k <- model$k + forced
   control <- pursuit_control(k, setup$n + ncol(setup$z), model$score, model$candidates,
                              dependent_term, model$forced, model$lists)
   control$threads <- model$threads
@@ -40,23 +42,23 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
   ))
   answer <- .Call(C_fixed_size, fs_machine(setup, columns, rows, ids), control)
   if (answer$status == -1L) stop_no_kernel()
-  if (answer$status == 2L && answer$size[1L] <= before) raise_interrupt()
-  null <- if (before == 0L) null_figures(problem, setup$model$folds)
-  # entry s of the answer is the model of s terms, those that come first among them
+  if (answer$status == 2L && answer$size[1L] <= forced) raise_interrupt()
+  null <- if (forced == 0L) null_figures(problem, setup$model$folds)
+  # entry s of the answer is the model of s terms, including the forced ones, which come first
   by_size <- function(values, null) {
-    rbind(null, matrix(values, k)[seq_len(k) >= before, , drop = FALSE])
+    rbind(null, matrix(values, k)[seq_len(k) >= forced, , drop = FALSE])
   }
   list(
     squared = by_size(answer$squared, null$squared), se = by_size(answer$se, null$se),
     error = if (control$classes) by_size(answer$error, null$error),
-    residual = function(size) unsorted(answer$residual, problem, rows, size + before),
+    residual = function(size) unsorted(answer$residual, problem, rows, size + forced),
     paths = lapply(seq_along(lambda), function(g) path_of(answer, g, k, ncol(problem$y))),
     interrupted = answer$status == 2L
   )
 }
 
-# rows sorted by fold and times their root weight, for src/fixed-size.c; K is copied only where it
-# has to be
+# The system as src/fixed-size.c takes it: rows sorted by fold and multiplied by the square roots of
+# their weights. K is copied only if it changes.
 fs_machine <- function(setup, columns, rows, ids) {
   problem <- setup$problem
   root_w <- sqrt(problem$weights)[rows]
@@ -76,7 +78,7 @@ stop_no_kernel <- function() {
              "sparsels_error_singular")
 }
 
-# figures of the model that predicts 0
+# held-out errors of the model that predicts 0
 null_figures <- function(problem, folds) {
   if (is.null(folds)) return(list(squared = NA_real_, se = NA_real_, error = NA_real_))
   held_out_figures(problem, folds, rep(list(problem$y), ncol(folds$ids)))
@@ -89,13 +91,13 @@ held_out_figures <- function(problem, folds, residuals) {
   })
 }
 
-# residuals of the model of so many terms, m x L, the rows in their own order again
+# residuals (m x L) of the model with `terms` terms, with the rows in the order of the data
 unsorted <- function(residual, problem, rows, terms) {
   if (terms == 0L) return(problem$y)
-  size <- length(problem$y)
-  out <- problem$y
-  out[rows, ] <- residual[(terms - 1L) * size + seq_len(size)]
-  out
+  entries <- length(problem$y)
+  restored <- problem$y
+  restored[rows, ] <- residual[(terms - 1L) * entries + seq_len(entries)]
+  restored
 }
 
 path_of <- function(answer, g, k, L) {
@@ -122,7 +124,8 @@ fs_columns <- function(setup, kernel) {
   made
 }
 
-# The trained machine: path, models, size, held_out, fitted, used (prototypes), status.
+# The trained model: list(path, models, size, used: prototypes, residual: held-out residuals,
+# status).
 fs_train <- function(setup, kernel, gamma) {
   columns <- fs_columns(setup, kernel)
   if (setup$model$solver == "scdp") {
@@ -133,27 +136,27 @@ fs_train <- function(setup, kernel, gamma) {
 }
 
 train_pursuit <- function(setup, columns, lambda) {
-  found <- fs_pursue(setup, columns, lambda, residuals = TRUE)
-  taken <- found$paths[[1L]]
-  before <- length(setup$model$forced)
-  sizes <- 0:(taken$size - before)
-  figures <- lapply(found[c("squared", "se", "error")], function(values) values[sizes + 1L])
-  size <- fs_best_size(figures, setup$model)
+  pursuit <- fs_pursue(setup, columns, lambda, residuals = TRUE)
+  path <- pursuit$paths[[1L]]
+  forced <- length(setup$model$forced)
+  sizes <- 0:(path$size - forced)
+  errors <- lapply(pursuit[c("squared", "se", "error")], function(values) values[sizes + 1L])
+  size <- fs_best_size(errors, setup$model)
   models <- lapply(sizes, function(s) {
-    steps <- s + before
-    fs_weights(setup, taken$chosen[seq_len(steps)], leading_solution(taken, steps), s)
+    steps <- s + forced
+    fs_weights(setup, path$chosen[seq_len(steps)], leading_solution(path, steps), s)
   })
-  terms <- taken$chosen[seq_len(size + before)]
+  terms <- path$chosen[seq_len(size + forced)]
   if (setup$model$refit && length(terms)) {
     beta <- refit_by_qr(setup, columns, terms, lambda)
     models[[size + 1L]] <- fs_weights(setup, terms, beta, size)
   }
   list(
-    path = fs_path(setup, taken$chosen[sizes[-1L] + before], figures,
-                   training_errors(setup, columns, taken)[sizes + before + 1L]),
-    models = models, size = size, used = taken$chosen[taken$chosen <= setup$n],
-    residual = if (!is.null(found$residual)) found$residual(size),
-    status = if (found$interrupted) {
+    path = fs_path(setup, path$chosen[sizes[-1L] + forced], errors,
+                   training_errors(setup, columns, path)[sizes + forced + 1L]),
+    models = models, size = size, used = path$chosen[path$chosen <= setup$n],
+    residual = if (!is.null(pursuit$residual)) pursuit$residual(size),
+    status = if (pursuit$interrupted) {
       "interrupted"
     } else if (max(sizes) < setup$model$k) {
       "early_stop"
@@ -163,17 +166,17 @@ train_pursuit <- function(setup, columns, lambda) {
   )
 }
 
-# The smallest size whose error is within so many standard deviations of the smallest error; the
-# largest size where nothing was held out.
-fs_best_size <- function(figures, model) {
-  if (is.null(model$folds)) return(length(figures$squared) - 1L)
-  best <- which.min(figures$squared)
-  sd <- figures$se[best] * sqrt(max(model$folds$ids))
-  which(figures$squared <= figures$squared[best] + model$size_rule * sd)[1L] - 1L
+# The smallest size whose error is within `size_rule` standard deviations of the smallest error; the
+# largest size without held-out errors.
+fs_best_size <- function(errors, model) {
+  if (is.null(model$folds)) return(length(errors$squared) - 1L)
+  best <- which.min(errors$squared)
+  sd <- errors$se[best] * sqrt(max(model$folds$ids))
+  which(errors$squared <= errors$squared[best] + model$size_rule * sd)[1L] - 1L
 }
 
-# The model whose terms (prototypes, then covariates) have these weights. Its features are numbers
-# among the prototypes used, in the order they came.
+# The model with weights `beta` of `terms`. Its features are positions among the prototypes used, in
+# the order they were added.
 fs_weights <- function(setup, terms, beta, size) {
   is_prototype <- terms <= setup$n
   covariates <- matrix(0, ncol(setup$z), ncol(setup$problem$y))
@@ -184,18 +187,18 @@ fs_weights <- function(setup, terms, beta, size) {
        covariates = covariates, step = size)
 }
 
-# what was added at each step, and the figures of sizes 0, 1, ...
-fs_path <- function(setup, added, figures, training) {
+# The path: the term added at each step, and the errors of sizes 0, 1, ...
+fs_path <- function(setup, added, errors, training) {
   sizes <- 0:length(added)
   is_prototype <- added <= setup$n
   names <- c(basis_names(setup$problem, setup$basis), colnames(setup$problem$z))
   path <- data.frame(
     step = sizes, action = rep(c("start", "add"), c(1L, length(added))),
     prototype = c(NA, ifelse(is_prototype, cumsum(is_prototype), NA)), name = c(NA, names[added]),
-    size = sizes, prototypes = c(0L, cumsum(is_prototype)), criterion = figures$squared,
-    se = figures$se
+    size = sizes, prototypes = c(0L, cumsum(is_prototype)), criterion = errors$squared,
+    se = errors$se
   )
-  if (!is.null(figures$error)) path$error <- figures$error
+  if (!is.null(errors$error)) path$error <- errors$error
   path$training <- training
   path
 }
@@ -209,48 +212,50 @@ term_values <- function(setup, columns, terms) {
   values
 }
 
-# weighted mean squared error on the training rows after 0, 1, ... steps
-training_errors <- function(setup, columns, taken) {
+# weighted mean squared training error after 0, 1, ... steps of a path
+training_errors <- function(setup, columns, path) {
   problem <- setup$problem
-  terms <- term_values(setup, columns, taken$chosen)
-  directions <- t(solve_lower(taken$factor, t(terms)))
+  terms <- term_values(setup, columns, path$chosen)
+  directions <- t(solve_lower(path$factor, t(terms)))
   residual <- problem$y
   error <- function() sum(problem$weights * residual^2) / (ncol(residual) * sum(problem$weights))
   errors <- error()
-  for (step in seq_len(taken$size)) {
-    residual <- residual - outer(directions[, step], taken$z[step, ])
+  for (step in seq_len(path$size)) {
+    residual <- residual - outer(directions[, step], path$z[step, ])
     errors <- c(errors, error())
   }
   errors
 }
 
-# Weights of some terms by a QR decomposition of the rows and, below them, a root of the penalty.
+# Weights of some terms by a QR decomposition of the rows augmented by a square root of the penalty.
 refit_by_qr <- function(setup, columns, terms, lambda) {
   problem <- setup$problem
   root_w <- sqrt(problem$weights)
   penalty <- diag(sqrt(covariate_ridge), length(terms))
-  own <- which(terms <= setup$n)
-  if (length(own)) {
-    parts <- eigen(columns$between(terms[own], terms[own]), symmetric = TRUE)
-    penalty[own, own] <- sqrt(lambda * pmax(parts$values, 0)) * t(parts$vectors)
+  prototypes <- which(terms <= setup$n)
+  if (length(prototypes)) {
+    decomposed <- eigen(columns$between(terms[prototypes], terms[prototypes]), symmetric = TRUE)
+    root <- sqrt(lambda * pmax(decomposed$values, 0)) * t(decomposed$vectors)
+    penalty[prototypes, prototypes] <- root
   }
-  rows <- root_w * term_values(setup, columns, terms)
-  below <- matrix(0, length(terms), ncol(problem$y))
-  qr.coef(qr(rbind(rows, penalty), LAPACK = TRUE), rbind(root_w * problem$y, below))
+  values <- root_w * term_values(setup, columns, terms)
+  zeros <- matrix(0, length(terms), ncol(problem$y))
+  qr.coef(qr(rbind(values, penalty), LAPACK = TRUE), rbind(root_w * problem$y, zeros))
 }
 
-# All prototypes at once, as they are or in the features of the Nystrom approximation.
+# Trains on all prototypes at once: on their kernel, or on the features of the Nystrom
+# approximation.
 train_at_once <- function(setup, columns, lambda) {
   problem <- setup$problem
   solved <- solver_at_once(setup, columns)(lambda)
-  figures <- list(squared = NA_real_, se = NA_real_)
+  errors <- list(squared = NA_real_, se = NA_real_)
   if (!is.null(solved$held_out)) {
-    figures <- held_out_figures(problem, setup$model$folds, solved$held_out)
+    errors <- held_out_figures(problem, setup$model$folds, solved$held_out)
   }
   path <- data.frame(step = 0L, action = "found", prototype = NA_integer_, name = NA_character_,
-                     size = setup$n, prototypes = setup$n, criterion = figures$squared,
-                     se = figures$se)
-  if (!is.null(figures$error)) path$error <- figures$error
+                     size = setup$n, prototypes = setup$n, criterion = errors$squared,
+                     se = errors$se)
+  if (!is.null(errors$error)) path$error <- errors$error
   path$training <- solved$training
   models <- vector("list", setup$n + 1L)
   models[[setup$n + 1L]] <- fs_weights(setup, seq_len(nrow(solved$beta)), solved$beta, 0L)
@@ -261,27 +266,27 @@ train_at_once <- function(setup, columns, lambda) {
        status = "complete")
 }
 
-# A function of lambda that gives the weights of all terms, the training error and the held-out
-# residuals; what lambda does not change is done once.
+# A function of lambda that returns the weights of all terms, the training error and the held-out
+# residuals. Computations that do not depend on lambda are done once, before.
 solver_at_once <- function(setup, columns) {
   problem <- setup$problem
   nystrom <- setup$model$solver == "nystrom"
   map <- if (nystrom) nystrom_map(columns$own) else diag(setup$n)
   penalty <- if (nystrom) diag(ncol(map)) else columns$own
-  own <- seq_len(ncol(map))
+  penalised <- seq_len(ncol(map))
   root_w <- sqrt(problem$weights)
   y <- root_w * problem$y
   terms <- root_w * cbind(if (nystrom) columns$K %*% map else columns$K, setup$z)
   gram <- crossprod(terms)
-  diag(gram)[-own] <- diag(gram)[-own] + covariate_ridge
+  diag(gram)[-penalised] <- diag(gram)[-penalised] + covariate_ridge
   function(lambda) {
-    gram[own, own] <- gram[own, own] + lambda * penalty
+    gram[penalised, penalised] <- gram[penalised, penalised] + lambda * penalty
     R <- tryCatch(chol(gram), error = function(e) stop_dependent())
     Q <- t(backsolve(R, t(terms), transpose = TRUE))
     residual <- y - Q %*% crossprod(Q, y)
     weights <- backsolve(R, crossprod(Q, y))
     list(
-      beta = rbind(map %*% weights[own, , drop = FALSE], weights[-own, , drop = FALSE]),
+      beta = rbind(map %*% weights[penalised, , drop = FALSE], weights[-penalised, , drop = FALSE]),
       training = sum(residual^2) / (ncol(y) * sum(problem$weights)),
       held_out = if (!is.null(setup$model$folds)) {
         held_out_at_once(Q, residual, setup$model$folds, root_w)
@@ -292,12 +297,13 @@ solver_at_once <- function(setup, columns) {
 
 stop_dependent <- function() {
   stop_input(paste("the system of all prototypes is numerically singular: if `kernel` is a kernel,",
-                   "`solver = \"nystrom\"` leaves out what is dependent"),
+                   "`solver = \"nystrom\"` drops dependent directions"),
              "sparsels_error_singular")
 }
 
-# Held-out residuals in the user's units, a list with an m x L matrix for each repeat: with the
-# penalty the same, a fold H has (I - (QQ')_HH)^-1 times its residuals.
+# Held-out residuals on the user's scale, a list with an m x L matrix for each repeat. The penalty
+# does not depend on the fold, so those of a fold H are (I - (QQ')_HH)^-1 times its training
+# residuals.
 held_out_at_once <- function(Q, residual, folds, root_w) {
   lapply(seq_len(ncol(folds$ids)), function(repetition) {
     for (rows in split(seq_along(root_w), folds$ids[, repetition])) {

@@ -1,41 +1,42 @@
-#' Greedy regularised least-squares: few features by exact cross-validation
+#' Greedy feature selection for ridge regression by exact cross-validation
 #'
-#' Grows (or shrinks) a ridge regression model one feature at a time, at each step taking the
-#' feature whose addition gives the smallest exact cross-validation error, and chooses the number of
-#' features by the held-out error of the whole search.
+#' Adds features to (or removes them from) a ridge regression model one at a time, at each step the
+#' one that gives the smallest exact cross-validated error, and chooses the number of features by
+#' the cross-validated error of the whole search.
 #'
 #' For a set \eqn{S} of features the model minimises
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{
 #' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2}
 #' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and
 #' standardised columns \eqn{\tilde x}{xs}. There is no 1/m: for the same model
-#' `glmnet(alpha = 0, weights = w)` wants `lambda * s / sum(w)`, s being the weighted standard
-#' deviation of the response with divisor `sum(w)`.
+#' the lambda of `glmnet(alpha = 0, weights = w)` is `lambda * s / sum(w)`, where s is the weighted
+#' standard deviation of the response with divisor `sum(w)`.
 #'
-#' **The size.** The criterion that chose the features has been minimised over all columns, so it
-#' flatters every model of the path; with many more columns than rows it falls to nothing even where
-#' there is nothing to find. By default the whole procedure (scaling of the columns, lambda, search
-#' and refit) is therefore repeated without each of ten folds, the models of every size predict the
-#' rows left out, and the size goes by their error. A model is clearly worse than the best one if
-#' its error is higher by two standard errors of their difference fold by fold, which are smaller
-#' than those of the errors. If no feature at all is not clearly worse, the size is 0. Else it is
-#' the size with the smallest error; where that is above 20, the smallest from 20 on that is not
-#' clearly worse, as long curves are flat and their minimum may lie anywhere. Where there are fewer
-#' columns n than rows m, a longer list costs less: two standard errors become
-#' \eqn{2 \sqrt{n / m}}{2 sqrt(n / m)} in all but the first comparison.
+#' **The size.** The criterion that chose the features has been minimised over all columns, so it is
+#' optimistic for every model of the path; with many more columns than rows it tends to 0 even if no
+#' column is related to the response. By default the whole procedure (scaling of the columns,
+#' lambda, search and refit) is therefore repeated without each of ten folds, the models of every
+#' size predict the held-out rows, and the size is chosen by their error. A model is called clearly
+#' worse than the best one if its error is higher by more than two standard errors of the paired
+#' difference over folds, which is smaller than the standard error of either. If the model without
+#' features is not clearly worse than the best, the size is 0. Otherwise it is the size with the
+#' smallest error; if that is above 20, it is the smallest size of at least 20 that is not clearly
+#' worse, since long curves are flat and the position of their minimum is unstable. With fewer
+#' columns n than rows m, the two standard errors are \eqn{2 \sqrt{n / m}}{2 sqrt(n / m)} in all
+#' comparisons but the first (of size 0).
 #'
-#' `fit$path` has both figures of every size, `criterion` and `cv`. `fit$estimate` is the error of
-#' the procedure with its choice of size and lambda: chosen by the other folds, scored on each.
-#' `size = "criterion"` with `refit = FALSE` is the paper's algorithm, for which no fold is run.
+#' `fit$path` has both errors of every size, `criterion` and `cv`. `fit$estimate` is the
+#' cross-fitted error of the procedure including its choice of size and lambda: for each fold they
+#' are chosen by the errors on the other folds. `size = "criterion"` with `refit = FALSE` is the
+#' paper's algorithm, which does not repeat the search.
 #'
-#' **lambda.** A large lambda makes the search choose features that are good by themselves, a small
-#' one features that are good together. By default two are tried, 16 and 1/4 times the mean sum of
-#' squares of a column (its number of rows, when the columns are standardised and unweighted), and
-#' the largest is taken whose smallest cross-validated error is not clearly worse than the best.
-#' The coefficients of each size are then refitted by ridge regression on the chosen
-#' features alone, at the lambda out of `16^(-3:1)` times the mean sum of squares that has the
-#' smallest held-out squared error for them. `bench/defaults.R` in the sources measures these rules
-#' beside other packages.
+#' **lambda.** With a large lambda the search prefers features that predict well individually, with
+#' a small one features that predict well jointly. By default two values are tried, 16 and 1/4 times
+#' the mean sum of squares of a column (which is m for standardised, unweighted columns), and the
+#' largest is chosen whose smallest cross-validated error is not clearly worse than the best. The
+#' coefficients of each size are then refitted by ridge regression on the chosen features alone, at
+#' the lambda among `16^(-3:1)` times the mean sum of squares that has the smallest held-out squared
+#' error. `bench/defaults.R` in the sources compares these rules with other packages.
 #'
 #' **Folds.** The held-out error of every candidate is exact for any partition: it equals
 #' retraining without each fold in turn. Leave-one-out needs one m x n cache, N-fold, grouped and
@@ -45,8 +46,8 @@
 #' **Search.** `"forward"` only adds. `"floating"` drops features after each addition as long as
 #' that beats the best model of the smaller size seen so far. `"forward_backward"` drops the least
 #' useful feature when that costs at most half of what the last addition gained (Zhang 2009, with
-#' the held-out criterion in the place of the training error). `"backward"` starts from all usable
-#' features and drops one at a time down to none; of its models those of size 0 to `k` are kept.
+#' the held-out criterion instead of the training error). `"backward"` starts from all usable
+#' features and drops one at a time until none remains; its models of size 0 to `k` are kept.
 #'
 #' **Ties** go to the lowest column; differences below 1e-12 of the response's mean square are
 #' ties. Ties of a criterion other than `"squared"` are broken by the squared error first. Scores
@@ -56,81 +57,85 @@
 #' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula
 #'   and data, a data frame, a `SummarizedExperiment` or an earlier problem.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
-#'   name is refused.
+#'   name is an error.
 #' @param k Largest number of features, between 1 and the number of usable columns. `NULL`, the
 #'   default: 20, doubled for as long as the cross-validated error is still improving in the last 10
 #'   sizes, and at most `min(usable columns, m - 1, 100)`; with a number for `size`, that number;
 #'   with `size = "criterion"` up to that maximum, stopping when the criterion has not improved for
 #'   10 steps, drops included.
-#' @param lambda Positive ridge parameter of the search. Several values are chosen from by the
-#'   cross-validated error. `NULL`, the default: see Details; with `size = "criterion"` 16
-#'   times the mean sum of squares of a column. `"full"`, the paper's choice: out of `2^(-15:15)`
-#'   the one with the smallest leave-one-out squared error of the model with all features (see
-#'   [rls()]), which takes O(mn min(m, n)) time and is refused where that is minutes.
+#' @param lambda Positive ridge parameter of the search. Of several values one is chosen by the
+#'   cross-validated error. `NULL`, the default: see Details; with `size = "criterion"` 16 times the
+#'   mean sum of squares of a column. `"full"`, the paper's choice: among `2^(-15:15)` the value
+#'   with the smallest leave-one-out squared error of the model with all features (see [rls()]),
+#'   which takes O(mn min(m, n)) time and is an error where that would be minutes.
 #' @param size How the number of features is chosen: by the cross-validated error of the whole
 #'   procedure, `"cv"` as in Details, `"min"` at its minimum, or `"1se"`, the smallest size within
 #'   one standard error of the minimum; `"criterion"`, the best value of the criterion that chose
 #'   the features, which is optimistic; or a number.
 #' @param size_folds The folds in which the procedure is repeated: a number (10 by default), drawn
-#'   stratified by class and with the groups of `folds` kept together, from a stream of random
-#'   numbers of its own, so that the same call gives the same fit and `set.seed()` plays no part; or
-#'   any value of [make_folds()], repeated partitions included.
+#'   stratified by class and with the groups of `folds` kept together, from a random number stream
+#'   with a fixed seed, so that the same call gives the same fit whatever `set.seed()` says; or any
+#'   value of [make_folds()], repeated partitions included.
 #' @param refit Whether the coefficients of each size are refitted by ridge regression on the chosen
-#'   features at a lambda of their own. By default where `lambda` was not given.
+#'   features at a lambda of their own. By default `TRUE` if `lambda` is not given.
 #' @param folds Which rows are held out together: `"loo"`, a number of folds (stratified for
 #'   classes), a vector of fold ids, a list of those, or the value of [make_folds()].
-#' @param criterion `"squared"`; `"error"`, the share of rows put in the wrong class; `"absolute"`;
-#'   `"auc"`, the area under the ROC curve counted over pairs held out together, which with `"loo"`
-#'   means leave-pair-out and costs O(m^2) for each candidate; or a function `(y, prediction,
-#'   fold)` of the coded response, the held-out predictions (vectors, or matrices for several
-#'   outputs) and the fold ids that returns one number, smaller being better unless `attr(f,
-#'   "better")` is `"higher"`. Means are weighted by the case weights.
-#' @param search `"forward"`, `"backward"`, `"floating"` or `"forward_backward"`.
-#' @param keep How many of the best candidates that were not chosen are kept at each step, with
-#'   their exact criterion, in `fit$alternatives`.
-#' @param threads Number of OpenMP threads over columns. Results are the same for any number. A
-#'   `criterion` function runs on one. The folds of the procedure run on the plan set by
-#'   `future::plan()` when the package future.apply is installed, else one after the other.
-#' @param progress Whether to show a progress bar.
+#' @param criterion The held-out criterion of the search: `"squared"`, the default, the weighted
+#'   mean squared error; `"error"`, the misclassification rate; `"absolute"`; `"auc"`, the area
+#'   under the ROC curve over pairs of rows held out together, which with `"loo"` means
+#'   leave-pair-out and costs O(m^2) for each candidate; or a function `(y, prediction, fold)` of
+#'   the coded response, the held-out predictions (vectors, or matrices for several responses) and
+#'   the fold ids that returns one number, smaller being better unless `attr(f, "better")` is
+#'   `"higher"`. Means are weighted by the case weights.
+#' @param search `"forward"` (the default), `"backward"`, `"floating"` or `"forward_backward"`, see
+#'   Details.
+#' @param keep Number of runners-up recorded at each step: the best candidates that were not chosen,
+#'   with their exact criterion, in `fit$alternatives`. None by default.
+#' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
+#'   number. A `criterion` function runs on a single thread. The folds of `size_folds` run on the
+#'   plan set by `future::plan()` when the package future.apply is installed, otherwise
+#'   sequentially.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step,
 #'   `fit$coefficients` the best model of every size, `fit$size` is the chosen one and
 #'   `fit$estimate` its cross-fitted error.
 #'
-#' @section Cost: The defaults run 21 searches, two lambdas in ten folds and the last on all rows,
-#' each with five refits, O(m k^2) apiece; a training part is the same `x` with weight 0 on the rows
-#' left out, so nothing is copied. Below is the cost of one search.
+#' @section Cost: The defaults run 21 searches, two lambdas in ten folds and the final one on all
+#'   rows, each with five refits of O(m k^2); a training set is the same `x` with weight 0 on the
+#'   held-out rows, so nothing is copied. What follows is the cost of one search.
 #'
-#' Forward search by the leave-one-out squared error, the default, computes the
-#' error of a candidate only if a lower bound of it, which takes a few operations, does not rule the
-#' candidate out. That changes nothing but the time: `x` is read a few times in all, in place
-#' (integers and sparse columns as they are), and the memory besides is k m + (k + 32) n doubles and
-#' a column of doubles for each candidate computed. Of that up to 64 MB stay for the next call.
-#' `fit$work` says what it took: `candidates` (how many there were, summed over the steps),
-#' `evaluated` (how many of their errors were computed), `reads` (columns of `x` read after
-#' [as_problem()] has measured them, in multiples of all of them) and `dense_from`, the step from
-#' which every candidate was computed, `NA` if none. That happens where the bounds rule out too
-#' little, as with heavy-tailed columns, few rows or many steps beyond the best size; with fewer
-#' than 64 columns or 25000 values in `x` it is so from the first step.
+#' Forward search by the leave-one-out squared error, the default, computes the error of a candidate
+#' only if a lower bound of it, which takes a few operations, does not rule the candidate out. The
+#' result is the same as without bounds: `x` is read a few times in all, in place (integer and
+#' sparse columns too), and the working memory is k m + (k + 32) n doubles and m doubles for each
+#' candidate computed. Up to 64 MB of it are kept for the next call. `fit$work` counts the
+#' operations: `candidates` (their number, summed over the steps), `evaluated` (the number whose
+#' error was computed), `reads` (passes over `x`, not counting that of [as_problem()]: columns read
+#' divided by n) and `dense_from`, the step from which on every candidate was computed, `NA` if
+#' none. That happens where the bounds rule out few candidates, as with heavy-tailed columns, few
+#' rows or many steps beyond the best size; with fewer than 64 columns or 25000 values in `x` bounds
+#' are not used at all.
 #'
-#' All else, and such steps, take O(mn) time each and, besides `x`, m x n doubles for leave-one-out
-#' and m x n more for each partition into larger folds. `"backward"` adds O(mn min(m, n)) for the
-#' start, and `lambda = "full"` as much for the choice, in one decomposition by LAPACK for whose end
-#' Ctrl-C waits. Ctrl-C during the folds chooses by those
-#' done, if there are two; during the last search it returns the path found so far, with a warning
-#' of class `sparsels_interrupted` and `fit$status == "interrupted"`.
+#' Such steps, and all steps with another search, criterion or partition, take O(mn) time each and,
+#' besides `x`, m x n doubles for leave-one-out and m x n more for each partition into larger folds.
+#' `"backward"` adds O(mn min(m, n)) for the start, and `lambda = "full"` as much for the choice, in
+#' one decomposition by LAPACK that Ctrl-C cannot interrupt. Ctrl-C during `size_folds` chooses the
+#' size by the folds completed, if there are at least two; during the final search it returns the
+#' path found so far, with a warning of class `sparsels_interrupted` and `fit$status ==
+#' "interrupted"`.
 #'
-#' @section Accuracy: Figures and coefficients equal those of retraining up to rounding times the
-#' condition number of the model: about 1e-12 for usual data and lambda, 1e-8 for exact duplicates
-#' in a model of standardised columns at `lambda = 1e-3`. Searches that drop features make their
-#' state afresh when it has lost digits. Held-out errors lose digits beyond that where a row or fold
-#' is fitted almost exactly once it is trained on: one weight of 1e8 and more among ones, or a model
-#' with about as many columns as rows at a tiny `lambda`. Where fewer than 10 digits are left a
-#' warning of class `sparsels_warning_precision` says how many.
+#' @section Accuracy: Errors and coefficients equal those of retraining up to rounding error times
+#' the condition number of the model: about 1e-12 for usual data and lambda, 1e-8 for exact
+#' duplicates in a model of standardised columns at `lambda = 1e-3`. Searches that drop features
+#' recompute their state from `x` when it has lost digits. Held-out errors lose more digits where a
+#' row or fold is fitted almost exactly when it is in the training set: one weight of 1e8 and more
+#' among ones, or a model with about as many columns as rows at a tiny `lambda`. Where fewer than 10
+#' digits are left a warning of class `sparsels_warning_precision` says how many.
 #'
-#' @section Errors: Bad input is refused with a classed error (`sparsels_error_input`) that names
-#' the argument, what it must be and what it was. Covariates that cannot be estimated without some
-#' fold are refused, naming the fold. A warning of class `sparsels_warning_edge` says that the size
+#' @section Errors: Invalid input is an error of class `sparsels_error_input` that names the
+#' argument, what it must be and what it was. So are covariates that cannot be estimated without
+#' some fold, which the message names. A warning of class `sparsels_warning_edge` says that the size
 #' is the largest that was tried, or that lambda is the first or last of those given.
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
@@ -168,8 +173,8 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
 
 searches <- c(forward = 0L, backward = 1L, floating = 2L, forward_backward = 3L, given = 4L)
 
-# What every fitter of a path is told, checked once. `grows`: whether larger sizes are tried as long
-# as they help.
+# The arguments shared by all methods with a path of sizes, checked. `grows`: whether larger sizes
+# are tried as long as the error improves.
 path_control <- function(problem, k, lambda, folds, criterion, size = "criterion",
                          size_folds = 10) {
   folds <- as_folds(folds, problem)
@@ -191,8 +196,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
   )
 }
 
-# The search of a method for every lambda, from a function (problem, control, lambda) that gives one
-# path, up to where the user pressed Ctrl-C.
+# Runs a search for every lambda: `path` is a function (problem, control, lambda) that returns one
+# path. An interrupted path is the last.
 each_lambda <- function(path) {
   function(problem, control) {
     paths <- list()
@@ -204,9 +209,8 @@ each_lambda <- function(path) {
   }
 }
 
-# The path for one lambda: a kernel's answer as a list for new_sparse_fit(). `given`: add these
-# columns in this order. `lazy`: skip candidates that provably cannot win, where the search allows
-# it.
+# The path for one lambda, as a list for new_sparse_fit(). `given`: columns to add, in this order.
+# `lazy`: whether bounds are used to skip candidates, where the search allows it.
 greedy_path <- function(problem, control, lambda, given = integer(),
                         lazy = skipping_pays(problem)) {
   usable <- sum(problem$usable)
@@ -226,7 +230,7 @@ greedy_path <- function(problem, control, lambda, given = integer(),
   unpack_path(answer, problem, control, lambda)
 }
 
-# not for few columns, nor where everything takes a few milliseconds
+# Bounds are not worth their cost with few columns, or if the search takes milliseconds.
 skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 25000
 
 unpack_path <- function(answer, problem, control, lambda) {
@@ -237,8 +241,8 @@ unpack_path <- function(answer, problem, control, lambda) {
   }
   unstarted <- answer$model_entry[1L] < 0L && control$search != "backward"
   if (unstarted && statuses[status + 1L] != "interrupted") {
-    stop_input("the model without features has no held-out error: do few rows determine `adjust`?",
-               "sparsels_error_singular")
+    stop_input(paste("the model without features has no held-out error: are covariates in `adjust`",
+                     "determined by few rows?"), "sparsels_error_singular")
   }
   keep <- seq_len(answer$ends[2L] + 1L)
   feature <- answer$feature[keep] + 1L
@@ -283,14 +287,15 @@ unpack_others <- function(answer, problem, control, entries) {
   moves <- seq_len(entries)[-1L]
   feature <- matrix(answer$other, control$keep)[, moves, drop = FALSE] + 1L
   loss <- matrix(answer$other_loss, control$keep)[, moves, drop = FALSE]
-  there <- feature > 0L
+  present <- feature > 0L
   data.frame(
-    step = col(feature)[there], rank = row(feature)[there], feature = feature[there],
-    name = problem$names[feature[there]],
-    criterion = criterion_value(control$criterion, loss[there])
+    step = col(feature)[present], rank = row(feature)[present], feature = feature[present],
+    name = problem$names[feature[present]],
+    criterion = criterion_value(control$criterion, loss[present])
   )
 }
 
-# Sets how many doubles the vectors of the hot loops may have (1, 2, 4 or 8), as far as the
-# processor goes along; returns what it was before. `NULL` only asks. Results agree to rounding.
+# Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
+# processor, and returns the previous value; `NULL` changes nothing. Results agree up to rounding
+# error.
 use_simd <- function(width = NULL) .Call(C_use_simd, width)

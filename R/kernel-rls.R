@@ -1,8 +1,8 @@
-#' Regularised least-squares on kernels and few basis vectors
+#' Kernel ridge regression on all rows or on basis vectors
 #'
-#' Fits kernel ridge regression (the least-squares support vector machine without bias for classes)
-#' whose expansion uses all rows or only a few basis vectors, for a path of lambda, with the exact
-#' held-out error of each.
+#' Fits kernel ridge regression (for classes: the least-squares support vector machine without bias)
+#' with a kernel expansion on all rows or on a few basis vectors, for a path of lambda, with the
+#' exact held-out error of each model.
 #'
 #' For basis vectors \eqn{x_b, b \in B}{x_b, b in B} and every lambda the model \eqn{f(x) = \sum_b
 #' a_b k(x, x_b) + \beta' z}{f(x) = sum_b a_b k(x, x_b) + beta' z} minimises
@@ -12,60 +12,64 @@
 #' There is no 1/m: with all rows as basis lambda is `var` of kernlab's `gausspr(scaled = FALSE)`,
 #' and 1 / gamma of a least-squares support vector machine.
 #'
-#' **Held-out errors.** A row that is held out leaves the training rows, and the basis if it is in
-#' it: the figures are those of retraining without it, from one decomposition. [holdout()] gives the
-#' predictions for any rows, [cv_error()] the error for any folds, both with the basis vectors
-#' removed or kept, without training again. A basis drawn at random is as random to them as to the
-#' model; a basis chosen by looking at `y` (see [select_basis()]) makes them optimistic.
+#' **Held-out errors.** A row that is held out is removed from the training rows, and from the basis
+#' if it is a basis vector. The errors are those of retraining without it, computed from one
+#' decomposition. [holdout()] gives the predictions for any rows, [cv_error()] the error for any
+#' folds, both with the basis vectors removed or kept, without training again. The basis is taken as
+#' given: if it was chosen by the response (see [select_basis()]), they are optimistic.
 #'
 #' **The shift** tau makes the kernel matrix of the basis positive definite and is part of the
 #' model: the same in training, held-out errors and predictions, and printed. `"auto"` adds 1e-10
 #' times the mean diagonal of K_BB to the penalty only, ten times more (up to 1e-6) as long as the
-#' Cholesky factorisation fails; with all rows as basis nothing has to be inverted and none is
-#' added. `"paper"` is that of the paper, 1e-7 on the diagonal of the whole kernel matrix. A number
-#' is added to the penalty as it is. With wide kernels and small lambda the shift matters: for a
-#' Gaussian kernel at lambda = 2^-15 predictions may change by some percent between 1e-10 and 1e-12.
+#' Cholesky factorisation fails; with all rows as basis no matrix is inverted and the shift is 0.
+#' `"paper"` is that of the paper, 1e-7 on the diagonal of the whole kernel matrix. A number is
+#' added to the diagonal of K_BB in the penalty. With wide kernels and small lambda predictions
+#' depend on the shift: for a Gaussian kernel at lambda = 2^-15 they may change by some percent
+#' between 1e-10 and 1e-12.
 #'
 #' @inheritParams rls
 #' @param x,y,data The data, in any form that [as_problem()] takes; for `kernel = "precomputed"`,
-#'   `x` is the m x m kernel matrix. Factors become indicator columns, one for every level without
-#'   an intercept and all but the first with one; the kernel sees these.
+#'   `x` is the m x m kernel matrix. Factors become indicator columns (one for every level without
+#'   an intercept, all but the first with one), on which the kernel is computed.
 #' @param kernel [kernel_gaussian()], [kernel_polynomial()] or [kernel_linear()]; with several
-#'   `gamma` each is tried and the one with the best held-out error kept. Or a kernel of the package
-#'   kernlab, a function of two matrices with points in rows that returns the kernel matrix, or
+#'   `gamma` the one with the smallest held-out error is used. Also a kernel of the package kernlab,
+#'   a function of two matrices with points in rows that returns the kernel matrix, or
 #'   `"precomputed"`.
-#' @param basis The basis vectors: `NULL` for all rows; a number, of rows drawn with R's random
+#' @param basis The basis vectors: `NULL` for all rows; a number n, for n rows drawn with R's random
 #'   numbers; several row numbers, names, or a logical vector; or a matrix of points (n x columns of
 #'   x) that need not be rows.
-#' @param lambda Positive ridge parameters; `NULL` for `2^(-15:15)`.
-#' @param intercept Whether the model has an unpenalised intercept. A problem made by [as_problem()]
-#'   says so itself.
-#' @param standardize Whether columns are centred and brought to unit scale (both weighted, on all
-#'   rows) before the kernel sees them. A problem says so itself. A sparse x becomes dense. A
-#'   Gaussian kernel sees distances alone: for it most of its columns are scaled only, and it stays
-#'   sparse.
+#' @param lambda Positive ridge parameters, a numeric vector without repeats; `NULL` for
+#'   `2^(-15:15)`.
+#' @param intercept Logical: does the model have an unpenalised intercept? Taken from the problem if
+#'   `x` is one made by [as_problem()].
+#' @param standardize Logical: are columns centred and divided by their standard deviation (both
+#'   weighted, on all rows) before the kernel is computed? Taken from the problem if `x` is one. A
+#'   sparse `x` becomes dense, except for a Gaussian kernel, which depends on distances only: then
+#'   most columns are scaled but not centred, and `x` stays sparse.
 #' @param shift `"auto"`, `"paper"` or a number of at least 0, see Details.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust` (covariates, unpenalised).
 #'
 #' @return An object of class `c("kernel_rls", "kernel_fit")`, see [kernel_fit].
 #'
-#' @section Cost: With n basis vectors, d columns, c lambdas and L outputs: O(mnd) for the kernel,
-#'   O(mn^2) for training, then O(mncL) for all leave-one-out errors; N folds cost O(mn^2 + N n^3)
-#'   at most, for all lambdas. The m x m kernel matrix is never made when a basis is given. Memory:
+#' @section Cost: With n basis vectors, d columns, c lambdas and L responses: O(mnd) for the kernel,
+#'   O(mn^2) for training, then O(mncL) for all leave-one-out errors; N folds cost at most O(mn^2 +
+#'   N n^3) for all lambdas. The m x m kernel matrix is not computed if a basis is given. Memory:
 #'   about two m x n and nine n x n matrices of doubles, of which the fit keeps one each. All rows
-#'   as basis: O(m^3) time and nine m x m matrices, of which the fit keeps two. Ctrl-C keeps the
-#'   kernel widths that are done, with a warning of class `sparsels_interrupted`; it waits for an
-#'   eigenproblem of LAPACK, O(n^3), to end.
+#'   as basis: O(m^3) time and nine m x m matrices, of which the fit keeps two. Ctrl-C returns the
+#'   best of the kernel widths completed, with a warning of class `sparsels_interrupted`; it takes
+#'   effect after an eigenvalue problem of LAPACK, O(n^3), has ended.
 #'
-#' @section Accuracy: As retraining by QR: rounding times the condition of the problem, better than
-#'   1e-10 where the kernel matrix of the basis is well conditioned, and better than 1e-6 at the
-#'   default shift where it is not. With all rows as the basis a `lambda` near the rounding errors
-#'   of the kernel matrix, times the weights, gives a warning of class `sparsels_warning_precision`.
+#' @section Accuracy: As that of retraining by QR, rounding error times the condition number of the
+#'   problem: relative errors below 1e-10 for a well-conditioned kernel matrix of the basis, and
+#'   below 1e-6 at the default shift otherwise. With all rows as the basis a `lambda` near the
+#'   rounding errors of the kernel matrix, times the weights, gives a warning of class
+#'   `sparsels_warning_precision`.
 #'
 #' @section Errors: Of class `sparsels_error_input`: a kernel matrix that is not square, symmetric
-#'   or positive semidefinite beyond the shift, a basis larger than m or with repeats, and what
-#'   [as_problem()] refuses. Folds that hold out the whole basis are no error: the prediction is
-#'   then that of the covariates alone, 0 without any.
+#'   or positive definite with the shift added, a basis larger than m or with repeats, weights of 0,
+#'   repeated `lambda`, and input that is invalid for [as_problem()]. Folds that hold out the whole
+#'   basis are not an error: the prediction is then that of the model with covariates only, 0
+#'   without any.
 #'
 #' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
 #' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.
@@ -91,7 +95,7 @@ kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NUL
                 short_call(match.call()))
 }
 
-# The fit of a method that is an expansion, from the arguments of kernel_rls().
+# Fits a kernel expansion, for every method that has the arguments of kernel_rls().
 expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, threads, call) {
   kernels <- each_kernel(as_kernel(kernel))
   problem <- kernel_problem(problem, kernels[[1L]])
@@ -131,7 +135,8 @@ check_shift <- function(shift) {
 
 # The basis ---------------------------------------------------------------------------------------
 
-# list(rows, points in the user's units, all); `name` is the argument that the user gave
+# list(rows: row numbers, or NULL for points that are not rows; points: on the user's scale; all:
+# whether every row is a basis vector). `name` is the user's argument.
 as_basis <- function(basis, problem, kernel, name = "basis") {
   m <- nrow(problem)
   if (length(dim(basis)) == 2L) return(points_basis(basis, problem, kernel, name))
@@ -184,19 +189,19 @@ points_basis <- function(basis, problem, kernel, name) {
 
 # Training ----------------------------------------------------------------------------------------
 
-# The best of the kernels and a row of figures for each. An interrupt keeps those that are done;
-# with none done it is an interrupt like any other.
+# The best of the kernels, and a table with the best lambda and criterion of each. An interrupt
+# keeps the kernels completed; if there is none, it is raised again.
 best_trial <- function(kernels, trial) {
   best <- NULL
   table <- NULL
   status <- "complete"
   tryCatch({
     for (kernel in kernels) {
-      one <- trial(kernel)
+      result <- trial(kernel)
       gamma <- if (is.null(kernel$parameters$gamma)) NA_real_ else kernel$parameters$gamma
-      row <- data.frame(gamma, lambda = one$judged$lambda, criterion = one$judged$value)
+      row <- data.frame(gamma, lambda = result$judged$lambda, criterion = result$judged$value)
       table <- rbind(table, row)
-      if (is.null(best) || one$judged$value < best$judged$value) best <- one
+      if (is.null(best) || result$judged$value < best$judged$value) best <- result
     }
   }, interrupt = function(condition) {
     if (is.null(best)) raise_interrupt()
@@ -205,15 +210,15 @@ best_trial <- function(kernels, trial) {
   list(best = best, table = table, status = status)
 }
 
-# One kernel: its models and their figures.
+# The models of one kernel for every lambda, and their held-out errors.
 kernel_trial <- function(problem, kernel, basis, shift, control) {
-  made <- expansion(problem, kernel, basis, shift)
-  list(kernel = kernel, shift = made$shift,
-       judged = judge_spectrum(made$spectrum, problem, control),
-       models = kernel_models(problem, made$K, made$spectrum, control$lambda))
+  fitted <- expansion(problem, kernel, basis, shift)
+  list(kernel = kernel, shift = fitted$shift,
+       judged = judge_spectrum(fitted$spectrum, problem, control),
+       models = kernel_models(problem, fitted$K, fitted$spectrum, control$lambda))
 }
 
-# The spectrum of a kernel expansion, its K (m x n) and the shift that it took.
+# The spectrum of a kernel expansion, its K (m x n) and the shift used.
 expansion <- function(problem, kernel, basis, shift) {
   K <- kernel_columns(problem, kernel, basis)
   if (basis$all && identical(shift, "auto")) {
@@ -223,8 +228,8 @@ expansion <- function(problem, kernel, basis, shift) {
   }
   penalty <- shifted_cholesky(basis_kernel_matrix(problem, kernel, basis, K), shift)
   if (penalty$shift$where == "kernel") {
-    own <- cbind(basis$rows, seq_along(basis$rows))
-    K[own] <- K[own] + penalty$shift$value
+    diagonal <- cbind(basis$rows, seq_along(basis$rows))
+    K[diagonal] <- K[diagonal] + penalty$shift$value
   }
   list(K = K, spectrum = basis_spectrum(problem, K, penalty$C, basis$rows), shift = penalty$shift)
 }
@@ -234,8 +239,8 @@ kernel_columns <- function(problem, kernel, basis) {
   if (is_precomputed(kernel)) return(unname(as.matrix(problem$x[, basis$rows, drop = FALSE])))
   K <- kernel_matrix(kernel, kernel_points(problem, problem$x),
                      kernel_points(problem, basis$points))
-  own <- cbind(basis$rows, seq_along(basis$rows))
-  if (length(own)) K[own] <- kernel_diagonal(kernel, kernel_points(problem, basis$points))
+  diagonal <- cbind(basis$rows, seq_along(basis$rows))
+  if (length(diagonal)) K[diagonal] <- kernel_diagonal(kernel, kernel_points(problem, basis$points))
   K
 }
 
@@ -243,20 +248,20 @@ kernel_columns <- function(problem, kernel, basis) {
 basis_kernel_matrix <- function(problem, kernel, basis, K) {
   KBB <- if (is.null(basis$rows)) {
     points <- kernel_points(problem, basis$points)
-    own <- kernel_matrix(kernel, points, points)
-    diag(own) <- kernel_diagonal(kernel, points)
-    own
+    values <- kernel_matrix(kernel, points, points)
+    diag(values) <- kernel_diagonal(kernel, points)
+    values
   } else {
     K[basis$rows, , drop = FALSE]
   }
   (KBB + t(KBB)) / 2
 }
 
-# The upper Cholesky factor of K_BB with the shift that it takes, and that shift.
+# The upper Cholesky factor of K_BB + shift * I, and the shift used.
 shifted_cholesky <- function(KBB, shift) {
-  size <- max(mean(diag(KBB)), 0)
-  tries <- switch(as.character(shift), auto = size * 10^(-10:-6), paper = 1e-7, shift)
-  for (tau in tries) {
+  mean_diagonal <- max(mean(diag(KBB)), 0)
+  shifts <- switch(as.character(shift), auto = mean_diagonal * 10^(-10:-6), paper = 1e-7, shift)
+  for (tau in shifts) {
     C <- tryCatch(chol(KBB + diag(tau, nrow(KBB))), error = function(e) NULL)
     if (!is.null(C)) {
       where <- if (identical(shift, "paper")) "kernel" else if (tau > 0) "regulariser" else "none"
@@ -266,7 +271,7 @@ shifted_cholesky <- function(KBB, shift) {
   stop_not_positive(eigen(KBB, symmetric = TRUE, only.values = TRUE)$values, tau)
 }
 
-# dual weights and covariates of every lambda, on the user's scale
+# dual weights and coefficients of the covariates for every lambda, on the user's scale
 kernel_models <- function(problem, K, spectrum, lambda) {
   on_covariates <- covariate_solver(problem)
   of_y <- on_covariates(problem$y)

@@ -367,7 +367,7 @@ finite_values <- function(values, kernel) {
 
 # What a kernel sees of a problem ------------------------------------------------------------------
 
-# A kernel sees doubles: with integers, a user's own could overflow.
+# x is given to a kernel as doubles: a user's kernel could overflow with integers.
 kernel_problem <- function(problem, kernel) {
   problem <- with_doubles(problem)
   check_still_finite(problem, Matrix::colSums(problem$x))
@@ -378,10 +378,10 @@ kernel_problem <- function(problem, kernel) {
   kernel_scale(problem, kernel$shift)
 }
 
-# The problem with the centre and scale that a kernel sees: the columns as they are, or centred and
-# scaled whatever the intercept. For a kernel of differences (`shift`) sparse columns stay where
-# they are unless their mean is farther than one scale from zero, which would cost digits; such a
-# column has few zeros to lose.
+# The problem with centre and scale for a kernel: columns are either unchanged, or centred and
+# scaled, with or without an intercept. For a kernel that depends on differences only (`shift`),
+# sparse columns are not centred unless their mean exceeds their standard deviation, since
+# differences would lose digits; such a column has few zeros.
 kernel_scale <- function(problem, shift = FALSE) {
   problem <- with_doubles(problem)
   problem$centre <- numeric(ncol(problem))
@@ -389,15 +389,15 @@ kernel_scale <- function(problem, shift = FALSE) {
   if (problem$standardize) {
     moments <- column_moments(problem$x, problem$weights, TRUE)
     rms <- sqrt(moments$squares / sum(problem$weights))
-    stays <- shift && !is.matrix(problem$x) & abs(moments$centre) <= rms
-    problem$centre <- ifelse(stays, 0, moments$centre)
+    uncentred <- shift && !is.matrix(problem$x) & abs(moments$centre) <= rms
+    problem$centre <- ifelse(uncentred, 0, moments$centre)
     varies <- rms > 1e-13 * abs(moments$centre)
     problem$scale[varies] <- rms[varies]
   }
   problem
 }
 
-# rows of x as the kernel sees them
+# rows of x, centred and scaled as the problem says
 kernel_points <- function(problem, x) {
   if (!problem$standardize) return(x)
   if (!is.matrix(x) && mean(problem$centre != 0) < 1 / 2) return(sparse_points(problem, x))

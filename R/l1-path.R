@@ -1,80 +1,91 @@
-#' The path of an l1 penalty
+#' The lasso and its relatives for a path of lambda
 #'
-#' Fits least squares (the lasso), logistic regression or the l1 support vector machine with an l1
-#' penalty for a sequence of lambda, each solution with its duality gap, and on request with the
-#' held-out error of every lambda.
+#' Fits least squares (the lasso), logistic regression or a linear support vector machine with an l1
+#' penalty for a path of lambda, with the duality gap of each solution and on request its held-out
+#' error.
 #'
 #' For each lambda the solution minimises
 #' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda \|\beta\|_1,}{
 #' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda ||beta||_1,}
-#' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})} (`"logistic"`) or
-#' \eqn{\max(0, 1 - ys)} (`"hinge"`), case weights \eqn{w}, unpenalised covariates \eqn{z} (the
-#' intercept is one) and standardised columns \eqn{\tilde x}{xs}, as in [as_problem()]; classes
-#' are coded -1 and +1, the second level is +1. There is no 1/m: glmnet's lambda is this one divided
-#' by `sum(weights)`, for `"squared"` and `"logistic"` alike.
+#' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})}{log(1 + exp(-ys))}
+#' (`"logistic"`) or \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`), case weights \eqn{w},
+#' unpenalised covariates \eqn{z} (the intercept is one) and standardised columns \eqn{\tilde
+#' x}{xs}, as in [as_problem()]; classes are coded -1 and +1, the second level is +1. There is no
+#' 1/m: glmnet's lambda is this one divided by `sum(weights)`, for both `"squared"` and
+#' `"logistic"`.
 #'
-#' **Exactness.** Every solution carries its duality gap, the most by which its objective can exceed
-#' the optimum: `fit$path$gap`. A lambda is done when its gap is at most `tolerance` times the
-#' objective of the model without columns; one that does not get there is reported in a warning of
-#' class `sparsels_warning_convergence` that names the gap.
+#' **Exactness.** `fit$path$gap` is the duality gap of each solution, an upper bound of its
+#' objective minus the optimum. A solution has converged when its gap is at most `tolerance` times
+#' the objective of the null model (the model with covariates only); if one does not converge, a
+#' warning of class `sparsels_warning_convergence` gives its gap.
 #'
-#' **Solvers.** `"cd"`: for the lasso an active set with an up- and downdated Cholesky factor, whose
-#' solutions are exact to rounding, and coordinate descent where too many columns are in hand; for
-#' logistic regression Newton's method on a working set; for the hinge loss the simplex method on
-#' the dual with columns generated as they are needed, a vertex solution. `"ipm"`: the
+#' **Solvers.** `"cd"`: for the lasso an active-set method with an updated and downdated Cholesky
+#' factor, whose solutions are exact up to rounding error, and coordinate descent for large active
+#' sets; for logistic regression Newton's method on a working set; for the hinge loss the simplex
+#' method on the dual with column generation, whose solutions are vertices. `"ipm"`: the
 #' interior-point methods of Kim and others (2007) and Koh and others (2007), for `"squared"` and
-#' `"logistic"`; they leave small coefficients that [threshold_coef()] removes.
+#' `"logistic"`; their solutions have small nonzero coefficients that [threshold_coef()] removes.
 #'
-#' **Screening.** Columns that are certainly in no solution are not looked at. `"lazy"` bounds each
-#' column's product with the residual by what it was and how far the residual has gone since;
-#' `"safe1"`, `"safe2"` and `"gap"` are the tests of [safe_screen()], with the null model, all
-#' solutions so far, and the solution at hand; `"none"` looks at all. All give the same solutions.
-#' With `solver = "cd"`, `"lazy"` is the fastest; the tests for classes cost more than they save,
-#' and are there to be compared.
-#' `"auto"` is `"lazy"`, and `"gap"` for `solver = "ipm"`, which cannot be lazy.
+#' **Screening.** Products of columns with the residual are computed only for columns that may have
+#' a nonzero coefficient. `"lazy"` bounds the product of each column by its last computed value and
+#' the change of the residual since; `"safe1"`, `"safe2"` and `"gap"` are the tests of
+#' [safe_screen()], based on the null model, on all solutions so far, and on the current iterate;
+#' `"none"` computes all products. The solutions are the same with each. With `solver = "cd"`,
+#' `"lazy"` is the fastest; for `"logistic"` and `"hinge"` the other tests cost more than they save,
+#' and are offered for comparison. `"auto"` is `"lazy"` for `solver = "cd"` and `"gap"` for `solver
+#' = "ipm"`, which does not have `"lazy"`.
 #'
-#' **Held-out errors.** With `folds` the path is fitted again without each fold, at the same lambdas
-#' and with the columns' scale of all rows; then `fit$lambda` is the one with the best held-out
-#' criterion, or the one of another rule of `size`. Without `folds` there is no held-out error, and
-#' the model shown is that of the smallest lambda.
+#' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
+#' with the scales of the columns on all rows; `fit$lambda` is then chosen by the held-out criterion
+#' as `size` says. Without `folds` there is no held-out error, and `fit$lambda` is the smallest
+#' lambda.
 #'
 #' @inheritParams greedy_rls
-#' @param loss `"squared"`, `"logistic"` or `"hinge"`; the last two want a response with two
-#'   classes. One output.
-#' @param lambda Positive penalties, used from the largest down; `NULL` for `nlambda` values spaced
-#'   evenly on the log scale from the smallest lambda with no column ([lambda_max()]).
-#' @param nlambda Number of penalties when `lambda` is `NULL`.
-#' @param lambda_min_ratio The smallest lambda as a share of the largest, between 0 and 1; `NULL`
-#'   for 0.01 when there are more columns than rows, else 0.0001; for the hinge loss 0.01.
+#' @param loss `"squared"` (the default), `"logistic"` or `"hinge"`; the last two need a response
+#'   with two classes. There must be a single response.
+#' @param lambda Positive penalties, a numeric vector, used in decreasing order; `NULL` for
+#'   `nlambda` values equally spaced on the log scale from [lambda_max()] down.
+#' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default.
+#' @param lambda_min_ratio The smallest lambda divided by the largest, a number above 0 and below 1;
+#'   `NULL` for 0.01 if there are more columns than rows or for the hinge loss, otherwise 0.0001.
 #' @param screen `"auto"`, `"lazy"`, `"gap"`, `"safe2"`, `"safe1"` or `"none"`.
 #' @param solver `"cd"` or `"ipm"`.
-#' @param tolerance Largest duality gap, as a share of the objective of the model without columns.
-#' @param folds `NULL`, or which rows are held out together, as in [greedy_rls()].
+#' @param tolerance Largest duality gap, relative to the objective of the null model; a positive
+#'   number, 1e-8 by default.
+#' @param folds Which rows are held out together, as in [greedy_rls()]; `NULL`, the default, for no
+#'   held-out errors.
 #' @param size With `folds`, how lambda and so the size is chosen: `"min"`, the best held-out
 #'   criterion; `"1se"`, the largest lambda within one standard error of it; or `"cv"`, the default
-#'   rule of [greedy_rls()]: the best, or where that has over 20 columns the largest lambda with
-#'   at least 20 that is not clearly worse, and the first of the path unless that is.
+#'   rule of [greedy_rls()]: the first lambda of the path unless it is clearly worse than the best;
+#'   otherwise the best, or if that has over 20 columns the largest lambda with at least 20 that is
+#'   not clearly worse.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
-#'   of the hinge loss; `"error"`, the share of rows in the wrong class; or `"auc"`.
-#' @param threads Number of OpenMP threads over columns. Results are the same for any number.
+#'   of the hinge loss; `"error"`, the misclassification rate; or `"auc"`, the area under the ROC
+#'   curve.
+#' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
+#'   number.
 #'
 #' @return An object of class `c("l1_path", "sparse_fit")`, see [sparse_fit]. `path` has a row for
-#'   every lambda: `lambda`, `size`, `objective`, `gap`, `explained` (the share of the null model's
-#'   loss that the model takes away), `criterion` with `se` (held out, or `explained` without
-#'   `folds`), `squared` and for classes `error` (held out), and the work done: `rounds` over the
-#'   columns, `products` of columns with the residual, `kept`, the columns that a safe test left.
-#'   `coefficients` has of every size the model with the best criterion; `coef()`, `predict()`,
+#'   every lambda: `lambda`, `size`, `objective`, `gap`, `explained` (the fraction of the loss of
+#'   the null model that the model explains: R-squared, or the fraction of deviance explained),
+#'   `criterion` with `se` (held out, or `explained` without `folds`), `squared` and for classes
+#'   `error` (held out), and counts of operations: `rounds` over the columns, `products` of columns
+#'   with the residual, and `kept`, the number of columns not excluded by a safe test.
+#'   `coefficients` has the model with the best criterion of every size; `coef()`, `predict()`,
 #'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
-#'   smallest lambda without columns, `null` the objective without columns, `loss` the loss,
-#'   `solutions` the models as solved, a list with an element for every lambda. `fitted` and
-#'   `held_out` are scores, the values of the linear model, for every loss.
+#'   smallest lambda for which all coefficients are 0, `null` the objective of the null model,
+#'   `loss` the loss, `solutions` the solutions in working coordinates, a list with an element for
+#'   every lambda. `fitted` and `held_out` are values of the linear predictor for every loss.
 #'
-#' @section Cost: A round over the columns is O(mn), or the nonzeros, at most; a lambda takes a few.
-#'   The lasso's factor takes O(m s + s^2) for each column that enters or leaves a model of s
-#'   columns. Memory besides x: a few vectors of m and n doubles and s^2 for the factor.
+#' @section Cost: A round over the columns takes at most O(mn) time, or O(nonzeros) for sparse `x`;
+#'   a lambda takes a few rounds. The factor of the lasso takes O(m s + s^2) for each column that
+#'   enters or leaves a model of s columns. Memory besides `x`: a few vectors of m and n doubles,
+#'   and s^2 doubles for the factor.  Ctrl-C returns the solutions completed, with a warning of
+#'   class `sparsels_interrupted`.
 #'
-#' @section Errors: As for [greedy_rls()]; more than one output, `loss` and response that do not go
-#'   together, `screen = "lazy"` with `solver = "ipm"`, `solver = "ipm"` with the hinge loss.
+#' @section Errors: As for [greedy_rls()]; more than one response, weights of 0, a `loss` that does
+#'   not suit the response, `screen = "lazy"` with `solver = "ipm"`, `solver = "ipm"` with the hinge
+#'   loss.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -117,7 +128,8 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
 
 # Checks -------------------------------------------------------------------------------------------
 
-# how the solutions are judged: by held-out rows, or by what they explain of the training rows
+# Adds to `control` how lambda is chosen: by a criterion on held-out rows, or without folds by the
+# training loss explained.
 judged_by <- function(control, problem, folds, criterion, size = "min") {
   check_choice(criterion, "criterion", c("loss", "error", "auc"))
   control$rule <- check_choice(size, "size", c("cv", "min", "1se"))
@@ -160,11 +172,11 @@ lambda_sequence <- function(problem, control, nlambda, ratio) {
   check_repeats(nlambda, "nlambda")
   check_some_lambda(control$lambda_max)
   if (is.null(ratio)) {
-    wide <- sum(problem$usable) > nrow(problem)
-    ratio <- if (wide || control$loss == "hinge") 0.01 else 1e-4
+    more_columns <- sum(problem$usable) > nrow(problem)
+    ratio <- if (more_columns || control$loss == "hinge") 0.01 else 1e-4
   }
   lambda <- control$lambda_max * exp(seq(0, log(check_ratio(ratio)), length.out = nlambda))
-  # at lambda_max itself the hinge loss has solutions with a column too
+  # at lambda_max itself the solution of the hinge loss is not unique
   if (control$loss == "hinge") lambda[1L] <- lambda[1L] * (1 + 1e-9)
   lambda
 }
@@ -177,15 +189,16 @@ check_ratio <- function(ratio) {
 
 # Solving ------------------------------------------------------------------------------------------
 
-# Below lambda_max the optimum is above the chord from 0 to the objective without columns, being
-# concave: of hinge nothing better is known before the first solution.
+# A lower bound of the optimum for the hinge loss, used before the first solution: the optimum is
+# concave in lambda, so that below lambda_max it is above the chord from 0 to the objective of the
+# null model.
 chord_bound <- function(problem, control) {
   if (control$loss != "hinge" || !control$screen %in% c("safe1", "safe2")) return(-Inf)
   null <- null_solution(problem, control)$null
   null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
 }
 
-# Scores of some rows of x for every solution: rows x solutions.
+# The linear predictor of some rows for every solution: rows x solutions.
 solution_scores <- function(problem, solutions, x, z) {
   factor <- covariate_parts(problem)$factor
   models <- lapply(solutions, function(solution) solution_model(problem, solution, factor))
@@ -200,8 +213,8 @@ solution_scores <- function(problem, solutions, x, z) {
 
 # Held out -----------------------------------------------------------------------------------------
 
-# Scores of all rows, each from the path without its fold: a list with an m x lambdas matrix for
-# every repeat. NULL when Ctrl-C stopped it.
+# The linear predictor of all rows, each from the path without its fold: a list with an m x lambdas
+# matrix for every repeat; NULL if interrupted.
 held_out_scores <- function(problem, control) {
   folds <- control$folds
   control$progress <- FALSE
@@ -220,7 +233,7 @@ held_out_scores <- function(problem, control) {
   if (any(lengths(scores) == 0L)) NULL else scores
 }
 
-# the problem without some rows, its columns on the scale of all rows
+# the problem without some rows, with the scales of all rows
 without_rows <- function(problem, rows) {
   train <- problem[-rows, ]
   train$usable <- train$usable & problem$usable
@@ -230,14 +243,15 @@ without_rows <- function(problem, rows) {
 
 check_both_classes <- function(train, rows) {
   if (length(unique(train$y[, 1L])) < 2L) {
-    stop_input(sprintf("without the rows %s only one class is left: use other `folds`",
+    stop_input(sprintf("without the rows %s only one class remains: use other `folds`",
                        some_of(rows, quote = "")))
   }
 }
 
 # The fit ------------------------------------------------------------------------------------------
 
-# `chosen` is the row of the path to be shown; without it the best held out or else the last.
+# The fit; `chosen` is the row of the path of its lambda, by default the one chosen by held-out
+# errors, or the last.
 new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   if (!length(solutions)) raise_interrupt()
   stopped <- length(solutions) < length(control$lambda)
@@ -278,33 +292,34 @@ solution_facts <- function(solutions) {
   list2DF(stats::setNames(values, facts))
 }
 
-# The path with its criterion and its standard error, the criterion, a function of a row that gives
-# its held-out scores, and whether Ctrl-C came before all were there. Held out is only what is asked
-# for with `folds`, and not when Ctrl-C has stopped the path itself.
+# A list of the `path` with its criterion and standard errors; the `criterion`; `held_out`, a
+# function of a row of the path that returns its held-out scores; the `row` chosen; and `stopped`,
+# whether it was interrupted. Nothing is held out without `folds` or if the path itself was
+# interrupted.
 judge_solutions <- function(problem, control, path, hold_out) {
-  none <- list(path = path, held_out = function(row) matrix(NA_real_, nrow(problem), 1L))
-  none$path[c("criterion", "se", "squared")] <- list(path$explained, NA_real_, NA_real_)
-  if (problem$task == "binary") none$path$error <- NA_real_
-  none$criterion <- training_criterion(control$loss)
-  none$row <- nrow(path)
-  none$stopped <- FALSE
-  if (is.null(control$folds) || !hold_out) return(none)
+  training <- list(path = path, held_out = function(row) matrix(NA_real_, nrow(problem), 1L))
+  training$path[c("criterion", "se", "squared")] <- list(path$explained, NA_real_, NA_real_)
+  if (problem$task == "binary") training$path$error <- NA_real_
+  training$criterion <- training_criterion(control$loss)
+  training$row <- nrow(path)
+  training$stopped <- FALSE
+  if (is.null(control$folds) || !hold_out) return(training)
   scores <- held_out_scores(problem, control)
   if (is.null(scores)) {
-    none$stopped <- TRUE
-    return(none)
+    training$stopped <- TRUE
+    return(training)
   }
   residuals <- lapply(scores, function(score) problem$y[, 1L] - score)
-  figures <- function(criterion) {
+  values_of <- function(criterion) {
     vapply(seq_len(nrow(path)), function(row) {
-      at <- lapply(residuals, function(residual) residual[, row, drop = FALSE])
-      unlist(judge(problem, control$folds, criterion, at))
+      residual_of_row <- lapply(residuals, function(residual) residual[, row, drop = FALSE])
+      unlist(judge(problem, control$folds, criterion, residual_of_row))
     }, c(0, 0))
   }
-  values <- figures(control$criterion)
+  values <- values_of(control$criterion)
   path[c("criterion", "se")] <- list(values[1L, ], values[2L, ])
-  path$squared <- figures(list(name = "squared"))[1L, ]
-  if (problem$task == "binary") path$error <- figures(list(name = "error"))[1L, ]
+  path$squared <- values_of(list(name = "squared"))[1L, ]
+  if (problem$task == "binary") path$error <- values_of(list(name = "error"))[1L, ]
   held_out <- function(row) matrix(rowMeans(vapply(scores, `[`, scores[[1L]][, 1L], , row)))
   row <- if (control$rule == "min") best_row(control$criterion, path) else
     row_by_rule(problem, control, scores, path$size)
@@ -313,7 +328,7 @@ judge_solutions <- function(problem, control, path, hold_out) {
 
 best_row <- function(criterion, path) which.min(criterion_loss(criterion, path$criterion))
 
-# The row of the path that the rule takes: what pick() does with sizes, as lambda falls.
+# The row of the path chosen by the rule: pick() applied to the rows as if they were sizes.
 row_by_rule <- function(problem, control, scores, columns) {
   parts <- held_out_rows(control$folds)
   sums <- lapply(seq_len(nrow(parts)), function(i) {
@@ -322,12 +337,13 @@ row_by_rule <- function(problem, control, scores, columns) {
     score_sums(array(score, c(length(rows), 1L, ncol(score))), scored_rows(problem, rows),
                control$criterion)
   })
-  held <- held_figure(sums, parts$repetition, control$criterion$higher, slack_of(problem), columns)
-  pick(held, control$rule)$size + 1L
+  held_out <- held_figure(sums, parts$repetition, control$criterion$higher, slack_of(problem),
+                          columns)
+  pick(held_out, control$rule)$size + 1L
 }
 
-# Of every size the model with the best criterion; of equal ones the largest lambda. Of its own size
-# it is the model of the row `chosen`.
+# The model of each size: that with the best criterion, of equal ones that of the largest lambda;
+# for the size of the row `chosen`, the model of that row.
 models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
   loss <- criterion_loss(criterion, path$criterion)
   factor <- covariate_parts(problem)$factor
@@ -340,19 +356,20 @@ models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
 }
 
 warn_gap <- function(fit, allowed) {
-  wide <- which(!(fit$path$gap <= allowed))
-  if (length(wide)) {
-    worst <- wide[which.max(fit$path$gap[wide])]
+  unconverged <- which(!(fit$path$gap <= allowed))
+  if (length(unconverged)) {
+    worst <- unconverged[which.max(fit$path$gap[unconverged])]
     warn_sparsels(sprintf(
       "%s of %d did not reach the tolerance: the largest duality gap is %s at lambda = %s, not %s",
-      counted(length(wide), "solution"), nrow(fit$path), format(fit$path$gap[worst], digits = 3),
+      counted(length(unconverged), "solution"), nrow(fit$path),
+      format(fit$path$gap[worst], digits = 3),
       format(fit$path$lambda[worst], digits = 4), format(allowed, digits = 3)
     ), "sparsels_warning_convergence")
   }
   fit
 }
 
-# The same path with other solutions in the place of its own: what depends on them follows.
+# The fit with its solutions replaced, and sizes and coefficients recomputed from them.
 l1_refit <- function(fit, solutions) {
   fit$solutions <- solutions
   fit$path$size <- lengths(lapply(solutions, `[[`, "features"))

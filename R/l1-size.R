@@ -1,40 +1,42 @@
-#' An l1 model with a wanted number of columns
+#' An l1-penalised model of a given size
 #'
-#' Searches for a penalty whose solution has about as many columns as wanted, with as few solutions
-#' as it takes.
+#' Searches for a lambda whose solution has a given number of nonzero coefficients, up to a
+#' tolerance, solving for few lambdas.
 #'
 #' * `search = "custom"` solves for lambda_max / 5, lambda_max / 25, ... until there are more
-#'   columns than wanted, and then halves the interval between the last two.
-#' * `search = "standard"` halves the interval from `lambda_min_ratio` lambda_max to lambda_max.
+#'   columns than wanted, and then bisects the interval between the last two.
+#' * `search = "standard"` bisects the interval from `lambda_min_ratio` lambda_max to lambda_max.
 #'
-#' Models are those of the exact solver, since the small coefficients that an interior point leaves
-#' cannot be counted. Both searches end as soon as the number of columns is within `range` of
-#' `size`. Few columns are cheap to find and to screen for, which is why the first starts with large
-#' penalties. Every solution starts from that of the nearest lambda, and the screens `"safe1"` and
-#' `"safe2"` are told the best lower bound of the optimum that the solutions so far give: from a
+#' Models are computed by `solver = "cd"`, since an interior point gives small nonzero coefficients
+#' that cannot be counted. Both searches end as soon as the number of columns is within `range` of
+#' `size`. The first starts with large penalties because models with few columns are fast to compute
+#' and to screen for. Every solution is started from that of the nearest lambda, and the screens
+#' `"safe1"` and `"safe2"` use the best lower bound of the optimum from the solutions so far: from a
 #' smaller and a larger lambda by concavity, and by scaling their dual points.
 #'
-#' The number of columns need not grow as lambda falls, and may jump: with equal columns, or for the
-#' hinge loss, whose solutions are vertices. When 50 solutions, or an interval narrower than a
-#' millionth of lambda, have not led into the range, the solution nearest to it is returned with a
-#' warning of class `sparsels_warning_size`; of equally near ones the smaller.
+#' The number of columns need not increase as lambda decreases, and may jump: with equal columns, or
+#' for the hinge loss, whose solutions are vertices. If no solution is in the range after 50
+#' solutions, or when the interval is narrower than a millionth of lambda, the one with the nearest
+#' size is returned (of equally near ones the smaller), with a warning of class
+#' `sparsels_warning_size`.
 #'
 #' @inheritParams l1_path
 #' @param size Number of columns wanted, between 0 and the number of usable columns.
-#' @param range How far from `size` the number may be.
-#' @param search `"custom"` or `"standard"`.
-#' @param lambda_min_ratio The smallest lambda to be tried, as a share of [lambda_max()].
+#' @param range Largest difference between the number of columns found and `size`, a whole number of
+#'   at least 0; 2 by default.
+#' @param search `"custom"` (the default) or `"standard"`.
+#' @param lambda_min_ratio The smallest lambda to try divided by [lambda_max()]; 1e-3 by default.
 #'
 #' @return An object of class `c("l1_size", "l1_path", "sparse_fit")`: what [l1_path()] returns for
-#'   the lambdas that were solved for, with the model found as the chosen one (`size` and `lambda`);
-#'   in addition `searched`, a data frame with `lambda` and `size` in the order of the search, and
-#'   the arguments `wanted` (the `size` asked for) and `range`.
+#'   the lambdas solved for, with `size` and `lambda` those of the model found; in addition
+#'   `searched`, a data frame with `lambda` and `size` in the order of the search, `wanted` (the
+#'   argument `size`) and `range`.
 #'
-#' @section Cost: That of [l1_path()] for each of the lambdas, 2 to 7 as a rule.
-#' @section Errors: As for [l1_path()].
+#' @section Cost: That of [l1_path()] for each of the lambdas, usually 2 to 7.
+#' @section Errors: As for [l1_path()]; no `size`, or one above the number of usable columns.
 #'
 #' @inherit l1_path references
-#' @seealso [l1_path()] for all lambdas and held-out errors, [lambda_max()]
+#' @seealso [l1_path()] for a path of lambda and held-out errors, [lambda_max()]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(50 * 100), 50)
@@ -55,88 +57,91 @@ l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "cu
   control <- l1_control(problem, loss, screen, "cd", tolerance, threads)
   control$lambda_max <- largest_lambda(problem, control)
   check_some_lambda(control$lambda_max)
-  floor <- check_ratio(lambda_min_ratio) * control$lambda_max
-  found <- search_size(problem, control, size, range, if (search == "custom") 5 else Inf, floor)
-  new_size_fit(problem, control, found, size, range, short_call(match.call()))
+  smallest <- check_ratio(lambda_min_ratio) * control$lambda_max
+  tau <- if (search == "custom") 5 else Inf
+  result <- search_size(problem, control, size, range, tau, smallest)
+  new_size_fit(problem, control, result, size, range, short_call(match.call()))
 }
 
-# A list with the `solutions` in the order of the search, their `lambda` and `size`, and whether
-# Ctrl-C stopped it. Up to the first lambda with too many columns each is the last divided by `tau`;
-# with tau = Inf the interval down to `floor` is halved from the start. El Ghaoui and others, 7.2,
-# with the interval between the last two.
-search_size <- function(problem, control, size, range, tau, floor) {
-  at <- list(solutions = list(), lambda = numeric(), size = integer(), stopped = FALSE)
-  few <- control$lambda_max
-  many <- if (tau < Inf) NA else floor
-  # without columns there is nothing to search
-  lambda <- if (size == 0L) few else next_lambda(few, many, tau, floor)
-  while (length(at$lambda) < most_solves) {
-    solution <- solve_between(problem, control, at, lambda)
+# A list with the `solutions` in the order of the search, their `lambda` and `size`, and `stopped`,
+# whether it was interrupted. Each lambda is the last one divided by `tau`, until there are too many
+# columns; then the interval between the last two is bisected. With tau = Inf the interval from
+# lambda_max to `smallest` is bisected. El Ghaoui and others, 7.2.
+search_size <- function(problem, control, size, range, tau, smallest) {
+  state <- list(solutions = list(), lambda = numeric(), size = integer(), stopped = FALSE)
+  upper <- control$lambda_max
+  lower <- if (tau < Inf) NA else smallest
+  # for size 0, lambda_max is the answer
+  lambda <- if (size == 0L) upper else next_lambda(upper, lower, tau, smallest)
+  while (length(state$lambda) < max_solutions) {
+    solution <- solve_between(problem, control, state, lambda)
     if (is.null(solution)) {
-      at$stopped <- TRUE
+      state$stopped <- TRUE
       break
     }
-    at$solutions <- c(at$solutions, list(solution))
-    at$lambda <- c(at$lambda, lambda)
-    found <- length(solution$features)
-    at$size <- c(at$size, found)
-    at_floor <- is.na(many) && lambda <= floor
-    if (abs(found - size) <= range || found < size && at_floor) break
-    if (found > size) many <- lambda else few <- lambda
-    if (!is.na(many) && few - many <= 1e-6 * few) break
-    lambda <- next_lambda(few, many, tau, floor)
+    state$solutions <- c(state$solutions, list(solution))
+    state$lambda <- c(state$lambda, lambda)
+    count <- length(solution$features)
+    state$size <- c(state$size, count)
+    at_smallest <- is.na(lower) && lambda <= smallest
+    if (abs(count - size) <= range || count < size && at_smallest) break
+    if (count > size) lower <- lambda else upper <- lambda
+    if (!is.na(lower) && upper - lower <= 1e-6 * upper) break
+    lambda <- next_lambda(upper, lower, tau, smallest)
   }
-  at
+  state
 }
 
-most_solves <- 50L
+max_solutions <- 50L
 
-next_lambda <- function(few, many, tau, floor) {
-  if (is.na(many)) max(few / tau, floor) else (few + many) / 2
+next_lambda <- function(upper, lower, tau, smallest) {
+  if (is.na(lower)) max(upper / tau, smallest) else (upper + lower) / 2
 }
 
-# The solution for one more lambda, from the nearest one and with what all of them prove.
-solve_between <- function(problem, control, at, lambda) {
+# The solution for one more lambda, started from that of the nearest one, with the lower bound from
+# all of them; NULL if interrupted.
+solve_between <- function(problem, control, state, lambda) {
   start <- NULL
   bound <- -Inf
-  if (length(at$lambda)) {
-    start <- at$solutions[[which.min(abs(log(at$lambda / lambda)))]]
-    bound <- proven_bound(problem, control, at, lambda)
+  if (length(state$lambda)) {
+    start <- state$solutions[[which.min(abs(log(state$lambda / lambda)))]]
+    bound <- proven_bound(problem, control, state, lambda)
   }
   solutions <- solve_path(problem, control, lambda, start, bound)
   if (length(solutions)) solutions[[1L]]
 }
 
-# A lower bound of the optimum phi(lambda) from the solutions so far. phi is concave, at least 0
-# at 0 and the objective without columns from lambda_max on; and a dual point, scaled until it may
-# be one for another lambda, has a value there.
-proven_bound <- function(problem, control, at, lambda) {
-  null <- at$solutions[[1L]]$null
-  value <- vapply(at$solutions, function(one) one$objective - one$gap, 0)
-  chord <- stats::approx(c(0, at$lambda, control$lambda_max), c(0, value, null), lambda,
+# A lower bound of the optimum phi(lambda) from the solutions so far: phi is concave, at least 0 at
+# 0 and the objective of the null model from lambda_max on; and a dual point, scaled to be feasible
+# for another lambda, has a dual value there.
+proven_bound <- function(problem, control, state, lambda) {
+  null <- state$solutions[[1L]]$null
+  value <- vapply(state$solutions, function(solution) solution$objective - solution$gap, 0)
+  chord <- stats::approx(c(0, state$lambda, control$lambda_max), c(0, value, null), lambda,
                          rule = 2, ties = max)$y
-  scaled <- vapply(at$solutions, function(one) {
-    # of the hinge loss the scaled value is a point of the chord from 0
+  scaled <- vapply(state$solutions, function(solution) {
+    # for the hinge loss the value of a scaled dual point is on the chord from 0
     if (control$loss == "hinge") return(-Inf)
-    dual_value(problem, control$loss, one$r, one$most, lambda)
+    dual_value(problem, control$loss, solution$r, solution$most, lambda)
   }, 0)
   max(chord, scaled) - 1e-12 * null
 }
 
 # The result ---------------------------------------------------------------------------------------
 
-new_size_fit <- function(problem, control, found, size, range, call) {
-  sorted <- order(found$lambda, decreasing = TRUE)
-  control$lambda <- c(found$lambda[sorted], if (found$stopped) NA)
-  off <- abs(found$size - size)
-  # of the nearest the smallest; of that size the one with the smallest penalty, which explains most
-  best <- order(off, found$size, found$lambda)[1L]
-  fit <- new_l1_fit(problem, control, found$solutions[sorted], call, match(best, sorted))
+new_size_fit <- function(problem, control, search, size, range, call) {
+  sorted <- order(search$lambda, decreasing = TRUE)
+  control$lambda <- c(search$lambda[sorted], if (search$stopped) NA)
+  distance <- abs(search$size - size)
+  # the nearest size, of two the smaller; of several solutions of that size the one with the
+  # smallest lambda, which explains most
+  best <- order(distance, search$size, search$lambda)[1L]
+  fit <- new_l1_fit(problem, control, search$solutions[sorted], call, match(best, sorted))
   class(fit) <- c("l1_size", class(fit))
   fit$method <- "l1_size"
   fit[c("wanted", "range")] <- list(size, range)
-  fit$searched <- data.frame(lambda = found$lambda, size = found$size)
-  if (!found$stopped && off[best] > range) warn_size(fit)
+  fit$searched <- data.frame(lambda = search$lambda, size = search$size)
+  if (!search$stopped && distance[best] > range) warn_size(fit)
   fit
 }
 

@@ -12,11 +12,11 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   check_choice(solver, "solver", c("cd", "ipm"))
   check_choice(screen, "screen", c("auto", screens))
   if (solver == "ipm" && loss == "hinge") {
-    stop_input("`solver = \"ipm\"` is for `loss` \"squared\" or \"logistic\"; hinge has \"cd\"",
+    stop_input("`solver = \"ipm\"` needs `loss = \"squared\"` or \"logistic\", not \"hinge\"",
                "sparsels_error_argument")
   }
   if (solver == "ipm" && screen == "lazy") {
-    stop_input("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point moves every column",
+    stop_input("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns",
                "sparsels_error_argument")
   }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
@@ -28,8 +28,8 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
 check_loss <- function(problem, loss) {
   check_choice(loss, "loss", losses)
   if (loss == "squared" && ncol(problem$y) > 1L) {
-    stop_input(sprintf("an l1 path takes one output, but `y` has %d%s", ncol(problem$y),
-                       if (problem$task == "multiclass") " classes" else ""))
+    stop_input(sprintf("an l1 path takes a single response, but `y` has %d %s", ncol(problem$y),
+                       if (problem$task == "multiclass") "classes" else "columns"))
   }
   if (loss != "squared" && problem$task != "binary") {
     what <- if (problem$task == "regression") "is numeric: give it as a factor" else
@@ -41,13 +41,13 @@ check_loss <- function(problem, loss) {
 
 # Solving ------------------------------------------------------------------------------------------
 
-# A list with a solution for every lambda, up to where Ctrl-C stopped it: `features`, `beta` in
-# working units, `u`, the coefficients of the covariates' basis, and what proves it. The engines in
-# C know no integers.
+# A list with a solution for every lambda, or for the first ones if interrupted: `features`, `beta`
+# in working coordinates, `u`, the coefficients of the basis of the covariates, and its dual point
+# and gap. The solvers in C read doubles only.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf) {
   if (control$solver == "ipm") return(interior_path(problem, control, lambda))
-  at <- c(working(with_doubles(problem)), list(response = problem$y))
-  solutions <- .Call(C_l1_path, at, list(
+  work <- c(working(with_doubles(problem)), list(response = problem$y))
+  solutions <- .Call(C_l1_path, work, list(
     loss = match(control$loss, losses) - 1L, screen = match(control$screen, screens) - 1L,
     tolerance = control$tolerance, lambda = as.double(lambda), start = start,
     bound = rep_len(as.double(bound), length(lambda)),
@@ -57,7 +57,7 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
   Filter(Negate(is.null), solutions)
 }
 
-# the solution without columns; its `most` is the largest product of any
+# the solution of the null model; its `most` is the largest |a_k'r| of any column
 null_solution <- function(problem, control) {
   control[c("screen", "solver", "progress")] <- list("none", "cd", FALSE)
   solve_path(problem, control, lambda = .Machine$double.xmax)[[1L]]
@@ -73,20 +73,21 @@ null_objective <- function(problem, loss) {
 }
 
 # bounds of the safe tests for all columns of a problem, by one of three kernels
-safe_call <- function(kernel, at, control, ...) {
-  given <- list(loss = match(control$loss, losses) - 1L, ..., threads = control$threads,
+safe_call <- function(kernel, work, control, ...) {
+  arguments <- list(loss = match(control$loss, losses) - 1L, ..., threads = control$threads,
                 progress = NULL, judge = NULL)
   answer <- switch(kernel,
-    bounds = .Call(C_safe_bounds, at, given),
-    reach = .Call(C_safe_reach, at, given),
-    hinge_gap = .Call(C_hinge_gap_bounds, at, given)
+    bounds = .Call(C_safe_bounds, work, arguments),
+    reach = .Call(C_safe_reach, work, arguments),
+    hinge_gap = .Call(C_hinge_gap_bounds, work, arguments)
   )
   if (answer$status == 2L) raise_interrupt()
   answer
 }
 
-# A model on the user's scale, from a solution in working units. The factor takes coefficients of
-# the covariates' basis to those of the covariates.
+# A model on the user's scale from a solution in working coordinates. `factor` is the triangular
+# factor of the covariates (see covariate_parts()), which gives their coefficients from those of
+# their basis.
 solution_model <- function(problem, solution, factor = covariate_parts(problem)$factor) {
   beta <- solution$beta / problem$scale[solution$features]
   covariates <- if (ncol(problem$z)) backsolve(factor, solution$u) else numeric()

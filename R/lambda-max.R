@@ -1,24 +1,27 @@
-#' The smallest penalty without columns
+#' The largest useful l1 penalty
 #'
-#' The smallest lambda for which the model with an l1 penalty has no columns: where a path begins.
+#' The smallest lambda for which all coefficients of a model with an l1 penalty are 0: where a path
+#' begins.
 #'
-#' It is exact, with the objective of [l1_path()]. For `"squared"` and `"logistic"` it is the
-#' largest \eqn{|a_k' r|} of any working column \eqn{a_k} and the residual \eqn{r} of the model with
-#' covariates only. For `"hinge"` that residual is not unique where the classes have different
-#' weights, and the smallest such maximum is a linear programme, (21) of the paper. It is found by
-#' Newton's method on the optimum as a function of lambda, which is concave and piecewise linear:
-#' from a lambda with a solution \eqn{\beta}, the next one is where the tangent,
-#' \eqn{loss + \lambda \|\beta\|_1}{loss + lambda ||beta||_1}, reaches the objective without
-#' columns.
+#' It is exact, for the objective of [l1_path()]. For `"squared"` and `"logistic"` it is the maximum
+#' over k of \eqn{|a_k' r|}, where \eqn{a_k} is column k standardised, multiplied by the square
+#' roots of the weights and residualised on the covariates, and \eqn{r} the residual of the null
+#' model (with covariates only). For `"hinge"` that residual is not unique if the classes have
+#' different weights, and lambda_max is the solution of a linear programme, (21) of the paper. It is
+#' computed by Newton's method on the optimum as a function of lambda, which is concave and
+#' piecewise linear: from a lambda with a solution \eqn{\beta}{beta}, the next one is where the
+#' tangent, \eqn{loss + \lambda \|\beta\|_1}{loss + lambda ||beta||_1}, equals the objective of the
+#' null model.
 #'
 #' @inheritParams l1_path
 #'
-#' @return A number; 0 when no lambda gives a model with columns.
-#'
-#' @section Cost: A pass over `x`, O(mn) or the nonzeros; for `"hinge"` a few solutions, each of one
+#' @return A number, on the scale of `lambda` in [l1_path()]; 0 if all coefficients are 0 for every
 #'   lambda.
 #'
-#' @section Errors: As for [l1_path()]; classes that covariates alone separate.
+#' @section Cost: One pass over `x`, O(mn) or O(nonzeros) time; for `"hinge"` the solutions for a
+#'   few lambdas.
+#'
+#' @section Errors: As for [l1_path()]; classes that are separated by the covariates alone.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -41,32 +44,32 @@ largest_lambda <- function(problem, control) {
   null$most
 }
 
-# Covariates that separate the classes leave nothing to explain at any lambda.
+# Refuses classes that are separated by the covariates: all coefficients are 0 at every lambda.
 check_not_separated <- function(problem, null) {
   if (null <= 1e-9 * sum(problem$weights)) {
-    stop_input("the covariates alone separate the classes: no lambda gives a model with columns")
+    stop_input("the covariates alone separate the classes: all coefficients are 0 at every lambda")
   }
 }
 
-# Tangents to a concave function that is piecewise linear: they end at its corner. The tangent is
-# above the function, so that every step stays below the corner, until the solution has no columns.
+# Newton's method for a concave, piecewise linear function: tangents are above it, so that lambda
+# increases up to its last corner, where the solution is the null model.
 hinge_lambda_max <- function(problem, control) {
   problem <- with_doubles(problem)
   control[c("screen", "solver", "tolerance", "progress")] <- list("lazy", "cd", 1e-12, FALSE)
-  at <- null_solution(problem, control)
-  null <- at$null
+  null_model <- null_solution(problem, control)
+  null <- null_model$null
   check_not_separated(problem, null)
-  lambda <- at$most
+  lambda <- null_model$most
   solution <- NULL
-  # without a column at so small a lambda there is none at any
-  while (lambda > 1e-9 * at$most) {
-    now <- solve_path(problem, control, lambda, solution)
-    if (!length(now)) raise_interrupt()
-    l1 <- sum(abs(now[[1L]]$beta))
-    left <- null - now[[1L]]$objective
-    if (l1 > 0 && left > 1e-10 * null) {
-      solution <- now[[1L]]
-      lambda <- lambda + left / l1
+  # if all coefficients are 0 at so small a lambda, they are at every lambda
+  while (lambda > 1e-9 * null_model$most) {
+    solutions <- solve_path(problem, control, lambda, solution)
+    if (!length(solutions)) raise_interrupt()
+    l1 <- sum(abs(solutions[[1L]]$beta))
+    reduction <- null - solutions[[1L]]$objective
+    if (l1 > 0 && reduction > 1e-10 * null) {
+      solution <- solutions[[1L]]
+      lambda <- lambda + reduction / l1
     } else if (is.null(solution)) {
       lambda <- lambda / 2
     } else {
@@ -77,5 +80,5 @@ hinge_lambda_max <- function(problem, control) {
 }
 
 check_some_lambda <- function(lambda_max) {
-  if (lambda_max <= 0) stop_input("no column improves on the model without columns, at any lambda")
+  if (lambda_max <= 0) stop_input("no column improves on the null model at any lambda")
 }

@@ -1,48 +1,50 @@
-#' Matching pursuit and forward stagewise search
+#' Matching pursuit and forward stagewise regression
 #'
-#' Solve \eqn{A w = b} by moves of one component at a time, each to where the residual is largest.
+#' Approximate the solution of \eqn{A w = b} by updating one component at a time, that with the
+#' largest residual.
 #'
-#' With \eqn{c = A w - b}, the gradient of \eqn{w'Aw / 2 - b'w}, a move takes the component j with
-#' the largest \eqn{|c_j|} and lowers the objective along it:
+#' With \eqn{c = A w - b}, the gradient of \eqn{w'Aw / 2 - b'w}, a move updates the component j with
+#' the largest \eqn{|c_j|}, which lowers the objective:
 #' \deqn{w_j \leftarrow w_j - s\, c_j / A_{jj}, \qquad c \leftarrow c - s\, c_j A_{\cdot j} /
 #' A_{jj},}{w_j <- w_j - s c_j / A_jj,   c <- c - s c_j A[, j] / A_jj,}
-#' where s is `shrinkage`: 1 goes to the least along the component (matching pursuit), small steps
-#' are forward stagewise search. The components that are in are not solved for together, as [scdp()]
-#' does, so that one comes again (action `"move"`) as often as its residual is the largest. For
-#' several right sides the rows of c are compared by their norm and all entries of a row move.
+#' where s is `shrinkage`: 1 minimises the objective along the component (matching pursuit), small
+#' values give forward stagewise regression. Unlike [scdp()], the components chosen are not solved
+#' for jointly, so that one is updated again (action `"move"`) whenever its residual is the largest.
+#' For several right sides the rows of c are compared by their norm, and all entries of a row are
+#' updated.
 #'
 #' With `debias` the model of size s is the solution on the first s components,
-#' \eqn{w_S = A_{SS}^{-1} b_S}{w_S = A_SS^-1 b_S}, and the search ends once k are in. Without, it is
-#' w as the last move with s components left it; the search then goes on until a component beyond k
-#' would come in. Objective and residual in the path are those of the moves, in the models their
-#' own.
+#' \eqn{w_S = A_{SS}^{-1} b_S}{w_S = A_SS^-1 b_S}, and the search ends when k are chosen. Without,
+#' it is w after the last move with s components, and the search goes on until a component beyond k
+#' would be added. `objective` and `residual` in the path are those of w after each move, in
+#' `coefficients` those of the models.
 #'
-#' A component that the chosen ones explain, up to 1e-12 of its diagonal, is never chosen; nothing
-#' is left to do when no \eqn{|c_j|} is above 1e-14 of what it was at the start. Ties, differences
-#' within 1e-12 of the largest, go to the lowest component.
+#' A component that is linearly dependent on the chosen ones (Schur complement at most 1e-12 of its
+#' diagonal) is never chosen; the search ends when no \eqn{|c_j|} exceeds 1e-14 times the largest at
+#' the start. Ties, within a relative 1e-12 of the largest, go to the lowest component.
 #'
 #' @param A The matrix, symmetric and positive definite: a numeric matrix (D x D), dense or of the
-#'   Matrix package, or a function that returns column j when called with j. Of a function only the
-#'   columns of components that come up are asked for.
-#' @param b The right side, D numbers; or a matrix (D x L) with a column for each of several, which
-#'   share the components.
-#' @param ... Not used; the arguments below are named.
-#' @param k Number of different components wanted, between 1 and D; `NULL`, the default: D, at most
+#'   Matrix package, or a function that returns column j when called with j. A function is called
+#'   only for the components that are chosen.
+#' @param b The right side, a numeric vector of length D; or a matrix (D x L) of several right
+#'   sides, which share the components.
+#' @param ... Must be empty: the arguments below are given by name.
+#' @param k Largest number of components chosen, between 1 and D; `NULL`, the default: D, at most
 #'   10.
-#' @param shrinkage Number above 0 and up to 1, the share of each move that is made.
-#' @param debias Whether the models are solved for exactly on their components.
-#' @param moves Number of moves at most; `NULL`, the default: 10 `k`. Small values of `shrinkage`
-#'   need more. A search that ends by it has the status `"move_limit"`.
+#' @param shrinkage The factor s, a number above 0 and up to 1; 1 by default.
+#' @param debias Logical: are the coefficients of each model the exact solution on its components?
+#' @param moves Largest number of moves; `NULL`, the default: 10 `k`. Small values of `shrinkage`
+#'   need more. If the limit is reached, the status is `"move_limit"`.
 #'
 #' @return An object of class `system_fit`, see [system_fit].
 #'
-#' @section Cost: O(DL) a move, O(kD) memory besides `A`, whose symmetry is checked without a copy
-#' of it when it is dense. `debias` takes \eqn{O(k^2 D L)}{O(k^2 D L)} more.
+#' @section Cost: O(DL) time for each move, O(kD) memory besides `A`; a dense `A` is not copied.
+#'   `debias` takes \eqn{O(k^2 D L)}{O(k^2 D L)} more.
 #'
 #' @section Errors: Of class `sparsels_error_input`: `A` not square, not symmetric (which entries)
 #' or not finite, `b` of another length, a tuning argument out of its range. Of class
-#' `sparsels_error_singular` besides: `A` that is found not to be positive definite, with the step
-#' and the component.
+#' `sparsels_error_singular`: `A` is found not to be positive definite, naming the step and the
+#' component.
 #'
 #' @references Mallat, S. G., Zhang, Z. (1993). Matching pursuits with time-frequency dictionaries.
 #' IEEE Transactions on Signal Processing 41, 3397-3415. \doi{10.1109/78.258082}
@@ -78,45 +80,45 @@ matching_pursuit <- function(A, b, ..., k = NULL, shrinkage = 1, debias = TRUE, 
                  short_call(match.call()))
 }
 
-# list of the support, the steps, the models as the last move of each size left them, the status
+# list(support, steps, models: after the last move of each size, status)
 pursue_moves <- function(system, control) {
   support <- new_support(system)
   w <- matrix(0, control$k, system$L)
   gradient <- -system$b
-  nothing <- 1e-28 * max(rowSums(gradient^2))
+  negligible <- 1e-28 * max(rowSums(gradient^2))
   free <- rep(TRUE, system$D)
   log <- models <- list(logged_move("start", NA_integer_, support, w, gradient, system, row = 1L))
   full <- function() length(support$set) == control$k
-  settled <- interrupted <- FALSE
+  converged <- interrupted <- FALSE
   tryCatch(while (length(log) <= control$moves && !(full() && control$debias)) {
     score <- free * rowSums(gradient^2)
     j <- first_most(score)
-    place <- match(j, support$set)
-    settled <- score[j] <= nothing || is.na(place) && full()
-    if (settled) break
-    action <- if (is.na(place)) "add" else "move"
-    if (is.na(place)) {
+    index <- match(j, support$set)
+    converged <- score[j] <= negligible || is.na(index) && full()
+    if (converged) break
+    action <- if (is.na(index)) "add" else "move"
+    if (is.na(index)) {
       free[j] <- support$enter(j, length(log))
       if (!free[j]) next
-      place <- length(support$set)
+      index <- length(support$set)
     }
-    column <- support$columns[, place]
+    column <- support$columns[, index]
     change <- control$shrinkage * gradient[j, ] / column[j]
-    w[place, ] <- w[place, ] - change
+    w[index, ] <- w[index, ] - change
     gradient <- gradient - tcrossprod(column, change)
     move <- logged_move(action, j, support, w, gradient, system, row = length(log) + 1L)
     models[[move$size + 1L]] <- move
     log[[move$row]] <- move[c("action", "component", "size", "objective", "residual")]
   }, interrupt = function(condition) interrupted <<- TRUE)
-  # a component that had come in without its move is not counted
+  # without the model of a component that was added before an interrupt of its move
   models <- models[seq_len(log[[length(log)]]$size + 1L)]
   status <- if (interrupted) "interrupted"
-  if (is.null(status) && full() && (settled || control$debias)) status <- "complete"
-  if (is.null(status)) status <- if (settled) "early_stop" else "move_limit"
+  if (is.null(status) && full() && (converged || control$debias)) status <- "complete"
+  if (is.null(status)) status <- if (converged) "early_stop" else "move_limit"
   list(support = support, steps = stacked(log), models = models, status = status)
 }
 
-# a row of the steps and the model they lead to
+# a row of the path and the model after it
 logged_move <- function(action, component, support, w, gradient, system, row) {
   S <- support$set
   beta <- w[seq_along(S), , drop = FALSE]
@@ -125,21 +127,21 @@ logged_move <- function(action, component, support, w, gradient, system, row) {
        components = S, beta = beta, row = row)
 }
 
-# rows of a path, each a list, as a data frame
+# a data frame of the rows of a path, each a list
 stacked <- function(rows, columns = c("action", "component", "size", "objective", "residual")) {
   columns <- lapply(stats::setNames(nm = columns), function(name) unlist(lapply(rows, `[[`, name)))
   as.data.frame(columns)
 }
 
-# The exact solutions on the components that were in after each addition.
+# The exact solutions on the components chosen after each addition.
 debiased_models <- function(system, search) {
   rows <- c(1L, which(search$steps$action == "add"))
   S <- search$support$set[seq_len(length(rows) - 1L)]
   z <- search$support$solve_factor(system$b[S, , drop = FALSE], transpose = TRUE, size = length(S))
   lapply(0:length(S), function(size) {
-    lead <- seq_len(size)
-    beta <- search$support$solve_factor(z[lead, , drop = FALSE], size = size)
-    figures <- system_figures(system, S[lead], beta, search$support$times(beta))
-    c(list(components = S[lead], beta = beta, row = rows[size + 1L]), figures)
+    leading <- seq_len(size)
+    beta <- search$support$solve_factor(z[leading, , drop = FALSE], size = size)
+    values <- system_figures(system, S[leading], beta, search$support$times(beta))
+    c(list(components = S[leading], beta = beta, row = rows[size + 1L]), values)
   })
 }

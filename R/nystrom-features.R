@@ -1,15 +1,15 @@
-#' Features of a kernel on few prototypes
+#' Nystrom features of a kernel
 #'
-#' Makes from a kernel and M prototypes at most M features, whose inner products approximate the
-#' kernel (Nystrom's method), so that linear methods can be used in the place of kernel methods.
+#' Computes at most M features from a kernel and M prototypes, whose inner products approximate the
+#' kernel (Nystrom's method), so that linear methods can be used instead of kernel methods.
 #'
 #' With \eqn{K_{MM}}{K_MM} the kernel matrix of the prototypes, \eqn{U \Lambda U'}{U Lambda U'} its
 #' eigendecomposition, and \eqn{K_{NM}}{K_NM} the kernel between rows and prototypes, the features
 #' are
 #' \deqn{\Phi = K_{NM} U \Lambda^{-1/2}, \qquad \Phi \Phi' = K_{NM} K_{MM}^{-1} K_{MN}.}{
 #' Phi = K_NM U Lambda^(-1/2),   Phi Phi' = K_NM K_MM^-1 K_MN.}
-#' Directions whose eigenvalue is at most `tolerance` times the largest are left out, and the
-#' inverse is then a pseudo-inverse: there are \eqn{r < M} features when prototypes are equal or
+#' Eigenvectors whose eigenvalue is at most `tolerance` times the largest are dropped, and the
+#' inverse is then a pseudo-inverse: there are \eqn{r < M} features if prototypes are equal or
 #' nearly so. With all rows as prototypes \eqn{\Phi \Phi'}{Phi Phi'} is the kernel matrix.
 #'
 #' Ridge regression on these features with an unpenalised intercept and `lambda = 1 / gamma` is
@@ -19,26 +19,26 @@
 #'   [as_problem()], whose columns are centred and scaled first when it is standardised, as
 #'   [kernel_rls()] does. For `kernel = "precomputed"` the N x N kernel matrix.
 #' @param prototypes As `basis` in [kernel_rls()]: row numbers, such as those of [select_basis()],
-#'   names or a logical vector; a number, of rows drawn with R's random numbers; a matrix of points
-#'   (M x d) that need not be rows; or `NULL` for all rows.
+#'   names or a logical vector; a number, for so many rows drawn with R's random numbers; a matrix
+#'   of points (M x d) that need not be rows; or `NULL` for all rows.
 #' @param kernel The kernel, see [kernels], with a single width.
 #' @param ... Must be empty.
-#' @param tolerance Number between 0 and 1, relative to the largest eigenvalue.
+#' @param tolerance A number of at least 0 and below 1: eigenvalues up to `tolerance` times the
+#'   largest count as 0. 1e-12 by default.
 #' @param object A value of `nystrom_features()`.
 #' @param newdata New rows, as for [predict.kernel_fit()].
 #'
 #' @return A list of class `nystrom_features`: `features`, an N x r matrix; `values`, the r
-#'   eigenvalues that are kept, the largest first; `map`, the M x r matrix
-#'   \eqn{U \Lambda^{-1/2}}{U Lambda^(-1/2)}; `tolerance`; `kernel`; `basis` as in [kernel_fit]; and
-#'   the problem without its x.
+#'   eigenvalues kept, in decreasing order; `map`, the M x r matrix \eqn{U \Lambda^{-1/2}}{U
+#'   Lambda^(-1/2)}; `tolerance`; `kernel`; `basis` as in [kernel_fit]; and `problem` without its x.
 #'
 #'   `predict()`: the features of new rows, a matrix with r columns; `NA` in rows with missing
 #'   values.
 #'
 #' @section Cost: O(NMd) for the kernel, O(M^3) for the eigenvalues and O(NMr) for the features; two
-#'   N x M matrices of doubles. Ctrl-C waits for the decomposition by LAPACK to end, seconds from a
-#'   thousand prototypes on.
-#' @section Errors: Of class `sparsels_error_input`: prototypes that are no rows, repeated row
+#'   N x M matrices of doubles. The decomposition by LAPACK cannot be interrupted: it takes seconds
+#'   with a thousand prototypes or more.
+#' @section Errors: Of class `sparsels_error_input`: prototypes that are not rows, repeated row
 #'   numbers, a kernel with several widths, and a kernel matrix that is not positive semidefinite
 #'   (an eigenvalue below -1e-6 times the mean of its diagonal).
 #'
@@ -79,27 +79,27 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
   ), class = "nystrom_features")
 }
 
-# rows alone as a problem; its response is not used
+# a problem made of rows without a response; the one it is given is not used
 points_problem <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
     check_object(x)
-    if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows")
+    if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
     return(x)
   }
   as_problem(x, seq_len(NROW(x)), intercept = FALSE, standardize = FALSE)
 }
 
 # U Lambda^(-1/2) (M x r) from the kernel matrix of the prototypes
-nystrom_map <- function(own, tolerance = 1e-12) {
-  parts <- eigen(own, symmetric = TRUE)
-  lowest <- min(parts$values)
-  if (lowest < -1e-6 * mean(diag(own))) {
+nystrom_map <- function(KMM, tolerance = 1e-12) {
+  decomposed <- eigen(KMM, symmetric = TRUE)
+  lowest <- min(decomposed$values)
+  if (lowest < -1e-6 * mean(diag(KMM))) {
     stop_input(sprintf("the kernel matrix of the prototypes has a negative eigenvalue, %s: %s",
                        format(lowest, digits = 3), "is it a kernel?"), "sparsels_error_singular")
   }
-  kept <- which(parts$values > tolerance * parts$values[1L])
-  parts$vectors[, kept, drop = FALSE] / rep(sqrt(parts$values[kept]), each = nrow(own))
+  kept <- which(decomposed$values > tolerance * decomposed$values[1L])
+  decomposed$vectors[, kept, drop = FALSE] / rep(sqrt(decomposed$values[kept]), each = nrow(KMM))
 }
 
 #' @rdname nystrom_features

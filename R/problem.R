@@ -1,7 +1,7 @@
-#' State a learning problem
+#' Data of a learning problem
 #'
-#' Checks data once and holds them in the form every method of the package takes: the columns to
-#' choose from, the coded response, case weights and unpenalised covariates.
+#' Checks the data once and stores them in the form that every method of the package takes:
+#' candidate columns, coded response, case weights and unpenalised covariates.
 #'
 #' With weights \eqn{w_j}, unpenalised covariates \eqn{z_j} (the intercept is one of them) and
 #' chosen columns \eqn{S}, the methods minimise
@@ -11,64 +11,69 @@
 #' the weighted root mean square deviation \eqn{\sqrt{\sum_j w_j (x_j - c)^2 / \sum_j w_j}}{
 #' sqrt(sum_j w_j (x_j - c)^2 / sum_j w_j)} about the weighted mean \eqn{c} (about 0 without
 #' intercept), and 1 with `standardize = FALSE`. It is estimated on all rows of the problem,
-#' held-out ones too; `cross_validate()` estimates it again within every outer fold. Coefficients
-#' and predictions always come back on the user's scale.
+#' including those that a method holds out; `cross_validate()` estimates it anew on each outer
+#' training set. Coefficients and predictions always come back on the user's scale.
 #'
-#' Columns that are constant, zero or a linear combination of the covariates cannot be chosen: they
-#' are set aside and listed by `print()`, and are no error.
+#' Columns that are constant, zero or collinear with the covariates are excluded: no method chooses
+#' them, and `print()` lists them. They are not an error.
 #'
 #' Logical values count as 0 and 1. In a data frame or formula, factor and character variables
 #' become indicator columns with treatment contrasts, named as [stats::model.matrix()] names them.
 #' A formula may use `.`, transformations and interactions; `offset()` is not supported and the
 #' intercept is removed by `intercept = FALSE` only. Formulas that only add and remove variables,
-#' such as `y ~ .`, stay quick with many thousands of columns.
+#' such as `y ~ .`, are fast with many thousands of columns.
 #'
-#' `problem[rows, cols]` is a problem again, with centre and scale estimated on its own rows; rows
-#' and columns are chosen by number, by name or by a logical vector.
+#' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on the rows
+#' chosen; rows and columns are chosen by number, by name or by a logical vector.
 #'
 #' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for sparse `x`. A
-#' matrix is not copied, whether of doubles, integers or logicals, so memory beyond `x` is a block
-#' of about a hundred thousand values.
+#' matrix of doubles, integers or logicals is not copied; working memory beyond `x` is about a
+#' hundred thousand doubles.
 #'
 #' @param x One of:
 #'   * a numeric, integer or logical matrix, rows are observations (m x n);
 #'   * a sparse matrix of the Matrix package, kept sparse as `dgCMatrix`;
-#'   * a data frame of the columns to choose from;
+#'   * a `DelayedMatrix`, which is read into memory;
+#'   * a data frame of candidate variables;
 #'   * a formula `response ~ columns`, with `data`;
-#'   * a `SummarizedExperiment` (genes x samples): its first assay, transposed;
+#'   * a `SummarizedExperiment` (genes x samples), whose first assay is transposed;
 #'   * an earlier problem, which is returned as it is.
 #' @param y The response, one value per row: a numeric vector (regression); a factor, character or
 #'   logical vector with two values (coded -1 and +1, the second level is +1) or more (one -1/+1
-#'   column per class); a numeric matrix or data frame with a column per output (m x L). For a
-#'   `SummarizedExperiment` the name of a column of its `colData`. Not given with a formula.
-#' @param ... Must be empty: the arguments below are given by name, and unknown ones are refused.
+#'   column per class); a numeric matrix or data frame with one column per response (m x L). For a
+#'   `SummarizedExperiment`, the name of a column of its `colData`. Must not be given with a
+#'   formula.
+#' @param ... Must be empty: the arguments below are given by name; an unknown name is an error.
 #' @param data A data frame with the variables of the formulas `x` and `adjust`.
-#' @param weights Case weights of at least 0, one per row; all 1 by default. Rows of weight 0 are
-#'   not trained on and not scored: they are predicted, as new data are.
+#' @param weights Non-negative case weights, a numeric vector of length m; all 1 by default. Weights
+#'   are not rescaled: doubling them all is the same as halving `lambda`. Rows of weight 0 are
+#'   neither trained on nor scored; they are predicted like new data.
 #' @param adjust Covariates that enter every model unpenalised, such as age, sex or batch: a
 #'   numeric vector, a numeric matrix, a data frame, or a one-sided formula such as
 #'   `~ age + batch`, evaluated in `data` or `colData(x)`. Variables of that formula are left
 #'   out of `.` in the formula `x`.
-#' @param intercept Whether every model has an unpenalised intercept.
-#' @param standardize Whether columns are brought to unit scale, see Details.
-#' @param threads Number of OpenMP threads over the columns of a dense matrix, which are read to
-#'   be measured. A fitter gives its own. Results are the same for any number.
+#' @param intercept Logical: does every model have an unpenalised intercept?
+#' @param standardize Logical: are columns divided by their scale, see Details?
+#' @param threads Number of OpenMP threads for the means and sums of squares of the columns of a
+#'   dense matrix. The result does not depend on it.
 #'
-#' @return A list of class `sparsels_problem` with, for m rows, n columns, L outputs and q
-#'   covariates: `x` (m x n, a matrix of doubles, integers or logicals just as it was given), `y`
-#'   (m x L, coded), `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
+#' @return A list of class `sparsels_problem` with, for m rows, n columns, L responses and q
+#'   covariates: `x` (m x n, a matrix of doubles, integers or logicals as given, or a `dgCMatrix`),
+#'   `y` (m x L, coded), `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
 #'   (its name), `weights` (m), `z` (m x q, the covariates, intercept first), `names` and `named`
-#'   (column names, and whether they were given), `row_names`, `centre`, `squares` (weighted sums of
-#'   squares about it), `left` (what the covariates leave of those), `scale` and `usable` (n),
-#'   `products` (n x L, weighted sums of products of the columns with the response, the covariates
-#'   taken out), `intercept`, `standardize`, and `design` and `adjust_design`, which turn new data
+#'   (column names, and whether they were given), `row_names`, and, each of length n, `centre`,
+#'   `squares` (weighted sums of squares about `centre`), `rss` (weighted residual sums of squares
+#'   of the columns given the covariates), `scale` and `usable` (`FALSE` for an excluded column);
+#'   further `products` (n x L, weighted cross products of columns and responses given the
+#'   covariates), `intercept`, `standardize`, and `design` and `adjust_design`, which turn new data
 #'   into columns.
 #'
 #' @section Errors:
-#' Of class `sparsels_error_input`, each naming the argument and the place: missing or infinite
+#' Of class `sparsels_error_input`, each naming the argument and the position: missing or infinite
 #' values, lengths that differ, fewer than two rows, no column or only constant ones, a response
-#' that is constant or has one class, character matrices, column names that are not unique, weights
-#' that are negative, covariates that are linear combinations of each other.
+#' that is constant or has one class, character matrices, column names that are not unique, negative
+#' weights, weights that leave fewer than two rows, covariates that are linearly dependent, and
+#' values too large or too small to square.
 #'
 #' @examples
 #' x <- matrix(rnorm(60), 12, 5, dimnames = list(NULL, paste0("gene", 1:5)))
@@ -162,7 +167,7 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
     stop_input(sprintf("`x` is a problem already: %s cannot be given again",
                        some_of(given, Inf, "`")))
   }
-  if (is.null(x$x)) stop_input("`x` is a problem without its x, as fits keep it: make it again")
+  if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
   x
 }
 
@@ -188,13 +193,13 @@ new_problem <- function(x, y, response, ..., threads = 1, row_names = rownames(x
   problem <- response_side(nrow(x), y, response, ..., row_names = row_names, called = called)
   problem <- put_columns(problem, x, called[["x"]], threads)
   if (!any(problem$usable)) {
-    stop_input(sprintf("every column of `%s` is constant or explained by the covariates",
+    stop_input(sprintf("every column of `%s` is constant or collinear with the covariates",
                        called[["x"]]))
   }
   problem
 }
 
-# a problem that has no columns yet
+# a problem without x, to be completed by put_columns()
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
                           intercept = TRUE, standardize = TRUE, design = NULL, row_names = NULL,
                           called = c(x = "x", y = "y")) {
@@ -226,8 +231,7 @@ put_columns <- function(problem, x, called = "x", threads = 1L) {
 
 # x -----------------------------------------------------------------------------------------------
 
-# any matrix as a plain matrix of numbers or logicals, or a dgCMatrix; a plain matrix stays the
-# user's own, uncopied
+# any matrix as a plain numeric or logical matrix, or a dgCMatrix; a plain matrix is not copied
 as_values <- function(x, called = "x") {
   x <- as_valid(x, called)
   if (inherits(x, "dgCMatrix")) return(x)
@@ -239,24 +243,24 @@ as_values <- function(x, called = "x") {
     stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
                        if (is.character(x)) ": give factors in a data frame" else ""))
   }
-  # a class may have its own notion of its integers
+  # arithmetic on a class of integers, such as integer64, may differ from that of integers
   if (is.object(x)) as_doubles(x) else x
 }
 
-# a dense matrix as doubles, for arithmetic that is another one with integers
+# a dense matrix converted to doubles, since integer arithmetic may overflow
 as_doubles <- function(x) {
   if (is.matrix(x) && !is.double(x)) storage.mode(x) <- "double"
   x
 }
 
-# the problem for a method that cannot do with x as integers
+# the problem with x as doubles, for methods whose C code reads doubles only
 with_doubles <- function(problem) {
   problem["x"] <- list(as_doubles(problem$x))
   problem
 }
 
-# A matrix of the Matrix package is read where its slots say: they have to be consistent. Anything
-# else is left to other checks.
+# Refuses a matrix of the Matrix package whose slots are inconsistent, since C reads memory by them;
+# other classes have their own checks.
 as_valid <- function(x, called) {
   if (!inherits(x, c("Matrix", "sparseVector"))) return(x)
   said <- methods::validObject(x, test = TRUE)
@@ -286,7 +290,8 @@ check_finite <- function(x, called) {
                      counted(bad$count, "missing or infinite value"), bad$row, column))
 }
 
-# a sum of squares tells a column with such a value (or one too large to square) without a copy of x
+# Positions of missing and infinite values. Only columns whose sum of squares is not finite (a
+# missing, infinite or very large value) are searched, so that x is not copied.
 dense_not_finite <- function(x) {
   squares <- column_moments(x, rep(1, nrow(x)), FALSE)$squares
   columns <- which(!is.finite(squares))
@@ -336,7 +341,7 @@ code_response <- function(y, rows, called) {
   if (is.numeric(y)) code_numbers(y, name) else code_classes(y, name)
 }
 
-# a matrix or frame with one column is that column
+# the vector in a matrix or data frame of one column; anything else unchanged
 single_column <- function(y, name) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
@@ -344,9 +349,9 @@ single_column <- function(y, name) {
   if (length(dim(y)) == 2L && !ncol(y)) {
     stop_input(sprintf("`%s` must have at least one column", name))
   }
-  numbers <- is.numeric(y) && !inherits(y, "Surv") && length(dim(y)) %in% c(0L, 2L)
-  classes <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
-  if (!numbers && !classes) {
+  is_numeric_response <- is.numeric(y) && !inherits(y, "Surv") && length(dim(y)) %in% c(0L, 2L)
+  is_class_response <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
+  if (!is_numeric_response && !is_class_response) {
     stop_input(sprintf("`%s` must be numeric, a factor, character or logical, not %s",
                        name, describe(y)))
   }
@@ -389,7 +394,8 @@ code_classes <- function(y, name) {
 check_weights <- function(weights, rows) {
   if (is.null(weights)) return(rep(1, rows))
   if (!is.numeric(weights) || is.object(weights)) {
-    stop_input(sprintf("`weights` must be numbers of at least 0, not %s", describe(weights)))
+    stop_input(sprintf("`weights` must be a numeric vector of values of at least 0, not %s",
+                       describe(weights)))
   }
   if (length(weights) != rows) {
     stop_input(sprintf("`weights` must have one value for each of the %d rows, not %d",
@@ -412,7 +418,7 @@ check_weights <- function(weights, rows) {
   as.double(weights)
 }
 
-# a response that varies only where the weight is 0
+# Refuses a response that varies only in rows of weight 0.
 check_trained_response <- function(coded, weights, name) {
   y <- coded$y[weights > 0, , drop = FALSE]
   varies <- vapply(seq_len(ncol(y)), function(l) any(y[, l] != y[1L, l]), NA)
@@ -421,32 +427,32 @@ check_trained_response <- function(coded, weights, name) {
                      name))
 }
 
-# Squares of the response have to be numbers with all their digits.
+# Refuses responses whose sum of squares overflows or loses digits to underflow.
 check_response_size <- function(y, weights, name) {
   rows <- weights > 0
   centred <- y[rows, , drop = FALSE] - rep(y[which(rows)[1L], ], each = sum(rows))
   squares <- colSums(weights[rows] * centred^2)
   large <- !all(is.finite(squares)) || any(squares > 1 / smallest_square) || any(abs(y) > 1e150)
   if (large || any(squares < smallest_square)) {
-    stop_input(sprintf("`%s` has values too %s to square: give it in other units", name,
+    stop_input(sprintf("`%s` has values too %s to square: rescale it", name,
                        if (large) "large" else "small"))
   }
 }
 
-# The rows a model is trained on. A row of weight 0 is zero in working coordinates: it takes no part
-# and is predicted like new data.
+# The number of rows a model is trained on. A row of weight 0 is zero in working coordinates: it
+# does not influence the model and is predicted like new data.
 trained_rows <- function(problem) sum(problem$weights > 0)
 
-# for methods that hold no place for rows they are not trained on
+# Refuses weights of 0, for methods that cannot leave rows out of training.
 check_all_trained <- function(problem) {
-  idle <- sum(problem$weights == 0)
-  if (idle) {
+  untrained <- sum(problem$weights == 0)
+  if (untrained) {
     stop_input(sprintf("`weights` must be positive for this method: leave out the %s of weight 0",
-                       counted(idle, "row")))
+                       counted(untrained, "row")))
   }
 }
 
-# the problem of these rows alone, on the scale that it has
+# the problem restricted to the rows of positive weight, with centre and scale unchanged
 weighted_rows <- function(problem) {
   rows <- problem$weights > 0
   if (all(rows)) return(problem)
@@ -456,7 +462,7 @@ weighted_rows <- function(problem) {
   problem
 }
 
-# what scoring needs of some rows
+# response, covariates and weights of some rows, which is what scoring uses
 scored_rows <- function(problem, rows) {
   problem$y <- problem$y[rows, , drop = FALSE]
   problem$z <- problem$z[rows, , drop = FALSE]
@@ -464,7 +470,7 @@ scored_rows <- function(problem, rows) {
   problem
 }
 
-# the same x, trained on with other weights
+# the problem with other case weights; centre and scale are computed anew
 reweighted <- function(problem, weights, threads = 1L) {
   problem$weights <- weights
   measure_columns(problem, threads = threads)
@@ -486,7 +492,7 @@ adjust_columns <- function(adjust, data, rows, intercept) {
   list(z = with_intercept(z, rows, intercept), design = design)
 }
 
-# how `adjust` was given: a design for a formula or frame, the names for a matrix
+# the form in which `adjust` was given: a design for a formula or frame, the names for a matrix
 adjust_design <- function(adjust, data, intercept) {
   if (is.null(adjust)) return(NULL)
   if (inherits(adjust, "formula")) {
@@ -537,7 +543,7 @@ check_covariates <- function(z, rows) {
   }
 }
 
-# of covariates with their weights
+# Refuses covariates whose weighted sum of squares overflows.
 check_covariate_squares <- function(z, weights) {
   large <- which(!is.finite(colSums(weights * z^2)))
   if (length(large)) {
@@ -591,7 +597,8 @@ covariate_solver <- function(problem) {
 
 # Centre, scale, usable ---------------------------------------------------------------------------
 
-# sums of squares tell values that are not finite, too, in the one pass over x
+# Centre, scale and cross products of all columns in one pass over x, which also finds values that
+# are not finite.
 measure_columns <- function(problem, called = "x", threads = 1L) {
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- sqrt(problem$weights)
@@ -610,22 +617,22 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   problem
 }
 
-# Squares of columns have to be numbers with all their digits, and products of two of them numbers;
-# columns brought to unit scale have no such products.
+# Refuses columns whose sum of squares underflows, or overflows when two of them are multiplied.
+# Standardised columns are not multiplied on their own scale, so that their bound is wider.
 check_squares <- function(problem, squares, called) {
   large <- if (problem$standardize) 1 / smallest_square else 1 / sqrt(smallest_square)
   fine <- squares == 0 | squares >= smallest_square & squares <= large
   bad <- which(is.na(fine) | !fine)
   if (length(bad)) {
-    big <- !isTRUE(squares[bad[1L]] < smallest_square)
+    too_large <- !isTRUE(squares[bad[1L]] < smallest_square)
     stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): %s", called,
-                       if (big) "large" else "small", problem$names[bad[1L]],
-                       "give it in other units"))
+                       if (too_large) "large" else "small", problem$names[bad[1L]],
+                       "rescale it"))
   }
 }
 
 # list(centre: weighted mean, 0 without intercept; squares: weighted sum of squares about it;
-# products: with v (m x L), whose columns sum to nothing if there is an intercept)
+# products: x'v for v (m x L), whose columns sum to 0 if there is an intercept)
 column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
   if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept, v))
   moments <- .Call(C_column_moments, x, w, intercept, v, threads)
@@ -654,15 +661,15 @@ sparse_moments <- function(x, w, intercept, v) {
   list(centre = unname(centre), squares = unname(squares), products = unname(products))
 }
 
-# columns in blocks of about so many values
+# column numbers in blocks of about `values` matrix entries each
 column_blocks <- function(rows, columns, values = 1e5) {
   size <- max(1L, values %/% max(rows, 1L))
   split(seq_len(columns), (seq_len(columns) - 1L) %/% size)
 }
 
-# A column is usable when its residual given the covariates stands above rounding: 1e-10 of the
-# centred column, and 1e-13 of the column itself, so that 1e6 + noise is usable and a column of 0.1
-# is not.
+# A column is usable when its residual norm given the covariates exceeds rounding error: 1e-10 of
+# the norm of the centred column, and 1e-13 of that of the column itself, so that 1e6 + noise is
+# usable and a column of 0.1 is not.
 is_usable <- function(problem) {
   sqrt(problem$rss) > 1e-10 * sqrt(problem$squares) + 1e-13 * sqrt(raw_squares(problem))
 }
@@ -670,8 +677,8 @@ is_usable <- function(problem) {
 # the weighted sum of squares of each column as it was given
 raw_squares <- function(problem) problem$squares + sum(problem$weights) * problem$centre^2
 
-# residual sum of squares of each column given the covariates, from the column itself where the
-# difference has few digits
+# weighted residual sum of squares of each column given the covariates, computed from the residuals
+# themselves where the difference of sums of squares would lose digits
 column_rss <- function(problem, basis) {
   rss <- problem$squares
   if (ncol(problem$z) == problem$intercept) return(rss)
@@ -712,18 +719,20 @@ working <- function(problem) {
   )
 }
 
-# what a working residual is divided by for the user's; one of a row of weight 0 is 0
+# Divisor that takes a residual in working coordinates to the user's scale. Residuals of rows of
+# weight 0 are 0 in working coordinates and stay so.
 weight_divisor <- function(problem) {
   ifelse(problem$weights > 0, sqrt(problem$weights), 1)
 }
 
-# sqrt(w) y, residual on the covariates
+# the response in working coordinates: sqrt(w) y, residualised on the covariates
 working_response <- function(problem, basis = covariate_basis(problem),
                              root_w = sqrt(problem$weights)) {
   project_out(root_w * problem$y, basis)
 }
 
-# working columns, dense: sqrt(w) (x - centre) / scale, residual on the covariates
+# columns in working coordinates, dense: sqrt(w) (x - centre) / scale, residualised on the
+# covariates
 working_matrix <- function(problem, cols = which(problem$usable),
                            basis = covariate_basis(problem)) {
   x <- as.matrix(problem$x[, cols, drop = FALSE])
@@ -733,12 +742,14 @@ working_matrix <- function(problem, cols = which(problem$usable),
   project_out(unname(sqrt(problem$weights) * x), basis)
 }
 
-# A problem may have been edited after the values of its x were checked: products of them tell.
+# Refuses values that became missing or infinite by an edit of the problem after as_problem() had
+# checked them; `products` are computed from all of them.
 check_still_finite <- function(problem, products) {
   if (!all(is.finite(products))) check_finite(problem$x, "x")
 }
 
-# twice is enough: orthogonal to rounding
+# residuals of `values` on an orthonormal basis; the second pass makes them orthogonal to it to
+# machine precision
 project_out <- function(values, basis) {
   if (!ncol(basis)) return(values)
   for (pass in 1:2) values <- values - basis %*% crossprod(basis, values)
@@ -754,7 +765,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
 `[.sparsels_problem` <- function(x, i, j, ...) {
   check_object(x)
   if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
-  if (is.null(x$x)) stop_input("this problem was kept without its x and has no rows to choose")
+  if (is.null(x$x)) stop_input("this is the problem stored in a fit, which has no data matrix")
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$row_names, "row")
   cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$names, "column")
   if (anyDuplicated(cols)) {
@@ -812,28 +823,28 @@ print.sparsels_problem <- function(x, ...) {
   if (any(x$weights != 1)) {
     cat(sprintf("weights: %s to %s\n", format(min(x$weights)), format(max(x$weights))))
   }
-  aside <- x$names[!x$usable]
-  if (length(aside)) {
-    cat(sprintf("set aside: %s, constant or explained by the covariates (%s)\n",
-                counted(length(aside), "column"), some_of(aside, 5L, "")))
+  excluded <- x$names[!x$usable]
+  if (length(excluded)) {
+    cat(sprintf("excluded: %s, constant or collinear with the covariates (%s)\n",
+                counted(length(excluded), "column"), some_of(excluded, 5L, "")))
   }
   invisible(x)
 }
 
 response_words <- function(problem) {
   if (problem$task == "regression") {
-    outputs <- if (ncol(problem$y) > 1L) sprintf(", %d outputs", ncol(problem$y)) else ""
+    responses <- if (ncol(problem$y) > 1L) sprintf(", %d responses", ncol(problem$y)) else ""
     # a label given as 0/1 or -1/+1 is easily taken for classes
-    two <- length(unique(problem$y[, 1L])) == 2L
-    hint <- if (two) " with two values (classes must be a factor, character or logical)"
-    return(paste0(problem$response, ", numeric", outputs, hint))
+    two_values <- length(unique(problem$y[, 1L])) == 2L
+    hint <- if (two_values) " with two values (classes must be a factor, character or logical)"
+    return(paste0(problem$response, ", numeric", responses, hint))
   }
   counts <- class_counts(problem)
   sprintf("%s, %d classes: %s", problem$response, length(counts),
           paste(names(counts), counts, collapse = ", "))
 }
 
-# the class of each row as 1, 2, ...; NULL for numbers
+# the class of each row as 1, 2, ...; NULL for a numeric response
 class_index <- function(problem) {
   switch(problem$task,
     binary = 1L + (problem$y[, 1L] > 0),
@@ -846,7 +857,7 @@ class_counts <- function(problem) {
   stats::setNames(counts, problem$levels)
 }
 
-# what a fit keeps
+# the problem as a fit stores it, without the data matrix
 without_x <- function(problem) {
   problem[c("x", "products")] <- list(NULL)
   problem
@@ -864,19 +875,21 @@ new_data_matrix <- function(problem, newdata, columns) {
     stop_newdata("`newdata` must be a matrix or data frame, not %s%s", describe(newdata),
                  drop_hint(newdata))
   }
-  # beforehand: S4 methods would take away the class of an error in their arguments
+  # evaluated outside `[`, whose S4 methods would replace the class of an error in its arguments
   chosen <- new_positions(problem, newdata, columns)
   as_doubles(as_values(newdata[, chosen, drop = FALSE], "newdata"))
 }
 
-# the x of a problem given as new data, which fits have lost
+# the data matrix of a problem given as new data; the problem stored in a fit has none
 problem_x <- function(problem) {
   check_object(problem)
-  if (is.null(problem$x)) stop_newdata("`newdata` is a problem without its x, as fits keep it")
+  if (is.null(problem$x)) {
+    stop_newdata("`newdata` is the problem stored in a fit, which has no data matrix")
+  }
   problem$x
 }
 
-# by name where both have names, by position otherwise
+# positions in newdata of the wanted columns: by name where both have names, by position otherwise
 new_positions <- function(problem, newdata, columns) {
   present <- colnames(newdata)
   if (problem$named && !is.null(present)) {
@@ -920,7 +933,7 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
   with_intercept(z, rows, problem$intercept)
 }
 
-# those of a problem, by name
+# the covariates of a problem given as new data, matched by name
 problem_covariates <- function(problem, newdata) {
   needed <- setdiff(colnames(problem$z), "(Intercept)")
   lacking <- setdiff(needed, colnames(newdata$z))
@@ -972,8 +985,8 @@ response_name <- function(expression) {
   if (nchar(text) <= 40L) text else "y"
 }
 
-# a problem says itself whether it has an intercept and is standardised: defaults do not contradict
-# it
+# The value of `intercept` or `standardize`, or NULL if x is a problem and the argument was not
+# given: it is then taken from the problem.
 unless_stated <- function(x, value, by_default) {
   if (!(by_default && inherits(x, "sparsels_problem"))) value
 }

@@ -1,49 +1,51 @@
 #' Recursive feature elimination by linear regression
 #'
-#' Fits a linear model on all columns, drops those with the smallest weights, fits the rest, and so
-#' on down to the sizes wanted.
+#' Fits a linear model on all columns, drops those with the smallest coefficients, refits, and
+#' repeats this down to size 0.
 #'
-#' Every round minimises, over the columns \eqn{S} that are left,
+#' Every round minimises, over the remaining columns \eqn{S},
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{
 #' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2}
 #' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and
 #' standardised columns \eqn{\tilde x}{xs}, and drops the columns with the smallest
-#' \eqn{\sum_l B_{il}^2}{sum_l B_il^2}, summed over outputs. Of equal ones the lowest column goes
-#' first.
+#' \eqn{\sum_l B_{il}^2}{sum_l B_il^2}, summed over the responses l. Of equal ones the lowest column
+#' is dropped first.
 #'
-#' **Rounds.** While more than `k` columns are left, a round drops `step` of them, but never so
-#' many that fewer than `k` stay; from size `k` on it drops one, so that there is a model of every
-#' size up to `k`.
+#' **Rounds.** While more than `k` columns remain, a round drops `step` of them, but leaves at least
+#' `k`; from size `k` on it drops one, so that there is a model of every size up to `k`.
 #'
 #' **More columns than rows.** With `lambda = 0` and more columns than rows less covariates the
-#' model is not unique, and the weights of least norm are taken: \eqn{X'a} with
-#' \eqn{XX'a = y} in the m x m system, solved by Cholesky, or by eigenvectors without the
-#' directions below 1e-10 of the largest where that system is singular too. With fewer columns the
-#' weights come from the Cholesky factor of \eqn{X'X + \lambda I}{X'X + lambda I}. If some of those
-#' columns depend on the columns before them (to 1e-10 of their penalised square) they go first,
-#' all at once; so equal columns are never kept both, and the path is shorter than `k` where fewer
-#' independent columns were left. A positive `lambda` has a use for all of them.
+#' model is not unique, and the coefficients of least norm are used: \eqn{X'a} with \eqn{XX'a = y}
+#' from the m x m system, solved by Cholesky, or if that is singular by eigenvectors with
+#' eigenvalues above 1e-10 of the largest. With fewer columns the coefficients come from the
+#' Cholesky factor of \eqn{X'X + \lambda I}{X'X + lambda I}. Columns that are collinear with
+#' preceding ones (residual sum of squares within 1e-10 of the penalised sum of squares) are then
+#' dropped first, all at once; so only one of two equal columns remains, and the path is shorter
+#' than `k` if fewer independent columns remain. With a positive `lambda` no columns are collinear.
 #'
 #' @inheritParams forward_regression
-#' @param k The largest size a model is wanted of: a number between 1 and the smaller of the usable
-#'   columns and the rows less the covariates less one. `NULL`, the default: that bound, at most 10.
+#' @param k The largest size for which a model is kept: a number between 1 and the smaller of the
+#'   usable columns and the rows less the covariates less one. `NULL`, the default: that bound, at
+#'   most 10.
 #' @param step How many columns a round drops while there are more than `k`: a whole number of at
-#'   least 1, or a share of those left, above 0 and below 1 (rounded down, at least one column).
+#'   least 1 (the default is 1), or a fraction of the remaining ones, above 0 and below 1 (rounded
+#'   down, at least one column).
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
-#'   the largest of at most `k`, as the training error only falls.
+#'   the largest size of at most `k`, since the training error decreases with the size.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` starts with all usable
-#'   columns and has a row for every column dropped; its figures, `criterion` (\eqn{R^2} over what
-#'   the covariates leave, with the penalty counted for `lambda` above 0) and the leave-one-out
-#'   error `squared`, are those of sizes up to `k` and `NA` before. `fit$coefficients` holds the
-#'   models of these sizes, the columns of each in the order of their ranks: the one that would be
-#'   dropped last comes first. `fit$size` is `k`, or the largest size that has a model.
+#'   columns and has a row for every column dropped; `criterion` (\eqn{R^2}, partial given the
+#'   covariates, of the penalised sums of squares for `lambda` above 0) and the leave-one-out error
+#'   `squared` are given for sizes up to `k` and `NA` above. `fit$coefficients` has the models of
+#'   these sizes, with columns in the reverse order of dropping. `fit$size` is `k`, or the largest
+#'   size that has a model.
 #'
-#' @section Cost: For m rows and s columns left a round takes O(m^3 + m s) time when s is above m,
-#' after O(m^2 n) for the m x m matrix, of which dropped columns are then taken away; and O(s^3)
-#' below, after O(m s^2) for the matrix of products. With many columns choose a share, such as
-#' `step = 0.1`. Memory is one copy of a dense `x`, none of a sparse one, and a few m x m matrices.
+#' @section Cost: For m rows and s remaining columns a round takes O(m^3 + m s) time when s is above
+#'   m, after O(m^2 n) for the m x m matrix, from which dropped columns are subtracted; and O(s^3)
+#'   below, after O(m s^2) for the cross products. With many columns choose a fraction, such as
+#'   `step = 0.1`. Memory is one copy of a dense `x`, none of a sparse one, and a few m x m
+#'   matrices.
 #'
 #' @inheritSection forward_regression Errors
 #'
@@ -74,15 +76,16 @@ rfe <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, step = 1,
 }
 
 check_step <- function(step) {
-  whole <- is_number(step) && step >= 1 && step == round(step)
-  share <- is_number(step) && step > 0 && step < 1
-  if (!whole && !share) {
-    refuse("step", "a whole number of at least 1, or a share above 0 and below 1", step)
+  count <- is_number(step) && step >= 1 && step == round(step)
+  fraction <- is_number(step) && step > 0 && step < 1
+  if (!count && !fraction) {
+    refuse("step", "a whole number of at least 1, or a fraction above 0 and below 1", step)
   }
   as.double(step)
 }
 
-# The usable columns in the order in which they are dropped, and the largest size with a model.
+# list(dropped: the usable columns in the order in which they are dropped; largest: the largest size
+# with a model)
 eliminate <- function(problem, control) {
   terms <- gram_terms(problem, whole = FALSE)
   s <- list(set = seq_along(terms$columns), dropped = integer())
@@ -91,40 +94,41 @@ eliminate <- function(problem, control) {
   list(dropped = terms$columns[s$dropped], largest = s$largest)
 }
 
-# `at` are places in the set
-drop_from <- function(s, at) list(set = s$set[-at], dropped = c(s$dropped, s$set[at]))
+# the state after dropping the columns at some positions of the set
+drop_from <- function(s, index) list(set = s$set[-index], dropped = c(s$dropped, s$set[index]))
 
-# How many columns this round drops.
+# The number of columns that a round drops.
 round_size <- function(control, size) {
   if (size <= control$k) return(1L)
   wanted <- if (control$step < 1) max(1, floor(control$step * size)) else control$step
   as.integer(min(wanted, size - control$k))
 }
 
-# The places of the smallest rows of a matrix of weights; what differs by rounding is equal.
+# The positions of the smallest rows of a matrix of coefficients; values that agree to 12 digits are
+# equal.
 smallest_weights <- function(weights, count) order(signif(rowSums(weights^2), 12))[seq_len(count)]
 
 # More columns than rows ---------------------------------------------------------------------------
 
-# K = XX' of the columns left; taken anew when most of it has been taken away.
+# K = XX' of the remaining columns; recomputed when most of it has been subtracted.
 drop_wide <- function(problem, terms, control, s) {
-  at <- working(problem)
-  fresh <- Inf
-  while (length(s$set) > trained_rows(problem) - ncol(at$q)) {
-    if (sum(terms$diagonal[s$set]) < 0.1 * fresh) {
-      K <- row_products(problem, terms, at$q, s$set)
-      fresh <- sum(diag(K))
+  work <- working(problem)
+  recomputed_trace <- Inf
+  while (length(s$set) > trained_rows(problem) - ncol(work$q)) {
+    if (sum(terms$diagonal[s$set]) < 0.1 * recomputed_trace) {
+      K <- row_products(problem, terms, work$q, s$set)
+      recomputed_trace <- sum(diag(K))
     }
-    a <- project_out(solve_dual(K, at$y, control$lambda, at$q), at$q)
+    a <- project_out(solve_dual(K, work$y, control$lambda, work$q), work$q)
     weights <- cross_columns(terms, a)[s$set, , drop = FALSE]
-    out <- smallest_weights(weights, round_size(control, length(s$set)))
-    K <- K - row_products(problem, terms, at$q, s$set[out])
-    s <- drop_from(s, out)
+    drop <- smallest_weights(weights, round_size(control, length(s$set)))
+    K <- K - row_products(problem, terms, work$q, s$set[drop])
+    s <- drop_from(s, drop)
   }
   s
 }
 
-# XX' of some working columns, m x m
+# XX' of some columns in working coordinates, m x m
 row_products <- function(problem, terms, q, set) {
   if (!is.null(terms$X)) return(tcrossprod(terms$X[, set, drop = FALSE]))
   scaled <- terms$x[, set, drop = FALSE] %*% Matrix::Diagonal(x = 1 / terms$scale[set])
@@ -132,8 +136,8 @@ row_products <- function(problem, terms, q, set) {
   project_out(t(project_out(products, q)), q)
 }
 
-# (K + lambda I)^-1 y of least norm. K is zero on the covariates, which y knows nothing of: there
-# anything will do that makes the matrix regular.
+# (K + lambda I)^-1 y of least norm. K and y are zero on the span of the covariates, so that a
+# multiple of its projection may be added to make the matrix nonsingular.
 solve_dual <- function(K, y, lambda, q) {
   shift <- if (lambda > 0) diag(lambda, nrow(K)) else mean(diag(K)) * tcrossprod(q)
   factor <- tryCatch(chol(K + shift), error = function(e) NULL)
@@ -152,25 +156,26 @@ solve_dual <- function(K, y, lambda, q) {
 drop_narrow <- function(problem, terms, control, s) {
   x <- working_matrix(problem, terms$columns[s$set])
   C <- crossprod(x) + diag(control$lambda, ncol(x))
-  left <- independent_columns(x, C, control$lambda)
-  out <- setdiff(seq_along(s$set), left)
-  if (length(out)) s <- drop_from(s, out)
+  independent <- independent_columns(x, C, control$lambda)
+  drop <- setdiff(seq_along(s$set), independent)
+  if (length(drop)) s <- drop_from(s, drop)
   largest <- min(control$k, length(s$set))
-  C <- C[left, left, drop = FALSE]
+  C <- C[independent, independent, drop = FALSE]
   b <- terms$b[s$set, , drop = FALSE]
   while (length(s$set)) {
     factor <- chol(C)
     weights <- backsolve(factor, backsolve(factor, b, transpose = TRUE))
-    out <- smallest_weights(weights, round_size(control, length(s$set)))
-    s <- drop_from(s, out)
-    C <- C[-out, -out, drop = FALSE]
-    b <- b[-out, , drop = FALSE]
+    drop <- smallest_weights(weights, round_size(control, length(s$set)))
+    s <- drop_from(s, drop)
+    C <- C[-drop, -drop, drop = FALSE]
+    b <- b[-drop, , drop = FALSE]
   }
   c(s, largest = largest)
 }
 
-# The columns not explained by those before them. The Cholesky factor has the distances on its
-# diagonal; where it finds a small one, QR puts the dependent columns last.
+# The columns that are not collinear with preceding ones. The diagonal of the Cholesky factor has
+# their residual norms; if one of them is small, a QR decomposition moves the dependent columns to
+# the end.
 independent_columns <- function(x, C, lambda) {
   factor <- tryCatch(chol(C), error = function(e) NULL)
   if (!is.null(factor) && all(diag(factor)^2 > dependent * diag(C))) return(seq_len(ncol(x)))
@@ -180,7 +185,7 @@ independent_columns <- function(x, C, lambda) {
 
 # The path ----------------------------------------------------------------------------------------
 
-# What new_sparse_fit() wants: the models of the last sizes and, before them, the moves alone.
+# A path for new_sparse_fit(): the models of sizes up to k; the steps before have no models.
 elimination_path <- function(problem, control, s) {
   n <- length(s$dropped)
   ranked <- rev(s$dropped)

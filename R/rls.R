@@ -1,35 +1,37 @@
-#' Regularised least-squares with all features
+#' Ridge regression with all features
 #'
-#' Fits ridge regression (the least-squares support vector machine for classes) on all usable
-#' features for a path of lambda, with the exact held-out error of each.
+#' Fits ridge regression (for classes: the least-squares support vector machine) on all features for
+#' a path of lambda, with the exact held-out error of each model.
 #'
 #' For every lambda the model minimises
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_j \|^2 + \lambda \| B \|_F^2}{
 #' sum_j w_j || y_j - b' z_j - B' xs_j ||^2 + lambda ||B||_F^2}
 #' with weights \eqn{w}, unpenalised covariates \eqn{z} and standardised columns \eqn{\tilde x}{xs}
-#' as in [as_problem()]; for the same model `glmnet(alpha = 0, weights = w)` wants
-#' `lambda * s / sum(w)`, s being the weighted standard deviation of the response with divisor
+#' as in [as_problem()]; for the same model the lambda of `glmnet(alpha = 0, weights = w)` is
+#' `lambda * s / sum(w)`, where s is the weighted standard deviation of the response with divisor
 #' `sum(w)`.
 #'
-#' One singular value decomposition serves all lambdas; leave-one-out then costs O(m min(m, n)) for
-#' each lambda, and of the two ways to hold out a larger fold, an h x h system for each lambda or
-#' one eigenproblem for all of them, the cheaper one is taken.
+#' One singular value decomposition is used for all lambdas. Leave-one-out then costs O(m min(m, n))
+#' for each lambda; a larger fold of h rows is held out by an h x h system for each lambda or one
+#' eigenvalue problem for all, whichever is cheaper.
 #'
-#' [holdout()] and [cv_error()] hold out any other rows afterwards, without training again.
+#' [holdout()] and [cv_error()] hold out other rows of a fit without training again.
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes.
-#' @param lambda Positive ridge parameters; `NULL` for `2^(-15:15)`.
-#' @param folds Which rows are held out together for the figures of the path, see [make_folds()].
+#' @param lambda Positive ridge parameters, a numeric vector without repeats; `NULL` for
+#'   `2^(-15:15)`.
+#' @param folds Which rows are held out together for the errors of the path, see [make_folds()];
+#'   leave-one-out by default.
 #' @param threads Number of OpenMP threads over folds, here and in [holdout()] and [cv_error()].
-#'   Each calls BLAS: with one that runs threads of its own, leave this at 1.
+#'   Each thread calls BLAS: leave this at 1 with a multithreaded BLAS.
 #' @param ... Passed to [as_problem()].
 #'
 #' @return An object of class `c("rls", "kernel_fit")`, see [kernel_fit].
 #'
 #' @section Cost: O(mn min(m, n)) time; memory about three times a dense x, of which the fit keeps
-#'   m x min(m, n) doubles. Ctrl-C waits for the decomposition by LAPACK to end: seconds where
-#'   min(m, n) is more than a thousand.
-#' @section Errors: As for [greedy_rls()].
+#'   m x min(m, n) doubles. The decomposition by LAPACK cannot be interrupted: it takes seconds
+#'   where min(m, n) is more than a thousand.
+#' @section Errors: As for [greedy_rls()]; weights of 0.
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
 #' regularized least-squares. \doi{10.48550/arXiv.1003.3570}

@@ -1,69 +1,74 @@
 #' Sparse conjugate directions pursuit
 #'
-#' Solves a symmetric positive definite system with one more nonzero at every step, or selects the
-#' columns of a linear model by it.
+#' Computes sparse approximate solutions of a symmetric positive definite system, with one more
+#' nonzero at every step, or selects columns of a linear model by them.
 #'
-#' A step takes the component of \eqn{A w = b} where the residual \eqn{c = A w - b} says that most
-#' is to be gained, and solves \eqn{A_{SS} w_S = b_S}{A_SS w_S = b_S} for all that were taken,
-#' \eqn{S}; the rest of \eqn{w} is zero. That is the minimum of
+#' Each step adds a component to the support \eqn{S}, by the residual \eqn{c = A w - b}, and solves
+#' \eqn{A_{SS} w_S = b_S}{A_SS w_S = b_S}; the other entries of \eqn{w} are zero. This \eqn{w}
+#' minimises
 #' \deqn{w' A w / 2 - b' w}{w'Aw / 2 - b'w}
-#' over the vectors that are zero outside \eqn{S}. After as many steps as there are components it is
-#' the solution. The directions of the paper are conjugate; a Cholesky factor of \eqn{A_{SS}}{A_SS}
-#' that grows by a row holds the same numbers, and is what is computed.
+#' over the vectors that are zero outside \eqn{S}. After D steps it is the solution of the system.
+#' The conjugate directions of the paper are computed as rows of the Cholesky factor of
+#' \eqn{A_{SS}}{A_SS}, which is equivalent.
 #'
-#' The component taken has the largest
-#' * `score = "residual"`: \eqn{|c_i|}, as in the paper, with the residual of the present step;
+#' The component added has the largest score, with
+#' * `score = "residual"`: \eqn{|c_i|}, as in the paper, with the residual of the current step;
 #' * `"normalised"`: \eqn{c_i^2 / A_{ii}}{c_i^2 / A_ii}, orthogonal matching pursuit with columns of
 #'   unit length;
-#' * `"ols"`: \eqn{c_i^2 / d_i}, \eqn{d_i} being what the components taken leave of
-#'   \eqn{A_{ii}}{A_ii}: half of it is by how much the objective falls (orthogonal least squares,
-#'   forward regression). On random systems the last two find better models of most sizes, at no
-#'   cost.
+#' * `"ols"`: \eqn{c_i^2 / d_i}, where \eqn{d_i} is the Schur complement of \eqn{A_{ii}}{A_ii} given
+#'   \eqn{S}: twice the decrease of the objective (orthogonal least squares, forward regression). On
+#'   random systems the last two find better models of most sizes, at the same cost.
 #'
-#' Ties, scores within 1e-12 of the largest, go to the first component. One that the others explain
-#' up to 1e-12 of \eqn{A_{ii}}{A_ii} (1e-10 for a problem) is never taken.
+#' Ties, scores within a relative 1e-12 of the largest, go to the lowest component. A component with
+#' \eqn{d_i} below 1e-12 \eqn{A_{ii}}{A_ii} (1e-10 for a problem), linearly dependent on \eqn{S}, is
+#' never added.
 #'
 #' **A problem**: with `x` and `y` the system is \eqn{A = X'X + \lambda I}{A = X'X + lambda I},
-#' \eqn{b = X'y} in the standardised columns, after the covariates were taken out, so that the model
-#' of every size minimises
+#' \eqn{b = X'y}, with the standardised, weighted columns and the response residualised on the
+#' covariates, so that the model of every size minimises
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2.}{
 #' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2.}
-#' `solver = "cholesky"` forms the columns of A as they are taken; `"qr"` never forms A but works on
-#' the rows, which costs twice the time and keeps twice the digits where columns are nearly
-#' dependent. The coefficients come from a QR decomposition of the rows either way. `"ols"` is
-#' [forward_regression()]. `"normalised"` is [omp()] where lambda is 0; with `standardize` and no
-#' covariates it is [omp()] for every lambda, and so is `"residual"`.
+#' `solver = "cholesky"` computes the columns of A for components when they are added; `"qr"` works
+#' on the rows of the data without A, which takes twice the time and keeps twice as many digits if
+#' columns are nearly dependent. The coefficients come from a QR decomposition of the rows in both
+#' cases. `"ols"` is [forward_regression()]. `"normalised"` is [omp()] where lambda is 0; with
+#' `standardize` and no covariates it is [omp()] for every lambda, and so is `"residual"`.
 #'
-#' **Candidates**: with `candidates = 59` each step looks at 59 components drawn at random from
-#' those left (SCDPP): with a probability of 0.95 the best of them is among the best 5 %. The paper
-#' warns of models that are much worse now and then. The draws depend on the step alone. Here they
-#' make another choice, not a faster one, since the residual is followed at all components; for
-#' kernel matrices too large to hold, see [fs_lssvm()].
+#' **Candidates**: with `candidates = 59` each step considers 59 components drawn at random from
+#' those outside \eqn{S} (SCDPP): with probability 0.95 the best of them is among the best 5 %. The
+#' paper found models that are occasionally much worse. R's random numbers are used, and drawn
+#' before the first step. Here candidates do not save time, since the residual is updated at all
+#' components; they do in [fs_lssvm()], for kernel matrices larger than memory.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes. Not with `A`.
+#' @param x,y,data The data, in any form that [as_problem()] takes. Must not be given with `A`.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`.
 #' @param A A symmetric positive definite matrix (D x D), dense or sparse, or a function that
 #'   returns column j of it.
-#' @param b The right side: D numbers, or a matrix (D x L) whose columns share their components.
-#' @param k How many components are wanted: a number between 1 and D or, for a problem, the smaller
-#'   of the usable columns and the rows less the covariates less one. `NULL`: that, at most 10.
-#' @param score `"residual"`, `"normalised"` or `"ols"`; the last two need the diagonal of `A`,
-#'   which a function does not give.
-#' @param candidates `NULL` for all components at each step, or a number of them.
-#' @param lambda The ridge parameter of a problem, a number of at least 0.
-#' @param solver For a problem: `"cholesky"` or `"qr"`. `candidates` need the former.
+#' @param b The right side: a numeric vector of length D, or a matrix (D x L), whose columns share
+#'   the components.
+#' @param k Largest number of components: between 1 and D or, for a problem, the smaller of the
+#'   number of usable columns and the number of rows less the covariates less one. `NULL`, the
+#'   default: that bound, at most 10.
+#' @param score `"residual"` (the default), `"normalised"` or `"ols"`; the last two need the
+#'   diagonal of `A`, so that `A` cannot be a function.
+#' @param candidates `NULL`, the default, to consider all components at each step, or the number to
+#'   draw.
+#' @param lambda For a problem: the ridge parameter, a number of at least 0; 0 by default.
+#' @param solver For a problem: `"cholesky"` (the default) or `"qr"`. `candidates` needs the former.
 #' @param size,size_folds For a problem: how its size is chosen, see [greedy_rls()]. `"criterion"`,
-#'   the default, is `k`.
+#'   the default, is the largest size of at most `k`.
 #'
-#' @return For a problem a [sparse_fit]. For a system a [system_fit]: `coef(fit, size)` has D
-#'   entries.
+#' @return For a problem a [sparse_fit]. For a system a [system_fit]: `coef(fit, size)` is a vector
+#'   of length D.
 #'
-#' @section Cost: O(D k^2) and k columns of `A` for a system; for a problem with m rows and n
-#'   columns O(mnk + nk^2), and O(mk^2) for the figures. Memory beyond the data: D k doubles.
+#' @section Cost: O(D k^2) time and k columns of `A` for a system; for a problem with m rows and n
+#'   columns O(mnk + nk^2), and O(mk^2) for the leave-one-out errors. Memory beyond the data: D k
+#'   doubles.
 #'
 #' @section Errors: Of class `sparsels_error_input`, naming the argument; `sparsels_error_singular`
-#'   for a matrix that is not positive definite, with the step and the component at which it shows.
-#'   A function that gives columns is watched as it goes: they must be finite and symmetric.
+#'   for a matrix that is not positive definite, naming the step and component at which this was
+#'   found. The columns that a function `A` returns are checked: they must be finite and consistent
+#'   with symmetry.
 #'
 #' @references Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K.
 #' (2011). Sparse conjugate directions pursuit with application to fixed-size kernel models. Machine
@@ -116,10 +121,10 @@ of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds")
 
 scdp_scores <- c("residual", "normalised", "ols")
 
-# the scores once more, for the pursuit on rows in R/forward-regression.R
+# the scores for solver "qr", as functions of the state in R/forward-regression.R
 row_scores <- list(
   residual = function(s) rowSums(s$r^2),
-  normalised = function(s) rowSums(s$r^2) / s$own,
+  normalised = function(s) rowSums(s$r^2) / s$penalised,
   ols = function(s) gain_score(s)
 )
 
@@ -133,47 +138,47 @@ solve_sparsely <- function(A, b, k, score, candidates, call) {
                        score), "sparsels_error_argument")
   }
   control <- pursuit_control(system_size(k, system), system$D, score, candidates, dependent_term)
-  given <- list(b = system$b, diagonal = system$diagonal,
+  arguments <- list(b = system$b, diagonal = system$diagonal,
                 columns = if (is.function(A)) watched_columns(system) else system$A)
-  found <- follow_pursuit(given, control, system$names)
-  size <- 0:found$size
-  objective <- c(0, -cumsum(rowSums(found$z^2)) / 2)
-  residual <- c(sqrt(sum(system$b^2)), found$left)
+  pursuit <- follow_pursuit(arguments, control, system$names)
+  size <- 0:pursuit$size
+  objective <- c(0, -cumsum(rowSums(pursuit$z^2)) / 2)
+  residual <- c(sqrt(sum(system$b^2)), pursuit$resid_norm)
   models <- lapply(size, function(s) {
-    list(components = found$chosen[seq_len(s)], beta = leading_solution(found, s),
+    list(components = pursuit$chosen[seq_len(s)], beta = leading_solution(pursuit, s),
          objective = objective[s + 1L], residual = residual[s + 1L], row = s + 1L)
   })
-  new_system_fit("scdp", system, adding_steps(found$chosen, objective, residual), models,
-                 list(k = control$k, score = score, candidates = candidates), found$status, call)
+  new_system_fit("scdp", system, adding_steps(pursuit$chosen, objective, residual), models,
+                 list(k = control$k, score = score, candidates = candidates), pursuit$status, call)
 }
 
 # A problem ---------------------------------------------------------------------------------------
 
 columns_path <- function(problem, control, candidates) {
   usable <- sum(problem$usable)
-  # most columns are asked for: then all at once
+  # if more than a quarter of the columns are needed, all of X'X is computed at once
   terms <- gram_terms(problem, whole = usable <= whole_gram && 4 * control$k > usable)
   terms$ridge <- control$lambda
   terms$diagonal <- terms$diagonal + control$lambda
   terms["columns"] <- list(NULL)
   chosen <- which(problem$usable)
-  found <- follow_pursuit(
+  pursuit <- follow_pursuit(
     terms, pursuit_control(control$k, usable, control$score, candidates, dependent),
     problem$names[chosen]
   )
-  chosen <- chosen[found$chosen]
-  sets <- lapply(0:found$size, function(s) chosen[seq_len(s)])
-  steps <- data.frame(action = rep(c("start", "add"), c(1L, found$size)), feature = c(NA, chosen))
-  status <- if (found$status == "interrupted") "interrupted" else "complete"
-  subset_path(problem, control, sets, steps, found$size, status)
+  chosen <- chosen[pursuit$chosen]
+  sets <- lapply(0:pursuit$size, function(s) chosen[seq_len(s)])
+  steps <- data.frame(action = rep(c("start", "add"), c(1L, pursuit$size)), feature = c(NA, chosen))
+  status <- if (pursuit$status == "interrupted") "interrupted" else "complete"
+  subset_path(problem, control, sets, steps, pursuit$size, status)
 }
 
 # The pursuit -------------------------------------------------------------------------------------
 
-# What src/scdp.c wants to know; `first` are components that must come first.
+# The arguments of src/scdp.c; `first` are components that are added first.
 pursuit_control <- function(k, D, score, candidates, dependent, first = integer(),
                             lists = drawn_lists(D, candidates, k)) {
-  # which refuses `candidates` that are no number
+  # evaluated first, since it checks `candidates`
   force(lists)
   list(
     k = k, score = match(score, scdp_scores) - 1L, dependent = dependent,
@@ -183,29 +188,31 @@ pursuit_control <- function(k, D, score, candidates, dependent, first = integer(
   )
 }
 
-# A list for each step, long enough to hold `candidates` components that are not taken yet.
+# A matrix with a column for each step, of random components: enough that `candidates` of them are
+# not in the support.
 drawn_lists <- function(D, candidates, k) {
   if (is.null(candidates)) return(matrix(0L, 0L, 0L))
   width <- min(D, check_count(candidates, "candidates") + as.double(k))
   matrix(vapply(seq_len(k), function(step) sample.int(D, width), integer(width)) - 1L, width)
 }
 
-# list(status, size, chosen, factor (L of A_SS = LL'), z = L^-1 b_S, left)
-follow_pursuit <- function(given, control, names) {
-  answer <- .Call(C_scdp, given, control)
+# list(status, size, chosen, factor: L of A_SS = LL', z = L^-1 b_S, resid_norm: norm of the residual
+# after each step)
+follow_pursuit <- function(arguments, control, names) {
+  answer <- .Call(C_scdp, arguments, control)
   size <- answer$size
   if (answer$status == -1L) stop_indefinite(size, answer$worst, answer$pivot, names)
   steps <- seq_len(size)
   z <- matrix(answer$z, control$k)[steps, , drop = FALSE]
   factor <- matrix(answer$factor, control$k)[steps, steps, drop = FALSE]
   list(status = c("complete", "early_stop", "interrupted")[answer$status + 1L], size = size,
-       chosen = answer$chosen[steps] + 1L, factor = factor, z = z, left = answer$left[steps])
+       chosen = answer$chosen[steps] + 1L, factor = factor, z = z, resid_norm = answer$left[steps])
 }
 
-# w_S of the first `size` components, size x L
-leading_solution <- function(found, size) {
+# w_S for the first `size` components of a pursuit, size x L
+leading_solution <- function(pursuit, size) {
   steps <- seq_len(size)
-  if (!size) return(found$z[steps, , drop = FALSE])
-  backsolve(found$factor[steps, steps, drop = FALSE], found$z[steps, , drop = FALSE],
+  if (!size) return(pursuit$z[steps, , drop = FALSE])
+  backsolve(pursuit$factor[steps, steps, drop = FALSE], pursuit$z[steps, , drop = FALSE],
             upper.tri = FALSE, transpose = TRUE)
 }

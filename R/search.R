@@ -1,23 +1,24 @@
-# Searches for the lowest value of a function of a few numbers whose values are dear. `f` takes a
-# matrix with points in rows and gives a value for each, so that points with much in common can
-# share their work. Each search returns the point `best`, its `value`, the number of `evaluations`,
-# the `table` of all points in the order tried and the `status`.
+# Minimisation of a function of a few parameters that is expensive to evaluate. `f` takes a matrix
+# with points in rows and returns a value for each, so that points with a common kernel width can
+# share their computations. Each search returns the point `best`, its `value`, the number of
+# `evaluations`, the `table` of all points in the order tried and the `status`.
 
-# A search is a function of `values_at`, which it asks for the values of points. It ends by itself,
-# when `evaluations` are spent, or by Ctrl-C; the points tried are kept in any case.
+# Runs `search`, a function of `values_at`, which returns the values of points. The search ends when
+# it returns, when the number of `evaluations` is reached, or by Ctrl-C; all points tried are
+# recorded.
 searching <- function(f, evaluations, search) {
   points <- NULL
   values <- numeric()
   spent <- structure(class = c("search_spent", "condition"), list(message = "", call = NULL))
   bar <- if (interactive()) cli::cli_progress_bar("Tuning", total = evaluations)
-  values_at <- function(at) {
-    at <- at[seq_len(min(nrow(at), evaluations - length(values))), , drop = FALSE]
-    new <- f(at)
-    points <<- rbind(points, at)
-    values <<- c(values, new)
+  values_at <- function(trial) {
+    trial <- trial[seq_len(min(nrow(trial), evaluations - length(values))), , drop = FALSE]
+    value <- f(trial)
+    points <<- rbind(points, trial)
+    values <<- c(values, value)
     if (!is.null(bar)) cli::cli_progress_update(id = bar, set = length(values))
     if (length(values) == evaluations) stop(spent)
-    finite_energy(new)
+    finite_energy(value)
   }
   status <- tryCatch({
     search(values_at)
@@ -29,15 +30,15 @@ searching <- function(f, evaluations, search) {
        table = data.frame(points, value = values), status = status)
 }
 
-# what cannot be computed is worse than anything that can
+# values that could not be computed are replaced by one larger than all others
 finite_energy <- function(values) ifelse(is.finite(values), values, 1e100)
 
 # Coupled simulated annealing with variance control, acceptance CSA-M (Xavier-de-Souza, Suykens,
 # Vandewalle, Bolle 2010): `states` chains in a box, list(lower, upper), the first from `start` and
-# the others from anywhere. A chain goes uphill the more readily the larger its value is among those
-# of all chains; `heat`, in units of the values, says how much more, and is changed so that the
-# variance of these chances stays near the largest that there is. The steps have scale 1 in the
-# first `inner` rounds, then 1/2, 1/3, ...
+# the others from random points. The probability that a chain accepts a larger value increases with
+# its own value relative to those of all chains; `heat`, in units of the values, is the acceptance
+# temperature, adapted so that the variance of the probabilities stays near its maximum. The steps
+# have scale 1 in the first `inner` rounds, then 1/2, 1/3, ...
 coupled_annealing <- function(f, start, box, evaluations, states = 5L, inner = 20L, heat = 1) {
   target <- 0.99 * (states - 1) / states^2
   searching(f, evaluations, function(values_at) {
@@ -45,17 +46,17 @@ coupled_annealing <- function(f, start, box, evaluations, states = 5L, inner = 2
     energy <- values_at(x)
     round <- 0L
     repeat {
-      # all random numbers of a round come before its values, which may then be had in any order
+      # all random numbers of a round are drawn before its values are computed, in whatever order
       y <- cauchy_steps(x, 1 / (1 + round %/% inner), box)
-      luck <- stats::runif(states)
-      chance <- exp((energy - max(energy)) / heat)
-      chance <- chance / sum(chance)
-      probed <- values_at(y)
-      moves <- probed < energy | luck < chance
+      uniform <- stats::runif(states)
+      probability <- exp((energy - max(energy)) / heat)
+      probability <- probability / sum(probability)
+      proposed <- values_at(y)
+      moves <- proposed < energy | uniform < probability
       x[moves, ] <- y[moves, ]
-      energy[moves] <- probed[moves]
-      cooler <- mean(chance^2) - 1 / states^2 < target
-      heat <- heat * (if (cooler) 0.95 else 1.05)
+      energy[moves] <- proposed[moves]
+      too_even <- mean(probability^2) - 1 / states^2 < target
+      heat <- heat * (if (too_even) 0.95 else 1.05)
       round <- round + 1L
     }
   })
@@ -66,8 +67,8 @@ random_points <- function(count, box) {
   t(box$lower + range * matrix(stats::runif(count * length(range)), length(range)))
 }
 
-# A Cauchy step from each row of x within the box: the quantile of a uniform number between the
-# probabilities of the box's sides, which is drawing until the point is inside, in one draw.
+# A Cauchy step from each row of x, truncated to the box: the quantile of a uniform number between
+# the probabilities of the bounds.
 cauchy_steps <- function(x, scale, box) {
   lower <- rep(box$lower, each = nrow(x))
   upper <- rep(box$upper, each = nrow(x))
@@ -76,10 +77,9 @@ cauchy_steps <- function(x, scale, box) {
   x
 }
 
-# The simplex of Nelder and Mead (1965) by stats::optim(), which comes as low with as few values as
-# the textbook's form and is looked after by others. What optim() does not offer goes around it: its
-# first step is a tenth, hence the scale of u; points outside the box are moved to its side; and
-# `searching` stops it when the evaluations are spent.
+# The simplex method of Nelder and Mead (1965) by stats::optim(), whose first step is 0.1, hence the
+# scale of u. What optim() lacks is added here: points outside the box are moved to its boundary,
+# and searching() ends the search when the number of evaluations is reached.
 nelder_mead <- function(f, start, evaluations, box = list(lower = -Inf, upper = Inf), step = 0.5,
                         tolerance = 1e-6) {
   inwards <- ifelse(start + step > box$upper, -step, step)
@@ -92,8 +92,8 @@ nelder_mead <- function(f, start, evaluations, box = list(lower = -Inf, upper = 
   })
 }
 
-# All combinations of the values of the axes, a named list. The last axis runs fastest, and `f` sees
-# all of its values at once.
+# All combinations of the values of the axes, a named list. The last axis varies fastest, and all of
+# its values are evaluated in one call of `f`.
 grid_search <- function(f, axes) {
   grid <- as.matrix(expand.grid(rev(axes)))[, rev(seq_along(axes)), drop = FALSE]
   runs <- split(seq_len(nrow(grid)), (seq_len(nrow(grid)) - 1L) %/% length(axes[[length(axes)]]))

@@ -89,8 +89,8 @@ warn_edges <- function(problem, control, chosen) {
   }
 }
 
-# Held-out errors have lost the digits of what they are divided by, which is near 0 where a row is
-# fitted almost exactly as soon as it is trained on.
+# Warns if held-out errors have few correct digits. They are divided by pivots (1 minus a leverage),
+# which lose digits near 0, where a row is fitted almost exactly when it is in the training set.
 warn_precision <- function(path) {
   poor <- which(path$pivot < 1e-6)
   if (!length(poor)) return(invisible())

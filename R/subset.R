@@ -1,8 +1,8 @@
-# What the methods of best subset share: the products that a gain is made of, and a fit from sets.
+# Shared by the best-subset methods: cross products of columns, and a path from sets.
 #
 # The gain of a set S is tr(b'(C + lambda I)^-1 b) / tr(y'y) over its columns, with C = X'X and
-# b = X'y in working coordinates: R^2 for lambda = 0, else one less the penalised residual sum of
-# squares.
+# b = X'y in working coordinates: R^2 for lambda = 0, in general 1 minus the penalised residual sum
+# of squares divided by that of the null model.
 
 subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 10) {
   bound <- subset_bound(problem)
@@ -21,30 +21,30 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
   )
 }
 
-# the largest size of a set for so many rows, and in words what bounds it
+# list(upper: the largest size of a set with `rows` training rows; what: in words, what limits it)
 subset_bound <- function(problem, rows = trained_rows(problem)) {
-  most <- rows - ncol(problem$z) - 1L
+  max_rows <- rows - ncol(problem$z) - 1L
   usable <- sum(problem$usable)
-  if (most < 1L) stop_input("there are too few rows for a subset and the covariates")
-  what <- if (most < usable) "rows less covariates and one" else "usable columns"
-  list(upper = as.integer(min(usable, most)), what = paste("the number of", what))
+  if (max_rows < 1L) stop_input("there are too few rows for a subset and the covariates")
+  what <- if (max_rows < usable) "rows less covariates and one" else "usable columns"
+  list(upper = as.integer(min(usable, max_rows)), what = paste("the number of", what))
 }
 
-# up to how many columns the whole of X'X is made at once: a quarter of a gigabyte
+# the largest number of columns for which all of X'X is computed: a quarter of a gigabyte
 whole_gram <- 5792L
 
-# What src/gram.c needs of the usable columns, which it counts from 0: X'X whole, or what it is made
-# of, a dense X or the user's sparse x.
+# The usable columns for src/gram.c, which counts them from 0: all of X'X, or the dense X or sparse
+# x from which its entries are computed.
 gram_terms <- function(problem, whole = sum(problem$usable) <= whole_gram) {
   usable <- which(problem$usable)
-  at <- working(problem)
-  terms <- list(m = nrow(problem), columns = usable, total = sum(at$y^2))
+  work <- working(problem)
+  terms <- list(m = nrow(problem), columns = usable, total = sum(work$y^2))
   if (inherits(problem$x, "dgCMatrix")) {
-    terms <- sparse_terms(terms, problem$x[, usable, drop = FALSE], problem, at, whole)
+    terms <- sparse_terms(terms, problem$x[, usable, drop = FALSE], problem, work, whole)
   } else {
-    X <- working_matrix(problem, usable, at$q)
+    X <- working_matrix(problem, usable, work$q)
     terms$diagonal <- colSums(X^2)
-    terms$b <- unname(crossprod(X, at$y))
+    terms$b <- unname(crossprod(X, work$y))
     products <- if (whole) crossprod(X)
     terms <- c(terms, list(whole = products, X = if (!whole) X))
   }
@@ -52,51 +52,52 @@ gram_terms <- function(problem, whole = sum(problem$usable) <= whole_gram) {
   terms
 }
 
-# the covariates explain G'G of X'X; x itself stays sparse
-sparse_terms <- function(terms, x, problem, at, whole) {
+# Products of sparse columns given the covariates: those of x less G'G, so that x stays sparse.
+sparse_terms <- function(terms, x, problem, work, whole) {
   scale <- problem$scale[terms$columns]
-  G <- as.matrix(Matrix::crossprod(at$q, at$root_w * x)) / rep(scale, each = ncol(at$q))
-  own <- Matrix::colSums(problem$weights * x^2) / scale^2 - colSums(G^2)
-  b <- as.matrix(Matrix::crossprod(x, at$root_w * at$y)) / scale
+  G <- as.matrix(Matrix::crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
+  diagonal <- Matrix::colSums(problem$weights * x^2) / scale^2 - colSums(G^2)
+  b <- as.matrix(Matrix::crossprod(x, work$root_w * work$y)) / scale
   products <- if (whole) {
-    unname(as.matrix(Matrix::crossprod(at$root_w * x)) / outer(scale, scale) - crossprod(G))
+    unname(as.matrix(Matrix::crossprod(work$root_w * x)) / outer(scale, scale) - crossprod(G))
   }
   c(terms, list(whole = products, X = NULL, x = x, w = problem$weights, scale = scale,
-                G = unname(G), diagonal = unname(own), b = unname(b)))
+                G = unname(G), diagonal = unname(diagonal), b = unname(b)))
 }
 
-# Figures of the ridge models on the leading columns of a set, the empty model first: gain, working
-# coefficients, leave-one-out residuals and residuals in the user's units. One QR serves all sizes.
+# The ridge models on the first s columns of a set, for each s of `sizes`: gain, coefficients in
+# working coordinates, and leave-one-out and training residuals on the user's scale. One QR
+# decomposition is used for all sizes.
 leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) {
-  at <- working(problem)
-  m <- nrow(at$y)
+  work <- working(problem)
+  m <- nrow(work$y)
   k <- length(columns)
-  y <- rbind(at$y, matrix(0, k, ncol(at$y)))
-  decomposed <- qr(rbind(working_matrix(problem, columns, at$q), diag(sqrt(lambda), k)), tol = 0)
+  y <- rbind(work$y, matrix(0, k, ncol(work$y)))
+  decomposed <- qr(rbind(working_matrix(problem, columns, work$q), diag(sqrt(lambda), k)), tol = 0)
   basis <- qr.Q(decomposed)
   residual <- y
-  own <- rowSums(at$q^2)
-  made <- lapply(0:k, function(s) {
+  leverage <- rowSums(work$q^2)
+  models <- lapply(0:k, function(s) {
     if (s > 0L) {
       residual <<- residual - outer(basis[, s], drop(crossprod(basis[, s], residual)))
-      own <<- own + basis[seq_len(m), s]^2
+      leverage <<- leverage + basis[seq_len(m), s]^2
     }
     if (!s %in% sizes) return(NULL)
     beta <- matrix(0, 0L, ncol(y))
     if (s > 0L) beta <- backsolve(qr.R(decomposed), crossprod(basis, y), k = s)
-    left <- residual[seq_len(m), , drop = FALSE] / at$divisor
-    loo <- left / (1 - own)
-    # a leverage this near 1 has lost the digits of its difference from it
-    for (row in which(own > 1 - 1e-6)) {
+    training <- residual[seq_len(m), , drop = FALSE] / work$divisor
+    loo <- training / (1 - leverage)
+    # 1 - leverage has few correct digits: retrain without the row
+    for (row in which(leverage > 1 - 1e-6)) {
       loo[row, ] <- residual_without(problem, columns[seq_len(s)], row, lambda)
     }
-    # below the rows of the data the residual is the penalty's
-    list(gain = 1 - sum(residual^2) / sum(at$y^2), beta = beta, loo = loo, residual = left)
+    # the rows of `residual` below those of the data belong to the penalty
+    list(gain = 1 - sum(residual^2) / sum(work$y^2), beta = beta, loo = loo, residual = training)
   })
-  made[sizes + 1L]
+  models[sizes + 1L]
 }
 
-# The models of some sets; where each begins the largest, they are made together.
+# The models of some sets; if each is an initial part of the largest, they share one decomposition.
 subset_models <- function(problem, sets, lambda) {
   largest <- sets[[which.max(lengths(sets))]]
   leads <- vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA)
@@ -104,8 +105,8 @@ subset_models <- function(problem, sets, lambda) {
   lapply(sets, function(set) leading_models(problem, set, lambda, length(set))[[1L]])
 }
 
-# Held-out residual of one row, trained anew on the others. For lambda = 0 a column that needs this
-# row to be estimated has the coefficient 0.
+# Held-out residual of one row by training on the others. For lambda = 0 a column whose coefficient
+# cannot be estimated without this row has the coefficient 0.
 residual_without <- function(problem, columns, row, lambda) {
   x <- as.matrix(problem$x[, columns, drop = FALSE])
   x <- (x - rep(problem$centre[columns], each = nrow(x))) /
@@ -126,25 +127,27 @@ residual_without <- function(problem, columns, row, lambda) {
 # `steps` has the columns action and feature. The best set of each size is its model; `size` is the
 # one chosen.
 subset_path <- function(problem, control, sets, steps, size, status = "complete") {
-  made <- subset_models(problem, sets, control$lambda)
-  gain <- vapply(made, `[[`, 0, "gain")
-  figure <- function(name) {
+  fitted <- subset_models(problem, sets, control$lambda)
+  gain <- vapply(fitted, `[[`, 0, "gain")
+  held_out_error <- function(name) {
     criterion <- as_criterion(name, problem, control$folds)
-    vapply(made, function(one) judge(problem, control$folds, criterion, list(one$loo))$value, 0)
+    vapply(fitted, function(model) {
+      judge(problem, control$folds, criterion, list(model$loo))$value
+    }, 0)
   }
   path <- data.frame(
     step = seq_along(sets) - 1L, action = steps$action, feature = steps$feature,
     name = problem$names[steps$feature], size = lengths(sets), criterion = gain, se = NA_real_,
-    squared = figure("squared")
+    squared = held_out_error("squared")
   )
-  if (problem$task != "regression") path$error <- figure("error")
+  if (problem$task != "regression") path$error <- held_out_error("error")
   models <- lapply(0:max(path$size), function(s) {
     row <- which(path$size == s)
     row <- row[which.max(gain[row])]
     if (!length(row)) return(NULL)
-    list(features = sets[[row]], beta = made[[row]]$beta, row = row)
+    list(features = sets[[row]], beta = fitted[[row]]$beta, row = row)
   })
-  chosen <- made[[models[[size + 1L]]$row]]
+  chosen <- fitted[[models[[size + 1L]]$row]]
   list(
     lambda = control$lambda, status = status, path = path, size = as.integer(size),
     models = models, held_out = problem$y - chosen$loo, fitted = problem$y - chosen$residual

@@ -175,17 +175,18 @@ system_size <- function(k, system) {
 # first of the largest of some scores: smaller ones within 1e-12 are equal to it
 first_most <- function(score) which(score >= (1 - 1e-12) * max(score))[1L]
 
-# The columns that a function gives, compared with those it gave before: A is symmetric.
+# A function that returns column j of a function A, and checks it for symmetry with the columns
+# returned before.
 watched_columns <- function(system) {
   seen <- list()
   chosen <- integer()
   function(j) {
     column <- one_column(system, j)
     before <- vapply(seen, `[`, 0, j)
-    off <- which(abs(column[chosen] - before) > 1e-8 * max(abs(column)))
-    if (length(off)) {
-      i <- chosen[off[1L]]
-      stop_asymmetric(i, j, column[i], before[off[1L]])
+    unequal <- which(abs(column[chosen] - before) > 1e-8 * max(abs(column)))
+    if (length(unequal)) {
+      i <- chosen[unequal[1L]]
+      stop_asymmetric(i, j, column[i], before[unequal[1L]])
     }
     seen <<- c(seen, list(column))
     chosen <<- c(chosen, j)
@@ -326,7 +327,7 @@ system_model <- function(fit, size, lambda) {
   between_knots(fit, lambda)
 }
 
-# The solution at any lambda, on the line between the two knots about it.
+# The solution at any lambda, by linear interpolation between two knots.
 between_knots <- function(fit, lambda) {
   if (!(is_number(lambda) && lambda >= 0)) refuse("lambda", "a number of at least 0", lambda)
   knots <- fit$path$lambda

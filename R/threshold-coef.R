@@ -1,42 +1,45 @@
 #' Remove the small coefficients of interior-point solutions
 #'
-#' An interior point has a non-zero coefficient for every column it was given, most of them very
-#' small. This sets to zero those that do not matter to the accuracy that was asked for.
+#' An interior-point method gives a nonzero coefficient to every column, most of them very small.
+#' `threshold_coef()` sets to zero those that can be removed within a given increase of the duality
+#' gap.
 #'
-#' `rule = "tr"` removes, for each lambda, all coefficients up to the largest threshold that keeps
-#' the objective good. With \eqn{g} the gradient of the loss at the solution, \eqn{\delta} the
-#' change, minus the coefficients removed, and `gap` the solution's duality gap, the condition is
+#' `rule = "tr"` removes, for each lambda, all coefficients up to the largest threshold that meets a
+#' condition. With \eqn{g} the gradient of the loss at the solution, \eqn{\delta}{delta} the change
+#' of the coefficients (minus those removed), and `gap` the duality gap of the solution, it is
 #' \deqn{\frac{c}{2} \| A \delta \|^2 + g'\delta \le (\alpha - 1) \, gap,}{
 #' c/2 ||A delta||^2 + g'delta <= (alpha - 1) gap,}
 #' where \eqn{A} are the weighted columns and \eqn{c} is 1 for the lasso and 1/4, the largest second
-#' derivative, for the logistic loss. The left side is the most that the loss can grow by. Then the
-#' duality gap is at most `alpha` times what it was, and the objective, with \eqn{\varepsilon}{eps}
-#' the gap relative to the optimum, at most \eqn{1 + \alpha \varepsilon}{1 + alpha eps} times the
-#' optimum. This is (38) of El Ghaoui and others, with the square that is missing there and its
-#' right side put more simply. Coefficients of equal size go together.
+#' derivative, for the logistic loss. The left side is an upper bound of the increase of the loss.
+#' The duality gap is then at most `alpha` times that before, and the objective, with
+#' \eqn{\varepsilon}{eps} the gap relative to the optimum, at most \eqn{1 + \alpha \varepsilon}{1 +
+#' alpha eps} times the optimum. This is (38) of El Ghaoui and others, with the square that is
+#' missing there and a simpler right side. Coefficients of equal size are removed together.
 #'
-#' `rule = "exact"` sets against it what the penalty falls by: the same promise, and fewer columns
-#' stay. For the lasso the condition is then on the very change of the objective.
+#' `rule = "exact"` also subtracts the decrease of the penalty on the left side: the same guarantee
+#' with fewer columns. For the lasso the left side is then the exact change of the objective.
 #'
-#' `rule = "kkt"` removes a coefficient when its column's product with the residual is at most
-#' 0.9999 lambda, which at the optimum it is for no coefficient but zero. This promises nothing:
-#' unless the gap is very small (1e-8), columns that matter go.
+#' `rule = "kkt"` removes a coefficient if the absolute product of its column with the residual is
+#' at most 0.9999 lambda, which at the optimum is true only of zero coefficients. It guarantees
+#' nothing: unless the gap is very small (1e-8), columns with nonzero coefficients at the optimum
+#' are removed.
 #'
-#' The covariates' coefficients stay as they are; columns are counted as centred, so that the
-#' intercept of the user's scale follows.
+#' The coefficients of the covariates are unchanged for centred columns, so that the intercept on
+#' the user's scale changes accordingly.
 #'
 #' @param fit A fit of [l1_path()] with `solver = "ipm"`.
-#' @param rule `"tr"`, `"exact"` or `"kkt"`.
-#' @param alpha By how much the gap may grow, at least 1: the more, the fewer columns stay. Not
-#'   used by `"kkt"`.
+#' @param rule `"tr"` (the default), `"exact"` or `"kkt"`.
+#' @param alpha Largest factor by which the duality gap may increase, a number of at least 1; 2 by
+#'   default. Larger values leave fewer columns. Not used by `"kkt"`.
 #'
 #' @return The fit with fewer coefficients: `path` has the new `size`, and in addition `threshold`,
-#'   the largest absolute coefficient removed (in units of the standardised columns), and
-#'   `removed`, how many. `objective` and `gap` are those of the smaller models, for logistic
-#'   regression an upper bound of them. `fitted` and held-out figures are those from before.
+#'   the largest absolute coefficient removed (of the standardised columns), and `removed`, the
+#'   number of coefficients removed. `objective` and `gap` are those of the smaller models, for
+#'   logistic regression upper bounds of them. `fitted` and held-out errors are not recomputed.
 #'
-#' @section Cost: O(n log n) for each lambda; what is needed of x is in the fit.
-#' @section Errors: `fit` is none of `l1_path(solver = "ipm")`; `alpha` below 1.
+#' @section Cost: O(n log n) time for each lambda; `x` is not needed.
+#' @section Errors: `fit` is not one of `l1_path(solver = "ipm")`, or was thresholded before;
+#'   `alpha` below 1.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -57,22 +60,22 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
   path[c("threshold", "removed")] <- list(0, 0L)
   solutions <- fit$solutions
   for (i in seq_along(solutions)) {
-    one <- solutions[[i]]
+    solution <- solutions[[i]]
     cut <- switch(rule,
-      tr = tr_cut(one, (alpha - 1) * max(path$gap[i], 0)),
-      exact = tr_cut(one, (alpha - 1) * max(path$gap[i], 0), path$lambda[i]),
-      kkt = kkt_cut(one, path$lambda[i])
+      tr = tr_cut(solution, (alpha - 1) * max(path$gap[i], 0)),
+      exact = tr_cut(solution, (alpha - 1) * max(path$gap[i], 0), path$lambda[i]),
+      kkt = kkt_cut(solution, path$lambda[i])
     )
-    gone <- cut$gone
-    if (!any(gone)) next
-    fewer <- cut$change - path$lambda[i] * sum(abs(one$beta[gone]))
-    path$objective[i] <- path$objective[i] + fewer
-    path$gap[i] <- path$gap[i] + fewer
+    removed <- cut$removed
+    if (!any(removed)) next
+    increase <- cut$change - path$lambda[i] * sum(abs(solution$beta[removed]))
+    path$objective[i] <- path$objective[i] + increase
+    path$gap[i] <- path$gap[i] + increase
     path$explained[i] <- path$explained[i] - cut$change / fit$null
-    path$threshold[i] <- max(abs(one$beta[gone]))
-    path$removed[i] <- sum(gone)
+    path$threshold[i] <- max(abs(solution$beta[removed]))
+    path$removed[i] <- sum(removed)
     parts <- c("features", "beta", "corr", "spill")
-    solutions[[i]][parts] <- lapply(one[parts], `[`, !gone)
+    solutions[[i]][parts] <- lapply(solution[parts], `[`, !removed)
   }
   if (fit$criterion$name == "explained") path$criterion <- path$explained
   fit$path <- path
@@ -91,19 +94,20 @@ check_thresholdable <- function(fit) {
   if ("removed" %in% names(fit$path)) stop_input("`fit` has been thresholded before")
 }
 
-# Which coefficients go, and how much that adds to the loss at most: as many as it may, from the
-# smallest on. What the penalty falls by is set against it with its lambda.
-tr_cut <- function(solution, most, lambda = 0) {
+# list(removed: which coefficients; change: an upper bound of the increase of the loss). The
+# smallest coefficients are removed, as many as the bound allows; with `lambda` the decrease of the
+# penalty is subtracted from it.
+tr_cut <- function(solution, allowed, lambda = 0) {
   size <- abs(solution$beta)
   sorted <- order(size)
   change <- solution$spill[sorted] + cumsum((solution$beta * solution$corr)[sorted])
   last_of_equals <- !duplicated(size[sorted], fromLast = TRUE)
-  count <- max(0L, which(last_of_equals & change - lambda * cumsum(size[sorted]) <= most))
-  if (count == 0L) return(list(gone = logical(length(size))))
-  list(gone = size <= size[sorted[count]], change = change[count])
+  count <- max(0L, which(last_of_equals & change - lambda * cumsum(size[sorted]) <= allowed))
+  if (count == 0L) return(list(removed = logical(length(size))))
+  list(removed = size <= size[sorted[count]], change = change[count])
 }
 
-# (37)
+# the coefficients removed by the rule "kkt", (37) of the paper
 kkt_cut <- function(solution, lambda) {
-  list(gone = kkt_gone(solution$corr, lambda), change = solution$kkt)
+  list(removed = kkt_removed(solution$corr, lambda), change = solution$kkt)
 }

@@ -1,31 +1,32 @@
 #' Tune the regularisation constant and the kernel width
 #'
-#' Finds gamma and the width \eqn{\sigma^2}{sigma^2} of a Gaussian kernel with which [fs_lssvm()] or
-#' [lssvm()] has the smallest cross-validated error.
+#' Finds gamma and the width \eqn{\sigma^2}{sigma^2} of a Gaussian kernel that minimise the
+#' cross-validated error of [fs_lssvm()] or [lssvm()].
 #'
-#' The objective is the held-out mean squared error on folds that are drawn once and serve every
-#' point; for `solver = "scdp"` that of the size with the smallest,
+#' The objective is the held-out mean squared error on folds that are drawn once and used for every
+#' point; for `solver = "scdp"` the minimum of it over the size s,
 #' \deqn{\min_{\gamma, \sigma^2} \min_s E_s(\gamma, \sigma^2), \qquad k(x, z) = \exp(-\| x - z \|^2
 #' / \sigma^2).}{min over gamma and sigma^2 of min over s of E_s(gamma, sigma^2),
 #' k(x, z) = exp(-||x - z||^2 / sigma^2).}
 #' The search is over \eqn{\log_2 \gamma}{log2 gamma} and \eqn{\log_2 \sigma^2}{log2 sigma^2} in a
 #' box: gamma from 2^-10 to 2^20, \eqn{\sigma^2}{sigma^2} from 2^-8 to 2^8 times the median squared
-#' distance of two rows (as the kernel sees them; of up to 500 rows spread over the data, distances
-#' of zero left out). It starts at gamma = 1 and the median. With a kernel given only gamma is
-#' tuned, with gamma given only \eqn{\sigma^2}{sigma^2}.
+#' distance of two rows (after standardising, if that is asked for; of up to 500 rows spread over
+#' the data, distances of zero excluded). It starts at gamma = 1 and the median. If `kernel` is
+#' given, only gamma is tuned; if `gamma` is given, only \eqn{\sigma^2}{sigma^2}.
 #'
-#' * `"csa+simplex"`: three fifths of the budget go to coupled simulated annealing, five chains that
-#'   choose together how readily each of them moves to a worse point, the first of them from the
-#'   start and the others from anywhere in the box; the rest goes to the simplex of Nelder and Mead
-#'   from the best point so far, with a first step of half a unit, until the values of the simplex
-#'   agree to 1e-6. Draws with R's random numbers, so `set.seed()` before the call reproduces it.
-#' * `"grid"`: a regular grid that fills the box, with about as many points as the budget has. All
-#'   gammas of one width share the kernel matrix and what is computed from it, which makes a point
-#'   of a grid much cheaper than one of the other search.
+#' * `"csa+simplex"`: three fifths of the budget are used by coupled simulated annealing, five
+#'   chains whose probabilities of accepting a worse point depend on the values of all of them, the
+#'   first started at the start point and the others at random points of the box; the rest by the
+#'   simplex method of Nelder and Mead from the best point so far, with a first step of half a unit,
+#'   until the values of the simplex agree to a relative 1e-6. It uses R's random numbers, so
+#'   `set.seed()` before the call reproduces it.
+#' * `"grid"`: a regular grid that covers the box, with at most `budget` points. All gammas of one
+#'   width share the kernel matrix and its decomposition, so that a point of a grid is much cheaper
+#'   than one of the other search.
 #'
-#' The smallest of many held-out errors is optimistic. Where the size is chosen too, it already
-#' regularises, and the best gamma may be very large: it is then no good gamma for a model on all
-#' prototypes.
+#' The smallest of many held-out errors is optimistic. With `solver = "scdp"` a small size
+#' regularises as well, and the best gamma may be very large; it is then not a good choice for a
+#' model on all prototypes.
 #'
 #' @inheritParams kernel_rls
 #' @param x,y,data The data, in any form that [as_problem()] takes; for `kernel = "precomputed"`,
@@ -33,29 +34,30 @@
 #' @param method `"csa+simplex"` or `"grid"`, see Details.
 #' @param kernel `NULL` for a Gaussian kernel whose width is tuned, or the kernel to use, in any
 #'   form that [kernels] describes, with a single width.
-#' @param gamma `NULL`, or the gamma to use: a positive number, one over the weight of the penalty.
-#' @param solver Whose error it is: `"scdp"`, `"full"` or `"nystrom"`, the solvers of [fs_lssvm()],
-#'   or `"lssvm"` for [lssvm()], the model on all rows.
+#' @param gamma `NULL` to tune gamma, or the value to use: a positive number, 1 / `lambda` of
+#'   [kernel_rls()].
+#' @param solver The model whose error is minimised: `"scdp"`, `"full"` or `"nystrom"`, the solvers
+#'   of [fs_lssvm()], or `"lssvm"` for [lssvm()], the model on all rows.
 #' @param prototypes,select,k,score,candidates,window,change As in [fs_lssvm()]; not used for
 #'   `solver = "lssvm"`.
 #' @param intercept `"candidate"`, `"forced"` or `"none"`, as in [fs_lssvm()]; for
 #'   `solver = "lssvm"` the first two are the same.
 #' @param folds Which rows are held out together, in any form that [make_folds()] takes; 10 folds
 #'   drawn at random by default.
-#' @param budget The number of points (pairs of gamma and \eqn{\sigma^2}{sigma^2}) to try, at least
-#'   1. It is never exceeded.
-#' @param standardize Whether columns are centred and brought to unit scale (both weighted, on all
-#'   rows) before the kernel sees them. A problem says so itself.
+#' @param budget The largest number of points (pairs of gamma and \eqn{\sigma^2}{sigma^2}) to
+#'   evaluate, at least 1; 100 by default.
+#' @param standardize Logical: are columns centred and divided by their standard deviation (both
+#'   weighted, on all rows) before the kernel is computed? Taken from the problem if `x` is one.
 #'
 #' @return A list of class `lssvm_tuning`:
 #' * `gamma`, and `sigma2` (`NULL` with a kernel given), the best point, and its `value`;
-#' * `kernel`: the kernel with that width;
+#' * `kernel`: the kernel with that width, or the one given;
 #' * `table`: data frame with a row for every point in the order tried: `gamma`, `sigma2` (`NA` with
 #'   a kernel given), `value` (`NA` where the model could not be computed), `stage` (`"csa"`,
 #'   `"simplex"` or `"grid"`);
-#' * `folds`, and `prototypes` (row numbers or points) unless `solver = "lssvm"`: to be given to the
-#'   fitter, so that its errors are those seen here;
-#' * `box`: `lower` and `upper`, the ends of the search;
+#' * `folds`, and `prototypes` (row numbers or points) unless `solver = "lssvm"`: given to the
+#'   fitter as arguments, they reproduce the errors of the table;
+#' * `box`: `lower` and `upper`, the ranges of `sigma2` and `gamma` searched;
 #' * `method`, `solver`, `call`, `status` (`"complete"` or `"interrupted"`) and `problem` without
 #'   its x.
 #'
@@ -63,11 +65,11 @@
 #'
 #' @section Cost: The budget times the cross-validation of one model, see [fs_lssvm()]; for
 #'   `solver = "lssvm"` with m rows O(m^3) for each width and O(m^3 / folds) for each gamma. Squared
-#'   distances are computed once. Ctrl-C keeps the best point so far, with a warning of class
-#'   `sparsels_interrupted`, but waits for a decomposition by LAPACK to end.
+#'   distances are computed once. Ctrl-C returns the best point so far, with a warning of class
+#'   `sparsels_interrupted`, after a decomposition by LAPACK has ended.
 #'
-#' @section Errors: Of class `sparsels_error_input`: kernel and gamma both given, rows of `x` that
-#'   are all equal, and what [fs_lssvm()] and [as_problem()] refuse.
+#' @section Errors: Of class `sparsels_error_input`: `kernel` and `gamma` both given, rows of `x`
+#'   that are all equal, weights of 0, and input that is invalid for [fs_lssvm()] or [as_problem()].
 #'
 #' @references Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K.
 #' (2011). Sparse conjugate directions pursuit with application to fixed-size kernel models. Machine
@@ -110,8 +112,9 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
   tuning
 }
 
-# Tuning for a problem, for tune_lssvm() and for the fitters that are not told gamma or the kernel.
-# `model` is that of fs_model(), or for solver "lssvm" a list with folds and threads besides.
+# Tunes a problem, for tune_lssvm() and for fitters called without gamma or kernel. `model` is the
+# value of fs_model() and the `solver`; for solver "lssvm" its elements `folds` and `threads` are
+# used.
 tuned <- function(problem, kernel, gamma, method, budget, model) {
   method <- choice_or_first(method, "method", c("csa+simplex", "grid"))
   budget <- check_count(budget, "budget")
@@ -131,7 +134,7 @@ tuned <- function(problem, kernel, gamma, method, budget, model) {
   new_tuning(problem, kernel, gamma, method, model, box, found)
 }
 
-# the search in coordinates log2(sigma2), log2(gamma), those of them that are tuned
+# start and ranges of the parameters that are tuned, as log2(sigma2) and log2(gamma)
 tuning_box <- function(problem, kernel, gamma) {
   start <- c(sigma2 = if (is.null(kernel)) log2(typical_distance(problem)),
              gamma = if (is.null(gamma)) 0)
@@ -139,17 +142,18 @@ tuning_box <- function(problem, kernel, gamma) {
        upper = start + c(sigma2 = 8, gamma = 20)[names(start)])
 }
 
-# The median squared distance of two rows. Equal ones are left out, since they know no width.
+# The median squared distance of two rows. Pairs of equal rows are excluded, since they say nothing
+# about the width.
 typical_distance <- function(problem) {
   rows <- spread_rows(nrow(problem), 500L)
   points <- kernel_points(problem, problem$x[rows, , drop = FALSE])
   distances <- kernel_matrix(distance_kernel, points, points)
   distances <- distances[lower.tri(distances) & distances > 0]
-  if (!length(distances)) stop_input("`x` has equal rows only: give a `kernel`")
+  if (!length(distances)) stop_input("all rows of `x` are equal: give a `kernel`")
   stats::median(distances)
 }
 
-# the error of the weighted mean
+# the mean squared error of predicting the weighted mean
 null_error <- function(problem) {
   centred <- problem$y - rep(colSums(problem$weights * problem$y) / sum(problem$weights),
                              each = nrow(problem))
@@ -157,15 +161,15 @@ null_error <- function(problem) {
 }
 
 # Objectives --------------------------------------------------------------------------------------
-# Functions of one sigma2 (NA for a kernel that is given) and several gammas: held-out mean squared
-# errors.
+# Functions of one sigma2 (NA for a given kernel) and several gammas that return the held-out mean
+# squared errors.
 
-# The model on all rows: one eigenproblem for all gammas.
+# The model on all rows: one eigendecomposition for all gammas.
 ridge_objective <- function(problem, kernel, model) {
   fold_basis_check(problem, model$folds)
-  between <- if (is.null(kernel)) distance_kernel else kernel
-  every <- rows_basis(seq_len(nrow(problem)), problem, between)
-  values <- kernel_columns(problem, between, every)
+  between_rows <- if (is.null(kernel)) distance_kernel else kernel
+  all_rows <- rows_basis(seq_len(nrow(problem)), problem, between_rows)
+  values <- kernel_columns(problem, between_rows, all_rows)
   spectrum <- if (!is.null(kernel)) full_spectrum(problem, values)
   function(sigma2, gamma) {
     if (is.null(kernel)) spectrum <- full_spectrum(problem, exp(-values / sigma2))
@@ -181,14 +185,15 @@ pursuit_objective <- function(problem, kernel, model) {
   function(sigma2, gamma) {
     if (is.null(kernel)) columns <- fs_columns(setup, kernel_gaussian(1 / sigma2))
     if (model$solver != "scdp") return(errors_at_once(setup, columns, 1 / gamma))
-    found <- fs_pursue(setup, columns, 1 / gamma)
-    # some sizes only are no fair figure
-    if (found$interrupted) raise_interrupt()
-    apply(found$squared, 2L, min, Inf, na.rm = TRUE)
+    pursuit <- fs_pursue(setup, columns, 1 / gamma)
+    # the minimum over the sizes completed is not comparable with that over all sizes
+    if (pursuit$interrupted) raise_interrupt()
+    apply(pursuit$squared, 2L, min, Inf, na.rm = TRUE)
   }
 }
 
-# NA where the system is singular
+# held-out mean squared errors of the solvers that use all prototypes; NA where the system is
+# singular
 errors_at_once <- function(setup, columns, lambda) {
   solve_for <- solver_at_once(setup, columns)
   vapply(lambda, function(one) {
@@ -199,16 +204,17 @@ errors_at_once <- function(setup, columns, lambda) {
   }, 0)
 }
 
-# the objective as the searches ask for it: a matrix of points, with as many calls as widths
+# The objective as a function of a matrix of points, as the searches call it; one call of
+# `objective` for each width.
 at_points <- function(objective, gamma) {
   function(points) {
-    at <- list(sigma2 = NA_real_, gamma = gamma)
-    at[colnames(points)] <- as.list(as.data.frame(2^points))
-    at <- as.data.frame(at)
-    values <- numeric(nrow(at))
-    for (rows in split(seq_len(nrow(at)), match(at$sigma2, unique(at$sigma2)))) {
+    point <- list(sigma2 = NA_real_, gamma = gamma)
+    point[colnames(points)] <- as.list(as.data.frame(2^points))
+    point <- as.data.frame(point)
+    values <- numeric(nrow(point))
+    for (rows in split(seq_len(nrow(point)), match(point$sigma2, unique(point$sigma2)))) {
       values[rows] <- tryCatch(
-        objective(at$sigma2[rows[1L]], at$gamma[rows]),
+        objective(point$sigma2[rows[1L]], point$gamma[rows]),
         sparsels_error_singular = function(condition) NA_real_
       )
     }
@@ -222,13 +228,13 @@ at_points <- function(objective, gamma) {
 search_box <- function(f, box, method, budget, heat) {
   if (method == "grid") return(staged(grid = grid_search(f, grid_axes(box, budget))))
   csa <- coupled_annealing(f, box$start, box, ceiling(0.6 * budget), inner = 5L, heat = heat)
-  left <- budget - csa$evaluations
-  if (left == 0 || csa$status == "interrupted") return(staged(csa = csa))
-  staged(csa = csa, simplex = nelder_mead(f, csa$best, left, box))
+  remaining <- budget - csa$evaluations
+  if (remaining == 0 || csa$status == "interrupted") return(staged(csa = csa))
+  staged(csa = csa, simplex = nelder_mead(f, csa$best, remaining, box))
 }
 
-# Equal steps on both axes as nearly as the number of points allows; an axis of one point has the
-# start.
+# The values of each parameter, with steps on both axes as nearly equal as the number of points
+# allows; an axis of one point has the start.
 grid_axes <- function(box, budget) {
   range <- box$upper - box$lower
   points <- budget
@@ -242,7 +248,7 @@ grid_axes <- function(box, budget) {
   Map(axis, box$start, box$lower, box$upper, points)
 }
 
-# the searches one after the other as one
+# the result of several searches run one after the other
 staged <- function(...) {
   stages <- list(...)
   tables <- Map(function(one, stage) cbind(one$table, stage = stage), stages, names(stages))
@@ -251,19 +257,19 @@ staged <- function(...) {
   list(best = best, table = table, status = stages[[length(stages)]]$status)
 }
 
-new_tuning <- function(problem, kernel, gamma, method, model, box, found) {
-  points <- found$table
+new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
+  points <- search$table
   table <- data.frame(gamma = if (is.null(gamma)) 2^points$gamma else gamma,
                       sigma2 = if (is.null(kernel)) 2^points$sigma2 else NA_real_,
                       value = ifelse(is.finite(points$value), points$value, NA),
                       stage = points$stage)
-  best <- table[found$best, ]
+  best <- table[search$best, ]
   if (is.na(best$value)) {
     if (model$solver == "full") stop_dependent()
     stop_input("no point tried has a model that can be computed: is `kernel` a kernel?",
                "sparsels_error_singular")
   }
-  if (found$status == "interrupted") {
+  if (search$status == "interrupted") {
     warn_sparsels(sprintf("interrupted: the tuning holds the best of the %s tried so far",
                           counted(nrow(table), "point")), "sparsels_interrupted")
   }
@@ -273,11 +279,11 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, found) {
     value = best$value, table = table, method = method, solver = model$solver,
     folds = model$folds, prototypes = given_again(model$basis),
     box = list(lower = 2^box$lower, upper = 2^box$upper), call = NULL,
-    status = found$status, problem = without_x(problem)
+    status = search$status, problem = without_x(problem)
   ), class = "lssvm_tuning")
 }
 
-# prototypes as an argument has them
+# prototypes in the form of the argument
 given_again <- function(basis) if (is.null(basis$rows)) basis$points else basis$rows
 
 # Methods -----------------------------------------------------------------------------------------
@@ -309,13 +315,14 @@ plot_data.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
 #' Plot the points of a tuning
 #'
 #' Draws the points that [tune_lssvm()] tried on logarithmic axes, coloured by the rank of their
-#' held-out error, and marks the best. With one number tuned the error is the vertical axis.
+#' held-out error, and marks the best. If one parameter was tuned, the error is on the vertical
+#' axis.
 #'
 #' @param x The result of [tune_lssvm()].
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.
 #' @return Invisibly the data frame drawn, a row per point in the order tried: `gamma`, `sigma2`,
-#'   `value` (the error, `NA` and a cross where there is none), `stage`, and `best` (whether
-#'   marked).
+#'   `value` (the error; `NA`, drawn as a cross, where the model could not be computed), `stage`,
+#'   and `best` (`TRUE` for the point marked).
 #' @inherit tune_lssvm references
 #' @seealso [tune_lssvm()]
 #' @examples
@@ -327,19 +334,20 @@ plot.lssvm_tuning <- function(x, ...) {
   data <- plot_data(x)
   both <- length(x$box$lower) == 2L
   across <- if (both) "gamma" else names(x$box$lower)
-  at <- log2(data[[across]])
+  across_values <- log2(data[[across]])
   height <- if (both) log2(data$sigma2) else data$value
   error <- held_out_label("squared error", x$folds$label)
-  words <- list(main = plot_title(list(method = "tune_lssvm", problem = x$problem)),
+  labels <- list(main = plot_title(list(method = "tune_lssvm", problem = x$problem)),
                 xlab = sprintf("log2(%s)", across), ylab = if (both) "log2(sigma2)" else error)
-  ends <- range(height, na.rm = TRUE)
-  empty_plot(at, list(lower = ends[1L], upper = ends[2L]), words, ...)
+  limits <- range(height, na.rm = TRUE)
+  empty_plot(across_values, list(lower = limits[1L], upper = limits[2L]), labels, ...)
   colour <- rank_colours(data$value)
-  # the best on top
+  # the best are drawn last, over the others
   drawn <- rev(order(data$value))
-  graphics::points(at[drawn], height[drawn], pch = ifelse(is.na(colour), 4, 16)[drawn],
+  graphics::points(across_values[drawn], height[drawn], pch = ifelse(is.na(colour), 4, 16)[drawn],
                    col = ifelse(is.na(colour), "#555555", colour)[drawn])
-  graphics::points(at[data$best], height[data$best], cex = 2.2, lwd = 2, col = mark_colour)
+  graphics::points(across_values[data$best], height[data$best], cex = 2.2, lwd = 2,
+                   col = mark_colour)
   shown <- order(data$value)[c(1L, (sum(!is.na(colour)) + 1L) %/% 2L, sum(!is.na(colour)))]
   values <- vapply(data$value[shown], format, "", digits = 3)
   legend_above(paste(c("smallest:", "median:", "largest:"), values), pch = 16, col = colour[shown])

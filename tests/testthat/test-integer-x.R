@@ -54,7 +54,7 @@ test_that("a problem holds the very matrix and knows the same of it", {
   }
 })
 
-test_that("covariates that explain a column of integers set it aside", {
+test_that("covariates collinear with a column of integers exclude it", {
   x <- whole_x()
   pb <- as_problem(x, number_of(x), adjust = cbind(x[, 3], x[, 1] - x[, 4]))
   expect_identical(unname(which(!pb$usable)), c(3L, 7L))

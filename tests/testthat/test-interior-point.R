@@ -39,7 +39,7 @@ test_that("solutions are the oracle's, whatever the screen", {
 
 test_that("conjugate gradients find the same", {
   set.seed(2)
-  with_binding("direct_most", 0L, for (case in 1:8) {
+  with_binding("max_direct", 0L, for (case in 1:8) {
     loss <- c("squared", "logistic")[case %% 2 + 1]
     pb <- random_l1(loss, m = 20L, n = c(10L, 40L)[case %/% 2 %% 2 + 1])
     lambda <- null_lambda(pb, loss) * c(0.5, 0.1)
@@ -65,7 +65,7 @@ test_that("a Newton step solves its equations in each of the three ways", {
       expect_lt(residual(solve_newton(X, at, D, right)$step), 100 * residual(expected) + 1e-10)
       expect_identical(solve_newton(X, at, D, right)$products, 0)
       D <- runif(n, 0.1, 1)
-      iterated <- with_binding("direct_most", 0L, solve_newton(X, at, D, right)$step)
+      iterated <- with_binding("max_direct", 0L, solve_newton(X, at, D, right)$step)
       expect_equal(iterated, drop(solve(crossprod(B) + diag(D), right)), tolerance = 1e-8)
     }
   }
@@ -211,7 +211,7 @@ test_that("an answer that cannot be had is given with its gap", {
   set.seed(12)
   pb <- random_l1("squared", m = 25L, n = 20L, kind = "plain")
   lambda <- null_lambda(pb, "squared") / 3
-  few <- with_binding("most_rounds", 3L,
+  few <- with_binding("max_rounds", 3L,
                       interior_solve(pb, interior_control("squared"), lambda)$solution)
   expect_identical(few$rounds, 3L)
   expect_gt(few$gap, 1e-12 * few$null)

@@ -227,7 +227,7 @@ test_that("which knot comes next", {
   line <- list(set = c(5L, 2L), sign = c(1, 1), z = c(-1, -1), d = c(-1, -1),
                e = c(0, 0, 0.5, 0, 0), a = c(0, 1, 0.5, 0, 1))
   expect_equal(next_knot(line, at, "lasso"),
-               list(lambda = 1, action = "drop", component = 2L, place = 2L, sign = 1))
+               list(lambda = 1, action = "drop", component = 2L, index = 2L, sign = 1))
   expect_equal(next_knot(line, at, "lar"),
                list(lambda = 1, action = "add", component = 3L, sign = 1))
   # what has been dropped cannot come in by the sign that it had

@@ -44,7 +44,7 @@ test_that("columns are measured alike on any number of threads", {
   expect_identical(as_problem(pb, threads = 2), pb)
 })
 
-test_that("columns of one value are set aside, whatever the rounding of their mean", {
+test_that("columns of one value are excluded, whatever the rounding of their mean", {
   set.seed(93)
   for (draw in 1:60) {
     rows <- sample(5:40, 1)
@@ -120,7 +120,7 @@ test_that("responses are coded", {
   expect_identical(as_problem(x, matrix(1:6))$y, matrix(1:6 + 0))
 })
 
-test_that("columns of rounding noise are set aside, small signals are not", {
+test_that("columns of rounding noise are excluded, small signals are not", {
   set.seed(1)
   m <- 40
   noise <- rnorm(m)

@@ -295,7 +295,7 @@ test_that("the gap rule keeps no more than SAFE2, and what it keeps gives the sa
   }
 })
 
-test_that("columns set aside are dropped and counted", {
+test_that("excluded columns are dropped and counted", {
   set.seed(211)
   pb <- screen_problem("logistic")
   for (rule in c("safe1", "gap")) {

@@ -180,7 +180,7 @@ test_that("rows that are equal have no say in the width", {
   pb <- as_problem(x, sin(1:23), standardize = FALSE)
   expect_equal(typical_distance(kernel_scale(pb)), 4)
   pb$x[] <- 1
-  expect_error(typical_distance(kernel_scale(pb)), "equal rows only",
+  expect_error(typical_distance(kernel_scale(pb)), "all rows of `x` are equal",
                class = "sparsels_error_input")
   # at most 500 rows are looked at
   long <- as_problem(cbind(c(1:1200)), sin(1:1200), standardize = FALSE)
