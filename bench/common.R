@@ -1,4 +1,4 @@
-# What the scripts of bench/ share. They are run from the root of the repository.
+# Functions shared by the scripts of bench/, which are run from the root of the repository.
 
 if (!requireNamespace("sparsels", quietly = TRUE)) {
   stop("the package sparsels is not installed: R CMD INSTALL . (or point R_LIBS at its library)")
@@ -39,7 +39,7 @@ processor <- function() {
   unname(Sys.info()["machine"])
 }
 
-# One line on what the figures were measured with.
+# One line that describes the machine and software of a measurement.
 machine_line <- function() {
   compiler <- strsplit(first_line(file.path(R.home("bin"), "R"), c("CMD", "config", "CC")), " ")
   sprintf("%s, %d cores; %s; %s; BLAS %s; sparsels %s, %s", processor(), parallel::detectCores(),
@@ -47,7 +47,7 @@ machine_line <- function() {
           utils::packageVersion("sparsels"), format(Sys.Date()))
 }
 
-# Of the last minute; "unknown" where there is no /proc.
+# The load average of the last minute; "unknown" without /proc.
 load_average <- function() {
   if (!file.exists("/proc/loadavg")) return("unknown")
   strsplit(readLines("/proc/loadavg"), " ")[[1]][1]
@@ -63,7 +63,7 @@ rounds <- function(calls, times, clock = elapsed) {
   matrix(seconds, length(calls), dimnames = list(names(calls), NULL))
 }
 
-# Their medians.
+# The median over rounds() of the seconds of each function.
 interleaved <- function(calls, times, clock = elapsed) apply(rounds(calls, times, clock), 1, median)
 
 elapsed <- function(call) {
@@ -73,7 +73,7 @@ elapsed <- function(call) {
   as.double(difftime(Sys.time(), from, units = "secs"))
 }
 
-# CPU seconds of a call, which is repeated until a tenth of a second can be measured
+# CPU seconds of a call, which is repeated until it has used a tenth of a second
 cpu <- function(call) {
   gc()
   from <- proc.time()
@@ -85,7 +85,7 @@ cpu <- function(call) {
   used / count
 }
 
-# What a script says is printed, and kept in `lines` to be saved.
+# Prints a line, and keeps it in `lines` to be saved.
 lines <- character()
 say <- function(...) {
   text <- sprintf(...)
@@ -106,7 +106,7 @@ say_table <- function(table, digits = 4) {
   lines <<- c(lines, shown)
 }
 
-# Okabe and Ito's colours, as in the package's own pictures.
+# Okabe and Ito's colours, as in the plots of the package.
 colours <- c(blue = "#0072B2", red = "#D55E00", green = "#009E73", grey = "#555555")
 
 # Draws into a png of few colours.

@@ -1,8 +1,8 @@
-# How good the defaults are: greedy_rls() as it comes, its other rules for the size and the search
-# alone, beside the lasso, MCP, L0Learn, nearest shrunken centroids and a random forest at their own
-# defaults. Three parts: `sets`, held-out error, number of columns, stability and CPU time on gene
-# expression and on tall data; `noise`, where nothing should be selected; `cost`, CPU time and
-# memory on wide simulated data.
+# Evaluates the defaults: greedy_rls(), its other rules for the size and the search alone, against
+# the lasso, MCP, L0Learn, nearest shrunken centroids and a random forest at their own defaults.
+# Three parts: `sets`, held-out error, number of columns, stability and CPU time on gene expression
+# and on tall data; `noise`, where no column should be selected; `cost`, CPU time and memory on wide
+# simulated data.
 #
 #   Rscript bench/defaults.R DIR [sets noise cost] [only=colon,golub] [folds=5] [repeats=2]
 #                            [rows=5000] [draws=100] [genes=20000] [times=3] [cores=1]
@@ -10,14 +10,14 @@
 #
 # DIR holds the data sets as .rds files, each made by saveRDS(list(X = , y = ), file), those of
 # survival with `event` or `status` for the class; `data_sets` below has their names,
-# bench/README.md says what is in each and where to get it. A file that is not there is left out,
-# and so is a method whose package is not installed; glmnet is needed. About 25 minutes with
-# cores=2. A quick look: only=colon,housing repeats=1 draws=3 genes=2000 out=/tmp.
+# bench/README.md says what is in each and where to get it. A missing file is skipped, and so is a
+# method whose package is not installed; glmnet is needed. About 25 minutes with cores=2. A quick
+# look: only=colon,housing repeats=1 draws=3 genes=2000 out=/tmp.
 #
 # All methods have the same splits and run in turn. CPU seconds are of one thread and a whole call,
-# the choice of the size or the penalty included. The standard error of one data set is over its
-# splits, whose training parts overlap, and so a rough guide; that of a mean over data sets is over
-# these. `cores` data sets are measured at a time; their CPU times then share the machine's memory.
+# including the choice of the size or penalty. The standard error for one data set is over its
+# splits, whose training sets overlap, and so approximate; that of a mean over data sets is over
+# data sets. `cores` data sets are measured at a time, and then share the memory bandwidth.
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)
@@ -74,7 +74,7 @@ settings <- function(name) {
 
 file_of <- function(set) file.path(directory, paste0(set$file, ".rds"))
 
-# list(x, y): a matrix of doubles; numbers or a factor
+# list(x: a matrix of doubles; y: a numeric vector or a factor)
 read_set <- function(set) {
   data <- readRDS(file_of(set))
   y <- data[[set$y]]
@@ -105,8 +105,7 @@ drawn_split <- function(m) {
   list(train = order[train], test = utils::head(order[-train], 4 * rows))
 }
 
-# Columns that share some factors, as those of genes do; ten of them make up half of the response's
-# variance.
+# Columns with common factors, like genes; ten of them explain half of the variance of the response.
 simulated <- function(m, n) {
   set.seed(1)
   x <- matrix(rnorm(m * 10), m) %*% matrix(rnorm(10 * n), 10) / sqrt(10) + matrix(rnorm(m * n), m)
@@ -161,8 +160,8 @@ mcp <- function(train, newdata) {
   linear(drop(predict(fit, newdata, type = "link")), coef(fit), train$y)
 }
 
-# It cannot do with constant columns, and on separable classes its cross-validated losses may all be
-# NaN; then the largest lambda is taken.
+# It does not accept constant columns, and for separable classes its cross-validated losses may all
+# be NaN; then the largest lambda is used.
 l0_learn <- function(train, newdata) {
   varying <- apply(train$x, 2, function(column) any(column != column[1]))
   y <- if (is.factor(train$y)) 2 * as.integer(train$y) - 3 else train$y
@@ -196,7 +195,7 @@ forest <- function(train, newdata) {
 anything <- function(y) TRUE
 at_most_two_classes <- function(y) nlevels(y) < 3
 
-# `rules`: names of what `run` returns; `takes`: whether it can do with a response
+# `rules`: names of the elements that `run` returns; `takes`: whether the method accepts a response
 methods <- list(
   list(rules = "greedy_rls", run = greedy(), takes = anything),
   list(rules = "greedy_rls, size min", run = greedy(size = "min"), takes = anything),
@@ -214,8 +213,8 @@ methods <- Filter(function(method) {
 }, methods)
 baseline <- "lasso, min"
 
-# One call of each method that can, in turn: a list by rules of predictions, columns and CPU
-# seconds. A peer that ends in an error of its own is left out.
+# One call of each method that accepts the response, in turn: a list of predictions, columns and CPU
+# seconds for each rule. A method of another package that fails is skipped.
 run_all <- function(methods, train, newdata) {
   methods <- Filter(function(method) method$takes(train$y), methods)
   found <- lapply(methods, function(method) {
@@ -239,7 +238,7 @@ loss <- function(predicted, y) {
   if (is.factor(y)) sum(as.character(predicted) != as.character(y)) else sum((y - predicted)^2)
 }
 
-# that of the training mean, by which the second is divided
+# the loss of predicting the training mean, by which the residual sum of squares is divided
 total <- function(train, y) if (is.factor(y)) length(y) else sum((y - mean(train))^2)
 
 # The stability of a selection over training parts (Nogueira, Sechidis, Brown 2018): 1 where all are
@@ -308,8 +307,8 @@ shown <- function(result, sets = NULL) {
   table
 }
 
-# Means over the data sets of a kind. A method that cannot do with some of them is compared on the
-# others, and its differences are to the lasso on these.
+# Means over the data sets of a kind. A method that fails on some of them is compared with the lasso
+# on the others.
 say_means <- function(results, kind) {
   of_kind <- results[results$kind == kind, ]
   if (!nrow(of_kind)) return(invisible())
@@ -329,7 +328,7 @@ rows_of <- function(results, sets, method) {
   of_method[match(sets, of_method$set), ]
 }
 
-# The defaults beside the search alone, which is what they were before there were folds for the size
+# The defaults against the search alone, with the size chosen by its own criterion
 say_search <- function(results) {
   own <- results[results$method == "greedy_rls", ]
   heading("`greedy_rls` less `search alone`, paired over splits, and its columns")
@@ -342,7 +341,7 @@ say_search <- function(results) {
   ))
 }
 
-# The columns of a rule as a share of those of the lasso: the mean and the median over the sets
+# The number of columns of a rule divided by that of the lasso: mean and median over the data sets
 say_shares <- function(results, kind) {
   lasso <- results[results$kind == kind & results$method == baseline, ]
   if (!nrow(lasso)) return(invisible())
@@ -377,7 +376,7 @@ measure_sets <- function() {
 
 # Noise -------------------------------------------------------------------------------------------
 
-# How often each rule selects nothing where there is nothing, and how many columns on average
+# How often each rule selects no column on noise, and how many columns on average
 measure_noise <- function(m = 100, n = 5000) {
   selecting <- Filter(function(method) method$rules[1] != "random forest", methods)
   sizes <- vapply(seq_len(draws), function(draw) {

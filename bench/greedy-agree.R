@@ -1,16 +1,16 @@
-# Does skipping candidates change anything? On real data greedy_rls() is compared with the paper's
-# Algorithm 3 in C and with the same search evaluating every candidate at every step.
+# Checks on real data that bounds do not change the selection: greedy_rls() is compared with the
+# paper's Algorithm 3 in C and with the search that evaluates every candidate at every step.
 #
 #   Rscript bench/greedy-agree.R DIR [data set ...] [values=1e7] [k=30] [lambda=0.01,1,100]
 #                                [out=bench/results]
 #
 # DIR holds the data sets as .rds files, each a list(X = , y = ): X a matrix or a dgCMatrix, samples
-# in rows. bench/README.md says what was in ours and where to get it; any others do as well. Without
-# names all files of DIR are taken, in about 10 minutes, and the table is saved. Of a large data
-# set rows are drawn, so that rows x columns x outputs is at most values= (but 200 rows are left).
+# in rows. bench/README.md lists the ones used; any others can be used. Without names all files of
+# DIR are used, in about 10 minutes, and the table is saved. From a large data set rows are sampled,
+# so that rows x columns x responses is at most values= (but at least 200 rows).
 #
-# y is taken as it is; whole numbers that follow each other, three to twenty of them, are classes.
-# Where it does not vary, or there is none, the column of X with the most nonzeros takes its place.
+# y is used as it is; three to twenty consecutive whole numbers are classes. If y is constant or
+# missing, the column of X with the most nonzeros is used instead.
 
 library(sparsels)
 source("bench/common.R")
@@ -81,8 +81,8 @@ trace_of <- function(path) {
   list(feature = path$path$feature[-1], error = path$path$criterion[-1])
 }
 
-# Two traces: equal selections, or what differs first; the largest relative difference of the errors
-# of models that are the same.
+# Compares two paths: equal selections, or the first difference; and the largest relative difference
+# of the errors of equal models.
 compare <- function(one, other) {
   steps <- min(length(one$feature), length(other$feature))
   first <- which(one$feature[seq_len(steps)] != other$feature[seq_len(steps)])[1]
@@ -154,7 +154,7 @@ worst <- function(same) {
   "TRUE"
 }
 
-# as greedy_rls() is called: intercept, standardised columns, all outputs
+# greedy_rls() with its defaults: intercept, standardised columns, all responses
 against_dense <- function(name, problem, k, lambda) {
   compare_sets(name, problem, k, lambda, "every candidate", function(width) {
     control <- search_control(problem, k, lambda)
@@ -162,7 +162,7 @@ against_dense <- function(name, problem, k, lambda) {
   })
 }
 
-# with the package's rule for ties, which the paper leaves open
+# with the package's rule for ties, which the paper does not specify
 against_reference <- function(name, plain, k, lambda) {
   found <- reference(plain$x, plain$y, k, lambda, tolerance = 1e-12 * sum(plain$y^2))
   found <- list(feature = found$S, error = found$e / length(plain$y))
@@ -171,7 +171,7 @@ against_reference <- function(name, plain, k, lambda) {
                function(width) found)
 }
 
-# nothing forced, through the front door
+# greedy_rls() itself, without forced choices
 called <- function(problem, k, lambda) {
   fit <- greedy_rls(problem, k = k, lambda = lambda, size = "criterion", progress = FALSE)
   path <- search_alone(problem, search_control(problem, k, lambda))

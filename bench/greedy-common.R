@@ -1,5 +1,5 @@
-# What greedy-rls.R and greedy-agree.R share: the paper's Algorithm 3, compiled from reference.c,
-# and the search of greedy_rls() apart from its checks, with and without the skipping of candidates.
+# Functions shared by greedy-rls.R and greedy-agree.R: the paper's Algorithm 3, compiled from
+# reference.c, and the search of greedy_rls() without its checks, with and without bounds.
 
 load_reference <- function() {
   home <- tempfile("reference")
@@ -22,14 +22,15 @@ reference <- function(x, y, k, lambda = 1, tolerance = 0) {
   .Call("reference_greedy_rls", x, y, as.integer(k), lambda, tolerance)
 }
 
-# What greedy_rls() makes of its arguments.
+# The control list that greedy_rls() makes from its arguments.
 search_control <- function(problem, k, lambda = 1, threads = 1L, folds = "loo") {
   control <- sparsels:::path_control(problem, k, lambda, folds, "squared")
   c(control, list(search = "forward", keep = 0L, threads = threads, progress = FALSE))
 }
 
-# The search alone. `lazy = FALSE`: every candidate is evaluated at every step, O(kmn); TRUE: where
-# the bounds rule it out none is; by default as greedy_rls() does, which does not try in small data.
+# The search alone. `lazy = FALSE`: every candidate is evaluated at every step, O(kmn); TRUE: only
+# candidates not ruled out by their bounds; by default as in greedy_rls(), which does not use bounds
+# on small data.
 search_alone <- function(problem, control, ...) {
   sparsels:::greedy_path(problem, control, control$lambda, ...)
 }
@@ -42,7 +43,7 @@ evaluate_all <- function(x, y, k, ..., lambda = 1) {
   sparsels:::new_sparse_fit("greedy_rls", problem, path, control, NULL)
 }
 
-# The sets of hot loops this processor has, by the doubles in a vector.
+# The vector widths, in doubles, that this processor supports.
 lane_widths <- function() {
   before <- sparsels:::use_simd(NULL)
   on.exit(sparsels:::use_simd(before))

@@ -1,17 +1,17 @@
 # Speed and memory of greedy_rls(): against the paper's Algorithm 3 written down in C, against the
 # same search evaluating every candidate, against one pass over x, over threads, instruction sets,
-# the number of rows m and of features k, on data like gene expression and on data that give it
-# nothing to skip, and beside the low-rank updated LS-SVM (the paper's Figures 1 to 3).
+# the number of rows m and of features k, on simulated gene expression and on data where no
+# candidate can be skipped, and against the low-rank updated LS-SVM (the paper's Figures 1 to 3).
 #
 #   Rscript bench/greedy-rls.R [m=5000] [n=1000] [k=50] [times=5] [rows=500,...,50000]
 #                              [lssvm=250,500,1000] [steps=5,...,100] [genes=20000]
 #                              [out=bench/results]
 #
-# Needs the installed package and a C compiler; 3 GB of memory and about 5 minutes as it stands. A
-# quick look: Rscript bench/greedy-rls.R m=1000 n=200 k=10 times=3 rows=200,500,1000,2000
-# lssvm=100,200,400 steps=5,10,20 genes=2000 out=/tmp. Figures of one run are compared with each
-# other only: repetitions of what is compared are interleaved, and the medians of their elapsed
-# times are taken.
+# Needs the installed package and a C compiler; 3 GB of memory and about 5 minutes with the
+# defaults. A quick look: Rscript bench/greedy-rls.R m=1000 n=200 k=10 times=3
+# rows=200,500,1000,2000 lssvm=100,200,400 steps=5,10,20 genes=2000 out=/tmp. Compare times of one
+# run only: repetitions of the calls compared are interleaved, and medians of elapsed times are
+# reported.
 
 library(sparsels)
 source("bench/common.R")
@@ -30,7 +30,7 @@ steps <- numbers(given$steps)
 steps <- steps[steps <= n]
 widths <- lane_widths()
 
-# Two normal distributions, one for each class, apart in the first hundred features.
+# Two normal distributions, one for each class, with different means of the first hundred features.
 two_normals <- function(m, n) {
   y <- rep(c(-1, 1), length.out = m)
   x <- matrix(rnorm(m * n), m, n)
@@ -40,7 +40,7 @@ two_normals <- function(m, n) {
 
 first_rows <- function(data, m) list(x = data$x[seq_len(m), ], y = data$y[seq_len(m)])
 
-# The whole call, checks of the input included, in the three ways.
+# The whole call, including checks of the input, by each of the three methods.
 select <- function(data, k, ...) {
   greedy_rls(data$x, data$y, k = k, lambda = 1, size = "criterion", standardize = FALSE,
              intercept = FALSE, progress = FALSE, ...)
@@ -52,7 +52,7 @@ algorithm_3 <- function(data, k) reference(data$x, data$y, k)
 
 one_pass <- function(x, threads = 1L) .Call("reference_read", x, threads)
 
-# The same within the nearest cache, so that nothing but the processors counts.
+# A pass over data in the first-level cache, which measures the processors only.
 near <- matrix(1, 64, 32)
 near_passes <- function(threads, times = 60000L) .Call("reference_reread", near, threads, times)
 
@@ -64,8 +64,8 @@ evaluated <- function(work) 100 * work$evaluated / work$candidates
 
 # Peak memory in a fresh process ------------------------------------------------------------------
 
-# What a call needs beyond x: the high-water mark of the resident set during the call, less what was
-# resident just before. Linux only.
+# Memory of a call beyond x: the largest resident set size during the call, less that just before
+# it. Linux only.
 memory_script <- '
 library(sparsels)
 source("bench/greedy-common.R")
@@ -85,7 +85,7 @@ fit <- %3$s
 cat(size("VmHWM") - before, as.numeric(object.size(x)), fit$work$evaluated)
 '
 
-# the first hundred columns, if there are as many, have to do with y
+# the first hundred columns (or all, if there are fewer) are related to y
 made <- c(
   double = "matrix(0, %1$d, %2$d)
     for (j in seq_len(ncol(x))) x[, j] <- rnorm(nrow(x)) + (j <= 100) * 0.3 / sqrt(j) * y",
@@ -146,10 +146,10 @@ alone_calls <- c(
 alone <- interleaved(alone_calls, 2L * times)
 pass <- alone[["pass"]]
 
-# One and two threads side by side. A processor that slept takes a millisecond to come up to speed,
-# so both are woken before each call (the rows above are without that). And two processors of a
-# virtual machine may be one of the host for a while: a round counts where passes within the nearest
-# cache gained 1.8 or more before and after it.
+# One thread against two. An idle processor takes a millisecond to reach its speed, so both are kept
+# busy before each call (unlike for the rows above). Two processors of a virtual machine may share
+# one of the host: a round counts only if passes over data in the first-level cache were at least
+# 1.8 times as fast with two threads before and after it.
 awake <- function(call) {
   gc()
   near_passes(2L, 10000L)
@@ -274,7 +274,7 @@ gene_like <- function(noise, classes = FALSE, m = 200, n = as.integer(given$gene
   as_problem(x, if (classes) factor(y > 0) else y)
 }
 
-# No signal, or none left after a few steps. In fewer than 25000 values nothing is skipped.
+# No signal, or none after a few steps. With fewer than 25000 values bounds are not used.
 noise_only <- function(draw, m, n, ...) as_problem(matrix(draw(m * n), m), rnorm(m), ...)
 heavy <- function(count) rt(count, 1.5)
 rare <- function(count) as.double(rbinom(count, 1, 0.02))
@@ -300,7 +300,7 @@ hostile_cases <- list(
   "normal, 50 x 64" = list(40, function() noise_only(rnorm, 50, 64))
 )
 
-# Seconds of the search alone, skipping and not; those of the processor where `clock` is cpu.
+# Seconds of the search alone, with and without bounds; CPU seconds if `clock` is cpu.
 beside_dense <- function(name, problem, k, clock) {
   control <- search_control(problem, k)
   lazy <- search_alone(problem, control)

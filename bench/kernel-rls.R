@@ -1,14 +1,13 @@
 # Speed of kernel_rls() on n basis vectors and of its held-out errors: leave-one-out for a grid of
 # lambda (the paper's Table 1) and ten folds with basis vectors removed, in multiples of one
-# training, beside the algorithm of Cawley and Talbot (2004) and beside training again for every
-# lambda.
+# training, against the algorithm of Cawley and Talbot (2004) and retraining for every lambda.
 #
 #   Rscript bench/kernel-rls.R [m=5000] [n=500,...,2500] [lambdas=20] [folds_n=1000] [times=3]
 #                              [out=bench/results]
 #
-# About 20 minutes as it stands. A quick look: Rscript bench/kernel-rls.R m=1000 n=100,200
-# folds_n=200 out=/tmp. Figures of one run are compared with each other only: repetitions of what is
-# compared are interleaved, and the medians of their elapsed times are taken.
+# About 20 minutes with the defaults. A quick look: Rscript bench/kernel-rls.R m=1000 n=100,200
+# folds_n=200 out=/tmp. Compare times of one run only: repetitions of the calls compared are
+# interleaved, and medians of elapsed times are reported.
 
 library(sparsels)
 source("bench/common.R")
@@ -31,8 +30,8 @@ y <- sin(x[, 1]) + x[, 2] * x[, 3] / 2 + rnorm(m) / 2
 
 # Sparse RLS in pieces ----------------------------------------------------------------------------
 
-# What kernel_rls() does for one lambda apart from holding out: kernel columns, decomposition,
-# model.
+# The computations of kernel_rls() for one lambda without held-out errors: kernel columns,
+# decomposition, model.
 inside <- asNamespace("sparsels")
 problem <- inside$kernel_problem(as_problem(x, y, intercept = FALSE, standardize = FALSE), kernel)
 
@@ -47,9 +46,9 @@ training <- function(rows) {
 
 fit <- function(rows, lambda) kernel_rls(x, y, kernel = kernel, basis = rows, lambda = lambda)
 
-# What it is compared with ------------------------------------------------------------------------
+# Methods for comparison ------------------------------------------------------------------------
 
-# K (m x n) and the shifted kernel matrix of the basis, made once and for all lambdas; so is K'K.
+# K (m x n), the shifted kernel matrix of the basis and K'K, computed once for all lambdas.
 matrices <- function(rows, shift) {
   K <- columns(rows)
   list(K = K, Kt = t(K), KBB = K[rows, ] + diag(shift, length(rows)))
@@ -75,8 +74,8 @@ train_again <- function(at, lambda) {
   vapply(lambda, function(l) solve_spd(G + l * at$KBB, products), products[, 1])
 }
 
-# Folds with basis vectors removed, trained again for each fold and lambda. K'K of a training part
-# is that of all rows less that of the fold.
+# Folds with basis vectors removed, retrained for each fold and lambda. K'K of a training set is
+# that of all rows less that of the fold.
 train_again_folds <- function(at, rows, ids, lambda) {
   G <- crossprod(at$K)
   squared <- vapply(unique(ids), function(fold) {
@@ -101,8 +100,9 @@ solve_spd <- function(P, b) {
 
 off <- function(a, b) max(abs(a / b - 1))
 
-# One column of the table: all of it `times` times for a small basis, once for a large one; of the
-# long grid of Cawley and Talbot two lambdas are run for a large basis, and the rest is their share.
+# One column of the table, with `times` repetitions for a small basis and one for a large one; for a
+# large basis the algorithm of Cawley and Talbot is run for two lambdas, and the time extrapolated
+# to the grid.
 measure <- function(n, rows) {
   small <- n <= folds_n
   repetitions <- if (small) times else 1L
@@ -132,7 +132,7 @@ measure <- function(n, rows) {
   )
 }
 
-# Ten folds with basis vectors removed, beside one training and beside training again.
+# Ten folds with basis vectors removed, against one training and against retraining.
 measure_folds <- function(rows) {
   at_one <- fit(rows, fold_grid)
   at_two <- at_one

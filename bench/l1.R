@@ -1,14 +1,14 @@
-# Speed of l1_path(): beside glmnet at its own tolerance and at equal duality gaps, by screen and by
-# threads; the hinge loss beside a linear programme solved by GLPK; what safe elimination saves an
-# interior-point method.
+# Speed of l1_path(): against glmnet at its own tolerance and at equal duality gaps, by screen and
+# by threads; the hinge loss against a linear programme solved by GLPK; an interior-point method
+# with and without safe elimination.
 #
 #   Rscript bench/l1.R [lasso screens logistic hinge ipm threads] [times=5] [size=1]
 #                      [out=bench/results]
 #
-# About 11 minutes of CPU as it stands; size=0.1 takes a tenth of the columns. glmnet and Rglpk are
-# wanted; without one of them its rows are missing. Times are CPU seconds of whole calls, but those
-# of two threads, which are elapsed; what is compared is run in turn, and medians are taken. All
-# gaps are those of one function of this package, given the coefficients.
+# About 11 CPU minutes with the defaults; size=0.1 uses a tenth of the columns. Rows of glmnet and
+# Rglpk are missing if these are not installed. Times are CPU seconds of whole calls, except those
+# of two threads, which are elapsed; calls compared are run in turn, and medians are reported. All
+# gaps are computed from the coefficients by one function of this package.
 
 library(sparsels)
 library(Matrix)
@@ -29,7 +29,7 @@ has_glpk <- requireNamespace("Rglpk", quietly = TRUE)
 
 some <- function(n) max(50L, as.integer(round(size * n)))
 
-# Independent columns; with `factors`, columns that share these
+# Independent columns, or with `factors` columns with common factors
 wide <- function(m, n, factors = 0) {
   x <- matrix(rnorm(m * n), m)
   if (factors) x <- x + matrix(rnorm(m * factors), m) %*% matrix(rnorm(factors * n), factors)
@@ -47,8 +47,8 @@ scores <- function(x, used) drop(as.matrix(x[, seq_len(used)] %*% rnorm(used)))
 
 classes <- function(score) factor(runif(length(score)) < plogis(score), labels = c("no", "yes"))
 
-# x, y, the smallest lambda as a share of the largest, and what is hoped for: how many times as fast
-# as glmnet, and `at` which tolerance of its own
+# x, y, the smallest lambda divided by the largest, and the target: how many times as fast as
+# glmnet, and `at` which tolerance of glmnet
 made <- function(label, x, y, ratio, goal, at = "glmnet's default tolerance") {
   list(label = sprintf("%s %d x %d", label, nrow(x), ncol(x)), x = x, y = y, ratio = ratio,
        goal = goal, at = at, loss = if (is.factor(y)) "logistic" else "squared")
@@ -116,7 +116,8 @@ theirs <- function(data, lambda, thresh = 1e-7, ...) {
                  standardize = FALSE, maxit = 1e7, ...)
 }
 
-# The largest relative gap of a path of models: which lambda has it is told by all products at once.
+# The largest relative gap of a path of models; the products for all lambdas are computed at once to
+# find it.
 largest_gap <- function(problem, loss, lambda, models) {
   points <- lapply(models, function(model) {
     inside$model_point(problem, loss, model$features, model$beta)
@@ -144,8 +145,8 @@ their_gap <- function(problem, loss, lambda, fit) {
 
 # Beside glmnet -----------------------------------------------------------------------------------
 
-# A row for every tolerance of glmnet: its time and gap, l1_path()'s at its own tolerance, and
-# l1_path()'s when it may stop at the gap that glmnet has got to.
+# A row for every tolerance of glmnet: its time and gap, those of l1_path() at its default
+# tolerance, and those of l1_path() when it stops at the gap that glmnet reached.
 measure_paths <- function(data) {
   problem <- prepared(data)
   fit <- ours(data, problem, NULL)
@@ -157,7 +158,7 @@ measure_paths <- function(data) {
     for (thresh in c(1e-7, 1e-9, 1e-11, 1e-13)) {
       ways[[sprintf("glmnet, thresh %.0e", thresh)]] <- list(thresh = thresh)
     }
-    # what its pages say is faster for few columns
+    # the type that its help recommends for few columns
     if (data$loss == "squared" && is.matrix(data$x) && nrow(data$x) > ncol(data$x)) {
       ways[["glmnet, 1e-07, \"covariance\""]] <- list(type.gaussian = "covariance")
     }
@@ -234,7 +235,7 @@ show_screens <- function(data, times) {
 # Hinge -------------------------------------------------------------------------------------------
 
 # min sum xi + lambda sum(up + down)  with  y (X (up - down) + v) + xi >= 1; v free, the rest >= 0.
-# NULL when there is no answer in 20 seconds.
+# NULL if there is no solution within 20 seconds.
 hinge_programme <- function(x, sign, lambda) {
   m <- nrow(x)
   n <- ncol(x)
@@ -270,7 +271,7 @@ measure_hinge <- function() {
   }
 }
 
-# l1_path() is told as much as GLPK: neither the path nor lambda_max, which it finds itself.
+# l1_path() gets the same input as GLPK: neither a path nor lambda_max, which it computes.
 measure_programme <- function(problem, share, lambda) {
   fit <- optimum <- NULL
   own <- interleaved(list(function() fit <<- l1_path(problem, loss = "hinge", lambda = lambda)),
@@ -285,8 +286,8 @@ measure_programme <- function(problem, share, lambda) {
 
 # An interior-point method with and without SAFE ---------------------------------------------------
 
-# Words in documents, 0 or 1, with the frequencies of a text: Zipf's, and other ones for each of 20
-# subjects. The response is whether a frequent word is there. El Ghaoui and others, Section 7.
+# Occurrence (0 or 1) of words in documents, with frequencies by Zipf's law that differ between 20
+# subjects. The response is the occurrence of a frequent word. El Ghaoui and others, Section 7.
 text <- function(m, n) {
   subject <- sample.int(20, m, replace = TRUE)
   frequency <- 1 / (2 + seq_len(n + 1) / 2)
@@ -338,7 +339,7 @@ measure_elimination <- function(label, problem, loss, shares) {
   measure_sequence(problem, loss, most)
 }
 
-# Along a path, where a test has solutions to go by
+# Along a path, where a test can use earlier solutions
 measure_sequence <- function(problem, loss, most) {
   lambda <- most * exp(seq(log(0.9), log(0.1), length.out = 10))
   for (screen in c("none", "safe2", "gap")) {

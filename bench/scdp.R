@@ -1,14 +1,14 @@
-# Speed of scdp() and fs_lssvm(): the pursuit beside the solutions of the whole system (conjugate
+# Speed of scdp() and fs_lssvm(): the pursuit against solvers of the full system (conjugate
 # gradients, Cholesky), matching_pursuit() and lars_path() at equal size; fs_lssvm() on adult with
-# 2000 prototypes and with all rows, where its time goes, threads, memory.
+# 2000 prototypes and with all rows: time of its parts, threads, memory.
 #
 #   Rscript bench/scdp.R DIR [systems adult memory] [times=3] [orders=500,1000,2000] [rows=30148]
 #                        [prototypes=2000] [k=200] [out=bench/results]
 #
-# DIR holds adult_onehot.rds (bench/README.md says what is in it and where to get it); systems do
-# not read it. About 5 minutes as it stands; a quick look: rows=3000 prototypes=300 orders=500.
-# Times are CPU seconds of whole calls, but those of two threads, which are elapsed; what is
-# compared is run in turn, and medians are taken.
+# DIR holds adult_onehot.rds (bench/README.md says what is in it and where to get it); the part
+# `systems` does not need it. About 5 minutes with the defaults; a quick look: rows=3000
+# prototypes=300 orders=500. Times are CPU seconds of whole calls, except those of two threads,
+# which are elapsed; calls compared are run in turn, and medians are reported.
 
 library(sparsels)
 source("bench/common.R")
@@ -45,8 +45,8 @@ rbf_system <- function(D, m = 2 * D) {
   list(A = A, b = drop(crossprod(terms, y)))
 }
 
-# Hestenes and Stiefel's algorithm until the residual is `share` of the right side, in D steps at
-# most. The products are those of the BLAS, without R's look for missing values.
+# Hestenes and Stiefel's algorithm until the residual is `share` times the right side, in at most D
+# steps. Products are computed by the BLAS, without R's check for missing values.
 conjugate_gradients <- function(A, b, share) {
   old <- options(matprod = "blas")
   on.exit(options(old))
@@ -90,7 +90,7 @@ measure_systems <- function() {
   say("  up to D / 10")
 }
 
-# the solutions of the whole system, and the checks: list(calls, fits, seconds, lowest)
+# Solves the full system, with checks: list(calls, fits, seconds, lowest)
 measure_whole <- function(system, D) {
   A <- system$A
   b <- system$b
@@ -160,7 +160,7 @@ read_adult <- function() {
   list(x = data$X[train, ], y = data$y[train])
 }
 
-# k-center begins at a row drawn at random
+# k-center starts from a random row
 train_adult <- function(data, folds, change = 1e-4, threads = 1, from = prototypes, ...) {
   set.seed(1)
   fs_lssvm(data$x, data$y, kernel = kernel, gamma = gamma, prototypes = from, k = k,
@@ -194,8 +194,8 @@ measure_adult <- function() {
   measure_threads(data, folds)
 }
 
-# The terms of a second lambda are all there: what four more add is four pursuits without the
-# columns of the system.
+# The columns of the system are computed for the first lambda; four more lambdas add four pursuits
+# without them.
 measure_pieces <- function(data, folds) {
   problem <- as_problem(data$x, data$y)
   basis <- setup <- columns <- NULL

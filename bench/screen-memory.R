@@ -1,15 +1,14 @@
-# The first purpose of safe elimination: a lasso on a matrix that does not fit into memory. A child
-# process may have less memory than the matrix has bytes. There, the matrix cannot be loaded; but
-# safe_screen() reads it once by blocks of columns and tells which columns matter down to which
-# lambda, and l1_path() solves the problem on those. This process, which has no limit, then solves
-# it on all columns.
+# A lasso on a matrix larger than memory, by safe elimination. A child process is limited to less
+# memory than the matrix needs. It cannot load the matrix, but safe_screen() reads it once in blocks
+# of columns and says which columns are needed down to which lambda, and l1_path() solves the
+# problem on those. This process, without a limit, then solves it on all columns.
 #
 #   Rscript bench/screen-memory.R [rows=3000] [columns=26000] [hold=2000] [limit=500]
 #                                 [out=bench/results]
 #
-# hold: how many columns may be loaded; limit: address space of the child in MB, R itself included,
-# of which R with its packages takes about 250. Linux only: it wants `ulimit -v` and /proc. About a
-# minute; needs the size of the matrix on disk and, for the check, twice that in memory.
+# hold: how many columns may be loaded; limit: address space of the child in MB, of which R with its
+# packages uses about 250. Linux only: needs `ulimit -v` and /proc. About a minute; needs the size
+# of the matrix on disk and, for the check, twice that in memory.
 
 library(sparsels)
 source("bench/common.R")
@@ -21,7 +20,7 @@ rows <- as.numeric(given$rows)
 columns <- as.numeric(given$columns)
 megabytes <- function(bytes) bytes / 2^20
 
-# The columns of the file, which holds one after the other; neighbours are read at one go.
+# Columns of the file, which is in column order; adjacent ones are read at once.
 read_columns <- function(wanted) {
   connection <- file(given$file, "rb")
   on.exit(close(connection))
@@ -57,7 +56,7 @@ within_limit <- function() {
   say("loading the matrix: \"%s\"", loaded)
   y <- read_response()
 
-  # rho holds for every lambda, whatever the one that is given
+  # rho does not depend on the lambda that is given
   first <- timed(function() {
     safe_screen(read_columns, y, lambda = 1, columns = columns, standardize = FALSE)
   })
@@ -95,7 +94,7 @@ run_child <- function() {
 
 # This process ------------------------------------------------------------------------------------
 
-# Columns of many lengths, as counts of words have; ten of the longer ones make up the response.
+# Columns of very different norms, like word counts; ten of the longer ones determine the response.
 write_matrix <- function() {
   set.seed(4)
   connection <- file(given$file, "wb")

@@ -1,13 +1,13 @@
-# Speed of the search for subsets: iterations of poss() per second beside Algorithm 2 of the paper
-# in plain R, ten short searches against a long one, forward_regression() beside greedy_rls(), and
-# best_subset() beside leaps::regsubsets().
+# Speed of subset selection: iterations of poss() per second against Algorithm 2 of the paper in
+# plain R, ten short searches against a long one, forward_regression() against greedy_rls(), and
+# best_subset() against leaps::regsubsets().
 #
 #   Rscript bench/subset.R DIR [n=5000] [m=1000] [splits=30] [times=3] [leaps=1] [out=bench/results]
 #
 # DIR holds sonar.rds and ionosphere.rds (bench/README.md says what is in them and where to get
-# them). About 7 minutes as it stands, of which leaps takes two; leaps=0 goes without it.
-# Rates of one thread are by CPU time, those of two threads by elapsed time; what is compared is
-# run in turn, and medians are taken.
+# them). About 7 minutes with the defaults, of which leaps takes two; leaps=0 skips it. Rates of one
+# thread are by CPU time, those of two threads by elapsed time; calls compared are run in turn, and
+# medians are reported.
 
 library(sparsels)
 source("bench/common.R")
@@ -35,7 +35,7 @@ half <- function(name, seed) {
   as_problem(data$X[rows, ], 2 * as.integer(factor(data$y))[rows] - 3)
 }
 
-# Columns that share some factors, as real ones do; 20 of them make up the response with noise.
+# Columns with common factors; the response is a sum of 20 of them plus noise.
 correlated <- function(m, n) {
   factors <- matrix(rnorm(m * 20), m)
   x <- matrix(rnorm(m * n), m) + factors %*% matrix(rnorm(20 * n) / 4, 20)
@@ -52,8 +52,8 @@ cpu <- function(call) {
   sum(system.time(call())[c("user.self", "sys.self")])
 }
 
-# Puts the products of the columns in the place of what makes them, so that a search alone can be
-# timed, with X'X whole or as it comes.
+# Replaces gram_terms() by a function that returns products computed before, so that the search
+# alone can be timed, with all of X'X or with entries computed when needed.
 with_terms <- function(problem, whole, expr) {
   terms <- inside$gram_terms(problem, whole = whole)
   own <- inside$gram_terms
@@ -68,10 +68,10 @@ search_of <- function(problem, restarts, iterations = NULL, threads = 1) {
        progress = FALSE)
 }
 
-# The R-squared of the best set of k columns or fewer.
+# The R-squared of the best set of at most k columns.
 best_of <- function(fit) max(fit$archive$criterion[fit$archive$size <= k])
 
-# The iterations of a second: the time of a call with one iteration is not the search's.
+# Iterations per second; the time of a call with one iteration is subtracted.
 rate <- function(problem, whole, restarts) {
   iterations <- paper_bound(problem)
   with_terms(problem, whole, {
@@ -85,16 +85,16 @@ rate <- function(problem, whole, restarts) {
 
 # Algorithm 2 -------------------------------------------------------------------------------------
 
-# As it is printed, the R^2 of a set as one has it in R. The empty set and those of 2k columns or
-# more have the objective Inf.
+# Algorithm 2 as printed in the paper, with R^2 computed in R. The empty set and those of 2k columns
+# or more have the objective Inf.
 by_model <- function(x, y) function(set) summary(lm(y ~ x[, set]))$r.squared
 
-# By least squares without all that surrounds it, on the prepared columns
+# R^2 by a bare least-squares fit on the prepared columns
 by_data <- function(x, y) {
   function(set) 1 - sum(.lm.fit(x[, set, drop = FALSE], y)$residuals^2) / sum(y^2)
 }
 
-# From products made beforehand
+# R^2 from precomputed cross products
 by_products <- function(C, b, total) function(set) sum(b[set] * solve(C[set, set], b[set])) / total
 
 algorithm_2 <- function(r_squared, size, iterations) {
@@ -168,7 +168,7 @@ measure_threads <- function(large) {
       n, seconds["one"], seconds["two"], seconds["one"] / seconds["two"])
 }
 
-# Five seeds on each half split: does the search find what is proven to be the best?
+# Five seeds on each half split: does the search find the proven optimum?
 measure_restarts <- function() {
   seeds <- 5
   done <- lapply(seq_len(splits), function(i) {
@@ -242,9 +242,9 @@ measure_leaps <- function() {
   }
 }
 
-# Both take k steps of O(mn); the cost of a step is that of going from 10 to 50 of them. What a
-# forward_regression() takes for the figures of its path is told apart: those of greedy_rls() are
-# its own criterion.
+# Both take k steps of O(mn); the cost of a step is measured from 10 to 50 steps. The time of
+# forward_regression() for the leave-one-out errors of its path is shown separately; for
+# greedy_rls() they are the criterion.
 measure_forward <- function() {
   rows <- 5000
   columns <- 1000
