@@ -71,7 +71,7 @@ refit_leading <- function(problem, control, features, sizes) {
 # a problem of some columns, on the scale they have
 only_columns <- function(problem, columns) {
   problem$x <- problem$x[, columns, drop = FALSE]
-  for (field in c("names", "centre", "squares", "left", "scale", "usable")) {
+  for (field in c("names", "centre", "squares", "rss", "scale", "usable")) {
     problem[[field]] <- problem[[field]][columns]
   }
   problem$products <- problem$products[columns, , drop = FALSE]

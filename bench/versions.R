@@ -1,0 +1,87 @@
+# Whether a change costs time: calls of greedy_rls() and l1_path() by two installed versions of the
+# package, each in a process of its own, in turn; the median ratio of a row and its quartiles.
+#
+#   Rscript bench/versions.R old=LIBRARY new=LIBRARY [times=15] [out=DIR]
+#
+# LIBRARY is a folder with sparsels installed: git worktree add /tmp/old REVISION, then
+# R CMD INSTALL --library=LIBRARY /tmp/old.
+
+source("bench/common.R")
+given <- command_line(list(old = "", new = "", times = "15", out = "bench/results"))$options
+if (!nzchar(given$old) || !nzchar(given$new)) stop("give old= and new=, two libraries")
+
+# What is measured: made once in each process, then called again and again.
+rows <- alist(
+  "greedy 5000 x 1000, k = 50" = greedy(dense, k = 50, size = "criterion", refit = FALSE),
+  "the same, every candidate" = greedy(dense, k = 20, criterion = "absolute", size = "criterion"),
+  "the same, ten folds" = greedy(small, k = 20, folds = 10, size = "criterion", refit = FALSE),
+  "greedy, integers" = greedy(whole, k = 30, size = "criterion", refit = FALSE),
+  "greedy, sparse" = greedy(sparse, k = 30, size = "criterion", refit = FALSE),
+  "greedy, floating" = greedy(small, k = 20, search = "floating", size = "criterion"),
+  "greedy, 100 x 5000, the default" = sparsels::greedy_rls(genes, k = 10),
+  "lasso 1000 x 5000" = sparsels::l1_path(wide),
+  "lasso, sparse" = sparsels::l1_path(sparse),
+  "lasso, integers" = sparsels::l1_path(whole),
+  "logistic 500 x 2000" = sparsels::l1_path(classes, loss = "logistic"),
+  "logistic, sparse" = sparsels::l1_path(sparse_classes, loss = "logistic"),
+  "hinge 200 x 1000" = sparsels::l1_path(few_classes, loss = "hinge"),
+  "lasso, five folds" = sparsels::l1_path(few, folds = 5)
+)
+
+make_data <- function() {
+  set.seed(1)
+  normal <- function(m, n) matrix(stats::rnorm(m * n), m)
+  signal <- function(x) {
+    drop(as.matrix(x[, 1:8]) %*% c(3, -2, 2, -1, 1, 1, -1, 0.5)) + 3 * stats::rnorm(nrow(x))
+  }
+  problem <- function(x, y = signal(x)) sparsels::as_problem(x, y)
+  two <- function(x) problem(x, factor(signal(x) > 0))
+  zeros <- function(m, n) Matrix::rsparsematrix(m, n, 0.05)
+  list(
+    greedy = function(...) sparsels::greedy_rls(..., lambda = 1),
+    dense = problem(normal(5000, 1000)), small = problem(normal(1000, 500)),
+    whole = problem(matrix(sample.int(3L, 2e6, TRUE), 2000)), sparse = problem(zeros(3000, 2000)),
+    genes = problem(normal(100, 5000)), wide = problem(normal(1000, 5000)),
+    classes = two(normal(500, 2000)), sparse_classes = two(zeros(1000, 1000)),
+    few_classes = two(normal(200, 1000)), few = problem(normal(200, 1000))
+  )
+}
+
+worker <- function(library) {
+  cluster <- parallel::makePSOCKcluster(1)
+  parallel::clusterCall(cluster, function(library) .libPaths(c(library, .libPaths())), library)
+  parallel::clusterCall(cluster, function(data) list2env(data(), globalenv()), make_data)
+  cluster
+}
+
+# seconds of processor time of one call, repeated until there is a tenth of a second
+time_call <- function(code) {
+  count <- 0
+  from <- proc.time()
+  repeat {
+    eval(code, globalenv())
+    count <- count + 1
+    used <- sum((proc.time() - from)[1:2])
+    if (used > 0.1) return(used / count)
+  }
+}
+
+workers <- list(old = worker(given$old), new = worker(given$new))
+seconds <- function(which, code) parallel::clusterCall(workers[[which]], time_call, code)[[1]]
+
+lines <- c(machine_line(), sprintf("CPU time, new over old: median and quartiles of %s pairs",
+                                   given$times))
+for (name in names(rows)) {
+  for (which in names(workers)) seconds(which, rows[[name]]) # a call that is not counted
+  ratio <- vapply(seq_len(as.integer(given$times)), function(i) {
+    order <- if (i %% 2) c("old", "new") else c("new", "old")
+    one <- vapply(order, seconds, 0, rows[[name]])
+    one[["new"]] / one[["old"]]
+  }, 0)
+  quartiles <- stats::quantile(ratio, c(0.5, 0.25, 0.75))
+  lines <- c(lines, sprintf("%-34s %.3f (%.3f to %.3f)", name, quartiles[1], quartiles[2],
+                            quartiles[3]))
+  cat(utils::tail(lines, 1), "\n")
+}
+for (cluster in workers) parallel::stopCluster(cluster)
+writeLines(lines, file.path(given$out, "versions.txt"))
