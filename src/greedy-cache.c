@@ -7,25 +7,17 @@
 #include "blas.h"
 #include "greedy-state.h"
 #include "simd.h"
-#include "column.h"
 #include <math.h>
-
-static ptrdiff_t least(ptrdiff_t a, ptrdiff_t b) {
-  return a < b ? a : b;
-}
+#include <string.h>
 
 /* Columns that pass through BLAS together: no more than a tenth of a second of work between two
    polls, when each costs rows x inner products. */
-static ptrdiff_t panel_width(ptrdiff_t rows, ptrdiff_t inner) {
+static ptrdiff_t start_panel_width(ptrdiff_t rows, ptrdiff_t inner) {
   const double wanted = 5e7 / ((double)rows * (double)inner);
   return wanted < 1 ? 1 : wanted > PANEL ? PANEL : (ptrdiff_t)wanted;
 }
 
-static int stopped(const struct state *s) {
-  return s->host->stop(s->host, s->out->moves, s->control->k);
-}
-
-static ptrdiff_t largest_fold(const struct folds *folds) {
+static ptrdiff_t start_max_fold(const struct folds *folds) {
   ptrdiff_t h = 0;
   const int *start = folds->start;
   for (int r = 0; r < folds->repeats; start += folds->count[r] + 1, r++)
@@ -35,63 +27,66 @@ static ptrdiff_t largest_fold(const struct folds *folds) {
   return h;
 }
 
-/* The room of start(), for a set of s columns. */
-struct room {
-  double *V;              /* m x (q + s), Q and T side by side; m x q when G is held */
+/* The workspace of greedy_start() for a set of s columns. */
+struct start_work {
+  double *V;              /* m x (q + s), Q and T side by side; m x q when G is formed */
   double *stacked;        /* X_S above sqrt(lambda) I, (m + s) x s */
   double *square;         /* R (s x s), or G (m x m) when s > m */
   double *fold;           /* Cholesky factor of a fold */
   double *U;              /* V of a fold, |H| x (q + s) */
   double *panel, *panel2; /* as many rows as m or q + s, PANEL columns each */
-  size_t size;
 };
 
-static struct room divide(
-    const struct problem *pb, const struct folds *folds, ptrdiff_t s, double *base) {
-  const ptrdiff_t m = pb->m, held = s > m, rank = pb->q + (held ? 0 : s), h = largest_fold(folds);
-  const ptrdiff_t side = held ? m : s, fold = held ? h : least(h, rank);
-  const ptrdiff_t tall = (m > rank ? m : rank) * PANEL;
-  const ptrdiff_t size[] = {
-      m * rank, held ? 0 : (m + s) * s, side * side, fold * fold, h * rank, tall, tall};
-  enum { PARTS = sizeof size / sizeof *size };
-  double *at[PARTS] = {NULL};
-  size_t used = 0;
-  for (int i = 0; i < PARTS; used += (size_t)size[i++])
-    at[i] = base == NULL ? NULL : base + used;
-  return (struct room){at[0], at[1], at[2], at[3], at[4], at[5], at[6], used};
+static struct start_work start_lay_out(
+    const struct problem *pb, const struct folds *folds, ptrdiff_t s, struct arena *arena) {
+  const ptrdiff_t m = pb->m, dual = s > m, rank = pb->q + (dual ? 0 : s);
+  const ptrdiff_t h = start_max_fold(folds), tall = greedy_max(m, rank) * PANEL;
+  const ptrdiff_t order = dual ? m : s, fold = dual ? h : greedy_min(h, rank);
+  return (struct start_work){.V = alloc_doubles(arena, m * rank),
+      .stacked = alloc_doubles(arena, dual ? 0 : (m + s) * s),
+      .square = alloc_doubles(arena, order * order),
+      .fold = alloc_doubles(arena, fold * fold),
+      .U = alloc_doubles(arena, h * rank),
+      .panel = alloc_doubles(arena, tall),
+      .panel2 = alloc_doubles(arena, tall)};
 }
 
-/* Both sides of s = m are asked, since the larger set need not want more room. */
-size_t start_room(const struct problem *pb, const struct folds *folds, ptrdiff_t size) {
-  const size_t most = divide(pb, folds, size, NULL).size;
-  const size_t at_m = divide(pb, folds, least(size, pb->m), NULL).size;
-  return most > at_m ? most : at_m;
+static size_t start_size(const struct problem *pb, const struct folds *folds, ptrdiff_t s) {
+  struct arena count = {NULL, 0};
+  start_lay_out(pb, folds, s, &count);
+  return count.used;
 }
 
-static void fill_column(struct state *s, ptrdiff_t i, double *scratch) {
+/* Both forms are measured, since a set of more than m columns may need less than one of m. */
+size_t greedy_start_work(const struct problem *pb, const struct folds *folds, ptrdiff_t size) {
+  const size_t of_size = start_size(pb, folds, size);
+  const size_t of_m = start_size(pb, folds, greedy_min(size, pb->m));
+  return of_size > of_m ? of_size : of_m;
+}
+
+static void start_column(struct greedy *s, ptrdiff_t i, double *scratch) {
   (void)scratch;
   double *C = s->C + i * s->pb->m;
   working_column(s->pb, i, C);
   s->kappa[i] = s->control->lambda + simd->dot(s->pb->m, C, C);
 }
 
-static int panel_in_play(const struct state *s, ptrdiff_t from, ptrdiff_t to) {
+static int start_panel_in_play(const struct greedy *s, ptrdiff_t from, ptrdiff_t to) {
   for (ptrdiff_t i = from; i < to; i++)
-    if (in_play(s, i) && !s->member[i])
+    if (greedy_in_play(s, i) && !s->member[i])
       return 1;
   return 0;
 }
 
 /* Candidates, |S| <= m: C_i = x_i - T T'x_i and x_i'C_i = |C_i|^2 + lambda |R^-1 T'x_i|^2. */
-static enum status project_candidates(
-    struct state *s, const double *T, const double *R, double *W) {
+static enum status start_candidates(struct greedy *s, const double *T, const double *R, double *W) {
   const ptrdiff_t m = s->pb->m, n = s->pb->n, k = s->size;
-  const ptrdiff_t width = panel_width(m, k);
+  const ptrdiff_t width = start_panel_width(m, k);
   const double lambda = s->control->lambda;
   for (ptrdiff_t from = 0; from < n; from += width) {
-    const ptrdiff_t columns = least(n - from, width);
+    const ptrdiff_t columns = greedy_min(n - from, width);
     double *C = s->C + from * m;
-    if (!panel_in_play(s, from, from + columns))
+    if (!start_panel_in_play(s, from, from + columns))
       continue;
     blas_gemm(1, k, columns, m, 1, T, m, C, m, 0, W, k);
     blas_gemm(0, m, columns, k, -1, T, m, W, k, 1, C, m);
@@ -99,7 +94,7 @@ static enum status project_candidates(
     for (ptrdiff_t i = 0; i < columns; i++)
       s->kappa[from + i] =
           lambda * (1 + simd->dot(k, W + i * k, W + i * k)) + simd->dot(m, C + i * m, C + i * m);
-    if (stopped(s))
+    if (greedy_stopped(s))
       return INTERRUPTED;
   }
   return COMPLETE;
@@ -107,13 +102,13 @@ static enum status project_candidates(
 
 /* Members, |S| <= m: C_i = lambda X_S A^-1 e_i = lambda T R^-T e_i and kappa_i = -lambda^2 |R^-T
    e_i|^2, in which nothing cancels however small lambda is. */
-static enum status set_members(
-    struct state *s, const double *T, const double *R, double *W, double *columns_out) {
+static enum status start_members(
+    struct greedy *s, const double *T, const double *R, double *W, double *columns_out) {
   const ptrdiff_t m = s->pb->m, k = s->size;
-  const ptrdiff_t width = panel_width(m, k);
+  const ptrdiff_t width = start_panel_width(m, k);
   const double lambda = s->control->lambda;
   for (ptrdiff_t from = 0; from < k; from += width) {
-    const ptrdiff_t columns = least(k - from, width);
+    const ptrdiff_t columns = greedy_min(k - from, width);
     memset(W, 0, (size_t)(k * columns) * sizeof(double));
     for (ptrdiff_t j = 0; j < columns; j++)
       W[from + j + j * k] = 1;
@@ -124,7 +119,7 @@ static enum status set_members(
       memcpy(s->C + i * m, columns_out + j * m, (size_t)m * sizeof(double));
       s->kappa[i] = -lambda * lambda * simd->dot(k, W + j * k, W + j * k);
     }
-    if (stopped(s))
+    if (greedy_stopped(s))
       return INTERRUPTED;
   }
   return COMPLETE;
@@ -133,14 +128,14 @@ static enum status set_members(
 /* X_S above sqrt(lambda) I := its orthonormal factor, R := the triangular one. Block Gram-Schmidt,
    each panel projected twice on the columns before it, which is enough; column j is zero below row
    m + j. */
-static enum status factor_members(struct state *s, const struct room *room) {
-  const ptrdiff_t m = s->pb->m, k = s->size, tall = m + k, width = panel_width(tall, k);
-  double *Q = room->stacked, *R = room->square;
+static enum status start_factor(struct greedy *s, const struct start_work *work) {
+  const ptrdiff_t m = s->pb->m, k = s->size, tall = m + k, width = start_panel_width(tall, k);
+  double *Q = work->stacked, *R = work->square;
   memset(Q, 0, (size_t)(tall * k) * sizeof(double));
   memset(R, 0, (size_t)(k * k) * sizeof(double));
   for (ptrdiff_t from = 0; from < k; from += width) {
-    const ptrdiff_t columns = least(k - from, width);
-    double *P = Q + from * tall, *Rp = R + from * k, *S = room->panel;
+    const ptrdiff_t columns = greedy_min(k - from, width);
+    double *P = Q + from * tall, *Rp = R + from * k, *S = work->panel;
     for (ptrdiff_t j = 0; j < columns; j++) {
       memcpy(P + j * tall, s->C + s->order[from + j] * m, (size_t)m * sizeof(double));
       P[m + from + j + j * tall] = sqrt(s->control->lambda);
@@ -151,22 +146,22 @@ static enum status factor_members(struct state *s, const struct room *room) {
       for (ptrdiff_t j = 0; j < columns; j++)
         simd->shift(from, Rp + j * k, -1, S + j * from);
     }
-    /* the panels serve LAPACK as room for its reflections */
-    if (lapack_qr(m + from + columns, columns, P, tall, Rp + from, k, room->panel, room->panel2,
+    /* the panels are the workspace of LAPACK */
+    if (lapack_qr(m + from + columns, columns, P, tall, Rp + from, k, work->panel, work->panel2,
             m * PANEL) != 0)
       return NOT_POSITIVE;
-    if (stopped(s))
+    if (greedy_stopped(s))
       return INTERRUPTED;
   }
   return COMPLETE;
 }
 
 /* P = R^-1 R^-T, for searches that drop. O(s^3) */
-static void invert_members(struct state *s, const double *R) {
+static void start_inverse(struct greedy *s, const double *R) {
   const ptrdiff_t k = s->size, ld = s->inverse_order;
   double *P = s->inverse;
-  s->inverse_held = k <= ld;
-  if (!s->inverse_held)
+  s->inverse_valid = k <= ld;
+  if (!s->inverse_valid)
     return;
   memcpy(P, R, (size_t)(k * k) * sizeof(double));
   lapack_cholesky_inverse(k, P);
@@ -174,21 +169,21 @@ static void invert_members(struct state *s, const double *R) {
     memmove(P + j * ld, P + j * k, (size_t)k * sizeof(double));
 }
 
-static enum status start_primal(struct state *s, const struct room *room) {
+static enum status start_primal(struct greedy *s, const struct start_work *work) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, k = s->size;
-  double *T = room->V + pb->q * m, *R = room->square;
-  enum status status = factor_members(s, room);
+  double *T = work->V + pb->q * m, *R = work->square;
+  enum status status = start_factor(s, work);
   if (status != COMPLETE)
     return status;
   for (ptrdiff_t j = 0; j < k; j++)
-    memcpy(T + j * m, room->stacked + j * (m + k), (size_t)m * sizeof(double));
-  status = project_candidates(s, T, R, room->panel);
+    memcpy(T + j * m, work->stacked + j * (m + k), (size_t)m * sizeof(double));
+  status = start_candidates(s, T, R, work->panel);
   if (status == COMPLETE)
-    status = set_members(s, T, R, room->panel, room->panel2);
+    status = start_members(s, T, R, work->panel, work->panel2);
   if (status != COMPLETE)
     return status;
-  invert_members(s, R);
+  start_inverse(s, R);
   for (ptrdiff_t j = 0; j < k; j++) {
     const double *Tj = T + j * m;
     for (ptrdiff_t l = 0; l < pb->L; l++)
@@ -200,20 +195,20 @@ static enum status start_primal(struct state *s, const struct room *room) {
 }
 
 /* |S| > m: G = lambda (X_S X_S' + mu QQ' + lambda I)^-1 - lambda / (lambda + mu) QQ', with mu of
-   the size of X_S X_S' so that taking the covariates out again costs no digits. */
-static enum status start_dual(struct state *s, const struct room *room) {
+   the size of X_S X_S' so that subtracting the covariates' part again costs no digits. */
+static enum status start_dual(struct greedy *s, const struct start_work *work) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, k = s->size;
   const double lambda = s->control->lambda;
-  double *G = room->square, *panel = room->panel, mu = 0;
-  const ptrdiff_t width = panel_width(m, m);
+  double *G = work->square, *panel = work->panel, mu = 0;
+  const ptrdiff_t width = start_panel_width(m, m);
   memset(G, 0, (size_t)(m * m) * sizeof(double));
   for (ptrdiff_t from = 0; from < k; from += width) {
-    const ptrdiff_t columns = least(k - from, width);
+    const ptrdiff_t columns = greedy_min(k - from, width);
     for (ptrdiff_t j = 0; j < columns; j++)
       memcpy(panel + j * m, s->C + s->order[from + j] * m, (size_t)m * sizeof(double));
     blas_syrk(0, m, columns, 1, panel, m, 1, G);
-    if (stopped(s))
+    if (greedy_stopped(s))
       return INTERRUPTED;
   }
   for (ptrdiff_t r = 0; r < m; r++)
@@ -228,14 +223,14 @@ static enum status start_dual(struct state *s, const struct room *room) {
     G[r] *= lambda;
   blas_gemm_trans_b(m, m, pb->q, -lambda / (lambda + mu), pb->Q, m, pb->Q, m, 1, G, m);
   for (ptrdiff_t from = 0; from < n; from += width) {
-    const ptrdiff_t columns = least(n - from, width);
+    const ptrdiff_t columns = greedy_min(n - from, width);
     double *C = s->C + from * m;
     memcpy(panel, C, (size_t)(m * columns) * sizeof(double));
     blas_gemm(0, m, columns, m, 1, G, m, panel, m, 0, C, m);
     for (ptrdiff_t i = 0; i < columns; i++)
       s->kappa[from + i] =
           simd->dot(m, panel + i * m, C + i * m) + (s->member[from + i] ? -lambda : lambda);
-    if (stopped(s))
+    if (greedy_stopped(s))
       return INTERRUPTED;
   }
   blas_gemm(0, m, pb->L, m, 1, G, m, pb->y, m, 0, s->a, m);
@@ -244,18 +239,18 @@ static enum status start_dual(struct state *s, const struct room *room) {
   return COMPLETE;
 }
 
-/* B (h x columns, leading dimension m) := (G_HH)^-1 B, for one fold whose factor is held. */
-struct fold_inverse {
-  int direct; /* fold holds the factor of G_HH; else (G_HH)^-1 = I + UU' */
+/* B (h x columns, leading dimension m) := (G_HH)^-1 B, for one fold. */
+struct start_fold_inverse {
+  int direct; /* `factor` is that of G_HH; else (G_HH)^-1 = I + UU' */
   ptrdiff_t h, rank;
   const double *factor, *U;
 };
 
-static enum status apply_fold(
-    struct state *s, const struct fold_inverse *f, double *B, ptrdiff_t columns, double *panel) {
-  const ptrdiff_t ldb = s->pb->m, width = panel_width(f->h, f->direct ? f->h : f->rank + 1);
+static enum status start_apply_fold(struct greedy *s, const struct start_fold_inverse *f, double *B,
+    ptrdiff_t columns, double *panel) {
+  const ptrdiff_t ldb = s->pb->m, width = start_panel_width(f->h, f->direct ? f->h : f->rank + 1);
   for (ptrdiff_t from = 0; from < columns; from += width) {
-    const ptrdiff_t some = least(columns - from, width);
+    const ptrdiff_t some = greedy_min(columns - from, width);
     double *P = B + from * ldb;
     if (f->direct) {
       blas_solve("L", 1, f->h, some, f->factor, P, ldb);
@@ -264,36 +259,36 @@ static enum status apply_fold(
       blas_gemm(1, f->rank, some, f->h, 1, f->U, f->h, P, ldb, 0, panel, f->rank);
       blas_gemm(0, f->h, some, f->rank, 1, f->U, f->h, panel, f->rank, 1, P, ldb);
     }
-    if (stopped(s))
+    if (greedy_stopped(s))
       return INTERRUPTED;
   }
   return COMPLETE;
 }
 
-/* The smallest squared element on the diagonal of a Cholesky factor R (n x n) */
-static double smallest_square(ptrdiff_t n, const double *R) {
-  double least = 1;
+/* The smallest squared diagonal entry of a Cholesky factor R (n x n), 1 if none is smaller. */
+static double start_min_square(ptrdiff_t n, const double *R) {
+  double min = 1;
   for (ptrdiff_t j = 0; j < n; j++)
-    least = fmin(least, R[j + j * n] * R[j + j * n]);
-  return least;
+    min = fmin(min, R[j + j * n] * R[j + j * n]);
+  return min;
 }
 
-/* G_HH = I - VV' on the fold's rows, or cut from G. Through the smaller of |H| and the rank of V.
- */
-static int invert_fold(const struct state *s, const struct room *room, const int *rows, ptrdiff_t h,
-    struct fold_inverse *f) {
-  const ptrdiff_t m = s->pb->m, held = s->size > m, rank = s->pb->q + (held ? 0 : s->size);
-  double *E = room->fold, *U = room->U;
-  *f = (struct fold_inverse){held || h <= rank, h, rank, E, U};
-  if (!held)
+/* The inverse of G_HH, which is I - VV' on the fold's rows or a part of G, through the smaller of
+   |H| and the rank of V. */
+static int start_invert_fold(const struct greedy *s, const struct start_work *work, const int *rows,
+    ptrdiff_t h, struct start_fold_inverse *f) {
+  const ptrdiff_t m = s->pb->m, dual = s->size > m, rank = s->pb->q + (dual ? 0 : s->size);
+  double *E = work->fold, *U = work->U;
+  *f = (struct start_fold_inverse){dual || h <= rank, h, rank, E, U};
+  if (!dual)
     for (ptrdiff_t l = 0; l < rank; l++)
       for (ptrdiff_t p = 0; p < h; p++)
-        U[p + l * h] = room->V[rows[p] + l * m];
+        U[p + l * h] = work->V[rows[p] + l * m];
   if (f->direct) {
     for (ptrdiff_t j = 0; j < h; j++)
       for (ptrdiff_t i = 0; i <= j; i++)
-        E[i + j * h] = held ? room->square[rows[i] + rows[j] * m] : i == j;
-    if (!held)
+        E[i + j * h] = dual ? work->square[rows[i] + rows[j] * m] : i == j;
+    if (!dual)
       blas_syrk(0, h, rank, -1, U, h, 1, E);
     return lapack_cholesky(h, E);
   }
@@ -310,7 +305,7 @@ static int invert_fold(const struct state *s, const struct room *room, const int
 }
 
 static enum status start_partition(
-    struct state *s, const struct room *room, struct partition *part) {
+    struct greedy *s, const struct start_work *work, struct greedy_partition *part) {
   const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
   for (ptrdiff_t i = 0; i < n; i++)
     for (ptrdiff_t p = 0; p < m; p++)
@@ -320,31 +315,32 @@ static enum status start_partition(
       part->g[p + l * m] = s->a[part->order[p] + l * m];
   for (int f = 0; f < part->count; f++) {
     const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
-    struct fold_inverse inverse;
-    if (invert_fold(s, room, part->order + from, h, &inverse) != 0)
+    struct start_fold_inverse inverse;
+    if (start_invert_fold(s, work, part->order + from, h, &inverse) != 0)
       return NOT_POSITIVE;
-    part->pivot[f] = s->held ? 1 : smallest_square(inverse.direct ? h : inverse.rank, room->fold);
-    if (apply_fold(s, &inverse, part->D + from, n, room->panel) != COMPLETE ||
-        apply_fold(s, &inverse, part->g + from, L, room->panel) != COMPLETE)
+    part->pivot[f] =
+        s->from_G ? 1 : start_min_square(inverse.direct ? h : inverse.rank, work->fold);
+    if (start_apply_fold(s, &inverse, part->D + from, n, work->panel) != COMPLETE ||
+        start_apply_fold(s, &inverse, part->g + from, L, work->panel) != COMPLETE)
       return INTERRUPTED;
   }
   return COMPLETE;
 }
 
 /* Entries of G between positive and negative rows. */
-static void start_pairs(struct state *s, const struct room *room) {
-  const ptrdiff_t m = s->pb->m, held = s->size > m, rank = s->pb->q + (held ? 0 : s->size);
+static void start_pairs(struct greedy *s, const struct start_work *work) {
+  const ptrdiff_t m = s->pb->m, dual = s->size > m, rank = s->pb->q + (dual ? 0 : s->size);
   for (ptrdiff_t n = 0; n < s->negatives; n++)
     for (ptrdiff_t p = 0; p < s->positives; p++) {
       const ptrdiff_t i = s->positive[p], j = s->negative[n];
-      double sum = held ? room->square[i + j * m] : 0;
-      for (ptrdiff_t l = 0; !held && l < rank; l++)
-        sum -= room->V[i + l * m] * room->V[j + l * m];
+      double sum = dual ? work->square[i + j * m] : 0;
+      for (ptrdiff_t l = 0; !dual && l < rank; l++)
+        sum -= work->V[i + l * m] * work->V[j + l * m];
       s->pairs[p + n * s->positives] = sum;
     }
 }
 
-void start_rows(struct state *s) {
+void greedy_start_rows(struct greedy *s) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m;
   memcpy(s->a, pb->y, (size_t)(m * pb->L) * sizeof(double));
@@ -355,29 +351,81 @@ void start_rows(struct state *s) {
   }
 }
 
-enum status start(struct state *s) {
+enum status greedy_start(struct greedy *s) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L;
-  const struct room room = divide(pb, s->folds, s->size, s->room);
+  struct arena arena = {s->start_work, 0};
+  const struct start_work work = start_lay_out(pb, s->folds, s->size, &arena);
   memset(s->C, 0, (size_t)(m * n) * sizeof(double));
-  if (each_column(s, (double)m, fill_column))
+  if (greedy_each_column(s, (double)m, start_column) != COMPLETE)
     return INTERRUPTED;
   for (ptrdiff_t i = 0; i < n; i++)
-    s->out->work.columns_read += in_play(s, i);
-  memcpy(room.V, pb->Q, (size_t)(m * pb->q) * sizeof(double));
-  start_rows(s);
+    s->out->work.columns_read += greedy_in_play(s, i);
+  memcpy(work.V, pb->Q, (size_t)(m * pb->q) * sizeof(double));
+  greedy_start_rows(s);
   enum status status = COMPLETE;
-  s->inverse_held = s->size == 0;
-  s->held = s->size > m;
+  s->inverse_valid = s->size == 0;
+  s->from_G = s->size > m;
   if (s->size > 0)
-    status = s->size > m ? start_dual(s, &room) : start_primal(s, &room);
+    status = s->size > m ? start_dual(s, &work) : start_primal(s, &work);
   memcpy(s->kappa_ref, s->kappa, (size_t)n * sizeof(double));
   for (ptrdiff_t i = 0; i < n; i++)
     for (ptrdiff_t l = 0; l < L; l++)
       s->t[i * L + l] = simd->dot(m, s->C + i * m, pb->y + l * m);
   for (int r = 0; r < s->parts && status == COMPLETE; r++)
-    status = start_partition(s, &room, s->part + r);
-  start_pairs(s, &room);
+    status = start_partition(s, &work, s->part + r);
+  start_pairs(s, &work);
   s->since_start = 0;
   return status;
+}
+
+/* ---- P follows a move ---- */
+
+/* P := that of the members and b, the inverse of a bordered matrix; u = P X_S'x_b = C_S'x_b /
+   lambda. O(m size) */
+static void inverse_add(struct greedy *s) {
+  const ptrdiff_t ld = s->inverse_order, k = s->size;
+  double *P = s->inverse, *u = P + k * ld;
+  if (k == ld) {
+    s->inverse_valid = 0;
+    return;
+  }
+  for (ptrdiff_t p = 0; p < k; p++)
+    u[p] = simd->dot(s->pb->m, greedy_column(s, s->order[p]), s->x_b) / s->control->lambda;
+  for (ptrdiff_t p = 0; p < k; p++)
+    simd->shift(k, P + p * ld, -u[p] / s->kappa_b, u);
+  for (ptrdiff_t p = 0; p < k; p++)
+    P[k + p * ld] = u[p] /= -s->kappa_b;
+  u[k] = 1 / s->kappa_b;
+}
+
+/* P := that of the members without b, and its column b by column of x. O(size^2) */
+static void inverse_drop(struct greedy *s) {
+  const ptrdiff_t ld = s->inverse_order, k = s->size;
+  double *P = s->inverse, *out = P;
+  ptrdiff_t pos = 0;
+  while (s->order[pos] != s->b)
+    pos++;
+  const double *moved = P + pos * ld;
+  for (ptrdiff_t p = 0; p < k; p++)
+    s->inverse_b[s->order[p]] = moved[p];
+  const double diagonal = moved[pos];
+  for (ptrdiff_t p = 0; p < k; p++) {
+    if (p == pos)
+      continue;
+    const double f = s->inverse_b[s->order[p]] / diagonal;
+    for (ptrdiff_t r = 0, to = 0; r < k; r++)
+      if (r != pos)
+        out[to++] = P[r + p * ld] - f * s->inverse_b[s->order[r]];
+    out += ld;
+  }
+}
+
+void greedy_commit_inverse(struct greedy *s) {
+  s->x_b_square = simd->dot(s->pb->m, s->x_b, s->x_b);
+  s->c_b_square = simd->dot(s->pb->m, s->c_b, s->c_b);
+  if (s->inverse_valid && s->dropped)
+    inverse_drop(s);
+  else if (s->inverse_valid)
+    inverse_add(s);
 }

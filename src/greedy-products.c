@@ -1,36 +1,52 @@
-/* Products of many columns with several vectors in one reading of x. */
+/* Products of many columns with several vectors in one pass over x. */
 #include "greedy-state.h"
 #include "simd.h"
-#include <string.h>
 
 enum { TILE = 4 }; /* columns that are read together */
 
-size_t products_room(const struct problem *pb, ptrdiff_t r, int threads) {
-  const ptrdiff_t own = pb->x.p == NULL ? (TILE + r) * ROWS : r; /* of a thread */
-  const ptrdiff_t turned = pb->x.p == NULL ? 0 : r * (pb->m + 1);
-  return (size_t)(turned + own * threads);
+struct products_work {
+  double *by_row;        /* r x m, the vectors by rows, of a sparse x */
+  double *sums;          /* r, sums of root_w v, of a sparse x */
+  double *thread;        /* for each thread thread_size */
+  ptrdiff_t thread_size; /* r vectors and a tile of a block of rows; of a sparse x r products */
+};
+
+static struct products_work products_lay_out(
+    const struct problem *pb, ptrdiff_t r, int threads, struct arena *arena) {
+  const int sparse = pb->x.p != NULL;
+  const ptrdiff_t thread_size = sparse ? r : (TILE + r) * ROWS;
+  return (struct products_work){.by_row = alloc_doubles(arena, sparse ? r * pb->m : 0),
+      .sums = alloc_doubles(arena, sparse ? r : 0),
+      .thread = alloc_doubles(arena, threads * thread_size),
+      .thread_size = thread_size};
 }
 
-/* The tile of columns listed from p on, a block of rows from `row` on; block: room for them. */
-static struct tile tile_at(const struct reading *read, ptrdiff_t p, ptrdiff_t to, ptrdiff_t row,
-    ptrdiff_t rows, double *block) {
-  const struct problem *pb = read->pb;
+size_t column_products_work(const struct problem *pb, ptrdiff_t r, int threads) {
+  struct arena count = {NULL, 0};
+  products_lay_out(pb, r, threads, &count);
+  return count.used;
+}
+
+/* The tile of columns listed from p on, a block of rows from `row` on; integers are turned to
+   doubles in `block`. */
+static struct tile products_tile(const struct column_pass *pass, ptrdiff_t p, ptrdiff_t to,
+    ptrdiff_t row, ptrdiff_t rows, double *block) {
+  const struct problem *pb = pass->pb;
   const struct matrix *x = &pb->x;
   const ptrdiff_t last = to - 1;
-  struct tile tile = {.count = to - p < TILE ? to - p : TILE,
-      .at = read->list + p,
+  struct tile tile = {.count = greedy_min(to - p, TILE),
+      .at = pass->list + p,
       .centre = pb->centre,
       .scale = pb->inv_scale,
       .line = 8 * (ptrdiff_t)(x->whole != NULL ? sizeof(int) : sizeof(double))};
   for (ptrdiff_t i = 0; i < TILE; i++) {
-    const ptrdiff_t here = p + i < last ? p + i : last;
-    const ptrdiff_t there = p + TILE + i < last ? p + TILE + i : last;
-    const ptrdiff_t at = row + read->list[here] * pb->m, next = row + read->list[there] * pb->m;
+    const ptrdiff_t here = greedy_min(p + i, last), there = greedy_min(p + TILE + i, last);
+    const ptrdiff_t from = row + pass->list[here] * pb->m, next = row + pass->list[there] * pb->m;
     if (x->whole == NULL) {
-      tile.x[i] = x->x + at;
+      tile.x[i] = x->x + from;
       tile.next[i] = (const char *)(x->x + next);
     } else {
-      simd->doubles(rows, block + i * ROWS, x->whole + at);
+      simd->doubles(rows, block + i * ROWS, x->whole + from);
       tile.x[i] = block + i * ROWS;
       tile.next[i] = (const char *)(x->whole + next);
     }
@@ -38,79 +54,80 @@ static struct tile tile_at(const struct reading *read, ptrdiff_t p, ptrdiff_t to
   return tile;
 }
 
-/* Columns list[from .. to), one block of rows after the other. */
-static void dense_products(const struct reading *read, ptrdiff_t from, ptrdiff_t to, double *room) {
-  const struct problem *pb = read->pb;
-  const ptrdiff_t m = pb->m, r = read->r;
-  double *v = room, *block = room + r * ROWS;
+/* The products of columns list[from .. to), one block of rows after the other; work: r vectors and
+   a tile of ROWS. */
+static void products_dense(
+    const struct column_pass *pass, ptrdiff_t from, ptrdiff_t to, double *work) {
+  const struct problem *pb = pass->pb;
+  const ptrdiff_t m = pb->m, r = pass->r;
+  double *v = work, *block = work + r * ROWS;
   for (ptrdiff_t row = 0; row < m; row += ROWS) {
-    const ptrdiff_t rows = m - row < ROWS ? m - row : ROWS;
+    const ptrdiff_t rows = greedy_min(m - row, ROWS);
     for (ptrdiff_t l = 0; l < r; l++)
-      simd->weighted(rows, v + l * ROWS, pb->root_w + row, read->v[l] + row);
+      simd->weighted(rows, v + l * ROWS, pb->root_w + row, pass->v[l] + row);
     for (ptrdiff_t p = from; p < to; p += TILE) {
-      const struct tile tile = tile_at(read, p, to, row, rows, block);
-      simd->products(rows, &tile, r, v, ROWS, read->out);
+      const struct tile tile = products_tile(pass, p, to, row, rows, block);
+      simd->products(rows, &tile, r, v, ROWS, pass->out);
     }
   }
 }
 
-/* The same from the nonzeros; turned is v by rows, sums the sums of root_w v, one has r entries. */
-static void sparse_products(const struct reading *read, ptrdiff_t from, ptrdiff_t to,
-    const double *turned, const double *sums, double *one) {
-  const struct problem *pb = read->pb;
-  const ptrdiff_t r = read->r;
+/* The products of columns list[from .. to) from their nonzeros; one: r, for those of a column. */
+static void products_sparse(const struct column_pass *pass, ptrdiff_t from, ptrdiff_t to,
+    const struct products_work *work, double *one) {
+  const struct problem *pb = pass->pb;
+  const ptrdiff_t r = pass->r;
   for (ptrdiff_t p = from; p < to; p++) {
-    const ptrdiff_t i = read->list[p];
+    const ptrdiff_t i = pass->list[p];
     const int first = pb->x.p[i], count = pb->x.p[i + 1] - first;
     const double *x = pb->x.x + first, c = pb->centre[i];
     const int *row = pb->x.i + first;
     const double f = pb->inv_scale[i];
     for (ptrdiff_t l = 0; l < r; l++)
-      one[l] = -c * sums[l];
-    simd->sparse_products(count, x, row, pb->root_w, r, turned, r, one);
+      one[l] = -c * work->sums[l];
+    simd->sparse_products(count, x, row, pb->root_w, r, work->by_row, r, one);
     for (ptrdiff_t l = 0; l < r; l++)
-      read->out[l][i] += f * one[l];
+      pass->out[l][i] += f * one[l];
   }
 }
 
-static void turn(const struct reading *read, double *turned, double *sums) {
-  const ptrdiff_t m = read->pb->m, r = read->r;
+static void products_by_row(const struct column_pass *pass, const struct products_work *work) {
+  const ptrdiff_t m = pass->pb->m, r = pass->r;
   for (ptrdiff_t l = 0; l < r; l++) {
-    const double *v = read->v[l];
+    const double *v = pass->v[l];
     for (ptrdiff_t j = 0; j < m; j++)
-      turned[l + j * r] = v[j];
-    sums[l] = simd->dot(m, read->pb->root_w, v);
+      work->by_row[l + j * r] = v[j];
+    work->sums[l] = simd->dot(m, pass->pb->root_w, v);
   }
 }
 
-enum status column_products(const struct reading *read, struct host *host, double *room) {
-  const struct problem *pb = read->pb;
-  const ptrdiff_t r = read->r, m = pb->m;
+enum status column_products(const struct column_pass *pass, struct host *host, void *work) {
+  const struct problem *pb = pass->pb;
   const int sparse = pb->x.p != NULL, threads = host->threads;
-  double *turned = room, *sums = room + r * m; /* if sparse */
+  struct arena arena = {work, 0};
+  const struct products_work parts = products_lay_out(pb, pass->r, threads, &arena);
   if (sparse)
-    turn(read, turned, sums);
+    products_by_row(pass, &parts);
   /* a tenth of a second of work between two polls */
-  const double wanted = 5e8 / ((double)m * (double)(r + 1));
+  const double wanted = 5e8 / ((double)pb->m * (double)(pass->r + 1));
   const ptrdiff_t share = wanted < TILE ? TILE : wanted > 1e6 ? 1000000 : (ptrdiff_t)wanted;
-  for (ptrdiff_t begin = 0; begin < read->count; begin += share * threads) {
-    const ptrdiff_t left = read->count - begin,
-                    all = left < share * threads ? left : share * threads;
-    const ptrdiff_t own = (all + threads - 1) / threads; /* columns of a thread */
+  for (ptrdiff_t begin = 0; begin < pass->count; begin += share * threads) {
+    const ptrdiff_t end = greedy_min(begin + share * threads, pass->count);
+    const ptrdiff_t per_thread = (end - begin + threads - 1) / threads;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
 #endif
     for (int t = 0; t < threads; t++) {
-      const ptrdiff_t from = begin + t * own, end = from + own;
-      const ptrdiff_t to = end < begin + all ? end : begin + all;
+      const ptrdiff_t from = begin + t * per_thread, to = greedy_min(from + per_thread, end);
+      double *scratch = parts.thread + t * parts.thread_size;
       if (from >= to)
         continue;
       if (sparse)
-        sparse_products(read, from, to, turned, sums, room + r * (m + 1) + t * r);
+        products_sparse(pass, from, to, &parts, scratch);
       else
-        dense_products(read, from, to, room + t * (TILE + r) * ROWS);
+        products_dense(pass, from, to, scratch);
     }
-    if (host->stop(host, read->done, read->total))
+    if (host->stop(host, pass->done, pass->total))
       return INTERRUPTED;
   }
   return COMPLETE;

@@ -1,5 +1,6 @@
-/* The state of greedy RLS, shared by greedy.c, which moves it; start.c, which makes it from a set;
-   and lazy.c, which does without most of it. */
+/* The state of a greedy search and what the files of the family share: greedy.c chooses the moves,
+   an engine carries them out. greedy-sweep.c has the engines that score every candidate, on a state
+   that greedy-cache.c makes from a set; greedy-lazy.c has the one that skips candidates. */
 #ifndef SPARSELS_GREEDY_STATE_H
 #define SPARSELS_GREEDY_STATE_H
 
@@ -7,13 +8,13 @@
 #include "work.h"
 
 enum {
-  PANEL = 64,    /* columns that pass through BLAS together */
-  ROWS = 512,    /* rows of a block, of which a few columns stay in the nearest cache */
-  SHARED = 16000 /* products for which a second thread is worth waking */
+  PANEL = 64,           /* columns that pass through BLAS together */
+  ROWS = 512,           /* rows of a block, of which a few columns stay in the nearest cache */
+  PARALLEL_FROM = 16000 /* products for which a second thread is worth waking */
 };
 
-/* What is held for each partition into folds of more than one row, in fold order. */
-struct partition {
+/* The state that belongs to one partition into folds of more than one row, in fold order. */
+struct greedy_partition {
   int count;
   const int *order, *start;
   double *D;     /* m x n, (G_HH)^-1 C_H */
@@ -25,38 +26,74 @@ struct partition {
   double ss;     /* sum of squares of g */
 };
 
-struct score {
+/* What a move is chosen by: the criterion, and of equal ones the squared error. */
+struct greedy_score {
   double value, tie;
 };
 
+struct greedy;
+
+/* How the state follows a move and candidates are scored: leave-one-out, folds of several rows, or
+   leave-one-out with candidates skipped. */
+struct greedy_engine {
+  /* Lays out the parts of the state that only this engine has. */
+  void (*lay_out)(struct greedy *s, int threads, struct arena *arena);
+
+  /* Makes the state of the set that the search starts from. */
+  enum status (*begin)(struct greedy *s);
+
+  /* Brings the columns up to date with the last move and scores moving them next: s->score of the
+     columns s->scored. */
+  enum status (*sweep)(struct greedy *s);
+
+  /* Moves column s->b into or out of what has m entries or fewer: a, d and the folds. */
+  void (*commit)(struct greedy *s);
+
+  /* beta (ld x L) := the working coefficients of the members, in the order chosen. */
+  void (*coefficients)(const struct greedy *s, double *beta, ptrdiff_t ld);
+
+  /* s->residual (m x L) := the held-out residuals of one repeat, user's units. */
+  void (*hold_out)(struct greedy *s, int repeat);
+
+  /* Writes the residuals of the best model to the result: held out, mean over repeats, and in
+     sample. s->residual are the held-out ones of the last repeat. */
+  void (*keep_residuals)(struct greedy *s);
+
+  /* What held-out residuals are divided by, at the least, beside 1. */
+  double (*min_pivot)(const struct greedy *s);
+};
+
+extern const struct greedy_engine greedy_leave_one_out, greedy_folds, greedy_lazy;
+
 /* Letters as in the paper, scaled by lambda: G is lambda (XX' + lambda I)^-1 less its part along
  * the covariates. */
-struct state {
+struct greedy {
   const struct problem *pb;
   const struct folds *folds;
   const struct greedy_control *control;
+  const struct greedy_engine *engine;
   struct host *host;
   struct greedy_result *out;
 
   double *C;         /* m x n, G X */
-  int *place;        /* where each column is in C, -1: nowhere; NULL: where it is in X */
+  int *slot;         /* where each column is in C, -1: nowhere; NULL: where it is in X */
   double *a;         /* m x L, G y */
   double *d;         /* m, diagonal of G */
   double *kappa;     /* n, x_i'C_i + lambda for a candidate, x_i'C_i - lambda for a member */
   double *kappa_ref; /* n, kappa when it was last computed directly */
   double *t;         /* L x n, x_i'a; lambda times the coefficient for a member */
   double *pairs;     /* positives x negatives of G, for leave-pair-out */
-  struct partition *part;
+  struct greedy_partition *part;
   int parts; /* 0 for leave-one-out */
 
   int *member; /* n */
   int *order;  /* n, the members in the order chosen */
   int size;
-  ptrdiff_t usable; /* columns that are not set aside */
+  ptrdiff_t usable_count; /* columns that are usable */
   int *positive, *negative, positives, negatives;
 
   /* the move under way, applied to each column by the next sweep */
-  ptrdiff_t b;
+  ptrdiff_t b; /* -1: none */
   double kappa_b, factor_b;
   double *x_b, *c_b, *t_b;       /* m, m, L, before the move */
   int dropped;                   /* whether b leaves the set */
@@ -64,75 +101,109 @@ struct state {
 
   /* P = (X_S'X_S + lambda I)^-1 in the order of the members, of searches that drop */
   double *inverse;         /* inverse_order x inverse_order */
-  ptrdiff_t inverse_order; /* the largest set it is held for, at most m */
-  int inverse_held;        /* whether it is that of the members */
+  ptrdiff_t inverse_order; /* the largest set that it has memory for, at most m */
+  int inverse_valid;       /* whether it is that of the members */
   double *inverse_b;       /* n, column b of P before b is dropped, by column of x */
 
-  struct score *score; /* n, of moving each column */
-  int *scored;         /* n, the columns whose score is up to date, in any order */
+  struct greedy_score *score; /* n, of moving each column */
+  int *scored;                /* n, the columns whose score is up to date, in any order */
   ptrdiff_t scored_count;
-  double *gain;       /* n + 1, what the last addition to reach a size brought */
-  struct score *seen; /* n + 1, best score met at each size */
-  struct score tolerance, best;
+  double *gain;              /* n + 1, what the last addition to reach a size brought */
+  struct greedy_score *seen; /* n + 1, best score met at each size */
+  struct greedy_score tolerance, best;
   double total_weight; /* L times the sum of the weights */
   double *residual;    /* m x L */
   double *scratch;     /* threads x scratch_size */
   size_t scratch_size;
-  double *room;      /* for start() */
-  int held;          /* whether the state comes from G itself: a and d have all their digits */
+  void *start_work;  /* for greedy_start() */
+  int from_G;        /* whether a and d were made from G itself, and have all their digits */
   int since_start;   /* columns dropped since the state was made afresh */
-  struct lazy *lazy; /* NULL when every candidate is scored */
+  struct lazy *lazy; /* of the engine that skips candidates */
 };
 
+static inline ptrdiff_t greedy_min(ptrdiff_t a, ptrdiff_t b) {
+  return a < b ? a : b;
+}
+
+static inline ptrdiff_t greedy_max(ptrdiff_t a, ptrdiff_t b) {
+  return a > b ? a : b;
+}
+
 /* Column i of C. */
-static inline double *column(const struct state *s, ptrdiff_t i) {
-  return s->C + (s->place == NULL ? i : s->place[i]) * s->pb->m;
+static inline double *greedy_column(const struct greedy *s, ptrdiff_t i) {
+  return s->C + (s->slot == NULL ? i : s->slot[i]) * s->pb->m;
 }
 
 /* A column that may still be added or dropped. */
-static inline int in_play(const struct state *s, ptrdiff_t i) {
+static inline int greedy_in_play(const struct greedy *s, ptrdiff_t i) {
   return s->pb->usable[i] && (s->control->search != BACKWARD || s->member[i]);
 }
 
-/* Doubles of room that start() needs for sets of up to `size` columns. */
-size_t start_room(const struct problem *pb, const struct folds *folds, ptrdiff_t size);
+/* Whether the search can drop columns. */
+static inline int greedy_drops(const struct greedy *s) {
+  return s->control->search != FORWARD && s->control->search != GIVEN;
+}
 
-/* Makes C, a, d, kappa, t, D and g afresh from X and the set order[0 .. size). */
-enum status start(struct state *s);
+/* Whether pairs of rows are held out together: leave-one-out by the area under the curve. */
+static inline int greedy_by_pairs(const struct greedy *s) {
+  return s->folds->loo && s->control->criterion == AUC;
+}
 
-/* The part of the state that belongs to no column, a and d, without any feature. */
-void start_rows(struct state *s);
+/* Asks the host whether to stop. */
+static inline int greedy_stopped(const struct greedy *s) {
+  return s->host->stop(s->host, s->out->moves, s->control->k);
+}
+
+/* ---- greedy-blocks.c: loops over columns and over blocks of rows ---- */
+
+/* Calls work(s, i, scratch) for the columns that are in play, in parallel, and polls the host
+   between groups of columns; cost: products that a column takes. */
+typedef void greedy_column_work(struct greedy *s, ptrdiff_t column, double *scratch);
+enum status greedy_each_column(struct greedy *s, double cost, greedy_column_work *work);
 
 /* Calls work(s, with, row, rows) for one block of rows after the other, in parallel where there is
    enough to do: `passes` products with every row. A block is always the same thread's, so its part
    of a, d and the columns chosen stays in the cache of that processor. */
-typedef void block_work(struct state *s, const void *with, ptrdiff_t row, ptrdiff_t rows);
-void each_block(struct state *s, ptrdiff_t passes, block_work *work, const void *with);
+typedef void greedy_block_work(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows);
+void greedy_each_block(
+    struct greedy *s, ptrdiff_t passes, greedy_block_work *work, const void *with);
 
-/* ---- lazy.c ---- */
+/* ---- greedy-cache.c: the state from scratch ---- */
+
+/* Bytes of workspace that greedy_start() needs for sets of up to `size` columns. */
+size_t greedy_start_work(const struct problem *pb, const struct folds *folds, ptrdiff_t size);
+
+/* Makes C, a, d, kappa, t, P and the folds' D and g afresh from X and the set order[0 .. size). */
+enum status greedy_start(struct greedy *s);
+
+/* The part of the state that belongs to no column, a and d, of the empty set. */
+void greedy_start_rows(struct greedy *s);
+
+/* Moves column s->b into or out of P. Only in searches that drop. */
+void greedy_commit_inverse(struct greedy *s);
+
+/* ---- greedy-sweep.c: the engines that score every candidate ---- */
+
+/* Moves column s->b into or out of a and d, its column of C to s->c_b. */
+void greedy_commit_rows(struct greedy *s);
+
+/* Leave-pair-out AUC loss of the model given by a, d and pairs after taking out c c' / kappa. */
+double greedy_evaluate_pairs(const struct greedy *s, const double *c, double kappa, double t);
+
+/* Of the engine for leave-one-out; the one that skips candidates has them, too. */
+void greedy_loo_hold_out(struct greedy *s, int repeat);
+void greedy_loo_keep_residuals(struct greedy *s);
+double greedy_loo_min_pivot(const struct greedy *s);
+
+/* ---- greedy-lazy.c: the engine that skips candidates ---- */
 
 /* Whether candidates can be skipped: forward search by the leave-one-out squared error. */
-int can_skip(const struct folds *folds, const struct greedy_control *control);
+int lazy_can_skip(const struct folds *folds, const struct greedy_control *control);
 
-void lay_out_lazy(struct state *s, int threads, struct arena *room);
+/* ---- greedy-products.c ---- */
 
-/* The state of the empty set. */
-void start_lazy(struct state *s);
-
-/* Scores the candidates that may win. Where most have to be scored it scores all and brings the
-   whole state up to date, and s->lazy is NULL from there on. */
-enum status sweep_lazy(struct state *s);
-
-/* Keeps what later sweeps need of the move under way, and puts c_b where its column will stay. */
-void commit_lazy(struct state *s);
-
-/* beta (ld x L) := the working coefficients of the members, in the order chosen. */
-void lazy_coefficients(const struct state *s, double *beta, ptrdiff_t ld);
-
-/* ---- products.c ---- */
-
-/* What column_products() makes of x, for the columns listed, each but once */
-struct reading {
+/* One pass over x: the products of the columns listed, each but once, with r vectors. */
+struct column_pass {
   const struct problem *pb;
   const int *list;
   ptrdiff_t count, r;
@@ -143,14 +214,9 @@ struct reading {
 
 /* Reads each listed column once, in place. O(m r) a column, O(nonzeros r) if sparse. Each column is
    summed by one thread in one order. */
-enum status column_products(const struct reading *read, struct host *host, double *room);
+enum status column_products(const struct column_pass *pass, struct host *host, void *work);
 
-/* Doubles of room that takes for r vectors. */
-size_t products_room(const struct problem *pb, ptrdiff_t r, int threads);
-
-/* Calls work(s, i, scratch) for the columns that are in play, in parallel, and polls the host
-   between blocks of columns. Not zero: interrupted. */
-int each_column(
-    struct state *s, double cost, void (*work)(struct state *s, ptrdiff_t column, double *scratch));
+/* Bytes of workspace that column_products() needs for r vectors. */
+size_t column_products_work(const struct problem *pb, ptrdiff_t r, int threads);
 
 #endif

@@ -54,7 +54,7 @@ struct greedy_result {
   struct greedy_work_done work;
 };
 
-/* How many bytes of work room greedy_rls() needs. */
+/* Bytes of workspace that greedy_rls() needs. */
 size_t greedy_work(const struct problem *pb, const struct folds *folds,
     const struct greedy_control *control, int threads);
 

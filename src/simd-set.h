@@ -92,17 +92,17 @@ TARGET static double NAME(centred_dot)(
   return sum;
 }
 
-TARGET static double NAME(largest)(ptrdiff_t m, const double *x) {
-  double top[SIMD_PAD] = {0}, most = 0;
+TARGET static double NAME(max_entry)(ptrdiff_t m, const double *x) {
+  double top[SIMD_PAD] = {0}, max = 0;
   ptrdiff_t j = 0;
   for (; j + SIMD_PAD <= m; j += SIMD_PAD) {
     SIMD for (ptrdiff_t u = 0; u < SIMD_PAD; u++) top[u] = x[j + u] > top[u] ? x[j + u] : top[u];
   }
   for (; j < m; j++)
-    most = x[j] > most ? x[j] : most;
+    max = x[j] > max ? x[j] : max;
   for (ptrdiff_t u = 0; u < SIMD_PAD; u++)
-    most = top[u] > most ? top[u] : most;
-  return most;
+    max = top[u] > max ? top[u] : max;
+  return max;
 }
 
 TARGET static void NAME(quotient)(
@@ -121,7 +121,7 @@ TARGET static double NAME(weigh)(ptrdiff_t m, const double *a, const double *d, 
   return sum;
 }
 
-TARGET static void NAME(shares)(
+TARGET static void NAME(w_products)(
     ptrdiff_t m, const double *w, const double *w0, const double *a, double *out) {
   double ww0 = 0, wa = 0, w0w0 = 0, w0a = 0, aa = 0;
   SIMD_SUM(ww0, wa, w0w0, w0a, aa)
@@ -139,13 +139,13 @@ TARGET static void NAME(shares)(
   out[AA] = aa;
 }
 
-TARGET static double NAME(rest)(
+TARGET static double NAME(rest_square)(
     ptrdiff_t m, const double *w, double f, const double *w0, double g, const double *a) {
   double sum = 0;
   SIMD_SUM(sum)
   for (ptrdiff_t j = 0; j < m; j++) {
-    const double left = w[j] - f * w0[j] - g * a[j];
-    sum += left * left;
+    const double rest = w[j] - f * w0[j] - g * a[j];
+    sum += rest * rest;
   }
   return sum;
 }
@@ -201,11 +201,12 @@ TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const doub
     p2 += v[j] * d2;
     p3 += v[j] * d3;
   }
-  const double sums[] = {s0, s1, s2, s3}, squares[] = {q0, q1, q2, q3}, own[] = {p0, p1, p2, p3};
+  const double sums[] = {s0, s1, s2, s3}, squares[] = {q0, q1, q2, q3},
+               products[] = {p0, p1, p2, p3};
   for (int i = 0; i < 4; i++) {
     sum[i] = sums[i];
     square[i] = squares[i];
-    product[i] = own[i];
+    product[i] = products[i];
   }
 }
 
@@ -469,56 +470,57 @@ TARGET static void NAME(sparse_products)(ptrdiff_t count, const double *x, const
   }
 }
 
-TARGET static void NAME(outlook_advance)(
-    const struct outlook *outlook, const struct outlook_move *move) {
-  const ptrdiff_t n = outlook->n;
+TARGET static void NAME(bounds_update)(
+    const struct greedy_bounds *bounds, const struct greedy_bounds_move *move) {
+  const ptrdiff_t n = bounds->n;
   const double inverse = move->inverse, *t = move->t;
-  double *square = outlook->square;
-  SIMD for (ptrdiff_t i = 0; i < n; i++) square[i] -= inverse * t[i] * t[i];
-  for (ptrdiff_t l = 0; l < outlook->L; l++) {
+  double *kappa = bounds->kappa;
+  SIMD for (ptrdiff_t i = 0; i < n; i++) kappa[i] -= inverse * t[i] * t[i];
+  for (ptrdiff_t l = 0; l < bounds->L; l++) {
     const double gamma = move->gamma[l], ref = inverse * move->c_ref[l];
-    double *g = outlook->g + l * n, *z = outlook->z + l * n;
+    double *g = bounds->g + l * n, *Cw = bounds->Cw + l * n;
     SIMD for (ptrdiff_t i = 0; i < n; i++) {
       g[i] -= gamma * t[i];
-      z[i] -= ref * t[i];
+      Cw[i] -= ref * t[i];
     }
   }
 }
 
-TARGET static void NAME(outlook_bounds)(
-    const struct outlook *outlook, const struct outlook_rows *rows, double *bound) {
-  const ptrdiff_t n = outlook->n;
-  const double P = rows->P, lambda = rows->lambda, kept = rows->kept;
+TARGET static void NAME(bounds_evaluate)(
+    const struct greedy_bounds *bounds, const struct greedy_bounds_rows *rows, double *bound) {
+  const ptrdiff_t n = bounds->n;
+  const double P = rows->P, lambda = rows->lambda, max_eigen = rows->max_eigen;
   const double inverse_d2 = rows->inverse_d2, rounding = rows->rounding;
-  for (ptrdiff_t from = 0; from < n; from += OUTLOOK_BLOCK) {
-    const ptrdiff_t count = n - from < OUTLOOK_BLOCK ? n - from : OUTLOOK_BLOCK;
-    const double *square = outlook->square + from, *length = outlook->length + from;
-    const double *reach2 = outlook->reach2 + from, *aside = outlook->aside + from;
-    double along[OUTLOOK_BLOCK] = {0}, alphas[OUTLOOK_BLOCK] = {0}, beta[OUTLOOK_BLOCK],
+  for (ptrdiff_t from = 0; from < n; from += BOUNDS_BLOCK) {
+    const ptrdiff_t count = n - from < BOUNDS_BLOCK ? n - from : BOUNDS_BLOCK;
+    const double *kappa = bounds->kappa + from, *norm = bounds->norm + from;
+    const double *read_norm2 = bounds->read_norm2 + from, *excluded = bounds->excluded + from;
+    double along[BOUNDS_BLOCK] = {0}, alphas[BOUNDS_BLOCK] = {0}, beta[BOUNDS_BLOCK],
            *out = bound + from;
-    SIMD for (ptrdiff_t i = 0; i < count; i++) beta[i] = 1 / square[i];
-    for (ptrdiff_t l = 0; l < outlook->L; l++) {
-      const double *g = outlook->g + from + l * n, *z = outlook->z + from + l * n;
-      const double theta0 = rows->theta0[l], theta1 = rows->theta1[l], rest = rows->rest[l];
+    SIMD for (ptrdiff_t i = 0; i < count; i++) beta[i] = 1 / kappa[i];
+    for (ptrdiff_t l = 0; l < bounds->L; l++) {
+      const double *g = bounds->g + from + l * n, *Cw = bounds->Cw + from + l * n;
+      const double theta0 = rows->theta0[l], theta1 = rows->theta1[l],
+                   rest_norm = rows->rest_norm[l];
       SIMD for (ptrdiff_t i = 0; i < count; i++) {
         const double alpha = beta[i] * g[i];
-        along[i] += alpha * (theta0 * z[i] + theta1 * g[i]) + fabs(alpha) * length[i] * rest;
+        along[i] += alpha * (theta0 * Cw[i] + theta1 * g[i]) + fabs(alpha) * norm[i] * rest_norm;
         alphas[i] += alpha * alpha;
       }
     }
     SIMD for (ptrdiff_t i = 0; i < count; i++) {
-      const double N = least_norm2(square[i] - lambda, length[i] * length[i], kept);
-      const double margin = 1e-13 * P + rounding * (1 + reach2[i] * beta[i]);
+      const double N = bounds_min_norm2(kappa[i] - lambda, norm[i] * norm[i], max_eigen);
+      const double margin = BOUNDS_MARGIN * P + rounding * (1 + read_norm2[i] * beta[i]);
       const double value = P - 2 * along[i] + alphas[i] * N * inverse_d2 - margin;
-      /* what is no number is not known; what is set aside is infinite either way */
-      const double sure = beta[i] > 0 && margin <= 1e-3 * P ? value : -DBL_MAX;
+      /* a value that is not a number gives no bound; an excluded column has an infinite one */
+      const double sure = beta[i] > 0 && margin <= BOUNDS_MAX_ROUNDING * P ? value : -DBL_MAX;
       const double known = sure > -DBL_MAX ? sure : -DBL_MAX;
-      out[i] = known + aside[i];
+      out[i] = known + excluded[i];
     }
-    double lowest = INFINITY;
+    double min = INFINITY;
     for (ptrdiff_t i = 0; i < count; i++)
-      lowest = out[i] < lowest ? out[i] : lowest;
-    outlook->lowest[from / OUTLOOK_BLOCK] = lowest;
+      min = out[i] < min ? out[i] : min;
+    bounds->block_min[from / BOUNDS_BLOCK] = min;
   }
 }
 
@@ -529,11 +531,11 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .shift_all = NAME(shift_all),
     .dots = NAME(dots),
     .centred_dot = NAME(centred_dot),
-    .largest = NAME(largest),
+    .max_entry = NAME(max_entry),
     .quotient = NAME(quotient),
     .weigh = NAME(weigh),
-    .shares = NAME(shares),
-    .rest = NAME(rest),
+    .w_products = NAME(w_products),
+    .rest_square = NAME(rest_square),
     .losses = NAME(losses),
     .centred_square = NAME(centred_square),
     .moments = NAME(moments),
@@ -548,8 +550,8 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .weighted = NAME(weighted),
     .products = NAME(products),
     .sparse_products = NAME(sparse_products),
-    .outlook_advance = NAME(outlook_advance),
-    .outlook_bounds = NAME(outlook_bounds),
+    .bounds_update = NAME(bounds_update),
+    .bounds_evaluate = NAME(bounds_evaluate),
     .residual = NAME(residual),
     .fold = NAME(fold),
     .pair = NAME(pair),

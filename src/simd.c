@@ -1,5 +1,6 @@
 /* One set of functions for each instruction set, and which of them the processor has. */
 #include "simd.h"
+#include "tolerance.h"
 #include <float.h>
 #include <math.h>
 

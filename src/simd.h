@@ -14,7 +14,7 @@ struct loss_sums {
   double sum, spread;
 };
 
-enum { WW0, WA, W0W0, W0A, AA, SHARES }; /* products of w, w0 and a */
+enum { WW0, WA, W0W0, W0A, AA, W_PRODUCTS }; /* of w, w0 and a */
 
 struct pair_dots {
   double gc, gq;
@@ -34,8 +34,6 @@ struct pair_scan {
   double need;         /* what a pair must gain more than */
 };
 
-#define LEAST_LENGTH 1e-150 /* in the place of 0, by which nothing can be divided */
-
 /* One to four columns, with the centre and the scale of column at[i]; and where the columns that
    will be read next are, of which eight rows take `line` bytes. */
 struct tile {
@@ -47,39 +45,40 @@ struct tile {
   ptrdiff_t line;
 };
 
-enum { OUTLOOK_BLOCK = 256 };
+enum { BOUNDS_BLOCK = 256 };
 
-/* What is known of n candidates of a greedy search (lazy.c); arrays have n entries, or n x L. */
-struct outlook {
+/* Lower bounds of the leave-one-out error of n candidates of a greedy search, and what they are
+   made of (greedy-lazy.c derives them); arrays have n entries, or n x L. */
+struct greedy_bounds {
   ptrdiff_t n, L;
-  double *square;       /* lambda + x'C */
-  double *g;            /* n x L, x'a */
-  double *z;            /* n x L, C'w_ref */
-  const double *length; /* |x|, the covariates taken out, or a little more */
-  const double *reach2; /* square of the norm of what is read of the column */
-  const double *aside;  /* 0, or infinite for a column that is no candidate */
-  double *lowest;       /* of each OUTLOOK_BLOCK bounds in turn the smallest */
+  double *kappa;      /* lambda + x'C */
+  double *g;          /* n x L, x'a */
+  double *Cw;         /* n x L, C'w_ref */
+  double *norm;       /* |x|, the covariates taken out, or a little more */
+  double *read_norm2; /* no less than |x|^2 as the column is read, the covariates in it */
+  double *excluded;   /* 0, or infinite for a column that is no candidate */
+  double *block_min;  /* the smallest bound of each BOUNDS_BLOCK columns in turn */
 };
 
-/* What a move does to them: t = x'c; of each output gamma and c'w_ref. */
-struct outlook_move {
-  double inverse;
+/* A move as it changes them: t = x'c; of each output gamma and c'w_ref. */
+struct greedy_bounds_move {
+  double inverse; /* 1 / kappa of the column moved */
   const double *t;
   const double *gamma, *c_ref;
 };
 
-/* What bounds are made of besides: the error that stands, lambda, the inverse square of the largest
-   d, the share that G keeps at most of what lies along the members, the rounding that a column of
-   reach2 = 0 has; and of each output the share of w that lies along w_ref and a, and what is left
-   of it. */
-struct outlook_rows {
-  double P, lambda, inverse_d2, kept, rounding;
-  const double *theta0, *theta1, *rest;
+/* The part of the bounds that is the same for all candidates. */
+struct greedy_bounds_rows {
+  double P, lambda;                          /* the error of the model */
+  double inverse_d2;                         /* 1 / (max d)^2 */
+  double max_eigen;                          /* of G across the members */
+  double rounding;                           /* of a column with read_norm2 = 0 */
+  const double *theta0, *theta1, *rest_norm; /* L each: w = theta0 w_ref + theta1 a + a rest */
 };
 
-/* |C|^2 is at least this, with x'C and |x|^2: the eigenvalues of G are 1 and others up to kept. */
-static inline double least_norm2(double left, double all, double kept) {
-  const double linear = left - kept * (all - left), square = left * left / all;
+/* The least that |C|^2 can be, C = G x: the eigenvalues of G are 1 and others up to max_eigen. */
+static inline double bounds_min_norm2(double xC, double xx, double max_eigen) {
+  const double linear = xC - max_eigen * (xx - xC), square = xC * xC / xx;
   return linear > square ? linear : square;
 }
 
@@ -106,8 +105,8 @@ struct simd {
   /* sum_j (x_j - centre) v_j */
   double (*centred_dot)(ptrdiff_t m, const double *x, double centre, const double *v);
 
-  /* the largest x_j, or 0 */
-  double (*largest)(ptrdiff_t m, const double *x);
+  /* The largest x_j, or 0 if none is positive. */
+  double (*max_entry)(ptrdiff_t m, const double *x);
 
   /* out := a / (b c), entry by entry */
   void (*quotient)(ptrdiff_t m, double *out, const double *a, const double *b, const double *c);
@@ -115,11 +114,11 @@ struct simd {
   /* w := a / d^2, entry by entry; returns the sum of (a_j / d_j)^2 */
   double (*weigh)(ptrdiff_t m, const double *a, const double *d, double *w);
 
-  /* out (SHARES) := the products of w, w0 and a with w0 and a */
-  void (*shares)(ptrdiff_t m, const double *w, const double *w0, const double *a, double *out);
+  /* out (W_PRODUCTS) := the inner products of w, w0 and a with w0 and a */
+  void (*w_products)(ptrdiff_t m, const double *w, const double *w0, const double *a, double *out);
 
   /* sum_j (w_j - f w0_j - g a_j)^2 */
-  double (*rest)(
+  double (*rest_square)(
       ptrdiff_t m, const double *w, double f, const double *w0, double g, const double *a);
 
   /* Of e_j = sum_l r_jl^2 / L, r is m x L: sum_j w_j^2 e_j and sum_j w_j^2 (e_j - centre)^2 */
@@ -174,12 +173,13 @@ struct simd {
   void (*sparse_products)(ptrdiff_t count, const double *x, const int *row, const double *w,
       ptrdiff_t r, const double *v, ptrdiff_t ldv, double *out);
 
-  void (*outlook_advance)(const struct outlook *outlook, const struct outlook_move *move);
+  /* What the bounds are made of, after a move. */
+  void (*bounds_update)(const struct greedy_bounds *bounds, const struct greedy_bounds_move *move);
 
-  /* Lower bounds of the sums of squares, less what rounding may have done to them; -DBL_MAX where
-     that could be much. */
-  void (*outlook_bounds)(
-      const struct outlook *outlook, const struct outlook_rows *rows, double *bound);
+  /* bound (n) := lower bounds of the sums of squares, lowered by what rounding may have done to
+     them; -DBL_MAX where that may be much. */
+  void (*bounds_evaluate)(
+      const struct greedy_bounds *bounds, const struct greedy_bounds_rows *rows, double *bound);
 
   /* The leave-one-out residuals of that model for one output, in the user's units:
      r_j := (a_j kappa - x_j t) / ((d_j kappa - x_j^2) divisor_j). */

@@ -1,4 +1,4 @@
-/* Runs of the greedy kernel, in room of exactly the size it asked for. */
+/* Runs of the greedy kernel, in a workspace of exactly the size it asked for. */
 #include "runs.h"
 #include <math.h>
 #include <stdlib.h>

@@ -19,10 +19,11 @@ struct run {
   struct counter counter;
 };
 
-/* Runs the kernel in room of exactly the size it asked for, filled with `byte`, between fences. */
+/* Runs the kernel in a workspace of exactly the size it asked for, filled with `byte`, between
+   fences. */
 struct run run_fenced(const struct made *made, const struct greedy_control *control, int threads,
     int byte, struct counter counter);
-/* And once more without them, so that the sanitizer sees where the room ends. */
+/* Runs it so, and once more without fences, so that the sanitizer sees where the workspace ends. */
 struct run run_kernel(const struct made *made, const struct greedy_control *control, int threads,
     int byte, struct counter counter);
 int same_run(const struct run *a, const struct run *b);

@@ -127,7 +127,7 @@ static void check_path(const struct made *made, const struct greedy_control *con
   }
   check_best(made, control, &run);
 
-  /* what was in the room does not matter, nor do threads */
+  /* what was in the workspace does not matter, nor do threads */
   const struct run zeros = run_kernel(made, control, 1, 0, quiet);
   CHECK(memcmp(run.block, zeros.block, run.used) == 0);
   const struct run two = run_kernel(made, control, 2, 0xFF, quiet);

@@ -33,16 +33,16 @@ static long double product(const long double *a, const long double *b, ptrdiff_t
   return sum;
 }
 
-static void take_from(long double *v, long double f, const long double *u, ptrdiff_t m) {
+static void subtract(long double *v, long double f, const long double *u, ptrdiff_t m) {
   for (ptrdiff_t j = 0; j < m; j++)
     v[j] -= f * u[j];
 }
 
 /* v less its part along the first q columns of Q, twice for rounding. */
-static void take_covariates(const struct book *book, ptrdiff_t q, long double *v) {
+static void subtract_covariates(const struct book *book, ptrdiff_t q, long double *v) {
   for (ptrdiff_t l = 0; l < 2 * q; l++) {
     const long double *column = book->Q + l % q * book->m;
-    take_from(v, product(column, v, book->m), column, book->m);
+    subtract(v, product(column, v, book->m), column, book->m);
   }
 }
 
@@ -68,7 +68,7 @@ static struct book book_begin(const struct made *made, double lambda) {
   }
   for (ptrdiff_t l = 0; l < q; l++) {
     long double *column = book.Q + l * m;
-    take_covariates(&book, l, column);
+    subtract_covariates(&book, l, column);
     const long double norm = sqrtl(product(column, column, m));
     for (ptrdiff_t j = 0; j < m; j++) {
       column[j] /= norm;
@@ -78,10 +78,10 @@ static struct book book_begin(const struct made *made, double lambda) {
   book.response = sqrtl(product(book.y, book.y, m * L));
   for (ptrdiff_t i = 0; i < n; i++) {
     book.square[i] = product(book.v + i * m, book.v + i * m, m);
-    take_covariates(&book, q, book.v + i * m);
+    subtract_covariates(&book, q, book.v + i * m);
   }
   for (ptrdiff_t l = 0; l < L; l++)
-    take_covariates(&book, q, book.y + l * m);
+    subtract_covariates(&book, q, book.y + l * m);
   for (ptrdiff_t p = 0; p < m * n; p++)
     book.C[p] = book.v[p] / book.lambda;
   for (ptrdiff_t p = 0; p < m * L; p++)
@@ -149,7 +149,7 @@ static struct sum book_now(const struct book *book) {
 }
 
 /* Lines 23 to 30. */
-static void book_take(struct book *book, ptrdiff_t b) {
+static void book_add(struct book *book, ptrdiff_t b) {
   const ptrdiff_t m = book->m;
   const long double *v = book->v + b * m, *C = book->C + b * m;
   const long double kappa = 1 + product(v, C, m);
@@ -158,11 +158,11 @@ static void book_take(struct book *book, ptrdiff_t b) {
   for (ptrdiff_t j = 0; j < m; j++)
     book->u[j] = C[j] / kappa;
   for (ptrdiff_t l = 0; l < book->L; l++)
-    take_from(book->a + l * m, product(v, book->a + l * m, m), book->u, m);
+    subtract(book->a + l * m, product(v, book->a + l * m, m), book->u, m);
   for (ptrdiff_t j = 0; j < m; j++)
     book->d[j] -= book->u[j] * C[j];
   for (ptrdiff_t i = 0; i < book->n; i++)
-    take_from(book->C + i * m, product(v, book->C + i * m, m), book->u, m);
+    subtract(book->C + i * m, product(v, book->C + i * m, m), book->u, m);
 }
 
 /* ---- a run against the book ---- */
@@ -272,7 +272,7 @@ static void check_run(
   for (int move = 0; move <= out->moves; move++) {
     if (move > 0) {
       check_choice(made, control, run, &book, move, weight);
-      book_take(&book, out->feature[move]);
+      book_add(&book, out->feature[move]);
     }
     if (is_lost(&book))
       break;
@@ -302,7 +302,7 @@ static void add_work(const struct run *run) {
 }
 
 /* Skipping candidates, on every instruction set, and not skipping them: each run is what the book
-   says. What was in the room does not matter, nor do threads. Returns the work of skipping. */
+   says. What was in the workspace does not matter, nor do threads. Returns the work of skipping. */
 static struct greedy_work_done check_problem(
     const struct made *made, struct greedy_control control) {
   const struct simd *widest = simd;
@@ -355,7 +355,7 @@ static struct greedy_control control_of(int k, int keep, double lambda) {
 
 static void check_any(void) {
   struct shape shape = {.m = any(3, 70), .n = any(1, 40), .L = any(1, 3), .q = any(0, 2)};
-  if (shape.m - shape.q < 2) /* room for a feature beside the covariates */
+  if (shape.m - shape.q < 2) /* rows for a feature beside the covariates */
     shape.q = 1;
   const int form = any(0, 3);
   shape.weights = any(0, 1);

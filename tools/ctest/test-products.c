@@ -21,11 +21,11 @@ static void discard_products(struct products *products) {
   free(products->out);
 }
 
-/* In room of exactly the size that was asked for, added to l in row l of out. */
-static struct products read_products(const struct problem *pb, const int *list, ptrdiff_t count,
+/* In a workspace of exactly the size that was asked for, added to l in row l of out. */
+static struct products run_pass(const struct problem *pb, const int *list, ptrdiff_t count,
     ptrdiff_t r, const double *V, int threads, int stop_at) {
   const ptrdiff_t n = pb->n;
-  const size_t size = products_room(pb, r, threads) * sizeof(double);
+  const size_t size = column_products_work(pb, r, threads);
   struct products products = {room((size_t)(r * n) * sizeof(double), 0xFF), 0};
   const double **v = room((size_t)r * sizeof(double *), 0);
   double **out = room((size_t)r * sizeof(double *), 0);
@@ -35,12 +35,12 @@ static struct products read_products(const struct problem *pb, const int *list, 
     for (ptrdiff_t i = 0; i < n; i++)
       out[l][i] = (double)l;
   }
-  const struct reading read = {
+  const struct column_pass pass = {
       .pb = pb, .list = list, .count = count, .r = r, .v = v, .out = out, .done = 1, .total = 2};
   struct polls polls = {0, stop_at};
   struct host host = {threads, poll, NULL, 0, &polls};
-  double *work = room(size, 0xFF);
-  const enum status status = column_products(&read, &host, work);
+  void *work = room(size, 0xFF);
+  const enum status status = column_products(&pass, &host, work);
   CHECK(status == (stop_at > 0 ? INTERRUPTED : COMPLETE));
   products.polls = polls.count;
   free(work);
@@ -50,7 +50,7 @@ static struct products read_products(const struct problem *pb, const int *list, 
 }
 
 /* Some columns in any order. */
-static void check_reading(const struct made *made, ptrdiff_t count, ptrdiff_t r) {
+static void check_pass(const struct made *made, ptrdiff_t count, ptrdiff_t r) {
   const ptrdiff_t m = made->pb.m, n = made->pb.n;
   const size_t bytes = (size_t)(r * n) * sizeof(double);
   int *list = room((size_t)n * sizeof(int), 0);
@@ -66,8 +66,8 @@ static void check_reading(const struct made *made, ptrdiff_t count, ptrdiff_t r)
   }
   for (ptrdiff_t p = 0; p < m * r; p++)
     V[p] = uniform();
-  struct products one = read_products(&made->pb, list, count, r, V, 1, 0);
-  struct products two = read_products(&made->pb, list, count, r, V, 2, 0);
+  struct products one = run_pass(&made->pb, list, count, r, V, 1, 0);
+  struct products two = run_pass(&made->pb, list, count, r, V, 2, 0);
   CHECK(memcmp(one.out, two.out, bytes) == 0);
   double worst = 0, worst_column = 0;
   int untouched = 1;
@@ -81,16 +81,16 @@ static void check_reading(const struct made *made, ptrdiff_t count, ptrdiff_t r)
     centred_column(&made->pb, i, got);
     /* a sparse column is read without its centre, which cancels afterwards */
     const double centre = made->pb.centre[i] * made->pb.inv_scale[i];
-    double reach = 1;
+    double read_norm2 = 1;
     for (ptrdiff_t j = 0; j < m; j++)
-      reach += x[j] * x[j] + made->w[j] * centre * centre;
+      read_norm2 += x[j] * x[j] + made->w[j] * centre * centre;
     for (ptrdiff_t j = 0; j < m; j++)
-      worst_column = fmax(worst_column, fabs(got[j] - x[j]) / sqrt(reach));
+      worst_column = fmax(worst_column, fabs(got[j] - x[j]) / sqrt(read_norm2));
     for (ptrdiff_t l = 0; l < r; l++) {
       double sum = (double)l;
       for (ptrdiff_t j = 0; j < m; j++)
         sum += x[j] * V[j + l * m];
-      worst = fmax(worst, fabs(one.out[i + l * n] - sum) / sqrt(reach));
+      worst = fmax(worst, fabs(one.out[i + l * n] - sum) / sqrt(read_norm2));
     }
   }
   CHECK(untouched);
@@ -128,12 +128,12 @@ static void check_polls(void) {
   pb.n = COUNT;
   pb.x = (struct matrix){x, row, p, NULL};
   pb.centre = pb.inv_scale = one;
-  struct products alone = read_products(&pb, list, COUNT, R, V, 1, 0);
-  struct products two = read_products(&pb, list, COUNT, R, V, 2, 0);
+  struct products alone = run_pass(&pb, list, COUNT, R, V, 1, 0);
+  struct products two = run_pass(&pb, list, COUNT, R, V, 2, 0);
   CHECK(alone.polls == 3 && two.polls == 2);
   CHECK(memcmp(alone.out, two.out, (size_t)R * COUNT * sizeof(double)) == 0);
   for (int at = 1; at <= alone.polls; at++) {
-    struct products part = read_products(&pb, list, COUNT, R, V, 1, at);
+    struct products part = run_pass(&pb, list, COUNT, R, V, 1, at);
     CHECK(part.polls == at);
     CHECK(memcmp(part.out, alone.out, (size_t)(at * (COUNT / 3)) * sizeof(double)) == 0);
     discard_products(&part);
@@ -166,7 +166,7 @@ void test_column_products(void) {
             .whole = form == 2});
         for (int c = 0; c < 8; c++)
           for (ptrdiff_t r = 1; r <= 20; r += rows[i] < 100 ? 1 : 6)
-            check_reading(&made, counts[c], r);
+            check_pass(&made, counts[c], r);
         discard(&made);
       }
   check_polls();

@@ -91,8 +91,8 @@ static void check_moments(ptrdiff_t m) {
     CHECK_NEAR(got.spread, spread, summed);
   }
   const double *a = x + m, *b = x + 2 * m;
-  double got[SHARES], truth[SHARES] = {0}, rest = 0;
-  simd->shares(m, x, a, b, got);
+  double got[W_PRODUCTS], truth[W_PRODUCTS] = {0}, rest = 0;
+  simd->w_products(m, x, a, b, got);
   for (ptrdiff_t j = 0; j < m; j++) {
     truth[WW0] += x[j] * a[j];
     truth[WA] += x[j] * b[j];
@@ -102,10 +102,10 @@ static void check_moments(ptrdiff_t m) {
     rest += pow(x[j] - centre[0] * a[j] - centre[1] * b[j], 2);
     largest = x[j] > largest ? x[j] : largest;
   }
-  for (int p = 0; p < SHARES; p++)
+  for (int p = 0; p < W_PRODUCTS; p++)
     CHECK_NEAR(got[p], truth[p], summed);
-  CHECK_NEAR(simd->rest(m, x, centre[0], a, centre[1], b), rest, summed);
-  CHECK(simd->largest(m, x) == largest);
+  CHECK_NEAR(simd->rest_square(m, x, centre[0], a, centre[1], b), rest, summed);
+  CHECK(simd->max_entry(m, x) == largest);
   clear(&pile);
 }
 
@@ -335,82 +335,84 @@ static double *near(struct pile *pile, ptrdiff_t count, double centre) {
   return v;
 }
 
-/* What a move does to n candidates with L outputs, and the bounds; every fifth is set aside and
+/* What a move does to n candidates with L outputs, and the bounds; every fifth is excluded and
    every seventh has lost its digits, unless none has. */
-static void check_outlook(ptrdiff_t n, ptrdiff_t L, int all_known) {
+static void check_bounds(ptrdiff_t n, ptrdiff_t L, int all_known) {
   struct pile pile = {.count = 0};
-  double *square = near(&pile, n, 6), *g = draw(&pile, n * L), *z = draw(&pile, n * L);
-  double *length = near(&pile, n, 3.5), *reach2 = near(&pile, n, 2), *aside = draw(&pile, n);
-  double *bound = draw(&pile, n), *lowest = draw(&pile, n / OUTLOOK_BLOCK + 1);
-  double *squares = copy(&pile, square, n);
-  double *gs = copy(&pile, g, n * L), *zs = copy(&pile, z, n * L);
+  double *kappa = near(&pile, n, 6), *g = draw(&pile, n * L), *Cw = draw(&pile, n * L);
+  double *norm = near(&pile, n, 3.5), *read_norm2 = near(&pile, n, 2), *excluded = draw(&pile, n);
+  double *bound = draw(&pile, n), *block_min = draw(&pile, n / BOUNDS_BLOCK + 1);
+  double *kappas = copy(&pile, kappa, n);
+  double *gs = copy(&pile, g, n * L), *Cws = copy(&pile, Cw, n * L);
   const double *t = draw(&pile, n), *gamma = draw(&pile, L), *c_ref = draw(&pile, L);
-  const double *theta0 = draw(&pile, L), *theta1 = draw(&pile, L), *rest = near(&pile, L, 1);
-  const double P = 50, lambda = 2, inverse_d2 = 1.5, kept = 0.3, rounding = 1e-3;
+  const double *theta0 = draw(&pile, L), *theta1 = draw(&pile, L), *rest_norm = near(&pile, L, 1);
+  const double P = 50, lambda = 2, inverse_d2 = 1.5, max_eigen = 0.3, rounding = 1e-3;
   int right = 1;
   for (ptrdiff_t i = 0; i < n; i++) {
-    aside[i] = i % 5 == 4 ? INFINITY : 0;
-    square[i] = squares[i] = !all_known && i % 7 == 3 ? (i % 2 == 0 ? -1 : 1e-9) : square[i];
+    excluded[i] = i % 5 == 4 ? INFINITY : 0;
+    kappa[i] = kappas[i] = !all_known && i % 7 == 3 ? (i % 2 == 0 ? -1 : 1e-9) : kappa[i];
   }
-  const struct outlook at = {n, L, square, g, z, length, reach2, aside, lowest};
-  const struct outlook_move move = {.inverse = 0.3, .t = t, .gamma = gamma, .c_ref = c_ref};
-  simd->outlook_advance(&at, &move);
+  const struct greedy_bounds at = {n, L, kappa, g, Cw, norm, read_norm2, excluded, block_min};
+  const struct greedy_bounds_move move = {.inverse = 0.3, .t = t, .gamma = gamma, .c_ref = c_ref};
+  simd->bounds_update(&at, &move);
   for (ptrdiff_t i = 0; i < n; i++) {
     /* C := C - t c / kappa and a := a - gamma c, with 1 / kappa = 0.3 */
-    squares[i] -= 0.3 * t[i] * t[i];
+    kappas[i] -= 0.3 * t[i] * t[i];
     for (ptrdiff_t l = 0; l < L; l++) {
       gs[i + l * n] -= gamma[l] * t[i];
-      zs[i + l * n] -= 0.3 * t[i] * c_ref[l];
+      Cws[i + l * n] -= 0.3 * t[i] * c_ref[l];
     }
   }
-  CHECK(apart(square, squares, n) <= 1e-14);
+  CHECK(apart(kappa, kappas, n) <= 1e-14);
   CHECK(apart(g, gs, n * L) <= 1e-14);
-  CHECK(apart(z, zs, n * L) <= 1e-14);
+  CHECK(apart(Cw, Cws, n * L) <= 1e-14);
 
-  const struct outlook_rows rows = {P, lambda, inverse_d2, kept, rounding, theta0, theta1, rest};
-  simd->outlook_bounds(&at, &rows, bound);
+  const struct greedy_bounds_rows rows = {
+      P, lambda, inverse_d2, max_eigen, rounding, theta0, theta1, rest_norm};
+  simd->bounds_evaluate(&at, &rows, bound);
   for (ptrdiff_t i = 0; i < n; i++) {
-    const double beta = 1 / square[i], margin = 1e-13 * P + rounding * (1 + reach2[i] * beta);
-    const double left = square[i] - lambda, all = length[i] * length[i];
-    const double N = fmax(left - kept * (all - left), left * left / all);
+    const double beta = 1 / kappa[i], margin = 1e-13 * P + rounding * (1 + read_norm2[i] * beta);
+    const double xC = kappa[i] - lambda, xx = norm[i] * norm[i];
+    const double N = fmax(xC - max_eigen * (xx - xC), xC * xC / xx);
     double value = P - margin;
     for (ptrdiff_t l = 0; l < L; l++) {
       const double alpha = beta * g[i + l * n];
-      const double along = alpha * (theta0[l] * z[i + l * n] + theta1[l] * g[i + l * n]);
-      value += alpha * alpha * N * inverse_d2 - 2 * (along + fabs(alpha) * length[i] * rest[l]);
+      const double along = alpha * (theta0[l] * Cw[i + l * n] + theta1[l] * g[i + l * n]);
+      value += alpha * alpha * N * inverse_d2 - 2 * (along + fabs(alpha) * norm[i] * rest_norm[l]);
     }
-    if (aside[i] > 0)
+    if (excluded[i] > 0)
       right = right && bound[i] == INFINITY;
-    else if (square[i] <= 0 || margin > 1e-3 * P)
+    else if (kappa[i] <= 0 || margin > 1e-3 * P)
       right = right && bound[i] <= -DBL_MAX;
     else
       right = right && fabs(bound[i] - value) <= 1e-12 * (1 + fabs(value));
   }
-  for (ptrdiff_t from = 0; from < n; from += OUTLOOK_BLOCK) {
-    double least = INFINITY;
-    for (ptrdiff_t i = from; i < n && i < from + OUTLOOK_BLOCK; i++)
-      least = fmin(least, bound[i]);
-    right = right && lowest[from / OUTLOOK_BLOCK] == least;
+  for (ptrdiff_t from = 0; from < n; from += BOUNDS_BLOCK) {
+    double min = INFINITY;
+    for (ptrdiff_t i = from; i < n && i < from + BOUNDS_BLOCK; i++)
+      min = fmin(min, bound[i]);
+    right = right && block_min[from / BOUNDS_BLOCK] == min;
   }
   CHECK(right);
   clear(&pile);
 }
 
-/* What G keeps of a column with parts g of its square in eigenspaces: no less than is said. */
-static void check_least_norm2(void) {
+/* |C|^2 of a column x with parts in eigenspaces of G, g their eigenvalues, is no less than the
+   bound. */
+static void check_min_norm2(void) {
   for (int trial = 0; trial < 2000; trial++) {
-    double left = 0, all = 0, norm2 = 0, kept = 0;
+    double xC = 0, xx = 0, norm2 = 0, max_eigen = 0;
     const int parts = 1 + trial % 6;
     for (int i = 0; i < parts; i++) {
       const double part = pow(uniform(), 2), g = trial % 3 == 0 && i == 0 ? 1 : fabs(uniform());
-      all += part;
-      left += g * part;
+      xx += part;
+      xC += g * part;
       norm2 += g * g * part;
-      kept = g < 1 ? fmax(kept, g) : kept;
+      max_eigen = g < 1 ? fmax(max_eigen, g) : max_eigen;
     }
-    CHECK(least_norm2(left, all, kept) <= norm2 * (1 + 1e-14));
+    CHECK(bounds_min_norm2(xC, xx, max_eigen) <= norm2 * (1 + 1e-14));
     if (parts == 1)
-      CHECK_NEAR(least_norm2(left, all, kept), norm2, 1e-14);
+      CHECK_NEAR(bounds_min_norm2(xC, xx, max_eigen), norm2, 1e-14);
   }
 }
 
@@ -505,7 +507,7 @@ static void check_set(void) {
       check_scores(m, L);
     for (ptrdiff_t L = 1; L <= 3; L++)
       for (int all_known = 0; all_known <= 1; all_known++)
-        check_outlook(m, L, all_known);
+        check_bounds(m, L, all_known);
     for (ptrdiff_t k = 0; k <= 9; k++)
       check_columns(m, k, m + k % 3);
     for (ptrdiff_t columns = 1; columns <= 4; columns++)
@@ -533,5 +535,5 @@ void test_hot_loops(void) {
   }
   CHECK(simd_for(8) == simd);
   simd = widest;
-  check_least_norm2();
+  check_min_norm2();
 }

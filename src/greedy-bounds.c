@@ -1,0 +1,213 @@
+/* The lower bounds of a greedy search that skips candidates: what they need of the rows, and their
+   values. greedy-lazy.c states them. */
+#include "greedy-lazy.h"
+#include "tolerance.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- w and what bounds need of it ---- */
+
+double lazy_rounding(const struct greedy *s) {
+  return BOUNDS_UNIT * (8 + sqrt((double)s->pb->m)) * s->lazy->growth;
+}
+
+double lazy_total(const struct greedy *s, ptrdiff_t which) {
+  double sum = 0;
+  for (ptrdiff_t row = 0; row < s->pb->m; row += ROWS)
+    sum += lazy_sums(s->lazy, row)[which];
+  return sum;
+}
+
+static void lazy_dots_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const struct lazy *lazy = s->lazy;
+  const double *v = with;
+  simd->dots(rows, v + row, s->size, lazy->c + row, s->pb->m, lazy_sums(lazy, row));
+}
+
+/* v := G v = v - QQ'v - sum_l kappa_l c_l (c_l'v); the c are not orthogonal. O(m (size + q)). */
+static void lazy_multiply_G(struct greedy *s, double *v) {
+  const struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m;
+  greedy_each_block(s, s->size, lazy_dots_block, v);
+  for (int l = 0; l < s->size; l++)
+    lazy->f[l] = lazy->inverse_kappa[l] * lazy_total(s, l);
+  for (ptrdiff_t l = 0; l < s->pb->q; l++)
+    simd->shift(m, v, simd->dot(m, s->pb->Q + l * m, v), s->pb->Q + l * m);
+  const struct lazy_downdate downdate = {.count = 1, .x = {v}, .to = s->size};
+  lazy_apply(s, &downdate);
+}
+
+void lazy_multiply_w(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  memcpy(lazy->Gw, lazy->w, (size_t)(m * L) * sizeof(double));
+  for (ptrdiff_t l = 0; l < L; l++)
+    lazy_multiply_G(s, lazy->Gw + l * m);
+}
+
+static void lazy_update_w_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  double *sums = lazy_sums(lazy, row), P = 0;
+  (void)with;
+  sums[0] = simd->max_entry(rows, s->d + row);
+  for (ptrdiff_t l = 0, j = row; l < L; l++, j += m) {
+    P += simd->weigh(rows, s->a + j, s->d + row, lazy->w + j);
+    sums[2 + l] = s->size > 0 ? simd->dot(rows, s->c_b + row, lazy->w_ref + j) : 0;
+  }
+  sums[1] = P;
+}
+
+void lazy_update_w(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  greedy_each_block(s, 1 + 4 * L, lazy_update_w_block, NULL);
+  lazy->max_d = 0;
+  for (ptrdiff_t row = 0; row < m; row += ROWS)
+    lazy->max_d = fmax(lazy->max_d, lazy_sums(lazy, row)[0]);
+  lazy->P = lazy_total(s, 1);
+  for (ptrdiff_t l = 0; l < L; l++)
+    lazy->c_ref[l] = lazy_total(s, 2 + l);
+  lazy->exact = 0;
+}
+
+void lazy_refer_to_w(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  memcpy(lazy->w_ref, lazy->w, (size_t)(s->pb->m * s->pb->L) * sizeof(double));
+  lazy->exact = 1;
+}
+
+/* beta := U gamma, since X_S beta = c gamma and c = X_S U, the ridge's rows appended to X_S. */
+void lazy_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld) {
+  const struct lazy *lazy = s->lazy;
+  const ptrdiff_t L = s->pb->L, k = s->control->k;
+  for (ptrdiff_t o = 0; o < L; o++) {
+    memset(beta + o * ld, 0, (size_t)s->size * sizeof(double));
+    for (int l = 0; l < s->size; l++)
+      simd->shift(l + 1, beta + o * ld, -lazy->gamma[o + l * L], lazy->U + l * k);
+  }
+}
+
+/* a'(I - G)a of output l: with (X_S'X_S + lambda I)^-1 = U kappa U' and X_S'a = lambda beta it is
+   lambda^2 sum_j kappa_j (U'beta)_j^2. */
+static double lazy_member_part(const struct greedy *s, ptrdiff_t l) {
+  const struct lazy *lazy = s->lazy;
+  const ptrdiff_t k = s->control->k;
+  const double lambda = s->control->lambda;
+  double sum = 0;
+  for (int j = 0; j < s->size; j++) {
+    const double along = simd->dot(j + 1, lazy->U + j * k, lazy->beta + l * k);
+    sum += lazy->inverse_kappa[j] * along * along;
+  }
+  return lambda * lambda * sum;
+}
+
+static void lazy_w_products_block(
+    struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m;
+  (void)with;
+  for (ptrdiff_t l = 0, j = row; l < s->pb->L; l++, j += m)
+    simd->w_products(
+        rows, lazy->w + j, lazy->w_ref + j, s->a + j, lazy_sums(lazy, row) + W_PRODUCTS * l);
+}
+
+static void lazy_rest_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m;
+  (void)with;
+  for (ptrdiff_t l = 0, j = row; l < s->pb->L; l++, j += m)
+    lazy_sums(lazy, row)[l] = simd->rest_square(
+        rows, lazy->w + j, lazy->theta0[l], lazy->w_ref + j, lazy->theta1[l], s->a + j);
+}
+
+/* theta0 and theta1 are least squares; |x_i'(G w - theta0 G w_ref - theta1 a)| is at most |x_i|
+   times rest_norm, which comes from rho and from theta1 (I - G) a. */
+void lazy_split_w(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t L = s->pb->L;
+  lazy->w_norm = 0;
+  lazy_coefficients(s, lazy->beta, s->control->k);
+  greedy_each_block(s, 3 * L, lazy_w_products_block, NULL);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    double sum[W_PRODUCTS];
+    for (int p = 0; p < W_PRODUCTS; p++)
+      sum[p] = lazy_total(s, p + W_PRODUCTS * l);
+    double theta0 = 1, theta1 = 0;
+    if (!lazy->exact) {
+      const double det = sum[W0W0] * sum[AA] - sum[W0A] * sum[W0A];
+      const int independent = det > BOUNDS_COLLINEAR * sum[W0W0] * sum[AA];
+      theta0 = independent     ? (sum[WW0] * sum[AA] - sum[WA] * sum[W0A]) / det
+               : sum[W0W0] > 0 ? sum[WW0] / sum[W0W0]
+                               : 0;
+      theta1 = independent ? (sum[WA] * sum[W0W0] - sum[WW0] * sum[W0A]) / det : 0;
+    }
+    lazy->theta0[l] = theta0;
+    lazy->theta1[l] = theta1;
+    lazy->rest_norm[l] = 0;
+    lazy->w_norm += fabs(theta0) * sqrt(sum[W0W0]) + fabs(theta1) * sqrt(sum[AA]);
+  }
+  if (lazy->exact)
+    return;
+  greedy_each_block(s, 3 * L, lazy_rest_block, NULL);
+  double rest = 0;
+  for (ptrdiff_t l = 0; l < L; l++) {
+    lazy->rest_norm[l] =
+        sqrt(lazy_total(s, l) + lazy->theta1[l] * lazy->theta1[l] * lazy_member_part(s, l));
+    rest += lazy->rest_norm[l];
+  }
+  lazy->exact = rest <= BOUNDS_NO_REST * lazy->w_norm;
+  lazy->w_norm += rest;
+}
+
+/* ---- bounds ---- */
+
+static struct greedy_bounds_rows lazy_bounds_rows(const struct greedy *s) {
+  const struct lazy *lazy = s->lazy;
+  const double inverse_d2 = 1 / (lazy->max_d * lazy->max_d), y_norm = sqrt(lazy->y_norm2);
+  /* no eigenvalue of lambda (X_S'X_S + lambda I)^-1 is larger than its Frobenius norm */
+  const double max_eigen =
+      (1 + BOUNDS_EIGEN_MARGIN) * s->control->lambda * sqrt(lazy->inverse_norm2);
+  return (struct greedy_bounds_rows){.P = lazy->P,
+      .lambda = s->control->lambda,
+      .inverse_d2 = inverse_d2,
+      .max_eigen = max_eigen < 1 ? max_eigen : 1,
+      .rounding = 2 * lazy_rounding(s) * y_norm * (lazy->w_norm + y_norm * inverse_d2),
+      .theta0 = lazy->theta0,
+      .theta1 = lazy->theta1,
+      .rest_norm = lazy->rest_norm};
+}
+
+void lazy_evaluate_bounds(struct greedy *s) {
+  const struct greedy_bounds_rows rows = lazy_bounds_rows(s);
+  simd->bounds_evaluate(&s->lazy->bounds, &rows, s->lazy->bound);
+}
+
+enum status lazy_sharpen(struct greedy *s, const int *list, ptrdiff_t count) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
+  lazy_multiply_w(s);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    lazy->v[l] = lazy->Gw + l * m;
+    lazy->out[l] = lazy->products + l * n;
+  }
+  if (lazy_products(s, list, count, L) != COMPLETE)
+    return INTERRUPTED;
+  const struct greedy_bounds *bounds = &lazy->bounds;
+  const struct greedy_bounds_rows rows = lazy_bounds_rows(s);
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const ptrdiff_t i = list[p];
+    const double beta = 1 / bounds->kappa[i], xx = bounds->norm[i] * bounds->norm[i];
+    const double N = bounds_min_norm2(bounds->kappa[i] - rows.lambda, xx, rows.max_eigen);
+    double value =
+        lazy->P - BOUNDS_MARGIN * lazy->P - rows.rounding * (1 + bounds->read_norm2[i] * beta);
+    for (ptrdiff_t l = 0; l < L; l++) {
+      const double alpha = beta * bounds->g[i + l * n];
+      value += alpha * (alpha * N * rows.inverse_d2 - 2 * lazy->products[i + l * n]);
+    }
+    if (lazy->bound[i] > -DBL_MAX)
+      lazy->bound[i] = fmax(lazy->bound[i], value);
+  }
+  return COMPLETE;
+}

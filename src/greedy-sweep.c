@@ -1,0 +1,446 @@
+/* The engines of a greedy search that score every candidate: one sweep over C for each move.
+
+   A sweep brings each column up to date with the last move and, while it is in the processor's
+   cache, scores moving that column next. Adding and dropping are one formula with the sign of
+   lambda turned. */
+#include "greedy-state.h"
+#include "criterion.h"
+#include "simd.h"
+#include "tolerance.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- one column follows the last move ---- */
+
+/* Nearly collinear candidates lose the digits of kappa in the recurrence. */
+static int sweep_digits_lost(const struct greedy *s, ptrdiff_t i) {
+  return !s->member[i] && s->kappa[i] < GREEDY_KAPPA_LOST * s->kappa_ref[i];
+}
+
+/* kappa_i and t_i from column i itself; x: m, for working column i. */
+static void sweep_recompute(struct greedy *s, ptrdiff_t i, double *x) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  working_column(s->pb, i, x);
+  s->kappa[i] = s->control->lambda + simd->dot(m, x, greedy_column(s, i));
+  s->kappa_ref[i] = s->kappa[i];
+  for (ptrdiff_t l = 0; l < L; l++)
+    s->t[i * L + l] = simd->dot(m, x, s->a + l * m);
+#ifdef _OPENMP
+#pragma omp atomic
+#endif
+  s->out->work.columns_read++;
+}
+
+/* x_i'C_b for a member i that stays while b is dropped: -lambda^2 (P)_ib, which is O(lambda^2),
+   while the dot product has rounding errors of the size of |C_i| |x_b|, O(lambda). The form with
+   the smaller error is taken, that of P being of the size of (kappa_i kappa_b)^1/2. */
+static double sweep_product_of_members(const struct greedy *s, ptrdiff_t i) {
+  const ptrdiff_t m = s->pb->m;
+  const double lambda = s->control->lambda, *C = greedy_column(s, i);
+  const double of_dot = simd->dot(m, C, C) * s->x_b_square;
+  if (s->inverse_valid && s->kappa[i] * s->kappa_b < of_dot)
+    return -lambda * lambda * s->inverse_b[i];
+  return simd->dot(m, C, s->x_b);
+}
+
+/* x_i'C_b = C_i'x_b of the move under way. Of a member that is dropped C_b is O(lambda), and the
+   first form keeps the digits of it. x: m, for working column i. */
+static double sweep_product_with_moved(const struct greedy *s, ptrdiff_t i, double *x) {
+  const ptrdiff_t m = s->pb->m;
+  if (s->dropped && s->member[i])
+    return sweep_product_of_members(s, i);
+  if (!s->dropped || s->c_b_square > GREEDY_SHORT_COLUMN * s->x_b_square)
+    return simd->dot(m, greedy_column(s, i), s->x_b);
+  working_column(s->pb, i, x);
+  return simd->dot(m, x, s->c_b);
+}
+
+/* Updates kappa_i and t_i; returns the multiple of c_b to subtract from C_i and, in v, x_i'C_b. */
+static double sweep_update_scalars(struct greedy *s, ptrdiff_t i, double *v, double *x) {
+  const ptrdiff_t L = s->pb->L;
+  *v = sweep_product_with_moved(s, i, x);
+  const double f = *v / s->kappa_b;
+  s->kappa[i] -= *v * f;
+  for (ptrdiff_t l = 0; l < L; l++)
+    s->t[i * L + l] -= f * s->t_b[l];
+  return f;
+}
+
+/* The moved column itself, by the closed form: C_b, D_b and t_b shrink, kappa_b turns its sign. */
+static void sweep_update_moved(struct greedy *s) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, b = s->b;
+  const double lambda = s->control->lambda, signed_lambda = s->factor_b * s->kappa_b;
+  double *C = greedy_column(s, b);
+  for (ptrdiff_t j = 0; j < m; j++)
+    C[j] *= s->factor_b;
+  for (ptrdiff_t l = 0; l < L; l++)
+    s->t[b * L + l] *= s->factor_b;
+  s->kappa[b] = -lambda * lambda / s->kappa_b;
+  s->kappa_ref[b] = s->kappa[b];
+  for (int r = 0; r < s->parts; r++) {
+    const struct greedy_partition *part = s->part + r;
+    for (int f = 0; f < part->count; f++)
+      for (ptrdiff_t p = part->start[f]; p < part->start[f + 1]; p++)
+        part->D[p + b * m] *= signed_lambda / part->eta[f];
+  }
+}
+
+/* ---- what both engines score and count ---- */
+
+/* Members are scored by searches that drop, candidates by those that choose. */
+static int sweep_is_scored(const struct greedy *s, ptrdiff_t i) {
+  switch (s->control->search) {
+  case FORWARD:
+    return !s->member[i];
+  case GIVEN:
+    return 0;
+  default:
+    return 1;
+  }
+}
+
+/* Lists the columns that are scored. */
+static void sweep_list_scored(struct greedy *s) {
+  s->scored_count = 0;
+  for (ptrdiff_t i = 0; i < s->pb->n; i++)
+    if (greedy_in_play(s, i) && sweep_is_scored(s, i))
+      s->scored[s->scored_count++] = (int)i;
+  s->out->work.candidates += (double)s->scored_count;
+  s->out->work.evaluated += (double)s->scored_count;
+}
+
+static double sweep_evaluate(const struct greedy *s, const double *residual, int repeat) {
+  const enum criterion kind = s->control->criterion;
+  if (kind == USER)
+    return s->host->judge(s->host, residual, repeat);
+  if (kind != AUC)
+    return judge_rows(s->pb, kind, residual);
+  const struct greedy_partition *part = s->part + repeat;
+  return judge_folds(s->pb, kind, residual, part->order, part->start, part->count).value;
+}
+
+/* x_i'a for a member, the move under way included, although its column follows in the next sweep
+   only. */
+static double sweep_member_t(const struct greedy *s, ptrdiff_t i, ptrdiff_t l) {
+  const ptrdiff_t m = s->pb->m;
+  const double t = s->t[i * s->pb->L + l];
+  if (s->b < 0)
+    return t;
+  if (i == s->b)
+    return t * s->factor_b;
+  const double v =
+      s->dropped ? sweep_product_of_members(s, i) : simd->dot(m, greedy_column(s, i), s->x_b);
+  return t - v * s->t_b[l] / s->kappa_b;
+}
+
+static void sweep_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld) {
+  for (ptrdiff_t l = 0; l < s->pb->L; l++)
+    for (ptrdiff_t p = 0; p < s->size; p++)
+      beta[p + ld * l] = sweep_member_t(s, s->order[p], l) / s->control->lambda;
+}
+
+static void sweep_commit_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  double *c = s->c_b + row;
+  (void)with;
+  memcpy(c, greedy_column(s, s->b) + row, (size_t)rows * sizeof(double));
+  for (ptrdiff_t l = 0; l < L; l++)
+    simd->shift(rows, s->a + row + l * m, s->t_b[l] / s->kappa_b, c);
+  simd->shift_squares(rows, s->d + row, 1 / s->kappa_b, c);
+}
+
+void greedy_commit_rows(struct greedy *s) {
+  greedy_each_block(s, 2 + 2 * s->pb->L, sweep_commit_block, NULL);
+}
+
+static void sweep_commit(struct greedy *s) {
+  working_column(s->pb, s->b, s->x_b);
+  s->out->work.columns_read++;
+  greedy_commit_rows(s);
+}
+
+/* ---- leave-one-out ---- */
+
+/* Both rows of a pair are held out together: residuals solve the 2 x 2 system in G. O(positives x
+   negatives). */
+double greedy_evaluate_pairs(const struct greedy *s, const double *c, double kappa, double t) {
+  const struct problem *pb = s->pb;
+  double loss = 0, weight = 0;
+  for (int n = 0; n < s->negatives; n++) {
+    const ptrdiff_t j = s->negative[n];
+    const double a_n = s->a[j] - c[j] * t / kappa, d_n = s->d[j] - c[j] * c[j] / kappa;
+    for (int p = 0; p < s->positives; p++) {
+      const ptrdiff_t i = s->positive[p];
+      const double a_p = s->a[i] - c[i] * t / kappa, d_p = s->d[i] - c[i] * c[i] / kappa;
+      const double G = s->pairs[p + (ptrdiff_t)n * s->positives] - c[i] * c[j] / kappa;
+      const double det = d_p * d_n - G * G;
+      const double f_p = pb->response[i] - (a_p * d_n - a_n * G) / det / pb->divisor[i];
+      const double f_n = pb->response[j] - (a_n * d_p - a_p * G) / det / pb->divisor[j];
+      const double w = pb->root_w[i] * pb->root_w[i] * pb->root_w[j] * pb->root_w[j];
+      loss += w * pair_loss(f_p, f_n);
+      weight += w;
+    }
+  }
+  return loss / weight;
+}
+
+static void loo_lay_out(struct greedy *s, int threads, struct arena *arena) {
+  (void)threads;
+  s->C = alloc_doubles(arena, s->pb->m * s->pb->n);
+  s->pairs = alloc_doubles(arena, (ptrdiff_t)s->positives * s->negatives);
+}
+
+/* r_j = (a_j kappa - c_j t) / (d_j kappa - c_j^2) */
+static void loo_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
+  const struct problem *pb = s->pb;
+  const ptrdiff_t m = pb->m, L = pb->L;
+  double *c = greedy_column(s, i), f = 0, v;
+  if (i == s->b)
+    sweep_update_moved(s);
+  else if (s->b >= 0)
+    f = sweep_update_scalars(s, i, &v, scratch);
+  if (sweep_digits_lost(s, i)) {
+    simd->shift(m, c, f, s->c_b);
+    f = 0;
+    sweep_recompute(s, i, scratch);
+  }
+  if (!sweep_is_scored(s, i)) {
+    simd->shift(m, c, f, s->c_b);
+    return;
+  }
+  const double kappa = s->kappa[i], *t = s->t + i * L;
+  double *alpha = scratch + m * L;
+  for (ptrdiff_t l = 0; l < L; l++)
+    alpha[l] = t[l] / kappa;
+  s->score[i].tie =
+      simd->shift_and_score(m, L, c, f, s->c_b, s->a, s->d, 1 / kappa, alpha) / s->total_weight;
+  s->score[i].value = s->score[i].tie;
+  if (s->control->criterion == SQUARED)
+    return;
+  if (greedy_by_pairs(s)) {
+    s->score[i].value = greedy_evaluate_pairs(s, c, kappa, t[0]);
+    return;
+  }
+  for (ptrdiff_t l = 0; l < L; l++)
+    simd->residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->divisor);
+  s->score[i].value = sweep_evaluate(s, scratch, 0);
+}
+
+static enum status loo_sweep(struct greedy *s) {
+  const double pairs = (double)s->positives * s->negatives;
+  sweep_list_scored(s);
+  return greedy_each_column(s, (double)s->pb->m * (double)s->pb->L + pairs, loo_sweep_column);
+}
+
+static void loo_commit(struct greedy *s) {
+  sweep_commit(s);
+  for (int n = 0; n < s->negatives; n++)
+    for (int p = 0; p < s->positives; p++)
+      s->pairs[p + (ptrdiff_t)n * s->positives] -=
+          s->c_b[s->positive[p]] * s->c_b[s->negative[n]] / s->kappa_b;
+}
+
+static void loo_residual_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  const ptrdiff_t m = s->pb->m;
+  (void)with;
+  for (ptrdiff_t l = 0; l < s->pb->L; l++)
+    simd->quotient(
+        rows, s->residual + row + l * m, s->a + row + l * m, s->d + row, s->pb->divisor + row);
+}
+
+void greedy_loo_hold_out(struct greedy *s, int repeat) {
+  (void)repeat;
+  greedy_each_block(s, 4 * s->pb->L, loo_residual_block, NULL);
+}
+
+static void loo_keep_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
+  (void)with;
+  for (ptrdiff_t l = 0, from = row; l < s->pb->L; l++, from += s->pb->m) {
+    memcpy(s->out->held_out + from, s->residual + from, (size_t)rows * sizeof(double));
+    simd->weighted(rows, s->out->fitted + from, s->d + row, s->residual + from);
+  }
+}
+
+void greedy_loo_keep_residuals(struct greedy *s) {
+  greedy_each_block(s, 4 * s->pb->L, loo_keep_block, NULL);
+}
+
+/* d has the rounding errors of a difference from 1, unless it comes from G itself. */
+double greedy_loo_min_pivot(const struct greedy *s) {
+  double min = 1;
+  for (ptrdiff_t j = 0; j < s->pb->m && !s->from_G; j++)
+    min = fmin(min, s->d[j]);
+  return min;
+}
+
+const struct greedy_engine greedy_leave_one_out = {.lay_out = loo_lay_out,
+    .begin = greedy_start,
+    .sweep = loo_sweep,
+    .commit = loo_commit,
+    .coefficients = sweep_coefficients,
+    .hold_out = greedy_loo_hold_out,
+    .keep_residuals = greedy_loo_keep_residuals,
+    .min_pivot = greedy_loo_min_pivot};
+
+/* ---- folds ---- */
+
+static void folds_lay_out(struct greedy *s, int threads, struct arena *arena) {
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
+  const int *start = s->folds->start;
+  (void)threads;
+  s->C = alloc_doubles(arena, m * n);
+  s->parts = s->folds->repeats;
+  s->part = arena_alloc(arena, s->parts, sizeof(struct greedy_partition));
+  for (int r = 0; r < s->parts; r++) {
+    const int count = s->folds->count[r];
+    const struct greedy_partition part = {.count = count,
+        .order = s->folds->order + r * m,
+        .start = start,
+        .D = alloc_doubles(arena, m * n),
+        .g = alloc_doubles(arena, m * L),
+        .q = alloc_doubles(arena, m),
+        .c = alloc_doubles(arena, m),
+        .eta = alloc_doubles(arena, count),
+        .pivot = alloc_doubles(arena, count)};
+    if (arena->base != NULL)
+      s->part[r] = part;
+    start += count + 1;
+  }
+}
+
+/* Brings D_i up to date, then r_H = g_H - q_H alpha with alpha = (t - g_H'c_H) / (kappa -
+   c_H'q_H), c and q being columns i of C and D; v: x_i'C_b. Squares are summed by dot products,
+   other criteria need the residuals. */
+static struct greedy_score folds_score_partition(
+    struct greedy *s, int repeat, ptrdiff_t i, double v, double *scratch) {
+  const struct problem *pb = s->pb;
+  const struct greedy_partition *part = s->part + repeat;
+  const ptrdiff_t m = pb->m, L = pb->L;
+  const int squared = s->control->criterion == SQUARED, moved = s->b >= 0 && i != s->b;
+  const double kappa = s->kappa[i], *t = s->t + i * L, *C = greedy_column(s, i);
+  double *residual = scratch, *c = scratch + m * L, *q = part->D + i * m, sum = part->ss;
+  for (ptrdiff_t p = 0; p < m; p++)
+    c[p] = C[part->order[p]];
+  for (int f = 0; f < part->count; f++) {
+    const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
+    const double shift = moved ? (simd->dot(h, part->c + from, q + from) - v) / part->eta[f] : 0;
+    const struct fold_dots dots = simd->fold(h, q + from, shift, part->q + from, c + from);
+    for (ptrdiff_t l = 0; l < L; l++) {
+      const double *g = part->g + from + l * m;
+      const struct pair_dots with_g = simd->pair(h, g, c + from, q + from);
+      const double alpha = (t[l] - with_g.gc) / (kappa - dots.cq);
+      sum += alpha * (alpha * dots.qq - 2 * with_g.gq);
+      for (ptrdiff_t p = 0; !squared && p < h; p++) {
+        const ptrdiff_t row = part->order[from + p];
+        residual[row + l * m] = (g[p] - q[from + p] * alpha) / pb->divisor[row];
+      }
+    }
+  }
+  const int evaluated = !squared && sweep_is_scored(s, i);
+  return (struct greedy_score){evaluated ? sweep_evaluate(s, residual, repeat) : sum, sum};
+}
+
+static void folds_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
+  const ptrdiff_t m = s->pb->m;
+  double v = 0;
+  if (i == s->b) {
+    sweep_update_moved(s);
+  } else if (s->b >= 0) {
+    const double f = sweep_update_scalars(s, i, &v, scratch);
+    simd->shift(m, greedy_column(s, i), f, s->c_b);
+    if (sweep_digits_lost(s, i))
+      sweep_recompute(s, i, scratch);
+  }
+  struct greedy_score sum = {0, 0};
+  for (int r = 0; r < s->parts; r++) {
+    const struct greedy_score one = folds_score_partition(s, r, i, v, scratch);
+    sum.value += one.value;
+    sum.tie += one.tie;
+  }
+  s->score[i].tie = sum.tie / s->parts / s->total_weight;
+  s->score[i].value = s->control->criterion == SQUARED ? s->score[i].tie : sum.value / s->parts;
+}
+
+/* Products that a column takes in a sweep: AUC compares the pairs of rows of each fold. */
+static double folds_column_cost(const struct greedy *s) {
+  double cost = (double)s->pb->m * (1 + s->parts * (double)s->pb->L);
+  for (int r = 0; r < s->parts && s->control->criterion == AUC; r++)
+    for (int f = 0; f < s->part[r].count; f++) {
+      const double h = s->part[r].start[f + 1] - s->part[r].start[f];
+      cost += h * h;
+    }
+  return cost;
+}
+
+static enum status folds_sweep(struct greedy *s) {
+  sweep_list_scored(s);
+  for (int r = 0; r < s->parts; r++) {
+    struct greedy_partition *part = s->part + r;
+    part->ss = simd->dot(s->pb->m * s->pb->L, part->g, part->g);
+  }
+  return greedy_each_column(s, folds_column_cost(s), folds_sweep_column);
+}
+
+static void folds_commit_partition(struct greedy *s, struct greedy_partition *part) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  memcpy(part->q, part->D + s->b * m, (size_t)m * sizeof(double));
+  for (ptrdiff_t p = 0; p < m; p++)
+    part->c[p] = s->c_b[part->order[p]];
+  for (int f = 0; f < part->count; f++) {
+    const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
+    const double *c = part->c + from, *q = part->q + from;
+    part->eta[f] = s->kappa_b - simd->dot(h, c, q);
+    const double ratio = part->eta[f] / s->kappa_b;
+    if (ratio < GREEDY_FOLD_SCALE || ratio > 1 / GREEDY_FOLD_SCALE)
+      part->pivot[f] = fmin(1, part->pivot[f] * ratio);
+    for (ptrdiff_t l = 0; l < L; l++) {
+      double *g = part->g + from + l * m;
+      simd->shift(h, g, (s->t_b[l] - simd->dot(h, g, c)) / part->eta[f], q);
+    }
+  }
+}
+
+static void folds_commit(struct greedy *s) {
+  sweep_commit(s);
+  for (int r = 0; r < s->parts; r++)
+    folds_commit_partition(s, s->part + r);
+}
+
+static void folds_hold_out(struct greedy *s, int repeat) {
+  const ptrdiff_t m = s->pb->m;
+  const struct greedy_partition *part = s->part + repeat;
+  for (ptrdiff_t l = 0; l < s->pb->L; l++)
+    for (ptrdiff_t p = 0; p < m; p++) {
+      const ptrdiff_t row = part->order[p];
+      s->residual[row + l * m] = part->g[p + l * m] / s->pb->divisor[row];
+    }
+}
+
+static void folds_keep_residuals(struct greedy *s) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  memset(s->out->held_out, 0, (size_t)(m * L) * sizeof(double));
+  for (int r = 0; r < s->parts; r++) {
+    folds_hold_out(s, r);
+    simd->shift(m * L, s->out->held_out, -1.0 / s->parts, s->residual);
+  }
+  for (ptrdiff_t l = 0; l < L; l++)
+    for (ptrdiff_t j = 0; j < m; j++)
+      s->out->fitted[j + l * m] = s->a[j + l * m] / s->pb->divisor[j];
+}
+
+static double folds_min_pivot(const struct greedy *s) {
+  double min = 1;
+  for (int r = 0; r < s->parts; r++)
+    for (int f = 0; f < s->part[r].count; f++)
+      min = fmin(min, s->part[r].pivot[f]);
+  return min;
+}
+
+const struct greedy_engine greedy_folds = {.lay_out = folds_lay_out,
+    .begin = greedy_start,
+    .sweep = folds_sweep,
+    .commit = folds_commit,
+    .coefficients = sweep_coefficients,
+    .hold_out = folds_hold_out,
+    .keep_residuals = folds_keep_residuals,
+    .min_pivot = folds_min_pivot};

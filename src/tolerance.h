@@ -1,0 +1,57 @@
+/* The constants that decide when two numbers count as equal and when too few digits are left: what
+   each is relative to, and why it has this size. A section for each family. */
+#ifndef SPARSELS_TOLERANCE_H
+#define SPARSELS_TOLERANCE_H
+
+/* ---- greedy search ---- */
+
+/* Two moves tie when their criteria differ by less than this share of the criterion of the model
+   without columns, and their squared errors by less than this share of the mean square of y.
+   Rounding in the sums stays below it, and no user cares for less. */
+#define GREEDY_TIE 1e-12
+
+/* A candidate's kappa is computed anew once the recurrence has brought it below this share of the
+   last value computed directly, or of lambda + |x|^2: three of its digits have cancelled (the guard
+   of pivoted QR). */
+#define GREEDY_KAPPA_LOST 1e-3
+
+/* The product of the moved column with another is taken as x_b'C_i, which is in the cache, unless
+   |C_b|^2 is below this share of |x_b|^2: rounding in C_i would then cost more than a digit. */
+#define GREEDY_SHORT_COLUMN 0.01
+
+/* A move that scales a fold's factor of G by less than this, or more than its inverse, is counted
+   as lost digits of the fold. */
+#define GREEDY_FOLD_SCALE 0.01
+
+/* In searches that drop columns: a move for which a Schur complement is below this share of the
+   diagonal entry, or which scales a fold's factor by as much, has the state made afresh. */
+#define GREEDY_NEARLY_SINGULAR 1e-3
+
+/* ---- lower bounds of the greedy search ---- */
+
+/* Half a unit in the last place of 1, rounded up, in which rounding is counted. */
+#define BOUNDS_UNIT 2.3e-16
+
+/* Bounds are lowered by this share of the error of the model, for rounding in the sums of squares
+   themselves. */
+#define BOUNDS_MARGIN 1e-13
+
+/* Where rounding may exceed this share of the error of the model, no bound is given. */
+#define BOUNDS_MAX_ROUNDING 1e-3
+
+/* The largest eigenvalue of G across the members is raised by this share of it: it comes from
+   recurrences, and any larger value is as valid. */
+#define BOUNDS_EIGEN_MARGIN 1e-6
+
+/* w_ref and a count as one direction when the determinant of their Gram matrix is below this share
+   of the product of its diagonal. */
+#define BOUNDS_COLLINEAR 1e-10
+
+/* w counts as a combination of w_ref and a when the rest of it is below this share of its norm;
+   bounds would gain nothing from exact products. */
+#define BOUNDS_NO_REST 1e-8
+
+/* Added to norms that are divided by. */
+#define BOUNDS_MIN_NORM 1e-150
+
+#endif
