@@ -7,11 +7,10 @@
 
    P the error of the current model, l the outputs, alpha_il = beta_i x_i'a_l and beta_i = 1 /
    (lambda + x_i'C_i). The products C_i'w_l are known of the w_ref of an earlier step; with w_l =
-   theta0 w_ref
-   + theta1 a + rho_l the rest is at most |x_i| |rho_l|, and |C_i|^2 is little less than x_i'C_i. A
-   column of C is made for a candidate whose bound does not rule it out, and for no other; what the
-   bounds need follows from products of x with the columns chosen, which are made for several
-   columns to come in one pass over x.
+   theta0 w_ref + theta1 a + rho_l the rest is at most |x_i| |rho_l|, and |C_i|^2 is little less
+   than x_i'C_i. A column of C is made for a candidate whose bound does not rule it out, and for no
+   other; what the bounds need follows from products of x with the columns chosen, which are made
+   for several columns to come in one pass over x.
 
    Pahikkala, Airola and Salakoski 2010 for the search; docs/greedy-skipping.md derives the rest. */
 #include "greedy-lazy.h"

@@ -66,7 +66,7 @@ struct greedy_engine {
 extern const struct greedy_engine greedy_leave_one_out, greedy_folds, greedy_lazy;
 
 /* Letters as in the paper, scaled by lambda: G is lambda (XX' + lambda I)^-1 less its part along
- * the covariates. */
+   the covariates. */
 struct greedy {
   const struct problem *pb;
   const struct folds *folds;
