@@ -187,7 +187,7 @@ void greedy_commit_inverse(struct greedy *s);
 /* Moves column s->b into or out of a and d, its column of C to s->c_b. */
 void greedy_commit_rows(struct greedy *s);
 
-/* Leave-pair-out AUC loss of the model given by a, d and pairs after taking out c c' / kappa. */
+/* Leave-pair-out AUC loss of the model given by a, d and pairs less c c' / kappa. */
 double greedy_evaluate_pairs(const struct greedy *s, const double *c, double kappa, double t);
 
 /* Of the engine for leave-one-out; the one that skips candidates has them, too. */
