@@ -198,8 +198,8 @@ static int greedy_is_before(const struct greedy *s, int i, int o) {
 /* The `keep` best additions that were not chosen, best first. */
 static void greedy_record_others(struct greedy *s, ptrdiff_t chosen) {
   const int keep = s->control->keep;
-  int *other = s->out->other + (ptrdiff_t)keep * s->out->moves, found = 0;
-  double *loss = s->out->other_loss + (ptrdiff_t)keep * s->out->moves;
+  int *other = s->out->runner_up + (ptrdiff_t)keep * s->out->moves, found = 0;
+  double *loss = s->out->runner_up_loss + (ptrdiff_t)keep * s->out->moves;
   for (ptrdiff_t q = 0; q < s->scored_count; q++) {
     const int i = s->scored[q];
     if (s->member[i] || i == chosen)
@@ -336,7 +336,7 @@ static enum status greedy_search(struct greedy *s) {
     const ptrdiff_t b = greedy_next_move(s);
     if (b < 0)
       return COMPLETE;
-    if (s->out->moves == s->control->limit)
+    if (s->out->moves == s->control->max_moves)
       return MOVE_LIMIT;
     const double before = s->out->loss[s->out->moves];
     s->out->moves++;

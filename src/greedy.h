@@ -8,12 +8,11 @@ enum search { FORWARD = 0, BACKWARD = 1, FLOATING = 2, FORWARD_BACKWARD = 3, GIV
 
 struct greedy_control {
   double lambda;
-  double
-      nu; /* forward-backward: drop when it costs at most nu times the gain of the last addition */
-  int k;  /* models of size 0..k are kept */
+  double nu; /* forward-backward: drop when it costs at most nu times the last gain at this size */
+  int k;     /* models of size 0..k are kept */
   int patience; /* stop after so many moves without improvement; 0: never */
   int keep;     /* runners-up kept at each step */
-  int limit;    /* moves at most */
+  int max_moves;
   enum search search;
   enum criterion criterion;
   const int *given; /* k columns to add in this order, for GIVEN */
@@ -32,25 +31,25 @@ struct greedy_work_done {
 #endif
 };
 
-/* Filled by the kernel. Criteria are losses: smaller is better. Columns count from 0. */
+/* Filled by the kernel. Criteria are losses: smaller is better. Residuals are in the user's units.
+   Columns count from 0. */
 struct greedy_result {
   int moves;         /* path entries 0..moves, entry 0 is the start */
   int best;          /* size of the best model, -1 if none */
-  int *feature;      /* limit + 1, column of each move, -1 at the start */
-  int *size;         /* limit + 1, size after the move */
-  double *loss, *se; /* limit + 1 each, the criterion */
-  double *squared;   /* limit + 1, weighted mean squared held-out residual */
-  double *error;     /* limit + 1, zero-one error; 0 without classes */
-  double *pivot;     /* limit + 1, what held-out residuals are divided by, at the least, beside 1:
-                        they have lost as many digits */
+  int *feature;      /* max_moves + 1, column of each move, -1 at the start */
+  int *size;         /* max_moves + 1, size after the move */
+  double *loss, *se; /* max_moves + 1 each, the criterion */
+  double *squared;   /* max_moves + 1, weighted mean squared held-out residual */
+  double *error;     /* max_moves + 1, zero-one error; 0 without classes */
+  double *pivot;     /* max_moves + 1, the least that held-out residuals are divided by, or 1: they
+                        have lost as many digits */
   int *model_entry;  /* k + 1, path entry of the best model of each size, -1 if none */
-  int *model;   /* k x (k + 1), column s holds the s features of that model in the order chosen */
-  double *beta; /* k x L x (k + 1), their working coefficients */
-  double
-      *held_out;  /* m x L, held-out residuals of the best model, mean over repeats, user's units */
-  double *fitted; /* m x L, its residuals on the training rows, user's units */
-  int *other;     /* keep x (limit + 1), runners-up of each move, -1 where there are fewer */
-  double *other_loss;
+  int *model;        /* k x (k + 1), column s holds the s features in the order chosen */
+  double *beta;      /* k x L x (k + 1), their working coefficients */
+  double *held_out;  /* m x L, held-out residuals of the best model, mean over repeats */
+  double *fitted;    /* m x L, its residuals on the training rows */
+  int *runner_up;    /* keep x (max_moves + 1), of each move, -1 where there are fewer */
+  double *runner_up_loss;
   struct greedy_work_done work;
 };
 

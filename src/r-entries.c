@@ -19,13 +19,13 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .k = int_field(control, "k"),
       .patience = int_field(control, "patience"),
       .keep = int_field(control, "keep"),
-      .limit = int_field(control, "limit"),
+      .max_moves = int_field(control, "limit"),
       .search = (enum search)int_field(control, "search"),
       .criterion = (enum criterion)int_field(control, "criterion"),
       .given = INTEGER(field(control, "given")),
       .classes = int_field(control, "classes"),
       .lazy = int_field(control, "lazy")};
-  const size_t k = (size_t)ctl.k, moves = (size_t)ctl.limit + 1, mL = (size_t)(pb.m * pb.L);
+  const size_t k = (size_t)ctl.k, moves = (size_t)ctl.max_moves + 1, mL = (size_t)(pb.m * pb.L);
   struct answer out = new_answer();
   PROTECT(out.list);
   struct greedy_result result = {.feature = add_int(&out, "feature", moves),
@@ -39,8 +39,8 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .beta = add_real(&out, "beta", k * (size_t)pb.L * (k + 1)),
       .held_out = add_real(&out, "held_out", mL),
       .fitted = add_real(&out, "fitted", mL),
-      .other = add_int(&out, "other", moves * (size_t)ctl.keep),
-      .other_loss = add_real(&out, "other_loss", moves * (size_t)ctl.keep),
+      .runner_up = add_int(&out, "other", moves * (size_t)ctl.keep),
+      .runner_up_loss = add_real(&out, "other_loss", moves * (size_t)ctl.keep),
       .pivot = add_real(&out, "pivot", moves)};
   struct r_host r;
   struct host host = make_host(&r, control, mL, pb.n + pb.m);

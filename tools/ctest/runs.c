@@ -33,7 +33,7 @@ static void *take(struct run *run, ptrdiff_t count, size_t size) {
 
 static void lay_out(
     struct run *run, const struct problem *pb, const struct greedy_control *control) {
-  const ptrdiff_t moves = control->limit + 1, k = control->k, mL = pb->m * pb->L;
+  const ptrdiff_t moves = control->max_moves + 1, k = control->k, mL = pb->m * pb->L;
   const size_t real = sizeof(double), whole = sizeof(int);
   run->used = 0;
   run->result = (struct greedy_result){.feature = take(run, moves, whole),
@@ -48,8 +48,8 @@ static void lay_out(
       .beta = take(run, k * pb->L * (k + 1), real),
       .held_out = take(run, mL, real),
       .fitted = take(run, mL, real),
-      .other = take(run, control->keep * moves, whole),
-      .other_loss = take(run, control->keep * moves, real)};
+      .runner_up = take(run, control->keep * moves, whole),
+      .runner_up_loss = take(run, control->keep * moves, real)};
 }
 
 /* ---- a run ---- */

@@ -66,8 +66,8 @@ static void check_choice(const struct made *made, const struct greedy_control *c
     if (control->criterion == SQUARED && i < feature)
       CHECK(truth.loss > run->result.loss[move]);
     for (int p = 0; p < control->keep && adding; p++)
-      if (run->result.other[p + move * control->keep] == i)
-        CHECK_NEAR(run->result.other_loss[p + move * control->keep], truth.loss, 1e-9);
+      if (run->result.runner_up[p + move * control->keep] == i)
+        CHECK_NEAR(run->result.runner_up_loss[p + move * control->keep], truth.loss, 1e-9);
   }
 }
 
@@ -143,9 +143,9 @@ static struct greedy_control control_of(enum search search, enum criterion crite
       .nu = 0.5,
       .k = k,
       .keep = 3,
-      .limit = one_way              ? k
-               : search == BACKWARD ? n
-                                    : 20 * k + 100,
+      .max_moves = one_way              ? k
+                   : search == BACKWARD ? n
+                                        : 20 * k + 100,
       .search = search,
       .criterion = criterion,
       .classes = 1,
@@ -233,7 +233,7 @@ void test_interrupts(void) {
       stop_everywhere(&made, &control);
     }
     struct greedy_control control = control_of(FORWARD, USER, (int)shapes[i].n);
-    control.k = control.limit = 2;
+    control.k = control.max_moves = 2;
     stop_everywhere(&made, &control);
     discard(&made);
   }
@@ -242,13 +242,13 @@ void test_interrupts(void) {
   struct made made = make(shapes[5]);
   struct greedy_control control = control_of(FORWARD, SQUARED, 14);
   control.patience = 1;
-  control.k = control.limit = 10;
+  control.k = control.max_moves = 10;
   struct run run = run_kernel(&made, &control, 1, 0xFF, quiet);
   CHECK(run.status == EARLY_STOP);
   CHECK(run.result.loss[run.result.moves] >= run.result.loss[run.result.moves - 1]);
   free(run.block);
   control = control_of(FLOATING, SQUARED, 14);
-  control.limit = 2;
+  control.max_moves = 2;
   run = run_kernel(&made, &control, 1, 0xFF, quiet);
   CHECK(run.status == MOVE_LIMIT && run.result.moves == 2);
   free(run.block);

@@ -190,8 +190,8 @@ static void check_choice(const struct made *made, const struct greedy_control *c
   const struct greedy_result *out = &run->result;
   const ptrdiff_t n = book->n;
   struct sum *e = room((size_t)n * sizeof *e, 0), *rest = room((size_t)n * sizeof *rest, 0);
-  const int b = out->feature[move], *other = out->other + (ptrdiff_t)control->keep * move;
-  const double *loss = out->other_loss + (ptrdiff_t)control->keep * move;
+  const int b = out->feature[move], *other = out->runner_up + (ptrdiff_t)control->keep * move;
+  const double *loss = out->runner_up_loss + (ptrdiff_t)control->keep * move;
   struct sum best = {INFINITY, 0, 0};
   int count = 0, right = 1;
   for (ptrdiff_t i = 0; i < n; i++) {
@@ -346,7 +346,7 @@ static struct greedy_control control_of(int k, int keep, double lambda) {
   return (struct greedy_control){.lambda = lambda,
       .k = k,
       .keep = keep,
-      .limit = k,
+      .max_moves = k,
       .search = FORWARD,
       .criterion = SQUARED,
       .classes = 1,
