@@ -5,9 +5,9 @@
 
 /* ---- greedy search ---- */
 
-/* Two moves tie when their criteria differ by less than this share of the criterion of the model
-   without columns, and their squared errors by less than this share of the mean square of y.
-   Rounding in the sums stays below it, and no user cares for less. */
+/* Two moves tie when their criteria differ by no more than this share of the criterion of the model
+   that the search starts from, and their squared errors by no more than this share of the mean
+   square of y: what rounding in the sums may amount to. */
 #define GREEDY_TIE 1e-12
 
 /* A candidate's kappa is computed anew once the recurrence has brought it below this share of the
@@ -19,17 +19,17 @@
    |C_b|^2 is below this share of |x_b|^2: rounding in C_i would then cost more than a digit. */
 #define GREEDY_SHORT_COLUMN 0.01
 
-/* A move that scales a fold's factor of G by less than this, or more than its inverse, is counted
-   as lost digits of the fold. */
+/* A move multiplies the determinant of a fold's G_HH by eta / kappa_b. Where that is below this, or
+   above its inverse, it counts among the digits that the fold has lost. */
 #define GREEDY_FOLD_SCALE 0.01
 
-/* In searches that drop columns: a move for which a Schur complement is below this share of the
-   diagonal entry, or which scales a fold's factor by as much, has the state made afresh. */
+/* Searches that drop columns make the state afresh after a move whose Schur complement is below
+   this share of |x_b|^2 + lambda, or with eta / kappa_b of a fold below it or above its inverse. */
 #define GREEDY_NEARLY_SINGULAR 1e-3
 
 /* ---- lower bounds of the greedy search ---- */
 
-/* Half a unit in the last place of 1, rounded up, in which rounding is counted. */
+/* The distance from 1 to the next double, rounded up: rounding is counted in it. */
 #define BOUNDS_UNIT 2.3e-16
 
 /* Bounds are lowered by this share of the error of the model, for rounding in the sums of squares
