@@ -1,31 +1,42 @@
-/* The columns of a lasso solution and those about to join it. */
+/* The active set of the lasso: its columns, their coefficients, and a Cholesky factor of their
+   products. */
 #ifndef SPARSELS_L1_ACTIVE_H
 #define SPARSELS_L1_ACTIVE_H
 
 #include "l1-state.h"
 
-struct hand {
+struct lasso_active {
   int count;
-  int most;          /* how many can be factored */
-  int delicate;      /* whether digits matter: a column was nearly dependent, or a gap too wide */
-  int descends;      /* whether there are too many for that */
-  int *column;       /* room */
-  double *sign;      /* room, of the coefficient each is to have */
-  double *beta;      /* room, zero or of that sign */
-  double *target;    /* room, where beta goes */
-  double *product;   /* room, a_k'y */
-  double *R;         /* most x most, upper Cholesky factor of their products with each other */
-  double *l, *c, *s; /* room each */
-  double *a, *v, *f, *rest; /* m each */
-  int *held;                /* n, 1 for a column in hand, -1 for one that is none but in name */
-  int *waiting;             /* n, columns that want in, the worst first */
+  int max_factored;     /* the most columns that are factored */
+  int factored;         /* whether R is kept; where there are too many columns, descent serves */
+  int ill_conditioned;  /* whether solutions with R need refinement to be accurate */
+  int *column;          /* max_active */
+  double *sign;         /* max_active, of each coefficient */
+  double *beta;         /* max_active, 0 or of that sign */
+  double *target;       /* max_active, coefficients for lambda and the signs, or a step to them */
+  double *product;      /* max_active, a_k'y */
+  double *R;            /* max_factored x max_factored, upper Cholesky factor of A'A */
+  double *l, *c, *s;    /* max_active each, temporary */
+  double *a, *v, *rest; /* m each, temporary */
+  double *f;            /* m, the model's values at the last lasso_residual() */
+  int *is_active;       /* n, 1 for an active column, -1 for one that is dependent on them */
+  int *violated;        /* n, columns that break the optimality conditions, the worst first */
 };
 
-/* r := y - root_w f for the model in hand, less what the covariates explain of it. */
-void make_residual(struct l1 *at, struct hand *hand);
+/* r := y - root_w f for the active columns' model, projected on what Q leaves. */
+void lasso_residual(struct l1_state *state, struct lasso_active *active);
 
-/* descent.c: lowers the objective of the columns in hand until a sweep over them gains less than
+/* Adds column k to the active set, and to the factor if there is one. Returns 0, and adds nothing,
+   where the column is dependent on those in the factor; active->l is then R'^-1 A'a_k. */
+int lasso_activate(
+    struct l1_state *state, struct lasso_active *active, int k, double sign, double beta);
+
+/* Removes the p-th active column; without a factor the last one takes its place. */
+void lasso_deactivate(struct lasso_active *active, int p);
+
+/* l1-descent.c: lowers the objective of the active columns until a sweep over them gains at most
    `enough`, or the host stops it. */
-enum status descend(struct l1 *at, struct hand *hand, double lambda, double enough);
+enum status lasso_descend(
+    struct l1_state *state, struct lasso_active *active, double lambda, double enough);
 
 #endif

@@ -1,18 +1,18 @@
-/* Products of r with the working columns, which are left as the user has them: centre, scale and
-   covariates are met in passing. A product that cannot matter is not made. */
+/* Products of the residual r with all working columns, made from x as the user gave it. With LAZY a
+   product is made only where its bound does not rule it out. */
 #include "l1-state.h"
 #include "simd.h"
 #include <math.h>
 #include <string.h>
 
-double weigh_rows(const struct problem *pb, const double *r, double *v) {
+double l1_weigh_rows(const struct problem *pb, const double *r, double *v) {
   double sum = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++)
     sum += v[i] = pb->root_w[i] * r[i];
   return sum;
 }
 
-double column_product(const struct problem *pb, ptrdiff_t j, const double *v, double sum) {
+double l1_column_product(const struct problem *pb, ptrdiff_t j, const double *v, double sum) {
   const struct matrix *x = &pb->x;
   if (x->p == NULL)
     return simd->centred_dot(pb->m, x->x + j * pb->m, pb->centre[j], v) * pb->inv_scale[j];
@@ -22,7 +22,7 @@ double column_product(const struct problem *pb, ptrdiff_t j, const double *v, do
   return (dot - pb->centre[j] * sum) * pb->inv_scale[j];
 }
 
-void add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, double *offset) {
+void l1_add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, double *offset) {
   const struct matrix *x = &pb->x;
   const double step = beta * pb->inv_scale[j];
   if (x->p == NULL) {
@@ -34,185 +34,196 @@ void add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, d
   *offset -= step * pb->centre[j];
 }
 
-void predict_rows(
+void l1_predict_rows(
     const struct problem *pb, int size, const int *feature, const double *beta, double *f) {
   double offset = 0;
   memset(f, 0, (size_t)pb->m * sizeof(double));
   for (int k = 0; k < size; k++)
-    add_column(pb, feature[k], beta[k], f, &offset);
+    l1_add_column(pb, feature[k], beta[k], f, &offset);
   if (offset != 0)
     for (ptrdiff_t i = 0; i < pb->m; i++)
       f[i] += offset;
 }
 
-void column_norms(const struct problem *pb, double *norm) {
-  const double rounding = 1e-14 * (double)pb->m;
+void l1_project_out(const struct problem *pb, double *x) {
+  for (ptrdiff_t l = 0; l < pb->q; l++) {
+    const double *q = pb->Q + l * pb->m;
+    simd->shift(pb->m, x, simd->dot(pb->m, q, x), q);
+  }
+}
+
+void l1_column_norms(const struct problem *pb, double *norm) {
+  const double rounding = L1_NORM_ROUNDING * (double)pb->m;
   for (ptrdiff_t j = 0; j < pb->n; j++)
     norm[j] = pb->usable[j] ? sqrt(pb->rss[j] + rounding * pb->squares[j]) : 0;
 }
 
 /* ---- lazy products ---- */
 
-/* A direction costs as much as a pass over all columns, and its products n doubles. */
-int directions_kept(const struct problem *pb, const struct l1_control *control) {
+/* A direction costs a pass over all columns, and its products take n doubles. */
+int l1_max_directions(const struct problem *pb, const struct l1_control *control) {
   if (control->screen != LAZY)
     return 0;
   const ptrdiff_t rows = pb->x.p == NULL ? pb->m : pb->x.p[pb->n] / pb->n;
   return rows < 8 ? 1 : rows > 256 ? 32 : (int)(rows / 8);
 }
 
-/* How far r has gone since it was last looked at; it is then the one looked at. */
-static double distance_gone(struct l1 *at) {
+/* How far r has moved since the last pass, rounded up; old_r := r. */
+static double l1_move(struct l1_state *state) {
   double square = 0;
-  for (ptrdiff_t i = 0; i < at->pb->m; i++) {
-    const double d = at->r[i] - at->seen[i];
+  for (ptrdiff_t i = 0; i < state->pb->m; i++) {
+    const double d = state->r[i] - state->old_r[i];
     square += d * d;
   }
-  memcpy(at->seen, at->r, (size_t)at->pb->m * sizeof(double));
-  return sqrt(square) * (1 + 1e-12);
+  memcpy(state->old_r, state->r, (size_t)state->pb->m * sizeof(double));
+  return sqrt(square) * (1 + L1_DRIFT_ROUNDING);
 }
 
-/* share and rest of the present r; returns the length of rest. */
-static double split_residual(struct l1 *at) {
-  const ptrdiff_t m = at->pb->m;
-  memcpy(at->rest, at->r, (size_t)m * sizeof(double));
-  memset(at->share, 0, (size_t)at->directions * sizeof(double));
-  /* twice is enough: orthogonal to rounding */
-  for (int l = 0; l < 2 * at->directions; l++) {
-    const int j = l % at->directions;
-    const double part = simd->dot(m, at->basis + j * m, at->rest);
-    simd->shift(m, at->rest, part, at->basis + j * m);
-    at->share[j] += part;
+/* along := the components of r along the basis, rest := the rest of r; returns its length. */
+static double l1_split_residual(struct l1_state *state) {
+  const ptrdiff_t m = state->pb->m;
+  memcpy(state->rest, state->r, (size_t)m * sizeof(double));
+  memset(state->along, 0, (size_t)state->directions * sizeof(double));
+  /* twice, so that rest is orthogonal to rounding */
+  for (int l = 0; l < 2 * state->directions; l++) {
+    const int j = l % state->directions;
+    const double part = simd->dot(m, state->basis + j * m, state->rest);
+    simd->shift(m, state->rest, part, state->basis + j * m);
+    state->along[j] += part;
   }
-  return sqrt(simd->dot(m, at->rest, at->rest));
+  return sqrt(simd->dot(m, state->rest, state->rest));
 }
 
-/* a_k'r without the part of r that lies outside the known directions */
-static double known_part(const struct l1 *at, ptrdiff_t k) {
-  return simd->dot(at->directions, at->known + k * at->most_directions, at->share);
+/* a_k'(r - rest), from the products of column k with the basis */
+static double l1_known_product(const struct l1_state *state, ptrdiff_t k) {
+  return simd->dot(
+      state->directions, state->direction_corr + k * state->max_directions, state->along);
 }
 
-/* |a_k'r| is at most reach now, and no more than that plus what r goes from here times the norm. */
-static void set_reach(struct l1 *at, ptrdiff_t k, double reach) {
-  at->base[k] = reach - at->norm[k] * at->travelled;
+/* Sets the bound of |a_k'r| for the present r; it grows with the drift, times the column's norm. */
+static void l1_set_bound(struct l1_state *state, ptrdiff_t k, double bound) {
+  state->bound_base[k] = bound - state->norm[k] * state->drift;
 }
 
-/* Whether what r has along the known directions still leaves |a_k'r| above `level` open. */
-static int may_exceed(struct l1 *at, ptrdiff_t k, double level, double rest, double rounding) {
-  if (at->directions == 0)
+/* Whether |a_k'r| may exceed `level`, by the known part of the product and the length of rest. */
+static int l1_may_exceed(
+    struct l1_state *state, ptrdiff_t k, double level, double rest, double rounding) {
+  if (state->directions == 0)
     return 1;
-  const double reach = fabs(known_part(at, k)) + at->norm[k] * rest;
-  if (reach < at->base[k] + at->norm[k] * at->travelled)
-    set_reach(at, k, reach);
-  return reach + at->norm[k] * rounding > level;
+  const double bound = fabs(l1_known_product(state, k)) + state->norm[k] * rest;
+  if (bound < state->bound_base[k] + state->norm[k] * state->drift)
+    l1_set_bound(state, k, bound);
+  return bound + state->norm[k] * rounding > level;
 }
 
-/* The columns whose product is to be made, in at->list; *avoidable counts those that one more
-   direction would have spared. */
-static ptrdiff_t list_columns(struct l1 *at, double level, double rounding, ptrdiff_t *avoidable) {
-  const ptrdiff_t n = at->pb->n;
-  ptrdiff_t count = 0, left = 0;
-  if (at->control.screen != LAZY) {
+/* list := the columns whose product must be made; returns how many. *avoidable counts those that
+   one more direction would have spared. */
+static ptrdiff_t l1_list_columns(
+    struct l1_state *state, double level, double rounding, ptrdiff_t *avoidable) {
+  const ptrdiff_t n = state->pb->n;
+  ptrdiff_t count = 0, uncertain = 0;
+  if (state->control.screen != LAZY) {
     for (ptrdiff_t k = 0; k < n; k++)
-      if (!at->out[k] && !is_fresh(at, k))
-        at->list[count++] = (int)k;
+      if (!state->excluded[k] && !l1_is_fresh(state, k))
+        state->list[count++] = (int)k;
     return count;
   }
-  const double rest = split_residual(at), gone = at->travelled + rounding;
+  const double rest = l1_split_residual(state), drift = state->drift + rounding;
   for (ptrdiff_t k = 0; k < n; k++) {
-    at->list[count] = (int)k;
-    count += at->base[k] + at->norm[k] * gone > level;
+    state->list[count] = (int)k;
+    count += state->bound_base[k] + state->norm[k] * drift > level;
   }
   for (ptrdiff_t l = 0; l < count; l++) {
-    const int k = at->list[l];
-    if (at->out[k] || is_fresh(at, k) || !may_exceed(at, k, level, rest, rounding))
+    const int k = state->list[l];
+    if (state->excluded[k] || l1_is_fresh(state, k) ||
+        !l1_may_exceed(state, k, level, rest, rounding))
       continue;
-    *avoidable += fabs(known_part(at, k)) < 0.9 * level;
-    at->list[left++] = k;
+    *avoidable += fabs(l1_known_product(state, k)) < L1_AVOIDABLE * level;
+    state->list[uncertain++] = k;
   }
-  return left;
+  return uncertain;
 }
 
-/* Columns for which a second thread is worth waking. */
-enum { SHARED = 256 };
+/* More columns than that are worth several threads. */
+enum { L1_SERIAL_COLUMNS = 256 };
 
-/* c[k] := a_k'v for the columns listed. */
-static enum status make_products(struct l1 *at, ptrdiff_t count, double sum) {
-  const struct problem *pb = at->pb;
+/* corr[k] := a_k'r for the first `count` columns of list, where v = root_w r has that sum. */
+static enum status l1_make_products(struct l1_state *state, ptrdiff_t count, double sum) {
+  const struct problem *pb = state->pb;
   const ptrdiff_t block = 1 + (pb->x.p == NULL ? 4000000 / (pb->m + 1) : 200000);
   for (ptrdiff_t from = 0; from < count; from += block) {
     const ptrdiff_t to = from + block < count ? from + block : count;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(at->host->threads) if (to - from > SHARED)
+#pragma omp parallel for schedule(static)                                                          \
+    num_threads(state->host->threads) if (to - from > L1_SERIAL_COLUMNS)
 #endif
     for (ptrdiff_t l = from; l < to; l++)
-      at->c[at->list[l]] = column_product(pb, at->list[l], at->v, sum);
-    if (at->host->stop(at->host, at->done, at->total))
+      state->corr[state->list[l]] = l1_column_product(pb, state->list[l], state->v, sum);
+    if (state->host->stop(state->host, state->done, state->total))
       return INTERRUPTED;
   }
-  at->products += (double)count;
+  state->products += (double)count;
   return COMPLETE;
 }
 
-/* Makes what r has outside the known directions one of them: its products with all columns give c
-   of all. With no place left the directions begin anew with r itself. */
-static enum status learn_direction(struct l1 *at) {
-  const struct problem *pb = at->pb;
-  if (at->directions == at->most_directions)
-    at->directions = 0;
-  const double rest = split_residual(at);
-  double *direction = at->basis + at->directions * pb->m;
+/* Adds the rest of r to the basis: the products of all columns with it are made, and with them corr
+   of all columns. A full basis is first emptied, so that its first direction is then r itself. */
+static enum status l1_add_direction(struct l1_state *state) {
+  const struct problem *pb = state->pb;
+  if (state->directions == state->max_directions)
+    state->directions = 0;
+  const double rest = l1_split_residual(state);
+  double *direction = state->basis + state->directions * pb->m;
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    direction[i] = at->rest[i] / rest;
-  const double sum = weigh_rows(pb, direction, at->v);
+    direction[i] = state->rest[i] / rest;
+  const double sum = l1_weigh_rows(pb, direction, state->v);
   ptrdiff_t count = 0;
   for (ptrdiff_t k = 0; k < pb->n; k++)
-    if (!at->out[k])
-      at->list[count++] = (int)k;
-  if (make_products(at, count, sum) != COMPLETE)
+    if (!state->excluded[k])
+      state->list[count++] = (int)k;
+  if (l1_make_products(state, count, sum) != COMPLETE)
     return INTERRUPTED;
   for (ptrdiff_t l = 0; l < count; l++) {
-    const ptrdiff_t k = at->list[l];
-    at->known[k * at->most_directions + at->directions] = at->c[k];
-    at->c[k] = known_part(at, k) + rest * at->c[k];
+    const ptrdiff_t k = state->list[l];
+    state->direction_corr[k * state->max_directions + state->directions] = state->corr[k];
+    state->corr[k] = l1_known_product(state, k) + rest * state->corr[k];
   }
-  at->directions++;
+  state->directions++;
   return COMPLETE;
 }
 
-/* When a direction would spare more than this share of the columns, it is learnt. */
-static const double share_to_learn = 0.06;
-
-enum status correlate(struct l1 *at, double level) {
-  const struct problem *pb = at->pb;
-  const double gone = distance_gone(at);
-  at->travelled += gone;
-  at->passes += gone > 0 || at->passes == 0;
-  const double length = sqrt(simd->dot(pb->m, at->r, at->r));
+enum status l1_correlate(struct l1_state *state, double level) {
+  const struct problem *pb = state->pb;
+  const double moved = l1_move(state);
+  state->drift += moved;
+  state->passes += moved > 0 || state->passes == 0;
+  const double length = sqrt(simd->dot(pb->m, state->r, state->r));
   const double rounding =
-      2.3e-16 * ((double)(pb->m * (1 + at->directions)) * length + 4 * at->travelled);
-  ptrdiff_t avoidable = 0, count = list_columns(at, level, rounding, &avoidable);
+      L1_DOT_ROUNDING * ((double)(pb->m * (1 + state->directions)) * length + 4 * state->drift);
+  ptrdiff_t avoidable = 0, count = l1_list_columns(state, level, rounding, &avoidable);
   enum status status;
-  if (at->most_directions > 0 && length > 0 && (double)avoidable > share_to_learn * (double)pb->n) {
-    status = learn_direction(at);
+  if (state->max_directions > 0 && length > 0 &&
+      (double)avoidable > L1_DIRECTION_PAYS * (double)pb->n) {
+    status = l1_add_direction(state);
     count = 0;
     for (ptrdiff_t k = 0; k < pb->n; k++)
-      if (!at->out[k])
-        at->list[count++] = (int)k;
+      if (!state->excluded[k])
+        state->list[count++] = (int)k;
   } else {
-    status = make_products(at, count, weigh_rows(pb, at->r, at->v));
+    status = l1_make_products(state, count, l1_weigh_rows(pb, state->r, state->v));
   }
   if (status != COMPLETE)
     return INTERRUPTED;
-  at->rounds++;
-  at->most = at->control.screen == LAZY ? level : 0; /* no column left aside exceeds that */
+  state->rounds++;
+  /* with LAZY, products that were not made are at most level */
+  state->max_abs_corr = state->control.screen == LAZY ? level : 0;
   for (ptrdiff_t l = 0; l < count; l++) {
-    at->pass[at->list[l]] = at->passes;
-    set_reach(at, at->list[l], fabs(at->c[at->list[l]]));
-    at->most = fmax(at->most, fabs(at->c[at->list[l]]));
+    state->pass[state->list[l]] = state->passes;
+    l1_set_bound(state, state->list[l], fabs(state->corr[state->list[l]]));
+    state->max_abs_corr = fmax(state->max_abs_corr, fabs(state->corr[state->list[l]]));
   }
-  for (ptrdiff_t k = 0; k < pb->n && gone == 0; k++)
-    if (!at->out[k] && is_fresh(at, k))
-      at->most = fmax(at->most, fabs(at->c[k]));
+  for (ptrdiff_t k = 0; k < pb->n && moved == 0; k++)
+    if (!state->excluded[k] && l1_is_fresh(state, k))
+      state->max_abs_corr = fmax(state->max_abs_corr, fabs(state->corr[k]));
   return COMPLETE;
 }

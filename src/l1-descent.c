@@ -1,24 +1,25 @@
-/* The lasso on many columns: coordinate descent, which finds the signs, and between its sweeps
-   Newton's step for those signs by conjugate gradients. Neither needs the columns' products with
-   each other. */
+/* The lasso on many active columns: coordinate descent, which finds the signs, and between its
+   sweeps Newton's step for those signs by conjugate gradients. Neither needs the columns' products
+   with each other. */
 #include "simd.h"
 #include "l1-active.h"
 #include <math.h>
 #include <string.h>
 
-/* v := v less w (x_j - centre_j) step, up to a multiple of w for a sparse column: an intercept
-   takes no notice of it. *sum is that of v. */
-static void shift_rows(const struct problem *pb, ptrdiff_t j, double step, double *v, double *sum) {
+/* v (m) -= step w (x_j - centre_j) / scale_j; *sum is that of v. Of a sparse column the multiple of
+   w is left out: x is only centred where there is an intercept, which takes up any multiple. */
+static void lasso_shift_rows(
+    const struct problem *pb, ptrdiff_t j, double step, double *v, double *sum) {
   const struct matrix *x = &pb->x;
   const double f = step * pb->inv_scale[j];
   if (x->p == NULL) {
-    double less = 0;
+    double total = 0;
     for (ptrdiff_t i = 0; i < pb->m; i++) {
       const double d = f * pb->root_w[i] * pb->root_w[i] * (x->x[i + j * pb->m] - pb->centre[j]);
       v[i] -= d;
-      less += d;
+      total += d;
     }
-    *sum -= less;
+    *sum -= total;
     return;
   }
   for (int k = x->p[j]; k < x->p[j + 1]; k++) {
@@ -28,136 +29,135 @@ static void shift_rows(const struct problem *pb, ptrdiff_t j, double step, doubl
   }
 }
 
-static double soft(double value, double lambda) {
+static double lasso_soft_threshold(double value, double lambda) {
   return value > lambda ? value - lambda : value < -lambda ? value + lambda : 0;
 }
 
-/* r := v / root_w, less what the covariates explain of it; v follows. */
-static double balance(struct l1 *at, double *v) {
-  const struct problem *pb = at->pb;
+/* r := v / root_w, projected on what Q leaves; v := root_w r; returns its sum. */
+static double lasso_update_residual(struct l1_state *state, double *v) {
+  const struct problem *pb = state->pb;
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    at->r[i] = v[i] / pb->root_w[i];
-  for (ptrdiff_t l = 0; l < pb->q; l++) {
-    const double *q = pb->Q + l * pb->m;
-    simd->shift(pb->m, at->r, simd->dot(pb->m, q, at->r), q);
-  }
-  return weigh_rows(pb, at->r, v);
+    state->r[i] = v[i] / pb->root_w[i];
+  l1_project_out(pb, state->r);
+  return l1_weigh_rows(pb, state->r, v);
 }
 
-/* One sweep over the columns in hand, r and v = root_w r with it; returns the most it can have
-   gained. */
-static double sweep(struct l1 *at, struct hand *hand, double lambda, double *sum) {
-  const struct problem *pb = at->pb;
+/* One sweep of coordinate descent over the active columns, which updates r and v = root_w r;
+   returns the sum of its steps' squares times their curvature, about what it gained. */
+static double lasso_sweep(
+    struct l1_state *state, struct lasso_active *active, double lambda, double *sum) {
+  const struct problem *pb = state->pb;
   double gained = 0;
-  for (int i = 0; i < hand->count; i++) {
-    const int k = hand->column[i];
-    const double h = at->norm[k] * at->norm[k], old = hand->beta[i];
-    const double new = soft(column_product(pb, k, hand->v, *sum) + h * old, lambda) / h;
+  for (int i = 0; i < active->count; i++) {
+    const int k = active->column[i];
+    const double h = state->norm[k] * state->norm[k], old = active->beta[i];
+    const double new =
+        lasso_soft_threshold(l1_column_product(pb, k, active->v, *sum) + h * old, lambda) / h;
     if (new == old)
       continue;
-    hand->beta[i] = new;
+    active->beta[i] = new;
     gained += h * (new - old) * (new - old);
-    shift_rows(pb, k, new - old, hand->v, sum);
+    lasso_shift_rows(pb, k, new - old, active->v, sum);
   }
-  *sum = balance(at, hand->v);
+  *sum = lasso_update_residual(state, active->v);
   return gained;
 }
 
-/* out := the products of the columns of the support with the model of coefficients p. */
-static void multiply(struct l1 *at, struct hand *hand, const double *p, double *out) {
-  const struct problem *pb = at->pb;
-  predict_rows(pb, hand->count, hand->column, p, hand->f);
+/* out := A'A p on the support, the active columns whose coefficient is not zero. */
+static void lasso_multiply(
+    struct l1_state *state, struct lasso_active *active, const double *p, double *out) {
+  const struct problem *pb = state->pb;
+  l1_predict_rows(pb, active->count, active->column, p, active->f);
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    hand->a[i] = pb->root_w[i] * hand->f[i];
-  for (ptrdiff_t l = 0; l < pb->q; l++) {
-    const double *q = pb->Q + l * pb->m;
-    simd->shift(pb->m, hand->a, simd->dot(pb->m, q, hand->a), q);
-  }
-  const double sum = weigh_rows(pb, hand->a, hand->v);
-  for (int i = 0; i < hand->count; i++)
-    out[i] = hand->beta[i] != 0 ? column_product(pb, hand->column[i], hand->v, sum) : 0;
+    active->a[i] = pb->root_w[i] * active->f[i];
+  l1_project_out(pb, active->a);
+  const double sum = l1_weigh_rows(pb, active->a, active->v);
+  for (int i = 0; i < active->count; i++)
+    out[i] = active->beta[i] != 0 ? l1_column_product(pb, active->column[i], active->v, sum) : 0;
 }
 
-/* hand->target := Newton's step on the support with its signs, by preconditioned conjugate
-   gradients until the residual has fallen by `fall`. */
-static void newton_step(struct l1 *at, struct hand *hand, double lambda, double fall) {
-  enum { MOST_STEPS = 100 };
-  const struct problem *pb = at->pb;
-  double *d = hand->target, *left = hand->l, *p = hand->c, *Hp = hand->s, rz = 0, first = 0;
-  const double sum = weigh_rows(pb, at->r, hand->v);
-  for (int i = 0; i < hand->count; i++) {
-    const double beta = hand->beta[i], h = at->norm[hand->column[i]];
-    d[i] = p[i] = left[i] = 0;
+/* target := Newton's step on the support with its signs, by conjugate gradients preconditioned with
+   the diagonal, until the residual is LASSO_NEWTON_RESIDUAL of what it was. */
+static void lasso_newton_step(struct l1_state *state, struct lasso_active *active, double lambda) {
+  enum { LASSO_STEPS = 100 };
+  const struct problem *pb = state->pb;
+  double *d = active->target, *residual = active->l, *p = active->c, *Hp = active->s, rz = 0;
+  const double sum = l1_weigh_rows(pb, state->r, active->v);
+  for (int i = 0; i < active->count; i++) {
+    const double beta = active->beta[i], h = state->norm[active->column[i]];
+    d[i] = p[i] = residual[i] = 0;
     if (beta == 0)
       continue;
-    left[i] = column_product(pb, hand->column[i], hand->v, sum) - copysign(lambda, beta);
-    p[i] = left[i] / (h * h);
-    rz += left[i] * p[i];
+    residual[i] = l1_column_product(pb, active->column[i], active->v, sum) - copysign(lambda, beta);
+    p[i] = residual[i] / (h * h);
+    rz += residual[i] * p[i];
   }
-  first = rz;
-  for (int step = 0; step < MOST_STEPS && rz > fall * fall * first; step++) {
-    multiply(at, hand, p, Hp);
-    const double pHp = simd->dot(hand->count, p, Hp), alpha = rz / pHp;
+  const double goal = LASSO_NEWTON_RESIDUAL * LASSO_NEWTON_RESIDUAL * rz;
+  for (int step = 0; step < LASSO_STEPS && rz > goal; step++) {
+    lasso_multiply(state, active, p, Hp);
+    const double pHp = simd->dot(active->count, p, Hp), alpha = rz / pHp;
     if (!(pHp > 0))
       return;
     double new_rz = 0;
-    for (int i = 0; i < hand->count; i++) {
-      const double h = at->norm[hand->column[i]];
+    for (int i = 0; i < active->count; i++) {
+      const double h = state->norm[active->column[i]];
       d[i] += alpha * p[i];
-      left[i] -= alpha * Hp[i];
-      new_rz += left[i] * left[i] / (h * h);
+      residual[i] -= alpha * Hp[i];
+      new_rz += residual[i] * residual[i] / (h * h);
     }
-    for (int i = 0; i < hand->count; i++) {
-      const double h = at->norm[hand->column[i]];
-      p[i] = left[i] / (h * h) + new_rz / rz * p[i];
+    for (int i = 0; i < active->count; i++) {
+      const double h = state->norm[active->column[i]];
+      p[i] = residual[i] / (h * h) + new_rz / rz * p[i];
     }
     rz = new_rz;
   }
 }
 
-static double objective(const struct l1 *at, const struct hand *hand, double lambda) {
+static double lasso_objective(
+    const struct l1_state *state, const struct lasso_active *active, double lambda) {
   double l1 = 0;
-  for (int i = 0; i < hand->count; i++)
-    l1 += fabs(hand->beta[i]);
-  return simd->dot(at->pb->m, at->r, at->r) / 2 + lambda * l1;
+  for (int i = 0; i < active->count; i++)
+    l1 += fabs(active->beta[i]);
+  return simd->dot(state->pb->m, state->r, state->r) / 2 + lambda * l1;
 }
 
-/* beta := old + step, where that changes a sign 0. */
-static void move(struct hand *hand, const double *old, double step) {
-  for (int i = 0; i < hand->count; i++) {
-    const double after = old[i] + step * hand->target[i];
-    hand->beta[i] = old[i] * after > 0 ? after : 0;
+/* beta := old + step target, 0 where that changes the sign. */
+static void lasso_move(struct lasso_active *active, const double *old, double step) {
+  for (int i = 0; i < active->count; i++) {
+    const double after = old[i] + step * active->target[i];
+    active->beta[i] = old[i] * after > 0 ? after : 0;
   }
 }
 
-/* Takes Newton's step, or a shorter one that lowers the objective, or none. */
-static void take_step(struct l1 *at, struct hand *hand, double lambda) {
-  double *old = hand->l, step = 1;
-  const double before = objective(at, hand, lambda);
-  memcpy(old, hand->beta, (size_t)hand->count * sizeof(double));
+/* Takes Newton's step, or a part of it that lowers the objective, or none. */
+static void lasso_line_search(struct l1_state *state, struct lasso_active *active, double lambda) {
+  double *old = active->l, step = 1;
+  const double before = lasso_objective(state, active, lambda);
+  memcpy(old, active->beta, (size_t)active->count * sizeof(double));
   for (int tries = 0; tries < 4; tries++, step /= 4) {
-    move(hand, old, step);
-    make_residual(at, hand);
-    if (objective(at, hand, lambda) < before)
+    lasso_move(active, old, step);
+    lasso_residual(state, active);
+    if (lasso_objective(state, active, lambda) < before)
       return;
   }
-  memcpy(hand->beta, old, (size_t)hand->count * sizeof(double));
-  make_residual(at, hand);
+  memcpy(active->beta, old, (size_t)active->count * sizeof(double));
+  lasso_residual(state, active);
 }
 
-/* Sweeps between two Newton steps, and rounds of both at most. */
-enum { SWEEPS = 4, MOST_ROUNDS = 1000 };
+/* Sweeps between two Newton steps, and the most rounds of both. */
+enum { LASSO_SWEEPS = 4, LASSO_DESCENTS = 1000 };
 
-enum status descend(struct l1 *at, struct hand *hand, double lambda, double enough) {
-  make_residual(at, hand);
-  for (int round = 0; round < MOST_ROUNDS; round++) {
-    double sum = weigh_rows(at->pb, at->r, hand->v);
-    for (int i = 0; i < SWEEPS; i++)
-      if (sweep(at, hand, lambda, &sum) <= enough)
+enum status lasso_descend(
+    struct l1_state *state, struct lasso_active *active, double lambda, double enough) {
+  lasso_residual(state, active);
+  for (int round = 0; round < LASSO_DESCENTS; round++) {
+    double sum = l1_weigh_rows(state->pb, state->r, active->v);
+    for (int i = 0; i < LASSO_SWEEPS; i++)
+      if (lasso_sweep(state, active, lambda, &sum) <= enough)
         return COMPLETE;
-    newton_step(at, hand, lambda, 0.3);
-    take_step(at, hand, lambda);
-    if (at->host->stop(at->host, at->done, at->total))
+    lasso_newton_step(state, active, lambda);
+    lasso_line_search(state, active, lambda);
+    if (state->host->stop(state->host, state->done, state->total))
       return INTERRUPTED;
   }
   return COMPLETE;

@@ -60,7 +60,7 @@ enum status {
   INTERRUPTED = 2,
   MOVE_LIMIT = 3,
   NOT_POSITIVE = -1,
-  NO_ROOM = -2
+  WORKSPACE_FULL = -2
 };
 
 /* out (m) := root_w (x_j - centre_j) inv_scale_j, the covariates still in it. O(m). */

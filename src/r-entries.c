@@ -236,30 +236,30 @@ SEXP C_asymmetry(SEXP A, SEXP root, SEXP share) {
 /* ---- models with an l1 penalty ---- */
 
 /* A solution as R keeps it: features count from 1. */
-static SEXP solution_list(const struct problem *pb, struct l1_solution at) {
-  const size_t size = (size_t)at.size, d = sizeof(double);
+static SEXP solution_list(const struct problem *pb, struct l1_solution model) {
+  const size_t size = (size_t)model.size, d = sizeof(double);
   struct answer out = new_answer();
   PROTECT(out.list);
   int *feature = add_int(&out, "features", size);
   for (size_t k = 0; k < size; k++)
-    feature[k] = at.feature[k] + 1;
-  memcpy(add_real(&out, "beta", size), at.beta, size * d);
-  memcpy(add_real(&out, "u", (size_t)pb->q), at.u, (size_t)pb->q * d);
-  memcpy(add_real(&out, "r", (size_t)pb->m), at.r, (size_t)pb->m * d);
-  *add_real(&out, "objective", 1) = at.primal;
-  *add_real(&out, "gap", 1) = at.primal - at.dual;
-  *add_real(&out, "most", 1) = at.most;
-  *add_int(&out, "rounds", 1) = at.rounds;
-  *add_real(&out, "products", 1) = at.products;
-  *add_int(&out, "kept", 1) = at.kept;
-  *add_real(&out, "null", 1) = at.null;
+    feature[k] = model.feature[k] + 1;
+  memcpy(add_real(&out, "beta", size), model.beta, size * d);
+  memcpy(add_real(&out, "u", (size_t)pb->q), model.u, (size_t)pb->q * d);
+  memcpy(add_real(&out, "r", (size_t)pb->m), model.r, (size_t)pb->m * d);
+  *add_real(&out, "objective", 1) = model.primal;
+  *add_real(&out, "gap", 1) = model.primal - model.dual;
+  *add_real(&out, "most", 1) = model.max_abs_corr;
+  *add_int(&out, "rounds", 1) = model.rounds;
+  *add_real(&out, "products", 1) = model.products;
+  *add_int(&out, "kept", 1) = model.kept;
+  *add_real(&out, "null", 1) = model.null_objective;
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
 }
 
-/* A solution for every lambda, up to where Ctrl-C stopped it; where the engine's room is too small
-   it goes on with twice as much from the last solution. */
+/* A solution for every lambda, up to where Ctrl-C stopped it; where max_active is too small it goes
+   on with twice as many columns from the last solution. */
 SEXP C_l1_path(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem);
   SEXP lambda = field(control, "lambda"), start = field(control, "start");
@@ -268,7 +268,7 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
   struct l1_control ctl = {.loss = (enum loss)int_field(control, "loss"),
       .screen = (enum screen)int_field(control, "screen"),
       .tolerance = real_field(control, "tolerance"),
-      .room = int_field(control, "room"),
+      .max_active = int_field(control, "room"),
       .lambdas = count};
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
@@ -276,25 +276,25 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
   int done = 0;
   while (done < count) {
     const void *mark = vmaxget();
-    struct l1 *at = l1_begin(&pb, &ctl, &host, R_alloc(l1_work(&pb, &ctl, &host), 1));
+    struct l1_state *state = l1_begin(&pb, &ctl, &host, R_alloc(l1_work(&pb, &ctl, &host), 1));
     enum status status = COMPLETE;
     SEXP from = done > 0 ? VECTOR_ELT(path, done - 1) : start;
     if (!isNull(from)) {
       SEXP features = PROTECT(duplicate(field(from, "features")));
       for (int k = 0; k < length(features); k++)
         INTEGER(features)[k]--;
-      status = l1_start(at, length(features), INTEGER(features), REAL(field(from, "beta")));
+      status = l1_start(state, length(features), INTEGER(features), REAL(field(from, "beta")));
       UNPROTECT(1);
     }
     for (; status == COMPLETE && done < count; done += status == COMPLETE) {
-      status = l1_solve(at, done, REAL(lambda)[done], bound[done]);
+      status = l1_solve(state, done, REAL(lambda)[done], bound[done]);
       if (status == COMPLETE)
-        SET_VECTOR_ELT(path, done, solution_list(&pb, l1_solution(at)));
+        SET_VECTOR_ELT(path, done, solution_list(&pb, l1_solution(state)));
     }
     vmaxset(mark);
-    if (status != NO_ROOM)
+    if (status != WORKSPACE_FULL)
       break;
-    ctl.room *= 2;
+    ctl.max_active *= 2;
   }
   if (final_status(COMPLETE, &r) == INTERRUPTED && done == count)
     SET_VECTOR_ELT(path, count - 1, R_NilValue); /* by which R knows */
@@ -329,7 +329,7 @@ SEXP C_safe_bounds(SEXP problem, SEXP control) {
 SEXP C_safe_reach(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem);
   const enum loss loss = (enum loss)int_field(control, "loss");
-  const struct knots bound = {.count = length(field(control, "knots")),
+  const struct safe_knots bound = {.count = length(field(control, "knots")),
       .lambda = REAL(field(control, "knots")),
       .value = REAL(field(control, "values"))};
   struct answer out = new_answer();
@@ -339,8 +339,8 @@ SEXP C_safe_reach(SEXP problem, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
   void *work = safe_room(&pb, loss, &host);
-  *add_int(&out, "status", 1) = (int)safe_reach(&pb, loss, &bound, real_field(control, "lambda"),
-      real_field(control, "top"), &host, work, T, reach);
+  *add_int(&out, "status", 1) = (int)safe_thresholds(&pb, loss, &bound,
+      real_field(control, "lambda"), real_field(control, "top"), &host, work, T, reach);
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -355,7 +355,7 @@ SEXP C_hinge_gap_bounds(SEXP problem, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
   void *work = safe_room(&pb, HINGE, &host);
-  *add_int(&out, "status", 1) = (int)hinge_gap_bounds(
+  *add_int(&out, "status", 1) = (int)safe_hinge_gap_bounds(
       &pb, REAL(field(control, "f")), real_field(control, "gap"), NULL, &host, work, T);
   SEXP list = answer_list(&out);
   UNPROTECT(1);

@@ -123,8 +123,8 @@ static void prove(const struct made *made, struct l1_solution model, double lamb
 /* The same for what l1_solve() left, which says how large products are too. */
 static void prove_solved(const struct made *made, struct l1_solution model, double lambda) {
   prove(made, model, lambda);
-  CHECK(model.most >= largest_product(made, model.r) * (1 - 1e-12) - 1e-12);
-  CHECK(model.most <= lambda * (1 + 1e-9));
+  CHECK(model.max_abs_corr >= largest_product(made, model.r) * (1 - 1e-12) - 1e-12);
+  CHECK(model.max_abs_corr <= lambda * (1 + 1e-9));
 }
 
 /* No model without columns is better: the classes' weights tell its loss with an intercept alone.
@@ -146,26 +146,26 @@ static int follow(
   struct polls polls = {0, -1};
   struct host host = {.threads = 1, .stop = poll, .self = &polls};
   struct l1_control control = {
-      .loss = HINGE, .screen = screen, .tolerance = 1e-12, .room = columns, .lambdas = STEPS};
+      .loss = HINGE, .screen = screen, .tolerance = 1e-12, .max_active = columns, .lambdas = STEPS};
   int refused = 0, step = 0, size = 0;
   int *feature = room((size_t)made->pb.n * sizeof(int), 0);
   double *beta = room((size_t)made->pb.n * sizeof(double), 0), first = 0;
   while (step < STEPS) {
     void *work = room(l1_work(&made->pb, &control, &host), 0xFF);
-    struct l1 *at = l1_begin(&made->pb, &control, &host, work);
-    struct l1_solution model = l1_solution(at);
+    struct l1_state *state = l1_begin(&made->pb, &control, &host, work);
+    struct l1_solution model = l1_solution(state);
     if (step == 0) {
       first = fmax(1.3 * largest_product(made, model.r), 0.1); /* 0 when they leave nothing */
       prove(made, model, first);
-      CHECK(model.size == 0 && model.primal == model.null);
+      CHECK(model.size == 0 && model.primal == model.null_objective);
       if (made->pb.q < 2)
-        CHECK_NEAR(model.null, null_objective(made), 1e-12);
+        CHECK_NEAR(model.null_objective, null_objective(made), 1e-12);
     }
-    enum status status = l1_start(at, size, feature, beta);
+    enum status status = l1_start(state, size, feature, beta);
     for (double last = 0; status == COMPLETE && step < STEPS; step++) {
       const double lambda = first * pow(0.01, (double)step / (STEPS - 1));
-      status = l1_solve(at, step, lambda, -INFINITY);
-      model = l1_solution(at);
+      status = l1_solve(state, step, lambda, -INFINITY);
+      model = l1_solution(state);
       if (status != COMPLETE) {
         if (all && last > 0)
           prove_solved(made, model, last);
@@ -182,10 +182,10 @@ static int follow(
       memcpy(feature, model.feature, (size_t)size * sizeof(int));
       memcpy(beta, model.beta, (size_t)size * sizeof(double));
     }
-    CHECK(status == COMPLETE || status == NO_ROOM);
-    CHECK(status == COMPLETE || control.room < made->pb.n);
-    refused += status == NO_ROOM;
-    control.room *= 2;
+    CHECK(status == COMPLETE || status == WORKSPACE_FULL);
+    CHECK(status == COMPLETE || control.max_active < made->pb.n);
+    refused += status == WORKSPACE_FULL;
+    control.max_active *= 2;
     free(work);
   }
   free(feature);
@@ -223,18 +223,18 @@ static void test_interruption(void) {
   struct made made = make((struct shape){.m = 40, .n = 60, .L = 1, .q = 1, .classes = 1});
   twist_problem(&made, NONE);
   struct l1_control control = {
-      .loss = HINGE, .screen = LAZY, .tolerance = 1e-12, .room = 60, .lambdas = 2};
+      .loss = HINGE, .screen = LAZY, .tolerance = 1e-12, .max_active = 60, .lambdas = 2};
   int stopped = 0;
   for (int stop_at = 1; stop_at < 10; stop_at++) {
     struct polls polls = {0, -1};
     struct host host = {.threads = 1, .stop = poll, .self = &polls};
     void *work = room(l1_work(&made.pb, &control, &host), 0xFF);
-    struct l1 *at = l1_begin(&made.pb, &control, &host, work);
-    const double most = largest_product(&made, l1_solution(at).r);
-    CHECK(l1_solve(at, 0, most / 4, -INFINITY) == COMPLETE);
+    struct l1_state *state = l1_begin(&made.pb, &control, &host, work);
+    const double most = largest_product(&made, l1_solution(state).r);
+    CHECK(l1_solve(state, 0, most / 4, -INFINITY) == COMPLETE);
     polls = (struct polls){0, stop_at};
-    const enum status status = l1_solve(at, 1, most / 20, -INFINITY);
-    prove_solved(&made, l1_solution(at), status == COMPLETE ? most / 20 : most / 4);
+    const enum status status = l1_solve(state, 1, most / 20, -INFINITY);
+    prove_solved(&made, l1_solution(state), status == COMPLETE ? most / 20 : most / 4);
     stopped += status == INTERRUPTED;
     free(work);
   }

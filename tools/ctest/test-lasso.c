@@ -102,17 +102,17 @@ static void walk(const struct made *made, double *r) {
 }
 
 /* Nothing that is said of the products is untrue. Returns how many were not made. */
-static int check_products(const struct made *made, const struct l1 *at, double level) {
+static int check_products(const struct made *made, const struct l1_state *state, double level) {
   int spared = 0;
-  const double own = length_of(at->r, made->pb.m);
+  const double own = length_of(state->r, made->pb.m);
   for (ptrdiff_t k = 0; k < made->pb.n; k++) {
-    if (at->out[k])
+    if (state->excluded[k])
       continue;
     double length;
-    const double c = slow_product(made, k, at->r, &length), rounding = 1e-14 * length * own;
-    CHECK(fabs(c) <= at->most + rounding);
-    if (is_fresh(at, k)) {
-      CHECK(fabs(at->c[k] - c) <= 100 * rounding);
+    const double c = slow_product(made, k, state->r, &length), rounding = 1e-14 * length * own;
+    CHECK(fabs(c) <= state->max_abs_corr + rounding);
+    if (l1_is_fresh(state, k)) {
+      CHECK(fabs(state->corr[k] - c) <= 100 * rounding);
     } else {
       spared++;
       CHECK(fabs(c) <= level + rounding);
@@ -123,9 +123,9 @@ static int check_products(const struct made *made, const struct l1 *at, double l
 
 enum { WALK = 40 };
 
-static struct l1 *begin(const struct problem *pb, enum screen screen, struct host *host) {
+static struct l1_state *begin(const struct problem *pb, enum screen screen, struct host *host) {
   const struct l1_control control = {
-      .screen = screen, .tolerance = 1e-12, .room = (int)pb->n, .lambdas = WALK};
+      .screen = screen, .tolerance = 1e-12, .max_active = (int)pb->n, .lambdas = WALK};
   return l1_begin(pb, &control, host, room(l1_work(pb, &control, host), 0xFF));
 }
 
@@ -139,27 +139,28 @@ static void test_walk(struct shape shape, enum screen screen, int *spared, int *
   struct polls polls = {0, -1};
   struct host one = {.threads = 1, .stop = poll, .self = &polls}, two = one;
   two.threads = 2;
-  struct l1 *at = begin(pb, screen, &one), *other = begin(pb, screen, &two);
+  struct l1_state *state = begin(pb, screen, &one), *other = begin(pb, screen, &two);
   for (int step = 0; step < WALK; step++) {
-    const int directions = at->directions, passes = at->passes;
-    walk(&made, at->r);
-    memcpy(other->r, at->r, (size_t)pb->m * sizeof(double));
+    const int directions = state->directions, passes = state->passes;
+    walk(&made, state->r);
+    memcpy(other->r, state->r, (size_t)pb->m * sizeof(double));
     /* about as large as the largest products, but not always */
-    const double level = (0.1 + 1.5 * fabs(uniform())) * length_of(at->r, pb->m);
-    CHECK(correlate(at, level) == COMPLETE && correlate(other, level) == COMPLETE);
-    CHECK(at->passes >= passes && at->passes <= passes + 1);
-    *renewed += at->directions < directions;
-    *spared += check_products(&made, at, level);
-    CHECK(same(at->c, other->c, pb->n, sizeof(double)));
-    CHECK(same(at->pass, other->pass, pb->n, sizeof(int)));
-    CHECK(at->most == other->most && at->products == other->products);
+    const double level = (0.1 + 1.5 * fabs(uniform())) * length_of(state->r, pb->m);
+    CHECK(l1_correlate(state, level) == COMPLETE && l1_correlate(other, level) == COMPLETE);
+    CHECK(state->passes >= passes && state->passes <= passes + 1);
+    *renewed += state->directions < directions;
+    *spared += check_products(&made, state, level);
+    CHECK(same(state->corr, other->corr, pb->n, sizeof(double)));
+    CHECK(same(state->pass, other->pass, pb->n, sizeof(int)));
+    CHECK(state->max_abs_corr == other->max_abs_corr && state->products == other->products);
     if (step % 7 == 0) { /* a lower level asks for more of the same residual */
-      CHECK(correlate(at, level / 3) == COMPLETE && correlate(other, level / 3) == COMPLETE);
-      CHECK(at->passes <= passes + 1);
-      check_products(&made, at, level / 3);
+      CHECK(
+          l1_correlate(state, level / 3) == COMPLETE && l1_correlate(other, level / 3) == COMPLETE);
+      CHECK(state->passes <= passes + 1);
+      check_products(&made, state, level / 3);
     }
   }
-  free(at);
+  free(state);
   free(other);
   discard(&made);
 }
@@ -209,7 +210,7 @@ static void prove(
     square += r[i] * r[i];
     ry += r[i] * pb->y[i];
   }
-  const double scale = sqrt(2 * model.null);
+  const double scale = sqrt(2 * model.null_objective);
   for (ptrdiff_t i = 0; i < pb->m; i++)
     CHECK(fabs(r[i] - model.r[i]) <= 1e-11 * scale);
   for (ptrdiff_t l = 0; l < pb->q; l++) {
@@ -228,27 +229,27 @@ static void prove(
   }
   objective += square / 2;
   const double s = square > 0 ? fmin(ry / square, lambda / most) : 0;
-  CHECK(objective - (s * ry - s * s * square / 2) <= 1.1e-12 * model.null);
-  CHECK(fabs(objective - model.primal) <= 1e-12 * model.null);
-  CHECK(model.primal - model.dual <= 1e-12 * model.null);
-  CHECK(screen > NO_SCREEN || model.most >= most * (1 - 1e-12));
+  CHECK(objective - (s * ry - s * s * square / 2) <= 1.1e-12 * model.null_objective);
+  CHECK(fabs(objective - model.primal) <= 1e-12 * model.null_objective);
+  CHECK(model.primal - model.dual <= 1e-12 * model.null_objective);
+  CHECK(screen > NO_SCREEN || model.max_abs_corr >= most * (1 - 1e-12));
   free(r);
   free(place);
 }
 
 /* No safe bound is below the product of its column with the optimal residual. GAP_SAFE does not
    keep up those of columns that are out. */
-static void check_bounds(const struct made *made, const struct l1 *at, double first) {
-  const double share = fmax(0, 1 - at->lambda / first), null = sqrt(2 * at->null);
+static void check_bounds(const struct made *made, const struct l1_state *state, double first) {
+  const double share = fmax(0, 1 - state->lambda / first), null = sqrt(2 * state->null_objective);
   for (ptrdiff_t j = 0; j < made->pb.n; j++) {
-    if (!made->pb.usable[j] || (at->out[j] && at->control.screen == GAP_SAFE))
+    if (!made->pb.usable[j] || (state->excluded[j] && state->control.screen == GAP_SAFE))
       continue;
     double length;
-    const double c = fabs(slow_product(made, j, at->r, &length));
-    CHECK(at->bound[j] >= c - 1e-9 * length * null);
-    if (at->control.screen == SAFE_ONE && made->pb.q < 2) { /* Theorem 1 */
+    const double c = fabs(slow_product(made, j, state->r, &length));
+    CHECK(state->safe_bound[j] >= c - 1e-9 * length * null);
+    if (state->control.screen == SAFE_ONE && made->pb.q < 2) { /* Theorem 1 */
       const double own = fabs(slow_product(made, j, made->pb.y, &length));
-      CHECK(fabs(at->bound[j] - own - share * null * length) <= 3e-6 * null * length);
+      CHECK(fabs(state->safe_bound[j] - own - share * null * length) <= 3e-6 * null * length);
     }
   }
 }
@@ -270,24 +271,25 @@ static int follow(const struct made *made, enum screen screen, int columns, doub
   struct polls polls = {0, -1};
   struct host host = {.threads = 1, .stop = poll, .self = &polls};
   struct l1_control control = {
-      .screen = screen, .tolerance = 1e-12, .room = columns, .lambdas = STEPS};
+      .screen = screen, .tolerance = 1e-12, .max_active = columns, .lambdas = STEPS};
   int refused = 0, step = 0, size = 0;
   int *feature = room((size_t)pb->n * sizeof(int), 0);
   double *beta = room((size_t)pb->n * sizeof(double), 0), first = 0;
   while (step < STEPS) {
     void *work = room(l1_work(pb, &control, &host), 0xFF);
-    struct l1 *at = l1_begin(pb, &control, &host, work);
-    struct l1_solution model = l1_solution(at);
-    CHECK(model.size == 0 && model.primal == model.null && model.dual == model.null);
+    struct l1_state *state = l1_begin(pb, &control, &host, work);
+    struct l1_solution model = l1_solution(state);
+    CHECK(model.size == 0 && model.primal == model.null_objective &&
+          model.dual == model.null_objective);
     for (ptrdiff_t j = 0; step == 0 && j < pb->n; j++) {
       double length;
       first = fmax(first, pb->usable[j] ? fabs(slow_product(made, j, model.r, &length)) : 0);
     }
-    enum status status = l1_start(at, size, feature, beta);
+    enum status status = l1_start(state, size, feature, beta);
     while (status == COMPLETE && step < STEPS) {
       const double lambda = lambda_at(1.0001 * first, last, step);
-      status = l1_solve(at, step, lambda, -INFINITY);
-      model = l1_solution(at);
+      status = l1_solve(state, step, lambda, -INFINITY);
+      model = l1_solution(state);
       if (status != COMPLETE) { /* the columns and coefficients still stand */
         CHECK(model.size <= size);
         break;
@@ -295,19 +297,19 @@ static int follow(const struct made *made, enum screen screen, int columns, doub
       prove(made, screen, model, lambda);
       CHECK(model.kept >= model.size);
       if (screen > NO_SCREEN)
-        check_bounds(made, at, first);
-      CHECK(step > 0 || (model.size == 0 && model.primal == model.null));
+        check_bounds(made, state, first);
+      CHECK(step > 0 || (model.size == 0 && model.primal == model.null_objective));
       if (compare)
-        CHECK(fabs(model.primal - value[step]) <= 2e-12 * model.null);
+        CHECK(fabs(model.primal - value[step]) <= 2e-12 * model.null_objective);
       value[step++] = model.primal;
       size = model.size;
       memcpy(feature, model.feature, (size_t)size * sizeof(int));
       memcpy(beta, model.beta, (size_t)size * sizeof(double));
       *largest = size > *largest ? size : *largest;
     }
-    CHECK(status == COMPLETE || (status == NO_ROOM && control.room < pb->n));
-    refused += status == NO_ROOM;
-    control.room *= 2;
+    CHECK(status == COMPLETE || (status == WORKSPACE_FULL && control.max_active < pb->n));
+    refused += status == WORKSPACE_FULL;
+    control.max_active *= 2;
     free(work);
   }
   free(feature);
@@ -363,13 +365,13 @@ static void test_interruption(void) {
   for (int stop_at = 1; stop_at < 40; stop_at += 3) {
     struct polls polls = {0, -1};
     struct host host = {.threads = 1, .stop = poll, .self = &polls};
-    struct l1 *at = begin(&made.pb, LAZY, &host);
-    CHECK(l1_solve(at, 0, 0.3, -INFINITY) == COMPLETE);
+    struct l1_state *state = begin(&made.pb, LAZY, &host);
+    CHECK(l1_solve(state, 0, 0.3, -INFINITY) == COMPLETE);
     polls = (struct polls){0, stop_at};
-    const enum status status = l1_solve(at, 1, 1e-3, -INFINITY);
+    const enum status status = l1_solve(state, 1, 1e-3, -INFINITY);
     CHECK((status == INTERRUPTED) == (polls.count == stop_at));
     stopped += status == INTERRUPTED;
-    free(at);
+    free(state);
   }
   CHECK(stopped > 5);
   discard(&made);

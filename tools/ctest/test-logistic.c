@@ -241,14 +241,14 @@ static void check_solution(
       most = fmax(most, fabs(product(data, at->r, j)));
   const double primal = objective(data, at, lambda, -1, 0);
   const double gap = primal - dual_value(data, at->r, fmin(1, lambda / most));
-  CHECK(gap <= (tolerance + 1e-13) * at->null && gap >= -1e-13 * at->null);
-  CHECK(fabs(primal - at->primal) <= 1e-13 * at->null);
-  CHECK(at->primal - at->dual <= tolerance * at->null);
-  CHECK(at->dual <= primal - gap + 1e-12 * at->null);
+  CHECK(gap <= (tolerance + 1e-13) * at->null_objective && gap >= -1e-13 * at->null_objective);
+  CHECK(fabs(primal - at->primal) <= 1e-13 * at->null_objective);
+  CHECK(at->primal - at->dual <= tolerance * at->null_objective);
+  CHECK(at->dual <= primal - gap + 1e-12 * at->null_objective);
   for (int k = 0; k < at->size; k++) {
     const double c = fmin(1, lambda / most) * product(data, at->r, at->feature[k]);
     CHECK(at->beta[k] != 0 && data->usable[at->feature[k]]);
-    CHECK(fabs(at->beta[k]) * lambda - at->beta[k] * c <= (tolerance + 1e-12) * at->null);
+    CHECK(fabs(at->beta[k]) * lambda - at->beta[k] * c <= (tolerance + 1e-12) * at->null_objective);
     for (int l = 0; l < k; l++)
       CHECK(at->feature[l] != at->feature[k]);
   }
@@ -263,7 +263,7 @@ static void check_slopes(const struct data *data, const struct l1_solution *at, 
     const double step = 1e-4 / fmax(1, fabs(entry(data, 0, j)));
     const double up = objective(data, at, lambda, j, step);
     const double down = objective(data, at, lambda, j, -step);
-    CHECK(up >= here - 1e-10 * at->null && down >= here - 1e-10 * at->null);
+    CHECK(up >= here - 1e-10 * at->null_objective && down >= here - 1e-10 * at->null_objective);
     const double slope =
         (objective(data, at, 0, j, step) - objective(data, at, 0, j, -step)) / (2 * step);
     CHECK_NEAR(-slope, product(data, at->r, j), 1e-4);
@@ -277,18 +277,21 @@ struct run {
   struct host host;
   struct l1_control control;
   void *work;
-  struct l1 *at;
+  struct l1_state *state;
 };
 
 static struct run *begin(
-    const struct data *data, int room_for, double tolerance, enum screen screen, int threads) {
+    const struct data *data, int max_active, double tolerance, enum screen screen, int threads) {
   struct run *run = room(sizeof(struct run), 0);
   run->polls = (struct polls){0, -1};
   run->host = (struct host){.threads = threads, .stop = poll, .self = &run->polls};
-  run->control = (struct l1_control){
-      .loss = LOGISTIC, .screen = screen, .tolerance = tolerance, .room = room_for, .lambdas = 8};
+  run->control = (struct l1_control){.loss = LOGISTIC,
+      .screen = screen,
+      .tolerance = tolerance,
+      .max_active = max_active,
+      .lambdas = 8};
   run->work = room(l1_work(&data->pb, &run->control, &run->host), 0xff);
-  run->at = l1_begin(&data->pb, &run->control, &run->host, run->work);
+  run->state = l1_begin(&data->pb, &run->control, &run->host, run->work);
   return run;
 }
 
@@ -314,16 +317,16 @@ static void check_path(const struct data *data, double tolerance, enum screen sc
   double found[LAMBDAS];
   for (int order = 0; order < 2; order++) {
     struct run *run = begin(data, (int)data->pb.n, tolerance, screen, 1);
-    struct l1_solution at = l1_solution(run->at);
+    struct l1_solution at = l1_solution(run->state);
     const double top = largest_lambda(data, &at);
     check_residual(data, &at);
     CHECK(at.size == 0);
-    CHECK_NEAR(at.null, objective(data, &at, 1, -1, 0), 1e-13);
+    CHECK_NEAR(at.null_objective, objective(data, &at, 1, -1, 0), 1e-13);
     for (int i = 0; i < LAMBDAS; i++) {
       const int which = order == 0 ? i : shuffled[i];
       const double lambda = top * shares[which];
-      CHECK(l1_solve(run->at, i, lambda, -INFINITY) == COMPLETE);
-      at = l1_solution(run->at);
+      CHECK(l1_solve(run->state, i, lambda, -INFINITY) == COMPLETE);
+      at = l1_solution(run->state);
       check_solution(data, &at, lambda, tolerance);
       CHECK((at.size == 0) == (which == 0));
       if (which == 4)
@@ -331,7 +334,7 @@ static void check_path(const struct data *data, double tolerance, enum screen sc
       if (order == 0)
         found[which] = at.primal;
       else
-        CHECK(fabs(at.primal - found[which]) <= 2 * tolerance * at.null);
+        CHECK(fabs(at.primal - found[which]) <= 2 * tolerance * at.null_objective);
     }
     end(run);
   }
@@ -340,31 +343,31 @@ static void check_path(const struct data *data, double tolerance, enum screen sc
 /* Room for two columns, doubled whenever it is not enough: the last solution still stands then, and
    is what the next run starts from. */
 static void check_room(const struct data *data) {
-  int room_for = 2, refusals = 0, solved = 0;
-  struct run *run = begin(data, room_for, 1e-9, LAZY, 1);
-  struct l1_solution at = l1_solution(run->at);
+  int max_active = 2, refusals = 0, solved = 0;
+  struct run *run = begin(data, max_active, 1e-9, LAZY, 1);
+  struct l1_solution at = l1_solution(run->state);
   const double top = largest_lambda(data, &at);
   double before = 2 * top;
   for (int i = 0; i < LAMBDAS;) {
-    const enum status status = l1_solve(run->at, i, top * shares[i], -INFINITY);
-    at = l1_solution(run->at);
+    const enum status status = l1_solve(run->state, i, top * shares[i], -INFINITY);
+    at = l1_solution(run->state);
     if (status == COMPLETE) {
       before = top * shares[i++];
       check_solution(data, &at, before, 1e-9);
-      CHECK(at.size <= room_for);
+      CHECK(at.size <= max_active);
       solved = 1;
       continue;
     }
-    CHECK(status == NO_ROOM && room_for < data->pb.n);
-    if (status != NO_ROOM || room_for >= data->pb.n)
+    CHECK(status == WORKSPACE_FULL && max_active < data->pb.n);
+    if (status != WORKSPACE_FULL || max_active >= data->pb.n)
       break;
     refusals++;
     if (solved)
       check_solution(data, &at, before, 1e-9);
     solved = 0;
-    room_for = 2 * room_for < (int)data->pb.n ? 2 * room_for : (int)data->pb.n;
-    struct run *next = begin(data, room_for, 1e-9, LAZY, 1);
-    CHECK(l1_start(next->at, at.size, at.feature, at.beta) == COMPLETE);
+    max_active = 2 * max_active < (int)data->pb.n ? 2 * max_active : (int)data->pb.n;
+    struct run *next = begin(data, max_active, 1e-9, LAZY, 1);
+    CHECK(l1_start(next->state, at.size, at.feature, at.beta) == COMPLETE);
     end(run);
     run = next;
   }
@@ -376,17 +379,17 @@ static void check_room(const struct data *data) {
 static void check_start(const struct data *data) {
   struct run *run = begin(data, (int)data->pb.n, 1e-9, LAZY, 1);
   struct run *next = begin(data, (int)data->pb.n, 1e-9, LAZY, 1);
-  struct l1_solution at = l1_solution(run->at);
+  struct l1_solution at = l1_solution(run->state);
   const double lambda = largest_lambda(data, &at) / 5;
-  CHECK(l1_solve(run->at, 0, lambda, -INFINITY) == COMPLETE);
-  at = l1_solution(run->at);
+  CHECK(l1_solve(run->state, 0, lambda, -INFINITY) == COMPLETE);
+  at = l1_solution(run->state);
   CHECK(at.size > 0 && at.rounds > 1);
-  CHECK(l1_start(next->at, at.size, at.feature, at.beta) == COMPLETE);
-  struct l1_solution same = l1_solution(next->at);
+  CHECK(l1_start(next->state, at.size, at.feature, at.beta) == COMPLETE);
+  struct l1_solution same = l1_solution(next->state);
   CHECK(same.size == 0);
   check_residual(data, &same);
-  CHECK(l1_solve(next->at, 0, lambda, -INFINITY) == COMPLETE);
-  same = l1_solution(next->at);
+  CHECK(l1_solve(next->state, 0, lambda, -INFINITY) == COMPLETE);
+  same = l1_solution(next->state);
   check_solution(data, &same, lambda, 1e-9);
   CHECK(same.size == at.size && same.rounds == 1);
   end(run);
@@ -397,14 +400,15 @@ static void check_start(const struct data *data) {
 static void check_threads(const struct data *data) {
   struct run *one = begin(data, (int)data->pb.n, 1e-9, LAZY, 1);
   struct run *two = begin(data, (int)data->pb.n, 1e-9, LAZY, 2);
-  struct l1_solution a = l1_solution(one->at), b;
+  struct l1_solution a = l1_solution(one->state), b;
   const double top = largest_lambda(data, &a);
   for (int i = 0; i < LAMBDAS; i++) {
-    CHECK(l1_solve(one->at, i, top * shares[i], -INFINITY) == COMPLETE);
-    CHECK(l1_solve(two->at, i, top * shares[i], -INFINITY) == COMPLETE);
-    a = l1_solution(one->at);
-    b = l1_solution(two->at);
-    CHECK(a.size == b.size && a.primal == b.primal && a.dual == b.dual && a.most == b.most);
+    CHECK(l1_solve(one->state, i, top * shares[i], -INFINITY) == COMPLETE);
+    CHECK(l1_solve(two->state, i, top * shares[i], -INFINITY) == COMPLETE);
+    a = l1_solution(one->state);
+    b = l1_solution(two->state);
+    CHECK(a.size == b.size && a.primal == b.primal && a.dual == b.dual &&
+          a.max_abs_corr == b.max_abs_corr);
     CHECK(memcmp(a.feature, b.feature, (size_t)a.size * sizeof(int)) == 0);
     CHECK(memcmp(a.beta, b.beta, (size_t)a.size * sizeof(double)) == 0);
     CHECK(memcmp(a.r, b.r, (size_t)data->pb.m * sizeof(double)) == 0);
@@ -418,18 +422,18 @@ static void check_stop(const struct data *data) {
   int stopped = 1;
   for (int last = 1; stopped; last++) {
     struct run *run = begin(data, (int)data->pb.n, 1e-9, LAZY, 1);
-    struct l1_solution at = l1_solution(run->at);
+    struct l1_solution at = l1_solution(run->state);
     const double top = largest_lambda(data, &at);
-    CHECK(l1_solve(run->at, 0, top / 2, -INFINITY) == COMPLETE);
+    CHECK(l1_solve(run->state, 0, top / 2, -INFINITY) == COMPLETE);
     run->polls = (struct polls){0, last};
-    const enum status status = l1_solve(run->at, 1, top / 10, -INFINITY);
+    const enum status status = l1_solve(run->state, 1, top / 10, -INFINITY);
     stopped = status != COMPLETE;
     CHECK(status == (stopped ? INTERRUPTED : COMPLETE));
-    at = l1_solution(run->at);
+    at = l1_solution(run->state);
     check_solution(data, &at, stopped ? top / 2 : top / 10, 1e-9);
     run->polls.stop_at = -1;
-    CHECK(l1_solve(run->at, 2, top / 20, -INFINITY) == COMPLETE);
-    at = l1_solution(run->at);
+    CHECK(l1_solve(run->state, 2, top / 20, -INFINITY) == COMPLETE);
+    at = l1_solution(run->state);
     check_solution(data, &at, top / 20, 1e-9);
     CHECK(last < 100);
     end(run);

@@ -215,7 +215,7 @@ static int knapsack_is_the_program(struct shape shape, ptrdiff_t positive, doubl
   }
   struct host host = lend(1);
   void *work = room(safe_work(pb, HINGE, 1), 0x5a);
-  CHECK(hinge_gap_bounds(pb, f, gap, NULL, &host, work, T) == COMPLETE);
+  CHECK(safe_hinge_gap_bounds(pb, f, gap, NULL, &host, work, T) == COMPLETE);
   for (ptrdiff_t j = 0; j < pb->n; j++) {
     if (!pb->usable[j])
       continue;
@@ -382,7 +382,7 @@ static void dual_bound_is_best(enum loss loss) {
         squares ? pb->y[i] + uniform() : pb->response[i] * pb->root_w[i] * (0.35 + 0.3 * uniform());
   const double lambda[] = {0.01, 0.2, 1, 1.3, 5, 100};
   for (int l = 0; l < 6; l++) {
-    const double value = dual_bound(pb, loss, r, 1, lambda[l]);
+    const double value = l1_dual_bound(pb, loss, r, 1, lambda[l]);
     double best = 0;
     for (int grid = -20000; grid <= 20000; grid++) {
       const double s = lambda[l] * grid / 20000;
@@ -396,7 +396,7 @@ static void dual_bound_is_best(enum loss loss) {
     CHECK_NEAR(value, best, loss == HINGE ? 1e-3 : 1e-6);
   }
   memset(r, 0, (size_t)pb->m * sizeof(double));
-  CHECK(dual_bound(pb, loss, r, 0, 1) == 0);
+  CHECK(l1_dual_bound(pb, loss, r, 0, 1) == 0);
   free(r);
   discard(&made);
 }
@@ -455,12 +455,12 @@ static void reach_is_the_root(enum loss loss, ptrdiff_t q, int sparse) {
   const double null = null_value(pb, loss), top = 60, lambda = 37;
   const double at[] = {0, 10, 20, 30, 45, 60};
   const double value[] = {0, 0.5 * null, 0.55 * null, 0.75 * null, 0.8 * null, null};
-  const struct knots knots = {6, at, value};
+  const struct safe_knots knots = {6, at, value};
   struct host host = lend(2);
   void *work = room(safe_work(pb, loss, 2), 0x5a);
   double *T = room((size_t)pb->n * sizeof(double), 0);
   double *reach = room((size_t)pb->n * sizeof(double), 0);
-  CHECK(safe_reach(pb, loss, &knots, lambda, top, &host, work, T, reach) == COMPLETE);
+  CHECK(safe_thresholds(pb, loss, &knots, lambda, top, &host, work, T, reach) == COMPLETE);
   double *own = bounds(pb, loss, value_between(at, value, 6, lambda), INFINITY, NULL, 1);
   int inside = 0;
   for (ptrdiff_t j = 0; j < pb->n; j++) {
@@ -488,7 +488,7 @@ static void stops_when_asked(void) {
   void *work = room(safe_work(&made.pb, HINGE, 1), 0);
   double T[5];
   CHECK(safe_bounds(&made.pb, HINGE, 1, 1, NULL, &host, work, T) == INTERRUPTED);
-  CHECK(hinge_gap_bounds(&made.pb, made.pb.y, 1, NULL, &host, work, T) == INTERRUPTED);
+  CHECK(safe_hinge_gap_bounds(&made.pb, made.pb.y, 1, NULL, &host, work, T) == INTERRUPTED);
   free(work);
   discard(&made);
 }

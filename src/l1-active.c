@@ -1,0 +1,120 @@
+/* The lasso's active set and its Cholesky factor, updated as columns come and go. */
+#include "l1-active.h"
+#include "simd.h"
+#include <math.h>
+#include <string.h>
+
+void lasso_residual(struct l1_state *state, struct lasso_active *active) {
+  const struct problem *pb = state->pb;
+  l1_predict_rows(pb, active->count, active->column, active->beta, active->f);
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    state->r[i] = pb->y[i] - pb->root_w[i] * active->f[i];
+  l1_project_out(pb, state->r);
+}
+
+/* ---- a column comes ---- */
+
+/* a (m) := a less the active columns' model with coefficients h, in working coordinates. */
+static void lasso_subtract_model(
+    struct l1_state *state, struct lasso_active *active, const double *h, double *a) {
+  const struct problem *pb = state->pb;
+  l1_predict_rows(pb, active->count, active->column, h, active->f);
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    a[i] -= pb->root_w[i] * active->f[i];
+  l1_project_out(pb, a);
+}
+
+/* l := R'^-1 A'a */
+static void lasso_project(
+    struct l1_state *state, struct lasso_active *active, const double *a, double *l) {
+  const double sum = l1_weigh_rows(state->pb, a, active->v);
+  for (int i = 0; i < active->count; i++)
+    l[i] = l1_column_product(state->pb, active->column[i], active->v, sum);
+  l1_solve_lower(active->count, active->R, active->max_factored, l);
+}
+
+/* The pivot that column k adds to R, 0 where it is dependent on the active columns; active->l :=
+   R'^-1 A'a_k, active->a := a_k. Where the active columns leave little of a_k, a difference of
+   squares has lost its digits: the rest of a_k is then made, and projected a second time. */
+static double lasso_next_pivot(struct l1_state *state, struct lasso_active *active, int k) {
+  const ptrdiff_t m = state->pb->m;
+  double *l = active->l, *more = active->c, *h = active->s;
+  working_column(state->pb, k, active->a);
+  lasso_project(state, active, active->a, l);
+  const double square = simd->dot(m, active->a, active->a);
+  double schur = square - simd->dot(active->count, l, l);
+  if (schur < LASSO_ILL_CONDITIONED * square) {
+    memcpy(active->rest, active->a, (size_t)m * sizeof(double));
+    memcpy(more, l, (size_t)active->count * sizeof(double));
+    for (int pass = 0; pass < 2; pass++) {
+      if (pass > 0) {
+        lasso_project(state, active, active->rest, more);
+        simd->shift(active->count, l, -1, more);
+      }
+      memcpy(h, more, (size_t)active->count * sizeof(double));
+      l1_solve_upper(active->count, active->R, active->max_factored, h);
+      lasso_subtract_model(state, active, h, active->rest);
+    }
+    schur = simd->dot(m, active->rest, active->rest);
+    active->ill_conditioned = 1;
+  }
+  return schur > LASSO_DEPENDENT * square ? sqrt(schur) : 0;
+}
+
+int lasso_activate(
+    struct l1_state *state, struct lasso_active *active, int k, double sign, double beta) {
+  const int j = active->count;
+  if (active->factored) {
+    const double pivot = lasso_next_pivot(state, active, k);
+    if (pivot <= 0)
+      return 0;
+    double *column = active->R + j * (ptrdiff_t)active->max_factored;
+    memcpy(column, active->l, (size_t)j * sizeof(double));
+    column[j] = pivot;
+    active->product[j] = simd->dot(state->pb->m, active->a, state->pb->y);
+  }
+  active->count++;
+  active->column[j] = k;
+  active->sign[j] = sign;
+  active->beta[j] = beta;
+  active->is_active[k] = 1;
+  return 1;
+}
+
+/* ---- a column goes ---- */
+
+/* Later columns of R move up and are made triangular again by rotations. */
+static void lasso_downdate(struct lasso_active *active, int p) {
+  const ptrdiff_t ld = active->max_factored;
+  const int last = --active->count;
+  for (int j = p; j < last; j++) {
+    double *column = active->R + j * ld;
+    memcpy(column, column + ld, (size_t)(j + 2) * sizeof(double));
+    for (int i = p; i < j; i++) {
+      const double upper = column[i], lower = column[i + 1];
+      column[i] = active->c[i] * upper + active->s[i] * lower;
+      column[i + 1] = active->c[i] * lower - active->s[i] * upper;
+    }
+    const double length = hypot(column[j], column[j + 1]);
+    active->c[j] = column[j] / length;
+    active->s[j] = column[j + 1] / length;
+    column[j] = length;
+    active->column[j] = active->column[j + 1];
+    active->sign[j] = active->sign[j + 1];
+    active->beta[j] = active->beta[j + 1];
+    active->target[j] = active->target[j + 1];
+    active->product[j] = active->product[j + 1];
+  }
+}
+
+void lasso_deactivate(struct lasso_active *active, int p) {
+  active->is_active[active->column[p]] = 0;
+  if (active->factored) {
+    lasso_downdate(active, p);
+    return;
+  }
+  const int last = --active->count;
+  active->column[p] = active->column[last];
+  active->sign[p] = active->sign[last];
+  active->beta[p] = active->beta[last];
+}

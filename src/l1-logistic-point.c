@@ -1,0 +1,117 @@
+/* Points of the logistic engine: the loss at a model, and the covariates' coefficients, which are
+   optimal at every point that the engine keeps. */
+#include "l1-logistic.h"
+#include "blas.h"
+#include "simd.h"
+#include <math.h>
+#include <string.h>
+
+double logistic_sum(ptrdiff_t m, const double *x) {
+  double sum = 0;
+  for (ptrdiff_t i = 0; i < m; i++)
+    sum += x[i];
+  return sum;
+}
+
+void logistic_add_constant(ptrdiff_t m, double *x, double constant) {
+  if (constant != 0)
+    for (ptrdiff_t i = 0; i < m; i++)
+      x[i] += constant;
+}
+
+void logistic_predict(const struct logistic_fit *fit, struct logistic_point *point) {
+  double offset = 0;
+  point->l1 = 0;
+  memset(point->base, 0, (size_t)fit->local.m * sizeof(double));
+  for (int k = 0; k < fit->count; k++)
+    if (point->beta[k] != 0) {
+      l1_add_column(&fit->local, logistic_index(fit, k), point->beta[k], point->base, &offset);
+      point->l1 += fabs(point->beta[k]);
+    }
+  logistic_add_constant(fit->local.m, point->base, offset);
+}
+
+void logistic_evaluate(
+    const struct l1_state *state, struct logistic_fit *fit, struct logistic_point *point) {
+  const ptrdiff_t m = state->pb->m;
+  memcpy(fit->f, point->base, (size_t)m * sizeof(double));
+  for (ptrdiff_t l = 0; l < state->pb->q; l++)
+    simd->shift(m, fit->f, -point->u[l], fit->B + l * m);
+  point->loss = simd->logistic(m, state->pb->response, fit->w, fit->f, fit->v, fit->h);
+}
+
+/* ---- covariates ---- */
+
+int logistic_factor_covariates(const struct l1_state *state, struct logistic_fit *fit) {
+  const ptrdiff_t m = state->pb->m, q = state->pb->q;
+  for (ptrdiff_t l = 0; l < q; l++) {
+    double *column = fit->HB + l * m;
+    for (ptrdiff_t i = 0; i < m; i++)
+      column[i] = fit->h[i] * fit->B[i + l * m];
+    for (ptrdiff_t k = 0; k <= l; k++)
+      fit->BHB[k + l * q] = simd->dot(m, fit->B + k * m, column);
+  }
+  if (q == 0 || lapack_cholesky(q, fit->BHB) == 0)
+    return 0;
+  for (ptrdiff_t l = 0; l < q * q; l++)
+    fit->BHB[l] = l % (q + 1) == 0 ? INFINITY : 0;
+  return 1;
+}
+
+void logistic_solve_covariates(
+    const struct l1_state *state, const struct logistic_fit *fit, double *x) {
+  const ptrdiff_t q = state->pb->q;
+  for (ptrdiff_t j = 0; j < q; j++) {
+    for (ptrdiff_t k = 0; k < j; k++)
+      x[j] -= fit->BHB[k + j * q] * x[k];
+    x[j] /= fit->BHB[j + j * q];
+  }
+  for (ptrdiff_t j = q - 1; j >= 0; j--) {
+    x[j] /= fit->BHB[j + j * q];
+    for (ptrdiff_t k = 0; k < j; k++)
+      x[k] -= fit->BHB[k + j * q] * x[j];
+  }
+}
+
+double logistic_covariate_slopes(
+    const struct l1_state *state, struct logistic_fit *fit, const double *x) {
+  double square = 0;
+  for (ptrdiff_t l = 0; l < state->pb->q; l++) {
+    fit->g[l] = simd->dot(state->pb->m, fit->B + l * state->pb->m, x);
+    square += fit->g[l] * fit->g[l];
+  }
+  return sqrt(square);
+}
+
+/* Newton steps on the covariates, and halvings of each, at most. */
+enum { LOGISTIC_COVARIATE_STEPS = 60, LOGISTIC_HALVINGS = 40 };
+
+void logistic_optimise_covariates(
+    const struct l1_state *state, struct logistic_fit *fit, struct logistic_point *point) {
+  const ptrdiff_t q = state->pb->q;
+  double length = 0, loss = INFINITY, before = INFINITY, *step = fit->g;
+  for (ptrdiff_t i = 0; i < state->pb->m; i++)
+    length += fit->w[i];
+  length = sqrt(length);
+  logistic_evaluate(state, fit, point);
+  for (int i = 0; i < LOGISTIC_COVARIATE_STEPS && q > 0; i++) {
+    const double slope = logistic_covariate_slopes(state, fit, fit->v);
+    if (slope <= LOGISTIC_BALANCED * length ||
+        (slope <= LOGISTIC_NEARLY_BALANCED * length && slope > before / 2) ||
+        logistic_factor_covariates(state, fit) != 0)
+      return;
+    before = slope;
+    loss = point->loss;
+    logistic_solve_covariates(state, fit, step);
+    for (ptrdiff_t l = 0; l < q; l++)
+      point->u[l] += step[l];
+    logistic_evaluate(state, fit, point);
+    for (int halved = 0;
+         point->loss > loss * (1 + LOGISTIC_LOSS_ROUNDING) && halved < LOGISTIC_HALVINGS;
+         halved++) {
+      for (ptrdiff_t l = 0; l < q; l++)
+        point->u[l] -= step[l] /= 2;
+      logistic_evaluate(state, fit, point);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/* The logistic engine: its working set, points and quadratic model. */
+#ifndef SPARSELS_L1_LOGISTIC_H
+#define SPARSELS_L1_LOGISTIC_H
+
+#include "l1-state.h"
+
+/* A model: its values are f = base + B u. */
+struct logistic_point {
+  double *beta;    /* max_active, of the columns in the working set */
+  double *base;    /* m */
+  double *u;       /* q */
+  double loss, l1; /* l1: the sum of |beta| */
+};
+
+struct logistic_fit {
+  double lambda, lambda_before; /* of the last two solutions, 0 if unknown */
+
+  /* The working set: the columns whose coefficients are optimised. */
+  int count;
+  int *column;          /* max_active */
+  int *place;           /* n, the place of a column in the set, -1 where it is not in it */
+  struct problem local; /* the problem; of a sparse x only the set's columns, copied to: */
+  struct {
+    double *x, *centre, *inv_scale;
+    int *i, *p;
+  } copy;
+  struct logistic_point now, next;
+  double *beta_before; /* max_active, coefficients in the last solution but one */
+  double *corr;        /* max_active, products with v, or slopes of the quadratic model */
+
+  double *w;     /* m, case weights */
+  double *B;     /* m x q, Q / root_w */
+  double *f, *v; /* m, of the last point evaluated: f, and minus the gradient of the loss */
+  double *h;     /* m, its second derivatives; H = diag(h) */
+  double *HB;    /* m x q */
+  double *BHB;   /* q x q, upper Cholesky factor of B'HB */
+  double *g;     /* q, temporary */
+
+  /* The quadratic model. Its second derivatives are those of the loss with u following the columns'
+     coefficients: K = Z'(H - HB (B'HB)^-1 B'H) Z with the set's columns Z. */
+  double *s;          /* m, minus the model's gradient: v less H times the change of f */
+  double *curvature;  /* max_active, diagonal of K */
+  double *xh;         /* max_active, x_k'h of sparse columns */
+  double *b, *e;      /* q x max_active, B'H z_k and (B'HB)^-1 of it */
+  int *support;       /* max_active, places of the columns whose coefficient is not zero */
+  double *d;          /* max_active, the step of each */
+  double *residual;   /* max_active, the slope of each less that of the penalty */
+  double *z, *p, *Kp; /* max_active, of conjugate gradients */
+  double *t;          /* m, temporary */
+
+  /* The preconditioner: a factor of K for the columns of some earlier support. */
+  int max_factored;
+  int factored;       /* its order, 0 when there is none */
+  int *factor_column; /* max_factored, its columns */
+  int *factor_row;    /* max_active, where a column of the working set is in K, or -1 */
+  double *K;          /* factored x factored, upper Cholesky factor */
+  double *y;          /* max_factored, temporary */
+  double excess;      /* conjugate gradient steps that a fresh factor would have saved */
+};
+
+/* ---- l1-logistic-point.c ---- */
+
+double logistic_sum(ptrdiff_t m, const double *x);
+
+/* The number of the k-th column of the working set in fit->local. */
+static inline ptrdiff_t logistic_index(const struct logistic_fit *fit, int k) {
+  return fit->local.x.p != NULL ? k : fit->column[k];
+}
+
+/* x (m) := x + the constant that l1_add_column() leaves of sparse columns. */
+void logistic_add_constant(ptrdiff_t m, double *x, double constant);
+
+/* base and l1 of a point, from its beta. */
+void logistic_predict(const struct logistic_fit *fit, struct logistic_point *point);
+
+/* f, v, h and the loss of a point. O(mq) */
+void logistic_evaluate(
+    const struct l1_state *state, struct logistic_fit *fit, struct logistic_point *point);
+
+/* BHB := the factor of B'HB. Returns not 0 where there is none; solves with it then leave u where
+   it is. O(mq^2) */
+int logistic_factor_covariates(const struct l1_state *state, struct logistic_fit *fit);
+
+/* x (q) := (B'HB)^-1 x */
+void logistic_solve_covariates(
+    const struct l1_state *state, const struct logistic_fit *fit, double *x);
+
+/* g := B'x; returns its length. */
+double logistic_covariate_slopes(
+    const struct l1_state *state, struct logistic_fit *fit, const double *x);
+
+/* Optimises u for the point's base, and evaluates the point: Newton's method, where a step is
+   halved while it leads upwards. */
+void logistic_optimise_covariates(
+    const struct l1_state *state, struct logistic_fit *fit, struct logistic_point *point);
+
+/* ---- l1-logistic-newton.c: the quadratic model at the point `now`, which has been evaluated ----
+ */
+
+/* Takes next.beta through a few rounds of coordinate descent. Columns without a coefficient take
+   part when |corr| >= level. corr := the slopes there of the columns that then have a coefficient.
+ */
+void logistic_descend(
+    const struct l1_state *state, struct logistic_fit *fit, double lambda, double level);
+
+/* What became of the signs of the coefficients in a step: all kept; every coefficient that changed
+   its sign set to zero; or the step shortened first, as those were too many for that. */
+enum logistic_signs { SIGNS_KEPT, ALL_TRUNCATED, SOME_TRUNCATED };
+
+/* Moves the coefficients that are not zero to about the model's minimum with their signs. `enough`:
+   what the slopes may miss. corr holds the slopes at next. */
+enum logistic_signs logistic_newton_step(
+    const struct l1_state *state, struct logistic_fit *fit, double lambda, double enough);
+
+#endif
