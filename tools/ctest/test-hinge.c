@@ -69,8 +69,8 @@ static double objective(const struct made *made, struct l1_solution model, doubl
   return sum;
 }
 
-/* The largest product of a usable column with r: for the r of the model without columns a lambda
-   from which on there is no better one. */
+/* The largest product of a usable column with r: for the r of the null model a lambda from
+   which on there is no better one. */
 static double largest_product(const struct made *made, const double *r) {
   double most = 0;
   for (ptrdiff_t j = 0; j < made->pb.n; j++) {
@@ -127,8 +127,7 @@ static void prove_solved(const struct made *made, struct l1_solution model, doub
   CHECK(model.max_abs_corr <= lambda * (1 + 1e-9));
 }
 
-/* No model without columns is better: the classes' weights tell its loss with an intercept alone.
- */
+/* The objective of the null model with an intercept alone or none, from the classes' weights. */
 static double null_objective(const struct made *made) {
   double weight[2] = {0, 0};
   for (ptrdiff_t i = 0; i < made->pb.m; i++)
@@ -142,7 +141,7 @@ enum { STEPS = 12 };
 
 static int follow(
     const struct made *made, enum screen screen, int columns, double *value, int compare) {
-  const int all = screen == LAZY || screen == NO_SCREEN; /* no column is left aside */
+  const int all = screen == LAZY || screen == NO_SCREEN; /* no column is excluded */
   struct polls polls = {0, -1};
   struct host host = {.threads = 1, .stop = poll, .self = &polls};
   struct l1_control control = {
