@@ -1,27 +1,37 @@
-/* How good is a model, told from its held-out residuals r (m x L, user's units); the prediction is
- * response - r. */
+/* The criteria, a table of losses. Residuals r are m x L in the user's units; scores are
+   response - r. */
 #include "criterion.h"
 #include "simd.h"
 #include <math.h>
+#include <string.h>
 
-/* Scores nearer than this are equal, else rounding would decide: the response is -1 or 1. */
-static const double TIE = 1e-10;
+/* ---- losses ---- */
 
-/* A sum of losses over some rows and the weight it stands for. */
-struct tally {
-  double loss, weight;
-};
-
-static double weight_of(const struct problem *pb, ptrdiff_t row) {
+static double criterion_weight(const struct problem *pb, ptrdiff_t row) {
   return pb->root_w[row] * pb->root_w[row];
 }
 
-/* One where the predicted class is wrong: the sign of the prediction, or the first of the largest
- * of L outputs. */
-static double row_error(const struct problem *pb, const double *r, ptrdiff_t row) {
+static double criterion_squared(const struct problem *pb, const double *r, ptrdiff_t row) {
+  double sum = 0;
+  for (ptrdiff_t l = 0; l < pb->L; l++) {
+    const double e = r[row + l * pb->m];
+    sum += e * e;
+  }
+  return sum / (double)pb->L;
+}
+
+static double criterion_absolute(const struct problem *pb, const double *r, ptrdiff_t row) {
+  double sum = 0;
+  for (ptrdiff_t l = 0; l < pb->L; l++)
+    sum += fabs(r[row + l * pb->m]);
+  return sum / (double)pb->L;
+}
+
+/* 1 where the predicted class is wrong: the sign of the score, or the first of the largest of L. */
+static double criterion_error(const struct problem *pb, const double *r, ptrdiff_t row) {
   const ptrdiff_t m = pb->m;
   if (pb->L == 1)
-    return ((pb->response[row] - r[row] > TIE) != (pb->response[row] > 0)) ? 1 : 0;
+    return ((pb->response[row] - r[row] > CRITERION_TIE) != (pb->response[row] > 0)) ? 1 : 0;
   ptrdiff_t truth = 0, top = 0;
   double highest = -INFINITY;
   for (ptrdiff_t l = 0; l < pb->L; l++) {
@@ -29,64 +39,118 @@ static double row_error(const struct problem *pb, const double *r, ptrdiff_t row
     if (pb->response[row + l * m] > 0)
       truth = l;
   }
-  while (pb->response[row + top * m] - r[row + top * m] < highest - TIE)
+  while (pb->response[row + top * m] - r[row + top * m] < highest - CRITERION_TIE)
     top++;
   return truth != top ? 1 : 0;
 }
 
-static double row_loss(
-    const struct problem *pb, enum criterion kind, const double *r, ptrdiff_t row) {
-  if (kind == ERROR)
-    return row_error(pb, r, row);
-  double sum = 0;
-  for (ptrdiff_t l = 0; l < pb->L; l++) {
-    const double e = r[row + l * pb->m];
-    sum += kind == SQUARED ? e * e : fabs(e);
-  }
-  return sum / (double)pb->L;
+static double criterion_logistic(const struct problem *pb, const double *r, ptrdiff_t row) {
+  const double margin = pb->response[row] * (pb->response[row] - r[row]);
+  return fmax(-margin, 0) + log1p(exp(-fabs(margin)));
 }
 
-double pair_loss(double positive, double negative) {
-  return positive > negative + TIE ? 0 : positive < negative - TIE ? 1 : 0.5;
+static double criterion_hinge(const struct problem *pb, const double *r, ptrdiff_t row) {
+  return fmax(1 - pb->response[row] * (pb->response[row] - r[row]), 0);
 }
 
-/* Pairs of one positive and one negative row in the wrong order; a tie counts half. */
-static struct tally wrong_pairs(
-    const struct problem *pb, const double *r, const int *rows, int count) {
-  struct tally sum = {0, 0};
-  for (int p = 0; p < count; p++) {
+double criterion_pair_loss(double positive, double negative) {
+  return positive > negative + CRITERION_TIE ? 0 : positive < negative - CRITERION_TIE ? 1 : 0.5;
+}
+
+/* Pairs of a positive and a negative row in the wrong order; *weight is that of all pairs. */
+static double criterion_pairs(
+    const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *weight) {
+  double loss = 0, total = 0;
+  for (ptrdiff_t p = 0; p < count; p++) {
     if (pb->response[rows[p]] <= 0)
       continue;
-    const double fp = pb->response[rows[p]] - r[rows[p]];
-    for (int n = 0; n < count; n++) {
+    const double positive = pb->response[rows[p]] - r[rows[p]];
+    for (ptrdiff_t n = 0; n < count; n++) {
       if (pb->response[rows[n]] > 0)
         continue;
-      const double fn = pb->response[rows[n]] - r[rows[n]];
-      const double w = weight_of(pb, rows[p]) * weight_of(pb, rows[n]);
-      sum.loss += w * pair_loss(fp, fn);
-      sum.weight += w;
+      const double negative = pb->response[rows[n]] - r[rows[n]];
+      const double w = criterion_weight(pb, rows[p]) * criterion_weight(pb, rows[n]);
+      loss += w * criterion_pair_loss(positive, negative);
+      total += w;
     }
   }
-  return sum;
+  *weight = total;
+  return loss;
 }
 
-static struct tally fold_tally(
-    const struct problem *pb, enum criterion kind, const double *r, const int *rows, int count) {
-  if (kind == AUC)
-    return wrong_pairs(pb, r, rows, count);
-  struct tally sum = {0, 0};
-  for (int p = 0; p < count; p++) {
-    const double w = weight_of(pb, rows[p]);
-    sum.loss += w * row_loss(pb, kind, r, rows[p]);
+/* ---- the table ---- */
+
+/* A criterion is the weighted mean of a loss: of single rows, or of what else there is to count in
+   rows that were held out together. A new criterion is an entry here and its name in R. */
+static const struct criterion_record {
+  const char *name;
+  double (*row_loss)(const struct problem *pb, const double *r, ptrdiff_t row);
+  double (*rows_loss)(
+      const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *weight);
+  int balanced; /* whether classes count alike, whatever their weights */
+} criterion_records[] = {
+    [SQUARED] = {.name = "squared", .row_loss = criterion_squared},
+    [ERROR] = {.name = "error", .row_loss = criterion_error},
+    [ABSOLUTE] = {.name = "absolute", .row_loss = criterion_absolute},
+    [AUC] = {.name = "auc", .rows_loss = criterion_pairs},
+    [USER] = {.name = "user"},
+    [BALANCED] = {.name = "balanced", .row_loss = criterion_error, .balanced = 1},
+    [LOGISTIC_LOSS] = {.name = "logistic", .row_loss = criterion_logistic},
+    [HINGE_LOSS] = {.name = "hinge", .row_loss = criterion_hinge},
+};
+
+int criterion_named(const char *name) {
+  const int count = (int)(sizeof criterion_records / sizeof *criterion_records);
+  for (int kind = 0; kind < count; kind++)
+    if (strcmp(criterion_records[kind].name, name) == 0)
+      return kind;
+  return -1;
+}
+
+/* ---- weights ---- */
+
+/* Whether a row is of class c: of two, coded in one column, class 0 is the negative one. */
+static int criterion_in_class(const struct problem *pb, ptrdiff_t row, ptrdiff_t c) {
+  return pb->L > 1 ? pb->response[row + c * pb->m] > 0 : (pb->response[row] > 0) == c;
+}
+
+void criterion_weights(const struct problem *pb, enum criterion kind, double *root_w) {
+  const ptrdiff_t classes = pb->L > 1 ? pb->L : 2;
+  memcpy(root_w, pb->root_w, (size_t)pb->m * sizeof(double));
+  for (ptrdiff_t c = 0; c < classes && criterion_records[kind].balanced; c++) {
+    double weight = 0;
+    for (ptrdiff_t row = 0; row < pb->m; row++)
+      if (criterion_in_class(pb, row, c))
+        weight += criterion_weight(pb, row);
+    for (ptrdiff_t row = 0; row < pb->m; row++)
+      if (weight > 0 && criterion_in_class(pb, row, c))
+        root_w[row] = pb->root_w[row] / sqrt(weight);
+  }
+}
+
+/* ---- sums and means ---- */
+
+struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind, const double *r,
+    const int *rows, ptrdiff_t count) {
+  const struct criterion_record *record = criterion_records + kind;
+  struct criterion_sum sum = {0, 0};
+  if (record->rows_loss != NULL) {
+    sum.loss = record->rows_loss(pb, r, rows, count, &sum.weight);
+    return sum;
+  }
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const double w = criterion_weight(pb, rows[p]);
+    sum.loss += w * record->row_loss(pb, r, rows[p]);
     sum.weight += w;
   }
   return sum;
 }
 
 /* Every row is a fold. */
-static struct figure judge_each(const struct problem *pb, enum criterion kind, const double *r) {
+static struct estimate criterion_of_each(
+    const struct problem *pb, enum criterion kind, const double *r) {
   const ptrdiff_t m = pb->m;
-  const double mean = judge_rows(pb, kind, r), weight = simd->dot(m, pb->root_w, pb->root_w);
+  const double mean = criterion_value(pb, kind, r), weight = simd->dot(m, pb->root_w, pb->root_w);
   double spread = 0;
   ptrdiff_t scored = 0;
   for (ptrdiff_t j = 0; j < m; j++)
@@ -94,39 +158,40 @@ static struct figure judge_each(const struct problem *pb, enum criterion kind, c
   if (kind == SQUARED)
     spread = simd->losses(m, pb->L, r, pb->root_w, mean).spread;
   for (ptrdiff_t j = 0; j < m && kind != SQUARED; j++) {
-    const double off = row_loss(pb, kind, r, j) - mean;
-    spread += weight_of(pb, j) * off * off;
+    const double off = criterion_records[kind].row_loss(pb, r, j) - mean;
+    spread += criterion_weight(pb, j) * off * off;
   }
-  return (struct figure){mean, sqrt(spread / weight / (double)(scored - 1))};
+  return (struct estimate){mean, sqrt(spread / weight / (double)(scored - 1))};
 }
 
 /* Mean and spread of the fold means in one pass (West's update). The standard error is that of a
- * weighted mean. */
-struct figure judge_folds(const struct problem *pb, enum criterion kind, const double *r,
+   weighted mean. */
+struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count) {
-  if (count == pb->m && kind != AUC)
-    return judge_each(pb, kind, r);
+  if (count == pb->m && criterion_records[kind].row_loss != NULL)
+    return criterion_of_each(pb, kind, r);
   double mean = 0, weight = 0, spread = 0;
   int scored = 0;
   for (int f = 0; f < count; f++) {
-    const struct tally t = fold_tally(pb, kind, r, order + start[f], start[f + 1] - start[f]);
-    if (t.weight == 0)
+    const struct criterion_sum sum =
+        criterion_rows(pb, kind, r, order + start[f], start[f + 1] - start[f]);
+    if (sum.weight == 0)
       continue;
-    const double off = t.loss / t.weight - mean;
-    weight += t.weight;
-    mean += off * t.weight / weight;
-    spread += t.weight * off * (t.loss / t.weight - mean);
+    const double off = sum.loss / sum.weight - mean;
+    weight += sum.weight;
+    mean += off * sum.weight / weight;
+    spread += sum.weight * off * (sum.loss / sum.weight - mean);
     scored++;
   }
-  return (struct figure){mean, scored > 1 ? sqrt(spread / weight / (scored - 1)) : NAN};
+  return (struct estimate){mean, scored > 1 ? sqrt(spread / weight / (scored - 1)) : NAN};
 }
 
-double judge_rows(const struct problem *pb, enum criterion kind, const double *r) {
+double criterion_value(const struct problem *pb, enum criterion kind, const double *r) {
   const double weight = simd->dot(pb->m, pb->root_w, pb->root_w);
   if (kind == SQUARED)
     return simd->losses(pb->m, pb->L, r, pb->root_w, 0).sum / weight;
   double loss = 0;
   for (ptrdiff_t j = 0; j < pb->m; j++)
-    loss += weight_of(pb, j) * row_loss(pb, kind, r, j);
+    loss += criterion_weight(pb, j) * criterion_records[kind].row_loss(pb, r, j);
   return loss / weight;
 }

@@ -1,25 +1,57 @@
-/* How good is a model, by its held-out residuals. */
+/* How good is a model, by the residuals of rows that it has not seen. */
 #ifndef SPARSELS_CRITERION_H
 #define SPARSELS_CRITERION_H
 
 #include "problem.h"
 
-enum criterion { SQUARED = 0, ERROR = 1, ABSOLUTE = 2, AUC = 3, USER = 4 };
+/* USER is a function of the caller's, host->judge(). BALANCED is the error rate of a problem whose
+   weights criterion_weights() has balanced. */
+enum criterion {
+  SQUARED = 0,
+  ERROR = 1,
+  ABSOLUTE = 2,
+  AUC = 3,
+  USER = 4,
+  BALANCED = 5,
+  LOGISTIC_LOSS = 6,
+  HINGE_LOSS = 7
+};
 
-struct figure {
+/* Scores nearer than this are equal, in the units of a response of -1 and 1: else rounding would
+   decide which of two is larger. */
+#define CRITERION_TIE 1e-10
+
+struct estimate {
   double value; /* smaller is better */
   double se;    /* standard error over folds, NAN where there is none */
 };
 
-/* Criterion of the residuals r (m x L, user's units) over one partition; rows of fold f are
-   order[start[f] .. start[f + 1]). O(mL); AUC: O(sum of positive x negative pairs within folds). */
-struct figure judge_folds(const struct problem *pb, enum criterion kind, const double *r,
+/* Losses of some rows, times their weights, and those weights. */
+struct criterion_sum {
+  double loss, weight;
+};
+
+/* The criterion of that name, -1 when there is none. */
+int criterion_named(const char *name);
+
+/* root_w (m) := square roots of the weights by which a criterion counts rows: the case weights,
+   divided by the weight of the row's class where classes count alike. O(m L). */
+void criterion_weights(const struct problem *pb, enum criterion kind, double *root_w);
+
+/* Of rows that were held out together. O(count L); AUC: O(positive x negative). r (m x L) are
+   residuals in the user's units. */
+struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind, const double *r,
+    const int *rows, ptrdiff_t count);
+
+/* Over one partition; rows of fold f are order[start[f] .. start[f + 1]). O(m L); AUC: O(sum of
+   positive x negative within folds). */
+struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count);
 
-/* Loss of a pair of scores: 0 in the right order, 1 in the wrong one, a tie counts half. */
-double pair_loss(double positive, double negative);
+/* The value alone, for the many candidates of a step, of a criterion of single rows. O(m L). */
+double criterion_value(const struct problem *pb, enum criterion kind, const double *r);
 
-/* The same value without its standard error, for the many candidates of a step. */
-double judge_rows(const struct problem *pb, enum criterion kind, const double *r);
+/* Loss of a pair of scores: 0 in the right order, 1 in the wrong one, a tie counts half. */
+double criterion_pair_loss(double positive, double negative);
 
 #endif

@@ -114,9 +114,9 @@ static double sweep_evaluate(const struct greedy *s, const double *residual, int
   if (kind == USER)
     return s->host->judge(s->host, residual, repeat);
   if (kind != AUC)
-    return judge_rows(s->pb, kind, residual);
+    return criterion_value(s->pb, kind, residual);
   const struct greedy_partition *part = s->part + repeat;
-  return judge_folds(s->pb, kind, residual, part->order, part->start, part->count).value;
+  return criterion_estimate(s->pb, kind, residual, part->order, part->start, part->count).value;
 }
 
 /* x_i'a for a member, the move under way included, although its column follows in the next sweep
@@ -177,7 +177,7 @@ double greedy_evaluate_pairs(const struct greedy *s, const double *c, double kap
       const double f_p = pb->response[i] - (a_p * d_n - a_n * G) / det / pb->divisor[i];
       const double f_n = pb->response[j] - (a_n * d_p - a_p * G) / det / pb->divisor[j];
       const double w = pb->root_w[i] * pb->root_w[i] * pb->root_w[j] * pb->root_w[j];
-      loss += w * pair_loss(f_p, f_n);
+      loss += w * criterion_pair_loss(f_p, f_n);
       weight += w;
     }
   }

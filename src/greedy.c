@@ -123,19 +123,19 @@ static void greedy_commit(struct greedy *s, ptrdiff_t b) {
 /* ---- record the current model ---- */
 
 /* The criterion of the current model, for one repeat, whose held-out residuals are given. */
-static struct figure greedy_evaluate_model(
+static struct estimate greedy_evaluate_model(
     const struct greedy *s, const double *residual, int repeat) {
   const enum criterion kind = s->control->criterion;
   if (kind == USER)
-    return (struct figure){s->host->judge(s->host, residual, repeat), NAN};
+    return (struct estimate){s->host->judge(s->host, residual, repeat), NAN};
   if (greedy_by_pairs(s)) {
     memset(s->scratch, 0, (size_t)s->pb->m * sizeof(double));
-    return (struct figure){greedy_evaluate_pairs(s, s->scratch, 1, 0), NAN};
+    return (struct estimate){greedy_evaluate_pairs(s, s->scratch, 1, 0), NAN};
   }
   const int *start = s->folds->start;
   for (int r = 0; r < repeat; r++)
     start += s->folds->count[r] + 1;
-  return judge_folds(
+  return criterion_estimate(
       s->pb, kind, residual, s->folds->order + repeat * s->pb->m, start, s->folds->count[repeat]);
 }
 
@@ -156,13 +156,13 @@ static int greedy_record(struct greedy *s, ptrdiff_t feature) {
   double se = 0, error = 0;
   for (int r = 0; r < repeats; r++) {
     s->engine->hold_out(s, r);
-    const struct figure figure = greedy_evaluate_model(s, s->residual, r);
-    now.value += figure.value / repeats;
+    const struct estimate estimate = greedy_evaluate_model(s, s->residual, r);
+    now.value += estimate.value / repeats;
     const int squared = s->control->criterion == SQUARED;
-    now.tie += (squared ? figure.value : judge_rows(s->pb, SQUARED, s->residual)) / repeats;
-    se += figure.se / repeats;
+    now.tie += (squared ? estimate.value : criterion_value(s->pb, SQUARED, s->residual)) / repeats;
+    se += estimate.se / repeats;
     if (s->control->classes)
-      error += judge_rows(s->pb, ERROR, s->residual) / repeats;
+      error += criterion_value(s->pb, ERROR, s->residual) / repeats;
   }
   out->feature[entry] = (int)feature;
   out->size[entry] = size;

@@ -313,13 +313,14 @@ static void judge_step(
       .m = fs->m, .L = fs->L, .response = fs->response, .root_w = fs->root_w};
   double *residual = machine->residual;
   held_out(fs, machine->run, residual);
-  struct figure figure = judge_folds(&pb, SQUARED, residual, machine->order, fs->start, fs->folds);
+  struct estimate estimate =
+      criterion_estimate(&pb, SQUARED, residual, machine->order, fs->start, fs->folds);
   place += size - 1;
-  result->squared[place] = figure.value;
-  result->se[place] = figure.se;
+  result->squared[place] = estimate.value;
+  result->se[place] = estimate.se;
   if (machine->control->classes) {
-    figure = judge_folds(&pb, ERROR, residual, machine->order, fs->start, fs->folds);
-    result->error[place] = figure.value;
+    estimate = criterion_estimate(&pb, ERROR, residual, machine->order, fs->start, fs->folds);
+    result->error[place] = estimate.value;
   }
   if (result->residual != NULL)
     memcpy(result->residual + mL * place, residual, (size_t)mL * sizeof(double));

@@ -38,12 +38,13 @@ static struct truth judge_set(
       for (ptrdiff_t j = 0; j < made->pb.m * made->pb.L; j++)
         loss = fmax(loss, fabs(r[j]));
     else
-      loss = judge_folds(&made->pb, control->criterion, r, folds->order + repeat * made->pb.m,
-          folds->start + repeat * (folds->count[repeat] + 1), folds->count[repeat])
-                 .value;
+      loss =
+          criterion_estimate(&made->pb, control->criterion, r, folds->order + repeat * made->pb.m,
+              folds->start + repeat * (folds->count[repeat] + 1), folds->count[repeat])
+              .value;
     truth.loss += loss / folds->repeats;
-    truth.squared += judge_rows(&made->pb, SQUARED, r) / folds->repeats;
-    truth.error += judge_rows(&made->pb, ERROR, r) / folds->repeats;
+    truth.squared += criterion_value(&made->pb, SQUARED, r) / folds->repeats;
+    truth.error += criterion_value(&made->pb, ERROR, r) / folds->repeats;
   }
   free(r);
   return truth;
@@ -211,7 +212,7 @@ static void test_pairs(void) {
             order[p++] = row;
         retrain(&pair, control.lambda, set, size, 0, r);
         loss += made.w[i] * made.w[j] *
-                pair_loss(made.pb.response[i] - r[i], made.pb.response[j] - r[j]);
+                criterion_pair_loss(made.pb.response[i] - r[i], made.pb.response[j] - r[j]);
         weight += made.w[i] * made.w[j];
       }
     CHECK_NEAR(run.result.loss[move], loss / weight, 1e-9);

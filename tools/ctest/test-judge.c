@@ -2,8 +2,46 @@
 #include "ctest.h"
 #include <math.h>
 
+/* Classes that count alike, losses of scores, sums over some rows, and names. */
+static void test_more_criteria(void) {
+  const double response[] = {1, -1, 1, 1, -1, -1}, root_w[] = {1, 1, 1, 2, 1, 0};
+  const double r[] = {0.5, -2, -1, 1.5, 0, -0.5}; /* scores 0.5 1 2 -0.5 -1 -0.5 */
+  struct problem pb = {.m = 6, .L = 1, .root_w = root_w, .response = response};
+  const int order[] = {0, 1, 2, 3, 4, 5}, start[] = {0, 3, 6};
+  double balanced[6];
+  CHECK_NEAR(criterion_value(&pb, LOGISTIC_LOSS, r),
+      (log1p(exp(-0.5)) + log1p(exp(1)) + log1p(exp(-2)) + 4 * log1p(exp(0.5)) + log1p(exp(-1))) /
+          8,
+      1e-14);
+  CHECK_NEAR(criterion_value(&pb, HINGE_LOSS, r), (0.5 + 2 + 0 + 4 * 1.5 + 0) / 8, 1e-14);
+  const struct criterion_sum part = criterion_rows(&pb, HINGE_LOSS, r, order + 3, 2);
+  CHECK_NEAR(part.loss, 6, 1e-14);
+  CHECK_NEAR(part.weight, 5, 1e-14);
+
+  criterion_weights(&pb, ERROR, balanced);
+  for (int j = 0; j < 6; j++)
+    CHECK(balanced[j] == root_w[j]);
+  criterion_weights(&pb, BALANCED, balanced);
+  pb.root_w = balanced; /* 4 of 6 positive ones are wrong, and 1 of 2 negative ones */
+  CHECK_NEAR(criterion_value(&pb, BALANCED, r), (4 / 6.0 + 1 / 2.0) / 2, 1e-14);
+  CHECK_NEAR(
+      criterion_estimate(&pb, BALANCED, r, order, start, 2).value, (4 / 6.0 + 1 / 2.0) / 2, 1e-14);
+
+  /* three classes, of which one has no rows; the only row of the second is wrong */
+  const double three[] = {1, 1, 1, -1, /**/ -1, -1, -1, 1, /**/ -1, -1, -1, -1};
+  const double wrong[12] = {[3] = -3};
+  pb = (struct problem){.m = 4, .L = 3, .root_w = root_w, .response = three};
+  criterion_weights(&pb, BALANCED, balanced);
+  pb.root_w = balanced;
+  CHECK_NEAR(criterion_value(&pb, BALANCED, wrong), 0.5, 1e-14);
+
+  CHECK(criterion_named("squared") == SQUARED && criterion_named("auc") == AUC);
+  CHECK(criterion_named("hinge") == HINGE_LOSS && criterion_named("none") == -1);
+}
+
 /* Six rows, two classes; scores = response - residual. */
 void test_judge(void) {
+  test_more_criteria();
   const double response[] = {1, -1, 1, 1, -1, -1}, root_w[] = {1, 1, 1, 2, 1, 1};
   const double score[] = {0.5, 1, 2, -0.5, -1, -0.5};
   const int order[] = {0, 1, 2, 3, 4, 5}, start[] = {0, 3, 6};
@@ -13,27 +51,28 @@ void test_judge(void) {
   const struct problem pb = {.m = 6, .L = 1, .root_w = root_w, .response = response};
 
   /* squares 0.25 4 1 | 4 x 2.25 0 0.25, weights 3 | 6 */
-  struct figure f = judge_folds(&pb, SQUARED, r, order, start, 2);
+  struct estimate f = criterion_estimate(&pb, SQUARED, r, order, start, 2);
   CHECK_NEAR(f.value, 14.5 / 9, 1e-14);
   const double a = 5.25 / 3 - 14.5 / 9, b = 9.25 / 6 - 14.5 / 9;
   CHECK_NEAR(f.se, sqrt((3 * a * a + 6 * b * b) / 9), 1e-14);
-  CHECK_NEAR(judge_rows(&pb, SQUARED, r), 14.5 / 9, 1e-14);
+  CHECK_NEAR(criterion_value(&pb, SQUARED, r), 14.5 / 9, 1e-14);
 
-  CHECK_NEAR(judge_rows(&pb, ABSOLUTE, r), (0.5 + 2 + 1 + 4 * 1.5 + 0 + 0.5) / 9, 1e-14);
-  CHECK_NEAR(judge_rows(&pb, ERROR, r), (1 + 4) / 9.0, 1e-14);
+  CHECK_NEAR(criterion_value(&pb, ABSOLUTE, r), (0.5 + 2 + 1 + 4 * 1.5 + 0 + 0.5) / 9, 1e-14);
+  CHECK_NEAR(criterion_value(&pb, ERROR, r), (1 + 4) / 9.0, 1e-14);
 
   /* pairs: (0,1) wrong, (2,1) right | (3,4) right, (3,5) a tie; weights 1 1 | 4 4 */
-  f = judge_folds(&pb, AUC, r, order, start, 2);
+  f = criterion_estimate(&pb, AUC, r, order, start, 2);
   CHECK_NEAR(f.value, (1 + 2) / 10.0, 1e-14);
   CHECK_NEAR(f.se, sqrt((2 * 0.04 + 8 * 0.0025) / 10), 1e-14);
 
   /* a fold of one class counts no pair; a single fold with pairs has no standard error */
   const int classes[] = {0, 2, 1, 4, 3, 5}, parts[] = {0, 2, 4, 6};
-  f = judge_folds(&pb, AUC, r, classes, parts, 3);
+  f = criterion_estimate(&pb, AUC, r, classes, parts, 3);
   CHECK_NEAR(f.value, 0.5, 1e-14);
   CHECK(isnan(f.se));
 
-  CHECK(pair_loss(1, 0) == 0 && pair_loss(0, 1) == 1 && pair_loss(1, 1 + 1e-14) == 0.5);
+  CHECK(criterion_pair_loss(1, 0) == 0 && criterion_pair_loss(0, 1) == 1 &&
+        criterion_pair_loss(1, 1 + 1e-14) == 0.5);
 
   /* three classes: the largest score, the first of equals, loss averaged over the outputs */
   const double three[] = {1, -1, -1, /**/ -1, 1, -1, /**/ -1, -1, 1};
@@ -44,8 +83,8 @@ void test_judge(void) {
     sum += r3[j] * r3[j];
   }
   const struct problem pb3 = {.m = 3, .L = 3, .root_w = root_w, .response = three};
-  CHECK_NEAR(judge_rows(&pb3, ERROR, r3), 2.0 / 3, 1e-14);
-  CHECK_NEAR(judge_rows(&pb3, SQUARED, r3), sum / 9, 1e-14);
+  CHECK_NEAR(criterion_value(&pb3, ERROR, r3), 2.0 / 3, 1e-14);
+  CHECK_NEAR(criterion_value(&pb3, SQUARED, r3), sum / 9, 1e-14);
 }
 
 /* Doubles are read in place, and no workspace is given for them. */
