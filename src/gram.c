@@ -1,26 +1,35 @@
 /* Entries of X'X. Every dot product is taken in one order, so that an entry has the same bits
-   however it was come by. */
+   whichever way it is made. */
 #include "simd.h"
 #include "gram.h"
 #include "column.h"
 #include <string.h>
 
-void gram_forget(const struct gram *gram, struct gram_cache *cache) {
+struct gram_cache gram_cache_alloc(const struct gram *gram, int capacity, struct arena *arena) {
+  return (struct gram_cache){.capacity = capacity,
+      .slot = alloc_ints(arena, gram->n),
+      .requests = alloc_ints(arena, gram->n),
+      .columns = alloc_doubles(arena, gram->n * capacity),
+      .dense = alloc_doubles(arena, gram->m)};
+}
+
+void gram_cache_clear(const struct gram *gram, struct gram_cache *cache) {
   cache->used = 0;
-  memset(cache->asked, 0, (size_t)gram->n * sizeof(int));
+  memset(cache->requests, 0, (size_t)gram->n * sizeof(int));
   for (ptrdiff_t j = 0; j < gram->n; j++)
     cache->slot[j] = -1;
 }
 
-/* Sparse columns: what the covariates, an intercept among them, explain of both is taken away. */
-static double beyond_covariates(const struct gram *gram, double dot, ptrdiff_t i, ptrdiff_t j) {
+/* The product of two columns of sparse x, less what the covariates (the intercept among them)
+   explain of both. */
+static double gram_residual(const struct gram *gram, double dot, ptrdiff_t i, ptrdiff_t j) {
   dot /= gram->scale[i] * gram->scale[j];
   for (ptrdiff_t l = 0; l < gram->q; l++)
     dot -= gram->G[l + i * gram->q] * gram->G[l + j * gram->q];
   return dot;
 }
 
-static double sparse_dot(const struct gram *gram, ptrdiff_t i, ptrdiff_t j) {
+static double gram_sparse_dot(const struct gram *gram, ptrdiff_t i, ptrdiff_t j) {
   const int *row = gram->x.i;
   int a = gram->x.p[i], b = gram->x.p[j];
   const int a_end = gram->x.p[i + 1], b_end = gram->x.p[j + 1];
@@ -38,19 +47,19 @@ static double sparse_dot(const struct gram *gram, ptrdiff_t i, ptrdiff_t j) {
   return dot;
 }
 
-void cross_columns(ptrdiff_t m, ptrdiff_t n, const double *X, const double *v, double *out) {
+void gram_products(ptrdiff_t m, ptrdiff_t n, const double *X, const double *v, double *out) {
   for (ptrdiff_t j = 0; j < n; j++)
     out[j] = simd->dot(m, X + j * m, v);
 }
 
 void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *out) {
   const ptrdiff_t n = gram->n, m = gram->m;
-  if (gram->whole != NULL) {
-    memcpy(out, gram->whole + j * n, (size_t)n * sizeof(double));
+  if (gram->full != NULL) {
+    memcpy(out, gram->full + j * n, (size_t)n * sizeof(double));
     return;
   }
   if (gram->X != NULL) {
-    cross_columns(m, n, gram->X, gram->X + j * m, out);
+    gram_products(m, n, gram->X, gram->X + j * m, out);
     return;
   }
   gather_column(&gram->x, m, j, dense);
@@ -58,16 +67,14 @@ void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *ou
     double dot = 0;
     for (int a = gram->x.p[i]; a < gram->x.p[i + 1]; a++)
       dot += gram->w[gram->x.i[a]] * (gram->x.x[a] * dense[gram->x.i[a]]);
-    out[i] = beyond_covariates(gram, dot, i, j);
+    out[i] = gram_residual(gram, dot, i, j);
   }
 }
 
-/* A column is worth its room when this share of it has been asked for. */
-enum { SHARE = 16 };
-
-static const double *kept_column(const struct gram *gram, struct gram_cache *cache, ptrdiff_t j) {
+static const double *gram_cached_column(
+    const struct gram *gram, struct gram_cache *cache, ptrdiff_t j) {
   if (cache->slot[j] < 0) {
-    if (cache->used == cache->capacity || ++cache->asked[j] <= gram->n / SHARE)
+    if (cache->used == cache->capacity || ++cache->requests[j] <= gram->n / GRAM_CACHE_SHARE)
       return NULL;
     cache->slot[j] = cache->used++;
     gram_column(gram, j, cache->dense, cache->columns + cache->slot[j] * gram->n);
@@ -76,16 +83,16 @@ static const double *kept_column(const struct gram *gram, struct gram_cache *cac
 }
 
 double gram_entry(const struct gram *gram, struct gram_cache *cache, ptrdiff_t i, ptrdiff_t j) {
-  if (gram->whole != NULL)
-    return gram->whole[i + j * gram->n];
+  if (gram->full != NULL)
+    return gram->full[i + j * gram->n];
   if (i == j)
     return gram->diagonal[i];
   if (cache->slot[j] >= 0)
     return cache->columns[cache->slot[j] * gram->n + i];
-  const double *column = kept_column(gram, cache, i);
+  const double *column = gram_cached_column(gram, cache, i);
   if (column != NULL)
     return column[j];
   if (gram->X != NULL)
     return simd->dot(gram->m, gram->X + i * gram->m, gram->X + j * gram->m);
-  return beyond_covariates(gram, sparse_dot(gram, i, j), i, j);
+  return gram_residual(gram, gram_sparse_dot(gram, i, j), i, j);
 }

@@ -135,7 +135,7 @@ SEXP C_cross_columns(SEXP X, SEXP V) {
   const ptrdiff_t m = nrows(X), n = ncols(X);
   SEXP out = PROTECT(allocMatrix(REALSXP, (int)n, ncols(V)));
   for (ptrdiff_t l = 0; l < ncols(V); l++)
-    cross_columns(m, n, REAL(X), REAL(V) + l * m, REAL(out) + l * n);
+    gram_products(m, n, REAL(X), REAL(V) + l * m, REAL(out) + l * n);
   UNPROTECT(1);
   return out;
 }
@@ -147,11 +147,11 @@ SEXP C_poss(SEXP terms, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, length(count));
   const struct poss_control ctl = {.lambda = real_field(control, "lambda"),
-      .most = int_field(control, "most"),
+      .max_size = int_field(control, "most"),
       .isolated = int_field(control, "isolated"),
       .islands = length(count),
       .capacity = int_field(control, "capacity"),
-      .kept = int_field(control, "kept") / host.threads,
+      .max_cached = int_field(control, "kept") / host.threads,
       .iterations = real_field(control, "iterations")};
   const size_t places = (size_t)ctl.capacity * (size_t)ctl.islands;
   struct answer out = new_answer();
@@ -159,7 +159,7 @@ SEXP C_poss(SEXP terms, SEXP control) {
   struct poss_state state = {.random = add_int(&out, "random", (size_t)length(random)),
       .count = add_int(&out, "count", (size_t)length(count)),
       .size = add_int(&out, "size", places),
-      .columns = add_int(&out, "columns", places * (size_t)ctl.most),
+      .columns = add_int(&out, "columns", places * (size_t)ctl.max_size),
       .gain = add_real(&out, "gain", places),
       .done = add_real(&out, "done", 1)};
   memcpy(state.random, INTEGER(random), (size_t)length(random) * sizeof(int));

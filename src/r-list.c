@@ -123,7 +123,7 @@ struct gram unpack_gram(SEXP terms) {
       .L = ncols(b),
       .diagonal = REAL(field(terms, "diagonal")),
       .b = REAL(b),
-      .whole = real_or_null(terms, "whole"),
+      .full = real_or_null(terms, "whole"),
       .m = int_field(terms, "m"),
       .X = real_or_null(terms, "X")};
   if (isNull(whole) && isNull(X)) {

@@ -6,76 +6,78 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { FLIPS = 16 };   /* more are not drawn: their probability is below 1e-13 */
-enum { CHUNK = 4096 }; /* iterations of an island between two questions to the host */
-static const double DEPENDENT =
-    1e-10;                       /* a column that adds less than this share of itself adds 0 */
-static const double TIE = 1e-12; /* of the gain: a set that is worse by less may be a tie */
+enum { POSS_FLIPS = 16 };   /* more are not drawn: their probability is below 1e-13 */
+enum { POSS_CHUNK = 4096 }; /* iterations of an island between two questions to the host */
 
 /* A set with the upper Cholesky factor R of C_SS + lambda I, z = R'^-1 b_S and its gain |z|^2. */
-struct subset {
+struct poss_set {
   int size;
-  int *column; /* most */
-  double *R;   /* most x most */
-  double *z;   /* most x L */
+  int *column; /* max_size */
+  double *R;   /* max_size x max_size */
+  double *z;   /* max_size x L */
   double gain;
 };
 
-/* An archived set. Its columns ascend, so that its figures depend on nothing but the set. */
-struct member {
-  struct subset set;
-  double *loss;    /* most, what deleting each column costs */
-  uint64_t *tried; /* n bits, flips of one column that are dominated, now and for good */
+/* An archived set. Its columns ascend, so that its numbers depend on nothing but the set. */
+struct poss_member {
+  struct poss_set set;
+  double *loss;    /* max_size, what deleting each column costs */
+  uint64_t *tried; /* n bits: flips of one column whose result is dominated, and will be */
 };
 
-struct island {
-  struct member *member; /* capacity */
-  int *order;            /* capacity, numbers of members: the archive, then the others */
-  int *at;               /* (most + 1) x classes, the member of each size, -1 if none */
+struct poss_island {
+  struct poss_member *member; /* capacity */
+  int *order;                 /* capacity, indices of members: the archive, then the unused ones */
+  int *by_size;               /* (max_size + 1) x classes, the member of each size, -1 if none */
   int count;
   uint64_t *random; /* 4 */
-  struct subset child;
-  double *inverse; /* most x most, room */
+  struct poss_set child;
+  double *inverse; /* max_size x max_size, workspace of poss_deletion_losses() */
 };
 
-/* What the islands of one thread share. */
-struct shared {
+/* What the islands of one thread share: X'X with the thread's cache of its columns. */
+struct poss_search {
   const struct gram *gram;
   const struct poss_control *control;
   struct gram_cache cache;
-  double cdf[FLIPS]; /* of the number of flips */
+  double cdf[POSS_FLIPS]; /* of the number of flips */
+};
+
+struct poss {
+  struct poss_island *island; /* islands */
+  struct poss_search *search; /* threads */
 };
 
 /* ---- random numbers: xoshiro256++ of Blackman and Vigna ---- */
 
-static uint64_t rotate(uint64_t x, int by) {
+static uint64_t poss_rotate(uint64_t x, int by) {
   return (x << by) | (x >> (64 - by));
 }
 
-static uint64_t random_bits(uint64_t *s) {
-  const uint64_t out = rotate(s[0] + s[3], 23) + s[0], t = s[1] << 17;
+static uint64_t poss_random(uint64_t *s) {
+  const uint64_t out = poss_rotate(s[0] + s[3], 23) + s[0], t = s[1] << 17;
   s[2] ^= s[0];
   s[3] ^= s[1];
   s[1] ^= s[2];
   s[0] ^= s[3];
   s[2] ^= t;
-  s[3] = rotate(s[3], 45);
+  s[3] = poss_rotate(s[3], 45);
   return out;
 }
 
-static int below(uint64_t *s, ptrdiff_t n) {
-  return (int)(((random_bits(s) >> 32) * (uint64_t)n) >> 32);
+static int poss_below(uint64_t *s, ptrdiff_t n) {
+  return (int)(((poss_random(s) >> 32) * (uint64_t)n) >> 32);
 }
 
-static double unit(uint64_t *s) {
-  return (double)(random_bits(s) >> 11) * 0x1p-53;
+static double poss_unit(uint64_t *s) {
+  return (double)(poss_random(s) >> 11) * 0x1p-53;
 }
 
 /* How many of n columns are flipped when each is with probability 1 / n: at most all of them,
    however the sum is rounded. */
-static void flip_distribution(ptrdiff_t n, double *cdf) {
+static void poss_flip_distribution(ptrdiff_t n, double *cdf) {
   double mass = pow(1 - 1 / (double)n, (double)n), sum = 0;
-  for (int c = 0; c < FLIPS; c++) {
+  for (int c = 0; c < POSS_FLIPS; c++) {
     sum += mass;
     cdf[c] = c < n ? sum : 1;
     mass *= (double)(n - c) / ((double)(c + 1) * fmax(1, (double)n - 1));
@@ -83,13 +85,13 @@ static void flip_distribution(ptrdiff_t n, double *cdf) {
 }
 
 /* The columns to flip, all different; their number. */
-static int draw_flips(const struct shared *search, uint64_t *random, int *flip) {
-  const double u = unit(random);
+static int poss_draw_flips(const struct poss_search *search, uint64_t *random, int *flip) {
+  const double u = poss_unit(random);
   int c = 0;
-  while (c < FLIPS - 1 && u >= search->cdf[c])
+  while (c < POSS_FLIPS - 1 && u >= search->cdf[c])
     c++;
   for (int i = 0; i < c; i++) {
-    flip[i] = below(random, search->gram->n);
+    flip[i] = poss_below(random, search->gram->n);
     for (int p = 0; p < i; p++)
       if (flip[p] == flip[i]) {
         i--;
@@ -101,84 +103,87 @@ static int draw_flips(const struct shared *search, uint64_t *random, int *flip) 
 
 /* ---- gains ---- */
 
-/* What column j adds to the gain of a set: its column r of R and, with stride `most`, row z of z.
- */
-static double border(struct shared *search, const struct subset *set, int j, double *r, double *z) {
+/* What column j adds to the gain of a set, with its column r of R and its row z of the set's z
+   (stride max_size). */
+static double poss_border(
+    struct poss_search *search, const struct poss_set *set, int j, double *r, double *z) {
   const struct gram *gram = search->gram;
-  const ptrdiff_t most = search->control->most, s = set->size;
-  const double own = gram->diagonal[j] + search->control->lambda;
-  double left = own, gain = 0;
+  const ptrdiff_t max_size = search->control->max_size, s = set->size;
+  const double diagonal = gram->diagonal[j] + search->control->lambda;
+  double schur = diagonal, gain = 0;
   for (ptrdiff_t i = 0; i < s; i++) {
-    const double *R = set->R + i * most;
+    const double *R = set->R + i * max_size;
     double sum = gram_entry(gram, &search->cache, set->column[i], j);
     for (ptrdiff_t p = 0; p < i; p++)
       sum -= R[p] * r[p];
     r[i] = sum / R[i];
-    left -= r[i] * r[i];
+    schur -= r[i] * r[i];
   }
-  r[s] = left > DEPENDENT * own ? sqrt(left) : INFINITY; /* an infinite pivot takes no part */
+  r[s] = schur > SUBSET_DEPENDENT * diagonal ? sqrt(schur) : INFINITY; /* then it adds nothing */
   for (ptrdiff_t l = 0; l < gram->L; l++) {
     double sum = gram->b[j + l * gram->n];
     for (ptrdiff_t p = 0; p < s; p++)
-      sum -= r[p] * set->z[p + l * most];
-    z[l * most] = sum / r[s];
-    gain += z[l * most] * z[l * most];
+      sum -= r[p] * set->z[p + l * max_size];
+    z[l * max_size] = sum / r[s];
+    gain += z[l * max_size] * z[l * max_size];
   }
   return gain;
 }
 
-static void append(struct shared *search, struct subset *set, int j) {
+static void poss_append(struct poss_search *search, struct poss_set *set, int j) {
   const ptrdiff_t s = set->size;
-  set->gain += border(search, set, j, set->R + s * search->control->most, set->z + s);
+  set->gain += poss_border(search, set, j, set->R + s * search->control->max_size, set->z + s);
   set->column[s] = j;
   set->size++;
 }
 
-/* The first `size` columns of another set. */
-static void copy_head(
-    const struct shared *search, const struct subset *from, int size, struct subset *to) {
-  const ptrdiff_t most = search->control->most;
+/* to := the first `size` columns of another set. */
+static void poss_copy_head(
+    const struct poss_search *search, const struct poss_set *from, int size, struct poss_set *to) {
+  const ptrdiff_t max_size = search->control->max_size;
   to->size = size;
   to->gain = 0;
   memcpy(to->column, from->column, (size_t)size * sizeof(int));
   for (ptrdiff_t i = 0; i < size; i++)
-    memcpy(to->R + i * most, from->R + i * most, (size_t)(i + 1) * sizeof(double));
+    memcpy(to->R + i * max_size, from->R + i * max_size, (size_t)(i + 1) * sizeof(double));
   for (ptrdiff_t l = 0; l < search->gram->L; l++)
     for (ptrdiff_t i = 0; i < size; i++) {
-      const double z = from->z[i + l * most];
-      to->z[i + l * most] = z;
+      const double z = from->z[i + l * max_size];
+      to->z[i + l * max_size] = z;
       to->gain += z * z;
     }
 }
 
 /* What deleting each column of a member costs: alpha_p^2 over the diagonal of (C + lambda I)^-1,
-   alpha = R^-1 z. With an infinite pivot another column may step in: then no cost is sure. */
-static void deletion_losses(const struct shared *search, struct member *member, double *inverse) {
-  const struct subset *set = &member->set;
-  const ptrdiff_t most = search->control->most, s = set->size;
+   alpha = R^-1 z. A column with an infinite pivot may add something once another is deleted: the
+   costs are then set to 0, which excludes no deletion. */
+static void poss_deletion_losses(
+    const struct poss_search *search, struct poss_member *member, double *inverse) {
+  const struct poss_set *set = &member->set;
+  const ptrdiff_t max_size = search->control->max_size, s = set->size;
   for (ptrdiff_t i = 0; i < s; i++)
-    if (isinf(set->R[i + i * most])) {
+    if (isinf(set->R[i + i * max_size])) {
       memset(member->loss, 0, (size_t)s * sizeof(double));
       return;
     }
   for (ptrdiff_t j = 0; j < s; j++) { /* R^-1, column by column */
-    double *v = inverse + j * most;
-    v[j] = 1 / set->R[j + j * most];
+    double *v = inverse + j * max_size;
+    v[j] = 1 / set->R[j + j * max_size];
     for (ptrdiff_t i = j - 1; i >= 0; i--) {
       double sum = 0;
       for (ptrdiff_t p = i + 1; p <= j; p++)
-        sum += set->R[i + p * most] * v[p];
-      v[i] = -sum / set->R[i + i * most];
+        sum += set->R[i + p * max_size] * v[p];
+      v[i] = -sum / set->R[i + i * max_size];
     }
   }
   for (ptrdiff_t i = 0; i < s; i++) {
     double diagonal = 0, square = 0;
     for (ptrdiff_t p = i; p < s; p++)
-      diagonal += inverse[i + p * most] * inverse[i + p * most];
+      diagonal += inverse[i + p * max_size] * inverse[i + p * max_size];
     for (ptrdiff_t l = 0; l < search->gram->L; l++) {
       double alpha = 0;
       for (ptrdiff_t p = i; p < s; p++)
-        alpha += inverse[i + p * most] * set->z[p + l * most];
+        alpha += inverse[i + p * max_size] * set->z[p + l * max_size];
       square += alpha * alpha;
     }
     member->loss[i] = square / diagonal;
@@ -186,39 +191,39 @@ static void deletion_losses(const struct shared *search, struct member *member, 
 }
 
 /* The child of a member: the columns before the first that is deleted stay as they are, the rest
-   are appended anew. -1 when no archive would take it for its size. */
-static int make_child(struct shared *search, const struct member *parent, const int *flip, int c,
-    struct subset *child) {
-  const struct subset *set = &parent->set;
+   are appended anew. The size of the child, -1 when it is empty or too large. */
+static int poss_make_child(struct poss_search *search, const struct poss_member *parent,
+    const int *flip, int c, struct poss_set *child) {
+  const struct poss_set *set = &parent->set;
   int head = set->size, deleted = 0;
   for (int i = 0; i < c; i++) {
-    const int place = place_of(set->column, set->size, flip[i]);
-    if (place >= 0) {
+    const int index = subset_index(set->column, set->size, flip[i]);
+    if (index >= 0) {
       deleted++;
-      head = place < head ? place : head;
+      head = index < head ? index : head;
     }
   }
   const int size = set->size + c - 2 * deleted;
-  if (size == 0 || size > search->control->most)
+  if (size == 0 || size > search->control->max_size)
     return -1;
-  copy_head(search, set, head, child);
+  poss_copy_head(search, set, head, child);
   for (int i = head; i < set->size; i++) {
     int stays = 1;
     for (int f = 0; f < c; f++)
       stays = stays && flip[f] != set->column[i];
     if (stays)
-      append(search, child, set->column[i]);
+      poss_append(search, child, set->column[i]);
   }
   for (int f = 0; f < c; f++)
-    if (place_of(set->column, set->size, flip[f]) < 0)
-      append(search, child, flip[f]);
+    if (subset_index(set->column, set->size, flip[f]) < 0)
+      poss_append(search, child, flip[f]);
   return size;
 }
 
 /* ---- the archive: for each class at most one set of each size, the larger the better ---- */
 
 /* Sets are compared when they have the same first column; without isolation all are. */
-static ptrdiff_t class_of(const struct shared *search, const struct subset *set) {
+static ptrdiff_t poss_class(const struct poss_search *search, const struct poss_set *set) {
   if (!search->control->isolated || set->size == 0)
     return 0;
   int first = set->column[0];
@@ -227,238 +232,222 @@ static ptrdiff_t class_of(const struct shared *search, const struct subset *set)
   return 1 + first;
 }
 
-static int *sizes_of(const struct shared *search, const struct island *island, ptrdiff_t class) {
-  return island->at + class * (search->control->most + 1);
+static int *poss_sizes(
+    const struct poss_search *search, const struct poss_island *island, ptrdiff_t class) {
+  return island->by_size + class * (search->control->max_size + 1);
 }
 
-/* Whether an archived set dominates strictly one of this size and gain. `for_good` := whether it
-   still would if the gain were better by rounding: archives only improve. */
-static int is_dominated(
-    const struct island *island, const int *at, int size, double gain, int *for_good) {
+/* Whether an archived set strictly dominates one of this size and gain. *permanent := whether it
+   would even if the gain were better by rounding, and so always will: archives only improve. */
+static int poss_is_dominated(
+    const struct poss_island *island, const int *by_size, int size, double gain, int *permanent) {
   int s = size;
-  while (s > 0 && at[s] < 0)
+  while (s > 0 && by_size[s] < 0)
     s--;
-  *for_good = 0;
-  if (s == 0) /* nothing, or the empty set, whose gain counts as none at all */
+  *permanent = 0;
+  if (s == 0) /* no set so small is archived but the empty one, which dominates nothing */
     return 0;
-  const double best = island->member[at[s]].set.gain;
-  *for_good = best - gain > TIE * best;
+  const double best = island->member[by_size[s]].set.gain;
+  *permanent = best - gain > SUBSET_TIE * best;
   return s == size ? best > gain : best >= gain;
 }
 
-static void drop_member(struct island *island, int *at, int size) {
-  const int number = at[size];
-  at[size] = -1;
-  int place = 0;
-  while (island->order[place] != number)
-    place++;
+static void poss_drop_member(struct poss_island *island, int *by_size, int size) {
+  const int number = by_size[size];
+  by_size[size] = -1;
+  int index = 0;
+  while (island->order[index] != number)
+    index++;
   island->count--;
-  memmove(island->order + place, island->order + place + 1,
-      (size_t)(island->count - place) * sizeof(int));
+  memmove(island->order + index, island->order + index + 1,
+      (size_t)(island->count - index) * sizeof(int));
   island->order[island->count] = number;
 }
 
-static int same_columns(const struct subset *a, const struct subset *b) {
+static int poss_same_columns(const struct poss_set *a, const struct poss_set *b) {
   return a->size == b->size && memcmp(a->column, b->column, (size_t)a->size * sizeof(int)) == 0;
 }
 
-/* The member made of a set's columns in order, so that rounding cannot make a set beat itself. */
-static void make_member(
-    struct shared *search, struct island *island, const struct subset *set, struct member *member) {
-  int *column = island->child.column; /* of this set, or of nobody */
+/* member := the set, factorised anew with its columns in order: a set has one gain, however it was
+   reached, and cannot dominate itself by rounding. */
+static void poss_make_member(struct poss_search *search, struct poss_island *island,
+    const struct poss_set *set, struct poss_member *member) {
+  int *column = island->child.column; /* the child's list is free, or is this set's own */
   if (column != set->column && set->size > 0)
     memcpy(column, set->column, (size_t)set->size * sizeof(int));
-  sort_columns(column, set->size);
+  subset_sort(column, set->size);
   member->set.size = 0;
   member->set.gain = 0;
   for (int i = 0; i < set->size; i++)
-    append(search, &member->set, column[i]);
+    poss_append(search, &member->set, column[i]);
 }
 
 /* Archives a set unless it is dominated, in place of what it dominates. */
-static void archive(struct shared *search, struct island *island, const struct subset *set) {
+static void poss_archive(
+    struct poss_search *search, struct poss_island *island, const struct poss_set *set) {
   const int size = set->size, number = island->order[island->count];
-  struct member *member = island->member + number;
-  int *at = sizes_of(search, island, class_of(search, set)), for_good;
-  make_member(search, island, set, member);
-  if (at[size] >= 0 && same_columns(&island->member[at[size]].set, &member->set))
+  struct poss_member *member = island->member + number;
+  int *by_size = poss_sizes(search, island, poss_class(search, set)), permanent;
+  poss_make_member(search, island, set, member);
+  if (by_size[size] >= 0 && poss_same_columns(&island->member[by_size[size]].set, &member->set))
     return;
-  if (is_dominated(island, at, size, member->set.gain, &for_good))
+  if (poss_is_dominated(island, by_size, size, member->set.gain, &permanent))
     return;
   island->count++;
-  for (int s = size; s <= search->control->most; s++)
-    if (at[s] >= 0 && island->member[at[s]].set.gain <= member->set.gain)
-      drop_member(island, at, s);
-  at[size] = number;
+  for (int s = size; s <= search->control->max_size; s++)
+    if (by_size[s] >= 0 && island->member[by_size[s]].set.gain <= member->set.gain)
+      poss_drop_member(island, by_size, s);
+  by_size[size] = number;
   memset(member->tried, 0, (size_t)(search->gram->n / 64 + 1) * sizeof(uint64_t));
-  deletion_losses(search, member, island->inverse);
+  poss_deletion_losses(search, member, island->inverse);
 }
 
 /* ---- the search ---- */
 
-/* One column flipped: most children are told from figures of the parent alone, and those found
-   dominated are not looked at again. */
-static void flip_one(struct shared *search, struct island *island, struct member *parent, int j) {
-  const struct subset *set = &parent->set;
+/* Flips one column. The gain of the child follows from its parent's numbers, and most children are
+   dominated by it alone; those that always will be are not tried again. */
+static void poss_flip_one(
+    struct poss_search *search, struct poss_island *island, struct poss_member *parent, int j) {
+  const struct poss_set *set = &parent->set;
   uint64_t *tried = parent->tried + j / 64;
   const uint64_t bit = (uint64_t)1 << (j % 64);
   if (*tried & bit)
     return;
-  const int place = place_of(set->column, set->size, j), size = set->size + (place < 0 ? 1 : -1);
-  if (size == 0 || size > search->control->most)
+  const int index = subset_index(set->column, set->size, j);
+  const int size = set->size + (index < 0 ? 1 : -1);
+  if (size == 0 || size > search->control->max_size)
     return;
   int first = set->size > 0 ? set->column[0] : j;
-  if (place == 0)
+  if (index == 0)
     first = set->column[1];
-  else if (place < 0 && j < first)
+  else if (index < 0 && j < first)
     first = j;
   double gain = set->gain;
-  if (place < 0)
-    gain += border(search, set, j, island->child.R, island->child.z);
+  if (index < 0)
+    gain += poss_border(search, set, j, island->child.R, island->child.z);
   else
-    gain -= parent->loss[place];
-  int for_good;
-  const int *at = sizes_of(search, island, search->control->isolated ? 1 + first : 0);
-  if (is_dominated(island, at, size, gain, &for_good)) {
-    if (for_good)
+    gain -= parent->loss[index];
+  int permanent;
+  const int *by_size = poss_sizes(search, island, search->control->isolated ? 1 + first : 0);
+  if (poss_is_dominated(island, by_size, size, gain, &permanent)) {
+    if (permanent)
       *tried |= bit;
     return;
   }
-  make_child(search, parent, &j, 1, &island->child);
-  archive(search, island, &island->child);
+  poss_make_child(search, parent, &j, 1, &island->child);
+  poss_archive(search, island, &island->child);
 }
 
-static void flip_several(
-    struct shared *search, struct island *island, struct member *parent, const int *flip, int c) {
-  struct subset *child = &island->child;
-  const int size = make_child(search, parent, flip, c, child);
-  int for_good;
-  if (size < 0 || is_dominated(island, sizes_of(search, island, class_of(search, child)), size,
-                      child->gain, &for_good))
+static void poss_flip_several(struct poss_search *search, struct poss_island *island,
+    struct poss_member *parent, const int *flip, int c) {
+  struct poss_set *child = &island->child;
+  const int size = poss_make_child(search, parent, flip, c, child);
+  int permanent;
+  if (size < 0 || poss_is_dominated(island, poss_sizes(search, island, poss_class(search, child)),
+                      size, child->gain, &permanent))
     return;
-  archive(search, island, child);
+  poss_archive(search, island, child);
 }
 
-static void run_island(struct shared *search, struct island *island, double iterations) {
-  int flip[FLIPS];
+static void poss_run_island(
+    struct poss_search *search, struct poss_island *island, double iterations) {
+  int flip[POSS_FLIPS];
   for (double t = 0; t < iterations; t++) {
-    struct member *parent = island->member + island->order[below(island->random, island->count)];
-    const int c = draw_flips(search, island->random, flip);
+    struct poss_member *parent =
+        island->member + island->order[poss_below(island->random, island->count)];
+    const int c = poss_draw_flips(search, island->random, flip);
     if (c == 1)
-      flip_one(search, island, parent, flip[0]);
+      poss_flip_one(search, island, parent, flip[0]);
     else if (c > 1)
-      flip_several(search, island, parent, flip, c);
+      poss_flip_several(search, island, parent, flip, c);
   }
 }
 
-/* ---- room ---- */
+/* ---- workspace ---- */
 
-static size_t padded(size_t count, size_t size) {
-  return (count * size + 63) / 64 * 64;
+static struct poss_set poss_alloc_set(ptrdiff_t max_size, ptrdiff_t L, struct arena *arena) {
+  return (struct poss_set){.column = alloc_ints(arena, max_size),
+      .R = alloc_doubles(arena, max_size * max_size),
+      .z = alloc_doubles(arena, max_size * L)};
 }
 
-static void *take(char **work, size_t count, size_t size) {
-  void *part = *work;
-  *work += padded(count, size);
-  return part;
+static ptrdiff_t poss_classes(const struct gram *gram, const struct poss_control *control) {
+  return control->isolated ? gram->n + 1 : 1;
 }
 
-static size_t subset_bytes(size_t most, size_t L) {
-  return padded(most, sizeof(int)) + padded(most * most, sizeof(double)) +
-         padded(most * L, sizeof(double));
-}
-
-static struct subset take_subset(char **work, size_t most, size_t L) {
-  return (struct subset){.column = take(work, most, sizeof(int)),
-      .R = take(work, most * most, sizeof(double)),
-      .z = take(work, most * L, sizeof(double))};
-}
-
-static size_t classes(const struct gram *gram, const struct poss_control *control) {
-  return control->isolated ? (size_t)gram->n + 1 : 1;
-}
-
-static size_t island_bytes(const struct gram *gram, const struct poss_control *control) {
-  const size_t most = (size_t)control->most, capacity = (size_t)control->capacity;
-  const size_t subset = subset_bytes(most, (size_t)gram->L);
-  return padded(capacity, sizeof(struct member)) + padded(capacity, sizeof(int)) +
-         padded((most + 1) * classes(gram, control), sizeof(int)) + padded(4, sizeof(uint64_t)) +
-         subset + padded(most * most, sizeof(double)) +
-         capacity * (subset + padded(most, sizeof(double)) +
-                        padded((size_t)gram->n / 64 + 1, sizeof(uint64_t)));
-}
-
-static struct island take_island(
-    const struct gram *gram, const struct poss_control *control, char **work) {
-  const size_t most = (size_t)control->most, capacity = (size_t)control->capacity;
-  const size_t L = (size_t)gram->L;
-  struct island island = {.member = take(work, capacity, sizeof(struct member)),
-      .order = take(work, capacity, sizeof(int)),
-      .at = take(work, (most + 1) * classes(gram, control), sizeof(int)),
-      .random = take(work, 4, sizeof(uint64_t)),
-      .child = take_subset(work, most, L),
-      .inverse = take(work, most * most, sizeof(double))};
-  for (size_t i = 0; i < capacity; i++)
-    island.member[i] = (struct member){.set = take_subset(work, most, L),
-        .loss = take(work, most, sizeof(double)),
-        .tried = take(work, (size_t)gram->n / 64 + 1, sizeof(uint64_t))};
+static struct poss_island poss_alloc_island(
+    const struct gram *gram, const struct poss_control *control, struct arena *arena) {
+  const ptrdiff_t max_size = control->max_size, L = gram->L;
+  struct poss_island island = {
+      .member = arena_alloc(arena, control->capacity, sizeof(struct poss_member)),
+      .order = alloc_ints(arena, control->capacity),
+      .by_size = alloc_ints(arena, (max_size + 1) * poss_classes(gram, control)),
+      .random = arena_alloc(arena, 4, sizeof(uint64_t)),
+      .child = poss_alloc_set(max_size, L, arena),
+      .inverse = alloc_doubles(arena, max_size * max_size)};
+  for (ptrdiff_t i = 0; i < control->capacity; i++) {
+    const struct poss_member member = {.set = poss_alloc_set(max_size, L, arena),
+        .loss = alloc_doubles(arena, max_size),
+        .tried = arena_alloc(arena, gram->n / 64 + 1, sizeof(uint64_t))};
+    if (island.member != NULL)
+      island.member[i] = member;
+  }
   return island;
 }
 
-static size_t search_bytes(const struct gram *gram, const struct poss_control *control) {
-  const size_t n = (size_t)gram->n;
-  return 2 * padded(n, sizeof(int)) + padded(n * (size_t)control->kept, sizeof(double)) +
-         padded((size_t)gram->m, sizeof(double));
-}
-
-static struct shared take_search(
-    const struct gram *gram, const struct poss_control *control, char **work) {
-  const size_t n = (size_t)gram->n;
-  struct shared search = {.gram = gram,
-      .control = control,
-      .cache = {.capacity = control->kept,
-          .slot = take(work, n, sizeof(int)),
-          .asked = take(work, n, sizeof(int)),
-          .columns = take(work, n * (size_t)control->kept, sizeof(double)),
-          .dense = take(work, (size_t)gram->m, sizeof(double))}};
-  gram_forget(gram, &search.cache);
-  flip_distribution(gram->n, search.cdf);
-  return search;
+static struct poss poss_lay_out(
+    const struct gram *gram, const struct poss_control *control, int threads, struct arena *arena) {
+  const struct poss poss = {
+      .island = arena_alloc(arena, control->islands, sizeof(struct poss_island)),
+      .search = arena_alloc(arena, threads, sizeof(struct poss_search))};
+  for (int thread = 0; thread < threads; thread++) {
+    const struct poss_search search = {.gram = gram,
+        .control = control,
+        .cache = gram_cache_alloc(gram, control->max_cached, arena)};
+    if (poss.search != NULL)
+      poss.search[thread] = search;
+  }
+  for (int i = 0; i < control->islands; i++) {
+    const struct poss_island island = poss_alloc_island(gram, control, arena);
+    if (poss.island != NULL)
+      poss.island[i] = island;
+  }
+  return poss;
 }
 
 size_t poss_work(const struct gram *gram, const struct poss_control *control, int threads) {
-  const size_t islands = (size_t)control->islands;
-  return padded(islands, sizeof(struct island)) + padded((size_t)threads, sizeof(struct shared)) +
-         islands * island_bytes(gram, control) + (size_t)threads * search_bytes(gram, control);
+  struct arena arena = {NULL, 0};
+  poss_lay_out(gram, control, threads, &arena);
+  return arena.used;
 }
 
-/* ---- the archives in and out ---- */
+/* ---- archives loaded and stored ---- */
 
-/* The empty set and the sets of an earlier archive, in its order. */
-static void found(struct shared *search, struct island *island, const struct poss_state *state,
-    ptrdiff_t number) {
+/* The island begins with the empty set and the sets of an earlier archive, in its order. */
+static void poss_load(struct poss_search *search, struct poss_island *island,
+    const struct poss_state *state, ptrdiff_t number) {
   const struct poss_control *control = search->control;
-  const ptrdiff_t most = control->most, capacity = control->capacity;
-  for (size_t i = 0; i < ((size_t)most + 1) * classes(search->gram, control); i++)
-    island->at[i] = -1;
+  const ptrdiff_t max_size = control->max_size, capacity = control->capacity;
+  for (ptrdiff_t i = 0; i < (max_size + 1) * poss_classes(search->gram, control); i++)
+    island->by_size[i] = -1;
   for (int i = 0; i < control->capacity; i++)
     island->order[i] = i;
   island->count = 0;
   const uint32_t *bits = (const uint32_t *)state->random + 8 * number;
   for (int i = 0; i < 4; i++)
     island->random[i] = (uint64_t)bits[2 * i] << 32 | bits[2 * i + 1];
-  struct subset set = {.size = 0};
-  archive(search, island, &set);
+  struct poss_set set = {.size = 0};
+  poss_archive(search, island, &set);
   for (ptrdiff_t i = 0; i < state->count[number]; i++) {
     set.size = state->size[i + capacity * number];
-    set.column = state->columns + most * (i + capacity * number);
-    archive(search, island, &set);
+    set.column = state->columns + max_size * (i + capacity * number);
+    poss_archive(search, island, &set);
   }
 }
 
-static void leave(const struct island *island, const struct poss_control *control,
+static void poss_store(const struct poss_island *island, const struct poss_control *control,
     struct poss_state *state, ptrdiff_t number) {
-  const ptrdiff_t most = control->most, capacity = control->capacity;
+  const ptrdiff_t max_size = control->max_size, capacity = control->capacity;
   uint32_t *bits = (uint32_t *)state->random + 8 * number;
   for (int i = 0; i < 4; i++) {
     bits[2 * i] = (uint32_t)(island->random[i] >> 32);
@@ -466,42 +455,41 @@ static void leave(const struct island *island, const struct poss_control *contro
   }
   state->count[number] = island->count - 1;
   for (ptrdiff_t i = 0; i + 1 < island->count; i++) { /* the first is the empty set */
-    const struct subset *set = &island->member[island->order[i + 1]].set;
-    const ptrdiff_t place = i + capacity * number;
-    state->size[place] = set->size;
-    state->gain[place] = set->gain;
-    memcpy(state->columns + most * place, set->column, (size_t)set->size * sizeof(int));
+    const struct poss_set *set = &island->member[island->order[i + 1]].set;
+    const ptrdiff_t index = i + capacity * number;
+    state->size[index] = set->size;
+    state->gain[index] = set->gain;
+    memcpy(state->columns + max_size * index, set->column, (size_t)set->size * sizeof(int));
   }
 }
 
 enum status poss(const struct gram *gram, const struct poss_control *control, struct host *host,
     void *work, struct poss_state *state) {
   const ptrdiff_t threads = host->threads, islands = control->islands;
-  char *room = work;
-  struct island *island = take(&room, (size_t)islands, sizeof(struct island));
-  struct shared *search = take(&room, (size_t)threads, sizeof(struct shared));
-  for (ptrdiff_t thread = 0; thread < threads; thread++)
-    search[thread] = take_search(gram, control, &room);
-  for (ptrdiff_t i = 0; i < islands; i++) {
-    island[i] = take_island(gram, control, &room);
-    found(search, island + i, state, i);
+  struct arena arena = {work, 0};
+  const struct poss poss = poss_lay_out(gram, control, host->threads, &arena);
+  for (ptrdiff_t thread = 0; thread < threads; thread++) {
+    gram_cache_clear(gram, &poss.search[thread].cache);
+    poss_flip_distribution(gram->n, poss.search[thread].cdf);
   }
+  for (ptrdiff_t i = 0; i < islands; i++)
+    poss_load(poss.search, poss.island + i, state, i);
   enum status status = COMPLETE;
   double done = 0;
   while (done < control->iterations && status == COMPLETE) {
-    const double chunk = fmin(CHUNK, control->iterations - done);
+    const double chunk = fmin(POSS_CHUNK, control->iterations - done);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads((int)threads) schedule(static, 1)
 #endif
     for (ptrdiff_t thread = 0; thread < threads; thread++)
       for (ptrdiff_t i = thread; i < islands; i += threads)
-        run_island(search + thread, island + i, chunk);
+        poss_run_island(poss.search + thread, poss.island + i, chunk);
     done += chunk;
     if (host->stop(host, done, control->iterations))
       status = INTERRUPTED;
   }
   for (ptrdiff_t i = 0; i < islands; i++)
-    leave(island + i, control, state, i);
+    poss_store(poss.island + i, control, state, i);
   *state->done = done;
   return status;
 }

@@ -4,30 +4,43 @@
 
 #include "gram.h"
 
+/* A column is dependent on those of a set, and adds no gain, when its pivot (Schur complement) is
+   at most this share of its own diagonal entry of X'X + lambda I: X'X holds squares, so that a
+   column which agrees with others to five digits has lost all of its own. */
+#define SUBSET_DEPENDENT 1e-10
+
+/* Gains nearer than this are equal: of the gain itself in a Pareto search, of the response's sum of
+   squares in branch and bound. Some thousand roundings of a sum of positive terms. */
+#define SUBSET_TIE 1e-12
+
+/* Columns are the same up to sign and scale when their products with every column, and with y,
+   differ by no more than this share of the product of the norms: rounding alone. */
+#define SUBSET_SAME 1e-12
+
 struct poss_control {
   double lambda;
-  int most;     /* largest size that is archived, 2k - 1 */
+  int max_size; /* of the sets that are archived, 2k - 1 */
   int isolated; /* whether only sets with the same first column are compared */
   int islands;
   int capacity;      /* how many sets an island can archive */
-  int kept;          /* how many columns of X'X each thread may keep when it is not whole */
+  int max_cached;    /* how many columns of X'X each thread may cache when it is not given full */
   double iterations; /* of each island */
 };
 
-/* The archives, taken over and left behind. */
+/* The archives, from which a search begins and in which it ends. */
 struct poss_state {
   int *random;  /* 8 x islands, 256 bits for each generator */
   int *count;   /* islands, the sets archived */
   int *size;    /* capacity x islands */
-  int *columns; /* most x capacity x islands, ascending */
-  double *gain; /* capacity x islands, b'(C + lambda I)^-1 b of each; only left behind */
-  double *done; /* iterations of each island; only left behind */
+  int *columns; /* max_size x capacity x islands, ascending */
+  double *gain; /* capacity x islands, b'(C + lambda I)^-1 b of each; result only */
+  double *done; /* iterations of each island; result only */
 };
 
 size_t poss_work(const struct gram *gram, const struct poss_control *control, int threads);
 
-/* Qian, Yu and Zhou 2015, Algorithm 2, on independent islands. O(1) to O(k^2) an iteration once the
-   entries of X'X are there. */
+/* Qian, Yu and Zhou 2015, Algorithm 2, on independent islands. O(1) to O(k^2) for each iteration
+   once the entries of X'X are known. */
 enum status poss(const struct gram *gram, const struct poss_control *control, struct host *host,
     void *work, struct poss_state *state);
 
@@ -48,7 +61,7 @@ struct best_result {
 
 size_t best_work(const struct gram *gram, const struct best_control *control);
 
-/* Branch and bound for the set with the largest gain, one size after the other, of the whole X'X.
+/* Branch and bound for the set with the largest gain, one size after the other, of the full X'X.
    Exponential in k at worst. MOVE_LIMIT when `nodes` ran out for a size: bound is then above gain.
    */
 enum status best_subset(const struct gram *gram, const struct best_control *control,

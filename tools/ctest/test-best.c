@@ -31,14 +31,14 @@ enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
 struct data {
   struct gram gram;
-  double *whole, *b, *diagonal, total;
+  double *full, *b, *diagonal, total;
 };
 
 static struct data make_data(const struct sets *of) {
   const int m = of->m, n = of->n, L = of->L;
   double *x = room((size_t)(m * n) * sizeof(double), 0);
   double *y = room((size_t)(m * L) * sizeof(double), 0);
-  struct data data = {.whole = room((size_t)(n * n) * sizeof(double), 0),
+  struct data data = {.full = room((size_t)(n * n) * sizeof(double), 0),
       .b = room((size_t)(n * L) * sizeof(double), 0),
       .diagonal = room((size_t)n * sizeof(double), 0)};
   for (int i = 0; i < m; i++) {
@@ -59,21 +59,21 @@ static struct data make_data(const struct sets *of) {
   for (int j = 0; j < n; j++) {
     for (int p = 0; p < n; p++)
       for (int i = 0; i < m; i++)
-        data.whole[p + j * n] += x[i + p * m] * x[i + j * m];
+        data.full[p + j * n] += x[i + p * m] * x[i + j * m];
     for (int l = 0; l < L; l++)
       for (int i = 0; i < m; i++)
         data.b[j + l * n] += x[i + j * m] * y[i + l * m];
-    data.diagonal[j] = data.whole[j + j * n];
+    data.diagonal[j] = data.full[j + j * n];
   }
   data.gram =
-      (struct gram){.n = n, .L = L, .diagonal = data.diagonal, .b = data.b, .whole = data.whole};
+      (struct gram){.n = n, .L = L, .diagonal = data.diagonal, .b = data.b, .full = data.full};
   free(x);
   free(y);
   return data;
 }
 
 static void discard_data(struct data *data) {
-  free(data->whole);
+  free(data->full);
   free(data->b);
   free(data->diagonal);
 }
@@ -83,7 +83,7 @@ static double gain_of_mask(const struct data *data, double lambda, unsigned mask
   const ptrdiff_t n = data->gram.n, L = data->gram.L;
   const size_t entries = (size_t)(n * (n + L));
   double *A = room(entries * sizeof(double), 0), gain = 0;
-  memcpy(A, data->whole, (size_t)(n * n) * sizeof(double));
+  memcpy(A, data->full, (size_t)(n * n) * sizeof(double));
   memcpy(A + n * n, data->b, (size_t)(n * L) * sizeof(double));
   for (ptrdiff_t j = 0; j < n; j++)
     A[j + j * n] += lambda;

@@ -97,7 +97,7 @@ static struct terms make_terms(const struct made *made, enum source source) {
   terms.gram.diagonal = diagonal;
   terms.gram.b = b;
   if (source == WHOLE)
-    terms.gram.whole = C;
+    terms.gram.full = C;
   else if (source == DENSE)
     terms.gram.X = X;
   else
@@ -120,11 +120,12 @@ static struct gram_cache make_cache(const struct gram *gram, int capacity, void 
   const size_t n = (size_t)gram->n;
   struct gram_cache cache = {.capacity = capacity,
       .slot = room(n * sizeof(int), 0x5A),
-      .asked = room(n * sizeof(int), 0x5A),
+      .requests = room(n * sizeof(int), 0x5A),
       .columns = room(n * (size_t)capacity * sizeof(double), 0xFF),
       .dense = room((size_t)gram->m * sizeof(double), 0xFF)};
-  block[0] = cache.slot, block[1] = cache.asked, block[2] = cache.columns, block[3] = cache.dense;
-  gram_forget(gram, &cache);
+  block[0] = cache.slot, block[1] = cache.requests, block[2] = cache.columns,
+  block[3] = cache.dense;
+  gram_cache_clear(gram, &cache);
   return cache;
 }
 
@@ -160,8 +161,8 @@ static void check_gram(const struct terms *terms) {
       CHECK(cache.used == 0);
       check_entries(terms, &cache, first);
       /* beside all others the last column is not needed */
-      CHECK(cache.used == (gram->whole != NULL ? 0 : kept[i] < n ? kept[i] : n - 1));
-      gram_forget(gram, &cache);
+      CHECK(cache.used == (gram->full != NULL ? 0 : kept[i] < n ? kept[i] : n - 1));
+      gram_cache_clear(gram, &cache);
     }
     for (int l = 0; l < 4; l++)
       free(block[l]);
@@ -215,11 +216,11 @@ static struct poss_control control_of(
   for (int first = 0; isolated && first < n; first++) /* most are there already for one of them */
     sets += first == 0 ? 0 : n - first < most ? n - first : most;
   return (struct poss_control){.lambda = lambda,
-      .most = most,
+      .max_size = most,
       .isolated = isolated,
       .islands = 2,
       .capacity = sets + 2, /* the empty set, and the set that comes next */
-      .kept = n,
+      .max_cached = n,
       .iterations = iterations};
 }
 
@@ -229,7 +230,7 @@ static struct run fresh(const struct poss_control *control) {
   struct run run = {.state = {.random = room(8 * islands * sizeof(int), 0),
                         .count = room(islands * sizeof(int), 0),
                         .size = room(sets * sizeof(int), 0xFF),
-                        .columns = room(sets * (size_t)control->most * sizeof(int), 0xFF),
+                        .columns = room(sets * (size_t)control->max_size * sizeof(int), 0xFF),
                         .gain = room(sets * sizeof(double), 0xFF),
                         .done = room(sizeof(double), 0xFF)}};
   uint32_t *bits = (uint32_t *)run.state.random;
@@ -253,7 +254,7 @@ static struct run copy_of(const struct run *from, const struct poss_control *con
   memcpy(run.state.random, from->state.random, 8 * islands * sizeof(int));
   memcpy(run.state.count, from->state.count, islands * sizeof(int));
   memcpy(run.state.size, from->state.size, sets * sizeof(int));
-  memcpy(run.state.columns, from->state.columns, sets * (size_t)control->most * sizeof(int));
+  memcpy(run.state.columns, from->state.columns, sets * (size_t)control->max_size * sizeof(int));
   return run;
 }
 
@@ -278,7 +279,7 @@ static struct set set_at(
     const struct run *run, const struct poss_control *control, ptrdiff_t island, ptrdiff_t place) {
   const ptrdiff_t at = place + control->capacity * island;
   return (struct set){
-      run->state.size[at], run->state.columns + control->most * at, run->state.gain[at]};
+      run->state.size[at], run->state.columns + control->max_size * at, run->state.gain[at]};
 }
 
 static int same_columns(struct set a, struct set b) {
@@ -349,7 +350,7 @@ static void check_archives(
     CHECK(count >= 0 && count <= control->capacity - 2);
     for (ptrdiff_t place = 0; place < count; place++) {
       const struct set set = set_at(run, control, island, place);
-      CHECK(set.size >= 1 && set.size <= control->most);
+      CHECK(set.size >= 1 && set.size <= control->max_size);
       CHECK(set.columns[0] >= 0 && set.columns[set.size - 1] < terms->gram.n);
       for (int i = 1; i < set.size; i++)
         CHECK(set.columns[i - 1] < set.columns[i]);
@@ -422,7 +423,7 @@ static void weigh(const struct slow *slow, struct bits *set) {
       columns[set->size++] = j;
   set->first = set->size > 0 ? columns[0] : -1;
   set->gain = -INFINITY;
-  if (set->size > 0 && set->size <= slow->control->most)
+  if (set->size > 0 && set->size <= slow->control->max_size)
     set->gain = plain_gain(slow->terms, slow->control->lambda, columns, set->size);
 }
 
@@ -518,7 +519,7 @@ static void search_all_ways(const struct made *made, enum source source, int k, 
   for (int isolated = 0; isolated < 2; isolated++)
     for (int i = 0; i < 2; i++) {
       struct poss_control control = control_of(&terms, k, i == 0 ? 0 : 0.7, isolated, iterations);
-      control.kept = kept[(n + k + i) % 3];
+      control.max_cached = kept[(n + k + i) % 3];
       struct run run = fresh(&control);
       check_search(&run, &terms, &control, 1 + (n + i) % 3);
       discard_run(&run);
@@ -589,11 +590,11 @@ static void check_same_however(const struct terms *terms, const struct poss_cont
   struct run start = fresh(control);
   struct run one = copy_of(&start, control);
   go_on(&one, terms, control, 1, 0);
-  const int kept[] = {0, 1, 2, control->kept};
+  const int kept[] = {0, 1, 2, control->max_cached};
   for (int threads = 1; threads <= 3; threads++)
     for (int i = 0; i < 4; i++) {
       struct poss_control other = *control;
-      other.kept = kept[i];
+      other.max_cached = kept[i];
       struct run run = copy_of(&start, control);
       go_on(&run, terms, &other, threads, 0xFF);
       CHECK(run.status == COMPLETE && same_runs(&one, &run, control, 1));
@@ -748,7 +749,7 @@ static void test_sums(void) {
 static void test_ties(void) {
   double ones[] = {1, 1, 1, 1};
   const struct terms terms = {
-      .gram = {.n = 2, .L = 1, .diagonal = ones, .b = ones, .whole = ones}, .C = ones, .b = ones};
+      .gram = {.n = 2, .L = 1, .diagonal = ones, .b = ones, .full = ones}, .C = ones, .b = ones};
   const struct poss_control control = control_of(&terms, 1, 0, 0, 1);
   seed(348);
   struct run run = fresh(&control);
@@ -795,7 +796,7 @@ static void put(struct run *run, const struct poss_control *control, const int *
   for (ptrdiff_t island = 0; island < control->islands; island++) {
     const ptrdiff_t at = run->state.count[island]++ + control->capacity * island;
     run->state.size[at] = size;
-    memcpy(run->state.columns + control->most * at, set, (size_t)size * sizeof(int));
+    memcpy(run->state.columns + control->max_size * at, set, (size_t)size * sizeof(int));
   }
 }
 
@@ -893,7 +894,7 @@ static void test_largest_number(void) {
 static void test_stand_in(void) {
   double C[] = {1, 1, 0, 1, 1, 0, 0, 0, 1}, ones[] = {1, 1, 1}, b[] = {1, 1, 0.5};
   const struct terms terms = {
-      .gram = {.n = 3, .L = 1, .diagonal = ones, .b = b, .whole = C}, .C = C, .b = b};
+      .gram = {.n = 3, .L = 1, .diagonal = ones, .b = b, .full = C}, .C = C, .b = b};
   const struct poss_control control = control_of(&terms, 2, 0, 0, 1);
   static const int both[] = {0, 1}, weak[] = {2};
   seed(390);
