@@ -7,88 +7,93 @@
 #include <math.h>
 #include <string.h>
 
-/* scores as near as this are equal, and the first component wins */
-static const double TIE = 1e-12;
+enum { PURSUIT_CHOSEN = 1, PURSUIT_DEPENDENT = 2 };
 
-enum { CHOSEN = 1, DEPENDENT = 2 };
+static struct pursuit pursuit_lay_out(
+    const struct system *system, const struct scdp_control *control, struct arena *arena) {
+  const ptrdiff_t D = system->D, L = system->L, k = control->k;
+  return (struct pursuit){.k = control->k,
+      .min_pivot = 1,
+      .F = alloc_doubles(arena, (D + system->extra) * k),
+      .z = alloc_doubles(arena, k * L),
+      .c = alloc_doubles(arena, D * L),
+      .d = alloc_doubles(arena, D),
+      .predicted = alloc_doubles(arena, system->extra * L),
+      .resid_norm = alloc_doubles(arena, k),
+      .row = alloc_doubles(arena, k),
+      .chosen = alloc_ints(arena, k),
+      .blocked = alloc_ints(arena, D)};
+}
 
 size_t scdp_work(const struct system *system, const struct scdp_control *control) {
-  const size_t D = (size_t)system->D, L = (size_t)system->L, k = (size_t)control->k;
-  const size_t extra = (size_t)system->extra;
-  return ((D + extra) * k + k * L + D * L + D + extra * L + 2 * k) * sizeof(double) +
-         (k + D) * sizeof(int);
+  struct arena arena = {NULL, 0};
+  pursuit_lay_out(system, control, &arena);
+  return arena.used;
 }
 
 struct pursuit scdp_begin(
     const struct system *system, const struct scdp_control *control, void *work) {
-  const ptrdiff_t D = system->D, L = system->L, k = control->k, rows = D + system->extra;
-  struct pursuit at = {.k = control->k, .F = work, .least = 1};
-  at.z = at.F + rows * k;
-  at.c = at.z + k * L;
-  at.d = at.c + D * L;
-  at.value = at.d + D;
-  at.left = at.value + system->extra * L;
-  at.row = at.left + k;
-  at.chosen = (int *)(void *)(at.row + k);
-  at.blocked = at.chosen + k;
+  const ptrdiff_t D = system->D, L = system->L, k = control->k;
+  struct arena arena = {work, 0};
+  const struct pursuit path = pursuit_lay_out(system, control, &arena);
   for (ptrdiff_t i = 0; i < D * L; i++)
-    at.c[i] = -system->b[i];
+    path.c[i] = -system->b[i];
   if (system->diagonal != NULL)
-    memcpy(at.d, system->diagonal, (size_t)D * sizeof(double));
-  memset(at.z, 0, (size_t)(k * L) * sizeof(double));
-  memset(at.value, 0, (size_t)(system->extra * L) * sizeof(double));
-  memset(at.blocked, 0, (size_t)D * sizeof(int));
-  return at;
+    memcpy(path.d, system->diagonal, (size_t)D * sizeof(double));
+  memset(path.z, 0, (size_t)(k * L) * sizeof(double));
+  memset(path.predicted, 0, (size_t)(system->extra * L) * sizeof(double));
+  memset(path.blocked, 0, (size_t)D * sizeof(int));
+  return path;
 }
 
 /* ---- choosing ---- */
 
 /* Whether component i is neither chosen nor known to depend on the chosen ones. */
-static int is_free(const struct pursuit *at, const struct system *system,
+static int pursuit_is_free(const struct pursuit *path, const struct system *system,
     const struct scdp_control *control, ptrdiff_t i) {
-  return !at->blocked[i] &&
-         (system->diagonal == NULL || at->d[i] > control->dependent * system->diagonal[i]);
+  return !path->blocked[i] &&
+         (system->diagonal == NULL || path->d[i] > control->dependent * system->diagonal[i]);
 }
 
-/* What is left at a component when nothing but rounding is. */
-static double rounding_left(const struct system *system) {
-  double most = 0;
+/* The largest |c_i| that is nothing but rounding. */
+static double pursuit_rounding(const struct system *system) {
+  double max_abs = 0;
   for (ptrdiff_t j = 0; j < system->D * system->L; j++)
-    most = fmax(most, fabs(system->b[j]));
-  return DBL_EPSILON * most;
+    max_abs = fmax(max_abs, fabs(system->b[j]));
+  return DBL_EPSILON * max_abs;
 }
 
-/* 0 for a component that cannot be chosen, or that would change nothing. */
-static double score_of(const struct pursuit *at, const struct system *system,
+/* The score of component i, 0 when it cannot be chosen or would change nothing. */
+static double pursuit_score(const struct pursuit *path, const struct system *system,
     const struct scdp_control *control, double rounding, ptrdiff_t i) {
-  double square = 0, most = 0;
-  if (!is_free(at, system, control, i))
+  double square = 0, max_abs = 0;
+  if (!pursuit_is_free(path, system, control, i))
     return 0;
   for (ptrdiff_t l = 0; l < system->L; l++) {
-    const double left = at->c[i + l * system->D];
-    square += left * left;
-    most = fmax(most, fabs(left));
+    const double c = path->c[i + l * system->D];
+    square += c * c;
+    max_abs = fmax(max_abs, fabs(c));
   }
-  if (most <= rounding)
+  if (max_abs <= rounding)
     return 0;
   if (control->score == NORMALISED)
     return square / system->diagonal[i];
   if (control->score == OLS)
-    return square / at->d[i];
+    return square / path->d[i];
   return square;
 }
 
 /* The best of the first `wanted` components of a list (NULL: of all) that are not chosen. */
-static ptrdiff_t best_of(const struct pursuit *at, const struct system *system,
+static ptrdiff_t pursuit_best(const struct pursuit *path, const struct system *system,
     const struct scdp_control *control, const int *list, ptrdiff_t length, ptrdiff_t wanted) {
-  const double rounding = rounding_left(system);
+  const double rounding = pursuit_rounding(system);
   double highest = 0;
   ptrdiff_t best = -1;
   for (ptrdiff_t l = 0, seen = 0; l < length && seen < wanted; l++) {
     const ptrdiff_t i = list != NULL ? list[l] : l;
-    const double score = score_of(at, system, control, rounding, i);
-    seen += at->blocked[i] != CHOSEN;
-    if (score > highest * (1 + TIE)) {
+    const double score = pursuit_score(path, system, control, rounding, i);
+    seen += path->blocked[i] != PURSUIT_CHOSEN;
+    if (score > highest * (1 + PURSUIT_TIE)) {
       best = i;
       highest = score;
     }
@@ -97,114 +102,117 @@ static ptrdiff_t best_of(const struct pursuit *at, const struct system *system,
 }
 
 ptrdiff_t scdp_choose(
-    const struct pursuit *at, const struct system *system, const struct scdp_control *control) {
+    const struct pursuit *path, const struct system *system, const struct scdp_control *control) {
   for (int i = 0; i < control->forced; i++)
-    if (is_free(at, system, control, control->first[i]))
+    if (pursuit_is_free(path, system, control, control->first[i]))
       return control->first[i];
   ptrdiff_t best = -1;
   if (control->drawn > 0) {
-    const int *list = control->candidates + (ptrdiff_t)at->size * control->width;
-    best = best_of(at, system, control, list, control->width, control->drawn);
+    const int *list = control->candidates + (ptrdiff_t)path->size * control->width;
+    best = pursuit_best(path, system, control, list, control->width, control->drawn);
   }
-  return best >= 0 ? best : best_of(at, system, control, NULL, system->D, system->D);
+  return best >= 0 ? best : pursuit_best(path, system, control, NULL, system->D, system->D);
 }
 
-/* ---- taking ---- */
+/* ---- activating ---- */
 
-/* c, d and the values of the rows below, with f_k in: c + z f, d - f o f. */
-static void follow(struct pursuit *at, const struct system *system, ptrdiff_t s, const double *f) {
+/* Brings the residual c, the diagonal d and the predictions up to date with f, the new column of F:
+   c + z f, d - f o f. */
+static void pursuit_update(
+    struct pursuit *path, const struct system *system, ptrdiff_t s, const double *f) {
   const ptrdiff_t D = system->D;
   double square = 0;
   for (ptrdiff_t l = 0; l < system->L; l++) {
-    const double z = at->z[at->size + l * at->k];
-    simd->shift(D, at->c + l * D, -z, f);
-    simd->shift(system->extra, at->value + l * system->extra, -z, f + D);
-    at->c[s + l * D] = 0; /* and so it stays: f is 0 at the chosen ones */
-    square += simd->dot(D, at->c + l * D, at->c + l * D);
+    const double z = path->z[path->size + l * path->k];
+    simd->shift(D, path->c + l * D, -z, f);
+    simd->shift(system->extra, path->predicted + l * system->extra, -z, f + D);
+    path->c[s + l * D] = 0; /* later columns of F are 0 here */
+    square += simd->dot(D, path->c + l * D, path->c + l * D);
   }
-  at->left[at->size] = sqrt(square);
+  path->resid_norm[path->size] = sqrt(square);
   if (system->diagonal != NULL)
     for (ptrdiff_t i = 0; i < D; i++)
-      at->d[i] -= f[i] * f[i];
+      path->d[i] -= f[i] * f[i];
 }
 
-/* Whether a pivot, of which `own` was there before any step, is negative beyond rounding, which the
-   smallest pivot so far has magnified. */
-static int is_beyond(const struct pursuit *at, double pivot, double own) {
-  return pivot < -(1e-8 + 10 * (at->size + 1) * DBL_EPSILON / at->least) * fabs(own);
+/* Whether a pivot is negative beyond rounding, which the smallest pivot so far has magnified;
+   `diagonal` is the entry of A before any step. */
+static int pursuit_is_beyond(const struct pursuit *path, double pivot, double diagonal) {
+  return pivot < -(PURSUIT_NEGATIVE + 10 * (path->size + 1) * DBL_EPSILON / path->min_pivot) *
+                     fabs(diagonal);
 }
 
-/* Whether some pivot on the diagonal is negative beyond rounding, which it then remembers. */
-static int is_negative(struct pursuit *at, const struct system *system) {
+/* Whether some pivot on the diagonal is negative beyond rounding; the first is kept in `worst`. */
+static int pursuit_is_negative(struct pursuit *path, const struct system *system) {
   if (system->diagonal == NULL)
     return 0;
   for (ptrdiff_t i = 0; i < system->D; i++)
-    if (!at->blocked[i] && is_beyond(at, at->d[i], system->diagonal[i])) {
-      at->worst = i;
-      at->pivot = at->d[i];
+    if (!path->blocked[i] && pursuit_is_beyond(path, path->d[i], system->diagonal[i])) {
+      path->worst = i;
+      path->pivot = path->d[i];
       return 1;
     }
   return 0;
 }
 
-enum status scdp_take(struct pursuit *at, const struct system *system,
+enum status scdp_activate(struct pursuit *path, const struct system *system,
     const struct scdp_control *control, ptrdiff_t s) {
   const ptrdiff_t rows = system->D + system->extra;
-  double *f = at->F + at->size * rows, *l = at->row;
-  double own = f[s], pivot = own;
-  for (int i = 0; i < at->size; i++) {
-    l[i] = at->F[s + i * rows];
+  double *f = path->F + path->size * rows, *l = path->row;
+  double diagonal = f[s], pivot = diagonal;
+  for (int i = 0; i < path->size; i++) {
+    l[i] = path->F[s + i * rows];
     pivot -= l[i] * l[i];
   }
-  if (system->diagonal != NULL) { /* what it was chosen by */
-    own = system->diagonal[s];
-    pivot = at->d[s];
+  if (system->diagonal != NULL) { /* the values by which it was chosen */
+    diagonal = system->diagonal[s];
+    pivot = path->d[s];
   }
-  at->blocked[s] = DEPENDENT;
-  if (is_beyond(at, pivot, own)) {
-    at->worst = s;
-    at->pivot = pivot;
+  path->blocked[s] = PURSUIT_DEPENDENT;
+  if (pursuit_is_beyond(path, pivot, diagonal)) {
+    path->worst = s;
+    path->pivot = pivot;
     return NOT_POSITIVE;
   }
-  if (pivot <= control->dependent * own)
+  if (pivot <= control->dependent * diagonal)
     return EARLY_STOP;
   const double root = sqrt(pivot);
-  at->least = fmin(at->least, pivot / own);
-  simd->shift_all(rows, f, at->size, at->F, rows, l);
+  path->min_pivot = fmin(path->min_pivot, pivot / diagonal);
+  simd->shift_all(rows, f, path->size, path->F, rows, l);
   for (ptrdiff_t i = 0; i < rows; i++)
     f[i] /= root;
-  for (int i = 0; i < at->size; i++)
-    f[at->chosen[i]] = 0;
+  for (int i = 0; i < path->size; i++)
+    f[path->chosen[i]] = 0;
   f[s] = root;
   for (ptrdiff_t c = 0; c < system->L; c++)
-    at->z[at->size + c * at->k] = -at->c[s + c * system->D] / root;
-  follow(at, system, s, f);
-  at->blocked[s] = CHOSEN;
-  at->chosen[at->size++] = (int)s;
-  return is_negative(at, system) ? NOT_POSITIVE : COMPLETE;
+    path->z[path->size + c * path->k] = -path->c[s + c * system->D] / root;
+  pursuit_update(path, system, s, f);
+  path->blocked[s] = PURSUIT_CHOSEN;
+  path->chosen[path->size++] = (int)s;
+  return pursuit_is_negative(path, system) ? NOT_POSITIVE : COMPLETE;
 }
 
-enum status scdp(struct pursuit *at, struct system *system, const struct scdp_control *control,
+enum status scdp(struct pursuit *path, struct system *system, const struct scdp_control *control,
     struct host *host) {
-  while (at->size < at->k) {
-    if (host->stop(host, (double)at->size, (double)at->k))
+  while (path->size < path->k) {
+    if (host->stop(host, (double)path->size, (double)path->k))
       return INTERRUPTED;
-    const ptrdiff_t s = scdp_choose(at, system, control);
+    const ptrdiff_t s = scdp_choose(path, system, control);
     if (s < 0)
       return EARLY_STOP;
-    if (system->column(system, s, at->F + at->size * (system->D + system->extra)))
+    if (system->column(system, s, path->F + path->size * (system->D + system->extra)))
       return INTERRUPTED;
-    if (scdp_take(at, system, control, s) == NOT_POSITIVE)
+    if (scdp_activate(path, system, control, s) == NOT_POSITIVE)
       return NOT_POSITIVE;
   }
   return COMPLETE;
 }
 
 void pursuit_path(
-    const struct pursuit *at, const struct system *system, int *chosen, double *factor) {
+    const struct pursuit *path, const struct system *system, int *chosen, double *factor) {
   const ptrdiff_t rows = system->D + system->extra;
-  memcpy(chosen, at->chosen, (size_t)at->size * sizeof(int));
-  for (ptrdiff_t j = 0; j < at->size; j++)
-    for (ptrdiff_t i = j; i < at->size; i++)
-      factor[i + j * at->k] = at->F[at->chosen[i] + j * rows];
+  memcpy(chosen, path->chosen, (size_t)path->size * sizeof(int));
+  for (ptrdiff_t j = 0; j < path->size; j++)
+    for (ptrdiff_t i = j; i < path->size; i++)
+      factor[i + j * path->k] = path->F[path->chosen[i] + j * rows];
 }

@@ -76,7 +76,7 @@ SEXP C_kernel_spectrum(SEXP problem, SEXP control) {
   memcpy(Q, REAL(R), order * order * sizeof(double));
   struct r_host r;
   struct host host = make_host(&r, control, 0, 1);
-  double *work = (double *)(void *)R_alloc(kernel_spectrum_work(m, n, q), sizeof(double));
+  void *work = R_alloc(kernel_spectrum_work(m, n, q), 1);
   *add_int(&out, "status", 1) = (int)kernel_spectrum(
       m, n, q, REAL(field(problem, "root_w")), REAL(Z), &host, work, F, Q, values);
   SEXP list = answer_list(&out);
@@ -105,24 +105,24 @@ static struct spectrum unpack_spectrum(SEXP spectrum) {
 SEXP C_holdout(SEXP spectrum, SEXP control) {
   const struct spectrum sp = unpack_spectrum(spectrum);
   SEXP start = field(control, "start"), lambda = field(control, "lambda");
-  const struct held held = {.sets = length(start) - 1,
+  const struct heldout heldout = {.sets = length(start) - 1,
       .order = INTEGER(field(control, "order")),
       .start = INTEGER(start),
       .basis = INTEGER(field(control, "basis")),
       .outweighed = real_field(control, "outweighed"),
       .singular = real_field(control, "singular")};
   const ptrdiff_t c = length(lambda);
-  const enum form form = (enum form)int_field(control, "form");
-  const size_t rows = (size_t)held.start[held.sets];
+  const enum holdout_form form = (enum holdout_form)int_field(control, "form");
+  const size_t rows = (size_t)heldout.start[heldout.sets];
   struct answer out = new_answer();
   PROTECT(out.list);
   double *residual = add_real(&out, "residual", rows * (size_t)(sp.L * c));
-  int *done = add_int(&out, "done", (size_t)held.sets);
+  int *done = add_int(&out, "done", (size_t)heldout.sets);
   struct r_host r;
-  struct host host = make_host(&r, control, 0, held.sets);
-  void *work = R_alloc(holdout_work(&sp, &held, c, form, host.threads), 1);
+  struct host host = make_host(&r, control, 0, heldout.sets);
+  void *work = R_alloc(holdout_work(&sp, &heldout, c, form, host.threads), 1);
   *add_int(&out, "status", 1) =
-      (int)holdout(&sp, &held, REAL(lambda), c, form, &host, work, residual, done);
+      (int)holdout(&sp, &heldout, REAL(lambda), c, form, &host, work, residual, done);
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -438,15 +438,15 @@ SEXP C_scdp(SEXP given, SEXP control) {
   double *factor = add_real(&out, "factor", k * k), *z = add_real(&out, "z", k * L);
   double *left = add_real(&out, "left", k), *pivot = add_real(&out, "pivot", 1);
   int *size = add_int(&out, "size", 1), *worst = add_int(&out, "worst", 1);
-  struct pursuit at = scdp_begin(&system, &ctl, R_alloc(scdp_work(&system, &ctl), 1));
-  const enum status status = scdp(&at, &system, &ctl, &host);
+  struct pursuit path = scdp_begin(&system, &ctl, R_alloc(scdp_work(&system, &ctl), 1));
+  const enum status status = scdp(&path, &system, &ctl, &host);
   *add_int(&out, "status", 1) = (int)final_status(status, &r);
-  pursuit_path(&at, &system, chosen, factor);
-  memcpy(z, at.z, k * L * sizeof(double));
-  memcpy(left, at.left, k * sizeof(double));
-  *size = at.size;
-  *worst = (int)at.worst + 1;
-  *pivot = at.pivot;
+  pursuit_path(&path, &system, chosen, factor);
+  memcpy(z, path.z, k * L * sizeof(double));
+  memcpy(left, path.resid_norm, k * sizeof(double));
+  *size = path.size;
+  *worst = (int)path.worst + 1;
+  *pivot = path.pivot;
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -461,7 +461,7 @@ SEXP C_fixed_size(SEXP machine, SEXP control) {
       .L = ncols(y),
       .K = REAL(field(machine, "K")),
       .Z = REAL(Z),
-      .own = REAL(field(machine, "own")),
+      .K_prototypes = REAL(field(machine, "own")),
       .y = REAL(y),
       .response = REAL(field(machine, "response")),
       .root_w = REAL(field(machine, "root_w")),

@@ -1,21 +1,36 @@
-/* Ridge regression on a kernel expansion, turned into its eigen coordinates. */
+/* Ridge regression on a kernel expansion, in its eigen coordinates. */
 #include "blas.h"
 #include "ridge.h"
 #include <string.h>
 
-enum { PANEL = 128 }; /* rows at a time, between two questions to the host */
+enum { SPECTRUM_PANEL = 128 }; /* rows between two polls of the host */
 
-static ptrdiff_t panel_rows(ptrdiff_t m, ptrdiff_t from) {
-  return m - from < PANEL ? m - from : PANEL;
+static ptrdiff_t spectrum_panel_rows(ptrdiff_t m, ptrdiff_t from) {
+  return m - from < SPECTRUM_PANEL ? m - from : SPECTRUM_PANEL;
+}
+
+struct spectrum_work {
+  double *V, *eigen; /* n x n, and the workspace of an eigenproblem */
+  double *panel;     /* SPECTRUM_PANEL x n, or m x n */
+  double *along;     /* q x n */
+};
+
+static struct spectrum_work spectrum_lay_out(
+    ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, struct arena *arena) {
+  return (struct spectrum_work){.V = alloc_doubles(arena, n * n),
+      .eigen = alloc_doubles(arena, (ptrdiff_t)lapack_eigen_room(n)),
+      .panel = alloc_doubles(arena, spectrum_panel_rows(m, 0) * n),
+      .along = alloc_doubles(arena, q * n)};
 }
 
 size_t kernel_spectrum_work(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
-  const size_t rows = (size_t)(m < PANEL ? m : PANEL), order = (size_t)n;
-  return order * order + lapack_eigen_room(n) + rows * order + (size_t)q * order;
+  struct arena arena = {NULL, 0};
+  spectrum_lay_out(m, n, q, &arena);
+  return arena.used;
 }
 
 /* F := diag(root_w) F, less its projection on Z, twice for rounding. */
-static void into_working(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double *root_w,
+static void spectrum_project_out(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double *root_w,
     const double *Z, double *along, double *F) {
   for (ptrdiff_t j = 0; j < n; j++)
     for (ptrdiff_t i = 0; i < m; i++)
@@ -27,24 +42,25 @@ static void into_working(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double *ro
 }
 
 enum status kernel_spectrum(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double *root_w,
-    const double *Z, struct host *host, double *work, double *F, double *R, double *values) {
-  double *V = work, *eigen = V + n * n, *panel = eigen + lapack_eigen_room(n);
-  double *along = panel + (m < PANEL ? m : PANEL) * n;
-  into_working(m, n, q, root_w, Z, along, F);
+    const double *Z, struct host *host, void *work, double *F, double *R, double *values) {
+  struct arena arena = {work, 0};
+  const struct spectrum_work part = spectrum_lay_out(m, n, q, &arena);
+  double *V = part.V, *panel = part.panel;
+  spectrum_project_out(m, n, q, root_w, Z, part.along, F);
   memset(V, 0, (size_t)(n * n) * sizeof(double));
-  for (ptrdiff_t from = 0; from < m; from += PANEL) {
-    const ptrdiff_t rows = panel_rows(m, from);
+  for (ptrdiff_t from = 0; from < m; from += SPECTRUM_PANEL) {
+    const ptrdiff_t rows = spectrum_panel_rows(m, from);
     if (host->stop(host, (double)from, 2.0 * (double)m))
       return INTERRUPTED;
     blas_solve("R", 0, rows, n, R, F + from, m);
     blas_syrk(1, n, rows, 1, F + from, m, 1, V);
   }
-  if (lapack_eigen(n, V, values, eigen) != 0)
+  if (lapack_eigen(n, V, values, part.eigen) != 0)
     return NOT_POSITIVE;
   for (ptrdiff_t j = 0; j < n; j++)
     values[j] = values[j] > 0 ? values[j] : 0;
-  for (ptrdiff_t from = 0; from < m; from += PANEL) {
-    const ptrdiff_t rows = panel_rows(m, from);
+  for (ptrdiff_t from = 0; from < m; from += SPECTRUM_PANEL) {
+    const ptrdiff_t rows = spectrum_panel_rows(m, from);
     if (host->stop(host, (double)(m + from), 2.0 * (double)m))
       return INTERRUPTED;
     for (ptrdiff_t j = 0; j < n; j++)

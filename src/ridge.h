@@ -3,15 +3,23 @@
 #define SPARSELS_RIDGE_H
 
 #include "problem.h"
+#include "work.h"
+
+/* By the form per lambda, a set whose I - J has a smaller pivot has lost more than six digits of
+   its residuals; it is held out by the form per fold. Relative to 1, the largest pivot there is. */
+#define HOLDOUT_SMALLEST 1e-6
+
+/* When I - Z_H'Z_H has a smaller pivot, relative to 1, the rows not held out do not determine the
+   coefficients of the covariates. */
+#define HOLDOUT_ALIASED 1e-10
 
 /* F (m x n) := K R^-1 less its projection on Z, turned by V so that F'F is diagonal; that diagonal
-   in values (n), ascending; R := R^-1 V. K comes in F, its rows still without their weights; R is
-   the upper Cholesky factor of the basis vectors' own kernel matrix.
+   in values (n), ascending; R := R^-1 V. F holds K before, its rows not yet weighted, and R the
+   upper Cholesky factor of the kernel matrix of the basis vectors.
    Pahikkala, Suominen and Boberg 2012, (14) to (17). O(m n^2). */
 enum status kernel_spectrum(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double *root_w,
-    const double *Z, struct host *host, double *work, double *F, double *R, double *values);
+    const double *Z, struct host *host, void *work, double *F, double *R, double *values);
 
-/* How many doubles of work room it needs. */
 size_t kernel_spectrum_work(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q);
 
 /* A ridge problem with r directions; docs/objects.md says what each part is. */
@@ -29,30 +37,31 @@ struct spectrum {
 };
 
 /* Sets of rows to hold out, one after the other: set s is order[start[s] .. start[s + 1]). */
-struct held {
+struct heldout {
   ptrdiff_t sets;
   const int *order;
   const int *start;
   const int *basis; /* m, the basis vector to be removed with each row, -1 where there is none */
-  /* PER_FOLD gives up, with done 0, on rows left whose share is less: of what there is of
-     covariates or of F, of which they have then lost the digits; and, lambda included, of the
-     smallest eigenvalue of their F'F in the largest of all rows, as F was squared. 0: never. */
+  /* Where HOLDOUT_PER_FOLD has lost the digits it gives up, with done 0. `outweighed`: when the
+     rows not held out have less than this share of a covariate, or of the squares of F. `singular`:
+     when the smallest eigenvalue of their F'F, plus lambda, is less than this share of the largest
+     of all rows; I - J must exceed it, too. 0: never. */
   double outweighed, singular;
 };
 
-enum form { CHEAPER = 0, PER_FOLD = 1 };
+enum holdout_form { HOLDOUT_CHEAPER = 0, HOLDOUT_PER_FOLD = 1 };
 
-/* residual (start[sets] x L x c) := what the model trained without a set misses of its rows, for
-   every set, output and lambda, in the user's units. Pahikkala, Suominen and Boberg 2012,
+/* residual (start[sets] x L x c) := the residuals of each set's rows in the model trained without
+   them, for every output and lambda, in the user's units. Pahikkala, Suominen and Boberg 2012,
    Proposition 1. done[s] := 1, or 0 where the cheaper form would lose too many digits: that set
-   wants PER_FOLD. No set is empty, the rows left tell the covariates apart, and with a complete F
-   no basis vector is removed. Each set costs the less of c h^2 r and h r^2 + O(r^3) for h rows,
-   with a complete F the former. */
-enum status holdout(const struct spectrum *sp, const struct held *held, const double *lambda,
-    ptrdiff_t c, enum form form, struct host *host, void *work, double *residual, int *done);
+   needs HOLDOUT_PER_FOLD. No set is empty, the covariates are independent over the rows not held
+   out, and with a complete F no basis vector is removed. Each set costs the less of c h^2 r and h
+   r^2 + O(r^3) for h rows, with a complete F the former. */
+enum status holdout(const struct spectrum *sp, const struct heldout *heldout, const double *lambda,
+    ptrdiff_t c, enum holdout_form form, struct host *host, void *work, double *residual,
+    int *done);
 
-/* How many bytes of work room it needs. */
-size_t holdout_work(
-    const struct spectrum *sp, const struct held *held, ptrdiff_t c, enum form form, int threads);
+size_t holdout_work(const struct spectrum *sp, const struct heldout *heldout, ptrdiff_t c,
+    enum holdout_form form, int threads);
 
 #endif

@@ -26,7 +26,7 @@ static struct machine empty_machine(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, ptrdi
       .start = room((rows + 1) * sizeof(int), 0)};
   made.fs.K = made.K;
   made.fs.Z = made.Z;
-  made.fs.own = made.own;
+  made.fs.K_prototypes = made.own;
   made.fs.y = made.y;
   made.fs.response = made.response;
   made.fs.root_w = made.root_w;
@@ -181,7 +181,7 @@ static void begin_slow(struct slow *slow, const struct fixed_size *fs, double la
       for (ptrdiff_t r = 0; r < m; r++)
         A[i + j * rows] += r < from || r >= to ? entry(fs, r, i) * entry(fs, r, j) : 0;
       if (i < fs->n && j < fs->n)
-        A[i + j * rows] += lambda * fs->own[i + j * fs->n];
+        A[i + j * rows] += lambda * fs->K_prototypes[i + j * fs->n];
       else if (i == j)
         A[i + j * rows] += fs->nu;
     }

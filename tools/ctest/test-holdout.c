@@ -126,7 +126,7 @@ static enum status decompose(struct model *model, struct host *host) {
   model->F = copy(model->K, m * n);
   model->Q = copy(model->C, n * n);
   model->values = doubles(n);
-  double *work = doubles((ptrdiff_t)kernel_spectrum_work(m, n, pb->q));
+  void *work = room(kernel_spectrum_work(m, n, pb->q), 0xFF);
   const enum status status = kernel_spectrum(
       m, n, pb->q, pb->root_w, pb->Q, host, work, model->F, model->Q, model->values);
   free(work);
@@ -260,9 +260,9 @@ static void train_without(const struct model *model, const int *rows, ptrdiff_t 
     double lambda, double *out) {
   const struct problem *pb = &model->made.pb;
   const ptrdiff_t m = pb->m, q = pb->q, p = model->p, L = pb->L, all = m - h + p;
-  int *held = room((size_t)m * sizeof(int), 0), *gone = room((size_t)p * sizeof(int), 0);
+  int *heldout = room((size_t)m * sizeof(int), 0), *gone = room((size_t)p * sizeof(int), 0);
   for (ptrdiff_t i = 0; i < h; i++) {
-    held[rows[i]] = 1;
+    heldout[rows[i]] = 1;
     if (basis[rows[i]] >= 0)
       gone[basis[rows[i]]] = 1;
   }
@@ -277,7 +277,7 @@ static void train_without(const struct model *model, const int *rows, ptrdiff_t 
     const double *column = design[columns] = j < q ? model->made.z + j * m : model->K + (j - q) * m;
     double *a = A + columns++ * all;
     for (ptrdiff_t i = 0; i < m; i++)
-      if (!held[i])
+      if (!heldout[i])
         *a++ = sqrt(model->made.w[i]) * column[i];
     for (ptrdiff_t i = 0; i < p && j >= q; i++)
       *a++ = sqrt(lambda) * model->C[i + (j - q) * p];
@@ -285,7 +285,7 @@ static void train_without(const struct model *model, const int *rows, ptrdiff_t 
   for (ptrdiff_t l = 0; l < L; l++) {
     double *b = B + l * all;
     for (ptrdiff_t i = 0; i < m; i++)
-      if (!held[i])
+      if (!heldout[i])
         *b++ = sqrt(model->made.w[i]) * pb->response[i + l * m];
   }
   least_squares(all, columns, A, L, B);
@@ -300,7 +300,7 @@ static void train_without(const struct model *model, const int *rows, ptrdiff_t 
   free(B);
   free(A);
   free(gone);
-  free(held);
+  free(heldout);
 }
 
 /* ---- sets of rows ---- */
@@ -372,8 +372,8 @@ static struct sets make_sets(const struct model *model) {
   return sets;
 }
 
-static struct held held_of(const struct sets *sets, const int *basis) {
-  return (struct held){
+static struct heldout heldout_of(const struct sets *sets, const int *basis) {
+  return (struct heldout){
       .sets = sets->sets, .order = sets->order, .start = sets->start, .basis = basis};
 }
 
@@ -392,31 +392,31 @@ static void discard_answer(struct answer *answer) {
 }
 
 /* Runs holdout() in room of exactly the size it asks for. */
-static struct answer run_with(const struct model *model, const struct held *held,
-    const double *lambda, ptrdiff_t c, enum form form, struct host *host) {
-  struct answer answer = {.total = held->start[held->sets]};
+static struct answer run_with(const struct model *model, const struct heldout *heldout,
+    const double *lambda, ptrdiff_t c, enum holdout_form form, struct host *host) {
+  struct answer answer = {.total = heldout->start[heldout->sets]};
   answer.count = answer.total * model->sp.L * c;
   answer.residual = doubles(answer.count);
-  answer.done = room((size_t)held->sets * sizeof(int), 0xFF);
-  void *work = room(holdout_work(&model->sp, held, c, form, host->threads), 0xFF);
+  answer.done = room((size_t)heldout->sets * sizeof(int), 0xFF);
+  void *work = room(holdout_work(&model->sp, heldout, c, form, host->threads), 0xFF);
   answer.status =
-      holdout(&model->sp, held, lambda, c, form, host, work, answer.residual, answer.done);
+      holdout(&model->sp, heldout, lambda, c, form, host, work, answer.residual, answer.done);
   free(work);
   return answer;
 }
 
 /* The same with one thread and with more, to the last bit. */
-static struct answer run(const struct model *model, const struct held *held, const double *lambda,
-    ptrdiff_t c, enum form form) {
+static struct answer run(const struct model *model, const struct heldout *heldout,
+    const double *lambda, ptrdiff_t c, enum holdout_form form) {
   struct polls polls = {0};
   struct host host = host_with(&polls, 1);
-  struct answer one = run_with(model, held, lambda, c, form, &host);
+  struct answer one = run_with(model, heldout, lambda, c, form, &host);
   CHECK(one.status == COMPLETE);
   for (int threads = 2; threads <= 3; threads++) {
     host.threads = threads;
-    struct answer more = run_with(model, held, lambda, c, form, &host);
+    struct answer more = run_with(model, heldout, lambda, c, form, &host);
     CHECK(more.status == COMPLETE);
-    CHECK(memcmp(one.done, more.done, (size_t)held->sets * sizeof(int)) == 0);
+    CHECK(memcmp(one.done, more.done, (size_t)heldout->sets * sizeof(int)) == 0);
     CHECK(memcmp(one.residual, more.residual, (size_t)one.count * sizeof(double)) == 0);
     discard_answer(&more);
   }
@@ -425,9 +425,9 @@ static struct answer run(const struct model *model, const struct held *held, con
 
 /* The largest difference between set s of an answer and the truth (h x L), relative to at least 1;
    infinite where the answer is no number. */
-static double difference(const struct answer *answer, const struct held *held, ptrdiff_t s,
+static double difference(const struct answer *answer, const struct heldout *heldout, ptrdiff_t s,
     ptrdiff_t l, ptrdiff_t L, const double *truth) {
-  const ptrdiff_t first = held->start[s], h = held->start[s + 1] - first;
+  const ptrdiff_t first = heldout->start[s], h = heldout->start[s + 1] - first;
   double worst = 0;
   for (ptrdiff_t k = 0; k < L; k++)
     for (ptrdiff_t i = 0; i < h; i++) {
@@ -441,23 +441,23 @@ static double difference(const struct answer *answer, const struct held *held, p
 }
 
 /* Every set, lambda and form against training from scratch. */
-static void check_sets(const struct model *model, const struct held *held, const double *lambda,
-    ptrdiff_t c, double tolerance) {
+static void check_sets(const struct model *model, const struct heldout *heldout,
+    const double *lambda, ptrdiff_t c, double tolerance) {
   const ptrdiff_t L = model->sp.L;
-  struct answer cheaper = run(model, held, lambda, c, CHEAPER);
-  struct answer per_fold = run(model, held, lambda, c, PER_FOLD);
+  struct answer cheaper = run(model, heldout, lambda, c, HOLDOUT_CHEAPER);
+  struct answer per_fold = run(model, heldout, lambda, c, HOLDOUT_PER_FOLD);
   double *truth = doubles(model->sp.m * L);
   for (ptrdiff_t l = 0; l < c; l++) {
     /* by itself: then solving every lambda anew is cheaper more often */
-    struct answer alone = run(model, held, lambda + l, 1, CHEAPER);
-    for (ptrdiff_t s = 0; s < held->sets; s++) {
-      const int *rows = held->order + held->start[s];
+    struct answer alone = run(model, heldout, lambda + l, 1, HOLDOUT_CHEAPER);
+    for (ptrdiff_t s = 0; s < heldout->sets; s++) {
+      const int *rows = heldout->order + heldout->start[s];
       train_without(
-          model, rows, held->start[s + 1] - held->start[s], held->basis, lambda[l], truth);
+          model, rows, heldout->start[s + 1] - heldout->start[s], heldout->basis, lambda[l], truth);
       CHECK(cheaper.done[s] == 1 && per_fold.done[s] == 1 && alone.done[s] == 1);
-      CHECK_NEAR(difference(&cheaper, held, s, l, L, truth), 0, tolerance);
-      CHECK_NEAR(difference(&per_fold, held, s, l, L, truth), 0, tolerance);
-      CHECK_NEAR(difference(&alone, held, s, 0, L, truth), 0, tolerance);
+      CHECK_NEAR(difference(&cheaper, heldout, s, l, L, truth), 0, tolerance);
+      CHECK_NEAR(difference(&per_fold, heldout, s, l, L, truth), 0, tolerance);
+      CHECK_NEAR(difference(&alone, heldout, s, 0, L, truth), 0, tolerance);
     }
     discard_answer(&alone);
   }
@@ -466,29 +466,29 @@ static void check_sets(const struct model *model, const struct held *held, const
   discard_answer(&cheaper);
 }
 
-static int basis_vectors(const struct held *held, ptrdiff_t s) {
+static int basis_vectors(const struct heldout *heldout, ptrdiff_t s) {
   int count = 0;
-  for (int i = held->start[s]; i < held->start[s + 1]; i++)
-    count += held->basis[held->order[i]] >= 0;
+  for (int i = heldout->start[s]; i < heldout->start[s + 1]; i++)
+    count += heldout->basis[heldout->order[i]] >= 0;
   return count;
 }
 
 /* Without the whole basis there are the covariates alone, and lambda changes not a bit. */
-static void check_without_basis(const struct model *model, const struct held *held,
-    const double *lambda, ptrdiff_t c, enum form form) {
+static void check_without_basis(const struct model *model, const struct heldout *heldout,
+    const double *lambda, ptrdiff_t c, enum holdout_form form) {
   const ptrdiff_t L = model->sp.L;
-  struct answer first = run(model, held, lambda, 1, form);
+  struct answer first = run(model, heldout, lambda, 1, form);
   double *truth = doubles(model->sp.m * L);
   int whole = 0;
   for (ptrdiff_t l = 0; l < c; l++) {
-    struct answer answer = run(model, held, lambda + l, 1, form);
-    for (ptrdiff_t s = 0; s < held->sets; s++) {
-      if (basis_vectors(held, s) < model->p)
+    struct answer answer = run(model, heldout, lambda + l, 1, form);
+    for (ptrdiff_t s = 0; s < heldout->sets; s++) {
+      if (basis_vectors(heldout, s) < model->p)
         continue;
       whole++;
-      const ptrdiff_t start = held->start[s], h = held->start[s + 1] - start;
-      train_without(model, held->order + start, h, held->basis, 1, truth);
-      CHECK_NEAR(difference(&answer, held, s, 0, L, truth), 0, 1e-10);
+      const ptrdiff_t start = heldout->start[s], h = heldout->start[s + 1] - start;
+      train_without(model, heldout->order + start, h, heldout->basis, 1, truth);
+      CHECK_NEAR(difference(&answer, heldout, s, 0, L, truth), 0, 1e-10);
       for (ptrdiff_t k = 0; k < L; k++)
         CHECK(memcmp(answer.residual + start + k * answer.total,
                   first.residual + start + k * answer.total, (size_t)h * sizeof(double)) == 0);
@@ -580,12 +580,12 @@ static void stop_at_once(struct shape shape, ptrdiff_t n) {
   discard_model(&stopped);
   struct model model = solved_model(shape, n, 0.5, 1e-6);
   struct sets sets = make_sets(&model);
-  const struct held held = held_of(&sets, model.basis);
+  const struct heldout heldout = heldout_of(&sets, model.basis);
   const double lambda = 1;
-  for (int form = CHEAPER; form <= PER_FOLD; form++) {
-    struct answer answer = run_with(&model, &held, &lambda, 1, (enum form)form, &host);
+  for (int form = HOLDOUT_CHEAPER; form <= HOLDOUT_PER_FOLD; form++) {
+    struct answer answer = run_with(&model, &heldout, &lambda, 1, (enum holdout_form)form, &host);
     CHECK(answer.status == INTERRUPTED);
-    for (ptrdiff_t s = 0; s < held.sets; s++)
+    for (ptrdiff_t s = 0; s < heldout.sets; s++)
       CHECK(answer.done[s] == -1); /* as it was */
     discard_answer(&answer);
   }
@@ -604,16 +604,17 @@ static void stop_between(int threads) {
     start[s] = s;
   }
   start[SETS] = SETS;
-  const struct held held = {.sets = SETS, .order = order, .start = start, .basis = model.kept};
+  const struct heldout heldout = {
+      .sets = SETS, .order = order, .start = start, .basis = model.kept};
   const double lambda = 0.1;
   struct polls polls = {0};
   struct host host = host_with(&polls, threads);
-  struct answer whole = run_with(&model, &held, &lambda, 1, PER_FOLD, &host);
+  struct answer whole = run_with(&model, &heldout, &lambda, 1, HOLDOUT_PER_FOLD, &host);
   const int polls_of_all = polls.count;
   CHECK(whole.status == COMPLETE && polls_of_all >= 2);
   for (int at = 1; at <= polls_of_all; at++) {
     polls = (struct polls){.stop_at = at};
-    struct answer part = run_with(&model, &held, &lambda, 1, PER_FOLD, &host);
+    struct answer part = run_with(&model, &heldout, &lambda, 1, HOLDOUT_PER_FOLD, &host);
     CHECK(part.status == INTERRUPTED && polls.count == at);
     int first = 0;
     while (first < SETS && part.done[first] == 1)
@@ -642,14 +643,14 @@ static void test_lost_digits(void) {
   while (model.basis[other] >= 0)
     other++;
   int order[] = {other, row, other}, start[] = {0, 1, 2, 3};
-  const struct held kept = {.sets = 3, .order = order, .start = start, .basis = model.kept};
-  const struct held removed = {.sets = 3, .order = order, .start = start, .basis = model.basis};
+  const struct heldout kept = {.sets = 3, .order = order, .start = start, .basis = model.kept};
+  const struct heldout removed = {.sets = 3, .order = order, .start = start, .basis = model.basis};
   double truth[2];
   for (int i = 0; i < 2; i++) {
     const double lambda = i == 0 ? 1e-14 : 1e-11;
-    struct answer lost = run(&model, &kept, &lambda, 1, CHEAPER);
+    struct answer lost = run(&model, &kept, &lambda, 1, HOLDOUT_CHEAPER);
     CHECK(lost.done[0] == 1 && lost.done[1] == 0 && lost.done[2] == 1);
-    struct answer again = run(&model, &kept, &lambda, 1, PER_FOLD);
+    struct answer again = run(&model, &kept, &lambda, 1, HOLDOUT_PER_FOLD);
     for (ptrdiff_t s = 0; s < 3; s++) {
       train_without(&model, order + s, 1, kept.basis, lambda, truth);
       CHECK(again.done[s] == 1);
@@ -661,7 +662,7 @@ static void test_lost_digits(void) {
     }
     discard_answer(&again);
     discard_answer(&lost);
-    struct answer without = run(&model, &removed, &lambda, 1, CHEAPER);
+    struct answer without = run(&model, &removed, &lambda, 1, HOLDOUT_CHEAPER);
     CHECK(without.done[1] == 1); /* its vector goes with it, and nothing is left to lose */
     train_without(&model, &row, 1, removed.basis, lambda, truth);
     CHECK_NEAR(difference(&without, &removed, 1, 0, 2, truth), 0, 1e-8);
@@ -677,10 +678,10 @@ static void test_nothing_left(void) {
   struct model model = solved_model((struct shape){.m = 12, .n = 4, .L = 1, .q = 1}, 9, 0.5, 1e-6);
   shuffle(12, order);
   for (int keep = 0; keep < 2; keep++) {
-    const struct held held = {
+    const struct heldout heldout = {
         .sets = 1, .order = order, .start = start, .basis = keep ? model.kept : model.basis};
     const double lambda = 1;
-    struct answer answer = run(&model, &held, &lambda, 1, CHEAPER);
+    struct answer answer = run(&model, &heldout, &lambda, 1, HOLDOUT_CHEAPER);
     CHECK(answer.done[0] == 0);
     discard_answer(&answer);
   }
@@ -696,15 +697,15 @@ static void test_small_lambda(void) {
   struct sets sets = {.order = room(40 * sizeof(int), 0), .m = 25};
   for (ptrdiff_t h = 1; h < 9; h++)
     add_random(&sets, h);
-  const struct held held = held_of(&sets, model.kept);
+  const struct heldout heldout = heldout_of(&sets, model.kept);
   double truth[2 * 9];
   for (int i = 0; i < 3; i++) {
-    struct answer answer = run(&model, &held, small + i, 1, CHEAPER);
-    for (ptrdiff_t s = 0; s < held.sets; s++) {
-      const ptrdiff_t first = held.start[s], h = held.start[s + 1] - first;
-      train_without(&model, held.order + first, h, held.basis, small[i], truth);
+    struct answer answer = run(&model, &heldout, small + i, 1, HOLDOUT_CHEAPER);
+    for (ptrdiff_t s = 0; s < heldout.sets; s++) {
+      const ptrdiff_t first = heldout.start[s], h = heldout.start[s + 1] - first;
+      train_without(&model, heldout.order + first, h, heldout.basis, small[i], truth);
       CHECK(answer.done[s] == 1);
-      CHECK_NEAR(difference(&answer, &held, s, 0, 2, truth), 0, 1e-9);
+      CHECK_NEAR(difference(&answer, &heldout, s, 0, 2, truth), 0, 1e-9);
     }
     discard_answer(&answer);
   }
@@ -740,11 +741,12 @@ static void test_basis_models(void) {
     struct model model = solved_model(cases[i].shape, cases[i].n, cases[i].gamma, cases[i].shift);
     check_spectrum(&model, cases[i].tolerance);
     struct sets sets = make_sets(&model);
-    const struct held removed = held_of(&sets, model.basis), kept = held_of(&sets, model.kept);
+    const struct heldout removed = heldout_of(&sets, model.basis),
+                         kept = heldout_of(&sets, model.kept);
     check_sets(&model, &removed, lambdas, LAMBDAS, cases[i].tolerance);
     check_sets(&model, &kept, lambdas, LAMBDAS, cases[i].tolerance);
-    check_without_basis(&model, &removed, lambdas, LAMBDAS, CHEAPER);
-    check_without_basis(&model, &removed, lambdas, LAMBDAS, PER_FOLD);
+    check_without_basis(&model, &removed, lambdas, LAMBDAS, HOLDOUT_CHEAPER);
+    check_without_basis(&model, &removed, lambdas, LAMBDAS, HOLDOUT_PER_FOLD);
     free(sets.order);
     discard_model(&model);
   }
@@ -763,8 +765,8 @@ static void test_complete_models(void) {
     seed(90 + (unsigned long long)i);
     struct model model = complete_model(shape, p, 1);
     struct sets sets = make_sets(&model);
-    const struct held held = held_of(&sets, model.kept);
-    check_sets(&model, &held, lambdas, LAMBDAS, 1e-7);
+    const struct heldout heldout = heldout_of(&sets, model.kept);
+    check_sets(&model, &heldout, lambdas, LAMBDAS, 1e-7);
     free(sets.order);
     discard_model(&model);
   }

@@ -218,7 +218,7 @@ static struct pursuit begin(struct source *source, const struct scdp_control *co
 }
 
 static void end(struct pursuit *at) {
-  free(at->F); /* where the work room begins */
+  free(at->F); /* with which the workspace begins */
 }
 
 /* The largest difference, against the larger of 1 and what it should be. */
@@ -285,14 +285,14 @@ static void check_state(const struct pursuit *at, const struct twin *twin) {
   const ptrdiff_t D = system->D, L = system->L;
   CHECK(at->size == twin->size);
   CHECK_NEAR(apart(D * L, at->c, twin->c), 0, 1e-8);
-  CHECK_NEAR(apart(system->extra * L, at->value, twin->value), 0, 1e-8);
+  CHECK_NEAR(apart(system->extra * L, at->predicted, twin->value), 0, 1e-8);
   if (system->diagonal != NULL)
     CHECK_NEAR(apart(D, at->d, twin->d), 0, 1e-8);
   double square = 0;
   for (ptrdiff_t i = 0; i < D * L; i++)
     square += twin->c[i] * twin->c[i];
   if (at->size > 0)
-    CHECK_NEAR(at->left[at->size - 1], sqrt(square), 1e-8);
+    CHECK_NEAR(at->resid_norm[at->size - 1], sqrt(square), 1e-8);
   for (ptrdiff_t i = 0; i < D; i++) {
     CHECK(!twin_has(twin, i) || at->blocked[i]);
     for (ptrdiff_t l = 0; l < L && twin_has(twin, i); l++)
@@ -307,7 +307,7 @@ static int same_steps(
   const size_t real = sizeof(double), rows = (size_t)(system->D + system->extra);
   int same = memcmp(a->chosen, b->chosen, (size_t)size * sizeof(int)) == 0 &&
              memcmp(a->F, b->F, (size_t)size * rows * real) == 0 &&
-             memcmp(a->left, b->left, (size_t)size * real) == 0;
+             memcmp(a->resid_norm, b->resid_norm, (size_t)size * real) == 0;
   for (ptrdiff_t l = 0; l < system->L; l++)
     same = same && memcmp(a->z + l * a->k, b->z + l * b->k, (size_t)size * real) == 0;
   return same;
@@ -318,7 +318,7 @@ static int same_state(
   const size_t real = sizeof(double), D = (size_t)system->D, L = (size_t)system->L;
   return a->size == b->size && same_steps(a, b, system, a->size) &&
          memcmp(a->c, b->c, D * L * real) == 0 &&
-         memcmp(a->value, b->value, (size_t)system->extra * L * real) == 0 &&
+         memcmp(a->predicted, b->predicted, (size_t)system->extra * L * real) == 0 &&
          (system->diagonal == NULL || memcmp(a->d, b->d, D * real) == 0);
 }
 
@@ -342,7 +342,7 @@ static void follow_twin(struct source *source, const struct scdp_control *contro
       break;
     }
     give_column(system, s, at.F + at.size * rows);
-    const enum status status = scdp_take(&at, system, control, s);
+    const enum status status = scdp_activate(&at, system, control, s);
     if (status == EARLY_STOP) { /* it depends on the others, and no diagonal had told */
       CHECK(!is_free(&twin, s) && at.blocked[s] && system->diagonal == NULL);
       refused++;
@@ -472,7 +472,7 @@ static void test_idle_list(void) {
   struct host host = host_with(&polls);
   struct pursuit at = begin(&source, &control, 0xFF);
   CHECK(scdp(&at, &source.system, &control, &host) == EARLY_STOP);
-  CHECK(at.size == 2 && at.chosen[0] == 4 && at.chosen[1] == 1 && at.left[1] == 0);
+  CHECK(at.size == 2 && at.chosen[0] == 4 && at.chosen[1] == 1 && at.resid_norm[1] == 0);
   end(&at);
   discard_source(&source);
 }
@@ -747,7 +747,7 @@ static void test_numbers(void) {
         beta[chosen[i]] = sum / factor[i + i * k];
       }
       for (int r = 0; r < 8; r++)
-        square += (y[r] - at.value[r]) * (y[r] - at.value[r]);
+        square += (y[r] - at.predicted[r]) * (y[r] - at.predicted[r]);
       if (score == RESIDUAL || k == 5) {
         CHECK_NEAR(square, rss[k - 1], 1e-9);
         for (int j = 0; j < 5; j++)
