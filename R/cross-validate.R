@@ -51,7 +51,7 @@
 #' @param keep Whether the out-of-fold predictions of every model are kept.
 #' @param progress Whether to show a progress bar with the time left.
 #' @param object The result of `cross_validate()`.
-#' @param newdata New observations, see [predict.sparse_fit()].
+#' @param newdata New observations, see [predict.sparsels_fit()].
 #' @param size The model wanted: a number, `"min"` or `"1se"` by the honest curve, `NULL` for the
 #'   size that the method chose on all rows.
 #' @param rule `"min"`, the size with the best honest figure, or `"1se"`, the smallest within one

@@ -239,28 +239,16 @@ new_fs_fit <- function(setup, kernel, gamma, made, tuning, call) {
   fit <- structure(list(
     method = "fs_lssvm", path = made$path, size = made$size, coefficients = made$models,
     gamma = gamma, lambda = 1 / gamma, kernel = kernel, basis = used,
-    criterion = fs_criterion(setup$model$folds),
+    criterion = squared_criterion(setup$model$folds),
     held_out = if (is.null(made$residual)) NA * problem$y else problem$y - made$residual,
     fitted = NULL, folds = setup$model$folds, tuning = tuning,
     control = setup$model[setdiff(names(setup$model), not_control)],
     call = call, status = made$status, problem = without_x(problem)
-  ), class = c("fs_lssvm", "kernel_fit"))
-  fit$fitted <- expand(fit, problem$x, model$beta, model$features) + problem$z %*% model$covariates
-  if (fit$status == "interrupted") {
-    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far",
-                          counted(nrow(fit$path) - 1L, "size")), "sparsels_interrupted")
-  }
-  fit
+  ), class = c("fs_lssvm", "kernel_fit", "sparsels_fit"))
+  fit$fitted <- term_scores(fit, problem$x, model$beta, model$features) +
+    problem$z %*% model$covariates
+  warn_unfinished(fit, counted(nrow(fit$path) - 1L, "size"))
 }
 
 # what the machine was made of, which the fit has elsewhere or not at all
 not_control <- c("prototypes", "basis", "folds", "lists", "forced")
-
-fs_criterion <- function(folds) {
-  label <- if (is.null(folds)) {
-    "training squared error"
-  } else {
-    held_out_label("squared error", folds$label)
-  }
-  list(name = "squared", higher = FALSE, label = label)
-}

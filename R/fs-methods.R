@@ -29,29 +29,12 @@
 #' [holdout()] and [cv_error()] do not take these fits: without some of the rows the pursuit would
 #' have chosen other prototypes.
 #'
-#' @param object,x A fit.
-#' @param size Size of the model wanted, the number of its prototypes, with the intercept where the
-#'   pursuit chooses it; `NULL` for the chosen size.
-#' @param index Whether to return numbers in the place of names: those of the rows, or for
-#'   prototypes given as points those in `fit$basis$points`.
-#' @param lambda Not used: all sizes have one lambda.
-#' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`; columns are
-#'   found by name when both have names. For a precomputed kernel the kernel matrix of the new
-#'   observations with the m training rows or with the prototypes of `fit$basis`, in their order.
-#' @param type `"response"` and `"link"` are both the value of the model, `"class"` the class: the
-#'   second level where a two-class score is above 0, the largest score for more classes.
-#' @param adjust The covariates of the new observations, in the form that [as_problem()] was given.
+#' @param x A fit.
 #' @param ... Not used.
 #'
-#' @return `selected()`: character (or integer) vector of the prototypes in the order chosen.
-#'   `coef()`: named vector, covariates first (0 for an intercept that is not in), then the weight
-#'   of each prototype; a matrix with a column per output. `predict()`: one value per row of
-#'   `newdata` (a matrix for several outputs), `NA` with a warning where a needed value is missing.
-#'   `summary()`: the path with the coefficients of the chosen size. `fitted()`, `nobs()` and
-#'   `residuals()` are those of [kernel_fit], at the chosen size.
-#'
 #' @inherit scdp references
-#' @seealso [plot.fs_lssvm()], [tidy.fs_lssvm()]
+#' @seealso [sparsels_fit] for coefficients, predictions and residuals of a fit, [plot.fs_lssvm()],
+#'   [tidiers]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(runif(200, -1, 1), 100)
@@ -63,41 +46,6 @@
 #' residuals(fit, "held_out")[1:3]
 #' @name fs_lssvm_fit
 NULL
-
-#' @rdname fs_lssvm_fit
-#' @export
-selected.fs_lssvm <- function(object, size = NULL, # nolint: object_name_linter.
-                              index = FALSE, lambda = NULL) {
-  check_object(object)
-  chosen <- model_of(object, size, lambda)$features
-  if (!check_flag(index, "index")) return(basis_names(object$problem, object$basis)[chosen])
-  if (is.null(object$basis$rows)) chosen else object$basis$rows[chosen]
-}
-
-#' @rdname fs_lssvm_fit
-#' @export
-coef.fs_lssvm <- function(object, size = NULL, ...) {
-  check_object(object)
-  check_dots(..., known = "size")
-  model <- model_of(object, size)
-  values <- rbind(model$covariates, model$beta)
-  prototypes <- basis_names(object$problem, object$basis)[model$features]
-  dimnames(values) <- list(c(colnames(object$problem$z), prototypes), colnames(object$problem$y))
-  drop_output(values)
-}
-
-#' @rdname fs_lssvm_fit
-#' @export
-predict.fs_lssvm <- function(object, newdata, size = NULL, type = c("response", "class", "link"),
-                             adjust = NULL, ...) {
-  check_object(object)
-  if (missing(newdata)) stop_no_newdata()
-  check_dots(..., known = names(formals(predict.fs_lssvm)))
-  model <- model_of(object, size)
-  score <- expand(object, newdata, model$beta, model$features) +
-    new_covariates(object$problem, newdata, adjust) %*% model$covariates
-  respond(object$problem, score, type, new_row_names(newdata))
-}
 
 # Printing ----------------------------------------------------------------------------------------
 
@@ -159,10 +107,10 @@ fs_size_words <- function(fit) {
                    fit$criterion$label, format(chosen$training, digits = 4)))
   }
   largest <- nrow(fit$path) > 1L && fit$size == max(fit$path$size)
-  figure <- sprintf("size: %d%s, %s %s%s", fit$size, if (largest) ", the largest" else "",
-                    fit$criterion$label, format(chosen$criterion, digits = 4),
-                    error_words(fit, chosen))
-  if (nrow(fit$path) == 1L) return(figure)
+  size <- sprintf("size: %d%s, %s %s%s", fit$size, if (largest) ", the largest" else "",
+                  fit$criterion$label, format(chosen$criterion, digits = 4),
+                  error_words(fit, chosen))
+  if (nrow(fit$path) == 1L) return(size)
   best <- fit$path[which.min(fit$path$criterion), ]
   rule <- if (best$size == fit$size) {
     "  (the smallest error of all sizes)"
@@ -171,15 +119,7 @@ fs_size_words <- function(fit) {
             paste(format(fit$control$size_rule), "standard deviations"),
             format(best$criterion, digits = 4), best$size)
   }
-  c(figure, rule)
-}
-
-#' @rdname fs_lssvm_fit
-#' @export
-summary.fs_lssvm <- function(object, ...) {
-  check_object(object)
-  structure(list(fit = object, path = object$path, coefficients = coef(object)),
-            class = "summary.fs_lssvm")
+  c(size, rule)
 }
 
 #' @export
@@ -188,38 +128,11 @@ print.summary.fs_lssvm <- function(x, ...) {
   print(x$fit)
   cat("path:\n")
   x$path$name[is.na(x$path$name)] <- ""
-  figures <- c("size", "name", "prototypes", "criterion", "se", "error", "training")
-  print(x$path[intersect(figures, names(x$path))], row.names = FALSE, digits = 4)
+  columns <- c("size", "name", "prototypes", "criterion", "se", "error", "training")
+  print(x$path[intersect(columns, names(x$path))], row.names = FALSE, digits = 4)
   cat(sprintf("coefficients at size %d:\n", x$fit$size))
   print(x$coefficients, digits = 4)
   invisible(x)
-}
-
-# As data frames ----------------------------------------------------------------------------------
-
-#' @rdname tidiers
-#' @method tidy fs_lssvm
-#' @export
-tidy.fs_lssvm <- function(x, size = NULL, ...) {
-  check_object(x)
-  check_dots(..., known = "size")
-  model <- model_of(x, size)
-  order <- c(rep(NA_integer_, ncol(x$problem$z)), seq_along(model$features))
-  tidy_model(x$problem, model, selected(x, size), order = order)
-}
-
-#' @rdname tidiers
-#' @method glance fs_lssvm
-#' @export
-glance.fs_lssvm <- function(x, ...) {
-  check_object(x)
-  check_dots(..., known = character())
-  chosen <- chosen_row(x)
-  data.frame(
-    method = x$method, nobs = nrow(x$problem), size = x$size, prototypes = chosen$prototypes,
-    gamma = x$gamma, lambda = x$lambda, criterion = chosen$criterion, se = chosen$se,
-    training = chosen$training, status = x$status
-  )
 }
 
 # Pictures ----------------------------------------------------------------------------------------
@@ -243,8 +156,8 @@ glance.fs_lssvm <- function(x, ...) {
 #' @param what `"criterion"` or `"boundary"`.
 #' @param size Of the boundary: the size of the model; `NULL` for the chosen one.
 #' @param newdata Of the boundary: rows to draw as points, in any form that
-#'   [predict()][predict.fs_lssvm] takes. The rows that the fit was made from are coloured by their
-#'   class; others are grey. `NULL` for none.
+#'   [predict()][predict.sparsels_fit] takes. The rows that the fit was made from are coloured by
+#'   their class; others are grey. `NULL` for none.
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.
 #' @return Invisibly the data frame drawn. Of the criterion a row per curve and size: `size`,
 #'   `prototypes` (how many of them are in), `curve` (factor: held_out, training), `mean`, `se`,
@@ -268,49 +181,14 @@ plot.fs_lssvm <- function(x, what = c("criterion", "boundary"), size = NULL, new
   check_object(x)
   what <- choice_or_first(what, "what", c("criterion", "boundary"))
   data <- plot_data(x, what, size, newdata)
-  if (what == "criterion") draw_sizes(x, data, ...) else draw_boundary(x, data, ...)
+  if (what == "criterion") draw_errors(x, data, ...) else draw_boundary(x, data, ...)
   invisible(data)
 }
 
 #' @exportS3Method
 plot_data.fs_lssvm <- function(x, what = "criterion", # nolint: object_name_linter.
                                size = NULL, newdata = NULL, ...) {
-  if (what == "boundary") boundary_data(x, size, newdata) else sizes_data(x)
-}
-
-sizes_data <- function(fit) {
-  path <- fit$path
-  curves <- list(held_out = path$criterion, training = path$training)
-  se <- list(path$se, rep(NA_real_, nrow(path)))
-  drawn <- c(!is.null(fit$folds), TRUE)
-  chosen <- path$size == fit$size
-  with_bars(data.frame(
-    size = path$size, prototypes = path$prototypes,
-    curve = factor(rep(names(curves)[drawn], each = nrow(path)), names(curves)[drawn]),
-    mean = unlist(curves[drawn], use.names = FALSE), se = unlist(se[drawn]),
-    # on the first of the curves
-    chosen = c(chosen, if (drawn[1L]) chosen & FALSE)
-  ))
-}
-
-size_styles <- function(fit) {
-  styles <- kernel_styles(fit)
-  if (is.null(fit$folds)) styles[styles$curve == "training", ] else styles
-}
-
-size_axis <- function(data) {
-  if (all(data$size == data$prototypes)) "prototypes" else "size (prototypes and the intercept)"
-}
-
-chosen_label <- function(fit) sprintf("chosen, size = %d", fit$size)
-
-# what draw_errors() wants to know
-marked_size <- function(fit, data) {
-  list(at = data$size, best = data$chosen, label = chosen_label(fit))
-}
-
-draw_sizes <- function(fit, data, ...) {
-  draw_errors(fit, data, size_styles(fit), marked_size(fit, data), size_axis(data), ...)
+  if (what == "boundary") boundary_data(x, size, newdata) else plot_data.kernel_fit(x)
 }
 
 boundary_data <- function(fit, size, newdata) {
@@ -326,18 +204,18 @@ boundary_data <- function(fit, size, newdata) {
     plane_points("prototype", points[model$features, , drop = FALSE],
                  fit$basis$rows[model$features])
   )
-  at <- cbind(data$first, data$second)
-  at_means <- colSums(problem$weights * problem$z) / sum(problem$weights)
-  score <- expand(fit, at, model$beta, model$features) + sum(at_means * model$covariates)
+  means <- colSums(problem$weights * problem$z) / sum(problem$weights)
+  score <- term_scores(fit, cbind(data$first, data$second), model$beta, model$features) +
+    sum(means * model$covariates)
   data.frame(part = factor(data$part, c("grid", "row", "prototype")), data[-c(1L, 4L)],
              score = score[, 1L], observed = observed(problem)[[1L]][data$row])
 }
 
 # points of the plane; `row` are the training rows that they are, if any
-plane_points <- function(part, at, row = NULL) {
+plane_points <- function(part, points, row = NULL) {
   if (is.null(row)) row <- NA_integer_
-  data.frame(part = rep(part, nrow(at)), first = at[, 1L], second = at[, 2L],
-             row = rep_len(row, nrow(at)))
+  data.frame(part = rep(part, nrow(points)), first = points[, 1L], second = points[, 2L],
+             row = rep_len(row, nrow(points)))
 }
 
 check_plane <- function(fit) {
@@ -362,8 +240,8 @@ plane_grid <- function(problem, points) {
   }
   axis_over <- function(j) {
     ends <- range(points[, j], na.rm = TRUE)
-    room <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$scale[j]
-    seq(ends[1L] - room, ends[2L] + room, length.out = 101L)
+    margin <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$scale[j]
+    seq(ends[1L] - margin, ends[2L] + margin, length.out = 101L)
   }
   as.matrix(expand.grid(axis_over(1L), axis_over(2L)))
 }
@@ -434,12 +312,8 @@ autoplot.fs_lssvm <- function(object, # nolint: object_name_linter.
   check_object(object)
   what <- choice_or_first(what, "what", c("criterion", "boundary"))
   data <- plot_data(object, what, size, newdata)
-  picture <- if (what == "criterion") gg_sizes(object, data) else gg_boundary(object, data)
+  picture <- if (what == "criterion") gg_errors(object, data) else gg_boundary(object, data)
   picture + ggplot2::labs(title = plot_title(object)) + ggplot2::theme(legend.position = "bottom")
-}
-
-gg_sizes <- function(fit, data) {
-  gg_errors(fit, data, size_styles(fit), marked_size(fit, data), size_axis(data))
 }
 
 gg_boundary <- function(fit, data) {

@@ -11,8 +11,8 @@
 #'   weighted mean squared error, and its standard error `se` over folds; for classes `error`, the
 #'   share of rows in the wrong class; `training`, the weighted mean squared error on the training
 #'   rows.
-#' * `lambda`: the best of them by the criterion. It is optimistic there, as any smallest of several
-#'   figures is, though with one number chosen not by much.
+#' * `lambda`: the best of them by the criterion. Its error is optimistic, as the smallest of several
+#'   is, though with one number chosen not by much.
 #' * `coefficients`: a list with a model for every lambda: `beta` (n x L), dual weights of the basis
 #'   vectors, or of the features on the user's scale; `covariates` (q x L).
 #' * `held_out`, `fitted` (m x L): predictions of the rows at the best lambda.
@@ -21,28 +21,17 @@
 #'   `all` (whether all rows are in).
 #' * `shift`: `value` and `where` it was added, `"regulariser"`, `"kernel"` or `"none"`.
 #' * `status`: `"complete"` or `"interrupted"` (some kernel widths were not tried).
-#' * `features` (of `rls()`), `spectrum`, `folds`, `threads`, `method`, `call`, and `problem`
-#'   without its x.
+#' * `criterion`, `features` (of `rls()`), `spectrum`, `folds`, `threads`, `method`, `call`, and
+#'   `problem` without its x.
 #'
-#' @param object,x A fit.
-#' @param lambda One of the path's values; `NULL` for the best.
-#' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`; columns are
-#'   found by name when both have names. For a precomputed kernel the kernel matrix of the new
-#'   observations with the m training rows or with the n basis vectors, in their order.
-#' @param type For `predict()`: `"response"` and `"link"` are both the value of the model, `"class"`
-#'   the class: the second level where a two-class score is above 0, the largest score for more
-#'   classes. For `residuals()`: `"response"`, on the training rows, or `"held_out"`.
-#' @param adjust The covariates of the new observations, in the form that [as_problem()] was given.
+#' @param x A fit.
 #' @param ... Not used.
-#'
-#' @return `coef()`: named vector, covariates first, then the weight of each feature or basis vector
-#'   (named by its row); a matrix with a column per output. `predict()`: one value per row of
-#'   `newdata` (a matrix for several outputs), `NA` with a warning where a needed value is missing.
 #'
 #' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
 #' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.
 #' \doi{10.1007/s10994-012-5287-6}
-#' @seealso [holdout()], [cv_error()], [plot.kernel_fit()]
+#' @seealso [sparsels_fit] for coefficients, predictions and residuals of a fit, [holdout()],
+#'   [cv_error()], [plot.kernel_fit()]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 2), 60)
@@ -54,21 +43,24 @@
 #' @name kernel_fit
 NULL
 
-# A fit from its models and what judge_spectrum() said of them; `...` are the fields of one fitter.
+# A fit from its models and the result of judge_spectrum(); `...` are the fields of one fitter.
 new_kernel_fit <- function(method, problem, control, judged, models, call, ...,
                            status = "complete") {
   fit <- structure(list(
     method = method, path = judged$path, lambda = judged$lambda, coefficients = models,
     held_out = judged$held_out, fitted = judged$fitted, ..., spectrum = judged$spectrum,
-    folds = control$folds, threads = control$threads, call = call, status = status,
-    problem = without_x(problem)
-  ), class = c(method, "kernel_fit"))
-  if (status == "interrupted") {
-    warn_sparsels(sprintf("interrupted: the fit holds the best of the %s done so far",
-                          counted(nrow(fit$kernel_table), "kernel width")),
-                  "sparsels_interrupted")
-  }
-  fit
+    criterion = squared_criterion(control$folds), folds = control$folds,
+    threads = control$threads, call = call, status = status, problem = without_x(problem)
+  ), class = c(method, "kernel_fit", "sparsels_fit"))
+  done <- counted(NROW(fit$kernel_table), "kernel width")
+  warn_unfinished(fit, paste("best of the", done))
+}
+
+# The criterion of all kernel fits; without folds it is that of the training rows.
+squared_criterion <- function(folds) {
+  label <- if (is.null(folds)) "training squared error" else
+    held_out_label("squared error", folds$label)
+  list(name = "squared", higher = FALSE, label = label)
 }
 
 # Every lambda of a spectrum judged by folds: the path, and the predictions at the best lambda.
@@ -253,122 +245,28 @@ pairs_left_out <- function(problem, scored, hold_out) {
   colSums(weight * as.matrix(right)) / sum(weight)
 }
 
-# Methods -----------------------------------------------------------------------------------------
-
-lambda_model <- function(object, lambda) {
-  if (is.null(lambda)) lambda <- object$lambda
-  object$coefficients[[lambda_row(object$path$lambda, lambda)]]
-}
-
-# what the weights belong to: features, or basis vectors by their rows
-term_names <- function(object) {
-  if (!is.null(object$features)) return(object$problem$names[object$features])
-  basis_names(object$problem, object$basis)
-}
-
-basis_names <- function(problem, basis) {
-  if (is.null(basis$rows)) {
-    given <- rownames(basis$points)
-    return(if (is.null(given)) paste0("point", seq_len(nrow(basis$points))) else given)
-  }
-  if (is.null(problem$row_names)) as.character(basis$rows) else problem$row_names[basis$rows]
-}
-
-#' @rdname kernel_fit
-#' @export
-coef.kernel_fit <- function(object, lambda = NULL, ...) {
-  check_object(object)
-  model <- lambda_model(object, lambda)
-  values <- rbind(model$covariates, model$beta)
-  dimnames(values) <- list(c(colnames(object$problem$z), term_names(object)),
-                           colnames(object$problem$y))
-  drop_output(values)
-}
-
-#' @rdname kernel_fit
-#' @export
-predict.kernel_fit <- function(object, newdata, lambda = NULL,
-                               type = c("response", "class", "link"), adjust = NULL, ...) {
-  check_object(object)
-  if (missing(newdata)) stop_no_newdata()
-  check_dots(..., known = names(formals(predict.kernel_fit)))
-  model <- lambda_model(object, lambda)
-  score <- expand(object, newdata, model$beta) +
-    new_covariates(object$problem, newdata, adjust) %*% model$covariates
-  respond(object$problem, score, type, new_row_names(newdata))
-}
-
-# terms of new data times their weights (rows x L); `used` are the basis vectors that have one
-expand <- function(object, newdata, beta, used = seq_len(nrow(beta))) {
-  if (is.null(object$kernel)) {
-    x <- new_data_matrix(object$problem, newdata, object$features)
-    return(as.matrix(x %*% beta))
-  }
-  if (is_precomputed(object$kernel)) {
-    return(new_kernel_values(object, newdata)[, used, drop = FALSE] %*% beta)
-  }
-  problem <- object$problem
-  x <- kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
-  if (!length(used)) return(matrix(0, nrow(x), ncol(beta)))
-  points <- kernel_points(problem, object$basis$points[used, , drop = FALSE])
-  score <- matrix(NA_real_, nrow(x), ncol(beta))
-  whole <- which(!is.na(Matrix::rowSums(x)))
-  for (block in value_blocks(length(whole), nrow(points))) {
-    rows <- whole[block]
-    score[rows, ] <- kernel_matrix(object$kernel, x[rows, , drop = FALSE], points) %*% beta
-  }
-  score
-}
-
-new_kernel_values <- function(object, newdata) {
-  m <- nrow(object$problem)
-  rows <- object$basis$rows
-  newdata <- as_valid(newdata, "newdata")
-  is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
-  if (!is_matrix || !ncol(newdata) %in% c(m, length(rows))) {
-    stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
-                 m, "training rows or for each basis vector", describe(newdata))
-  }
-  if (ncol(newdata) == m) newdata <- newdata[, rows, drop = FALSE]
-  as.matrix(as_values(newdata, "newdata"))
-}
-
-#' @rdname kernel_fit
-#' @export
-fitted.kernel_fit <- function(object, ...) {
-  check_object(object)
-  rows_of(object$problem, object$fitted)
-}
-
-#' @rdname kernel_fit
-#' @export
-residuals.kernel_fit <- function(object, type = c("response", "held_out"), ...) {
-  check_object(object)
-  residuals.sparse_fit(object, type)
-}
-
-#' @rdname kernel_fit
-#' @export
-nobs.kernel_fit <- function(object, ...) {
-  check_object(object)
-  nrow(object$problem)
-}
+# Printing ----------------------------------------------------------------------------------------
 
 #' @rdname kernel_fit
 #' @export
 print.kernel_fit <- function(x, ...) {
   check_object(x)
-  cat(x$method, ": ", terms_words(x), ", ", counted(nrow(x$path), "value"), " of lambda\n",
-      sep = "")
-  print_data(x$problem)
-  if (!is.null(x$shift)) cat("shift: ", shift_words(x$shift), "\n", sep = "")
-  widths <- x$kernel_table
-  if (!is.null(widths) && nrow(widths) > 1L) {
-    cat(width_words("gamma", x$kernel$parameters$gamma, widths$gamma), "\n", sep = "")
-  }
-  cat(chosen_words(x, "lambda"), "\n", sep = "")
-  if (x$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
+  print_expansion(x, "lambda", "gamma")
   invisible(x)
+}
+
+# A fit in terms of `lambda` or whatever goes with it, and of the width of its kernel.
+print_expansion <- function(fit, lambda, width) {
+  cat(fit$method, ": ", terms_words(fit), ", ", counted(nrow(fit$path), "value"), " of ", lambda,
+      "\n", sep = "")
+  print_data(fit$problem)
+  if (!is.null(fit$shift)) cat("shift: ", shift_words(fit$shift), "\n", sep = "")
+  tried <- fit$kernel_table[[width]]
+  if (length(tried) > 1L) {
+    cat(width_words(width, fit$kernel$parameters[[width]], tried), "\n", sep = "")
+  }
+  cat(chosen_words(fit, lambda), "\n", sep = "")
+  if (fit$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
 }
 
 terms_words <- function(fit) {
@@ -393,31 +291,17 @@ shift_words <- function(shift) {
   )
 }
 
-at_the_end <- function(value, values, what) {
-  if (length(values) > 1L && value %in% range(values)) sprintf(" (at the end of %s)", what) else ""
-}
-
 width_words <- function(name, value, tried) {
   sprintf("%s: %s, the best of %d%s", name, format(value, digits = 4), length(tried),
           at_the_end(value, tried, "those tried"))
 }
 
-# the best model of the path, by the column `name` of it
+# the chosen model, by the column `name` of the path
 chosen_words <- function(fit, name) {
-  best <- fit$path[fit$path[[name]] == fit[[name]], ]
-  error <- if (!is.null(best$error)) sprintf(" (error rate %s)", format(best$error, digits = 3))
-  label <- held_out_label("squared error", fit$folds$label)
-  end <- at_the_end(fit[[name]], fit$path[[name]], "the path")
-  paste0("best ", name, ": ", format(fit[[name]], digits = 4), end, ", ", label, " ",
-         format(best$criterion, digits = 4), error)
-}
-
-#' @rdname kernel_fit
-#' @export
-summary.kernel_fit <- function(object, ...) {
-  check_object(object)
-  structure(list(fit = object, path = object$path, weights = coef(object)),
-            class = "summary.kernel_fit")
+  best <- chosen_row(fit)
+  end <- at_the_end(best[[name]], fit$path[[name]], "the path")
+  paste0("best ", name, ": ", format(best[[name]], digits = 4), end, ", ", fit$criterion$label, " ",
+         format(best$criterion, digits = 4), error_words(fit, best))
 }
 
 #' @export
@@ -431,6 +315,6 @@ print.summary.kernel_fit <- function(x, ...) {
     print(x$fit$kernel_table, row.names = FALSE, digits = 4)
   }
   cat(sprintf("weights at lambda %s:\n", format(x$fit$lambda, digits = 4)))
-  print(summary(as.vector(x$weights)), digits = 4)
+  print(summary(as.vector(x$coefficients)), digits = 4)
   invisible(x)
 }

@@ -22,6 +22,12 @@ one_se_row <- function(fit) {
   which(loss <= criterion_loss(fit$criterion, best$criterion) + best$se)[1L]
 }
 
+#' @exportS3Method
+model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
+  model <- c(solution_model(fit$problem, fit$solutions[[row]]), row = row)
+  name_models(fit$problem, list(model))[[1L]]
+}
+
 # Printing -----------------------------------------------------------------------------------------
 
 #' @export

@@ -103,13 +103,7 @@ print.lssvm <- function(x, ...) {
   check_object(x)
   shown <- x
   shown$kernel <- in_sigma2(x$kernel)
-  cat("lssvm: ", terms_words(shown), ", ", counted(nrow(x$path), "value"), " of gamma\n", sep = "")
-  print_data(x$problem)
-  if (nrow(x$kernel_table) > 1L) {
-    sigma2 <- shown$kernel$parameters$sigma2
-    cat(width_words("sigma2", sigma2, x$kernel_table$sigma2), "\n", sep = "")
-  }
-  cat(chosen_words(x, "gamma"), "\n", sep = "")
-  if (x$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
+  shown$shift <- NULL
+  print_expansion(shown, "gamma", "sigma2")
   invisible(x)
 }

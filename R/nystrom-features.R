@@ -26,7 +26,7 @@
 #' @param tolerance A number of at least 0 and below 1: eigenvalues up to `tolerance` times the
 #'   largest count as 0. 1e-12 by default.
 #' @param object A value of `nystrom_features()`.
-#' @param newdata New rows, as for [predict.kernel_fit()].
+#' @param newdata New rows, as for [predict.sparsels_fit()].
 #'
 #' @return A list of class `nystrom_features`: `features`, an N x r matrix; `values`, the r
 #'   eigenvalues kept, in decreasing order; `map`, the M x r matrix \eqn{U \Lambda^{-1/2}}{U
@@ -108,7 +108,7 @@ predict.nystrom_features <- function(object, newdata, ...) {
   check_object(object)
   check_dots(..., known = "newdata")
   if (missing(newdata)) stop_input("`newdata` must be given: `features` are those of the rows")
-  features <- expand(object, newdata, object$map)
+  features <- term_scores(object, newdata, object$map)
   rownames(features) <- new_row_names(newdata)
   features
 }

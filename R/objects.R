@@ -1,13 +1,13 @@
 # The objects of the package, field by field. Objects are plain lists that users may edit and files
-# may damage; check_object() looks at one where it is taken in, once, so that neither R nor C finds
-# a field of another type, length or range than it counts on.
+# may damage; check_object() checks one when a function is called with it, so that neither R nor C
+# finds a field of another type, length or range than it expects.
 
 # Stops unless each field of x is as the table says for the first class of x that is in it.
 check_object <- function(x) {
-  kind <- intersect(class(x), names(object_fields))[1L]
-  bad <- first_bad_field(x, object_fields[[kind]], object_sizes[[kind]])
+  kind <- c(intersect(class(x), names(object_fields)), NA)[1L]
+  bad <- if (is.na(kind)) NA else first_bad_field(x, object_fields[[kind]], object_sizes[[kind]])
   if (!length(bad)) return(invisible(x))
-  what <- sprintf("an object of class '%s'", kind)
+  what <- sprintf("an object of class '%s'", if (is.na(kind)) class(x)[1L] else kind)
   if (!is.na(bad)) what <- sprintf("the field `%s` of %s", bad, what)
   stop_input(sprintf("%s is not as it was made: was the object edited? Make it again", what),
              "sparsels_error_object")
@@ -71,18 +71,32 @@ is_good <- function(x, class) {
 
 is_none_or <- function(x, condition) is.null(x) || condition
 
-# Models of terms 1 to n: numbers of terms, weights (a column per response) and those of the
-# covariates. With `by_size` element s + 1 has s terms.
-are_models <- function(models, n, L, q, steps, by_size = TRUE) {
-  fine <- function(model, size) {
+# Models of terms 1 to n: numbers of the terms, weights (a column per response), those of the
+# covariates, and the step of the path.
+are_models <- function(models, n, L, q, steps) {
+  fine <- function(model) {
     count <- length(model$features)
     is.null(model) || all(
-      has_whole(model$features, 1L, n), !anyDuplicated(model$features), !by_size || count == size,
+      has_whole(model$features, 1L, n), !anyDuplicated(model$features),
       has_matrix(model$beta, count, L), has_matrix(model$covariates, q, L),
-      has_whole(model$step, 0L, steps - 1L), length(model$step) == 1L
+      has_whole(model$step, 0L, steps - 1L), is.integer(model$step), length(model$step) == 1L
     )
   }
-  is.list(models) && length(models) > 0L && all(mapply(fine, models, seq_along(models) - 1L))
+  is.list(models) && length(models) > 0L && all(vapply(models, fine, NA))
+}
+
+# models of all terms, one for every row of the path
+are_full_models <- function(models, n, L, q, rows) {
+  fine <- function(model) {
+    is.null(model$features) && has_matrix(model$beta, n, L) && has_matrix(model$covariates, q, L)
+  }
+  is.list(models) && length(models) == rows && all(vapply(models, fine, NA))
+}
+
+# whether element s + 1 of the models has s terms
+are_by_size <- function(models) {
+  sizes <- lengths(lapply(models, `[[`, "features"))
+  all(sizes == seq_along(models) - 1L | vapply(models, is.null, NA))
 }
 
 has_model <- function(models, size) {
@@ -104,41 +118,53 @@ has_kept_problem <- function(problem) is_good(problem, "sparsels_problem") && is
 problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(problem$names),
                        q = ncol(problem$z), classes = problem$task != "regression")
 
-object_sizes <- list(
-  sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
-  sparsels_folds = alist(m = nrow(ids)),
-  l1_path = problem_sizes, sparse_fit = problem_sizes, poss = problem_sizes,
-  best_subset = problem_sizes, kernel_fit = problem_sizes, fs_lssvm = problem_sizes,
-  cv_result = problem_sizes, l1_size = problem_sizes, lssvm = problem_sizes
+# classes whose conditions use the sizes of the problem
+problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit", "lssvm",
+                   "fs_lssvm", "cv_result")
+
+object_sizes <- c(
+  list(sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
+       sparsels_folds = alist(m = nrow(ids))),
+  stats::setNames(rep(list(problem_sizes), length(problem_kinds)), problem_kinds)
 )
 
-# what fits of columns share
+# What all fits share. A fit of one kind says more of some of them: of two conditions with one name
+# the first counts.
 fit_fields <- alist(
   problem = has_kept_problem(problem),
   method = is_string(method),
-  coefficients = are_models(coefficients, n, L, q, nrow(path)) &&
-    all(path$size[path$action == "found"] < length(coefficients)),
-  size = has_model(coefficients, size),
+  criterion = has_criterion(criterion),
   held_out = has_matrix(held_out, m, L, gaps = TRUE),
   fitted = has_matrix(fitted, m, L),
   lambda = has_numbers(lambda, 1L) && lambda >= 0,
+  folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m),
+  status = is_string(status) && status %in% c(statuses, "node_limit"),
+  call = is_none_or(call, is.call(call))
+)
+
+# fits of columns
+sparse_fields <- c(fit_fields, alist(
+  coefficients = are_models(coefficients, n, L, q, nrow(path)) && are_by_size(coefficients) &&
+    all(path$size[path$action == "found"] < length(coefficients)),
+  size = has_model(coefficients, size),
   lambda_rule = is_none_or(lambda_rule, is_string(lambda_rule)),
   lambda_table = has_table(lambda_table, c("lambda", "size"),
                            setdiff(names(lambda_table), c("lambda", "size"))) &&
     nrow(lambda_table) > 0L,
   size_by = is_string(size_by) || has_whole(size_by, 0L),
-  criterion = has_criterion(criterion),
   cv_criterion = has_criterion(cv_criterion, label = FALSE),
-  folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
   alternatives = is_none_or(alternatives, has_table(alternatives, c("step", "rank", "feature"))),
   work = is_none_or(work, has_fields(work, c("candidates", "evaluated", "reads", "dense_from"))),
-  status = is_string(status) && status %in% c(statuses, "node_limit"),
   control = is.list(control) && is_none_or(control$search, is_string(control$search)) &&
-    is_none_or(control$patience, has_whole(control$patience, 0L)),
-  call = is_none_or(call, is.call(call))
-)
+    is_none_or(control$patience, has_whole(control$patience, 0L))
+))
 
-chosen_fields <- alist(
+# fits of columns whose size is chosen among those of a search
+sized_fields <- c(alist(
+  path = has_path(path, c("step", "size"),
+                  c("criterion", "se", "feature", "squared", if (classes) "error")) &&
+    any(is.finite(path$criterion)),
+  folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
   size_folds = is_none_or(size_folds, is_good(size_folds, "sparsels_folds")),
   best = is.null(size_folds) || has_whole(best, 0L) && length(best) == 1L && any(!is.na(path$cv)),
   estimate = is_none_or(estimate, has_numbers(estimate, 2L, gaps = TRUE) &&
@@ -147,7 +173,7 @@ chosen_fields <- alist(
                                 setequal(names(estimate_error), c("mean", "se"))),
   fitted_sizes = is_none_or(fitted_sizes, has_numbers(fitted_sizes, gaps = TRUE) &&
                               identical(dim(fitted_sizes), c(m, L, length(coefficients))))
-)
+), sparse_fields)
 
 # a path with a row for every step, and of classes with their error rate
 has_path <- function(path, numbers, gaps = "se") {
@@ -163,38 +189,25 @@ l1_fields <- c(alist(
   lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda && all(path$lambda > 0),
   solutions = is.list(solutions) && length(solutions) == nrow(path) &&
     all(vapply(solutions, is_solution, NA, n, q)),
-  lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L),
-  folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m)
-), fit_fields)
+  lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L)
+), sparse_fields)
 
-kernel_fields <- alist(
-  problem = has_kept_problem(problem),
+kernel_fields <- c(alist(
   path = has_table(path, c("lambda", "criterion", "training", if (classes) "error"), "se") &&
     nrow(path) > 0L && all(path$lambda > 0),
   lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
   kernel = is_none_or(kernel, is_good(kernel, "sparsels_kernel")),
   basis = is_none_or(basis, is_basis(basis, kernel, m, n)),
   features = if (is.null(kernel)) has_whole(features, 1L, n) else is.null(features),
-  coefficients = is.list(coefficients) && length(coefficients) == nrow(path) &&
-    all(vapply(coefficients, function(model) {
-      terms <- if (is.null(kernel)) length(features) else basis_size(basis)
-      has_matrix(model$beta, terms, L) && has_matrix(model$covariates, q, L)
-    }, NA)),
-  held_out = has_matrix(held_out, m, L), fitted = has_matrix(fitted, m, L),
+  coefficients = are_full_models(
+    coefficients, if (is.null(kernel)) length(features) else basis_size(basis), L, q, nrow(path)
+  ),
   spectrum = is_spectrum(spectrum, m, L),
   folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
   kernel_table = is_none_or(kernel_table, has_table(kernel_table, "criterion")),
   shift = is_none_or(shift, has_numbers(shift$value, 1L) && is_string(shift$where)),
-  threads = has_whole(threads) && length(threads) == 1L,
-  method = is_string(method), status = is_string(status) && status %in% statuses,
-  call = is_none_or(call, is.call(call))
-)
-
-path_field <- alist(
-  path = has_path(path, c("step", "size"),
-                  c("criterion", "se", "feature", "squared", if (classes) "error")) &&
-    any(is.finite(path$criterion))
-)
+  threads = has_whole(threads) && length(threads) == 1L
+), fit_fields)
 
 object_fields <- list( # nolint: cyclocomp_linter.
   sparsels_problem = alist(
@@ -237,48 +250,36 @@ object_fields <- list( # nolint: cyclocomp_linter.
     wanted = has_whole(wanted, 0L) && length(wanted) == 1L,
     range = has_whole(range, 0L) && length(range) == 1L
   )),
-  sparse_fit = c(path_field, fit_fields, chosen_fields),
-  poss = c(path_field, alist(
+  sparse_fit = sized_fields,
+  poss = c(alist(
     control = is.list(control) && is_string(control$isolation) && has_whole(control$k) &&
-      length(control$k) == 1L
-  ), fit_fields, chosen_fields, alist(
+      length(control$k) == 1L,
     archive = has_table(archive, c("search", "size", "criterion")) && is.list(archive$columns) &&
       all(vapply(archive$columns, has_whole, NA, 1L, n)),
     iterations = has_numbers(iterations, 1L) && iterations >= 0,
     random = is.integer(random) && is.matrix(random) && nrow(random) == 8L && !anyNA(random)
-  )),
-  fs_lssvm = alist(
-    problem = has_kept_problem(problem),
+  ), sized_fields),
+  fs_lssvm = c(alist(
     path = has_path(path, c("step", "size", "prototypes", "training"),
                     c("prototype", "criterion", "se", if (classes) "error")),
-    coefficients = are_models(coefficients, basis_size(basis), L, q, nrow(path), by_size = FALSE),
+    coefficients = are_models(coefficients, basis_size(basis), L, q, nrow(path)),
     size = has_model(coefficients, size),
     gamma = has_numbers(gamma, 1L) && gamma > 0,
     lambda = has_numbers(lambda, 1L) && lambda > 0,
     kernel = is_good(kernel, "sparsels_kernel"),
     basis = is_basis(basis, kernel, m, n) && has_whole(basis$available) &&
       length(basis$available) == 1L,
-    criterion = is.list(criterion) && is_string(criterion$name) && is_string(criterion$label),
-    held_out = has_matrix(held_out, m, L, gaps = TRUE),
-    fitted = has_matrix(fitted, m, L),
-    folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m),
     tuning = is_none_or(tuning, is_good(tuning, "lssvm_tuning")),
     control = is_string(control$solver) && is_string(control$intercept) &&
-      has_numbers(control$size_rule, 1L) && has_numbers(control$change, 1L),
-    method = is_string(method), status = is_string(status) && status %in% statuses,
-    call = is_none_or(call, is.call(call))
-  ),
+      has_numbers(control$size_rule, 1L) && has_numbers(control$change, 1L)
+  ), fit_fields),
   kernel_fit = kernel_fields,
   lssvm = c(kernel_fields, alist(gamma = has_numbers(gamma, 1L) && gamma > 0)),
-  best_subset = c(path_field, fit_fields, chosen_fields, alist(
+  best_subset = c(sized_fields, alist(
     proof = has_table(proof, c("size", "gap"), setdiff(names(proof), c("size", "gap")))
   )),
-  summary.sparse_fit = alist(fit = inherits(fit, "sparse_fit") && is_summary(fit, coefficients),
-                             sizes = is.data.frame(sizes)),
-  summary.kernel_fit = alist(fit = inherits(fit, "kernel_fit") && is_summary(fit, weights),
-                             path = is.data.frame(path)),
-  summary.fs_lssvm = alist(fit = inherits(fit, "fs_lssvm") && is_summary(fit, coefficients),
-                           path = is.data.frame(path)),
+  summary.sparsels_fit = alist(fit = inherits(fit, "sparsels_fit") && is_summary(fit, coefficients),
+                               path = is.data.frame(path)),
   summary.cv_result = alist(result = inherits(result, "cv_result") && is_summary(result, 0)),
   sparsels_kernel = alist(
     name = is_string(name),
@@ -320,7 +321,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   cv_result = alist(
     problem = has_kept_problem(problem),
     method = is_string(method), key = is_string(key), measure = is_string(measure),
-    fit = key == "model" || inherits(fit, c("sparse_fit", "kernel_fit")),
+    fit = key == "model" || inherits(fit, "sparsels_fit"),
     outer = is_string(outer), words = is_string(words), higher = is_flag(higher),
     inner = is_none_or(inner, is_string(inner)),
     curves = is_curve_table(curves, key),

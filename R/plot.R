@@ -1,8 +1,8 @@
 # Pictures. Each plot draws the data frame made by plot_data() and returns it, so that what is drawn
 # can be tested, and drawn again elsewhere.
 
-# Okabe and Ito's colours, told apart by colour-blind readers; line type and mark tell them apart in
-# grey.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; the line type and the mark
+# distinguish the curves in grey.
 curve_style <- data.frame(
   curve = c("inner", "test", "random", "majority", "criterion", "cv"),
   colour = c("#0072B2", "#D55E00", "#009E73", "#555555", "#0072B2", "#CC79A7"),
@@ -18,14 +18,14 @@ plot_data.sparse_fit <- function(x, size = NULL, ...) {
   curves <- c(criterion = "se", cv = "cv_se")[c(TRUE, !is.null(sizes$cv))]
   if (!is.null(sizes$cv)) sizes$criterion <- sizes[[criterion_column(x)]]
   honest <- names(curves)[length(curves)]
-  at <- as_size(x, size)
+  marked <- as_size(x, size)
   best_se <- sizes[[curves[[honest]]]][match(best_size(x), sizes$size)]
   # some criteria have no standard error, hence no such size
   one_se <- if (is.na(best_se)) -1L else best_size(x, "1se")
   pieces <- lapply(names(curves), function(curve) {
     data.frame(
       size = sizes$size, curve = factor(curve, names(curves)), mean = sizes[[curve]],
-      se = sizes[[curves[[curve]]]], chosen = curve == honest & sizes$size == at,
+      se = sizes[[curves[[curve]]]], chosen = curve == honest & sizes$size == marked,
       one_se = curve == honest & sizes$size == one_se
     )
   })
@@ -44,15 +44,21 @@ plot_data.cv_result <- function(x, ...) {
   with_bars(do.call(rbind, pieces))
 }
 
+# Held-out and training error of every model, by size or lambda; without folds the latter alone.
 #' @exportS3Method
 plot_data.kernel_fit <- function(x, ...) {
-  path <- x$path[order(x$path$lambda), ]
-  curves <- list(held_out = path$criterion, training = path$training)
-  with_bars(data.frame(
-    lambda = path$lambda, curve = factor(rep(names(curves), each = nrow(path)), names(curves)),
-    mean = unlist(curves, use.names = FALSE), se = c(path$se, rep(NA, nrow(path))),
-    best = c(path$lambda == x$lambda, rep(FALSE, nrow(path)))
-  ))
+  key <- path_key(x)
+  path <- x$path[order(x$path[[key]]), ]
+  columns <- c(held_out = "criterion", training = "training")
+  curves <- kernel_styles(x)$curve
+  pieces <- lapply(curves, function(curve) {
+    data.frame(
+      path[intersect(c(key, "prototypes"), names(path))], curve = factor(curve, curves),
+      mean = path[[columns[[curve]]]], se = if (curve == "held_out") path$se else NA_real_,
+      chosen = curve == curves[1L] & path[[key]] == x[[key]], row.names = NULL
+    )
+  })
+  with_bars(do.call(rbind, pieces))
 }
 
 #' @exportS3Method
@@ -61,7 +67,7 @@ plot_data.l1_path <- function(x, what = drawn_of(x), ...) {
   path <- x$path
   chosen <- path$lambda == x$lambda
   one_se <- !chosen & chosen
-  # some criteria have no standard error, and training figures none to choose by
+  # some criteria have no standard error, and training errors none to choose by
   if (!is_training(x) && !is.na(path$se[chosen])) one_se[one_se_row(x)] <- TRUE
   with_bars(data.frame(
     lambda = path$lambda, size = path$size, mean = path$criterion, se = path$se,
@@ -69,7 +75,7 @@ plot_data.l1_path <- function(x, what = drawn_of(x), ...) {
   ))
 }
 
-# what plot() shows when it is not told
+# what plot() shows by default
 drawn_of <- function(fit) {
   if (is_training(fit) && any(fit$path$size > 0L)) "coefficients" else "criterion"
 }
@@ -134,9 +140,7 @@ plot.sparse_fit <- function(x, size = NULL, ...) {
   data <- plot_data(x, size)
   styles <- fit_styles(x, data)
   empty_plot(data$size, data, list(main = plot_title(x), ylab = error_label(x, data)), ...)
-  for (i in seq_len(nrow(styles))) draw_curve(
-    data$size[data$curve == styles$curve[i]], data[data$curve == styles$curve[i], ], styles[i, ]
-  )
+  draw_curves(data$size, data, styles)
   marked <- marked_sizes(data)
   graphics::points(mean ~ size, marked, pch = marked$pch, cex = marked$cex)
   legend_above(c(styles$label, paste0(marked$label, ": ", marked$size)),
@@ -152,9 +156,9 @@ fit_styles <- function(fit, data) {
   # alone with the criterion, the honest curve has the colour that it has everywhere
   honest <- c("colour", "line", "mark")
   styles[styles$curve == "cv", honest] <- curve_style[curve_style$curve == "test", honest]
-  own <- if (!is_training(fit)) "chose the features" else
+  note <- if (!is_training(fit)) "chose the features" else
     if (nlevels(data$curve) > 1L) "features of all rows"
-  scheme <- if (is.null(own)) fit$criterion$label else sprintf("%s (%s)", fit$folds$label, own)
+  scheme <- if (is.null(note)) fit$criterion$label else sprintf("%s (%s)", fit$folds$label, note)
   styles$label <- c(criterion = scheme, cv = "cross-validation of the search")[styles$curve]
   styles
 }
@@ -174,7 +178,7 @@ mark_colour <- "#D55E00"
 
 #' Plot the inner estimate against the test error
 #'
-#' Draws, against the number of selected features, the method's own held-out figure, the error on
+#' Draws, against the number of selected features, the method's own held-out error, the error on
 #' the outer test folds and the baselines: means over the outer folds, bars of one standard error.
 #'
 #' @param x The result of [cross_validate()].
@@ -188,24 +192,20 @@ mark_colour <- "#D55E00"
 plot.cv_result <- function(x, ...) {
   check_object(x)
   data <- plot_data(x)
-  data$at <- key_place(x, data)
+  position <- key_position(x$key, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
   words <- list(main = plot_title(x), ylab = error_axis(x), xlab = key_axis(x))
-  empty_plot(data$at, data, words, ...)
-  shift <- dodge(data$at) * (seq_len(nrow(styles)) - 2)
-  for (i in rev(seq_len(nrow(styles)))) {
-    part <- data[data$curve == styles$curve[i], ]
-    draw_curve(part$at + shift[i], part, styles[i, ])
-  }
-  data$at <- NULL
+  empty_plot(position, data, words, ...)
+  shift <- dodge(position) * (match(data$curve, styles$curve) - 2)
+  draw_curves(position + shift, data, styles[rev(seq_len(nrow(styles))), ])
   legend_above(curve_names(x)[styles$curve],
     col = styles$colour, lty = styles$line, pch = styles$mark, lwd = 2, seg.len = 3
   )
   invisible(data)
 }
 
-# where a model stands on the horizontal axis, and what the axis is
-key_place <- function(x, data) if (x$key == "lambda") log2(data$lambda) else data[[x$key]]
+# the horizontal position of the models, and the title of the axis
+key_position <- function(key, data) if (key == "lambda") log2(data$lambda) else data[[key]]
 
 key_axis <- function(x) {
   switch(x$key, size = "selected features", lambda = "log2(lambda)", "model")
@@ -220,7 +220,7 @@ key_axis <- function(x) {
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`,
 #'   `log`.
 #' @return Invisibly the data frame drawn, a row per lambda and curve: `lambda`, `curve` (factor:
-#'   held_out, training), `mean`, `se`, `lower`, `upper` (the bar), `best` (whether marked).
+#'   held_out, training), `mean`, `se`, `chosen` (whether marked), `lower`, `upper` (the bar).
 #' @inherit kernel_rls references
 #' @seealso [kernel_fit], [cv_error()]
 #' @examples
@@ -232,35 +232,42 @@ key_axis <- function(x) {
 plot.kernel_fit <- function(x, ...) {
   check_object(x)
   data <- plot_data(x)
-  marked <- list(at = log2(data$lambda), best = data$best, label = best_label(x))
-  draw_errors(x, data, kernel_styles(x), marked, "log2(lambda)", ...)
+  draw_errors(x, data, ...)
   invisible(data)
 }
 
-# Held-out and training errors along an axis: `marked` says where the rows of data stand, which of
-# them is marked, and why.
-draw_errors <- function(fit, data, styles, marked, axis, ...) {
-  words <- list(main = plot_title(fit), ylab = squared_axis(fit), xlab = axis)
-  empty_plot(marked$at, data, words, ...)
-  for (i in rev(seq_len(nrow(styles)))) {
-    own <- data$curve == styles$curve[i]
-    draw_curve(marked$at[own], data[own, ], styles[i, ])
-  }
-  graphics::points(marked$at[marked$best], data$mean[marked$best], pch = 16, cex = 1.3,
+draw_errors <- function(fit, data, ...) {
+  position <- key_position(path_key(fit), data)
+  styles <- kernel_styles(fit)
+  words <- list(main = plot_title(fit), ylab = squared_axis(fit), xlab = errors_axis(fit))
+  empty_plot(position, data, words, ...)
+  draw_curves(position, data, styles[rev(seq_len(nrow(styles))), ])
+  graphics::points(position[data$chosen], data$mean[data$chosen], pch = 16, cex = 1.3,
                    col = mark_colour)
-  legend_above(c(styles$label, marked$label), col = c(styles$colour, mark_colour),
+  legend_above(c(styles$label, chosen_label(fit)), col = c(styles$colour, mark_colour),
     lty = c(styles$line, NA), pch = c(styles$mark, 16), lwd = 2, seg.len = 3
   )
 }
 
-kernel_styles <- function(x) {
-  data.frame(
-    curve = c("held_out", "training"), label = c(x$folds$label, "training"),
+kernel_styles <- function(fit) {
+  held_out <- !is.null(fit$folds)
+  styles <- data.frame(
+    curve = c("held_out", "training"), label = c(if (held_out) fit$folds$label else "", "training"),
     colour = c("#0072B2", "#555555"), line = c(1, 2), mark = c(1, NA)
   )
+  styles[c(held_out, TRUE), ]
 }
 
-best_label <- function(x) sprintf("smallest, lambda = %s", format(x$lambda, digits = 3))
+errors_axis <- function(fit) {
+  if (path_key(fit) == "lambda") return("log2(lambda)")
+  if (all(fit$path$size == fit$path$prototypes)) "prototypes" else
+    "size (prototypes and the intercept)"
+}
+
+chosen_label <- function(fit) {
+  if (path_key(fit) == "size") return(sprintf("chosen, size = %d", fit$size))
+  sprintf("smallest, lambda = %s", format(fit$lambda, digits = 3))
+}
 
 #' Plot an l1 path
 #'
@@ -305,8 +312,8 @@ check_drawn <- function(fit, what) {
   check_choice(what, "what", c("criterion", "coefficients"))
 }
 
-# where a lambda is on the horizontal axis
-lambda_place <- function(lambda) -log10(lambda)
+# the horizontal position of a lambda
+lambda_position <- function(lambda) -log10(lambda)
 
 lambda_labels <- function(lambda) vapply(lambda, format, "", digits = 3)
 
@@ -317,13 +324,13 @@ lambda_ticks <- function(ends) {
 }
 
 draw_criterion <- function(fit, data, ...) {
-  at <- lambda_place(data$lambda)
+  at <- lambda_position(data$lambda)
   words <- list(main = plot_title(fit), xlab = "lambda", ylab = fit$criterion$label,
                 sub = if (!is_training(fit)) optimistic)
   lambda_plot(at, data, data$size, words, ...)
   draw_curve(at, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
   marked <- marked_sizes(data)
-  graphics::points(lambda_place(marked$lambda), marked$mean, pch = marked$pch, cex = marked$cex,
+  graphics::points(lambda_position(marked$lambda), marked$mean, pch = marked$pch, cex = marked$cex,
                    col = mark_colour)
   legend_above(sprintf("%s: %s (size %d)", marked$label, lambda_labels(marked$lambda), marked$size),
                pch = marked$pch, col = mark_colour)
@@ -336,7 +343,7 @@ profile_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56
 
 draw_profiles <- function(fit, data, ...) {
   ends <- profile_ends(data)
-  at <- lambda_place(fit$path$lambda)
+  at <- lambda_position(fit$path$lambda)
   size <- fit$path$size
   bars <- data.frame(lower = min(0, data$coefficient), upper = max(0, data$coefficient))
   words <- list(main = plot_title(fit), xlab = "lambda", ylab = profile_label,
@@ -380,7 +387,7 @@ lambda_plot <- function(at, data, size, words, ...) {
   words$ylim <- range(data$lower, data$upper) + c(0, room)
   empty_plot(at, data, words, ..., whole = FALSE)
   ticks <- lambda_ticks(range(at))
-  graphics::axis(1, lambda_place(ticks), lambda_labels(ticks))
+  graphics::axis(1, lambda_position(ticks), lambda_labels(ticks))
   shown <- spread_rows(length(at), 12L)
   graphics::axis(3, at[shown], size[shown], tcl = 0.25, mgp = c(0, -1.3, 0), cex.axis = 0.8)
 }
@@ -422,7 +429,15 @@ plot_settings <- function(at, data, words, ...) {
   utils::modifyList(utils::modifyList(own, words), list(...))
 }
 
-# Bars and marks at no more than 31 places, so that a long path stays legible.
+# The curves of `styles`, the last of them on top.
+draw_curves <- function(position, data, styles) {
+  for (i in seq_len(nrow(styles))) {
+    rows <- data$curve == styles$curve[i]
+    draw_curve(position[rows], data[rows, ], styles[i, ])
+  }
+}
+
+# Bars and marks at no more than 31 positions, so that a long path stays legible.
 draw_curve <- function(at, data, style) {
   graphics::lines(at, data$mean, col = style$colour, lty = style$line, lwd = 2)
   if (is.na(style$mark)) return()
@@ -433,7 +448,7 @@ draw_curve <- function(at, data, style) {
   )
 }
 
-# Curves stand a little aside from each other, so that their bars can be told apart.
+# How far curves are moved from each other, so that their bars do not overlap.
 dodge <- function(size) 0.006 * diff(range(size))
 
 # Between the title and the frame, where no data can be; in two columns where one line is too long.
@@ -454,7 +469,7 @@ legend_above <- function(text, ...) {
 #' Makes a ggplot object of the data that [plot.sparse_fit()], [plot.l1_path()],
 #' [plot.kernel_fit()], [plot.fs_lssvm()] and [plot.cv_result()] draw.
 #'
-#' @param object A fit of class `sparse_fit` or `kernel_fit`, or the result of [cross_validate()].
+#' @param object A fit, or the result of [cross_validate()].
 #' @param what Of a fit of [l1_path()]: as in [plot.l1_path()]; of [fs_lssvm()]: as in
 #'   [plot.fs_lssvm()].
 #' @param size,newdata As in [plot.fs_lssvm()].
@@ -507,11 +522,11 @@ autoplot.l1_path <- function(object, what = NULL, ...) { # nolint: object_name_l
   what <- check_drawn(object, what)
   data <- plot_data(object, what)
   picture <- if (what == "criterion") gg_criterion(object, data) else gg_profiles(object, data)
-  at <- lambda_place(object$path$lambda)
+  at <- lambda_position(object$path$lambda)
   shown <- spread_rows(length(at), 12L)
   picture +
     ggplot2::scale_x_continuous(
-      breaks = lambda_place(lambda_ticks(range(at))),
+      breaks = lambda_position(lambda_ticks(range(at))),
       labels = lambda_labels(lambda_ticks(range(at))),
       # names stand at the end of their lines
       expand = ggplot2::expansion(c(0.05, if (what == "criterion") 0.05 else 0.15)),
@@ -524,7 +539,7 @@ autoplot.l1_path <- function(object, what = NULL, ...) { # nolint: object_name_l
 
 gg_criterion <- function(fit, data) {
   marked <- marked_sizes(data)
-  gg_marked(data, marked, function(row) lambda_place(row$lambda)) +
+  gg_marked(data, marked, function(row) lambda_position(row$lambda)) +
     ggplot2::labs(y = fit$criterion$label, subtitle = if (!is_training(fit)) optimistic)
 }
 
@@ -532,7 +547,7 @@ gg_profiles <- function(fit, data) {
   ends <- profile_ends(data)
   named <- ends[!is.na(ends$label), ]
   .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(lambda_place(.data$lambda), .data$coefficient,
+  ggplot2::ggplot(data, ggplot2::aes(lambda_position(.data$lambda), .data$coefficient,
     group = .data$feature
   )) +
     ggplot2::geom_line(colour = ends$colour[match(data$feature, ends$feature)]) +
@@ -546,7 +561,7 @@ gg_profiles <- function(fit, data) {
 autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
   check_object(object)
   data <- plot_data(object)
-  data$at <- key_place(object, data)
+  data$at <- key_position(object$key, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
   names <- unname(curve_names(object)[styles$curve])
   .data <- ggplot2::.data
@@ -571,9 +586,17 @@ autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
 #' @exportS3Method ggplot2::autoplot
 autoplot.kernel_fit <- function(object, ...) { # nolint: object_name_linter.
   check_object(object)
-  data <- plot_data(object)
-  marked <- list(at = log2(data$lambda), best = data$best, label = best_label(object))
-  gg_errors(object, data, kernel_styles(object), marked, "log2(lambda)")
+  gg_errors(object, plot_data(object))
+}
+
+# as draw_errors()
+gg_errors <- function(fit, data) {
+  data$at <- key_position(path_key(fit), data)
+  gg_curves(data, kernel_styles(fit)) +
+    ggplot2::geom_point(data = data[data$chosen, ], colour = mark_colour, size = 3) +
+    ggplot2::labs(title = plot_title(fit), subtitle = chosen_label(fit), x = errors_axis(fit),
+                  y = squared_axis(fit)) +
+    ggplot2::theme(legend.position = "bottom")
 }
 
 # curves with their bars along the axis `at`
@@ -588,15 +611,4 @@ gg_curves <- function(data, styles) {
     ggplot2::geom_line() +
     ggplot2::scale_colour_manual(NULL, values = styles$colour, labels = styles$label) +
     ggplot2::scale_linetype_manual(NULL, values = styles$line, labels = styles$label)
-}
-
-# as draw_errors()
-gg_errors <- function(fit, data, styles, marked, axis) {
-  data$at <- marked$at
-  gg_curves(data, styles) +
-    ggplot2::geom_point(data = data[marked$best, ], colour = mark_colour, size = 3) +
-    ggplot2::labs(
-      title = plot_title(fit), subtitle = marked$label, x = axis, y = squared_axis(fit)
-    ) +
-    ggplot2::theme(legend.position = "bottom")
 }

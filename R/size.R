@@ -179,14 +179,6 @@ null_paths <- function(problem, control) {
   rep(list(list(models = list(none), status = "complete")), length(control$lambda))
 }
 
-# a model for every size: where a path has none, the one of the largest size below
-fill_models <- function(models, largest) {
-  there <- which(!vapply(models, is.null, NA))
-  below <- findInterval(seq_len(largest + 1L), there)
-  filled <- models[there[pmax(below, 1L)]]
-  replace(filled, below == 0L, list(NULL))
-}
-
 # The criterion of the search and, for classes, the error rate: what is told of every size.
 figures_of <- function(problem, criterion) {
   rate <- if (problem$task != "regression") list(name = "error", higher = FALSE)

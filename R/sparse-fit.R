@@ -1,14 +1,14 @@
 #' Models of growing size
 #'
-#' What every selection method of the package returns: the best model of each size, the held-out
-#' figures of every model on the way, and the methods that print, plot and use them.
+#' What every selection method of the package returns: the best model of each size, with the
+#' held-out error of every model on the way.
 #'
 #' @details A fit is a plain list that never holds `x`; `saveRDS()` keeps all of it. With m rows, L
 #' outputs and q covariates:
 #'
 #' * `path`: data frame with a row for every step: `step` (0 is the start), `action` (`"start"`,
 #'   `"add"`, `"drop"`, or `"found"` where sets are not made one from the other), `feature` (column
-#'   number), `name`, `size` of the model after the step, and its held-out figures: `criterion`
+#'   number), `name`, `size` of the model after the step, and its held-out errors: `criterion`
 #'   (what the search looked at; of the best-subset methods, such as [poss()], the training
 #'   \eqn{R^2}) with its standard error `se` over folds, `squared`, the mean squared error
 #'   \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for
@@ -18,11 +18,11 @@
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
 #'   `step`.
-#'   Where the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), its
-#'   held-out criterion `cv` with `cv_se`, and for classes its error rate `cv_error` with
-#'   `cv_error_se`: of the best model of each size, scored on rows that were not there when it was
-#'   chosen. After a refit `criterion`, `se`, `squared` and `error` are those of the refitted
-#'   models, `refit_lambda` is their lambda and `search_criterion` what the search went by.
+#'   Where the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), the path
+#'   also has its held-out criterion `cv` with `cv_se`, and for classes its error rate `cv_error`
+#'   with `cv_error_se`: of the best model of each size, scored on rows that were not there when it
+#'   was chosen. After a refit `criterion`, `se`, `squared` and `error` are those of the refitted
+#'   models, `refit_lambda` is their lambda and `search_criterion` what the search looked at.
 #' * `size`, the chosen size, and `size_by`, how it was chosen. `estimate` (`mean`, `se`): the
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
 #'   scored on each; `estimate_error`, the same as an error rate. `size_folds`, the folds of the
@@ -35,53 +35,31 @@
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
-#' * `work`: of [greedy_rls()], what the search took; see its section on cost.
+#' * `work`: of [greedy_rls()], the operations of the search; see its section on cost.
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
 #' * `criterion`, `folds`, `control`, `call`, `method`, and `problem` without its x.
 #'
 #' @param object,x A fit.
-#' @param size The model wanted: its number of features, `"min"` or `"1se"` for what [best_size()]
-#'   says, or `NULL` for the chosen size.
-#' @param lambda For fits of [l1_path()] and [l1_size()], which may have several models of one size:
-#'   one of the path's values (four digits are enough) in the place of a size; `NULL` for the chosen
-#'   one.
-#' @param index Whether to return column numbers in the place of names.
-#' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`. Columns are
-#'   found by name when both have names, and only those of the model are needed.
-#' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
-#'   (least squares has no link function), but `"response"` is the probability of the second level
-#'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
-#'   above 0, the largest score for more classes. For `residuals()`: `"response"`, on the training
-#'   rows, or `"held_out"`.
-#' @param adjust The covariates of the new observations, in the form that [as_problem()] was given;
-#'   not needed when a formula finds them in `newdata`.
 #' @param rule `"min"`: the size or lambda with the smallest error; `"1se"`: the smallest size, or
 #'   the largest lambda, whose error is within one standard error of it.
-#' @param by By which figure of the path: `"cv"`, the cross-validated error of the whole procedure,
-#'   or `"criterion"`, by which the features were chosen. The first where the fit has it.
+#' @param by Which error of the path: `"cv"`, the cross-validated error of the whole procedure, or
+#'   `"criterion"`, by which the features were chosen. The first where the fit has it.
 #' @param ... Not used.
 #'
-#' @return `selected()`: character (or integer) vector in the order chosen. `coef()`: named vector,
-#'   covariates first, or a matrix with a column per output. `predict()`: one value per row of
-#'   `newdata` (a matrix for several outputs), `NA` with a warning where a needed value is missing.
-#'   `fitted()`: what `predict()` has for the training rows, in the fit's field `fitted` a score.
-#'   `residuals()`: the response less such values; of classes it is -1 or +1, but 0 or 1 where
-#'   `loss = "logistic"`. `best_size()`, and `best_lambda()` for an l1 path with held-out errors: a
-#'   number. `summary()`: a data frame of the best model of every size with the coefficients of the
-#'   chosen one.
+#' @return `best_size()`, and `best_lambda()` for an l1 path with held-out errors: a number.
 #'
+#' @seealso [sparsels_fit] for coefficients, predictions and residuals of a fit, [plot.sparse_fit()]
 #' @examples
 #' x <- matrix(rnorm(30 * 8), 30)
 #' fit <- greedy_rls(x, x[, 3] + rnorm(30) / 9)
-#' selected(fit)
-#' coef(fit, size = 1)
-#' predict(fit, x[1:3, ], size = 2)
+#' fit
+#' summary(fit)
 #' best_size(fit, "1se")
 #' @name sparse_fit
 NULL
 
-# Puts together the fit of a method from its path. `chosen` is what choose_in_folds() says where the
-# whole procedure was repeated. `to_user` takes the models of the method to the user's scale.
+# The fit of a method from its path. `chosen` is the result of choose_in_folds() where the whole
+# procedure was repeated. `to_user` takes the models of the method to the user's scale.
 new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
                            to_user = user_coefficients) {
   rule <- control$sizing$rule
@@ -99,34 +77,28 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     work = path$work, status = path$status,
     control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
-  ), class = c(method, "sparse_fit"))
+  ), class = c(method, "sparse_fit", "sparsels_fit"))
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
-  if (fit$status == "interrupted") {
-    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far", done_words(fit$path)),
-                  "sparsels_interrupted")
-  }
-  fit
+  warn_unfinished(fit, done_words(fit$path))
 }
 
 internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lambda_given",
                       "sizing", "grows", "largest")
 
-# What the folds of the whole procedure say: the size, the held-out figures of every size, and
-# predictions of each row by the models without it.
+# The fit with the size that the folds of the whole procedure choose, their errors of every size,
+# and predictions of each row by the models without it.
 take_choice <- function(fit, problem, chosen) {
   if (is.numeric(fit$size_by) || fit$size_by != "criterion") {
-    there <- which(!vapply(fit$coefficients, is.null, NA)) - 1L
-    fit$size <- max(there[there <= chosen$size])
+    sizes <- held_sizes(fit)
+    fit$size <- max(sizes[sizes <= chosen$size])
   }
-  rows <- vapply(fit$coefficients, function(model) {
-    if (is.null(model)) NA_integer_ else model$step + 1L
-  }, 0L)
-  told <- which(!is.na(rows))
-  told <- told[told <= nrow(chosen$path$cv)]
-  for (figure in names(chosen$path)) {
-    columns <- c(figure, paste0(figure, "_se"))
+  scored <- held_sizes(fit)
+  scored <- scored[scored < nrow(chosen$path$cv)]
+  rows <- model_rows(fit$coefficients[scored + 1L])
+  for (error in names(chosen$path)) {
+    columns <- c(error, paste0(error, "_se"))
     fit$path[columns] <- NA_real_
-    fit$path[rows[told], columns] <- chosen$path[[figure]][told, seq_along(columns)]
+    fit$path[rows, columns] <- chosen$path[[error]][scored + 1L, seq_along(columns)]
   }
   fit$lambda_table <- chosen$table
   fit$best <- chosen$best
@@ -159,139 +131,36 @@ done_words <- function(path) {
 user_coefficients <- function(problem, models) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
   scale <- problem$scale
-  place <- replace(integer(length(scale)), used, seq_along(used))
+  index <- replace(integer(length(scale)), used, seq_along(used))
   on_covariates <- covariate_solver(problem)
   of_y <- on_covariates(problem$y)
   of_x <- on_covariates(problem$x, used)
   name_models(problem, models, function(model) {
     beta <- model$beta / scale[model$features]
-    own <- of_x[, place[model$features], drop = FALSE]
-    list(beta = beta, covariates = of_y - own %*% beta)
+    of_terms <- of_x[, index[model$features], drop = FALSE]
+    list(beta = beta, covariates = of_y - of_terms %*% beta)
   })
 }
 
-# Models as a fit holds them. `to_user` takes the coefficients of one to the user's scale.
+# Models as a fit holds them. `to_user` brings the coefficients of one to the user's scale.
 name_models <- function(problem, models, to_user = identity) {
   names <- problem$names
   covariates <- colnames(problem$z)
   outputs <- colnames(problem$y)
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
-    own <- to_user(model)
-    dimnames(own$covariates) <- list(covariates, outputs)
-    dimnames(own$beta) <- list(names[model$features], outputs)
-    list(features = model$features, beta = own$beta, covariates = own$covariates,
+    scaled <- to_user(model)
+    dimnames(scaled$covariates) <- list(covariates, outputs)
+    dimnames(scaled$beta) <- list(names[model$features], outputs)
+    list(features = model$features, beta = scaled$beta, covariates = scaled$covariates,
          step = model$row - 1L)
   })
 }
 
-# The best model of one size or, where the path is one of lambda, the model of one lambda.
-model_of <- function(fit, size = NULL, lambda = NULL) {
-  if (!is.null(lambda)) {
-    check_one_wish(fit, size)
-    row <- lambda_row(fit$path$lambda, lambda)
-    model <- c(solution_model(fit$problem, fit$solutions[[row]]), row = row)
-    return(name_models(fit$problem, list(model))[[1L]])
-  }
-  size <- as_size(fit, size)
-  largest <- length(fit$coefficients) - 1L
-  check_count(size, "size", largest, "the largest size of the fit", lower = 0L)
-  model <- fit$coefficients[[size + 1L]]
-  if (is.null(model)) {
-    sizes <- which(!vapply(fit$coefficients, is.null, NA)) - 1L
-    stop_input(sprintf("the fit has no model of size %d: its %s", size, if (length(sizes) == 1L) {
-      sprintf("only size is %d", sizes)
-    } else {
-      sprintf("sizes are %d to %d", min(sizes), max(sizes))
-    }))
-  }
-  model
-}
-
-# The size that is meant: the chosen one, that of a rule, or a number.
-as_size <- function(fit, size) {
-  if (is.null(size)) return(fit$size)
-  # other fits have no error of the whole procedure to go by
-  rules <- inherits(fit, c("sparse_fit", "cv_result"))
-  if (is.character(size) && rules) return(best_size(fit, check_size_word(size)))
-  if (!is_number(size)) {
-    refuse("size", if (rules) "a number, \"min\" or \"1se\"" else "a number", size)
-  }
-  size
-}
-
-check_size_word <- function(size) {
-  if (length(size) != 1L || !size %in% c("min", "1se")) {
-    refuse("size", "a number, \"min\" or \"1se\"", size)
-  }
-  size
-}
-
-# `size` beside a `lambda`
-check_one_wish <- function(fit, size) {
-  if (is.null(fit$solutions)) {
-    stop_input(sprintf("every model of the fit has the same lambda, %s: choose one by `size`",
-                       format(fit$lambda, digits = 4)))
-  }
-  if (!is.null(size)) stop_input("give either `size` or `lambda`, not both")
-}
-
-# Which of a path's values is meant by one that may have been copied from print().
-lambda_row <- function(values, lambda) {
-  check_lambda(lambda)
-  must <- "one of the path's values (fit$path$lambda)"
-  if (length(lambda) != 1L) refuse("lambda", must, lambda)
-  row <- which.min(abs(values / lambda - 1))
-  if (abs(values[row] / lambda - 1) <= 5e-4) return(row)
-  near <- utils::head(values[order(abs(log(values / lambda)))], 2L)
-  stop_input(sprintf("`lambda` must be %s, not %s: the nearest %s %s", must, describe(lambda),
-                     if (length(near) > 1L) "are" else "is",
-                     paste(format(sort(near), digits = 4, trim = TRUE), collapse = " and ")))
-}
-
-# the path's row of the chosen model
-chosen_row <- function(fit) fit$path[model_of(fit)$step + 1L, ]
-
-# One row of the path for the best model of every size.
-size_table <- function(fit) {
-  models <- Filter(Negate(is.null), fit$coefficients)
-  fit$path[vapply(models, `[[`, 0L, "step") + 1L, ]
-}
-
 #' @rdname sparse_fit
 #' @export
-selected <- function(object, size = NULL, index = FALSE, lambda = NULL) {
-  check_given(object, "object")
-  UseMethod("selected")
-}
-
-#' @export
-selected.sparse_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
-  check_object(object)
-  features <- model_of(object, size, lambda)$features
-  if (check_flag(index, "index")) features else object$problem$names[features]
-}
-
-#' @export
-selected.default <- function(object, size = NULL, index = FALSE, lambda = NULL) {
-  refuse("object", "a fit that chooses features, components or prototypes", object)
-}
-
-#' @rdname sparse_fit
-#' @export
-best_size <- function(object, rule = "min", ...) {
-  check_given(object, "object")
-  UseMethod("best_size")
-}
-
-#' @export
-best_size.default <- function(object, rule = "min", ...) { # nolint: object_name_linter.
-  refuse("object", "a fit with models of several sizes or a result of cross_validate()", object)
-}
-
-#' @rdname sparse_fit
-#' @export
-best_size.sparse_fit <- function(object, rule = "min", by = NULL, ...) {
+best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_linter.
+                                 by = NULL, ...) {
   check_object(object)
   check_dots(..., known = "by")
   check_choice(rule, "rule", c("min", "1se"))
@@ -317,123 +186,6 @@ stop_no_se <- function(fit) {
                      fit$criterion$label))
 }
 
-#' @rdname sparse_fit
-#' @export
-coef.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_object(object)
-  check_dots(..., known = names(formals(coef.sparse_fit)))
-  model <- model_of(object, size, lambda)
-  drop_output(rbind(model$covariates, model$beta))
-}
-
-#' @rdname sparse_fit
-#' @export
-predict.sparse_fit <- function(object, newdata, size = NULL, type = c("response", "class", "link"),
-                               adjust = NULL, lambda = NULL, ...) {
-  check_object(object)
-  if (missing(newdata)) stop_no_newdata()
-  check_dots(..., known = names(formals(predict.sparse_fit)))
-  model <- model_of(object, size, lambda)
-  x <- new_data_matrix(object$problem, newdata, model$features)
-  z <- new_covariates(object$problem, newdata, adjust)
-  respond(object$problem, as.matrix(x %*% model$beta) + z %*% model$covariates, type,
-          new_row_names(newdata), object$loss)
-}
-
-stop_no_newdata <- function() {
-  stop_input("`newdata` must be given: fitted() has the values of the training rows")
-}
-
-new_row_names <- function(newdata) {
-  if (inherits(newdata, "SummarizedExperiment")) colnames(newdata) else rownames(newdata)
-}
-
-# Scores (rows x L) as the type of prediction asked for; `loss` is that of an l1 fit.
-respond <- function(problem, score, type, rows = NULL, loss = NULL) {
-  type <- choice_or_first(type, "type", c("response", "class", "link"))
-  if (type == "class" && problem$task == "regression") {
-    stop_input("`type = \"class\"` needs a fit with classes, but the response is numeric")
-  }
-  missing <- which(is.na(rowSums(score)))
-  if (length(missing)) {
-    warn_sparsels(sprintf("`newdata` has missing values in %s (first: row %d): NA is predicted",
-                          counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
-  }
-  dimnames(score) <- list(rows, colnames(problem$y))
-  if (type == "class") return(stats::setNames(class_of(problem, score), rows))
-  drop_output(if (type == "response") as_response(score, loss) else score)
-}
-
-# Scores on the scale of the response: for the logistic loss probabilities of the second class.
-as_response <- function(score, loss) {
-  if (identical(loss, "logistic")) stats::plogis(score) else score
-}
-
-# the coded response on that scale
-response_of <- function(fit) {
-  if (identical(fit$loss, "logistic")) (fit$problem$y + 1) / 2 else fit$problem$y
-}
-
-# A matrix with one column as a named vector.
-drop_output <- function(values) {
-  if (ncol(values) == 1L) stats::setNames(values[, 1L], rownames(values)) else values
-}
-
-# Scores of models for some rows of a problem: rows x L x models, NA where there is no model.
-model_scores <- function(models, problem, rows = seq_len(nrow(problem))) {
-  used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
-  x <- as.matrix(problem$x[rows, used, drop = FALSE])
-  z <- problem$z[rows, , drop = FALSE]
-  outputs <- ncol(Find(Negate(is.null), models)$beta)
-  scores <- vapply(models, function(model) {
-    if (is.null(model)) return(matrix(NA_real_, nrow(x), outputs))
-    z %*% model$covariates + x[, match(model$features, used), drop = FALSE] %*% model$beta
-  }, matrix(0, nrow(x), outputs))
-  array(scores, c(nrow(x), outputs, length(models)))
-}
-
-#' @rdname sparse_fit
-#' @export
-fitted.sparse_fit <- function(object, size = NULL, ...) {
-  check_object(object)
-  rows_of(object$problem, as_response(fitted_scores(object, as_size(object, size)), object$loss))
-}
-
-# Scores of the training rows at one size. A fit has no x: it keeps those of the chosen size and,
-# where its search was repeated in folds and they are no more than a million numbers, of the others.
-fitted_scores <- function(fit, size) {
-  model_of(fit, size)
-  if (size == fit$size) return(fit$fitted)
-  if (is.null(fit$fitted_sizes)) {
-    stop_input(sprintf(
-      "the fit keeps the fitted values of size %d alone: predict(fit, x, size = %d)", fit$size, size
-    ))
-  }
-  layer(fit$fitted_sizes, size + 1L)
-}
-
-#' @rdname sparse_fit
-#' @export
-residuals.sparse_fit <- function(object, type = c("response", "held_out"), ...) {
-  check_object(object)
-  type <- choice_or_first(type, "type", c("response", "held_out"))
-  score <- if (type == "held_out") object$held_out else object$fitted
-  rows_of(object$problem, response_of(object) - as_response(score, object$loss))
-}
-
-# Values of the training rows, under their names.
-rows_of <- function(problem, values) {
-  dimnames(values) <- list(problem$row_names, colnames(problem$y))
-  drop_output(values)
-}
-
-#' @rdname sparse_fit
-#' @export
-nobs.sparse_fit <- function(object, ...) {
-  check_object(object)
-  nrow(object$problem)
-}
-
 # Printing ----------------------------------------------------------------------------------------
 
 #' @rdname sparse_fit
@@ -451,11 +203,6 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   invisible(x)
 }
 
-print_data <- function(problem) {
-  cat(sprintf("data: %s x %s\n", counted(nrow(problem), "row"), counted(ncol(problem), "column")))
-  cat("response: ", response_words(problem), "\n", sep = "")
-}
-
 lambda_words <- function(fit) {
   tried <- fit$lambda_table$lambda
   rule <- fit$lambda_rule
@@ -464,8 +211,10 @@ lambda_words <- function(fit) {
   }
   refit <- if (is.null(fit$path$refit_lambda)) "" else "; coefficients refitted by ridge regression"
   refit_lambda <- chosen_row(fit)$refit_lambda
-  at <- if (isTRUE(refit_lambda > 0)) sprintf(" at lambda %s", format(refit_lambda, digits = 4))
-  paste0("lambda: ", format(fit$lambda, digits = 4), ", ", rule, refit, at)
+  if (isTRUE(refit_lambda > 0)) {
+    refit <- sprintf("%s at lambda %s", refit, format(refit_lambda, digits = 4))
+  }
+  paste0("lambda: ", format(fit$lambda, digits = 4), ", ", rule, refit)
 }
 
 fit_title <- function(fit) {
@@ -480,27 +229,27 @@ best_words <- function(fit) {
   if (!is.null(row$cv)) return(cv_words(fit, row))
   error <- error_words(fit, row)
   if (is_training(fit)) {
-    figure <- sprintf("size %d: %s %s, leave-one-out squared error %s%s", fit$size,
+    chosen <- sprintf("size %d: %s %s, leave-one-out squared error %s%s", fit$size,
                       fit$criterion$label, format(row$criterion, digits = 4),
                       format(row$squared, digits = 4), error)
     honest <- "  (the set is chosen on all rows: use cross_validate() for an honest estimate)"
-    return(c(figure, honest))
+    return(c(chosen, honest))
   }
-  figure <- sprintf("best size: %d, %s %s%s", fit$size, fit$criterion$label,
+  chosen <- sprintf("best size: %d, %s %s%s", fit$size, fit$criterion$label,
                     format(row$criterion, digits = 4), error)
-  c(figure, optimistic_words)
+  c(chosen, optimistic_words)
 }
 
-# The size with the held-out error of the whole procedure, what the criterion that chose the columns
-# says of the same model, and the error of the procedure that chose this size.
+# The size with the held-out error of the whole procedure, the criterion that chose the columns of
+# the same model, and the error of the procedure that chose this size.
 cv_words <- function(fit, row) {
-  measure <- told_measure(fit)
-  told <- if (measure$name == "error") row$cv_error else row$cv
+  measure <- reported_measure(fit)
+  error <- if (measure$name == "error") row$cv_error else row$cv
   criterion <- if (measure$name == "error") row$error else row[[criterion_column(fit)]]
   why <- if (is_training(fit)) "the features were chosen on all rows" else "it chose the features"
   estimate <- if (measure$name == "error") fit$estimate_error else fit$estimate
   c(
-    sprintf("%s, cross-validated %s %s%s", size_of_words(fit), measure$words, shown(told),
+    sprintf("%s, cross-validated %s %s%s", size_of_words(fit), measure$words, shown(error),
             se_words(measure$se(row))),
     rule_words(fit, measure),
     sprintf("  (%s)", procedure_words(fit)),
@@ -541,10 +290,6 @@ best_model_words <- function(fit, measure) {
   sprintf("%s with %s", shown(sizes[[column]][match(fit$best, sizes$size)]), features)
 }
 
-shown <- function(value) format(value, digits = 3)
-
-se_words <- function(se) if (is.na(se)) "" else sprintf(" (se %s)", format(se, digits = 2))
-
 size_of_words <- function(fit) if (fit$size == 0L) "no feature" else counted(fit$size, "feature")
 
 procedure_words <- function(fit) {
@@ -554,31 +299,21 @@ procedure_words <- function(fit) {
   sprintf("%s repeated without each fold: %s", what, fit$size_folds$label)
 }
 
-# The error that is told of a fit: for classes the error rate where it was not the criterion itself.
-told_measure <- function(fit) {
+# The error printed of a fit: for classes the error rate where it was not the criterion itself.
+reported_measure <- function(fit) {
   rate <- fit$problem$task != "regression" && fit$cv_criterion$name == "squared"
   if (rate) return(list(name = "error", words = "error rate", se = function(row) row$cv_error_se))
   list(name = "criterion", words = fit$cv_criterion$words, se = function(row) row$cv_se)
 }
 
-# the held-out figure of the fit's own that is comparable with its `cv`
+# the column with the fit's own held-out error that is comparable with its `cv`
 criterion_column <- function(fit) if (is_training(fit)) "squared" else "criterion"
 
 optimistic_words <-
   "  (selection criterion, optimistic: use cross_validate() for an honest estimate)"
 
-error_words <- function(fit, row) {
-  if (is.null(row$error) || fit$criterion$name == "error") return("")
-  sprintf(" (error rate %s)", format(row$error, digits = 3))
-}
-
-# whether the criterion is a figure of the training rows
+# whether the criterion is one of the training rows
 is_training <- function(fit) fit$criterion$name %in% c("r_squared", "explained")
-
-# the columns of a path by lambda that are printed
-lambda_columns <- function(fit) {
-  c("lambda", "size", if (is_training(fit)) "explained" else c("criterion", "se", "error"))
-}
 
 status_words <- function(fit) {
   switch(fit$status,
@@ -595,17 +330,23 @@ print_path <- function(fit, n) {
   shown <- utils::head(fit$path, n)
   text <- shown[, c("step", "action", "name", "size")]
   text$name <- moved_names(fit, shown)
-  figures <- path_figures(fit)
-  for (figure in intersect(figures, names(shown))) {
-    text[[figure]] <- format(shown[[figure]], digits = 4)
+  for (column in intersect(path_columns(fit), names(shown))) {
+    text[[column]] <- format(shown[[column]], digits = 4)
   }
   print(text, row.names = FALSE, right = TRUE)
   more <- nrow(fit$path) - nrow(shown)
   if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, "more step")))
 }
 
-path_figures <- function(fit) {
+# the columns of the path that are printed
+path_columns <- function(fit) {
+  if (inherits(fit, "l1_path")) return(lambda_columns(fit))
   c("criterion", if (is_training(fit)) "squared" else "se", "error", "cv", "cv_se", "cv_error")
+}
+
+# those of a path of lambda
+lambda_columns <- function(fit) {
+  c("lambda", "size", if (is_training(fit)) "explained" else c("criterion", "se", "error"))
 }
 
 # the column moved, or the whole of a set that was found at once
@@ -618,27 +359,17 @@ moved_names <- function(fit, rows) {
   ifelse(nchar(names) > 40L, paste0(substr(names, 1L, 37L), "..."), names)
 }
 
-#' @rdname sparse_fit
-#' @export
-summary.sparse_fit <- function(object, ...) {
-  check_object(object)
-  structure(list(fit = object, sizes = size_table(object), coefficients = coef(object)),
-            class = "summary.sparse_fit")
-}
-
 #' @export
 print.summary.sparse_fit <- function(x, ...) {
   check_object(x)
   print(x$fit, n = 0L)
   cat("best model of every size:\n")
-  if (inherits(x$fit, "l1_path")) {
-    figures <- lambda_columns(x$fit)
-  } else {
-    figures <- c("name", "size", path_figures(x$fit))
-    x$sizes$name <- moved_names(x$fit, x$sizes)
+  columns <- path_columns(x$fit)
+  if (!inherits(x$fit, "l1_path")) {
+    columns <- c("name", "size", columns)
+    x$path$name <- moved_names(x$fit, x$path)
   }
-  figures <- intersect(figures, names(x$sizes))
-  print(x$sizes[, figures], row.names = FALSE, digits = 4)
+  print(x$path[, intersect(columns, names(x$path))], row.names = FALSE, digits = 4)
   cat(sprintf("coefficients at size %d:\n", x$fit$size))
   print(x$coefficients, digits = 4)
   invisible(x)

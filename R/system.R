@@ -292,11 +292,7 @@ new_system_fit <- function(method, system, steps, models, control, status, call)
     size = length(models) - 1L, names = system$names, D = system$D, control = control, call = call,
     status = status
   ), class = c(method, "system_fit"))
-  if (status == "interrupted") {
-    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far", done_words(path)),
-                  "sparsels_interrupted")
-  }
-  fit
+  warn_unfinished(fit, done_words(path))
 }
 
 name_model <- function(model, system) {
@@ -321,7 +317,7 @@ system_figures <- function(system, components, beta, product) {
 
 # the model of a size or, for lars_path(), of a lambda
 system_model <- function(fit, size, lambda) {
-  if (is.null(lambda)) return(model_of(fit, size))
+  if (is.null(lambda)) return(model_of_size(fit, size))
   if (is.null(fit$knots)) stop_input("only a fit of lars_path() has models by `lambda`")
   if (!is.null(size)) stop_input("give either `size` or `lambda`, not both")
   between_knots(fit, lambda)
@@ -373,7 +369,7 @@ print.system_fit <- function(x, n = 6L, ...) {
   check_object(x)
   n <- check_shown(n)
   cat(sprintf("%s: A w = b of order %d%s\n", x$method, x$D, outputs_words(x)))
-  model <- model_of(x)
+  model <- model_of_size(x)
   cat(sprintf("size %d: objective %s, residual %s\n", x$size, format(model$objective, digits = 4),
               format(model$residual, digits = 4)))
   if (x$status != "complete") cat(solution_words(x), "\n", sep = "")
@@ -382,7 +378,7 @@ print.system_fit <- function(x, n = 6L, ...) {
 }
 
 outputs_words <- function(fit) {
-  outputs <- ncol(model_of(fit)$beta)
+  outputs <- ncol(model_of_size(fit)$beta)
   if (outputs > 1L) sprintf(", %d right sides", outputs) else ""
 }
 
@@ -452,7 +448,7 @@ tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
 glance.system_fit <- function(x, ...) {
   check_object(x)
   check_dots(..., known = character())
-  model <- model_of(x)
+  model <- model_of_size(x)
   data.frame(method = x$method, components = x$D, outputs = ncol(model$beta), size = x$size,
              objective = model$objective, residual = model$residual, status = x$status)
 }

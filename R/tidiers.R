@@ -10,7 +10,7 @@ generics::glance
 #' @export
 generics::augment
 
-#' Fits and judgements as data frames
+#' Fits and cross-validations as data frames
 #'
 #' `tidy()` gives a row per term of one model, `glance()` one row for the whole fit,
 #' `augment()` a row per sample with its fitted and held-out predictions.
@@ -21,43 +21,34 @@ generics::augment
 #' features were chosen with it, and errors computed from `.held_out` are optimistic:
 #' [cross_validate()] gives an honest estimate.
 #'
-#' @param x A fit of class `sparse_fit` or `kernel_fit`, or the result of [cross_validate()].
-#' @param lambda One of the path's values, for a `kernel_fit` or a fit of [l1_path()]; `NULL` for
-#'   the chosen one.
-#' @param size Size of the model, for a `sparse_fit` the number of its features, `"min"` or `"1se"`;
-#'   `NULL` for the chosen size of the fit.
+#' @param x A fit, or the result of [cross_validate()].
+#' @param size,lambda The model of a fit, as in [coef()][coef.sparsels_fit]; `NULL` for the chosen
+#'   one.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
 #' @param ... Not used; must be empty.
 #'
 #' @return Plain data frames.
 #' * `tidy()` of a fit: `output` (only with several outputs), `term` (the intercept and covariates,
-#'   then the features in the order chosen), `order` (`NA` for covariates), `estimate` on the user's
-#'   scale.
-#' * `glance()` of a fit: one row with `method`, `nobs`, `features` (available), `size`, `criterion`
-#'   (its name), `value` (of the chosen model), `lambda`, `status`; for fits of [l1_path()] also
-#'   `loss` and `gap`, the duality gap of that model.
+#'   then the features or prototypes in the order chosen, or basis vectors by their rows), `order`
+#'   (`NA` for terms that were not chosen), `estimate` on the user's scale.
+#' * `glance()` of a fit: one row with `method`, `nobs`, `features` (available), `size` (terms of
+#'   the chosen model), `criterion` (its name), `value` and `se` (of the criterion, for the chosen
+#'   model), `lambda`, `status`.
 #' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
 #'   response less `.held_out`), for several outputs one column each (`.fitted.a`, ...); for classes
 #'   also `.class`, the class of `.held_out`. Scores and residuals of classes are those of the codes
 #'   -1 and +1; with `loss = "logistic"` the predictions are probabilities of the second level,
 #'   which the residuals take from 0 or 1. A fit without held-out errors has `NA` there.
-#' * `tidy()` of a `kernel_fit`: `output` (only with several outputs), `term` (intercept and
-#'   covariates, then features or basis vectors by their rows), `estimate`.
-#' * `glance()` of a `kernel_fit`: one row with `method`, `nobs`, `terms`, `lambda`, `criterion`
-#'   (the held-out mean squared error there), `se`, `training`, `status`.
-#' * `tidy()` of a fit of [fs_lssvm()] also has `order` (of the prototypes, `NA` for covariates);
-#'   `glance()` has `size`, `prototypes` (how many of them are in) and `gamma` in the place of
-#'   `terms`.
 #' * `tidy()` of a cross-validation: a row per measure, size (or lambda) and curve with `measure`,
 #'   `size`, `curve`, `estimate`, `std.error`. `augment()`: as of its fit on all rows, but
 #'   `.held_out` is predicted by the outer fold without the sample, with the size chosen there.
 #' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
 #'   (honest, at the size each fold chose), `inner` (optimistic; `NA` when the method has no
-#'   held-out figure of its own), `nobs`, `features`, `folds`, `status`.
+#'   held-out error of its own), `nobs`, `features`, `folds`, `status`.
 #' @section Errors:
 #' `sparsels_error_input` when the fit has no model of that size or lambda or `data` has not m rows.
 #' @inherit cross_validate references
-#' @seealso [coef.sparse_fit()], [selected()]
+#' @seealso [sparsels_fit]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60, 20)
@@ -69,48 +60,45 @@ generics::augment
 NULL
 
 #' @rdname tidiers
-#' @method tidy sparse_fit
+#' @method tidy sparsels_fit
 #' @export
-tidy.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
+tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_object(x)
   check_dots(..., known = c("size", "lambda"))
+  problem <- x$problem
   model <- model_of(x, size, lambda)
-  order <- c(rep(NA_integer_, ncol(x$problem$z)), seq_along(model$features))
-  tidy_model(x$problem, model, x$problem$names[model$features], order = order)
-}
-
-# a row per term and output: the covariates, then the others by name; `...` are columns per term
-tidy_model <- function(problem, model, names, ...) {
-  terms <- data.frame(term = c(colnames(problem$z), names), ...)
+  terms <- model_terms(x, model)
+  # a model without a list of its terms did not choose them
+  order <- if (is.null(model$features)) rep(NA_integer_, length(terms)) else seq_along(terms)
+  rows <- data.frame(term = c(colnames(problem$z), term_names(x, terms)),
+                     order = c(rep(NA_integer_, ncol(problem$z)), order))
   outputs <- output_names(problem)
   table <- data.frame(
-    output = rep(outputs, each = nrow(terms)), terms[rep(seq_len(nrow(terms)), length(outputs)), ,
-                                                     drop = FALSE],
+    output = rep(outputs, each = nrow(rows)), rows[rep(seq_len(nrow(rows)), length(outputs)), ],
     estimate = as.vector(rbind(model$covariates, model$beta)), row.names = NULL
   )
   if (length(outputs) > 1L) table else table[-1L]
 }
 
 #' @rdname tidiers
-#' @method glance sparse_fit
+#' @method glance sparsels_fit
 #' @export
-glance.sparse_fit <- function(x, ...) {
+glance.sparsels_fit <- function(x, ...) {
   check_object(x)
   check_dots(..., known = character())
   chosen <- chosen_row(x)
-  out <- data.frame(
+  data.frame(
     method = x$method, nobs = nrow(x$problem), features = ncol(x$problem),
-    size = x$size, criterion = x$criterion$name, value = chosen$criterion, lambda = x$lambda,
+    size = if (is.null(x$size)) length(model_terms(x, model_of(x))) else x$size,
+    criterion = x$criterion$name, value = chosen$criterion, se = chosen$se, lambda = x$lambda,
     status = x$status
   )
-  out[c("loss", "gap")] <- list(x$loss, chosen$gap)
-  out
 }
 
 #' @rdname tidiers
-#' @method augment sparse_fit
+#' @method augment sparsels_fit
 #' @export
-augment.sparse_fit <- function(x, data = NULL, ...) {
+augment.sparsels_fit <- function(x, data = NULL, ...) {
   check_object(x)
   check_dots(..., known = "data")
   problem <- x$problem
@@ -130,38 +118,6 @@ augment.sparse_fit <- function(x, data = NULL, ...) {
   }))
   if (problem$task != "regression") columns$.class <- class_of(problem, x$held_out)
   cbind(data, columns)
-}
-
-#' @rdname tidiers
-#' @method tidy kernel_fit
-#' @export
-tidy.kernel_fit <- function(x, lambda = NULL, ...) {
-  check_object(x)
-  check_dots(..., known = "lambda")
-  tidy_model(x$problem, lambda_model(x, lambda), term_names(x))
-}
-
-#' @rdname tidiers
-#' @method glance kernel_fit
-#' @export
-glance.kernel_fit <- function(x, ...) {
-  check_object(x)
-  check_dots(..., known = character())
-  best <- x$path[x$path$lambda == x$lambda, ]
-  data.frame(
-    method = x$method, nobs = nrow(x$problem), terms = nrow(x$coefficients[[1L]]$beta),
-    lambda = x$lambda, criterion = best$criterion, se = best$se, training = best$training,
-    status = x$status
-  )
-}
-
-#' @rdname tidiers
-#' @method augment kernel_fit
-#' @export
-augment.kernel_fit <- function(x, data = NULL, ...) {
-  check_object(x)
-  check_dots(..., known = "data")
-  augment.sparse_fit(x, data)
 }
 
 output_names <- function(problem) {
@@ -215,7 +171,7 @@ augment.cv_result <- function(x, data = NULL, ...) {
   check_object(x)
   check_dots(..., known = "data")
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
-  judged <- x$fit
-  judged$held_out <- x$held_out
-  augment.sparse_fit(judged, data)
+  fit <- x$fit
+  fit$held_out <- x$held_out
+  augment(fit, data)
 }

@@ -91,9 +91,11 @@ fuzz_values <- alist(
   problem, classes, folds, rls_fit, greedy, gaussian, mask, lasso, judged, system, expansion,
   pareto, structure(list(), class = "sparsels_problem"),
   structure(list(), class = "sparsels_folds"),
-  structure(list(), class = "sparsels_kernel"), structure(list(), class = "sparse_fit"),
+  structure(list(), class = "sparsels_kernel"),
+  structure(list(), class = c("sparse_fit", "sparsels_fit")),
   structure(list(), class = c("poss", "sparse_fit")), structure(list(), class = "sparsels_mask"),
-  structure(list(), class = c("l1_path", "sparse_fit")), structure(list(), class = "kernel_fit"),
+  structure(list(), class = c("l1_path", "sparse_fit", "sparsels_fit")),
+  structure(list(), class = c("kernel_fit", "sparsels_fit")),
   structure(list(), class = c("vfold_cv", "rset", "data.frame")),
   structure(1, class = "kernel")
 )

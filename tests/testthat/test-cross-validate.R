@@ -414,7 +414,7 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
       folds = "leave-one-out", features = features[[i]]
     )
   })
-  fit <- structure(list(), class = "sparse_fit")
+  fit <- structure(list(), class = c("sparse_fit", "sparsels_fit"))
   new_cv_result(judged, parts, seq_len(folds), problem, fit, as_measures(NULL, problem),
     keep = FALSE, method = "greedy_rls", outer = "3-fold", call = quote(cross_validate())
   )

@@ -186,7 +186,7 @@ test_that("a fit that held nothing out has all methods", {
   expect_true(all(is.na(residuals(fit, "held_out"))))
   expect_true(all(is.na(augment(fit)[c(".held_out", ".resid", ".class")])))
   expect_false(anyNA(fitted(fit)))
-  expect_identical(glance(fit)$criterion, NA_real_)
+  expect_identical(glance(fit)$value, NA_real_)
   expect_snapshot(fit)
 })
 
@@ -276,9 +276,8 @@ test_that("tidy(), glance() and augment()", {
 
   row <- fit$path[fit$path$size == fit$size, ]
   expect_identical(glance(fit), data.frame(
-    method = "fs_lssvm", nobs = 40L, size = fit$size, prototypes = row$prototypes, gamma = 10,
-    lambda = 0.1, criterion = row$criterion, se = row$se, training = row$training,
-    status = "complete"
+    method = "fs_lssvm", nobs = 40L, features = 2L, size = fit$size, criterion = "squared",
+    value = row$criterion, se = row$se, lambda = 0.1, status = "complete"
   ))
   with_data <- augment(fit, data.frame(id = 1:40))
   expect_identical(names(with_data), c("id", ".fitted", ".held_out", ".resid", ".class"))
@@ -301,8 +300,8 @@ test_that("the errors of all sizes are drawn, the chosen one marked", {
   expect_identical(data$mean[data$curve == "training"], fit$path$training)
   expect_identical(data$size[data$chosen], fit$size)
   expect_identical(data$curve[data$chosen], factor("held_out", c("held_out", "training")))
-  expect_match(size_axis(data), "intercept")
-  expect_identical(size_axis(drawn(plot(fs_fit(intercept = "forced")))), "prototypes")
+  expect_match(errors_axis(fit), "intercept")
+  expect_identical(errors_axis(fs_fit(intercept = "forced")), "prototypes")
 
   x <- fs_data()$x
   bare <- fs_lssvm(x, fs_data()$one, kernel = kernel_gaussian(1), gamma = 1, folds = NULL)

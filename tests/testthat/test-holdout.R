@@ -147,7 +147,8 @@ test_that("a fit without the rows predicts them the same", {
     rest <- kernel_rls(x[left, ], y[left], kernel = kernel_gaussian(1), shift = shift,
                        basis = if (!is.null(basis)) match(setdiff(basis, held), left))
     for (lambda in 2^c(-15, 0, 10)) {
-      expect_equal(holdout(fit, held, lambda = lambda)[, 1, 1], predict(rest, x[held, ], lambda))
+      expect_equal(holdout(fit, held, lambda = lambda)[, 1, 1],
+                   predict(rest, x[held, ], lambda = lambda))
     }
   }
 })

@@ -78,7 +78,7 @@ expect_like_retraining <- function(fit, case, pb, new, where, tolerance) {
     score <- oracle_values(case, model)
     training <- sum(case$weights * rowMeans((case$y - score)^2)) / sum(case$weights)
     expect_lt(relative_error(fit$path$training[l], training), tolerance, label = where)
-    predicted <- predict(fit, new, lambda, adjust = adjust_of(pb, seq_len(nrow(new))))
+    predicted <- predict(fit, new, lambda = lambda, adjust = adjust_of(pb, seq_len(nrow(new))))
     exact <- oracle_values(case, model, rows, z)
     expect_lt(relative_error(unname(as.matrix(predicted)), exact), tolerance, label = where)
     expect_lt(relative_error(unname(fit$coefficients[[l]]$covariates), model$b),
@@ -467,7 +467,7 @@ test_that("covariates of a formula come from the new rows too", {
                       basis = basis, lambda = c(1, 1e9), intercept = TRUE)
     expect_equal(unname(predict(fit, d)), unname(fitted(fit)))
     # where the penalty leaves nothing of the kernel, the covariates are ordinary least squares
-    expect_equal(coef(fit, 1e9)[1:3], coef(lm(y ~ age + sex, d)), tolerance = 1e-6)
+    expect_equal(coef(fit, lambda = 1e9)[1:3], coef(lm(y ~ age + sex, d)), tolerance = 1e-6)
   }
 })
 
@@ -548,10 +548,10 @@ test_that("methods of a kernel fit", {
   y <- factor(ifelse(x[, 1] + rnorm(20) / 4 > 0.2, "high", "low"))
   fit <- kernel_rls(x, y, kernel = kernel_gaussian(1), basis = c(4, 1, 7), lambda = c(0.5, 2),
                     intercept = TRUE)
-  expect_s3_class(fit, c("kernel_rls", "kernel_fit"), exact = TRUE)
+  expect_s3_class(fit, c("kernel_rls", "kernel_fit", "sparsels_fit"), exact = TRUE)
   expect_named(coef(fit), c("(Intercept)", "s4", "s1", "s7"))
-  expect_identical(coef(fit, fit$lambda), coef(fit))
-  expect_false(identical(coef(fit, 0.5), coef(fit, 2)))
+  expect_identical(coef(fit, lambda = fit$lambda), coef(fit))
+  expect_false(identical(coef(fit, lambda = 0.5), coef(fit, lambda = 2)))
   expect_equal(predict(fit, x), fitted(fit))
   expect_named(fitted(fit), rownames(x))
   expect_identical(predict(fit, x, type = "link"), predict(fit, x))
@@ -667,7 +667,7 @@ test_that("a kernel fit is drawn as its path, the best lambda marked", {
   expect_equal(held_out$lambda, sort(lambda))
   expect_equal(held_out$mean, path$criterion)
   expect_equal(held_out$lower, path$criterion - path$se)
-  expect_identical(held_out$lambda[held_out$best], fit$lambda)
+  expect_identical(held_out$lambda[held_out$chosen], fit$lambda)
   expect_equal(drawn$value$mean[drawn$value$curve == "training"], path$training)
   expect_silent(plot(rls(x, c(1, 2, 3, 5, 5, 6, 8, 8))))
 })

@@ -98,8 +98,7 @@ test_that("tidy() and glance() of an l1 path", {
   row <- fit$path[fit$path$lambda == fit$lambda, ]
   expect_equal(glance(fit), data.frame(
     method = "l1_path", nobs = 40L, features = 12L, size = row$size, criterion = "logistic",
-    value = row$criterion, lambda = fit$lambda, status = "complete", loss = "logistic",
-    gap = row$gap
+    value = row$criterion, se = row$se, lambda = fit$lambda, status = "complete"
   ))
   bare <- a_path()$fit
   expect_equal(glance(bare)$value, max(bare$path$explained))

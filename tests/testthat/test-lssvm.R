@@ -46,11 +46,12 @@ test_that("weights, bias and predictions solve the system, whatever the data", {
     where <- toString(unlist(lapply(one, as.character)))
     for (g in gamma) {
       model <- oracle_lssvm(d$K, d$coded, g, d$w)
-      expect_equal(unname(as.matrix(coef(fit, 1 / g))), unname(rbind(model$b0, model$alpha)),
+      expect_equal(unname(as.matrix(coef(fit, lambda = 1 / g))),
+                   unname(rbind(model$b0, model$alpha)),
                    tolerance = 1e-7, label = where)
-      expect_equal(unname(as.matrix(predict(fit, d$new, 1 / g))),
+      expect_equal(unname(as.matrix(predict(fit, d$new, lambda = 1 / g))),
                    oracle_lssvm_values(model, d$K_new), tolerance = 1e-7, label = where)
-      expect_lt(max(abs(colSums(as.matrix(coef(fit, 1 / g))[-1, , drop = FALSE]))), 1e-6)
+      expect_lt(max(abs(colSums(as.matrix(coef(fit, lambda = 1 / g))[-1, , drop = FALSE]))), 1e-6)
     }
   }
 })
@@ -141,8 +142,9 @@ test_that("it is kernel_rls() with an intercept and lambda = 1 / gamma", {
       expect_equal(fit$path[names(plain$path)], plain$path)
       expect_equal(unname(cv_error(fit, rep(1:4, 5))), unname(cv_error(plain, rep(1:4, 5))))
     }
-    expect_equal(unname(predict(fits[[3]], d[1:3, ], 1 / 32)),
-                 unname(predict(fits[[1]], x[1:3, ], 1 / 32, adjust = adjust[1:3, , drop = FALSE])))
+    expect_equal(unname(predict(fits[[3]], d[1:3, ], lambda = 1 / 32)),
+                 unname(predict(fits[[1]], x[1:3, ], lambda = 1 / 32,
+                                adjust = adjust[1:3, , drop = FALSE])))
   }
   # without the bias, by the argument or by the problem
   for (fit in list(lssvm(x, group, intercept = FALSE, kernel = kernels[[1]], gamma = 4),
@@ -185,7 +187,7 @@ test_that("three classes are told apart by their scores", {
 test_that("methods of a fit", {
   e <- lssvm_example()
   fit <- lssvm(e$x, factor(e$y), gamma = c(1, 10, 100), kernel = kernel_gaussian(sigma2 = 0.1))
-  expect_s3_class(fit, c("lssvm", "kernel_fit"), exact = TRUE)
+  expect_s3_class(fit, c("lssvm", "kernel_fit", "sparsels_fit"), exact = TRUE)
   expect_identical(fit$method, "lssvm")
   expect_identical(fit$gamma, fit$path$gamma[which.min(fit$path$criterion)])
   expect_named(fit$path,
@@ -233,7 +235,7 @@ test_that("what is refused", {
     refusal(lssvm(x, y, kernel = rbf, folds = 9))
     refusal(lssvm(tcrossprod(x), y, kernel = "precomputed"))
     refusal(lssvm(x, y, kernel = rbf, gamma = 1, threads = 0))
-    refusal(coef(lssvm(x, y, kernel = rbf, gamma = 1), 2))
+    refusal(coef(lssvm(x, y, kernel = rbf, gamma = 1), lambda = 2))
   })
   expect_error(lssvm(x, y, gamma = -1), class = "sparsels_error_argument")
 })

@@ -208,13 +208,16 @@ test_that("arguments that are not given", {
 })
 
 test_that("methods that are none, and fits without models", {
-  empty <- function(x) structure(list(), class = "sparse_fit")
-  hollow <- function(x, k) structure(list(path = data.frame()), class = "sparse_fit")
+  empty <- function(x) structure(list(), class = c("sparse_fit", "sparsels_fit"))
+  emptied <- function(x) structure(list(), class = c("kernel_fit", "sparsels_fit"))
+  hollow <- function(x, k) {
+    structure(list(path = data.frame()), class = c("sparse_fit", "sparsels_fit"))
+  }
   expect_snapshot({
     refusal(cross_validate(x, y, function() 1, outer = 3))
     refusal(cross_validate(x, y, method = "omp", outer = 3))
     refusal(cross_validate(x, y, empty, outer = 3))
-    refusal(cross_validate(x, y, function(x) structure(list(), class = "kernel_fit"), outer = 3))
+    refusal(cross_validate(x, y, emptied, outer = 3))
     refusal(compare_methods(x, y, methods = list(one = function(x) 1), k = 1, splits = 1))
     refusal(compare_methods(x, y, methods = list(hollow = hollow), k = 1, splits = 1))
   })

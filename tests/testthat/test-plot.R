@@ -121,7 +121,7 @@ test_that("a kernel fit is drawn against lambda, the smallest error marked", {
   expect_equal(held_out$mean, path$criterion)
   expect_equal(held_out$upper - held_out$mean, path$se)
   expect_equal(data$mean[data$curve == "training"], path$training)
-  expect_identical(data$lambda[data$best], fit$lambda)
+  expect_identical(data$lambda[data$chosen], fit$lambda)
   expect_silent(drawn(plot(rls(x, y, lambda = 1))))
   skip_if_not_installed("ggplot2")
   expect_silent(drawn(print(ggplot2::autoplot(fit))))

@@ -39,7 +39,8 @@ test_that("glance() has one row", {
     glance(fit),
     data.frame(
       method = "greedy_rls", nobs = 30L, features = 6L, size = fit$size, criterion = "squared",
-      value = fit$path$criterion[fit$path$size == fit$size], lambda = 1, status = "complete"
+      value = fit$path$criterion[fit$path$size == fit$size],
+      se = fit$path$se[fit$path$size == fit$size], lambda = 1, status = "complete"
     )
   )
 })
@@ -97,14 +98,15 @@ test_that("kernel fits are tidied by basis row", {
   fit <- kernel_rls(x, y, kernel = kernel_gaussian(4), basis = c("b", "k"), intercept = TRUE)
   table <- tidy(fit)
   expect_identical(table$term, c("(Intercept)", "b", "k"))
+  expect_identical(table$order, rep(NA_integer_, 3))
   expect_equal(table$estimate, unname(coef(fit)))
   expect_equal(tidy(fit, lambda = 1)$estimate, unname(coef(fit, lambda = 1)))
   expect_identical(tidy(rls(x, y))$term, c("(Intercept)", "dose"))
   one <- glance(fit)
-  expect_identical(one[c("method", "nobs", "terms", "lambda", "status")],
-                   data.frame(method = "kernel_rls", nobs = 20L, terms = 2L, lambda = fit$lambda,
-                              status = "complete"))
-  expect_equal(one$criterion, min(fit$path$criterion))
+  expect_identical(one[c("method", "nobs", "features", "size", "criterion", "lambda", "status")],
+                   data.frame(method = "kernel_rls", nobs = 20L, features = 1L, size = 2L,
+                              criterion = "squared", lambda = fit$lambda, status = "complete"))
+  expect_equal(one$value, min(fit$path$criterion))
   rows <- augment(fit)
   expect_equal(rows$.resid, unname(residuals(fit, "held_out")))
   expect_equal(rows$.fitted, unname(fitted(fit)))

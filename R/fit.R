@@ -1,0 +1,494 @@
+# What all fits share. A fit holds several models in `coefficients` and a table, `path`, with a row
+# for each of them. A model has the coefficients of its terms (`beta`) and of the covariates. Terms
+# are columns of x or, where the fit has a kernel, basis vectors.
+
+#' What every fit can do
+#'
+#' Coefficients, predictions and residuals of the models of a fit.
+#'
+#' @details A fit holds several models, of which one is chosen. All methods take another one by its
+#' `size` or by its `lambda`:
+#' * a [sparse_fit] has a model of every size;
+#' * fits of [l1_path()] and [l1_size()] have one for every lambda, and by `size` the best of those
+#'   with so many columns;
+#' * a [kernel_fit] has one for every lambda;
+#' * a fit of [fs_lssvm()] has one of every size, see [fs_lssvm_fit].
+#'
+#' @param object A fit.
+#' @param size The model wanted: its number of terms (features, or prototypes with the intercept
+#'   where the pursuit chooses it), and for a `sparse_fit` `"min"` or `"1se"` for what
+#'   [best_size()] gives; `NULL` for the chosen model.
+#' @param lambda The model wanted, by one of the values in `fit$path$lambda` (four digits are
+#'   enough); `NULL` for the chosen model.
+#' @param index Whether to return numbers instead of names: those of columns, of the rows that are
+#'   prototypes, or of prototypes given as points those in `fit$basis$points`.
+#' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`. Columns are
+#'   found by name when both have names, and only those of the model are needed. For a precomputed
+#'   kernel the kernel matrix of the new observations with the m training rows or with the basis
+#'   vectors of the fit, in their order.
+#' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
+#'   (least squares has no link function), but `"response"` is the probability of the second level
+#'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
+#'   above 0, the largest score for more classes. For `residuals()`: `"response"`, on the training
+#'   rows, or `"held_out"`.
+#' @param adjust The covariates of the new observations, in the form that [as_problem()] was given;
+#'   not needed when a formula finds them in `newdata`.
+#' @param ... Not used.
+#'
+#' @return `coef()`: named vector, covariates first (0 for an intercept that is not in the model),
+#'   then the features in the order chosen or the weights of the basis vectors, named by their rows;
+#'   a matrix with a column per output. `selected()`: character (or integer) vector of the features
+#'   or prototypes in the order chosen; of fits that choose none it is an error. `predict()`: one
+#'   value per row of `newdata` (a matrix for several outputs), `NA` with a warning where a needed
+#'   value is missing. `fitted()`: what `predict()` gives for the training rows, in the fit's field
+#'   `fitted` a score. `residuals()`: the response less the fitted or held-out values of the chosen
+#'   model; classes are -1 or +1, but 0 or 1 where `loss = "logistic"`. `nobs()`: the number of
+#'   rows. `summary()`: a list with the fit, the rows of the path that have a model (`path`) and the
+#'   coefficients of the chosen model (`coefficients`).
+#'
+#' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
+#' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]
+#' @examples
+#' x <- matrix(rnorm(30 * 8), 30)
+#' fit <- greedy_rls(x, x[, 3] + rnorm(30) / 9)
+#' selected(fit)
+#' coef(fit, size = 1)
+#' predict(fit, x[1:3, ], size = 2)
+#' path <- rls(x, x[, 3] + rnorm(30))
+#' coef(path, lambda = path$path$lambda[1])
+#' residuals(path, "held_out")[1:3]
+#' @name sparsels_fit
+NULL
+
+# Says how much there is of a fit that was interrupted.
+warn_unfinished <- function(fit, done) {
+  if (fit$status == "interrupted") {
+    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far", done),
+                  "sparsels_interrupted")
+  }
+  fit
+}
+
+# Which model -------------------------------------------------------------------------------------
+
+# What the models in `coefficients` go by: element s + 1 has size s, or there is one per lambda.
+path_key <- function(fit) if (is.null(fit$size)) "lambda" else "size"
+
+# The model of a size or of a lambda; with neither, the chosen one.
+model_of <- function(fit, size = NULL, lambda = NULL) {
+  check_one_model(fit, size, lambda)
+  if (path_key(fit) == "size" && is.null(lambda)) return(model_of_size(fit, size))
+  row <- lambda_row(fit$path$lambda, if (is.null(lambda)) fit$lambda else lambda)
+  model_of_row(fit, row)
+}
+
+# The model of a row of a path of lambda, for l1 paths made from the solution there.
+model_of_row <- function(fit, row) UseMethod("model_of_row")
+
+#' @exportS3Method
+model_of_row.default <- function(fit, row) models_of(fit)[[row]]
+
+# All models, each with the `step` of the path it belongs to; a path of lambda has one in every row.
+models_of <- function(fit) {
+  models <- fit$coefficients
+  if (path_key(fit) == "size") return(models)
+  Map(c, models, step = seq_along(models) - 1L)
+}
+
+check_one_model <- function(fit, size, lambda) {
+  problem <- if (!is.null(lambda) && is.null(fit$path$lambda)) {
+    sprintf("every model of the fit has the same lambda, %s: choose one by `size`",
+            format(fit$lambda, digits = 4))
+  } else if (!is.null(size) && path_key(fit) == "lambda") {
+    "every model of the fit has the same terms: choose one by `lambda`, not by `size`"
+  } else if (!is.null(size) && !is.null(lambda)) {
+    "give either `size` or `lambda`, not both"
+  }
+  if (!is.null(problem)) stop_input(problem, "sparsels_error_argument")
+}
+
+model_of_size <- function(fit, size = NULL) {
+  size <- as_size(fit, size)
+  largest <- length(fit$coefficients) - 1L
+  check_count(size, "size", largest, "the largest size of the fit", lower = 0L)
+  model <- fit$coefficients[[size + 1L]]
+  if (is.null(model)) {
+    sizes <- held_sizes(fit)
+    stop_input(sprintf("the fit has no model of size %d: its %s", size, if (length(sizes) == 1L) {
+      sprintf("only size is %d", sizes)
+    } else {
+      sprintf("sizes are %d to %d", min(sizes), max(sizes))
+    }))
+  }
+  model
+}
+
+# A size as a number: the chosen one, that of a rule, or a number already.
+as_size <- function(fit, size) {
+  if (is.null(size)) return(fit$size)
+  # best_size() knows the rules for these
+  rules <- inherits(fit, c("sparse_fit", "cv_result"))
+  must <- if (rules) "a number, \"min\" or \"1se\"" else "a number"
+  if (is.character(size) && rules) {
+    if (length(size) != 1L || !size %in% c("min", "1se")) refuse("size", must, size)
+    return(best_size(fit, size))
+  }
+  if (!is_number(size)) refuse("size", must, size)
+  size
+}
+
+# Which of a path's values a lambda is that may have been copied from print().
+lambda_row <- function(values, lambda) {
+  check_lambda(lambda)
+  must <- "one of the path's values (fit$path$lambda)"
+  if (length(lambda) != 1L) refuse("lambda", must, lambda)
+  row <- which.min(abs(values / lambda - 1))
+  if (abs(values[row] / lambda - 1) <= 5e-4) return(row)
+  near <- utils::head(values[order(abs(log(values / lambda)))], 2L)
+  stop_input(sprintf("`lambda` must be %s, not %s: the nearest %s %s", must, describe(lambda),
+                     if (length(near) > 1L) "are" else "is",
+                     paste(format(sort(near), digits = 4, trim = TRUE), collapse = " and ")))
+}
+
+# the sizes of which there is a model
+held_sizes <- function(fit) which(!vapply(fit$coefficients, is.null, NA)) - 1L
+
+# the sizes from the smallest model to the largest
+path_sizes <- function(fit) held_sizes(fit)[1L]:(length(fit$coefficients) - 1L)
+
+# a model for every size: where a path has none, the one of the largest size below
+fill_models <- function(models, largest) {
+  there <- which(!vapply(models, is.null, NA))
+  below <- findInterval(seq_len(largest + 1L), there)
+  filled <- models[there[pmax(below, 1L)]]
+  replace(filled, below == 0L, list(NULL))
+}
+
+model_rows <- function(models) vapply(models, `[[`, 0L, "step") + 1L
+
+# the path's row of the chosen model
+chosen_row <- function(fit) fit$path[model_rows(list(model_of(fit))), ]
+
+# the rows of the path that have a model: of a path of sizes the best of each
+size_table <- function(fit) fit$path[model_rows(Filter(Negate(is.null), models_of(fit))), ]
+
+# Terms -------------------------------------------------------------------------------------------
+
+# The terms of a model, by number. A model that was chosen term by term lists them; others have all.
+model_terms <- function(fit, model) {
+  if (!is.null(model$features)) return(model$features)
+  if (is.null(fit$kernel)) fit$features else seq_len(basis_size(fit$basis))
+}
+
+term_names <- function(fit, terms) {
+  names <- if (is.null(fit$kernel)) fit$problem$names else basis_names(fit$problem, fit$basis)
+  names[terms]
+}
+
+# Values of some terms for new data times their weights, rows x L.
+term_scores <- function(fit, newdata, beta, terms = seq_len(nrow(beta))) {
+  if (!is.null(fit$kernel)) return(kernel_scores(fit, newdata, beta, terms))
+  as.matrix(new_data_matrix(fit$problem, newdata, terms) %*% beta)
+}
+
+basis_names <- function(problem, basis) {
+  if (is.null(basis$rows)) {
+    given <- rownames(basis$points)
+    return(if (is.null(given)) paste0("point", seq_len(nrow(basis$points))) else given)
+  }
+  if (is.null(problem$row_names)) as.character(basis$rows) else problem$row_names[basis$rows]
+}
+
+# Kernel values of new data with some basis vectors times their weights, rows x L: in blocks of
+# rows, so that the kernel matrix is never there as a whole.
+kernel_scores <- function(fit, newdata, beta, terms) {
+  if (is_precomputed(fit$kernel)) {
+    return(new_kernel_values(fit, newdata)[, terms, drop = FALSE] %*% beta)
+  }
+  problem <- fit$problem
+  x <- kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
+  if (!length(terms)) return(matrix(0, nrow(x), ncol(beta)))
+  points <- kernel_points(problem, fit$basis$points[terms, , drop = FALSE])
+  score <- matrix(NA_real_, nrow(x), ncol(beta))
+  complete <- which(!is.na(Matrix::rowSums(x)))
+  for (block in value_blocks(length(complete), nrow(points))) {
+    rows <- complete[block]
+    score[rows, ] <- kernel_matrix(fit$kernel, x[rows, , drop = FALSE], points) %*% beta
+  }
+  score
+}
+
+new_kernel_values <- function(object, newdata) {
+  m <- nrow(object$problem)
+  rows <- object$basis$rows
+  newdata <- as_valid(newdata, "newdata")
+  is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
+  if (!is_matrix || !ncol(newdata) %in% c(m, length(rows))) {
+    stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
+                 m, "training rows or for each basis vector", describe(newdata))
+  }
+  if (ncol(newdata) == m) newdata <- newdata[, rows, drop = FALSE]
+  as.matrix(as_values(newdata, "newdata"))
+}
+
+# Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
+# model.
+model_scores <- function(models, problem, rows = seq_len(nrow(problem))) {
+  used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
+  x <- as.matrix(problem$x[rows, used, drop = FALSE])
+  z <- problem$z[rows, , drop = FALSE]
+  outputs <- ncol(Find(Negate(is.null), models)$beta)
+  scores <- vapply(models, function(model) {
+    if (is.null(model)) return(matrix(NA_real_, nrow(x), outputs))
+    z %*% model$covariates + x[, match(model$features, used), drop = FALSE] %*% model$beta
+  }, matrix(0, nrow(x), outputs))
+  array(scores, c(nrow(x), outputs, length(models)))
+}
+
+# The same of the models of any fit: those of a path of lambda have their terms in common.
+scores_of_models <- function(fit, models, problem, rows) {
+  if (inherits(fit, "sparse_fit")) return(model_scores(models, problem, rows))
+  newdata <- rows_as_data(problem, rows)
+  z <- problem$z[rows, , drop = FALSE]
+  together <- function(models) {
+    beta <- do.call(cbind, lapply(models, `[[`, "beta"))
+    covariates <- do.call(cbind, lapply(models, `[[`, "covariates"))
+    term_scores(fit, newdata, beta, model_terms(fit, models[[1L]])) + z %*% covariates
+  }
+  one <- matrix(0, length(rows), ncol(problem$y))
+  scores <- if (path_key(fit) == "lambda") together(models) else
+    vapply(lapply(models, list), together, one)
+  array(scores, c(dim(one), length(models)))
+}
+
+# some rows of a problem as new data
+rows_as_data <- function(problem, rows) {
+  part <- scored_rows(problem, rows)
+  part$x <- problem$x[rows, , drop = FALSE]
+  part
+}
+
+# The models on other rows ------------------------------------------------------------------------
+
+# Scores of every model of a fit for some rows of a problem: list(key, values, chosen, scores,
+# figures). The models go by `key`, "size" or "lambda", with these values; `chosen` is the index of
+# the fit's own choice; scores are rows x L x models; `figures`, a row per model, are the errors of
+# the path.
+path_scores <- function(fit, problem, rows) UseMethod("path_scores")
+
+#' @exportS3Method
+path_scores.sparsels_fit <- function(fit, problem, rows) {
+  check_object(fit)
+  key <- path_key(fit)
+  models <- models_of(fit)
+  values <- fit$path$lambda
+  if (key == "size") {
+    values <- path_sizes(fit)
+    models <- fill_models(models, max(values))[values + 1L]
+  }
+  figures <- fit$path[model_rows(models), ]
+  if (is.null(figures$squared)) figures$squared <- figures$criterion
+  list(key = key, values = values, chosen = match(fit[[key]], values),
+       scores = scores_of_models(fit, models, problem, rows), figures = figures)
+}
+
+# Any other fit is one model, which predict() evaluates.
+#' @exportS3Method
+path_scores.default <- function(fit, problem, rows) {
+  predicted <- tryCatch(stats::predict(fit, problem$x[rows, , drop = FALSE]), error = function(e) {
+    stop_input(sprintf("`method` must return a fit that predict() knows, not %s (%s)",
+                       describe(fit), conditionMessage(e)))
+  })
+  scores <- prediction_scores(predicted, problem)
+  if (NROW(scores) != length(rows) || NCOL(scores) != ncol(problem$y)) {
+    stop_input(sprintf("predict() of the fit must give %s for %s, not %s",
+                       if (ncol(problem$y) == 1L) "a value" else counted(ncol(problem$y), "column"),
+                       counted(length(rows), "row"), describe(predicted)))
+  }
+  list(key = "model", values = 1L, chosen = 1L,
+       scores = array(scores, c(length(rows), ncol(problem$y), 1L)), figures = list())
+}
+
+# classes as the codes of the response
+prediction_scores <- function(predicted, problem) {
+  if (is.numeric(predicted) || problem$task == "regression") return(as.matrix(predicted) + 0)
+  index <- match(as.character(predicted), problem$levels)
+  if (problem$task == "binary") return(as.matrix(2 * index - 3))
+  2 * outer(index, seq_along(problem$levels), "==") - 1
+}
+
+# Methods -----------------------------------------------------------------------------------------
+
+#' @rdname sparsels_fit
+#' @export
+coef.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_object(object)
+  check_dots(..., known = names(formals(coef.sparsels_fit)))
+  model <- model_of(object, size, lambda)
+  values <- rbind(model$covariates, model$beta)
+  dimnames(values) <- list(c(colnames(object$problem$z),
+                             term_names(object, model_terms(object, model))),
+                           colnames(object$problem$y))
+  drop_output(values)
+}
+
+#' @rdname sparsels_fit
+#' @export
+selected <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  check_given(object, "object")
+  UseMethod("selected")
+}
+
+#' @export
+selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  check_object(object)
+  if (path_key(object) == "lambda") return(selected.default(object))
+  terms <- model_of(object, size, lambda)$features
+  if (!check_flag(index, "index")) return(term_names(object, terms))
+  if (is.null(object$basis$rows)) terms else object$basis$rows[terms]
+}
+
+#' @export
+selected.default <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  refuse("object", "a fit that chooses features, components or prototypes", object)
+}
+
+#' @rdname sparse_fit
+#' @export
+best_size <- function(object, rule = "min", ...) {
+  check_given(object, "object")
+  UseMethod("best_size")
+}
+
+#' @export
+best_size.default <- function(object, rule = "min", ...) {
+  refuse("object", "a fit with models of several sizes or a result of cross_validate()", object)
+}
+
+#' @rdname sparsels_fit
+#' @export
+predict.sparsels_fit <- function(object, newdata, size = NULL,
+                                 type = c("response", "class", "link"), adjust = NULL,
+                                 lambda = NULL, ...) {
+  check_object(object)
+  if (missing(newdata)) stop_no_newdata()
+  check_dots(..., known = names(formals(predict.sparsels_fit)))
+  model <- model_of(object, size, lambda)
+  score <- term_scores(object, newdata, model$beta, model_terms(object, model)) +
+    new_covariates(object$problem, newdata, adjust) %*% model$covariates
+  respond(object$problem, score, type, new_row_names(newdata), object$loss)
+}
+
+stop_no_newdata <- function() {
+  stop_input("`newdata` must be given: fitted() has the values of the training rows")
+}
+
+new_row_names <- function(newdata) {
+  if (inherits(newdata, "SummarizedExperiment")) colnames(newdata) else rownames(newdata)
+}
+
+# Scores (rows x L) as the type of prediction asked for; `loss` is that of an l1 fit.
+respond <- function(problem, score, type, rows = NULL, loss = NULL) {
+  type <- choice_or_first(type, "type", c("response", "class", "link"))
+  if (type == "class" && problem$task == "regression") {
+    stop_input("`type = \"class\"` needs a fit with classes, but the response is numeric")
+  }
+  missing <- which(is.na(rowSums(score)))
+  if (length(missing)) {
+    warn_sparsels(sprintf("`newdata` has missing values in %s (first: row %d): NA is predicted",
+                          counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
+  }
+  dimnames(score) <- list(rows, colnames(problem$y))
+  if (type == "class") return(stats::setNames(class_of(problem, score), rows))
+  drop_output(if (type == "response") as_response(score, loss) else score)
+}
+
+# Scores on the scale of the response: for the logistic loss probabilities of the second class.
+as_response <- function(score, loss) {
+  if (identical(loss, "logistic")) stats::plogis(score) else score
+}
+
+# the coded response on that scale
+response_of <- function(fit) {
+  if (identical(fit$loss, "logistic")) (fit$problem$y + 1) / 2 else fit$problem$y
+}
+
+# A matrix with one column as a named vector.
+drop_output <- function(values) {
+  if (ncol(values) == 1L) stats::setNames(values[, 1L], rownames(values)) else values
+}
+
+#' @rdname sparsels_fit
+#' @export
+fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_object(object)
+  model <- model_of(object, size, lambda)
+  score <- if (model$step == model_of(object)$step) {
+    object$fitted
+  } else if (is.null(object$fitted_sizes)) {
+    stop_not_fitted(object, model, if (is.null(lambda)) path_key(object) else "lambda")
+  } else {
+    layer(object$fitted_sizes, length(model$features) + 1L)
+  }
+  rows_of(object$problem, as_response(score, object$loss))
+}
+
+# A fit has no x: it keeps the scores of the chosen model and, where its search was repeated in
+# folds and they are no more than a million numbers, of the others.
+stop_not_fitted <- function(fit, model, key) {
+  stop_input(sprintf("the fit keeps the fitted values of %s %s alone: predict(fit, x, %s = %s)",
+                     key, format(fit[[key]], digits = 4), key,
+                     format(fit$path[[key]][model$step + 1L], digits = 4)))
+}
+
+#' @rdname sparsels_fit
+#' @export
+residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
+  check_object(object)
+  type <- choice_or_first(type, "type", c("response", "held_out"))
+  score <- if (type == "held_out") object$held_out else object$fitted
+  rows_of(object$problem, response_of(object) - as_response(score, object$loss))
+}
+
+# Values of the training rows, under their names.
+rows_of <- function(problem, values) {
+  dimnames(values) <- list(problem$row_names, colnames(problem$y))
+  drop_output(values)
+}
+
+#' @rdname sparsels_fit
+#' @export
+nobs.sparsels_fit <- function(object, ...) {
+  check_object(object)
+  nrow(object$problem)
+}
+
+#' @rdname sparsels_fit
+#' @export
+summary.sparsels_fit <- function(object, ...) {
+  check_object(object)
+  structure(list(fit = object, path = size_table(object), coefficients = coef(object)),
+            class = paste0("summary.", class(object)))
+}
+
+# Printing ----------------------------------------------------------------------------------------
+
+print_data <- function(problem) {
+  cat(sprintf("data: %s x %s\n", counted(nrow(problem), "row"), counted(ncol(problem), "column")))
+  cat("response: ", response_words(problem), "\n", sep = "")
+}
+
+# the error rate of a row of the path, beside another criterion
+error_words <- function(fit, row) {
+  if (is.null(row$error) || fit$criterion$name == "error") return("")
+  sprintf(" (error rate %s)", format(row$error, digits = 3))
+}
+
+# at the end of `what` of several values
+at_the_end <- function(value, values, what) {
+  if (length(values) > 1L && value %in% range(values)) sprintf(" (at the end of %s)", what) else ""
+}
+
+shown <- function(value) format(value, digits = 3)
+
+se_words <- function(se) if (is.na(se)) "" else sprintf(" (se %s)", format(se, digits = 2))

@@ -1,0 +1,94 @@
+# A fit of each kind, with its covariates.
+some_fits <- function() {
+  set.seed(71)
+  x <- matrix(rnorm(30 * 6), 30, dimnames = list(NULL, paste0("g", 1:6)))
+  g <- factor(ifelse(x[, 2] - x[, 4] + rnorm(30) > 0, "well", "ill"))
+  pb <- as_problem(x, g, adjust = cbind(age = rnorm(30)))
+  kernel <- kernel_gaussian(0.2)
+  list(
+    greedy = greedy_rls(pb, k = 3, lambda = 1, size_folds = 3),
+    foba = foba(pb, k = 3),
+    l1 = l1_path(pb, loss = "logistic", nlambda = 8, folds = 4),
+    size = l1_size(pb, size = 3),
+    rls = rls(pb, lambda = c(0.1, 1, 10)),
+    kernel = kernel_rls(pb, kernel = kernel, basis = 8, lambda = c(0.1, 1)),
+    lssvm = lssvm(pb, kernel = kernel, gamma = c(1, 10)),
+    fs = fs_lssvm(pb, kernel = kernel, gamma = 10, prototypes = 8, folds = 4, k = 5),
+    none = fs_lssvm(pb, kernel = kernel, gamma = 10, prototypes = 8, folds = NULL, k = 5)
+  )
+}
+
+# the values of `by` of which a fit has a model
+values_of <- function(fit, by) if (by == "size") held_sizes(fit) else fit$path$lambda
+
+test_that("glance() and tidy() have the same columns for every fit", {
+  fits <- some_fits()
+  expect_length(unique(lapply(fits, function(fit) names(glance(fit)))), 1)
+  expect_length(unique(lapply(fits, function(fit) names(tidy(fit)))), 1)
+  for (fit in fits) {
+    row <- glance(fit)
+    expect_identical(row$method, fit$method)
+    expect_identical(row$value, chosen_row(fit)$criterion)
+    expect_identical(row$se, chosen_row(fit)$se)
+    expect_true(all(c("(Intercept)", "age") %in% tidy(fit)$term))
+  }
+})
+
+test_that("a model is chosen by what tells the models of a fit apart", {
+  for (fit in some_fits()) {
+    keys <- c(size = !is.null(fit$size), lambda = !is.null(fit$path$lambda))
+    for (key in names(keys)[keys]) {
+      for (value in values_of(fit, key)) {
+        model <- do.call(coef, stats::setNames(list(fit, value), c("", key)))
+        expect_length(model, 2 + length(model_terms(fit, do.call(model_of, stats::setNames(
+          list(fit, value), c("fit", key)
+        )))))
+      }
+      chosen <- stats::setNames(list(fit, fit[[key]]), c("", key))
+      expect_identical(do.call(coef, chosen), coef(fit))
+      expect_identical(do.call(tidy, chosen), tidy(fit))
+      expect_identical(do.call(fitted, chosen), fitted(fit))
+    }
+    for (key in names(keys)[!keys]) {
+      for (generic in list(coef, tidy, fitted)) {
+        expect_error(do.call(generic, stats::setNames(list(fit, 1), c("", key))), "choose one by",
+                     class = "sparsels_error_argument")
+      }
+    }
+  }
+})
+
+test_that("the models of any fit score the rows of its problem as predict() does", {
+  set.seed(72)
+  x <- matrix(rnorm(24 * 4), 24)
+  age <- rnorm(24)
+  pb <- as_problem(x, cbind(x[, 1], x[, 2]^2) + rnorm(48) / 3, adjust = cbind(age = age))
+  kernel <- kernel_gaussian(0.2)
+  fits <- list(
+    omp(pb, k = 3), rls(pb, lambda = c(1, 2)), kernel_rls(pb, kernel = kernel, lambda = c(1, 2)),
+    fs_lssvm(pb, kernel = kernel, gamma = 10, prototypes = 6, folds = 3)
+  )
+  rows <- c(3, 8, 20)
+  for (fit in fits) {
+    path <- path_scores(fit, pb, rows)
+    expect_identical(path$values[path$chosen], fit[[path$key]])
+    expect_identical(nrow(path$figures), length(path$values))
+    for (i in seq_along(path$values)) {
+      model <- stats::setNames(list(path$values[i]), path$key)
+      predicted <- do.call(predict, c(list(fit, x[rows, ], adjust = cbind(age = age[rows])), model))
+      expect_equal(path$scores[, , i], unname(predicted), tolerance = 1e-12)
+    }
+  }
+})
+
+test_that("fitted values of other models are refused where a fit has none", {
+  fits <- some_fits()
+  expect_snapshot({
+    refusal(fitted(fits$foba, size = 1))
+    refusal(fitted(fits$rls, lambda = 0.1))
+    refusal(fitted(fits$l1, lambda = fits$l1$lambda_max))
+    refusal(coef(fits$rls, size = 2))
+    refusal(predict(fits$fs, matrix(0, 1, 6), lambda = 1))
+    refusal(coef(fits$l1, size = 1, lambda = 1))
+  })
+})
