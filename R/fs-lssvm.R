@@ -13,14 +13,14 @@
 #'
 #' A few steps are taken. Some rows are set apart as prototypes (`prototypes`, `select`); of these
 #' [scdp()] takes those that matter, one at each step. The pursuit also runs without each fold, all
-#' in lock step, and every model on the way is judged on the rows it has not seen: `fit$path`. The
+#' in lock step, and every model on the way is scored on the rows it has not seen: `fit$path`. The
 #' size chosen is the smallest whose error is within `size_rule` standard deviations (over folds) of
 #' the smallest; the pursuit on all rows gives its model, and those of all other sizes.
 #'
 #' What is held out leaves the training rows, but not the prototypes, which were set apart by
 #' looking at all `x` (not at `y`). The error of the size chosen is slightly optimistic, too, since
 #' it was chosen, and the more so the larger `size_rule`: the first size below the line had luck.
-#' [cross_validate()] repeats all of it, tuning too, in outer folds for an honest figure.
+#' [cross_validate()] repeats all of it, tuning too, in outer folds for an honest estimate.
 #'
 #' **The intercept** is one of the components among which the pursuit chooses, as in the paper, when
 #' `intercept = "candidate"`: it may come late or never, and counts in the size. With `"forced"` it
@@ -42,7 +42,7 @@
 #' @param gamma The regularisation constant, a positive number: large values fit the training rows
 #'   closely. `NULL`: [tune_lssvm()] finds it.
 #' @param prototypes What the pursuit chooses from: a share of the rows (below 1), a number of them,
-#'   row numbers or names, a matrix of points, or `NULL` for all rows. Duplicates are set aside. A
+#'   row numbers or names, a matrix of points, or `NULL` for all rows. Duplicates are dropped. A
 #'   share or number is drawn, `set.seed()` before the call reproduces it.
 #' @param select How prototypes are chosen when their number is given, a method of [select_basis()]:
 #'   `"k_center"`, `"random"`, `"renyi"` (needs a kernel) or `"kmeans"`.
@@ -163,8 +163,8 @@ fs_prototypes <- function(problem, kernel, model) {
   if (is.null(basis$points)) return(basis)
   # names that stay when some of the points are not used
   if (is.null(basis$rows)) rownames(basis$points) <- basis_names(problem, basis)
-  own <- which(!duplicated(as.matrix(basis$points)))
-  list(rows = basis$rows[own], points = basis$points[own, , drop = FALSE], all = FALSE)
+  distinct <- which(!duplicated(as.matrix(basis$points)))
+  list(rows = basis$rows[distinct], points = basis$points[distinct, , drop = FALSE], all = FALSE)
 }
 
 # a share or number of the rows as a number; NULL when prototypes are given themselves
@@ -217,7 +217,7 @@ covariate_terms <- function(problem, forced) {
   list(z = z, back = back)
 }
 
-# a kernel that is looked for is Gaussian
+# the columns as the kernel takes them: a kernel whose width is searched for is Gaussian
 seen_by_kernel <- function(problem, kernel) {
   if (is.null(kernel)) kernel_scale(problem, shift = TRUE) else kernel_problem(problem, kernel)
 }
@@ -250,5 +250,5 @@ new_fs_fit <- function(setup, kernel, gamma, made, tuning, call) {
   warn_unfinished(fit, counted(nrow(fit$path) - 1L, "size"))
 }
 
-# what the machine was made of, which the fit has elsewhere or not at all
+# settings that the fit does not keep, or has in other fields
 not_control <- c("prototypes", "basis", "folds", "lists", "forced")

@@ -12,7 +12,7 @@
 #'   the held-out `criterion`, the weighted mean squared error, and its standard error `se` over
 #'   folds; for classes `error`, the share of rows in the wrong class; `training`, the weighted mean
 #'   squared error on the training rows. Classes are coded -1 and +1. Without folds the held-out
-#'   figures are `NA`.
+#'   errors are `NA`.
 #' * `coefficients`: element s + 1 is the model of size s, or `NULL`: `features` (numbers of its
 #'   prototypes in `basis`, in the order chosen), `beta` (their weights, a column per output),
 #'   `covariates` (q x L, zeros for an intercept that is not in), `step`.
@@ -211,7 +211,7 @@ boundary_data <- function(fit, size, newdata) {
              score = score[, 1L], observed = observed(problem)[[1L]][data$row])
 }
 
-# points of the plane; `row` are the training rows that they are, if any
+# points of the plane; `row` are their numbers when they are training rows
 plane_points <- function(part, points, row = NULL) {
   if (is.null(row)) row <- NA_integer_
   data.frame(part = rep(part, nrow(points)), first = points[, 1L], second = points[, 2L],
@@ -246,12 +246,12 @@ plane_grid <- function(problem, points) {
   as.matrix(expand.grid(axis_over(1L), axis_over(2L)))
 }
 
-# The numbers of the training rows that `rows` are; NA where they are others, as the prototypes tell
-# that are among them.
+# The numbers of `rows` when they are the training rows, which the prototypes among them show;
+# otherwise NA.
 training_rows <- function(fit, rows) {
-  own <- fit$basis$rows
+  prototypes <- fit$basis$rows
   same <- nrow(rows) == nrow(fit$problem) &&
-    isTRUE(all.equal(rows[own, ], as.matrix(fit$basis$points)[seq_along(own), ],
+    isTRUE(all.equal(rows[prototypes, ], as.matrix(fit$basis$points)[seq_along(prototypes), ],
                      check.attributes = FALSE))
   if (same) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
 }
@@ -294,11 +294,12 @@ draw_boundary <- function(fit, data, ...) {
                       levels = heights, drawlabels = !classes, lwd = if (classes) 2 else 1,
                       add = TRUE)
   }
-  own <- data[data$part == "prototype", ]
-  graphics::points(own$first, own$second, cex = 1.8, lwd = 2)
+  prototypes <- data[data$part == "prototype", ]
+  graphics::points(prototypes$first, prototypes$second, cex = 1.8, lwd = 2)
   shown <- if (nrow(seen)) styles[styles$label %in% seen$observed | !classes, ]
   legend_above(
-    c(shown$label, counted(nrow(own), "prototype"), if (classes) "boundary" else "prediction"),
+    c(shown$label, counted(nrow(prototypes), "prototype"),
+      if (classes) "boundary" else "prediction"),
     pch = c(shown$pch, 1, NA), col = c(shown$colour, "black", "black"),
     lty = c(rep(NA, NROW(shown) + 1L), 1), lwd = 2
   )

@@ -11,8 +11,8 @@
 #'   weighted mean squared error, and its standard error `se` over folds; for classes `error`, the
 #'   share of rows in the wrong class; `training`, the weighted mean squared error on the training
 #'   rows.
-#' * `lambda`: the best of them by the criterion. Its error is optimistic, as the smallest of several
-#'   is, though with one number chosen not by much.
+#' * `lambda`: the best of them by the criterion. Its error is optimistic, as the smallest of
+#'   several is, though with one number chosen not by much.
 #' * `coefficients`: a list with a model for every lambda: `beta` (n x L), dual weights of the basis
 #'   vectors, or of the features on the user's scale; `covariates` (q x L).
 #' * `held_out`, `fitted` (m x L): predictions of the rows at the best lambda.
@@ -43,7 +43,7 @@
 #' @name kernel_fit
 NULL
 
-# A fit from its models and the result of judge_spectrum(); `...` are the fields of one fitter.
+# A fit from its models and the result of judge_spectrum(), `judged`; `...` are further fields.
 new_kernel_fit <- function(method, problem, control, judged, models, call, ...,
                            status = "complete") {
   fit <- structure(list(
@@ -63,7 +63,8 @@ squared_criterion <- function(folds) {
   list(name = "squared", higher = FALSE, label = label)
 }
 
-# Every lambda of a spectrum judged by folds: the path, and the predictions at the best lambda.
+# The held-out errors of every lambda of a spectrum: the path, and the predictions at the best
+# lambda.
 judge_spectrum <- function(spectrum, problem, control) {
   lambda <- control$lambda
   held_out <- held_out_folds(spectrum, control$folds, lambda, control$threads)
@@ -83,15 +84,15 @@ judge_spectrum <- function(spectrum, problem, control) {
 # m x L x c array for each repeat
 judge_path <- function(problem, folds, residuals, criterion) {
   criterion <- as_criterion(criterion, problem, folds)
-  figures <- function(criterion) {
+  evaluate <- function(criterion) {
     vapply(seq_len(dim(residuals[[1L]])[3L]), function(l) {
       unlist(judge(problem, folds, criterion, lapply(residuals, layer, l)))
     }, c(0, 0))
   }
-  values <- figures(criterion)
+  values <- evaluate(criterion)
   out <- data.frame(criterion = unname(values[1L, ]), se = unname(values[2L, ]))
   if (problem$task != "regression") {
-    out$error <- unname(figures(as_criterion("error", problem, folds))[1L, ])
+    out$error <- unname(evaluate(as_criterion("error", problem, folds))[1L, ])
   }
   out
 }
@@ -110,7 +111,7 @@ judge_path <- function(problem, folds, residuals, criterion) {
 #' weight of a basis vector without a loss is then zero.
 #'
 #' When all basis vectors are held out, the prediction is that of the covariates, estimated on the
-#' rows left; 0 when there are none.
+#' training rows that remain; 0 when there are none.
 #'
 #' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param rows The rows held out together: numbers, names, or a logical vector with a value per row.
@@ -177,7 +178,7 @@ path_or <- function(lambda, fit) {
 #' The exact held-out error of every lambda for any partition of the rows, without training again.
 #'
 #' `basis` says what becomes of basis vectors that are held out: `"remove"`, they leave training set
-#' and basis, so that nothing of a held-out row is left in the model; `"keep"`, they stay basis
+#' and basis, so that the model contains nothing of a held-out row; `"keep"`, they stay basis
 #' vectors, without a loss; `"skip"`, they stay in the training set and are never scored: the error
 #' is that of the other rows. With independent rows and a small basis, `"skip"` estimates the model
 #' as it stands; with rows that come in groups only `"remove"` is safe (Section 6.4 of the paper).

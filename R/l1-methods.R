@@ -1,4 +1,4 @@
-# What the fits of l1_path() and l1_size() have beside the methods of every sparse_fit.
+# Methods for the fits of l1_path() and l1_size(), beside those of every sparse_fit.
 
 #' @rdname sparse_fit
 #' @export
@@ -66,7 +66,7 @@ lambdas_words <- function(fit) {
             if (several) "largest duality gap" else "duality gap", gap))
 }
 
-# which model is shown, and by what right
+# the chosen model, and the rule by which it was chosen
 choice_words <- function(fit) {
   row <- chosen_row(fit)
   lambda <- format(row$lambda, digits = 4)
@@ -104,7 +104,7 @@ interrupted_words <- function(fit) {
   if (is.null(fit$folds)) words else paste0(words, ", without held-out errors")
 }
 
-# Rows spread over the path, and the ones that are spoken of.
+# Rows spread over the path, and those that are marked.
 print_lambdas <- function(fit, n) {
   count <- nrow(fit$path)
   marks <- path_marks(fit)
@@ -121,7 +121,7 @@ print_lambdas <- function(fit, n) {
 # at most `n` of `count` rows, the first and the last among them
 spread_rows <- function(count, n) round(seq(1, count, length.out = min(n, count)))
 
-# a word for the rows that the fit speaks of
+# a word for the chosen row, the best one, and that of the one-standard-error rule
 path_marks <- function(fit) {
   marks <- character(nrow(fit$path))
   if (length(marks) == 1L) return(marks)

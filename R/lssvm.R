@@ -21,8 +21,8 @@
 #'
 #' Three classes or more have a machine each, of the class against the others, with gamma and kernel
 #' in common. Covariates (`adjust`) are unpenalised, as the bias is. Without the bias
-#' (`intercept = FALSE`, or a problem that has none) the last row and column of the system are left
-#' out.
+#' (`intercept = FALSE`, or a problem that has none) the last row and column of the system are
+#' left out.
 #'
 #' @inheritParams kernel_rls
 #' @param kernel As in [kernel_rls()]; for a given width \eqn{\sigma^2}{sigma^2} it is
@@ -81,12 +81,12 @@ lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL, fo
   in_gamma(fit, gamma)
 }
 
-# Gaussian kernels that see the rows at about their distances
+# Gaussian kernels with widths near the typical distance of two rows
 typical_kernels <- function(problem) {
   kernel_gaussian(sigma2 = typical_distance(kernel_scale(problem, shift = TRUE)) * 2^(-3:3))
 }
 
-# what kernel_rls() has in lambda and 1 / sigma2, in the words of an LS-SVM
+# the fit of kernel_rls() in terms of gamma = 1 / lambda and sigma2
 in_gamma <- function(fit, gamma) {
   fit$gamma <- gamma[match(fit$lambda, fit$path$lambda)]
   fit$path <- data.frame(fit$path["lambda"], gamma, fit$path[-1L])

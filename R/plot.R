@@ -324,11 +324,11 @@ lambda_ticks <- function(ends) {
 }
 
 draw_criterion <- function(fit, data, ...) {
-  at <- lambda_position(data$lambda)
+  position <- lambda_position(data$lambda)
   words <- list(main = plot_title(fit), xlab = "lambda", ylab = fit$criterion$label,
                 sub = if (!is_training(fit)) optimistic)
-  lambda_plot(at, data, data$size, words, ...)
-  draw_curve(at, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
+  lambda_plot(position, data, data$size, words, ...)
+  draw_curve(position, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
   marked <- marked_sizes(data)
   graphics::points(lambda_position(marked$lambda), marked$mean, pch = marked$pch, cex = marked$cex,
                    col = mark_colour)
@@ -343,22 +343,22 @@ profile_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56
 
 draw_profiles <- function(fit, data, ...) {
   ends <- profile_ends(data)
-  at <- lambda_position(fit$path$lambda)
+  position <- lambda_position(fit$path$lambda)
   size <- fit$path$size
   bars <- data.frame(lower = min(0, data$coefficient), upper = max(0, data$coefficient))
   words <- list(main = plot_title(fit), xlab = "lambda", ylab = profile_label,
-                xlim = range(at) + c(0, 0.2) * diff(range(at)))
-  lambda_plot(at, bars, size, words, ...)
+                xlim = range(position) + c(0, 0.2) * diff(range(position)))
+  lambda_plot(position, bars, size, words, ...)
   graphics::abline(h = 0, col = "#BBBBBB")
   for (feature in rev(ends$feature)) {
     end <- ends[ends$feature == feature, ]
-    own <- data$coefficient[data$feature == feature]
-    graphics::lines(at, own, col = end$colour, lwd = if (is.na(end$label)) 1 else 2)
+    beta <- data$coefficient[data$feature == feature]
+    graphics::lines(position, beta, col = end$colour, lwd = if (is.na(end$label)) 1 else 2)
   }
   named <- ends[!is.na(ends$label), ]
   if (!nrow(named)) return()
   heights <- spread_labels(named$coefficient, 1.1 * graphics::strheight("M"))
-  graphics::text(max(at), heights, named$label, pos = 4, col = named$colour, cex = 0.85)
+  graphics::text(max(position), heights, named$label, pos = 4, col = named$colour, cex = 0.85)
 }
 
 # One row per column of a path: its coefficient at the smallest lambda; the largest with a colour
@@ -382,14 +382,14 @@ spread_labels <- function(height, gap) {
 }
 
 # An empty plot over -log10(lambda), labelled by lambda, and inside the frame by the sizes.
-lambda_plot <- function(at, data, size, words, ...) {
-  room <- 0.08 * diff(range(data$lower, data$upper))
-  words$ylim <- range(data$lower, data$upper) + c(0, room)
-  empty_plot(at, data, words, ..., whole = FALSE)
-  ticks <- lambda_ticks(range(at))
+lambda_plot <- function(position, data, size, words, ...) {
+  margin <- 0.08 * diff(range(data$lower, data$upper))
+  words$ylim <- range(data$lower, data$upper) + c(0, margin)
+  empty_plot(position, data, words, ..., whole = FALSE)
+  ticks <- lambda_ticks(range(position))
   graphics::axis(1, lambda_position(ticks), lambda_labels(ticks))
-  shown <- spread_rows(length(at), 12L)
-  graphics::axis(3, at[shown], size[shown], tcl = 0.25, mgp = c(0, -1.3, 0), cex.axis = 0.8)
+  shown <- spread_rows(length(position), 12L)
+  graphics::axis(3, position[shown], size[shown], tcl = 0.25, mgp = c(0, -1.3, 0), cex.axis = 0.8)
 }
 
 plot_title <- function(x) {
@@ -409,10 +409,10 @@ squared_axis <- function(fit) {
   "mean squared error (classes are -1 and +1)"
 }
 
-# `words` are the plot's own main, ylab, sub and xlab; `...` is what the user asks for instead.
+# `words` are the default main, ylab, sub and xlab; `...` is what the user asks for instead.
 # `whole`: the horizontal axis is labelled at whole numbers.
-empty_plot <- function(at, data, words, ..., whole = TRUE) {
-  asked <- plot_settings(at, data, words, ...)
+empty_plot <- function(position, data, words, ..., whole = TRUE) {
+  asked <- plot_settings(position, data, words, ...)
   # the title stands above the two lines that legend_above() may need
   title <- asked$main
   asked$main <- NULL
@@ -423,10 +423,10 @@ empty_plot <- function(at, data, words, ..., whole = TRUE) {
   graphics::axis(1, ticks[ticks == round(ticks)])
 }
 
-plot_settings <- function(at, data, words, ...) {
-  own <- list(x = range(at), y = range(data$lower, data$upper), type = "n", xaxt = "n",
-              xlab = "selected features")
-  utils::modifyList(utils::modifyList(own, words), list(...))
+plot_settings <- function(position, data, words, ...) {
+  defaults <- list(x = range(position), y = range(data$lower, data$upper), type = "n", xaxt = "n",
+                   xlab = "selected features")
+  utils::modifyList(utils::modifyList(defaults, words), list(...))
 }
 
 # The curves of `styles`, the last of them on top.
@@ -438,12 +438,14 @@ draw_curves <- function(position, data, styles) {
 }
 
 # Bars and marks at no more than 31 positions, so that a long path stays legible.
-draw_curve <- function(at, data, style) {
-  graphics::lines(at, data$mean, col = style$colour, lty = style$line, lwd = 2)
+draw_curve <- function(position, data, style) {
+  graphics::lines(position, data$mean, col = style$colour, lty = style$line, lwd = 2)
   if (is.na(style$mark)) return()
   marked <- seq(1, nrow(data), by = ceiling(nrow(data) / 31))
-  graphics::points(at[marked], data$mean[marked], col = style$colour, pch = style$mark, cex = 0.8)
-  graphics::segments(at[marked], data$lower[marked], at[marked], data$upper[marked],
+  graphics::points(position[marked], data$mean[marked], col = style$colour, pch = style$mark,
+                   cex = 0.8)
+  graphics::segments(
+    position[marked], data$lower[marked], position[marked], data$upper[marked],
     col = grDevices::adjustcolor(style$colour, 0.6)
   )
 }
@@ -491,7 +493,7 @@ NULL
 autoplot.sparse_fit <- function(object, size = NULL, ...) { # nolint: object_name_linter.
   check_object(object)
   data <- plot_data(object, size)
-  data$at <- data$size
+  data$position <- data$size
   .data <- ggplot2::.data
   gg_curves(data, fit_styles(object, data)) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$label), marked_sizes(data), colour = "black",
@@ -502,10 +504,10 @@ autoplot.sparse_fit <- function(object, size = NULL, ...) { # nolint: object_nam
     ggplot2::theme(legend.position = "bottom", legend.box = "vertical")
 }
 
-# A curve with its bars and the marked of its rows; `place` says where a row stands.
-gg_marked <- function(data, marked, place) {
+# A curve with its bars and the marked of its rows; `position` is a function of a row.
+gg_marked <- function(data, marked, position) {
   .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(place(.data), .data$mean)) +
+  ggplot2::ggplot(data, ggplot2::aes(position(.data), .data$mean)) +
     ggplot2::geom_linerange(
       ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
       colour = curve_style$colour[1L], alpha = 0.6
@@ -522,15 +524,15 @@ autoplot.l1_path <- function(object, what = NULL, ...) { # nolint: object_name_l
   what <- check_drawn(object, what)
   data <- plot_data(object, what)
   picture <- if (what == "criterion") gg_criterion(object, data) else gg_profiles(object, data)
-  at <- lambda_position(object$path$lambda)
-  shown <- spread_rows(length(at), 12L)
+  position <- lambda_position(object$path$lambda)
+  shown <- spread_rows(length(position), 12L)
   picture +
     ggplot2::scale_x_continuous(
-      breaks = lambda_position(lambda_ticks(range(at))),
-      labels = lambda_labels(lambda_ticks(range(at))),
+      breaks = lambda_position(lambda_ticks(range(position))),
+      labels = lambda_labels(lambda_ticks(range(position))),
       # names stand at the end of their lines
       expand = ggplot2::expansion(c(0.05, if (what == "criterion") 0.05 else 0.15)),
-      sec.axis = ggplot2::dup_axis(name = "columns", breaks = at[shown],
+      sec.axis = ggplot2::dup_axis(name = "columns", breaks = position[shown],
                                    labels = object$path$size[shown])
     ) +
     ggplot2::labs(title = plot_title(object), x = "lambda") +
@@ -561,16 +563,16 @@ gg_profiles <- function(fit, data) {
 autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
   check_object(object)
   data <- plot_data(object)
-  data$at <- key_position(object$key, data)
+  data$position <- key_position(object$key, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
   names <- unname(curve_names(object)[styles$curve])
   .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$mean,
+  ggplot2::ggplot(data, ggplot2::aes(.data$position, .data$mean,
     colour = .data$curve, linetype = .data$curve
   )) +
     ggplot2::geom_linerange(
       ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-      alpha = 0.6, linetype = 1, position = ggplot2::position_dodge(4 * dodge(data$at))
+      alpha = 0.6, linetype = 1, position = ggplot2::position_dodge(4 * dodge(data$position))
     ) +
     ggplot2::geom_line() +
     ggplot2::scale_colour_manual(NULL, values = styles$colour, labels = names) +
@@ -591,7 +593,7 @@ autoplot.kernel_fit <- function(object, ...) { # nolint: object_name_linter.
 
 # as draw_errors()
 gg_errors <- function(fit, data) {
-  data$at <- key_position(path_key(fit), data)
+  data$position <- key_position(path_key(fit), data)
   gg_curves(data, kernel_styles(fit)) +
     ggplot2::geom_point(data = data[data$chosen, ], colour = mark_colour, size = 3) +
     ggplot2::labs(title = plot_title(fit), subtitle = chosen_label(fit), x = errors_axis(fit),
@@ -599,10 +601,10 @@ gg_errors <- function(fit, data) {
     ggplot2::theme(legend.position = "bottom")
 }
 
-# curves with their bars along the axis `at`
+# Curves with their bars along the column `position` of the data.
 gg_curves <- function(data, styles) {
   .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$mean,
+  ggplot2::ggplot(data, ggplot2::aes(.data$position, .data$mean,
     colour = .data$curve, linetype = .data$curve
   )) +
     ggplot2::geom_linerange(

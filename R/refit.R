@@ -1,5 +1,5 @@
-# Coefficients of chosen columns at a ridge parameter of their own. The search wants a large one, to
-# choose well; the columns once chosen want the one with the least held-out error.
+# Coefficients of chosen columns at another ridge parameter than that of the search, which chooses
+# well with a large one: at the one with the least held-out error.
 
 # in multiples of the mean sum of squares of a column
 refit_multiples <- 16^(-3:1)
@@ -16,8 +16,8 @@ with_refit <- function(search) {
 }
 
 # The models of a path with the coefficients of the best of several ridge parameters, by the squared
-# error held out by the same folds, and the figures of these models; `refit_lambda` of the path says
-# which it is, `search_criterion` what the search went by.
+# error held out by the same folds, and the errors of these models; `refit_lambda` of the path is
+# that parameter, `search_criterion` the criterion of the search.
 refit_path <- function(path, problem, control) {
   sizes <- which(!vapply(path$models, is.null, NA))[-1L] - 1L
   path$path$search_criterion <- path$path$criterion
@@ -32,7 +32,7 @@ refit_path <- function(path, problem, control) {
   for (i in seq_along(sizes)) {
     row <- path$models[[sizes[i] + 1L]]$row
     path$models[[sizes[i] + 1L]]$beta <- refitted[[i]]$beta
-    path$path[row, names(refitted[[i]]$figures)] <- refitted[[i]]$figures
+    path$path[row, names(refitted[[i]]$errors)] <- refitted[[i]]$errors
     path$path$refit_lambda[row] <- refitted[[i]]$lambda
   }
   rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
@@ -41,7 +41,7 @@ refit_path <- function(path, problem, control) {
   path
 }
 
-figure_columns <- c("criterion", "se", "squared", "error")
+error_columns <- c("criterion", "se", "squared", "error")
 
 # whether every set is the beginning of the largest, which is the last
 is_nested <- function(sets) {
@@ -49,7 +49,7 @@ is_nested <- function(sets) {
   all(vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA))
 }
 
-# The leading columns of `features`, for each of `sizes`: list(lambda, beta, figures). Adding them
+# The leading columns of `features`, for each of `sizes`: list(lambda, beta, errors). Adding them
 # in this order gives all sizes for one lambda.
 refit_leading <- function(problem, control, features, sizes) {
   narrow <- only_columns(problem, features)
@@ -64,11 +64,11 @@ refit_leading <- function(problem, control, features, sizes) {
   Map(function(size, l) {
     path <- paths[[l]]
     list(lambda = lambdas[l], beta = path$models[[size + 1L]]$beta,
-         figures = path$path[size + 1L, intersect(figure_columns, names(path$path))])
+         errors = path$path[size + 1L, intersect(error_columns, names(path$path))])
   }, sizes, best)
 }
 
-# a problem of some columns, on the scale they have
+# a problem of some columns, with the scale that they have in the whole
 only_columns <- function(problem, columns) {
   problem$x <- problem$x[, columns, drop = FALSE]
   for (field in c("names", "centre", "squares", "rss", "scale", "usable")) {
@@ -78,7 +78,7 @@ only_columns <- function(problem, columns) {
   problem
 }
 
-# Held-out predictions and fitted values of one refitted model, as new_sparse_fit() wants them.
+# The path with the held-out predictions and fitted values of its refitted model.
 refitted_values <- function(path, problem, control) {
   if (path$size < 1L || path$status == "interrupted") return(path)
   model <- path$models[[path$size + 1L]]

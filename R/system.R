@@ -23,17 +23,17 @@
 #'   `components` (numbers, in the order chosen), `beta` (s x L), `objective`, `residual` and `step`
 #'   (its row of the path).
 #' * `size`: the largest size, which the methods below take when they are given none.
-#' * `status`: `"complete"`; `"early_stop"` when no component was left that changes anything;
+#' * `status`: `"complete"`; `"early_stop"` when no further component changes anything;
 #'   `"move_limit"`; `"interrupted"`.
 #' * `names` of the components (V1, V2, ... when `A` and `b` have none), their number `D`, `method`,
 #'   `control`, `call`.
 #'
 #' @param object,x A fit.
 #' @param size Number of components of the model wanted; `NULL` for the largest.
-#' @param lambda For fits of [lars_path()] in the place of `size`: any number from the last lambda
+#' @param lambda For fits of [lars_path()] instead of `size`: any number from the last lambda
 #'   of the path upwards. The model is then the penalised one, between two steps too, whether or not
 #'   the fit has `debias`.
-#' @param index Whether to return numbers in the place of names.
+#' @param index Whether to return numbers instead of names.
 #' @param n Number of rows of the path to print.
 #' @param ... For `plot()`, graphical parameters such as `main` or `log`; else not used.
 #'
@@ -102,8 +102,8 @@ square_matrix <- function(A) {
     stop_input(sprintf("`A` has %s (first: A[%d, %d])",
                        counted(bad$count, "missing or infinite value"), bad$row, bad$column))
   }
-  at <- asymmetry(A)
-  if (length(at)) stop_asymmetric(at[1L], at[2L], A[at[1L], at[2L]], A[at[2L], at[1L]])
+  off <- asymmetry(A)
+  if (length(off)) stop_asymmetric(off[1L], off[2L], A[off[1L], off[2L]], A[off[2L], off[1L]])
   A
 }
 
@@ -175,8 +175,8 @@ system_size <- function(k, system) {
 # first of the largest of some scores: smaller ones within 1e-12 are equal to it
 first_most <- function(score) which(score >= (1 - 1e-12) * max(score))[1L]
 
-# A function that returns column j of a function A, and checks it for symmetry with the columns
-# returned before.
+# The columns of A that a function returns, each compared with the earlier ones: A must be
+# symmetric.
 watched_columns <- function(system) {
   seen <- list()
   chosen <- integer()
@@ -203,48 +203,48 @@ stop_indefinite <- function(size, component, pivot, names) {
 # The support -------------------------------------------------------------------------------------
 
 # The components S that a search has chosen, with their columns of A and the upper triangle R of
-# R'R = A_SS. Both matrices have room to spare and change in place, which is why they live in an
-# environment of their own; columns beyond the support are 0.
+# R'R = A_SS. Both matrices have columns to spare, which are 0, and change in place: they live in an
+# environment.
 new_support <- function(system) {
   given <- system
   if (is.function(system$A)) system$A <- watched_columns(given)
   set <- integer()
-  room <- min(system$D, 16L)
-  columns <- matrix(0, system$D, room)
-  factor <- matrix(0, room, room)
+  capacity <- min(system$D, 16L)
+  columns <- matrix(0, system$D, capacity)
+  factor <- matrix(0, capacity, capacity)
 
-  # Takes component j in, at a step that an error names. FALSE, and nothing is done, when the chosen
-  # ones explain it.
+  # Adds component j to the support; an error names the `step`. FALSE, and nothing is done, when j
+  # depends on the chosen components.
   enter <- function(j, step) {
     column <- system_columns(system, j)
-    own <- column[j]
+    diagonal <- column[j]
     size <- length(set)
     across <- solve_factor(column[set], transpose = TRUE)
-    left <- own - sum(across^2)
-    if (own <= 0 || left < -1e-8 * own) {
-      stop_indefinite(step - 1L, j, left, system$names)
+    pivot <- diagonal - sum(across^2)
+    if (diagonal <= 0 || pivot < -1e-8 * diagonal) {
+      stop_indefinite(step - 1L, j, pivot, system$names)
     }
-    if (left <= dependent_term * own) return(FALSE)
-    if (size == room) make_room()
+    if (pivot <= dependent_term * diagonal) return(FALSE)
+    if (size == capacity) grow()
     set[size + 1L] <<- j
     columns[, size + 1L] <<- column
     factor[seq_len(size), size + 1L] <<- across
-    factor[size + 1L, size + 1L] <<- sqrt(left)
+    factor[size + 1L, size + 1L] <<- sqrt(pivot)
     TRUE
   }
 
-  make_room <- function() {
-    more <- min(room, system$D - room)
+  grow <- function() {
+    more <- min(capacity, system$D - capacity)
     columns <<- cbind(columns, matrix(0, system$D, more))
-    factor <<- rbind(cbind(factor, matrix(0, room, more)), matrix(0, more, room + more))
-    room <<- room + more
+    factor <<- rbind(cbind(factor, matrix(0, capacity, more)), matrix(0, more, capacity + more))
+    capacity <<- capacity + more
   }
 
-  # Takes out the component at a place of S. R without its column is a triangle but for one entry
+  # Removes component number `index` of S. R without its column is a triangle but for one entry
   # below the diagonal of each later column, which rotations of two rows turn to 0.
-  leave <- function(place) {
+  leave <- function(index) {
     size <- length(set)
-    later <- seq_len(size - place) + place
+    later <- seq_len(size - index) + index
     columns[, later - 1L] <<- columns[, later]
     columns[, size] <<- 0
     factor[, later - 1L] <<- factor[, later]
@@ -256,7 +256,7 @@ new_support <- function(system) {
       factor[row + 0:1, rest] <<- turn %*% factor[row + 0:1, rest, drop = FALSE]
       factor[row + 1L, row] <<- 0
     }
-    set <<- set[-place]
+    set <<- set[-index]
   }
 
   # R^-1 right or, transposed, R'^-1 right, for the leading `size` components
@@ -270,12 +270,12 @@ new_support <- function(system) {
   solve_system <- function(right) solve_factor(solve_factor(right, transpose = TRUE))
 
   # A[, S] beta; fewer rows of beta are those of the leading components
-  times <- function(beta) columns %*% rbind(beta, matrix(0, room - nrow(beta), ncol(beta)))
+  times <- function(beta) columns %*% rbind(beta, matrix(0, capacity - nrow(beta), ncol(beta)))
 
   environment()
 }
 
-# a component of which no more than this share of its diagonal is left depends on the chosen ones
+# A component depends on the chosen ones when its pivot is at most this share of its diagonal.
 dependent_term <- 1e-12
 
 # The fit -----------------------------------------------------------------------------------------
@@ -311,8 +311,8 @@ adding_steps <- function(components, objective, residual) {
 # objective and residual of a model, from A[, components] beta
 system_figures <- function(system, components, beta, product) {
   gradient <- product - system$b
-  own <- gradient[components, , drop = FALSE] - system$b[components, , drop = FALSE]
-  list(objective = sum(beta * own) / 2, residual = sqrt(sum(gradient^2)))
+  slope <- gradient[components, , drop = FALSE] - system$b[components, , drop = FALSE]
+  list(objective = sum(beta * slope) / 2, residual = sqrt(sum(gradient^2)))
 }
 
 # the model of a size or, for lars_path(), of a lambda
@@ -395,8 +395,8 @@ print_steps <- function(fit, n) {
   text <- utils::head(fit$path, n)
   text$component <- NULL
   text$name[is.na(text$name)] <- ""
-  for (figure in intersect(c("objective", "residual", "lambda"), names(text))) {
-    text[[figure]] <- format(text[[figure]], digits = 4)
+  for (column in intersect(c("objective", "residual", "lambda"), names(text))) {
+    text[[column]] <- format(text[[column]], digits = 4)
   }
   print(text, row.names = FALSE, right = TRUE)
   more <- nrow(fit$path) - nrow(text)
