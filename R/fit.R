@@ -113,7 +113,7 @@ model_of_size <- function(fit, size = NULL) {
   check_count(size, "size", largest, "the largest size of the fit", lower = 0L)
   model <- fit$coefficients[[size + 1L]]
   if (is.null(model)) {
-    sizes <- held_sizes(fit)
+    sizes <- model_sizes(fit)
     stop_input(sprintf("the fit has no model of size %d: its %s", size, if (length(sizes) == 1L) {
       sprintf("only size is %d", sizes)
     } else {
@@ -126,7 +126,7 @@ model_of_size <- function(fit, size = NULL) {
 # A size as a number: the chosen one, that of a rule, or a number already.
 as_size <- function(fit, size) {
   if (is.null(size)) return(fit$size)
-  # best_size() knows the rules for these
+  # best_size() has methods for these
   rules <- inherits(fit, c("sparse_fit", "cv_result"))
   must <- if (rules) "a number, \"min\" or \"1se\"" else "a number"
   if (is.character(size) && rules) {
@@ -151,10 +151,10 @@ lambda_row <- function(values, lambda) {
 }
 
 # the sizes of which there is a model
-held_sizes <- function(fit) which(!vapply(fit$coefficients, is.null, NA)) - 1L
+model_sizes <- function(fit) which(!vapply(fit$coefficients, is.null, NA)) - 1L
 
 # the sizes from the smallest model to the largest
-path_sizes <- function(fit) held_sizes(fit)[1L]:(length(fit$coefficients) - 1L)
+path_sizes <- function(fit) model_sizes(fit)[1L]:(length(fit$coefficients) - 1L)
 
 # a model for every size: where a path has none, the one of the largest size below
 fill_models <- function(models, largest) {
@@ -174,7 +174,7 @@ size_table <- function(fit) fit$path[model_rows(Filter(Negate(is.null), models_o
 
 # Terms -------------------------------------------------------------------------------------------
 
-# The terms of a model, by number. A model that was chosen term by term lists them; others have all.
+# The terms of a model, by number: those it lists or, where none were chosen, all.
 model_terms <- function(fit, model) {
   if (!is.null(model$features)) return(model$features)
   if (is.null(fit$kernel)) fit$features else seq_len(basis_size(fit$basis))
@@ -200,7 +200,7 @@ basis_names <- function(problem, basis) {
 }
 
 # Kernel values of new data with some basis vectors times their weights, rows x L: in blocks of
-# rows, so that the kernel matrix is never there as a whole.
+# rows, so that the whole kernel matrix is never in memory.
 kernel_scores <- function(fit, newdata, beta, terms) {
   if (is_precomputed(fit$kernel)) {
     return(new_kernel_values(fit, newdata)[, terms, drop = FALSE] %*% beta)

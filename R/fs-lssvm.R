@@ -63,7 +63,7 @@
 #' @param threads Number of OpenMP threads, over folds and prototypes.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust` (covariates).
 #'
-#' @return An object of class `c("fs_lssvm", "kernel_fit")`, see [fs_lssvm_fit].
+#' @return An object of class `fs_lssvm`, see [fs_lssvm_fit].
 #'
 #' @section Cost: With m rows, d columns, p prototypes, N folds and size k: O(mpd) for the kernel; a
 #'   column of the system takes O(mp) and is formed when one of the pursuits first takes it, of

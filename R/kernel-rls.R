@@ -49,7 +49,7 @@
 #' @param shift `"auto"`, `"paper"` or a number of at least 0, see Details.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust` (covariates, unpenalised).
 #'
-#' @return An object of class `c("kernel_rls", "kernel_fit")`, see [kernel_fit].
+#' @return An object of class `kernel_rls`, a [kernel_fit].
 #'
 #' @section Cost: With n basis vectors, d columns, c lambdas and L responses: O(mnd) for the kernel,
 #'   O(mn^2) for training, then O(mncL) for all leave-one-out errors; N folds cost at most O(mn^2 +

@@ -65,7 +65,7 @@
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
 #'
-#' @return An object of class `c("l1_path", "sparse_fit")`, see [sparse_fit]. `path` has a row for
+#' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for
 #'   every lambda: `lambda`, `size`, `objective`, `gap`, `explained` (the fraction of the loss of
 #'   the null model that the model explains: R-squared, or the fraction of deviance explained),
 #'   `criterion` with `se` (held out, or `explained` without `folds`), `squared` and for classes

@@ -27,7 +27,7 @@
 #' @param search `"custom"` (the default) or `"standard"`.
 #' @param lambda_min_ratio The smallest lambda to try divided by [lambda_max()]; 1e-3 by default.
 #'
-#' @return An object of class `c("l1_size", "l1_path", "sparse_fit")`: what [l1_path()] returns for
+#' @return An object of class `l1_size`: what [l1_path()] returns for
 #'   the lambdas solved for, with `size` and `lambda` those of the model found; in addition
 #'   `searched`, a data frame with `lambda` and `size` in the order of the search, `wanted` (the
 #'   argument `size`) and `range`.

@@ -36,7 +36,7 @@
 #'   them, as in [kernel_rls()]; to be `FALSE` for `kernel = "precomputed"`.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust` (covariates, unpenalised), `intercept`.
 #'
-#' @return An object of class `c("lssvm", "kernel_fit")`, see [kernel_fit]: all that is said there
+#' @return An object of class `lssvm`, a [kernel_fit]: all that is said there
 #'   holds, the shift being none. Besides, `path` has a column `gamma` and the fit `gamma`, the best
 #'   of them; `kernel_table` has a row for every width tried: `sigma2` (`NA` for a kernel that is
 #'   not Gaussian), the best `gamma`, `criterion`. `coef()` gives the bias and the

@@ -51,7 +51,7 @@
 #'   columns, `k`, `lambda` and `isolation`, whose searches are continued.
 #' @param threads Number of OpenMP threads over the searches, 1 by default.
 #'
-#' @return An object of class `c("poss", "sparse_fit")`, see [sparse_fit]. Its `path` has a row for
+#' @return An object of class `poss`, a [sparse_fit]. Its `path` has a row for
 #'   the best set of each size that was found: `criterion` is \eqn{R^2}; `squared` (and `error` for
 #'   classes) the leave-one-out error of that set, which does not account for the selection.
 #'   `archive` is a data frame with a row for every archived set of every search: `search`, `size`,

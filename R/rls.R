@@ -26,7 +26,7 @@
 #'   Each thread calls BLAS: leave this at 1 with a multithreaded BLAS.
 #' @param ... Passed to [as_problem()].
 #'
-#' @return An object of class `c("rls", "kernel_fit")`, see [kernel_fit].
+#' @return An object of class `rls`, a [kernel_fit].
 #'
 #' @section Cost: O(mn min(m, n)) time; memory about three times a dense x, of which the fit keeps
 #'   m x min(m, n) doubles. The decomposition by LAPACK cannot be interrupted: it takes seconds

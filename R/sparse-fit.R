@@ -89,10 +89,10 @@ internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lam
 # and predictions of each row by the models without it.
 take_choice <- function(fit, problem, chosen) {
   if (is.numeric(fit$size_by) || fit$size_by != "criterion") {
-    sizes <- held_sizes(fit)
+    sizes <- model_sizes(fit)
     fit$size <- max(sizes[sizes <= chosen$size])
   }
-  scored <- held_sizes(fit)
+  scored <- model_sizes(fit)
   scored <- scored[scored < nrow(chosen$path$cv)]
   rows <- model_rows(fit$coefficients[scored + 1L])
   for (error in names(chosen$path)) {

@@ -19,7 +19,7 @@ some_fits <- function() {
 }
 
 # the values of `by` of which a fit has a model
-values_of <- function(fit, by) if (by == "size") held_sizes(fit) else fit$path$lambda
+values_of <- function(fit, by) if (by == "size") model_sizes(fit) else fit$path$lambda
 
 test_that("glance() and tidy() have the same columns for every fit", {
   fits <- some_fits()
