@@ -478,6 +478,14 @@ print_data <- function(problem) {
   cat("response: ", response_words(problem), "\n", sep = "")
 }
 
+# Some rows of a path of `total` rows, which are called `what`.
+print_rows <- function(text, total, what) {
+  cat("path:\n")
+  print(text, row.names = FALSE, right = TRUE)
+  more <- total - nrow(text)
+  if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, paste("more", what))))
+}
+
 # the error rate of a row of the path, beside another criterion
 error_words <- function(fit, row) {
   if (is.null(row$error) || fit$criterion$name == "error") return("")

@@ -112,10 +112,7 @@ print_lambdas <- function(fit, n) {
   text <- fit$path[rows, intersect(lambda_columns(fit), names(fit$path))]
   text[-2L] <- lapply(text[-2L], format, digits = 4)
   if (any(marks != "")) text <- stats::setNames(cbind(text, marks[rows]), c(names(text), ""))
-  cat("path:\n")
-  print(text, row.names = FALSE, right = TRUE)
-  more <- count - length(rows)
-  if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, "more lambda")))
+  print_rows(text, count, "lambda")
 }
 
 # at most `n` of `count` rows, the first and the last among them

@@ -326,16 +326,13 @@ status_words <- function(fit) {
 }
 
 print_path <- function(fit, n) {
-  cat("path:\n")
   shown <- utils::head(fit$path, n)
   text <- shown[, c("step", "action", "name", "size")]
   text$name <- moved_names(fit, shown)
   for (column in intersect(path_columns(fit), names(shown))) {
     text[[column]] <- format(shown[[column]], digits = 4)
   }
-  print(text, row.names = FALSE, right = TRUE)
-  more <- nrow(fit$path) - nrow(shown)
-  if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, "more step")))
+  print_rows(text, nrow(fit$path), "step")
 }
 
 # the columns of the path that are printed

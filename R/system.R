@@ -391,16 +391,13 @@ solution_words <- function(fit) {
 }
 
 print_steps <- function(fit, n) {
-  cat("path:\n")
   text <- utils::head(fit$path, n)
   text$component <- NULL
   text$name[is.na(text$name)] <- ""
   for (column in intersect(c("objective", "residual", "lambda"), names(text))) {
     text[[column]] <- format(text[[column]], digits = 4)
   }
-  print(text, row.names = FALSE, right = TRUE)
-  more <- nrow(fit$path) - nrow(text)
-  if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, "more step")))
+  print_rows(text, nrow(fit$path), "step")
 }
 
 #' @exportS3Method
