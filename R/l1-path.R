@@ -48,6 +48,8 @@
 #' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default.
 #' @param lambda_min_ratio The smallest lambda divided by the largest, a number above 0 and below 1;
 #'   `NULL` for 0.01 if there are more columns than rows or for the hinge loss, otherwise 0.0001.
+#' @param k `NULL`, or the largest number of columns wanted: the path ends before the first solution
+#'   with more. All of it is solved nevertheless.
 #' @param screen `"auto"`, `"lazy"`, `"gap"`, `"safe2"`, `"safe1"` or `"none"`.
 #' @param solver `"cd"` or `"ipm"`.
 #' @param tolerance Largest duality gap, relative to the objective of the null model; a positive
@@ -109,8 +111,8 @@
 #' coef(fit, lambda = fit$path$lambda[20])
 #' @export
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NULL, nlambda = 100,
-                    lambda_min_ratio = NULL, screen = "auto", solver = "cd", tolerance = 1e-8,
-                    folds = NULL, size = "min", criterion = "loss", threads = 1,
+                    lambda_min_ratio = NULL, k = NULL, screen = "auto", solver = "cd",
+                    tolerance = 1e-8, folds = NULL, size = "min", criterion = "loss", threads = 1,
                     progress = interactive()) {
   problem <- with_doubles(fitter_problem(x, y, ..., data = data))
   control <- l1_control(problem, loss, screen, solver, tolerance, threads)
@@ -122,7 +124,13 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
   } else {
     sort(unique(check_lambda(lambda)), decreasing = TRUE)
   }
+  if (!is.null(k)) k <- check_count(k, "k", sum(problem$usable), "the number of usable columns")
   solutions <- solve_path(problem, control, bound = chord_bound(problem, control))
+  first <- if (!is.null(k)) first_with_more(solutions, k)
+  if (length(first)) {
+    solutions <- solutions[seq_len(first - 1L)]
+    control$lambda <- control$lambda[seq_len(first - 1L)]
+  }
   new_l1_fit(problem, control, solutions, short_call(match.call()))
 }
 
@@ -188,6 +196,17 @@ check_ratio <- function(ratio) {
 }
 
 # Solving ------------------------------------------------------------------------------------------
+
+# the first solution with more than k columns, if any
+first_with_more <- function(solutions, k) {
+  size <- lengths(lapply(solutions, `[[`, "features"))
+  first <- which(size > k)[1L]
+  if (identical(first, 1L)) {
+    stop_input(sprintf("the first solution has %s, more than `k`: `lambda` begins too low",
+                       counted(size[1L], "column")), "sparsels_error_argument")
+  }
+  first[!is.na(first)]
+}
 
 # A lower bound of the optimum for the hinge loss, used before the first solution: the optimum is
 # concave in lambda, so that below lambda_max it is above the chord from 0 to the objective of the

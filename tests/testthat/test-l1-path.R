@@ -458,3 +458,20 @@ test_that("columns that are nearly the same do no harm", {
     expect_lt(max(fit$path$gap), 1e-8 * fit$null)
   }
 })
+
+test_that("`k` ends the path before the first solution with more columns", {
+  set.seed(21)
+  for (loss in c("squared", "logistic", "hinge")) {
+    pb <- random_problem(if (loss == "squared") "one" else "binary", m = 30, n = 12)
+    full <- l1_path(pb, loss = loss, nlambda = 20)
+    cut <- l1_path(pb, loss = loss, nlambda = 20, k = 4)
+    rows <- which(cumsum(full$path$size > 4) == 0)
+    expect_lt(length(rows), 20)
+    expect_identical(cut$path, full$path[rows, ])
+    expect_identical(cut$solutions, full$solutions[rows])
+    expect_identical(cut$status, "complete")
+  }
+  expect_error(l1_path(pb, loss = "hinge", k = 1, lambda = 0.01), "begins too low",
+               class = "sparsels_error_argument")
+  expect_error(l1_path(pb, loss = "hinge", k = 99), "usable", class = "sparsels_error_argument")
+})
