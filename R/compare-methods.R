@@ -7,7 +7,8 @@
 #' In each split the training rows become a problem of their own, so centre and scale of the columns
 #' are estimated on them alone. Of a fit, the model of size `k` is taken as the method made it, with
 #' its own `lambda`; of column numbers, least squares on these columns and the covariates. A method
-#' that has no model of size `k` enters with its largest one below. For rows \eqn{j} of a part, case
+#' that has no model of size `k` enters with its largest one below, a fit whose models have no size
+#' with the one that it chose. For rows \eqn{j} of a part, case
 #' weights \eqn{w} and predictions \eqn{\hat y},
 #' \deqn{R^2 = 1 - \sum_j w_j \| y_j - \hat y_j \|^2 / \sum_j w_j \| y_j - \hat y_j^0 \|^2,}{
 #' R^2 = 1 - sum_j w_j ||y_j - yhat_j||^2 / sum_j w_j ||y_j - yhat0_j||^2,}
@@ -33,8 +34,8 @@
 #' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
 #'   name is refused. For `plot()`, arguments of [graphics::boxplot()], such as `ylim` and `main`.
 #' @param methods A named list of functions, called as `method(problem, k = k)` with the problem of
-#'   the training rows. A function returns a fit of this package ([sparse_fit]) or at most `k`
-#'   column numbers.
+#'   the training rows. A function returns at most `k` column numbers, or a fit: of this package, or
+#'   any object for which `predict(object, x)` gives a value or class for each row of a matrix `x`.
 #' @param k The size of the models compared, between 1 and the smaller of the usable columns and the
 #'   training rows less the covariates less one.
 #' @param splits Number of random splits.
@@ -48,7 +49,8 @@
 #'   method; and the same for `test`. p is `NA` for the first method and where the differences do
 #'   not vary.
 #' * `r_squared`: array splits x methods x 2 (training, test).
-#' * `chosen`: list matrix splits x methods of column numbers, such as `chosen[[3, "omp"]]`.
+#' * `chosen`: list matrix splits x methods of column numbers, such as `chosen[[3, "omp"]]`; `NULL`
+#'   for a fit that chooses no columns.
 #' * `training_rows`: list with the training rows of each split.
 #' * `k`, `call`, `status` (`"complete"` or `"interrupted"`), `problem` (without its x).
 #'
@@ -89,16 +91,19 @@ compare_methods <- function(x, y = NULL, ..., data = NULL,
   problem <- fitter_problem(x, y, ..., data = data)
   check_methods(methods)
   splits <- check_repeats(splits, "splits")
-  held_out <- check_test(test, nrow(problem))
+  test_rows <- check_test(test, nrow(problem))
   if (missing(k)) stop_input("`k` must be given: the size of the models to compare")
-  bound <- subset_bound(problem, nrow(problem) - held_out)
+  bound <- subset_bound(problem, nrow(problem) - test_rows)
   k <- check_count(k, "k", bound$upper, bound$what)
-  judged <- run_tasks(splits, function(i) {
-    rows <- sort(sample.int(nrow(problem), nrow(problem) - held_out))
-    in_context(paste("split", i), judge_split(problem, rows, methods, k))
-  }, "Splits")
-  if (length(judged) < splits) warn_interrupted(length(judged), splits, "split")
-  new_comparison(judged, methods, problem, k, splits, short_call(match.call()))
+  runs <- lapply(methods, comparison_run, problem, k)
+  scored <- repeat_tasks(splits, "split", function(i) {
+    rows <- sort(sample.int(nrow(problem), nrow(problem) - test_rows))
+    of_methods <- lapply(stats::setNames(nm = names(runs)), function(name) {
+      in_context(sprintf("method '%s'", name), score_split(runs[[name]], rows, k))
+    })
+    list(rows = rows, methods = of_methods)
+  })
+  new_comparison(scored, problem, k, splits, short_call(match.call()))
 }
 
 # Arguments ---------------------------------------------------------------------------------------
@@ -121,87 +126,90 @@ check_methods <- function(methods) {
 check_test <- function(test, rows) {
   fine <- is_number(test) && test > 0 && test < 1
   if (!fine) refuse("test", "a share of the rows, above 0 and below 1", test)
-  held_out <- round(test * rows)
-  if (held_out < 2 || rows - held_out < 2) {
+  test_rows <- round(test * rows)
+  if (test_rows < 2 || rows - test_rows < 2) {
     stop_input(sprintf("`test` must leave two rows to each part, but is %s of %d rows",
                        format(test), rows))
   }
-  held_out
+  test_rows
+}
+
+# a method that is asked for models up to size k, and not to choose among them
+comparison_run <- function(method, problem, k) {
+  chooses <- "size_folds" %in% names(formals(method))
+  new_run(method, problem, c(list(k = k), if (chooses) list(size = "criterion")))
 }
 
 # One split ---------------------------------------------------------------------------------------
 
-judge_split <- function(problem, rows, methods, k) {
-  train <- problem[rows, ]
-  models <- lapply(names(methods), function(name) {
-    in_context(sprintf("method '%s'", name), split_model(train, methods[[name]], k))
-  })
-  list(
-    rows = rows, chosen = lapply(models, `[[`, "features"),
-    training = vapply(models, function(model) explained(train, model, problem, rows), 0),
-    test = vapply(models, function(model) explained(train, model, problem, -rows), 0)
-  )
+# What a method makes of the training rows: the columns of its model and the R^2 of both parts,
+# against the covariates alone.
+score_split <- function(run, rows, k) {
+  part <- fit_rows(run, rows)
+  found <- model_of_size(part, k)
+  null <- part$problem$z %*% covariate_solver(part$train)(part$train$y)
+  squares <- function(score, rows) {
+    off <- part$problem$y[rows, , drop = FALSE] - score[rows, , drop = FALSE]
+    sum(part$problem$weights[rows] * off^2)
+  }
+  r_squared <- function(rows) 1 - squares(found$score, rows) / squares(null, rows)
+  list(features = found$features, training = r_squared(rows), test = r_squared(-rows))
 }
 
-# The model of size k, or the largest one below, on the user's scale.
-split_model <- function(train, method, k) {
-  # the size is given, so none needs to be chosen
-  arguments <- c(list(k = k), if ("size" %in% names(formals(method))) list(size = "criterion"))
-  found <- run_method(method, train, arguments)
-  if (inherits(found, "sparse_fit")) {
-    check_object(found)
-    sizes <- which(!vapply(found$coefficients, is.null, NA)) - 1L
-    return(model_of(found, max(sizes[sizes <= k])))
+# The columns and the scores of all rows of the model of size k, or the largest one below; a fit
+# whose models have no size stands for the model that it chose.
+model_of_size <- function(part, k) {
+  fit <- part$fit
+  every <- seq_len(nrow(part$problem))
+  if (is.numeric(fit)) {
+    model <- least_squares(part$train, method_columns(fit, part$train, k))
+    return(list(features = model$features,
+                score = layer(model_scores(list(model), part$problem, every), 1L)))
   }
-  fine <- is.numeric(found) && length(found) <= k && all(found %in% seq_len(ncol(train))) &&
-    !anyDuplicated(found)
+  path <- path_scores(fit, part$problem, every)
+  place <- if (path$key == "size") which(path$values <= k) else path$chosen
+  if (!length(place)) stop_input(sprintf("the fit has no model of at most %d terms", k))
+  list(features = if (inherits(fit, "sparse_fit")) model_of(fit, path$values[max(place)])$features,
+       score = layer(path$scores, max(place)))
+}
+
+method_columns <- function(columns, train, k) {
+  fine <- length(columns) <= k && all(columns %in% seq_len(ncol(train))) && !anyDuplicated(columns)
   if (!fine) {
-    must <- sprintf("a fit or at most %d different column numbers", k)
-    stop_input(sprintf("a method must return %s, not %s", must, describe(found)))
+    stop_input(sprintf("a method must return a fit or at most %d different column numbers, not %s",
+                       k, describe(columns)))
   }
-  least_squares(train, as.integer(found))
+  as.integer(columns)
 }
 
 # Columns that cannot be used or depend on others have the coefficient 0.
 least_squares <- function(problem, columns) {
-  at <- working(problem)
+  work <- working(problem)
   used <- columns[problem$usable[columns]]
-  beta <- matrix(0, length(columns), ncol(at$y))
+  beta <- matrix(0, length(columns), ncol(work$y))
   if (length(used)) {
-    decomposed <- qr(working_matrix(problem, used, at$q), tol = sqrt(dependent))
-    beta[columns %in% used, ] <- qr.coef(decomposed, at$y)
+    decomposed <- qr(working_matrix(problem, used, work$q), tol = sqrt(dependent))
+    beta[columns %in% used, ] <- qr.coef(decomposed, work$y)
     beta[is.na(beta)] <- 0
   }
   user_coefficients(problem, list(list(features = columns, beta = beta, row = 1L)))[[1L]]
 }
 
-# R^2 of a model on some rows, against the covariates alone.
-explained <- function(train, model, problem, rows) {
-  x <- problem$x[rows, model$features, drop = FALSE]
-  z <- problem$z[rows, , drop = FALSE]
-  y <- problem$y[rows, , drop = FALSE]
-  squares <- function(score) sum(problem$weights[rows] * (y - score)^2)
-  score <- as.matrix(x %*% model$beta) + z %*% model$covariates
-  1 - squares(score) / squares(z %*% covariate_solver(train)(train$y))
-}
-
 # The result --------------------------------------------------------------------------------------
 
-new_comparison <- function(judged, methods, problem, k, splits, call) {
-  parts <- c("training", "test")
-  r_squared <- vapply(parts, function(part) {
-    do.call(rbind, lapply(judged, `[[`, part))
-  }, matrix(0, length(judged), length(methods)))
-  r_squared <- array(r_squared, c(length(judged), length(methods), 2L),
-                     list(NULL, names(methods), parts))
-  chosen <- do.call(rbind, lapply(judged, `[[`, "chosen"))
-  colnames(chosen) <- names(methods)
-  table <- cbind(data.frame(method = names(methods)), part_table(r_squared, "training"),
+new_comparison <- function(scored, problem, k, splits, call) {
+  of_splits <- lapply(scored, `[[`, "methods")
+  methods <- names(of_splits[[1L]])
+  both <- function(split) vapply(split, function(one) c(one$training, one$test), c(0, 0))
+  r_squared <- aperm(vapply(of_splits, both, matrix(0, 2L, length(methods))), 3:1)
+  dimnames(r_squared) <- list(NULL, methods, c("training", "test"))
+  chosen <- do.call(rbind, lapply(of_splits, lapply, `[[`, "features"))
+  table <- cbind(data.frame(method = methods), part_table(r_squared, "training"),
                  part_table(r_squared, "test"), row.names = NULL)
   structure(list(
     table = table, r_squared = r_squared, chosen = chosen,
-    training_rows = lapply(judged, `[[`, "rows"), k = k, call = call,
-    status = if (length(judged) < splits) "interrupted" else "complete",
+    training_rows = lapply(scored, `[[`, "rows"), k = k, call = call,
+    status = if (length(scored) < splits) "interrupted" else "complete",
     problem = without_x(problem)
   ), class = "method_comparison")
 }

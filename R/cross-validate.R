@@ -33,6 +33,8 @@
 #'   `size_folds` are inner folds; those given row by row, for all rows, are cut down to the
 #'   training rows of each outer fold. Of the methods: `size`, `index` and so on for the method of
 #'   the fit.
+#'   Rows given by number, such as `basis` of [kernel_rls()], are rows of the training part. With
+#'   `kernel = "precomputed"` the columns of `x` are cut to the training rows, too.
 #' @param data Data frame of the variables of a formula; it may also be given instead of `y`.
 #' @param outer The outer folds: what [make_folds()] takes as `folds`, or its result (for instance
 #'   grouped by patient). A number is stratified by class. Default 10.
@@ -63,7 +65,8 @@
 #'   method's own criterion, and `cv`, its own cross-validation, where it has them; `test`, the
 #'   honest figure; `random` and `majority`; each with its standard error, `inner_se`, ... . Means
 #'   over the outer folds, weighted by their rows (`inner` and `cv`: plain means). A fold that has
-#'   no model of a size but smaller ones gives the largest of these.
+#'   no model of a size but smaller ones gives the largest of these. Where the folds have no size in
+#'   common there is one row, for the models that they chose.
 #' * `measures`: such a data frame for every measure; `estimates`: a row per measure, as `estimate`.
 #' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
 #'   `lambda`, `size` (chosen there), and at that size `inner`, `test`, `random`, `majority`.
@@ -100,87 +103,29 @@
 #' x <- matrix(rnorm(60 * 20), 60, 20)
 #' y <- factor(ifelse(x[, 3] + x[, 8] + rnorm(60) > 0, "ill", "well"))
 #' set.seed(1)
-#' judged <- cross_validate(x, y, greedy_rls, k = 5, outer = 5, measure = c("error", "auc"))
-#' judged
-#' plot(judged)
-#' predict(judged, x[1:3, ], type = "class")
+#' cvd <- cross_validate(x, y, greedy_rls, k = 5, outer = 5, measure = c("error", "auc"))
+#' cvd
+#' plot(cvd)
+#' predict(cvd, x[1:3, ], type = "class")
 #' @export
 cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10, repeats = 1,
                            measure = NULL, baselines = c("random", "majority"), keep = FALSE,
                            progress = interactive()) {
   check_given(x, "x")
-  told <- told_method(y, method, substitute(y), substitute(method))
-  if (inherits(x, "formula") && is.data.frame(told$y) && is.null(data)) {
-    data <- told$y
-    told["y"] <- list(NULL)
-  }
-  method <- told$method
-  check_method_dots(method, ..., known = c("outer", "repeats", "measure", "baselines", "keep",
-                                           "progress"))
   check_baselines(baselines)
   check_flag(keep, "keep")
   check_flag(progress, "progress")
-  given <- split_arguments(list(...))
-  problem <- judged_problem(x, told, data, given$problem)
-  measures <- as_measures(measure, problem)
-  outer <- in_context("outer folds", make_folds(problem, outer, repeats = repeats))
-  arguments <- given$method
-  by_row <- Filter(is_by_row, arguments[names(arguments) %in% c("folds", "size_folds")])
-  by_row <- lapply(by_row, as_folds, problem)
-  arguments[names(by_row)] <- by_row
-  fit <- run_method(method, problem, arguments)
+  run <- as_run(x, y, method, ..., data = data,
+                said = list(y = substitute(y), method = substitute(method)),
+                known = c("outer", "repeats", "measure", "baselines", "keep", "progress"))
+  measures <- as_measures(measure, run$problem)
+  outer <- in_context("outer folds", make_folds(run$problem, outer, repeats = repeats))
+  fit <- fit_run(run)
   parts <- held_out_rows(outer)
-  judged <- run_tasks(nrow(parts), function(i) {
-    in_context(paste("outer fold", i), {
-      held_out <- parts$rows[[i]]
-      left <- seq_len(nrow(problem))[-held_out]
-      arguments[names(by_row)] <- lapply(by_row, cut_folds, left)
-      judge_fold(problem, held_out, method, arguments, measures, baselines)
-    })
-  }, "Outer folds", progress = progress)
-  done <- attr(judged, "done")
-  if (length(done) < nrow(parts)) warn_interrupted(length(done), nrow(parts), "outer fold")
-  new_cv_result(judged, parts, done, problem, fit, measures, keep,
-    method = told$name, outer = outer$label, call = short_call(match.call())
-  )
-}
-
-# Arguments -------------------------------------------------------------------------------------
-
-# `method` may stand in the second place, as nothing else there is a function.
-told_method <- function(y, method, y_expression, method_expression) {
-  if (is.function(y) && is.null(method)) {
-    check_method(y)
-    return(list(y = NULL, method = y, name = method_name(y_expression), response = "y"))
-  }
-  check_method(method)
-  list(y = y, method = method, name = method_name(method_expression),
-       response = response_name(y_expression))
-}
-
-check_method <- function(method) {
-  if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
-  if (!arguments_of(method)) {
-    stop_input("`method` must be a function of a problem, but takes no argument",
-               "sparsels_error_argument")
-  }
-}
-
-judged_problem <- function(x, told, data, arguments) {
-  y <- told$y
-  if (!inherits(x, "sparsels_problem")) {
-    arguments <- c(arguments, own_defaults(told$method, arguments))
-  }
-  # symbols, so that no message and no name of a response deparses the data
-  given <- c(list(quote(x), quote(y), data = quote(data)), quoted(arguments))
-  problem <- do.call(as_problem, given)
-  if (problem$response == "y") problem$response <- told$response
-  problem
-}
-
-# what the method itself would have said of the problem
-own_defaults <- function(method, given) {
-  Filter(is.logical, formals(method)[setdiff(c("intercept", "standardize"), names(given))])
+  scored <- repeat_tasks(nrow(parts), "outer fold", function(i) {
+    score_fold(run, parts$rows[[i]], measures, baselines)
+  }, progress)
+  new_cv_result(scored, parts, run, fit, measures, keep, outer$label, short_call(match.call()))
 }
 
 check_baselines <- function(baselines) {
@@ -188,9 +133,6 @@ check_baselines <- function(baselines) {
   fine <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
   if (!fine) refuse("baselines", paste("any of", some_of(known)), baselines)
 }
-
-# Folds given row by row, not by their number.
-is_by_row <- function(folds) is.list(folds) || length(folds) > 1L
 
 # Measures --------------------------------------------------------------------------------------
 
@@ -238,27 +180,25 @@ measure_of <- function(problem) if (problem$task == "regression") "squared" else
 
 # One outer fold --------------------------------------------------------------------------------
 
-# All is learned from the rows not held out. `sums` has for each measure and curve the sum and the
-# weight of every model (2 x models).
-judge_fold <- function(problem, held_out, method, arguments, measures, baselines) {
-  train <- problem[-held_out, ]
-  # what is told of the fit on all rows need not be told of each fold
-  fit <- suppressWarnings(run_method(method, train, arguments), "sparsels_warning_edge")
-  path <- path_scores(fit, problem, held_out)
+# All is learned from the rows that are not held out. `sums` has for each measure and curve the sum
+# and the weight of every model (2 x models).
+score_fold <- function(run, rows, measures, baselines) {
+  part <- fit_rows(run, seq_len(nrow(run$problem))[-rows])
+  fit <- part$fit
+  path <- path_scores(fit, part$problem, rows)
   scores <- list(test = path$scores)
   if ("random" %in% baselines && inherits(fit, "sparse_fit")) {
-    scores$random <- random_scores(fit, train, arguments["folds"], problem, held_out)
+    scores$random <- random_scores(part, rows)
   }
-  if ("majority" %in% baselines) scores$majority <- constant_scores(problem, train, held_out)
-  scored <- scored_rows(problem, held_out)
+  if ("majority" %in% baselines) scores$majority <- constant_scores(part, rows)
+  heldout <- scored_rows(run$problem, rows)
   list(
     key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
     sums = lapply(measures, function(measure) {
-      lapply(scores, function(of) spread_models(score_sums(of, scored, measure), path))
+      lapply(scores, function(of) spread_models(score_sums(of, heldout, measure), path))
     }),
     inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
-    lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda,
-    features = if (inherits(fit, "sparse_fit")) model_of(fit)$features
+    lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit)
   )
 }
 
@@ -269,26 +209,28 @@ spread_models <- function(sums, path) {
 
 # As many random features as the models of a fit have, with the same ridge parameter and the inner
 # folds of the method.
-random_scores <- function(fit, train, folds, problem, rows) {
+random_scores <- function(part, rows) {
+  fit <- part$fit
   largest <- length(fit$coefficients) - 1L
-  lambda <- rival_lambda(fit, train)
+  lambda <- random_lambda(fit, part$train)
   refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
-  rival <- do.call(random_selection, c(
-    list(quote(train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
-    Filter(Negate(is.null), folds)
+  random <- do.call(random_selection, c(
+    list(quote(part$train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
+    if (!is.null(part$folds)) list(folds = part$folds)
   ))
-  model_scores(rival$coefficients[path_sizes(fit) + 1L], problem, rows)
+  model_scores(random$coefficients[path_sizes(fit) + 1L], part$problem, rows)
 }
 
 # The ridge parameter of the random features: NULL lets random_selection() choose it.
-rival_lambda <- function(fit, train) {
+random_lambda <- function(fit, train) {
   if (inherits(fit, "l1_path")) return(NULL)
   if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$weights)
 }
 
 # The majority class of the training rows, coded as y is; for numbers the mean: with codes -1/+1
 # either is read off the weighted mean of y.
-constant_scores <- function(problem, train, rows) {
+constant_scores <- function(part, rows) {
+  train <- part$train
   constant <- colSums(train$weights * train$y) / sum(train$weights)
   array(rep(constant, each = length(rows)), c(length(rows), ncol(train$y), 1L))
 }
@@ -307,48 +249,50 @@ inner_error <- function(measure, path, criterion) {
 
 # The result ------------------------------------------------------------------------------------
 
-new_cv_result <- function(judged, parts, done, problem, fit, measures, keep, method, outer, call) {
+new_cv_result <- function(scored, parts, run, fit, measures, keep, outer, call) {
+  problem <- run$problem
   wanted <- nrow(parts)
-  parts <- parts[done, ]
-  chosen <- lapply(judged, `[[`, "features")
-  tables <- lapply(names(measures), function(name) curves_of(judged, parts, name))
+  parts <- parts[attr(scored, "done"), ]
+  if (!length(shared_places(scored)$values)) scored <- lapply(scored, chosen_alone)
+  chosen <- lapply(scored, `[[`, "features")
+  tables <- lapply(names(measures), function(name) curves_of(scored, parts, name))
   names(tables) <- names(measures)
-  folds <- fold_table(judged, parts, names(measures)[1L])
+  folds <- fold_table(scored, parts, names(measures)[1L])
   estimates <- do.call(rbind, lapply(names(measures), function(name) {
-    estimate <- estimate_of(judged, parts, name)
+    estimate <- estimate_of(scored, parts, name)
     data.frame(measure = name, mean = estimate[[1L]], se = estimate[[2L]])
   }))
   result <- structure(list(
-    method = method, curves = tables[[1L]], folds = folds,
+    method = run$name, curves = tables[[1L]], folds = folds,
     estimate = c(mean = estimates$mean[1L], se = estimates$se[1L]),
     chosen = lapply(chosen, function(feature) problem$names[feature]),
     frequency = choice_frequency(chosen, problem$names),
     measure = names(measures)[1L], measures = tables, estimates = estimates,
-    higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = judged[[1L]]$key,
-    held_out = chosen_predictions(judged, parts, problem), fit = fit, outer = outer,
-    inner = judged[[1L]]$folds, problem = without_x(problem), call = call,
+    higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = scored[[1L]]$key,
+    held_out = chosen_predictions(scored, parts, problem), fit = fit, outer = outer,
+    inner = scored[[1L]]$folds, problem = without_x(problem), call = call,
     status = if (nrow(parts) < wanted) "interrupted" else "complete"
   ), class = "cv_result")
-  if (keep) result$predictions <- all_predictions(judged, parts, problem, result$curves)
+  if (keep) result$predictions <- all_predictions(scored, parts, problem, result$curves)
   result
 }
 
 # A row for every model that all folds have, by size or lambda: the mean over the folds, weighted by
 # their rows, and its standard error, of each curve.
-curves_of <- function(judged, parts, name) {
-  places <- shared_places(judged)
-  table <- stats::setNames(data.frame(places$values), judged[[1L]]$key)
-  for (figure in names(judged[[1L]]$inner[[name]])) {
-    value <- vapply(seq_along(judged), function(i) {
-      judged[[i]]$inner[[name]][[figure]][places$index[, i]]
+curves_of <- function(scored, parts, name) {
+  places <- shared_places(scored)
+  table <- stats::setNames(data.frame(places$values), scored[[1L]]$key)
+  for (figure in names(scored[[1L]]$inner[[name]])) {
+    value <- vapply(seq_along(scored), function(i) {
+      scored[[i]]$inner[[name]][[figure]][places$index[, i]]
     }, numeric(nrow(table)))
     value <- matrix(value, nrow(table))
     table[[figure]] <- rowMeans(value)
     table[[paste0(figure, "_se")]] <- apply(value, 1L, standard_error)
   }
-  for (figure in names(judged[[1L]]$sums[[name]])) {
-    sums <- lapply(seq_along(judged), function(i) {
-      judged[[i]]$sums[[name]][[figure]][, places$index[, i], drop = FALSE]
+  for (figure in names(scored[[1L]]$sums[[name]])) {
+    sums <- lapply(seq_along(scored), function(i) {
+      scored[[i]]$sums[[name]][[figure]][, places$index[, i], drop = FALSE]
     })
     told <- curve(held_figure(sums, parts$repetition))
     table[[figure]] <- told$value[, 1L]
@@ -358,56 +302,66 @@ curves_of <- function(judged, parts, name) {
 }
 
 # the values of the key that every fold has, and where each fold has them (values x folds)
-shared_places <- function(judged) {
-  values <- Reduce(intersect, lapply(judged, `[[`, "values"))
-  index <- vapply(judged, function(fold) match(values, fold$values), integer(length(values)))
+shared_places <- function(scored) {
+  values <- Reduce(intersect, lapply(scored, `[[`, "values"))
+  index <- vapply(scored, function(fold) match(values, fold$values), integer(length(values)))
   list(values = values, index = matrix(index, length(values)))
+}
+
+# A fold with its chosen model alone, where the folds have no size in common.
+chosen_alone <- function(fold) {
+  at <- fold$chosen
+  fold$scores <- fold$scores[, , at, drop = FALSE]
+  fold$sums <- lapply(fold$sums, lapply, function(sums) sums[, at, drop = FALSE])
+  fold$inner <- lapply(fold$inner, lapply, `[`, at)
+  fold[c("key", "values", "chosen")] <- list("model", 1L, 1L)
+  fold
 }
 
 standard_error <- function(x) stats::sd(x) / sqrt(length(x))
 
 # a row for every outer fold: what was chosen there, and the figures at the choice
-fold_table <- function(judged, parts, name) {
-  at_choice <- lapply(judged, function(fold) {
+fold_table <- function(scored, parts, name) {
+  at_choice <- lapply(scored, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
     sums <- lapply(fold$sums[[name]], function(sums) sums[1L, fold$chosen] / sums[2L, fold$chosen])
     as.data.frame(c(inner, sums))
   })
   table <- data.frame(repetition = parts$repetition, fold = parts$fold, rows = lengths(parts$rows),
-                      lambda = vapply(judged, `[[`, 0, "lambda"))
-  if (judged[[1L]]$key == "size") {
-    table$size <- vapply(judged, function(fold) fold$values[fold$chosen], 0L)
+                      lambda = vapply(scored, `[[`, 0, "lambda"))
+  if (scored[[1L]]$key == "size") {
+    table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
   }
   cbind(table, do.call(rbind, at_choice), row.names = NULL)
 }
 
 # the error at the model that each fold chose
-estimate_of <- function(judged, parts, name) {
-  sums <- lapply(judged, function(fold) fold$sums[[name]]$test[, fold$chosen, drop = FALSE])
+estimate_of <- function(scored, parts, name) {
+  sums <- lapply(scored, function(fold) fold$sums[[name]]$test[, fold$chosen, drop = FALSE])
   unlist(curve(held_figure(sums, parts$repetition)))
 }
 
 # Out-of-fold predictions of the model that each fold chose, m x L, averaged over repetitions.
-chosen_predictions <- function(judged, parts, problem) {
+chosen_predictions <- function(scored, parts, problem) {
   total <- matrix(0, nrow(problem), ncol(problem$y))
   count <- integer(nrow(problem))
-  for (i in seq_along(judged)) {
+  for (i in seq_along(scored)) {
     rows <- parts$rows[[i]]
-    total[rows, ] <- total[rows, ] + layer(judged[[i]]$scores, judged[[i]]$chosen)
+    total[rows, ] <- total[rows, ] + layer(scored[[i]]$scores, scored[[i]]$chosen)
     count[rows] <- count[rows] + 1L
   }
   total / ifelse(count > 0L, count, NA)
 }
 
 # Out-of-fold predictions of every model: rows x L x models x repetitions.
-all_predictions <- function(judged, parts, problem, curves) {
-  places <- shared_places(judged)
+all_predictions <- function(scored, parts, problem, curves) {
+  places <- shared_places(scored)
   repetitions <- unique(parts$repetition)
   out <- array(NA_real_, c(nrow(problem), ncol(problem$y), nrow(curves), length(repetitions)),
                list(problem$row_names, colnames(problem$y), places$values, NULL))
-  for (i in seq_along(judged)) {
+  for (i in seq_along(scored)) {
     out[parts$rows[[i]], , , match(parts$repetition[i], repetitions)] <-
-      judged[[i]]$scores[, , places$index[, i], drop = FALSE]
+      scored[[i]]$scores[, , places$index[, i], drop = FALSE]
   }
   out
 }
@@ -487,15 +441,10 @@ best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_na
   object$curves$size[best_place(object, rule)]
 }
 
-# The size of a model of the fit on all rows: that of the fit itself, of a rule, or a number.
-judged_size <- function(object, size) {
-  as_size(object, size)
-}
-
 # arguments of a method of the fit, `size` among them only where it is wanted
 on_fit <- function(generic, object, size, ...) {
   wanted <- list(...)
-  if (!is.null(size)) wanted$size <- judged_size(object, size)
+  if (!is.null(size)) wanted$size <- as_size(object, size)
   do.call(generic, c(list(object$fit), wanted), quote = TRUE)
 }
 

@@ -65,12 +65,12 @@ cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, 
   train <- function(rows) {
     expansion(problem, kernel, rows_basis(rows, problem, kernel), shift)$spectrum
   }
-  done <- run_tasks(repeats, function(i) {
+  errors <- repeat_tasks(repeats, "repeat", function(i) {
     vapply(approach, function(one) {
       approaches[[one]](problem, control, train)
     }, numeric(length(control$lambda)))
   })
-  new_cv_variance(done, problem, control, short_call(match.call()), length(done) < repeats)
+  new_cv_variance(errors, problem, control, repeats, short_call(match.call()))
 }
 
 variance_control <- function(problem, n, folds, lambda, approach, select) {
@@ -123,11 +123,11 @@ approaches <- list(
   },
   function(problem, control, train) {
     # a basis outside the fold: holding out from a model on all rows is training without them
-    squared <- vapply(deal(seq_len(nrow(problem)), control$folds), function(held_out) {
-      training <- seq_len(nrow(problem))[-held_out]
+    squared <- vapply(deal(seq_len(nrow(problem)), control$folds), function(heldout) {
+      training <- seq_len(nrow(problem))[-heldout]
       basis <- training[control$select(problem[training, ], control$n)]
-      residual <- held_out_residuals(train(basis), list(held_out), control$lambda)
-      colSums(problem$weights[held_out] * residual^2, dims = 2L)
+      residual <- held_out_residuals(train(basis), list(heldout), control$lambda)
+      colSums(problem$weights[heldout] * residual^2, dims = 2L)
     }, numeric(length(control$lambda)))
     rowSums(matrix(squared, length(control$lambda))) / (ncol(problem$y) * sum(problem$weights))
   }
@@ -147,10 +147,11 @@ scored_error <- function(problem, residual, rows) {
 
 # The result --------------------------------------------------------------------------------------
 
-new_cv_variance <- function(done, problem, control, call, interrupted) {
-  if (!length(done)) raise_interrupt()
+# `errors`: for each repeat that was done, lambda x approach
+new_cv_variance <- function(errors, problem, control, repeats, call) {
+  done <- length(errors)
   lambda <- control$lambda
-  errors <- array(unlist(done), c(length(lambda), length(control$approach), length(done)))
+  errors <- array(unlist(errors), c(length(lambda), length(control$approach), done))
   errors <- aperm(errors, c(3L, 1L, 2L))
   dimnames(errors) <- list(NULL, format(lambda, trim = TRUE), control$approach)
   table <- data.frame(
@@ -158,13 +159,9 @@ new_cv_variance <- function(done, problem, control, call, interrupted) {
     lambda = rep(lambda, length(control$approach)),
     mean = as.vector(colMeans(errors)), variance = as.vector(apply(errors, 2:3, stats::var))
   )
-  if (interrupted) {
-    warn_sparsels(sprintf("interrupted: the result holds the %s done so far",
-                          counted(length(done), "repeat")), "sparsels_interrupted")
-  }
   structure(list(
     table = table, errors = errors, n = control$n, folds = control$folds, call = call,
-    status = if (interrupted) "interrupted" else "complete", problem = without_x(problem)
+    status = if (done < repeats) "interrupted" else "complete", problem = without_x(problem)
   ), class = "cv_variance")
 }
 
@@ -198,15 +195,15 @@ print.cv_variance <- function(x, ...) {
 #' @export
 plot.cv_variance <- function(x, ...) {
   check_object(x)
-  figures <- c("mean", if (dim(x$errors)[1L] > 1L) "variance")
-  old <- graphics::par(mfrow = c(1, length(figures)))
+  statistics <- c("mean", if (dim(x$errors)[1L] > 1L) "variance")
+  old <- graphics::par(mfrow = c(1, length(statistics)))
   on.exit(graphics::par(old))
   data <- x$table[order(x$table$lambda), ]
   styles <- approach_style[sort(unique(data$approach)), ]
-  for (figure in figures) {
-    panel <- data.frame(approach = data$approach, mean = data[[figure]])
+  for (statistic in statistics) {
+    panel <- data.frame(approach = data$approach, mean = data[[statistic]])
     panel$lower <- panel$upper <- panel$mean
-    label <- sprintf("%s of the mean squared error of %s", figure, x$problem$response)
+    label <- sprintf("%s of the mean squared error of %s", statistic, x$problem$response)
     empty_plot(log2(data$lambda), panel, list(ylab = label, xlab = "log2(lambda)"), ...)
     for (i in seq_len(nrow(styles))) {
       own <- panel$approach == styles$approach[i]

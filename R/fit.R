@@ -221,7 +221,7 @@ kernel_scores <- function(fit, newdata, beta, terms) {
 new_kernel_values <- function(object, newdata) {
   m <- nrow(object$problem)
   rows <- object$basis$rows
-  newdata <- as_valid(newdata, "newdata")
+  newdata <- if (inherits(newdata, "sparsels_problem")) newdata$x else as_valid(newdata, "newdata")
   is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
   if (!is_matrix || !ncol(newdata) %in% c(m, length(rows))) {
     stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",

@@ -1,4 +1,49 @@
-# A method, run once on some rows: what cross_validate() and compare_methods() share.
+# A method, run on some rows of a problem: what cross_validate() and compare_methods() do again and
+# again.
+
+# The method, its arguments and the data ----------------------------------------------------------
+
+# A run is what it takes to fit a method to rows of a problem: list(method, name, arguments, by_row,
+# problem). `x`, `y`, `data`, `method` and `...` are the user's; `y` may be the method, as nothing
+# else there is a function. `said` has the expressions of `y` and `method`, which name the response
+# and the method; `known` has the names of the caller's other arguments.
+as_run <- function(x, y, method, ..., data, said, known) {
+  if (is.function(y) && is.null(method)) {
+    said <- list(y = NULL, method = said$y)
+    method <- y
+    y <- NULL
+  }
+  if (inherits(x, "formula") && is.data.frame(y) && is.null(data)) {
+    data <- y
+    y <- NULL
+  }
+  check_method(method)
+  check_method_dots(method, ..., known = known)
+  given <- list(...)
+  of_problem <- names(given) %in% problem_arguments
+  problem <- run_problem(x, y, data, given[of_problem], method)
+  if (problem$response == "y") problem$response <- response_name(said$y)
+  new_run(method, problem, given[!of_problem], method_name(said$method))
+}
+
+# Folds given row by row are completed here, to be cut down to the rows of each fit.
+new_run <- function(method, problem, arguments = list(), name = "a function") {
+  by_row <- names(arguments) %in% c("folds", "size_folds") & vapply(arguments, is_by_row, NA)
+  arguments[by_row] <- lapply(arguments[by_row], as_folds, problem)
+  list(method = method, name = name, arguments = arguments, by_row = names(arguments)[by_row],
+       problem = problem)
+}
+
+# whether folds are given row by row, not by their number
+is_by_row <- function(folds) is.list(folds) || length(folds) > 1L
+
+check_method <- function(method) {
+  if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
+  if (!arguments_of(method)) {
+    stop_input("`method` must be a function of a problem, but takes no argument",
+               "sparsels_error_argument")
+  }
+}
 
 # A user's own method with `...` may take any name; the fitters of the package pass theirs to
 # as_problem(), so all of theirs are known. `known`: the other arguments of the caller.
@@ -10,9 +55,14 @@ check_method_dots <- function(method, ..., known) {
              allowed = if (open) names(list(...)) else allowed)
 }
 
-split_arguments <- function(arguments) {
-  to_problem <- names(arguments) %in% problem_arguments
-  list(problem = arguments[to_problem], method = arguments[!to_problem])
+run_problem <- function(x, y, data, arguments, method) {
+  if (!inherits(x, "sparsels_problem")) {
+    # what the method would say of the problem by default
+    own <- formals(method)[setdiff(c("intercept", "standardize"), names(arguments))]
+    arguments <- c(arguments, Filter(is.logical, own))
+  }
+  # symbols, so that no message and no name of a response deparses the data
+  do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(arguments)))
 }
 
 # arguments for do.call(), which would evaluate those that are language
@@ -28,9 +78,29 @@ method_name <- function(expression) {
   if (is.name(expression)) as.character(expression) else "a function"
 }
 
+# Fits --------------------------------------------------------------------------------------------
+
+# The fit of a run on its whole problem.
+fit_run <- function(run) fit_method(run$method, run$problem, run$arguments)
+
+# The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these
+# rows, the inner folds that the method was given, if any, and the problem from which path_scores()
+# takes other rows. Warnings that a choice is at the end of what was tried are for the fit on all
+# rows and not repeated.
+fit_rows <- function(run, rows) {
+  # a kernel matrix has a column for every row that is trained on
+  columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
+    seq_len(ncol(run$problem))
+  train <- run$problem[rows, columns]
+  run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows)
+  fit <- suppressWarnings(fit_method(run$method, train, run$arguments), "sparsels_warning_edge")
+  other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
+  list(fit = fit, train = train, folds = run$arguments$folds, problem = other)
+}
+
 # What the method makes of a problem, without a progress bar of its own. A fit that Ctrl-C cut short
 # is an interrupt like any other.
-run_method <- function(method, problem, arguments) {
+fit_method <- function(method, problem, arguments) {
   if ("progress" %in% names(formals(method))) arguments$progress <- FALSE
   withCallingHandlers(
     do.call(method, c(list(quote(problem)), quoted(arguments))),
@@ -39,6 +109,9 @@ run_method <- function(method, problem, arguments) {
     }
   )
 }
+
+# The columns of the model that a fit chose, NULL of a fit that chooses none.
+chosen_features <- function(fit) if (inherits(fit, "sparse_fit")) model_of(fit)$features
 
 # How often each column was chosen, most frequent first.
 choice_frequency <- function(chosen, names) {

@@ -1,5 +1,16 @@
 # Independent tasks, each with its own stream of random numbers: the outer loops of the package.
 
+# The results of task(1), ..., task(n), as run_tasks() makes them. An error says which `what` it is
+# from; an interrupt leaves the results before it, with a warning, and is passed on when there are
+# none.
+repeat_tasks <- function(n, what, task, progress = interactive()) {
+  label <- paste0(toupper(substr(what, 1L, 1L)), substring(what, 2L), "s")
+  results <- run_tasks(n, function(i) in_context(paste(what, i), task(i)), label,
+                       progress = progress)
+  if (length(results) < n) warn_interrupted(length(results), n, what)
+  results
+}
+
 # The list of task(1), ..., task(n), run on the user's future plan when future.apply is there and
 # the plan is not sequential, one after the other otherwise. With `random` every task draws from its
 # own L'Ecuyer stream, so the result depends on R's generator at the call and on nothing else: not

@@ -62,6 +62,32 @@ test_that("a fit is judged as it is, several outputs and classes too", {
   }
 })
 
+test_that("fits of any kind are compared: by size where they have one, else as they chose", {
+  set.seed(78)
+  pb <- compared_problem()
+  kernel <- kernel_gaussian(0.1)
+  methods <- list(
+    l1 = l1_path, ridge = function(problem, k) rls(problem),
+    machine = function(problem, k) fs_lssvm(problem, k = 5, kernel = kernel, gamma = 1, folds = 3)
+  )
+  compared <- compare_methods(pb, methods = methods, k = 3, splits = 2)
+  for (split in 1:2) {
+    rows <- compared$training_rows[[split]]
+    train <- pb[rows, ]
+    fits <- lapply(methods, function(method) method(train, k = 3))
+    full <- l1_path(train)
+    largest <- max(full$path$size[cumsum(full$path$size > 3) == 0])
+    scores <- list(predict(full, pb$x, size = largest), predict(fits$ridge, pb$x))
+    for (method in 1:2) {
+      off <- (pb$y - scores[[method]])[-rows]
+      exact <- 1 - sum(off^2) / sum((pb$y[-rows] - mean(pb$y[rows]))^2)
+      expect_equal(compared$r_squared[[split, method, "test"]], exact)
+    }
+    expect_length(compared$chosen[[split, "l1"]], largest)
+    expect_null(compared$chosen[[split, "ridge"]])
+  }
+})
+
 test_that("the table has means, t-tests and counts against the first method", {
   set.seed(72)
   pb <- compared_problem()

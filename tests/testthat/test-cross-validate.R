@@ -18,7 +18,7 @@ test_that("classes: the curves are those of a loop written by hand", {
   set.seed(3)
   w <- runif(40, 0.5, 2)
   set.seed(1)
-  judged <- cross_validate(d$x, greedy_rls, y = d$y, weights = w, k = 4, lambda = 3, outer = 4)
+  cvd <- cross_validate(d$x, greedy_rls, y = d$y, weights = w, k = 4, lambda = 3, outer = 4)
 
   set.seed(1)
   problem <- as_problem(d$x, d$y, weights = w)
@@ -47,28 +47,28 @@ test_that("classes: the curves are those of a loop written by hand", {
   scored <- list(test = test, random = random, majority = majority)
   for (name in names(scored)) {
     expected <- apply(scored[[name]], 1, over_folds, weight)
-    expect_equal(judged$curves[[name]], expected["value", ])
-    expect_equal(judged$curves[[paste0(name, "_se")]], expected["se", ])
+    expect_equal(cvd$curves[[name]], expected["value", ])
+    expect_equal(cvd$curves[[paste0(name, "_se")]], expected["se", ])
   }
   for (name in c("inner", "cv")) {
     own <- list(inner = inner, cv = cv)[[name]]
-    expect_equal(judged$curves[[name]], rowMeans(own))
-    expect_equal(judged$curves[[paste0(name, "_se")]], apply(own, 1, sd) / 2)
+    expect_equal(cvd$curves[[name]], rowMeans(own))
+    expect_equal(cvd$curves[[paste0(name, "_se")]], apply(own, 1, sd) / 2)
   }
-  expect_equal(judged$curves$size, 0:4)
-  expect_equal(judged$folds$lambda, rep(3, 4))
-  expect_equal(judged$folds$size, size)
-  expect_equal(judged$folds$rows, as.vector(table(ids)))
+  expect_equal(cvd$curves$size, 0:4)
+  expect_equal(cvd$folds$lambda, rep(3, 4))
+  expect_equal(cvd$folds$size, size)
+  expect_equal(cvd$folds$rows, as.vector(table(ids)))
   at <- cbind(size + 1, 1:4)
-  expect_equal(judged$folds$test, test[at])
-  expect_equal(judged$folds$inner, inner[at])
-  expect_equal(unname(judged$estimate), unname(over_folds(test[at], weight)))
-  expect_equal(judged$chosen, chosen)
+  expect_equal(cvd$folds$test, test[at])
+  expect_equal(cvd$folds$inner, inner[at])
+  expect_equal(unname(cvd$estimate), unname(over_folds(test[at], weight)))
+  expect_equal(cvd$chosen, chosen)
   count <- table(unlist(chosen))
-  expect_equal(judged$frequency$count, as.vector(count[judged$frequency$name]))
-  expect_false(is.unsorted(-judged$frequency$count))
-  expect_equal(judged$frequency$share, judged$frequency$count / 4)
-  expect_equal(colnames(d$x)[judged$frequency$feature], judged$frequency$name)
+  expect_equal(cvd$frequency$count, as.vector(count[cvd$frequency$name]))
+  expect_false(is.unsorted(-cvd$frequency$count))
+  expect_equal(cvd$frequency$share, cvd$frequency$count / 4)
+  expect_equal(colnames(d$x)[cvd$frequency$feature], cvd$frequency$name)
 })
 
 test_that("numbers: mean squared error over several outputs, weighted; majority is the mean", {
@@ -76,7 +76,7 @@ test_that("numbers: mean squared error over several outputs, weighted; majority 
   y <- cbind(a = d$y, b = rnorm(30))
   w <- rep(1:3, 10)
   ids <- rep(1:3, each = 10)
-  judged <- cross_validate(d$x, bare_rls,
+  cvd <- cross_validate(d$x, bare_rls,
     y = y, weights = w, k = 3, lambda = 2, outer = ids, baselines = "majority"
   )
   test <- majority <- matrix(NA_real_, 4, 3)
@@ -88,10 +88,10 @@ test_that("numbers: mean squared error over several outputs, weighted; majority 
     mean <- colSums(w[!out] * y[!out, ]) / sum(w[!out])
     majority[, f] <- error(rep(mean, each = 10))
   }
-  expect_equal(judged$curves$test, drop(test %*% tapply(w, ids, sum)) / sum(w))
-  expect_equal(judged$curves$majority, drop(majority %*% tapply(w, ids, sum)) / sum(w))
-  expect_null(judged$curves$random)
-  expect_equal(judged$measure, "squared")
+  expect_equal(cvd$curves$test, drop(test %*% tapply(w, ids, sum)) / sum(w))
+  expect_equal(cvd$curves$majority, drop(majority %*% tapply(w, ids, sum)) / sum(w))
+  expect_null(cvd$curves$random)
+  expect_equal(cvd$measure, "squared")
 })
 
 test_that("several measures, the AUC within folds among them, from the predictions that are kept", {
@@ -100,64 +100,64 @@ test_that("several measures, the AUC within folds among them, from the predictio
   w <- runif(40, 0.5, 2)
   ids <- make_folds(as_problem(d$x, d$y), 4)$ids[, 1]
   third <- function(y, prediction, fold) mean(abs(y - prediction)^3)
-  judged <- cross_validate(d$x, d$y, bare_rls, weights = w, k = 3, lambda = 1, outer = ids,
+  cvd <- cross_validate(d$x, d$y, bare_rls, weights = w, k = 3, lambda = 1, outer = ids,
                            measure = list("auc", "error", "balanced", "squared", cubic = third),
                            keep = TRUE)
   pb <- as_problem(d$x, d$y, weights = w)
-  expect_equal(dim(judged$predictions), c(40, 1, 4, 1))
+  expect_equal(dim(cvd$predictions), c(40, 1, 4, 1))
   for (s in 1:4) {
-    score <- matrix(judged$predictions[, , s, 1])
+    score <- matrix(cvd$predictions[, , s, 1])
     for (measure in c("auc", "error", "squared")) {
       expected <- oracle_mean(oracle_folds(pb, score, ids, measure))
-      expect_equal(judged$measures[[measure]]$test[s], expected[["value"]])
-      expect_equal(judged$measures[[measure]]$test_se[s], expected[["se"]])
+      expect_equal(cvd$measures[[measure]]$test[s], expected[["value"]])
+      expect_equal(cvd$measures[[measure]]$test_se[s], expected[["se"]])
     }
     wrong <- sign(score[, 1]) != pb$y[, 1]
     of_class <- vapply(c(-1, 1), function(y) weighted.mean(wrong[pb$y == y], w[pb$y == y]), 0)
-    expect_equal(judged$measures$balanced$test[s], mean(of_class))
+    expect_equal(cvd$measures$balanced$test[s], mean(of_class))
     cubic <- vapply(split(1:40, ids), function(rows) mean(abs(pb$y[rows] - score[rows])^3), 0)
-    expect_equal(judged$measures$cubic$test[s],
+    expect_equal(cvd$measures$cubic$test[s],
                  weighted.mean(cubic, tapply(w, ids, sum)))
   }
-  expect_equal(judged$measure, "auc")
-  expect_true(judged$higher)
-  expect_equal(best_size(judged), which.max(judged$curves$test) - 1)
-  expect_equal(judged$estimates$measure, c("auc", "error", "balanced", "squared", "cubic"))
-  expect_equal(unname(judged$estimate), unlist(judged$estimates[1, 2:3], use.names = FALSE))
+  expect_equal(cvd$measure, "auc")
+  expect_true(cvd$higher)
+  expect_equal(best_size(cvd), which.max(cvd$curves$test) - 1)
+  expect_equal(cvd$estimates$measure, c("auc", "error", "balanced", "squared", "cubic"))
+  expect_equal(unname(cvd$estimate), unlist(cvd$estimates[1, 2:3], use.names = FALSE))
   fold <- lapply(1:4, function(f) bare_rls(pb[ids != f, ], k = 3, lambda = 1))
   for (f in 1:4) {
     own <- predict(fold[[f]], d$x[ids == f, ])
-    expect_equal(judged$held_out[ids == f, 1], unname(own))
+    expect_equal(cvd$held_out[ids == f, 1], unname(own))
   }
 })
 
 test_that("the result stands for the fit on all rows", {
   d <- numbers()
   set.seed(5)
-  judged <- cross_validate(d$x, d$y, greedy_rls, lambda = 1, k = 5, outer = 3)
+  cvd <- cross_validate(d$x, d$y, greedy_rls, lambda = 1, k = 5, outer = 3)
   fit <- greedy_rls(d$x, d$y, lambda = 1, k = 5)
-  expect_equal(coef(judged), coef(fit))
-  expect_equal(selected(judged, 2), selected(fit, 2))
-  expect_equal(predict(judged, d$x[1:3, ]), predict(fit, d$x[1:3, ]))
-  curves <- judged$curves
+  expect_equal(coef(cvd), coef(fit))
+  expect_equal(selected(cvd, 2), selected(fit, 2))
+  expect_equal(predict(cvd, d$x[1:3, ]), predict(fit, d$x[1:3, ]))
+  curves <- cvd$curves
   best <- which.min(curves$test)
-  expect_equal(best_size(judged), curves$size[best])
-  expect_equal(best_size(judged, "1se"),
+  expect_equal(best_size(cvd), curves$size[best])
+  expect_equal(best_size(cvd, "1se"),
                min(curves$size[curves$test <= curves$test[best] + curves$test_se[best]]))
-  expect_equal(coef(judged, "1se"), coef(fit, best_size(judged, "1se")))
-  expect_equal(predict(judged, d$x, size = "min"), predict(fit, d$x, size = best_size(judged)))
-  expect_equal(fitted(judged), fitted(fit))
-  expect_equal(nobs(judged), 30)
-  added <- augment(judged)
-  expect_equal(added$.held_out, judged$held_out[, 1])
+  expect_equal(coef(cvd, "1se"), coef(fit, best_size(cvd, "1se")))
+  expect_equal(predict(cvd, d$x, size = "min"), predict(fit, d$x, size = best_size(cvd)))
+  expect_equal(fitted(cvd), fitted(fit))
+  expect_equal(nobs(cvd), 30)
+  added <- augment(cvd)
+  expect_equal(added$.held_out, cvd$held_out[, 1])
   expect_equal(added$.fitted, unname(fitted(fit)))
-  expect_equal(unique(tidy(judged)$curve), factor(c("inner", "test", "random", "majority", "cv"),
+  expect_equal(unique(tidy(cvd)$curve), factor(c("inner", "test", "random", "majority", "cv"),
                                                  curve_style$curve[c(1:4, 6)]))
-  expect_equal(glance(judged)$estimate, judged$estimate[["mean"]])
-  expect_s3_class(summary(judged), "summary.cv_result")
+  expect_equal(glance(cvd)$estimate, cvd$estimate[["mean"]])
+  expect_s3_class(summary(cvd), "summary.cv_result")
 })
 
-test_that("kernel fits are judged by lambda, fixed-size ones by size", {
+test_that("kernel fits are scored by lambda, fixed-size ones by size", {
   d <- numbers()
   ids <- rep(1:3, each = 10)
   lambda <- 2^(-2:2)
@@ -165,22 +165,60 @@ test_that("kernel fits are judged by lambda, fixed-size ones by size", {
                    list(kernel = kernel_gaussian(0.1), basis = 1:8))
   for (own in settings) {
     fitter <- if (length(own)) kernel_rls else rls
-    judged <- do.call(cross_validate, c(list(d$x, d$y, fitter, lambda = lambda, outer = ids), own))
-    expect_equal(judged$curves$lambda, lambda)
+    cvd <- do.call(cross_validate, c(list(d$x, d$y, fitter, lambda = lambda, outer = ids), own))
+    expect_equal(cvd$curves$lambda, lambda)
     error <- vapply(1:3, function(f) {
       fit <- do.call(fitter, c(list(d$x[ids != f, ], d$y[ids != f], lambda = lambda), own))
       vapply(lambda, function(l) {
         mean((d$y[ids == f] - predict(fit, d$x[ids == f, ], lambda = l))^2)
       }, 0)
     }, lambda)
-    expect_equal(judged$curves$test, rowMeans(error))
-    expect_null(judged$curves$random)
-    expect_equal(predict(judged, d$x[1:2, ]), predict(judged$fit, d$x[1:2, ]))
+    expect_equal(cvd$curves$test, rowMeans(error))
+    expect_null(cvd$curves$random)
+    expect_equal(predict(cvd, d$x[1:2, ]), predict(cvd$fit, d$x[1:2, ]))
   }
-  judged <- cross_validate(d$x, d$y, fs_lssvm, gamma = 1, kernel = kernel_gaussian(0.1),
+  cvd <- cross_validate(d$x, d$y, fs_lssvm, gamma = 1, kernel = kernel_gaussian(0.1),
                            outer = ids, prototypes = 1:10, folds = 3)
-  expect_named(judged$curves[1], "size")
+  expect_named(cvd$curves[1], "size")
   expect_error(best_size(cross_validate(d$x, d$y, rls, outer = 3)), "no size")
+})
+
+test_that("a precomputed kernel is cut to the training rows", {
+  d <- numbers()
+  ids <- rep(1:3, each = 10)
+  kernel <- kernel_gaussian(0.1)
+  K <- kernel$values(d$x, d$x)
+  for (own in list(list(), list(basis = 1:8))) {
+    cv <- function(...) {
+      do.call(cross_validate, c(list(..., y = d$y, lambda = 2^(-2:2), outer = ids), own))
+    }
+    given <- cv(K, method = kernel_rls, kernel = "precomputed")
+    computed <- cv(d$x, method = kernel_rls, kernel = kernel)
+    expect_equal(given$curves, computed$curves)
+    expect_equal(given$held_out, computed$held_out)
+  }
+  settings <- list(y = d$y, gamma = 2, prototypes = 1:10, folds = 3, outer = ids,
+                   standardize = FALSE)
+  expect_equal(
+    do.call(cross_validate, c(list(K, method = fs_lssvm, kernel = "precomputed"), settings))$curves,
+    do.call(cross_validate, c(list(d$x, method = fs_lssvm, kernel = kernel), settings))$curves
+  )
+})
+
+test_that("folds without a size in common are scored at what each chose", {
+  d <- numbers()
+  ids <- rep(1:3, each = 10)
+  # the one solution of each fold has 4, 3 and 2 columns, and there are no smaller models
+  cvd <- cross_validate(d$x, d$y, l1_size, size = 3, outer = ids, baselines = NULL)
+  fits <- lapply(1:3, function(f) l1_size(d$x[ids != f, ], d$y[ids != f], size = 3))
+  expect_identical(vapply(fits, `[[`, 0L, "size"), 4:2)
+  error <- vapply(1:3, function(f) {
+    mean((d$y[ids == f] - predict(fits[[f]], d$x[ids == f, ]))^2)
+  }, 0)
+  expect_equal(cvd$key, "model")
+  expect_equal(cvd$curves$test, mean(error))
+  expect_equal(cvd$folds$test, error)
+  expect_equal(lengths(cvd$chosen), 4:2)
 })
 
 test_that("a method of one's own may return anything that predicts", {
@@ -191,32 +229,32 @@ test_that("a method of one's own may return anything that predicts", {
   predict_one <- function(object, newdata, ...) newdata[, object$column] - object$centre
   registerS3method("predict", "one_column", predict_one, asNamespace("stats"))
   ids <- rep(1:4, 10)
-  judged <- cross_validate(d$x, d$y, own, column = 3, outer = ids, measure = "auc")
+  cvd <- cross_validate(d$x, d$y, own, column = 3, outer = ids, measure = "auc")
   score <- unlist(lapply(1:4, function(f) d$x[ids == f, 3]))
   pb <- as_problem(d$x, d$y)
-  expect_equal(judged$estimate[["mean"]],
+  expect_equal(cvd$estimate[["mean"]],
                oracle_mean(oracle_folds(pb, d$x[, 3, drop = FALSE], ids, "auc"))[["value"]])
-  expect_output(print(judged), "AUC:")
+  expect_output(print(cvd), "AUC:")
   classes <- function(object, newdata, ...) {
     factor(ifelse(newdata[, object$column] > 0, "well", "ill"), c("well", "ill"))
   }
   registerS3method("predict", "one_column", classes, asNamespace("stats"))
-  judged <- cross_validate(d$x, d$y, own, column = 3, outer = ids)
-  expect_equal(judged$estimate[["mean"]], mean((d$x[, 3] > 0) != (d$y == "well")))
+  cvd <- cross_validate(d$x, d$y, own, column = 3, outer = ids)
+  expect_equal(cvd$estimate[["mean"]], mean((d$x[, 3] > 0) != (d$y == "well")))
 })
 
-test_that("several classes are judged by the largest score", {
+test_that("several classes are scored by the largest score", {
   set.seed(2)
   x <- matrix(rnorm(45 * 6), 45, 6)
   y <- factor(c("a", "b", "c")[1 + (x[, 1] > 0) + (x[, 2] > 0.5)])
   ids <- rep(1:3, 15)
-  judged <- cross_validate(x, y, greedy_rls, k = 3, lambda = 1, outer = ids, baselines = NULL)
+  cvd <- cross_validate(x, y, greedy_rls, k = 3, lambda = 1, outer = ids, baselines = NULL)
   test <- sapply(1:3, function(f) {
     fit <- greedy_rls(x[ids != f, ], y[ids != f], k = 3, lambda = 1, size = 3)
     mean(predict(fit, x[ids == f, ], size = 3, type = "class") != y[ids == f])
   })
-  expect_equal(judged$curves$test[4], mean(test))
-  expect_equal(names(judged$curves),
+  expect_equal(cvd$curves$test[4], mean(test))
+  expect_equal(names(cvd$curves),
                c("size", "inner", "inner_se", "cv", "cv_se", "test", "test_se"))
 })
 
@@ -361,12 +399,12 @@ test_that("an interrupt keeps the folds done, an error its class", {
     bare_rls(problem, ...)
   }
   expect_warning(
-    judged <- cross_validate(d$x, stopping, y = d$y, k = 2, lambda = 1, outer = 5),
+    cvd <- cross_validate(d$x, stopping, y = d$y, k = 2, lambda = 1, outer = 5),
     "after 2 of 5 outer folds",
     class = "sparsels_interrupted"
   )
-  expect_equal(judged$status, "interrupted")
-  expect_equal(nrow(judged$folds), 2)
+  expect_equal(cvd$status, "interrupted")
+  expect_equal(nrow(cvd$folds), 2)
   calls <- 2
   caught <- function(code) tryCatch(code, interrupt = function(condition) "caught")
   expect_identical(
@@ -380,17 +418,17 @@ test_that("an interrupt keeps the folds done, an error its class", {
 
 test_that("what is wrong is said plainly", {
   d <- numbers()
-  judge <- function(...) cross_validate(d$x, y = d$y, ...)
+  cv <- function(...) cross_validate(d$x, y = d$y, ...)
   expect_snapshot(error = TRUE, {
-    judge("greedy_rls")
-    judge(greedy_rls, kk = 3)
-    judge(greedy_rls, wieghts = 1:30)
-    judge(greedy_rls, 3)
-    judge(greedy_rls, baselines = "best")
-    judge(greedy_rls, outer = 1)
-    judge(greedy_rls, outer = 1:7)
-    judge(greedy_rls, k = 99, outer = 3)
-    judge(function(problem, ...) 1, outer = 3)
+    cv("greedy_rls")
+    cv(greedy_rls, kk = 3)
+    cv(greedy_rls, wieghts = 1:30)
+    cv(greedy_rls, 3)
+    cv(greedy_rls, baselines = "best")
+    cv(greedy_rls, outer = 1)
+    cv(greedy_rls, outer = 1:7)
+    cv(greedy_rls, k = 99, outer = 3)
+    cv(function(problem, ...) 1, outer = 3)
     cross_validate(as_problem(d$x, d$y), greedy_rls, weights = 1:30)
   })
 })
@@ -402,7 +440,7 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
   problem$response <- "outcome"
   parts <- held_out_rows(make_folds(40, rep_len(seq_len(folds), 40)))
   name <- measure_of(problem)
-  judged <- lapply(seq_len(folds), function(i) {
+  scored <- lapply(seq_len(folds), function(i) {
     errors <- list(test = c(0.4, 0.3, 0.2 + i / 20), random = c(0.4, 0.5, 0.4),
                    majority = rep(0.4, 3))
     weight <- length(parts$rows[[i]])
@@ -415,9 +453,10 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
     )
   })
   fit <- structure(list(), class = c("sparse_fit", "sparsels_fit"))
-  new_cv_result(judged, parts, seq_len(folds), problem, fit, as_measures(NULL, problem),
-    keep = FALSE, method = "greedy_rls", outer = "3-fold", call = quote(cross_validate())
-  )
+  scored <- structure(scored, done = seq_len(folds))
+  new_cv_result(scored, parts, list(problem = problem, name = "greedy_rls"), fit,
+                as_measures(NULL, problem), keep = FALSE, outer = "3-fold",
+                call = quote(cross_validate()))
 }
 
 test_that("print names things", {
