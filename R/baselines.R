@@ -107,7 +107,7 @@ wrapper_path <- function(problem, control, lambda) {
       primal = list(primal_loo(problem, working_x[, features, drop = FALSE], lambda)),
       dual = list(dual_loo(problem, working_x[, features, drop = FALSE], lambda))
     )
-    figure <- judge_set(problem, columns, features, lambda, control, residuals)
+    figure <- evaluate_set(problem, columns, features, lambda, control, residuals)
     list(value = figure$value, se = figure$se, residuals = residuals)
   }
   search_path(problem, control, lambda, evaluate, columns)
@@ -167,9 +167,9 @@ dual_loo <- function(problem, x, lambda) {
 }
 
 # The criterion of a set; leave-pair-out AUC retrains without every pair.
-judge_set <- function(problem, columns, features, lambda, control, residuals) {
+evaluate_set <- function(problem, columns, features, lambda, control, residuals) {
   if (control$criterion$name != "auc" || !control$folds$loo) {
-    return(judge(problem, control$folds, control$criterion, residuals))
+    return(evaluate_folds(problem, control$folds, control$criterion, residuals))
   }
   pairs <- expand.grid(up = which(problem$y > 0), down = which(problem$y < 0))
   pair_counts <- mapply(function(up, down) {
@@ -287,7 +287,7 @@ path_of_log <- function(problem, control, lambda, s, columns) {
   if (problem$task != "regression") {
     error <- as_criterion("error", problem, control$folds)
     path$error <- vapply(log, function(entry) {
-      judge(problem, control$folds, error, entry$score$residuals)$value
+      evaluate_folds(problem, control$folds, error, entry$score$residuals)$value
     }, 0)
   }
   loss <- field("loss")
@@ -343,7 +343,8 @@ lowrank_path <- function(problem, control, lambda) {
       diagonal <- diagonal - c^2 / kappa
     }
     residuals <- list(dual / diagonal / divisor)
-    c(judge(problem, control$folds, control$criterion, residuals), list(residuals = residuals))
+    value <- evaluate_folds(problem, control$folds, control$criterion, residuals)
+    c(value, list(residuals = residuals))
   }
   control$search <- "forward"
   search_path(problem, control, lambda, evaluate, standardised_columns(problem))

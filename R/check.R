@@ -51,10 +51,10 @@ show_value <- function(x) {
 
 article <- function(word) paste(if (grepl("^[aeiou]", word)) "an" else "a", word)
 
-# 'a', 'b', 'c', ... : at most `most` of them
-some_of <- function(x, most = 5L, quote = "'") {
-  shown <- paste0(quote, utils::head(x, most), quote, collapse = ", ")
-  if (length(x) > most) paste0(shown, ", ...") else shown
+# 'a', 'b', 'c', ... : at most `max` of them
+some_of <- function(x, max = 5L, quote = "'") {
+  shown <- paste0(quote, utils::head(x, max), quote, collapse = ", ")
+  if (length(x) > max) paste0(shown, ", ...") else shown
 }
 
 counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1) "" else "s")
@@ -118,7 +118,7 @@ check_choice <- function(x, name, choices) {
   x
 }
 
-# the same where the default lists all the choices, and stands for the first
+# a choice among several whose default lists them all and stands for the first
 choice_or_first <- function(x, name, choices) {
   if (identical(x, choices)) choices[1L] else check_choice(x, name, choices)
 }

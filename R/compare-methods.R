@@ -66,7 +66,7 @@
 #' @references Qian, C., Yu, Y., Zhou, Z.-H. (2015). Subset selection by Pareto optimization.
 #' Advances in Neural Information Processing Systems 28, 1774-1782.
 #'
-#' @seealso [cross_validate()], which judges one method at every size
+#' @seealso [cross_validate()], which estimates the error of one method at every size
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60)
@@ -214,7 +214,7 @@ new_comparison <- function(scored, problem, k, splits, call) {
   ), class = "method_comparison")
 }
 
-# Mean, standard deviation and what is said against the first method, of one part.
+# Mean, standard deviation and the comparison with the first method, of one part.
 part_table <- function(r_squared, part) {
   values <- matrix(r_squared[, , part], dim(r_squared)[1L])
   ahead <- values - values[, 1L]

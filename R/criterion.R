@@ -1,38 +1,74 @@
 # The criteria a search can minimise or maximise: what they are called, and their value in plain R
 # for the methods that are not in C and for the rows of a fold.
 
-# A criterion as every fitter holds it. The kernel minimises a loss: `criterion_value()` turns it
-# into the user's figure.
-as_criterion <- function(criterion, problem, folds) {
-  if (is.function(criterion)) return(user_criterion(criterion, problem, folds))
-  check_choice(criterion, "criterion", c("squared", "error", "absolute", "auc"))
-  if (criterion == "error" && problem$task == "regression") {
-    stop_input(paste("`criterion = \"error\"` needs classes, but the response is numeric:",
-                     "give it as a factor, or use \"squared\" or \"absolute\""))
-  }
-  if (criterion == "auc") check_auc(problem, folds)
-  higher <- criterion == "auc"
-  scheme <- if (higher && folds$loo) "leave-pair-out" else folds$label
-  list(name = criterion, code = match(criterion, c("squared", "error", "absolute", "auc")) - 1L,
-       higher = higher, words = criterion_words[[criterion]],
-       label = held_out_label(criterion_words[[criterion]], scheme), judge = NULL)
+# The table ---------------------------------------------------------------------------------------
+
+# A criterion: its name in words; whether a larger value is better; what the response must have,
+# NULL, "classes" or "two classes"; what it is used as, any of "search" (criterion of a fitter),
+# "measure" (of cross_validate()) and "path" (loss of an l1 path); its number in the kernels; a
+# function of the problem that gives a list of what else its value takes.
+new_criterion <- function(words, use, higher = FALSE, needs = NULL, code = NULL, constants = NULL) {
+  list(words = words, use = use, higher = higher, needs = needs, code = code,
+       constants = constants)
 }
 
-criterion_words <- c(squared = "squared error", error = "error rate", absolute = "absolute error",
-                     auc = "AUC", balanced = "balanced error rate", logistic = "logistic loss",
-                     hinge = "hinge loss")
+criteria <- list(
+  squared = new_criterion("squared error", c("search", "measure", "path"), code = 0L),
+  error = new_criterion("error rate", c("search", "measure"), needs = "classes", code = 1L),
+  absolute = new_criterion("absolute error", c("search", "measure"), code = 2L),
+  auc = new_criterion("AUC", c("search", "measure"), higher = TRUE, needs = "two classes",
+                      code = 3L),
+  balanced = new_criterion("balanced error rate", "measure", needs = "classes",
+                           constants = function(problem) list(share = class_share(problem))),
+  logistic = new_criterion("logistic loss", "path", needs = "two classes"),
+  hinge = new_criterion("hinge loss", "path", needs = "two classes")
+)
+
+# the number in the kernels of a function of the user's
+user_code <- 4L
+
+# the criterion of a name that is an argument, for a response that has what it needs
+named_criterion <- function(name, argument, use, problem) {
+  serves <- vapply(criteria, function(one) use %in% one$use, NA)
+  check_choice(name, argument, names(criteria)[serves])
+  check_needs(name, argument, problem)
+  made <- criteria[[name]]
+  constants <- if (!is.null(made$constants)) made$constants(problem)
+  c(list(name = name), made[c("words", "higher", "code")], constants)
+}
+
+check_needs <- function(name, argument, problem) {
+  needs <- criteria[[name]]$needs
+  fine <- is.null(needs) || problem$task == "binary" ||
+    needs == "classes" && problem$task == "multiclass"
+  if (!fine) {
+    given <- if (problem$task == "regression") "numbers: give it as a factor" else "more"
+    stop_input(sprintf("`%s = \"%s\"` needs a response with %s, not %s", argument, name, needs,
+                       given), "sparsels_error_argument")
+  }
+}
+
+# A criterion to search by ------------------------------------------------------------------------
+
+# A criterion as every fitter holds it. A kernel minimises a loss, which criterion_value() turns
+# into the criterion.
+as_criterion <- function(criterion, problem, folds) {
+  if (is.function(criterion)) return(user_criterion(criterion, problem, folds))
+  made <- named_criterion(criterion, "criterion", "search", problem)
+  if (criterion == "auc") check_auc(problem, folds)
+  scheme <- if (criterion == "auc" && folds$loo) "leave-pair-out" else folds$label
+  made$label <- held_out_label(made$words, scheme)
+  made
+}
 
 # "leave-one-out squared error", "held-out squared error (10-fold, stratified)"
-held_out_label <- function(figure, scheme) {
-  if (startsWith(scheme, "leave-") && !grepl(" ", scheme)) return(paste(scheme, figure))
-  sprintf("held-out %s (%s)", figure, scheme)
+held_out_label <- function(words, scheme) {
+  if (startsWith(scheme, "leave-") && !grepl(" ", scheme)) return(paste(scheme, words))
+  sprintf("held-out %s (%s)", words, scheme)
 }
 
 check_auc <- function(problem, folds) {
-  if (problem$task != "binary") {
-    stop_input(sprintf("`criterion = \"auc\"` needs a response with two classes, not %s",
-                       if (problem$task == "regression") "numbers" else "more"))
-  }
+  check_needs("auc", "criterion", problem)
   if (folds$loo) return(invisible())
   classes <- problem$y[, 1L] > 0
   mixed <- function(ids) any(tapply(classes, ids, function(one) any(one) && !all(one)))
@@ -40,8 +76,8 @@ check_auc <- function(problem, folds) {
   if (!all(both)) stop_input("`criterion = \"auc\"` needs a fold with rows of both classes")
 }
 
-# `judge` is what a kernel calls with the held-out residuals of all rows; rows of weight 0 are left
-# out.
+# The user's function as a criterion: `evaluate` calls it and checks its answer; `loss` is what a
+# kernel calls with the held-out residuals of all rows, of which those of weight 0 are left out.
 user_criterion <- function(criterion, problem, folds) {
   better <- attr(criterion, "better", exact = TRUE)
   if (is.null(better)) better <- "lower"
@@ -59,36 +95,75 @@ user_criterion <- function(criterion, problem, folds) {
     }
     value
   }
-  judge <- function(residual, repetition) {
+  loss <- function(residual, repetition) {
     rows <- problem$weights > 0
     prediction <- problem$y - as.vector(residual)
     sign * evaluate(problem$y[rows, , drop = FALSE], prediction[rows, , drop = FALSE],
                     folds$ids[rows, repetition])
   }
   words <- "value of the `criterion` function"
-  list(name = "user", code = 4L, higher = better == "higher", words = words,
-       label = held_out_label(words, folds$label), judge = judge, evaluate = evaluate)
+  list(name = "user", words = words, higher = better == "higher", code = user_code,
+       label = held_out_label(words, folds$label), loss = loss, evaluate = evaluate)
 }
 
-# The user's figure of a loss of the kernel.
+# The value of a criterion, from what a kernel minimises.
 criterion_value <- function(criterion, loss) {
   if (criterion$name == "auc") 1 - loss else if (criterion$higher) -loss else loss
 }
 
-# What a search minimises, from the user's figure.
+# What a search minimises, from the value of its criterion.
 criterion_loss <- function(criterion, value) {
   if (criterion$higher) -value else value
+}
+
+# The criterion by which a size is chosen: the squared error where the search went by training rows.
+held_out_criterion <- function(criterion) {
+  if (criterion$name != "r_squared") return(criterion)
+  c(list(name = "squared"), criteria$squared[c("words", "higher")])
+}
+
+# Measures of cross_validate() --------------------------------------------------------------------
+
+# The measures asked for, by name; the first is the one that curves and estimate are about.
+as_measures <- function(measure, problem) {
+  if (is.null(measure)) measure <- measure_of(problem)
+  if (is.function(measure)) measure <- list(measure)
+  fine <- (is.character(measure) || is.list(measure) && !is.object(measure)) && length(measure)
+  if (!fine) refuse("measure", "one or several measures, by name or as functions", measure)
+  measure <- as.list(measure)
+  made <- lapply(measure, as_measure, problem)
+  names <- vapply(made, `[[`, "", "name")
+  given <- names(measure)
+  if (!is.null(given)) names <- ifelse(given == "", names, given)
+  stats::setNames(made, make.unique(names))
+}
+
+as_measure <- function(measure, problem) {
+  if (is.function(measure)) {
+    one_fold <- new_folds(rep(1L, nrow(problem)), "outer")
+    made <- user_criterion(measure, problem, one_fold)
+    made$words <- "value of the `measure` function"
+    return(made)
+  }
+  named_criterion(measure, "measure", "measure", problem)
+}
+
+measure_of <- function(problem) if (problem$task == "regression") "squared" else "error"
+
+# the weight of each class, which a balanced error takes out again
+class_share <- function(problem) {
+  as.vector(rowsum(problem$weights, class_index(problem))) / sum(problem$weights)
 }
 
 # Values ------------------------------------------------------------------------------------------
 
 # Value and standard error of a criterion from held-out residuals in the user's units, a list with
-# an m x L matrix for each repeat. The figures of several repeats are averaged.
-judge <- function(problem, folds, criterion, residuals) {
+# an m x L matrix for each repeat. Several repeats are averaged.
+evaluate_folds <- function(problem, folds, criterion, residuals) {
   each <- lapply(seq_along(residuals), function(repetition) {
     residual <- residuals[[repetition]]
     if (criterion$name == "user") {
-      return(c(value = criterion_value(criterion, criterion$judge(residual, repetition)), se = NA))
+      return(c(value = criterion_value(criterion, criterion$loss(residual, repetition)), se = NA))
     }
     ids <- folds$ids[, repetition]
     fold_mean(if (criterion$name == "auc") {
@@ -129,6 +204,17 @@ fold_sum <- function(problem, criterion, residual) {
   c(sum(w * row_loss(problem, criterion$name, residual)), sum(w))
 }
 
+# m x L of an m x L x c array
+layer <- function(values, l) array(values[, , l], dim(values)[1:2])
+
+# the sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
+# models
+score_sums <- function(scores, problem, criterion) {
+  vapply(seq_len(dim(scores)[3L]), function(s) {
+    fold_sum(problem, criterion, problem$y - layer(scores, s))
+  }, c(0, 0))
+}
+
 # the losses of an l1 path are those of the score, y - residual
 row_loss <- function(problem, name, residual) {
   switch(name,
@@ -138,6 +224,15 @@ row_loss <- function(problem, name, residual) {
       as.double(class_number(problem, problem$y - residual) != class_index(problem))
     },
     logistic = , hinge = l1_loss(name, problem$y[, 1L], problem$y[, 1L] - residual[, 1L])
+  )
+}
+
+# the losses of an l1 path for each row, of the score f
+l1_loss <- function(loss, y, f) {
+  switch(loss,
+    squared = (y - f)^2 / 2,
+    logistic = pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
+    hinge = pmax(1 - y * f, 0)
   )
 }
 
@@ -169,30 +264,4 @@ first_largest <- function(score) {
   highest <- do.call(pmax, lapply(seq_len(ncol(score)), function(l) score[, l]))
   first <- max.col(!is.na(score) & score >= highest - score_tie, "first")
   replace(first, is.na(highest), NA_integer_)
-}
-
-# m x L of an m x L x c array
-layer <- function(values, l) array(values[, , l], dim(values)[1:2])
-
-# the sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
-# models
-score_sums <- function(scores, problem, criterion) {
-  vapply(seq_len(dim(scores)[3L]), function(s) {
-    fold_sum(problem, criterion, problem$y - layer(scores, s))
-  }, c(0, 0))
-}
-
-# by which held-out figure a size is chosen: the squared error where the search went by training
-# rows
-held_out_criterion <- function(criterion) {
-  if (criterion$name != "r_squared") return(criterion)
-  list(name = "squared", higher = FALSE, words = criterion_words[["squared"]])
-}
-
-l1_loss <- function(loss, y, f) {
-  switch(loss,
-    squared = (y - f)^2 / 2,
-    logistic = pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
-    hinge = pmax(1 - y * f, 0)
-  )
 }

@@ -1,4 +1,4 @@
-#' Judge a method by outer cross-validation
+#' Estimate the error of a method by outer cross-validation
 #'
 #' Repeats everything a method does (scaling, choice of lambda and size, selection) inside each
 #' outer fold and scores its models on the rows held out: an honest estimate of the error, also
@@ -56,21 +56,21 @@
 #' @param newdata New observations, see [predict.sparsels_fit()].
 #' @param size The model wanted: a number, `"min"` or `"1se"` by the honest curve, `NULL` for the
 #'   size that the method chose on all rows.
-#' @param rule `"min"`, the size with the best honest figure, or `"1se"`, the smallest within one
+#' @param rule `"min"`, the size with the best honest error, or `"1se"`, the smallest within one
 #'   standard error of it.
 #' @param index,lambda See [selected()].
 #'
 #' @return An object of class `cv_result`, a list:
 #' * `curves`: data frame, a row per size (or lambda) reached in every fold: the size; `inner`, the
 #'   method's own criterion, and `cv`, its own cross-validation, where it has them; `test`, the
-#'   honest figure; `random` and `majority`; each with its standard error, `inner_se`, ... . Means
+#'   honest error; `random` and `majority`; each with its standard error, `inner_se`, ... . Means
 #'   over the outer folds, weighted by their rows (`inner` and `cv`: plain means). A fold that has
 #'   no model of a size but smaller ones gives the largest of these. Where the folds have no size in
 #'   common there is one row, for the models that they chose.
 #' * `measures`: such a data frame for every measure; `estimates`: a row per measure, as `estimate`.
 #' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
 #'   `lambda`, `size` (chosen there), and at that size `inner`, `test`, `random`, `majority`.
-#' * `estimate`: named double, `mean` and `se` of the test figure at the size that each fold chose:
+#' * `estimate`: named double, `mean` and `se` of the test error at the size that each fold chose:
 #'   the honest error of the method with its choices.
 #' * `fit`: the method on all rows, which `predict()`, `coef()`, `selected()` and `fitted()` of the
 #'   result use.
@@ -83,7 +83,7 @@
 #'   (without its x), and in words `outer` and `inner`, the folds.
 #'
 #' `best_size()` and `size = "min"` or `"1se"` go by the honest curve; the smallest of several
-#' figures is a little optimistic itself. Standard errors treat the outer folds as independent; with
+#' errors is a little optimistic itself. Standard errors treat the outer folds as independent; with
 #' `repeats` above 1 they are too small.
 #'
 #' @section Cost:
@@ -133,50 +133,6 @@ check_baselines <- function(baselines) {
   fine <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
   if (!fine) refuse("baselines", paste("any of", some_of(known)), baselines)
 }
-
-# Measures --------------------------------------------------------------------------------------
-
-# The measures asked for, by name: what fold_sum() takes, and how they are called. The first is the
-# one that curves and estimate are about.
-as_measures <- function(measure, problem) {
-  if (is.null(measure)) measure <- measure_of(problem)
-  if (is.function(measure)) measure <- list(measure)
-  fine <- (is.character(measure) || is.list(measure) && !is.object(measure)) && length(measure)
-  if (!fine) refuse("measure", "one or several measures, by name or as functions", measure)
-  measure <- as.list(measure)
-  made <- lapply(measure, as_measure, problem)
-  names <- vapply(made, `[[`, "", "name")
-  given <- names(measure)
-  if (!is.null(given)) names <- ifelse(given == "", names, given)
-  stats::setNames(made, make.unique(names))
-}
-
-as_measure <- function(measure, problem) {
-  whole <- new_folds(rep(1L, nrow(problem)), "outer")
-  if (is.function(measure)) {
-    made <- user_criterion(measure, problem, whole)
-    made$words <- "value of the `measure` function"
-    return(made)
-  }
-  check_choice(measure, "measure", c("squared", "error", "absolute", "auc", "balanced"))
-  if (measure %in% c("error", "balanced") && problem$task == "regression") {
-    stop_input(sprintf("`measure = \"%s\"` needs classes, but the response is numeric", measure),
-               "sparsels_error_argument")
-  }
-  if (measure == "auc" && problem$task != "binary") {
-    stop_input("`measure = \"auc\"` needs a response with two classes", "sparsels_error_argument")
-  }
-  made <- list(name = measure, higher = measure == "auc", words = criterion_words[[measure]])
-  if (measure == "balanced") made$share <- class_share(problem)
-  made
-}
-
-# the weight of each class, which a balanced error takes out again
-class_share <- function(problem) {
-  as.vector(rowsum(problem$weights, class_index(problem))) / sum(problem$weights)
-}
-
-measure_of <- function(problem) if (problem$task == "regression") "squared" else "error"
 
 # One outer fold --------------------------------------------------------------------------------
 
@@ -235,7 +191,7 @@ constant_scores <- function(part, rows) {
   array(rep(constant, each = length(rows)), c(length(rows), ncol(train$y), 1L))
 }
 
-# The method's own figures of the same measure, of every model: of the criterion that chose them
+# The method's own estimates of the same measure, of every model: of the criterion that chose them
 # and, where the search was repeated in folds, of those.
 inner_error <- function(measure, path, criterion) {
   own <- if (measure$name %in% c("squared", "error")) measure$name else
@@ -243,8 +199,8 @@ inner_error <- function(measure, path, criterion) {
   cv <- if (measure$name == "error") "cv_error" else if (identical(measure$name, criterion)) "cv"
   columns <- c(inner = own, cv = cv)
   columns <- columns[columns %in% names(path$figures)]
-  figures <- stats::setNames(as.list(path$figures[columns]), names(columns))
-  Filter(function(values) !all(is.na(values)), figures)
+  own <- stats::setNames(as.list(path$figures[columns]), names(columns))
+  Filter(function(values) !all(is.na(values)), own)
 }
 
 # The result ------------------------------------------------------------------------------------
@@ -282,21 +238,21 @@ new_cv_result <- function(scored, parts, run, fit, measures, keep, outer, call) 
 curves_of <- function(scored, parts, name) {
   places <- shared_places(scored)
   table <- stats::setNames(data.frame(places$values), scored[[1L]]$key)
-  for (figure in names(scored[[1L]]$inner[[name]])) {
+  for (curve in names(scored[[1L]]$inner[[name]])) {
     value <- vapply(seq_along(scored), function(i) {
-      scored[[i]]$inner[[name]][[figure]][places$index[, i]]
+      scored[[i]]$inner[[name]][[curve]][places$index[, i]]
     }, numeric(nrow(table)))
     value <- matrix(value, nrow(table))
-    table[[figure]] <- rowMeans(value)
-    table[[paste0(figure, "_se")]] <- apply(value, 1L, standard_error)
+    table[[curve]] <- rowMeans(value)
+    table[[paste0(curve, "_se")]] <- apply(value, 1L, standard_error)
   }
-  for (figure in names(scored[[1L]]$sums[[name]])) {
+  for (curve in names(scored[[1L]]$sums[[name]])) {
     sums <- lapply(seq_along(scored), function(i) {
-      scored[[i]]$sums[[name]][[figure]][, places$index[, i], drop = FALSE]
+      scored[[i]]$sums[[name]][[curve]][, places$index[, i], drop = FALSE]
     })
-    told <- curve(held_figure(sums, parts$repetition))
-    table[[figure]] <- told$value[, 1L]
-    table[[paste0(figure, "_se")]] <- told$se[, 1L]
+    mean <- error_curve(fold_errors(sums, parts$repetition))
+    table[[curve]] <- mean$value[, 1L]
+    table[[paste0(curve, "_se")]] <- mean$se[, 1L]
   }
   table
 }
@@ -310,17 +266,17 @@ shared_places <- function(scored) {
 
 # A fold with its chosen model alone, where the folds have no size in common.
 chosen_alone <- function(fold) {
-  at <- fold$chosen
-  fold$scores <- fold$scores[, , at, drop = FALSE]
-  fold$sums <- lapply(fold$sums, lapply, function(sums) sums[, at, drop = FALSE])
-  fold$inner <- lapply(fold$inner, lapply, `[`, at)
+  chosen <- fold$chosen
+  fold$scores <- fold$scores[, , chosen, drop = FALSE]
+  fold$sums <- lapply(fold$sums, lapply, function(sums) sums[, chosen, drop = FALSE])
+  fold$inner <- lapply(fold$inner, lapply, `[`, chosen)
   fold[c("key", "values", "chosen")] <- list("model", 1L, 1L)
   fold
 }
 
 standard_error <- function(x) stats::sd(x) / sqrt(length(x))
 
-# a row for every outer fold: what was chosen there, and the figures at the choice
+# a row for every outer fold: what was chosen there, and the errors of the choice
 fold_table <- function(scored, parts, name) {
   at_choice <- lapply(scored, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
@@ -338,7 +294,7 @@ fold_table <- function(scored, parts, name) {
 # the error at the model that each fold chose
 estimate_of <- function(scored, parts, name) {
   sums <- lapply(scored, function(fold) fold$sums[[name]]$test[, fold$chosen, drop = FALSE])
-  unlist(curve(held_figure(sums, parts$repetition)))
+  unlist(error_curve(fold_errors(sums, parts$repetition)))
 }
 
 # Out-of-fold predictions of the model that each fold chose, m x L, averaged over repetitions.
@@ -410,24 +366,24 @@ lambda_range <- function(x) {
   paste0("lambda: ", paste(unique(signif(range(x$folds$lambda), 4)), collapse = " to "), "\n")
 }
 
-# the size or lambda with the best honest figure
+# the size or lambda with the best honest error
 smallest_words <- function(x) {
   if (x$key == "model" || nrow(x$curves) < 2L) return("")
-  at <- best_place(x, "min")
-  place <- if (x$key == "size") paste("at", counted(x$curves$size[at], term_word(x))) else
-    paste("at lambda", format(x$curves$lambda[at], digits = 4))
+  row <- best_place(x, "min")
+  place <- if (x$key == "size") paste("at", counted(x$curves$size[row], term_word(x))) else
+    paste("at lambda", format(x$curves$lambda[row], digits = 4))
   sprintf("  %s: %s (se %s) %s\n", if (x$higher) "largest of all sizes" else
-    sprintf("smallest of all %ss", x$key), shown(x$curves$test[at]),
-    format(x$curves$test_se[at], digits = 2), place)
+    sprintf("smallest of all %ss", x$key), shown(x$curves$test[row]),
+    format(x$curves$test_se[row], digits = 2), place)
 }
 
 # The row of the curves that a rule takes: for "1se" the smallest size, or the largest lambda,
 # within a standard error of the best.
 best_place <- function(x, rule) {
   loss <- if (x$higher) -x$curves$test else x$curves$test
-  at <- which.min(loss)
-  if (rule == "min") return(at)
-  within <- which(loss <= loss[at] + x$curves$test_se[at])
+  best <- which.min(loss)
+  if (rule == "min") return(best)
+  within <- which(loss <= loss[best] + x$curves$test_se[best])
   if (x$key == "size") within[1L] else within[which.max(x$curves$lambda[within])]
 }
 
@@ -503,7 +459,7 @@ print.summary.cv_result <- function(x, ...) {
   invisible(x)
 }
 
-# The figures at the chosen models, three significant digits of the largest, and what each is.
+# The errors of the chosen models, to three significant digits of the largest, and what each is.
 error_lines <- function(x) {
   what <- c(
     test = "held-out samples, honest",

@@ -190,13 +190,13 @@ rset_ids <- function(rset) {
   # with repeats, `id` is the repeat and `id2` the fold
   part <- if ("id2" %in% names(rset)) rset$id else rep("", length(rset$splits))
   lapply(unname(split(rset$splits, factor(part, unique(part)))), function(splits) {
-    held_out <- lapply(splits, rsample::complement)
-    rows <- unlist(held_out)
+    heldout <- lapply(splits, rsample::complement)
+    rows <- unlist(heldout)
     if (!identical(sort(rows), seq_len(m))) {
       stop_input("the rsample object must hold out each row exactly once per repeat, as vfold_cv()")
     }
     ids <- integer(m)
-    ids[rows] <- rep(seq_along(held_out), lengths(held_out))
+    ids[rows] <- rep(seq_along(heldout), lengths(heldout))
     ids
   })
 }
@@ -225,13 +225,13 @@ draw_ids <- function(m, count, groups, strata) {
 deal_groups <- function(groups, strata, count) {
   members <- unclass(table(groups, strata))
   shares <- sweep(members, 2L, colSums(members), "/")
-  held <- matrix(0, count, ncol(members))
+  dealt <- matrix(0, count, ncol(members))
   fold <- integer(nrow(members))
   # equal within a factor of two, so that repeats differ
   for (group in order(-floor(log2(rowSums(members))), sample.int(nrow(members)))) {
-    crowded <- held %*% shares[group, ]
-    fold[group] <- order(crowded, rowSums(held))[1L]
-    held[fold[group], ] <- held[fold[group], ] + members[group, ]
+    crowded <- dealt %*% shares[group, ]
+    fold[group] <- order(crowded, rowSums(dealt))[1L]
+    dealt[fold[group], ] <- dealt[fold[group], ] + members[group, ]
   }
   fold
 }
@@ -267,8 +267,8 @@ cut_folds <- function(folds, rows) {
 }
 
 check_folds_left <- function(folds, rows) {
-  left <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) length(unique(id)))
-  if (any(left < 2L)) {
+  remaining <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) length(unique(id)))
+  if (any(remaining < 2L)) {
     stop_input("`folds` leaves one inner fold only among the training rows")
   }
 }
@@ -292,22 +292,23 @@ fold_basis_check <- function(problem, folds) {
   }
 }
 
-# the same for any sets of rows, named or not, of which one is called `what`
+# Refuses sets of rows, named or not, without which the covariates cannot be estimated; `what` is
+# what one of the sets is called.
 check_estimable <- function(problem, sets, what = "these rows") {
   if (ncol(problem$z) == problem$intercept) return(invisible())
   basis <- covariate_basis(problem)
   leverage <- rowSums(basis^2)
   # no direction has a larger share than all of them together
-  held <- vapply(sets, function(rows) sum(leverage[rows]), 0)
-  for (set in which(held > 1 - 1e-10)) {
-    if (held_share(sets[[set]], basis) > 1 - 1e-10) {
+  share <- vapply(sets, function(rows) sum(leverage[rows]), 0)
+  for (set in which(share > 1 - 1e-10)) {
+    if (largest_share(sets[[set]], basis) > 1 - 1e-10) {
       stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "))
     }
   }
 }
 
 # the largest share of any direction of the covariates that lies within some rows
-held_share <- function(rows, basis) norm(basis[rows, , drop = FALSE], "2")^2
+largest_share <- function(rows, basis) norm(basis[rows, , drop = FALSE], "2")^2
 
 # A share of 1 is rounded from less where the rows outweigh the others: these then decide.
 stop_lost_rows <- function(problem, rows, what) {

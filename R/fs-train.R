@@ -85,9 +85,9 @@ null_figures <- function(problem, folds) {
 }
 
 held_out_figures <- function(problem, folds, residuals) {
-  squared <- judge(problem, folds, list(name = "squared"), residuals)
+  squared <- evaluate_folds(problem, folds, list(name = "squared"), residuals)
   list(squared = squared$value, se = squared$se, error = if (problem$task != "regression") {
-    judge(problem, folds, list(name = "error"), residuals)$value
+    evaluate_folds(problem, folds, list(name = "error"), residuals)$value
   })
 }
 

@@ -86,7 +86,7 @@ judge_path <- function(problem, folds, residuals, criterion) {
   criterion <- as_criterion(criterion, problem, folds)
   evaluate <- function(criterion) {
     vapply(seq_len(dim(residuals[[1L]])[3L]), function(l) {
-      unlist(judge(problem, folds, criterion, lapply(residuals, layer, l)))
+      unlist(evaluate_folds(problem, folds, criterion, lapply(residuals, layer, l)))
     }, c(0, 0))
   }
   values <- evaluate(criterion)

@@ -31,7 +31,7 @@
 #'   squared unit of the columns; or a vector of several different ones, for methods that choose
 #'   the width.
 #' @param sigma2 The squared width itself, `1 / gamma`, as the literature on least-squares support
-#'   vector machines has it; given in the place of `gamma`.
+#'   vector machines has it; given instead of `gamma`.
 #' @param degree Whole number of at least 1.
 #' @param scale Positive finite number, the factor of the inner product.
 #' @param offset Finite number of at least 0, added to the scaled inner product.
@@ -306,10 +306,10 @@ check_precomputed <- function(x) {
     stop_input(sprintf("a precomputed kernel needs a square matrix `x`, not %d x %d",
                        nrow(x), ncol(x)))
   }
-  at <- asymmetry(x)
-  if (length(at)) {
+  entry <- asymmetry(x)
+  if (length(entry)) {
     stop_input(sprintf("a precomputed kernel must be symmetric, but x[%d, %d] is not x[%d, %d]",
-                       at[1L], at[2L], at[2L], at[1L]))
+                       entry[1L], entry[2L], entry[2L], entry[1L]))
   }
   invisible(x)
 }

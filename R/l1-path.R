@@ -146,10 +146,6 @@ judged_by <- function(control, problem, folds, criterion, size = "min") {
                "sparsels_error_argument")
   }
   if (is.null(folds)) return(control)
-  if (criterion == "error" && problem$task == "regression") {
-    stop_input(paste("`criterion = \"error\"` needs classes, but the response is numeric:",
-                     "use \"loss\""))
-  }
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
   if (criterion == "auc" && control$folds$loo) {
@@ -169,10 +165,7 @@ training_criterion <- function(loss) {
   list(name = "explained", higher = TRUE, label = label)
 }
 
-loss_words <- function(loss, ...) {
-  paste(c(c(squared = "squared error", logistic = "logistic loss", hinge = "hinge loss")[[loss]],
-          ...), collapse = " ")
-}
+loss_words <- function(loss, ...) paste(c(criteria[[loss]]$words, ...), collapse = " ")
 
 # The grid -----------------------------------------------------------------------------------------
 
@@ -332,7 +325,7 @@ judge_solutions <- function(problem, control, path, hold_out) {
   values_of <- function(criterion) {
     vapply(seq_len(nrow(path)), function(row) {
       residual_of_row <- lapply(residuals, function(residual) residual[, row, drop = FALSE])
-      unlist(judge(problem, control$folds, criterion, residual_of_row))
+      unlist(evaluate_folds(problem, control$folds, criterion, residual_of_row))
     }, c(0, 0))
   }
   values <- values_of(control$criterion)

@@ -4,7 +4,7 @@
 # A `search` is a function (problem, control) that gives a path for every lambda of control$lambda.
 # Without the rows of a fold it runs on the same x with weight 0 on them, so no fold copies x.
 
-# How the size of a fit is chosen, as every fitter of a path is told: `rule`, "cv", "min", "1se",
+# How every fitter of a path chooses its size: `rule`, "cv", "min", "1se",
 # "criterion" or a number; `folds`, those of the whole procedure, NULL where it is not repeated.
 size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1L) {
   size <- check_size_rule(size, problem, k)
@@ -147,8 +147,8 @@ fold_words <- function(parts, i) {
   sprintf("size fold %d of partition %d", parts$fold[i], parts$repetition[i])
 }
 
-# One fold: the models of each lambda and size on the user's scale, and for each figure the sum over
-# the rows held out and its weight (2 x sizes x lambdas).
+# One fold: the models of each lambda and size on the user's scale, and for each criterion the sum
+# over the rows held out and its weight (2 x sizes x lambdas).
 search_without <- function(problem, rows, control, search) {
   train <- reweighted(problem, replace(problem$weights, rows, 0))
   check_folds_left(control$folds, which(train$weights > 0))
@@ -167,8 +167,8 @@ search_without <- function(problem, rows, control, search) {
   })
   scored <- scored_rows(problem, rows)
   scores <- lapply(models, model_scores, problem, rows)
-  sums <- lapply(figures_of(problem, control$criterion), function(figure) {
-    vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = figure)
+  sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
+    vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = criterion)
   })
   list(models = models, sums = sums)
 }
@@ -179,39 +179,39 @@ null_paths <- function(problem, control) {
   rep(list(list(models = list(none), status = "complete")), length(control$lambda))
 }
 
-# The criterion of the search and, for classes, the error rate: what is told of every size.
-figures_of <- function(problem, criterion) {
+# The criteria held out for every size: that of the search and, for classes, the error rate.
+path_criteria <- function(problem, criterion) {
   rate <- if (problem$task != "regression") list(name = "error", higher = FALSE)
   Filter(Negate(is.null), list(cv = held_out_criterion(criterion), cv_error = rate))
 }
 
 # The choice --------------------------------------------------------------------------------------
 
-# What the folds say: lambda (its place) and size, the smallest error of all (`best`, a size), the
-# figures of every size, and those of the procedure with its choice.
+# The choice by the folds: lambda (its place) and size, the size with the smallest error (`best`),
+# the errors of every size, and those of the procedure with its choice.
 choice_of <- function(problem, control, done, parts) {
-  figures <- figures_of(problem, control$criterion)
-  held <- lapply(stats::setNames(nm = names(figures)), function(name) {
-    held_figure(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
-                figures[[name]]$higher, slack_of(problem))
+  criteria <- path_criteria(problem, control$criterion)
+  errors <- lapply(stats::setNames(nm = names(criteria)), function(name) {
+    fold_errors(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
+                criteria[[name]]$higher, slack_of(problem))
   })
   rule <- control$sizing$rule
-  at <- pick(held$cv, rule)
-  best <- if (is.numeric(rule)) at else pick(held$cv, "min")
+  chosen <- pick(errors$cv, rule)
+  best <- if (is.numeric(rule)) chosen else pick(errors$cv, "min")
   list(
-    lambda = at$lambda, size = at$size, best = best$size, parts = parts,
-    path = lapply(held, function(one) {
-      as.data.frame(lapply(curve(one), function(table) table[, at$lambda]))
+    lambda = chosen$lambda, size = chosen$size, best = best$size, parts = parts,
+    path = lapply(errors, function(one) {
+      as.data.frame(lapply(error_curve(one), function(table) table[, chosen$lambda]))
     }),
-    table = best_of_lambda(held$cv), estimate = cross_fitted(held, rule),
-    models = lapply(done, function(fold) fold$models[[at$lambda]])
+    table = best_of_lambda(errors$cv), estimate = cross_fitted(errors, rule),
+    models = lapply(done, function(fold) fold$models[[chosen$lambda]])
   )
 }
 
-# A figure of every model in every fold: the sums over the rows held out, (sizes x lambdas) x folds,
-# and the weight of each fold, from a list of sums (2 x sizes x lambdas). `columns`: how many each
-# size has; `slack`: slack_of() the problem.
-held_figure <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL) {
+# A criterion of every model in every fold: the sums over the rows held out, (sizes x lambdas) x
+# folds, and the weight of each fold, from a list of sums (2 x sizes x lambdas). `columns`: how many
+# each size has; `slack`: slack_of() the problem.
+fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL) {
   shape <- dim(sums[[1L]])[-1L]
   if (length(shape) < 2L) shape <- c(shape, 1L)
   first <- function(one, k) as.vector(array(one, c(2L, prod(shape)))[k, ])
@@ -223,40 +223,40 @@ held_figure <- function(sums, repetition, higher = FALSE, slack = 1, columns = N
   )
 }
 
-some_folds <- function(held, folds) {
-  held$sum <- held$sum[, folds, drop = FALSE]
-  held[c("weight", "repetition")] <- list(held$weight[folds], held$repetition[folds])
-  held
+some_folds <- function(errors, folds) {
+  errors$sum <- errors$sum[, folds, drop = FALSE]
+  errors[c("weight", "repetition")] <- list(errors$weight[folds], errors$repetition[folds])
+  errors
 }
 
 # A function of the folds of each partition, averaged over the partitions.
-over_partitions <- function(held, of) {
-  each <- lapply(unique(held$repetition), function(r) {
-    of(some_folds(held, held$repetition == r & held$weight > 0))
+over_partitions <- function(errors, of) {
+  each <- lapply(unique(errors$repetition), function(r) {
+    of(some_folds(errors, errors$repetition == r & errors$weight > 0))
   })
   Reduce(`+`, each) / length(each)
 }
 
 # Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them.
-curve <- function(held) {
-  figures <- over_partitions(held, function(part) {
+error_curve <- function(errors) {
+  means <- over_partitions(errors, function(part) {
     apply(part$sum, 1L, function(sums) fold_mean(rbind(sums, part$weight)))
   })
-  lapply(list(value = figures[1L, ], se = figures[2L, ]), matrix, held$shape[1L])
+  lapply(list(value = means[1L, ], se = means[2L, ]), matrix, errors$shape[1L])
 }
 
 # The size and the place of lambda that a rule takes; lambdas fall. "min" is the smallest error, of
 # equals the fewest columns, then the largest lambda. "1se" is the smallest size within one standard
 # error of it, a number the best lambda for that size.
-pick <- function(held, rule) {
-  found <- curve(held)
-  loss <- criterion_loss(held, found$value)
+pick <- function(errors, rule) {
+  found <- error_curve(errors)
+  loss <- criterion_loss(errors, found$value)
   if (is.numeric(rule)) {
     return(list(size = rule, lambda = which.min(loss[min(rule + 1L, nrow(loss)), ])))
   }
   best <- which(loss == min(loss, na.rm = TRUE), arr.ind = TRUE)
   best <- best[order(best[, 1L], best[, 2L])[1L], ]
-  if (rule == "cv") return(pick_sparingly(held, loss, best))
+  if (rule == "cv") return(pick_sparingly(errors, loss, best))
   size <- best[[1L]] - 1L
   if (rule == "1se") size <- within_one_se(loss[, best[[2L]]], found$se[, best[[2L]]], size)
   list(size = size, lambda = best[[2L]])
@@ -267,17 +267,17 @@ pick <- function(held, rule) {
 # error. Else the largest lambda whose best size is not clearly worse, and that size; or, where it
 # is above 20, the smallest from 20 on that is not clearly worse: long curves are flat, and their
 # minimum is anywhere.
-pick_sparingly <- function(held, loss, best) {
-  excess <- paired_excess(held, best)
+pick_sparingly <- function(errors, loss, best) {
+  excess <- paired_excess(errors, best)
   clear <- clear_lead * excess$se
   if (!(excess$value[1L, best[[2L]]] > clear[1L, best[[2L]]])) {
     return(list(size = 0L, lambda = best[[2L]]))
   }
-  near <- excess$value <= held$slack * clear
+  near <- excess$value <= errors$slack * clear
   own_best <- apply(loss, 2L, which.min)
   lambda <- which(near[cbind(own_best, seq_along(own_best))])[1L]
   to <- seq_len(own_best[lambda])
-  enough <- held$columns[to] >= min(first_k, held$columns[own_best[lambda]])
+  enough <- errors$columns[to] >= min(first_k, errors$columns[own_best[lambda]])
   list(size = which(near[to, lambda] & enough)[1L] - 1L, lambda = lambda)
 }
 
@@ -290,14 +290,14 @@ slack_of <- function(problem) sqrt(min(1, sum(problem$usable) / trained_rows(pro
 
 # By how much the loss of each model is above that of the one at `place` (size and lambda), and the
 # standard error of that from the differences in each fold.
-paired_excess <- function(held, place) {
-  model <- place[[1L]] + held$shape[1L] * (place[[2L]] - 1L)
-  figures <- over_partitions(held, function(part) {
-    worse <- criterion_loss(held, part$sum - rep(part$sum[model, ], each = nrow(part$sum)))
+paired_excess <- function(errors, place) {
+  model <- place[[1L]] + errors$shape[1L] * (place[[2L]] - 1L)
+  excess <- over_partitions(errors, function(part) {
+    worse <- criterion_loss(errors, part$sum - rep(part$sum[model, ], each = nrow(part$sum)))
     spread <- if (ncol(worse) > 1L) apply(worse, 1L, stats::sd) * sqrt(ncol(worse)) else 0
     rbind(rowSums(worse), spread) / sum(part$weight)
   })
-  lapply(list(value = figures[1L, ], se = figures[2L, ]), matrix, held$shape[1L])
+  lapply(list(value = excess[1L, ], se = excess[2L, ]), matrix, errors$shape[1L])
 }
 
 # the smallest size whose loss is within a standard error of the best's
@@ -306,28 +306,28 @@ within_one_se <- function(loss, se, size) {
   if (is.na(allowed)) size else which(loss <= allowed)[1L] - 1L
 }
 
-# The figures of the procedure with its choice of size and lambda: chosen by the other folds of the
+# The errors of the procedure with its choice of size and lambda: chosen by the other folds of the
 # partition, scored on this one.
-cross_fitted <- function(held, rule) {
+cross_fitted <- function(errors, rule) {
   if (identical(rule, "criterion")) return(NULL)
-  places <- lapply(seq_along(held$cv$weight), function(fold) {
-    others <- held$cv$repetition == held$cv$repetition[fold]
+  places <- lapply(seq_along(errors$cv$weight), function(fold) {
+    others <- errors$cv$repetition == errors$cv$repetition[fold]
     others[fold] <- FALSE
-    at <- pick(some_folds(held$cv, others), rule)
-    min(at$size + 1L, held$cv$shape[1L]) + held$cv$shape[1L] * (at$lambda - 1L)
+    chosen <- pick(some_folds(errors$cv, others), rule)
+    min(chosen$size + 1L, errors$cv$shape[1L]) + errors$cv$shape[1L] * (chosen$lambda - 1L)
   })
-  lapply(held, function(one) {
+  lapply(errors, function(one) {
     scored <- one
     scored$sum <- matrix(one$sum[cbind(unlist(places), seq_along(places))], 1L)
     scored$shape <- c(1L, 1L)
-    told <- curve(scored)
-    c(mean = told$value[1L], se = told$se[1L])
+    mean <- error_curve(scored)
+    c(mean = mean$value[1L], se = mean$se[1L])
   })
 }
 
-best_of_lambda <- function(held) {
-  value <- curve(held)$value
-  size <- apply(criterion_loss(held, value), 2L, which.min) - 1L
+best_of_lambda <- function(errors) {
+  value <- error_curve(errors)$value
+  size <- apply(criterion_loss(errors, value), 2L, which.min) - 1L
   data.frame(size = size, cv = value[cbind(size + 1L, seq_along(size))])
 }
 

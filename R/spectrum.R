@@ -3,9 +3,9 @@
 
 new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = NULL,
                          linear = FALSE) {
-  at <- working(problem)
-  list(phi = phi, values = values, t = crossprod(phi, at$y), y = at$y, z_basis = at$q,
-       root_w = at$root_w, back = back, complete = complete, linear = linear,
+  work <- working(problem)
+  list(phi = phi, values = values, t = crossprod(phi, work$y), y = work$y, z_basis = work$q,
+       root_w = work$root_w, back = back, complete = complete, linear = linear,
        basis = if (is.null(basis)) integer(nrow(phi)) else match(seq_len(nrow(phi)), basis, 0L))
 }
 
@@ -24,7 +24,8 @@ linear_spectrum <- function(problem) {
   }
 }
 
-# The same without coefficients from the smaller Gram matrix: several times faster, half the digits.
+# The spectrum of the columns of x from the smaller Gram matrix, without coefficients: several times
+# faster than linear_spectrum(), with half the digits.
 gram_spectrum <- function(problem) {
   tall <- nrow(problem) > sum(problem$usable)
   x <- if (tall) working_matrix(problem)
@@ -107,9 +108,10 @@ covariate_complement <- function(problem) {
 # A kernel expansion on n basis vectors: K (m x n), C the upper Cholesky factor of the penalty, and
 # the rows that are basis vectors.
 basis_spectrum <- function(problem, K, C, rows) {
-  at <- list(K = K, R = C, root_w = sqrt(problem$weights), z_basis = covariate_basis(problem))
+  expansion <- list(K = K, R = C, root_w = sqrt(problem$weights),
+                    z_basis = covariate_basis(problem))
   bar <- progress_bar(interactive(), "Training")
-  answer <- .Call(C_kernel_spectrum, at, list(threads = 1L, progress = bar, judge = NULL))
+  answer <- .Call(C_kernel_spectrum, expansion, list(threads = 1L, progress = bar, judge = NULL))
   if (answer$status == 2L) raise_interrupt()
   if (answer$status < 0L) stop_singular("the kernel matrix")
   dim(answer$phi) <- dim(K)
@@ -188,17 +190,19 @@ trained_without <- function(spectrum, rows, lambda, remove) {
     phi <- if (ncol(removed) < ncol(phi)) phi - tcrossprod(phi %*% removed, removed) else 0 * phi
   }
   z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 0)
-  left <- function(values) if (ncol(spectrum$z_basis)) qr.resid(z, values) else values
-  parts <- svd(left(phi[-rows, , drop = FALSE]))
-  y <- crossprod(parts$u, left(spectrum$y[-rows, , drop = FALSE]))
+  residual_on_z <- function(values) {
+    if (ncol(spectrum$z_basis)) qr.resid(z, values) else values
+  }
+  parts <- svd(residual_on_z(phi[-rows, , drop = FALSE]))
+  y <- crossprod(parts$u, residual_on_z(spectrum$y[-rows, , drop = FALSE]))
   residual <- vapply(lambda, function(one) {
     fit <- phi %*% (parts$v %*% (y * parts$d / (parts$d^2 + one)))
     rest <- spectrum$y - fit
     own <- if (ncol(spectrum$z_basis)) {
       spectrum$z_basis[rows, , drop = FALSE] %*% qr.coef(z, rest[-rows, , drop = FALSE])
     }
-    held_out <- rest[rows, , drop = FALSE]
-    (if (is.null(own)) held_out else held_out - own) / spectrum$root_w[rows]
+    heldout <- rest[rows, , drop = FALSE]
+    (if (is.null(own)) heldout else heldout - own) / spectrum$root_w[rows]
   }, matrix(0, length(rows), ncol(spectrum$y)))
   array(residual, c(length(rows), ncol(spectrum$y), length(lambda)))
 }
@@ -210,7 +214,7 @@ call_holdout <- function(spectrum, control) {
   answer
 }
 
-# The same for folds: a list with an m x L x c array for each repeat.
+# Residuals of all rows held out by folds: a list with an m x L x c array for each repeat.
 held_out_folds <- function(spectrum, folds, lambda, threads = 1L) {
   lapply(seq_len(ncol(folds$ids)), function(repetition) {
     sets <- unname(split(seq_len(nrow(folds$ids)), folds$ids[, repetition]))

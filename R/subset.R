@@ -132,7 +132,7 @@ subset_path <- function(problem, control, sets, steps, size, status = "complete"
   held_out_error <- function(name) {
     criterion <- as_criterion(name, problem, control$folds)
     vapply(fitted, function(model) {
-      judge(problem, control$folds, criterion, list(model$loo))$value
+      evaluate_folds(problem, control$folds, criterion, list(model$loo))$value
     }, 0)
   }
   path <- data.frame(

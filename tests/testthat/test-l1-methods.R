@@ -114,7 +114,7 @@ test_that("the held-out losses are those of the scores, their error that of fold
   w <- pb$weights
   losses <- list(logistic = log(1 + exp(-margin)), hinge = ifelse(margin < 1, 1 - margin, 0))
   for (loss in names(losses)) {
-    found <- judge(pb, folds, list(name = loss), list(pb$y - score))
+    found <- evaluate_folds(pb, folds, list(name = loss), list(pb$y - score))
     value <- sum(w * losses[[loss]]) / sum(w)
     expect_equal(found$value, value)
     each <- vapply(split(seq_len(23), folds$ids), function(rows) {
@@ -259,9 +259,9 @@ test_that("sizes without a model take the one below", {
 test_that("random features beside an l1 path have a ridge parameter of their own", {
   d <- a_path()
   pb <- as_problem(d$x, d$y)
-  expect_null(rival_lambda(d$fit, pb))
-  expect_identical(rival_lambda(list(lambda = 3), pb), 3)
-  expect_equal(rival_lambda(list(lambda = 0), pb), 40e-8)
+  expect_null(random_lambda(d$fit, pb))
+  expect_identical(random_lambda(list(lambda = 3), pb), 3)
+  expect_equal(random_lambda(list(lambda = 0), pb), 40e-8)
 })
 
 # the same on every machine
