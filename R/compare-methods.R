@@ -146,7 +146,7 @@ comparison_run <- function(method, problem, k) {
 # against the covariates alone.
 score_split <- function(run, rows, k) {
   part <- fit_rows(run, rows)
-  found <- model_of_size(part, k)
+  found <- compared_model(part, k)
   null <- part$problem$z %*% covariate_solver(part$train)(part$train$y)
   squares <- function(score, rows) {
     off <- part$problem$y[rows, , drop = FALSE] - score[rows, , drop = FALSE]
@@ -158,7 +158,7 @@ score_split <- function(run, rows, k) {
 
 # The columns and the scores of all rows of the model of size k, or the largest one below; a fit
 # whose models have no size stands for the model that it chose.
-model_of_size <- function(part, k) {
+compared_model <- function(part, k) {
   fit <- part$fit
   every <- seq_len(nrow(part$problem))
   if (is.numeric(fit)) {

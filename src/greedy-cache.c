@@ -52,7 +52,7 @@ static struct start_work start_lay_out(
 }
 
 static size_t start_size(const struct problem *pb, const struct folds *folds, ptrdiff_t s) {
-  struct arena count = {NULL, 0};
+  struct arena count = arena_over(NULL);
   start_lay_out(pb, folds, s, &count);
   return count.used;
 }
@@ -354,7 +354,7 @@ void greedy_start_rows(struct greedy *s) {
 enum status greedy_start(struct greedy *s) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L;
-  struct arena arena = {s->start_work, 0};
+  struct arena arena = arena_over(s->start_work);
   const struct start_work work = start_lay_out(pb, s->folds, s->size, &arena);
   memset(s->C, 0, (size_t)(m * n) * sizeof(double));
   if (greedy_each_column(s, (double)m, start_column) != COMPLETE)

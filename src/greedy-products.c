@@ -22,7 +22,7 @@ static struct products_work products_lay_out(
 }
 
 size_t column_products_work(const struct problem *pb, ptrdiff_t r, int threads) {
-  struct arena count = {NULL, 0};
+  struct arena count = arena_over(NULL);
   products_lay_out(pb, r, threads, &count);
   return count.used;
 }
@@ -104,7 +104,7 @@ static void products_by_row(const struct column_pass *pass, const struct product
 enum status column_products(const struct column_pass *pass, struct host *host, void *work) {
   const struct problem *pb = pass->pb;
   const int sparse = pb->x.p != NULL, threads = host->threads;
-  struct arena arena = {work, 0};
+  struct arena arena = arena_over(work);
   const struct products_work parts = products_lay_out(pb, pass->r, threads, &arena);
   if (sparse)
     products_by_row(pass, &parts);

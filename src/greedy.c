@@ -73,7 +73,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
 size_t greedy_work(const struct problem *pb, const struct folds *folds,
     const struct greedy_control *control, int threads) {
   struct greedy s = greedy_state(pb, folds, control);
-  struct arena count = {NULL, 0};
+  struct arena count = arena_over(NULL);
   greedy_lay_out(&s, threads, &count);
   return count.used;
 }
@@ -396,7 +396,7 @@ enum status greedy_rls(const struct problem *pb, const struct folds *folds,
     const struct greedy_control *control, struct host *host, void *work,
     struct greedy_result *result) {
   struct greedy s = greedy_state(pb, folds, control);
-  struct arena arena = {work, 0};
+  struct arena arena = arena_over(work);
   s.host = host;
   s.out = result;
   greedy_lay_out(&s, host->threads, &arena);

@@ -37,7 +37,7 @@ static int safe_threads(int threads) {
 }
 
 size_t safe_work(const struct problem *pb, enum loss loss, int threads) {
-  struct arena arena = l1_arena(NULL);
+  struct arena arena = arena_over(NULL);
   safe_layout(pb, loss, safe_threads(threads), &arena);
   return arena.used;
 }
@@ -53,7 +53,7 @@ static int safe_has_intercept(const struct problem *pb, double *rest) {
 
 static struct safe_data safe_prepare(
     const struct problem *pb, enum loss loss, const struct host *host, void *work) {
-  struct arena arena = l1_arena(work);
+  struct arena arena = arena_over(work);
   struct safe_data s = safe_layout(pb, loss, safe_threads(host->threads), &arena);
   s.balanced = safe_has_intercept(pb, s.h);
   s.yy = simd->dot(pb->m, pb->y, pb->y);

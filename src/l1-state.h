@@ -5,14 +5,6 @@
 
 #include "l1.h"
 #include "work.h"
-#include <stdint.h>
-
-/* An arena in `work` whose parts begin at cache lines, as vectors that lie across two of them are
-   slower; at NULL it measures. */
-static inline struct arena l1_arena(void *work) {
-  const size_t line = 64, past = (uintptr_t)work % line;
-  return (struct arena){work, work == NULL ? line : (line - past) % line};
-}
 
 /* ---- tolerances: name, what it is relative to, and why ---- */
 

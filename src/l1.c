@@ -58,14 +58,14 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
 }
 
 size_t l1_work(const struct problem *pb, const struct l1_control *control, struct host *host) {
-  struct arena arena = l1_arena(NULL);
+  struct arena arena = arena_over(NULL);
   l1_layout(pb, control, host, &arena);
   return arena.used;
 }
 
 struct l1_state *l1_begin(
     const struct problem *pb, const struct l1_control *control, struct host *host, void *work) {
-  struct arena arena = l1_arena(work);
+  struct arena arena = arena_over(work);
   struct l1_state *state = l1_layout(pb, control, host, &arena);
   l1_column_norms(pb, state->norm);
   for (ptrdiff_t k = 0; k < pb->n; k++) {

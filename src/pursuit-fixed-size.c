@@ -206,7 +206,7 @@ static struct fixed_size_state fixed_size_lay_out(const struct fixed_size *fs,
 
 size_t fixed_size_work(
     const struct fixed_size *fs, const struct fixed_size_control *control, int count) {
-  struct arena arena = {NULL, 0};
+  struct arena arena = arena_over(NULL);
   fixed_size_lay_out(fs, control, count, &arena);
   return arena.used;
 }
@@ -361,7 +361,7 @@ static enum status fixed_size_path(struct fixed_size_state *state, double lambda
 enum status fixed_size(const struct fixed_size *fs, const double *lambda, int count,
     const struct fixed_size_control *control, struct host *host, void *work,
     struct fixed_size_result *result) {
-  struct arena arena = {work, 0};
+  struct arena arena = arena_over(work);
   struct fixed_size_state state = fixed_size_lay_out(fs, control, count, &arena);
   state.host = host;
   for (ptrdiff_t j = 0; j < fixed_size_terms(fs); j++)

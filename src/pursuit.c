@@ -26,7 +26,7 @@ static struct pursuit pursuit_lay_out(
 }
 
 size_t scdp_work(const struct system *system, const struct scdp_control *control) {
-  struct arena arena = {NULL, 0};
+  struct arena arena = arena_over(NULL);
   pursuit_lay_out(system, control, &arena);
   return arena.used;
 }
@@ -34,7 +34,7 @@ size_t scdp_work(const struct system *system, const struct scdp_control *control
 struct pursuit scdp_begin(
     const struct system *system, const struct scdp_control *control, void *work) {
   const ptrdiff_t D = system->D, L = system->L, k = control->k;
-  struct arena arena = {work, 0};
+  struct arena arena = arena_over(work);
   const struct pursuit path = pursuit_lay_out(system, control, &arena);
   for (ptrdiff_t i = 0; i < D * L; i++)
     path.c[i] = -system->b[i];

@@ -137,7 +137,7 @@ static size_t holdout_thread_work(
   size_t bytes = 0;
   for (ptrdiff_t s = 0; s < heldout->sets; s++) {
     const struct holdout_set set = holdout_get_set(heldout, s);
-    struct arena arena = {NULL, 0};
+    struct arena arena = arena_over(NULL);
     if (holdout_is_per_fold(sp, set, c, form))
       holdout_lay_out_fold(sp, set, c, &arena);
     else
@@ -149,7 +149,7 @@ static size_t holdout_thread_work(
 
 size_t holdout_work(const struct spectrum *sp, const struct heldout *heldout, ptrdiff_t c,
     enum holdout_form form, int threads) {
-  struct arena arena = {NULL, 0};
+  struct arena arena = arena_over(NULL);
   holdout_lay_out_shrinkage(sp, c, &arena);
   arena_alloc(&arena, threads, holdout_thread_work(sp, heldout, c, form));
   return arena.used;
@@ -395,7 +395,7 @@ static int holdout_per_fold(const struct spectrum *sp, const struct heldout *hel
 static int holdout_one_set(const struct spectrum *sp, const struct heldout *heldout, ptrdiff_t s,
     const double *lambda, const struct holdout_shrinkage *all, ptrdiff_t c, enum holdout_form form,
     void *work, double *residual) {
-  struct arena arena = {work, 0};
+  struct arena arena = arena_over(work);
   const struct holdout_set set = holdout_get_set(heldout, s);
   const ptrdiff_t total = heldout->start[heldout->sets];
   double *out = residual + set.first;
@@ -428,7 +428,7 @@ enum status holdout(const struct spectrum *sp, const struct heldout *heldout, co
   const ptrdiff_t threads = host->threads;
   const ptrdiff_t wave = threads * holdout_sets_per_poll(sp, heldout, c, form);
   const size_t bytes = holdout_thread_work(sp, heldout, c, form);
-  struct arena arena = {work, 0};
+  struct arena arena = arena_over(work);
   const struct holdout_shrinkage all = holdout_lay_out_shrinkage(sp, c, &arena);
   char *thread_work = arena_alloc(&arena, threads, bytes);
   holdout_shrink(sp, lambda, c, &all);

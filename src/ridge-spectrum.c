@@ -24,7 +24,7 @@ static struct spectrum_work spectrum_lay_out(
 }
 
 size_t kernel_spectrum_work(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
-  struct arena arena = {NULL, 0};
+  struct arena arena = arena_over(NULL);
   spectrum_lay_out(m, n, q, &arena);
   return arena.used;
 }
@@ -43,7 +43,7 @@ static void spectrum_project_out(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const do
 
 enum status kernel_spectrum(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double *root_w,
     const double *Z, struct host *host, void *work, double *F, double *R, double *values) {
-  struct arena arena = {work, 0};
+  struct arena arena = arena_over(work);
   const struct spectrum_work part = spectrum_lay_out(m, n, q, &arena);
   double *V = part.V, *panel = part.panel;
   spectrum_project_out(m, n, q, root_w, Z, part.along, F);

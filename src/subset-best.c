@@ -9,12 +9,9 @@
 #include "simd.h"
 #include "subset-set.h"
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { BEST_POLL = 256 }; /* with more candidates the host is also asked within a node */
-enum { BEST_ALIGN = 64 }; /* bytes of a cache line: where the workspace begins */
-
 /* A node of the search tree at one depth: a set, and its candidates in the order of the search. */
 struct best_level {
   ptrdiff_t p, ld;
@@ -572,7 +569,7 @@ static void best_lay_out(struct best *b, struct arena *arena) {
    lost before it. */
 size_t best_work(const struct gram *gram, const struct best_control *control) {
   struct best b = {.gram = gram, .control = control};
-  struct arena arena = {NULL, BEST_ALIGN};
+  struct arena arena = arena_over(NULL);
   best_lay_out(&b, &arena);
   return arena.used;
 }
@@ -580,7 +577,7 @@ size_t best_work(const struct gram *gram, const struct best_control *control) {
 enum status best_subset(const struct gram *gram, const struct best_control *control,
     struct host *host, void *work, struct best_result *result) {
   struct best b = {.gram = gram, .control = control, .host = host};
-  struct arena arena = {work, (BEST_ALIGN - (uintptr_t)work % BEST_ALIGN) % BEST_ALIGN};
+  struct arena arena = arena_over(work);
   best_lay_out(&b, &arena);
   const int k = control->k;
   enum status status = COMPLETE;

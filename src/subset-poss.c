@@ -416,7 +416,7 @@ static struct poss poss_lay_out(
 }
 
 size_t poss_work(const struct gram *gram, const struct poss_control *control, int threads) {
-  struct arena arena = {NULL, 0};
+  struct arena arena = arena_over(NULL);
   poss_lay_out(gram, control, threads, &arena);
   return arena.used;
 }
@@ -466,7 +466,7 @@ static void poss_store(const struct poss_island *island, const struct poss_contr
 enum status poss(const struct gram *gram, const struct poss_control *control, struct host *host,
     void *work, struct poss_state *state) {
   const ptrdiff_t threads = host->threads, islands = control->islands;
-  struct arena arena = {work, 0};
+  struct arena arena = arena_over(work);
   const struct poss poss = poss_lay_out(gram, control, host->threads, &arena);
   for (ptrdiff_t thread = 0; thread < threads; thread++) {
     gram_cache_clear(gram, &poss.search[thread].cache);

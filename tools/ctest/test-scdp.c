@@ -211,14 +211,33 @@ static void discard_source(struct source *source) {
 
 /* ---- one step after the other ---- */
 
+/* Pursuits that have begun and their blocks. */
+static struct {
+  const double *F;
+  void *block;
+} begun[4];
+enum { MAX_BEGUN = sizeof begun / sizeof *begun };
+
 static struct pursuit begin(struct source *source, const struct scdp_control *control, int byte) {
+  int place = 0;
+  while (place < MAX_BEGUN - 1 && begun[place].block != NULL)
+    place++;
   source->system.self = source;
   source->asked = 0;
-  return scdp_begin(&source->system, control, room(scdp_work(&source->system, control), byte));
+  void *block = room(scdp_work(&source->system, control), byte);
+  const struct pursuit at = scdp_begin(&source->system, control, block);
+  begun[place].F = at.F;
+  begun[place].block = block;
+  return at;
 }
 
 static void end(struct pursuit *at) {
-  free(at->F); /* with which the workspace begins */
+  for (int place = 0; place < MAX_BEGUN; place++)
+    if (begun[place].F == at->F) {
+      free(begun[place].block);
+      begun[place].block = NULL;
+      begun[place].F = NULL;
+    }
 }
 
 /* The largest difference, against the larger of 1 and what it should be. */
