@@ -8,6 +8,11 @@
 #include "ridge.h"
 #include "subset.h"
 
+/* Defines a test:  TEST(name) { ... }  at the beginning of a line. run.sh finds them all. */
+#define TEST(name)                                                                                 \
+  void test_##name(void);                                                                          \
+  void test_##name(void)
+
 /* Counts a check; a failed one is printed with its place. */
 #define CHECK(condition) check((condition) != 0, #condition, __FILE__, __LINE__)
 /* |value - expected| <= tolerance * max(1, |expected|) */
@@ -18,6 +23,7 @@ void check(int holds, const char *what, const char *file, int line);
 void check_near(
     double value, double expected, double tolerance, const char *what, const char *file, int line);
 
+/* What uniform() draws from; every test begins with seed 1. */
 void seed(unsigned long long state);
 double uniform(void); /* in (-1, 1) */
 
@@ -83,22 +89,5 @@ ptrdiff_t twin_choose(const struct twin *twin, const struct scdp_control *contro
 void twin_take(struct twin *twin, ptrdiff_t s);
 int twin_has(const struct twin *twin, ptrdiff_t i);
 void twin_discard(struct twin *twin);
-
-void test_judge(void);
-void test_columns(void);
-void test_hot_loops(void);
-void test_column_products(void);
-void test_greedy(void);
-void test_interrupts(void);
-void test_lazy(void);
-void test_holdout(void);
-void test_poss(void);
-void test_best(void);
-void test_logistic(void);
-void test_screen(void);
-void test_hinge(void);
-void test_lasso(void);
-void test_scdp(void);
-void test_fixed_size(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int passed, failed;
 static unsigned long long state = 1;
@@ -51,24 +52,46 @@ int poll(struct host *host, double done, double total) {
   return ++polls->count == polls->stop_at;
 }
 
-int main(void) {
-  simd = simd_for(8);
-  test_judge();
-  test_columns();
-  test_hot_loops();
-  test_column_products();
-  test_greedy();
-  test_interrupts();
-  test_lazy();
-  test_holdout();
-  test_poss();
-  test_best();
-  test_logistic();
-  test_screen();
-  test_hinge();
-  test_lasso();
-  test_scdp();
-  test_fixed_size();
+/* ---- all tests, as run.sh found them: TEST(name) for each ---- */
+
+#undef TEST
+#define TEST(name) void test_##name(void);
+#include "tests.inc"
+
+#undef TEST
+#define TEST(name) {#name, test_##name},
+static const struct {
+  const char *name;
+  void (*run)(void);
+} tests[] = {
+#include "tests.inc"
+};
+enum { TESTS = sizeof tests / sizeof *tests };
+
+static int begins_with(const char *name, const char *word) {
+  return strncmp(name, word, strlen(word)) == 0;
+}
+
+static int is_wanted(const char *name, int count, char **words) {
+  for (int i = 0; i < count; i++)
+    if (begins_with(name, words[i]))
+      return 1;
+  return count == 0;
+}
+
+/* Runs the tests whose names begin with one of the words given, or all of them. */
+int main(int count, char **words) {
+  for (int i = 0; i < TESTS; i++) {
+    if (!is_wanted(tests[i].name, count - 1, words + 1))
+      continue;
+    const clock_t start = clock();
+    const int before = passed;
+    seed(1);
+    simd = simd_for(8);
+    tests[i].run();
+    const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    printf("%6.2f s %8d passed  %s\n", seconds, passed - before, tests[i].name);
+  }
   printf("%d passed, %d failed\n", passed, failed);
   return failed > 0;
 }

@@ -181,7 +181,7 @@ static void check_found(
   }
 }
 
-void test_best(void) {
+TEST(best_subset) {
   for (int c = 0; c < CASES; c++) {
     const struct sets *of = cases + c;
     seed(300 + (unsigned long long)c);

@@ -418,7 +418,7 @@ static const struct shape_of shapes[] = {
     {.m = 9, .n = 14, .q = 1, .L = 1, .folds = ONE_EACH}, /* more prototypes than rows */
 };
 
-static void test_against_twin(void) {
+TEST(fixed_size_against_twin) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int score = RESIDUAL; score <= OLS; score++)
       for (int way = 0; way < 3; way++) {
@@ -452,7 +452,7 @@ static void test_against_twin(void) {
 
 /* Covariates that are one and the same, all of them forced: the copies are passed over, and what
    comes in their place still has room. */
-static void test_forced_copies(void) {
+TEST(fixed_size_forced_copies) {
   seed(30);
   struct machine made =
       make_machine((struct shape_of){.m = 20, .n = 9, .q = 3, .L = 1, .folds = NONE});
@@ -469,7 +469,7 @@ static void test_forced_copies(void) {
 }
 
 /* Every run wants a prototype of its own at once: more than are formed together. */
-static void test_many_columns(void) {
+TEST(fixed_size_many_columns) {
   struct machine made = empty_machine(20, 20, 0, 1);
   seed(31);
   for (ptrdiff_t i = 0; i < 20; i++) {
@@ -490,7 +490,7 @@ static void test_many_columns(void) {
 }
 
 /* More rows and terms than are gone through together. */
-static void test_large(void) {
+TEST(fixed_size_large) {
   seed(32);
   struct machine made = make_machine(
       (struct shape_of){.m = 2060, .n = 69, .q = 1, .L = 1, .folds = UNEQUAL, .weights = 1});
@@ -503,7 +503,7 @@ static void test_large(void) {
 }
 
 /* A fold without rows counts for nothing; one with all of them leaves a model of 0. */
-static void test_odd_folds(void) {
+TEST(fixed_size_odd_folds) {
   seed(33);
   struct machine made = make_machine(
       (struct shape_of){.m = 15, .n = 6, .q = 1, .L = 1, .folds = UNEQUAL, .weights = 1});
@@ -526,7 +526,7 @@ static void test_odd_folds(void) {
 }
 
 /* (38), for several windows, with and without terms that come first. */
-static void test_level(void) {
+TEST(fixed_size_level) {
   static const double changes[] = {0.02, 0.1, 0.3, 10};
   static const int first[] = {14, 15};
   int ended = 0;
@@ -558,7 +558,7 @@ static void test_level(void) {
 }
 
 /* Without room for residuals the figures are the same. */
-static void test_no_residuals(void) {
+TEST(fixed_size_no_residuals) {
   seed(35);
   struct machine made = make_machine(
       (struct shape_of){.m = 20, .n = 6, .q = 1, .L = 2, .folds = UNEQUAL, .weights = 1});
@@ -582,7 +582,7 @@ static void test_no_residuals(void) {
 }
 
 /* What is there when it was stopped is what would have been there, and nothing else. */
-static void test_stops(void) {
+TEST(fixed_size_stops) {
   seed(36);
   struct machine made = make_machine((struct shape_of){
       .m = 18, .n = 7, .q = 1, .L = 2, .folds = UNEQUAL, .weights = 1, .classes = 1});
@@ -624,7 +624,7 @@ static void test_stops(void) {
 }
 
 /* A kernel that is none. */
-static void test_not_positive(void) {
+TEST(fixed_size_not_positive) {
   struct machine made = empty_machine(4, 2, 0, 1);
   for (ptrdiff_t i = 0; i < 4; i++) {
     made.root_w[i] = made.response[i] = made.y[i] = 1;
@@ -644,7 +644,7 @@ static void test_not_positive(void) {
 }
 
 /* Without a fold the system may be indefinite: its run goes on with what can be taken. */
-static void test_indefinite_fold(void) {
+TEST(fixed_size_indefinite_fold) {
   static const double own[] = {1, 2, 0, 2, 1, 0, 0, 0, 1};
   static const int first[] = {0, 2};
   struct machine made = empty_machine(6, 3, 0, 1);
@@ -666,7 +666,7 @@ static void test_indefinite_fold(void) {
 
 /* Rows far apart, pairs of prototypes by some of them, and next to no penalty: without the one row
    near it, a prototype's own entry is the penalty alone, and it is all there. */
-static void test_lost_digits(void) {
+TEST(fixed_size_lost_digits) {
   static const double small[] = {1e-5, 1e-7, 1e-9};
   static const int first[] = {0, 1, 2, 3};
   double point[24] = {0}, prototype[16];
@@ -692,7 +692,7 @@ static void test_lost_digits(void) {
 
 /* A pair of prototypes that is hardly two, by a row of its own: without that row rounding may leave
    a negative pivot, of which the kernel is not to blame. */
-static void test_rounded_pivots(void) {
+TEST(fixed_size_rounded_pivots) {
   const double lambda = 1e-10;
   for (unsigned long long trial = 0; trial < 10; trial++) {
     struct machine made = empty_machine(40, 20, 1, 1);
@@ -717,7 +717,7 @@ static void test_rounded_pivots(void) {
 /* ---- numbers ---- */
 
 /* 24 rows, folds i mod 4, prototypes 1 18 3 5 17 8, sigma^2 = 0.1, gamma = 10 */
-static void test_numbers(void) {
+TEST(fixed_size_numbers) {
   static const int prototypes[] = {1, 18, 3, 5, 17, 8}, order[] = {3, 7, 2, 4, 1, 6, 5};
   static const double squared[] = {1.04623760588, 0.933874978834, 0.695636405285, 0.64604460017,
       0.653340685225, 0.601827256626, 0.588776299799};
@@ -768,20 +768,4 @@ static void test_numbers(void) {
     free(run.block);
   }
   discard_machine(&made);
-}
-
-void test_fixed_size(void) {
-  test_numbers();
-  test_against_twin();
-  test_forced_copies();
-  test_many_columns();
-  test_large();
-  test_odd_folds();
-  test_level();
-  test_no_residuals();
-  test_stops();
-  test_not_positive();
-  test_indefinite_fold();
-  test_lost_digits();
-  test_rounded_pivots();
 }

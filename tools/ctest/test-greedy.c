@@ -163,7 +163,7 @@ static const struct shape shapes[] = {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-void test_greedy(void) {
+TEST(greedy_paths) {
   static const int given[] = {4, 0, 2, 6};
   for (int i = 0; i < SHAPES; i++) {
     seed(10 + (unsigned long long)i);
@@ -185,7 +185,7 @@ void test_greedy(void) {
 
 /* ---- leave-pair-out, by making the pair a fold ---- */
 
-static void test_pairs(void) {
+TEST(greedy_pairs) {
   seed(30);
   struct made made =
       make((struct shape){.m = 10, .n = 6, .L = 1, .q = 1, .weights = 1, .classes = 1});
@@ -224,8 +224,7 @@ static void test_pairs(void) {
 
 /* ---- interrupts and other ends ---- */
 
-void test_interrupts(void) {
-  test_pairs();
+TEST(greedy_interrupts) {
   for (int i = 0; i < SHAPES; i++) {
     seed(40 + (unsigned long long)i);
     struct made made = make(shapes[i]);
@@ -238,7 +237,9 @@ void test_interrupts(void) {
     stop_everywhere(&made, &control);
     discard(&made);
   }
+}
 
+TEST(greedy_other_ends) {
   seed(50);
   struct made made = make(shapes[5]);
   struct greedy_control control = control_of(FORWARD, SQUARED, 14);

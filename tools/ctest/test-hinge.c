@@ -192,7 +192,7 @@ static int follow(
   return refused;
 }
 
-static void test_paths(void) {
+TEST(hinge_paths) {
   const ptrdiff_t rows[] = {12, 30, 60}, columns[] = {7, 40, 90}, covariates[] = {0, 1, 3};
   int refused = 0;
   for (int run = 0; run < 216; run++) {
@@ -217,7 +217,7 @@ static void test_paths(void) {
 }
 
 /* Stopped at any poll, the solution before it still stands. */
-static void test_interruption(void) {
+TEST(hinge_interruption) {
   seed(5);
   struct made made = make((struct shape){.m = 40, .n = 60, .L = 1, .q = 1, .classes = 1});
   twist_problem(&made, NONE);
@@ -239,9 +239,4 @@ static void test_interruption(void) {
   }
   CHECK(stopped >= 2);
   discard(&made);
-}
-
-void test_hinge(void) {
-  test_paths();
-  test_interruption();
 }

@@ -633,7 +633,7 @@ static void stop_between(int threads) {
 
 /* A narrow kernel and next to no penalty: a row of the basis is met by its own vector alone, and
    what it says of itself is no longer told from 1. The other rows lose nothing. */
-static void test_lost_digits(void) {
+TEST(holdout_lost_digits) {
   seed(80);
   struct model model =
       solved_model((struct shape){.m = 20, .n = 4, .L = 2, .q = 1, .weights = 1}, 6, 1e4, 0);
@@ -672,7 +672,7 @@ static void test_lost_digits(void) {
 }
 
 /* With no row left the constant is unknown, and the cheaper form says so. */
-static void test_nothing_left(void) {
+TEST(holdout_nothing_left) {
   int order[12], start[] = {0, 12};
   seed(82);
   struct model model = solved_model((struct shape){.m = 12, .n = 4, .L = 1, .q = 1}, 9, 0.5, 1e-6);
@@ -689,7 +689,7 @@ static void test_nothing_left(void) {
 }
 
 /* A complete F cancels nothing, however small lambda is. */
-static void test_small_lambda(void) {
+TEST(holdout_small_lambda) {
   static const double small[] = {1e-6, 1e-9, 1e-12};
   seed(81);
   struct model model =
@@ -735,7 +735,7 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void test_basis_models(void) {
+TEST(holdout_basis_models) {
   for (int i = 0; i < CASES; i++) {
     seed(60 + (unsigned long long)i);
     struct model model = solved_model(cases[i].shape, cases[i].n, cases[i].gamma, cases[i].shift);
@@ -752,7 +752,7 @@ static void test_basis_models(void) {
   }
 }
 
-static void test_complete_models(void) {
+TEST(holdout_complete_models) {
   static const struct shape shapes[] = {
       {.m = 12, .n = 4, .L = 1},
       {.m = 15, .n = 4, .L = 2, .q = 1, .weights = 1},
@@ -772,12 +772,7 @@ static void test_complete_models(void) {
   }
 }
 
-void test_holdout(void) {
-  test_basis_models();
-  test_complete_models();
-  test_lost_digits();
-  test_nothing_left();
-  test_small_lambda();
+TEST(holdout_interrupts) {
   stop_spectrum((struct shape){.m = 20, .n = 4, .L = 1, .q = 1}, 5);
   stop_spectrum((struct shape){.m = 1030, .n = 4, .L = 1, .q = 2, .weights = 1}, 3);
   stop_at_once((struct shape){.m = 20, .n = 4, .L = 2, .q = 1, .weights = 1}, 5);

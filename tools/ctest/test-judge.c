@@ -3,7 +3,7 @@
 #include <math.h>
 
 /* Classes that count alike, losses of scores, sums over some rows, and names. */
-static void test_more_criteria(void) {
+TEST(criteria_of_classes) {
   const double response[] = {1, -1, 1, 1, -1, -1}, root_w[] = {1, 1, 1, 2, 1, 0};
   const double r[] = {0.5, -2, -1, 1.5, 0, -0.5}; /* scores 0.5 1 2 -0.5 -1 -0.5 */
   struct problem pb = {.m = 6, .L = 1, .root_w = root_w, .response = response};
@@ -40,8 +40,7 @@ static void test_more_criteria(void) {
 }
 
 /* Six rows, two classes; scores = response - residual. */
-void test_judge(void) {
-  test_more_criteria();
+TEST(criteria) {
   const double response[] = {1, -1, 1, 1, -1, -1}, root_w[] = {1, 1, 1, 2, 1, 1};
   const double score[] = {0.5, 1, 2, -0.5, -1, -0.5};
   const int order[] = {0, 1, 2, 3, 4, 5}, start[] = {0, 3, 6};
@@ -88,7 +87,7 @@ void test_judge(void) {
 }
 
 /* Doubles are read in place, and no workspace is given for them. */
-static void moments_need_no_work(void) {
+TEST(moments_need_no_work) {
   const double x[] = {1, 2, 3, 6, 4, 4, 4, 4}, w[] = {1, 1, 1, 1};
   double centre[2], squares[2], products[1] = {0};
   const struct moments find = {.m = 4,
@@ -104,9 +103,8 @@ static void moments_need_no_work(void) {
   CHECK(centre[0] == 3 && squares[0] == 14 && centre[1] == 4 && squares[1] == 0);
 }
 
-void test_columns(void) {
+TEST(columns) {
   seed(2);
-  moments_need_no_work();
   struct made made =
       make((struct shape){.m = 9, .n = 6, .L = 1, .q = 2, .weights = 1, .sparse = 1});
   struct problem dense = made.pb;

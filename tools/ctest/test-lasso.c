@@ -165,7 +165,7 @@ static void test_walk(struct shape shape, enum screen screen, int *spared, int *
   discard(&made);
 }
 
-static void test_products(void) {
+TEST(lasso_products) {
   const ptrdiff_t rows[] = {20, 90}, covariates[] = {0, 1, 3};
   int spared = 0, renewed = 0, none = 0;
   for (int run = 0; run < 24; run++) {
@@ -317,7 +317,7 @@ static int follow(const struct made *made, enum screen screen, int columns, doub
   return refused;
 }
 
-static void test_paths(void) {
+TEST(lasso_paths) {
   const ptrdiff_t rows[] = {8, 30, 70}, columns[] = {7, 40, 90}, covariates[] = {0, 1, 3};
   const enum screen screens[] = {NO_SCREEN, SAFE_ONE, SAFE_TWO, GAP_SAFE};
   int refused = 0, largest = 0;
@@ -342,22 +342,22 @@ static void test_paths(void) {
 }
 
 /* More columns than the factor of a sparse problem takes. */
-static void test_descent(void) {
+TEST(lasso_descent) {
   for (int run = 0; run < 3; run++) {
     struct shape shape = {.m = 330, .n = 420, .L = 1, .q = run, .weights = run > 0, .sparse = 1};
     seed((unsigned long long)run + 1);
     struct made made = make_twisted(shape, run == 2 ? DUPLICATES : NONE, 0.05);
     double value[STEPS];
     int largest = 0;
-    follow(&made, LAZY, (int)shape.n, 1e-3, value, 0, &largest);
+    follow(&made, LAZY, (int)shape.n, 5e-3, value, 0, &largest);
     CHECK(largest > 256);
-    CHECK(follow(&made, GAP_SAFE, 130, 1e-3, value, 1, &largest) > 0);
+    CHECK(follow(&made, GAP_SAFE, 130, 5e-3, value, 1, &largest) > 0);
     discard(&made);
   }
 }
 
 /* Stopped at any poll it says so. */
-static void test_interruption(void) {
+TEST(lasso_interruption) {
   seed(5);
   struct shape shape = {.m = 330, .n = 420, .L = 1, .q = 1, .sparse = 1};
   struct made made = make_twisted(shape, NONE, 0.05);
@@ -375,11 +375,4 @@ static void test_interruption(void) {
   }
   CHECK(stopped > 5);
   discard(&made);
-}
-
-void test_lasso(void) {
-  test_products();
-  test_paths();
-  test_descent();
-  test_interruption();
 }

@@ -440,7 +440,7 @@ static void check_stop(const struct data *data) {
   }
 }
 
-void test_logistic(void) {
+TEST(logistic_paths) {
   static const ptrdiff_t covariates[] = {1, 0, 3};
   static const enum screen screens[] = {LAZY, NO_SCREEN, GAP_SAFE};
   for (int round = 0; round < 120; round++) {

@@ -180,7 +180,7 @@ static void check_gram(const struct terms *terms) {
   free(first);
 }
 
-static void test_gram(void) {
+TEST(poss_gram) {
   static const ptrdiff_t sizes[] = {3, 11, 37}; /* several entries of the last before it is kept */
   for (int i = 0; i < 3; i++)
     for (ptrdiff_t q = 0; q < 3; q++)
@@ -527,7 +527,7 @@ static void search_all_ways(const struct made *made, enum source source, int k, 
   discard_terms(&terms);
 }
 
-static void test_searches(void) {
+TEST(poss_searches) {
   for (int n = 3; n <= 12; n++)
     for (int k = 1; k <= 4; k++)
       for (int L = 1; L <= 2; L++) {
@@ -548,7 +548,7 @@ static void test_searches(void) {
 }
 
 /* One column, in the archive at once. */
-static void test_single_column(void) {
+TEST(poss_single_column) {
   seed(310);
   struct made made = make((struct shape){.m = 8, .n = 4, .L = 2, .q = 1});
   made.pb.n = 1;
@@ -565,7 +565,7 @@ static void test_single_column(void) {
 }
 
 /* All 256 bits of a generator come in and go out. */
-static void test_generators(void) {
+TEST(poss_generators) {
   seed(320);
   struct made made = make_untied((struct shape){.m = 20, .n = 9, .L = 1, .q = 1});
   struct terms terms = make_terms(&made, WHOLE);
@@ -672,7 +672,7 @@ static void check_interrupts(const struct terms *terms, const struct poss_contro
   discard_run(&start);
 }
 
-static void test_same(void) {
+TEST(poss_same) {
   for (int source = WHOLE; source < SOURCES; source++)
     for (int isolated = 0; isolated < 2; isolated++) {
       seed(330 + (unsigned long long)source);
@@ -694,7 +694,7 @@ static void test_same(void) {
 /* ---- columns that add nothing ---- */
 
 /* Columns 1 and 5 are the same: without a penalty one adds nothing to the other. */
-static void test_duplicates(void) {
+TEST(poss_duplicates) {
   for (int source = WHOLE; source < SOURCES; source++)
     for (int isolated = 0; isolated < 2; isolated++) {
       seed(340 + (unsigned long long)source);
@@ -722,7 +722,7 @@ static void test_duplicates(void) {
 }
 
 /* Without a penalty the third of three columns adds nothing when one is the sum of the others. */
-static void test_sums(void) {
+TEST(poss_sums) {
   for (int source = WHOLE; source < SOURCES; source++)
     for (int i = 0; i < 10; i++) {
       seed(370 + (unsigned long long)i);
@@ -746,7 +746,7 @@ static void test_sums(void) {
 }
 
 /* Of two sets that are as good as each other and as large the newcomer is kept. */
-static void test_ties(void) {
+TEST(poss_ties) {
   double ones[] = {1, 1, 1, 1};
   const struct terms terms = {
       .gram = {.n = 2, .L = 1, .diagonal = ones, .b = ones, .full = ones}, .C = ones, .b = ones};
@@ -765,7 +765,7 @@ static void test_ties(void) {
 }
 
 /* A zero column only stands where nothing better can: in the class that it is first of. */
-static void test_zero_column(void) {
+TEST(poss_zero_column) {
   enum { ZERO = 4 };
   for (int source = WHOLE; source < SOURCES; source++)
     for (int isolated = 0; isolated < 2; isolated++) {
@@ -857,7 +857,7 @@ static void check_rivals(const struct terms *terms) {
     }
 }
 
-static void test_starts(void) {
+TEST(poss_starts) {
   for (int source = WHOLE; source < SOURCES; source++) {
     seed(360 + (unsigned long long)source);
     struct made made =
@@ -872,7 +872,7 @@ static void test_starts(void) {
 }
 
 /* A number as large as they come flips all columns and no more. */
-static void test_largest_number(void) {
+TEST(poss_largest_number) {
   static const uint32_t words[] = {0xFFFFFFFFu, 0xFFF7FFFFu, 0x0018000Cu, 0x00060003u, 0xFFE7FFF3u,
       0xFFF1FFFDu, 0x0018000Cu, 0x000E0003u}; /* the second number of these is 1 - 2^-53 */
   for (int n = 2; n <= 14; n++) {
@@ -891,7 +891,7 @@ static void test_largest_number(void) {
 }
 
 /* Of two equal columns either can be deleted, whichever of them adds nothing to the other. */
-static void test_stand_in(void) {
+TEST(poss_stand_in) {
   double C[] = {1, 1, 0, 1, 1, 0, 0, 0, 1}, ones[] = {1, 1, 1}, b[] = {1, 1, 0.5};
   const struct terms terms = {
       .gram = {.n = 3, .L = 1, .diagonal = ones, .b = b, .full = C}, .C = C, .b = b};
@@ -905,19 +905,4 @@ static void test_stand_in(void) {
     check_search(&run, &terms, &control, 1);
     discard_run(&run);
   }
-}
-
-void test_poss(void) {
-  test_largest_number();
-  test_stand_in();
-  test_gram();
-  test_searches();
-  test_single_column();
-  test_generators();
-  test_same();
-  test_duplicates();
-  test_sums();
-  test_ties();
-  test_zero_column();
-  test_starts();
 }

@@ -105,7 +105,7 @@ static void check_pass(const struct made *made, ptrdiff_t count, ptrdiff_t r) {
 }
 
 /* So many columns, of three nonzeros, that the host is asked in between. */
-static void check_polls(void) {
+TEST(column_products_polls) {
   enum { M = 1000, COUNT = 53000, R = 19 };
   struct made made = make((struct shape){.m = M, .n = 4, .L = 1, .sparse = 1, .weights = 1});
   int *list = room(COUNT * sizeof(int), 0), *p = room((COUNT + 1) * sizeof(int), 0);
@@ -149,7 +149,7 @@ static void check_polls(void) {
   free(V);
 }
 
-void test_column_products(void) {
+TEST(column_products) {
   static const ptrdiff_t rows[] = {1, 7, 511, 512, 513, 1100};
   static const ptrdiff_t counts[] = {0, 1, 2, 3, 4, 5, 8, 9};
   seed(60);
@@ -169,5 +169,4 @@ void test_column_products(void) {
             check_pass(&made, counts[c], r);
         discard(&made);
       }
-  check_polls();
 }

@@ -414,7 +414,7 @@ static const struct {
     {30, 1, 2, 40, 0, 0},
 };
 
-static void test_against_twin(void) {
+TEST(scdp_against_twin) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int score = RESIDUAL; score <= OLS; score++)
       for (int way = 0; way < 5; way++) {
@@ -454,7 +454,7 @@ static void test_against_twin(void) {
 }
 
 /* Components that are the same: the first of them comes, and no other. */
-static void test_duplicates(void) {
+TEST(scdp_duplicates) {
   for (int known = 0; known < 2; known++) {
     seed(40);
     struct source source = random_source(12, 1, 0, 30, 0, 1);
@@ -476,7 +476,7 @@ static void test_duplicates(void) {
 }
 
 /* A list on which nothing would change anything does not end the pursuit. */
-static void test_idle_list(void) {
+TEST(scdp_idle_list) {
   struct source source = empty_source(6, 1, 0);
   for (ptrdiff_t i = 0; i < 6; i++)
     source.A[i + i * 6] = 2;
@@ -497,7 +497,7 @@ static void test_idle_list(void) {
 }
 
 /* Only as many candidates are looked at as were asked for, those that have come not counted. */
-static void test_drawn(void) {
+TEST(scdp_drawn) {
   struct source source = empty_source(5, 1, 0);
   for (ptrdiff_t i = 0; i < 5; i++) {
     source.A[i + i * 5] = 1;
@@ -517,7 +517,7 @@ static void test_drawn(void) {
 }
 
 /* However components are scaled, one that is solved does not end the pursuit for the others. */
-static void test_scales(void) {
+TEST(scdp_scales) {
   for (int score = RESIDUAL; score <= OLS; score++) {
     struct source source = empty_source(3, 1, 0);
     const double own[] = {1, 1e-40, 1e40}, b[] = {1, 1e-17, 1e10};
@@ -539,7 +539,7 @@ static void test_scales(void) {
 }
 
 /* A pivot is what the diagonal says, which may know better than the column. */
-static void test_diagonal(void) {
+TEST(scdp_diagonal) {
   struct source source = empty_source(2, 1, 0);
   source.A[0] = source.A[3] = 5;
   source.A[1] = source.A[2] = 2;
@@ -561,7 +561,7 @@ static void test_diagonal(void) {
 }
 
 /* Scores that differ by rounding are a tie, and the first component wins it. */
-static void test_ties(void) {
+TEST(scdp_ties) {
   struct source source = empty_source(4, 1, 0);
   const double b[] = {0.5, 1, 1 + 1e-13, 1 + 1e-10};
   for (ptrdiff_t i = 0; i < 4; i++) {
@@ -582,7 +582,7 @@ static void test_ties(void) {
 
 /* ---- systems that are not positive semidefinite ---- */
 
-static void test_indefinite(void) {
+TEST(scdp_indefinite) {
   for (int known = 0; known < 2; known++) {
     struct source source = empty_source(2, 1, 0);
     const double A[] = {1, 2, 2, 1};
@@ -619,7 +619,7 @@ static void test_indefinite(void) {
 
 /* How far below 0 a pivot may be told from rounding: what the smallest pivot before it magnifies.
  */
-static void test_small_pivots(void) {
+TEST(scdp_small_pivots) {
   static const double second[] = {1, 1e-10, 1e-10}, third[] = {-1e-5, -1e-5, -1e-3};
   static const int first[] = {0, 1};
   for (int known = 0; known < 2; known++)
@@ -646,7 +646,7 @@ static void test_small_pivots(void) {
 
 /* A random system with a negative direction is found out where the twin's d first goes below 0; one
    that is negative by rounding alone is not. */
-static void test_random_indefinite(void) {
+TEST(scdp_random_indefinite) {
   for (unsigned long long trial = 0; trial < 20; trial++) {
     seed(60 + trial);
     struct source source = random_source(8, 1, 2, 12, 0, 0);
@@ -686,7 +686,7 @@ static void test_random_indefinite(void) {
 
 /* ---- interruptions ---- */
 
-static void test_stops(void) {
+TEST(scdp_stops) {
   seed(70);
   struct source source = random_source(9, 2, 3, 15, 0.1, 0);
   struct system *system = &source.system;
@@ -724,7 +724,7 @@ static void test_stops(void) {
 
 /* X_ij = ((i j) mod 7) / 7 + [i = j], y_i = (i^2 mod 5) - 1.5, A = X'X + 0.01 I; the rows below are
    those of X, so that they give the fit. */
-static void test_numbers(void) {
+TEST(scdp_numbers) {
   static const int orders[][5] = {{2, 1, 3, 4, 5}, {3, 1, 2, 4, 5}, {3, 1, 4, 5, 2}};
   static const double w[][5] = {{0, 1.36166392339, 0, 0, 0},
       {-1.58762196163, 2.2089657833, 0, 0, 0}, {-2.2620816232, 0.780436281367, 2.24108164769, 0, 0},
@@ -808,7 +808,7 @@ static void check_simd(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
   free(dots);
 }
 
-static void test_simd(void) {
+TEST(scdp_simd) {
   seed(90);
   for (ptrdiff_t m = 0; m < 34; m++)
     for (ptrdiff_t k = 0; k < 14; k++)
@@ -818,20 +818,4 @@ static void test_simd(void) {
     for (ptrdiff_t k = 3; k < 10; k++)
       check_simd(m, k, m + 1);
   check_simd(2500, 6, 2500);
-}
-
-void test_scdp(void) {
-  test_simd();
-  test_numbers();
-  test_against_twin();
-  test_duplicates();
-  test_drawn();
-  test_idle_list();
-  test_scales();
-  test_diagonal();
-  test_ties();
-  test_indefinite();
-  test_small_pivots();
-  test_random_indefinite();
-  test_stops();
 }

@@ -236,7 +236,7 @@ static int knapsack_is_the_program(struct shape shape, ptrdiff_t positive, doubl
 /* alpha of the maximum for one mu, balanced by nu; its entropy. */
 static double entropy_for(const struct problem *pb, const double *v, double mu, double *alpha) {
   double low = -1e4, high = 1e4, entropy = 0;
-  for (int round = 0; round < 200; round++) {
+  for (int round = 0; round < 60; round++) {
     const double nu = with_intercept(pb) ? (low + high) / 2 : 0;
     double balance = 0;
     entropy = 0;
@@ -254,7 +254,7 @@ static double entropy_for(const struct problem *pb, const double *v, double mu, 
 static double logistic_maximum(const struct problem *pb, const double *v, double gamma) {
   double *alpha = room((size_t)pb->m * sizeof(double), 0), value = 0;
   double low = log(1e-3), high = log(1e7);
-  for (int round = 0; round < 100; round++) {
+  for (int round = 0; round < 60; round++) {
     const double mu = exp((low + high) / 2);
     *(entropy_for(pb, v, mu, alpha) > gamma ? &high : &low) = log(mu);
   }
@@ -293,7 +293,8 @@ static void logistic_is_the_maximum(struct shape shape, ptrdiff_t positive) {
 
 /* At the largest entropy there is one alpha; without a bound all are allowed.
  */
-static void ends_of_logistic(void) {
+TEST(screen_logistic_ends) {
+  seed(76);
   struct made made = make((struct shape){.m = 40, .n = 6, .L = 1, .q = 1, .classes = 1});
   const struct problem *pb = &made.pb;
   relabel(&made, 9);
@@ -482,7 +483,8 @@ static void reach_is_the_root(enum loss loss, ptrdiff_t q, int sparse) {
   discard(&made);
 }
 
-static void stops_when_asked(void) {
+TEST(screen_stops) {
+  seed(77);
   struct made made = make((struct shape){.m = 10, .n = 5, .L = 1, .q = 1, .classes = 1});
   struct host host = {.threads = 1, .stop = at_once};
   void *work = room(safe_work(&made.pb, HINGE, 1), 0);
@@ -494,8 +496,9 @@ static void stops_when_asked(void) {
 }
 
 /* The size of a block of columns is a product with the number of threads. */
-static void many_threads(void) {
+TEST(screen_many_threads) {
 #ifndef _OPENMP
+  seed(78);
   struct made made = make((struct shape){.m = 5, .n = 3, .L = 1, .q = 1, .classes = 1});
   double *one = bounds(&made.pb, HINGE, 1, 1, NULL, 1);
   double *many = bounds(&made.pb, HINGE, 1, 1, NULL, 20000);
@@ -505,7 +508,7 @@ static void many_threads(void) {
 #endif
 }
 
-void test_screen(void) {
+TEST(screen_programs) {
   int feasible = 0;
   seed(71);
   for (int s = 0; s < SMALL; s++)
@@ -516,20 +519,33 @@ void test_screen(void) {
         feasible += knapsack_is_the_program(small[s], positive, 0.05 * g * g);
     }
   CHECK(feasible > 100);
-  ends_of_logistic();
-  for (int q = 0; q < 3; q++) {
-    squares_are_the_maximum((struct shape){.m = 15, .n = 6, .L = 1, .q = q, .weights = 1});
+}
+
+TEST(screen_many_columns) {
+  seed(72);
+  for (int q = 0; q < 3; q++)
     for (int loss = 0; loss < 3; loss++)
       for (int sparse = 0; sparse < 2; sparse++)
         for (int part = 0; part < 2; part++)
           many_columns((enum loss)loss, sparse, q, part ? 0.3 : 0.7);
-  }
+}
+
+TEST(screen_squares) {
+  seed(73);
+  for (int q = 0; q < 3; q++)
+    squares_are_the_maximum((struct shape){.m = 15, .n = 6, .L = 1, .q = q, .weights = 1});
+}
+
+TEST(screen_dual_bound) {
+  seed(74);
   for (int loss = 0; loss < 3; loss++)
     dual_bound_is_best((enum loss)loss);
+}
+
+TEST(screen_reach) {
+  seed(75);
   for (int loss = 1; loss < 3; loss++)
     for (int q = 0; q < 3; q++)
       for (int sparse = 0; sparse < 2; sparse++)
         reach_is_the_root((enum loss)loss, q, sparse);
-  stops_when_asked();
-  many_threads();
 }

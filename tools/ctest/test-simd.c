@@ -399,7 +399,7 @@ static void check_bounds(ptrdiff_t n, ptrdiff_t L, int all_known) {
 
 /* |C|^2 of a column x with parts in eigenspaces of G, g their eigenvalues, is no less than the
    bound. */
-static void check_min_norm2(void) {
+TEST(simd_min_norm2) {
   for (int trial = 0; trial < 2000; trial++) {
     double xC = 0, xx = 0, norm2 = 0, max_eigen = 0;
     const int parts = 1 + trial % 6;
@@ -521,7 +521,7 @@ static void check_set(void) {
         check_pairs(p, L, alone);
 }
 
-void test_hot_loops(void) {
+TEST(simd_sets) {
   const struct simd *widest = simd;
   int before = 0;
   for (int width = 1; width <= 8; width *= 2) {
@@ -535,5 +535,4 @@ void test_hot_loops(void) {
   }
   CHECK(simd_for(8) == simd);
   simd = widest;
-  check_min_norm2();
 }
