@@ -349,7 +349,7 @@ row_by_rule <- function(problem, control, scores, columns) {
     score_sums(array(score, c(length(rows), 1L, ncol(score))), scored_rows(problem, rows),
                control$criterion)
   })
-  held_out <- held_figure(sums, parts$repetition, control$criterion$higher, slack_of(problem),
+  held_out <- fold_errors(sums, parts$repetition, control$criterion$higher, slack_of(problem),
                           columns)
   pick(held_out, control$rule)$size + 1L
 }

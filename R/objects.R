@@ -59,7 +59,9 @@ has_table <- function(x, numbers, gaps = character(), words = character()) {
     all(columns %in% names(x)) && all(vapply(unclass(x)[columns], condition, NA, ...))
   }
   is.data.frame(x) && all(lengths(x) == nrow(x)) && all_are(numbers, has_numbers) &&
-    all_are(gaps, function(one) all(is.na(one)) || has_numbers(one, gaps = TRUE)) &&
+    all_are(gaps, function(one) {
+      all(is.na(one)) || has_numbers(one, gaps = TRUE) && !any(is.infinite(one))
+    }) &&
     all_are(words, is.character) && all_are(names(x), function(one) is.atomic(one) || is.list(one))
 }
 
@@ -183,7 +185,7 @@ has_path <- function(path, numbers, gaps = "se") {
 }
 
 l1_fields <- c(alist(
-  path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap"),
+  path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap", "explained"),
                   c("se", "squared", if (classes) "error")),
   loss = is_string(loss) && loss %in% losses,
   lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda && all(path$lambda > 0),
@@ -255,7 +257,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     control = is.list(control) && is_string(control$isolation) && has_whole(control$k) &&
       length(control$k) == 1L,
     archive = has_table(archive, c("search", "size", "criterion")) && is.list(archive$columns) &&
-      all(vapply(archive$columns, has_whole, NA, 1L, n)),
+      all(vapply(archive$columns, has_whole, NA, 1L, n)) &&
+      all(lengths(archive$columns) == archive$size),
     iterations = has_numbers(iterations, 1L) && iterations >= 0,
     random = is.integer(random) && is.matrix(random) && nrow(random) == 8L && !anyNA(random)
   ), sized_fields),

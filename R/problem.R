@@ -946,6 +946,9 @@ problem_covariates <- function(problem, newdata) {
 
 new_adjust <- function(design, newdata, adjust) {
   if (inherits(adjust, "formula")) {
+    if ("." %in% all.vars(adjust) && !is.data.frame(newdata)) {
+      stop_newdata("`adjust` has a `.`, which needs a data frame as `newdata`")
+    }
     adjust <- stats::get_all_vars(adjust, if (is.data.frame(newdata)) newdata)
   }
   if (!is.null(adjust)) {

@@ -45,7 +45,7 @@
 #' @param folds Which rows are held out together, in any form that [make_folds()] takes; 10 folds
 #'   drawn at random by default.
 #' @param budget The largest number of points (pairs of gamma and \eqn{\sigma^2}{sigma^2}) to
-#'   evaluate, at least 1; 100 by default.
+#'   evaluate, between 1 and 10000; 100 by default.
 #' @param standardize Logical: are columns centred and divided by their standard deviation (both
 #'   weighted, on all rows) before the kernel is computed? Taken from the problem if `x` is one.
 #'
@@ -117,7 +117,7 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
 # used.
 tuned <- function(problem, kernel, gamma, method, budget, model) {
   method <- choice_or_first(method, "method", c("csa+simplex", "grid"))
-  budget <- check_count(budget, "budget")
+  budget <- check_repeats(budget, "budget")
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")
   if (!is.null(kernel)) kernel <- single_kernel(kernel)
   if (!is.null(kernel) && !is.null(gamma)) {

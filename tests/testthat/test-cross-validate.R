@@ -199,10 +199,11 @@ test_that("a precomputed kernel is cut to the training rows", {
   }
   settings <- list(y = d$y, gamma = 2, prototypes = 1:10, folds = 3, outer = ids,
                    standardize = FALSE)
-  expect_equal(
-    do.call(cross_validate, c(list(K, method = fs_lssvm, kernel = "precomputed"), settings))$curves,
-    do.call(cross_validate, c(list(d$x, method = fs_lssvm, kernel = kernel), settings))$curves
-  )
+  curves <- function(x, kernel) {
+    set.seed(9)
+    do.call(cross_validate, c(list(x, method = fs_lssvm, kernel = kernel), settings))$curves
+  }
+  expect_equal(curves(K, "precomputed"), curves(d$x, kernel))
 })
 
 test_that("folds without a size in common are scored at what each chose", {
