@@ -114,7 +114,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
                     lambda_min_ratio = NULL, k = NULL, screen = "auto", solver = "cd",
                     tolerance = 1e-8, folds = NULL, size = "min", criterion = "loss", threads = 1,
                     progress = interactive()) {
-  problem <- with_doubles(fitter_problem(x, y, ..., data = data))
+  problem <- fitter_problem(x, y, ..., data = data)
   control <- l1_control(problem, loss, screen, solver, tolerance, threads)
   control$progress <- check_flag(progress, "progress")
   control <- judged_by(control, problem, folds, criterion, size)

@@ -46,7 +46,7 @@ check_loss <- function(problem, loss) {
 # and gap. The solvers in C read doubles only.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf) {
   if (control$solver == "ipm") return(interior_path(problem, control, lambda))
-  work <- c(working(with_doubles(problem)), list(response = problem$y))
+  work <- c(working(problem), list(response = problem$y))
   solutions <- .Call(C_l1_path, work, list(
     loss = match(control$loss, losses) - 1L, screen = match(control$screen, screens) - 1L,
     tolerance = control$tolerance, lambda = as.double(lambda), start = start,

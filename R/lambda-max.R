@@ -54,7 +54,6 @@ check_not_separated <- function(problem, null) {
 # Newton's method for a concave, piecewise linear function: tangents are above it, so that lambda
 # increases up to its last corner, where the solution is the null model.
 hinge_lambda_max <- function(problem, control) {
-  problem <- with_doubles(problem)
   control[c("screen", "solver", "tolerance", "progress")] <- list("lazy", "cd", 1e-12, FALSE)
   null_model <- null_solution(problem, control)
   null <- null_model$null

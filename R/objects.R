@@ -404,7 +404,8 @@ is_summary <- function(fit, numbers) {
 # x of a problem, m x n
 is_values <- function(x, m, n) {
   plain <- is.matrix(x) && (is.numeric(x) || is.logical(x)) && !is.object(x)
-  (plain || inherits(x, "dgCMatrix") && isTRUE(methods::validObject(x, test = TRUE))) &&
+  sparse <- inherits(x, "dgCMatrix") && isTRUE(methods::validObject(x, test = TRUE))
+  (plain || sparse || is_float_matrix(x) && is_sound_float(x)) &&
     identical(dim(x), as.integer(c(m, n)))
 }
 

@@ -103,6 +103,9 @@ as_problem.Matrix <- as_problem.matrix
 as_problem.DelayedMatrix <- as_problem.matrix
 
 #' @export
+as_problem.float_matrix <- as_problem.matrix
+
+#' @export
 as_problem.data.frame <- function(x, y = NULL, ..., intercept = TRUE) {
   design <- frame_design(x, check_flag(intercept, "intercept"))
   new_problem(design_matrix(design, x, "x"), y, response_name(substitute(y)), ...,
@@ -238,6 +241,7 @@ as_values <- function(x, called = "x") {
   if (inherits(x, "sparseMatrix")) {
     return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
+  if (is_float_matrix(x)) return(sound_float(x, called))
   if (isS4(x)) x <- as.matrix(x)
   if (!is.numeric(x) && !is.logical(x)) {
     stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
@@ -249,6 +253,7 @@ as_values <- function(x, called = "x") {
 
 # a dense matrix converted to doubles, since integer arithmetic may overflow
 as_doubles <- function(x) {
+  if (is_float_matrix(x)) return(as.matrix(x))
   if (is.matrix(x) && !is.double(x)) storage.mode(x) <- "double"
   x
 }
@@ -635,7 +640,7 @@ check_squares <- function(problem, squares, called) {
 # products: x'v for v (m x L), whose columns sum to 0 if there is an intercept)
 column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
   if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept, v))
-  moments <- .Call(C_column_moments, x, w, intercept, v, threads)
+  moments <- .Call(C_column_moments, x, ncol(x), w, intercept, v, threads)
   dim(moments$products) <- c(ncol(x), ncol(v))
   moments
 }
@@ -696,11 +701,11 @@ explained_squares <- function(problem, basis) {
   times_basis <- function(x) .Call(C_cross_columns, as_doubles(x), root_basis)
   products <- if (is.double(problem$x)) {
     times_basis(problem$x)
-  } else if (is.matrix(problem$x)) {
+  } else if (inherits(problem$x, "dgCMatrix")) {
+    unname(as.matrix(Matrix::crossprod(problem$x, root_basis)))
+  } else {
     blocks <- column_blocks(nrow(problem), ncol(problem))
     do.call(rbind, lapply(blocks, function(block) times_basis(problem$x[, block, drop = FALSE])))
-  } else {
-    unname(as.matrix(Matrix::crossprod(problem$x, root_basis)))
   }
   rowSums((products - outer(problem$centre, colSums(root_basis)))^2)
 }

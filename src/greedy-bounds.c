@@ -28,12 +28,10 @@ static void lazy_dots_block(struct greedy *s, const void *with, ptrdiff_t row, p
 /* v := G v = v - QQ'v - sum_l kappa_l c_l (c_l'v); the c are not orthogonal. O(m (size + q)). */
 static void lazy_multiply_G(struct greedy *s, double *v) {
   const struct lazy *lazy = s->lazy;
-  const ptrdiff_t m = s->pb->m;
   greedy_each_block(s, s->size, lazy_dots_block, v);
   for (int l = 0; l < s->size; l++)
     lazy->f[l] = lazy->inverse_kappa[l] * lazy_total(s, l);
-  for (ptrdiff_t l = 0; l < s->pb->q; l++)
-    simd->shift(m, v, simd->dot(m, s->pb->Q + l * m, v), s->pb->Q + l * m);
+  project_out(s->pb, v);
   const struct lazy_downdate downdate = {.count = 1, .x = {v}, .to = s->size};
   lazy_apply(s, &downdate);
 }

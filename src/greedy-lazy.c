@@ -13,6 +13,7 @@
    for several columns to come in one pass over x.
 
    Pahikkala, Airola and Salakoski 2010 for the search; docs/greedy-skipping.md derives the rest. */
+#include "column.h"
 #include "greedy-lazy.h"
 #include "tolerance.h"
 #include <float.h>
@@ -104,7 +105,7 @@ static int lazy_batch_size(const struct greedy *s, ptrdiff_t rows) {
    measured: of a sparse column the centre is subtracted from the products. */
 static double lazy_read_norm2(const struct greedy *s, ptrdiff_t i, double weights) {
   const struct problem *pb = s->pb;
-  if (pb->x.p == NULL)
+  if (!is_sparse(&pb->x))
     return pb->squares[i];
   const double centre = pb->centre[i] * pb->inv_scale[i];
   return 4 * (pb->squares[i] + centre * centre * weights);

@@ -1,6 +1,6 @@
 /* Products of many columns with several vectors in one pass over x. */
+#include "column.h"
 #include "greedy-state.h"
-#include "simd.h"
 
 enum { TILE = 4 }; /* columns that are read together */
 
@@ -13,7 +13,7 @@ struct products_work {
 
 static struct products_work products_lay_out(
     const struct problem *pb, ptrdiff_t r, int threads, struct arena *arena) {
-  const int sparse = pb->x.p != NULL;
+  const int sparse = is_sparse(&pb->x);
   const ptrdiff_t thread_size = sparse ? r : (TILE + r) * ROWS;
   return (struct products_work){.by_row = alloc_doubles(arena, sparse ? r * pb->m : 0),
       .sums = alloc_doubles(arena, sparse ? r : 0),
@@ -27,8 +27,8 @@ size_t column_products_work(const struct problem *pb, ptrdiff_t r, int threads) 
   return count.used;
 }
 
-/* The tile of columns listed from p on, a block of rows from `row` on; integers are turned to
-   doubles in `block`. */
+/* The tile of columns listed from p on, a block of rows from `row` on; elements of other types
+   become doubles in `block`. */
 static struct tile products_tile(const struct column_pass *pass, ptrdiff_t p, ptrdiff_t to,
     ptrdiff_t row, ptrdiff_t rows, double *block) {
   const struct problem *pb = pass->pb;
@@ -38,18 +38,11 @@ static struct tile products_tile(const struct column_pass *pass, ptrdiff_t p, pt
       .at = pass->list + p,
       .centre = pb->centre,
       .scale = pb->inv_scale,
-      .line = 8 * (ptrdiff_t)(x->whole != NULL ? sizeof(int) : sizeof(double))};
+      .line = 8 * (ptrdiff_t)simd->columns[x->element].bytes};
   for (ptrdiff_t i = 0; i < TILE; i++) {
     const ptrdiff_t here = greedy_min(p + i, last), there = greedy_min(p + TILE + i, last);
-    const ptrdiff_t from = row + pass->list[here] * pb->m, next = row + pass->list[there] * pb->m;
-    if (x->whole == NULL) {
-      tile.x[i] = x->x + from;
-      tile.next[i] = (const char *)(x->x + next);
-    } else {
-      simd->doubles(rows, block + i * ROWS, x->whole + from);
-      tile.x[i] = block + i * ROWS;
-      tile.next[i] = (const char *)(x->whole + next);
-    }
+    tile.x[i] = column_rows(x, pb->m, pass->list[here], row, rows, block + i * ROWS);
+    tile.next[i] = column_at(x, pb->m, pass->list[there], row);
   }
   return tile;
 }
@@ -103,7 +96,7 @@ static void products_by_row(const struct column_pass *pass, const struct product
 
 enum status column_products(const struct column_pass *pass, struct host *host, void *work) {
   const struct problem *pb = pass->pb;
-  const int sparse = pb->x.p != NULL, threads = host->threads;
+  const int sparse = is_sparse(&pb->x), threads = host->threads;
   struct arena arena = arena_over(work);
   const struct products_work parts = products_lay_out(pb, pass->r, threads, &arena);
   if (sparse)

@@ -9,7 +9,7 @@ void lasso_residual(struct l1_state *state, struct lasso_active *active) {
   l1_predict_rows(pb, active->count, active->column, active->beta, active->f);
   for (ptrdiff_t i = 0; i < pb->m; i++)
     state->r[i] = pb->y[i] - pb->root_w[i] * active->f[i];
-  l1_project_out(pb, state->r);
+  project_out(pb, state->r);
 }
 
 /* ---- a column comes ---- */
@@ -21,7 +21,7 @@ static void lasso_subtract_model(
   l1_predict_rows(pb, active->count, active->column, h, active->f);
   for (ptrdiff_t i = 0; i < pb->m; i++)
     a[i] -= pb->root_w[i] * active->f[i];
-  l1_project_out(pb, a);
+  project_out(pb, a);
 }
 
 /* l := R'^-1 A'a */

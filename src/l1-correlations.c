@@ -1,7 +1,7 @@
 /* Products of the residual r with all working columns, made from x as the user gave it. With LAZY a
    product is made only where its bound does not rule it out. */
+#include "column.h"
 #include "l1-state.h"
-#include "simd.h"
 #include <math.h>
 #include <string.h>
 
@@ -13,25 +13,11 @@ double l1_weigh_rows(const struct problem *pb, const double *r, double *v) {
 }
 
 double l1_column_product(const struct problem *pb, ptrdiff_t j, const double *v, double sum) {
-  const struct matrix *x = &pb->x;
-  if (x->p == NULL)
-    return simd->centred_dot(pb->m, x->x + j * pb->m, pb->centre[j], v) * pb->inv_scale[j];
-  double dot = 0;
-  for (int k = x->p[j]; k < x->p[j + 1]; k++)
-    dot += x->x[k] * v[x->i[k]];
-  return (dot - pb->centre[j] * sum) * pb->inv_scale[j];
+  return column_dot(&pb->x, pb->m, j, pb->centre[j], v, sum) * pb->inv_scale[j];
 }
 
 void l1_add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, double *offset) {
-  const struct matrix *x = &pb->x;
-  const double step = beta * pb->inv_scale[j];
-  if (x->p == NULL) {
-    simd->add_centred(pb->m, f, step, x->x + j * pb->m, pb->centre[j]);
-    return;
-  }
-  for (int k = x->p[j]; k < x->p[j + 1]; k++)
-    f[x->i[k]] += step * x->x[k];
-  *offset -= step * pb->centre[j];
+  column_add(&pb->x, pb->m, j, pb->centre[j], beta * pb->inv_scale[j], f, offset);
 }
 
 void l1_predict_rows(
@@ -43,13 +29,6 @@ void l1_predict_rows(
   if (offset != 0)
     for (ptrdiff_t i = 0; i < pb->m; i++)
       f[i] += offset;
-}
-
-void l1_project_out(const struct problem *pb, double *x) {
-  for (ptrdiff_t l = 0; l < pb->q; l++) {
-    const double *q = pb->Q + l * pb->m;
-    simd->shift(pb->m, x, simd->dot(pb->m, q, x), q);
-  }
 }
 
 void l1_column_norms(const struct problem *pb, double *norm) {
@@ -64,7 +43,7 @@ void l1_column_norms(const struct problem *pb, double *norm) {
 int l1_max_directions(const struct problem *pb, const struct l1_control *control) {
   if (control->screen != LAZY)
     return 0;
-  const ptrdiff_t rows = pb->x.p == NULL ? pb->m : pb->x.p[pb->n] / pb->n;
+  const ptrdiff_t rows = is_sparse(&pb->x) ? pb->x.p[pb->n] / pb->n : pb->m;
   return rows < 8 ? 1 : rows > 256 ? 32 : (int)(rows / 8);
 }
 
@@ -150,7 +129,7 @@ enum { L1_SERIAL_COLUMNS = 256 };
 /* corr[k] := a_k'r for the first `count` columns of list, where v = root_w r has that sum. */
 static enum status l1_make_products(struct l1_state *state, ptrdiff_t count, double sum) {
   const struct problem *pb = state->pb;
-  const ptrdiff_t block = 1 + (pb->x.p == NULL ? 4000000 / (pb->m + 1) : 200000);
+  const ptrdiff_t block = 1 + (is_sparse(&pb->x) ? 200000 : 4000000 / (pb->m + 1));
   for (ptrdiff_t from = 0; from < count; from += block) {
     const ptrdiff_t to = from + block < count ? from + block : count;
 #ifdef _OPENMP

@@ -1,7 +1,7 @@
 /* The lasso on many active columns: coordinate descent, which finds the signs, and between its
    sweeps Newton's step for those signs by conjugate gradients. Neither needs the columns' products
    with each other. */
-#include "simd.h"
+#include "column.h"
 #include "l1-active.h"
 #include <math.h>
 #include <string.h>
@@ -12,12 +12,17 @@ static void lasso_shift_rows(
     const struct problem *pb, ptrdiff_t j, double step, double *v, double *sum) {
   const struct matrix *x = &pb->x;
   const double f = step * pb->inv_scale[j];
-  if (x->p == NULL) {
-    double total = 0;
-    for (ptrdiff_t i = 0; i < pb->m; i++) {
-      const double d = f * pb->root_w[i] * pb->root_w[i] * (x->x[i + j * pb->m] - pb->centre[j]);
-      v[i] -= d;
-      total += d;
+  if (!is_sparse(x)) {
+    enum { ROWS = 512 };
+    double total = 0, copy[ROWS];
+    for (ptrdiff_t from = 0; from < pb->m; from += ROWS) {
+      const ptrdiff_t rows = pb->m - from < ROWS ? pb->m - from : ROWS;
+      const double *x_j = column_rows(x, pb->m, j, from, rows, copy), *w = pb->root_w + from;
+      for (ptrdiff_t i = 0; i < rows; i++) {
+        const double d = f * w[i] * w[i] * (x_j[i] - pb->centre[j]);
+        v[from + i] -= d;
+        total += d;
+      }
     }
     *sum -= total;
     return;
@@ -38,7 +43,7 @@ static double lasso_update_residual(struct l1_state *state, double *v) {
   const struct problem *pb = state->pb;
   for (ptrdiff_t i = 0; i < pb->m; i++)
     state->r[i] = v[i] / pb->root_w[i];
-  l1_project_out(pb, state->r);
+  project_out(pb, state->r);
   return l1_weigh_rows(pb, state->r, v);
 }
 
@@ -70,7 +75,7 @@ static void lasso_multiply(
   l1_predict_rows(pb, active->count, active->column, p, active->f);
   for (ptrdiff_t i = 0; i < pb->m; i++)
     active->a[i] = pb->root_w[i] * active->f[i];
-  l1_project_out(pb, active->a);
+  project_out(pb, active->a);
   const double sum = l1_weigh_rows(pb, active->a, active->v);
   for (int i = 0; i < active->count; i++)
     out[i] = active->beta[i] != 0 ? l1_column_product(pb, active->column[i], active->v, sum) : 0;

@@ -1,6 +1,7 @@
 /* The lasso by an active set: for given signs of the active columns the solution is a linear
    system, so that only which columns are active, and with which signs, is searched for. Sets too
    large for a factor are solved by l1-descent.c. */
+#include "column.h"
 #include "l1-active.h"
 #include "simd.h"
 #include <math.h>
@@ -9,7 +10,7 @@
 /* A factor costs the square of its columns for each that comes or goes; a sweep over sparse ones
    costs next to nothing. */
 static int lasso_max_factored(const struct problem *pb) {
-  return pb->x.p == NULL ? 2048 : 256;
+  return is_sparse(&pb->x) ? 256 : 2048;
 }
 
 void *lasso_layout(

@@ -1,6 +1,7 @@
 /* The quadratic model of the logistic loss at a point: coordinate descent finds out which
    coefficients are zero, and Newton's step, by preconditioned conjugate gradients, solves for the
    others. */
+#include "column.h"
 #include "l1-logistic.h"
 #include "blas.h"
 #include "simd.h"
@@ -28,10 +29,10 @@ static void logistic_measure_column(
   const ptrdiff_t m = pb->m, q = pb->q, j = logistic_index(fit, k);
   const double inv = pb->inv_scale[j], centre = pb->centre[j], *h = fit->h;
   double *b = fit->b + k * q, *e = fit->e + k * q, square;
-  if (x->p == NULL) {
-    square = simd->centred_square(m, x->x + j * m, centre, h);
+  if (!is_sparse(x)) {
+    square = simd->columns[x->element].centred_square(m, column_at(x, m, j, 0), centre, h);
     for (ptrdiff_t l = 0; l < q; l++)
-      b[l] = simd->centred_dot(m, x->x + j * m, centre, fit->HB + l * m) * inv;
+      b[l] = column_dot(x, m, j, centre, fit->HB + l * m, 0) * inv;
   } else {
     double xh = 0, xxh = 0;
     for (int i = x->p[j]; i < x->p[j + 1]; i++) {
@@ -41,11 +42,7 @@ static void logistic_measure_column(
     fit->xh[k] = xh;
     square = xxh - centre * (2 * xh - centre * sum_h);
     for (ptrdiff_t l = 0; l < q; l++) {
-      const double *HB = fit->HB + l * m;
-      double dot = 0;
-      for (int i = x->p[j]; i < x->p[j + 1]; i++)
-        dot += x->x[i] * HB[x->i[i]];
-      b[l] = (dot - centre * fit->g[l]) * inv; /* g = HB'1 */
+      b[l] = column_dot(x, m, j, centre, fit->HB + l * m, fit->g[l]) * inv; /* g = HB'1 */
     }
   }
   square *= inv * inv;
@@ -76,8 +73,8 @@ static double logistic_slope(
   const ptrdiff_t j = logistic_index(fit, k);
   const double *s = fit->s, *e = fit->e + k * pb->q;
   double dot = 0;
-  if (x->p == NULL) {
-    dot = simd->centred_dot(pb->m, x->x + j * pb->m, pb->centre[j], s);
+  if (!is_sparse(x)) {
+    dot = column_dot(x, pb->m, j, pb->centre[j], s, 0);
   } else {
     for (int i = x->p[j]; i < x->p[j + 1]; i++)
       dot += x->x[i] * s[x->i[i]];
@@ -96,8 +93,9 @@ static void logistic_move(struct logistic_fit *fit, int k, double delta,
   const struct matrix *x = &pb->x;
   const ptrdiff_t j = logistic_index(fit, k);
   const double step = delta * pb->inv_scale[j];
-  if (x->p == NULL) {
-    simd->shift_weighted(pb->m, fit->s, step, fit->h, x->x + j * pb->m, pb->centre[j]);
+  if (!is_sparse(x)) {
+    const void *x_j = column_at(x, pb->m, j, 0);
+    simd->columns[x->element].shift_weighted(pb->m, fit->s, step, fit->h, x_j, pb->centre[j]);
   } else {
     for (int i = x->p[j]; i < x->p[j + 1]; i++)
       fit->s[x->i[i]] -= step * x->x[i] * fit->h[x->i[i]];

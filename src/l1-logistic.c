@@ -40,7 +40,7 @@ static ptrdiff_t logistic_nonzeros(const struct problem *pb, ptrdiff_t count) {
 static void logistic_layout_copy(
     struct logistic_fit *fit, struct arena *arena, const struct problem *pb, ptrdiff_t k) {
   fit->local = *pb;
-  if (pb->x.p == NULL)
+  if (!is_sparse(&pb->x))
     return;
   const ptrdiff_t filled = logistic_nonzeros(pb, k);
   fit->copy.x = alloc_doubles(arena, filled);
@@ -116,7 +116,7 @@ static void logistic_add(const struct l1_state *state, struct logistic_fit *fit,
   fit->place[column] = k;
   fit->now.beta[k] = beta;
   fit->beta_before[k] = before;
-  if (state->pb->x.p != NULL)
+  if (is_sparse(&state->pb->x))
     logistic_copy_column(state->pb, fit, k, column);
 }
 

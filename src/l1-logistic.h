@@ -2,6 +2,7 @@
 #ifndef SPARSELS_L1_LOGISTIC_H
 #define SPARSELS_L1_LOGISTIC_H
 
+#include "column.h"
 #include "l1-state.h"
 
 /* A model: its values are f = base + B u. */
@@ -64,7 +65,7 @@ double logistic_sum(ptrdiff_t m, const double *x);
 
 /* The number of the k-th column of the working set in fit->local. */
 static inline ptrdiff_t logistic_index(const struct logistic_fit *fit, int k) {
-  return fit->local.x.p != NULL ? k : fit->column[k];
+  return is_sparse(&fit->local.x) ? k : fit->column[k];
 }
 
 /* x (m) := x + the constant that l1_add_column() leaves of sparse columns. */

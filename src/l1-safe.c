@@ -46,7 +46,7 @@ size_t safe_work(const struct problem *pb, enum loss loss, int threads) {
    temporary. */
 static int safe_has_intercept(const struct problem *pb, double *rest) {
   memcpy(rest, pb->root_w, (size_t)pb->m * sizeof(double));
-  l1_project_out(pb, rest);
+  project_out(pb, rest);
   const double all = simd->dot(pb->m, pb->root_w, pb->root_w);
   return pb->q > 0 && simd->dot(pb->m, rest, rest) <= SAFE_INTERCEPT * all;
 }
@@ -115,7 +115,7 @@ static struct safe_column safe_read_column(
   struct safe_column column = {.d = pb->m, .x = buffer->x, .w = s->w, .y = s->y};
   if (pb->q > s->balanced) {
     safe_fill_projected(s, j, buffer->x);
-  } else if (pb->x.p != NULL && !dense && (s->balanced || pb->centre[j] == 0)) {
+  } else if (is_sparse(&pb->x) && !dense && (s->balanced || pb->centre[j] == 0)) {
     safe_fill_sparse(s, j, buffer, &column);
   } else {
     gather_column(&pb->x, pb->m, j, buffer->x);

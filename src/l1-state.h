@@ -182,9 +182,6 @@ void l1_add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f
 void l1_predict_rows(
     const struct problem *pb, int size, const int *feature, const double *beta, double *f);
 
-/* x (m) := what Q leaves of it. O(mq) */
-void l1_project_out(const struct problem *pb, double *x);
-
 /* norm (n) := length of each working column, rounded up; 0 for an unusable one. O(n). */
 void l1_column_norms(const struct problem *pb, double *norm);
 

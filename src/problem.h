@@ -5,16 +5,7 @@
 #ifndef SPARSELS_PROBLEM_H
 #define SPARSELS_PROBLEM_H
 
-#include <stddef.h>
-
-/* x as the user holds it: dense column-major, doubles or, when `whole` is not NULL, integers; or
-   compressed sparse columns when `p` is not NULL. */
-struct matrix {
-  const double *x;  /* m x n, or the nonzeros */
-  const int *i;     /* row of each nonzero */
-  const int *p;     /* first nonzero of each column, n + 1 of them */
-  const int *whole; /* m x n */
-};
+#include "matrix.h"
 
 /* A regression problem in working coordinates (ARCHITECTURE.md, "working column"): m rows, n
  * columns, L outputs, q covariates. */
@@ -66,7 +57,10 @@ enum status {
 /* out (m) := root_w (x_j - centre_j) inv_scale_j, the covariates still in it. O(m). */
 void centred_column(const struct problem *pb, ptrdiff_t j, double *out);
 
-/* out (m) := working column j: what Q leaves of that. O(m q). */
+/* v (m) := its residual on Q, Q being orthonormal. O(m q). */
+void project_out(const struct problem *pb, double *v);
+
+/* out (m) := working column j: the residual of that on Q. O(m q). */
 void working_column(const struct problem *pb, ptrdiff_t j, double *out);
 
 /* What column_moments() finds of the columns of a dense x (m x n). */
@@ -81,10 +75,9 @@ struct moments {
   double *products; /* n x L, of the columns with v */
 };
 
-/* A value that is not finite leaves squares not finite, and so does INT_MIN among integers, which
-   stands for none. The result is the same for any number of threads. room: of integers 4 m for each
-   thread. O(m n (1 + L)), x is read once. */
-void column_moments(const struct moments *find, int threads, double *room);
+/* A value that is not finite, or missing, leaves squares not finite. The result is the same for any
+   number of threads. O(m n (1 + L)), x is read once, or twice if centred. */
+void column_moments(const struct moments *moments, int threads);
 
 /* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
    share * root_i * root_j, -1 when there is none. O(n^2). */

@@ -199,12 +199,11 @@ SEXP C_best_subset(SEXP terms, SEXP control) {
   return list;
 }
 
-SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
-  const ptrdiff_t m = nrows(x), n = ncols(x), L = ncols(v);
-  const int woken = threads_here(threads, n);
+SEXP C_column_moments(SEXP x, SEXP n_columns, SEXP w, SEXP centred, SEXP v, SEXP threads) {
+  const ptrdiff_t m = nrows(v), n = asInteger(n_columns), L = ncols(v);
   struct answer out = new_answer();
   PROTECT(out.list);
-  const struct moments find = {.m = m,
+  const struct moments moments = {.m = m,
       .n = n,
       .L = L,
       .x = unpack_matrix(x),
@@ -214,8 +213,7 @@ SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
       .centre = add_real(&out, "centre", (size_t)n),
       .squares = add_real(&out, "squares", (size_t)n),
       .products = add_real(&out, "products", (size_t)(n * L))};
-  const ptrdiff_t block = find.x.whole == NULL ? 0 : 4 * m * woken;
-  column_moments(&find, woken, (double *)(void *)R_alloc((size_t)block, sizeof(double)));
+  column_moments(&moments, threads_here(threads, n));
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;

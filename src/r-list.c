@@ -60,11 +60,13 @@ SEXP answer_list(const struct answer *answer) {
 struct matrix unpack_matrix(SEXP x) {
   switch (TYPEOF(x)) {
   case REALSXP:
-    return (struct matrix){.x = REAL(x)};
+    return (struct matrix){.element = DOUBLES, .dense = REAL(x)};
   case INTSXP:
-    return (struct matrix){.whole = INTEGER(x)};
+    return (struct matrix){.element = INTEGERS, .dense = INTEGER(x)};
   case LGLSXP:
-    return (struct matrix){.whole = LOGICAL(x)};
+    return (struct matrix){.element = INTEGERS, .dense = LOGICAL(x)};
+  case VECSXP: /* a float_matrix */
+    return (struct matrix){.element = FLOATS, .dense = RAW(field(x, "bytes"))};
   default:
     return (struct matrix){.x = REAL(R_do_slot(x, install("x"))),
         .i = INTEGER(R_do_slot(x, install("i"))),

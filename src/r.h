@@ -29,8 +29,8 @@ double *add_real(struct answer *answer, const char *name, size_t length);
 /* The list of the parts that were added. */
 SEXP answer_list(const struct answer *answer);
 
-/* Views of R's vectors, which stay theirs: of a matrix of doubles, integers or logicals, or a
-   dgCMatrix; of a problem; of X'X. */
+/* Views of R's vectors, which stay theirs: of a matrix of doubles, integers or logicals, a
+   float_matrix or a dgCMatrix; of a problem; of X'X. */
 struct matrix unpack_matrix(SEXP x);
 struct problem unpack_problem(SEXP problem);
 struct gram unpack_gram(SEXP terms);
@@ -78,7 +78,7 @@ SEXP C_poss(SEXP terms, SEXP control);
 SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_best_subset(SEXP terms, SEXP control);
 SEXP C_l1_path(SEXP problem, SEXP control);
-SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads);
+SEXP C_column_moments(SEXP x, SEXP n_columns, SEXP w, SEXP centred, SEXP v, SEXP threads);
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 SEXP C_safe_bounds(SEXP problem, SEXP control);
 SEXP C_safe_reach(SEXP problem, SEXP control);

@@ -83,15 +83,6 @@ TARGET static void NAME(dots)(
     out[i] = NAME(dot)(m, x, C + i * ld);
 }
 
-TARGET static double NAME(centred_dot)(
-    ptrdiff_t m, const double *x, double centre, const double *v) {
-  double sum = 0;
-  SIMD_SUM(sum)
-  for (ptrdiff_t j = 0; j < m; j++)
-    sum += (x[j] - centre) * v[j];
-  return sum;
-}
-
 TARGET static double NAME(max_entry)(ptrdiff_t m, const double *x) {
   double top[SIMD_PAD] = {0}, max = 0;
   ptrdiff_t j = 0;
@@ -170,15 +161,6 @@ TARGET static struct loss_sums NAME(losses)(
   return (struct loss_sums){sum, spread};
 }
 
-TARGET static double NAME(centred_square)(
-    ptrdiff_t m, const double *x, double centre, const double *w) {
-  double sum = 0;
-  SIMD_SUM(sum)
-  for (ptrdiff_t j = 0; j < m; j++)
-    sum += w[j] * (x[j] - centre) * (x[j] - centre);
-  return sum;
-}
-
 TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const double *centre,
     const double *w, const double *v, double *sum, double *square, double *product) {
   const double *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
@@ -208,16 +190,6 @@ TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const doub
     square[i] = squares[i];
     product[i] = products[i];
   }
-}
-
-TARGET static void NAME(add_centred)(
-    ptrdiff_t m, double *f, double step, const double *x, double centre) {
-  SIMD for (ptrdiff_t j = 0; j < m; j++) f[j] += step * (x[j] - centre);
-}
-
-TARGET static void NAME(shift_weighted)(
-    ptrdiff_t m, double *s, double step, const double *h, const double *x, double centre) {
-  SIMD for (ptrdiff_t j = 0; j < m; j++) s[j] -= step * h[j] * (x[j] - centre);
 }
 
 TARGET static double NAME(logistic)(
@@ -358,15 +330,20 @@ TARGET static ptrdiff_t NAME(pair_above)(
   return to;
 }
 
-TARGET static void NAME(centred)(
-    ptrdiff_t m, double *out, const double *x, double centre, double f, const double *w) {
-  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = f * w[j] * (x[j] - centre);
-}
+#define ELEMENT double
+#define VALUE(x) ((double)(x))
+#define COLUMN(f) NAME(f##_doubles)
+#include "simd-columns.h"
 
-TARGET static void NAME(centred_whole)(
-    ptrdiff_t m, double *out, const int *x, double centre, double f, const double *w) {
-  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = f * w[j] * (x[j] - centre);
-}
+#define ELEMENT int
+#define VALUE(x) ((x) == INT_MIN ? (double)NAN : (double)(x))
+#define COLUMN(f) NAME(f##_integers)
+#include "simd-columns.h"
+
+#define ELEMENT float
+#define VALUE(x) ((double)(x))
+#define COLUMN(f) NAME(f##_floats)
+#include "simd-columns.h"
 
 #if WIDTH == 8
 #define SIDES 4
@@ -454,10 +431,6 @@ TARGET static void NAME(products)(ptrdiff_t m, const struct tile *x, ptrdiff_t r
 #undef ADD
 #undef ALL
 
-TARGET static void NAME(doubles)(ptrdiff_t m, double *out, const int *x) {
-  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = x[j];
-}
-
 TARGET static void NAME(weighted)(ptrdiff_t m, double *out, const double *w, const double *v) {
   SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = w[j] * v[j];
 }
@@ -525,28 +498,24 @@ TARGET static void NAME(bounds_evaluate)(
 }
 
 static const struct simd NAME(set) = {.width = WIDTH,
+    .columns = {[DOUBLES] = COLUMN_LOOPS(double, doubles),
+        [INTEGERS] = COLUMN_LOOPS(int, integers),
+        [FLOATS] = COLUMN_LOOPS(float, floats)},
     .dot = NAME(dot),
     .shift = NAME(shift),
     .shift_squares = NAME(shift_squares),
     .shift_all = NAME(shift_all),
     .dots = NAME(dots),
-    .centred_dot = NAME(centred_dot),
     .max_entry = NAME(max_entry),
     .quotient = NAME(quotient),
     .weigh = NAME(weigh),
     .w_products = NAME(w_products),
     .rest_square = NAME(rest_square),
     .losses = NAME(losses),
-    .centred_square = NAME(centred_square),
     .moments = NAME(moments),
-    .add_centred = NAME(add_centred),
-    .shift_weighted = NAME(shift_weighted),
     .logistic = NAME(logistic),
     .score = NAME(score),
     .shift_and_score = NAME(shift_and_score),
-    .centred = NAME(centred),
-    .centred_whole = NAME(centred_whole),
-    .doubles = NAME(doubles),
     .weighted = NAME(weighted),
     .products = NAME(products),
     .sparse_products = NAME(sparse_products),

@@ -2,6 +2,7 @@
 #include "simd.h"
 #include "tolerance.h"
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 
 #ifdef _OPENMP
@@ -42,6 +43,15 @@ enum { BLOCK = 256 }; /* rows that stay in the nearest cache between two loops o
 #define ADD_4(s, c) ADD_2(s, c), s##2 += (c)*a2, s##3 += (c)*a3
 #define ALL_2(s) s##0, s##1
 #define ALL_4(s) ALL_2(s), s##2, s##3
+
+/* The functions of simd-columns.h for elements of a type. */
+#define COLUMN_LOOPS(type, plural)                                                                 \
+  {                                                                                                \
+    .bytes = sizeof(type), .gather = NAME(gather_##plural),                                        \
+    .centred_dot = NAME(centred_dot_##plural), .centred_square = NAME(centred_square_##plural),    \
+    .add_centred = NAME(add_centred_##plural), .shift_weighted = NAME(shift_weighted_##plural),    \
+    .centred = NAME(centred_##plural)                                                              \
+  }
 
 #define WIDTH 1
 #define TARGET

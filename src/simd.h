@@ -4,7 +4,7 @@
 #ifndef SPARSELS_SIMD_H
 #define SPARSELS_SIMD_H
 
-#include <stddef.h>
+#include "matrix.h"
 
 struct fold_dots {
   double cq, qq;
@@ -82,8 +82,34 @@ static inline double bounds_min_norm2(double xC, double xx, double max_eigen) {
   return linear > square ? linear : square;
 }
 
+/* Loops over one dense column x of m elements of one type. */
+struct column_loops {
+  size_t bytes; /* of an element */
+
+  /* out := x */
+  void (*gather)(ptrdiff_t m, double *out, const void *x);
+
+  /* sum_j (x_j - centre) v_j */
+  double (*centred_dot)(ptrdiff_t m, const void *x, double centre, const double *v);
+
+  /* sum_j w_j (x_j - centre)^2 */
+  double (*centred_square)(ptrdiff_t m, const void *x, double centre, const double *w);
+
+  /* f := f + step (x - centre) */
+  void (*add_centred)(ptrdiff_t m, double *f, double step, const void *x, double centre);
+
+  /* s := s - step h (x - centre) */
+  void (*shift_weighted)(
+      ptrdiff_t m, double *s, double step, const double *h, const void *x, double centre);
+
+  /* out := f w (x - centre) */
+  void (*centred)(
+      ptrdiff_t m, double *out, const void *x, double centre, double f, const double *w);
+};
+
 struct simd {
   int width; /* doubles in a vector */
+  struct column_loops columns[ELEMENTS];
 
   /* x'y */
   double (*dot)(ptrdiff_t m, const double *x, const double *y);
@@ -101,9 +127,6 @@ struct simd {
   /* out (k) := C'x, C (m x k) with columns ld apart */
   void (*dots)(
       ptrdiff_t m, const double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, double *out);
-
-  /* sum_j (x_j - centre) v_j */
-  double (*centred_dot)(ptrdiff_t m, const double *x, double centre, const double *v);
 
   /* The largest x_j, or 0 if none is positive. */
   double (*max_entry)(ptrdiff_t m, const double *x);
@@ -125,20 +148,10 @@ struct simd {
   struct loss_sums (*losses)(
       ptrdiff_t m, ptrdiff_t L, const double *r, const double *w, double centre);
 
-  /* sum_j w_j (x_j - centre)^2 */
-  double (*centred_square)(ptrdiff_t m, const double *x, double centre, const double *w);
-
   /* Of four columns: sum_j w_j (x_ij - centre_i), sum_j w_j (x_ij - centre_i)^2 and
      sum_j v_j (x_ij - centre_i) */
   void (*moments)(ptrdiff_t m, const double *const *x, const double *centre, const double *w,
       const double *v, double *sum, double *square, double *product);
-
-  /* f := f + step (x - centre) */
-  void (*add_centred)(ptrdiff_t m, double *f, double step, const double *x, double centre);
-
-  /* s := s - step h (x - centre) */
-  void (*shift_weighted)(
-      ptrdiff_t m, double *s, double step, const double *h, const double *x, double centre);
 
   /* The logistic loss: v := w y / (1 + exp(y f)), h := its second derivative; returns the sum of
      w log(1 + exp(-y f)). */
@@ -153,14 +166,6 @@ struct simd {
   /* x := x - f c, and that sum for it, in one pass. */
   double (*shift_and_score)(ptrdiff_t m, ptrdiff_t L, double *x, double f, const double *c,
       const double *a, const double *d, double beta, const double *alpha);
-
-  /* out := f w (x - centre), x of doubles or of integers */
-  void (*centred)(
-      ptrdiff_t m, double *out, const double *x, double centre, double f, const double *w);
-  void (*centred_whole)(
-      ptrdiff_t m, double *out, const int *x, double centre, double f, const double *w);
-
-  void (*doubles)(ptrdiff_t m, double *out, const int *x);
 
   /* out := w v, entry by entry */
   void (*weighted)(ptrdiff_t m, double *out, const double *w, const double *v);

@@ -107,6 +107,7 @@ fuzz_calls <- alist(
   as_problem(x, y, weights = w, adjust = age),
   as_problem(y ~ ., data = d, adjust = ~ sex),
   as_problem(d[1:6], y, adjust = d["sex"]),
+  float_matrix(x),
   make_folds(problem, 3),
   make_folds(12, 3, groups = rep(1:6, 2)),
   greedy_rls(x, y, k = 2, lambda = 1, size = "criterion", weights = w, adjust = age,

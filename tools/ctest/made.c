@@ -32,11 +32,11 @@ struct matrix compress(struct made *made, ptrdiff_t m, ptrdiff_t n) {
       }
     p[j + 1] = count;
   }
-  return (struct matrix){x, i, p, NULL};
+  return (struct matrix){.x = x, .i = i, .p = p};
 }
 
 /* v := v less its part along the q orthonormal columns of Q, twice for rounding */
-static void project_out(const double *Q, ptrdiff_t m, ptrdiff_t q, double *v) {
+static void orthogonalise(const double *Q, ptrdiff_t m, ptrdiff_t q, double *v) {
   for (ptrdiff_t l = 0; l < 2 * q; l++) {
     const double *column = Q + l % q * m;
     double dot = 0;
@@ -120,7 +120,7 @@ static struct matrix in_integers(struct made *made, ptrdiff_t count) {
   int *whole = ints(made, count);
   for (ptrdiff_t i = 0; i < count; i++)
     whole[i] = (int)made->x[i];
-  return (struct matrix){NULL, NULL, NULL, whole};
+  return (struct matrix){.element = INTEGERS, .dense = whole};
 }
 
 static void make_columns(struct made *made, struct shape shape) {
@@ -138,7 +138,7 @@ static void make_columns(struct made *made, struct shape shape) {
   made->pb.inv_scale = inv_scale;
   made->pb.x = shape.sparse  ? compress(made, m, n)
                : shape.whole ? in_integers(made, m * n)
-                             : (struct matrix){x, NULL, NULL, NULL};
+                             : (struct matrix){.dense = x};
 }
 
 static double sum_products(ptrdiff_t m, const double *x, const double *y) {
@@ -171,7 +171,7 @@ static void choose_usable(struct made *made) {
   const ptrdiff_t m = made->pb.m, n = made->pb.n;
   int *usable = ints(made, n);
   struct problem dense = made->pb;
-  dense.x = (struct matrix){made->x, NULL, NULL, NULL};
+  dense.x = (struct matrix){.dense = made->x};
   double *left = room((size_t)m * sizeof(double), 0);
   for (ptrdiff_t j = 0; j < n; j++) {
     double square = 0, own = 0;
@@ -201,7 +201,7 @@ static void make_covariates(struct made *made, struct shape shape) {
       z[r + l * m] = l == 0 ? 1 : uniform();
       Q[r + l * m] = root_w[r] * z[r + l * m];
     }
-    project_out(Q, m, l, Q + l * m);
+    orthogonalise(Q, m, l, Q + l * m);
     for (ptrdiff_t r = 0; r < m; r++)
       norm += Q[r + l * m] * Q[r + l * m];
     for (ptrdiff_t r = 0; r < m; r++)
@@ -238,7 +238,7 @@ static void make_response(struct made *made, struct shape shape) {
       y[r + l * m] = made->pb.root_w[r] * value;
     }
   for (ptrdiff_t l = 0; l < L; l++)
-    project_out(made->pb.Q, m, shape.q, y + l * m);
+    orthogonalise(made->pb.Q, m, shape.q, y + l * m);
   made->pb.response = response;
   made->pb.y = y;
 }

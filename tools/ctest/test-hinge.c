@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What the problem is made into. */
-enum twist { NONE, INTEGERS, DUPLICATES, UNBALANCED, TWISTS };
+enum twist { NONE, ROUNDED, DUPLICATES, UNBALANCED, TWISTS };
 
 static void twist_problem(struct made *made, enum twist twist) {
   const ptrdiff_t m = made->pb.m, n = made->pb.n;
@@ -23,7 +23,7 @@ static void twist_problem(struct made *made, enum twist twist) {
   memcpy(centre, made->pb.centre, (size_t)n * sizeof(double));
   for (ptrdiff_t j = 0; j < n; j++)
     switch (twist) {
-    case INTEGERS:
+    case ROUNDED:
       for (ptrdiff_t i = 0; i < m; i++)
         made->x[i + j * m] = floor(made->x[i + j * m]);
       inv_scale[j] = 1;

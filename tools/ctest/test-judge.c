@@ -86,20 +86,20 @@ TEST(criteria) {
   CHECK_NEAR(criterion_value(&pb3, SQUARED, r3), sum / 9, 1e-14);
 }
 
-/* Doubles are read in place, and no workspace is given for them. */
-TEST(moments_need_no_work) {
+/* Means and sums of squares by hand, on more threads than columns need. */
+TEST(moments_by_hand) {
   const double x[] = {1, 2, 3, 6, 4, 4, 4, 4}, w[] = {1, 1, 1, 1};
   double centre[2], squares[2], products[1] = {0};
   const struct moments find = {.m = 4,
       .n = 2,
-      .x = {.x = x},
+      .x = {.dense = x},
       .w = w,
       .v = w,
       .centred = 1,
       .centre = centre,
       .squares = squares,
       .products = products};
-  column_moments(&find, 2, NULL);
+  column_moments(&find, 2);
   CHECK(centre[0] == 3 && squares[0] == 14 && centre[1] == 4 && squares[1] == 0);
 }
 
@@ -108,7 +108,7 @@ TEST(columns) {
   struct made made =
       make((struct shape){.m = 9, .n = 6, .L = 1, .q = 2, .weights = 1, .sparse = 1});
   struct problem dense = made.pb;
-  dense.x = (struct matrix){made.x, NULL, NULL, NULL};
+  dense.x = (struct matrix){.dense = made.x};
   double a[9], b[9];
   for (ptrdiff_t j = 0; j < 6; j++) {
     working_column(&made.pb, j, a);

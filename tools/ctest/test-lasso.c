@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* What the problem is made into. */
-enum twist { NONE, INTEGERS, DUPLICATES, TRIPLES, TWISTS };
+enum twist { NONE, ROUNDED, DUPLICATES, TRIPLES, TWISTS };
 
 /* Every third column is the sum of the two before it, or with DUPLICATES one of them or its
    opposite. */
 static void twist_column(double *x, ptrdiff_t m, ptrdiff_t j, enum twist twist) {
   double *column = x + j * m;
   for (ptrdiff_t i = 0; i < m; i++)
-    if (twist == INTEGERS)
+    if (twist == ROUNDED)
       column[i] = rint(column[i]);
     else if (twist == DUPLICATES && j % 3 == 2)
       column[i] = (j % 2 ? -1 : 1) * column[i - (1 + j % 4 / 2) * m];

@@ -109,7 +109,7 @@ static struct matrix compress_data(struct data *data, ptrdiff_t m, ptrdiff_t n) 
       }
     data->first[j + 1] = count;
   }
-  return (struct matrix){data->value, data->row, data->first, NULL};
+  return (struct matrix){.x = data->value, .i = data->row, .p = data->first};
 }
 
 static struct data make_data(
@@ -134,7 +134,7 @@ static struct data make_data(
       .n = n,
       .L = 1,
       .q = q,
-      .x = sparse ? compress_data(&data, m, n) : (struct matrix){data.x, NULL, NULL, NULL},
+      .x = sparse ? compress_data(&data, m, n) : (struct matrix){.dense = data.x},
       .centre = data.centre,
       .inv_scale = data.inv_scale,
       .squares = data.squares,

@@ -73,7 +73,7 @@ static void fill_sparse(struct terms *terms, const struct made *made) {
     }
     p[j + 1] = count;
   }
-  terms->gram.x = (struct matrix){x, i, p, NULL};
+  terms->gram.x = (struct matrix){.x = x, .i = i, .p = p};
   terms->gram.w = made->w;
   terms->gram.scale = scale;
   terms->gram.G = G;

@@ -126,7 +126,7 @@ TEST(column_products_polls) {
     V[i] = uniform();
   struct problem pb = made.pb;
   pb.n = COUNT;
-  pb.x = (struct matrix){x, row, p, NULL};
+  pb.x = (struct matrix){.x = x, .i = row, .p = p};
   pb.centre = pb.inv_scale = one;
   struct products alone = run_pass(&pb, list, COUNT, R, V, 1, 0);
   struct products two = run_pass(&pb, list, COUNT, R, V, 2, 0);

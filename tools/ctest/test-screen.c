@@ -433,7 +433,7 @@ static void many_columns(enum loss loss, int sparse, ptrdiff_t q, double part) {
     above += !skip[j] && some[j] > enough;
   }
   CHECK(above > 5 && above < 70);
-  pb->x = (struct matrix){made.x, NULL, NULL, NULL};
+  pb->x = (struct matrix){.dense = made.x};
   double *dense = bounds(pb, loss, base, INFINITY, NULL, 1);
   for (ptrdiff_t j = 0; j < pb->n; j++)
     CHECK_NEAR(whole[j], dense[j], 1e-8);

@@ -2,6 +2,7 @@
 #include "ctest.h"
 #include "simd.h"
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static void check_dots(ptrdiff_t m) {
   struct pile pile = {.count = 0};
   const double *x = draw(&pile, m), *y = draw(&pile, m), *w = draw(&pile, m);
   const double centre = uniform();
+  const struct column_loops *doubles = simd->columns + DOUBLES;
   double dot = 0, centred = 0, square = 0;
   for (ptrdiff_t j = 0; j < m; j++) {
     dot += x[j] * y[j];
@@ -54,8 +56,8 @@ static void check_dots(ptrdiff_t m) {
     square += w[j] * (x[j] - centre) * (x[j] - centre);
   }
   CHECK_NEAR(simd->dot(m, x, y), dot, summed);
-  CHECK_NEAR(simd->centred_dot(m, x, centre, y), centred, summed);
-  CHECK_NEAR(simd->centred_square(m, x, centre, w), square, summed);
+  CHECK_NEAR(doubles->centred_dot(m, x, centre, y), centred, summed);
+  CHECK_NEAR(doubles->centred_square(m, x, centre, w), square, summed);
   clear(&pile);
 }
 
@@ -114,11 +116,9 @@ static void check_quotients(ptrdiff_t m) {
   const double *a = draw(&pile, m);
   double *b = draw(&pile, m), *c = draw(&pile, m), *out = draw(&pile, m), *truth = draw(&pile, m);
   double sum = 0;
-  int *whole = pile.parts[pile.count++] = room((size_t)m * sizeof(int), 0);
   for (ptrdiff_t j = 0; j < m; j++) {
     b[j] += 2;
     c[j] -= 2;
-    whole[j] = (int)(1e9 * a[j]);
     truth[j] = a[j] / (b[j] * c[j]);
   }
   simd->quotient(m, out, a, b, c);
@@ -132,10 +132,6 @@ static void check_quotients(ptrdiff_t m) {
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] = b[j] * c[j];
   simd->weighted(m, out, b, c);
-  CHECK(apart(out, truth, m) == 0);
-  for (ptrdiff_t j = 0; j < m; j++)
-    truth[j] = whole[j];
-  simd->doubles(m, out, whole);
   CHECK(apart(out, truth, m) == 0);
   clear(&pile);
 }
@@ -153,26 +149,61 @@ static void check_updates(ptrdiff_t m) {
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] -= f * c[j] * c[j];
   CHECK(apart(out, truth, m) <= 2 * rounded);
-  simd->add_centred(m, out, f, c, centre);
+  const struct column_loops *doubles = simd->columns + DOUBLES;
+  doubles->add_centred(m, out, f, c, centre);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] += f * (c[j] - centre);
   CHECK(apart(out, truth, m) <= 3 * rounded);
-  simd->shift_weighted(m, out, f, w, c, centre);
+  doubles->shift_weighted(m, out, f, w, c, centre);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] -= f * w[j] * (c[j] - centre);
   CHECK(apart(out, truth, m) <= 6 * rounded);
-
-  simd->centred(m, out, x, centre, f, w);
+  doubles->centred(m, out, x, centre, f, w);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] = f * w[j] * (x[j] - centre);
   CHECK(apart(out, truth, m) <= rounded);
-  int *whole = pile.parts[pile.count++] = room((size_t)m * sizeof(int), 0);
+  clear(&pile);
+}
+
+/* Whether the loops over a column of another type do what they do over the same values as doubles,
+   to the last bit. */
+static void check_element(ptrdiff_t m, enum element element, const void *column, const double *x) {
+  struct pile pile = {.count = 0};
+  const struct column_loops *loops = simd->columns + element, *doubles = simd->columns + DOUBLES;
+  const double *v = draw(&pile, m), *w = draw(&pile, m), centre = uniform(), f = uniform();
+  double *out = copy(&pile, v, m), *truth = copy(&pile, v, m);
+  loops->gather(m, out, column);
+  CHECK(apart(out, x, m) == 0);
+  CHECK(loops->centred_dot(m, column, centre, v) == doubles->centred_dot(m, x, centre, v));
+  CHECK(loops->centred_square(m, column, centre, w) == doubles->centred_square(m, x, centre, w));
+  loops->centred(m, out, column, centre, f, w);
+  doubles->centred(m, truth, x, centre, f, w);
+  CHECK(apart(out, truth, m) == 0);
+  loops->add_centred(m, out, f, column, centre);
+  doubles->add_centred(m, truth, f, x, centre);
+  CHECK(apart(out, truth, m) == 0);
+  loops->shift_weighted(m, out, f, w, column, centre);
+  doubles->shift_weighted(m, truth, f, w, x, centre);
+  CHECK(apart(out, truth, m) == 0);
+  clear(&pile);
+}
+
+static void check_elements(ptrdiff_t m) {
+  struct pile pile = {.count = 0};
+  double *x = draw(&pile, m), missing = 0;
+  int *integers = pile.parts[pile.count++] = room((size_t)m * sizeof(int), 0);
+  float *floats = pile.parts[pile.count++] = room((size_t)m * sizeof(float), 0);
   for (ptrdiff_t j = 0; j < m; j++)
-    whole[j] = (int)(1e9 * uniform());
-  simd->centred_whole(m, out, whole, 1e9 * centre, 1e-9 * f, w);
+    x[j] = floats[j] = (float)x[j];
+  CHECK(simd->columns[FLOATS].bytes == sizeof(float));
+  check_element(m, FLOATS, floats, x);
   for (ptrdiff_t j = 0; j < m; j++)
-    truth[j] = f * w[j] * (1e-9 * whole[j] - centre);
-  CHECK(apart(out, truth, m) <= 3 * rounded);
+    x[j] = integers[j] = (int)(1e9 * x[j]);
+  CHECK(simd->columns[INTEGERS].bytes == sizeof(int));
+  check_element(m, INTEGERS, integers, x);
+  const int none = INT_MIN;
+  simd->columns[INTEGERS].gather(1, &missing, &none);
+  CHECK(isnan(missing));
   clear(&pile);
 }
 
@@ -501,6 +532,7 @@ static void check_set(void) {
     check_moments(m);
     check_quotients(m);
     check_updates(m);
+    check_elements(m);
     check_logistic(m);
     check_folds(m);
     for (ptrdiff_t L = 1; L <= 3; L++)

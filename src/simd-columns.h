@@ -1,0 +1,69 @@
+/* The loops over one dense column x of m elements, for one instruction set and one type of element:
+   simd-set.h includes this once for each type, with ELEMENT, the type; VALUE(x), an element as a
+   double, NAN where it is missing; COLUMN(f), the name of f; and what simd-set.h was given. */
+
+TARGET static void COLUMN(gather)(ptrdiff_t m, double *out, const void *column) {
+  const ELEMENT *x = column;
+  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = VALUE(x[j]);
+}
+
+/* Sums go over vectors that are written out, so that their terms are added in one order whatever
+   the elements are. */
+#if WIDTH == 1
+#define ELEMENTS_AT(p) VALUE(*(p))
+#else
+typedef ELEMENT COLUMN(elements)
+    __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), aligned(sizeof(ELEMENT)), may_alias));
+#define ELEMENTS_AT(p) __builtin_convertvector(*(const COLUMN(elements) *)(p), vector)
+#endif
+
+TARGET static double COLUMN(centred_dot)(
+    ptrdiff_t m, const void *column, double centre, const double *v) {
+  const ELEMENT *x = column;
+  vector total = {0};
+  ptrdiff_t j = 0;
+  for (; j + WIDTH <= m; j += WIDTH)
+    total += (ELEMENTS_AT(x + j) - centre) * AT(v + j);
+  double sum = NAME(across)((const double *)&total);
+  for (; j < m; j++)
+    sum += (x[j] - centre) * v[j];
+  return sum;
+}
+
+TARGET static double COLUMN(centred_square)(
+    ptrdiff_t m, const void *column, double centre, const double *w) {
+  const ELEMENT *x = column;
+  vector total = {0};
+  ptrdiff_t j = 0;
+  for (; j + WIDTH <= m; j += WIDTH) {
+    const vector off = ELEMENTS_AT(x + j) - centre;
+    total += AT(w + j) * off * off;
+  }
+  double sum = NAME(across)((const double *)&total);
+  for (; j < m; j++)
+    sum += w[j] * (x[j] - centre) * (x[j] - centre);
+  return sum;
+}
+
+TARGET static void COLUMN(add_centred)(
+    ptrdiff_t m, double *f, double step, const void *column, double centre) {
+  const ELEMENT *x = column;
+  SIMD for (ptrdiff_t j = 0; j < m; j++) f[j] += step * (x[j] - centre);
+}
+
+TARGET static void COLUMN(shift_weighted)(
+    ptrdiff_t m, double *s, double step, const double *h, const void *column, double centre) {
+  const ELEMENT *x = column;
+  SIMD for (ptrdiff_t j = 0; j < m; j++) s[j] -= step * h[j] * (x[j] - centre);
+}
+
+TARGET static void COLUMN(centred)(
+    ptrdiff_t m, double *out, const void *column, double centre, double f, const double *w) {
+  const ELEMENT *x = column;
+  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = f * w[j] * (x[j] - centre);
+}
+
+#undef ELEMENT
+#undef VALUE
+#undef COLUMN
+#undef ELEMENTS_AT
