@@ -378,6 +378,11 @@ kernel_problem <- function(problem, kernel) {
   kernel_scale(problem, kernel$shift)
 }
 
+with_doubles <- function(problem) {
+  problem["x"] <- list(as_doubles(problem$x))
+  problem
+}
+
 # The problem with centre and scale for a kernel: columns are either unchanged, or centred and
 # scaled, with or without an intercept. For a kernel that depends on differences only (`shift`),
 # sparse columns are not centred unless their mean exceeds their standard deviation, since

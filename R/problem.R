@@ -258,12 +258,6 @@ as_doubles <- function(x) {
   x
 }
 
-# the problem with x as doubles, for methods whose C code reads doubles only
-with_doubles <- function(problem) {
-  problem["x"] <- list(as_doubles(problem$x))
-  problem
-}
-
 # Refuses a matrix of the Matrix package whose slots are inconsistent, since C reads memory by them;
 # other classes have their own checks.
 as_valid <- function(x, called) {

@@ -1,6 +1,12 @@
-# Which file may lean on which. The files of R/ whose functions call each other, directly or by way
-# of others, form a ring; a ring has at most three files. No object is made at load time from what
-# another file defines, so that R may read the files in any order.
+# Which file may use which.
+#
+# R: files whose functions call each other, directly or by way of others, form a ring; a ring has at
+# most three files. No object is made at load time from what another file defines, so that R may read
+# the files in any order.
+#
+# C: a family, the word before the first hyphen of a file's name, uses itself and the shared files
+# and no other family. Only the border includes R's headers. No two families give a static function
+# the same name.
 #
 #   Rscript tools/lint-structure.R    tries the rules on made cases, then looks at the package
 
@@ -114,6 +120,64 @@ load_lines <- function(definitions) {
           definitions$name[objects[made]], vapply(needs[made], paste, "", collapse = ", "))
 }
 
+# C -----------------------------------------------------------------------------------------------
+
+shared_files <- c("problem", "criterion", "gram", "simd")
+border_files <- c("r", "init")
+
+# shared, border or the family's name
+family_of <- function(file) {
+  word <- sub("[-.].*", "", basename(file))
+  ifelse(word %in% shared_files, "shared", ifelse(word %in% border_files, "border", word))
+}
+
+# A row per symbol of the compiled files: `file`, `kind` (nm's letter) and `name`.
+read_symbols <- function(folder) {
+  flags <- system2("R", c("CMD", "config", "--cppflags"), stdout = TRUE)
+  of_file <- lapply(list.files(folder, "[.]c$", full.names = TRUE), function(file) {
+    object <- tempfile(fileext = ".o")
+    failed <- system2("gcc", c("-std=c11 -O0 -w -fno-pic -c", flags, file, "-o", object))
+    if (failed) stop(file, " does not compile")
+    words <- strsplit(trimws(system2("nm", c("-P", object), stdout = TRUE)), " ")
+    data.frame(file = basename(file), kind = vapply(words, `[[`, "", 2L),
+               name = vapply(words, `[[`, "", 1L))
+  })
+  do.call(rbind, of_file)
+}
+
+family_lines <- function(symbols) {
+  defined <- symbols[grepl("[TDBRC]", symbols$kind), ]
+  used <- symbols[symbols$kind == "U" & symbols$name %in% defined$name, ]
+  from <- family_of(used$file)
+  to <- family_of(defined$file[match(used$name, defined$name)])
+  astray <- from != "border" & to != from & to != "shared"
+  sprintf("%s uses %s() of %s", used$file[astray], used$name[astray], to[astray])
+}
+
+static_lines <- function(symbols, folder) {
+  headers <- unlist(lapply(list.files(folder, "[.]h$", full.names = TRUE), readLines))
+  inline <- sub(".*[ *](\\w+)\\(.*", "\\1", grep("^static inline .*\\(", headers, value = TRUE))
+  own <- symbols[symbols$kind == "t" & !symbols$name %in% inline, ]
+  own$family <- family_of(own$file)
+  families <- tapply(own$family, own$name, function(all) length(unique(all)))
+  twice <- own[own$name %in% names(families)[families > 1], ]
+  sprintf("%s: another family has a static %s(), too", twice$file, twice$name)
+}
+
+include_lines <- function(folder) {
+  files <- list.files(folder, "[.][ch]$", full.names = TRUE)
+  files <- files[family_of(files) != "border" & basename(files) != "blas.h"]
+  r_header <- "^# *include *[<\"](R|Rinternals|Rmath|Rdefines|Rconfig|Rversion|R_ext/.*)(\\.h)?[>\"]"
+  includes <- vapply(files, function(file) any(grepl(r_header, readLines(file))), NA)
+  sprintf("%s includes a header of R", basename(files[includes]))
+}
+
+look_at_c <- function(folder) {
+  symbols <- read_symbols(folder)
+  lines <- c(family_lines(symbols), static_lines(symbols, folder), include_lines(folder))
+  list(lines = lines, broken = length(lines) > 0L)
+}
+
 # The whole ---------------------------------------------------------------------------------------
 
 # What is found in a folder of R files: `lines` to print and whether a rule is broken.
@@ -127,48 +191,77 @@ look_at_r <- function(folder) {
 }
 
 # Each case is files of a folder, as lines of code, and whether they break a rule.
-made_cases <- list(
+r_cases <- list(
   "two files in a ring" = list(
-    code = c(a = "f <- function() g()", b = "g <- function() f()"), broken = FALSE
+    code = c("a.R" = "f <- function() g()", "b.R" = "g <- function() f()"), broken = FALSE
   ),
   "four files in a ring" = list(
-    code = c(a = "f <- function() g()", b = "g <- function() h()",
-             c = "h <- function(x) lapply(x, i)", d = "i <- function() f()"), broken = TRUE
+    code = c("a.R" = "f <- function() g()", "b.R" = "g <- function() h()",
+             "c.R" = "h <- function(x) lapply(x, i)", "d.R" = "i <- function() f()"), broken = TRUE
   ),
   "local names and arguments close no ring" = list(
-    code = c(a = "f <- function() g()", b = "g <- function() h()", c = "h <- function() i()",
-             d = "i <- function(f) { g <- 1; f + g }"), broken = FALSE
+    code = c("a.R" = "f <- function() g()", "b.R" = "g <- function() h()", "c.R" = "h <- function() i()",
+             "d.R" = "i <- function(f) { g <- 1; f + g }"), broken = FALSE
   ),
   "an object made from another file" = list(
-    code = c(a = "f <- function() 1", b = "value <- list(f())"), broken = TRUE
+    code = c("a.R" = "f <- function() 1", "b.R" = "value <- list(f())"), broken = TRUE
   ),
   "an object made by a function that calls another file" = list(
-    code = c(a = "f <- function() 1", b = "g <- function() f()\nvalue <- g()"), broken = TRUE
+    code = c("a.R" = "f <- function() 1", "b.R" = "g <- function() f()\nvalue <- g()"), broken = TRUE
   ),
   "code that looks into another file later" = list(
-    code = c(a = "f <- function() 1", b = "value <- list(function() f())\nlater <- alist(g = f())"),
+    code = c("a.R" = "f <- function() 1", "b.R" = "value <- list(function() f())\nlater <- alist(g = f())"),
     broken = FALSE
   )
 )
 
-try_cases <- function() {
-  for (name in names(made_cases)) {
-    case <- made_cases[[name]]
+c_cases <- list(
+  "a family that uses itself and what is shared" = list(
+    code = c("greedy.c" = "int f(void); int g(void); int h(void) { return f() + g(); }",
+             "greedy-cache.c" = "int f(void) { return 1; }", "gram.c" = "int g(void) { return 2; }"),
+    broken = FALSE
+  ),
+  "a family that uses another" = list(
+    code = c("greedy.c" = "int f(void); int g(void) { return f(); }",
+             "l1.c" = "int f(void) { return 1; }"), broken = TRUE
+  ),
+  "two families with a static function of one name" = list(
+    code = c("greedy.c" = "static int f(void) { return 1; } int g(void) { return f(); }",
+             "l1.c" = "static int f(void) { return 2; } int h(void) { return f(); }"), broken = TRUE
+  ),
+  "two files of a family with a static function of one name" = list(
+    code = c("l1.c" = "static int f(void) { return 1; } int g(void) { return f(); }",
+             "l1-safe.c" = "static int f(void) { return 2; } int h(void) { return f(); }"),
+    broken = FALSE
+  ),
+  "a kernel that knows R" = list(
+    code = c("greedy.c" = "#include <Rinternals.h>\nint f(void) { return 1; }"), broken = TRUE
+  ),
+  "the border, which knows R and every family" = list(
+    code = c("r-entries.c" = "#include <Rinternals.h>\nint f(void); int g(void) { return f(); }",
+             "l1.c" = "int f(void) { return 1; }"), broken = FALSE
+  )
+)
+
+try_cases <- function(cases, look_at) {
+  for (name in names(cases)) {
+    case <- cases[[name]]
     folder <- tempfile("structure")
     dir.create(folder)
-    for (file in names(case$code)) {
-      writeLines(case$code[[file]], file.path(folder, paste0(file, ".R")))
-    }
-    if (look_at_r(folder)$broken != case$broken) stop("a made case is not seen as it is: ", name)
+    for (file in names(case$code)) writeLines(case$code[[file]], file.path(folder, file))
+    if (look_at(folder)$broken != case$broken) stop("a made case is not seen as it is: ", name)
   }
 }
 
 main <- function() {
-  try_cases()
-  found <- look_at_r("R")
-  cat(found$lines, sep = "\n")
-  cat("structure of R:", if (found$broken) "too large a ring or a load order" else "in order", "\n")
-  quit(status = if (found$broken) 1 else 0)
+  try_cases(r_cases, look_at_r)
+  try_cases(c_cases, look_at_c)
+  found <- list(R = look_at_r("R"), C = look_at_c("src"))
+  for (part in found) writeLines(as.character(part$lines))
+  broken <- vapply(found, `[[`, NA, "broken")
+  cat("structure:", if (any(broken)) "broken in" else "in order in",
+      names(found)[if (any(broken)) broken else TRUE], "\n")
+  quit(status = if (any(broken)) 1 else 0)
 }
 
 main()
