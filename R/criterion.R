@@ -18,8 +18,8 @@ criteria <- list(
   absolute = new_criterion("absolute error", c("search", "measure"), code = 2L),
   auc = new_criterion("AUC", c("search", "measure"), higher = TRUE, needs = "two classes",
                       code = 3L),
-  balanced = new_criterion("balanced error rate", "measure", needs = "classes",
-                           constants = function(problem) list(share = class_share(problem))),
+  balanced = new_criterion("balanced error rate", c("search", "measure"), needs = "classes",
+                           code = 5L, constants = function(problem) list(share = class_share(problem))),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
   hinge = new_criterion("hinge loss", "path", needs = "two classes")
 )
@@ -170,7 +170,8 @@ evaluate_folds <- function(problem, folds, criterion, residuals) {
       vapply(split(seq_along(ids), ids), right_pairs, c(0, 0), problem, problem$y - residual)
     } else {
       loss <- row_loss(problem, criterion$name, residual)
-      t(rowsum(cbind(problem$weights * loss, problem$weights), ids))
+      w <- row_weights(problem, criterion)
+      t(rowsum(cbind(w * loss, w), ids))
     })
   })
   as.list(Reduce(`+`, each) / length(each))
@@ -198,10 +199,14 @@ fold_sum <- function(problem, criterion, residual) {
     fold <- rep(1L, nrow(residual))
     return(c(weight * criterion$evaluate(problem$y, problem$y - residual, fold), weight))
   }
-  w <- problem$weights
-  # every class counts alike, over all rows
-  if (criterion$name == "balanced") w <- w / criterion$share[class_index(problem)]
+  w <- row_weights(problem, criterion)
   c(sum(w * row_loss(problem, criterion$name, residual)), sum(w))
+}
+
+# the weights by which a criterion counts rows: where classes have a share they count alike
+row_weights <- function(problem, criterion) {
+  if (is.null(criterion$share)) return(problem$weights)
+  problem$weights / criterion$share[class_index(problem)]
 }
 
 # m x L of an m x L x c array

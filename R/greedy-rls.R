@@ -81,12 +81,13 @@
 #' @param folds Which rows are held out together: `"loo"`, a number of folds (stratified for
 #'   classes), a vector of fold ids, a list of those, or the value of [make_folds()].
 #' @param criterion The held-out criterion of the search: `"squared"`, the default, the weighted
-#'   mean squared error; `"error"`, the misclassification rate; `"absolute"`; `"auc"`, the area
-#'   under the ROC curve over pairs of rows held out together, which with `"loo"` means
-#'   leave-pair-out and costs O(m^2) for each candidate; or a function `(y, prediction, fold)` of
-#'   the coded response, the held-out predictions (vectors, or matrices for several responses) and
-#'   the fold ids that returns one number, smaller being better unless `attr(f, "better")` is
-#'   `"higher"`. Means are weighted by the case weights.
+#'   mean squared error; `"error"`, the misclassification rate; `"balanced"`, the mean of the
+#'   classes' misclassification rates; `"absolute"`; `"auc"`, the area under the ROC curve over
+#'   pairs of rows held out together, which with `"loo"` means leave-pair-out and costs O(m^2) for
+#'   each candidate; or a function `(y, prediction, fold)` of the coded response, the held-out
+#'   predictions (vectors, or matrices for several responses) and the fold ids that returns one
+#'   number, smaller being better unless `attr(f, "better")` is `"higher"`. Means are weighted by
+#'   the case weights.
 #' @param search `"forward"` (the default), `"backward"`, `"floating"` or `"forward_backward"`, see
 #'   Details.
 #' @param keep Number of runners-up recorded at each step: the best candidates that were not chosen,

@@ -27,6 +27,11 @@ static inline const double *column_rows(
   return copy;
 }
 
+/* Whether column j of a dense x has an element that stands for a missing value and is not NAN. */
+static inline int column_has_missing(const struct matrix *x, ptrdiff_t m, ptrdiff_t j) {
+  return simd->columns[x->element].has_missing(m, column_at(x, m, j, 0));
+}
+
 /* out (m) := column j. */
 static inline void gather_column(const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double *out) {
   if (!is_sparse(x)) {

@@ -69,12 +69,14 @@ extern const struct greedy_engine greedy_leave_one_out, greedy_folds, greedy_laz
    the covariates. */
 struct greedy {
   const struct problem *pb;
+  struct problem weighted; /* the same with the weights by which the criterion counts rows */
   const struct folds *folds;
   const struct greedy_control *control;
   const struct greedy_engine *engine;
   struct host *host;
   struct greedy_result *out;
 
+  double *weights;   /* m, root_w of `weighted` */
   double *C;         /* m x n, G X */
   int *slot;         /* where each column is in C, -1: nowhere; NULL: where it is in X */
   double *a;         /* m x L, G y */

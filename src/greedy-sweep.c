@@ -114,9 +114,10 @@ static double sweep_evaluate(const struct greedy *s, const double *residual, int
   if (kind == USER)
     return s->host->judge(s->host, residual, repeat);
   if (kind != AUC)
-    return criterion_value(s->pb, kind, residual);
+    return criterion_value(&s->weighted, kind, residual);
   const struct greedy_partition *part = s->part + repeat;
-  return criterion_estimate(s->pb, kind, residual, part->order, part->start, part->count).value;
+  return criterion_estimate(&s->weighted, kind, residual, part->order, part->start, part->count)
+      .value;
 }
 
 /* x_i'a for a member, the move under way included, although its column follows in the next sweep

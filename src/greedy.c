@@ -45,6 +45,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, members = greedy_max_start(pb, s->control);
   s->engine->lay_out(s, threads, arena);
+  s->weights = alloc_doubles(arena, m);
   s->a = alloc_doubles(arena, m * L);
   s->d = alloc_doubles(arena, m);
   s->kappa = alloc_doubles(arena, n);
@@ -135,8 +136,8 @@ static struct estimate greedy_evaluate_model(
   const int *start = s->folds->start;
   for (int r = 0; r < repeat; r++)
     start += s->folds->count[r] + 1;
-  return criterion_estimate(
-      s->pb, kind, residual, s->folds->order + repeat * s->pb->m, start, s->folds->count[repeat]);
+  return criterion_estimate(&s->weighted, kind, residual, s->folds->order + repeat * s->pb->m,
+      start, s->folds->count[repeat]);
 }
 
 static void greedy_keep_model(struct greedy *s, int entry) {
@@ -364,6 +365,9 @@ static enum status greedy_search(struct greedy *s) {
 /* The set to start from and an empty path. */
 static void greedy_prepare(struct greedy *s) {
   const struct problem *pb = s->pb;
+  criterion_weights(pb, s->control->criterion, s->weights);
+  s->weighted = *pb;
+  s->weighted.root_w = s->weights;
   s->best = (struct greedy_score){INFINITY, INFINITY};
   s->out->moves = 0;
   s->out->best = -1;

@@ -98,7 +98,8 @@ static void measure_four(
   }
   for (ptrdiff_t i = 0; i < four.count; i++) {
     moments->centre[from + i] = four.centre[i];
-    moments->squares[from + i] = four.square[i];
+    moments->squares[from + i] =
+        column_has_missing(&moments->x, moments->m, from + i) ? NAN : four.square[i];
   }
 }
 

@@ -1,16 +1,25 @@
 /* The loops over one dense column x of m elements, for one instruction set and one type of element:
-   simd-set.h includes this once for each type, with ELEMENT, the type; VALUE(x), an element as a
-   double, NAN where it is missing; COLUMN(f), the name of f; and what simd-set.h was given. */
+   simd-set.h includes this once for each type, with ELEMENT, the type; MISSING(x), whether an
+   element stands for a missing value and is no NAN; COLUMN(f), the name of f; and what simd-set.h
+   was given. */
 
 TARGET static void COLUMN(gather)(ptrdiff_t m, double *out, const void *column) {
   const ELEMENT *x = column;
-  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = VALUE(x[j]);
+  SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = x[j];
+}
+
+TARGET static int COLUMN(has_missing)(ptrdiff_t m, const void *column) {
+  const ELEMENT *x = column;
+  int missing = 0;
+  for (ptrdiff_t j = 0; j < m; j++)
+    missing |= MISSING(x[j]);
+  return missing;
 }
 
 /* Sums go over vectors that are written out, so that their terms are added in one order whatever
    the elements are. */
 #if WIDTH == 1
-#define ELEMENTS_AT(p) VALUE(*(p))
+#define ELEMENTS_AT(p) (*(p))
 #else
 typedef ELEMENT COLUMN(elements)
     __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), aligned(sizeof(ELEMENT)), may_alias));
@@ -64,6 +73,6 @@ TARGET static void COLUMN(centred)(
 }
 
 #undef ELEMENT
-#undef VALUE
+#undef MISSING
 #undef COLUMN
 #undef ELEMENTS_AT

@@ -331,17 +331,17 @@ TARGET static ptrdiff_t NAME(pair_above)(
 }
 
 #define ELEMENT double
-#define VALUE(x) ((double)(x))
+#define MISSING(x) ((void)(x), 0)
 #define COLUMN(f) NAME(f##_doubles)
 #include "simd-columns.h"
 
 #define ELEMENT int
-#define VALUE(x) ((x) == INT_MIN ? (double)NAN : (double)(x))
+#define MISSING(x) ((x) == INT_MIN)
 #define COLUMN(f) NAME(f##_integers)
 #include "simd-columns.h"
 
 #define ELEMENT float
-#define VALUE(x) ((double)(x))
+#define MISSING(x) ((void)(x), 0)
 #define COLUMN(f) NAME(f##_floats)
 #include "simd-columns.h"
 

@@ -48,9 +48,9 @@ enum { BLOCK = 256 }; /* rows that stay in the nearest cache between two loops o
 #define COLUMN_LOOPS(type, plural)                                                                 \
   {                                                                                                \
     .bytes = sizeof(type), .gather = NAME(gather_##plural),                                        \
-    .centred_dot = NAME(centred_dot_##plural), .centred_square = NAME(centred_square_##plural),    \
-    .add_centred = NAME(add_centred_##plural), .shift_weighted = NAME(shift_weighted_##plural),    \
-    .centred = NAME(centred_##plural)                                                              \
+    .has_missing = NAME(has_missing_##plural), .centred_dot = NAME(centred_dot_##plural),          \
+    .centred_square = NAME(centred_square_##plural), .add_centred = NAME(add_centred_##plural),    \
+    .shift_weighted = NAME(shift_weighted_##plural), .centred = NAME(centred_##plural)             \
   }
 
 #define WIDTH 1

@@ -89,6 +89,9 @@ struct column_loops {
   /* out := x */
   void (*gather)(ptrdiff_t m, double *out, const void *x);
 
+  /* Whether an element stands for a missing value and is not NAN. */
+  int (*has_missing)(ptrdiff_t m, const void *x);
+
   /* sum_j (x_j - centre) v_j */
   double (*centred_dot)(ptrdiff_t m, const void *x, double centre, const double *v);
 

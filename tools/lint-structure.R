@@ -1,8 +1,8 @@
 # Which file may use which.
 #
 # R: files whose functions call each other, directly or by way of others, form a ring; a ring has at
-# most three files. No object is made at load time from what another file defines, so that R may read
-# the files in any order.
+# most three files. No object is made at load time from what another file defines, so that R may
+# read the files in any order.
 #
 # C: a family, the word before the first hyphen of a file's name, uses itself and the shared files
 # and no other family. Only the border includes R's headers. No two families give a static function

@@ -179,3 +179,57 @@ test_that("a function of the user sees coded vectors and the fold ids", {
   broken <- function(y, prediction, fold) stop("no such thing")
   expect_error(bare_rls(pb, k = 2, lambda = 1, criterion = broken), "no such thing")
 })
+
+# Mean over classes of the weighted error rates of scores (m x L).
+class_rates <- function(pb, score) {
+  class <- function(values) if (ncol(values) == 1) values[, 1] > 0 else max.col(values)
+  wrong <- class(as.matrix(score)) != class(pb$y)
+  mean(vapply(split(seq_along(wrong), class(pb$y)), function(rows) {
+    stats::weighted.mean(wrong[rows], pb$weights[rows])
+  }, 0))
+}
+
+test_that("the balanced error is the mean of the classes' error rates, for every search", {
+  set.seed(31)
+  x <- matrix(rnorm(45 * 8), 45)
+  rare <- factor(ifelse(x[, 2] + rnorm(45) > 1.2, "ill", "well"))
+  three <- factor(c("a", "b", "c"))[c(rep(1:2, c(6, 9)), rep(3, 30))]
+  w <- runif(45, 0.2, 3)
+  by_hand <- function(y, prediction, fold) {
+    class <- function(values) if (is.matrix(values)) max.col(values) else values > 0
+    mean(tapply(class(prediction) != class(y), class(y), mean))
+  }
+  for (y in list(rare, three)) {
+    for (folds in list("loo", make_folds(as_problem(x, y), 5), rep(1:9, 5))) {
+      for (search in c("forward", "floating")) {
+        given <- function(criterion) {
+          bare_rls(x, y, k = 4, lambda = 0.5, folds = folds, search = search, criterion = criterion)
+        }
+        fit <- given("balanced")
+        hand <- given(by_hand)
+        expect_identical(fit$path$feature, hand$path$feature)
+        expect_equal(fit$path$criterion, hand$path$criterion)
+      }
+      weighted <- bare_rls(x, y, k = 4, lambda = 0.5, folds = folds, weights = w,
+                           criterion = "balanced")
+      pb <- as_problem(x, y, weights = w)
+      expect_equal(weighted$path$criterion[weighted$coefficients[[weighted$size + 1]]$step + 1],
+                   class_rates(pb, weighted$held_out))
+    }
+  }
+})
+
+test_that("a rare class is not given up for a small error rate", {
+  set.seed(32)
+  x <- matrix(rnorm(200 * 10), 200)
+  ill <- factor(ifelse(x[, 4] + rnorm(200) > 2, "ill", "well"))
+  rate <- bare_rls(x, ill, k = 1, lambda = 1, criterion = "error")
+  balanced <- bare_rls(x, ill, k = 1, lambda = 1, criterion = "balanced")
+  expect_identical(selected(balanced, 1), "V4")
+  expect_lt(min(rate$path$criterion), 0.2) # nobody is ill
+  expect_equal(rate$path$criterion[1], mean(ill == "ill"))
+  expect_equal(balanced$path$criterion[1], 0.5)
+  sized <- greedy_rls(x, ill, k = 3, lambda = 1, criterion = "balanced", size_folds = 5)
+  expect_match(sized$criterion$label, "balanced error rate")
+  expect_true(all(is.finite(sized$path$cv)))
+})

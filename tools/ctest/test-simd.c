@@ -190,7 +190,7 @@ static void check_element(ptrdiff_t m, enum element element, const void *column,
 
 static void check_elements(ptrdiff_t m) {
   struct pile pile = {.count = 0};
-  double *x = draw(&pile, m), missing = 0;
+  double *x = draw(&pile, m);
   int *integers = pile.parts[pile.count++] = room((size_t)m * sizeof(int), 0);
   float *floats = pile.parts[pile.count++] = room((size_t)m * sizeof(float), 0);
   for (ptrdiff_t j = 0; j < m; j++)
@@ -201,9 +201,10 @@ static void check_elements(ptrdiff_t m) {
     x[j] = integers[j] = (int)(1e9 * x[j]);
   CHECK(simd->columns[INTEGERS].bytes == sizeof(int));
   check_element(m, INTEGERS, integers, x);
-  const int none = INT_MIN;
-  simd->columns[INTEGERS].gather(1, &missing, &none);
-  CHECK(isnan(missing));
+  CHECK(!simd->columns[INTEGERS].has_missing(m, integers));
+  if (m > 0)
+    integers[m / 2] = INT_MIN;
+  CHECK(simd->columns[INTEGERS].has_missing(m, integers) == (m > 0));
   clear(&pile);
 }
 
