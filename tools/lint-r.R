@@ -1,20 +1,38 @@
-# lintr over every R file, with the rules of .lintr, and no name of the package defined twice.
+# lintr over every R file, with the rules of .lintr; no function with many branches, and no name of
+# the package defined twice. What was found clean before is not looked at again: the names of the
+# files in .check/lintr say what the R file, the rules and lintr's version were.
 folders <- Filter(dir.exists, c("R", "tests", "tools", "data-raw", "bench", "vignettes"))
+files <- list.files(folders, "[.](R|Rmd)$", recursive = TRUE, full.names = TRUE)
 found <- 0
-for (folder in folders) {
-  lints <- lintr::lint_dir(folder, relative_path = FALSE)
+
+rules <- tools::md5sum(c(".lintr", "NAMESPACE", "tools/lint-r.R"))
+rules <- paste(substr(rules, 1, 8), collapse = "-")
+version <- utils::packageVersion("lintr")
+clean <- file.path(".check/lintr", paste(tools::md5sum(files), rules, version, sep = "-"))
+dir.create(".check/lintr", showWarnings = FALSE, recursive = TRUE)
+unlink(setdiff(list.files(".check/lintr", full.names = TRUE), clean))
+for (i in which(!file.exists(clean))) {
+  lints <- lintr::lint(files[i])
   found <- found + length(lints)
-  if (length(lints) > 0) print(lints)
+  if (length(lints) > 0) print(lints) else file.create(clean[i])
 }
 
-defined_names <- function(file) {
+# A row for every top-level assignment of a file: the name, and the branches of the code.
+definitions <- function(file) {
   assigned <- Filter(function(code) is.call(code) && identical(code[[1]], quote(`<-`)), parse(file))
-  vapply(assigned, function(code) paste(as.character(code[[2]]), collapse = " "), "")
+  name <- function(code) paste(as.character(code[[2]]), collapse = " ")
+  branches <- function(code) sum(all.names(code) %in% c("if", "for", "while", "repeat"))
+  data.frame(file = rep(file, length(assigned)), name = vapply(assigned, name, ""),
+             branches = vapply(assigned, branches, 0))
 }
-names <- unlist(lapply(list.files("R", full.names = TRUE), defined_names))
+defined <- do.call(rbind, lapply(grep("[.]R$", files, value = TRUE), definitions))
+
+many <- defined[defined$branches > 15, ]
+if (nrow(many) > 0) cat("more than 15 branches:", paste(many$file, many$name), sep = "\n")
+names <- defined$name[dirname(defined$file) == "R"]
 twice <- unique(names[duplicated(names)])
 if (length(twice) > 0) cat("defined twice:", paste(twice, collapse = ", "), "\n")
-found <- found + length(twice)
+found <- found + nrow(many) + length(twice)
 
 cat(found, "lints in", paste(folders, collapse = ", "), "\n")
 quit(status = if (found > 0) 1 else 0)
