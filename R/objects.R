@@ -241,7 +241,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   ),
   sparsels_folds = alist(
     ids = is.integer(ids) && is.matrix(ids) && ncol(ids) > 0L && m > 0L && has_whole(ids) &&
-      all(apply(ids, 2L, function(id) all(tabulate(id) > 0L))),
+      all(apply(ids, 2L, function(id) length(unique(id)) == max(id))),
     loo = is_flag(loo) && loo == (ncol(ids) == 1L && max(ids) == m),
     label = is_string(label),
     groups = is_none_or(groups, has_whole(groups) && length(groups) == m)
