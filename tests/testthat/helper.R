@@ -28,6 +28,11 @@ refusal <- function(expr) {
   cat(class(condition)[1L], ": ", conditionMessage(condition), "\n", sep = "")
 }
 
+# The difference of each value relative to what is expected of it; absolute where that is nothing.
+relative_errors <- function(value, expected) {
+  abs(value - expected) / ifelse(abs(expected) > 1e-7, abs(expected), 1)
+}
+
 # The largest difference relative to the largest of the expected values.
 relative_error <- function(value, expected) {
   max(0, abs(value - expected)) / max(abs(expected), 1e-300)

@@ -11,9 +11,11 @@ oracle_columns <- function(pb, features) {
   x
 }
 
-# Minimises sum_j w_j ||y_j - z_j b - x_j B||^2 + lambda ||B||^2 over the given rows.
-oracle_ridge <- function(pb, features, lambda, rows = seq_len(nrow(pb$x))) {
-  x <- oracle_columns(pb, features)[rows, , drop = FALSE]
+# Minimises sum_j w_j ||y_j - z_j b - x_j B||^2 + lambda ||B||^2 over the given rows. `columns` may
+# be given where they are known already.
+oracle_ridge <- function(pb, features, lambda, rows = seq_len(nrow(pb$x)),
+                         columns = oracle_columns(pb, features)) {
+  x <- columns[rows, , drop = FALSE]
   s <- length(features)
   q <- ncol(pb$z)
   w <- sqrt(pb$weights[rows])
@@ -25,18 +27,19 @@ oracle_ridge <- function(pb, features, lambda, rows = seq_len(nrow(pb$x))) {
   list(b = coef[seq_len(q), , drop = FALSE], B = coef[q + seq_len(s), , drop = FALSE])
 }
 
-oracle_predict <- function(pb, model, features, rows = seq_len(nrow(pb$x))) {
-  unname(pb$z[rows, , drop = FALSE] %*% model$b +
-           oracle_columns(pb, features)[rows, , drop = FALSE] %*% model$B)
+oracle_predict <- function(pb, model, features, rows = seq_len(nrow(pb$x)),
+                           columns = oracle_columns(pb, features)) {
+  unname(pb$z[rows, , drop = FALSE] %*% model$b + columns[rows, , drop = FALSE] %*% model$B)
 }
 
 # Held-out predictions m x L of one partition.
 oracle_held_out <- function(pb, features, lambda, ids) {
   out <- unname(pb$y) * NA
+  columns <- oracle_columns(pb, features)
   for (fold in unique(ids)) {
     test <- which(ids == fold)
-    model <- oracle_ridge(pb, features, lambda, which(ids != fold))
-    out[test, ] <- oracle_predict(pb, model, features, test)
+    model <- oracle_ridge(pb, features, lambda, which(ids != fold), columns)
+    out[test, ] <- oracle_predict(pb, model, features, test, columns)
   }
   out
 }

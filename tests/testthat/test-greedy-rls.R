@@ -82,7 +82,7 @@ searches <- c("forward", "backward", "floating", "forward_backward")
 test_that("each row of a path equals retraining without each fold", {
   set.seed(20)
   cases <- random_cover(
-    144, task = tasks, wide = c(FALSE, TRUE), weights = c(FALSE, TRUE), covariates = c(FALSE, TRUE),
+    64, task = tasks, wide = c(FALSE, TRUE), weights = c(FALSE, TRUE), covariates = c(FALSE, TRUE),
     intercept = c(TRUE, FALSE), sparse = c(FALSE, TRUE), lambda = c(1e-3, 1, 1e6),
     folds = c("loo", "unequal", "repeated"), search = searches
   )

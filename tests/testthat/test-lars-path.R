@@ -21,7 +21,7 @@ test_that("the knots of the small system", {
 test_that("the optimality conditions hold at every knot and between", {
   set.seed(821)
   drops <- 0
-  for (case in 1:100) {
+  for (case in 1:40) {
     D <- sample(3:25, 1)
     made <- random_system(D, rows = D + sample(0:3, 1), ridge = 0.01)
     fit <- lars_path(made$A, made$b, k = D)
@@ -37,11 +37,12 @@ test_that("the optimality conditions hold at every knot and between", {
     }
     w <- as.matrix(knot_coef(fit, nrow(fit$path)))
     expect_equal(w, solve(made$A, made$b), tolerance = 1e-8)
-    for (row in seq_len(nrow(fit$path))) {
+    figures <- vapply(seq_len(nrow(fit$path)), function(row) {
       w <- as.matrix(knot_coef(fit, row))
-      expect_equal(fit$path$objective[row], oracle_objective(made$A, made$b, w), tolerance = 1e-9)
-      expect_equal(fit$path$residual[row], sqrt(sum((made$A %*% w - made$b)^2)), tolerance = 1e-7)
-    }
+      c(oracle_objective(made$A, made$b, w), sqrt(sum((made$A %*% w - made$b)^2)))
+    }, c(0, 0))
+    expect_lt(max(relative_errors(fit$path$objective, figures[1, ])), 1e-9)
+    expect_lt(max(relative_errors(fit$path$residual, figures[2, ])), 1e-7)
   }
   expect_gt(drops, 20)
 })
@@ -107,7 +108,7 @@ test_that("a path that ends at k is the beginning of the longer one", {
 test_that("models: exact on the best support of a size, or the last knot", {
   set.seed(826)
   several <- 0
-  for (case in 1:20) {
+  for (case in 1:10) {
     made <- random_system(12, rows = 13)
     exact <- lars_path(made$A, made$b, k = 12)
     plain <- lars_path(made$A, made$b, k = 12, debias = FALSE)
@@ -133,7 +134,7 @@ test_that("models: exact on the best support of a size, or the last knot", {
                    min(plain$path$objective[sizes == size]))
     }
   }
-  expect_gt(several, 10)
+  expect_gt(several, 5)
 })
 
 test_that("sparse, functional and permuted systems have the same path", {

@@ -511,6 +511,7 @@ test_that("Ctrl-C between two steps keeps those done", {
 })
 
 test_that("an error in a function that gives columns is the user's own", {
+  set.seed(41)
   made <- random_system(6)
   column <- function(j) if (j > 2) stop("no such file") else made$A[, j]
   expect_error(scdp(A = column, b = c(9, 1, 2, 5, 4, 1), k = 5), "no such file")

@@ -67,7 +67,7 @@ test_that("a support keeps its factor while components come and go", {
   made <- random_system(40)
   support <- new_support(as_system(made$A, made$b))
   inside <- integer()
-  for (turn in 1:120) {
+  for (turn in 1:60) {
     if (length(inside) > 2 && runif(1) < 0.35) {
       place <- sample(length(inside), 1)
       support$leave(place)
