@@ -47,7 +47,7 @@ wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, 
   problem <- fitter_problem(x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
-  control$search <- check_choice(search, "search", setdiff(names(searches), "given"))
+  control$search <- check_choice(search, "search", searches)
   control$shortcut <- check_choice(shortcut, "shortcut", c("none", "primal", "dual"))
   if (shortcut != "none" && (!control$folds$loo || control$criterion$name == "auc")) {
     stop_input("`shortcut` needs `folds = \"loo\"` and a criterion other than \"auc\"")

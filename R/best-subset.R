@@ -110,8 +110,8 @@ best_search <- function(problem, control) {
     lambda = control$lambda, k = control$k, nodes = control$nodes, threads = 1L, judge = NULL,
     progress = bar
   ))
-  sizes <- seq_len(answer$ends[2L])
-  status <- c("complete", NA, "interrupted", "node_limit")[answer$ends[1L] + 1L]
+  sizes <- seq_len(answer$sizes)
+  status <- if (answer$status == "move_limit") "node_limit" else answer$status
   set <- matrix(answer$set, control$k)
   sets <- lapply(sizes, function(s) terms$columns[set[seq_len(s), s] + 1L])
   list(sets = sets, status = status, bound = answer$bound[sizes] / terms$total,

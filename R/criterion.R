@@ -5,27 +5,22 @@
 
 # A criterion: its name in words; whether a larger value is better; what the response must have,
 # NULL, "classes" or "two classes"; what it is used as, any of "search" (criterion of a fitter),
-# "measure" (of cross_validate()) and "path" (loss of an l1 path); its number in the kernels; a
-# function of the problem that gives a list of what else its value takes.
-new_criterion <- function(words, use, higher = FALSE, needs = NULL, code = NULL, constants = NULL) {
-  list(words = words, use = use, higher = higher, needs = needs, code = code,
-       constants = constants)
+# "measure" (of cross_validate()) and "path" (loss of an l1 path); a function of the problem that
+# gives a list of what else its value takes. src/criterion.c has the same names.
+new_criterion <- function(words, use, higher = FALSE, needs = NULL, constants = NULL) {
+  list(words = words, use = use, higher = higher, needs = needs, constants = constants)
 }
 
 criteria <- list(
-  squared = new_criterion("squared error", c("search", "measure", "path"), code = 0L),
-  error = new_criterion("error rate", c("search", "measure"), needs = "classes", code = 1L),
-  absolute = new_criterion("absolute error", c("search", "measure"), code = 2L),
-  auc = new_criterion("AUC", c("search", "measure"), higher = TRUE, needs = "two classes",
-                      code = 3L),
+  squared = new_criterion("squared error", c("search", "measure", "path")),
+  error = new_criterion("error rate", c("search", "measure"), needs = "classes"),
+  absolute = new_criterion("absolute error", c("search", "measure")),
+  auc = new_criterion("AUC", c("search", "measure"), higher = TRUE, needs = "two classes"),
   balanced = new_criterion("balanced error rate", c("search", "measure"), needs = "classes",
-                           code = 5L, constants = function(problem) list(share = class_share(problem))),
+                           constants = function(problem) list(share = class_share(problem))),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
   hinge = new_criterion("hinge loss", "path", needs = "two classes")
 )
-
-# the number in the kernels of a function of the user's
-user_code <- 4L
 
 # the criterion of a name that is an argument, for a response that has what it needs
 named_criterion <- function(name, argument, use, problem) {
@@ -34,7 +29,7 @@ named_criterion <- function(name, argument, use, problem) {
   check_needs(name, argument, problem)
   made <- criteria[[name]]
   constants <- if (!is.null(made$constants)) made$constants(problem)
-  c(list(name = name), made[c("words", "higher", "code")], constants)
+  c(list(name = name), made[c("words", "higher")], constants)
 }
 
 check_needs <- function(name, argument, problem) {
@@ -102,7 +97,7 @@ user_criterion <- function(criterion, problem, folds) {
                     folds$ids[rows, repetition])
   }
   words <- "value of the `criterion` function"
-  list(name = "user", words = words, higher = better == "higher", code = user_code,
+  list(name = "user", words = words, higher = better == "higher",
        label = held_out_label(words, folds$label), loss = loss, evaluate = evaluate)
 }
 

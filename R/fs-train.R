@@ -41,8 +41,8 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
     change = model$change, residuals = residuals && !is.null(ids)
   ))
   answer <- .Call(C_fixed_size, fs_machine(setup, columns, rows, ids), control)
-  if (answer$status == -1L) stop_no_kernel()
-  if (answer$status == 2L && answer$size[1L] <= forced) raise_interrupt()
+  if (answer$status == "not_positive") stop_no_kernel()
+  if (answer$status == "interrupted" && answer$size[1L] <= forced) raise_interrupt()
   null <- if (forced == 0L) null_figures(problem, setup$model$folds)
   # entry s of the answer is the model of s terms, including the forced ones, which come first
   by_size <- function(values, null) {
@@ -53,7 +53,7 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
     error = if (control$classes) by_size(answer$error, null$error),
     residual = function(size) unsorted(answer$residual, problem, rows, size + forced),
     paths = lapply(seq_along(lambda), function(g) path_of(answer, g, k, ncol(problem$y))),
-    interrupted = answer$status == 2L
+    interrupted = answer$status == "interrupted"
   )
 }
 

@@ -162,7 +162,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
                        progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
-  check_choice(search, "search", setdiff(names(searches), "given"))
+  check_choice(search, "search", searches)
   control$search <- search
   search <- each_lambda(greedy_path)
   if (check_flag(refit, "refit")) search <- with_refit(search)
@@ -172,7 +172,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   sized_fit("greedy_rls", problem, control, search, short_call(match.call()))
 }
 
-searches <- c(forward = 0L, backward = 1L, floating = 2L, forward_backward = 3L, given = 4L)
+searches <- c("forward", "backward", "floating", "forward_backward")
 
 # The arguments shared by all methods with a path of sizes, checked. `grows`: whether larger sizes
 # are tried as long as the error improves.
@@ -222,7 +222,7 @@ greedy_path <- function(problem, control, lambda, given = integer(),
     patience = if (control$search == "backward") 0L else control$patience,
     limit = if (forward_only) control$k else if (control$search == "backward") usable else
       20L * control$k + 100L,
-    search = searches[[control$search]], criterion = control$criterion$code, given = given - 1L,
+    search = control$search, criterion = control$criterion$name, given = given - 1L,
     classes = problem$task != "regression", lazy = lazy,
     folds = control$folds, threads = control$threads,
     judge = control$criterion$loss, progress = bar
@@ -235,17 +235,16 @@ greedy_path <- function(problem, control, lambda, given = integer(),
 skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 25000
 
 unpack_path <- function(answer, problem, control, lambda) {
-  status <- answer$ends[1L]
-  if (status < 0L) {
+  if (answer$status == "not_positive") {
     stop_input(sprintf("the system is numerically singular at lambda = %g: use a larger `lambda`",
                        lambda), "sparsels_error_singular")
   }
   unstarted <- answer$model_entry[1L] < 0L && control$search != "backward"
-  if (unstarted && statuses[status + 1L] != "interrupted") {
+  if (unstarted && answer$status != "interrupted") {
     stop_input(paste("the model without features has no held-out error: are covariates in `adjust`",
                      "determined by few rows?"), "sparsels_error_singular")
   }
-  keep <- seq_len(answer$ends[2L] + 1L)
+  keep <- seq_len(answer$moves + 1L)
   feature <- answer$feature[keep] + 1L
   size <- answer$size[keep]
   value <- criterion_value(control$criterion, answer$loss[keep])
@@ -257,7 +256,7 @@ unpack_path <- function(answer, problem, control, lambda) {
   ))
   if (problem$task != "regression") path$error <- answer$error[keep]
   list(
-    lambda = lambda, status = statuses[status + 1L], path = path, size = answer$ends[3L],
+    lambda = lambda, status = answer$status, path = path, size = answer$best,
     models = unpack_models(answer, control$k, ncol(problem$y)),
     held_out = problem$y - answer$held_out, fitted = problem$y - answer$fitted,
     alternatives = unpack_others(answer, problem, control, length(keep)),

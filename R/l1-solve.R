@@ -48,7 +48,7 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
   if (control$solver == "ipm") return(interior_path(problem, control, lambda))
   work <- c(working(problem), list(response = problem$y))
   solutions <- .Call(C_l1_path, work, list(
-    loss = match(control$loss, losses) - 1L, screen = match(control$screen, screens) - 1L,
+    loss = control$loss, screen = control$screen,
     tolerance = control$tolerance, lambda = as.double(lambda), start = start,
     bound = rep_len(as.double(bound), length(lambda)),
     room = as.integer(min(sum(problem$usable), 256L)), threads = control$threads,
@@ -74,14 +74,14 @@ null_objective <- function(problem, loss) {
 
 # bounds of the safe tests for all columns of a problem, by one of three kernels
 safe_call <- function(kernel, work, control, ...) {
-  arguments <- list(loss = match(control$loss, losses) - 1L, ..., threads = control$threads,
+  arguments <- list(loss = control$loss, ..., threads = control$threads,
                 progress = NULL, judge = NULL)
   answer <- switch(kernel,
     bounds = .Call(C_safe_bounds, work, arguments),
     reach = .Call(C_safe_reach, work, arguments),
     hinge_gap = .Call(C_hinge_gap_bounds, work, arguments)
   )
-  if (answer$status == 2L) raise_interrupt()
+  if (answer$status == "interrupted") raise_interrupt()
   answer
 }
 

@@ -170,7 +170,7 @@ poss_search <- function(problem, control, state) {
   list(
     archive = unpack_sets(answer, usable, control$max_size, terms$total),
     random = matrix(answer$random, 8L), done = answer$done,
-    status = if (answer$status == 2L) "interrupted" else "complete"
+    status = answer$status
   )
 }
 

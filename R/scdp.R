@@ -181,7 +181,7 @@ pursuit_control <- function(k, D, score, candidates, dependent, first = integer(
   # evaluated first, since it checks `candidates`
   force(lists)
   list(
-    k = k, score = match(score, scdp_scores) - 1L, dependent = dependent,
+    k = k, score = score, dependent = dependent,
     first = as.integer(first) - 1L, drawn = if (is.null(candidates)) 0L else as.integer(candidates),
     candidates = lists, threads = 1L, judge = NULL,
     progress = progress_bar(interactive(), "Pursuing")
@@ -201,11 +201,11 @@ drawn_lists <- function(D, candidates, k) {
 follow_pursuit <- function(arguments, control, names) {
   answer <- .Call(C_scdp, arguments, control)
   size <- answer$size
-  if (answer$status == -1L) stop_indefinite(size, answer$worst, answer$pivot, names)
+  if (answer$status == "not_positive") stop_indefinite(size, answer$worst, answer$pivot, names)
   steps <- seq_len(size)
   z <- matrix(answer$z, control$k)[steps, , drop = FALSE]
   factor <- matrix(answer$factor, control$k)[steps, steps, drop = FALSE]
-  list(status = c("complete", "early_stop", "interrupted")[answer$status + 1L], size = size,
+  list(status = answer$status, size = size,
        chosen = answer$chosen[steps] + 1L, factor = factor, z = z, resid_norm = answer$left[steps])
 }
 

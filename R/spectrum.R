@@ -112,8 +112,8 @@ basis_spectrum <- function(problem, K, C, rows) {
                     z_basis = covariate_basis(problem))
   bar <- progress_bar(interactive(), "Training")
   answer <- .Call(C_kernel_spectrum, expansion, list(threads = 1L, progress = bar, judge = NULL))
-  if (answer$status == 2L) raise_interrupt()
-  if (answer$status < 0L) stop_singular("the kernel matrix")
+  if (answer$status == "interrupted") raise_interrupt()
+  if (answer$status == "not_positive") stop_singular("the kernel matrix")
   dim(answer$phi) <- dim(K)
   dim(answer$Q) <- dim(C)
   new_spectrum(problem, answer$phi, answer$values, answer$Q, basis = rows)
@@ -159,7 +159,7 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
     basis = if (remove) spectrum$basis - 1L else rep(-1L, length(spectrum$basis)),
     # the columns of x may determine a model to more digits than a kernel matrix does
     outweighed = 1e-6, singular = if (isTRUE(spectrum$linear)) 1e-5 else 0,
-    lambda = lambda, form = 0L, threads = threads, judge = NULL,
+    lambda = lambda, form = "cheaper", threads = threads, judge = NULL,
     progress = progress_bar(interactive(), "Holding out")
   )
   answer <- call_holdout(spectrum, control)
@@ -168,7 +168,7 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
   if (length(lost)) {
     control$order <- as.integer(unlist(sets[lost])) - 1L
     control$start <- as.integer(c(0, cumsum(lengths(sets[lost]))))
-    control$form <- 1L
+    control$form <- "per_fold"
     again <- call_holdout(spectrum, control)
     of_set <- rep(seq_along(sets), lengths(sets))
     residual[of_set %in% lost, , ] <- again$residual
@@ -209,7 +209,7 @@ trained_without <- function(spectrum, rows, lambda, remove) {
 
 call_holdout <- function(spectrum, control) {
   answer <- .Call(C_holdout, spectrum, control)
-  if (answer$status == 2L) raise_interrupt()
+  if (answer$status == "interrupted") raise_interrupt()
   dim(answer$residual) <- c(length(control$order), ncol(spectrum$y), length(control$lambda))
   answer
 }

@@ -11,6 +11,29 @@
 #include "subset.h"
 #include <string.h>
 
+/* ---- choices, in R's words ---- */
+
+static const char *const searches[] = {[FORWARD] = "forward",
+    [BACKWARD] = "backward",
+    [FLOATING] = "floating",
+    [FORWARD_BACKWARD] = "forward_backward",
+    [GIVEN] = "given"};
+static const char *const losses[] = {
+    [LEAST_SQUARES] = "squared", [LOGISTIC] = "logistic", [HINGE] = "hinge"};
+static const char *const screens[] = {[LAZY] = "lazy",
+    [NO_SCREEN] = "none",
+    [SAFE_ONE] = "safe1",
+    [SAFE_TWO] = "safe2",
+    [GAP_SAFE] = "gap"};
+static const char *const scores[] = {
+    [RESIDUAL] = "residual", [NORMALISED] = "normalised", [OLS] = "ols"};
+static const char *const forms[] = {[HOLDOUT_CHEAPER] = "cheaper", [HOLDOUT_PER_FOLD] = "per_fold"};
+
+#define CHOICE(list, name, words)                                                                  \
+  choice_field(list, name, words, (int)(sizeof(words) / sizeof *(words)))
+
+/* ---- entries ---- */
+
 SEXP C_greedy_rls(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem);
   const struct folds folds = unpack_folds(field(control, "folds"));
@@ -20,8 +43,9 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .patience = int_field(control, "patience"),
       .keep = int_field(control, "keep"),
       .max_moves = int_field(control, "limit"),
-      .search = (enum search)int_field(control, "search"),
-      .criterion = (enum criterion)int_field(control, "criterion"),
+      .search = (enum search)CHOICE(control, "search", searches),
+      .criterion =
+          (enum criterion)criterion_named(CHAR(STRING_ELT(field(control, "criterion"), 0))),
       .given = INTEGER(field(control, "given")),
       .classes = int_field(control, "classes"),
       .lazy = int_field(control, "lazy")};
@@ -48,10 +72,9 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
   SEXP workspace = PROTECT(alloc_workspace(greedy_work(&pb, &folds, &ctl, host.threads), &work));
   const enum status status = greedy_rls(&pb, &folds, &ctl, &host, work, &result);
   release_workspace(workspace);
-  int *ends = add_int(&out, "ends", 3);
-  ends[0] = (int)final_status(status, &r);
-  ends[1] = result.moves;
-  ends[2] = result.best;
+  add_status(&out, final_status(status, &r));
+  *add_int(&out, "moves", 1) = result.moves;
+  *add_int(&out, "best", 1) = result.best;
   double *done = add_real(&out, "work", 4);
   done[0] = result.work.candidates;
   done[1] = result.work.evaluated;
@@ -77,8 +100,8 @@ SEXP C_kernel_spectrum(SEXP problem, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, 1);
   void *work = R_alloc(kernel_spectrum_work(m, n, q), 1);
-  *add_int(&out, "status", 1) = (int)kernel_spectrum(
-      m, n, q, REAL(field(problem, "root_w")), REAL(Z), &host, work, F, Q, values);
+  add_status(&out,
+      kernel_spectrum(m, n, q, REAL(field(problem, "root_w")), REAL(Z), &host, work, F, Q, values));
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -112,7 +135,7 @@ SEXP C_holdout(SEXP spectrum, SEXP control) {
       .outweighed = real_field(control, "outweighed"),
       .singular = real_field(control, "singular")};
   const ptrdiff_t c = length(lambda);
-  const enum holdout_form form = (enum holdout_form)int_field(control, "form");
+  const enum holdout_form form = (enum holdout_form)CHOICE(control, "form", forms);
   const size_t rows = (size_t)heldout.start[heldout.sets];
   struct answer out = new_answer();
   PROTECT(out.list);
@@ -121,8 +144,7 @@ SEXP C_holdout(SEXP spectrum, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, heldout.sets);
   void *work = R_alloc(holdout_work(&sp, &heldout, c, form, host.threads), 1);
-  *add_int(&out, "status", 1) =
-      (int)holdout(&sp, &heldout, REAL(lambda), c, form, &host, work, residual, done);
+  add_status(&out, holdout(&sp, &heldout, REAL(lambda), c, form, &host, work, residual, done));
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -168,7 +190,7 @@ SEXP C_poss(SEXP terms, SEXP control) {
   memcpy(state.columns, INTEGER(columns), (size_t)length(columns) * sizeof(int));
   void *work = R_alloc(poss_work(&gram, &ctl, host.threads), 1);
   const enum status status = poss(&gram, &ctl, &host, work, &state);
-  *add_int(&out, "status", 1) = (int)final_status(status, &r);
+  add_status(&out, final_status(status, &r));
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -191,9 +213,8 @@ SEXP C_best_subset(SEXP terms, SEXP control) {
   struct host host = make_host(&r, control, 0, 1);
   void *work = R_alloc(best_work(&gram, &ctl), 1);
   const enum status status = best_subset(&gram, &ctl, &host, work, &result);
-  int *ends = add_int(&out, "ends", 2);
-  ends[0] = (int)final_status(status, &r);
-  ends[1] = result.sizes;
+  add_status(&out, final_status(status, &r));
+  *add_int(&out, "sizes", 1) = result.sizes;
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -263,8 +284,8 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
   SEXP lambda = field(control, "lambda"), start = field(control, "start");
   const double *bound = REAL(field(control, "bound"));
   const int count = length(lambda);
-  struct l1_control ctl = {.loss = (enum loss)int_field(control, "loss"),
-      .screen = (enum screen)int_field(control, "screen"),
+  struct l1_control ctl = {.loss = (enum loss)CHOICE(control, "loss", losses),
+      .screen = (enum screen)CHOICE(control, "screen", screens),
       .tolerance = real_field(control, "tolerance"),
       .max_active = int_field(control, "room"),
       .lambdas = count};
@@ -309,15 +330,15 @@ static void *safe_room(const struct problem *pb, enum loss loss, const struct ho
 /* T of every column, as far as it takes to know on which side of `enough` it is. */
 SEXP C_safe_bounds(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem);
-  const enum loss loss = (enum loss)int_field(control, "loss");
+  const enum loss loss = (enum loss)CHOICE(control, "loss", losses);
   struct answer out = new_answer();
   PROTECT(out.list);
   double *T = add_real(&out, "bounds", (size_t)pb.n);
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
   void *work = safe_room(&pb, loss, &host);
-  *add_int(&out, "status", 1) = (int)safe_bounds(
-      &pb, loss, real_field(control, "gamma"), real_field(control, "enough"), NULL, &host, work, T);
+  add_status(&out, safe_bounds(&pb, loss, real_field(control, "gamma"),
+                       real_field(control, "enough"), NULL, &host, work, T));
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -326,7 +347,7 @@ SEXP C_safe_bounds(SEXP problem, SEXP control) {
 /* T of every column, and from which lambda on it is out. */
 SEXP C_safe_reach(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem);
-  const enum loss loss = (enum loss)int_field(control, "loss");
+  const enum loss loss = (enum loss)CHOICE(control, "loss", losses);
   const struct safe_knots bound = {.count = length(field(control, "knots")),
       .lambda = REAL(field(control, "knots")),
       .value = REAL(field(control, "values"))};
@@ -337,8 +358,8 @@ SEXP C_safe_reach(SEXP problem, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
   void *work = safe_room(&pb, loss, &host);
-  *add_int(&out, "status", 1) = (int)safe_thresholds(&pb, loss, &bound,
-      real_field(control, "lambda"), real_field(control, "top"), &host, work, T, reach);
+  add_status(&out, safe_thresholds(&pb, loss, &bound, real_field(control, "lambda"),
+                       real_field(control, "top"), &host, work, T, reach));
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -353,8 +374,8 @@ SEXP C_hinge_gap_bounds(SEXP problem, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
   void *work = safe_room(&pb, HINGE, &host);
-  *add_int(&out, "status", 1) = (int)safe_hinge_gap_bounds(
-      &pb, REAL(field(control, "f")), real_field(control, "gap"), NULL, &host, work, T);
+  add_status(&out, safe_hinge_gap_bounds(&pb, REAL(field(control, "f")), real_field(control, "gap"),
+                       NULL, &host, work, T));
   SEXP list = answer_list(&out);
   UNPROTECT(1);
   return list;
@@ -398,7 +419,7 @@ static int function_column(struct system *system, ptrdiff_t j, double *out) {
 static struct scdp_control unpack_pursuit(SEXP control) {
   SEXP first = field(control, "first"), candidates = field(control, "candidates");
   return (struct scdp_control){.k = int_field(control, "k"),
-      .score = (enum scdp_score)int_field(control, "score"),
+      .score = (enum scdp_score)CHOICE(control, "score", scores),
       .dependent = real_field(control, "dependent"),
       .forced = length(first),
       .first = INTEGER(first),
@@ -438,7 +459,7 @@ SEXP C_scdp(SEXP given, SEXP control) {
   int *size = add_int(&out, "size", 1), *worst = add_int(&out, "worst", 1);
   struct pursuit path = scdp_begin(&system, &ctl, R_alloc(scdp_work(&system, &ctl), 1));
   const enum status status = scdp(&path, &system, &ctl, &host);
-  *add_int(&out, "status", 1) = (int)final_status(status, &r);
+  add_status(&out, final_status(status, &r));
   pursuit_path(&path, &system, chosen, factor);
   memcpy(z, path.z, k * L * sizeof(double));
   memcpy(left, path.resid_norm, k * sizeof(double));
@@ -492,7 +513,7 @@ SEXP C_fixed_size(SEXP machine, SEXP control) {
   struct host host = make_host(&r, control, 0, fs.m);
   void *work = R_alloc(fixed_size_work(&fs, &ctl, (int)count), 1);
   const enum status status = fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result);
-  *add_int(&out, "status", 1) = (int)final_status(status, &r);
+  add_status(&out, final_status(status, &r));
   *add_real(&out, "columns", 1) = result.columns;
   SEXP list = answer_list(&out);
   UNPROTECT(1);

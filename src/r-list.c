@@ -23,6 +23,14 @@ const double *real_or_null(SEXP list, const char *name) {
   return isNull(part) ? NULL : REAL(part);
 }
 
+int choice_field(SEXP list, const char *name, const char *const *words, int count) {
+  const char *word = CHAR(STRING_ELT(field(list, name), 0));
+  for (int i = 0; i < count; i++)
+    if (strcmp(words[i], word) == 0)
+      return i;
+  error("internal: no %s '%s'", name, word);
+}
+
 /* ---- answers ---- */
 
 enum { MAX_PARTS = 20 };
@@ -49,6 +57,31 @@ int *add_int(struct answer *answer, const char *name, size_t length) {
 
 double *add_real(struct answer *answer, const char *name, size_t length) {
   return REAL(add_part(answer, name, REALSXP, length));
+}
+
+void add_status(struct answer *answer, enum status status) {
+  const char *word = NULL;
+  switch (status) {
+  case COMPLETE:
+    word = "complete";
+    break;
+  case EARLY_STOP:
+    word = "early_stop";
+    break;
+  case INTERRUPTED:
+    word = "interrupted";
+    break;
+  case MOVE_LIMIT:
+    word = "move_limit";
+    break;
+  case NOT_POSITIVE:
+    word = "not_positive";
+    break;
+  case WORKSPACE_FULL:
+    word = "workspace_full";
+    break;
+  }
+  SET_STRING_ELT(add_part(answer, "status", STRSXP, 1), 0, mkChar(word));
 }
 
 SEXP answer_list(const struct answer *answer) {

@@ -16,6 +16,9 @@ int int_field(SEXP list, const char *name);
 double real_field(SEXP list, const char *name);
 const double *real_or_null(SEXP list, const char *name);
 
+/* The place of a field's word among `count` words, by which R and C name the same choice. */
+int choice_field(SEXP list, const char *name, const char *const *words, int count);
+
 /* A list that is filled part by part; the caller protects `list`. */
 struct answer {
   SEXP list;
@@ -25,6 +28,9 @@ struct answer {
 struct answer new_answer(void);
 int *add_int(struct answer *answer, const char *name, size_t length);
 double *add_real(struct answer *answer, const char *name, size_t length);
+
+/* "status", in a word. */
+void add_status(struct answer *answer, enum status status);
 
 /* The list of the parts that were added. */
 SEXP answer_list(const struct answer *answer);

@@ -167,7 +167,8 @@ static_lines <- function(symbols, folder) {
 include_lines <- function(folder) {
   files <- list.files(folder, "[.][ch]$", full.names = TRUE)
   files <- files[family_of(files) != "border" & basename(files) != "blas.h"]
-  r_header <- "^# *include *[<\"](R|Rinternals|Rmath|Rdefines|Rconfig|Rversion|R_ext/.*)(\\.h)?[>\"]"
+  r_header <- paste0("^# *include *[<\"](R|Rinternals|Rmath|Rdefines|Rconfig|Rversion|R_ext/.*)",
+                     "(\\.h)?[>\"]")
   includes <- vapply(files, function(file) any(grepl(r_header, readLines(file))), NA)
   sprintf("%s includes a header of R", basename(files[includes]))
 }
@@ -200,17 +201,20 @@ r_cases <- list(
              "c.R" = "h <- function(x) lapply(x, i)", "d.R" = "i <- function() f()"), broken = TRUE
   ),
   "local names and arguments close no ring" = list(
-    code = c("a.R" = "f <- function() g()", "b.R" = "g <- function() h()", "c.R" = "h <- function() i()",
+    code = c("a.R" = "f <- function() g()", "b.R" = "g <- function() h()",
+             "c.R" = "h <- function() i()",
              "d.R" = "i <- function(f) { g <- 1; f + g }"), broken = FALSE
   ),
   "an object made from another file" = list(
     code = c("a.R" = "f <- function() 1", "b.R" = "value <- list(f())"), broken = TRUE
   ),
   "an object made by a function that calls another file" = list(
-    code = c("a.R" = "f <- function() 1", "b.R" = "g <- function() f()\nvalue <- g()"), broken = TRUE
+    code = c("a.R" = "f <- function() 1", "b.R" = "g <- function() f()\nvalue <- g()"),
+    broken = TRUE
   ),
   "code that looks into another file later" = list(
-    code = c("a.R" = "f <- function() 1", "b.R" = "value <- list(function() f())\nlater <- alist(g = f())"),
+    code = c("a.R" = "f <- function() 1",
+             "b.R" = "value <- list(function() f())\nlater <- alist(g = f())"),
     broken = FALSE
   )
 )
@@ -218,7 +222,8 @@ r_cases <- list(
 c_cases <- list(
   "a family that uses itself and what is shared" = list(
     code = c("greedy.c" = "int f(void); int g(void); int h(void) { return f() + g(); }",
-             "greedy-cache.c" = "int f(void) { return 1; }", "gram.c" = "int g(void) { return 2; }"),
+             "greedy-cache.c" = "int f(void) { return 1; }",
+             "gram.c" = "int g(void) { return 2; }"),
     broken = FALSE
   ),
   "a family that uses another" = list(

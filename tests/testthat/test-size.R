@@ -419,7 +419,8 @@ test_that("held-out predictions are those of the searches without each row", {
   for (fold in 1:5) {
     out <- ids == fold
     left <- bare_rls(pb[!out, ], k = 2, lambda = 1)
-    expect_equal(fit$held_out[out, 1], unname(predict(left, rows_as_data(pb, which(out)), size = 2)))
+    told <- predict(left, rows_as_data(pb, which(out)), size = 2)
+    expect_equal(fit$held_out[out, 1], unname(told))
   }
   error <- weighted.mean(sign(fit$held_out) != pb$y, pb$weights)
   expect_equal(error, fit$path$cv_error[fit$path$size == 2])
