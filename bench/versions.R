@@ -1,13 +1,14 @@
 # Whether a change costs time: calls of greedy_rls() and l1_path() by two installed versions of the
 # package, each in a process of its own, in turn; the median ratio of a row and its quartiles.
 #
-#   Rscript bench/versions.R old=LIBRARY new=LIBRARY [times=15] [out=DIR]
+#   Rscript bench/versions.R old=LIBRARY new=LIBRARY [times=15] [out=DIR] [words of the rows wanted]
 #
 # LIBRARY is a folder with sparsels installed: git worktree add /tmp/old REVISION, then
 # R CMD INSTALL --library=LIBRARY /tmp/old.
 
 source("bench/common.R")
-given <- command_line(list(old = "", new = "", times = "15", out = "bench/results"))$options
+line <- command_line(list(old = "", new = "", times = "15", out = "bench/results"))
+given <- line$options
 if (!nzchar(given$old) || !nzchar(given$new)) stop("give old= and new=, two libraries")
 
 # What is measured: made once in each process, then called again and again.
@@ -66,6 +67,7 @@ time_call <- function(code) {
   }
 }
 
+for (word in line$words) rows <- rows[grepl(word, names(rows))]
 workers <- list(old = worker(given$old), new = worker(given$new))
 seconds <- function(which, code) parallel::clusterCall(workers[[which]], time_call, code)[[1]]
 

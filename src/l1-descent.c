@@ -27,11 +27,13 @@ static void lasso_shift_rows(
     *sum -= total;
     return;
   }
+  double rest = *sum; /* not in memory that v might be */
   for (int k = x->p[j]; k < x->p[j + 1]; k++) {
     const double w = pb->root_w[x->i[k]], d = f * w * w * x->x[k];
     v[x->i[k]] -= d;
-    *sum -= d;
+    rest -= d;
   }
+  *sum = rest;
 }
 
 static double lasso_soft_threshold(double value, double lambda) {
