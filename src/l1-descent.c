@@ -6,6 +6,23 @@
 #include <math.h>
 #include <string.h>
 
+/* v (m) -= f w (x_j - centre_j), x dense; *sum is that of v. */
+static void lasso_shift_dense(
+    const struct problem *pb, ptrdiff_t j, double f, double *v, double *sum) {
+  enum { ROWS = 512 };
+  double total = 0, copy[ROWS];
+  for (ptrdiff_t from = 0; from < pb->m; from += ROWS) {
+    const ptrdiff_t rows = pb->m - from < ROWS ? pb->m - from : ROWS;
+    const double *x_j = column_rows(&pb->x, pb->m, j, from, rows, copy), *w = pb->root_w + from;
+    for (ptrdiff_t i = 0; i < rows; i++) {
+      const double d = f * w[i] * w[i] * (x_j[i] - pb->centre[j]);
+      v[from + i] -= d;
+      total += d;
+    }
+  }
+  *sum -= total;
+}
+
 /* v (m) -= step w (x_j - centre_j) / scale_j; *sum is that of v. Of a sparse column the multiple of
    w is left out: x is only centred where there is an intercept, which takes up any multiple. */
 static void lasso_shift_rows(
@@ -13,18 +30,7 @@ static void lasso_shift_rows(
   const struct matrix *x = &pb->x;
   const double f = step * pb->inv_scale[j];
   if (!is_sparse(x)) {
-    enum { ROWS = 512 };
-    double total = 0, copy[ROWS];
-    for (ptrdiff_t from = 0; from < pb->m; from += ROWS) {
-      const ptrdiff_t rows = pb->m - from < ROWS ? pb->m - from : ROWS;
-      const double *x_j = column_rows(x, pb->m, j, from, rows, copy), *w = pb->root_w + from;
-      for (ptrdiff_t i = 0; i < rows; i++) {
-        const double d = f * w[i] * w[i] * (x_j[i] - pb->centre[j]);
-        v[from + i] -= d;
-        total += d;
-      }
-    }
-    *sum -= total;
+    lasso_shift_dense(pb, j, f, v, sum);
     return;
   }
   double rest = *sum; /* not in memory that v might be */
