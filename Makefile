@@ -1,18 +1,22 @@
 # make demo   sets up, installs into ./.library and shows gene selection on the colon data
 # make test   sets up and runs every check; the last line counts them
+# make quick  the daily round, in less than a minute: format, structure, kernels once, the quick tests
 # make truth  fits 2000 random problems and compares them with retraining in more digits
 # make interrupts  Ctrl-C at random times, a hundred times
 # make fuzz   strange arguments and edited objects under sanitizers; SECONDS=3600 for longer
 
 export R_LIBS := $(CURDIR)/.library$(if $(R_LIBS),:$(R_LIBS))
 
-.PHONY: demo test install document format lint ctest fuzz interrupts truth coverage clean setup-demo setup-test setup-coverage
+.PHONY: demo test quick install document format lint ctest fuzz interrupts truth coverage clean setup-demo setup-test setup-coverage
 
 demo: install
 	Rscript tools/demo.R
 
 test: setup-test
 	tools/check.sh
+
+quick: setup-test
+	tools/check.sh quick
 
 install: setup-demo
 	tools/install.sh

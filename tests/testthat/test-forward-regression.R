@@ -57,19 +57,18 @@ test_that("forward-backward search makes the moves of its rule", {
     case <- as.list(cases[row, ])
     pb <- case_problem(case, n = 14, duplicate = FALSE)
     largest <- min(sum(pb$usable), 14 - ncol(pb$z))
-    for (nu in c(0.5, 0.9)) {
-      fit <- foba(pb, k = 3, lambda = case$lambda, nu = nu)
-      moves <- oracle_foba(pb, 3, case$lambda, nu, largest)
-      expect_identical(signed_moves(fit$path), as.integer(moves))
-      dropped <- dropped + sum(moves < 0)
-    }
+    nu <- if (row %% 4 < 2) 0.5 else 0.9
+    fit <- foba(pb, k = 3, lambda = case$lambda, nu = nu)
+    moves <- oracle_foba(pb, 3, case$lambda, nu, largest)
+    expect_identical(signed_moves(fit$path), as.integer(moves))
+    dropped <- dropped + sum(moves < 0)
     expect_identical(fit$size, 3L)
     expect_figures(fit, pb)
     best <- vapply(fit$coefficients, `[[`, 0L, "step")
     expect_equal(fit$path$criterion[best + 1],
                  as.vector(tapply(fit$path$criterion, fit$path$size, max)))
   }
-  expect_gt(dropped, 20)
+  expect_gt(dropped, 10)
 })
 
 test_that("the criterion is the R-squared of lm()", {

@@ -76,7 +76,7 @@ test_that("k-center chooses the prototypes of the worked example", {
 
 # Every size --------------------------------------------------------------------------------------
 
-random_machines <- function(N = 20) {
+random_machines <- function(N = 12) {
   random_cover(N, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
                covariates = c(TRUE, FALSE), intercept = c("candidate", "forced", "none"),
                score = c("residual", "normalised", "ols"), standardize = c(TRUE, FALSE),
@@ -205,7 +205,7 @@ oracle_nystrom <- function(pb, k, rows, gamma) {
 
 test_that("the pursuit at its end, all prototypes at once and the features are one machine", {
   set.seed(952)
-  cases <- random_machines(12)
+  cases <- random_machines()
   cases$kernel <- "gaussian"
   for (row in seq_len(nrow(cases))) {
     case <- as.list(cases[row, ])

@@ -33,8 +33,8 @@ test_that("a strange argument is taken or refused by name", {
 test_that("an object with an edited field is used or refused by name", {
   world <- fuzz_world()
   places <- field_places(world)
-  at <- drawn(seq_along(places$path), 100)
-  edits <- drawn(names(fuzz_edits), 100)
+  at <- drawn(seq_along(places$path), 60)
+  edits <- drawn(names(fuzz_edits), 60)
   found <- lapply(seq_along(at), function(i) {
     try_edit(places$object[at[i]], places$path[[at[i]]], edits[i], world)
   })

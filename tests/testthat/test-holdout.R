@@ -35,7 +35,7 @@ test_that("the worked example, to its printed digits", {
 
 test_that("holding out is retraining without the rows, whatever the data and the basis", {
   set.seed(120)
-  kinds <- random_settings(24)
+  kinds <- random_settings(16)
   for (one in split(kinds, seq_len(nrow(kinds)))) {
     pb <- random_points(26, one$task, weights = one$weights, covariates = one$covariates,
                         intercept = one$intercept)

@@ -91,7 +91,7 @@ expect_like_retraining <- function(fit, case, pb, new, where, tolerance) {
 
 test_that("models equal retraining, whatever the data, the basis and the shift", {
   set.seed(90)
-  kinds <- random_settings(32)
+  kinds <- random_settings(20)
   for (one in split(kinds, seq_len(nrow(kinds)))) {
     pb <- random_points(24, one$task, weights = one$weights, covariates = one$covariates,
                         intercept = one$intercept)

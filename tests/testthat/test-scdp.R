@@ -299,7 +299,7 @@ test_that("a fit without candidates draws nothing", {
 
 # problems of all kinds, 15 x 9 with a duplicated and a constant column
 pursuit_cases <- function(m = c(15, 8)) {
-  random_cover(16, m = m, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+  random_cover(12, m = m, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
                covariates = c(TRUE, FALSE), sparse = c(TRUE, FALSE),
                intercept = c(TRUE, TRUE, FALSE), standardize = c(TRUE, FALSE),
                lambda = c(0, 0.3, 20))

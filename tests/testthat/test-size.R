@@ -33,10 +33,10 @@ test_that("the curve is that of a loop that subsets and searches each training p
                         standardize = c(TRUE, FALSE))
   cases$task <- as.character(cases$task)
   for (row in seq_len(nrow(cases))) {
-    pb <- do.call(random_problem, c(list(40, 9), as.list(cases[row, ])))
-    ids <- sample(rep(1:5, length.out = 40))
-    fit <- suppressWarnings(greedy_rls(pb, k = 4, size_folds = ids), "sparsels_warning_edge")
-    parts <- loop_scores(pb, ids, default_lambdas, bare_sets(4), default_refit)
+    pb <- do.call(random_problem, c(list(30, 8), as.list(cases[row, ])))
+    ids <- sample(rep(1:5, length.out = 30))
+    fit <- suppressWarnings(greedy_rls(pb, k = 3, size_folds = ids), "sparsels_warning_edge")
+    parts <- loop_scores(pb, ids, default_lambdas, bare_sets(3), default_refit)
     sums <- all_sums(pb, parts)
     choice <- oracle_choice(sums, "cv", oracle_slack(pb))
     expect_equal(fit$size, choice[1])
@@ -45,7 +45,7 @@ test_that("the curve is that of a loop that subsets and searches each training p
     smallest <- vapply(1:2, function(at) min(loop_curve(pb, parts, at)["value", ]), 0)
     expect_equal(fit$lambda_table$cv, smallest)
     for (rule in c("min", "1se")) {
-      other <- suppressWarnings(greedy_rls(pb, k = 4, size_folds = ids, size = rule),
+      other <- suppressWarnings(greedy_rls(pb, k = 3, size_folds = ids, size = rule),
                                 "sparsels_warning_edge")
       expect_equal(c(other$size, match(other$lambda, other$lambda_table$lambda)),
                    oracle_choice(sums, rule))
@@ -129,7 +129,7 @@ test_that("the estimate is chosen by the other folds and scored on each", {
 test_that("rows of weight 0 are rows left out, and are predicted", {
   set.seed(6)
   for (task in c("one", "binary", "three")) {
-    pb <- random_problem(40, 30, task, covariates = TRUE)
+    pb <- random_problem(40, 12, task, covariates = TRUE)
     y <- if (task == "one") pb$y[, 1] else factor(pb$levels[class_index(pb)])
     w <- replace(runif(40, 0.5, 2), c(1, 17, 40), 0)
     on <- w > 0

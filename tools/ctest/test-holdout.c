@@ -598,7 +598,7 @@ static void stop_between(int threads) {
   enum { SETS = 2000 };
   int order[SETS], start[SETS + 1];
   seed(72);
-  struct model model = solved_model((struct shape){.m = 40, .n = 4, .L = 1}, 30, 0.5, 1e-6);
+  struct model model = solved_model((struct shape){.m = 40, .n = 4, .L = 1}, 22, 0.5, 1e-6);
   for (int s = 0; s < SETS; s++) {
     order[s] = s % 40;
     start[s] = s;
