@@ -69,10 +69,12 @@ test_that("held-out predictions are those of training again, and those of the in
                    tolerance = 1e-8)
       inverse <- solve(oracle_lssvm_matrix(d$K, g, d$w))
       alpha <- as.matrix(coef(fit))[-1, , drop = FALSE]
-      for (held in split(1:21, ids)) {
-        of_inverse <- d$coded[held, ] - solve(inverse[held, held], alpha[held, , drop = FALSE])
-        expect_equal(unname(holdout(fit, held)[, , 1]), unname(drop(of_inverse)), tolerance = 1e-7)
-      }
+      parts <- split(1:21, ids)
+      of_inverse <- lapply(parts, function(held) {
+        unname(drop(d$coded[held, ] - solve(inverse[held, held], alpha[held, , drop = FALSE])))
+      })
+      held_out <- lapply(parts, function(held) unname(holdout(fit, held)[, , 1]))
+      expect_equal(held_out, of_inverse, tolerance = 1e-7)
     }
   }
 })
