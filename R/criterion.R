@@ -1,5 +1,5 @@
-# The criteria a search can minimise or maximise: what they are called, and their value in plain R
-# for the methods that are not in C and for the rows of a fold.
+# The criteria a search can minimise or maximise: what they are called and need, and their means
+# over folds. The losses of rows and of pairs of rows are in src/criterion.c.
 
 # The table ---------------------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ evaluate_folds <- function(problem, folds, criterion, residuals) {
     fold_mean(if (criterion$name == "auc") {
       vapply(split(seq_along(ids), ids), right_pairs, c(0, 0), problem, problem$y - residual)
     } else {
-      loss <- row_loss(problem, criterion$name, residual)
+      loss <- row_losses(problem, criterion$name, residual)
       w <- row_weights(problem, criterion)
       t(rowsum(cbind(w * loss, w), ids))
     })
@@ -195,7 +195,7 @@ fold_sum <- function(problem, criterion, residual) {
     return(c(weight * criterion$evaluate(problem$y, problem$y - residual, fold), weight))
   }
   w <- row_weights(problem, criterion)
-  c(sum(w * row_loss(problem, criterion$name, residual)), sum(w))
+  c(sum(w * row_losses(problem, criterion$name, residual)), sum(w))
 }
 
 # the weights by which a criterion counts rows: where classes have a share they count alike
@@ -215,35 +215,20 @@ score_sums <- function(scores, problem, criterion) {
   }, c(0, 0))
 }
 
-# the losses of an l1 path are those of the score, y - residual
-row_loss <- function(problem, name, residual) {
-  switch(name,
-    squared = rowMeans(residual^2),
-    absolute = rowMeans(abs(residual)),
-    error = , balanced = {
-      as.double(class_number(problem, problem$y - residual) != class_index(problem))
-    },
-    logistic = , hinge = l1_loss(name, problem$y[, 1L], problem$y[, 1L] - residual[, 1L])
-  )
-}
+# the loss of every row
+row_losses <- function(problem, name, residual) .Call(C_row_losses, name, problem$y, residual)
 
-# the losses of an l1 path for each row, of the score f
-l1_loss <- function(loss, y, f) {
-  switch(loss,
-    squared = (y - f)^2 / 2,
-    logistic = pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
-    hinge = pmax(1 - y * f, 0)
-  )
-}
+# 0 where the score of a positive row is above that of a negative one, 1 where it is below, half for
+# a tie
+pair_losses <- function(positive, negative) .Call(C_pair_losses, positive, negative)
 
 # Weight of the pairs of a positive and a negative row in the right order (a tie counts half), and
 # of all pairs.
 right_pairs <- function(rows, problem, score) {
-  up <- rows[problem$y[rows, 1L] > 0]
-  down <- setdiff(rows, up)
-  weight <- outer(problem$weights[up], problem$weights[down])
-  ahead <- outer(score[up, 1L], score[down, 1L], "-")
-  c(sum(weight * (ahead > score_tie)) + sum(weight * (abs(ahead) <= score_tie)) / 2, sum(weight))
+  positive <- problem$y[rows, 1L] > 0
+  pairs <- expand.grid(up = rows[positive], down = rows[!positive])
+  weight <- problem$weights[pairs$up] * problem$weights[pairs$down]
+  c(sum(weight * (1 - pair_losses(score[pairs$up, 1L], score[pairs$down, 1L]))), sum(weight))
 }
 
 # Classes -----------------------------------------------------------------------------------------

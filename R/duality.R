@@ -46,6 +46,15 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   list(f = f, u = u, r = r, loss = sum(problem$weights * l1_loss(loss, y, f)), l1 = sum(abs(beta)))
 }
 
+# the losses of an l1 path for each row, of the score f
+l1_loss <- function(loss, y, f) {
+  switch(loss,
+    squared = (y - f)^2 / 2,
+    logistic = pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
+    hinge = pmax(1 - y * f, 0)
+  )
+}
+
 # Newton's method with step halving. Convergence is quadratic: once the decrement is negligible
 # relative to the loss, one more step gives full precision.
 logistic_covariates <- function(y, score, root_w, basis, u = NULL) {

@@ -240,10 +240,9 @@ pairs_left_out <- function(problem, scored, hold_out) {
   if (!nrow(pairs)) stop_input("`criterion = \"auc\"` needs rows of both classes to score")
   both <- rbind(pairs$up, pairs$down)
   score <- as.vector(problem$y[both, ]) - hold_out(unname(split(scored[both], col(both))))
-  ahead <- score[c(TRUE, FALSE), 1L, ] - score[c(FALSE, TRUE), 1L, ]
+  loss <- pair_losses(score[c(TRUE, FALSE), 1L, ], score[c(FALSE, TRUE), 1L, ])
   weight <- problem$weights[pairs$up] * problem$weights[pairs$down]
-  right <- (ahead > score_tie) + (abs(ahead) <= score_tie) / 2
-  colSums(weight * as.matrix(right)) / sum(weight)
+  colSums(weight * matrix(1 - loss, nrow(pairs))) / sum(weight)
 }
 
 # Printing ----------------------------------------------------------------------------------------

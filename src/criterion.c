@@ -128,7 +128,19 @@ void criterion_weights(const struct problem *pb, enum criterion kind, double *ro
   }
 }
 
-/* ---- sums and means ---- */
+/* ---- losses, sums and means ---- */
+
+int criterion_row_losses(
+    const struct problem *pb, enum criterion kind, const double *r, double *loss) {
+  const struct criterion_record *record = criterion_records + kind;
+  for (ptrdiff_t row = 0; record->row_loss != NULL && row < pb->m; row++) {
+    loss[row] = record->row_loss(pb, r, row);
+    for (ptrdiff_t l = 0; l < pb->L; l++)
+      if (isnan(r[row + l * pb->m]))
+        loss[row] = r[row + l * pb->m];
+  }
+  return record->row_loss != NULL;
+}
 
 struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind, const double *r,
     const int *rows, ptrdiff_t count) {

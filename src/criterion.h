@@ -38,6 +38,11 @@ int criterion_named(const char *name);
    divided by the weight of the row's class where classes count alike. O(m L). */
 void criterion_weights(const struct problem *pb, enum criterion kind, double *root_w);
 
+/* loss (m) := that of each row, whatever its weight; where a residual is missing, so is the loss.
+   Gives 0 for a criterion that is not one of single rows. O(m L). */
+int criterion_row_losses(
+    const struct problem *pb, enum criterion kind, const double *r, double *loss);
+
 /* Of rows that were held out together. O(count L); AUC: O(positive x negative). r (m x L) are
    residuals in the user's units. */
 struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind, const double *r,

@@ -7,6 +7,8 @@
   { #name, (DL_FUNC)(void (*)(void))name, arguments }
 
 static const R_CallMethodDef entries[] = {
+    ENTRY(C_row_losses, 3),
+    ENTRY(C_pair_losses, 2),
     ENTRY(C_greedy_rls, 2),
     ENTRY(C_kernel_spectrum, 2),
     ENTRY(C_holdout, 2),

@@ -32,7 +32,47 @@ static const char *const forms[] = {[HOLDOUT_CHEAPER] = "cheaper", [HOLDOUT_PER_
 #define CHOICE(list, name, words)                                                                  \
   choice_field(list, name, words, (int)(sizeof(words) / sizeof *(words)))
 
-/* ---- entries ---- */
+static enum criterion unpack_criterion(SEXP name) {
+  const int kind =
+      isString(name) && length(name) == 1 ? criterion_named(CHAR(STRING_ELT(name, 0))) : -1;
+  if (kind < 0)
+    error("internal: no such criterion");
+  return (enum criterion)kind;
+}
+
+/* ---- criteria ---- */
+
+/* The loss of every row of a criterion of single rows, from the response and residuals (m x L). */
+SEXP C_row_losses(SEXP name, SEXP response, SEXP residual) {
+  const enum criterion kind = unpack_criterion(name);
+  const int fits = isReal(response) && isReal(residual) && isMatrix(response) &&
+                   isMatrix(residual) && nrows(response) == nrows(residual) &&
+                   ncols(response) == ncols(residual);
+  if (!fits)
+    error("internal: response and residuals must be matrices of doubles of one size");
+  const struct problem pb = {
+      .m = nrows(response), .L = ncols(response), .response = REAL(response)};
+  SEXP loss = PROTECT(allocVector(REALSXP, nrows(response)));
+  if (!criterion_row_losses(&pb, kind, REAL(residual), REAL(loss)))
+    error("internal: not a criterion of single rows");
+  UNPROTECT(1);
+  return loss;
+}
+
+/* The loss of pairs of scores, missing where one of the two is. */
+SEXP C_pair_losses(SEXP positive, SEXP negative) {
+  if (!isReal(positive) || !isReal(negative) || xlength(positive) != xlength(negative))
+    error("internal: scores of pairs must be doubles, as many of one kind as of the other");
+  SEXP loss = PROTECT(allocVector(REALSXP, xlength(positive)));
+  for (R_xlen_t i = 0; i < xlength(loss); i++) {
+    const double p = REAL(positive)[i], n = REAL(negative)[i];
+    REAL(loss)[i] = ISNAN(p) || ISNAN(n) ? p + n : criterion_pair_loss(p, n);
+  }
+  UNPROTECT(1);
+  return loss;
+}
+
+/* ---- greedy search ---- */
 
 SEXP C_greedy_rls(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem);
@@ -44,8 +84,7 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .keep = int_field(control, "keep"),
       .max_moves = int_field(control, "limit"),
       .search = (enum search)CHOICE(control, "search", searches),
-      .criterion =
-          (enum criterion)criterion_named(CHAR(STRING_ELT(field(control, "criterion"), 0))),
+      .criterion = unpack_criterion(field(control, "criterion")),
       .given = INTEGER(field(control, "given")),
       .classes = int_field(control, "classes"),
       .lazy = int_field(control, "lazy")};

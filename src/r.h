@@ -77,6 +77,8 @@ void release_workspace(SEXP workspace);
 
 /* ---- r-entries.c: what R calls ---- */
 
+SEXP C_row_losses(SEXP name, SEXP response, SEXP residual);
+SEXP C_pair_losses(SEXP positive, SEXP negative);
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_kernel_spectrum(SEXP problem, SEXP control);
 SEXP C_holdout(SEXP spectrum, SEXP control);

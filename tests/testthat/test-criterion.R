@@ -233,3 +233,25 @@ test_that("a rare class is not given up for a small error rate", {
   expect_match(sized$criterion$label, "balanced error rate")
   expect_true(all(is.finite(sized$path$cv)))
 })
+
+test_that("losses of rows and pairs: ties, missing scores, several responses, what fits together", {
+  x <- matrix(1:6, 3)
+  pb <- as_problem(x, factor(c("a", "b", "b")))
+  score <- matrix(c(5e-11, NA, 2e-10)) # below the tie: class "a"
+  expect_identical(row_losses(pb, "error", pb$y - score), c(0, NA, 0))
+  expect_identical(row_losses(pb, "balanced", pb$y - score), c(0, NA, 0))
+  expect_equal(row_losses(pb, "squared", pb$y - score), c(1, NA, 1))
+  two <- as_problem(x, cbind(c(1, 2, 4), c(1, 0, 3)))
+  residual <- matrix(c(1, -2, 0, 3, 0, -5), 3)
+  expect_equal(row_losses(two, "squared", residual), c(5, 2, 12.5))
+  expect_equal(row_losses(two, "absolute", residual), c(2, 1, 2.5))
+  expect_equal(pair_losses(c(1, 0, 5e-11, NA), c(0, 1, 0, 1)), c(0, 1, 0.5, NA))
+  # rows 2 and 3 against 1; without both classes there is no pair
+  pb$weights <- c(1, 2, 0)
+  expect_equal(right_pairs(1:3, pb, cbind(c(0, 1, 2))), c(2, 2))
+  expect_equal(right_pairs(2:3, pb, cbind(c(0, 1, 2))), c(0, 0))
+  expect_error(row_losses(pb, "auc", pb$y), "internal")
+  expect_error(row_losses(pb, "none", pb$y), "internal")
+  expect_error(row_losses(pb, "squared", pb$y[-1L, , drop = FALSE]), "internal")
+  expect_error(pair_losses(1, c(1, 2)), "internal")
+})

@@ -18,6 +18,14 @@ TEST(criteria_of_classes) {
   CHECK_NEAR(part.loss, 6, 1e-14);
   CHECK_NEAR(part.weight, 5, 1e-14);
 
+  /* losses of rows know nothing of weights, and a missing residual leaves the loss missing */
+  const double missing[] = {0.5, -2, NAN, 1.5, 0, -0.5}, wrong_rows[] = {0, 1, NAN, 1, 0, 0};
+  double loss[6];
+  CHECK(criterion_row_losses(&pb, BALANCED, missing, loss));
+  for (int j = 0; j < 6; j++)
+    CHECK(loss[j] == wrong_rows[j] || (j == 2 && isnan(loss[j])));
+  CHECK(!criterion_row_losses(&pb, AUC, r, loss) && !criterion_row_losses(&pb, USER, r, loss));
+
   criterion_weights(&pb, ERROR, balanced);
   for (int j = 0; j < 6; j++)
     CHECK(balanced[j] == root_w[j]);
