@@ -2,6 +2,7 @@
    response - r. */
 #include "criterion.h"
 #include "simd.h"
+#include "tolerance.h"
 #include <math.h>
 #include <string.h>
 

@@ -17,10 +17,6 @@ enum criterion {
   HINGE_LOSS = 7
 };
 
-/* Scores nearer than this are equal, in the units of a response of -1 and 1: else rounding would
-   decide which of two is larger. */
-#define CRITERION_TIE 1e-10
-
 struct estimate {
   double value; /* smaller is better */
   double se;    /* standard error over folds, NAN where there is none */

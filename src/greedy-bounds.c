@@ -9,7 +9,7 @@
 /* ---- w and what bounds need of it ---- */
 
 double lazy_rounding(const struct greedy *s) {
-  return BOUNDS_UNIT * (8 + sqrt((double)s->pb->m)) * s->lazy->growth;
+  return ROUNDING_UNIT * (8 + sqrt((double)s->pb->m)) * s->lazy->growth;
 }
 
 double lazy_total(const struct greedy *s, ptrdiff_t which) {

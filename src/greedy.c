@@ -410,8 +410,7 @@ enum status greedy_rls(const struct problem *pb, const struct folds *folds,
   if (status != COMPLETE)
     return status;
   greedy_record(&s, -1);
-  s.tolerance.tie = GREEDY_TIE * simd->dot(pb->m * pb->L, pb->y, pb->y) / s.total_weight;
-  s.tolerance.value =
-      control->criterion == SQUARED ? s.tolerance.tie : GREEDY_TIE * fabs(result->loss[0]);
+  s.tolerance.tie = TIE * simd->dot(pb->m * pb->L, pb->y, pb->y) / s.total_weight;
+  s.tolerance.value = control->criterion == SQUARED ? s.tolerance.tie : TIE * fabs(result->loss[0]);
   return greedy_search(&s);
 }

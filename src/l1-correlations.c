@@ -178,7 +178,7 @@ enum status l1_correlate(struct l1_state *state, double level) {
   state->passes += moved > 0 || state->passes == 0;
   const double length = sqrt(simd->dot(pb->m, state->r, state->r));
   const double rounding =
-      L1_DOT_ROUNDING * ((double)(pb->m * (1 + state->directions)) * length + 4 * state->drift);
+      ROUNDING_UNIT * ((double)(pb->m * (1 + state->directions)) * length + 4 * state->drift);
   ptrdiff_t avoidable = 0, count = l1_list_columns(state, level, rounding, &avoidable);
   enum status status;
   if (state->max_directions > 0 && length > 0 &&

@@ -106,9 +106,7 @@ void logistic_optimise_covariates(
     for (ptrdiff_t l = 0; l < q; l++)
       point->u[l] += step[l];
     logistic_evaluate(state, fit, point);
-    for (int halved = 0;
-         point->loss > loss * (1 + LOGISTIC_LOSS_ROUNDING) && halved < LOGISTIC_HALVINGS;
-         halved++) {
+    for (int halved = 0; point->loss > loss * (1 + RISE) && halved < LOGISTIC_HALVINGS; halved++) {
       for (ptrdiff_t l = 0; l < q; l++)
         point->u[l] -= step[l] /= 2;
       logistic_evaluate(state, fit, point);

@@ -129,7 +129,7 @@ static int safe_newton_search(struct safe_search *search, struct safe_multiplier
       return 1;
     }
     const double value = safe_evaluate(search, next, &sums);
-    if (!(value <= F + SAFE_RISE * fabs(F)))
+    if (!(value <= F + RISE * fabs(F)))
       return 0;
     *point = next;
     F = value;

@@ -3,6 +3,7 @@
    the factor is what is kept. */
 #include "simd.h"
 #include "pursuit.h"
+#include "tolerance.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static ptrdiff_t pursuit_best(const struct pursuit *path, const struct system *s
     const ptrdiff_t i = list != NULL ? list[l] : l;
     const double score = pursuit_score(path, system, control, rounding, i);
     seen += path->blocked[i] != PURSUIT_CHOSEN;
-    if (score > highest * (1 + PURSUIT_TIE)) {
+    if (score > highest * (1 + TIE)) {
       best = i;
       highest = score;
     }

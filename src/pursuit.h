@@ -6,14 +6,6 @@
 #include "problem.h"
 #include "work.h"
 
-/* Scores whose ratio is nearer to 1 than this are equal, and the first component wins: some
-   thousand roundings of a sum of squares. */
-#define PURSUIT_TIE 1e-12
-
-/* A pivot of -PURSUIT_NEGATIVE times its A_ii is still rounding, of a matrix that was computed with
-   half the digits. */
-#define PURSUIT_NEGATIVE 1e-8
-
 /* A symmetric positive (semi)definite system A W = B of order D with L right sides, known by its
    columns. Each column may have `extra` more rows below it: what is predicted for them is kept up
    to date, without them entering A. */

@@ -5,6 +5,7 @@
    redundant. Covariates are the columns of Z that carry no penalty. */
 #include "blas.h"
 #include "ridge.h"
+#include "tolerance.h"
 #include <math.h>
 #include <string.h>
 

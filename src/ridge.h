@@ -5,14 +5,6 @@
 #include "problem.h"
 #include "work.h"
 
-/* By the form per lambda, a set whose I - J has a smaller pivot has lost more than six digits of
-   its residuals; it is held out by the form per fold. Relative to 1, the largest pivot there is. */
-#define HOLDOUT_SMALLEST 1e-6
-
-/* When I - Z_H'Z_H has a smaller pivot, relative to 1, the rows not held out do not determine the
-   coefficients of the covariates. */
-#define HOLDOUT_ALIASED 1e-10
-
 /* F (m x n) := K R^-1 less its projection on Z, turned by V so that F'F is diagonal; that diagonal
    in values (n), ascending; R := R^-1 V. F holds K before, its rows not yet weighted, and R the
    upper Cholesky factor of the kernel matrix of the basis vectors.

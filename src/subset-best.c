@@ -8,6 +8,7 @@
 #include "subset.h"
 #include "simd.h"
 #include "subset-set.h"
+#include "tolerance.h"
 #include <math.h>
 #include <string.h>
 
@@ -100,7 +101,7 @@ static void best_offer(struct best *b, const int *set) {
     return;
   memcpy(b->set, b->trial, (size_t)b->size * sizeof(int));
   b->gain = gain;
-  b->threshold = gain + SUBSET_TIE * b->control->total;
+  b->threshold = gain + TIE * b->control->total;
 }
 
 /* ---- local search ---- */
@@ -143,7 +144,7 @@ static int best_addition(const struct best *b, const int *set, int size) {
     for (ptrdiff_t o = 0; o < b->gram->L; o++)
       gain += b->resid[j + o * n] * b->resid[j + o * n];
     gain /= b->schur[j];
-    if (best < 0 || gain > highest + SUBSET_TIE * b->control->total) {
+    if (best < 0 || gain > highest + TIE * b->control->total) {
       best = j;
       highest = gain;
     }
@@ -169,7 +170,7 @@ static void best_local_search(struct best *b) {
     const int j = best_addition(b, set, size);
     set[out] = j < 0 ? old : j;
     const double now = j < 0 ? -1 : best_gain(b, set, size);
-    if (now > gain + SUBSET_TIE * b->control->total) {
+    if (now > gain + TIE * b->control->total) {
       gain = now;
       since = 0;
     } else {

@@ -2,6 +2,7 @@
    Algorithm 2, for the gain b_S'(C_SS + lambda I)^-1 b_S. */
 #include "subset.h"
 #include "subset-set.h"
+#include "tolerance.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -248,7 +249,7 @@ static int poss_is_dominated(
   if (s == 0) /* no set so small is archived but the empty one, which dominates nothing */
     return 0;
   const double best = island->member[by_size[s]].set.gain;
-  *permanent = best - gain > SUBSET_TIE * best;
+  *permanent = best - gain > TIE * best;
   return s == size ? best > gain : best >= gain;
 }
 

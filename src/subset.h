@@ -4,19 +4,6 @@
 
 #include "gram.h"
 
-/* A column is dependent on those of a set, and adds no gain, when its pivot (Schur complement) is
-   at most this share of its own diagonal entry of X'X + lambda I: X'X holds squares, so that a
-   column which agrees with others to five digits has lost all of its own. */
-#define SUBSET_DEPENDENT 1e-10
-
-/* Gains nearer than this are equal: of the gain itself in a Pareto search, of the response's sum of
-   squares in branch and bound. Some thousand roundings of a sum of positive terms. */
-#define SUBSET_TIE 1e-12
-
-/* Columns are the same up to sign and scale when their products with every column, and with y,
-   differ by no more than this share of the product of the norms: rounding alone. */
-#define SUBSET_SAME 1e-12
-
 struct poss_control {
   double lambda;
   int max_size; /* of the sets that are archived, 2k - 1 */

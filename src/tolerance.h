@@ -1,14 +1,30 @@
-/* The constants that decide when two numbers count as equal and when too few digits are left: what
-   each is relative to, and why it has this size. A section for each family. */
+/* The constants that decide when two numbers count as equal, when too few digits are left and when
+   an iteration ends: what each is relative to, and why it has this size. What several families use
+   comes first, then a section for each. */
 #ifndef SPARSELS_TOLERANCE_H
 #define SPARSELS_TOLERANCE_H
 
-/* ---- greedy search ---- */
+/* ---- shared ---- */
 
-/* Two moves tie when their criteria differ by no more than this share of the criterion of the model
-   that the search starts from, and their squared errors by no more than this share of the mean
-   square of y: what rounding in the sums may amount to. */
-#define GREEDY_TIE 1e-12
+/* The distance from 1 to the next double, rounded up: bounds count rounding in it. */
+#define ROUNDING_UNIT 2.3e-16
+
+/* Two candidates tie when what they are chosen by differs by no more than this share: some thousand
+   roundings of a sum of positive terms. Of the criterion of the model that a greedy search starts
+   from, and of the mean square of y for its squared errors; of the larger score in a pursuit; of
+   the gain in a Pareto search; of the response's sum of squares in branch and bound. */
+#define TIE 1e-12
+
+/* A function that is minimised has not risen where it is larger by less than this share of it. */
+#define RISE 1e-12
+
+/* ---- criteria ---- */
+
+/* Scores nearer than this are equal, in the units of a response of -1 and 1: else rounding would
+   decide which of two is larger. */
+#define CRITERION_TIE 1e-10
+
+/* ---- greedy search ---- */
 
 /* A candidate's kappa is computed anew once the recurrence has brought it below this share of the
    last value computed directly, or of lambda + |x|^2: three of its digits have cancelled (the guard
@@ -28,9 +44,6 @@
 #define GREEDY_NEARLY_SINGULAR 1e-3
 
 /* ---- lower bounds of the greedy search ---- */
-
-/* The distance from 1 to the next double, rounded up: rounding is counted in it. */
-#define BOUNDS_UNIT 2.3e-16
 
 /* Bounds are lowered by this share of the error of the model, for rounding in the sums of squares
    themselves. */
@@ -53,5 +66,175 @@
 
 /* Added to norms that are divided by. */
 #define BOUNDS_MIN_NORM 1e-150
+
+/* ---- l1 paths: what keeps a bound on the safe side of rounding ---- */
+
+/* A primal and a dual value are not told apart closer than this share of the null objective: a gap
+   is raised by it. It is absolute, since the digits of a gap are those of values that cancel. */
+#define L1_VALUE_NOISE 1e-12
+
+/* A bound of a product, or a gap that is given, is raised by this share of itself, beside what
+   rounding the sums behind it may cost; nothing cancels in it. Lambda must exceed a bound by as
+   much to exclude a column. */
+#define L1_BOUND_MARGIN 1e-10
+
+/* A column's sum of squares is raised by this share of it for each row before the root is taken. */
+#define L1_NORM_ROUNDING 1e-14
+
+/* The length of a move of r is raised by this share of it. */
+#define L1_DRIFT_ROUNDING 1e-12
+
+/* ---- l1 paths: what one more direction with known products is worth ---- */
+
+/* A known part of a product below this share of lambda leaves the product to the unknown part. */
+#define L1_AVOIDABLE 0.9
+
+/* A direction's products are made where they would spare those of this share of the columns. */
+#define L1_DIRECTION_PAYS 0.06
+
+/* ---- l1 paths: the lasso ---- */
+
+/* A column is dependent on the active ones when they leave less than this share of its sum of
+   squares, a share of 1e-10 of its length. */
+#define LASSO_DEPENDENT 1e-20
+
+/* When the active columns leave less than this share of a column's sum of squares, differences of
+   squares have lost six digits. */
+#define LASSO_ILL_CONDITIONED 1e-6
+
+/* A product above lambda by less than this share of lambda is no violation. */
+#define LASSO_VIOLATED 1e-9
+
+/* A product of a dependent column that is above lambda by less than this share of |a_k| |r| is
+   rounding. */
+#define LASSO_EXCHANGE 1e-9
+
+/* A fall of the objective by less than this share of the null objective is rounding. */
+#define LASSO_PROGRESS 1e-15
+
+/* Conjugate gradients between sweeps end at this share of the first residual: they only have to
+   find signs. */
+#define LASSO_NEWTON_RESIDUAL 0.3
+
+/* ---- l1 paths: logistic regression ---- */
+
+/* The columns of the working set may leave this share of the gap that is wanted. */
+#define LOGISTIC_INNER_GAP 0.3
+
+/* A fall of the objective by less than this share of the gap is no progress. */
+#define LOGISTIC_PROGRESS 1e-3
+
+/* ||beta||_1 counts as no less than this share of null objective / lambda, which it cannot exceed,
+   when the gap is shared out to slopes. */
+#define LOGISTIC_SMALL_MODEL 1e-3
+
+/* Curvature along a column counts as no less than this share of the column's square. */
+#define LOGISTIC_DEPENDENT 1e-12
+
+/* Slopes along covariates are nothing below the first share of the root of the sum of weights, and
+   below the second once they do not fall any more. */
+#define LOGISTIC_BALANCED 1e-15
+#define LOGISTIC_NEARLY_BALANCED 1e-12
+
+/* This share of a diagonal entry is added to it before the preconditioner is factored, so that
+   there is a factor. */
+#define LOGISTIC_RIDGE 1e-9
+
+/* Curvature of a direction below this share of the diagonal's square is none. */
+#define LOGISTIC_FLAT 1e-14
+
+/* A coefficient that a step brings below this share of what it was is zero. */
+#define LOGISTIC_ZERO 1e-14
+
+/* ---- l1 paths: the hinge loss ---- */
+
+/* A variable that is outside its bounds by less than this share of the largest value of any is
+   inside. */
+#define HINGE_FEASIBLE 1e-11
+
+/* Rounding of a row's value, as a share of the largest it can have. */
+#define HINGE_ROW_ROUNDING 1e-15
+
+/* A reduced cost of the wrong sign counts from here on: it comes from margins, of about 1. */
+#define HINGE_OPTIMAL 1e-12
+
+/* How unequal costs, which are 1, are made at first, so that no two vertices are equally good. */
+#define HINGE_UNEQUAL 1e-8
+
+/* A product above lambda by less than this share of lambda is no violation. */
+#define HINGE_VIOLATED 1e-10
+
+/* By how much an inverse that is still good misses the values of tight rows, as a share of what
+   rows can be at most. */
+#define HINGE_MISSED 1e-12
+
+/* An entry of a pivot row is rounding below the first share of the largest entry, or below the
+   second share of the largest term behind it. */
+#define HINGE_SMALL_ENTRY 1e-9
+#define HINGE_ENTRY_ROUNDING 1e-12
+
+/* The pivot element is sought above the first share of the largest entry, and any above the second
+   is good. */
+#define HINGE_WEAK_PIVOT 1e-7
+#define HINGE_GOOD_PIVOT 1e-5
+
+/* How far row and column may differ about the pivot element, as a share of it. */
+#define HINGE_PIVOT_ERROR 1e-7
+
+/* A column that contributes less than this to every margin has no coefficient. */
+#define HINGE_ZERO 1e-13
+
+/* A fall by less than this share of the optimal value is none. */
+#define HINGE_PROGRESS 1e-9
+
+/* ---- l1 paths: safe bounds ---- */
+
+/* There is an intercept when Q leaves less than this share of the sum of weights: the square of a
+   few thousand roundings. */
+#define SAFE_INTERCEPT 1e-24
+
+/* Gamma stays below the largest entropy by this share of it. */
+#define SAFE_ENTROPY_ROUNDING 1e-14
+
+/* Newton's method ends when it promises less than the first share of F, the search along one
+   variable when it promises less than the second. */
+#define SAFE_NEWTON_GAIN 1e-10
+#define SAFE_BRACKET_GAIN 1e-11
+
+/* Thresholds of lambda are raised by this share of themselves. */
+#define SAFE_THRESHOLD_ROUNDING 1e-12
+
+/* Thresholds are searched for to this share of the largest lambda. */
+#define SAFE_THRESHOLD_ERROR 1e-6
+
+/* One more tangent of the knapsack must gain this share of the bound. */
+#define SAFE_TANGENT_GAIN 1e-3
+
+/* ---- subsets ---- */
+
+/* A column is dependent on those of a set, and adds no gain, when its pivot (Schur complement) is
+   at most this share of its own diagonal entry of X'X + lambda I: X'X holds squares, so that a
+   column which agrees with others to five digits has lost all of its own. */
+#define SUBSET_DEPENDENT 1e-10
+
+/* Columns are the same up to sign and scale when their products with every column, and with y,
+   differ by no more than this share of the product of the norms: rounding alone. */
+#define SUBSET_SAME 1e-12
+
+/* ---- pursuit ---- */
+
+/* A pivot of -PURSUIT_NEGATIVE times its A_ii is still rounding, of a matrix that was computed with
+   half the digits. */
+#define PURSUIT_NEGATIVE 1e-8
+
+/* ---- ridge regression with rows held out ---- */
+
+/* By the form per lambda, a set whose I - J has a smaller pivot has lost more than six digits of
+   its residuals; it is held out by the form per fold. Relative to 1, the largest pivot there is. */
+#define HOLDOUT_SMALLEST 1e-6
+
+/* When I - Z_H'Z_H has a smaller pivot, relative to 1, the rows not held out do not determine the
+   coefficients of the covariates. */
+#define HOLDOUT_ALIASED 1e-10
 
 #endif
