@@ -456,16 +456,15 @@ weighted_rows <- function(problem) {
   rows <- problem$weights > 0
   if (all(rows)) return(problem)
   problem$x <- problem$x[rows, , drop = FALSE]
-  problem <- scored_rows(problem, rows)
-  problem["row_names"] <- list(problem$row_names[rows])
-  problem
+  scored_rows(problem, rows)
 }
 
-# response, covariates and weights of some rows, which is what scoring uses
+# names, response, covariates and weights of some rows, which is what scoring uses
 scored_rows <- function(problem, rows) {
   problem$y <- problem$y[rows, , drop = FALSE]
   problem$z <- problem$z[rows, , drop = FALSE]
   problem$weights <- problem$weights[rows]
+  problem["row_names"] <- list(problem$row_names[rows])
   problem
 }
 

@@ -391,6 +391,18 @@ test_that("sizes are those reached in every fold", {
   expect_equal(curves$inner, c(1.5, 1.5, 1))
 })
 
+test_that("rows have names", {
+  set.seed(41)
+  x <- matrix(rnorm(60), 12, dimnames = list(paste0("s", 1:12), NULL))
+  y <- x[, 1] + rnorm(12)
+  for (method in list(rls, l1_path)) {
+    set.seed(1)
+    named <- cross_validate(x, y, method, outer = 3)
+    set.seed(1)
+    expect_equal(named$estimate, cross_validate(unname(x), y, method, outer = 3)$estimate)
+  }
+})
+
 test_that("an interrupt keeps the folds done, an error its class", {
   d <- numbers()
   calls <- 0
