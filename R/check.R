@@ -57,6 +57,10 @@ some_of <- function(x, max = 5L, quote = "'") {
   if (length(x) > max) paste0(shown, ", ...") else shown
 }
 
+drop_hint <- function(x) {
+  if (is.numeric(x)) " (`drop = FALSE` keeps a single row or column a matrix)" else ""
+}
+
 counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1) "" else "s")
 
 # an argument that has no default

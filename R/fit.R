@@ -384,7 +384,7 @@ stop_no_newdata <- function() {
 }
 
 new_row_names <- function(newdata) {
-  if (inherits(newdata, "SummarizedExperiment")) colnames(newdata) else rownames(newdata)
+  if (is_experiment(newdata)) sample_names(newdata) else rownames(newdata)
 }
 
 # Scores (rows x L) as the type of prediction asked for; `loss` is that of an l1 fit.

@@ -69,6 +69,13 @@ dim.float_matrix <- function(x) unclass(x)$dim
 dimnames.float_matrix <- function(x) unclass(x)$dimnames
 
 #' @export
+`dimnames<-.float_matrix` <- function(x, value) {
+  parts <- unclass(x)
+  parts["dimnames"] <- list(value)
+  structure(parts, class = "float_matrix")
+}
+
+#' @export
 `[.float_matrix` <- function(x, i, j, ..., drop = TRUE) {
   given <- nargs() - (if (missing(drop)) 0L else 1L)
   if (given != 3L) {

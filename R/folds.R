@@ -93,7 +93,8 @@ as_folds <- function(folds, problem) make_folds(problem, folds)
 
 fold_rows <- function(x) {
   if (inherits(x, "rset")) return(nrow(x$splits[[1L]]$data))
-  m <- if (length(dim(x)) == 2L) dim(x)[1L + inherits(x, "SummarizedExperiment")] else x
+  if (is_experiment(x)) x <- experiment_samples(x)
+  m <- if (length(dim(x)) == 2L) nrow(x) else x
   if (!is_number(m) || m != round(m) || m > most_fold_ids) {
     stop_input(sprintf("`x` must be a number of rows or have rows, not %s", describe(m)))
   }

@@ -236,6 +236,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     scale = has_numbers(scale, n) && is.double(scale) && all(scale > 0),
     usable = is.logical(usable) && length(usable) == n && !anyNA(usable),
     design = is_none_or(design, is_design(design, names)),
+    assay = is_none_or(assay, is_assay(assay)),
+    renamed = is_none_or(renamed, has_words(renamed) && has_words(names(renamed))),
     adjust_design = if (is.null(adjust_design)) ncol(z) == intercept else
       is_adjust_design(adjust_design, setdiff(colnames(z), "(Intercept)"))
   ),
@@ -394,6 +396,13 @@ is_adjust_design <- function(design, names) {
   if (!is.list(design) || !is_string(design$kind)) return(FALSE)
   if (design$kind == "matrix") return(identical(design$names, names))
   design$kind %in% c("formula", "frame") && is_design(design, names)
+}
+
+# the assay of an experiment, by name or number; of several experiments a list by their names
+is_assay <- function(x) {
+  is_one <- function(x) is_string(x) || has_whole(x) && length(x) == 1L
+  is_one(x) || is.list(x) && length(x) > 0L && has_words(names(x), length(x)) &&
+    all(vapply(x, function(one) is.null(one) || is_one(one), NA))
 }
 
 is_summary <- function(fit, numbers) {

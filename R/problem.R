@@ -33,16 +33,18 @@
 #' @param x One of:
 #'   * a numeric, integer or logical matrix, rows are observations (m x n);
 #'   * a sparse matrix of the Matrix package, kept sparse as `dgCMatrix`;
-#'   * a `DelayedMatrix`, which is read into memory;
+#'   * a `DelayedMatrix`, which is read into memory unless it is large, see Bioconductor;
 #'   * a data frame of candidate variables;
 #'   * a formula `response ~ columns`, with `data`;
-#'   * a `SummarizedExperiment` (genes x samples), whose first assay is transposed;
+#'   * an experiment of Bioconductor (genes x samples), which is transposed: a
+#'     `SummarizedExperiment`, `SingleCellExperiment`, `ExpressionSet`, `DGEList` or
+#'     `MultiAssayExperiment`, see Bioconductor;
 #'   * an earlier problem, which is returned as it is.
 #' @param y The response, one value per row: a numeric vector (regression); a factor, character or
 #'   logical vector with two values (coded -1 and +1, the second level is +1) or more (one -1/+1
-#'   column per class); a numeric matrix or data frame with one column per response (m x L). For a
-#'   `SummarizedExperiment`, the name of a column of its `colData`. Must not be given with a
-#'   formula.
+#'   column per class); a numeric matrix or data frame with one column per response (m x L). For an
+#'   experiment also the name of a column of its sample data (`colData`, `pData`, `samples`), or a
+#'   formula such as `~ group` or `~ log(age)` on them. Must not be given with a formula `x`.
 #' @param ... Must be empty: the arguments below are given by name; an unknown name is an error.
 #' @param data A data frame with the variables of the formulas `x` and `adjust`.
 #' @param weights Non-negative case weights, a numeric vector of length m; all 1 by default. Weights
@@ -50,10 +52,14 @@
 #'   neither trained on nor scored; they are predicted like new data.
 #' @param adjust Covariates that enter every model unpenalised, such as age, sex or batch: a
 #'   numeric vector, a numeric matrix, a data frame, or a one-sided formula such as
-#'   `~ age + batch`, evaluated in `data` or `colData(x)`. Variables of that formula are left
-#'   out of `.` in the formula `x`.
+#'   `~ age + batch`, evaluated in `data` or in the sample data of an experiment. Variables of that
+#'   formula are left out of `.` in the formula `x`.
 #' @param intercept Logical: does every model have an unpenalised intercept?
 #' @param standardize Logical: are columns divided by their scale, see Details?
+#' @param assay For an experiment, the name or number of the assay; not needed where there is only
+#'   one. For a `MultiAssayExperiment`, names of one or several experiments.
+#' @param make_unique Logical: in a matrix or an experiment, are names that occur more than once
+#'   made unique, as [make.unique()] does (`TP53`, `TP53.1`)? Otherwise they are an error.
 #' @param threads Number of OpenMP threads for the means and sums of squares of the columns of a
 #'   dense matrix. The result does not depend on it.
 #'
@@ -65,8 +71,35 @@
 #'   `squares` (weighted sums of squares about `centre`), `rss` (weighted residual sums of squares
 #'   of the columns given the covariates), `scale` and `usable` (`FALSE` for an excluded column);
 #'   further `products` (n x L, weighted cross products of columns and responses given the
-#'   covariates), `intercept`, `standardize`, and `design` and `adjust_design`, which turn new data
-#'   into columns.
+#'   covariates), `intercept`, `standardize`, and `design`, `adjust_design`, `assay` and `renamed`,
+#'   which turn new data into columns.
+#'
+#' @section Bioconductor:
+#' Experiments have genes, or other features, in rows and samples in columns. The problem has the
+#' samples in rows: `as_problem(se, "group", assay = "logcounts")` is
+#' `as_problem(t(assay(se, "logcounts")), se$group)`. What takes data of a problem takes experiments
+#' directly, as in `greedy_rls(se, "group", assay = "logcounts")`, and `predict()` takes new ones:
+#' the assay is found by its name (by its number if it has no name), genes by theirs.
+#'
+#' * Of several assays none is taken by default; `print()` says which one was. Linear models are for
+#'   values on a log scale: prefer `logcounts`, `vst` or `rlog` to counts.
+#' * A `SingleCellExperiment` is a `SummarizedExperiment`; its `altExps` are not used.
+#' * An `ExpressionSet` has its sample data in `pData(x)`.
+#' * A `DGEList` is read as log2 counts per million, `edgeR::cpm(x, log = TRUE)`, with the
+#'   normalisation factors that it has; the assay is called `logCPM`. The prior count in them
+#'   depends on the library sizes of all samples of the list, so that the value of a sample changes
+#'   slightly with the samples beside it, also in new data.
+#' * Of a `MultiAssayExperiment`, `assay = c("rna", "protein")` puts experiments side by side. Every
+#'   sample (row of `colData`) must have one column in each; `intersectColumns()` keeps those that
+#'   have. With several experiments, features are always called `rna.TP53`, `protein.TP53`; with one
+#'   they keep their names. `assay = c(rna = "logcounts", "protein")` also says which assay of an
+#'   experiment. If one of several experiments is sparse, the problem is.
+#' * A `DelayedMatrix`, such as an assay in an HDF5 file, is read in blocks of columns up to 1e8
+#'   values, 800 MB, and a larger one is an error: keep fewer features first, or call `as.matrix()`
+#'   on it. A sparse one stays sparse, and only its values that are not 0 count.
+#'   [safe_screen()] can read one of any size.
+#' * Features of the same name are an error unless `make_unique = TRUE`. New data must then have the
+#'   name as often and in the same order, or unique names.
 #'
 #' @section Errors:
 #' Of class `sparsels_error_input`, each naming the argument and the position: missing or infinite
@@ -83,17 +116,28 @@
 #' d <- data.frame(tumour, age = 31:42, x)
 #' pb <- as_problem(tumour ~ ., data = d, adjust = ~ age)
 #' pb[1:8, c("gene1", "gene4")]
+#'
+#' if (requireNamespace("SummarizedExperiment", quietly = TRUE)) {
+#'   se <- SummarizedExperiment::SummarizedExperiment(
+#'     list(counts = t(round(exp(x + 5))), logcounts = t(x + 5)),
+#'     colData = data.frame(tumour, age = 31:42)
+#'   )
+#'   as_problem(se, "tumour", assay = "logcounts", adjust = ~ age)
+#' }
 #' @export
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, adjust = NULL,
-                       intercept = TRUE, standardize = TRUE, threads = 1) {
+                       intercept = TRUE, standardize = TRUE, assay = NULL, make_unique = FALSE,
+                       threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
+  check_container(x, assay, check_flag(make_unique, "make_unique"))
   UseMethod("as_problem")
 }
 
 #' @export
 as_problem.matrix <- function(x, y = NULL, ...) {
-  new_problem(as_values(x), y, response_name(substitute(y)), ...)
+  new_problem(as_values(x), y, response_name(substitute(y)), ...,
+              unique_by = unique_hint("colnames(x)"))
 }
 
 #' @export
@@ -137,31 +181,6 @@ formula_response <- function(formula, data) {
 }
 
 #' @export
-as_problem.SummarizedExperiment <- function(x, y = NULL, ..., data = NULL) {
-  if (!is.null(data)) stop_input("`data` is not used with a SummarizedExperiment: see its colData")
-  samples <- experiment_samples(x)
-  if (!(is.character(y) && length(y) == 1L && y %in% names(samples))) {
-    stop_input(sprintf("`y` must name a column of colData(x), one of %s, not %s",
-                       some_of(names(samples), 10L), describe(y)))
-  }
-  new_problem(experiment_values(x), samples[[y]], y, ..., data = samples,
-              called = c(x = "assay(x)", y = y))
-}
-
-experiment_samples <- function(x) {
-  need_package("SummarizedExperiment")
-  as.data.frame(SummarizedExperiment::colData(x), optional = TRUE)
-}
-
-# samples x genes
-experiment_values <- function(x) {
-  need_package("SummarizedExperiment")
-  if (!length(SummarizedExperiment::assays(x))) stop_input("`x` has no assay")
-  values <- as_values(SummarizedExperiment::assay(x), "assay(x)")
-  Matrix::t(values)
-}
-
-#' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
   check_object(x)
   given <- c(list(y = y), list(...))
@@ -182,18 +201,19 @@ as_problem.default <- function(x, y = NULL, ...) {
   ))
 }
 
-drop_hint <- function(x) {
-  if (is.numeric(x)) " (`drop = FALSE` keeps a single row or column a matrix)" else ""
-}
-
 # The one constructor -----------------------------------------------------------------------------
 
-new_problem <- function(x, y, response, ..., threads = 1, row_names = rownames(x),
-                        called = c(x = "x", y = "y")) {
+new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, threads = 1,
+                        row_names = rownames(x), called = c(x = "x", y = "y"),
+                        features = c(called[["x"]], "column"), unique_by = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
-  check_names(colnames(x), called[["x"]])
+  renamed <- if (make_unique) repeated_names(colnames(x))
+  if (length(renamed)) colnames(x) <- make.unique(colnames(x))
+  check_names(colnames(x), features[1L], features[2L], unique_by)
   problem <- response_side(nrow(x), y, response, ..., row_names = row_names, called = called)
+  problem$assay <- assay
+  problem$renamed <- renamed
   problem <- put_columns(problem, x, called[["x"]], threads)
   if (!any(problem$usable)) {
     stop_input(sprintf("every column of `%s` is constant or collinear with the covariates",
@@ -236,6 +256,7 @@ put_columns <- function(problem, x, called = "x", threads = 1L) {
 
 # any matrix as a plain numeric or logical matrix, or a dgCMatrix; a plain matrix is not copied
 as_values <- function(x, called = "x") {
+  if (inherits(x, "DelayedMatrix")) x <- read_delayed(x, called)
   x <- as_valid(x, called)
   if (inherits(x, "dgCMatrix")) return(x)
   if (inherits(x, "sparseMatrix")) {
@@ -305,20 +326,32 @@ sparse_not_finite <- function(x) {
   list(count = length(bad), row = x@i[bad[1L]] + 1L, column = findInterval(bad[1L] - 1L, x@p))
 }
 
-check_names <- function(names, called) {
+# `unit` is what the names are of: the columns of a matrix, or the rows of an experiment
+check_names <- function(names, called, unit = "column", unique_by = NULL) {
   if (is.null(names)) return(invisible())
   empty <- which(is.na(names) | names == "")
   if (length(empty)) {
-    stop_input(sprintf("`%s` has %s without a name (first: column %d): name all or none",
-                       called, counted(length(empty), "column"), empty[1L]))
+    stop_input(sprintf("`%s` has %s without a name (first: %s %d): name all or none",
+                       called, counted(length(empty), unit), unit, empty[1L]))
   }
   twice <- anyDuplicated(names)
   if (twice) {
-    stop_input(sprintf(
-      "`%s` has two columns named '%s' (%d and %d): make.unique(colnames(%s)) gives unique names",
-      called, names[twice], match(names[twice], names), twice, called
-    ))
+    if (is.null(unique_by)) {
+      unique_by <- sprintf("make.unique(colnames(%s)) gives unique names", called)
+    }
+    stop_input(sprintf("`%s` has two %ss named '%s' (%d and %d): %s", called, unit, names[twice],
+                       match(names[twice], names), twice, unique_by))
   }
+}
+
+unique_hint <- function(names) {
+  sprintf("`make_unique = TRUE` numbers them, as %s <- make.unique(%s) does", names, names)
+}
+
+# The names that occur more than once, by the names that make.unique() gives the columns.
+repeated_names <- function(names) {
+  repeated <- names %in% names[duplicated(names)]
+  if (any(repeated)) stats::setNames(names[repeated], make.unique(names)[repeated])
 }
 
 given_row_names <- function(data) {
@@ -659,12 +692,6 @@ sparse_moments <- function(x, w, intercept, v) {
   list(centre = unname(centre), squares = unname(squares), products = unname(products))
 }
 
-# column numbers in blocks of about `values` matrix entries each
-column_blocks <- function(rows, columns, values = 1e5) {
-  size <- max(1L, values %/% max(rows, 1L))
-  split(seq_len(columns), (seq_len(columns) - 1L) %/% size)
-}
-
 # A column is usable when its residual norm given the covariates exceeds rounding error: 1e-10 of
 # the norm of the centred column, and 1e-13 of that of the column itself, so that 1e6 + noise is
 # usable and a column of 0.1 is not.
@@ -814,12 +841,17 @@ print.sparsels_problem <- function(x, ...) {
   check_object(x)
   cat(sprintf("<sparsels problem> %s x %s%s\n", counted(nrow(x), "row"), counted(ncol(x), "column"),
               if (inherits(x$x, "dgCMatrix")) ", sparse" else ""))
+  if (!is.null(x$assay)) cat("assay: ", assay_words(x$assay), "\n", sep = "")
   cat("response: ", response_words(x), "\n", sep = "")
   covariates <- setdiff(colnames(x$z), "(Intercept)")
   if (length(covariates)) cat("adjusted for: ", some_of(covariates, 8L, ""), "\n", sep = "")
   if (!x$intercept) cat("no intercept\n")
   if (any(x$weights != 1)) {
     cat(sprintf("weights: %s to %s\n", format(min(x$weights)), format(max(x$weights))))
+  }
+  if (length(x$renamed)) {
+    cat(sprintf("made unique: the names of %s (%s)\n", counted(length(x$renamed), "column"),
+                some_of(names(x$renamed), 5L, "")))
   }
   excluded <- x$names[!x$usable]
   if (length(excluded)) {
@@ -866,7 +898,7 @@ without_x <- function(problem) {
 # new data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that order
 new_data_matrix <- function(problem, newdata, columns) {
   if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
-  if (inherits(newdata, "SummarizedExperiment")) newdata <- experiment_values(newdata)
+  if (is_experiment(newdata)) newdata <- read_experiment(newdata, problem$assay, "newdata")$values
   newdata <- as_valid(newdata, "newdata")
   if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
   if (length(dim(newdata)) != 2L) {
@@ -892,6 +924,7 @@ new_positions <- function(problem, newdata, columns) {
   present <- colnames(newdata)
   if (problem$named && !is.null(present)) {
     needed <- problem$names[columns]
+    present <- renamed_columns(present, problem$renamed, needed)
     check_present(needed, present, "newdata")
     twice <- intersect(needed, present[duplicated(present)])
     if (length(twice)) {
@@ -904,6 +937,23 @@ new_positions <- function(problem, newdata, columns) {
                  ncol(newdata), "without names they are matched by position")
   }
   columns
+}
+
+# The names of new columns, those that the problem's data had more than once numbered as there. New
+# data whose names are unique already stay as they are.
+renamed_columns <- function(present, renamed, needed) {
+  for (name in unique(renamed[names(renamed) %in% needed])) {
+    numbered <- names(renamed)[renamed == name]
+    same <- which(present == name)
+    if (length(same) == length(numbered)) {
+      present[same] <- numbered
+    } else if (length(same) != 1L || !all(numbered %in% present)) {
+      stop_newdata("`newdata` has '%s' %s, the data of the fit had it %s: %s", name,
+                   counted(length(same), "time"), counted(length(numbered), "time"),
+                   "give the same features in the same order, or features of unique names")
+    }
+  }
+  present
 }
 
 new_frame_matrix <- function(problem, newdata, columns) {
@@ -919,7 +969,8 @@ new_frame_matrix <- function(problem, newdata, columns) {
 # newdata
 new_covariates <- function(problem, newdata, adjust = NULL) {
   if (inherits(newdata, "sparsels_problem")) return(problem_covariates(problem, newdata))
-  rows <- if (inherits(newdata, "SummarizedExperiment")) ncol(newdata) else nrow(newdata)
+  if (is_experiment(newdata)) newdata <- experiment_samples(newdata)
+  rows <- nrow(newdata)
   design <- problem$adjust_design
   if (is.null(design) && !is.null(adjust)) {
     stop_newdata("the fit has no covariates: `adjust` cannot be given")
@@ -954,7 +1005,6 @@ new_adjust <- function(design, newdata, adjust) {
     stop_newdata("`adjust` must be a data frame, as when fitted, not %s", describe(adjust))
   }
   if (design$kind == "formula") {
-    if (inherits(newdata, "SummarizedExperiment")) newdata <- experiment_samples(newdata)
     if (is.data.frame(newdata)) return(design_matrix(design, newdata, "newdata"))
   }
   names <- if (design$kind == "matrix") design$names else design$columns$name
@@ -963,7 +1013,7 @@ new_adjust <- function(design, newdata, adjust) {
 
 # The problem of a fitter --------------------------------------------------------------------------
 
-problem_arguments <- c("weights", "adjust", "intercept", "standardize")
+problem_arguments <- c("weights", "adjust", "intercept", "standardize", "assay", "make_unique")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {

@@ -96,7 +96,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   streamed <- is_streamed(x)
   if (streamed) {
     check_dots(..., known = unique(c(problem_arguments, names(formals(safe_screen)))),
-               allowed = problem_arguments)
+               allowed = setdiff(problem_arguments, c("assay", "make_unique")))
     source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data)
   } else {
     if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")
@@ -139,9 +139,8 @@ whole_source <- function(problem) {
 }
 
 is_streamed <- function(x) {
-  known <- c("matrix", "Matrix", "data.frame", "formula", "SummarizedExperiment",
-             "sparsels_problem")
-  is.function(x) || length(dim(x)) == 2L && !inherits(x, known)
+  known <- c("matrix", "Matrix", "data.frame", "formula", "sparsels_problem")
+  is.function(x) || length(dim(x)) == 2L && !inherits(x, known) && !is_experiment(x)
 }
 
 streamed_source <- function(x, y, columns, response, ..., data) {

@@ -9,16 +9,18 @@ cd "$(dirname "$0")/.."
 need="gcc make gfortran R lapack"
 packages="Matrix cli generics"
 nice=""
+# without these their tests are skipped, and the vignette that reads ALL shows code only
+bioconductor="ALL Biobase DelayedArray edgeR HDF5Array MultiAssayExperiment SingleCellExperiment SummarizedExperiment"
 case "${1:-demo}" in
   demo) ;;
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc"
     packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample"
-    nice="SummarizedExperiment" # without it its tests are skipped
+    nice=$bioconductor
     ;;
   coverage)
     packages+=" testthat covr ggplot2 future future.apply glmnet kernlab Rglpk rsample"
-    nice="SummarizedExperiment"
+    nice=$bioconductor
     ;;
   *)
     echo "usage: tools/setup.sh demo|test|coverage" >&2
@@ -38,8 +40,13 @@ debian_name() {
   case $1 in
     gcc | gfortran | R | lapack) echo r-base-dev ;;
     clang-openmp) echo libomp-dev ;;
-    "package SummarizedExperiment") echo r-bioc-summarizedexperiment ;;
-    package*) name=${1#package } && echo "r-cran-${name,,}" ;;
+    package*)
+      name=${1#package }
+      case " $bioconductor " in
+        *" $name "*) echo "r-bioc-${name,,}" ;;
+        *) echo "r-cran-${name,,}" ;;
+      esac
+      ;;
     *) echo "$1" ;;
   esac
 }

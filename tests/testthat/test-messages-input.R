@@ -224,18 +224,6 @@ test_that("new data", {
   })
 })
 
-test_that("experiments", {
-  skip_if_not_installed("SummarizedExperiment")
-  se <- SummarizedExperiment::SummarizedExperiment(
-    list(counts = t(x)), colData = S4Vectors::DataFrame(group = letters[1:5])
-  )
-  expect_error(as_problem(se, "arm"), "a column of colData(x), one of 'group', not \"arm\"",
-               fixed = TRUE, class = "sparsels_error_input")
-  expect_error(as_problem(se, "group", data = d), "see its colData")
-  SummarizedExperiment::assay(se)[2, 3] <- NA
-  expect_error(as_problem(se, "group"), "`assay(x)` has 1 missing or infinite value", fixed = TRUE)
-})
-
 test_that("a fold that holds a whole batch", {
   pb <- as_problem(x, y, adjust = data.frame(batch = c("a", "a", "a", "b", "b")))
   expect_snapshot(refusal(fold_basis_check(pb, as_folds(c(1, 1, 2, 3, 3), pb))))

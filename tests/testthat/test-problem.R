@@ -392,22 +392,6 @@ test_that("new covariates are built as the old ones", {
   expect_identical(dim(new_covariates(as_problem(x, d$y, intercept = FALSE), x)), c(6L, 0L))
 })
 
-test_that("a SummarizedExperiment is transposed, its colData holds the response", {
-  skip_if_not_installed("SummarizedExperiment")
-  genes <- matrix(c(3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8), 3,
-                  dimnames = list(paste0("g", 1:3), paste0("s", 1:4)))
-  samples <- S4Vectors::DataFrame(group = c("x", "y", "y", "x"), age = c(30, 50, 41, 28))
-  se <- SummarizedExperiment::SummarizedExperiment(list(counts = genes), colData = samples)
-  pb <- as_problem(se, "group", adjust = ~ age)
-  expect_identical(pb$x, t(genes))
-  expect_identical(pb$response, "group")
-  expect_identical(pb$row_names, colnames(genes))
-  expect_identical(unname(pb$z), cbind(1, samples$age))
-  expect_identical(new_data_matrix(pb, se[3:1, 2:3], c(3, 1)), t(genes)[2:3, c(3, 1)])
-  expect_identical(unname(new_covariates(pb, se[, 2:3])), cbind(1, c(50, 41)))
-  expect_identical(make_folds(se, "loo")$ids, matrix(1:4))
-})
-
 test_that("fitters name the response as the user did", {
   fitter <- function(x, y = NULL, ..., data = NULL, k = NULL) fitter_problem(x, y, ..., data = data)
   x <- small()

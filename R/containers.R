@@ -1,0 +1,332 @@
+# Experiments of Bioconductor: features in rows, samples in columns, what is known of the samples
+# beside them. as_problem() and what takes new data read them as a matrix of samples x features.
+#
+# Another class of experiments is a row of `experiment_words`, an as_problem() method, and methods
+# of experiment_samples(), and of assay_names() and assay_values() or of read_experiment().
+
+# For messages: where the facts about the samples are, what is read, and whose names the features
+# have (NA where there is no one name for them).
+experiment_words <- list(
+  SummarizedExperiment = c(samples = "colData(x)", values = "t(assay(x))", names = "rownames(x)"),
+  eSet = c(samples = "pData(x)", values = "t(exprs(x))", names = "featureNames(x)"),
+  DGEList = c(samples = "x$samples", values = "t(cpm(x, log = TRUE))", names = "rownames(x)"),
+  MultiAssayExperiment = c(samples = "colData(x)", values = "t(assays(x))", names = NA)
+)
+
+# Of an object read from a file R knows what it inherits from only once its package is loaded.
+is_experiment <- function(x) {
+  package <- if (isS4(x)) attr(class(x), "package")
+  if (is.character(package)) requireNamespace(package, quietly = TRUE)
+  inherits(x, names(experiment_words))
+}
+
+# Refuses arguments that this kind of x does not have.
+check_container <- function(x, assay, make_unique) {
+  if (!is_experiment(x) && !is.null(assay) && !inherits(x, "sparsels_problem")) {
+    stop_input(sprintf("`assay` is for an experiment, such as a SummarizedExperiment, not for %s",
+                       describe(x)))
+  }
+  if (make_unique && inherits(x, c("data.frame", "formula"))) {
+    stop_input(sprintf("`make_unique` is for a matrix or an experiment, not for %s: %s",
+                       describe(x), "names(data) <- make.unique(names(data)) numbers variables"))
+  }
+}
+
+# nolint start: object_name_linter. Bioconductor's classes have capitals.
+
+#' @export
+as_problem.SummarizedExperiment <- function(x, y = NULL, ..., data = NULL, assay = NULL) {
+  kind <- Find(function(class) inherits(x, class), names(experiment_words))
+  words <- experiment_words[[kind]]
+  if (!is.null(data)) {
+    stop_input(sprintf("`data` is not used with %s: see its %s", describe(x), words[["samples"]]))
+  }
+  samples <- experiment_samples(x)
+  response <- sample_response(y, response_name(substitute(y)), samples, words[["samples"]])
+  read <- read_experiment(x, assay)
+  unique_by <- unique_hint(words[["names"]])
+  if (is.na(words[["names"]])) unique_by <- "`make_unique = TRUE` numbers them"
+  new_problem(as_values(read$values, words[["values"]]), response$y, response$name, ...,
+              data = samples, assay = read$assay, features = c("x", "row"), unique_by = unique_by,
+              called = c(x = words[["values"]], y = response$called))
+}
+
+#' @export
+as_problem.eSet <- as_problem.SummarizedExperiment
+
+#' @export
+as_problem.DGEList <- as_problem.SummarizedExperiment
+
+#' @export
+as_problem.MultiAssayExperiment <- as_problem.SummarizedExperiment
+
+# nolint end
+
+# The response: the name of a column, a one-sided formula, or one value per sample; with how it is
+# printed and what messages call it. `where` says where the columns are.
+sample_response <- function(y, expression, samples, where) {
+  if (inherits(y, "formula")) return(formula_sample_response(y, samples, where))
+  if (is.character(y) && length(y) == 1L && y %in% names(samples)) {
+    return(list(y = samples[[y]], name = y, called = y))
+  }
+  if (is.null(y) || is.character(y) && length(y) == 1L) {
+    columns <- if (length(samples)) paste(", one of", some_of(names(samples), 30L)) else ""
+    stop_input(sprintf("`y` must name a column of %s%s, %s, not %s", where, columns,
+                       "or be a vector with a value for every sample", describe(y)))
+  }
+  if (NROW(y) != nrow(samples)) {
+    stop_input(sprintf("`y` must have one value for each of the %d samples of `x`, not %d",
+                       nrow(samples), NROW(y)))
+  }
+  list(y = y, name = expression, called = "y")
+}
+
+formula_sample_response <- function(formula, samples, where) {
+  terms <- tryCatch(stats::terms(formula, data = samples), error = function(e) NULL)
+  term <- attr(terms, "term.labels")
+  if (length(formula) != 2L || length(term) != 1L) {
+    stop_input(sprintf("the formula `y` must be one-sided with one variable, %s, not %s",
+                       sprintf("such as `~ %s`", c(names(samples), "group")[1L]),
+                       deparse1(formula)))
+  }
+  code <- str2lang(term)
+  known <- function(name) name %in% names(samples) || exists(name, environment(formula))
+  unknown <- Filter(Negate(known), all.vars(code))
+  if (length(unknown)) {
+    stop_input(sprintf("no variable %s in %s: it has %s", some_of(unknown), where,
+                       some_of(names(samples), 30L)))
+  }
+  y <- eval(code, samples, environment(formula))
+  list(y = y, name = deparse1(code), called = deparse1(code))
+}
+
+# Samples -----------------------------------------------------------------------------------------
+
+# what is known of the samples, as a data frame
+experiment_samples <- function(x) UseMethod("experiment_samples")
+
+#' @export
+experiment_samples.SummarizedExperiment <- function(x) {
+  need_package("SummarizedExperiment")
+  as.data.frame(SummarizedExperiment::colData(x), optional = TRUE)
+}
+
+#' @export
+experiment_samples.eSet <- function(x) {
+  need_package("Biobase")
+  Biobase::pData(x)
+}
+
+#' @export
+experiment_samples.DGEList <- function(x) {
+  need_package("edgeR")
+  x$samples
+}
+
+#' @export
+experiment_samples.MultiAssayExperiment <- function(x) {
+  need_package("MultiAssayExperiment")
+  as.data.frame(MultiAssayExperiment::colData(x), optional = TRUE)
+}
+
+sample_names <- function(x) {
+  if (inherits(x, "MultiAssayExperiment")) rownames(experiment_samples(x)) else colnames(x)
+}
+
+# Assays ------------------------------------------------------------------------------------------
+
+# list(values, samples x features; assay, as a problem keeps it to find the same in new data)
+read_experiment <- function(x, assay, called = "x", how = "`assay = \"...\"`") {
+  UseMethod("read_experiment")
+}
+
+#' @export
+read_experiment.default <- function(x, assay, called = "x", how = "`assay = \"...\"`") {
+  assay <- choose_assay(assay, assay_names(x), called, how)
+  values <- assay_values(x, assay)
+  if (length(dim(values)) != 2L) {
+    stop_input(sprintf("assay %s of `%s` must be a matrix, not %s", assay_words(assay), called,
+                       describe(values)))
+  }
+  list(values = Matrix::t(as_valid(values, called)), assay = assay)
+}
+
+# the names of the assays, "" for one without a name
+assay_names <- function(x) UseMethod("assay_names")
+
+#' @export
+assay_names.SummarizedExperiment <- function(x) {
+  names <- SummarizedExperiment::assayNames(x)
+  if (is.null(names)) character(length(SummarizedExperiment::assays(x))) else names
+}
+
+#' @export
+assay_names.eSet <- function(x) Biobase::assayDataElementNames(x)
+
+#' @export
+assay_names.DGEList <- function(x) "logCPM"
+
+# features x samples, by the name or number of the assay
+assay_values <- function(x, assay) UseMethod("assay_values")
+
+#' @export
+assay_values.SummarizedExperiment <- function(x, assay) SummarizedExperiment::assay(x, assay)
+
+#' @export
+assay_values.eSet <- function(x, assay) Biobase::assayDataElement(x, assay)
+
+#' @export
+assay_values.DGEList <- function(x, assay) {
+  need_package("edgeR")
+  edgeR::cpm(x, log = TRUE)
+}
+
+# The assay that is meant among those of these names: its name, or its number if it has none. The
+# only one needs no choice. `how` says how it is chosen.
+choose_assay <- function(assay, names, called, how) {
+  if (!length(names)) stop_assay(called, "no assay")
+  listed <- counted(length(names), "assay")
+  if (any(names != "")) listed <- paste0(listed, ", ", some_of(names, 10L, "\""))
+  if (is.null(assay)) {
+    if (length(names) != 1L) stop_several(listed, called, how)
+    assay <- 1L
+  }
+  position <- position_of(assay, names)
+  if (is.na(position)) stop_no_assay(assay, "assay", listed, called)
+  unnamed <- names[position] == "" || sum(names == names[position]) > 1L
+  if (unnamed) position else names[position]
+}
+
+# where the assay of a name or number is, NA if nowhere
+position_of <- function(assay, names) {
+  if (is_string(assay)) return(match(assay, names))
+  if (is_number(assay)) match(assay, seq_along(names)) else NA_integer_
+}
+
+stop_several <- function(listed, called, how) {
+  if (called == "newdata") {
+    how <- "the fit, made of a matrix, needs one, such as t(assay(newdata, \"...\"))"
+  } else {
+    how <- paste("say which by", how)
+  }
+  stop_assay(called, paste0(listed, ": ", how))
+}
+
+stop_no_assay <- function(assay, what, listed, called) {
+  if (called != "newdata" && !is_string(assay) && !is_number(assay)) {
+    refuse("assay", sprintf("the name or number of one %s", what), assay)
+  }
+  shown <- if (is_string(assay)) show_value(assay) else assay_words(assay)
+  used <- if (called == "newdata") ", which the fit uses" else ""
+  stop_assay(called, sprintf("no %s %s%s: it has %s", what, shown, used, listed))
+}
+
+stop_assay <- function(called, has) {
+  stop_input(sprintf("`%s` has %s", called, has),
+             if (called == "newdata") "sparsels_error_newdata")
+}
+
+# an assay as print() shows it; those of several experiments with the experiments' names
+assay_words <- function(assay) {
+  if (is_string(assay)) return(assay)
+  if (!is.list(assay)) return(if (is_number(assay)) paste("number", assay) else describe(assay))
+  inner <- vapply(assay, function(one) if (is.null(one)) "" else assay_words(one), "")
+  paste0(names(assay), ifelse(inner == "", "", sprintf(" (%s)", inner)), collapse = ", ")
+}
+
+# Several experiments on the same samples ---------------------------------------------------------
+
+#' @export
+read_experiment.MultiAssayExperiment <- function(x, assay, called = "x", how = NULL) {
+  need_package("MultiAssayExperiment")
+  wanted <- choose_experiments(assay, names(x), called)
+  for (name in names(wanted)) check_sample_map(x, name, names(wanted), called)
+  blocks <- Map(function(name, inner) read_block(x, name, inner, called), names(wanted), wanted)
+  values <- lapply(blocks, `[[`, "values")
+  if (length(values) > 1L) values <- list(bind_blocks(values))
+  list(values = values[[1L]], assay = lapply(blocks, `[[`, "assay"))
+}
+
+# The experiments that are meant, as a list by their names: for each NULL or its own assay.
+choose_experiments <- function(assay, names, called) {
+  listed <- sprintf("%s, %s", counted(length(names), "experiment"), some_of(names, 10L, "\""))
+  if (is.null(assay)) {
+    if (length(names) != 1L) {
+      how <- "`assay = \"...\"` or, for several, `assay = c(\"...\", \"...\")`"
+      stop_several(listed, called, how)
+    }
+    assay <- 1L
+  }
+  assay <- as.list(assay)
+  of <- if (is.null(names(assay))) character(length(assay)) else names(assay)
+  experiments <- vapply(seq_along(assay), function(i) {
+    one <- if (of[i] == "") assay[[i]] else of[i]
+    position <- position_of(one, names)
+    if (is.na(position)) stop_no_assay(one, "experiment", listed, called)
+    names[position]
+  }, "")
+  if (!length(assay) || anyDuplicated(experiments)) {
+    stop_input("`assay` must name one or several experiments, each once")
+  }
+  assay[of == ""] <- list(NULL)
+  stats::setNames(assay, experiments)
+}
+
+# One experiment with a row for every sample of colData(x), in that order.
+read_block <- function(x, name, inner, called) {
+  map <- sample_map(x, name)
+  samples <- sample_names(x)
+  block <- x[[name]]
+  label <- sprintf("%s[[\"%s\"]]", called, name)
+  read <- if (is_experiment(block)) {
+    read_experiment(block, inner, label, sprintf("`assay = c(%s = \"...\")`", name))
+  } else {
+    if (!is.null(inner)) stop_input(sprintf("`%s` is a matrix, which has no assays", label))
+    list(values = Matrix::t(as_valid(block, label)))
+  }
+  rows <- match(map$colname[match(samples, map$primary)], rownames(read$values))
+  read$values <- read$values[rows, , drop = FALSE]
+  rownames(read$values) <- samples
+  read
+}
+
+# which column of the experiment is of which sample
+sample_map <- function(x, name) {
+  map <- MultiAssayExperiment::sampleMap(x)
+  map[map$assay == name, ]
+}
+
+# Refuses samples that the experiment does not have, and those it has several columns of. `wanted`
+# are the experiments that are read together.
+check_sample_map <- function(x, name, wanted, called) {
+  samples <- sample_names(x)
+  primary <- sample_map(x, name)$primary
+  absent <- setdiff(samples, primary)
+  twice <- unique(primary[duplicated(primary)])
+  if (!length(absent) && !length(twice)) return(invisible())
+  chosen <- sprintf("%s[, , %s]", called, deparse1(wanted))
+  if (length(absent)) {
+    stop_input(sprintf("%d of the %d samples of `%s` are not in experiment '%s' (%s): %s %s",
+                       length(absent), length(samples), called, name, some_of(absent, 3L, ""),
+                       "keep those that all have,",
+                       sprintf("MultiAssayExperiment::intersectColumns(%s)", chosen)))
+  }
+  stop_input(sprintf("experiment '%s' of `%s` has several columns of %s (%s): %s %s", name, called,
+                     counted(length(twice), "sample"), some_of(twice, 3L, ""),
+                     "make one of them,",
+                     sprintf("MultiAssayExperiment::mergeReplicates(%s)", chosen)))
+}
+
+# Experiments side by side, a column called <experiment>.<feature>; sparse if one of them is.
+bind_blocks <- function(blocks) {
+  blocks <- Map(function(values, name) {
+    values <- as_values(values, name)
+    features <- if (is.null(colnames(values))) seq_len(ncol(values)) else colnames(values)
+    colnames(values) <- paste(name, features, sep = ".")
+    values
+  }, blocks, names(blocks))
+  if (any(vapply(blocks, inherits, NA, "dgCMatrix"))) {
+    blocks <- lapply(blocks, methods::as, "CsparseMatrix")
+  }
+  do.call(cbind, unname(blocks))
+}
