@@ -107,7 +107,7 @@ best_search <- function(problem, control) {
   terms <- gram_terms(problem, whole = TRUE)
   bar <- progress_bar(control$progress, "Searching subsets")
   answer <- .Call(C_best_subset, terms, list(
-    lambda = control$lambda, k = control$k, nodes = control$nodes, threads = 1L, judge = NULL,
+    lambda = control$lambda, k = control$k, nodes = control$nodes, threads = 1L, user_loss = NULL,
     progress = bar
   ))
   sizes <- seq_len(answer$sizes)

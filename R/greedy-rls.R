@@ -225,7 +225,7 @@ greedy_path <- function(problem, control, lambda, given = integer(),
     search = control$search, criterion = control$criterion$name, given = given - 1L,
     classes = problem$task != "regression", lazy = lazy,
     folds = control$folds, threads = control$threads,
-    judge = control$criterion$loss, progress = bar
+    user_loss = control$criterion$loss, progress = bar
   ))
   if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
   unpack_path(answer, problem, control, lambda)

@@ -29,7 +29,7 @@ interior_solve <- function(problem, control, lambda, state = NULL) {
   if (is.null(state)) state <- interior_state(problem, control)
   kept <- screened_columns(problem, control, lambda, state)
   result <- newton_steps(problem, control, lambda, kept, state)
-  solution <- c(result[c("features", "beta", "u", "r", "objective", "gap", "most", "rounds",
+  solution <- c(result[c("features", "beta", "u", "r", "objective", "gap", "max_abs_corr", "rounds",
                          "products")],
                 list(kept = length(kept), null = state$null),
                 threshold_facts(problem, control$loss, lambda, result))
@@ -41,12 +41,12 @@ interior_solve <- function(problem, control, lambda, state = NULL) {
 interior_state <- function(problem, control) {
   empty <- model_point(problem, control$loss, integer(), numeric())
   empty$all <- column_products(problem, empty$r)
-  empty$most <- max(abs(empty$all))
+  empty$max_abs_corr <- max(abs(empty$all))
   list(null = empty$loss, points = list(empty[point_parts]),
        norm = if (control$screen != "none") working_norms(problem))
 }
 
-point_parts <- c("loss", "l1", "r", "all", "most")
+point_parts <- c("loss", "l1", "r", "all", "max_abs_corr")
 
 # Adds a model to the points. The safe tests need only r and `most` of points between the first and
 # the last.
@@ -86,7 +86,7 @@ ball_corr_bound <- function(state, products, r, radius) {
 # squares and 4 for logistic), so that the optimal r is in a ball about its dual point. Fercoq and
 # others 2015, Ndiaye and others 2017.
 gap_corr_bound <- function(problem, control, lambda, state, last) {
-  s <- dual_multiple(problem, control$loss, last$r, last$most, lambda)
+  s <- dual_multiple(problem, control$loss, last$r, last$max_abs_corr, lambda)
   gap <- last$loss + lambda * last$l1 - dual_objective(problem, control$loss, s * last$r)
   gap <- max(gap, 0) + 1e-14 * state$null
   radius <- sqrt(switch(control$loss, squared = 2, logistic = 1 / 2) * gap)
@@ -98,7 +98,7 @@ gap_corr_bound <- function(problem, control, lambda, state, last) {
 # about y of radius ||y - s r|| = sqrt(y'y - 2 gamma).
 safe_corr_bound <- function(problem, control, lambda, state, points) {
   multiples <- vapply(points, function(point) {
-    dual_multiple(problem, control$loss, point$r, point$most, lambda)
+    dual_multiple(problem, control$loss, point$r, point$max_abs_corr, lambda)
   }, 0)
   scaled <- Map(function(point, s) s * point$r, points, multiples)
   empty <- state$points[[1L]]
@@ -189,9 +189,9 @@ certified <- function(problem, loss, lambda, kept, iterate) {
   beta <- iterate$beta[iterate$beta != 0]
   result <- c(list(features = features, beta = beta), model_point(problem, loss, features, beta))
   result$all <- column_products(problem, result$r)
-  result$most <- max(abs(result$all))
+  result$max_abs_corr <- max(abs(result$all))
   result$objective <- result$loss + lambda * result$l1
-  result$gap <- result$objective - dual_value(problem, loss, result$r, result$most, lambda)
+  result$gap <- result$objective - dual_value(problem, loss, result$r, result$max_abs_corr, lambda)
   result
 }
 

@@ -122,7 +122,7 @@ proven_bound <- function(problem, control, state, lambda) {
   scaled <- vapply(state$solutions, function(solution) {
     # for the hinge loss the value of a scaled dual point is on the chord from 0
     if (control$loss == "hinge") return(-Inf)
-    dual_value(problem, control$loss, solution$r, solution$most, lambda)
+    dual_value(problem, control$loss, solution$r, solution$max_abs_corr, lambda)
   }, 0)
   max(chord, scaled) - 1e-12 * null
 }

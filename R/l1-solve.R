@@ -51,8 +51,8 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
     loss = control$loss, screen = control$screen,
     tolerance = control$tolerance, lambda = as.double(lambda), start = start,
     bound = rep_len(as.double(bound), length(lambda)),
-    room = as.integer(min(sum(problem$usable), 256L)), threads = control$threads,
-    progress = progress_bar(control$progress, "Solving the path"), judge = NULL
+    max_active = as.integer(min(sum(problem$usable), 256L)), threads = control$threads,
+    progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   ))
   Filter(Negate(is.null), solutions)
 }
@@ -75,7 +75,7 @@ null_objective <- function(problem, loss) {
 # bounds of the safe tests for all columns of a problem, by one of three kernels
 safe_call <- function(kernel, work, control, ...) {
   arguments <- list(loss = control$loss, ..., threads = control$threads,
-                progress = NULL, judge = NULL)
+                progress = NULL, user_loss = NULL)
   answer <- switch(kernel,
     bounds = .Call(C_safe_bounds, work, arguments),
     reach = .Call(C_safe_reach, work, arguments),

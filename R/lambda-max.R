@@ -41,7 +41,7 @@ largest_lambda <- function(problem, control) {
   if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
   null <- null_solution(problem, control)
   if (control$loss == "logistic") check_not_separated(problem, null$null)
-  null$most
+  null$max_abs_corr
 }
 
 # Refuses classes that are separated by the covariates: all coefficients are 0 at every lambda.
@@ -58,10 +58,10 @@ hinge_lambda_max <- function(problem, control) {
   null_model <- null_solution(problem, control)
   null <- null_model$null
   check_not_separated(problem, null)
-  lambda <- null_model$most
+  lambda <- null_model$max_abs_corr
   solution <- NULL
   # if all coefficients are 0 at so small a lambda, they are at every lambda
-  while (lambda > 1e-9 * null_model$most) {
+  while (lambda > 1e-9 * null_model$max_abs_corr) {
     solutions <- solve_path(problem, control, lambda, solution)
     if (!length(solutions)) raise_interrupt()
     l1 <- sum(abs(solutions[[1L]]$beta))

@@ -160,12 +160,12 @@ poss_search <- function(problem, control, state) {
   capacity <- max(archive_capacity(problem, control), lengths(state$sets))
   archives <- pack_sets(state$sets, usable, control$max_size, capacity)
   answer <- .Call(C_poss, terms, list(
-    lambda = control$lambda, most = control$max_size, isolated = as.integer(isolated),
+    lambda = control$lambda, max_size = control$max_size, isolated = as.integer(isolated),
     capacity = as.integer(capacity), iterations = as.double(control$iterations),
     kept = if (is.null(terms$whole)) as.integer(min(n, 2^25 %/% n)) else 0L,
     random = state$random, count = lengths(state$sets), size = archives$size,
     columns = archives$columns, threads = control$threads,
-    progress = progress_bar(control$progress, "Searching subsets"), judge = NULL
+    progress = progress_bar(control$progress, "Searching subsets"), user_loss = NULL
   ))
   list(
     archive = unpack_sets(answer, usable, control$max_size, terms$total),

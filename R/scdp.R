@@ -183,7 +183,7 @@ pursuit_control <- function(k, D, score, candidates, dependent, first = integer(
   list(
     k = k, score = score, dependent = dependent,
     first = as.integer(first) - 1L, drawn = if (is.null(candidates)) 0L else as.integer(candidates),
-    candidates = lists, threads = 1L, judge = NULL,
+    candidates = lists, threads = 1L, user_loss = NULL,
     progress = progress_bar(interactive(), "Pursuing")
   )
 }
@@ -205,8 +205,8 @@ follow_pursuit <- function(arguments, control, names) {
   steps <- seq_len(size)
   z <- matrix(answer$z, control$k)[steps, , drop = FALSE]
   factor <- matrix(answer$factor, control$k)[steps, steps, drop = FALSE]
-  list(status = answer$status, size = size,
-       chosen = answer$chosen[steps] + 1L, factor = factor, z = z, resid_norm = answer$left[steps])
+  list(status = answer$status, size = size, chosen = answer$chosen[steps] + 1L, factor = factor,
+       z = z, resid_norm = answer$resid_norm[steps])
 }
 
 # w_S for the first `size` components of a pursuit, size x L

@@ -111,7 +111,8 @@ basis_spectrum <- function(problem, K, C, rows) {
   expansion <- list(K = K, R = C, root_w = sqrt(problem$weights),
                     z_basis = covariate_basis(problem))
   bar <- progress_bar(interactive(), "Training")
-  answer <- .Call(C_kernel_spectrum, expansion, list(threads = 1L, progress = bar, judge = NULL))
+  answer <- .Call(C_kernel_spectrum, expansion,
+                  list(threads = 1L, progress = bar, user_loss = NULL))
   if (answer$status == "interrupted") raise_interrupt()
   if (answer$status == "not_positive") stop_singular("the kernel matrix")
   dim(answer$phi) <- dim(K)
@@ -159,7 +160,7 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
     basis = if (remove) spectrum$basis - 1L else rep(-1L, length(spectrum$basis)),
     # the columns of x may determine a model to more digits than a kernel matrix does
     outweighed = 1e-6, singular = if (isTRUE(spectrum$linear)) 1e-5 else 0,
-    lambda = lambda, form = "cheaper", threads = threads, judge = NULL,
+    lambda = lambda, form = "cheaper", threads = threads, user_loss = NULL,
     progress = progress_bar(interactive(), "Holding out")
   )
   answer <- call_holdout(spectrum, control)

@@ -49,19 +49,24 @@ static inline void blas_solve(const char *side, int trans, ptrdiff_t r, ptrdiff_
   (side, "U", trans ? "T" : "N", "N", &ri, &ci, &one, R, &order, B, &lb FCONE FCONE FCONE FCONE);
 }
 
+/* The length of a workspace as LAPACK takes it, which may be less than there is. */
+static inline int lapack_length(ptrdiff_t length) {
+  return length > 1 << 30 ? 1 << 30 : (int)length;
+}
+
 /* A (r x c, r >= c) := its orthonormal factor, upper triangle of R (c x c) := the triangular one.
-   tau holds c, work `room` doubles. Zero on success. */
+   tau holds c, work `length` doubles. Zero on success. */
 static inline int lapack_qr(ptrdiff_t r, ptrdiff_t c, double *A, ptrdiff_t lda, double *R,
-    ptrdiff_t ldr, double *tau, double *work, ptrdiff_t room) {
-  const int ri = (int)r, ci = (int)c, la = (int)lda, wi = room > 1 << 30 ? 1 << 30 : (int)room;
+    ptrdiff_t ldr, double *tau, double *work, ptrdiff_t length) {
+  const int ri = (int)r, ci = (int)c, la = (int)lda, lwork = lapack_length(length);
   int info = 0;
-  F77_CALL(dgeqrf)(&ri, &ci, A, &la, tau, work, &wi, &info);
+  F77_CALL(dgeqrf)(&ri, &ci, A, &la, tau, work, &lwork, &info);
   if (info != 0)
     return info;
   for (ptrdiff_t j = 0; j < c; j++)
     for (ptrdiff_t i = 0; i <= j; i++)
       R[i + j * ldr] = A[i + j * lda];
-  F77_CALL(dorgqr)(&ri, &ci, &ci, A, &la, tau, work, &wi, &info);
+  F77_CALL(dorgqr)(&ri, &ci, &ci, A, &la, tau, work, &lwork, &info);
   return info;
 }
 
@@ -73,18 +78,19 @@ static inline int lapack_cholesky(ptrdiff_t n, double *A) {
   return info;
 }
 
-/* A (n x n, upper triangle given) := its orthonormal eigenvectors, values (n) := its eigenvalues,
-   ascending. work holds lapack_eigen_room(n) doubles. Zero on success. */
-static inline size_t lapack_eigen_room(ptrdiff_t n) {
+/* Doubles of workspace for lapack_eigen(), whose integers fit in the last 3 + 5 n. */
+static inline size_t lapack_eigen_work(ptrdiff_t n) {
   const size_t order = (size_t)n;
-  return 1 + 6 * order + 2 * order * order + (3 + 5 * order); /* integers fit in the last part */
+  return 1 + 6 * order + 2 * order * order + (3 + 5 * order);
 }
 
+/* A (n x n, upper triangle given) := its orthonormal eigenvectors, values (n) := its eigenvalues,
+   ascending. work holds lapack_eigen_work(n) doubles. Zero on success. */
 static inline int lapack_eigen(ptrdiff_t n, double *A, double *values, double *work) {
   const int ni = (int)n, liwork = 3 + 5 * ni;
-  const size_t room = lapack_eigen_room(n) - (size_t)liwork;
-  const int lwork = room > 1u << 30 ? 1 << 30 : (int)room;
-  int *iwork = (int *)(void *)(work + room), info = 0;
+  const ptrdiff_t doubles = (ptrdiff_t)lapack_eigen_work(n) - liwork;
+  const int lwork = lapack_length(doubles);
+  int *iwork = (int *)(void *)(work + doubles), info = 0;
   F77_CALL(dsyevd)
   ("V", "U", &ni, A, &ni, values, work, &lwork, iwork, &liwork, &info FCONE FCONE);
   return info;
@@ -100,14 +106,14 @@ static inline void lapack_cholesky_inverse(ptrdiff_t n, double *A) {
       A[j + i * n] = A[i + j * n];
 }
 
-/* A (n x n) := its inverse. pivots holds n, work `room` doubles, n or more. Zero on success. */
+/* A (n x n) := its inverse. pivots holds n, work `length` doubles, n or more. Zero on success. */
 static inline int lapack_invert(
-    ptrdiff_t n, double *A, ptrdiff_t lda, int *pivots, double *work, ptrdiff_t room) {
-  const int ni = (int)n, la = (int)lda, wi = room > 1 << 30 ? 1 << 30 : (int)room;
+    ptrdiff_t n, double *A, ptrdiff_t lda, int *pivots, double *work, ptrdiff_t length) {
+  const int ni = (int)n, la = (int)lda, lwork = lapack_length(length);
   int info = 0;
   F77_CALL(dgetrf)(&ni, &ni, A, &la, pivots, &info);
   if (info == 0)
-    F77_CALL(dgetri)(&ni, A, &la, pivots, work, &wi, &info);
+    F77_CALL(dgetri)(&ni, A, &la, pivots, work, &lwork, &info);
   return info;
 }
 

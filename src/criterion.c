@@ -143,8 +143,14 @@ int criterion_row_losses(
   return record->row_loss != NULL;
 }
 
-struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind, const double *r,
-    const int *rows, ptrdiff_t count) {
+/* Losses of some rows, times their weights, and those weights. */
+struct criterion_sum {
+  double loss, weight;
+};
+
+/* Of rows that were held out together. */
+static struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind,
+    const double *r, const int *rows, ptrdiff_t count) {
   const struct criterion_record *record = criterion_records + kind;
   struct criterion_sum sum = {0, 0};
   if (record->rows_loss != NULL) {

@@ -4,8 +4,8 @@
 
 #include "problem.h"
 
-/* USER is a function of the caller's, host->judge(). BALANCED is the error rate of a problem whose
-   weights criterion_weights() has balanced. */
+/* USER is a function of the caller's, host->user_loss(). BALANCED is the error rate of a problem
+   whose weights criterion_weights() has balanced. */
 enum criterion {
   SQUARED = 0,
   ERROR = 1,
@@ -22,11 +22,6 @@ struct estimate {
   double se;    /* standard error over folds, NAN where there is none */
 };
 
-/* Losses of some rows, times their weights, and those weights. */
-struct criterion_sum {
-  double loss, weight;
-};
-
 /* The criterion of that name, -1 when there is none. */
 int criterion_named(const char *name);
 
@@ -39,13 +34,8 @@ void criterion_weights(const struct problem *pb, enum criterion kind, double *ro
 int criterion_row_losses(
     const struct problem *pb, enum criterion kind, const double *r, double *loss);
 
-/* Of rows that were held out together. O(count L); AUC: O(positive x negative). r (m x L) are
-   residuals in the user's units. */
-struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind, const double *r,
-    const int *rows, ptrdiff_t count);
-
-/* Over one partition; rows of fold f are order[start[f] .. start[f + 1]). O(m L); AUC: O(sum of
-   positive x negative within folds). */
+/* Over one partition, from residuals r (m x L) in the user's units; rows of fold f are
+   order[start[f] .. start[f + 1]). O(m L); AUC: O(sum of positive x negative within folds). */
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count);
 

@@ -112,7 +112,7 @@ static void sweep_list_scored(struct greedy *s) {
 static double sweep_evaluate(const struct greedy *s, const double *residual, int repeat) {
   const enum criterion kind = s->control->criterion;
   if (kind == USER)
-    return s->host->judge(s->host, residual, repeat);
+    return s->host->user_loss(s->host, residual, repeat);
   if (kind != AUC)
     return criterion_value(&s->weighted, kind, residual);
   const struct greedy_partition *part = s->part + repeat;

@@ -128,7 +128,7 @@ static struct estimate greedy_evaluate_model(
     const struct greedy *s, const double *residual, int repeat) {
   const enum criterion kind = s->control->criterion;
   if (kind == USER)
-    return (struct estimate){s->host->judge(s->host, residual, repeat), NAN};
+    return (struct estimate){s->host->user_loss(s->host, residual, repeat), NAN};
   if (greedy_by_pairs(s)) {
     memset(s->scratch, 0, (size_t)s->pb->m * sizeof(double));
     return (struct estimate){greedy_evaluate_pairs(s, s->scratch, 1, 0), NAN};

@@ -8,7 +8,7 @@
 #include "matrix.h"
 
 /* A regression problem in working coordinates (ARCHITECTURE.md, "working column"): m rows, n
- * columns, L outputs, q covariates. */
+   columns, L responses, q covariates. */
 struct problem {
   ptrdiff_t m, n, L, q;
   struct matrix x;
@@ -17,7 +17,7 @@ struct problem {
   const double *squares;   /* n, of each working column with the covariates still in it, summed */
   const double *rss;       /* n, their residual sums of squares given the covariates */
   const double *products;  /* n x L, of each working column with y */
-  const int *usable;       /* n, 0 for a column that is set aside */
+  const int *usable;       /* n, 0 for an excluded column: constant, or given by the covariates */
   const double *root_w;    /* m, square roots of the case weights, which may be 0 */
   const double *divisor;   /* m, root_w, or 1 where it is 0: takes residuals to user units */
   const double *Q;         /* m x q, orthonormal basis of the weighted covariates */
@@ -35,13 +35,13 @@ struct folds {
 };
 
 /* What the caller lends a kernel. stop() is asked now and then, outside parallel regions: not zero
-   means that the kernel must return what it has. judge() is the user's own criterion, smaller is
-   better. */
+   means that the kernel must return what it has. user_loss() is the user's own criterion, smaller
+   is better. */
 struct host {
   int threads;
   int (*stop)(struct host *host, double done, double total);
-  double (*judge)(struct host *host, const double *held_out_residual, int repeat);
-  size_t residual_length; /* of what judge() is given, m x L */
+  double (*user_loss)(struct host *host, const double *held_out_residual, int repeat);
+  size_t residual_length; /* of what user_loss() is given, m x L */
   void *self;
 };
 

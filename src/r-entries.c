@@ -208,7 +208,7 @@ SEXP C_poss(SEXP terms, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, length(count));
   const struct poss_control ctl = {.lambda = real_field(control, "lambda"),
-      .max_size = int_field(control, "most"),
+      .max_size = int_field(control, "max_size"),
       .isolated = int_field(control, "isolated"),
       .islands = length(count),
       .capacity = int_field(control, "capacity"),
@@ -306,7 +306,7 @@ static SEXP solution_list(const struct problem *pb, struct l1_solution model) {
   memcpy(add_real(&out, "r", (size_t)pb->m), model.r, (size_t)pb->m * d);
   *add_real(&out, "objective", 1) = model.primal;
   *add_real(&out, "gap", 1) = model.primal - model.dual;
-  *add_real(&out, "most", 1) = model.max_abs_corr;
+  *add_real(&out, "max_abs_corr", 1) = model.max_abs_corr;
   *add_int(&out, "rounds", 1) = model.rounds;
   *add_real(&out, "products", 1) = model.products;
   *add_int(&out, "kept", 1) = model.kept;
@@ -326,7 +326,7 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
   struct l1_control ctl = {.loss = (enum loss)CHOICE(control, "loss", losses),
       .screen = (enum screen)CHOICE(control, "screen", screens),
       .tolerance = real_field(control, "tolerance"),
-      .max_active = int_field(control, "room"),
+      .max_active = int_field(control, "max_active"),
       .lambdas = count};
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
@@ -362,7 +362,7 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
 
 /* ---- safe tests ---- */
 
-static void *safe_room(const struct problem *pb, enum loss loss, const struct host *host) {
+static void *safe_workspace(const struct problem *pb, enum loss loss, const struct host *host) {
   return R_alloc(safe_work(pb, loss, host->threads), 1);
 }
 
@@ -375,7 +375,7 @@ SEXP C_safe_bounds(SEXP problem, SEXP control) {
   double *T = add_real(&out, "bounds", (size_t)pb.n);
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
-  void *work = safe_room(&pb, loss, &host);
+  void *work = safe_workspace(&pb, loss, &host);
   add_status(&out, safe_bounds(&pb, loss, real_field(control, "gamma"),
                        real_field(control, "enough"), NULL, &host, work, T));
   SEXP list = answer_list(&out);
@@ -396,7 +396,7 @@ SEXP C_safe_reach(SEXP problem, SEXP control) {
   double *reach = add_real(&out, "reach", (size_t)pb.n);
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
-  void *work = safe_room(&pb, loss, &host);
+  void *work = safe_workspace(&pb, loss, &host);
   add_status(&out, safe_thresholds(&pb, loss, &bound, real_field(control, "lambda"),
                        real_field(control, "top"), &host, work, T, reach));
   SEXP list = answer_list(&out);
@@ -412,7 +412,7 @@ SEXP C_hinge_gap_bounds(SEXP problem, SEXP control) {
   double *T = add_real(&out, "bounds", (size_t)pb.n);
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
-  void *work = safe_room(&pb, HINGE, &host);
+  void *work = safe_workspace(&pb, HINGE, &host);
   add_status(&out, safe_hinge_gap_bounds(&pb, REAL(field(control, "f")), real_field(control, "gap"),
                        NULL, &host, work, T));
   SEXP list = answer_list(&out);
@@ -425,7 +425,7 @@ struct source {
   struct matrix A;
   struct gram gram;
   double ridge;
-  double *dense; /* m, room for a column of a sparse x */
+  double *dense; /* m, workspace for a column of a sparse x */
   SEXP function;
   struct r_host *r;
 };
@@ -494,14 +494,14 @@ SEXP C_scdp(SEXP given, SEXP control) {
   PROTECT(out.list);
   int *chosen = add_int(&out, "chosen", k);
   double *factor = add_real(&out, "factor", k * k), *z = add_real(&out, "z", k * L);
-  double *left = add_real(&out, "left", k), *pivot = add_real(&out, "pivot", 1);
+  double *resid_norm = add_real(&out, "resid_norm", k), *pivot = add_real(&out, "pivot", 1);
   int *size = add_int(&out, "size", 1), *worst = add_int(&out, "worst", 1);
   struct pursuit path = scdp_begin(&system, &ctl, R_alloc(scdp_work(&system, &ctl), 1));
   const enum status status = scdp(&path, &system, &ctl, &host);
   add_status(&out, final_status(status, &r));
   pursuit_path(&path, &system, chosen, factor);
   memcpy(z, path.z, k * L * sizeof(double));
-  memcpy(left, path.resid_norm, k * sizeof(double));
+  memcpy(resid_norm, path.resid_norm, k * sizeof(double));
   *size = path.size;
   *worst = (int)path.worst + 1;
   *pivot = path.pivot;
@@ -519,7 +519,7 @@ SEXP C_fixed_size(SEXP machine, SEXP control) {
       .L = ncols(y),
       .K = REAL(field(machine, "K")),
       .Z = REAL(Z),
-      .K_prototypes = REAL(field(machine, "own")),
+      .K_prototypes = REAL(field(machine, "K_prototypes")),
       .y = REAL(y),
       .response = REAL(field(machine, "response")),
       .root_w = REAL(field(machine, "root_w")),

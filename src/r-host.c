@@ -68,12 +68,12 @@ SEXP eval_interruptible(SEXP call) {
   return value;
 }
 
-static double host_criterion(struct host *host, const double *residual, int repeat) {
+static double host_user_loss(struct host *host, const double *residual, int repeat) {
   struct r_host *r = host->self;
   const R_xlen_t length = (R_xlen_t)host->residual_length;
   SEXP values = PROTECT(allocVector(REALSXP, length)), which = PROTECT(ScalarInteger(repeat + 1));
   memcpy(REAL(values), residual, (size_t)length * sizeof(double));
-  SEXP call = PROTECT(lang3(r->criterion, values, which));
+  SEXP call = PROTECT(lang3(r->user_loss, values, which));
   SEXP loss = PROTECT(eval_interruptible(call));
   r->stopped = r->stopped || isNull(loss);
   const double value = isNull(loss) ? R_PosInf : asReal(loss);
@@ -134,12 +134,12 @@ int threads_here(SEXP threads, ptrdiff_t parts) {
 }
 
 struct host make_host(struct r_host *r, SEXP control, size_t residual_length, ptrdiff_t parts) {
-  *r =
-      (struct r_host){.progress = field(control, "progress"), .criterion = field(control, "judge")};
+  *r = (struct r_host){
+      .progress = field(control, "progress"), .user_loss = field(control, "user_loss")};
   r->polled = seconds();
   return (struct host){.threads = threads_here(field(control, "threads"), parts),
       .stop = host_stop,
-      .judge = host_criterion,
+      .user_loss = host_user_loss,
       .residual_length = residual_length,
       .self = r};
 }

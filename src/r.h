@@ -47,7 +47,7 @@ struct folds unpack_folds(SEXP folds);
 /* ---- r-host.c: interrupts, progress, the user's criterion, threads ---- */
 
 struct r_host {
-  SEXP progress, criterion; /* R functions or NULL */
+  SEXP progress, user_loss; /* R functions or NULL */
   double polled;            /* when R was last asked, in seconds */
   double done, total;
   int stopped;

@@ -124,7 +124,7 @@ static struct holdout_fold holdout_lay_out_fold(
       .tau = alloc_doubles(arena, e),
       .qr = alloc_doubles(arena, HOLDOUT_QR_WORK * e),
       .values = alloc_doubles(arena, r),
-      .eigen = alloc_doubles(arena, (ptrdiff_t)lapack_eigen_room(r)),
+      .eigen = alloc_doubles(arena, (ptrdiff_t)lapack_eigen_work(r)),
       .Vb = alloc_doubles(arena, r * L),
       .shrunk = alloc_doubles(arena, r * cL),
       .C = alloc_doubles(arena, r * cL),

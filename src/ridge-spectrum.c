@@ -18,7 +18,7 @@ struct spectrum_work {
 static struct spectrum_work spectrum_lay_out(
     ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, struct arena *arena) {
   return (struct spectrum_work){.V = alloc_doubles(arena, n * n),
-      .eigen = alloc_doubles(arena, (ptrdiff_t)lapack_eigen_room(n)),
+      .eigen = alloc_doubles(arena, (ptrdiff_t)lapack_eigen_work(n)),
       .panel = alloc_doubles(arena, spectrum_panel_rows(m, 0) * n),
       .along = alloc_doubles(arena, q * n)};
 }

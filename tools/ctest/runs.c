@@ -14,13 +14,13 @@ static int count_polls(struct host *host, double done, double total) {
 }
 
 /* The largest absolute residual; infinite when the user interrupts. */
-static double judge_largest(struct host *host, const double *residual, int repeat) {
+static double largest_residual(struct host *host, const double *residual, int repeat) {
   struct counter *counter = host->self;
   (void)repeat;
   double largest = 0;
   for (size_t j = 0; j < host->residual_length; j++)
     largest = fmax(largest, fabs(residual[j]));
-  return ++counter->judged == counter->fail_at ? INFINITY : largest;
+  return ++counter->evaluated == counter->fail_at ? INFINITY : largest;
 }
 
 /* ---- the result ---- */
@@ -61,7 +61,7 @@ static struct run run_in(const struct made *made, const struct greedy_control *c
   run.block = room(run.used, 0);
   lay_out(&run, &made->pb, control);
   struct host host = {
-      threads, count_polls, judge_largest, (size_t)(made->pb.m * made->pb.L), &run.counter};
+      threads, count_polls, largest_residual, (size_t)(made->pb.m * made->pb.L), &run.counter};
   run.status = greedy_rls(&made->pb, &made->folds, control, &host, work, &run.result);
   return run;
 }
@@ -125,7 +125,7 @@ void stop_everywhere(const struct made *made, const struct greedy_control *contr
     check_prefix(&whole, &part);
     free(part.block);
   }
-  for (int at = 1; control->criterion == USER && at <= whole.counter.judged; at++) {
+  for (int at = 1; control->criterion == USER && at <= whole.counter.evaluated; at++) {
     const struct run part = run_kernel(made, control, 1, 0xFF, (struct counter){.fail_at = at});
     if (part.status == INTERRUPTED)
       check_prefix(&whole, &part);

@@ -6,7 +6,7 @@
 
 /* Calls of a host's functions, and which of them is to end the run. */
 struct counter {
-  int polls, stop_at, judged, fail_at;
+  int polls, stop_at, evaluated, fail_at;
 };
 extern const struct counter quiet;
 

@@ -237,7 +237,7 @@ struct figures {
   double squared, se, error;
 };
 
-static struct figures judge_plainly(const struct fixed_size *fs, const double *residual) {
+static struct figures evaluate_plainly(const struct fixed_size *fs, const double *residual) {
   struct figures out = {0, 0, 0};
   double weight = 0, spread = 0, *mean = room((size_t)fs->folds * sizeof(double), 0);
   double *weights = room((size_t)fs->folds * sizeof(double), 0);
@@ -337,7 +337,7 @@ static void follow_slowly(const struct fixed_size *fs, double lambda, ptrdiff_t 
     const ptrdiff_t place = all->size - 1 + g * k;
     if (fs->folds == 0)
       continue;
-    const struct figures truth = judge_plainly(fs, residual);
+    const struct figures truth = evaluate_plainly(fs, residual);
     CHECK_NEAR(out->squared[place], truth.squared, 1e-8);
     if (isnan(truth.se))
       CHECK(isnan(out->se[place]));

@@ -26,7 +26,7 @@ struct truth {
   double loss, squared, error;
 };
 
-static struct truth judge_set(
+static struct truth evaluate_set(
     const struct made *made, const struct greedy_control *control, const int *set, int size) {
   const struct folds *folds = &made->folds;
   double *r = room((size_t)(made->pb.m * made->pb.L) * sizeof(double), 0);
@@ -62,7 +62,7 @@ static void check_choice(const struct made *made, const struct greedy_control *c
     memcpy(other, set, (size_t)size * sizeof(int));
     other[size] = i;
     const int count = adding ? size + 1 : without(set, size, i, other);
-    const struct truth truth = judge_set(made, control, other, count);
+    const struct truth truth = evaluate_set(made, control, other, count);
     CHECK(truth.loss >= run->result.loss[move] - 1e-9);
     if (control->criterion == SQUARED && i < feature)
       CHECK(truth.loss > run->result.loss[move]);
@@ -121,7 +121,7 @@ static void check_path(const struct made *made, const struct greedy_control *con
         size = without(set, size, feature, set);
     }
     CHECK(run.result.size[move] == size);
-    const struct truth truth = judge_set(made, control, set, size);
+    const struct truth truth = evaluate_set(made, control, set, size);
     CHECK_NEAR(run.result.loss[move], truth.loss, 1e-9);
     CHECK_NEAR(run.result.squared[move], truth.squared, 1e-9);
     CHECK_NEAR(run.result.error[move], truth.error, 1e-9);

@@ -167,7 +167,7 @@ static void decompose_all(struct model *model) {
   const struct problem *pb = &model->made.pb;
   const ptrdiff_t m = pb->m, p = model->p, q = pb->q;
   double *X = copy(model->K, m * p), *F = model->F = doubles(m * m), large = 1;
-  double *work = doubles((ptrdiff_t)lapack_eigen_room(m));
+  double *work = doubles((ptrdiff_t)lapack_eigen_work(m));
   for (ptrdiff_t j = 0; j < p; j++) {
     double *x = X + j * m;
     for (ptrdiff_t i = 0; i < m; i++)
