@@ -8,10 +8,6 @@
 
 /* ---- losses ---- */
 
-static double criterion_weight(const struct problem *pb, ptrdiff_t row) {
-  return pb->root_w[row] * pb->root_w[row];
-}
-
 static double criterion_squared(const struct problem *pb, const double *r, ptrdiff_t row) {
   double sum = 0;
   for (ptrdiff_t l = 0; l < pb->L; l++) {
@@ -58,10 +54,15 @@ double criterion_pair_loss(double positive, double negative) {
   return positive > negative + CRITERION_TIE ? 0 : positive < negative - CRITERION_TIE ? 1 : 0.5;
 }
 
-/* Pairs of a positive and a negative row in the wrong order; *weight is that of all pairs. */
-static double criterion_pairs(
-    const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *weight) {
-  double loss = 0, total = 0;
+/* Losses of some rows, times their weights, and those weights. */
+struct criterion_sum {
+  double loss, weight;
+};
+
+/* Of pairs of a positive and a negative row. */
+static struct criterion_sum criterion_pairs(
+    const struct problem *pb, const double *r, const int *rows, ptrdiff_t count) {
+  struct criterion_sum sum = {0, 0};
   for (ptrdiff_t p = 0; p < count; p++) {
     if (pb->response[rows[p]] <= 0)
       continue;
@@ -70,13 +71,12 @@ static double criterion_pairs(
       if (pb->response[rows[n]] > 0)
         continue;
       const double negative = pb->response[rows[n]] - r[rows[n]];
-      const double w = criterion_weight(pb, rows[p]) * criterion_weight(pb, rows[n]);
-      loss += w * criterion_pair_loss(positive, negative);
-      total += w;
+      const double w = case_weight(pb, rows[p]) * case_weight(pb, rows[n]);
+      sum.loss += w * criterion_pair_loss(positive, negative);
+      sum.weight += w;
     }
   }
-  *weight = total;
-  return loss;
+  return sum;
 }
 
 /* ---- the table ---- */
@@ -86,8 +86,8 @@ static double criterion_pairs(
 static const struct criterion_record {
   const char *name;
   double (*row_loss)(const struct problem *pb, const double *r, ptrdiff_t row);
-  double (*rows_loss)(
-      const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *weight);
+  struct criterion_sum (*rows_loss)(
+      const struct problem *pb, const double *r, const int *rows, ptrdiff_t count);
   int balanced; /* whether classes count alike, whatever their weights */
 } criterion_records[] = {
     [SQUARED] = {.name = "squared", .row_loss = criterion_squared},
@@ -122,7 +122,7 @@ void criterion_weights(const struct problem *pb, enum criterion kind, double *ro
     double weight = 0;
     for (ptrdiff_t row = 0; row < pb->m; row++)
       if (criterion_in_class(pb, row, c))
-        weight += criterion_weight(pb, row);
+        weight += case_weight(pb, row);
     for (ptrdiff_t row = 0; row < pb->m; row++)
       if (weight > 0 && criterion_in_class(pb, row, c))
         root_w[row] = pb->root_w[row] / sqrt(weight);
@@ -143,22 +143,15 @@ int criterion_row_losses(
   return record->row_loss != NULL;
 }
 
-/* Losses of some rows, times their weights, and those weights. */
-struct criterion_sum {
-  double loss, weight;
-};
-
 /* Of rows that were held out together. */
 static struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind,
     const double *r, const int *rows, ptrdiff_t count) {
   const struct criterion_record *record = criterion_records + kind;
   struct criterion_sum sum = {0, 0};
-  if (record->rows_loss != NULL) {
-    sum.loss = record->rows_loss(pb, r, rows, count, &sum.weight);
-    return sum;
-  }
+  if (record->rows_loss != NULL)
+    return record->rows_loss(pb, r, rows, count);
   for (ptrdiff_t p = 0; p < count; p++) {
-    const double w = criterion_weight(pb, rows[p]);
+    const double w = case_weight(pb, rows[p]);
     sum.loss += w * record->row_loss(pb, r, rows[p]);
     sum.weight += w;
   }
@@ -178,7 +171,7 @@ static struct estimate criterion_of_each(
     spread = simd->losses(m, pb->L, r, pb->root_w, mean).spread;
   for (ptrdiff_t j = 0; j < m && kind != SQUARED; j++) {
     const double off = criterion_records[kind].row_loss(pb, r, j) - mean;
-    spread += criterion_weight(pb, j) * off * off;
+    spread += case_weight(pb, j) * off * off;
   }
   return (struct estimate){mean, sqrt(spread / weight / (double)(scored - 1))};
 }
@@ -211,6 +204,6 @@ double criterion_value(const struct problem *pb, enum criterion kind, const doub
     return simd->losses(pb->m, pb->L, r, pb->root_w, 0).sum / weight;
   double loss = 0;
   for (ptrdiff_t j = 0; j < pb->m; j++)
-    loss += criterion_weight(pb, j) * criterion_records[kind].row_loss(pb, r, j);
+    loss += case_weight(pb, j) * criterion_records[kind].row_loss(pb, r, j);
   return loss / weight;
 }

@@ -4,16 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-void lasso_residual(struct l1_state *state, struct lasso_active *active) {
-  const struct problem *pb = state->pb;
-  l1_predict_rows(pb, active->count, active->column, active->beta, active->f);
-  for (ptrdiff_t i = 0; i < pb->m; i++)
-    state->r[i] = pb->y[i] - pb->root_w[i] * active->f[i];
-  project_out(pb, state->r);
-}
-
-/* ---- a column comes ---- */
-
 /* a (m) := a less the active columns' model with coefficients h, in working coordinates. */
 static void lasso_subtract_model(
     struct l1_state *state, struct lasso_active *active, const double *h, double *a) {
@@ -23,6 +13,13 @@ static void lasso_subtract_model(
     a[i] -= pb->root_w[i] * active->f[i];
   project_out(pb, a);
 }
+
+void lasso_residual(struct l1_state *state, struct lasso_active *active) {
+  memcpy(state->r, state->pb->y, (size_t)state->pb->m * sizeof(double));
+  lasso_subtract_model(state, active, active->beta, state->r);
+}
+
+/* ---- a column comes ---- */
 
 /* l := R'^-1 A'a */
 static void lasso_project(

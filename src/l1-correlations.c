@@ -31,6 +31,14 @@ void l1_predict_rows(
       f[i] += offset;
 }
 
+void l1_predict_model(const struct problem *pb, int size, const int *feature, const double *beta,
+    const double *u, double *f) {
+  l1_predict_rows(pb, size, feature, beta, f);
+  for (ptrdiff_t l = 0; l < pb->q; l++)
+    for (ptrdiff_t i = 0; i < pb->m; i++)
+      f[i] += u[l] * pb->Q[i + l * pb->m] / pb->root_w[i];
+}
+
 void l1_column_norms(const struct problem *pb, double *norm) {
   const double rounding = L1_NORM_ROUNDING * (double)pb->m;
   for (ptrdiff_t j = 0; j < pb->n; j++)
@@ -95,6 +103,15 @@ static int l1_may_exceed(
   return bound + state->norm[k] * rounding > level;
 }
 
+/* list := the columns that are not excluded; returns how many. */
+static ptrdiff_t l1_list_all(struct l1_state *state) {
+  ptrdiff_t count = 0;
+  for (ptrdiff_t k = 0; k < state->pb->n; k++)
+    if (!state->excluded[k])
+      state->list[count++] = (int)k;
+  return count;
+}
+
 /* list := the columns whose product must be made; returns how many. *avoidable counts those that
    one more direction would have spared. */
 static ptrdiff_t l1_list_columns(
@@ -156,10 +173,7 @@ static enum status l1_add_direction(struct l1_state *state) {
   for (ptrdiff_t i = 0; i < pb->m; i++)
     direction[i] = state->rest[i] / rest;
   const double sum = l1_weigh_rows(pb, direction, state->v);
-  ptrdiff_t count = 0;
-  for (ptrdiff_t k = 0; k < pb->n; k++)
-    if (!state->excluded[k])
-      state->list[count++] = (int)k;
+  const ptrdiff_t count = l1_list_all(state);
   if (l1_make_products(state, count, sum) != COMPLETE)
     return INTERRUPTED;
   for (ptrdiff_t l = 0; l < count; l++) {
@@ -184,10 +198,7 @@ enum status l1_correlate(struct l1_state *state, double level) {
   if (state->max_directions > 0 && length > 0 &&
       (double)avoidable > L1_DIRECTION_PAYS * (double)pb->n) {
     status = l1_add_direction(state);
-    count = 0;
-    for (ptrdiff_t k = 0; k < pb->n; k++)
-      if (!state->excluded[k])
-        state->list[count++] = (int)k;
+    count = l1_list_all(state);
   } else {
     status = l1_make_products(state, count, l1_weigh_rows(pb, state->r, state->v));
   }

@@ -13,14 +13,10 @@ double l1_binary_entropy(double p) {
   return l1_entropy_term(p) + (p < 1 ? -(1 - p) * log1p(-p) : 0);
 }
 
-static double l1_case_weight(const struct problem *pb, ptrdiff_t i) {
-  return pb->root_w[i] * pb->root_w[i];
-}
-
 double l1_dual_value(const struct problem *pb, enum loss loss, const double *r, double s) {
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
-    const double w = l1_case_weight(pb, i), alpha = s * pb->response[i] * r[i] * pb->root_w[i];
+    const double w = case_weight(pb, i), alpha = s * pb->response[i] * r[i] * pb->root_w[i];
     if (loss == LEAST_SQUARES)
       value += s * r[i] * (pb->y[i] - s * r[i] / 2);
     else if (loss == LOGISTIC)
@@ -47,7 +43,7 @@ static double l1_share(const struct problem *pb, const double *r, ptrdiff_t i) {
 static double l1_entropy(const struct problem *pb, const double *r, double s) {
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    value += l1_case_weight(pb, i) * l1_binary_entropy(s * l1_share(pb, r, i));
+    value += case_weight(pb, i) * l1_binary_entropy(s * l1_share(pb, r, i));
   return value;
 }
 
@@ -57,7 +53,7 @@ static double l1_entropy_slope(const struct problem *pb, const double *r, double
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const double p = l1_share(pb, r, i);
     if (p > 0)
-      slope += l1_case_weight(pb, i) * p * (log1p(-fmin(s * p, 1)) - log(s * p));
+      slope += case_weight(pb, i) * p * (log1p(-fmin(s * p, 1)) - log(s * p));
   }
   return slope;
 }
@@ -93,7 +89,7 @@ double l1_dual_bound(
     return l1_best_square(pb, r, widest);
   double total = 0, largest = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
-    total += l1_case_weight(pb, i) * l1_share(pb, r, i);
+    total += case_weight(pb, i) * l1_share(pb, r, i);
     largest = fmax(largest, l1_share(pb, r, i));
   }
   if (largest == 0)

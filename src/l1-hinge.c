@@ -86,10 +86,7 @@ static void hinge_residual(const struct hinge_programme *lp, const struct proble
 /* f (m) := the values of the model; returns its objective. */
 static double hinge_objective(struct hinge_programme *lp, const struct problem *pb, int size) {
   double sum = 0;
-  l1_predict_rows(pb, size, lp->model, lp->coefficient, lp->f);
-  for (ptrdiff_t l = 0; l < lp->q; l++)
-    for (ptrdiff_t i = 0; i < lp->m; i++)
-      lp->f[i] += lp->beta[l] * pb->Q[i + l * lp->m] / pb->root_w[i];
+  l1_predict_model(pb, size, lp->model, lp->coefficient, lp->beta, lp->f);
   for (ptrdiff_t i = 0; i < lp->m; i++)
     sum += lp->w[i] * fmax(0, 1 - lp->y[i] * lp->f[i]);
   for (int k = 0; k < size; k++)
@@ -111,7 +108,7 @@ void hinge_begin(struct l1_state *state) {
   memset(lp->has_row, 0, (size_t)pb->n * sizeof(int));
   for (ptrdiff_t i = 0; i < lp->m; i++) {
     lp->y[i] = pb->response[i];
-    lp->w[i] = pb->root_w[i] * pb->root_w[i];
+    lp->w[i] = case_weight(pb, i);
     lp->max_weight = fmax(lp->max_weight, lp->w[i]);
   }
   hinge_clear_basis(lp);

@@ -84,7 +84,7 @@ double logistic_covariate_slopes(
 }
 
 /* Newton steps on the covariates, and halvings of each, at most. */
-enum { LOGISTIC_COVARIATE_STEPS = 60, LOGISTIC_HALVINGS = 40 };
+enum { LOGISTIC_COVARIATE_STEPS = 60, LOGISTIC_COVARIATE_HALVINGS = 40 };
 
 void logistic_optimise_covariates(
     const struct l1_state *state, struct logistic_fit *fit, struct logistic_point *point) {
@@ -106,7 +106,8 @@ void logistic_optimise_covariates(
     for (ptrdiff_t l = 0; l < q; l++)
       point->u[l] += step[l];
     logistic_evaluate(state, fit, point);
-    for (int halved = 0; point->loss > loss * (1 + RISE) && halved < LOGISTIC_HALVINGS; halved++) {
+    for (int halved = 0; point->loss > loss * (1 + RISE) && halved < LOGISTIC_COVARIATE_HALVINGS;
+         halved++) {
       for (ptrdiff_t l = 0; l < q; l++)
         point->u[l] -= step[l] /= 2;
       logistic_evaluate(state, fit, point);

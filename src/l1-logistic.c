@@ -396,7 +396,7 @@ void logistic_begin(struct l1_state *state) {
   const ptrdiff_t m = pb->m;
   struct logistic_fit *fit = state->engine;
   for (ptrdiff_t i = 0; i < m; i++)
-    fit->w[i] = pb->root_w[i] * pb->root_w[i];
+    fit->w[i] = case_weight(pb, i);
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     state->u[l] = 0;
     for (ptrdiff_t i = 0; i < m; i++)

@@ -32,13 +32,9 @@ static struct safe_data safe_layout(
   return s;
 }
 
-static int safe_threads(int threads) {
-  return threads < 1 ? 1 : threads;
-}
-
 size_t safe_work(const struct problem *pb, enum loss loss, int threads) {
   struct arena arena = arena_over(NULL);
-  safe_layout(pb, loss, safe_threads(threads), &arena);
+  safe_layout(pb, loss, threads, &arena);
   return arena.used;
 }
 
@@ -54,11 +50,11 @@ static int safe_has_intercept(const struct problem *pb, double *rest) {
 static struct safe_data safe_prepare(
     const struct problem *pb, enum loss loss, const struct host *host, void *work) {
   struct arena arena = arena_over(work);
-  struct safe_data s = safe_layout(pb, loss, safe_threads(host->threads), &arena);
+  struct safe_data s = safe_layout(pb, loss, host->threads, &arena);
   s.balanced = safe_has_intercept(pb, s.h);
   s.yy = simd->dot(pb->m, pb->y, pb->y);
   for (ptrdiff_t i = 0; i < pb->m; i++) {
-    s.w[i] = pb->root_w[i] * pb->root_w[i];
+    s.w[i] = case_weight(pb, i);
     s.weights[s.y[i] < 0] += s.w[i];
   }
   return s;
@@ -306,7 +302,7 @@ static void safe_fill_bound(const struct safe_data *s, const struct safe_request
 static enum status safe_fill_bounds(const struct safe_data *s, const struct safe_request *request,
     const int *skip, struct host *host) {
   const ptrdiff_t n = s->pb->n;
-  const int threads = safe_threads(host->threads);
+  const int threads = host->threads;
   const ptrdiff_t block = 1 + (ptrdiff_t)threads * 200000 / (s->pb->m + 1);
   for (ptrdiff_t from = 0; from < n; from += block) {
     const ptrdiff_t to = from + block < n ? from + block : n;

@@ -62,15 +62,6 @@ static enum status l1_screen_bound(struct l1_state *state, double lambda, double
 
 /* ---- from the gap of the present point ---- */
 
-/* f (m) := the values of the model in the state, in the user's units. */
-static void l1_predict_model(const struct l1_state *state, double *f) {
-  const struct problem *pb = state->pb;
-  l1_predict_rows(pb, state->size, state->feature, state->beta, f);
-  for (ptrdiff_t l = 0; l < pb->q; l++)
-    for (ptrdiff_t i = 0; i < pb->m; i++)
-      f[i] += state->u[l] * pb->Q[i + l * pb->m] / pb->root_w[i];
-}
-
 /* The scale that makes r a feasible dual point at some lambda, and the duality gap it has there,
    with a margin for rounding. */
 struct l1_gap {
@@ -124,7 +115,7 @@ enum status l1_screen(struct l1_state *state, double lambda, double bound) {
     if (l1_correlate(state, lambda) != COMPLETE)
       return INTERRUPTED;
     if (state->control.loss == HINGE)
-      l1_predict_model(state, state->f);
+      l1_predict_model(state->pb, state->size, state->feature, state->beta, state->u, state->f);
     return l1_screen_gap(state, lambda, state->f);
   }
   return COMPLETE;

@@ -73,6 +73,10 @@ void l1_add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f
 void l1_predict_rows(
     const struct problem *pb, int size, const int *feature, const double *beta, double *f);
 
+/* f (m) := the values of a model with covariates, in the user's units. */
+void l1_predict_model(const struct problem *pb, int size, const int *feature, const double *beta,
+    const double *u, double *f);
+
 /* norm (n) := length of each working column, rounded up; 0 for an unusable one. O(n). */
 void l1_column_norms(const struct problem *pb, double *norm);
 

@@ -45,6 +45,11 @@ struct host {
   void *self;
 };
 
+/* The case weight of a row. */
+static inline double case_weight(const struct problem *pb, ptrdiff_t row) {
+  return pb->root_w[row] * pb->root_w[row];
+}
+
 enum status {
   COMPLETE = 0,
   EARLY_STOP = 1,

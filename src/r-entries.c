@@ -119,9 +119,8 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
   done[1] = result.work.evaluated;
   done[2] = result.work.columns_read;
   done[3] = result.work.dense_from;
-  SEXP list = answer_list(&out);
   UNPROTECT(2);
-  return list;
+  return answer_list(&out);
 }
 
 /* K (m x n), R (n x n), root_w, Z -> F (phi in R, where F is FALSE), values, Q */
@@ -141,9 +140,8 @@ SEXP C_kernel_spectrum(SEXP problem, SEXP control) {
   void *work = R_alloc(kernel_spectrum_work(m, n, q), 1);
   add_status(&out,
       kernel_spectrum(m, n, q, REAL(field(problem, "root_w")), REAL(Z), &host, work, F, Q, values));
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 static struct spectrum unpack_spectrum(SEXP spectrum) {
@@ -184,9 +182,8 @@ SEXP C_holdout(SEXP spectrum, SEXP control) {
   struct host host = make_host(&r, control, 0, heldout.sets);
   void *work = R_alloc(holdout_work(&sp, &heldout, c, form, host.threads), 1);
   add_status(&out, holdout(&sp, &heldout, REAL(lambda), c, form, &host, work, residual, done));
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 /* ---- subsets ---- */
@@ -201,38 +198,38 @@ SEXP C_cross_columns(SEXP X, SEXP V) {
   return out;
 }
 
+/* A part of the answer that begins as R gave it, for a kernel to change. */
+static int *copy_int(struct answer *out, const char *name, SEXP control) {
+  SEXP given = field(control, name);
+  int *copy = add_int(out, name, (size_t)xlength(given));
+  memcpy(copy, INTEGER(given), (size_t)xlength(given) * sizeof(int));
+  return copy;
+}
+
 SEXP C_poss(SEXP terms, SEXP control) {
   const struct gram gram = unpack_gram(terms);
-  SEXP random = field(control, "random"), count = field(control, "count");
-  SEXP size = field(control, "size"), columns = field(control, "columns");
+  const int islands = length(field(control, "count"));
   struct r_host r;
-  struct host host = make_host(&r, control, 0, length(count));
+  struct host host = make_host(&r, control, 0, islands);
   const struct poss_control ctl = {.lambda = real_field(control, "lambda"),
       .max_size = int_field(control, "max_size"),
       .isolated = int_field(control, "isolated"),
-      .islands = length(count),
+      .islands = islands,
       .capacity = int_field(control, "capacity"),
       .max_cached = int_field(control, "kept") / host.threads,
       .iterations = real_field(control, "iterations")};
-  const size_t places = (size_t)ctl.capacity * (size_t)ctl.islands;
   struct answer out = new_answer();
   PROTECT(out.list);
-  struct poss_state state = {.random = add_int(&out, "random", (size_t)length(random)),
-      .count = add_int(&out, "count", (size_t)length(count)),
-      .size = add_int(&out, "size", places),
-      .columns = add_int(&out, "columns", places * (size_t)ctl.max_size),
-      .gain = add_real(&out, "gain", places),
+  struct poss_state state = {.random = copy_int(&out, "random", control),
+      .count = copy_int(&out, "count", control),
+      .size = copy_int(&out, "size", control),
+      .columns = copy_int(&out, "columns", control),
+      .gain = add_real(&out, "gain", (size_t)ctl.capacity * (size_t)islands),
       .done = add_real(&out, "done", 1)};
-  memcpy(state.random, INTEGER(random), (size_t)length(random) * sizeof(int));
-  memcpy(state.count, INTEGER(count), (size_t)length(count) * sizeof(int));
-  memcpy(state.size, INTEGER(size), (size_t)length(size) * sizeof(int));
-  memcpy(state.columns, INTEGER(columns), (size_t)length(columns) * sizeof(int));
   void *work = R_alloc(poss_work(&gram, &ctl, host.threads), 1);
-  const enum status status = poss(&gram, &ctl, &host, work, &state);
-  add_status(&out, final_status(status, &r));
-  SEXP list = answer_list(&out);
+  add_status(&out, final_status(poss(&gram, &ctl, &host, work, &state), &r));
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 SEXP C_best_subset(SEXP terms, SEXP control) {
@@ -251,12 +248,10 @@ SEXP C_best_subset(SEXP terms, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, 1);
   void *work = R_alloc(best_work(&gram, &ctl), 1);
-  const enum status status = best_subset(&gram, &ctl, &host, work, &result);
-  add_status(&out, final_status(status, &r));
+  add_status(&out, final_status(best_subset(&gram, &ctl, &host, work, &result), &r));
   *add_int(&out, "sizes", 1) = result.sizes;
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 SEXP C_column_moments(SEXP x, SEXP n_columns, SEXP w, SEXP centred, SEXP v, SEXP threads) {
@@ -274,9 +269,8 @@ SEXP C_column_moments(SEXP x, SEXP n_columns, SEXP w, SEXP centred, SEXP v, SEXP
       .squares = add_real(&out, "squares", (size_t)n),
       .products = add_real(&out, "products", (size_t)(n * L))};
   column_moments(&moments, threads_here(threads, n));
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 /* Row and column, from 1, of an entry unlike its mirror image; NULL when there is none. */
@@ -311,9 +305,8 @@ static SEXP solution_list(const struct problem *pb, struct l1_solution model) {
   *add_real(&out, "products", 1) = model.products;
   *add_int(&out, "kept", 1) = model.kept;
   *add_real(&out, "null", 1) = model.null_objective;
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 /* A solution for every lambda, up to where Ctrl-C stopped it; where max_active is too small it goes
@@ -378,9 +371,8 @@ SEXP C_safe_bounds(SEXP problem, SEXP control) {
   void *work = safe_workspace(&pb, loss, &host);
   add_status(&out, safe_bounds(&pb, loss, real_field(control, "gamma"),
                        real_field(control, "enough"), NULL, &host, work, T));
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 /* T of every column, and from which lambda on it is out. */
@@ -399,9 +391,8 @@ SEXP C_safe_reach(SEXP problem, SEXP control) {
   void *work = safe_workspace(&pb, loss, &host);
   add_status(&out, safe_thresholds(&pb, loss, &bound, real_field(control, "lambda"),
                        real_field(control, "top"), &host, work, T, reach));
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 /* T of every column from a model of the hinge loss. */
@@ -415,9 +406,8 @@ SEXP C_hinge_gap_bounds(SEXP problem, SEXP control) {
   void *work = safe_workspace(&pb, HINGE, &host);
   add_status(&out, safe_hinge_gap_bounds(&pb, REAL(field(control, "f")), real_field(control, "gap"),
                        NULL, &host, work, T));
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 /* Where the columns of a system come from: a matrix, X'X + ridge of a problem, or an R function. */
@@ -497,17 +487,15 @@ SEXP C_scdp(SEXP given, SEXP control) {
   double *resid_norm = add_real(&out, "resid_norm", k), *pivot = add_real(&out, "pivot", 1);
   int *size = add_int(&out, "size", 1), *worst = add_int(&out, "worst", 1);
   struct pursuit path = scdp_begin(&system, &ctl, R_alloc(scdp_work(&system, &ctl), 1));
-  const enum status status = scdp(&path, &system, &ctl, &host);
-  add_status(&out, final_status(status, &r));
+  add_status(&out, final_status(scdp(&path, &system, &ctl, &host), &r));
   pursuit_path(&path, &system, chosen, factor);
   memcpy(z, path.z, k * L * sizeof(double));
   memcpy(resid_norm, path.resid_norm, k * sizeof(double));
   *size = path.size;
   *worst = (int)path.worst + 1;
   *pivot = path.pivot;
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 SEXP C_fixed_size(SEXP machine, SEXP control) {
@@ -551,12 +539,11 @@ SEXP C_fixed_size(SEXP machine, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, fs.m);
   void *work = R_alloc(fixed_size_work(&fs, &ctl, (int)count), 1);
-  const enum status status = fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result);
-  add_status(&out, final_status(status, &r));
+  add_status(&out,
+      final_status(fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result), &r));
   *add_real(&out, "columns", 1) = result.columns;
-  SEXP list = answer_list(&out);
   UNPROTECT(1);
-  return list;
+  return answer_list(&out);
 }
 
 /* How many threads a call gets that asks for `threads`, with so many parts to share. */

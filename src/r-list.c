@@ -85,7 +85,9 @@ void add_status(struct answer *answer, enum status status) {
 }
 
 SEXP answer_list(const struct answer *answer) {
-  return lengthgets(answer->list, answer->parts);
+  SEXP list = lengthgets(PROTECT(answer->list), answer->parts);
+  UNPROTECT(1);
+  return list;
 }
 
 /* ---- views ---- */

@@ -32,7 +32,7 @@ double *add_real(struct answer *answer, const char *name, size_t length);
 /* "status", in a word. */
 void add_status(struct answer *answer, enum status status);
 
-/* The list of the parts that were added. */
+/* The list of the parts that were added; the caller need not protect `list` any more. */
 SEXP answer_list(const struct answer *answer);
 
 /* Views of R's vectors, which stay theirs: of a matrix of doubles, integers or logicals, a
