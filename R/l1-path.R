@@ -68,9 +68,9 @@
 #'   number.
 #'
 #' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for
-#'   every lambda: `lambda`, `size`, `objective`, `gap`, `explained` (the fraction of the loss of
-#'   the null model that the model explains: R-squared, or the fraction of deviance explained),
-#'   `criterion` with `se` (held out, or `explained` without `folds`), `squared` and for classes
+#'   every lambda: `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the
+#'   fraction of the null model's deviance or hinge loss that is explained),
+#'   `criterion` with `se` (held out, or `dev_ratio` without `folds`), `squared` and for classes
 #'   `error` (held out), and counts of operations: `rounds` over the columns, `products` of columns
 #'   with the residual, and `kept`, the number of columns not excluded by a safe test.
 #'   `coefficients` has the model with the best criterion of every size; `coef()`, `predict()`,
@@ -137,7 +137,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
 # Checks -------------------------------------------------------------------------------------------
 
 # Adds to `control` how lambda is chosen: by a criterion on held-out rows, or without folds by the
-# training loss explained.
+# fraction of the null model's deviance that is explained.
 judged_by <- function(control, problem, folds, criterion, size = "min") {
   check_choice(criterion, "criterion", c("loss", "error", "auc"))
   control$rule <- check_choice(size, "size", c("cv", "min", "1se"))
@@ -152,7 +152,7 @@ judged_by <- function(control, problem, folds, criterion, size = "min") {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
   control$criterion <- if (criterion == "loss" && control$loss != "squared") {
-    label <- held_out_label(loss_words(control$loss), control$folds$label)
+    label <- held_out_label(criteria[[control$loss]]$words, control$folds$label)
     list(name = control$loss, higher = FALSE, label = label)
   } else {
     as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
@@ -161,11 +161,10 @@ judged_by <- function(control, problem, folds, criterion, size = "min") {
 }
 
 training_criterion <- function(loss) {
-  label <- paste("training", loss_words(loss, "explained"))
-  list(name = "explained", higher = TRUE, label = label)
+  words <- switch(loss, squared = "R-squared", logistic = "deviance explained",
+                  hinge = "hinge loss explained")
+  list(name = "dev_ratio", higher = TRUE, label = paste("training", words))
 }
-
-loss_words <- function(loss, ...) paste(c(criteria[[loss]]$words, ...), collapse = " ")
 
 # The grid -----------------------------------------------------------------------------------------
 
@@ -276,7 +275,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   )
   path$action[path$size == 0L] <- "start"
   penalty <- path$lambda * vapply(solutions, function(one) sum(abs(one$beta)), 0)
-  path$explained <- 1 - (path$objective - penalty) / null
+  path$dev_ratio <- 1 - (path$objective - penalty) / null
   judged <- judge_solutions(problem, control, path, !stopped)
   path <- judged$path
   control$criterion <- judged$criterion
@@ -310,7 +309,7 @@ solution_facts <- function(solutions) {
 # interrupted.
 judge_solutions <- function(problem, control, path, hold_out) {
   training <- list(path = path, held_out = function(row) matrix(NA_real_, nrow(problem), 1L))
-  training$path[c("criterion", "se", "squared")] <- list(path$explained, NA_real_, NA_real_)
+  training$path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
   if (problem$task == "binary") training$path$error <- NA_real_
   training$criterion <- training_criterion(control$loss)
   training$row <- nrow(path)

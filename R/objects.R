@@ -185,7 +185,7 @@ has_path <- function(path, numbers, gaps = "se") {
 }
 
 l1_fields <- c(alist(
-  path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap", "explained"),
+  path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap", "dev_ratio"),
                   c("se", "squared", if (classes) "error")),
   loss = is_string(loss) && loss %in% losses,
   lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda && all(path$lambda > 0),

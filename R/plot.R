@@ -282,8 +282,8 @@ chosen_label <- function(fit) {
 #'
 #' @param x A fit of [l1_path()] or [l1_size()].
 #' @param what `"criterion"` or `"coefficients"`; `NULL` for the first when the fit has held-out
-#'   errors, else the second. Without held-out errors the criterion is the share of the training
-#'   loss that is explained.
+#'   errors, else the second. Without held-out errors the criterion is `dev_ratio`, R-squared or the
+#'   fraction of deviance explained.
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.
 #'   The horizontal axis is that of `-log10(lambda)`.
 #' @return Invisibly the data frame drawn: for the criterion a row per lambda: `lambda`, `size`,

@@ -313,7 +313,7 @@ optimistic_words <-
   "  (selection criterion, optimistic: use cross_validate() for an honest estimate)"
 
 # whether the criterion is one of the training rows
-is_training <- function(fit) fit$criterion$name %in% c("r_squared", "explained")
+is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
 
 status_words <- function(fit) {
   switch(fit$status,
@@ -343,7 +343,7 @@ path_columns <- function(fit) {
 
 # those of a path of lambda
 lambda_columns <- function(fit) {
-  c("lambda", "size", if (is_training(fit)) "explained" else c("criterion", "se", "error"))
+  c("lambda", "size", if (is_training(fit)) "dev_ratio" else c("criterion", "se", "error"))
 }
 
 # the column moved, or the whole of a set that was found at once

@@ -71,13 +71,13 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
     increase <- cut$change - path$lambda[i] * sum(abs(solution$beta[removed]))
     path$objective[i] <- path$objective[i] + increase
     path$gap[i] <- path$gap[i] + increase
-    path$explained[i] <- path$explained[i] - cut$change / fit$null
+    path$dev_ratio[i] <- path$dev_ratio[i] - cut$change / fit$null
     path$threshold[i] <- max(abs(solution$beta[removed]))
     path$removed[i] <- sum(removed)
     parts <- c("features", "beta", "corr", "spill")
     solutions[[i]][parts] <- lapply(solution[parts], `[`, !removed)
   }
-  if (fit$criterion$name == "explained") path$criterion <- path$explained
+  if (fit$criterion$name == "dev_ratio") path$criterion <- path$dev_ratio
   fit$path <- path
   l1_refit(fit, solutions)
 }

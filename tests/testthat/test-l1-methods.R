@@ -40,7 +40,7 @@ test_that("a lambda names its model, a size the best of that size", {
 test_that("without held-out errors the smallest lambda is shown", {
   fit <- a_path("hinge", n = 60)$fit
   # the smallest lambdas explain all alike
-  expect_gt(sum(fit$path$explained > 1 - 1e-9), 1)
+  expect_gt(sum(fit$path$dev_ratio > 1 - 1e-9), 1)
   expect_identical(fit$lambda, min(fit$path$lambda))
   expect_equal(coef(fit), coef(fit, lambda = fit$lambda))
   expect_equal(coef(fit, size = fit$size), coef(fit))
@@ -101,7 +101,7 @@ test_that("tidy() and glance() of an l1 path", {
     value = row$criterion, se = row$se, lambda = fit$lambda, status = "complete"
   ))
   bare <- a_path()$fit
-  expect_equal(glance(bare)$value, max(bare$path$explained))
+  expect_equal(glance(bare)$value, max(bare$path$dev_ratio))
   expect_true(all(is.na(augment(bare)$.held_out)))
 })
 
@@ -187,7 +187,7 @@ test_that("plots draw the path, with the choices marked", {
   bare <- a_path("hinge")$fit
   expect_named(drawn(plot(bare)), names(profiles))
   training <- drawn(plot(bare, what = "criterion"))
-  expect_equal(training$mean, bare$path$explained)
+  expect_equal(training$mean, bare$path$dev_ratio)
   expect_false(any(training$one_se))
   expect_error(plot(fit, what = "coef"), "`what`", class = "sparsels_error_argument")
   one <- a_path(lambda = 5, folds = some_folds)$fit

@@ -133,7 +133,7 @@ test_that("every solution fulfils the optimality conditions", {
         expect_equal(products[at$features], lambda * sign(at$beta), tolerance = 1e-5)
         loss_at <- sum(d$w * (if (loss == "squared") (y - f)^2 / 2 else log1p(exp(-y * f))))
         expect_equal(fit$path$objective[row], loss_at + lambda * sum(abs(at$beta)))
-        expect_equal(fit$path$explained[row], 1 - loss_at / fit$null)
+        expect_equal(fit$path$dev_ratio[row], 1 - loss_at / fit$null)
       }
     }
   }

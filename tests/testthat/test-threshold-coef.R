@@ -139,8 +139,8 @@ test_that("the smaller fit is a fit", {
     drop(covariate_basis(pb) %*% one$u) / sqrt(pb$weights)
   expect_equal(drop(pb$x[, model$features] %*% model$beta + pb$z %*% model$covariates), f)
   explained <- 1 - sum(pb$weights * (pb$y - f)^2) / 2 / less$null
-  expect_equal(less$path$explained[2], explained)
-  expect_identical(less$path$criterion, less$path$explained)
+  expect_equal(less$path$dev_ratio[2], explained)
+  expect_identical(less$path$criterion, less$path$dev_ratio)
   expect_output(print(less), "lasso")
 })
 
