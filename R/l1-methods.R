@@ -58,11 +58,11 @@ lambdas_words <- function(fit) {
   if (several) {
     values <- sprintf("%d values, %s to %s", length(lambda), values, show(min(lambda)))
   }
-  gap <- max(fit$path$gap) / fit$null
+  gap <- max(fit$path$gap) / fit$null_objective
   # below that it is rounding
   gap <- if (gap < 1e-12) "below 1e-12" else format(gap, digits = 2)
   c(sprintf("lambda: %s (lambda_max %s)", values, show(fit$lambda_max)),
-    sprintf("%s: %s of the objective without columns",
+    sprintf("%s: %s of the null objective",
             if (several) "largest duality gap" else "duality gap", gap))
 }
 

@@ -75,7 +75,7 @@
 #'   with the residual, and `kept`, the number of columns not excluded by a safe test.
 #'   `coefficients` has the model with the best criterion of every size; `coef()`, `predict()`,
 #'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
-#'   smallest lambda for which all coefficients are 0, `null` the objective of the null model,
+#'   smallest lambda for which all coefficients are 0, `null_objective` the null model's objective,
 #'   `loss` the loss, `solutions` the solutions in working coordinates, a list with an element for
 #'   every lambda. `fitted` and `held_out` are values of the linear predictor for every loss.
 #'
@@ -288,7 +288,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
     status = if (stopped || judged$stopped) "interrupted" else "complete"
   ), control, call, to_user = name_models)
   fit[c("loss", "lambda_max")] <- control[c("loss", "lambda_max")]
-  fit$null <- null
+  fit$null_objective <- null
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   fit$solutions <- lapply(solutions, function(one) {

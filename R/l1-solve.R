@@ -1,5 +1,5 @@
 # Solving problems with an l1 penalty: the arguments that all of their methods share, the solutions
-# for given lambdas, the model without columns.
+# for given lambdas, the null model.
 
 screens <- c("lazy", "none", "safe1", "safe2", "gap")
 
@@ -63,7 +63,7 @@ null_solution <- function(problem, control) {
   solve_path(problem, control, lambda = .Machine$double.xmax)[[1L]]
 }
 
-# The objective of the model without columns: for hinge with several covariates that of a linear
+# The objective of the null model: for hinge with several covariates that of a linear
 # programme.
 null_objective <- function(problem, loss) {
   if (loss == "hinge" && ncol(problem$z) > 1L) {

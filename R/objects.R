@@ -191,7 +191,8 @@ l1_fields <- c(alist(
   lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda && all(path$lambda > 0),
   solutions = is.list(solutions) && length(solutions) == nrow(path) &&
     all(vapply(solutions, is_solution, NA, n, q)),
-  lambda_max = has_numbers(lambda_max, 1L), null = has_numbers(null, 1L)
+  lambda_max = has_numbers(lambda_max, 1L),
+  null_objective = has_numbers(null_objective, 1L)
 ), sparse_fields)
 
 kernel_fields <- c(alist(

@@ -71,7 +71,7 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
     increase <- cut$change - path$lambda[i] * sum(abs(solution$beta[removed]))
     path$objective[i] <- path$objective[i] + increase
     path$gap[i] <- path$gap[i] + increase
-    path$dev_ratio[i] <- path$dev_ratio[i] - cut$change / fit$null
+    path$dev_ratio[i] <- path$dev_ratio[i] - cut$change / fit$null_objective
     path$threshold[i] <- max(abs(solution$beta[removed]))
     path$removed[i] <- sum(removed)
     parts <- c("features", "beta", "corr", "spill")

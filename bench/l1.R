@@ -197,7 +197,7 @@ show_paths <- function(data, problem, fit, ways, gaps, seconds) {
 measure_against_glmnet <- function(problems, title) {
   heading("%s, 100 lambdas, an intercept, standardize = FALSE, one thread; medians of %d", title,
           times)
-  say("\"gap\": the largest of the path, relative to the objective without columns. \"equal gap\":")
+  say("\"gap\": the largest of the path, relative to the null objective. \"equal gap\":")
   say("l1_path() with that gap as its tolerance. \"times\": glmnet's seconds by l1_path()'s.")
   if (!has_glmnet) say("glmnet is not installed: its rows are missing")
   for (make in problems) measure_paths(draw_problem(make))
@@ -228,7 +228,7 @@ show_screens <- function(data, times) {
     path <- fits[[i]]$path
     say("  %-40s %-6s %8.3f %9.3f %9.3f %9.0e", if (i == 1) data$label else "", screens[i],
         seconds[i], mean(path$products) / ncol(data$x), mean(path$kept) / ncol(data$x),
-        max(path$gap) / fits[[i]]$null)
+        max(path$gap) / fits[[i]]$null_objective)
   }
 }
 
@@ -264,7 +264,7 @@ measure_hinge <- function() {
     }), times, cpu)
     say("  %-44s %9.3f   %d columns at the end, gap %.0e",
         sprintf("%d x %d, 50 lambdas to 0.1 of lambda_max", nrow(x), ncol(x)), seconds,
-        path$path$size[50], max(path$path$gap) / path$null)
+        path$path$size[50], max(path$path$gap) / path$null_objective)
     for (share in c(0.7, 0.5, 0.3, 0.15)) {
       measure_programme(problem, share, share * path$lambda_max)
     }

@@ -75,7 +75,7 @@ within_limit <- function() {
   })
   say("second reading, these columns: %.2f s; l1_path(): %.2f s, %d columns in the solution,",
       second$seconds, seconds, fit$size)
-  say("duality gap %.0e of the objective without columns; peak %.0f MB", fit$path$gap / fit$null,
+  say("duality gap %.0e of the null objective; peak %.0f MB", fit$path$gap / fit$null_objective,
       peak())
   found <- fit$solutions[[1]]
   saveRDS(list(lambda = lambda, features = keep[found$features], beta = found$beta,

@@ -76,7 +76,7 @@ cpu <- function(call) {
 open_gaps <- c(open = 0, all = 0)
 exact <- function(call) {
   fit <- suppressWarnings(call)
-  wide <- fit$path$gap > fit$control$tolerance * fit$null
+  wide <- fit$path$gap > fit$control$tolerance * fit$null_objective
   open_gaps <<- open_gaps + c(sum(wide), length(wide))
   fit
 }
@@ -327,7 +327,7 @@ total_lines <- function() {
     }, 0)
     exact_seconds <- cpu(function() fit <<- exact_path(problem, lambda))
     far <- vapply(fits, function(one) max(abs(one$path$objective - fit$path$objective)), 0)
-    stopifnot(far <= 2 * tolerance * fit$null)
+    stopifnot(far <= 2 * tolerance * fit$null_objective)
     data.frame(data = name, t(round(seconds, 2)), cd = round(exact_seconds, 3),
                `sum kept` = paste(vapply(fits, function(one) sum(one$path$kept), 0),
                                   collapse = " "), check.names = FALSE)
@@ -528,7 +528,7 @@ threshold_case <- function(problem, what, ratio) {
   fit <- exact_path(problem, lambda, 1e-12)
   by_gap <- lapply(c(1e-4, 1e-8), function(epsilon) {
     figures <- vapply(seq_along(lambda), function(i) {
-      allowed <- epsilon * fit$path$objective[i] / fit$null
+      allowed <- epsilon * fit$path$objective[i] / fit$null_objective
       seconds <- cpu(function() {
         point <<- suppressWarnings(l1_path(problem, lambda = lambda[i], solver = "ipm",
                                            screen = "none", tolerance = allowed))

@@ -92,8 +92,8 @@ test_that("hinge objectives are those of the linear programme", {
     best <- vapply(largest * c(1 - 1e-4, 1 + 1e-9), function(one) {
       oracle_optimum(pb, "hinge", one)$objective
     }, 0)
-    expect_lt(best[1], fit$null * (1 - 1e-8))
-    expect_gt(best[2], fit$null * (1 - 1e-12))
+    expect_lt(best[1], fit$null_objective * (1 - 1e-8))
+    expect_gt(best[2], fit$null_objective * (1 - 1e-12))
   }
 })
 
@@ -133,7 +133,7 @@ test_that("every solution fulfils the optimality conditions", {
         expect_equal(products[at$features], lambda * sign(at$beta), tolerance = 1e-5)
         loss_at <- sum(d$w * (if (loss == "squared") (y - f)^2 / 2 else log1p(exp(-y * f))))
         expect_equal(fit$path$objective[row], loss_at + lambda * sum(abs(at$beta)))
-        expect_equal(fit$path$dev_ratio[row], 1 - loss_at / fit$null)
+        expect_equal(fit$path$dev_ratio[row], 1 - loss_at / fit$null_objective)
       }
     }
   }
@@ -224,7 +224,7 @@ test_that("penalties are used once each, from the largest down", {
     expect_identical(fit$lambda_max, largest)
     # above the largest the model has no columns, and that is no error
     expect_identical(fit$path$size[1], 0L)
-    expect_equal(fit$path$objective[1], fit$null)
+    expect_equal(fit$path$objective[1], fit$null_objective)
     expect_identical(fit$path$action, c("start", "found", "found"))
     one <- quick(d$x, d$y, loss = loss, lambda = largest * 0.1, tolerance = 1e-13)
     expect_near(one$path$objective, fit$path$objective[3], 1e-7)
@@ -276,7 +276,7 @@ test_that("large sparse models reach the tolerance", {
     fit <- quick(x, y, nlambda = 12, lambda_min_ratio = 1e-4, tolerance = 1e-10, screen = screen)
     # more than are kept in a factor, and than there was room for at first
     expect_gt(max(fit$path$size), 300)
-    expect_lte(max(fit$path$gap), 1e-10 * fit$null)
+    expect_lte(max(fit$path$gap), 1e-10 * fit$null_objective)
     pb <- as_problem(x, y)
     for (row in c(6, 9, 12)) {
       at <- fit$solutions[[row]]
@@ -363,7 +363,7 @@ test_that("a first lambda far below the largest reaches the tolerance", {
     for (share in 10^-(4:7)) {
       lambda <- share * lambda_max(pb, loss = "logistic")
       fit <- expect_no_warning(l1_path(pb, loss = "logistic", lambda = lambda))
-      expect_lte(fit$path$gap, 1e-8 * fit$null)
+      expect_lte(fit$path$gap, 1e-8 * fit$null_objective)
     }
   }
 })
@@ -375,7 +375,7 @@ test_that("a solution that falls short is reported with its gap", {
     "did not reach the tolerance: the largest duality gap is .* at lambda = ",
     class = "sparsels_warning_convergence"
   )
-  expect_lt(max(fit$path$gap), 1e-9 * fit$null)
+  expect_lt(max(fit$path$gap), 1e-9 * fit$null_objective)
 })
 
 test_that("Ctrl-C returns the path up to there", {
@@ -443,7 +443,7 @@ test_that("a fold may leave nothing to explain, and data be tiny", {
   for (loss in losses) {
     y <- if (loss == "squared") c(1, 3) else factor(1:2)
     fit <- quick(cbind(a = c(0, 2)), y, loss = loss, nlambda = 4, tolerance = 1e-12)
-    expect_lt(max(fit$path$gap), 1e-12 * fit$null)
+    expect_lt(max(fit$path$gap), 1e-12 * fit$null_objective)
     expect_identical(fit$path$size, c(0L, 1L, 1L, 1L))
   }
 })
@@ -455,7 +455,7 @@ test_that("columns that are nearly the same do no harm", {
     x <- cbind(x, x + apart * rnorm(1000), x[, 1:10] - x[, 11:20] + apart * rnorm(500))
     y <- x[, 1L] - x[, 2L] + rnorm(50)
     fit <- quick(x, y, nlambda = 25, lambda_min_ratio = 0.001)
-    expect_lt(max(fit$path$gap), 1e-8 * fit$null)
+    expect_lt(max(fit$path$gap), 1e-8 * fit$null_objective)
   }
 })
 

@@ -138,7 +138,7 @@ test_that("the smaller fit is a fit", {
   f <- l1_scores(pb, one$features, one$beta) +
     drop(covariate_basis(pb) %*% one$u) / sqrt(pb$weights)
   expect_equal(drop(pb$x[, model$features] %*% model$beta + pb$z %*% model$covariates), f)
-  explained <- 1 - sum(pb$weights * (pb$y - f)^2) / 2 / less$null
+  explained <- 1 - sum(pb$weights * (pb$y - f)^2) / 2 / less$null_objective
   expect_equal(less$path$dev_ratio[2], explained)
   expect_identical(less$path$criterion, less$path$dev_ratio)
   expect_output(print(less), "lasso")
