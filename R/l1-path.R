@@ -72,7 +72,7 @@
 #'   fraction of the null model's deviance or hinge loss that is explained),
 #'   `criterion` with `se` (held out, or `dev_ratio` without `folds`), `squared` and for classes
 #'   `error` (held out), and counts of operations: `rounds` over the columns, `products` of columns
-#'   with the residual, and `kept`, the number of columns not excluded by a safe test.
+#'   with the residual, and `columns_kept`, the number of columns that a safe test did not exclude.
 #'   `coefficients` has the model with the best criterion of every size; `coef()`, `predict()`,
 #'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
 #'   smallest lambda for which all coefficients are 0, `null_objective` the null model's objective,
@@ -300,7 +300,8 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
 solution_facts <- function(solutions) {
   facts <- c("objective", "gap", "rounds", "products", "kept")
   values <- lapply(facts, function(fact) vapply(solutions, `[[`, numeric(1), fact))
-  list2DF(stats::setNames(values, facts))
+  names <- replace(facts, facts == "kept", "columns_kept")
+  list2DF(stats::setNames(values, names))
 }
 
 # A list of the `path` with its criterion and standard errors; the `criterion`; `held_out`, a

@@ -227,7 +227,7 @@ show_screens <- function(data, times) {
   for (i in seq_along(screens)) {
     path <- fits[[i]]$path
     say("  %-40s %-6s %8.3f %9.3f %9.3f %9.0e", if (i == 1) data$label else "", screens[i],
-        seconds[i], mean(path$products) / ncol(data$x), mean(path$kept) / ncol(data$x),
+        seconds[i], mean(path$products) / ncol(data$x), mean(path$columns_kept) / ncol(data$x),
         max(path$gap) / fits[[i]]$null_objective)
   }
 }
@@ -323,7 +323,7 @@ measure_elimination <- function(label, problem, loss, shares) {
     seconds <- cpu(function() {
       fit <<- l1_path(problem, loss = loss, lambda = share * most, solver = "ipm", screen = screen)
     })
-    c(seconds, 1 - fit$path$kept / sum(problem$usable))
+    c(seconds, 1 - fit$path$columns_kept / sum(problem$usable))
   }
   alone <- vapply(shares, one, c(0, 0), screen = "none")
   safe <- vapply(shares, one, c(0, 0), screen = "safe1")
@@ -349,7 +349,7 @@ measure_sequence <- function(problem, loss, most) {
     })
     say("  %-28s %7.2f s, removed on average %5.1f %%",
         sprintf("10 lambdas, 0.9 to 0.1: %s", screen), seconds,
-        100 * (1 - mean(fit$path$kept) / sum(problem$usable)))
+        100 * (1 - mean(fit$path$columns_kept) / sum(problem$usable)))
   }
 }
 

@@ -329,7 +329,7 @@ total_lines <- function() {
     far <- vapply(fits, function(one) max(abs(one$path$objective - fit$path$objective)), 0)
     stopifnot(far <= 2 * tolerance * fit$null_objective)
     data.frame(data = name, t(round(seconds, 2)), cd = round(exact_seconds, 3),
-               `sum kept` = paste(vapply(fits, function(one) sum(one$path$kept), 0),
+               `sum kept` = paste(vapply(fits, function(one) sum(one$path$columns_kept), 0),
                                   collapse = " "), check.names = FALSE)
   })
   c("one call of l1_path(solver = \"ipm\", screen = ) for 5 lambdas from .63 to .10 lambda_max:",

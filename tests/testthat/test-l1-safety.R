@@ -254,7 +254,7 @@ test_that("the screens of a path throw out columns, and safe ones never too many
     largest <- lambda_max(x, y, loss = loss)
     lambda <- largest * seq(0.95, 0.6, -0.05)
     kept <- vapply(c("none", "safe1", "safe2", "gap"), function(screen) {
-      l1_path(x, y, loss = loss, screen = screen, lambda = lambda)$path$kept
+      l1_path(x, y, loss = loss, screen = screen, lambda = lambda)$path$columns_kept
     }, numeric(8))
     expect_true(all(kept[, "none"] == 300))
     expect_lt(kept[1, "safe1"], 250)
