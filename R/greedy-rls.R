@@ -108,11 +108,11 @@
 #'
 #' Forward search by the leave-one-out squared error, the default, computes the error of a candidate
 #' only if a lower bound of it, which takes a few operations, does not rule the candidate out. The
-#' result is the same as without bounds: `x` is read a few times in all, in place (integer and
+#' result is the same as without bounds: `x` is passed over a few times in all, in place (integer and
 #' sparse columns too), and the working memory is k m + (k + 32) n doubles and m doubles for each
 #' candidate computed. Up to 64 MB of it are kept for the next call. `fit$work` counts the
 #' operations: `candidates` (their number, summed over the steps), `evaluated` (the number whose
-#' error was computed), `reads` (passes over `x`, not counting that of [as_problem()]: columns read
+#' error was computed), `passes` (over `x`, not counting that of [as_problem()]: columns read
 #' divided by n) and `dense_from`, the step from which on every candidate was computed, `NA` if
 #' none. That happens where the bounds rule out few candidates, as with heavy-tailed columns, few
 #' rows or many steps beyond the best size; with fewer than 64 columns or 25000 values in `x` bounds
@@ -265,7 +265,7 @@ unpack_path <- function(answer, problem, control, lambda) {
 }
 
 unpack_work <- function(work, columns) {
-  list(candidates = work[1L], evaluated = work[2L], reads = work[3L] / columns,
+  list(candidates = work[1L], evaluated = work[2L], passes = work[3L] / columns,
        dense_from = if (work[4L] < 0) NA else as.integer(work[4L]))
 }
 

@@ -202,7 +202,7 @@ one_set <- function(name) {
       worst(field(dense, "same")), sprintf("%.1e", max(field(dense, "off"))),
       worst(field(both, "sets")), all(field(both, "bits")),
       slashes(vapply(work, function(w) sprintf("%.1f", 100 * w$evaluated / w$candidates), "")),
-      slashes(vapply(work, function(w) sprintf("%.1f", w$reads), "")),
+      slashes(vapply(work, function(w) sprintf("%.1f", w$passes), "")),
       slashes(vapply(work, function(w) if (is.na(w$dense_from)) "-" else paste(w$dense_from), "")))
 }
 

@@ -168,7 +168,7 @@ by_width <- matrix(alone[-(1:6)], length(widths))
 
 row <- function(what, seconds, work = NULL) {
   say("%-46s %8.4f %9.2f %8.1f %s", what, seconds, whole[["reference"]] / seconds, seconds / pass,
-      if (is.null(work)) "" else sprintf("%10.1f %9.1f", evaluated(work), work$reads))
+      if (is.null(work)) "" else sprintf("%10.1f %9.1f", evaluated(work), work$passes))
 }
 head_row <- function(what) {
   say("")
@@ -204,7 +204,7 @@ say("%.2f times as fast as one in the search, %.2f in the whole call (goal: 1.5)
 say("over x, which memory decides; in all rounds %.2f, %.2f and %.2f",
     gain("search", TRUE), gain("whole", TRUE), gain("pass", TRUE))
 say("its %.1f readings of x alone take %.1f passes: %.1f times the floor of what it reads",
-    fit$work$reads, fit$work$reads, alone[["one"]] / pass / fit$work$reads)
+    fit$work$passes, fit$work$passes, alone[["one"]] / pass / fit$work$passes)
 say("same features as Algorithm 3: %s; LOO errors agree to %.1e; two threads identical: %s", same,
     off, bits)
 
@@ -311,7 +311,7 @@ beside_dense <- function(name, problem, k, clock) {
   ), times, clock)
   work <- lazy$work
   say("%-32s %4d %6d %9.5f %9.5f %7.2f %11.1f %9.1f %6s %6s", name, as.integer(k), lazy$size,
-      seconds[1], seconds[2], seconds[2] / seconds[1], evaluated(work), work$reads,
+      seconds[1], seconds[2], seconds[2] / seconds[1], evaluated(work), work$passes,
       if (is.na(work$dense_from)) "-" else work$dense_from,
       identical(lazy$path$feature, dense$path$feature))
   seconds[2] / seconds[1]

@@ -100,7 +100,7 @@ test_that("x is read a few times where candidates can be skipped", {
   path <- lazy_path(pb, 20L, 1)
   expect_identical(path$work$candidates, sum(300 - 0:19) * 1)
   expect_lt(path$work$evaluated, 100)
-  expect_lt(path$work$reads, 6)
+  expect_lt(path$work$passes, 6)
   expect_identical(path$work$dense_from, NA)
   expect_same_path(path, lazy_path(pb, 20L, 1, lazy = FALSE))
   fit <- bare_rls(pb, k = 20, lambda = 1)
