@@ -77,7 +77,7 @@ choice_words <- function(fit) {
   if (inherits(fit, "l1_size")) {
     found <- sprintf("found with %s: lambda %s, %s", counted(nrow(fit$searched), "solution"),
                      lambda, model)
-    return(c(sprintf("wanted: size %d, give or take %d", fit$wanted, fit$range), found))
+    return(c(sprintf("target: size %d, give or take %d", fit$target, fit$range), found))
   }
   if (is_training(fit)) {
     hint <- "  (nothing is held out: give `folds` to choose a lambda by held-out errors)"

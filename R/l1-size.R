@@ -29,7 +29,7 @@
 #'
 #' @return An object of class `l1_size`: what [l1_path()] returns for
 #'   the lambdas solved for, with `size` and `lambda` those of the model found; in addition
-#'   `searched`, a data frame with `lambda` and `size` in the order of the search, `wanted` (the
+#'   `searched`, a data frame with `lambda` and `size` in the order of the search, `target` (the
 #'   argument `size`) and `range`.
 #'
 #' @section Cost: That of [l1_path()] for each of the lambdas, usually 2 to 7.
@@ -139,17 +139,17 @@ new_size_fit <- function(problem, control, search, size, range, call) {
   fit <- new_l1_fit(problem, control, search$solutions[sorted], call, match(best, sorted))
   class(fit) <- c("l1_size", class(fit))
   fit$method <- "l1_size"
-  fit[c("wanted", "range")] <- list(size, range)
+  fit[c("target", "range")] <- list(size, range)
   fit$searched <- data.frame(lambda = search$lambda, size = search$size)
   if (!search$stopped && distance[best] > range) warn_size(fit)
   fit
 }
 
 warn_size <- function(fit) {
-  all_less <- all(fit$path$size < fit$wanted)
+  all_less <- all(fit$path$size < fit$target)
   warn_sparsels(sprintf(
     "no solution with %s was found: the nearest of %s has %d, at lambda = %s%s",
-    size_words(fit$wanted, fit$range), counted(nrow(fit$path), "solution"), fit$size,
+    size_words(fit$target, fit$range), counted(nrow(fit$path), "solution"), fit$size,
     format(fit$lambda, digits = 4),
     if (all_less) "; a smaller `lambda_min_ratio` may have more" else ""
   ), "sparsels_warning_size")

@@ -252,7 +252,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   l1_path = l1_fields,
   l1_size = c(l1_fields, alist(
     searched = has_table(searched, c("lambda", "size")),
-    wanted = has_whole(wanted, 0L) && length(wanted) == 1L,
+    target = has_whole(target, 0L) && length(target) == 1L,
     range = has_whole(range, 0L) && length(range) == 1L
   )),
   sparse_fit = sized_fields,
