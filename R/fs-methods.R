@@ -96,7 +96,7 @@ in_sigma2 <- function(kernel) {
 }
 
 found_words <- function(fit, name) {
-  if (name %in% names(fit$tuning$box$lower)) " (tuned)" else " (given)"
+  if (name %in% names(fit$tuning$range$lower)) " (tuned)" else " (given)"
 }
 
 # the chosen size, its error, and how it was chosen

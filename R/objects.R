@@ -372,9 +372,10 @@ object_fields <- list( # nolint: cyclocomp_linter.
       all(table$gamma > 0) && all(table$sigma2 > 0, na.rm = TRUE),
     method = is_string(method), solver = is_string(solver),
     folds = is_good(folds, "sparsels_folds"),
-    box = has_fields(box, c("lower", "upper")) && has_numbers(box$lower) &&
-      has_numbers(box$upper, length(box$lower)) && has_words(names(box$lower)) &&
-      all(box$lower > 0 & box$lower < box$upper) && identical(names(box$lower), names(box$upper)),
+    range = has_fields(range, c("lower", "upper")) && has_numbers(range$lower) &&
+      has_numbers(range$upper, length(range$lower)) && has_words(names(range$lower)) &&
+      all(range$lower > 0 & range$lower < range$upper) &&
+      identical(names(range$lower), names(range$upper)),
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   )
 )

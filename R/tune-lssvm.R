@@ -57,7 +57,7 @@
 #'   `"simplex"` or `"grid"`);
 #' * `folds`, and `prototypes` (row numbers or points) unless `solver = "lssvm"`: given to the
 #'   fitter as arguments, they reproduce the errors of the table;
-#' * `box`: `lower` and `upper`, the ranges of `sigma2` and `gamma` searched;
+#' * `range`: `lower` and `upper`, the ranges of `sigma2` and `gamma` searched;
 #' * `method`, `solver`, `call`, `status` (`"complete"` or `"interrupted"`) and `problem` without
 #'   its x.
 #'
@@ -278,7 +278,7 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
     kernel = if (is.null(kernel)) kernel_gaussian(1 / best$sigma2) else kernel,
     value = best$value, table = table, method = method, solver = model$solver,
     folds = model$folds, prototypes = given_again(model$basis),
-    box = list(lower = 2^box$lower, upper = 2^box$upper), call = NULL,
+    range = list(lower = 2^box$lower, upper = 2^box$upper), call = NULL,
     status = search$status, problem = without_x(problem)
   ), class = "lssvm_tuning")
 }
@@ -295,8 +295,8 @@ print.lssvm_tuning <- function(x, ...) {
               counted(nrow(x$table), "point")))
   print_data(x$problem)
   if (is.null(x$sigma2)) cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")
-  for (name in rev(names(x$box$lower))) {
-    ends <- c(x$box$lower[[name]], x$box$upper[[name]])
+  for (name in rev(names(x$range$lower))) {
+    ends <- c(x$range$lower[[name]], x$range$upper[[name]])
     near <- any(abs(log2(x[[name]] / ends)) < 1e-6)
     cat(name, ": ", format(x[[name]], digits = 4), if (near) " (at the end of its range)", "\n",
         sep = "")
@@ -332,8 +332,8 @@ plot_data.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
 plot.lssvm_tuning <- function(x, ...) {
   check_object(x)
   data <- plot_data(x)
-  both <- length(x$box$lower) == 2L
-  across <- if (both) "gamma" else names(x$box$lower)
+  both <- length(x$range$lower) == 2L
+  across <- if (both) "gamma" else names(x$range$lower)
   across_values <- log2(data[[across]])
   height <- if (both) log2(data$sigma2) else data$value
   error <- held_out_label("squared error", x$folds$label)

@@ -113,7 +113,7 @@ test_that("with a kernel or gamma given the other is tuned", {
   expect_identical(unique(width$table$gamma), 3)
   expect_identical(width$gamma, 3)
   expect_equal(width$value, one_by_one(pb, width$kernel, 3, "loo"))
-  expect_identical(names(width$box$lower), "sigma2")
+  expect_identical(names(width$range$lower), "sigma2")
 })
 
 test_that("a precomputed kernel is the kernel it was computed by", {
