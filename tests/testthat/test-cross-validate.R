@@ -222,6 +222,14 @@ test_that("folds without a size in common are scored at what each chose", {
   expect_equal(lengths(cvd$chosen), 4:2)
 })
 
+test_that("a share of the rows as prototypes, trained at once, has another size in each fold", {
+  d <- numbers()
+  cvd <- cross_validate(d$x, d$y, fs_lssvm, solver = "full", prototypes = 0.5, gamma = 1,
+                        kernel = kernel_gaussian(0.2), folds = 3, outer = rep(1:3, c(8, 10, 12)))
+  expect_equal(cvd$key, "model")
+  expect_equal(cvd$curves$test, mean((d$y - cvd$held_out)^2))
+})
+
 test_that("a method of one's own may return anything that predicts", {
   d <- two_classes()
   own <- function(problem, column) {
