@@ -198,8 +198,8 @@ inner_error <- function(measure, path, criterion) {
     if (identical(measure$name, criterion)) "criterion"
   cv <- if (measure$name == "error") "cv_error" else if (identical(measure$name, criterion)) "cv"
   columns <- c(inner = own, cv = cv)
-  columns <- columns[columns %in% names(path$figures)]
-  own <- stats::setNames(as.list(path$figures[columns]), names(columns))
+  columns <- columns[columns %in% names(path$errors)]
+  own <- stats::setNames(as.list(path$errors[columns]), names(columns))
   Filter(function(values) !all(is.na(values)), own)
 }
 

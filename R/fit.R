@@ -271,8 +271,8 @@ rows_as_data <- function(problem, rows) {
 # The models on other rows ------------------------------------------------------------------------
 
 # Scores of every model of a fit for some rows of a problem: list(key, values, chosen, scores,
-# figures). The models go by `key`, "size" or "lambda", with these values; `chosen` is the index of
-# the fit's own choice; scores are rows x L x models; `figures`, a row per model, are the errors of
+# errors). The models go by `key`, "size" or "lambda", with these values; `chosen` is the index of
+# the fit's own choice; scores are rows x L x models; `errors`, a row per model, are the errors of
 # the path.
 path_scores <- function(fit, problem, rows) UseMethod("path_scores")
 
@@ -286,10 +286,10 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
     values <- path_sizes(fit)
     models <- fill_models(models, max(values))[values + 1L]
   }
-  figures <- fit$path[model_rows(models), ]
-  if (is.null(figures$squared)) figures$squared <- figures$criterion
+  errors <- fit$path[model_rows(models), ]
+  if (is.null(errors$squared)) errors$squared <- errors$criterion
   list(key = key, values = values, chosen = match(fit[[key]], values),
-       scores = scores_of_models(fit, models, problem, rows), figures = figures)
+       scores = scores_of_models(fit, models, problem, rows), errors = errors)
 }
 
 # Any other fit is one model, which predict() evaluates.
@@ -306,7 +306,7 @@ path_scores.default <- function(fit, problem, rows) {
                        counted(length(rows), "row"), describe(predicted)))
   }
   list(key = "model", values = 1L, chosen = 1L,
-       scores = array(scores, c(length(rows), ncol(problem$y), 1L)), figures = list())
+       scores = array(scores, c(length(rows), ncol(problem$y), 1L)), errors = list())
 }
 
 # classes as the codes of the response

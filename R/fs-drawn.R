@@ -64,13 +64,13 @@ drawn_path <- function(setup, columns, lambda, ids) {
     if (length(runs[[1L]]$terms) < done) break
     residual <- if (length(folds) > 1L) drawn_residual(setup$problem, runs, ids)
     residuals[done] <- list(residual)
-    errors_of_sizes[[done]] <- drawn_figures(setup$problem, residual, ids)
+    errors_of_sizes[[done]] <- drawn_errors(setup$problem, residual, ids)
     errors <- vapply(errors_of_sizes, `[[`, 0, "squared")
     if (is_level(model, errors[seq_len(done) > forced])) break
   }, interrupt = function(condition) interrupted <<- TRUE)
   done <- length(errors_of_sizes)
   if (interrupted && done <= forced) raise_interrupt()
-  null <- if (forced == 0L) list(null_figures(setup$problem, model$folds))
+  null <- if (forced == 0L) list(null_model_errors(setup$problem, model$folds))
   by_size <- function(name) {
     values <- vapply(c(null, errors_of_sizes[seq_len(done) >= forced]), `[[`, 0, name)
     c(values, rep(NA_real_, model$k + 1L - length(values)))
@@ -195,9 +195,9 @@ drawn_residual <- function(problem, runs, ids) {
   residual
 }
 
-drawn_figures <- function(problem, residual, ids) {
+drawn_errors <- function(problem, residual, ids) {
   if (is.null(residual)) return(list(squared = NA_real_, se = NA_real_, error = NA_real_))
-  held_out_figures(problem, list(ids = as.matrix(ids)), list(residual))
+  held_out_errors(problem, list(ids = as.matrix(ids)), list(residual))
 }
 
 # The stopping rule, (38) of the paper, from the errors of sizes 1, 2, ...

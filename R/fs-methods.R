@@ -280,7 +280,8 @@ draw_boundary <- function(fit, data, ...) {
   names <- fit$problem$names
   grid <- data[data$part == "grid", ]
   words <- list(main = plot_title(fit), xlab = names[1L], ylab = names[2L], xaxt = "s")
-  empty_plot(grid$first, list(lower = grid$second, upper = grid$second), words, ..., whole = FALSE)
+  limits <- list(lower = grid$second, upper = grid$second)
+  empty_plot(grid$first, limits, words, ..., integers = FALSE)
   styles <- point_styles(fit)
   classes <- is.factor(data$observed)
   seen <- seen_points(data)

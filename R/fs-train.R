@@ -43,7 +43,7 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
   answer <- .Call(C_fixed_size, fs_machine(setup, columns, rows, ids), control)
   if (answer$status == "not_positive") stop_no_kernel()
   if (answer$status == "interrupted" && answer$size[1L] <= forced) raise_interrupt()
-  null <- if (forced == 0L) null_figures(problem, setup$model$folds)
+  null <- if (forced == 0L) null_model_errors(problem, setup$model$folds)
   # entry s of the answer is the model of s terms, including the forced ones, which come first
   by_size <- function(values, null) {
     rbind(null, matrix(values, k)[seq_len(k) >= forced, , drop = FALSE])
@@ -79,12 +79,12 @@ stop_no_kernel <- function() {
 }
 
 # held-out errors of the model that predicts 0
-null_figures <- function(problem, folds) {
+null_model_errors <- function(problem, folds) {
   if (is.null(folds)) return(list(squared = NA_real_, se = NA_real_, error = NA_real_))
-  held_out_figures(problem, folds, rep(list(problem$y), ncol(folds$ids)))
+  held_out_errors(problem, folds, rep(list(problem$y), ncol(folds$ids)))
 }
 
-held_out_figures <- function(problem, folds, residuals) {
+held_out_errors <- function(problem, folds, residuals) {
   squared <- evaluate_folds(problem, folds, list(name = "squared"), residuals)
   list(squared = squared$value, se = squared$se, error = if (problem$task != "regression") {
     evaluate_folds(problem, folds, list(name = "error"), residuals)$value
@@ -250,7 +250,7 @@ train_at_once <- function(setup, columns, lambda) {
   solved <- solver_at_once(setup, columns)(lambda)
   errors <- list(squared = NA_real_, se = NA_real_)
   if (!is.null(solved$held_out)) {
-    errors <- held_out_figures(problem, setup$model$folds, solved$held_out)
+    errors <- held_out_errors(problem, setup$model$folds, solved$held_out)
   }
   path <- data.frame(step = 0L, action = "found", prototype = NA_integer_, name = NA_character_,
                      size = setup$n, prototypes = setup$n, criterion = errors$squared,

@@ -108,8 +108,8 @@
 #'
 #' Forward search by the leave-one-out squared error, the default, computes the error of a candidate
 #' only if a lower bound of it, which takes a few operations, does not rule the candidate out. The
-#' result is the same as without bounds: `x` is passed over a few times in all, in place (integer and
-#' sparse columns too), and the working memory is k m + (k + 32) n doubles and m doubles for each
+#' result is the same as without bounds: a few passes over `x` suffice, in place (integer and sparse
+#' columns too), and the working memory is k m + (k + 32) n doubles and m doubles for each
 #' candidate computed. Up to 64 MB of it are kept for the next call. `fit$work` counts the
 #' operations: `candidates` (their number, summed over the steps), `evaluated` (the number whose
 #' error was computed), `passes` (over `x`, not counting that of [as_problem()]: columns read
@@ -294,8 +294,3 @@ unpack_others <- function(answer, problem, control, entries) {
     criterion = criterion_value(control$criterion, loss[present])
   )
 }
-
-# Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
-# processor, and returns the previous value; `NULL` changes nothing. Results agree up to rounding
-# error.
-use_simd <- function(width = NULL) .Call(C_use_simd, width)

@@ -22,3 +22,8 @@ warn_interrupted <- function(done, wanted, what) {
   message <- sprintf("interrupted after %d of %s", done, counted(wanted, what))
   warn_sparsels(paste0(message, ": the result is that of these"), "sparsels_interrupted")
 }
+
+# Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
+# processor, and returns the previous value; `NULL` changes nothing. Results agree up to rounding
+# error.
+use_simd <- function(width = NULL) .Call(C_use_simd, width)

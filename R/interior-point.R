@@ -354,9 +354,9 @@ conjugate_gradients <- function(X, iterate, D, rhs) {
 kkt_removed <- function(corr, lambda) abs(corr) <= 0.9999 * lambda
 
 # Quantities computed from x, so that coefficients can be removed later without it: `corr`, the
-# products a_k'r of the columns with the residual; `spill`, for each coefficient an upper bound of
-# the second-order increase of the loss when it and all smaller ones are removed; `kkt`, an upper
-# bound of the increase of the loss by (37).
+# products a_k'r of the columns with the residual; `second_order`, for each coefficient an upper
+# bound of the second-order increase of the loss when it and all smaller ones are removed; `kkt`, an
+# upper bound of the increase of the loss by (37).
 threshold_facts <- function(problem, loss, lambda, solution) {
   corr <- solution$all[solution$features]
   removed <- kkt_removed(corr, lambda)
@@ -364,7 +364,8 @@ threshold_facts <- function(problem, loss, lambda, solution) {
   curvature <- switch(loss, squared = 1, logistic = 1 / 4)
   root_w <- sqrt(problem$weights)
   change <- root_w * l1_scores(problem, solution$features[removed], solution$beta[removed])
-  list(corr = corr, spill = curvature / 2 * squared_sums(problem, solution$features, solution$beta),
+  squares <- squared_sums(problem, solution$features, solution$beta)
+  list(corr = corr, second_order = curvature / 2 * squares,
        kkt = curvature / 2 * sum(change^2) + sum((solution$beta * corr)[removed]))
 }
 

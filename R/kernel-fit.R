@@ -43,12 +43,12 @@
 #' @name kernel_fit
 NULL
 
-# A fit from its models and the result of judge_spectrum(), `judged`; `...` are further fields.
-new_kernel_fit <- function(method, problem, control, judged, models, call, ...,
+# A fit from its models and the result of evaluate_spectrum(), `evaluated`; `...` are other fields.
+new_kernel_fit <- function(method, problem, control, evaluated, models, call, ...,
                            status = "complete") {
   fit <- structure(list(
-    method = method, path = judged$path, lambda = judged$lambda, coefficients = models,
-    held_out = judged$held_out, fitted = judged$fitted, ..., spectrum = judged$spectrum,
+    method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
+    held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
     criterion = squared_criterion(control$folds), folds = control$folds,
     threads = control$threads, call = call, status = status, problem = without_x(problem)
   ), class = c(method, "kernel_fit", "sparsels_fit"))
@@ -65,12 +65,12 @@ squared_criterion <- function(folds) {
 
 # The held-out errors of every lambda of a spectrum: the path, and the predictions at the best
 # lambda.
-judge_spectrum <- function(spectrum, problem, control) {
+evaluate_spectrum <- function(spectrum, problem, control) {
   lambda <- control$lambda
   held_out <- held_out_folds(spectrum, control$folds, lambda, control$threads)
   training <- training_residuals(spectrum, lambda)
   path <- data.frame(
-    lambda = lambda, judge_path(problem, control$folds, held_out, "squared"),
+    lambda = lambda, lambda_errors(problem, control$folds, held_out, "squared"),
     training = colSums(problem$weights * training^2, dims = 2L) /
       (ncol(problem$y) * sum(problem$weights))
   )
@@ -82,7 +82,7 @@ judge_spectrum <- function(spectrum, problem, control) {
 
 # criterion, se and, for classes, error of every lambda, from held-out residuals: a list with an
 # m x L x c array for each repeat
-judge_path <- function(problem, folds, residuals, criterion) {
+lambda_errors <- function(problem, folds, residuals, criterion) {
   criterion <- as_criterion(criterion, problem, folds)
   evaluate <- function(criterion) {
     vapply(seq_len(dim(residuals[[1L]])[3L]), function(l) {
@@ -231,7 +231,7 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
     sets <- unname(split(scored, ids))
     hold_out(sets)[order(unlist(sets)), , , drop = FALSE]
   }, simplify = FALSE)
-  data.frame(lambda, judge_path(problem, folds, residuals, criterion))
+  data.frame(lambda, lambda_errors(problem, folds, residuals, criterion))
 }
 
 # AUC of every lambda, each pair of a positive and a negative row held out together

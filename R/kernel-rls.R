@@ -108,8 +108,8 @@ expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, 
   trials <- best_trial(kernels, function(kernel) {
     kernel_trial(problem, kernel, basis, shift, control)
   })
-  warn_rounding(trials$best$judged$spectrum, control$lambda)
-  new_kernel_fit(method, problem, control, trials$best$judged, trials$best$models, call,
+  warn_rounding(trials$best$evaluated$spectrum, control$lambda)
+  new_kernel_fit(method, problem, control, trials$best$evaluated, trials$best$models, call,
                  kernel = trials$best$kernel, kernel_table = trials$table, basis = basis,
                  shift = trials$best$shift, status = trials$status)
 }
@@ -199,9 +199,9 @@ best_trial <- function(kernels, trial) {
     for (kernel in kernels) {
       result <- trial(kernel)
       gamma <- if (is.null(kernel$parameters$gamma)) NA_real_ else kernel$parameters$gamma
-      row <- data.frame(gamma, lambda = result$judged$lambda, criterion = result$judged$value)
+      row <- data.frame(gamma, lambda = result$evaluated$lambda, criterion = result$evaluated$value)
       table <- rbind(table, row)
-      if (is.null(best) || result$judged$value < best$judged$value) best <- result
+      if (is.null(best) || result$evaluated$value < best$evaluated$value) best <- result
     }
   }, interrupt = function(condition) {
     if (is.null(best)) raise_interrupt()
@@ -214,7 +214,7 @@ best_trial <- function(kernels, trial) {
 kernel_trial <- function(problem, kernel, basis, shift, control) {
   fitted <- expansion(problem, kernel, basis, shift)
   list(kernel = kernel, shift = fitted$shift,
-       judged = judge_spectrum(fitted$spectrum, problem, control),
+       evaluated = evaluate_spectrum(fitted$spectrum, problem, control),
        models = kernel_models(problem, fitted$K, fitted$spectrum, control$lambda))
 }
 

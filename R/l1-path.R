@@ -117,7 +117,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
   problem <- fitter_problem(x, y, ..., data = data)
   control <- l1_control(problem, loss, screen, solver, tolerance, threads)
   control$progress <- check_flag(progress, "progress")
-  control <- judged_by(control, problem, folds, criterion, size)
+  control <- selection_control(control, problem, folds, criterion, size)
   control$lambda_max <- largest_lambda(problem, control)
   control$lambda <- if (is.null(lambda)) {
     lambda_sequence(problem, control, nlambda, lambda_min_ratio)
@@ -138,7 +138,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
 
 # Adds to `control` how lambda is chosen: by a criterion on held-out rows, or without folds by the
 # fraction of the null model's deviance that is explained.
-judged_by <- function(control, problem, folds, criterion, size = "min") {
+selection_control <- function(control, problem, folds, criterion, size = "min") {
   check_choice(criterion, "criterion", c("loss", "error", "auc"))
   control$rule <- check_choice(size, "size", c("cv", "min", "1se"))
   if (is.null(folds) && size != "min") {
@@ -276,23 +276,23 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   path$action[path$size == 0L] <- "start"
   penalty <- path$lambda * vapply(solutions, function(one) sum(abs(one$beta)), 0)
   path$dev_ratio <- 1 - (path$objective - penalty) / null
-  judged <- judge_solutions(problem, control, path, !stopped)
-  path <- judged$path
-  control$criterion <- judged$criterion
-  row <- if (is.null(chosen)) judged$row else chosen
+  evaluated <- evaluate_solutions(problem, control, path, !stopped)
+  path <- evaluated$path
+  control$criterion <- evaluated$criterion
+  row <- if (is.null(chosen)) evaluated$row else chosen
   score <- solution_scores(problem, solutions[row], problem$x, problem$z)
   fit <- new_sparse_fit("l1_path", problem, list(
     lambda = control$lambda[row], path = path, size = path$size[row],
     models = models_of_sizes(problem, solutions, path, control$criterion, row),
-    held_out = judged$held_out(row), fitted = score,
-    status = if (stopped || judged$stopped) "interrupted" else "complete"
+    held_out = evaluated$held_out(row), fitted = score,
+    status = if (stopped || evaluated$stopped) "interrupted" else "complete"
   ), control, call, to_user = name_models)
   fit[c("loss", "lambda_max")] <- control[c("loss", "lambda_max")]
   fit$null_objective <- null
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   fit$solutions <- lapply(solutions, function(one) {
-    one[intersect(c("features", "beta", "u", "corr", "spill", "kkt"), names(one))]
+    one[intersect(c("features", "beta", "u", "corr", "second_order", "kkt"), names(one))]
   })
   warn_gap(fit, control$tolerance * null)
 }
@@ -308,7 +308,7 @@ solution_facts <- function(solutions) {
 # function of a row of the path that returns its held-out scores; the `row` chosen; and `stopped`,
 # whether it was interrupted. Nothing is held out without `folds` or if the path itself was
 # interrupted.
-judge_solutions <- function(problem, control, path, hold_out) {
+evaluate_solutions <- function(problem, control, path, hold_out) {
   training <- list(path = path, held_out = function(row) matrix(NA_real_, nrow(problem), 1L))
   training$path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
   if (problem$task == "binary") training$path$error <- NA_real_

@@ -141,7 +141,7 @@ debiased_models <- function(system, search) {
   lapply(0:length(S), function(size) {
     leading <- seq_len(size)
     beta <- search$support$solve_factor(z[leading, , drop = FALSE], size = size)
-    values <- system_figures(system, S[leading], beta, search$support$times(beta))
+    values <- objective_and_residual(system, S[leading], beta, search$support$times(beta))
     c(list(components = S[leading], beta = beta, row = rows[size + 1L]), values)
   })
 }

@@ -45,7 +45,7 @@ has_matrix <- function(x, rows, columns, gaps = FALSE) {
   is.double(x) && identical(dim(x), as.integer(c(rows, columns))) && has_numbers(x, gaps = gaps)
 }
 
-has_whole <- function(x, lower = 1L, upper = Inf) {
+has_integers <- function(x, lower = 1L, upper = Inf) {
   has_numbers(x) && all(x >= lower & x <= upper & x == round(x))
 }
 
@@ -79,9 +79,9 @@ are_models <- function(models, n, L, q, steps) {
   fine <- function(model) {
     count <- length(model$features)
     is.null(model) || all(
-      has_whole(model$features, 1L, n), !anyDuplicated(model$features),
+      has_integers(model$features, 1L, n), !anyDuplicated(model$features),
       has_matrix(model$beta, count, L), has_matrix(model$covariates, q, L),
-      has_whole(model$step, 0L, steps - 1L), is.integer(model$step), length(model$step) == 1L
+      has_integers(model$step, 0L, steps - 1L), is.integer(model$step), length(model$step) == 1L
     )
   }
   is.list(models) && length(models) > 0L && all(vapply(models, fine, NA))
@@ -102,7 +102,7 @@ are_by_size <- function(models) {
 }
 
 has_model <- function(models, size) {
-  has_whole(size, 0L, length(models) - 1L) && length(size) == 1L && !is.null(models[[size + 1L]])
+  has_integers(size, 0L, length(models) - 1L) && length(size) == 1L && !is.null(models[[size + 1L]])
 }
 
 has_criterion <- function(x, label = TRUE) {
@@ -153,12 +153,12 @@ sparse_fields <- c(fit_fields, alist(
   lambda_table = has_table(lambda_table, c("lambda", "size"),
                            setdiff(names(lambda_table), c("lambda", "size"))) &&
     nrow(lambda_table) > 0L,
-  size_by = is_string(size_by) || has_whole(size_by, 0L),
+  size_by = is_string(size_by) || has_integers(size_by, 0L),
   cv_criterion = has_criterion(cv_criterion, label = FALSE),
   alternatives = is_none_or(alternatives, has_table(alternatives, c("step", "rank", "feature"))),
   work = is_none_or(work, has_fields(work, c("candidates", "evaluated", "passes", "dense_from"))),
   control = is.list(control) && is_none_or(control$search, is_string(control$search)) &&
-    is_none_or(control$patience, has_whole(control$patience, 0L))
+    is_none_or(control$patience, has_integers(control$patience, 0L))
 ))
 
 # fits of columns whose size is chosen among those of a search
@@ -168,7 +168,8 @@ sized_fields <- c(alist(
     any(is.finite(path$criterion)),
   folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
   size_folds = is_none_or(size_folds, is_good(size_folds, "sparsels_folds")),
-  best = is.null(size_folds) || has_whole(best, 0L) && length(best) == 1L && any(!is.na(path$cv)),
+  best = is.null(size_folds) || has_integers(best, 0L) && length(best) == 1L &&
+    any(!is.na(path$cv)),
   estimate = is_none_or(estimate, has_numbers(estimate, 2L, gaps = TRUE) &&
                           setequal(names(estimate), c("mean", "se"))),
   estimate_error = is_none_or(estimate_error, has_numbers(estimate_error, 2L, gaps = TRUE) &&
@@ -201,7 +202,7 @@ kernel_fields <- c(alist(
   lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda,
   kernel = is_none_or(kernel, is_good(kernel, "sparsels_kernel")),
   basis = is_none_or(basis, is_basis(basis, kernel, m, n)),
-  features = if (is.null(kernel)) has_whole(features, 1L, n) else is.null(features),
+  features = if (is.null(kernel)) has_integers(features, 1L, n) else is.null(features),
   coefficients = are_full_models(
     coefficients, if (is.null(kernel)) length(features) else basis_size(basis), L, q, nrow(path)
   ),
@@ -209,7 +210,7 @@ kernel_fields <- c(alist(
   folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
   kernel_table = is_none_or(kernel_table, has_table(kernel_table, "criterion")),
   shift = is_none_or(shift, has_numbers(shift$value, 1L) && is_string(shift$where)),
-  threads = has_whole(threads) && length(threads) == 1L
+  threads = has_integers(threads) && length(threads) == 1L
 ), fit_fields)
 
 object_fields <- list( # nolint: cyclocomp_linter.
@@ -243,24 +244,24 @@ object_fields <- list( # nolint: cyclocomp_linter.
       is_adjust_design(adjust_design, setdiff(colnames(z), "(Intercept)"))
   ),
   sparsels_folds = alist(
-    ids = is.integer(ids) && is.matrix(ids) && ncol(ids) > 0L && m > 0L && has_whole(ids) &&
+    ids = is.integer(ids) && is.matrix(ids) && ncol(ids) > 0L && m > 0L && has_integers(ids) &&
       all(apply(ids, 2L, function(id) length(unique(id)) == max(id))),
     loo = is_flag(loo) && loo == (ncol(ids) == 1L && max(ids) == m),
     label = is_string(label),
-    groups = is_none_or(groups, has_whole(groups) && length(groups) == m)
+    groups = is_none_or(groups, has_integers(groups) && length(groups) == m)
   ),
   l1_path = l1_fields,
   l1_size = c(l1_fields, alist(
     searched = has_table(searched, c("lambda", "size")),
-    target = has_whole(target, 0L) && length(target) == 1L,
-    range = has_whole(range, 0L) && length(range) == 1L
+    target = has_integers(target, 0L) && length(target) == 1L,
+    range = has_integers(range, 0L) && length(range) == 1L
   )),
   sparse_fit = sized_fields,
   poss = c(alist(
-    control = is.list(control) && is_string(control$isolation) && has_whole(control$k) &&
+    control = is.list(control) && is_string(control$isolation) && has_integers(control$k) &&
       length(control$k) == 1L,
     archive = has_table(archive, c("search", "size", "criterion")) && is.list(archive$columns) &&
-      all(vapply(archive$columns, has_whole, NA, 1L, n)) &&
+      all(vapply(archive$columns, has_integers, NA, 1L, n)) &&
       all(lengths(archive$columns) == archive$size),
     iterations = has_numbers(iterations, 1L) && iterations >= 0,
     random = is.integer(random) && is.matrix(random) && nrow(random) == 8L && !anyNA(random)
@@ -273,7 +274,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     gamma = has_numbers(gamma, 1L) && gamma > 0,
     lambda = has_numbers(lambda, 1L) && lambda > 0,
     kernel = is_good(kernel, "sparsels_kernel"),
-    basis = is_basis(basis, kernel, m, n) && has_whole(basis$available) &&
+    basis = is_basis(basis, kernel, m, n) && has_integers(basis$available) &&
       length(basis$available) == 1L,
     tuning = is_none_or(tuning, is_good(tuning, "lssvm_tuning")),
     control = is_string(control$solver) && is_string(control$intercept) &&
@@ -314,7 +315,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     exact = is_flag(exact), loss = is_string(loss), rule = is_string(rule)
   ),
   system_fit = alist(
-    D = has_whole(D) && length(D) == 1L, names = has_words(names, D), method = is_string(method),
+    D = has_integers(D) && length(D) == 1L, names = has_words(names, D), method = is_string(method),
     path = has_path(path, c("step", "size", "objective", "residual"), "component"),
     coefficients = is.list(coefficients) && all(vapply(coefficients, is_system_model, NA, D)),
     size = has_model(coefficients, size),
@@ -350,8 +351,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     r_squared = has_numbers(r_squared, gaps = TRUE) && length(dim(r_squared)) == 3L &&
       dim(r_squared)[2L] == nrow(table) && dim(r_squared)[3L] == 2L,
     chosen = is.list(chosen), training_rows = is.list(training_rows) &&
-      length(training_rows) == dim(r_squared)[1L] && all(vapply(training_rows, has_whole, NA)),
-    k = has_whole(k) && length(k) == 1L, status = is_string(status) && status %in% statuses,
+      length(training_rows) == dim(r_squared)[1L] && all(vapply(training_rows, has_integers, NA)),
+    k = has_integers(k) && length(k) == 1L, status = is_string(status) && status %in% statuses,
     call = is_none_or(call, is.call(call))
   ),
   cv_variance = alist(
@@ -359,7 +360,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     table = has_table(table, c("approach", "lambda", "mean"), "variance") && nrow(table) > 0L &&
       all(table$approach %in% 1:3 & table$lambda > 0),
     errors = has_numbers(errors, gaps = TRUE) && length(dim(errors)) == 3L,
-    n = has_whole(n) && length(n) == 1L, folds = has_whole(folds) && length(folds) == 1L,
+    n = has_integers(n) && length(n) == 1L, folds = has_integers(folds) && length(folds) == 1L,
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   lssvm_tuning = alist(
@@ -391,7 +392,7 @@ is_design <- function(design, names) {
     return(fine && has_words(columns$variable, length(names)) && is.character(columns$level))
   }
   fine && inherits(design$terms, "terms") && is.list(design$example) && is.list(columns$uses) &&
-    has_whole(columns$position)
+    has_integers(columns$position)
 }
 
 is_adjust_design <- function(design, names) {
@@ -402,7 +403,7 @@ is_adjust_design <- function(design, names) {
 
 # the assay of an experiment, by name or number; of several experiments a list by their names
 is_assay <- function(x) {
-  is_one <- function(x) is_string(x) || has_whole(x) && length(x) == 1L
+  is_one <- function(x) is_string(x) || has_integers(x) && length(x) == 1L
   is_one(x) || is.list(x) && length(x) > 0L && has_words(names(x), length(x)) &&
     all(vapply(x, function(one) is.null(one) || is_one(one), NA))
 }
@@ -422,8 +423,8 @@ is_values <- function(x, m, n) {
 
 is_solution <- function(solution, n, q) {
   is.list(solution) && all(vapply(solution, is.numeric, NA)) &&
-    has_whole(solution$features, 1L, n) && has_numbers(solution$beta, length(solution$features)) &&
-    has_numbers(solution$u, q)
+    has_integers(solution$features, 1L, n) && has_numbers(solution$u, q) &&
+    has_numbers(solution$beta, length(solution$features))
 }
 
 # curves of cross_validate(), a row for each size or lambda
@@ -437,18 +438,18 @@ is_curve_table <- function(curves, key) {
 }
 
 is_knot <- function(knot, D, L) {
-  is.list(knot) && has_whole(knot$components, 1L, D) &&
+  is.list(knot) && has_integers(knot$components, 1L, D) &&
     has_matrix(knot$beta, length(knot$components), L)
 }
 
 is_system_model <- function(model, D) {
-  is.null(model) || has_whole(model$components, 1L, D) && is.matrix(model$beta) &&
+  is.null(model) || has_integers(model$components, 1L, D) && is.matrix(model$beta) &&
     has_numbers(model$beta) && nrow(model$beta) == length(model$components) &&
     ncol(model$beta) > 0L && has_numbers(model$objective, 1L) && has_numbers(model$residual, 1L)
 }
 
 is_basis <- function(basis, kernel, m, n) {
-  is_none_or(basis$rows, has_whole(basis$rows, 1L, m)) && is_flag(basis$all) &&
+  is_none_or(basis$rows, has_integers(basis$rows, 1L, m)) && is_flag(basis$all) &&
     (kernel$name == "precomputed" && !is.null(basis$rows) ||
        is_values(basis$points, basis_size(basis), n))
 }
@@ -463,7 +464,7 @@ is_spectrum <- function(spectrum, m, L) {
     is.double(values), has_numbers(values), has_matrix(phi, m, r), has_matrix(t, r, L),
     has_matrix(y, m, L), has_matrix(z_basis, m, ncol(z_basis)), has_matrix(back, n, r),
     is.double(root_w), has_numbers(root_w, m), root_w > 0, is_flag(complete), is_flag(linear),
-    is.integer(basis), length(basis) == m, has_whole(basis, 0L, n),
+    is.integer(basis), length(basis) == m, has_integers(basis, 0L, n),
     is_none_or(spectrum$rounding, has_numbers(spectrum$rounding, 1L))
   ))
 }

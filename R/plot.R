@@ -385,7 +385,7 @@ spread_labels <- function(height, gap) {
 lambda_plot <- function(position, data, size, words, ...) {
   margin <- 0.08 * diff(range(data$lower, data$upper))
   words$ylim <- range(data$lower, data$upper) + c(0, margin)
-  empty_plot(position, data, words, ..., whole = FALSE)
+  empty_plot(position, data, words, ..., integers = FALSE)
   ticks <- lambda_ticks(range(position))
   graphics::axis(1, lambda_position(ticks), lambda_labels(ticks))
   shown <- spread_rows(length(position), 12L)
@@ -410,15 +410,15 @@ squared_axis <- function(fit) {
 }
 
 # `words` are the default main, ylab, sub and xlab; `...` is what the user asks for instead.
-# `whole`: the horizontal axis is labelled at whole numbers.
-empty_plot <- function(position, data, words, ..., whole = TRUE) {
+# `integers`: the horizontal axis is labelled at whole numbers.
+empty_plot <- function(position, data, words, ..., integers = TRUE) {
   asked <- plot_settings(position, data, words, ...)
   # the title stands above the two lines that legend_above() may need
   title <- asked$main
   asked$main <- NULL
   do.call(graphics::plot.default, asked)
   graphics::title(title, line = 2.4, cex.main = 1.1)
-  if (!whole) return(invisible())
+  if (!integers) return(invisible())
   ticks <- graphics::axTicks(1)
   graphics::axis(1, ticks[ticks == round(ticks)])
 }

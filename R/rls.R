@@ -51,7 +51,7 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", thr
     list(features = features, beta = beta, row = 1L)
   })
   models <- lapply(user_coefficients(problem, models), `[`, c("beta", "covariates"))
-  judged <- judge_spectrum(spectrum, problem, control)
-  new_kernel_fit("rls", problem, control, judged, models, short_call(match.call()),
+  evaluated <- evaluate_spectrum(spectrum, problem, control)
+  new_kernel_fit("rls", problem, control, evaluated, models, short_call(match.call()),
                  features = features)
 }

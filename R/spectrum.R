@@ -97,7 +97,7 @@ warn_rounding <- function(spectrum, lambda) {
   }
 }
 
-# an orthonormal basis (m x (m - q)) of what the covariates leave of R^m; NULL when there are none
+# an orthonormal basis (m x (m - q)) of the orthogonal complement of the covariates, NULL without any
 covariate_complement <- function(problem) {
   q <- ncol(problem$z)
   if (q == 0L) return(NULL)

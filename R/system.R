@@ -309,7 +309,7 @@ adding_steps <- function(components, objective, residual) {
 }
 
 # objective and residual of a model, from A[, components] beta
-system_figures <- function(system, components, beta, product) {
+objective_and_residual <- function(system, components, beta, product) {
   gradient <- product - system$b
   slope <- gradient[components, , drop = FALSE] - system$b[components, , drop = FALSE]
   list(objective = sum(beta * slope) / 2, residual = sqrt(sum(gradient^2)))

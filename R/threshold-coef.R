@@ -74,7 +74,7 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
     path$dev_ratio[i] <- path$dev_ratio[i] - cut$change / fit$null_objective
     path$threshold[i] <- max(abs(solution$beta[removed]))
     path$removed[i] <- sum(removed)
-    parts <- c("features", "beta", "corr", "spill")
+    parts <- c("features", "beta", "corr", "second_order")
     solutions[[i]][parts] <- lapply(solution[parts], `[`, !removed)
   }
   if (fit$criterion$name == "dev_ratio") path$criterion <- path$dev_ratio
@@ -100,7 +100,7 @@ check_thresholdable <- function(fit) {
 tr_cut <- function(solution, allowed, lambda = 0) {
   size <- abs(solution$beta)
   sorted <- order(size)
-  change <- solution$spill[sorted] + cumsum((solution$beta * solution$corr)[sorted])
+  change <- solution$second_order[sorted] + cumsum((solution$beta * solution$corr)[sorted])
   last_of_equals <- !duplicated(size[sorted], fromLast = TRUE)
   count <- max(0L, which(last_of_equals & change - lambda * cumsum(size[sorted]) <= allowed))
   if (count == 0L) return(list(removed = logical(length(size))))

@@ -174,7 +174,7 @@ ridge_objective <- function(problem, kernel, model) {
   function(sigma2, gamma) {
     if (is.null(kernel)) spectrum <- full_spectrum(problem, exp(-values / sigma2))
     held_out <- held_out_folds(spectrum, model$folds, 1 / gamma, model$threads)
-    judge_path(problem, model$folds, held_out, "squared")$criterion
+    lambda_errors(problem, model$folds, held_out, "squared")$criterion
   }
 }
 
@@ -198,7 +198,7 @@ errors_at_once <- function(setup, columns, lambda) {
   solve_for <- solver_at_once(setup, columns)
   vapply(lambda, function(one) {
     tryCatch(
-      held_out_figures(setup$problem, setup$model$folds, solve_for(one)$held_out)$squared,
+      held_out_errors(setup$problem, setup$model$folds, solve_for(one)$held_out)$squared,
       sparsels_error_singular = function(condition) NA_real_
     )
   }, 0)

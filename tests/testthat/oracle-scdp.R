@@ -70,7 +70,7 @@ oracle_pursuit <- function(A, b, k, score = "residual", first = integer(), lists
   list(S = S, w = sizes)
 }
 
-# what the components of S leave of every diagonal entry
+# the residual sum of squares of every component given those of S
 oracle_pivots <- function(A, S) {
   if (!length(S)) return(diag(A))
   across <- A[S, , drop = FALSE]
@@ -139,7 +139,7 @@ oracle_machine_out <- function(machine, k, ids, ...) {
 }
 
 # value and se of every size, two rows, averaged over the partitions
-oracle_machine_figures <- function(machine, k, folds, name = "squared", ...) {
+oracle_machine_errors <- function(machine, k, folds, name = "squared", ...) {
   each <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
     ids <- folds$ids[, repetition]
     vapply(oracle_machine_out(machine, k, ids, ...), function(score) {

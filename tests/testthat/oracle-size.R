@@ -32,7 +32,7 @@ oracle_refit <- function(train, set, multiples, ids) {
   lambdas[which.min(error)]
 }
 
-# What the covariates leave of the weighted square of a standardised column, on average.
+# The residual sum of squares of a standardised column given the covariates, on average.
 oracle_mean_square <- function(pb) {
   x <- sqrt(pb$weights) * oracle_columns(pb, which(pb$usable))
   if (ncol(pb$z)) x <- qr.resid(qr(sqrt(pb$weights) * pb$z), x)

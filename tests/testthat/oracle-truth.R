@@ -96,7 +96,7 @@ truth_retrain_kernel <- function(K, pb, lambda, ids) {
 
 # What is compared, from a case and its fit: a list of list(value, exact(problem)), a function that
 # retrains for a problem, the case's or one moved from it.
-truth_figures <- function(case, fit, retrain, retrain_kernel) {
+truth_errors <- function(case, fit, retrain, retrain_kernel) {
   pb <- case$problem
   squared <- function(residual) sum(pb$weights * residual^2) / sum(pb$weights)
   criterion <- function(set) {
@@ -157,7 +157,7 @@ truth_figures <- function(case, fit, retrain, retrain_kernel) {
 truth_error <- function(case, made, retrain = truth_retrain, retrain_kernel = truth_retrain_kernel,
                         moves = 3) {
   if (is.character(made$fit)) return(NA_real_)
-  figures <- truth_figures(case, made$fit, retrain, retrain_kernel)
+  figures <- truth_errors(case, made$fit, retrain, retrain_kernel)
   moved <- lapply(seq_len(moves), function(move) moved_problem(case$problem))
   errors <- vapply(figures, function(figure) {
     exact <- figure$exact(case$problem)

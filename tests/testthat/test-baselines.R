@@ -18,7 +18,7 @@ test_that("random selection is drawn from R's random numbers and nothing else", 
   expect_identical(fit$path$action, c("start", rep("add", 5)))
 })
 
-test_that("random selection is judged exactly", {
+test_that("random selection is scored exactly", {
   set.seed(41)
   for (task in c("two", "binary")) {
     pb <- random_problem(14, 8, task, weights = TRUE, covariates = TRUE)

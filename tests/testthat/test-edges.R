@@ -201,13 +201,13 @@ test_that("a method may be the value of any call", {
   x <- matrix(rnorm(90), 30)
   y <- x[, 1] + rnorm(30)
   usual <- cross_validate(x, y, greedy_rls, k = 2, outer = rep(1:3, 10))
-  for (judged in list(
+  for (cvd in list(
     cross_validate(x, y, base::identity(greedy_rls), k = 2, outer = rep(1:3, 10)),
     cross_validate(as_problem(x, y), base::identity(greedy_rls), k = 2, outer = rep(1:3, 10)),
     cross_validate(x, y, (function() greedy_rls)(), k = 2, outer = rep(1:3, 10))
   )) {
-    expect_identical(judged$method, "a function")
-    expect_equal(judged$curves$test, usual$curves$test)
+    expect_identical(cvd$method, "a function")
+    expect_equal(cvd$curves$test, usual$curves$test)
   }
   expect_identical(method_name(quote(sparsels::greedy_rls)), "greedy_rls")
 })

@@ -72,7 +72,7 @@ test_that("the models of any fit score the rows of its problem as predict() does
   for (fit in fits) {
     path <- path_scores(fit, pb, rows)
     expect_identical(path$values[path$chosen], fit[[path$key]])
-    expect_identical(nrow(path$figures), length(path$values))
+    expect_identical(nrow(path$errors), length(path$values))
     for (i in seq_along(path$values)) {
       model <- stats::setNames(list(path$values[i]), path$key)
       predicted <- do.call(predict, c(list(fit, x[rows, ], adjust = cbind(age = age[rows])), model))

@@ -12,7 +12,7 @@ case_problem <- function(case, m = 15, n = 9, ...) {
   do.call(random_problem, c(list(m, n), case[setdiff(names(case), "lambda")], ...))
 }
 
-expect_figures <- function(fit, pb) {
+expect_errors_of <- function(fit, pb) {
   sets <- oracle_sets(fit$path)
   gain <- vapply(sets, function(set) oracle_gain(pb, set, fit$lambda), 0)
   expect_equal(fit$path$criterion, gain, tolerance = 1e-9)
@@ -33,7 +33,7 @@ test_that("forward regression adds what lowers the training error most", {
     fit <- forward_regression(pb, k = 6, lambda = case$lambda)
     expect_identical(fit$path$feature[-1], oracle_forward(pb, 6, case$lambda))
     expect_identical(fit$size, 6L)
-    expect_figures(fit, pb)
+    expect_errors_of(fit, pb)
   }
 })
 
@@ -45,7 +45,7 @@ test_that("matching pursuit adds what is most correlated with the residual", {
     pb <- case_problem(case)
     fit <- omp(pb, k = 6, lambda = case$lambda)
     expect_identical(fit$path$feature[-1], oracle_omp(pb, 6, case$lambda))
-    expect_figures(fit, pb)
+    expect_errors_of(fit, pb)
   }
 })
 
@@ -63,7 +63,7 @@ test_that("forward-backward search makes the moves of its rule", {
     expect_identical(signed_moves(fit$path), as.integer(moves))
     dropped <- dropped + sum(moves < 0)
     expect_identical(fit$size, 3L)
-    expect_figures(fit, pb)
+    expect_errors_of(fit, pb)
     best <- vapply(fit$coefficients, `[[`, 0L, "step")
     expect_equal(fit$path$criterion[best + 1],
                  as.vector(tapply(fit$path$criterion, fit$path$size, max)))

@@ -106,11 +106,11 @@ expect_machine <- function(fit, pb, machine, rows, case, ...) {
   sizes <- seq_len(length(taken$S) - before + 1) + before
   S <- taken$S[setdiff(seq_along(taken$S), seq_len(before))]
   expect_identical(taken_terms(fit$path, rows, pb), as.integer(S))
-  figures <- oracle_machine_figures(machine, k, fit$folds, score = case$score, first = forced, ...)
+  figures <- oracle_machine_errors(machine, k, fit$folds, score = case$score, first = forced, ...)
   expect_equal(fit$path$criterion, unname(figures["value", sizes]), tolerance = 1e-8)
   expect_equal(fit$path$se, unname(figures["se", sizes]), tolerance = 1e-7)
   if (pb$task != "regression") {
-    wrong <- oracle_machine_figures(machine, k, fit$folds, "error", score = case$score,
+    wrong <- oracle_machine_errors(machine, k, fit$folds, "error", score = case$score,
                                     first = forced, ...)
     expect_equal(fit$path$error, unname(wrong["value", sizes]), tolerance = 1e-10)
   } else {
@@ -280,7 +280,7 @@ test_that("folds in any form", {
   loo <- fit("loo")
   expect_equal(loo$path, fit(1:24)$path)
   machine <- oracle_machine(pb, oracle_gaussian(0.3), c(2, 9, 4, 20, 11), 3)
-  figures <- oracle_machine_figures(machine, 6, make_folds(24, "loo"))
+  figures <- oracle_machine_errors(machine, 6, make_folds(24, "loo"))
   expect_equal(loo$path$criterion, unname(figures["value", ]), tolerance = 1e-9)
   expect_equal(loo$path$se, unname(figures["se", ]), tolerance = 1e-8)
 })
@@ -559,7 +559,7 @@ test_that("prototypes in any form", {
   elsewhere <- x[rows, ] + 0.1
   away <- fit(elsewhere)
   machine <- oracle_machine(as_problem(x, y), oracle_gaussian(0.5), elsewhere, 3)
-  expect_equal(away$path$criterion, unname(oracle_machine_figures(machine, 5, away$folds)[1, ]),
+  expect_equal(away$path$criterion, unname(oracle_machine_errors(machine, 5, away$folds)[1, ]),
                tolerance = 1e-9)
   all <- fit(NULL)
   expect_identical(all$basis$available, 40L)
@@ -673,7 +673,7 @@ test_that("kernels of all kinds", {
     kernel <- machine_kernel(name)
     one <- fit(x, kernel$mine)
     machine <- oracle_machine(pb, kernel$exact, rows, 2)
-    figures <- oracle_machine_figures(machine, 6, one$folds)
+    figures <- oracle_machine_errors(machine, 6, one$folds)
     sizes <- seq_len(nrow(one$path))
     # the linear kernel has no more prototypes than columns
     expect_identical(max(one$path$prototypes), if (name == "linear") 3L else 5L)

@@ -322,7 +322,7 @@ test_that("a system of integers is that of doubles", {
   expect_identical(run(A, b), run(A + 0, b + 0), ignore_function_env = TRUE)
 })
 
-test_that("models are judged alike", {
+test_that("models are scored alike", {
   expect_same_from_doubles(function(x) {
     cross_validate(x, greedy_rls, y = class_of_rows(x), k = 3, size = "criterion", outer = 4)
   })

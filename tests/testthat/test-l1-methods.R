@@ -220,24 +220,24 @@ test_that("the largest profiles are named, their names apart from each other", {
   expect_equal(mean(place[2:4]), 1.1)
 })
 
-test_that("cross_validate() judges what each fold chose, for any kind of inner folds", {
+test_that("cross_validate() scores what each fold chose, for any kind of inner folds", {
   set.seed(43)
   x <- matrix(rnorm(50 * 15), 50)
   y <- x[, 3] - x[, 8] + rnorm(50)
   ids <- rep(1:5, 10)
-  judged <- cross_validate(x, l1_path, y = y, folds = rep(1:2, 25), nlambda = 10, outer = ids)
+  cvd <- cross_validate(x, l1_path, y = y, folds = rep(1:2, 25), nlambda = 10, outer = ids)
   for (fold in 1:5) {
     train <- ids != fold
     fit <- l1_path(x[train, ], y[train], folds = rep(1:2, 25)[train], nlambda = 10,
                    progress = FALSE)
-    expect_equal(judged$folds$lambda[fold], fit$lambda)
-    expect_equal(judged$folds$test[fold], mean((y[!train] - predict(fit, x[!train, ]))^2))
-    expect_equal(judged$folds$inner[fold], min(fit$path$criterion))
-    expect_setequal(judged$chosen[[fold]], selected(fit))
+    expect_equal(cvd$folds$lambda[fold], fit$lambda)
+    expect_equal(cvd$folds$test[fold], mean((y[!train] - predict(fit, x[!train, ]))^2))
+    expect_equal(cvd$folds$inner[fold], min(fit$path$criterion))
+    expect_setequal(cvd$chosen[[fold]], selected(fit))
   }
   # a size that a fold jumps over has the model below it
-  expect_identical(judged$curves$size, seq_len(nrow(judged$curves)) - 1L)
-  expect_false(anyNA(judged$curves))
+  expect_identical(cvd$curves$size, seq_len(nrow(cvd$curves)) - 1L)
+  expect_false(anyNA(cvd$curves))
   # the number of folds, and none
   counted <- cross_validate(x, l1_path, y = y, folds = 3, nlambda = 5, outer = ids)
   expect_match(counted$inner, "3-fold")

@@ -177,7 +177,7 @@ test_that("of models equally near the smaller is shown, of that size the one tha
   found <- list(lambda = c(3, 2, 1, 0.5), size = c(8L, 12L, 8L, 12L), stopped = FALSE,
                 solutions = NULL)
   pb <- size_data()
-  control <- judged_by(l1_control(pb, "squared"), pb, NULL, "loss")
+  control <- selection_control(l1_control(pb, "squared"), pb, NULL, "loss")
   control$lambda_max <- 40
   found$solutions <- lapply(found$size, function(size) {
     list(features = seq_len(size), beta = rep(0.1, size), u = 0, objective = 5, gap = 0, rounds = 1,

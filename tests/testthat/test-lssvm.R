@@ -245,14 +245,14 @@ test_that("what is refused", {
 test_that("an interrupt keeps the widths that are done", {
   e <- lssvm_example()
   calls <- 0
-  original <- judge_spectrum
+  original <- evaluate_spectrum
   stopping <- function(...) {
     calls <<- calls + 1
     if (calls == 3) raise_interrupt()
     original(...)
   }
   widths <- kernel_gaussian(sigma2 = c(0.1, 1, 10))
-  with_binding("judge_spectrum", stopping, {
+  with_binding("evaluate_spectrum", stopping, {
     expect_warning(fit <- lssvm(e$x, e$y, kernel = widths, gamma = c(1, 10)),
                    class = "sparsels_interrupted")
   })

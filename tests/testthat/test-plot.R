@@ -11,7 +11,7 @@ a_fit <- function(classes = FALSE, ...) {
   bare_rls(x, if (classes) factor(y > 0) else y, k = 5, lambda = 1, ...)
 }
 
-a_judgement <- function(...) {
+cv_of_classes <- function(...) {
   set.seed(22)
   x <- matrix(rnorm(30 * 10), 30, 10)
   y <- factor(x[, 2] - x[, 4] + rnorm(30) > 0, labels = c("well", "ill"))
@@ -66,26 +66,26 @@ test_that("a criterion without a standard error has no bars and one mark", {
 })
 
 test_that("a cross-validation is drawn curve by curve", {
-  judged <- a_judgement()
-  data <- drawn(plot(judged, ylim = c(0, 1), main = "mine"))
+  cvd <- cv_of_classes()
+  data <- drawn(plot(cvd, ylim = c(0, 1), main = "mine"))
   expect_equal(levels(data$curve), c("inner", "test", "random", "majority"))
   for (curve in levels(data$curve)) {
     part <- data[data$curve == curve, ]
-    expect_equal(part$size, judged$curves$size)
-    expect_equal(part$mean, judged$curves[[curve]])
-    expect_equal(part$upper - part$mean, judged$curves[[paste0(curve, "_se")]])
+    expect_equal(part$size, cvd$curves$size)
+    expect_equal(part$mean, cvd$curves[[curve]])
+    expect_equal(part$upper - part$mean, cvd$curves[[paste0(curve, "_se")]])
   }
-  bare <- a_judgement(baselines = NULL)
+  bare <- cv_of_classes(baselines = NULL)
   expect_equal(levels(drawn(plot(bare))$curve), c("inner", "test"))
 })
 
 test_that("labels have units and par() is left alone", {
-  judged <- a_judgement()
-  expect_equal(error_axis(judged), "error rate (share of samples)")
-  judged$measure <- "squared"
-  judged$problem$response <- "height"
-  expect_equal(error_axis(judged), "mean squared error (squared units of height)")
-  expect_equal(curve_names(judged)[["inner"]], "leave-one-out (optimistic)")
+  cvd <- cv_of_classes()
+  expect_equal(error_axis(cvd), "error rate (share of samples)")
+  cvd$measure <- "squared"
+  cvd$problem$response <- "height"
+  expect_equal(error_axis(cvd), "mean squared error (squared units of height)")
+  expect_equal(curve_names(cvd)[["inner"]], "leave-one-out (optimistic)")
   fit <- a_fit()
   drawn({
     graphics::plot.new()
@@ -100,11 +100,11 @@ test_that("autoplot draws the same data", {
   fit <- a_fit()
   data <- plot_data(fit)
   expect_equal(ggplot2::autoplot(fit)$data, cbind(data, position = data$size))
-  judged <- a_judgement()
-  data <- plot_data(judged)
-  expect_equal(ggplot2::autoplot(judged)$data, cbind(data, position = data$size))
-  layer <- ggplot2::layer_data(ggplot2::autoplot(judged), 2)
-  expect_equal(sort(layer$y), sort(plot_data(judged)$mean))
+  cvd <- cv_of_classes()
+  data <- plot_data(cvd)
+  expect_equal(ggplot2::autoplot(cvd)$data, cbind(data, position = data$size))
+  layer <- ggplot2::layer_data(ggplot2::autoplot(cvd), 2)
+  expect_equal(sort(layer$y), sort(plot_data(cvd)$mean))
 })
 
 test_that("a kernel fit is drawn against lambda, the smallest error marked", {

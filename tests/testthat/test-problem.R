@@ -55,7 +55,7 @@ test_that("columns of one value are excluded, whatever the rounding of their mea
   }
 })
 
-test_that("what covariates leave of columns, and their products with the response", {
+test_that("residual sums of squares of columns, and their products with the response", {
   set.seed(92)
   x <- matrix(rpois(1300 * 9, 2), 1300) # more than a block of rows
   x[, 4] <- 1e6L + x[, 4]

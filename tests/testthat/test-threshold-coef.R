@@ -75,11 +75,12 @@ test_that("the threshold is the largest that (38) allows", {
 
 test_that("equal coefficients go together", {
   solution <- list(features = 1:4, beta = c(0.1, -0.1, 1, 0.1), corr = c(1, -1, 1, 1),
-                   spill = c(0, 0, 0, 0))
+                   second_order = c(0, 0, 0, 0))
   expect_identical(tr_cut(solution, 0.25)$removed, rep(FALSE, 4))
   expect_identical(tr_cut(solution, 0.31)$removed, c(TRUE, TRUE, FALSE, TRUE))
   expect_equal(tr_cut(solution, 0.31)$change, 0.3)
-  expect_identical(tr_cut(list(beta = numeric(), corr = numeric(), spill = numeric()), 1)$removed,
+  none <- list(beta = numeric(), corr = numeric(), second_order = numeric())
+  expect_identical(tr_cut(none, 1)$removed,
                    logical())
 })
 
