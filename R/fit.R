@@ -37,9 +37,9 @@
 #'
 #' @return `coef()`: named vector, covariates first (0 for an intercept that is not in the model),
 #'   then the features in the order chosen or the weights of the basis vectors, named by their rows;
-#'   a matrix with a column per output. `selected()`: character (or integer) vector of the features
+#'   a matrix with a column per response. `selected()`: character (or integer) vector of the features
 #'   or prototypes in the order chosen; of fits that choose none it is an error. `predict()`: one
-#'   value per row of `newdata` (a matrix for several outputs), `NA` with a warning where a needed
+#'   value per row of `newdata` (a matrix for several responses), `NA` with a warning where a needed
 #'   value is missing. `fitted()`: what `predict()` gives for the training rows, in the fit's field
 #'   `fitted` a score. `residuals()`: the response less the fitted or held-out values of the chosen
 #'   model; classes are -1 or +1, but 0 or 1 where `loss = "logistic"`. `nobs()`: the number of
@@ -237,12 +237,12 @@ model_scores <- function(models, problem, rows = seq_len(nrow(problem))) {
   used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
   x <- as.matrix(problem$x[rows, used, drop = FALSE])
   z <- problem$z[rows, , drop = FALSE]
-  outputs <- ncol(Find(Negate(is.null), models)$beta)
+  responses <- ncol(Find(Negate(is.null), models)$beta)
   scores <- vapply(models, function(model) {
-    if (is.null(model)) return(matrix(NA_real_, nrow(x), outputs))
+    if (is.null(model)) return(matrix(NA_real_, nrow(x), responses))
     z %*% model$covariates + x[, match(model$features, used), drop = FALSE] %*% model$beta
-  }, matrix(0, nrow(x), outputs))
-  array(scores, c(nrow(x), outputs, length(models)))
+  }, matrix(0, nrow(x), responses))
+  array(scores, c(nrow(x), responses, length(models)))
 }
 
 # The same of the models of any fit: those of a path of lambda have their terms in common.

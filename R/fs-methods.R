@@ -4,7 +4,7 @@
 #' error of each, and the methods that print, plot and use them.
 #'
 #' @details A fit is a plain list that never holds `x` but the prototypes that came in;
-#' `saveRDS()` keeps all of it. With m rows, L outputs and q covariates:
+#' `saveRDS()` keeps all of it. With m rows, L responses and q covariates:
 #'
 #' * `path`: data frame with a row for every size: `step` (0 is the start), `action` (`"start"`,
 #'   `"add"`, or `"found"` where a solver takes all prototypes at once), `prototype` (its number in
@@ -14,7 +14,7 @@
 #'   squared error on the training rows. Classes are coded -1 and +1. Without folds the held-out
 #'   errors are `NA`.
 #' * `coefficients`: element s + 1 is the model of size s, or `NULL`: `features` (numbers of its
-#'   prototypes in `basis`, in the order chosen), `beta` (their weights, a column per output),
+#'   prototypes in `basis`, in the order chosen), `beta` (their weights, a column per response),
 #'   `covariates` (q x L, zeros for an intercept that is not in), `step`.
 #' * `size`, the chosen size; `held_out` and `fitted` (m x L), its predictions of the rows.
 #' * `gamma` and `lambda`, which is `1 / gamma`; `kernel`; `tuning`, the result of [tune_lssvm()]
@@ -165,7 +165,7 @@ print.summary.fs_lssvm <- function(x, ...) {
 #'   (factor: grid, row, prototype), `first` and `second` (the features), `score` (the value of the
 #'   model there), `observed` (the response of a training row, otherwise `NA`).
 #' @section Errors: `sparsels_error_input` when the fit has no model of that size, and for a
-#'   boundary of other than two features, of three classes or more, or of several outputs.
+#'   boundary of other than two features, of three classes or more, or of several responses.
 #' @inherit scdp references
 #' @seealso [fs_lssvm_fit]
 #' @examples
@@ -226,10 +226,10 @@ check_plane <- function(fit) {
   if (ncol(fit$problem) != 2L) {
     stop_input(sprintf("%s two features, not %d", must, ncol(fit$problem)))
   }
-  outputs <- ncol(fit$problem$y)
-  if (outputs > 1L) {
-    what <- if (fit$problem$task == "multiclass") "two classes" else "a single output"
-    stop_input(sprintf("%s %s, not %d", must, what, outputs))
+  responses <- ncol(fit$problem$y)
+  if (responses > 1L) {
+    what <- if (fit$problem$task == "multiclass") "two classes" else "a single response"
+    stop_input(sprintf("%s %s, not %d", must, what, responses))
   }
 }
 

@@ -5,7 +5,7 @@
 #'
 #' @details A fit is a plain list that never holds `x`, but its basis vectors and the decomposition
 #' that makes holding out cheap, about m x min(m, n) doubles; `saveRDS()` keeps all of it. With m
-#' rows, n terms (features or basis vectors), L outputs, q covariates:
+#' rows, n terms (features or basis vectors), L responses, q covariates:
 #'
 #' * `path`: data frame with a row for every lambda: `lambda`; the held-out `criterion`, the
 #'   weighted mean squared error, and its standard error `se` over folds; for classes `error`, the
@@ -118,7 +118,7 @@ lambda_errors <- function(problem, folds, residuals, criterion) {
 #' @param basis `"remove"` or `"keep"`.
 #' @param lambda Positive ridge parameters, on the fit's path or not; `NULL` for the path.
 #'
-#' @return The predictions, an array: rows in the order given x outputs x lambda.
+#' @return The predictions, an array: rows in the order given x responses x lambda.
 #' @section Cost: For h rows, r = min(m, n) and c lambdas O(min(c h^2 r, h r^2 + r^3)).
 #' @section Errors: `sparsels_error_input` for rows that are not there, repeated, or all of them,
 #'   and for covariates that cannot be estimated without them.

@@ -25,7 +25,7 @@
 #' @inheritParams forward_regression
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
-#'   [greedy_rls()]; `"criterion"` is the largest of at most `k`, as the training error only falls.
+#'   [greedy_rls()]; `"criterion"` is the largest of at most `k`, as the training error never increases with size.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
 #'   from 0; its `action` is `"found"` and its `feature` `NA`, since the sets need not be nested.

@@ -4,7 +4,7 @@
 #' held-out error of every model on the way.
 #'
 #' @details A fit is a plain list that never holds `x`; `saveRDS()` keeps all of it. With m rows, L
-#' outputs and q covariates:
+#' responses and q covariates:
 #'
 #' * `path`: data frame with a row for every step: `step` (0 is the start), `action` (`"start"`,
 #'   `"add"`, `"drop"`, or `"found"` where sets are not made one from the other), `feature` (column
@@ -146,12 +146,12 @@ user_coefficients <- function(problem, models) {
 name_models <- function(problem, models, to_user = identity) {
   names <- problem$names
   covariates <- colnames(problem$z)
-  outputs <- colnames(problem$y)
+  responses <- colnames(problem$y)
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
     scaled <- to_user(model)
-    dimnames(scaled$covariates) <- list(covariates, outputs)
-    dimnames(scaled$beta) <- list(names[model$features], outputs)
+    dimnames(scaled$covariates) <- list(covariates, responses)
+    dimnames(scaled$beta) <- list(names[model$features], responses)
     list(features = model$features, beta = scaled$beta, covariates = scaled$covariates,
          step = model$row - 1L)
   })

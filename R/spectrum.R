@@ -1,5 +1,5 @@
 # Ridge regression in its eigen coordinates (docs/objects.md, "spectrum"): one decomposition serves
-# every lambda, every output and every set of rows held out.
+# every lambda, every response and every set of rows held out.
 
 new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = NULL,
                          linear = FALSE) {

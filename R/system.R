@@ -41,9 +41,9 @@
 #'   right sides. `selected()`: names (or numbers) of the components in the order chosen. `plot()`
 #'   draws the objective of the model of every size and returns invisibly what it drew: a data frame
 #'   with `size`, `mean` (the objective), `residual`, `lower` and `upper` (equal to `mean`).
-#'   `tidy()`: a data frame with a row per component of the model, `output` (only for several right
+#'   `tidy()`: a data frame with a row per component of the model, `right_side` (only for several right
 #'   sides), `term`, `order`, `estimate`. `glance()`: one row with `method`, `components` (D),
-#'   `outputs`, `size`, `objective`, `residual`, `status`.
+#'   `right_sides`, `size`, `objective`, `residual`, `status`.
 #'
 #' @section Errors: Of class `sparsels_error_input`: a size that the fit does not have, a `lambda`
 #' for a fit without one or below the end of its path.
@@ -378,8 +378,8 @@ print.system_fit <- function(x, n = 6L, ...) {
 }
 
 outputs_words <- function(fit) {
-  outputs <- ncol(model_of_size(fit)$beta)
-  if (outputs > 1L) sprintf(", %d right sides", outputs) else ""
+  sides <- ncol(model_of_size(fit)$beta)
+  if (sides > 1L) sprintf(", %d right sides", sides) else ""
 }
 
 solution_words <- function(fit) {
@@ -429,14 +429,14 @@ tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_object(x)
   check_dots(..., known = c("size", "lambda"))
   model <- system_model(x, size, lambda)
-  outputs <- ncol(model$beta)
+  sides <- ncol(model$beta)
   count <- length(model$components)
   names <- colnames(model$beta)
-  if (is.null(names)) names <- paste0("b", seq_len(outputs))
-  table <- data.frame(output = rep(names, each = count),
-                      term = rep(x$names[model$components], outputs),
-                      order = rep(seq_len(count), outputs), estimate = as.vector(model$beta))
-  if (outputs > 1L) table else table[-1L]
+  if (is.null(names)) names <- paste0("b", seq_len(sides))
+  table <- data.frame(right_side = rep(names, each = count),
+                      term = rep(x$names[model$components], sides),
+                      order = rep(seq_len(count), sides), estimate = as.vector(model$beta))
+  if (sides > 1L) table else table[-1L]
 }
 
 #' @rdname system_fit
@@ -446,6 +446,6 @@ glance.system_fit <- function(x, ...) {
   check_object(x)
   check_dots(..., known = character())
   model <- model_of_size(x)
-  data.frame(method = x$method, components = x$D, outputs = ncol(model$beta), size = x$size,
+  data.frame(method = x$method, components = x$D, right_sides = ncol(model$beta), size = x$size,
              objective = model$objective, residual = model$residual, status = x$status)
 }

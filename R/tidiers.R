@@ -28,14 +28,14 @@ generics::augment
 #' @param ... Not used; must be empty.
 #'
 #' @return Plain data frames.
-#' * `tidy()` of a fit: `output` (only with several outputs), `term` (the intercept and covariates,
+#' * `tidy()` of a fit: `response` (only with several), `term` (the intercept and covariates,
 #'   then the features or prototypes in the order chosen, or basis vectors by their rows), `order`
 #'   (`NA` for terms that were not chosen), `estimate` on the user's scale.
 #' * `glance()` of a fit: one row with `method`, `nobs`, `features` (available), `size` (terms of
 #'   the chosen model), `criterion` (its name), `value` and `se` (of the criterion, for the chosen
 #'   model), `lambda`, `status`.
 #' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
-#'   response less `.held_out`), for several outputs one column each (`.fitted.a`, ...); for classes
+#'   response less `.held_out`), for several responses one column each (`.fitted.a`, ...); for classes
 #'   also `.class`, the class of `.held_out`. Scores and residuals of classes are those of the codes
 #'   -1 and +1; with `loss = "logistic"` the predictions are probabilities of the second level,
 #'   which the residuals take from 0 or 1. A fit without held-out errors has `NA` there.
@@ -72,12 +72,12 @@ tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
   order <- if (is.null(model$features)) rep(NA_integer_, length(terms)) else seq_along(terms)
   rows <- data.frame(term = c(colnames(problem$z), term_names(x, terms)),
                      order = c(rep(NA_integer_, ncol(problem$z)), order))
-  outputs <- output_names(problem)
+  responses <- response_names(problem)
   table <- data.frame(
-    output = rep(outputs, each = nrow(rows)), rows[rep(seq_len(nrow(rows)), length(outputs)), ],
+    response = rep(responses, each = nrow(rows)), rows[rep(seq_len(nrow(rows)), length(responses)), ],
     estimate = as.vector(rbind(model$covariates, model$beta)), row.names = NULL
   )
-  if (length(outputs) > 1L) table else table[-1L]
+  if (length(responses) > 1L) table else table[-1L]
 }
 
 #' @rdname tidiers
@@ -112,15 +112,15 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
   parts <- list(.fitted = as_response(x$fitted, x$loss), .held_out = held_out,
                 .resid = response_of(x) - held_out)
   columns <- do.call(cbind, lapply(names(parts), function(name) {
-    outputs <- output_names(problem)
-    names <- if (length(outputs) > 1L) paste0(name, ".", outputs) else name
+    responses <- response_names(problem)
+    names <- if (length(responses) > 1L) paste0(name, ".", responses) else name
     stats::setNames(as.data.frame(parts[[name]]), names)
   }))
   if (problem$task != "regression") columns$.class <- class_of(problem, x$held_out)
   cbind(data, columns)
 }
 
-output_names <- function(problem) {
+response_names <- function(problem) {
   if (!is.null(colnames(problem$y))) return(colnames(problem$y))
   count <- ncol(problem$y)
   if (count == 1L) problem$response else paste0(problem$response, seq_len(count))
@@ -129,7 +129,7 @@ output_names <- function(problem) {
 # The response as the user gave it.
 observed <- function(problem) {
   if (problem$task == "regression") {
-    return(stats::setNames(as.data.frame(problem$y), output_names(problem)))
+    return(stats::setNames(as.data.frame(problem$y), response_names(problem)))
   }
   stats::setNames(data.frame(class_of(problem, problem$y)), problem$response)
 }

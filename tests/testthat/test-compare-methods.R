@@ -42,7 +42,7 @@ test_that("R-squared of both parts is that of lm()", {
   }
 })
 
-test_that("a fit is scored as it is, several outputs and classes too", {
+test_that("a fit is scored as it is, several responses and classes too", {
   set.seed(71)
   for (task in c("two", "binary", "three")) {
     pb <- compared_problem(task)

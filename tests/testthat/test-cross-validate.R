@@ -71,7 +71,7 @@ test_that("classes: the curves are those of a loop written by hand", {
   expect_equal(colnames(d$x)[cvd$frequency$feature], cvd$frequency$name)
 })
 
-test_that("numbers: mean squared error over several outputs, weighted; majority is the mean", {
+test_that("numbers: mean squared error over several responses, weighted; majority is the mean", {
   d <- numbers()
   y <- cbind(a = d$y, b = rnorm(30))
   w <- rep(1:3, 10)

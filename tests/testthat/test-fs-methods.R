@@ -271,7 +271,7 @@ test_that("tidy(), glance() and augment()", {
   expect_identical(table$order, c(NA, seq_along(selected(fit, 3))))
   expect_identical(tidy(fit), tidy(fit, fit$size))
   several <- tidy(fs_fit("two"), size = 2)
-  expect_identical(unique(several$output), c("up", "down"))
+  expect_identical(unique(several$response), c("up", "down"))
   expect_identical(several$estimate, as.vector(coef(fs_fit("two"), 2)))
 
   row <- fit$path[fit$path$size == fit$size, ]

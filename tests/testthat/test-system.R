@@ -120,7 +120,7 @@ test_that("the methods of a fit", {
   expect_identical(fit$path$name, fit$names[fit$path$component])
   expect_identical(
     glance(fit),
-    data.frame(method = "matching_pursuit", components = 7L, outputs = 1L, size = 5L,
+    data.frame(method = "matching_pursuit", components = 7L, right_sides = 1L, size = 5L,
                objective = fit$coefficients[[6]]$objective,
                residual = fit$coefficients[[6]]$residual, status = "complete")
   )
@@ -142,11 +142,11 @@ test_that("several right sides", {
   S <- selected(fit, index = TRUE)
   expect_equal(w[S, ], solve(made$A[S, S], made$b[S, ]), ignore_attr = TRUE)
   expect_equal(fit$coefficients[[4]]$objective, oracle_objective(made$A, made$b, w))
-  expect_equal(tidy(fit), data.frame(output = rep(c("dose", "time"), each = 3),
+  expect_equal(tidy(fit), data.frame(right_side = rep(c("dose", "time"), each = 3),
                                      term = rep(paste0("V", S), 2), order = rep(1:3, 2),
                                      estimate = as.vector(w[S, ])))
   colnames(made$b) <- NULL
-  expect_identical(tidy(matching_pursuit(made$A, made$b, k = 1))$output, c("b1", "b2"))
+  expect_identical(tidy(matching_pursuit(made$A, made$b, k = 1))$right_side, c("b1", "b2"))
 })
 
 test_that("what a fit prints", {

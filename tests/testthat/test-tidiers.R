@@ -19,18 +19,18 @@ test_that("tidy() has a row per term, in the order chosen", {
   expect_equal(tidy(plain, 1)$term, selected(plain, 1))
 })
 
-test_that("several outputs are told apart", {
+test_that("several responses are told apart", {
   set.seed(32)
   fit <- of_numbers(y = cbind(first = rnorm(30), second = rnorm(30)))
   table <- tidy(fit, size = 1)
-  expect_equal(table$output, rep(c("first", "second"), each = 2))
+  expect_equal(table$response, rep(c("first", "second"), each = 2))
   expect_equal(table$estimate, as.vector(coef(fit, size = 1)))
   expect_equal(names(augment(fit)), c(
     "first", "second", ".fitted.first", ".fitted.second", ".held_out.first", ".held_out.second",
     ".resid.first", ".resid.second"
   ))
   unnamed <- of_numbers(y = matrix(rnorm(60), 30))
-  expect_equal(length(unique(tidy(unnamed)$output)), 2)
+  expect_equal(length(unique(tidy(unnamed)$response)), 2)
 })
 
 test_that("glance() has one row", {

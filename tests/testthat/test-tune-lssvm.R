@@ -166,7 +166,7 @@ test_that("set.seed() reproduces a tuning, units do not matter and folds are han
   expect_identical(.Random.seed, before)
 })
 
-test_that("several outputs and sparse columns are tuned as well", {
+test_that("several responses and sparse columns are tuned as well", {
   set.seed(61)
   pb <- random_problem(30, 4, "two", sparse = TRUE, standardize = FALSE)
   found <- tune_lssvm(pb, solver = "lssvm", folds = "loo", method = "grid", budget = 12)
