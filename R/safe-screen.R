@@ -95,8 +95,8 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   check_given(x, "x")
   streamed <- is_streamed(x)
   if (streamed) {
-    check_dots(..., known = unique(c(problem_arguments, names(formals(safe_screen)))),
-               allowed = setdiff(problem_arguments, c("assay", "make_unique")))
+    allowed <- setdiff(problem_arguments, c("assay", "make_unique"))
+    check_dots(..., known = c(allowed, names(formals(safe_screen))), allowed = allowed)
     source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data)
   } else {
     if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")

@@ -42,7 +42,8 @@ test_that("the response is a column, a formula or a vector", {
   se <- experiment(counts = genes)
   pb <- as_problem(t(genes), facts$group)
   same <- setdiff(names(pb), "response")
-  for (y in list("group", ~ group, facts$group, factor(facts$group))) {
+  named <- stats::setNames(facts$group, rownames(facts))
+  for (y in list("group", ~ group, facts$group, factor(facts$group), named)) {
     expect_identical(unclass(as_problem(se, y))[same], unclass(pb)[same])
   }
   expect_identical(as_problem(se, ~ group)$response, "group")
@@ -212,6 +213,7 @@ test_that("assays and responses that are not there", {
   fit <- rls(se, "group", assay = 2)
   of_matrix <- rls(t(genes), facts$group)
   hole <- experiment(counts = replace(genes, 43, NA))
+  ages <- stats::setNames(facts$age, rownames(facts))
   several_groups <- experiment(counts = genes, samples = cbind(facts, site = 1:8))
   expect_snapshot({
     refusal(as_problem(se, "group"))
@@ -226,6 +228,7 @@ test_that("assays and responses that are not there", {
     refusal(as_problem(several_groups, "arm"))
     refusal(as_problem(several_groups))
     refusal(as_problem(several_groups, 1:5))
+    refusal(as_problem(several_groups, rev(ages)))
     refusal(as_problem(several_groups, ~ age + group))
     refusal(as_problem(several_groups, ~ stage))
     refusal(as_problem(several_groups, group ~ age))
