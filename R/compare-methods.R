@@ -32,7 +32,7 @@
 #'   and data, a data frame, a `SummarizedExperiment` or an earlier problem. For `plot()`, `x` is
 #'   the result of `compare_methods()`.
 #' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
-#'   name is refused. For `plot()`, arguments of [graphics::boxplot()], such as `ylim` and `main`.
+#'   name is an error. For `plot()`, arguments of [graphics::boxplot()], such as `ylim` and `main`.
 #' @param methods A named list of functions, called as `method(problem, k = k)` with the problem of
 #'   the training rows. A function returns at most `k` column numbers, or a fit: of this package, or
 #'   any object for which `predict(object, x)` gives a value or class for each row of a matrix `x`.

@@ -25,7 +25,8 @@
 #' @inheritParams forward_regression
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
-#'   [greedy_rls()]; `"criterion"` is the largest of at most `k`, as the training error never increases with size.
+#'   [greedy_rls()]; `"criterion"` is the largest size reached, at most `k`, as the training error
+#'   never increases with the size.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
 #'   from 0; its `action` is `"found"` and its `feature` `NA`, since the sets need not be nested.
@@ -35,9 +36,7 @@
 #' @section Cost: O(mns) time for each exchange at size s, with m rows and n columns, or s products
 #' with a sparse `x`. Memory is one copy of a dense `x`, none of a sparse one, and O((m + n) s).
 #'
-#' @section Errors: Bad input is refused with a classed error (`sparsels_error_input`) that names
-#' the argument, what it must be and what it was. Covariates that cannot be estimated without some
-#' row are refused, naming the row: leave-one-out has no error for it.
+#' @section Errors: As for [forward_regression()].
 #'
 #' @references Miller, A. J. (1984). Selection of subsets of regression variables. Journal of the
 #' Royal Statistical Society A 147(3), 389-425. \doi{10.2307/2981576}

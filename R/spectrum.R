@@ -97,7 +97,8 @@ warn_rounding <- function(spectrum, lambda) {
   }
 }
 
-# an orthonormal basis (m x (m - q)) of the orthogonal complement of the covariates, NULL without any
+# an orthonormal basis (m x (m - q)) of the orthogonal complement of the covariates; NULL when there
+# are none
 covariate_complement <- function(problem) {
   q <- ncol(problem$z)
   if (q == 0L) return(NULL)

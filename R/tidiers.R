@@ -35,7 +35,7 @@ generics::augment
 #'   the chosen model), `criterion` (its name), `value` and `se` (of the criterion, for the chosen
 #'   model), `lambda`, `status`.
 #' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
-#'   response less `.held_out`), for several responses one column each (`.fitted.a`, ...); for classes
+#'   response less `.held_out`), one column each for several (`.fitted.a`, ...); for classes
 #'   also `.class`, the class of `.held_out`. Scores and residuals of classes are those of the codes
 #'   -1 and +1; with `loss = "logistic"` the predictions are probabilities of the second level,
 #'   which the residuals take from 0 or 1. A fit without held-out errors has `NA` there.
@@ -74,7 +74,8 @@ tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
                      order = c(rep(NA_integer_, ncol(problem$z)), order))
   responses <- response_names(problem)
   table <- data.frame(
-    response = rep(responses, each = nrow(rows)), rows[rep(seq_len(nrow(rows)), length(responses)), ],
+    response = rep(responses, each = nrow(rows)),
+    rows[rep(seq_len(nrow(rows)), length(responses)), ],
     estimate = as.vector(rbind(model$covariates, model$beta)), row.names = NULL
   )
   if (length(responses) > 1L) table else table[-1L]
