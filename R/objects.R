@@ -264,7 +264,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
       all(vapply(archive$columns, has_integers, NA, 1L, n)) &&
       all(lengths(archive$columns) == archive$size),
     iterations = has_numbers(iterations, 1L) && iterations >= 0,
-    random = is.integer(random) && is.matrix(random) && nrow(random) == 8L && !anyNA(random)
+    rng_state = is.integer(rng_state) && is.matrix(rng_state) && nrow(rng_state) == 8L &&
+      !anyNA(rng_state)
   ), sized_fields),
   fs_lssvm = c(alist(
     path = has_path(path, c("step", "size", "prototypes", "training"),

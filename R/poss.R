@@ -56,7 +56,7 @@
 #'   classes) the leave-one-out error of that set, which does not account for the selection.
 #'   `archive` is a data frame with a row for every archived set of every search: `search`, `size`,
 #'   `criterion` and the list column `columns`. `iterations` is the number of iterations of each
-#'   search, `random` the state of their random number generators.
+#'   search, `rng_state` the state of their random number generators.
 #'
 #' @section Cost: O(1) to O(k^2) an iteration once X'X is known. For up to 5792 usable columns it is
 #'   computed, in O(m n^2) time and n^2 doubles; for more, its entries are computed when they are
@@ -102,7 +102,8 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
     search$iterations <- state$done + search$done
     list(c(poss_path(problem, control, search), list(found = search)))
   }, short_call(match.call()), random = TRUE)
-  fit[c("archive", "iterations", "random")] <- fit$found[c("archive", "iterations", "random")]
+  found <- c("archive", "iterations", "rng_state")
+  fit[found] <- fit$found[found]
   fit$found <- NULL
   fit
 }
@@ -110,19 +111,19 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
 # the largest number of columns of an archived set
 largest_set <- function(problem, control) min(2L * control$k - 1L, control$largest(problem))
 
-# The state in which the searches begin: list(random: states of the generators, 8 x searches; sets:
+# The state in which the searches begin: list(rng_state: states of the generators, 8 x searches; sets:
 # the archive of each; done: iterations before).
 poss_start <- function(start, problem, control, restarts) {
   if (inherits(start, "poss")) {
     check_object(start)
     check_same_search(start, problem, control)
-    sets <- split(start$archive$columns, factor(start$archive$search, seq_len(ncol(start$random))))
-    return(list(random = start$random, sets = unname(sets), done = start$iterations))
+    sets <- split(start$archive$columns, factor(start$archive$search, seq_len(ncol(start$rng_state))))
+    return(list(rng_state = start$rng_state, sets = unname(sets), done = start$iterations))
   }
   sets <- lapply(if (is.null(start) || is.list(start)) start else list(start), function(set) {
     start_set(set, problem, control)
   })
-  list(random = matrix(sample.int(.Machine$integer.max, 8L * restarts), 8L),
+  list(rng_state = matrix(sample.int(.Machine$integer.max, 8L * restarts), 8L),
        sets = rep(list(sets), restarts), done = 0)
 }
 
@@ -154,7 +155,7 @@ poss_search <- function(problem, control, state) {
   terms <- gram_terms(problem)
   usable <- terms$columns
   n <- length(usable)
-  searches <- ncol(state$random)
+  searches <- ncol(state$rng_state)
   isolated <- control$isolation == "first"
   # more sets may be given to start from than an archive has room for
   capacity <- max(archive_capacity(problem, control), lengths(state$sets))
@@ -163,13 +164,13 @@ poss_search <- function(problem, control, state) {
     lambda = control$lambda, max_size = control$max_size, isolated = as.integer(isolated),
     capacity = as.integer(capacity), iterations = as.double(control$iterations),
     kept = if (is.null(terms$whole)) as.integer(min(n, 2^25 %/% n)) else 0L,
-    random = state$random, count = lengths(state$sets), size = archives$size,
+    random = state$rng_state, count = lengths(state$sets), size = archives$size,
     columns = archives$columns, threads = control$threads,
     progress = progress_bar(control$progress, "Searching subsets"), user_loss = NULL
   ))
   list(
     archive = unpack_sets(answer, usable, control$max_size, terms$total),
-    random = matrix(answer$random, 8L), done = answer$done,
+    rng_state = matrix(answer$random, 8L), done = answer$done,
     status = answer$status
   )
 }

@@ -41,7 +41,8 @@
 #'   right sides. `selected()`: names (or numbers) of the components in the order chosen. `plot()`
 #'   draws the objective of the model of every size and returns invisibly what it drew: a data frame
 #'   with `size`, `mean` (the objective), `residual`, `lower` and `upper` (equal to `mean`).
-#'   `tidy()`: a data frame with a row per component of the model, `right_side` (only for several), `term`, `order`, `estimate`. `glance()`: one row with `method`, `components` (D),
+#'   `tidy()`: a data frame with a row per component of the model, `right_side` (only for several),
+#'   `term`, `order`, `estimate`. `glance()`: one row with `method`, `components` (D),
 #'   `right_sides`, `size`, `objective`, `residual`, `status`.
 #'
 #' @section Errors: Of class `sparsels_error_input`: a size that the fit does not have, a `lambda`

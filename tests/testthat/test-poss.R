@@ -127,7 +127,7 @@ test_that("the search depends on the seed, not on threads, nor on how X'X is mad
   one <- search(pb, k = 4, iterations = 3000)
   expect_identical(search(pb, k = 4, iterations = 3000)$archive, one$archive)
   expect_identical(search(pb, k = 4, iterations = 3000, threads = 2)$archive, one$archive)
-  expect_false(identical(search(pb, k = 4, iterations = 3000, seed = 6)$random, one$random))
+  expect_false(identical(search(pb, k = 4, iterations = 3000, seed = 6)$rng_state, one$rng_state))
   dense <- pb
   pb$x <- methods::as(pb$x, "CsparseMatrix")
   sparse <- search(pb, k = 4, iterations = 3000)
@@ -153,7 +153,7 @@ test_that("update() goes on as if the search had not stopped", {
     part <- update(part, iterations = 3766)
     expect_identical(.Random.seed, before)
     expect_identical(part$archive, whole$archive)
-    expect_identical(part$random, whole$random)
+    expect_identical(part$rng_state, whole$rng_state)
     expect_identical(part$iterations, whole$iterations)
     expect_equal(part$path, whole$path)
   }
