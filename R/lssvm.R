@@ -16,8 +16,8 @@
 #' This is [kernel_rls()] with an intercept and `lambda = 1 / gamma`: one eigendecomposition of K
 #' serves all gamma, all responses and all held-out errors. With C the matrix above the prediction
 #' of a held-out row i is \eqn{y_i - \alpha_i / (C^{-1})_{ii}}{y_i - alpha_i / (C^-1)_ii}, and that
-#' of a fold H \eqn{y_H - ((C^{-1})_{HH})^{-1} \alpha_H}{y_H - ((C^-1)_HH)^-1 alpha_H}; they are those
-#' of training again without these rows.
+#' of a fold H \eqn{y_H - ((C^{-1})_{HH})^{-1} \alpha_H}{y_H - ((C^-1)_HH)^-1 alpha_H}; they are
+#' those of training again without these rows.
 #'
 #' Three classes or more have a machine each, of the class against the others, with gamma and kernel
 #' in common. Covariates (`adjust`) are unpenalised, as the bias is. Without the bias

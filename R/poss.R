@@ -111,13 +111,14 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
 # the largest number of columns of an archived set
 largest_set <- function(problem, control) min(2L * control$k - 1L, control$largest(problem))
 
-# The state in which the searches begin: list(rng_state: states of the generators, 8 x searches; sets:
-# the archive of each; done: iterations before).
+# The state in which the searches begin: list(rng_state: the generators, 8 x searches; sets: the
+# archive of each; done: iterations before).
 poss_start <- function(start, problem, control, restarts) {
   if (inherits(start, "poss")) {
     check_object(start)
     check_same_search(start, problem, control)
-    sets <- split(start$archive$columns, factor(start$archive$search, seq_len(ncol(start$rng_state))))
+    search <- factor(start$archive$search, seq_len(ncol(start$rng_state)))
+    sets <- split(start$archive$columns, search)
     return(list(rng_state = start$rng_state, sets = unname(sets), done = start$iterations))
   }
   sets <- lapply(if (is.null(start) || is.list(start)) start else list(start), function(set) {

@@ -213,9 +213,9 @@ say("lambda = %s; up to %d features; * rows were drawn", line$options$lambda, mo
 say("Algorithm 3: one response (the first), columns centred and scaled, no intercept; errors that")
 say("differ by no more than 1e-12 of the response's mean square are equal and go to the lowest")
 say("column, as in the package. every candidate: as greedy_rls() is called, all responses.")
-say("same: the selections; tie: they differ where errors agree to %g, nothing after that step is",
+say("same: the selections; tie: they differ where errors agree to %g, nothing after that step",
     tie)
-say("compared.")
+say("is compared.")
 say("off: largest relative difference of the errors of equal models. sets: vectors of %s doubles",
     paste(widths, collapse = ", "))
 say("select the same. threads: one and two are identical, bit for bit. Then for each lambda the")
