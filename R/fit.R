@@ -39,12 +39,12 @@
 #'   then the features in the order chosen or the weights of the basis vectors, named by their rows;
 #'   a matrix with a column per response. `selected()`: character (or integer) vector of the
 #'   features or prototypes in the order chosen; of fits that choose none it is an error.
-#'   `predict()`: one value per row of `newdata` (a matrix for several responses), `NA` with a warning
-#'   where a needed value is missing. `fitted()`: what `predict()` gives for the training rows, in the fit's field
-#'   `fitted` a score. `residuals()`: the response less the fitted or held-out values of the chosen
-#'   model; classes are -1 or +1, but 0 or 1 where `loss = "logistic"`. `nobs()`: the number of
-#'   rows. `summary()`: a list with the fit, the rows of the path that have a model (`path`) and the
-#'   coefficients of the chosen model (`coefficients`).
+#'   `predict()`: one value per row of `newdata` (a matrix for several responses), `NA` with a
+#'   warning where a needed value is missing. `fitted()`: what `predict()` gives for the training
+#'   rows, in the fit's field `fitted` a score. `residuals()`: the response less the fitted or
+#'   held-out values of the chosen model; classes are -1 or +1, but 0 or 1 with the logistic
+#'   loss. `nobs()`: the number of rows. `summary()`: a list with the fit, the rows of the
+#'   path that have a model (`path`) and the coefficients of the chosen model (`coefficients`).
 #'
 #' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
 #' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]

@@ -219,11 +219,11 @@ say("is compared.")
 say("off: largest relative difference of the errors of equal models. sets: vectors of %s doubles",
     paste(widths, collapse = ", "))
 say("select the same. threads: one and two are identical, bit for bit. Then for each lambda the")
-say("candidates evaluated, readings of x and the step from which every candidate was evaluated.")
+say("candidates evaluated, passes over x and the step from which every candidate was evaluated.")
 say("Candidates are skipped in small data, too, where greedy_rls() would not try.")
 say("")
 say(row_format, "", "", "", "", "", "Algor", "ithm 3", "every", "candid.", "", "", "evaluated %",
-    "readings", "all from")
+    "passes", "all from")
 say(row_format, "data", "m", "n", "out", "k", "same", "off", "same", "off", "sets", "threads", "",
     "", "")
 for (name in wanted) one_set(name)

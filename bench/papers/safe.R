@@ -197,12 +197,12 @@ mask <- NULL
 screen_lines <- function(text, table, intercept) {
   all <- megabytes(text$x)
   rows <- seq(2, 20, by = 2)
-  figures <- cbind(`lambda/lambda_max` = sprintf("%.3f", ratios), table$size,
-                   format(round(table$memory[, 1:3], 2), nsmall = 2))
-  names(figures)[6:8] <- paste("MB", c("safe1", "safe2", "gap"))
+  measured <- cbind(`lambda/lambda_max` = sprintf("%.3f", ratios), table$size,
+                    format(round(table$memory[, 1:3], 2), nsmall = 2))
+  names(measured)[6:8] <- paste("MB", c("safe1", "safe2", "gap"))
   c("", sprintf("%s, %s; x has %.2f MB", title_of(text),
                 if (intercept) "intercept" else "no intercept", all),
-    shown(figures[rows, ]), "10 % of x in memory are enough for", reach_lines(table, all, 0.1))
+    shown(measured[rows, ]), "10 % of x in memory are enough for", reach_lines(table, all, 0.1))
 }
 
 run_screen <- function() {
@@ -229,14 +229,14 @@ printed_lines <- function(text, table) {
   products <- abs(Matrix::crossprod(text$x, text$y)[, 1])
   norms <- sqrt(Matrix::colSums(text$x^2))
   count <- vapply(c(1, sqrt(sum(text$y^2))), function(unit) {
-    figures <- vapply(seq_along(lambda)[-1], function(i) {
+    measured <- vapply(seq_along(lambda)[-1], function(i) {
       dual <- text$y - as.vector(text$x %*% dense_beta(table$fit, i - 1))
       s <- min(sum(text$y * dual) / sum(dual^2), lambda[i] / lambda[i - 1])
       square <- sum((text$y - s * dual)^2) / unit^2
       keep <- products / unit + square * norms >= lambda[i] / unit
       c(sum(keep), sum(!keep[table$fit$solutions[[i]]$features]))
     }, c(0, 0))
-    c(figures[1, c(5, 9)], sum(figures[2, ]))
+    c(measured[1, c(5, 9)], sum(measured[2, ]))
   }, numeric(3))
   sprintf("(14) as printed, without the root, %s: %.0f and %.0f columns at %.3f and %.3f, %s",
           c("y as it is", "y of length 1"), count[1, ], count[2, ], ratios[6], ratios[10],
@@ -480,7 +480,7 @@ run_search <- function() {
     panels(2)
     for (search in searches) draw_ratios(rows[rows$search == search, ], search)
   })
-  figures <- do.call(rbind, lapply(split(rows, list(rows$size, rows$search)), function(one) {
+  measured <- do.call(rbind, lapply(split(rows, list(rows$size, rows$search)), function(one) {
     spread <- function(values) {
       sprintf("%.2f (%.2f to %.2f)", stats::median(values), min(values), max(values))
     }
@@ -493,7 +493,7 @@ run_search <- function() {
                 length(reached)),
     sprintf("%d of which ended within 2 of them", sum(reached)),
     "solutions tried and seconds (means); ratios of time, median (smallest to largest)",
-    shown(figures))
+    shown(measured))
 }
 
 draw_ratios <- function(rows, search) {
@@ -527,7 +527,7 @@ threshold_case <- function(problem, what, ratio) {
   lambda <- ratio * lambda_max(problem)
   fit <- exact_path(problem, lambda, 1e-12)
   by_gap <- lapply(c(1e-4, 1e-8), function(epsilon) {
-    figures <- vapply(seq_along(lambda), function(i) {
+    measured <- vapply(seq_along(lambda), function(i) {
       allowed <- epsilon * fit$path$objective[i] / fit$null_objective
       seconds <- cpu(function() {
         point <<- suppressWarnings(l1_path(problem, lambda = lambda[i], solver = "ipm",
@@ -539,8 +539,8 @@ threshold_case <- function(problem, what, ratio) {
       c(vapply(rules, function(one) one$path$size, 0L), seconds, worst,
         max(point$path$gap) / fit$path$objective[i])
     }, numeric(14))
-    list(size = t(figures[1:6, ]), seconds = figures[7, ], excess = t(figures[8:13, ]),
-         gap = figures[14, ])
+    list(size = t(measured[1:6, ]), seconds = measured[7, ], excess = t(measured[8:13, ]),
+         gap = measured[14, ])
   })
   list(what = what, ratio = ratio, n = ncol(problem), exact = fit$path$size, fit = fit,
        problem = problem, by_gap = stats::setNames(by_gap, c("1e-4", "1e-8")))

@@ -364,7 +364,7 @@ measure_set <- function(sizes) {
   storage.mode(x) <- "double"
   y <- factor(data$y)
   all <- partitions_of(data, sizes)
-  figures <- vapply(seq_along(all), function(i) {
+  measured <- vapply(seq_along(all), function(i) {
     rows <- all[[i]]
     set.seed(i)
     vapply(methods, function(method) {
@@ -375,16 +375,16 @@ measure_set <- function(sizes) {
   simulated <- if (sizes$set == "ringnorm") "simulated, " else ""
   heading("%s (%s%d + %d rows), partitions: %d, %d of them given", sizes$set, simulated,
           sizes$train, sizes$test, length(all), own)
-  rownames(figures) <- c("error", "size", "ms")
-  say_set(sizes, figures)
-  figures
+  rownames(measured) <- c("error", "size", "ms")
+  say_set(sizes, measured)
+  measured
 }
 
-say_set <- function(sizes, figures) {
+say_set <- function(sizes, measured) {
   say("  %-22s %15s %14s %9s %9s %9s %9s", "", "error %", "paper", "vectors", "paper", "ms",
       "paper")
-  mean <- apply(figures, 1:2, mean)
-  sd <- apply(figures, 1:2, sd)
+  mean <- apply(measured, 1:2, mean)
+  sd <- apply(measured, 1:2, sd)
   for (name in names(methods)) {
     vectors <- sizes[[paste0(name, "_n")]]
     spread <- if (is.na(sd["error", name])) "" else sprintf(" (%.2f)", sd["error", name])
@@ -462,8 +462,8 @@ table5_row <- function(split, tuning) {
 
 svm_row <- function(split) {
   few <- some_rows(split, as.integer(given$svm_rows))
-  figures <- svm_method(as.matrix(few$x), few$y, as.matrix(few$x_test), few$y_test)
-  figures / c(1, 1, 1000)
+  measured <- svm_method(as.matrix(few$x), few$y, as.matrix(few$x_test), few$y_test)
+  measured / c(1, 1, 1000)
 }
 
 part_adult <- function() {
@@ -475,8 +475,8 @@ part_adult <- function() {
   ours <- rowMeans(mapply(table5_row, splits, tunings))
   say("  %-28s %9s %9s %9s %9s %9s %9s", "", "error %", "paper", "vectors", "paper", "seconds",
       "paper")
-  row <- function(name, figures, paper) {
-    both <- as.vector(rbind(figures, paper))
+  row <- function(name, measured, paper) {
+    both <- as.vector(rbind(measured, paper))
     say("  %-28s %9.2f %9.2f %9.0f %9.0f %9.2f %9.1f", name, both[1], both[2], both[3], both[4],
         both[5], both[6])
   }
