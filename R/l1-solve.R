@@ -57,7 +57,7 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
   Filter(Negate(is.null), solutions)
 }
 
-# the solution of the null model; its `most` is the largest |a_k'r| of any column
+# the solution of the null model; its `max_abs_corr` is the largest |a_k'r| of any column
 null_solution <- function(problem, control) {
   control[c("screen", "solver", "progress")] <- list("none", "cd", FALSE)
   solve_path(problem, control, lambda = .Machine$double.xmax)[[1L]]
@@ -74,13 +74,9 @@ null_objective <- function(problem, loss) {
 
 # bounds of the safe tests for all columns of a problem, by one of three kernels
 safe_call <- function(kernel, work, control, ...) {
-  arguments <- list(loss = control$loss, ..., threads = control$threads,
-                progress = NULL, user_loss = NULL)
-  answer <- switch(kernel,
-    bounds = .Call(C_safe_bounds, work, arguments),
-    reach = .Call(C_safe_reach, work, arguments),
-    hinge_gap = .Call(C_hinge_gap_bounds, work, arguments)
-  )
+  answer <- .Call(C_safe_bounds, work, list(kernel = kernel, loss = control$loss, ...,
+                                            threads = control$threads, progress = NULL,
+                                            user_loss = NULL))
   if (answer$status == "interrupted") raise_interrupt()
   answer
 }

@@ -8,6 +8,7 @@
 #include <Rconfig.h>
 #include <R_ext/BLAS.h>
 #include <R_ext/Lapack.h>
+#include <math.h>
 #include <stddef.h>
 #ifndef FCONE
 #define FCONE
@@ -94,6 +95,14 @@ static inline int lapack_eigen(ptrdiff_t n, double *A, double *values, double *w
   F77_CALL(dsyevd)
   ("V", "U", &ni, A, &ni, values, work, &lwork, iwork, &liwork, &info FCONE FCONE);
   return info;
+}
+
+/* The smallest pivot, at most 1: of the squared diagonal of a Cholesky factor R (n x n). */
+static inline double lapack_min_pivot(ptrdiff_t n, const double *R) {
+  double pivot = 1;
+  for (ptrdiff_t j = 0; j < n; j++)
+    pivot = fmin(pivot, R[j + j * n] * R[j + j * n]);
+  return pivot;
 }
 
 /* Cholesky factor in A (n x n) := the inverse of what was factored, both triangles. */

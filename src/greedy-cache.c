@@ -265,14 +265,6 @@ static enum status start_apply_fold(struct greedy *s, const struct start_fold_in
   return COMPLETE;
 }
 
-/* The smallest squared diagonal entry of a Cholesky factor R (n x n), 1 if none is smaller. */
-static double start_min_square(ptrdiff_t n, const double *R) {
-  double min = 1;
-  for (ptrdiff_t j = 0; j < n; j++)
-    min = fmin(min, R[j + j * n] * R[j + j * n]);
-  return min;
-}
-
 /* The inverse of G_HH, which is I - VV' on the fold's rows or a part of G, through the smaller of
    |H| and the rank of V. */
 static int start_invert_fold(const struct greedy *s, const struct start_work *work, const int *rows,
@@ -319,7 +311,7 @@ static enum status start_partition(
     if (start_invert_fold(s, work, part->order + from, h, &inverse) != 0)
       return NOT_POSITIVE;
     part->pivot[f] =
-        s->from_G ? 1 : start_min_square(inverse.direct ? h : inverse.rank, work->fold);
+        s->from_G ? 1 : lapack_min_pivot(inverse.direct ? h : inverse.rank, work->fold);
     if (start_apply_fold(s, &inverse, part->D + from, n, work->panel) != COMPLETE ||
         start_apply_fold(s, &inverse, part->g + from, L, work->panel) != COMPLETE)
       return INTERRUPTED;

@@ -19,8 +19,6 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_column_moments, 6),
     ENTRY(C_asymmetry, 3),
     ENTRY(C_safe_bounds, 2),
-    ENTRY(C_safe_reach, 2),
-    ENTRY(C_hinge_gap_bounds, 2),
     ENTRY(C_scdp, 2),
     ENTRY(C_fixed_size, 2),
     ENTRY(C_threads_here, 2),

@@ -148,25 +148,20 @@ static void logistic_project(const struct l1_state *state, struct logistic_fit *
     simd->shift(m, fit->t, fit->g[l], fit->B + l * m);
 }
 
-/* t := H t; returns what t'Ht was, and leaves the sum of H t in *sum. */
-static double logistic_apply_hessian(const struct logistic_fit *fit, ptrdiff_t m, double *sum) {
+/* t := H t after its projection; t comes as a sum of columns less the constant `offset`. Returns
+   what t'Ht was, and leaves the sum of H t in *sum. */
+static double logistic_apply_hessian(
+    const struct l1_state *state, struct logistic_fit *fit, double offset, double *sum) {
   double square = 0, total = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
+  logistic_add_constant(state->pb->m, fit->t, offset);
+  logistic_project(state, fit);
+  for (ptrdiff_t i = 0; i < state->pb->m; i++) {
     const double ht = fit->h[i] * fit->t[i];
     square += ht * fit->t[i];
     total += fit->t[i] = ht;
   }
   *sum = total;
   return square;
-}
-
-/* t := H t after its projection; t comes as a sum of columns less the constant `offset`. Returns
-   and leaves what logistic_apply_hessian() does. */
-static double logistic_apply_projected(
-    const struct l1_state *state, struct logistic_fit *fit, double offset, double *sum) {
-  logistic_add_constant(state->pb->m, fit->t, offset);
-  logistic_project(state, fit);
-  return logistic_apply_hessian(fit, state->pb->m, sum);
 }
 
 /* out := K x on the support; returns x'Kx. */
@@ -177,7 +172,7 @@ static double logistic_multiply(const struct l1_state *state, struct logistic_fi
   memset(fit->t, 0, (size_t)local->m * sizeof(double));
   for (int i = 0; i < size; i++)
     l1_add_column(local, logistic_index(fit, fit->support[i]), x[i], fit->t, &offset);
-  const double square = logistic_apply_projected(state, fit, offset, &sum);
+  const double square = logistic_apply_hessian(state, fit, offset, &sum);
   for (int i = 0; i < size; i++)
     out[i] = l1_column_product(local, logistic_index(fit, fit->support[i]), fit->t, sum);
   return square;
@@ -205,7 +200,7 @@ static void logistic_factor_support(
     double offset = 0, sum, *column = fit->K + (ptrdiff_t)j * size;
     memset(fit->t, 0, (size_t)local->m * sizeof(double));
     l1_add_column(local, logistic_index(fit, fit->support[j]), 1, fit->t, &offset);
-    logistic_apply_projected(state, fit, offset, &sum);
+    logistic_apply_hessian(state, fit, offset, &sum);
     for (int i = 0; i <= j; i++)
       column[i] = l1_column_product(local, logistic_index(fit, fit->support[i]), fit->t, sum);
     column[j] *= 1 + LOGISTIC_RIDGE;

@@ -355,60 +355,40 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
 
 /* ---- safe tests ---- */
 
-static void *safe_workspace(const struct problem *pb, enum loss loss, const struct host *host) {
-  return R_alloc(safe_work(pb, loss, host->threads), 1);
-}
-
-/* T of every column, as far as it takes to know on which side of `enough` it is. */
+/* T of every column: from a lower bound of the optimum, as far as it takes to know on which side of
+   `enough` it is; with the lambda from which on the column is out; or from a model of hinge. */
 SEXP C_safe_bounds(SEXP problem, SEXP control) {
+  enum { BOUNDS, REACH, HINGE_GAP };
+  static const char *const kernels[] = {
+      [BOUNDS] = "bounds", [REACH] = "reach", [HINGE_GAP] = "hinge_gap"};
   const struct problem pb = unpack_problem(problem);
   const enum loss loss = (enum loss)CHOICE(control, "loss", losses);
+  const int kernel = CHOICE(control, "kernel", kernels);
   struct answer out = new_answer();
   PROTECT(out.list);
   double *T = add_real(&out, "bounds", (size_t)pb.n);
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
-  void *work = safe_workspace(&pb, loss, &host);
-  add_status(&out, safe_bounds(&pb, loss, real_field(control, "gamma"),
-                       real_field(control, "enough"), NULL, &host, work, T));
+  void *work = R_alloc(safe_work(&pb, loss, host.threads), 1);
+  if (kernel == BOUNDS) {
+    const double gamma = real_field(control, "gamma"), enough = real_field(control, "enough");
+    add_status(&out, safe_bounds(&pb, loss, gamma, enough, NULL, &host, work, T));
+  } else if (kernel == REACH) {
+    const struct safe_knots bound = {.count = length(field(control, "knots")),
+        .lambda = REAL(field(control, "knots")),
+        .value = REAL(field(control, "values"))};
+    double *reach = add_real(&out, "reach", (size_t)pb.n);
+    add_status(&out, safe_thresholds(&pb, loss, &bound, real_field(control, "lambda"),
+                         real_field(control, "top"), &host, work, T, reach));
+  } else {
+    add_status(&out, safe_hinge_gap_bounds(&pb, REAL(field(control, "f")),
+                         real_field(control, "gap"), NULL, &host, work, T));
+  }
   UNPROTECT(1);
   return answer_list(&out);
 }
 
-/* T of every column, and from which lambda on it is out. */
-SEXP C_safe_reach(SEXP problem, SEXP control) {
-  const struct problem pb = unpack_problem(problem);
-  const enum loss loss = (enum loss)CHOICE(control, "loss", losses);
-  const struct safe_knots bound = {.count = length(field(control, "knots")),
-      .lambda = REAL(field(control, "knots")),
-      .value = REAL(field(control, "values"))};
-  struct answer out = new_answer();
-  PROTECT(out.list);
-  double *T = add_real(&out, "bounds", (size_t)pb.n);
-  double *reach = add_real(&out, "reach", (size_t)pb.n);
-  struct r_host r;
-  struct host host = make_host(&r, control, 0, pb.n);
-  void *work = safe_workspace(&pb, loss, &host);
-  add_status(&out, safe_thresholds(&pb, loss, &bound, real_field(control, "lambda"),
-                       real_field(control, "top"), &host, work, T, reach));
-  UNPROTECT(1);
-  return answer_list(&out);
-}
-
-/* T of every column from a model of the hinge loss. */
-SEXP C_hinge_gap_bounds(SEXP problem, SEXP control) {
-  const struct problem pb = unpack_problem(problem);
-  struct answer out = new_answer();
-  PROTECT(out.list);
-  double *T = add_real(&out, "bounds", (size_t)pb.n);
-  struct r_host r;
-  struct host host = make_host(&r, control, 0, pb.n);
-  void *work = safe_workspace(&pb, HINGE, &host);
-  add_status(&out, safe_hinge_gap_bounds(&pb, REAL(field(control, "f")), real_field(control, "gap"),
-                       NULL, &host, work, T));
-  UNPROTECT(1);
-  return answer_list(&out);
-}
+/* ---- sparse solutions of systems ---- */
 
 /* Where the columns of a system come from: a matrix, X'X + ridge of a problem, or an R function. */
 struct source {

@@ -60,28 +60,16 @@ double *add_real(struct answer *answer, const char *name, size_t length) {
 }
 
 void add_status(struct answer *answer, enum status status) {
-  const char *word = NULL;
-  switch (status) {
-  case COMPLETE:
-    word = "complete";
-    break;
-  case EARLY_STOP:
-    word = "early_stop";
-    break;
-  case INTERRUPTED:
-    word = "interrupted";
-    break;
-  case MOVE_LIMIT:
-    word = "move_limit";
-    break;
-  case NOT_POSITIVE:
-    word = "not_positive";
-    break;
-  case WORKSPACE_FULL:
-    word = "workspace_full";
-    break;
-  }
-  SET_STRING_ELT(add_part(answer, "status", STRSXP, 1), 0, mkChar(word));
+  static const struct {
+    enum status status;
+    const char *word;
+  } words[] = {{COMPLETE, "complete"}, {EARLY_STOP, "early_stop"}, {INTERRUPTED, "interrupted"},
+      {MOVE_LIMIT, "move_limit"}, {NOT_POSITIVE, "not_positive"},
+      {WORKSPACE_FULL, "workspace_full"}};
+  int i = 0;
+  while (words[i].status != status)
+    i++;
+  SET_STRING_ELT(add_part(answer, "status", STRSXP, 1), 0, mkChar(words[i].word));
 }
 
 SEXP answer_list(const struct answer *answer) {

@@ -89,8 +89,6 @@ SEXP C_l1_path(SEXP problem, SEXP control);
 SEXP C_column_moments(SEXP x, SEXP n_columns, SEXP w, SEXP centred, SEXP v, SEXP threads);
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 SEXP C_safe_bounds(SEXP problem, SEXP control);
-SEXP C_safe_reach(SEXP problem, SEXP control);
-SEXP C_hinge_gap_bounds(SEXP problem, SEXP control);
 SEXP C_scdp(SEXP given, SEXP control);
 SEXP C_fixed_size(SEXP machine, SEXP control);
 SEXP C_threads_here(SEXP threads, SEXP parts);

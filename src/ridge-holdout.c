@@ -203,28 +203,6 @@ static void holdout_identity(ptrdiff_t n, double *A) {
     A[j + j * n] = 1;
 }
 
-/* The smallest pivot, at most 1: of the squared diagonal of a Cholesky factor R (n x n). */
-static double holdout_min_pivot(ptrdiff_t n, const double *R) {
-  double pivot = 1;
-  for (ptrdiff_t j = 0; j < n; j++)
-    pivot = fmin(pivot, R[j + j * n] * R[j + j * n]);
-  return pivot;
-}
-
-static double holdout_trace(ptrdiff_t n, const double *A) {
-  double trace = 0;
-  for (ptrdiff_t j = 0; j < n; j++)
-    trace += A[j + j * n];
-  return trace;
-}
-
-static double holdout_sum(ptrdiff_t n, const double *x) {
-  double sum = 0;
-  for (ptrdiff_t j = 0; j < n; j++)
-    sum += x[j];
-  return sum;
-}
-
 /* out (r x columns) := diag(d) A */
 static void holdout_scale_rows(
     ptrdiff_t r, ptrdiff_t columns, const double *d, const double *A, double *out) {
@@ -277,7 +255,7 @@ static int holdout_per_lambda(const struct spectrum *sp, const struct heldout *h
     blas_gemm(1, h, L, r, sign, S, r, all->Tt + r * L * l, r, 1, residual, h);
     if (lapack_cholesky(h, G) != 0)
       return 0;
-    if (!sp->complete && holdout_min_pivot(h, G) < fmax(HOLDOUT_SMALLEST, heldout->singular))
+    if (!sp->complete && lapack_min_pivot(h, G) < fmax(HOLDOUT_SMALLEST, heldout->singular))
       return 0;
     blas_solve("L", 1, h, L, G, residual, h);
     blas_solve("L", 0, h, L, G, residual, h);
@@ -302,7 +280,7 @@ static int holdout_without_rows(const struct spectrum *sp, const struct heldout 
     holdout_identity(q, D);
     blas_syrk(1, q, h, -1, Z, h, 1, D);
     if (lapack_cholesky(q, D) != 0 ||
-        holdout_min_pivot(q, D) < fmax(HOLDOUT_ALIASED, heldout->outweighed))
+        lapack_min_pivot(q, D) < fmax(HOLDOUT_ALIASED, heldout->outweighed))
       return 0;
     blas_gemm(0, r, q, h, 1, W, r, Z, h, 0, W + r * h, r);
     blas_solve("R", 0, r, q, D, W + r * h, r);
@@ -313,8 +291,12 @@ static int holdout_without_rows(const struct spectrum *sp, const struct heldout 
   for (ptrdiff_t j = 0; j < r; j++)
     fold->M[j + j * r] = sp->values[j];
   blas_syrk(0, r, k, -1, W, r, 1, fold->M);
-  if (heldout->outweighed > 0 &&
-      holdout_trace(r, fold->M) < heldout->outweighed * holdout_sum(r, sp->values))
+  double trace = 0, all = 0;
+  for (ptrdiff_t j = 0; j < r; j++) {
+    trace += fold->M[j + j * r];
+    all += sp->values[j];
+  }
+  if (heldout->outweighed > 0 && trace < heldout->outweighed * all)
     return 0;
   blas_gemm(0, r, L, k, -1, W, r, y, k, 1, fold->b, r);
   return 1;
