@@ -57,8 +57,8 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
   )
 }
 
-# The system as src/pursuit-fixed-size.c takes it: rows sorted by fold and multiplied by the square roots of
-# their weights. K is copied only if it changes.
+# The system as src/pursuit-fixed-size.c takes it: rows sorted by fold and multiplied by the square
+# roots of their weights. K is copied only if it changes.
 fs_machine <- function(setup, columns, rows, ids) {
   problem <- setup$problem
   root_w <- sqrt(problem$weights)[rows]
@@ -68,8 +68,8 @@ fs_machine <- function(setup, columns, rows, ids) {
   if (any(root_w != 1)) K <- root_w * K
   list(
     K = K, K_prototypes = columns$own, z = root_w * setup$z[rows, , drop = FALSE],
-    y = root_w * response, response = response, root_w = root_w, start = as.integer(c(0, cumsum(table(ids)))),
-    nu = covariate_ridge
+    y = root_w * response, response = response, root_w = root_w,
+    start = as.integer(c(0, cumsum(table(ids)))), nu = covariate_ridge
   )
 }
 
