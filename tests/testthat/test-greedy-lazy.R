@@ -27,7 +27,7 @@ expect_same_path <- function(path, expected, tolerance = 1e-9) {
 test_that("nothing but the work differs from scoring every candidate", {
   set.seed(1)
   cases <- random_cover(
-    24, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+    12, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
     covariates = c(TRUE, FALSE), intercept = c(TRUE, FALSE), sparse = c(TRUE, FALSE),
     lambda = c(1e-3, 0.1, 1, 1e3), keep = c(0L, 2L), m = c(9L, 25L, 60L), n = c(8L, 30L, 90L)
   )

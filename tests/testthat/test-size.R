@@ -33,8 +33,8 @@ test_that("the curve is that of a loop that subsets and searches each training p
                         standardize = c(TRUE, FALSE))
   cases$task <- as.character(cases$task)
   for (row in seq_len(nrow(cases))) {
-    pb <- do.call(random_problem, c(list(30, 8), as.list(cases[row, ])))
-    ids <- sample(rep(1:5, length.out = 30))
+    pb <- do.call(random_problem, c(list(20, 8), as.list(cases[row, ])))
+    ids <- sample(rep(1:5, length.out = 20))
     fit <- suppressWarnings(greedy_rls(pb, k = 3, size_folds = ids), "sparsels_warning_edge")
     parts <- loop_scores(pb, ids, default_lambdas, bare_sets(3), default_refit)
     sums <- all_sums(pb, parts)

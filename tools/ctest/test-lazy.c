@@ -325,7 +325,7 @@ static void check_runs(const struct made *made, const struct greedy_control *con
 /* ---- problems ---- */
 
 #ifndef PROBLEMS
-#define PROBLEMS 600 /* more of them take a compiler's -D */
+#define PROBLEMS 300 /* more of them take a compiler's -D */
 #endif
 
 static struct greedy_work_done total;
