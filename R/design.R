@@ -122,9 +122,7 @@ stop_intercept <- function() {
 
 terms_design <- function(rhs, env, data, dot, intercept, called) {
   formula <- stats::as.formula(call("~", rhs), env)
-  # terms() uses only the names in `data`
-  named <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
-  terms <- stats::terms(formula, data = named)
+  terms <- formula_terms(formula, dot)
   if (!is.null(attr(terms, "offset"))) stop_input("offset() in a formula is not supported")
   if (attr(terms, "intercept") == 0L) stop_intercept()
   attr(terms, "intercept") <- as.integer(intercept)
@@ -172,8 +170,10 @@ terms_columns <- function(design, frame) {
   uses <- lapply(rownames(attr(design$terms, "factors")), function(text) {
     intersect(all.vars(str2lang(text)), attr(design$terms, "used"))
   })
-  columns <- data.frame(position = keep, name = colnames(x)[keep])
-  columns$uses <- lapply(attr(x, "assign")[keep], function(term) {
+  assigned <- attr(x, "assign")[keep]
+  columns <- data.frame(position = keep, name = colnames(x)[keep],
+                        term = attr(design$terms, "term.labels")[assigned])
+  columns$uses <- lapply(assigned, function(term) {
     unique(unlist(uses[attr(design$terms, "factors")[, term] > 0L]))
   })
   columns

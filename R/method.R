@@ -13,16 +13,18 @@ as_run <- function(x, y, method, ..., data, said, known) {
     method <- y
     y <- NULL
   }
-  if (inherits(x, "formula") && is.data.frame(y) && is.null(data)) {
-    data <- y
+  if (inherits(x, "formula")) {
+    data <- formula_data(y, data)
     y <- NULL
   }
   check_method(method)
   check_method_dots(method, ..., known = known)
-  given <- list(...)
+  given <- dots_with_data(..., data = if (inherits(x, "formula")) data)
   of_problem <- names(given) %in% problem_arguments
   problem <- run_problem(x, y, data, given[of_problem], method)
-  if (problem$response == "y") problem$response <- response_name(said$y)
+  if (problem$response == "y" && !inherits(x, "formula")) {
+    problem$response <- response_name(said$y)
+  }
   new_run(method, problem, given[!of_problem], method_name(said$method))
 }
 
@@ -65,9 +67,23 @@ run_problem <- function(x, y, data, arguments, method) {
   do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(arguments)))
 }
 
+# list(...), but expressions of variables of the data, such as weights may be, as as_problem() wants them
+dots_with_data <- function(..., data) {
+  expressions <- as.list(substitute(list(...)))[-1L]
+  in_data <- names(expressions) %in% c("weights", "subset") &
+    vapply(expressions, is_in_data, NA, data)
+  given <- lapply(seq_along(expressions), function(i) {
+    if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)
+  })
+  stats::setNames(given, names(expressions))
+}
+
 # arguments for do.call(), which would evaluate those that are language
 quoted <- function(arguments) {
-  lapply(arguments, function(value) if (is.language(value)) call("quote", value) else value)
+  lapply(arguments, function(value) {
+    if (inherits(value, "in_data")) return(value[[1L]])
+    if (is.language(value)) call("quote", value) else value
+  })
 }
 
 method_name <- function(expression) {

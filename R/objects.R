@@ -241,7 +241,10 @@ object_fields <- list( # nolint: cyclocomp_linter.
     assay = is_none_or(assay, is_assay(assay)),
     renamed = is_none_or(renamed, has_words(renamed) && has_words(names(renamed))),
     adjust_design = if (is.null(adjust_design)) ncol(z) == intercept else
-      is_adjust_design(adjust_design, setdiff(colnames(z), "(Intercept)"))
+      is_adjust_design(adjust_design, setdiff(colnames(z), "(Intercept)")),
+    formula = is_none_or(formula, inherits(formula, "formula") && length(formula) == 3L),
+    na.action = is_none_or(na.action, has_integers(unclass(na.action)) &&
+                              is.character(names(na.action)))
   ),
   sparsels_folds = alist(
     ids = is.integer(ids) && is.matrix(ids) && ncol(ids) > 0L && m > 0L && has_integers(ids) &&
@@ -393,7 +396,7 @@ is_design <- function(design, names) {
     return(fine && has_words(columns$variable, length(names)) && is.character(columns$level))
   }
   fine && inherits(design$terms, "terms") && is.list(design$example) && is.list(columns$uses) &&
-    has_integers(columns$position)
+    has_integers(columns$position) && has_words(columns$term, length(names))
 }
 
 is_adjust_design <- function(design, names) {

@@ -46,10 +46,18 @@
 #'   experiment also the name of a column of its sample data (`colData`, `pData`, `samples`), or a
 #'   formula such as `~ group` or `~ log(age)` on them. Must not be given with a formula `x`.
 #' @param ... Must be empty: the arguments below are given by name; an unknown name is an error.
-#' @param data A data frame with the variables of the formulas `x` and `adjust`.
+#' @param data A data frame with the variables of the formulas `x` and `adjust`; with a formula it
+#'   may also come second, as in `as_problem(y ~ ., d)`.
 #' @param weights Non-negative case weights, a numeric vector of length m; all 1 by default. Weights
 #'   are not rescaled: doubling them all is the same as halving `lambda`. Rows of weight 0 are
 #'   neither trained on nor scored; they are predicted like new data.
+#'   With a formula they may be an expression of variables in `data`, which `.` then leaves out.
+#' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names, or
+#'   an expression of variables in `data` such as `age > 50`. Of anything else take
+#'   `problem[rows, ]`.
+#' @param na.action With a formula, what to do with rows where a variable that is used, a weight or a
+#'   covariate is missing: [stats::na.fail], the default, is an error, and [stats::na.omit] leaves them
+#'   out; `print()` counts them and [stats::na.action()] lists them.
 #' @param adjust Covariates that enter every model unpenalised, such as age, sex or batch: a
 #'   numeric vector, a numeric matrix, a data frame, or a one-sided formula such as
 #'   `~ age + batch`, evaluated in `data` or in the sample data of an experiment. Variables of that
@@ -125,11 +133,13 @@
 #'   as_problem(se, "tumour", assay = "logcounts", adjust = ~ age)
 #' }
 #' @export
-as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, adjust = NULL,
+as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
+                       na.action = NULL, adjust = NULL, # nolint: object_name_linter.
                        intercept = TRUE, standardize = TRUE, assay = NULL, make_unique = FALSE,
                        threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
+  if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
   check_container(x, assay, check_flag(make_unique, "make_unique"))
   UseMethod("as_problem")
 }
@@ -157,30 +167,6 @@ as_problem.data.frame <- function(x, y = NULL, ..., intercept = TRUE) {
 }
 
 #' @export
-as_problem.formula <- function(x, y = NULL, ..., data = NULL, adjust = NULL, intercept = TRUE) {
-  if (!is.null(y)) stop_input("`y` is the left side of the formula `x`: do not give it again")
-  if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
-  if (!is.null(data) && !is.data.frame(data)) {
-    stop_input(sprintf("`data` must be a data frame, not %s", describe(data)))
-  }
-  env <- environment(x)
-  adjusted <- if (inherits(adjust, "formula")) all.vars(adjust)
-  dot <- as.character(setdiff(names(data), c(all.vars(x[[2L]]), adjusted)))
-  design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data")
-  new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
-              response_name(x[[2L]]), ..., data = data, adjust = adjust, intercept = intercept,
-              design = design, row_names = given_row_names(data),
-              called = c(x = "data", y = response_name(x[[2L]])))
-}
-
-formula_response <- function(formula, data) {
-  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
-                    all.vars(formula[[2L]]))
-  if (length(unknown)) stop_input(sprintf("no variable %s in `data`", some_of(unknown)))
-  eval(formula[[2L]], data, environment(formula))
-}
-
-#' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
   check_object(x)
   given <- c(list(y = y), list(...))
@@ -205,7 +191,8 @@ as_problem.default <- function(x, y = NULL, ...) {
 
 new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, threads = 1,
                         row_names = rownames(x), called = c(x = "x", y = "y"),
-                        features = c(called[["x"]], "column"), unique_by = NULL) {
+                        features = c(called[["x"]], "column"), unique_by = NULL, formula = NULL,
+                        omitted = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   renamed <- if (make_unique) repeated_names(colnames(x))
@@ -214,6 +201,8 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem <- response_side(nrow(x), y, response, ..., row_names = row_names, called = called)
   problem$assay <- assay
   problem$renamed <- renamed
+  problem$formula <- formula
+  problem$na.action <- omitted
   problem <- put_columns(problem, x, called[["x"]], threads)
   if (!any(problem$usable)) {
     stop_input(sprintf("every column of `%s` is constant or collinear with the covariates",
@@ -306,8 +295,10 @@ check_finite <- function(x, called) {
   bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x) else dense_not_finite(x)
   if (!bad$count) return(invisible(x))
   column <- if (is.null(colnames(x))) bad$column else sprintf("'%s'", colnames(x)[bad$column])
-  stop_input(sprintf("`%s` has %s (first: row %d, column %s)", called,
-                     counted(bad$count, "missing or infinite value"), bad$row, column))
+  hint <- if (called == "data") ": `na.action = na.omit` leaves out rows with missing values"
+  stop_input(sprintf("`%s` has %s (first: row %d, column %s)%s", called,
+                     counted(bad$count, "missing or infinite value"), bad$row, column,
+                     if (is.null(hint)) "" else hint))
 }
 
 # Positions of missing and infinite values. Only columns whose sum of squares is not finite (a
@@ -801,6 +792,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x$z <- x$z[rows, , drop = FALSE]
   x$weights <- x$weights[rows]
   x["row_names"] <- list(x$row_names[rows])
+  if (!is.null(x$formula) && !missing(j)) x$formula <- model_formula(x, cols)
   x$names <- x$names[cols]
   x["design"] <- list(subset_design(x$design, cols))
   measure_columns(x)
@@ -852,6 +844,10 @@ print.sparsels_problem <- function(x, ...) {
   if (length(x$renamed)) {
     cat(sprintf("made unique: the names of %s (%s)\n", counted(length(x$renamed), "column"),
                 some_of(names(x$renamed), 5L, "")))
+  }
+  if (length(x$na.action)) {
+    cat(sprintf("left out: %s with missing values (%s)\n", counted(length(x$na.action), "row"),
+                some_of(names(x$na.action), 5L, "")))
   }
   excluded <- x$names[!x$usable]
   if (length(excluded)) {
@@ -1013,7 +1009,7 @@ new_adjust <- function(design, newdata, adjust) {
 
 # The problem of a fitter --------------------------------------------------------------------------
 
-problem_arguments <- c("weights", "adjust", "intercept", "standardize", "assay", "make_unique")
+problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize", "assay", "make_unique")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {
@@ -1023,7 +1019,7 @@ fitter_problem <- function(x, y, ..., data = NULL) {
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
   problem <- as_problem(x, y, ..., data = data, threads = threads)
   # as_problem() saw the fitter's name for the response; the user's expression is one call up
-  if (problem$response == "y") {
+  if (problem$response == "y" && !inherits(x, "formula")) {
     problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
   }
   problem

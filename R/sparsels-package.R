@@ -11,7 +11,7 @@
 #' are held out by [make_folds()]; methods return a [sparse_fit] or a [kernel_fit].
 #'
 #' @useDynLib sparsels, .registration = TRUE
-#' @importFrom stats coef predict fitted residuals nobs update
+#' @importFrom stats coef predict fitted residuals nobs update formula terms model.matrix variable.names
 #' @importFrom Matrix crossprod
 #' @keywords internal
 "_PACKAGE"

@@ -1,0 +1,263 @@
+# Problems from formulas, and the formulas of problems and fits.
+
+# From a formula ----------------------------------------------------------------------------------
+
+#' @export
+as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
+                               na.action = NULL, adjust = NULL, # nolint: object_name_linter.
+                               intercept = TRUE) {
+  if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
+  data <- formula_data(y, data)
+  omit <- omits_missing(na.action)
+  weights_in <- substitute(weights)
+  weights <- data_value(weights_in, weights, x, data)
+  subset <- data_value(substitute(subset), subset, x, data)
+  apart <- c(all.vars(x[[2L]]), if (inherits(adjust, "formula")) all.vars(adjust),
+             if (is_in_data(weights_in, data)) all.vars(weights_in))
+  kept <- list(data = data, weights = weights, adjust = adjust)
+  if (!is.null(subset) || omit) kept <- kept_rows(x, data, weights, subset, omit, adjust, apart)
+  data <- kept$data
+  env <- environment(x)
+  dot <- as.character(setdiff(names(data), apart))
+  design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data")
+  new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
+              response_name(x[[2L]]), ..., data = data, weights = kept$weights,
+              adjust = kept$adjust, intercept = intercept, design = design,
+              row_names = given_row_names(data), formula = lean_formula(x, design),
+              omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
+}
+
+# Refuses arguments that go with a formula, where there is none.
+check_without_formula <- function(no_subset, no_action) {
+  if (!no_subset) {
+    stop_input("`subset` is for a formula `x`: give `x` and `y` of these rows, or take `problem[rows, ]`",
+               "sparsels_error_argument")
+  }
+  if (!no_action) {
+    stop_input("`na.action` is for a formula `x`: leave out rows with missing values in `x` and `y`",
+               "sparsels_error_argument")
+  }
+}
+
+# The data frame of a formula, which may be given in the place of the response.
+formula_data <- function(y, data) {
+  if (!is.null(y) && !is.null(data)) {
+    stop_input("`y` is the left side of the formula `x`: do not give it again")
+  }
+  if (is.null(data)) data <- y
+  if (!is.null(data) && !is.data.frame(data)) {
+    stop_input(sprintf("`data` must be a data frame, not %s", describe(data)))
+  }
+  data
+}
+
+# Whether an argument is an expression of variables of the data.
+is_in_data <- function(expression, data) any(all.vars(expression) %in% names(data))
+
+# The value of an argument that may be an expression of variables of the data, as in lm(); any other
+# is an ordinary argument.
+data_value <- function(expression, value, formula, data) {
+  if (is_in_data(expression, data)) eval(expression, data, environment(formula)) else value
+}
+
+# Whether rows with missing values are left out; the values of `na.action` are those of lm().
+omits_missing <- function(action) {
+  if (is.null(action) || is_same(action, "na.fail")) return(FALSE)
+  if (is_same(action, "na.omit")) return(TRUE)
+  refuse("na.action", "na.fail or na.omit", action)
+}
+
+# whether an argument is a function of the package stats, or its name
+is_same <- function(given, name) {
+  identical(given, name) || is.function(given) && identical(given, getExportedValue("stats", name))
+}
+
+# The rows in `subset` less those with missing values: list(data, weights, adjust, omitted), with the
+# formula's other variables added to the data. `apart`: variables that `.` does not stand for.
+kept_rows <- function(formula, data, weights, subset, omit, adjust, apart) {
+  count <- if (is.null(data)) NROW(formula_response(formula, data)) else nrow(data)
+  named <- all.vars(formula[[3L]])
+  variables <- union(apart, if ("." %in% named) names(data) else named)
+  data <- with_variables(data, setdiff(variables, "."), environment(formula), count)
+  cut <- function(value, rows) {
+    if (NROW(value) != count || inherits(value, "formula")) return(value)
+    if (is.null(dim(value))) value[rows] else value[rows, , drop = FALSE]
+  }
+  rows <- if (is.null(subset)) seq_len(count) else subset_rows(subset, count, row.names(data))
+  omitted <- NULL
+  if (omit) {
+    others <- Filter(function(value) NROW(value) == count && !inherits(value, "formula"),
+                     list(weights, adjust))
+    values <- c(unclass(data)[intersect(variables, names(data))], others)
+    complete <- do.call(stats::complete.cases, unname(values))[rows]
+    omitted <- stats::setNames(which(!complete), row.names(data)[rows[!complete]])
+    rows <- rows[complete]
+  }
+  list(data = data[rows, , drop = FALSE], weights = cut(weights, rows), adjust = cut(adjust, rows),
+       omitted = if (length(omitted)) structure(omitted, class = "omit"))
+}
+
+# data with the variables of a formula that are not in it and have a value per row
+with_variables <- function(data, variables, env, rows) {
+  if (is.null(data)) data <- list2DF(list(), rows)
+  for (name in setdiff(variables, names(data))) {
+    value <- get0(name, env)
+    if (NROW(value) == rows && !is.function(value)) data[[name]] <- value
+  }
+  data
+}
+
+# row numbers; as in lm() a missing value in a logical vector leaves its row out
+subset_rows <- function(subset, count, names) {
+  if (is.logical(subset)) subset <- subset & !is.na(subset)
+  positions(subset, count, names, "row")
+}
+
+formula_response <- function(formula, data) {
+  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
+                    all.vars(formula[[2L]]))
+  if (length(unknown)) stop_input(sprintf("no variable %s in `data`", some_of(unknown)))
+  eval(formula[[2L]], data, environment(formula))
+}
+
+# The terms of a formula, in which `.` stands for some variables; only the names of data are used.
+formula_terms <- function(formula, dot) {
+  stats::terms(formula, data = stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot))
+}
+
+# The formula with the little environment of its design: the user's may hold large data, and would be
+# saved with every fit.
+lean_formula <- function(formula, design) {
+  env <- environment(design$terms)
+  environment(formula) <- if (length(env)) env else globalenv()
+  formula
+}
+
+# To a formula ------------------------------------------------------------------------------------
+
+#' Formulas and design matrices of problems and fits
+#'
+#' What R's modelling functions give of a model, for a problem and for the models of a fit of
+#' columns: to fit the chosen variables by another function, such as [stats::lm()] or
+#' [stats::glm()], or to check a prediction by hand.
+#'
+#' @param x,object A problem or a [sparse_fit].
+#' @param size,lambda Which model of the fit, as in [coef()][sparsels_fit].
+#' @param newdata,adjust New observations and their covariates, as in
+#'   [predict()][sparsels_fit]. A fit keeps no data: give it those it was fitted to.
+#' @param ... `size`, `lambda`.
+#'
+#' @details `formula()` of a problem is the formula it was made from, and an error where it was made
+#'   otherwise. `formula()` of a fit is that of the model: the response, the covariates and the
+#'   variables of the chosen columns. Where a column is one level of a factor its variable is the whole
+#'   factor, so that [stats::lm()] has all its levels.
+#'
+#'   `model.matrix()` of a problem has its covariates (the intercept first) and all candidate columns;
+#'   of a fit those of the model, in the order of [coef()][sparsels_fit], so that their product is
+#'   the prediction. Sparse columns stay sparse.
+#'
+#' @return `formula()`: a formula. `terms()`: its terms. `model.matrix()`: a matrix with a row for
+#'   each observation. `variable.names()`: of a problem the names of its candidate columns, of a fit
+#'   those of the coefficients of the model.
+#' @seealso [as_problem()], [sparsels_fit]
+#' @examples
+#' fit <- greedy_rls(mpg ~ ., mtcars, k = 4)
+#' formula(fit)
+#' lm(formula(fit, size = 2), mtcars)
+#' x <- model.matrix(fit, mtcars, size = 2)
+#' all.equal(drop(x %*% coef(fit, size = 2)), predict(fit, mtcars, size = 2))
+#' @name formula.sparsels_fit
+NULL
+
+#' @rdname formula.sparsels_fit
+#' @export
+formula.sparsels_problem <- function(x, ...) {
+  check_object(x)
+  if (is.null(x$formula)) stop_input("the problem was not made from a formula")
+  x$formula
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
+  check_object(x)
+  model_formula(x$problem, model_of(x, size, lambda)$features)
+}
+
+# The formula of the response by the covariates and some columns.
+model_formula <- function(problem, columns) {
+  adjust <- problem$adjust_design
+  terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
+             column_terms(problem$design, problem, columns))
+  terms <- c(if (!problem$intercept || !length(terms)) as.numeric(problem$intercept), unique(terms))
+  given <- problem$formula
+  left <- if (is.null(given)) as.name(problem$response) else given[[2L]]
+  formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))
+  stats::as.formula(formula, if (is.null(given)) globalenv() else environment(given))
+}
+
+# The terms of a formula that some columns of a design belong to, as language.
+column_terms <- function(design, problem, columns) {
+  if (!is.null(design$terms)) return(lapply(design$columns$term[columns], str2lang))
+  names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
+  lapply((if (is.null(names)) problem$names else names)[columns], as.name)
+}
+
+adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name
+
+#' @rdname formula.sparsels_fit
+#' @export
+terms.sparsels_problem <- function(x, ...) {
+  design <- x$design
+  names <- if (is.null(design$terms)) unique(design$columns$variable) else attr(design$terms, "used")
+  formula_terms(stats::formula(x), names)
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+terms.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
+  stats::terms(stats::formula(x, size, lambda))
+}
+
+# Design matrices ---------------------------------------------------------------------------------
+
+#' @rdname formula.sparsels_fit
+#' @export
+model.matrix.sparsels_problem <- function(object, ...) {
+  check_object(object)
+  x <- new_data_matrix(object, object, seq_len(ncol(object)))
+  named_columns(object$z, x, object$names, object$row_names)
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL, adjust = NULL,
+                                    ...) {
+  check_object(object)
+  if (missing(newdata)) stop_input("a fit keeps no data: give `newdata`, the data it was fitted to")
+  problem <- object$problem
+  features <- model_of(object, size, lambda)$features
+  named_columns(new_covariates(problem, newdata, adjust), new_data_matrix(problem, newdata, features),
+                problem$names[features], rownames(newdata))
+}
+
+named_columns <- function(z, x, names, row_names) {
+  x <- cbind(z, x)
+  dimnames(x) <- list(row_names, c(colnames(z), names))
+  x
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+variable.names.sparsels_problem <- function(object, ...) {
+  check_object(object)
+  object$names
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+variable.names.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_object(object)
+  problem <- object$problem
+  c(colnames(problem$z), problem$names[model_of(object, size, lambda)$features])
+}

@@ -1,0 +1,150 @@
+set.seed(11)
+panel <- data.frame(y = rnorm(40), w = runif(40, 0.5, 2), age = rnorm(40, 50, 10),
+                    sex = factor(sample(c("f", "m"), 40, TRUE)), a = rnorm(40), b = rnorm(40))
+panel$y <- panel$y + 2 * panel$a
+gaps <- replace(panel, "a", list(replace(panel$a, 3, NA)))
+gaps$age[7] <- NA
+
+same_problem <- function(given, expected) {
+  fields <- c("x", "y", "z", "weights", "response", "names")
+  expect_identical(unclass(given)[fields], unclass(expected)[fields])
+}
+
+test_that("data may come second, for every fitter", {
+  by_name <- as_problem(y ~ ., data = panel)
+  same_problem(as_problem(y ~ ., panel), by_name)
+  expect_identical(greedy_rls(y ~ ., panel, k = 2, lambda = 1, size = 2)$problem$response, "y")
+  expect_equal(coef(rls(y ~ a + b, panel)), coef(rls(y ~ a + b, data = panel)))
+  expect_identical(cross_validate(y ~ a, panel, rls, outer = 3, lambda = 1)$problem$response, "y")
+  expect_snapshot(error = TRUE, {
+    as_problem(y ~ ., panel, data = panel)
+    as_problem(y ~ a, as.matrix(panel["a"]))
+  })
+})
+
+test_that("weights and subset are expressions of variables in data, as in lm()", {
+  some <- panel[panel$age > 45, ]
+  pb <- as_problem(y ~ ., panel, weights = w, subset = age > 45)
+  same_problem(pb, as_problem(y ~ age + sex + a + b, some, weights = some$w))
+  fit <- rls(y ~ a + b, panel, weights = w^2, subset = age > 45, lambda = 1e-10, folds = "loo")
+  expect_equal(coef(fit), coef(lm(y ~ a + b, panel, weights = w^2, subset = age > 45)),
+               tolerance = 1e-6)
+  run <- cross_validate(y ~ ., panel, rls, weights = w, subset = age > 45, lambda = 1, outer = 3)
+  expect_identical(run$problem$weights, some$w)
+  expect_identical(run$problem$names, pb$names)
+})
+
+test_that("weights and subset that are no variables of data come from where the call was made", {
+  own <- runif(40)
+  call_it <- function(weights_here, rows_here) {
+    as_problem(y ~ a, panel, weights = weights_here, subset = rows_here)
+  }
+  expect_identical(call_it(own, 1:30)$weights, own[1:30])
+  expect_identical(call_it(own, -1)$weights, own[-1])
+  named <- `row.names<-`(panel, paste0("s", 1:40))
+  expect_identical(as_problem(y ~ a, named, subset = c("s3", "s1", "s9"))$row_names,
+                   c("s3", "s1", "s9"))
+  missing <- replace(panel$age > 50, 2, NA)
+  expect_identical(as_problem(y ~ a, panel, subset = missing)$y[, 1], panel$y[which(missing)])
+  passed <- function(...) cross_validate(y ~ a, panel, rls, lambda = 1, outer = 3, ...)
+  expect_identical(passed(weights = own)$problem$weights, own)
+})
+
+test_that("variables outside data follow subset and na.action", {
+  y <- panel$y
+  a <- gaps$a
+  b <- panel$b
+  pb <- as_problem(y ~ a + log(abs(b)), subset = b > 0, na.action = na.omit, weights = panel$w)
+  rows <- which(b > 0 & !is.na(a))
+  expect_identical(pb$y[, 1], y[rows])
+  expect_identical(unname(pb$x[, 2]), log(b[rows]))
+  expect_identical(pb$weights, panel$w[rows])
+  covariates <- cbind(age = panel$age)
+  pb <- as_problem(y ~ a, adjust = covariates, na.action = na.omit)
+  expect_identical(unname(pb$z[, 2]), panel$age[!is.na(a)])
+})
+
+test_that("na.omit leaves out rows where a variable in use is missing, and says so", {
+  complete <- gaps[-c(3, 7), ]
+  for (action in list(na.omit, "na.omit")) {
+    pb <- as_problem(y ~ ., gaps, na.action = action)
+    same_problem(pb, as_problem(y ~ ., complete))
+    expect_identical(unclass(na.action(pb)), c("3" = 3L, "7" = 7L))
+  }
+  expect_identical(dim(as_problem(y ~ b, gaps, na.action = na.omit)), c(40L, 1L))
+  expect_identical(na.action(as_problem(y ~ b, gaps, na.action = na.omit)), NULL)
+  by_age <- as_problem(y ~ b, gaps, adjust = ~ age, na.action = na.omit)
+  expect_identical(nrow(by_age), 39L)
+  weights <- replace(panel$w, 5, NA)
+  expect_identical(nrow(as_problem(y ~ b, gaps, weights = weights, na.action = na.omit)), 39L)
+  late <- as_problem(y ~ a, gaps, subset = 2:20, na.action = na.omit)
+  expect_identical(names(na.action(late)), "3")
+  expect_snapshot(error = TRUE, {
+    as_problem(y ~ ., gaps)
+    as_problem(y ~ ., gaps, na.action = na.fail)
+    as_problem(y ~ ., gaps, na.action = na.pass)
+    as_problem(as.matrix(panel["a"]), panel$y, subset = 1:5)
+    as_problem(panel["a"], panel$y, na.action = na.omit)
+    as_problem(y ~ a, panel, subset = age > 45, weights = 1:3)
+    as_problem(y ~ a, panel, subset = "s77")
+  })
+  expect_snapshot(print(as_problem(y ~ ., gaps, na.action = na.omit)))
+})
+
+test_that("formula() of a fit is its model for other functions", {
+  fit <- greedy_rls(y ~ ., panel, k = 3, lambda = 1e-9, adjust = ~ log(age), size = 2)
+  chosen <- formula(fit)
+  expect_equal(chosen, as.formula(paste("y ~ log(age) +", paste(sub("sexm", "sex", selected(fit)),
+                                                                collapse = " + "))),
+               ignore_attr = TRUE)
+  expect_equal(unname(coef(fit)), unname(coef(lm(chosen, panel))), tolerance = 1e-6)
+  expect_identical(formula(fit, size = 0), y ~ log(age), ignore_formula_env = TRUE)
+  terms <- greedy_rls(log(age) ~ poly(b, 2) * sex + a, panel, k = 6, lambda = 1, size = 6)
+  expect_setequal(attr(terms(terms), "term.labels"), c("poly(b, 2)", "sex", "a", "poly(b, 2):sex"))
+  plain <- greedy_rls(as.matrix(panel[5:6]), panel$y, k = 2, lambda = 1, size = 1, intercept = FALSE)
+  expect_identical(deparse(formula(plain)), sprintf("`panel$y` ~ 0 + %s", selected(plain)))
+  path <- l1_path(y ~ ., panel)
+  last <- path$path$lambda[nrow(path$path)]
+  expect_setequal(all.vars(formula(path, lambda = last)),
+                  c("y", sub("sexm", "sex", selected(path, lambda = last))))
+})
+
+test_that("formula() and terms() of a problem are those given, and follow its columns", {
+  pb <- as_problem(y ~ . - w, panel, adjust = ~ age)
+  expect_equal(formula(pb), y ~ . - w, ignore_attr = TRUE)
+  expect_setequal(attr(terms(pb), "term.labels"), c("sex", "a", "b"))
+  expect_equal(formula(pb[1:20, ]), y ~ . - w, ignore_attr = TRUE)
+  expect_equal(formula(pb[, c("b", "a")]), y ~ age + b + a, ignore_attr = TRUE)
+  expect_error(formula(as_problem(panel[5:6], panel$y)), "not made from a formula")
+})
+
+test_that("a formula keeps nothing large of where it was made", {
+  make <- function() {
+    large <- rnorm(1e5)
+    shift <- 3
+    as_problem(y ~ a + I(b + shift), panel)
+  }
+  pb <- make()
+  expect_lt(length(serialize(pb$formula, NULL)), 1e5)
+  expect_equal(eval(quote(shift + 1), environment(formula(pb))), 4)
+})
+
+test_that("model.matrix() times coef() is predict(), for every kind of data", {
+  x <- matrix(rnorm(200), 40, dimnames = list(paste0("r", 1:40), letters[1:5]))
+  sparse <- Matrix::Matrix(x * (x > 0), sparse = TRUE)
+  for (data in list(x, sparse, as.data.frame(x))) {
+    pb <- as_problem(data, panel$y, adjust = panel["age"])
+    fit <- greedy_rls(pb, k = 3, lambda = 1, size = 2)
+    design <- model.matrix(fit, data, adjust = panel["age"])
+    expect_identical(colnames(design), names(coef(fit)))
+    expect_identical(colnames(design), variable.names(fit))
+    expect_equal(as.vector(design %*% coef(fit)),
+                 unname(predict(fit, data, adjust = panel["age"])))
+    full <- model.matrix(pb)
+    expect_identical(colnames(full), c("(Intercept)", "age", variable.names(pb)))
+    expect_identical(rownames(full), rownames(x))
+    expect_equal(unname(as.matrix(full[, -(1:2)])), unname(as.matrix(data)))
+  }
+  expect_s4_class(model.matrix(as_problem(sparse, panel$y)), "dgCMatrix")
+  expect_error(model.matrix(fit), "keeps no data")
+})
