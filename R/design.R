@@ -143,6 +143,11 @@ terms_design <- function(rhs, env, data, dot, intercept, called) {
   design
 }
 
+# The terms of a formula, in which `.` stands for some variables; only the names of data are used.
+formula_terms <- function(formula, dot) {
+  stats::terms(formula, data = stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot))
+}
+
 get_variable <- function(name, data, env) {
   if (name %in% names(data)) data[[name]] else get(name, envir = env)
 }
@@ -226,3 +231,25 @@ subset_design <- function(design, columns) {
   if (!is.null(design)) design$columns <- design$columns[columns, , drop = FALSE]
   design
 }
+
+# Back to a formula -------------------------------------------------------------------------------
+
+# The formula of the response by some columns, with the covariates of a design.
+column_formula <- function(problem, columns, adjust = NULL) {
+  terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
+             column_terms(problem$design, problem, columns))
+  terms <- c(if (!problem$intercept || !length(terms)) as.numeric(problem$intercept), unique(terms))
+  given <- problem$formula
+  left <- if (is.null(given)) as.name(problem$response) else given[[2L]]
+  formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))
+  stats::as.formula(formula, if (is.null(given)) globalenv() else environment(given))
+}
+
+# The terms of a formula that some columns of a design belong to, as language.
+column_terms <- function(design, problem, columns) {
+  if (!is.null(design$terms)) return(lapply(design$columns$term[columns], str2lang))
+  names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
+  lapply((if (is.null(names)) problem$names else names)[columns], as.name)
+}
+
+adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name

@@ -3,9 +3,10 @@
 # From a formula ----------------------------------------------------------------------------------
 
 #' @export
+# nolint start: object_name_linter.
 as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
-                               na.action = NULL, adjust = NULL, # nolint: object_name_linter.
-                               intercept = TRUE) {
+                               na.action = NULL, adjust = NULL, intercept = TRUE) {
+  # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   data <- formula_data(y, data)
   omit <- omits_missing(na.action)
@@ -25,18 +26,6 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               adjust = kept$adjust, intercept = intercept, design = design,
               row_names = given_row_names(data), formula = lean_formula(x, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
-}
-
-# Refuses arguments that go with a formula, where there is none.
-check_without_formula <- function(no_subset, no_action) {
-  if (!no_subset) {
-    stop_input("`subset` is for a formula `x`: give `x` and `y` of these rows, or take `problem[rows, ]`",
-               "sparsels_error_argument")
-  }
-  if (!no_action) {
-    stop_input("`na.action` is for a formula `x`: leave out rows with missing values in `x` and `y`",
-               "sparsels_error_argument")
-  }
 }
 
 # The data frame of a formula, which may be given in the place of the response.
@@ -72,8 +61,8 @@ is_same <- function(given, name) {
   identical(given, name) || is.function(given) && identical(given, getExportedValue("stats", name))
 }
 
-# The rows in `subset` less those with missing values: list(data, weights, adjust, omitted), with the
-# formula's other variables added to the data. `apart`: variables that `.` does not stand for.
+# The rows in `subset` less those with missing values: list(data, weights, adjust, omitted); the
+# data with the formula's other variables. `apart`: variables that `.` does not stand for.
 kept_rows <- function(formula, data, weights, subset, omit, adjust, apart) {
   count <- if (is.null(data)) NROW(formula_response(formula, data)) else nrow(data)
   named <- all.vars(formula[[3L]])
@@ -120,13 +109,8 @@ formula_response <- function(formula, data) {
   eval(formula[[2L]], data, environment(formula))
 }
 
-# The terms of a formula, in which `.` stands for some variables; only the names of data are used.
-formula_terms <- function(formula, dot) {
-  stats::terms(formula, data = stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot))
-}
-
-# The formula with the little environment of its design: the user's may hold large data, and would be
-# saved with every fit.
+# The formula with the little environment of its design: the user's may hold large data, and would
+# be saved with every fit.
 lean_formula <- function(formula, design) {
   env <- environment(design$terms)
   environment(formula) <- if (length(env)) env else globalenv()
@@ -149,12 +133,12 @@ lean_formula <- function(formula, design) {
 #'
 #' @details `formula()` of a problem is the formula it was made from, and an error where it was made
 #'   otherwise. `formula()` of a fit is that of the model: the response, the covariates and the
-#'   variables of the chosen columns. Where a column is one level of a factor its variable is the whole
-#'   factor, so that [stats::lm()] has all its levels.
+#'   variables of the chosen columns. The variable of a column that is one level of a factor is the
+#'   whole factor, so that [stats::lm()] has all its levels.
 #'
-#'   `model.matrix()` of a problem has its covariates (the intercept first) and all candidate columns;
-#'   of a fit those of the model, in the order of [coef()][sparsels_fit], so that their product is
-#'   the prediction. Sparse columns stay sparse.
+#'   `model.matrix()` of a problem has its covariates (the intercept first) and all candidate
+#'   columns; of a fit those of the model, in the order of [coef()][sparsels_fit], so that their
+#'   product is the prediction. Sparse columns stay sparse.
 #'
 #' @return `formula()`: a formula. `terms()`: its terms. `model.matrix()`: a matrix with a row for
 #'   each observation. `variable.names()`: of a problem the names of its candidate columns, of a fit
@@ -181,36 +165,15 @@ formula.sparsels_problem <- function(x, ...) {
 #' @export
 formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_object(x)
-  model_formula(x$problem, model_of(x, size, lambda)$features)
+  problem <- x$problem
+  column_formula(problem, model_of(x, size, lambda)$features, problem$adjust_design)
 }
-
-# The formula of the response by the covariates and some columns.
-model_formula <- function(problem, columns) {
-  adjust <- problem$adjust_design
-  terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
-             column_terms(problem$design, problem, columns))
-  terms <- c(if (!problem$intercept || !length(terms)) as.numeric(problem$intercept), unique(terms))
-  given <- problem$formula
-  left <- if (is.null(given)) as.name(problem$response) else given[[2L]]
-  formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))
-  stats::as.formula(formula, if (is.null(given)) globalenv() else environment(given))
-}
-
-# The terms of a formula that some columns of a design belong to, as language.
-column_terms <- function(design, problem, columns) {
-  if (!is.null(design$terms)) return(lapply(design$columns$term[columns], str2lang))
-  names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
-  lapply((if (is.null(names)) problem$names else names)[columns], as.name)
-}
-
-adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name
 
 #' @rdname formula.sparsels_fit
 #' @export
 terms.sparsels_problem <- function(x, ...) {
-  design <- x$design
-  names <- if (is.null(design$terms)) unique(design$columns$variable) else attr(design$terms, "used")
-  formula_terms(stats::formula(x), names)
+  formula(x)
+  stats::terms(column_formula(x, seq_len(ncol(x))))
 }
 
 #' @rdname formula.sparsels_fit
@@ -237,8 +200,9 @@ model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL,
   if (missing(newdata)) stop_input("a fit keeps no data: give `newdata`, the data it was fitted to")
   problem <- object$problem
   features <- model_of(object, size, lambda)$features
-  named_columns(new_covariates(problem, newdata, adjust), new_data_matrix(problem, newdata, features),
-                problem$names[features], rownames(newdata))
+  x <- new_data_matrix(problem, newdata, features)
+  named_columns(new_covariates(problem, newdata, adjust), x, problem$names[features],
+                rownames(newdata))
 }
 
 named_columns <- function(z, x, names, row_names) {

@@ -67,7 +67,7 @@ run_problem <- function(x, y, data, arguments, method) {
   do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(arguments)))
 }
 
-# list(...), but expressions of variables of the data, such as weights may be, as as_problem() wants them
+# list(...), in which expressions of variables of the data, such as `weights`, stay expressions
 dots_with_data <- function(..., data) {
   expressions <- as.list(substitute(list(...)))[-1L]
   in_data <- names(expressions) %in% c("weights", "subset") &

@@ -52,12 +52,12 @@
 #'   are not rescaled: doubling them all is the same as halving `lambda`. Rows of weight 0 are
 #'   neither trained on nor scored; they are predicted like new data.
 #'   With a formula they may be an expression of variables in `data`, which `.` then leaves out.
-#' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names, or
-#'   an expression of variables in `data` such as `age > 50`. Of anything else take
+#' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
+#'   or an expression of variables in `data` such as `age > 50`. Of anything else take
 #'   `problem[rows, ]`.
-#' @param na.action With a formula, what to do with rows where a variable that is used, a weight or a
-#'   covariate is missing: [stats::na.fail], the default, is an error, and [stats::na.omit] leaves them
-#'   out; `print()` counts them and [stats::na.action()] lists them.
+#' @param na.action With a formula, what to do with rows where a variable that is used, a weight or
+#'   a covariate is missing: [stats::na.fail], the default, is an error, and [stats::na.omit] leaves
+#'   them out; `print()` counts them and [stats::na.action()] lists them.
 #' @param adjust Covariates that enter every model unpenalised, such as age, sex or batch: a
 #'   numeric vector, a numeric matrix, a data frame, or a one-sided formula such as
 #'   `~ age + batch`, evaluated in `data` or in the sample data of an experiment. Variables of that
@@ -134,14 +134,26 @@
 #' }
 #' @export
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
-                       na.action = NULL, adjust = NULL, # nolint: object_name_linter.
-                       intercept = TRUE, standardize = TRUE, assay = NULL, make_unique = FALSE,
-                       threads = 1) {
+                       na.action = NULL, # nolint: object_name_linter.
+                       adjust = NULL, intercept = TRUE, standardize = TRUE, assay = NULL,
+                       make_unique = FALSE, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
   check_container(x, assay, check_flag(make_unique, "make_unique"))
   UseMethod("as_problem")
+}
+
+# Refuses arguments that go with a formula, where there is none.
+check_without_formula <- function(no_subset, no_action) {
+  if (!no_subset) {
+    stop_input("`subset` is for a formula `x`: take `problem[rows, ]` of any problem",
+               "sparsels_error_argument")
+  }
+  if (!no_action) {
+    stop_input("`na.action` is for a formula `x`: leave out rows with missing values yourself",
+               "sparsels_error_argument")
+  }
 }
 
 #' @export
@@ -792,7 +804,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x$z <- x$z[rows, , drop = FALSE]
   x$weights <- x$weights[rows]
   x["row_names"] <- list(x$row_names[rows])
-  if (!is.null(x$formula) && !missing(j)) x$formula <- model_formula(x, cols)
+  if (!is.null(x$formula) && !missing(j)) x$formula <- column_formula(x, cols)
   x$names <- x$names[cols]
   x["design"] <- list(subset_design(x$design, cols))
   measure_columns(x)
@@ -1009,7 +1021,8 @@ new_adjust <- function(design, newdata, adjust) {
 
 # The problem of a fitter --------------------------------------------------------------------------
 
-problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize", "assay", "make_unique")
+problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
+                       "assay", "make_unique")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {
