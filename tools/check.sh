@@ -25,7 +25,7 @@ step() { # name, command
 
 summary() { # what a step says in a few words
   case $1 in
-    ctest | lintr | lint-c | structure) tail -n 1 "$logs/$1.log" ;;
+    ctest | lintr | lint-c | structure | readme) tail -n 1 "$logs/$1.log" ;;
     check) grep -h '^Status:' "$logs/sparsels.Rcheck/00check.log" 2> /dev/null ;;
     tests) test_counts "$logs/tests.log" ;;
   esac
@@ -37,7 +37,7 @@ copy() { # the checkout without what was made in it
       --exclude='*.o' --exclude='*.so' -cf - . | tar -xf - -C "$1"
 }
 
-documented() { # roxygen would change nothing; the package is that of the step before
+documented() { # roxygen would change nothing; the package is that of the step check
   copy "$logs/roxygen" && (cd "$logs/roxygen" && R_LIBS=$logs/sparsels.Rcheck:${R_LIBS:-} Rscript -e \
     'roxygen2::roxygenise(load_code = roxygen2::load_installed)') &&
     diff -u DESCRIPTION "$logs/roxygen/DESCRIPTION" &&
@@ -46,6 +46,10 @@ documented() { # roxygen would change nothing; the package is that of the step b
 
 formatted() { # clang-format would change nothing
   find src tools/ctest -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
+}
+
+readme() { # every R block of README.md runs as it stands; the package is that of the step check
+  R_LIBS=$logs/sparsels.Rcheck:${R_LIBS:-} Rscript tools/readme.R
 }
 
 build() {
@@ -158,6 +162,7 @@ else
   step build build
   step check check
   step roxygen documented
+  step readme readme
   step tests tests
   step bare bare
 fi
