@@ -20,6 +20,12 @@ warn_sparsels <- function(message, class = NULL) {
   warning(structure(list(message = message, call = NULL), class = classes))
 }
 
+# what was assumed of the data, for the user to confirm or change
+message_sparsels <- function(message, class) {
+  classes <- c(class, "sparsels_message", "message", "condition")
+  message(structure(list(message = paste0(message, "\n"), call = NULL), class = classes))
+}
+
 # An error keeps its class and says where it came from.
 in_context <- function(where, expr) {
   tryCatch(expr, error = function(e) {

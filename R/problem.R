@@ -42,9 +42,10 @@
 #'   * an earlier problem, which is returned as it is.
 #' @param y The response, one value per row: a numeric vector (regression); a factor, character or
 #'   logical vector with two values (coded -1 and +1, the second level is +1) or more (one -1/+1
-#'   column per class); a numeric matrix or data frame with one column per response (m x L). For an
-#'   experiment also the name of a column of its sample data (`colData`, `pData`, `samples`), or a
-#'   formula such as `~ group` or `~ log(age)` on them. Must not be given with a formula `x`.
+#'   column per class); a numeric matrix or data frame with one column per response (m x L). For
+#'   classes given as numbers see `task`. For an experiment also the name of a column of its sample
+#'   data (`colData`, `pData`, `samples`), or a formula such as `~ group` or `~ log(age)` on them.
+#'   Must not be given with a formula `x`.
 #' @param ... Must be empty: the arguments below are given by name; an unknown name is an error.
 #' @param data A data frame with the variables of the formulas `x` and `adjust`; with a formula it
 #'   may also come second, as in `as_problem(y ~ ., d)`.
@@ -64,6 +65,11 @@
 #'   formula are left out of `.` in the formula `x`.
 #' @param intercept Logical: does every model have an unpenalised intercept?
 #' @param standardize Logical: are columns divided by their scale, see Details?
+#' @param task `"regression"`, `"classification"`, or `NULL` to decide by the kind of `y`. Classes
+#'   given as numbers, such as 0 and 1, need `"classification"`: their levels are the values in
+#'   ascending order. With `NULL` a vector of at most 10 different whole numbers, fewer than half
+#'   the rows, is taken for regression, with a message of class `sparsels_message_task`, which
+#'   `"regression"` leaves out.
 #' @param assay For an experiment, the name or number of the assay; not needed where there is only
 #'   one. For a `MultiAssayExperiment`, names of one or several experiments.
 #' @param make_unique Logical: in a matrix or an experiment, are names that occur more than once
@@ -112,9 +118,9 @@
 #' @section Errors:
 #' Of class `sparsels_error_input`, each naming the argument and the position: missing or infinite
 #' values, lengths that differ, fewer than two rows, no column or only constant ones, a response
-#' that is constant or has one class, character matrices, column names that are not unique, negative
-#' weights, weights that leave fewer than two rows, covariates that are linearly dependent, and
-#' values too large or too small to square.
+#' that does not suit `task`, is constant or has one class, character matrices, column names that
+#' are not unique, negative weights, weights that leave fewer than two rows, covariates that are
+#' linearly dependent, and values too large or too small to square.
 #'
 #' @examples
 #' x <- matrix(rnorm(60), 12, 5, dimnames = list(NULL, paste0("gene", 1:5)))
@@ -135,8 +141,8 @@
 #' @export
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                        na.action = NULL, # nolint: object_name_linter.
-                       adjust = NULL, intercept = TRUE, standardize = TRUE, assay = NULL,
-                       make_unique = FALSE, threads = 1) {
+                       adjust = NULL, intercept = TRUE, standardize = TRUE, task = NULL,
+                       assay = NULL, make_unique = FALSE, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
@@ -225,11 +231,11 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
 
 # a problem without x, to be completed by put_columns()
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
-                          intercept = TRUE, standardize = TRUE, design = NULL, row_names = NULL,
-                          called = c(x = "x", y = "y")) {
+                          intercept = TRUE, standardize = TRUE, task = NULL, design = NULL,
+                          row_names = NULL, called = c(x = "x", y = "y")) {
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
-  coded <- code_response(y, rows, called)
+  coded <- code_response(y, rows, called, task)
   weights <- check_weights(weights, rows)
   check_trained_response(coded, weights, called[["y"]])
   check_response_size(coded$y, weights, called[["y"]])
@@ -364,8 +370,9 @@ given_row_names <- function(data) {
 # y -----------------------------------------------------------------------------------------------
 
 # list(y = m x L coded, task, levels)
-code_response <- function(y, rows, called) {
+code_response <- function(y, rows, called, task = NULL) {
   name <- called[["y"]]
+  if (!is.null(task)) check_choice(task, "task", c("regression", "classification"))
   if (is.null(y)) stop_input(sprintf("`%s` is missing: the response is needed", name))
   y <- single_column(y, name)
   if (NROW(y) != rows) {
@@ -373,7 +380,38 @@ code_response <- function(y, rows, called) {
                        name, rows, called[["x"]], NROW(y)))
   }
   check_response_values(y, name)
-  if (is.numeric(y)) code_numbers(y, name) else code_classes(y, name)
+  check_task(y, name, task)
+  if (is.numeric(y) && !identical(task, "classification")) return(code_numbers(y, name))
+  code_classes(y, name)
+}
+
+# Refuses a response that does not suit the task, and says which task was assumed of numbers that
+# may be codes of classes.
+check_task <- function(y, name, task) {
+  if (identical(task, "regression") && !is.numeric(y)) {
+    stop_input(sprintf("`task = \"regression\"` needs numbers, but `%s` is %s: %s", name,
+                       describe(y), "leave out `task` for classes, or make it numeric"))
+  }
+  if (identical(task, "classification") && length(dim(y)) == 2L) {
+    stop_input(sprintf("`task = \"classification\"` needs one column, but `%s` has %d: %s", name,
+                       ncol(y), "give the classes as one vector"))
+  }
+  if (is.null(task) && is.numeric(y) && is.null(dim(y)) && has_few_codes(y)) {
+    codes <- sort(unique(as.vector(y)))
+    message_sparsels(sprintf(
+      "`%s` is numeric (%d values: %s), so regression is assumed: %s, %s", name, length(codes),
+      some_of(codes, 10L, ""), "for classes give `task = \"classification\"` or a factor",
+      "for numbers `task = \"regression\"`"
+    ), "sparsels_message_task")
+  }
+}
+
+# Whether numbers may be codes of classes: at most ten different values, all whole, that come twice
+# or more on average.
+has_few_codes <- function(y) {
+  codes <- unique(as.vector(y))
+  length(codes) > 1L && length(codes) <= 10L && 2L * length(codes) < length(y) &&
+    all(codes == round(codes))
 }
 
 # the vector in a matrix or data frame of one column; anything else unchanged
@@ -872,10 +910,7 @@ print.sparsels_problem <- function(x, ...) {
 response_words <- function(problem) {
   if (problem$task == "regression") {
     responses <- if (ncol(problem$y) > 1L) sprintf(", %d responses", ncol(problem$y)) else ""
-    # a label given as 0/1 or -1/+1 is easily taken for classes
-    two_values <- length(unique(problem$y[, 1L])) == 2L
-    hint <- if (two_values) " with two values (classes must be a factor, character or logical)"
-    return(paste0(problem$response, ", numeric", responses, hint))
+    return(paste0(problem$response, ", numeric", responses))
   }
   counts <- class_counts(problem)
   sprintf("%s, %d classes: %s", problem$response, length(counts),
@@ -1022,7 +1057,7 @@ new_adjust <- function(design, newdata, adjust) {
 # The problem of a fitter --------------------------------------------------------------------------
 
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
-                       "assay", "make_unique")
+                       "task", "assay", "make_unique")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {

@@ -457,7 +457,7 @@ test_that("what is wrong is said plainly", {
 made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 2L, c(2L, 3L))) {
   d <- two_classes()
   y <- if (task == "binary") d$y else as.numeric(d$y)
-  problem <- as_problem(d$x, y)
+  problem <- as_problem(d$x, y, task = if (task == "binary") "classification" else task)
   problem$response <- "outcome"
   parts <- held_out_rows(make_folds(40, rep_len(seq_len(folds), 40)))
   name <- measure_of(problem)

@@ -196,6 +196,52 @@ test_that("formula = matrix = frame", {
   expect_identical(as_problem(classes ~ . - d, data = d)$names, c("a", "b", "c"))
 })
 
+test_that("numbers are classes when they are said to be", {
+  x <- matrix(sin(1:24), 12)
+  for (codes in list(rep(0:1, 6), rep(c(1, -1), 6), rep(c(10, 2, 3), 4), rep(c(0.5, 2), 6))) {
+    pb <- as_problem(x, codes, task = "classification")
+    expect_identical(pb$levels, as.character(sort(unique(codes))))
+    expect_identical(pb$y, as_problem(x, factor(codes))$y)
+    expect_identical(as_problem(y ~ ., data.frame(x, y = codes), task = "classification")$y, pb$y)
+    numeric <- as_problem(x, codes, task = "regression")
+    expect_identical(numeric$y, matrix(as.double(codes)))
+    expect_identical(numeric$task, "regression")
+  }
+  expect_identical(as_problem(x, letters[rep(1:2, 6)], task = "classification")$task, "binary")
+})
+
+test_that("whole numbers of few values are said to be taken for regression, once", {
+  x <- matrix(sin(1:63), 21)
+  said <- function(code) {
+    count <- 0
+    withCallingHandlers(code, sparsels_message_task = function(condition) {
+      count <<- count + 1
+      invokeRestart("muffleMessage")
+    })
+    count
+  }
+  codes <- rep(1:3, 7)
+  expect_identical(said(pb <- as_problem(x, codes)), 1)
+  expect_identical(said(as_problem(y ~ ., data.frame(x, y = codes), intercept = FALSE)), 1)
+  expect_identical(said(greedy_rls(x, codes, k = 2)), 1)
+  expect_identical(said(cross_validate(x, codes, greedy_rls, k = 2, outer = 3)), 1)
+  expect_identical(said(safe_screen(function(j) x[, j], codes, lambda = 1, columns = 3)), 1)
+  expect_identical(said(greedy_rls(pb, k = 2)), 0)
+  expect_identical(said(pb[1:14, 2:3]), 0)
+  expect_identical(said(as_problem(x, codes, task = "regression")), 0)
+  expect_identical(said(as_problem(x, factor(codes))), 0)
+  expect_identical(said(as_problem(x, cbind(codes, codes))), 0)
+  # up to ten values, all whole, and fewer than half the rows
+  expect_identical(said(as_problem(x, rep(1:10, length.out = 21))), 1)
+  expect_identical(said(as_problem(x, rep(1:11, length.out = 21))), 0)
+  expect_identical(said(as_problem(x[1:20, ], rep(1:10, 2))), 0)
+  expect_identical(said(as_problem(x, codes / 2)), 0)
+  expect_snapshot({
+    pb <- as_problem(x, rep(c(0, 1, 1), 7))
+    pb <- as_problem(grade ~ ., data.frame(x, grade = codes))
+  })
+})
+
 test_that("factors become the columns of model.matrix", {
   d <- data.frame(
     y = c(1, 3, 2, 5, 4, 6), a = 1:6, g = factor(rep(c("u", "v", "w"), 2)), flag = c(TRUE, FALSE),
