@@ -18,13 +18,6 @@ l1_scores <- function(problem, features, beta) {
   drop((x - rep(centre, each = nrow(x))) %*% beta)
 }
 
-# A model in working coordinates from the coefficients of all columns on the user's scale.
-l1_model <- function(problem, coefficients) {
-  coefficients <- as.vector(coefficients)
-  features <- which(coefficients != 0)
-  list(features = features, beta = coefficients[features] * problem$scale[features])
-}
-
 # The model with some columns and the optimal coefficients `u` of Q / root_w: its values `f` (m),
 # dual point `r`, `loss` and l1 norm `l1`. For hinge r is NULL, and with more than one covariate u
 # must be given.
@@ -164,20 +157,4 @@ largest_entropy <- function(w, share, max_s) {
     ends[if (slope(middle) > 0) 1L else 2L] <- middle
   }
   ends[1L]
-}
-
-# The duality gap of any model, an upper bound of its objective minus the optimum, by which
-# solutions of different programs can be compared; `relative` is the gap divided by the objective of
-# the null model. For hinge, r must be the dual point of the solver, otherwise dual and gap are NA.
-duality_gap <- function(problem, loss, lambda, features, beta, u = NULL, r = NULL) {
-  point <- model_point(problem, loss, features, beta, u)
-  null <- null_objective(problem, loss)
-  primal <- point$loss + lambda * point$l1
-  if (is.null(r)) r <- point$r
-  dual <- NA_real_
-  if (!is.null(r)) {
-    dual <- dual_value(problem, loss, r, max(abs(column_products(problem, r))), lambda)
-  }
-  list(primal = primal, dual = dual, gap = primal - dual, relative = (primal - dual) / null,
-       null = null)
 }

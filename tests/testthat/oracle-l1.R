@@ -158,3 +158,26 @@ random_l1 <- function(loss, m = sample(c(12L, 25L, 40L), 1), n = sample(c(6L, 20
              adjust = if (adjust) cbind(age = rnorm(m)), intercept = intercept,
              standardize = standardize)
 }
+
+# A model in working coordinates from the coefficients of all columns on the user's scale.
+l1_model <- function(problem, coefficients) {
+  coefficients <- as.vector(coefficients)
+  features <- which(coefficients != 0)
+  list(features = features, beta = coefficients[features] * problem$scale[features])
+}
+
+# The duality gap of any model, an upper bound of its objective minus the optimum, by which
+# solutions of different programs can be compared; `relative` is the gap divided by the objective of
+# the null model. For hinge, r must be the dual point of the solver, otherwise dual and gap are NA.
+duality_gap <- function(problem, loss, lambda, features, beta, u = NULL, r = NULL) {
+  point <- model_point(problem, loss, features, beta, u)
+  null <- null_objective(problem, loss)
+  primal <- point$loss + lambda * point$l1
+  if (is.null(r)) r <- point$r
+  dual <- NA_real_
+  if (!is.null(r)) {
+    dual <- dual_value(problem, loss, r, max(abs(column_products(problem, r))), lambda)
+  }
+  list(primal = primal, dual = dual, gap = primal - dual, relative = (primal - dual) / null,
+       null = null)
+}
