@@ -225,10 +225,10 @@ pair_losses <- function(positive, negative) .Call(C_pair_losses, positive, negat
 # Weight of the pairs of a positive and a negative row in the right order (a tie counts half), and
 # of all pairs.
 right_pairs <- function(rows, problem, score) {
-  positive <- problem$y[rows, 1L] > 0
-  pairs <- expand.grid(up = rows[positive], down = rows[!positive])
-  weight <- problem$weights[pairs$up] * problem$weights[pairs$down]
-  c(sum(weight * (1 - pair_losses(score[pairs$up, 1L], score[pairs$down, 1L]))), sum(weight))
+  positive <- rows[problem$y[rows, 1L] > 0]
+  negative <- rows[problem$y[rows, 1L] <= 0]
+  .Call(C_pair_sum, score[positive, 1L], problem$weights[positive],
+        score[negative, 1L], problem$weights[negative])
 }
 
 # Classes -----------------------------------------------------------------------------------------

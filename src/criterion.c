@@ -54,29 +54,75 @@ double criterion_pair_loss(double positive, double negative) {
   return positive > negative + CRITERION_TIE ? 0 : positive < negative - CRITERION_TIE ? 1 : 0.5;
 }
 
-/* Losses of some rows, times their weights, and those weights. */
-struct criterion_sum {
-  double loss, weight;
-};
-
-/* Of pairs of a positive and a negative row. */
-static struct criterion_sum criterion_pairs(
-    const struct problem *pb, const double *r, const int *rows, ptrdiff_t count) {
-  struct criterion_sum sum = {0, 0};
-  for (ptrdiff_t p = 0; p < count; p++) {
-    if (pb->response[rows[p]] <= 0)
-      continue;
-    const double positive = pb->response[rows[p]] - r[rows[p]];
-    for (ptrdiff_t n = 0; n < count; n++) {
-      if (pb->response[rows[n]] > 0)
-        continue;
-      const double negative = pb->response[rows[n]] - r[rows[n]];
-      const double w = case_weight(pb, rows[p]) * case_weight(pb, rows[n]);
-      sum.loss += w * criterion_pair_loss(positive, negative);
-      sum.weight += w;
+/* Sorts rows by score, by merging runs that double in length; returns the sorted ones, which are
+   `rows` or `other`. */
+static struct criterion_row *criterion_sort(
+    struct criterion_row *rows, struct criterion_row *other, ptrdiff_t count) {
+  enum { RUN = 8 };
+  for (ptrdiff_t from = 0; from < count; from += RUN)
+    for (ptrdiff_t i = from + 1; i < count && i < from + RUN; i++) {
+      const struct criterion_row row = rows[i];
+      ptrdiff_t p = i;
+      for (; p > from && rows[p - 1].score > row.score; p--)
+        rows[p] = rows[p - 1];
+      rows[p] = row;
     }
+  for (ptrdiff_t run = RUN; run < count; run *= 2) {
+    for (ptrdiff_t from = 0; from < count; from += 2 * run) {
+      const ptrdiff_t middle = from + run < count ? from + run : count,
+                      to = middle + run < count ? middle + run : count;
+      ptrdiff_t i = from, j = middle, p = from;
+      for (; i < middle && j < to; p++) {
+        const int second = rows[j].score < rows[i].score;
+        other[p] = rows[second ? j : i];
+        j += second;
+        i += !second;
+      }
+      memcpy(other + p, rows + i, (size_t)(middle - i) * sizeof *rows);
+      memcpy(other + p + (middle - i), rows + j, (size_t)(to - j) * sizeof *rows);
+    }
+    struct criterion_row *sorted = other;
+    other = rows;
+    rows = sorted;
+  }
+  return rows;
+}
+
+/* As the positive score rises, so do the numbers of negative ones that are below it and of those
+   that are not above it. */
+struct criterion_sum criterion_pair_sum(
+    struct criterion_row *rows, ptrdiff_t positives, ptrdiff_t count) {
+  const ptrdiff_t negatives = count - positives;
+  const struct criterion_row *positive = criterion_sort(rows, rows + count, positives),
+                             *negative = criterion_sort(
+                                 rows + positives, rows + count + positives, negatives);
+  struct criterion_sum sum = {0, 0};
+  double total = 0, right = 0, not_wrong = 0;
+  for (ptrdiff_t n = 0; n < negatives; n++)
+    total += negative[n].weight;
+  for (ptrdiff_t p = 0, below = 0, reached = 0; p < positives; p++) {
+    const double score = positive[p].score, w = positive[p].weight;
+    while (below < negatives && criterion_pair_loss(score, negative[below].score) == 0)
+      right += negative[below++].weight;
+    while (reached < negatives && criterion_pair_loss(score, negative[reached].score) < 1)
+      not_wrong += negative[reached++].weight;
+    sum.loss += w * (total - (right + not_wrong) / 2);
+    sum.weight += w * total;
   }
   return sum;
+}
+
+/* Of pairs of a positive and a negative row. */
+static struct criterion_sum criterion_pairs(const struct problem *pb, const double *r,
+    const int *rows, ptrdiff_t count, struct criterion_row *work) {
+  ptrdiff_t positives = 0, negatives = 0;
+  for (ptrdiff_t p = 0; p < count; p++)
+    positives += pb->response[rows[p]] > 0;
+  for (ptrdiff_t p = 0, next = 0; p < count; p++) {
+    const ptrdiff_t row = rows[p], place = pb->response[row] > 0 ? next++ : positives + negatives++;
+    work[place] = (struct criterion_row){pb->response[row] - r[row], case_weight(pb, row)};
+  }
+  return criterion_pair_sum(work, positives, count);
 }
 
 /* ---- the table ---- */
@@ -86,8 +132,8 @@ static struct criterion_sum criterion_pairs(
 static const struct criterion_record {
   const char *name;
   double (*row_loss)(const struct problem *pb, const double *r, ptrdiff_t row);
-  struct criterion_sum (*rows_loss)(
-      const struct problem *pb, const double *r, const int *rows, ptrdiff_t count);
+  struct criterion_sum (*rows_loss)(const struct problem *pb, const double *r, const int *rows,
+      ptrdiff_t count, struct criterion_row *work);
   int balanced; /* whether classes count alike, whatever their weights */
 } criterion_records[] = {
     [SQUARED] = {.name = "squared", .row_loss = criterion_squared},
@@ -145,11 +191,11 @@ int criterion_row_losses(
 
 /* Of rows that were held out together. */
 static struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind,
-    const double *r, const int *rows, ptrdiff_t count) {
+    const double *r, const int *rows, ptrdiff_t count, struct criterion_row *work) {
   const struct criterion_record *record = criterion_records + kind;
   struct criterion_sum sum = {0, 0};
   if (record->rows_loss != NULL)
-    return record->rows_loss(pb, r, rows, count);
+    return record->rows_loss(pb, r, rows, count, work);
   for (ptrdiff_t p = 0; p < count; p++) {
     const double w = case_weight(pb, rows[p]);
     sum.loss += w * record->row_loss(pb, r, rows[p]);
@@ -179,14 +225,14 @@ static struct estimate criterion_of_each(
 /* Mean and spread of the fold means in one pass (West's update). The standard error is that of a
    weighted mean. */
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
-    const int *order, const int *start, int count) {
+    const int *order, const int *start, int count, struct criterion_row *work) {
   if (count == pb->m && criterion_records[kind].row_loss != NULL)
     return criterion_of_each(pb, kind, r);
   double mean = 0, weight = 0, spread = 0;
   int scored = 0;
   for (int f = 0; f < count; f++) {
     const struct criterion_sum sum =
-        criterion_rows(pb, kind, r, order + start[f], start[f + 1] - start[f]);
+        criterion_rows(pb, kind, r, order + start[f], start[f + 1] - start[f], work);
     if (sum.weight == 0)
       continue;
     const double off = sum.loss / sum.weight - mean;

@@ -22,6 +22,16 @@ struct estimate {
   double se;    /* standard error over folds, NAN where there is none */
 };
 
+/* A row with its score, to be compared with others. */
+struct criterion_row {
+  double score, weight;
+};
+
+/* Losses of rows or of pairs, times their weights, and those weights. */
+struct criterion_sum {
+  double loss, weight;
+};
+
 /* The criterion of that name, -1 when there is none. */
 int criterion_named(const char *name);
 
@@ -35,14 +45,20 @@ int criterion_row_losses(
     const struct problem *pb, enum criterion kind, const double *r, double *loss);
 
 /* Over one partition, from residuals r (m x L) in the user's units; rows of fold f are
-   order[start[f] .. start[f + 1]). O(m L); AUC: O(sum of positive x negative within folds). */
+   order[start[f] .. start[f + 1]). `work`: twice the rows of the largest fold, for AUC alone.
+   O(m L); AUC: O(m log h) with h rows in the largest fold. */
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
-    const int *order, const int *start, int count);
+    const int *order, const int *start, int count, struct criterion_row *work);
 
 /* The value alone, for the many candidates of a step, of a criterion of single rows. O(m L). */
 double criterion_value(const struct problem *pb, enum criterion kind, const double *r);
 
 /* Loss of a pair of scores: 0 in the right order, 1 in the wrong one, a tie counts half. */
 double criterion_pair_loss(double positive, double negative);
+
+/* Of all pairs of a positive row, which come first, and a negative one. `rows`: memory of 2 count,
+   sorted on return. O(count log count). */
+struct criterion_sum criterion_pair_sum(
+    struct criterion_row *rows, ptrdiff_t positives, ptrdiff_t count);
 
 #endif

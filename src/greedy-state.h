@@ -158,6 +158,11 @@ static inline int greedy_stopped(const struct greedy *s) {
 
 /* ---- greedy-blocks.c: loops over columns and over blocks of rows ---- */
 
+/* Of an AUC, the end of a thread's scratch. */
+static inline struct criterion_row *greedy_row_work(const struct greedy *s, double *scratch) {
+  return (struct criterion_row *)(scratch + s->scratch_size) - 2 * s->pb->m;
+}
+
 /* Calls work(s, i, scratch) for the columns that are in play, in parallel, and polls the host
    between groups of columns; cost: products that a column takes. */
 typedef void greedy_column_work(struct greedy *s, ptrdiff_t column, double *scratch);

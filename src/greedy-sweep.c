@@ -109,14 +109,16 @@ static void sweep_list_scored(struct greedy *s) {
   s->out->work.evaluated += (double)s->scored_count;
 }
 
-static double sweep_evaluate(const struct greedy *s, const double *residual, int repeat) {
+/* The criterion from residuals at the beginning of `scratch`. */
+static double sweep_evaluate(const struct greedy *s, double *scratch, int repeat) {
   const enum criterion kind = s->control->criterion;
   if (kind == USER)
-    return s->host->user_loss(s->host, residual, repeat);
+    return s->host->user_loss(s->host, scratch, repeat);
   if (kind != AUC)
-    return criterion_value(&s->weighted, kind, residual);
+    return criterion_value(&s->weighted, kind, scratch);
   const struct greedy_partition *part = s->part + repeat;
-  return criterion_estimate(&s->weighted, kind, residual, part->order, part->start, part->count)
+  return criterion_estimate(&s->weighted, kind, scratch, part->order, part->start, part->count,
+      greedy_row_work(s, scratch))
       .value;
 }
 
@@ -338,7 +340,7 @@ static struct greedy_score folds_score_partition(
     }
   }
   const int evaluated = !squared && sweep_is_scored(s, i);
-  return (struct greedy_score){evaluated ? sweep_evaluate(s, residual, repeat) : sum, sum};
+  return (struct greedy_score){evaluated ? sweep_evaluate(s, scratch, repeat) : sum, sum};
 }
 
 static void folds_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
@@ -362,13 +364,13 @@ static void folds_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
   s->score[i].value = s->control->criterion == SQUARED ? s->score[i].tie : sum.value / s->parts;
 }
 
-/* Products that a column takes in a sweep: AUC compares the pairs of rows of each fold. */
+/* Products that a column takes in a sweep, and what AUC takes to sort the rows of each fold. */
 static double folds_column_cost(const struct greedy *s) {
   double cost = (double)s->pb->m * (1 + s->parts * (double)s->pb->L);
   for (int r = 0; r < s->parts && s->control->criterion == AUC; r++)
     for (int f = 0; f < s->part[r].count; f++) {
       const double h = s->part[r].start[f + 1] - s->part[r].start[f];
-      cost += h * h;
+      cost += h * log2(h + 1);
     }
   return cost;
 }

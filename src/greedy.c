@@ -64,6 +64,8 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->positive = alloc_ints(arena, s->positives);
   s->negative = alloc_ints(arena, s->negatives);
   s->scratch_size = (size_t)(m * (L + 2) + L);
+  if (s->control->criterion == AUC)
+    s->scratch_size += 2 * (size_t)m * sizeof(struct criterion_row) / sizeof(double);
   s->scratch = alloc_doubles(arena, threads * (ptrdiff_t)s->scratch_size);
   s->inverse_order = greedy_min(members, m);
   s->inverse = alloc_doubles(arena, s->inverse_order * s->inverse_order);
@@ -137,7 +139,7 @@ static struct estimate greedy_evaluate_model(
   for (int r = 0; r < repeat; r++)
     start += s->folds->count[r] + 1;
   return criterion_estimate(&s->weighted, kind, residual, s->folds->order + repeat * s->pb->m,
-      start, s->folds->count[repeat]);
+      start, s->folds->count[repeat], greedy_row_work(s, s->scratch));
 }
 
 static void greedy_keep_model(struct greedy *s, int entry) {

@@ -9,6 +9,7 @@
 static const R_CallMethodDef entries[] = {
     ENTRY(C_row_losses, 3),
     ENTRY(C_pair_losses, 2),
+    ENTRY(C_pair_sum, 4),
     ENTRY(C_greedy_rls, 2),
     ENTRY(C_kernel_spectrum, 2),
     ENTRY(C_holdout, 2),

@@ -315,12 +315,12 @@ static void fixed_size_evaluate(const struct fixed_size_state *state, int size,
   double *residual = state->residual;
   fixed_size_heldout(fs, state->run, residual);
   struct estimate estimate =
-      criterion_estimate(&pb, SQUARED, residual, state->order, fs->start, fs->folds);
+      criterion_estimate(&pb, SQUARED, residual, state->order, fs->start, fs->folds, NULL);
   index += size - 1;
   result->squared[index] = estimate.value;
   result->se[index] = estimate.se;
   if (state->control->classes) {
-    estimate = criterion_estimate(&pb, ERROR, residual, state->order, fs->start, fs->folds);
+    estimate = criterion_estimate(&pb, ERROR, residual, state->order, fs->start, fs->folds, NULL);
     result->error[index] = estimate.value;
   }
   if (result->residual != NULL)

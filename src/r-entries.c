@@ -72,6 +72,31 @@ SEXP C_pair_losses(SEXP positive, SEXP negative) {
   return loss;
 }
 
+/* Weight of the pairs of a positive and a negative score in the right order, a tie counting half,
+   and of all pairs; missing where a score is. */
+SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negative_weights) {
+  const SEXP scores[] = {positive, negative}, weights[] = {positive_weights, negative_weights};
+  const R_xlen_t count = xlength(positive) + xlength(negative);
+  struct criterion_row *rows = (struct criterion_row *)R_alloc((size_t)(2 * count), sizeof *rows);
+  double missing = 0;
+  R_xlen_t next = 0;
+  for (int class = 0; class < 2; class ++) {
+    if (!isReal(scores[class]) || !isReal(weights[class]) ||
+        xlength(scores[class]) != xlength(weights[class]))
+      error("internal: scores must be doubles, with a weight for each");
+    for (R_xlen_t i = 0; i < xlength(scores[class]); i++) {
+      rows[next++] = (struct criterion_row){REAL(scores[class])[i], REAL(weights[class])[i]};
+      missing += ISNAN(REAL(scores[class])[i]) ? NA_REAL : 0;
+    }
+  }
+  const struct criterion_sum sum = criterion_pair_sum(rows, xlength(positive), count);
+  SEXP answer = PROTECT(allocVector(REALSXP, 2));
+  REAL(answer)[0] = sum.weight - sum.loss + missing;
+  REAL(answer)[1] = sum.weight;
+  UNPROTECT(1);
+  return answer;
+}
+
 /* ---- greedy search ---- */
 
 SEXP C_greedy_rls(SEXP problem, SEXP control) {

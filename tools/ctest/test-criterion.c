@@ -29,8 +29,8 @@ TEST(criteria_of_classes) {
   criterion_weights(&pb, BALANCED, balanced);
   pb.root_w = balanced; /* 4 of 6 positive ones are wrong, and 1 of 2 negative ones */
   CHECK_NEAR(criterion_value(&pb, BALANCED, r), (4 / 6.0 + 1 / 2.0) / 2, 1e-14);
-  CHECK_NEAR(
-      criterion_estimate(&pb, BALANCED, r, order, start, 2).value, (4 / 6.0 + 1 / 2.0) / 2, 1e-14);
+  CHECK_NEAR(criterion_estimate(&pb, BALANCED, r, order, start, 2, NULL).value,
+      (4 / 6.0 + 1 / 2.0) / 2, 1e-14);
 
   /* three classes, of which one has no rows; the only row of the second is wrong */
   const double three[] = {1, 1, 1, -1, /**/ -1, -1, -1, 1, /**/ -1, -1, -1, -1};
@@ -50,12 +50,13 @@ TEST(criteria) {
   const double score[] = {0.5, 1, 2, -0.5, -1, -0.5};
   const int order[] = {0, 1, 2, 3, 4, 5}, start[] = {0, 3, 6};
   double r[6];
+  struct criterion_row work[12];
   for (int j = 0; j < 6; j++)
     r[j] = response[j] - score[j];
   const struct problem pb = {.m = 6, .L = 1, .root_w = root_w, .response = response};
 
   /* squares 0.25 4 1 | 4 x 2.25 0 0.25, weights 3 | 6 */
-  struct estimate f = criterion_estimate(&pb, SQUARED, r, order, start, 2);
+  struct estimate f = criterion_estimate(&pb, SQUARED, r, order, start, 2, NULL);
   CHECK_NEAR(f.value, 14.5 / 9, 1e-14);
   const double a = 5.25 / 3 - 14.5 / 9, b = 9.25 / 6 - 14.5 / 9;
   CHECK_NEAR(f.se, sqrt((3 * a * a + 6 * b * b) / 9), 1e-14);
@@ -65,13 +66,13 @@ TEST(criteria) {
   CHECK_NEAR(criterion_value(&pb, ERROR, r), (1 + 4) / 9.0, 1e-14);
 
   /* pairs: (0,1) wrong, (2,1) right | (3,4) right, (3,5) a tie; weights 1 1 | 4 4 */
-  f = criterion_estimate(&pb, AUC, r, order, start, 2);
+  f = criterion_estimate(&pb, AUC, r, order, start, 2, work);
   CHECK_NEAR(f.value, (1 + 2) / 10.0, 1e-14);
   CHECK_NEAR(f.se, sqrt((2 * 0.04 + 8 * 0.0025) / 10), 1e-14);
 
   /* a fold of one class counts no pair; a single fold with pairs has no standard error */
   const int classes[] = {0, 2, 1, 4, 3, 5}, parts[] = {0, 2, 4, 6};
-  f = criterion_estimate(&pb, AUC, r, classes, parts, 3);
+  f = criterion_estimate(&pb, AUC, r, classes, parts, 3, work);
   CHECK_NEAR(f.value, 0.5, 1e-14);
   CHECK(isnan(f.se));
 
@@ -127,4 +128,38 @@ TEST(columns) {
     CHECK_NEAR(along, 0, 1e-13);
   }
   discard(&made);
+}
+
+/* Sorted rows count what every pair in turn counts: few and many rows, ties, near ties, weights of
+   0, folds of one class. */
+TEST(criterion_pairs) {
+  enum { MOST = 300 };
+  double response[MOST], root_w[MOST], r[MOST];
+  int order[MOST];
+  struct criterion_row work[2 * MOST];
+  for (int draw = 0; draw < 400; draw++) {
+    const int m = 1 + draw % MOST, levels = draw % 3 == 0 ? 5 : 1000000;
+    for (int j = 0; j < m; j++) {
+      order[j] = m - 1 - j;
+      response[j] = uniform() < (draw % 7 == 0 ? 0.02 : 0.4) ? 1 : -1;
+      root_w[j] = draw % 2 == 0 ? 1 : floor(3 * uniform());
+      const double near = draw % 5 == 0 ? 3e-11 * floor(9 * uniform()) : 0;
+      r[j] = response[j] - (floor(levels * uniform()) / levels + near);
+    }
+    const struct problem pb = {.m = m, .L = 1, .root_w = root_w, .response = response};
+    const int start[] = {0, m / 3, m};
+    double loss = 0, weight = 0;
+    for (int f = 0; f < 2; f++)
+      for (int p = start[f]; p < start[f + 1]; p++)
+        for (int n = start[f]; n < start[f + 1]; n++) {
+          const int i = order[p], j = order[n];
+          if (response[i] < 0 || response[j] > 0)
+            continue;
+          const double w = root_w[i] * root_w[i] * root_w[j] * root_w[j];
+          loss += w * criterion_pair_loss(response[i] - r[i], response[j] - r[j]);
+          weight += w;
+        }
+    const double value = criterion_estimate(&pb, AUC, r, order, start, 2, work).value;
+    CHECK(weight == 0 ? value == 0 : fabs(value - loss / weight) <= 1e-13);
+  }
 }

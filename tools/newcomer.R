@@ -1,0 +1,209 @@
+# A newcomer's first hour: what somebody types who knows R, lm() and glmnet, or Bioconductor, and has
+# not read a page of help; and what must come out.
+#
+#   Rscript tools/newcomer.R
+#
+# The last line is "N passed, N failed". Packages that are not installed are skipped, and named.
+
+suppressMessages(library(sparsels))
+passed <- failed <- 0
+skipped <- character()
+
+# Evaluates and prints `code`. `says` are patterns of what must appear, in the printed value, a message
+# or a warning; with `error = TRUE` in an error of the package. `holds` is a condition on the value,
+# `it`.
+typed <- function(code, says = character(), holds = TRUE, error = FALSE) {
+  text <- paste(trimws(deparse(substitute(code), width.cutoff = 90L)), collapse = " ")
+  condition <- substitute(holds)
+  heard <- character()
+  hear <- function(condition) heard <<- c(heard, conditionMessage(condition))
+  printed <- utils::capture.output(
+    it <- withCallingHandlers(
+      tryCatch({
+        value <- withVisible(code)
+        if (value$visible) print(value$value)
+        value$value
+      }, error = identity),
+      warning = function(w) {
+        hear(w)
+        tryInvokeRestart("muffleWarning")
+      },
+      message = function(m) {
+        hear(m)
+        tryInvokeRestart("muffleMessage")
+      }
+    )
+  )
+  is_error <- inherits(it, "error")
+  if (is_error) hear(it)
+  all <- paste(c(printed, heard), collapse = "\n")
+  missing <- says[!vapply(says, grepl, NA, all, ignore.case = TRUE)]
+  bad <- c(
+    if (is_error && !error) "is an error",
+    if (error && !is_error) "is no error",
+    if (error && is_error && !inherits(it, "sparsels_error")) "is an error without a class",
+    if (length(missing)) sprintf("does not say '%s'", missing),
+    if (!is_error && !isTRUE(tryCatch(eval(condition, list(it = it), parent.frame()),
+                                      error = conditionMessage))) {
+      sprintf("%s does not hold", deparse1(condition))
+    }
+  )
+  if (length(bad)) {
+    failed <<- failed + 1
+    cat(sprintf("FAILED  %s\n        %s\n%s\n", text, paste(bad, collapse = "; "),
+                paste0("        | ", unlist(strsplit(all, "\n")), collapse = "\n")))
+  } else {
+    passed <<- passed + 1
+  }
+  invisible(it)
+}
+
+section <- function(title, needs = character()) {
+  there <- vapply(needs, requireNamespace, NA, quietly = TRUE)
+  if (!all(there)) skipped <<- c(skipped, sprintf("%s (no %s)", title, needs[!there][1L]))
+  all(there)
+}
+
+# ---- data -----------------------------------------------------------------------------------------
+
+set.seed(1)
+x <- log2(colon$x[, 1:60])
+tissue <- colon$tissue
+d <- data.frame(tissue, x)
+cars <- mtcars
+cars$w <- runif(32, 0.5, 2)
+gaps <- replace(mtcars, "hp", list(replace(mtcars$hp, 4, NA)))
+
+# ---- conventions ----------------------------------------------------------------------------------
+
+fit <- typed(greedy_rls(tissue ~ ., d), "tissue")
+typed(greedy_rls(mpg ~ ., mtcars), "mpg", inherits(it, "sparse_fit"))
+typed(greedy_rls(mpg ~ . - w, cars, weights = w), "weights", all(it$problem$weights == cars$w))
+typed(greedy_rls(mpg ~ ., mtcars, subset = cyl > 4), "21 rows")
+typed(greedy_rls(mpg ~ ., gaps), "na.omit", error = TRUE)
+typed(as_problem(mpg ~ ., gaps, na.action = na.omit), "1 row.*Hornet 4 Drive", nrow(it) == 31)
+typed(cross_validate(x, tissue, greedy_rls, outer = 3), "error rate")
+typed(cross_validate(mpg ~ ., mtcars, greedy_rls, outer = 3), "mpg")
+three <- greedy_rls(x, tissue, k = 8, size = 3)
+typed(predict(three, x, size = 1:3), holds = identical(dim(it), c(62L, 3L)))
+typed(coef(three, size = 1:3), holds = ncol(it) == 3)
+linear <- greedy_rls(mpg ~ ., mtcars, k = 5, size = 3)
+typed(formula(linear), "mpg ~", inherits(it, "formula"))
+typed(terms(linear), holds = length(attr(it, "term.labels")) == 3)
+typed(variable.names(linear), holds = it[1] == "(Intercept)" && length(it) == 4)
+typed(model.matrix(linear, mtcars), holds = identical(dim(it), c(32L, 4L)))
+typed(deviance(linear), holds = all.equal(it, sum((mtcars$mpg - fitted(linear))^2)))
+typed(logLik(linear), "likelihood", error = TRUE)
+unpenalised <- forward_regression(mpg ~ wt + hp + qsec, mtcars, k = 2, lambda = 0, size = 2)
+typed(logLik(unpenalised), holds = all.equal(it, logLik(lm(formula(unpenalised), mtcars)),
+                                             check.attributes = FALSE))
+typed(as.data.frame(linear), holds = is.data.frame(it) && all(c("size", "name") %in% names(it)))
+typed(residuals(linear), holds = all.equal(unname(it), unname(mtcars$mpg - fitted(linear))))
+typed(generics::augment(linear, mtcars),
+      holds = all.equal(it$.resid, mtcars$mpg - it$.fitted) && ".held_out" %in% names(it))
+typed(identical(names(generics::glance(linear)), names(generics::glance(rls(mpg ~ ., mtcars)))),
+      "TRUE")
+typed(summary(as_problem(x, tissue)), "22.*40|normal")
+typed(summary(cross_validate(x, tissue, greedy_rls, outer = 3)), "error rate")
+typed(summary(safe_screen(x, tissue, lambda = 20, loss = "logistic")), "column")
+grDevices::pdf(NULL)
+typed(plot(as_problem(x, tissue)))
+typed(plot(fit))
+invisible(grDevices::dev.off())
+
+# ---- class codes ----------------------------------------------------------------------------------
+
+codes <- as.numeric(tissue == "tumour")
+typed(as_problem(x, codes), c("regression", "classification"), it$task == "regression")
+typed(as_problem(x, 2 * codes - 1), "classification")
+typed(as_problem(x, rep_len(1:5, 62)), "classification")
+typed(as_problem(x, codes, task = "classification"), "2 classes", it$task == "binary")
+typed(as_problem(x, rep_len(1:5, 62), task = "classification"), "5 classes")
+typed(as_problem(x, factor(codes)), "2 classes")
+typed(as_problem(mpg ~ ., mtcars), "numeric", it$task == "regression")
+
+# ---- containers -----------------------------------------------------------------------------------
+
+typed(as_problem(as.data.frame(x), tissue), "62 rows x 60 columns")
+typed(as_problem(Matrix::Matrix(x * (x > 10), sparse = TRUE), tissue), "sparse")
+typed(as_problem(x > 8, tissue), "60 columns")
+twice <- x
+colnames(twice)[2] <- colnames(twice)[1]
+typed(as_problem(twice, tissue), "make_unique", error = TRUE)
+typed(as_problem(twice, tissue, make_unique = TRUE), "made unique")
+counts <- t(round(2^x))
+
+if (section("SummarizedExperiment", "SummarizedExperiment")) {
+  se <- SummarizedExperiment::SummarizedExperiment(
+    list(counts = counts, logcounts = t(x)), colData = data.frame(tissue, batch = 1:62 %% 2)
+  )
+  typed(as_problem(se, "tissue"), c("assay", "logcounts"), error = TRUE)
+  typed(as_problem(se, "tissue", assay = "logcounts"), "assay: logcounts")
+  typed(as_problem(se, "tissue", assay = 2), "tumour")
+  typed(as_problem(se, tissue, assay = 2, adjust = ~ batch), "adjusted for: batch")
+  typed(as_problem(se, ~ tissue, assay = 2), "tumour 40")
+  typed(as_problem(se, "status", assay = 2), "tissue", error = TRUE)
+  panel <- typed(greedy_rls(se, "tissue", assay = "logcounts", k = 5, size = 2), "logcounts")
+  typed(predict(panel, se[, 1:4]), holds = length(it) == 4)
+  double <- se
+  rownames(double)[2] <- rownames(double)[1]
+  typed(as_problem(double, "tissue", assay = 2), c("rows? named", "make_unique"), error = TRUE)
+}
+if (section("SingleCellExperiment", "SingleCellExperiment")) {
+  sce <- methods::as(se, "SingleCellExperiment")
+  typed(as_problem(sce, "tissue", assay = "logcounts"), "logcounts")
+}
+if (section("ExpressionSet", "Biobase")) {
+  samples <- Biobase::AnnotatedDataFrame(data.frame(tissue, row.names = paste0("s", 1:62)))
+  es <- Biobase::ExpressionSet(`colnames<-`(t(x), paste0("s", 1:62)), samples)
+  typed(as_problem(es, "tissue"), "tumour 40")
+}
+if (section("DGEList", "edgeR")) {
+  dge <- edgeR::DGEList(counts, group = tissue)
+  typed(as_problem(dge, "group"), "logCPM")
+}
+if (section("MultiAssayExperiment", "MultiAssayExperiment")) {
+  named <- se
+  colnames(named) <- paste0("s", 1:62)
+  mae <- suppressMessages(MultiAssayExperiment::MultiAssayExperiment(
+    list(rna = SummarizedExperiment::assay(named[1:40, ], 2),
+         protein = SummarizedExperiment::assay(named[41:60, ], 2)),
+    colData = data.frame(tissue, row.names = colnames(named))
+  ))
+  typed(as_problem(mae, "tissue", assay = c("rna", "protein")), "60 columns",
+        grepl("^rna[.]", it$names[1]))
+}
+if (section("DelayedMatrix", "DelayedArray")) {
+  typed(as_problem(DelayedArray::DelayedArray(x), tissue), "60 columns")
+  large <- DelayedArray::DelayedArray(Matrix::sparseMatrix(1, 1, x = 1, dims = c(62, 2e6)))
+  typed(as_problem(large + 1, tissue), c("DelayedMatrix", "as.matrix"), error = TRUE)
+}
+
+# ---- limits that speak ----------------------------------------------------------------------------
+
+wide <- matrix(rnorm(62 * 2000), 62)
+typed(best_subset(wide, tissue), c("screen|fewer", "poss"), error = TRUE)
+typed(best_subset(x, tissue, k = 3, nodes = 50), "not proven|stopped")
+seconds <- system.time(typed(poss(wide, tissue, k = 5), "iterations"))[["elapsed"]]
+typed(seconds < 60, "TRUE")
+typed(compare_methods(x, tissue, k = 3, splits = 2), "error")
+typed(holdout(kernel_rls(x, tissue), rows = 1:5), "held.out")
+typed(kernel_rls(x, tissue), "median")
+typed(kernel_rls(x, tissue, kernel = kernel_gaussian(1e3)), "constant|same|null model")
+typed(tune_lssvm(x, tissue, method = "grid", budget = 12, prototypes = 10, k = 5), "gamma")
+
+# ---- printed words --------------------------------------------------------------------------------
+
+typed(fit, c("error", "cross-validat"))
+typed(l1_path(x, tissue, folds = 5), c("lambda", "chosen"))
+rare <- factor(c("one", rep(c("a", "b"), c(30, 31))))
+typed(greedy_rls(x, rare, folds = 5, k = 3), "one")
+many <- factor(rep_len(paste("a rather long class name", LETTERS[1:14]), 62))
+typed(greedy_rls(x, many, k = 2, size = 2),
+      holds = max(nchar(utils::capture.output(print(it)))) <= getOption("width"))
+typed(greedy_rls(matrix(rnorm(600), 60), factor(rep(c("no", "yes"), c(54, 6))), k = 2, size = 1,
+                 criterion = "auc", folds = 5), "all rows|one class|every row")
+
+if (length(skipped)) cat(paste0("skipped: ", skipped, "\n"), sep = "")
+cat(sprintf("%d passed, %d failed\n", passed, failed))
+quit(status = as.integer(failed > 0))
