@@ -49,7 +49,7 @@
 #' @param lambda_min_ratio The smallest lambda divided by the largest, a number above 0 and below 1;
 #'   `NULL` for 0.01 if there are more columns than rows or for the hinge loss, otherwise 0.0001.
 #' @param k `NULL`, or the largest number of columns wanted: the path ends before the first solution
-#'   with more. All of it is solved nevertheless.
+#'   with more.
 #' @param screen `"auto"`, `"lazy"`, `"gap"`, `"safe2"`, `"safe1"` or `"none"`.
 #' @param solver `"cd"` or `"ipm"`.
 #' @param tolerance Largest duality gap, relative to the objective of the null model; a positive
@@ -124,9 +124,11 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
   } else {
     sort(unique(check_lambda(lambda)), decreasing = TRUE)
   }
-  if (!is.null(k)) k <- check_count(k, "k", sum(problem$usable), "the number of usable columns")
-  solutions <- solve_path(problem, control, bound = chord_bound(problem, control))
-  first <- if (!is.null(k)) first_with_more(solutions, k)
+  largest <- sum(problem$usable)
+  if (is.null(k)) k <- largest
+  check_count(k, "k", largest, "the number of usable columns")
+  solutions <- solve_path(problem, control, bound = chord_bound(problem, control), max_size = k)
+  first <- first_with_more(solutions, k)
   if (length(first)) {
     solutions <- solutions[seq_len(first - 1L)]
     control$lambda <- control$lambda[seq_len(first - 1L)]

@@ -41,17 +41,20 @@ check_loss <- function(problem, loss) {
 
 # Solving ------------------------------------------------------------------------------------------
 
-# A list with a solution for every lambda, or for the first ones if interrupted: `features`, `beta`
-# in working coordinates, `u`, the coefficients of the basis of the covariates, and its dual point
-# and gap. The solvers in C read doubles only.
-solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf) {
+# A list with a solution for every lambda, or for the first ones: if interrupted, or up to the first
+# one with more than `max_size` columns (the interior point ignores that). A solution has `features`,
+# `beta` in working coordinates, `u`, the coefficients of the basis of the covariates, and its dual
+# point and gap. The solvers in C read doubles only.
+solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf,
+                       max_size = .Machine$integer.max) {
   if (control$solver == "ipm") return(interior_path(problem, control, lambda))
   work <- c(working(problem), list(response = problem$y))
   solutions <- .Call(C_l1_path, work, list(
     loss = control$loss, screen = control$screen,
     tolerance = control$tolerance, lambda = as.double(lambda), start = start,
     bound = rep_len(as.double(bound), length(lambda)),
-    max_active = as.integer(min(sum(problem$usable), 256L)), threads = control$threads,
+    max_size = as.integer(max_size), max_active = as.integer(min(sum(problem$usable), 256L)),
+    threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   ))
   Filter(Negate(is.null), solutions)

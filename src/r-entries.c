@@ -349,7 +349,8 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
   SEXP path = PROTECT(allocVector(VECSXP, count));
-  int done = 0;
+  const int max_size = int_field(control, "max_size");
+  int done = 0, ended = 0; /* after the first solution with more columns */
   while (done < count) {
     const void *mark = vmaxget();
     struct l1_state *state = l1_begin(&pb, &ctl, &host, R_alloc(l1_work(&pb, &ctl, &host), 1));
@@ -362,10 +363,12 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
       status = l1_start(state, length(features), INTEGER(features), REAL(field(from, "beta")));
       UNPROTECT(1);
     }
-    for (; status == COMPLETE && done < count; done += status == COMPLETE) {
+    for (; status == COMPLETE && done < count && !ended; done += status == COMPLETE) {
       status = l1_solve(state, done, REAL(lambda)[done], bound[done]);
-      if (status == COMPLETE)
+      if (status == COMPLETE) {
         SET_VECTOR_ELT(path, done, solution_list(&pb, l1_solution(state)));
+        ended = l1_solution(state).size > max_size;
+      }
     }
     vmaxset(mark);
     if (status != WORKSPACE_FULL)

@@ -470,6 +470,10 @@ test_that("`k` ends the path before the first solution with more columns", {
     expect_identical(cut$path, full$path[rows, ])
     expect_identical(cut$solutions, full$solutions[rows])
     expect_identical(cut$status, "complete")
+    control <- l1_control(pb, loss)
+    control$progress <- FALSE
+    solved <- solve_path(pb, control, full$path$lambda, max_size = 4)
+    expect_length(solved, length(rows) + 1L)
   }
   expect_error(l1_path(pb, loss = "hinge", k = 1, lambda = 0.01), "begins too low",
                class = "sparsels_error_argument")
