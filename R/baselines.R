@@ -1,4 +1,4 @@
-#' Baselines: the wrapper, low-rank updated LS-SVM, and random selection
+#' Reference methods: wrapper, low-rank updated LS-SVM and random selection
 #'
 #' Reference methods for [greedy_rls()]: `wrapper_rls()` and `lowrank_lssvm()` choose the same
 #' features by slower algorithms; `random_selection()` draws them at random.
@@ -21,7 +21,8 @@
 #' The first two are meant for comparisons and checks with at most a few hundred rows and columns.
 #'
 #' @inheritParams greedy_rls
-#' @param shortcut For leave-one-out: `"none"`, `"primal"` or `"dual"`.
+#' @param shortcut For leave-one-out, how the error of a candidate is computed: `"none"`, by
+#'   refitting without each row, or by a closed form, `"primal"` or `"dual"`, see Details.
 #' @return An object of class `sparse_fit`, as from [greedy_rls()].
 #' @section Errors: As for [greedy_rls()]; `shortcut` with other folds than leave-one-out or with
 #'   `criterion = "auc"`, and `criterion = "auc"` in `lowrank_lssvm()`.

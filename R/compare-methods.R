@@ -1,44 +1,45 @@
 #' Compare methods of subset selection on random splits
 #'
-#' Splits the rows at random again and again, runs every method on the training part of each split,
-#' and compares the training and test \eqn{R^2} of their models of one size: the experiment of Qian,
-#' Yu and Zhou (2015).
+#' Splits the rows at random many times, runs every method on the training part of each split, and
+#' compares the training and test \eqn{R^2} of their models of one size: the experiment of Qian, Yu
+#' and Zhou (2015).
 #'
 #' In each split the training rows become a problem of their own, so centre and scale of the columns
-#' are estimated on them alone. Of a fit, the model of size `k` is taken as the method made it, with
-#' its own `lambda`; of column numbers, least squares on these columns and the covariates. A method
-#' that has no model of size `k` enters with its largest one below, a fit whose models have no size
-#' with the one that it chose. For rows \eqn{j} of a part, case
-#' weights \eqn{w} and predictions \eqn{\hat y},
+#' are estimated on them alone. For a method that returns a fit, its model of size `k` is used, with
+#' its own `lambda`; for a method that returns column numbers, least squares on these columns and
+#' the covariates. If there is no model of size `k`, the largest smaller one is used, and of a fit
+#' without sizes the model that it chose. For rows \eqn{j} of a part, case weights \eqn{w} and
+#' predictions \eqn{\hat y},
 #' \deqn{R^2 = 1 - \sum_j w_j \| y_j - \hat y_j \|^2 / \sum_j w_j \| y_j - \hat y_j^0 \|^2,}{
 #' R^2 = 1 - sum_j w_j ||y_j - yhat_j||^2 / sum_j w_j ||y_j - yhat0_j||^2,}
 #' where \eqn{\hat y^0}{yhat0} is the prediction of the covariates alone, fitted to the training
-#' rows: their mean, when there is but an intercept. A model that does no better than that has a
-#' test \eqn{R^2} of 0. The paper normalises all variables once, on all rows, and has 1 less the
-#' mean squared error; here no test row has any part in the training, and the variance is that of
-#' the rows at hand about the training mean. Classes are compared by the \eqn{R^2} of their -1/+1
-#' codes.
+#' rows: with an intercept only, the training mean. A model that predicts no better has a test
+#' \eqn{R^2} of 0. The paper normalises all variables once, on all rows, and reports 1 less the mean
+#' squared error; here the test rows are not used in training, and the variance is that of the rows
+#' of the part about the training mean. Classes are compared by the \eqn{R^2} of their -1/+1 codes.
 #'
 #' The p-value of a method is that of a two-sided paired t-test against the first method over the
-#' splits. The splits share rows, so their differences are not independent and such a test is
-#' optimistic; it is the paper's.
+#' splits. The splits share rows, so their differences are not independent and the test of the
+#' paper, used here, is optimistic.
 #'
 #' The splits run on the plan set by `future::plan()` when the package future.apply is installed,
 #' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
 #' gives the same result under any plan. Ctrl-C returns the splits already done, with a warning of
 #' class `sparsels_interrupted`.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula
-#'   and data, a data frame, a `SummarizedExperiment` or an earlier problem. For `plot()`, `x` is
-#'   the result of `compare_methods()`.
-#' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
-#'   name is an error. For `plot()`, arguments of [graphics::boxplot()], such as `ylim` and `main`.
+#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
+#'   its response; a formula and data; an experiment of Bioconductor, such as a
+#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `plot()`, `x`
+#'   is the result of `compare_methods()`.
+#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
+#'   `intercept`, `standardize`, `assay`, `make_unique`. Any other name is an error. For `plot()`,
+#'   arguments of [graphics::boxplot()], such as `ylim` and `main`.
 #' @param methods A named list of functions, called as `method(problem, k = k)` with the problem of
 #'   the training rows. A function returns at most `k` column numbers, or a fit: of this package, or
 #'   any object for which `predict(object, x)` gives a value or class for each row of a matrix `x`.
 #' @param k The size of the models compared, between 1 and the smaller of the usable columns and the
 #'   training rows less the covariates less one.
-#' @param splits Number of random splits.
+#' @param splits Number of random splits into a training and a test part.
 #' @param test Share of the rows in the test part, above 0 and below 1; it is rounded to whole rows
 #'   and each part has two of them at least.
 #'

@@ -1,4 +1,4 @@
-#' Estimate the error of a method by outer cross-validation
+#' Estimate the prediction error of a method by outer (nested) cross-validation
 #'
 #' Repeats everything a method does (scaling, choice of lambda and size, selection) inside each
 #' outer fold and scores its models on the rows held out: an honest estimate of the error, also
@@ -10,7 +10,7 @@
 #' for [rls()], [kernel_rls()] and [lssvm()]. The measures are means over the held-out rows \eqn{j}
 #' with case weights \eqn{w}, for classes the error rate by default,
 #' \deqn{\sum_j w_j [\hat c_j \ne c_j] / \sum_j w_j,}
-#' for numbers the mean squared error,
+#' for a numeric response the mean squared error,
 #' \deqn{\sum_j w_j \|y_j - \hat y_j\|^2 / (L \sum_j w_j),}
 #' \eqn{L} being the number of responses. A two-class score above 0 means the second class; of
 #' several classes the largest score wins, the first one when equal. This is the experiment of
@@ -21,52 +21,55 @@
 #' before the call gives the same result under any plan. Ctrl-C returns the folds already done, with
 #' a warning of class `sparsels_interrupted`.
 #'
-#' @param x What [as_problem()] takes: a numeric matrix or `dgCMatrix` (samples x features), a data
-#'   frame, a formula (with `data`), a SummarizedExperiment, or a problem made before.
-#' @param y The response: see [as_problem()]. Not needed with a problem or a formula, where `method`
-#'   may stand in its place: `cross_validate(problem, greedy_rls)`.
+#' @param x The data, in any form that [as_problem()] takes: a matrix (samples x features), a data
+#'   frame, a formula (with `data`), an experiment of Bioconductor, or an earlier problem.
+#' @param y The response, as for [as_problem()]. With a problem or a formula it is not needed, and
+#'   `method` may come second: `cross_validate(problem, greedy_rls)`.
 #' @param method A function: a fitter of this package such as [greedy_rls()] or [kernel_rls()], or
 #'   your own `function(problem, ...)` that returns what such a fitter returns, or any object for
 #'   which `predict(object, x)` gives a value or class for each row of a matrix `x`.
-#' @param ... Named arguments for [as_problem()] (`weights`, `adjust`, `intercept`, `standardize`;
-#'   not when `x` is a problem) and for `method` (`k`, `lambda`, `size`, `folds`, ...). `folds` and
-#'   `size_folds` are inner folds; those given row by row, for all rows, are cut down to the
-#'   training rows of each outer fold. Of the methods: `size`, `index` and so on for the method of
-#'   the fit.
-#'   Rows given by number, such as `basis` of [kernel_rls()], are rows of the training part. With
-#'   `kernel = "precomputed"` the columns of `x` are cut to the training rows, too.
-#' @param data Data frame of the variables of a formula; it may also be given instead of `y`.
-#' @param outer The outer folds: what [make_folds()] takes as `folds`, or its result (for instance
-#'   grouped by patient). A number is stratified by class. Default 10.
-#' @param repeats Number of times a numeric `outer` is drawn anew; default 1.
-#' @param measure One or several of `"error"`, `"squared"`, `"absolute"`, `"auc"` (of pairs within a
-#'   fold, never across folds, which have different models), `"balanced"` (the error rate with every
-#'   class counting alike), or functions `(y, prediction, fold)` as for `criterion` in
-#'   [greedy_rls()], called for each fold, in a vector or a list. The first is the one that `curves`
-#'   and `estimate` are about. `NULL`: `"error"` for classes, else `"squared"`.
-#' @param baselines Any of `"random"` (the same number of features chosen at random, in a ridge
-#'   model with the same lambda, refitted where the method refits, or 1e-8 times the sum of the
-#'   weights where that is 0; the lambda of an l1 penalty is another, so beside [l1_path()] it is
-#'   the one that [random_selection()] takes by itself; left out for a method that chooses no
-#'   features) and `"majority"` (the most frequent class of the training rows, by weight; for
-#'   numbers their mean); `NULL` for none.
-#' @param keep Whether the out-of-fold predictions of every model are kept.
-#' @param progress Whether to show a progress bar with the time left.
+#' @param ... Arguments by name: those of [as_problem()], such as `weights`, `adjust` and `assay`
+#'   (not when `x` is a problem), and those of `method`, such as `k`, `lambda`, `size` and `folds`.
+#'   `folds` and `size_folds` are inner folds; folds given row by row, for all rows, are restricted
+#'   to the training rows of each outer fold. Row numbers, such as `basis` of [kernel_rls()], count
+#'   the training rows. With `kernel = "precomputed"` the columns of `x` are restricted to the
+#'   training rows, too. For `predict()`, `coef()` and so on: arguments of that method for the fit
+#'   on all rows.
+#' @param data A data frame with the variables of a formula; it may also be given instead of `y`.
+#' @param outer The outer folds: a number (10 by default), drawn stratified by class; or any other
+#'   value of `folds` in [make_folds()], or its result, for instance grouped by patient.
+#' @param repeats How many times a number of outer folds is drawn anew; 1 by default.
+#' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
+#'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
+#'   under the ROC curve, over pairs within a fold and never across folds, whose models differ;
+#'   `"balanced"`, the mean of the classes' misclassification rates; or functions `(y, prediction,
+#'   fold)` as for `criterion` in [greedy_rls()], called for each fold, in a vector or a list.
+#'   `curves` and `estimate` are about the first. `NULL`: `"error"` for classes, otherwise
+#'   `"squared"`.
+#' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
+#'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
+#'   for a numeric response; `NULL` for none. The random model has the lambda of the method and is
+#'   refitted if the method refits; its lambda is 1e-8 times the sum of the weights where that of
+#'   the method is 0, and beside [l1_path()], whose lambda is an l1 penalty, that which
+#'   [random_selection()] chooses. It is left out for a method that selects no features.
+#' @param keep Logical: are the out-of-fold predictions of every model kept?
+#' @param progress Logical: is a progress bar with the time left shown? By default in interactive
+#'   sessions.
 #' @param object The result of `cross_validate()`.
 #' @param newdata New observations, see [predict.sparsels_fit()].
-#' @param size The model wanted: a number, `"min"` or `"1se"` by the honest curve, `NULL` for the
-#'   size that the method chose on all rows.
-#' @param rule `"min"`, the size with the best honest error, or `"1se"`, the smallest within one
-#'   standard error of it.
+#' @param size The model wanted: a number, `"min"` or `"1se"` by the test error of the outer folds;
+#'   `NULL` for the size that the method chose on all rows.
+#' @param rule `"min"`, the size with the smallest test error, or `"1se"`, the smallest size within
+#'   one standard error of it.
 #' @param index,lambda See [selected()].
 #'
 #' @return An object of class `cv_result`, a list:
 #' * `curves`: data frame, a row per size (or lambda) reached in every fold: the size; `inner`, the
 #'   method's own criterion, and `cv`, its own cross-validation, where it has them; `test`, the
-#'   honest error; `random` and `majority`; each with its standard error, `inner_se`, ... . Means
-#'   over the outer folds, weighted by their rows (`inner` and `cv`: plain means). A fold that has
-#'   no model of a size but smaller ones gives the largest of these. Where the folds have no size in
-#'   common there is one row, for the models that they chose.
+#'   error on the outer folds; `random` and `majority`; each with its standard error, `inner_se`,
+#'   ... . Means over the outer folds, weighted by their rows (`inner` and `cv`: plain means). A
+#'   fold that has no model of a size but smaller ones gives the largest of these. Where the folds
+#'   have no size in common there is one row, for the models that they chose.
 #' * `measures`: such a data frame for every measure; `estimates`: a row per measure, as `estimate`.
 #' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
 #'   `lambda`, `size` (chosen there), and at that size `inner`, `test`, `random`, `majority`.
@@ -82,7 +85,7 @@
 #' * `measure` (the first), `method`, `call`, `status` (`"complete"` or `"interrupted"`), `problem`
 #'   (without its x), and in words `outer` and `inner`, the folds.
 #'
-#' `best_size()` and `size = "min"` or `"1se"` go by the honest curve; the smallest of several
+#' `best_size()` and `size = "min"` or `"1se"` use the test error; the smallest of several
 #' errors is a little optimistic itself. Standard errors treat the outer folds as independent; with
 #' `repeats` above 1 they are too small.
 #'

@@ -1,4 +1,4 @@
-#' How much a cross-validated error varies
+#' Variance of a cross-validated error over random basis vectors
 #'
 #' Estimates the error of learning with n randomly chosen basis vectors by N-fold cross-validation
 #' in three ways, many times over, and gives mean and variance of each estimate for every lambda.
@@ -25,9 +25,9 @@
 #' @inheritParams kernel_rls
 #' @param kernel As in [kernel_rls()], with a single width.
 #' @param n Number of basis vectors of every model.
-#' @param folds Number of folds N, drawn anew in each repeat.
-#' @param approach Any of 1, 2 and 3.
-#' @param repeats Number of repeats r.
+#' @param folds Number of folds N, which are drawn anew in each repeat.
+#' @param approach The ways to cross-validate: any of 1, 2 and 3, see Details.
+#' @param repeats Number of repeats r, each with a new random basis and new folds.
 #' @param select How the basis is chosen: `NULL` for at random, or a function `(problem, n)` that
 #'   returns n row numbers of a problem (see [as_problem()]), such as `function(problem, n)
 #'   select_basis(problem, n, "greedy", kernel = kernel_gaussian(1))`.

@@ -2,9 +2,10 @@
 # for each of them. A model has the coefficients of its terms (`beta`) and of the covariates. Terms
 # are columns of x or, where the fit has a kernel, basis vectors.
 
-#' What every fit can do
+#' Coefficients, predictions and residuals of a fit
 #'
-#' Coefficients, predictions and residuals of the models of a fit.
+#' The coefficients, selected features, predictions and residuals of the models of a fit, by the
+#' size of the model or by its lambda.
 #'
 #' @details A fit holds several models, of which one is chosen. All methods take another one by its
 #' `size` or by its `lambda`:
@@ -20,12 +21,12 @@
 #'   [best_size()] gives; `NULL` for the chosen model.
 #' @param lambda The model wanted, by one of the values in `fit$path$lambda` (four digits are
 #'   enough); `NULL` for the chosen model.
-#' @param index Whether to return numbers instead of names: those of columns, of the rows that are
-#'   prototypes, or of prototypes given as points those in `fit$basis$points`.
-#' @param newdata New observations: a matrix, data frame or `SummarizedExperiment`. Columns are
-#'   found by name when both have names, and only those of the model are needed. For a precomputed
-#'   kernel the kernel matrix of the new observations with the m training rows or with the basis
-#'   vectors of the fit, in their order.
+#' @param index Logical: are numbers returned instead of names? Those of columns, of the rows that
+#'   are prototypes, or of prototypes given as points those in `fit$basis$points`.
+#' @param newdata New observations: a matrix, a data frame or an experiment of Bioconductor, as for
+#'   [as_problem()]. Columns are found by name when both have names, and only those of the model are
+#'   needed. For a precomputed kernel the kernel matrix of the new observations with the m training
+#'   rows or with the basis vectors of the fit, in their order.
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
 #'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is

@@ -1,7 +1,7 @@
-#' A matrix of single-precision numbers
+#' Single-precision matrix
 #'
-#' Keeps a numeric matrix in four bytes a value, half of what R takes. [as_problem()] reads it in
-#' place, so that a problem too large for memory as doubles may fit.
+#' Stores a numeric matrix in four bytes a value, half of what R takes. [as_problem()] reads it in
+#' place, so that data too large for memory as doubles may fit.
 #'
 #' Values are rounded to the nearest of 24 binary digits, a relative error of at most
 #' \eqn{2^{-24}}{2^-24} or 6e-8; all computation with them is in double precision. So results are

@@ -1,4 +1,4 @@
-#' Partition rows for cross-validation
+#' Partition rows into folds for cross-validation
 #'
 #' Makes one or several partitions of the rows into folds. Each fold is held out once per
 #' partition, while models are trained on the other rows.
@@ -10,8 +10,8 @@
 #' for m rows, O(groups x folds) with groups.
 #'
 #' @param x What the rows belong to: the number of rows, a problem from [as_problem()], a matrix, a
-#'   data frame, or a `SummarizedExperiment` (its samples). An rsample object works too and stands
-#'   for its own folds.
+#'   data frame, or an experiment of Bioconductor (its samples). An rsample object is used as its
+#'   own folds.
 #' @param folds One of:
 #'   * `"loo"`: every row is a fold, or every group with `groups`;
 #'   * a number of folds from 2 to the number of rows (or of groups), drawn at random;

@@ -119,7 +119,7 @@ lean_formula <- function(formula, design) {
 
 # To a formula ------------------------------------------------------------------------------------
 
-#' Formulas and design matrices of problems and fits
+#' Formulas, terms and design matrices of problems and fits
 #'
 #' What R's modelling functions give of a model, for a problem and for the models of a fit of
 #' columns: to fit the chosen variables by another function, such as [stats::lm()] or

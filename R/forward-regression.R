@@ -39,10 +39,11 @@
 #' cross-validated error. The path also has the exact leave-one-out error of every model, `squared`,
 #' which takes the set as fixed.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula
-#'   and data, a data frame, a `SummarizedExperiment` or an earlier problem.
-#' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
-#'   name is an error.
+#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
+#'   its response; a formula and data; an experiment of Bioconductor, such as a
+#'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
+#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
+#'   `intercept`, `standardize`, `assay`, `make_unique`. Any other name is an error.
 #' @param k The size wanted: a number between 1 and the smaller of the usable columns and the rows
 #'   less the covariates less one. `NULL`, the default: that bound, at most 10, and the size is
 #'   chosen by cross-validation.

@@ -1,4 +1,4 @@
-#' Fixed-size models of growing size
+#' Fits of fixed-size least-squares support vector machines
 #'
 #' What [fs_lssvm()] returns: a kernel expansion on few prototypes for every size, the held-out
 #' error of each, and the methods that print, plot and use them.
@@ -10,7 +10,7 @@
 #'   `"add"`, or `"found"` where a solver takes all prototypes at once), `prototype` (its number in
 #'   `basis`, `NA` for the intercept), `name`, `size`, `prototypes` (how many of them are in);
 #'   the held-out `criterion`, the weighted mean squared error, and its standard error `se` over
-#'   folds; for classes `error`, the share of rows in the wrong class; `training`, the weighted mean
+#'   folds; for classes `error`, the misclassification rate; `training`, the weighted mean
 #'   squared error on the training rows. Classes are coded -1 and +1. Without folds the held-out
 #'   errors are `NA`.
 #' * `coefficients`: element s + 1 is the model of size s, or `NULL`: `features` (numbers of its
@@ -137,7 +137,7 @@ print.summary.fs_lssvm <- function(x, ...) {
 
 # Pictures ----------------------------------------------------------------------------------------
 
-#' Plot a fixed-size model
+#' Plot a fixed-size least-squares support vector machine
 #'
 #' Draws the error of every size, or the decision boundary in the plane of two features with the
 #' prototypes that make it.
@@ -153,9 +153,10 @@ print.summary.fs_lssvm <- function(x, ...) {
 #' of the fit.
 #'
 #' @param x A fit of [fs_lssvm()].
-#' @param what `"criterion"` or `"boundary"`.
-#' @param size Of the boundary: the size of the model; `NULL` for the chosen one.
-#' @param newdata Of the boundary: rows to draw as points, in any form that
+#' @param what What to draw: `"criterion"`, the error against the size, or `"boundary"`, the
+#'   decision boundary.
+#' @param size For the boundary: the size of the model; `NULL` for the chosen one.
+#' @param newdata For the boundary: rows to draw as points, in any form that
 #'   [predict()][predict.sparsels_fit] takes. The rows that the fit was made from are coloured by
 #'   their class; others are grey. `NULL` for none.
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.

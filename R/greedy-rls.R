@@ -54,10 +54,11 @@
 #' within 1e-10 of each other are equal: such a pair counts one half in the AUC, and equal scores go
 #' to the first class.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: matrix and response, formula
-#'   and data, a data frame, a `SummarizedExperiment` or an earlier problem.
-#' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`. Any other
-#'   name is an error.
+#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
+#'   its response; a formula and data; an experiment of Bioconductor, such as a
+#'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
+#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
+#'   `intercept`, `standardize`, `assay`, `make_unique`. Any other name is an error.
 #' @param k Largest number of features, between 1 and the number of usable columns. `NULL`, the
 #'   default: 20, doubled for as long as the cross-validated error is still improving in the last 10
 #'   sizes, and at most `min(usable columns, m - 1, 100)`; with a number for `size`, that number;
@@ -78,8 +79,9 @@
 #'   value of [make_folds()], repeated partitions included.
 #' @param refit Whether the coefficients of each size are refitted by ridge regression on the chosen
 #'   features at a lambda of their own. By default `TRUE` if `lambda` is not given.
-#' @param folds Which rows are held out together: `"loo"`, a number of folds (stratified for
-#'   classes), a vector of fold ids, a list of those, or the value of [make_folds()].
+#' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out; a number of
+#'   folds (stratified for classes); a vector of fold ids; a list of those; or the result of
+#'   [make_folds()].
 #' @param criterion The held-out criterion of the search: `"squared"`, the default, the weighted
 #'   mean squared error; `"error"`, the misclassification rate; `"balanced"`, the mean of the
 #'   classes' misclassification rates; `"absolute"`; `"auc"`, the area under the ROC curve over

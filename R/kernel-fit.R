@@ -1,4 +1,4 @@
-#' Models for a path of lambda
+#' Fits of ridge and kernel ridge regression for a path of lambda
 #'
 #' What [rls()] and [kernel_rls()] return: a model on all features, or a kernel expansion on basis
 #' vectors, for every lambda, with the exact held-out error of each.
@@ -9,7 +9,7 @@
 #'
 #' * `path`: data frame with a row for every lambda: `lambda`; the held-out `criterion`, the
 #'   weighted mean squared error, and its standard error `se` over folds; for classes `error`, the
-#'   share of rows in the wrong class; `training`, the weighted mean squared error on the training
+#'   misclassification rate; `training`, the weighted mean squared error on the training
 #'   rows.
 #' * `lambda`: the best of them by the criterion. Its error is optimistic, as the smallest of
 #'   several is, though with one number chosen not by much.
@@ -99,25 +99,25 @@ lambda_errors <- function(problem, folds, residuals, criterion) {
 
 # Holding out -------------------------------------------------------------------------------------
 
-#' Hold rows out of a fit
+#' Predictions of held-out rows without refitting
 #'
 #' Predicts rows by the model trained without them, exactly and without training again.
 #'
-#' The rows leave the training set. With `basis = "remove"` those among them that are basis vectors
-#' leave the basis too, so that the prediction is what a new observation would get; with `"keep"`
-#' they stay basis vectors and only their loss is dropped, which flatters or, for rows that come in
-#' groups of similar ones, badly misjudges the model. Without basis rows (fits of [rls()], bases
-#' given as points) both are the same, and so they are with all rows as basis and no shift: the
-#' weight of a basis vector without a loss is then zero.
+#' The rows are removed from the training set. With `basis = "remove"` those among them that are
+#' basis vectors are also removed from the basis, so that the prediction is that for a new
+#' observation. With `"keep"` they remain basis vectors without a loss, which makes the error too
+#' small, or for groups of similar rows far too large or too small. Without rows in the basis (fits
+#' of [rls()], bases given as points) both are the same, and also with all rows as basis and no
+#' shift: the weight of a basis vector without a loss is then zero.
 #'
 #' When all basis vectors are held out, the prediction is that of the covariates, estimated on the
 #' training rows that remain; 0 when there are none.
 #'
 #' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param rows The rows held out together: numbers, names, or a logical vector with a value per row.
-#' @param basis `"remove"` or `"keep"`.
-#' @param lambda Positive ridge parameters, on the fit's path or not; `NULL` for the path.
-#'
+#' @param basis What becomes of held-out basis vectors: `"remove"` or `"keep"`, see Details.
+#' @param lambda Positive ridge parameters, those of the fit's path or any others; `NULL` for those
+#'   of the path.
 #' @return The predictions, an array: rows in the order given x responses x lambda.
 #' @section Cost: For h rows, r = min(m, n) and c lambdas O(min(c h^2 r, h r^2 + r^3)).
 #' @section Errors: `sparsels_error_input` for rows that are not there, repeated, or all of them,
@@ -173,7 +173,7 @@ path_or <- function(lambda, fit) {
   if (is.null(lambda)) fit$path$lambda else lambda
 }
 
-#' Cross-validated error of a fit, for any folds
+#' Cross-validated error of a fit for any folds, without refitting
 #'
 #' The exact held-out error of every lambda for any partition of the rows, without training again.
 #'
@@ -186,11 +186,12 @@ path_or <- function(lambda, fit) {
 #' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param folds Which rows are held out together, in any form that [make_folds()] takes or its
 #'   value; those of the fit by default.
-#' @param basis `"remove"`, `"keep"` or `"skip"`.
+#' @param basis What becomes of held-out basis vectors: `"remove"`, `"keep"` or `"skip"`, see
+#'   Details.
 #' @param criterion As in [greedy_rls()]: `"squared"`, `"error"`, `"absolute"`, `"auc"` or a
 #'   function.
-#' @param lambda Positive ridge parameters, on the fit's path or not; `NULL` for the path.
-#'
+#' @param lambda Positive ridge parameters, those of the fit's path or any others; `NULL` for those
+#'   of the path.
 #' @return A data frame with a row for every lambda: `lambda`, `criterion`, its standard error `se`
 #'   over folds (`NA` for a function and for leave-pair-out AUC), and for classes `error`. Repeats
 #'   are averaged.

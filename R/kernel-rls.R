@@ -47,8 +47,8 @@
 #'   sparse `x` becomes dense, except for a Gaussian kernel, which depends on distances only: then
 #'   most columns are scaled but not centred, and `x` stays sparse.
 #' @param shift `"auto"`, `"paper"` or a number of at least 0, see Details.
-#' @param ... Passed to [as_problem()]: `weights`, `adjust` (covariates, unpenalised).
-#'
+#' @param ... Further arguments of [as_problem()], such as `weights`, `subset`, `assay`, and
+#'   `adjust` for unpenalised covariates.
 #' @return An object of class `kernel_rls`, a [kernel_fit].
 #'
 #' @section Cost: With n basis vectors, d columns, c lambdas and L responses: O(mnd) for the kernel,

@@ -1,8 +1,9 @@
 # Kernels: what one is, the three of our own, kernels from elsewhere, and matrices of their values.
 
-#' Kernels
+#' Kernel functions
 #'
-#' Describe the kernel of [select_basis()] and of the methods that learn with kernels.
+#' Specify the kernel of [kernel_rls()], [lssvm()], [fs_lssvm()], [select_basis()] and
+#' [nystrom_features()].
 #'
 #' For two points \eqn{x} and \eqn{z}, rows of a matrix, the kernels are
 #' \deqn{\exp(-\gamma \| x - z \|^2), \qquad (s\, x'z + c)^p, \qquad x'z}{
@@ -11,7 +12,7 @@
 #' `kernel_polynomial(degree = p, scale = s, offset = c)` and for `kernel_linear()`. With
 #' `normalize = TRUE` each is replaced by
 #' \deqn{k(x, z) / \sqrt{k(x, x)\, k(z, z)},}{k(x, z) / sqrt(k(x, x) k(z, z)),}
-#' so that every point has length one in the kernel's space; a point of length zero stays there. A
+#' so that every point has length one in feature space; a point of length zero stays there. A
 #' Gaussian kernel is normalised as it is.
 #'
 #' **Other kernels.** Wherever a kernel is asked for, these work as well:
@@ -27,16 +28,15 @@
 #' common centre, so an offset shared by all points costs no digits; points of a sparse matrix are
 #' not shifted. Distances below rounding are zero: equal points have a Gaussian kernel of exactly 1.
 #'
-#' @param gamma Positive finite number, the inverse of the squared width, in units of one over the
-#'   squared unit of the columns; or a vector of several different ones, for methods that choose
-#'   the width.
-#' @param sigma2 The squared width itself, `1 / gamma`, as the literature on least-squares support
-#'   vector machines has it; given instead of `gamma`.
-#' @param degree Whole number of at least 1.
-#' @param scale Positive finite number, the factor of the inner product.
-#' @param offset Finite number of at least 0, added to the scaled inner product.
-#' @param normalize Whether all points are brought to length one in the kernel's space.
-#'
+#' @param gamma The inverse of the squared width, a positive number, in units of one over the
+#'   squared unit of the columns; or a vector of several different ones, for methods that choose the
+#'   width.
+#' @param sigma2 The squared width, `1 / gamma`, as in the literature on least-squares support
+#'   vector machines; given instead of `gamma`.
+#' @param degree The degree of the polynomial, a whole number of at least 1.
+#' @param scale The factor of the inner product, a positive number.
+#' @param offset The constant added to the scaled inner product, a number of at least 0.
+#' @param normalize Logical: is every point scaled to length one in feature space?
 #' @return A list of class `sparsels_kernel`: `name`, `parameters` (a named list), `normalize`,
 #'   `values`, a function of two matrices (m x d and n x d, dense or `dgCMatrix`) that returns the
 #'   m x n kernel matrix, and `diagonal`, a function of one matrix that returns the kernel of each

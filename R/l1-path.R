@@ -1,4 +1,4 @@
-#' The lasso and its relatives for a path of lambda
+#' Regularisation path of the lasso, l1 logistic regression and the l1 support vector machine
 #'
 #' Fits least squares (the lasso), logistic regression or a linear support vector machine with an l1
 #' penalty for a path of lambda, with the duality gap of each solution and on request its held-out
@@ -41,17 +41,19 @@
 #' lambda.
 #'
 #' @inheritParams greedy_rls
-#' @param loss `"squared"` (the default), `"logistic"` or `"hinge"`; the last two need a response
-#'   with two classes. There must be a single response.
-#' @param lambda Positive penalties, a numeric vector, used in decreasing order; `NULL` for
-#'   `nlambda` values equally spaced on the log scale from [lambda_max()] down.
+#' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`; the last two need a
+#'   response with two classes. There must be a single response.
+#' @param lambda The penalties, positive numbers, used in decreasing order; `NULL` for `nlambda`
+#'   values equally spaced on the log scale from [lambda_max()] down.
 #' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default.
 #' @param lambda_min_ratio The smallest lambda divided by the largest, a number above 0 and below 1;
 #'   `NULL` for 0.01 if there are more columns than rows or for the hinge loss, otherwise 0.0001.
 #' @param k `NULL`, or the largest number of columns wanted: the path ends before the first solution
-#'   with more.
-#' @param screen `"auto"`, `"lazy"`, `"gap"`, `"safe2"`, `"safe1"` or `"none"`.
-#' @param solver `"cd"` or `"ipm"`.
+#'   with more columns.
+#' @param screen How columns are left out of computations: `"auto"`, `"lazy"`, `"gap"`, `"safe2"`,
+#'   `"safe1"` or `"none"`, see Details. The solutions are the same.
+#' @param solver `"cd"` for the active-set and coordinate descent methods, or `"ipm"` for interior
+#'   points, see Details.
 #' @param tolerance Largest duality gap, relative to the objective of the null model; a positive
 #'   number, 1e-8 by default.
 #' @param folds Which rows are held out together, as in [greedy_rls()]; `NULL`, the default, for no

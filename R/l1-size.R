@@ -1,4 +1,4 @@
-#' An l1-penalised model of a given size
+#' L1-penalised model with a given number of variables
 #'
 #' Searches for a lambda whose solution has a given number of nonzero coefficients, up to a
 #' tolerance, solving for few lambdas.
@@ -24,7 +24,7 @@
 #' @param size Number of columns wanted, between 0 and the number of usable columns.
 #' @param range Largest difference between the number of columns found and `size`, a whole number of
 #'   at least 0; 2 by default.
-#' @param search `"custom"` (the default) or `"standard"`.
+#' @param search How lambda is searched for: `"custom"` (the default) or `"standard"`, see Details.
 #' @param lambda_min_ratio The smallest lambda to try divided by [lambda_max()]; 1e-3 by default.
 #'
 #' @return An object of class `l1_size`: what [l1_path()] returns for

@@ -1,6 +1,6 @@
-#' The largest useful l1 penalty
+#' Smallest l1 penalty at which all coefficients are zero
 #'
-#' The smallest lambda for which all coefficients of a model with an l1 penalty are 0: where a path
+#' The smallest lambda for which all penalised coefficients are 0, with which a regularisation path
 #' begins.
 #'
 #' It is exact, for the objective of [l1_path()]. For `"squared"` and `"logistic"` it is the maximum

@@ -1,4 +1,4 @@
-#' The lasso path of a linear system
+#' Lasso path and least angle regression for a linear system
 #'
 #' Computes the path of solutions of \eqn{A w = b} with an l1 penalty, knot by knot, from \eqn{w =
 #' 0} to a given number of components.
@@ -36,11 +36,11 @@
 #' lambdas below 1e-12 of the first are 0.
 #'
 #' @inheritParams matching_pursuit
-#' @param b The right side, a numeric vector of length D.
+#' @param b The right-hand side, a numeric vector of length D.
 #' @param k Largest number of active components, between 1 and D; `NULL`, the default: D, at most
 #'   10.
-#' @param type `"lasso"` (the default) or `"lar"`.
-#'
+#' @param type `"lasso"` (the default), or `"lar"` for least angle regression, which drops no
+#'   component.
 #' @return An object of class `system_fit`, see [system_fit]; its path also has the column `lambda`,
 #'   and `fit$knots` the solution at each row: `components` and `beta`. Its status is `"early_stop"`
 #'   when the path ended with fewer than k components, and `"move_limit"` after 50 `k` steps.

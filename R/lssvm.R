@@ -1,7 +1,7 @@
-#' Least-squares support vector machine
+#' Least-squares support vector machine on all rows
 #'
-#' Fits the least-squares support vector machine with bias on all rows, for classes or numbers, and
-#' chooses gamma and the width of a Gaussian kernel by the exact held-out error.
+#' Fits the least-squares support vector machine with bias on all rows, for classes or a numeric
+#' response, and chooses gamma and the width of a Gaussian kernel by the exact held-out error.
 #'
 #' The model \eqn{f(x) = w' \varphi(x) + b_0}{f(x) = w'phi(x) + b0} in the space of the kernel
 #' minimises
@@ -19,29 +19,28 @@
 #' of a fold H \eqn{y_H - ((C^{-1})_{HH})^{-1} \alpha_H}{y_H - ((C^-1)_HH)^-1 alpha_H}; they are
 #' those of training again without these rows.
 #'
-#' Three classes or more have a machine each, of the class against the others, with gamma and kernel
-#' in common. Covariates (`adjust`) are unpenalised, as the bias is. Without the bias
-#' (`intercept = FALSE`, or a problem that has none) the last row and column of the system are
-#' left out.
+#' With three classes or more one model is fitted for each, of the class against the others, with a
+#' common gamma and kernel. Covariates (`adjust`) are unpenalised, as the bias is. Without the bias
+#' (`intercept = FALSE`, or a problem that has none) the last row and column of the system are left
+#' out.
 #'
 #' @inheritParams kernel_rls
 #' @param kernel As in [kernel_rls()]; for a given width \eqn{\sigma^2}{sigma^2} it is
 #'   `kernel_gaussian(sigma2 = )`. `NULL`: Gaussian kernels with \eqn{\sigma^2}{sigma^2} from 1/8 to
-#'   8 times the median squared distance of two rows (as the kernel sees them; of up to 500 rows
-#'   spread over the data), of which the one with the best held-out error is kept.
-#' @param gamma Positive number, how much the errors weigh beside \eqn{\| w \|^2}{||w||^2}; or
-#'   several, of which the one with the best held-out error is taken. `NULL` for `2^(-5:15)`. It is
-#'   not the `gamma` of [kernel_gaussian()].
-#' @param standardize Whether columns are centred and brought to unit scale before the kernel sees
-#'   them, as in [kernel_rls()]; to be `FALSE` for `kernel = "precomputed"`.
-#' @param ... Passed to [as_problem()]: `weights`, `adjust` (covariates, unpenalised), `intercept`.
-#'
-#' @return An object of class `lssvm`, a [kernel_fit]: all that is said there
-#'   holds, the shift being none. Besides, `path` has a column `gamma` and the fit `gamma`, the best
-#'   of them; `kernel_table` has a row for every width tried: `sigma2` (`NA` for a kernel that is
-#'   not Gaussian), the best `gamma`, `criterion`. `coef()` gives the bias and the
-#'   \eqn{\alpha}{alpha} of every row. The methods, [holdout()] and [cv_error()] take
-#'   `lambda = 1 / gamma` for another gamma.
+#'   8 times the median squared distance of two rows (after standardising; of up to 500 rows
+#'   spread over the data), of which the one with the smallest held-out error is chosen.
+#' @param gamma The regularisation constant, a positive number: the weight of the squared errors
+#'   relative to \eqn{\| w \|^2}{||w||^2}; or several, of which the one with the smallest held-out
+#'   error is chosen. `NULL` for `2^(-5:15)`. It is not the `gamma` of [kernel_gaussian()].
+#' @param standardize Logical: are columns centred and divided by their standard deviation before
+#'   the kernel is computed, as in [kernel_rls()]? Must be `FALSE` for `kernel = "precomputed"`.
+#' @param ... Further arguments of [as_problem()], such as `weights`, `intercept`, `subset`,
+#'   `assay`, and `adjust` for unpenalised covariates.
+#' @return An object of class `lssvm`, a [kernel_fit] without shift. In addition, `path` has a
+#'   column `gamma`, and the fit has `gamma`, the best of them; `kernel_table` has a row for every
+#'   width tried: `sigma2` (`NA` for a kernel that is not Gaussian), the best `gamma`, `criterion`.
+#'   `coef()` gives the bias and the \eqn{\alpha}{alpha} of every row. The methods, [holdout()] and
+#'   [cv_error()] take `lambda = 1 / gamma` for another gamma.
 #'
 #' @section Cost: O(m^3) time and nine m x m matrices of doubles for every width, of which the fit
 #'   keeps two: for some thousand rows. For more, see [fs_lssvm()]. Ctrl-C waits for the

@@ -10,8 +10,8 @@
 #' where s is `shrinkage`: 1 minimises the objective along the component (matching pursuit), small
 #' values give forward stagewise regression. Unlike [scdp()], the components chosen are not solved
 #' for jointly, so that one is updated again (action `"move"`) whenever its residual is the largest.
-#' For several right sides the rows of c are compared by their norm, and all entries of a row are
-#' updated.
+#' For several right-hand sides the rows of c are compared by their norm, and all entries of a row
+#' are updated.
 #'
 #' With `debias` the model of size s is the solution on the first s components,
 #' \eqn{w_S = A_{SS}^{-1} b_S}{w_S = A_SS^-1 b_S}, and the search ends when k are chosen. Without,
@@ -26,12 +26,13 @@
 #' @param A The matrix, symmetric and positive definite: a numeric matrix (D x D), dense or of the
 #'   Matrix package, or a function that returns column j when called with j. A function is called
 #'   only for the components that are chosen.
-#' @param b The right side, a numeric vector of length D; or a matrix (D x L) of several right
-#'   sides, which share the components.
+#' @param b The right-hand side, a numeric vector of length D; or a matrix (D x L) of several
+#'   right-hand sides, which share the components.
 #' @param ... Must be empty: the arguments below are given by name.
 #' @param k Largest number of components chosen, between 1 and D; `NULL`, the default: D, at most
 #'   10.
-#' @param shrinkage The factor s, a number above 0 and up to 1; 1 by default.
+#' @param shrinkage The step length s as a fraction of the full step, a number above 0 and up to 1;
+#'   1 by default.
 #' @param debias Logical: are the coefficients of each model the exact solution on its components?
 #' @param moves Largest number of moves; `NULL`, the default: 10 `k`. Small values of `shrinkage`
 #'   need more. If the limit is reached, the status is `"move_limit"`.

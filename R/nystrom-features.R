@@ -22,10 +22,10 @@
 #'   names or a logical vector; a number, for so many rows drawn with R's random numbers; a matrix
 #'   of points (M x d) that need not be rows; or `NULL` for all rows.
 #' @param kernel The kernel, see [kernels], with a single width.
-#' @param ... Must be empty.
+#' @param ... Must be empty: the arguments below are given by name.
 #' @param tolerance A number of at least 0 and below 1: eigenvalues up to `tolerance` times the
 #'   largest count as 0. 1e-12 by default.
-#' @param object A value of `nystrom_features()`.
+#' @param object The result of `nystrom_features()`.
 #' @param newdata New rows, as for [predict.sparsels_fit()].
 #'
 #' @return A list of class `nystrom_features`: `features`, an N x r matrix; `values`, the r

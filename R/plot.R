@@ -108,16 +108,16 @@ curve_names <- function(x) {
   )
 }
 
-#' Plot the error of every size
+#' Plot the error against the size of the model
 #'
 #' Draws the criterion that chose the features and, where the whole search was repeated in folds,
 #' its cross-validated error, against the number of features from 0 on, with bars of one standard
 #' error. Marked are the chosen size and the smallest one within a standard error of the best.
 #'
-#' The criterion has been minimised over features, so it flatters the model: with many more features
-#' than rows it falls to nothing even where there is nothing to find. The cross-validated error is
-#' that of models whose features were chosen without the rows they are scored on. A fit with
-#' `size = "criterion"` has the first curve alone.
+#' The criterion has been minimised over features, so it is optimistic: with many more features than
+#' rows it tends to 0 even if no feature is related to the response. The cross-validated error is
+#' that of models whose features were chosen without the rows they are scored on. A fit with `size =
+#' "criterion"` has the first curve alone.
 #'
 #' @param x A fit of class `sparse_fit`.
 #' @param size The size to mark instead of the chosen one: a number, `"min"` or `"1se"`.
@@ -176,7 +176,7 @@ marked_sizes <- function(data) {
 optimistic <- "selection criterion, optimistic"
 mark_colour <- "#D55E00"
 
-#' Plot the inner estimate against the test error
+#' Plot an outer cross-validation
 #'
 #' Draws, against the number of selected features, the method's own held-out error, the error on
 #' the outer test folds and the baselines: means over the outer folds, bars of one standard error.
@@ -211,7 +211,7 @@ key_axis <- function(x) {
   switch(x$key, size = "selected features", lambda = "log2(lambda)", "model")
 }
 
-#' Plot the error against lambda
+#' Plot the held-out error against lambda
 #'
 #' Draws the held-out error of every lambda, with bars of one standard error over folds, beside the
 #' error on the training rows, and marks the smallest held-out error.
@@ -269,7 +269,7 @@ chosen_label <- function(fit) {
   sprintf("smallest, lambda = %s", format(fit$lambda, digits = 3))
 }
 
-#' Plot an l1 path
+#' Plot a regularisation path
 #'
 #' Draws the held-out criterion of every lambda with bars of one standard error, or the coefficients
 #' as lambda falls.
@@ -281,9 +281,9 @@ chosen_label <- function(fit) {
 #' eight of those largest at the smallest lambda have a colour and a name.
 #'
 #' @param x A fit of [l1_path()] or [l1_size()].
-#' @param what `"criterion"` or `"coefficients"`; `NULL` for the first when the fit has held-out
-#'   errors, else the second. Without held-out errors the criterion is `dev_ratio`, R-squared or the
-#'   fraction of deviance explained.
+#' @param what What to draw: `"criterion"` or `"coefficients"`; `NULL` for the first when the fit
+#'   has held-out errors, otherwise the second. Without held-out errors the criterion is
+#'   `dev_ratio`, R-squared or the fraction of deviance explained.
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.
 #'   The horizontal axis is that of `-log10(lambda)`.
 #' @return Invisibly the data frame drawn: for the criterion a row per lambda: `lambda`, `size`,
@@ -466,7 +466,7 @@ legend_above <- function(text, ...) {
 
 # ggplot2 ---------------------------------------------------------------------------------------
 
-#' The same pictures with ggplot2
+#' Plot fits and cross-validations with ggplot2
 #'
 #' Makes a ggplot object of the data that [plot.sparse_fit()], [plot.l1_path()],
 #' [plot.kernel_fit()], [plot.fs_lssvm()] and [plot.cv_result()] draw.

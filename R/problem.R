@@ -1,4 +1,4 @@
-#' Data of a learning problem
+#' Prepare data for the methods of the package
 #'
 #' Checks the data once and stores them in the form that every method of the package takes:
 #' candidate columns, coded response, case weights and unpenalised covariates.

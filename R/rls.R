@@ -17,15 +17,17 @@
 #'
 #' [holdout()] and [cv_error()] hold out other rows of a fit without training again.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes.
+#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
+#'   its response; a formula and data; an experiment of Bioconductor, such as a
+#'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
 #' @param lambda Positive ridge parameters, a numeric vector without repeats; `NULL` for
 #'   `2^(-15:15)`.
 #' @param folds Which rows are held out together for the errors of the path, see [make_folds()];
 #'   leave-one-out by default.
 #' @param threads Number of OpenMP threads over folds, here and in [holdout()] and [cv_error()].
 #'   Each thread calls BLAS: leave this at 1 with a multithreaded BLAS.
-#' @param ... Passed to [as_problem()].
-#'
+#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
+#'   `intercept`, `standardize`, `assay`, `make_unique`. Any other name is an error.
 #' @return An object of class `rls`, a [kernel_fit].
 #'
 #' @section Cost: O(mn min(m, n)) time; memory about three times a dense x, of which the fit keeps

@@ -1,7 +1,7 @@
-#' Safe feature elimination
+#' Safe screening of variables for l1-penalised models
 #'
-#' Finds columns whose coefficient is 0 in every solution of a model with an l1 penalty, before it
-#' is solved, so that they need not be kept or even loaded.
+#' Finds columns whose coefficient is 0 in every solution of a model with an l1 penalty, before the
+#' model is fitted, so that they need not be kept or even loaded.
 #'
 #' The model is that of [l1_path()]: it minimises
 #' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda \|\beta\|_1}{
@@ -40,8 +40,8 @@
 #'   `[`, or a function of column numbers (of names, if `columns` are names) that returns these
 #'   columns of all rows as a matrix or a sparse matrix of the Matrix package.
 #' @param y,data The response, and for a formula the data, as for [as_problem()].
-#' @param lambda The penalty, a positive number.
-#' @param rule `"safe1"` (the default), `"safe2"` or `"gap"`.
+#' @param lambda The l1 penalty, a positive number.
+#' @param rule The screening rule: `"safe1"` (the default), `"safe2"` or `"gap"`, see Details.
 #' @param fit A fit of [l1_path()] to the same data and loss, for `"safe2"` and `"gap"`.
 #' @param lambda0 Which lambdas of `fit` to use; `NULL` for the nearest on either side.
 #' @param columns For a function `x`: the number of columns, or their names.
@@ -114,7 +114,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
 }
 
 #' @rdname safe_screen
-#' @param mask A value of `safe_screen()`.
+#' @param mask The result of `safe_screen()`.
 #' @export
 exclude <- function(mask) {
   check_given(mask, "mask")

@@ -1,4 +1,4 @@
-#' Sparse conjugate directions pursuit
+#' Sparse conjugate directions pursuit for linear systems and models
 #'
 #' Computes sparse approximate solutions of a symmetric positive definite system, with one more
 #' nonzero at every step, or selects columns of a linear model by them.
@@ -41,20 +41,23 @@
 #' components; they do in [fs_lssvm()], for kernel matrices larger than memory.
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes. Must not be given with `A`.
-#' @param ... Passed to [as_problem()]: `weights`, `adjust`, `intercept`, `standardize`.
+#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
+#'   `intercept`, `standardize`, `assay`, `make_unique`. Any other name is an error.
 #' @param A A symmetric positive definite matrix (D x D), dense or sparse, or a function that
 #'   returns column j of it.
-#' @param b The right side: a numeric vector of length D, or a matrix (D x L), whose columns share
-#'   the components.
+#' @param b The right-hand side: a numeric vector of length D, or a matrix (D x L), whose columns
+#'   share the components.
 #' @param k Largest number of components: between 1 and D or, for a problem, the smaller of the
 #'   number of usable columns and the number of rows less the covariates less one. `NULL`, the
 #'   default: that bound, at most 10.
-#' @param score `"residual"` (the default), `"normalised"` or `"ols"`; the last two need the
-#'   diagonal of `A`, so that `A` cannot be a function.
+#' @param score The score by which a component is added: `"residual"` (the default), `"normalised"`
+#'   or `"ols"`, see Details; the last two need the diagonal of `A`, so that `A` cannot be a
+#'   function.
 #' @param candidates `NULL`, the default, to consider all components at each step, or the number to
 #'   draw.
 #' @param lambda For a problem: the ridge parameter, a number of at least 0; 0 by default.
-#' @param solver For a problem: `"cholesky"` (the default) or `"qr"`. `candidates` needs the former.
+#' @param solver For a problem: `"cholesky"` (the default) or `"qr"`, see Details. `candidates`
+#'   needs the former.
 #' @param size,size_folds For a problem: how its size is chosen, see [greedy_rls()]. `"criterion"`,
 #'   the default, is the largest size of at most `k`.
 #'

@@ -1,6 +1,6 @@
 # Selection of the basis vectors of a kernel expansion.
 
-#' Select basis vectors
+#' Select basis vectors for a kernel expansion
 #'
 #' Chooses the basis vectors of a kernel expansion: n rows of the data, or with `"kmeans"` n points.
 #'
@@ -43,7 +43,8 @@
 #'   problem from [as_problem()], whose columns are centred and scaled first when it is
 #'   standardised, as [kernel_rls()] does. With `kernel = "precomputed"` the m x m kernel matrix.
 #' @param n Number of basis vectors, a whole number between 1 and m.
-#' @param method `"random"` (the default), `"greedy"`, `"k_center"`, `"renyi"` or `"kmeans"`.
+#' @param method How they are chosen: `"random"` (the default), `"greedy"`, `"k_center"`, `"renyi"`
+#'   or `"kmeans"`, see Details.
 #' @param ... Must be empty: the arguments below are given by name.
 #' @param y The response for `"greedy"`, in any form that [as_problem()] takes; not given when `x`
 #'   is a problem.

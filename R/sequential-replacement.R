@@ -17,8 +17,9 @@
 #' and again, until none lowers \eqn{E}: no set that differs in one column is better. The best set
 #' of a size may differ in more than one; [best_subset()] proves which it is.
 #'
-#' A column that the rest of the set explains up to 1e-10 of its (penalised) square does not join
-#' it. The search ends early, with a shorter path, when no column adds more than 1e-12 to
+#' A column whose residual sum of squares given the set is within 1e-10 of its (penalised) sum of
+#' squares does not join it. The search ends early, with a shorter path, when no column adds more
+#' than 1e-12 to
 #' \eqn{R^2}. Changes within 1e-12 of the best are equal: of them the one of the column that joined
 #' first is made, and of those for the lowest column.
 #'

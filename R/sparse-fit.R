@@ -1,7 +1,7 @@
-#' Models of growing size
+#' Fits with a model of every size
 #'
-#' What every selection method of the package returns: the best model of each size, with the
-#' held-out error of every model on the way.
+#' What the methods that select features return: the best model of each size, with its held-out
+#' error.
 #'
 #' @details A fit is a plain list that never holds `x`; `saveRDS()` keeps all of it. With m rows, L
 #' responses and q covariates:
@@ -12,7 +12,7 @@
 #'   (what the search looked at; of the best-subset methods, such as [poss()], the training
 #'   \eqn{R^2}) with its standard error `se` over folds, `squared`, the mean squared error
 #'   \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for
-#'   classes `error`, the share of rows in the wrong class. Repeated folds are averaged. `se` is
+#'   classes `error`, the misclassification rate. Repeated folds are averaged. `se` is
 #'   that of a weighted mean of fold means; it takes the folds as independent, which they nearly
 #'   are. It is `NA` for a user's function and for leave-pair-out AUC.
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
@@ -43,7 +43,7 @@
 #' @param rule `"min"`: the size or lambda with the smallest error; `"1se"`: the smallest size, or
 #'   the largest lambda, whose error is within one standard error of it.
 #' @param by Which error of the path: `"cv"`, the cross-validated error of the whole procedure, or
-#'   `"criterion"`, by which the features were chosen. The first where the fit has it.
+#'   `"criterion"`, by which the features were chosen. By default the first, if the fit has it.
 #' @param ... Not used.
 #'
 #' @return `best_size()`, and `best_lambda()` for an l1 path with held-out errors: a number.

@@ -8,10 +8,10 @@
 #' plot and use them.
 #'
 #' @details The system has a symmetric positive definite matrix \eqn{A} (D x D) and one or several
-#' right sides \eqn{b} (D x L). Its solution minimises the objective
+#' right-hand sides \eqn{b} (D x L). Its solution minimises the objective
 #' \deqn{w'Aw / 2 - b'w,}{w'Aw / 2 - b'w,}
-#' summed over the right sides; the residual is the norm of \eqn{c = A w - b}, which is also the
-#' gradient. Where \eqn{A = X'X} and \eqn{b = X'y}, the objective is half of the residual sum of
+#' summed over the right-hand sides; the residual is the norm of \eqn{c = A w - b}, which is also
+#' the gradient. Where \eqn{A = X'X} and \eqn{b = X'y}, the objective is half of the residual sum of
 #' squares less \eqn{\|y\|^2 / 2}{||y||^2 / 2}.
 #'
 #' A fit is a plain list without `A` and `b`:
@@ -33,16 +33,16 @@
 #' @param lambda For fits of [lars_path()] instead of `size`: any number from the last lambda
 #'   of the path upwards. The model is then the penalised one, between two steps too, whether or not
 #'   the fit has `debias`.
-#' @param index Whether to return numbers instead of names.
+#' @param index Logical: are numbers returned instead of names?
 #' @param n Number of rows of the path to print.
 #' @param ... For `plot()`, graphical parameters such as `main` or `log`; else not used.
 #'
 #' @return `coef()`: named vector with all D entries, zeros included; a D x L matrix for several
-#'   right sides. `selected()`: names (or numbers) of the components in the order chosen. `plot()`
-#'   draws the objective of the model of every size and returns invisibly what it drew: a data frame
-#'   with `size`, `mean` (the objective), `residual`, `lower` and `upper` (equal to `mean`).
-#'   `tidy()`: a data frame with a row per component of the model, `right_side` (only for several),
-#'   `term`, `order`, `estimate`. `glance()`: one row with `method`, `components` (D),
+#'   right-hand sides. `selected()`: names (or numbers) of the components in the order chosen.
+#'   `plot()` draws the objective of the model of every size and returns invisibly what it drew: a
+#'   data frame with `size`, `mean` (the objective), `residual`, `lower` and `upper` (equal to
+#'   `mean`). `tidy()`: a data frame with a row per component of the model, `right_side` (only for
+#'   several), `term`, `order`, `estimate`. `glance()`: one row with `method`, `components` (D),
 #'   `right_sides`, `size`, `objective`, `residual`, `status`.
 #'
 #' @section Errors: Of class `sparsels_error_input`: a size that the fit does not have, a `lambda`

@@ -1,4 +1,4 @@
-#' Remove the small coefficients of interior-point solutions
+#' Set small coefficients of interior-point solutions to zero
 #'
 #' An interior-point method gives a nonzero coefficient to every column, most of them very small.
 #' `threshold_coef()` sets to zero those that can be removed within a given increase of the duality
@@ -14,7 +14,7 @@
 #' The duality gap is then at most `alpha` times that before, and the objective, with
 #' \eqn{\varepsilon}{eps} the gap relative to the optimum, at most \eqn{1 + \alpha \varepsilon}{1 +
 #' alpha eps} times the optimum. This is (38) of El Ghaoui and others, with the square that is
-#' missing there and a simpler right side. Coefficients of equal size are removed together.
+#' missing there and a simpler right-hand side. Coefficients of equal size are removed together.
 #'
 #' `rule = "exact"` also subtracts the decrease of the penalty on the left side: the same guarantee
 #' with fewer columns. For the lasso the left side is then the exact change of the objective.
@@ -28,7 +28,8 @@
 #' the user's scale changes accordingly.
 #'
 #' @param fit A fit of [l1_path()] with `solver = "ipm"`.
-#' @param rule `"tr"` (the default), `"exact"` or `"kkt"`.
+#' @param rule Which coefficients are set to zero: `"tr"` (the default), `"exact"` or `"kkt"`, see
+#'   Details.
 #' @param alpha Largest factor by which the duality gap may increase, a number of at least 1; 2 by
 #'   default. Larger values leave fewer columns. Not used by `"kkt"`.
 #'

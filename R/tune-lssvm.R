@@ -1,4 +1,4 @@
-#' Tune the regularisation constant and the kernel width
+#' Tune the regularisation constant and kernel width of an LS-SVM
 #'
 #' Finds gamma and the width \eqn{\sigma^2}{sigma^2} of a Gaussian kernel that minimise the
 #' cross-validated error of [fs_lssvm()] or [lssvm()].
@@ -312,7 +312,7 @@ plot_data.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
   cbind(x$table, best = seq_len(nrow(x$table)) == which.min(x$table$value))
 }
 
-#' Plot the points of a tuning
+#' Plot a search for tuning parameters
 #'
 #' Draws the points that [tune_lssvm()] tried on logarithmic axes, coloured by the rank of their
 #' held-out error, and marks the best. If one parameter was tuned, the error is on the vertical
