@@ -32,8 +32,8 @@
 #'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `plot()`, `x`
 #'   is the result of `compare_methods()`.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `assay`, `make_unique`. Any other name is an error. For `plot()`,
-#'   arguments of [graphics::boxplot()], such as `ylim` and `main`.
+#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`. Any other name is an error. For
+#'   `plot()`, arguments of [graphics::boxplot()], such as `ylim` and `main`.
 #' @param methods A named list of functions, called as `method(problem, k = k)` with the problem of
 #'   the training rows. A function returns at most `k` column numbers, or a fit: of this package, or
 #'   any object for which `predict(object, x)` gives a value or class for each row of a matrix `x`.

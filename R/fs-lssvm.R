@@ -11,16 +11,16 @@
 #' them, with case weights \eqn{w} and \eqn{\nu = 10^{-8}}{nu = 1e-8}. Classes are coded -1 and +1,
 #' several classes by a column each; the prototypes are shared.
 #'
-#' The fit has three steps. Some rows are chosen as candidates (`prototypes`, `select`). Of these
-#' [scdp()] adds one to the model at each step. The pursuit also runs without each fold, and the
-#' models of every size are scored on the rows of the fold: `fit$path`. The size chosen is the
-#' smallest whose error is within `size_rule` standard deviations (over folds) of the smallest; the
-#' pursuit on all rows gives the models of this and all other sizes.
+#' The fit has three steps. Some rows are chosen as available prototypes (`prototypes`, `select`).
+#' Of these [scdp()] adds one to the model at each step. The pursuit also runs without each fold,
+#' and the models of every size are scored on the rows of the fold: `fit$path`. The size chosen is
+#' the smallest whose error is within `size_rule` standard deviations (over folds) of the smallest;
+#' the pursuit on all rows gives the models of this and all other sizes.
 #'
-#' Held-out rows are removed from the training rows, but not from the candidates, which were chosen
-#' from all `x` (not by `y`). The error of the size chosen is slightly optimistic, since it is the
-#' error by which it was chosen, and the more so the larger `size_rule` is. [cross_validate()]
-#' repeats all of it, tuning included, in outer folds for an honest estimate.
+#' Held-out rows are removed from the training rows, but not from the available prototypes, which
+#' were chosen from all `x` (not by `y`). The error of the size chosen is slightly optimistic, since
+#' it is the error by which it was chosen, and the more so the larger `size_rule` is.
+#' [cross_validate()] repeats all of it, tuning included, in outer folds for an honest estimate.
 #'
 #' **The intercept** is one of the components among which the pursuit chooses, as in the paper, when
 #' `intercept = "candidate"`: it may come late or never, and counts in the size. With `"forced"` it
@@ -41,12 +41,12 @@
 #'   whose width [tune_lssvm()] finds.
 #' @param gamma The regularisation constant, a positive number: large values fit the training rows
 #'   closely. `NULL`: [tune_lssvm()] finds it.
-#' @param prototypes The candidates for prototypes: a fraction of the rows (below 1), a number of
+#' @param prototypes The prototypes to choose from: a fraction of the rows (below 1), a number of
 #'   them, row numbers or names, a matrix of points, or `NULL` for all rows. Duplicates are dropped.
 #'   For a fraction or number rows are chosen as `select` says, with R's random numbers:
 #'   `set.seed()` before the call reproduces them.
-#' @param select How the candidates are chosen when their number is given, a method of
-#'   [select_basis()]: `"k_center"`, `"random"`, `"renyi"` (needs a kernel) or `"kmeans"`.
+#' @param select How these are chosen when their number is given, a method of [select_basis()]:
+#'   `"k_center"`, `"random"`, `"renyi"` (needs a kernel) or `"kmeans"`.
 #' @param solver How the model is fitted: `"scdp"`, prototypes are added one at a time; `"full"`, on
 #'   all of them; `"nystrom"`, in Nystrom features of all of them; see Details.
 #' @param k The largest size; `NULL` for the number of components, at most 500.
@@ -58,13 +58,13 @@
 #'   `"forced"`, it is in every model; or `"none"`; see Details.
 #' @param score,candidates As in [scdp()].
 #' @param window,change The pursuit stops early at a size whose error differs from the mean of the
-#'   `window` sizes before by less than the share `change`, (38) of the paper; never when that is 0.
-#'   An error that falls and rises again also crosses that mean: the smaller `change` is, the less
-#'   often by chance.
+#'   `window` sizes before by less than the fraction `change`, (38) of the paper; never when that is
+#'   0. An error that falls and then rises again also crosses that mean; with a smaller `change` the
+#'   pursuit is less likely to stop there by chance.
 #' @param refit Logical: is the model of the chosen size computed again by a QR decomposition of its
 #'   rows, which keeps twice the digits?
 #' @param threads Number of OpenMP threads, over folds and prototypes.
-#' @param ... Further arguments of [as_problem()], such as `weights`, `subset`, `assay`, and
+#' @param ... Further arguments of [as_problem()], such as `weights`, `subset`, `task`, `assay`, and
 #'   `adjust` for covariates.
 #' @return An object of class `fs_lssvm`, see [fs_lssvm_fit].
 #'

@@ -3,8 +3,8 @@
 #' What [fs_lssvm()] returns: a kernel expansion on few prototypes for every size, the held-out
 #' error of each, and the methods that print, plot and use them.
 #'
-#' @details A fit is a plain list that never holds `x` but the prototypes that came in;
-#' `saveRDS()` keeps all of it. With m rows, L responses and q covariates:
+#' @details A fit is a plain list, which `saveRDS()` keeps whole. It holds the prototypes of its
+#' models but not `x`. With m rows, L responses and q covariates:
 #'
 #' * `path`: data frame with a row for every size: `step` (0 is the start), `action` (`"start"`,
 #'   `"add"`, or `"found"` where a solver takes all prototypes at once), `prototype` (its number in

@@ -3,16 +3,16 @@
 #' What [rls()] and [kernel_rls()] return: a model on all features, or a kernel expansion on basis
 #' vectors, for every lambda, with the exact held-out error of each.
 #'
-#' @details A fit is a plain list that never holds `x`, but its basis vectors and the decomposition
-#' that makes holding out cheap, about m x min(m, n) doubles; `saveRDS()` keeps all of it. With m
-#' rows, n terms (features or basis vectors), L responses, q covariates:
+#' @details A fit is a plain list, which `saveRDS()` keeps whole. It holds its basis vectors and the
+#' decomposition by which rows are held out, about m x min(m, n) doubles, but not `x`. With m rows,
+#' n terms (features or basis vectors), L responses, q covariates:
 #'
 #' * `path`: data frame with a row for every lambda: `lambda`; the held-out `criterion`, the
 #'   weighted mean squared error, and its standard error `se` over folds; for classes `error`, the
 #'   misclassification rate; `training`, the weighted mean squared error on the training
 #'   rows.
-#' * `lambda`: the best of them by the criterion. Its error is optimistic, as the smallest of
-#'   several is, though with one number chosen not by much.
+#' * `lambda`: the best of them by the criterion. Its error is optimistic, being the smallest of
+#'   several, but only a little, since a single number is chosen by it.
 #' * `coefficients`: a list with a model for every lambda: `beta` (n x L), dual weights of the basis
 #'   vectors, or of the features on the user's scale; `covariates` (q x L).
 #' * `held_out`, `fitted` (m x L): predictions of the rows at the best lambda.

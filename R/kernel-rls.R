@@ -47,7 +47,7 @@
 #'   sparse `x` becomes dense, except for a Gaussian kernel, which depends on distances only: then
 #'   most columns are scaled but not centred, and `x` stays sparse.
 #' @param shift `"auto"`, `"paper"` or a number of at least 0, see Details.
-#' @param ... Further arguments of [as_problem()], such as `weights`, `subset`, `assay`, and
+#' @param ... Further arguments of [as_problem()], such as `weights`, `subset`, `task`, `assay`, and
 #'   `adjust` for unpenalised covariates.
 #' @return An object of class `kernel_rls`, a [kernel_fit].
 #'

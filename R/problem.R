@@ -54,7 +54,7 @@
 #'   neither trained on nor scored; they are predicted like new data.
 #'   With a formula they may be an expression of variables in `data`, which `.` then leaves out.
 #' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
-#'   or an expression of variables in `data` such as `age > 50`. Of anything else take
+#'   or an expression of variables in `data` such as `age > 50`. For other data use
 #'   `problem[rows, ]`.
 #' @param na.action With a formula, what to do with rows where a variable that is used, a weight or
 #'   a covariate is missing: [stats::na.fail], the default, is an error, and [stats::na.omit] leaves

@@ -17,11 +17,10 @@
 #' and again, until none lowers \eqn{E}: no set that differs in one column is better. The best set
 #' of a size may differ in more than one; [best_subset()] proves which it is.
 #'
-#' A column whose residual sum of squares given the set is within 1e-10 of its (penalised) sum of
-#' squares does not join it. The search ends early, with a shorter path, when no column adds more
-#' than 1e-12 to
-#' \eqn{R^2}. Changes within 1e-12 of the best are equal: of them the one of the column that joined
-#' first is made, and of those for the lowest column.
+#' A column whose residual sum of squares given the set is at most 1e-10 of its (penalised) sum of
+#' squares is not added. The search ends early, with a shorter path, when no column increases
+#' \eqn{R^2} by more than 1e-12. Exchanges within 1e-12 of the best are equal: of these the one of
+#' the column that was added first is made, and of those for the lowest column.
 #'
 #' @inheritParams forward_regression
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search

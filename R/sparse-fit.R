@@ -3,13 +3,13 @@
 #' What the methods that select features return: the best model of each size, with its held-out
 #' error.
 #'
-#' @details A fit is a plain list that never holds `x`; `saveRDS()` keeps all of it. With m rows, L
-#' responses and q covariates:
+#' @details A fit is a plain list, which `saveRDS()` keeps whole. It does not hold `x`. With m rows,
+#' L responses and q covariates:
 #'
 #' * `path`: data frame with a row for every step: `step` (0 is the start), `action` (`"start"`,
 #'   `"add"`, `"drop"`, or `"found"` where sets are not made one from the other), `feature` (column
 #'   number), `name`, `size` of the model after the step, and its held-out errors: `criterion`
-#'   (what the search looked at; of the best-subset methods, such as [poss()], the training
+#'   (by which the search chose; of the best-subset methods, such as [poss()], the training
 #'   \eqn{R^2}) with its standard error `se` over folds, `squared`, the mean squared error
 #'   \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for
 #'   classes `error`, the misclassification rate. Repeated folds are averaged. `se` is
@@ -17,12 +17,12 @@
 #'   are. It is `NA` for a user's function and for leave-pair-out AUC.
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
-#'   `step`.
-#'   Where the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), the path
-#'   also has its held-out criterion `cv` with `cv_se`, and for classes its error rate `cv_error`
-#'   with `cv_error_se`: of the best model of each size, scored on rows that were not there when it
-#'   was chosen. After a refit `criterion`, `se`, `squared` and `error` are those of the refitted
-#'   models, `refit_lambda` is their lambda and `search_criterion` what the search looked at.
+#'   `step`. Where the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number),
+#'   the path also has its held-out criterion `cv` with `cv_se`, and for classes its error rate
+#'   `cv_error` with `cv_error_se`: of the best model of each size, scored on rows that were not
+#'   there when it was chosen. After a refit `criterion`, `se`, `squared` and `error` are those of
+#'   the refitted models, `refit_lambda` is their lambda and `search_criterion` the criterion by
+#'   which the search chose.
 #' * `size`, the chosen size, and `size_by`, how it was chosen. `estimate` (`mean`, `se`): the
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
 #'   scored on each; `estimate_error`, the same as an error rate. `size_folds`, the folds of the

@@ -16,7 +16,7 @@
 #'
 #' A fit is a plain list without `A` and `b`:
 #' * `path`: data frame with a row for every step: `step` (0 is the start, \eqn{w = 0}), `action`
-#'   (`"start"`, `"add"`, `"drop"`, or `"move"` where a component that is in changes), `component`
+#'   (`"start"`, `"add"`, `"drop"`, or `"move"` where a component of the model changes), `component`
 #'   (its number), `name`, `size` (components in after the step), `objective` and `residual` of what
 #'   the method had then, and for [lars_path()] `lambda`.
 #' * `coefficients`: element s + 1 is the model of size s with the lowest objective, or `NULL`:
