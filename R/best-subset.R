@@ -21,8 +21,10 @@
 #'
 #' **Limits.** When the limit `nodes` is reached or on Ctrl-C, the fit has the best sets found, and
 #' `fit$proof` an upper bound of the R-squared of each size. `fit$status` is then `"node_limit"` or
-#' `"interrupted"`. With more columns than rows all columns together have an R-squared of 1: the
-#' search is still exact, but prunes little and is feasible for small `k` only.
+#' `"interrupted"`, and the `action` of the sizes that are not proven is `"stopped"`. With more
+#' columns than rows all columns together have an R-squared of 1: the search is still exact, but
+#' prunes little and is feasible for small `k` only. Sets of up to three columns have no nodes and
+#' are always proven.
 #'
 #' **Ties.** R-squared values within 1e-12 are equal, and which of equal sets is found is not
 #' specified. Of identical columns the lowest is chosen. A column whose residual sum of squares
@@ -40,12 +42,14 @@
 #'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
 #'   the largest size of at most `k`, since the training error decreases with the size.
 #' @param nodes Largest number of nodes of the tree (sets that are branched from) for each size, a
-#'   number of at least 1; no limit by default. Unlike a time limit it gives the same result on
-#'   every machine. A node with n candidates costs O(n^3).
+#'   number of at least 1, `Inf` for no limit. Unlike a time limit it gives the same result on every
+#'   machine. A node with n candidates costs O(n^3), so `NULL`, the default, is `floor(2e11 / n^3)`
+#'   for n usable columns: a few seconds a size. If that limit is reached there is a warning of class
+#'   `sparsels_warning_limit`.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
-#'   from 0 to `k`; its `action` is `"found"` and its `feature` `NA`, since the sets need not be
-#'   nested. `criterion` is the R-squared above, `squared` the leave-one-out mean squared error.
+#'   from 0 to `k`; its `action` is `"found"`, or `"stopped"` if the set is not proven to be the
+#'   best, and its `feature` `NA`, since the sets need not be nested. `criterion` is the R-squared above, `squared` the leave-one-out mean squared error.
 #'   By default the chosen size is the largest. `fit$proof` is a data frame with a row for each size
 #'   from 1:
 #'   \item{size}{number of columns}
@@ -59,7 +63,8 @@
 #' `k` matrices of n x n doubles. Ctrl-C takes effect within about a tenth of a second.
 #'
 #' @section Errors: As for [greedy_rls()]; `lambda` below 0, `nodes` below 1, more than 5792 usable
-#'   columns.
+#'   columns; without `nodes`, `k` above 3 and more than 668 usable columns, since the default number
+#'   of nodes is then less than that of columns, and not even the sets of four could be searched.
 #'
 #' @references Furnival, G. M., Wilson, R. W. (1974). Regressions by leaps and bounds. Technometrics
 #' 16(4), 499-511. \doi{10.1080/00401706.1974.10489231}
@@ -76,27 +81,49 @@
 #' fit$proof
 #' selected(fit, 3)
 #' @export
-best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nodes = Inf,
+best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nodes = NULL,
                         size = "criterion", size_folds = 10, progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
-  if (!(is_number(nodes) && nodes >= 1)) refuse("nodes", "a number of at least 1", nodes)
-  control$nodes <- as.double(nodes)
   control$progress <- check_flag(progress, "progress")
   usable <- sum(problem$usable)
   if (usable > whole_gram) {
     stop_input(sprintf("`x` must have at most %d usable columns for an exact search, not %d",
                        whole_gram, usable))
   }
+  control$nodes <- if (is.null(nodes)) default_nodes(usable, control$k) else check_nodes(nodes)
   fit <- sized_fit("best_subset", problem, control, best_path, short_call(match.call()))
   fit$proof <- best_proof(fit, fit$found)
   fit$found <- NULL
+  if (is.null(nodes) && fit$status == "node_limit") {
+    warn_sparsels(status_words(fit), "sparsels_warning_limit")
+  }
   fit
+}
+
+check_nodes <- function(nodes) {
+  if (!(is_number(nodes) && nodes >= 1)) refuse("nodes", "a number of at least 1", nodes)
+  as.double(nodes)
+}
+
+# What takes a few seconds a size. Of n columns, sets of four take up to n nodes, and larger ones
+# more: with a limit below that an exact search has no prospect. bench/limits.R has the measurements.
+default_nodes <- function(n, k) {
+  limit <- floor(2e11 / n^3)
+  if (k > 3L && limit < n) {
+    stop_input(sprintf(paste(
+      "an exact search for sets of up to %d of %d columns is not feasible: choose %d columns or",
+      "fewer first, take `k = 3`, search without a proof by poss() or sequential_replacement(),",
+      "or give `nodes` for the best sets found within that number"
+    ), k, n, floor(2e11^(1 / 4))), "sparsels_error_argument")
+  }
+  limit
 }
 
 best_path <- function(problem, control) {
   search <- best_search(problem, control)
-  steps <- data.frame(action = c("start", rep("found", length(search$sets))), feature = NA_integer_)
+  action <- ifelse(search$proven, "found", "stopped")
+  steps <- data.frame(action = c("start", action), feature = NA_integer_)
   path <- subset_path(problem, control, c(list(integer()), search$sets), steps,
                       length(search$sets), search$status)
   list(c(path, list(found = search)))

@@ -147,7 +147,7 @@ fit_fields <- alist(
 # fits of columns
 sparse_fields <- c(fit_fields, alist(
   coefficients = are_models(coefficients, n, L, q, nrow(path)) && are_by_size(coefficients) &&
-    all(path$size[path$action == "found"] < length(coefficients)),
+    all(path$size[path$action %in% set_actions] < length(coefficients)),
   size = has_model(coefficients, size),
   lambda_rule = is_none_or(lambda_rule, is_string(lambda_rule)),
   lambda_table = has_table(lambda_table, c("lambda", "size"),

@@ -319,10 +319,28 @@ status_words <- function(fit) {
   switch(fit$status,
     early_stop = sprintf("stopped early: no improvement for %d steps (set `k` to go on)",
                          fit$control$patience),
-    interrupted = "interrupted: this is the path up to there",
+    interrupted = paste0("interrupted: ", unproven_words(fit, "this is the path up to there")),
     move_limit = "stopped: the search came to its limit of moves without settling",
-    node_limit = "stopped: a search came to its limit of `nodes`, fit$proof has the gaps"
+    node_limit = sprintf("stopped at %s nodes a size: %s", format(fit$control$nodes),
+                         unproven_words(fit))
   )
+}
+
+# the sizes of a search by best_subset() that was stopped
+unproven_words <- function(fit, otherwise) {
+  sizes <- fit$path$size[fit$path$action == "stopped"]
+  if (!length(sizes)) return(otherwise)
+  several <- length(sizes) > 1L
+  sprintf("the %s not proven to be the best, fit$proof has bounds",
+          if (several) sprintf("sets of size %s are", runs_of(sizes)) else
+            sprintf("set of size %d is", sizes))
+}
+
+# 4, 6 to 9
+runs_of <- function(numbers) {
+  runs <- split(numbers, cumsum(c(1L, diff(numbers)) != 1L))
+  paste(vapply(runs, function(run) paste(unique(range(run)), collapse = " to "), ""),
+        collapse = ", ")
 }
 
 print_path <- function(fit, n) {
@@ -346,10 +364,13 @@ lambda_columns <- function(fit) {
   c("lambda", "size", if (is_training(fit)) "dev_ratio" else c("criterion", "se", "error"))
 }
 
+# actions of steps whose sets are not made one from the other
+set_actions <- c("found", "stopped")
+
 # the column moved, or the whole of a set that was found at once
 moved_names <- function(fit, rows) {
   names <- ifelse(is.na(rows$name), "", rows$name)
-  for (row in which(rows$action == "found")) {
+  for (row in which(rows$action %in% set_actions)) {
     names[row] <- paste(fit$problem$names[fit$coefficients[[rows$size[row] + 1L]]$features],
                         collapse = " ")
   }

@@ -179,8 +179,31 @@ test_that("a limit of nodes leaves valid bounds", {
     gaps <- c(gaps, proof$gap[8])
   }
   expect_lt(gaps[5], gaps[1])
-  expect_output(print(fit), "a search came to its limit of `nodes`")
+  expect_output(print(fit), "stopped at 50 nodes a size: the sets? of size .* not proven")
+  expect_identical(fit$path$action, c("start", ifelse(fit$proof$gap == 0, "found", "stopped")))
+  expect_identical(unique(whole$path$action), c("start", "found"))
   expect_identical(best_subset(pb, k = 8, nodes = max(whole$proof$nodes))$proof, whole$proof)
+})
+
+test_that("the default number of nodes takes seconds, and is refused where it is hopeless", {
+  expect_identical(default_nodes(20L, 10L), 2.5e7)
+  expect_identical(default_nodes(668L, 10L), 670)
+  expect_error(default_nodes(669L, 4L), "668 columns or fewer", class = "sparsels_error_argument")
+  set.seed(411)
+  x <- matrix(rnorm(30 * 700), 30)
+  y <- rnorm(30)
+  expect_snapshot(refusal(best_subset(x, y)))
+  expect_identical(best_subset(x, y, k = 2)$status, "complete")
+  expect_silent(few <- best_subset(x, y, k = 4, nodes = 2))
+  expect_identical(few$status, "node_limit")
+  # a limit that the user did not give is said
+  with_binding("default_nodes", function(n, k) 2, {
+    expect_warning(fit <- best_subset(x, y, k = 4), "the set of size 4 is not proven",
+                   class = "sparsels_warning_limit")
+    expect_silent(best_subset(x, y, k = 3))
+  })
+  expect_identical(fit$path, few$path)
+  expect_identical(runs_of(c(4L, 6L, 7L, 9L)), "4, 6 to 7, 9")
 })
 
 test_that("Ctrl-C leaves the best sets found, with valid bounds", {
@@ -201,6 +224,8 @@ test_that("Ctrl-C leaves the best sets found, with valid bounds", {
   expect_identical(fit$status, "interrupted")
   expect_identical(nrow(fit$proof), 12L)
   expect_gt(fit$proof$gap[12], 0)
+  expect_identical(fit$path$action[13], "stopped")
+  expect_output(print(fit), "interrupted: the sets of size .* to 12 are not proven")
   expect_lte(max(fit$proof$bound), 1)
   expect_identical(fit$proof$gap[1:3], numeric(3))
   expect_length(selected(fit, 12), 12)
