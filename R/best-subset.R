@@ -44,14 +44,13 @@
 #' @param nodes Largest number of nodes of the tree (sets that are branched from) for each size, a
 #'   number of at least 1, `Inf` for no limit. Unlike a time limit it gives the same result on every
 #'   machine. A node with n candidates costs O(n^3), so `NULL`, the default, is `floor(2e11 / n^3)`
-#'   for n usable columns: a few seconds a size. If that limit is reached there is a warning of class
-#'   `sparsels_warning_limit`.
-#'
+#'   for n usable columns: a few seconds a size. If that limit is reached there is a warning of
+#'   class `sparsels_warning_limit`.
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
 #'   from 0 to `k`; its `action` is `"found"`, or `"stopped"` if the set is not proven to be the
-#'   best, and its `feature` `NA`, since the sets need not be nested. `criterion` is the R-squared above, `squared` the leave-one-out mean squared error.
-#'   By default the chosen size is the largest. `fit$proof` is a data frame with a row for each size
-#'   from 1:
+#'   best, and its `feature` `NA`, since the sets need not be nested. `criterion` is the R-squared
+#'   above, `squared` the leave-one-out mean squared error. By default the chosen size is the
+#'   largest. `fit$proof` is a data frame with a row for each size from 1:
 #'   \item{size}{number of columns}
 #'   \item{r_squared}{R-squared of the set found}
 #'   \item{bound}{an upper bound of the R-squared of all sets of that size}
@@ -63,8 +62,9 @@
 #' `k` matrices of n x n doubles. Ctrl-C takes effect within about a tenth of a second.
 #'
 #' @section Errors: As for [greedy_rls()]; `lambda` below 0, `nodes` below 1, more than 5792 usable
-#'   columns; without `nodes`, `k` above 3 and more than 668 usable columns, since the default number
-#'   of nodes is then less than that of columns, and not even the sets of four could be searched.
+#'   columns; without `nodes`, `k` above 3 and more than 668 usable columns, since the default
+#'   number of nodes is then less than that of columns, and not even the sets of four could be
+#'   searched.
 #'
 #' @references Furnival, G. M., Wilson, R. W. (1974). Regressions by leaps and bounds. Technometrics
 #' 16(4), 499-511. \doi{10.1080/00401706.1974.10489231}
@@ -107,7 +107,7 @@ check_nodes <- function(nodes) {
 }
 
 # What takes a few seconds a size. Of n columns, sets of four take up to n nodes, and larger ones
-# more: with a limit below that an exact search has no prospect. bench/limits.R has the measurements.
+# more: with a limit below that an exact search has no prospect. bench/limits.R has measurements.
 default_nodes <- function(n, k) {
   limit <- floor(2e11 / n^3)
   if (k > 3L && limit < n) {

@@ -42,7 +42,7 @@ check_loss <- function(problem, loss) {
 # Solving ------------------------------------------------------------------------------------------
 
 # A list with a solution for every lambda, or for the first ones: if interrupted, or up to the first
-# one with more than `max_size` columns (the interior point ignores that). A solution has `features`,
+# one with more than `max_size` columns (the interior point ignores it). A solution has `features`,
 # `beta` in working coordinates, `u`, the coefficients of the basis of the covariates, and its dual
 # point and gap. The solvers in C read doubles only.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf,

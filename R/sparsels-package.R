@@ -14,7 +14,8 @@
 #' question.
 #'
 #' @useDynLib sparsels, .registration = TRUE
-#' @importFrom stats coef predict fitted residuals nobs update formula terms model.matrix variable.names
+#' @importFrom stats coef predict fitted residuals nobs update formula terms model.matrix
+#'   variable.names
 #' @importFrom Matrix crossprod
 #' @keywords internal
 "_PACKAGE"
