@@ -25,7 +25,7 @@ step() { # name, command
 
 summary() { # what a step says in a few words
   case $1 in
-    ctest | lintr | lint-c | structure | readme) tail -n 1 "$logs/$1.log" ;;
+    ctest | lintr | lint-c | structure | readme | newcomer) tail -n 1 "$logs/$1.log" ;;
     check) grep -h '^Status:' "$logs/sparsels.Rcheck/00check.log" 2> /dev/null ;;
     tests) test_counts "$logs/tests.log" ;;
   esac
@@ -99,12 +99,22 @@ tests() { # the tests ran to their end, none failed, and no snapshot would chang
     diff -ru tests/testthat/_snaps "$logs/sparsels.Rcheck/tests/testthat/_snaps"
 }
 
-ctest() {
-  local status=0 p f _
-  tools/ctest/run.sh "$@" || status=1
-  read -r p _ f _ <<< "$(tail -n 1 "$logs/ctest.log")"
+# The command of a step whose last line is "N passed, N failed".
+counted() { # name of the step, command
+  local name=$1 status=0 p f _
+  shift
+  "$@" || status=1
+  read -r p _ f _ <<< "$(tail -n 1 "$logs/$name.log")"
   passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0}))
   return "$status"
+}
+
+ctest() {
+  counted ctest tools/ctest/run.sh "$@"
+}
+
+newcomer() { # what is typed first, and what must come out; the package is that of the step check
+  R_LIBS=$logs/sparsels.Rcheck:${R_LIBS:-} counted newcomer Rscript tools/newcomer.R
 }
 
 bare() { # the CRAN way, without OpenMP and without any suggested package
@@ -163,6 +173,7 @@ else
   step check check
   step roxygen documented
   step readme readme
+  step newcomer newcomer
   step tests tests
   step bare bare
 fi
