@@ -10,8 +10,8 @@ passed <- failed <- 0
 skipped <- character()
 
 # Evaluates and prints `code`. `says` are patterns of what must appear, in the printed value, a
-# message or a warning; with `error = TRUE` in an error of the package. `holds` is a condition on the
-# value, `it`.
+# message or a warning; with `error = TRUE` in an error of the package. `holds` is a condition on
+# the value, `it`.
 typed <- function(code, says = character(), holds = TRUE, error = FALSE) {
   text <- paste(trimws(deparse(substitute(code), width.cutoff = 90L)), collapse = " ")
   condition <- substitute(holds)
