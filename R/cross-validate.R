@@ -58,7 +58,8 @@
 #' @param object The result of `cross_validate()`.
 #' @param newdata New observations, see [predict.sparsels_fit()].
 #' @param size The model wanted: a number, `"min"` or `"1se"` by the test error of the outer folds;
-#'   `NULL` for the size that the method chose on all rows.
+#'   `NULL` for the size that the method chose on all rows. For `coef()` and `predict()` also
+#'   several.
 #' @param rule `"min"`, the size with the smallest test error, or `"1se"`, the smallest size within
 #'   one standard error of it.
 #' @param index,lambda See [selected()].
@@ -403,7 +404,7 @@ best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_na
 # arguments of a method of the fit, `size` among them only where it is wanted
 on_fit <- function(generic, object, size, ...) {
   wanted <- list(...)
-  if (!is.null(size)) wanted$size <- as_size(object, size)
+  if (!is.null(size)) wanted$size <- unlist(lapply(asked_by(size, NULL), as_size, fit = object))
   do.call(generic, c(list(object$fit), wanted), quote = TRUE)
 }
 

@@ -8,7 +8,7 @@
 #' size of the model or by its lambda.
 #'
 #' @details A fit holds several models, of which one is chosen. All methods take another one by its
-#' `size` or by its `lambda`:
+#' `size` or by its `lambda`, and `coef()` and `predict()` several, as in `size = 1:3`:
 #' * a [sparse_fit] has a model of every size;
 #' * fits of [l1_path()] and [l1_size()] have one for every lambda, and by `size` the best of those
 #'   with so many columns;
@@ -18,9 +18,9 @@
 #' @param object A fit.
 #' @param size The model wanted: its number of terms (features, or prototypes with the intercept
 #'   where the pursuit chooses it), and for a `sparse_fit` `"min"` or `"1se"` for what
-#'   [best_size()] gives; `NULL` for the chosen model.
+#'   [best_size()] gives; `NULL` for the chosen model. For `coef()` and `predict()` also several.
 #' @param lambda The model wanted, by one of the values in `fit$path$lambda` (four digits are
-#'   enough); `NULL` for the chosen model.
+#'   enough); `NULL` for the chosen model. For `coef()` and `predict()` also several.
 #' @param index Logical: are numbers returned instead of names? Those of columns, of the rows that
 #'   are prototypes, or of prototypes given as points those in `fit$basis$points`.
 #' @param newdata New observations: a matrix, a data frame or an experiment of Bioconductor, as for
@@ -38,14 +38,18 @@
 #'
 #' @return `coef()`: named vector, covariates first (0 for an intercept that is not in the model),
 #'   then the features in the order chosen or the weights of the basis vectors, named by their rows;
-#'   a matrix with a column per response. `selected()`: character (or integer) vector of the
-#'   features or prototypes in the order chosen; of fits that choose none it is an error.
-#'   `predict()`: one value per row of `newdata` (a matrix for several responses), `NA` with a
-#'   warning where a needed value is missing. `fitted()`: what `predict()` gives for the training
-#'   rows, in the fit's field `fitted` a score. `residuals()`: the response less the fitted or
-#'   held-out values of the chosen model; classes are -1 or +1, but 0 or 1 with the logistic
-#'   loss. `nobs()`: the number of rows. `summary()`: a list with the fit, the rows of the
-#'   path that have a model (`path`) and the coefficients of the chosen model (`coefficients`).
+#'   a matrix with a column per response. For several sizes or lambdas a matrix with a column for
+#'   each, named by it, and a row for each term of any of the models, 0 where it is not in one; for
+#'   several responses an array, terms x responses x models. `selected()`: character (or integer)
+#'   vector of the features or prototypes in the order chosen; of fits that choose none it is an
+#'   error. `predict()`: one value per row of `newdata` (a matrix for several responses), `NA` with
+#'   a warning where a needed value is missing; for several sizes or lambdas a matrix with a column
+#'   for each (for several responses an array, rows x responses x models). Classes are a factor, for
+#'   several sizes or lambdas a character matrix. `fitted()`: what `predict()` gives for the
+#'   training rows, in the fit's field `fitted` a score. `residuals()`: the response less the fitted
+#'   or held-out values of the chosen model; classes are -1 or +1, but 0 or 1 with the logistic
+#'   loss. `nobs()`: the number of rows. `summary()`: a list with the fit, the rows of the path that
+#'   have a model (`path`) and the coefficients of the chosen model (`coefficients`).
 #'
 #' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
 #' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]
@@ -55,6 +59,8 @@
 #' selected(fit)
 #' coef(fit, size = 1)
 #' predict(fit, x[1:3, ], size = 2)
+#' predict(fit, x[1:3, ], size = 0:3)
+#' coef(fit, size = 0:3)
 #' path <- rls(x, x[, 3] + rnorm(30))
 #' coef(path, lambda = path$path$lambda[1])
 #' residuals(path, "held_out")[1:3]
@@ -82,6 +88,26 @@ model_of <- function(fit, size = NULL, lambda = NULL) {
   row <- lambda_row(fit$path$lambda, if (is.null(lambda)) fit$lambda else lambda)
   model_of_row(fit, row)
 }
+
+# The models of one or several sizes or lambdas, under their names.
+models_asked <- function(fit, size = NULL, lambda = NULL) {
+  asked <- asked_by(size, lambda)
+  check_one_model(fit, size, lambda)
+  models <- lapply(asked, function(one) {
+    if (is.null(lambda)) model_of(fit, size = one) else model_of(fit, lambda = one)
+  })
+  stats::setNames(models, names_asked(asked))
+}
+
+# The sizes or lambdas asked for. Whatever is not a plain vector is one of them, to be refused, and
+# NULL, the choice of the fit.
+asked_by <- function(size, lambda) {
+  asked <- if (is.null(lambda)) size else lambda
+  plain <- is.atomic(asked) && !is.object(asked) && length(asked) > 0L
+  if (plain) as.list(asked) else list(asked)
+}
+
+names_asked <- function(asked) vapply(asked, function(one) format(one, digits = 6L)[1L], "")
 
 # The model of a row of a path of lambda, for l1 paths made from the solution there.
 model_of_row <- function(fit, row) UseMethod("model_of_row")
@@ -235,28 +261,37 @@ new_kernel_values <- function(object, newdata) {
 # Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
 # model.
 model_scores <- function(models, problem, rows = seq_len(nrow(problem))) {
-  used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
+  used <- used_features(models)
   x <- as.matrix(problem$x[rows, used, drop = FALSE])
-  z <- problem$z[rows, , drop = FALSE]
+  column_scores(models, x, used, problem$z[rows, , drop = FALSE])
+}
+
+used_features <- function(models) sort(unique(unlist(lapply(models, `[[`, "features"))))
+
+# The same from the values x of the columns `used`.
+column_scores <- function(models, x, used, z) {
   responses <- ncol(Find(Negate(is.null), models)$beta)
   scores <- vapply(models, function(model) {
     if (is.null(model)) return(matrix(NA_real_, nrow(x), responses))
-    z %*% model$covariates + x[, match(model$features, used), drop = FALSE] %*% model$beta
+    of_terms <- x[, match(model$features, used), drop = FALSE] %*% model$beta
+    z %*% model$covariates + as.matrix(of_terms)
   }, matrix(0, nrow(x), responses))
   array(scores, c(nrow(x), responses, length(models)))
 }
 
-# The same of the models of any fit: those of a path of lambda have their terms in common.
-scores_of_models <- function(fit, models, problem, rows) {
-  if (inherits(fit, "sparse_fit")) return(model_scores(models, problem, rows))
-  newdata <- rows_as_data(problem, rows)
-  z <- problem$z[rows, , drop = FALSE]
+# The same of the models of any fit for new data: those of a path of lambda have their terms in
+# common.
+scores_of_models <- function(fit, models, newdata, z) {
+  if (inherits(fit, "sparse_fit")) {
+    used <- used_features(models)
+    return(column_scores(models, new_data_matrix(fit$problem, newdata, used), used, z))
+  }
   together <- function(models) {
     beta <- do.call(cbind, lapply(models, `[[`, "beta"))
     covariates <- do.call(cbind, lapply(models, `[[`, "covariates"))
     term_scores(fit, newdata, beta, model_terms(fit, models[[1L]])) + z %*% covariates
   }
-  one <- matrix(0, length(rows), ncol(problem$y))
+  one <- matrix(0, nrow(z), ncol(fit$problem$y))
   scores <- if (path_key(fit) == "lambda") together(models) else
     vapply(lapply(models, list), together, one)
   array(scores, c(dim(one), length(models)))
@@ -289,8 +324,10 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
   }
   errors <- fit$path[model_rows(models), ]
   if (is.null(errors$squared)) errors$squared <- errors$criterion
-  list(key = key, values = values, chosen = match(fit[[key]], values),
-       scores = scores_of_models(fit, models, problem, rows), errors = errors)
+  scores <- if (inherits(fit, "sparse_fit")) model_scores(models, problem, rows) else
+    scores_of_models(fit, models, rows_as_data(problem, rows), problem$z[rows, , drop = FALSE])
+  list(key = key, values = values, chosen = match(fit[[key]], values), scores = scores,
+       errors = errors)
 }
 
 # Any other fit is one model, which predict() evaluates.
@@ -325,12 +362,18 @@ prediction_scores <- function(predicted, problem) {
 coef.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   check_object(object)
   check_dots(..., known = names(formals(coef.sparsels_fit)))
-  model <- model_of(object, size, lambda)
-  values <- rbind(model$covariates, model$beta)
-  dimnames(values) <- list(c(colnames(object$problem$z),
-                             term_names(object, model_terms(object, model))),
-                           colnames(object$problem$y))
-  drop_output(values)
+  problem <- object$problem
+  models <- models_asked(object, size, lambda)
+  terms <- unique(unlist(lapply(models, model_terms, fit = object)))
+  size <- c(ncol(problem$z) + length(terms), ncol(problem$y))
+  values <- vapply(models, function(model) {
+    beta <- matrix(0, length(terms), ncol(problem$y))
+    beta[match(model_terms(object, model), terms), ] <- model$beta
+    rbind(model$covariates, beta)
+  }, matrix(0, size[1L], size[2L]))
+  drop_models(array(values, c(size, length(models))),
+              c(colnames(problem$z), term_names(object, terms)), colnames(problem$y),
+              names(models))
 }
 
 #' @rdname sparsels_fit
@@ -374,10 +417,10 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
   check_object(object)
   if (missing(newdata)) stop_no_newdata()
   check_dots(..., known = names(formals(predict.sparsels_fit)))
-  model <- model_of(object, size, lambda)
-  score <- term_scores(object, newdata, model$beta, model_terms(object, model)) +
-    new_covariates(object$problem, newdata, adjust) %*% model$covariates
-  respond(object$problem, score, type, new_row_names(newdata), object$loss)
+  models <- models_asked(object, size, lambda)
+  z <- new_covariates(object$problem, newdata, adjust)
+  score <- scores_of_models(object, models, newdata, z)
+  respond(object$problem, score, type, new_row_names(newdata), names(models), object$loss)
 }
 
 stop_no_newdata <- function() {
@@ -388,8 +431,9 @@ new_row_names <- function(newdata) {
   if (is_experiment(newdata)) sample_names(newdata) else rownames(newdata)
 }
 
-# Scores (rows x L) as the type of prediction asked for; `loss` is that of an l1 fit.
-respond <- function(problem, score, type, rows = NULL, loss = NULL) {
+# Scores (rows x L x models) as the type of prediction asked for, with the names of the rows and
+# models; `loss` is that of an l1 fit.
+respond <- function(problem, score, type, rows, models, loss) {
   type <- choice_or_first(type, "type", c("response", "class", "link"))
   if (type == "class" && problem$task == "regression") {
     stop_input("`type = \"class\"` needs a fit with classes, but the response is numeric")
@@ -399,9 +443,18 @@ respond <- function(problem, score, type, rows = NULL, loss = NULL) {
     warn_sparsels(sprintf("`newdata` has missing values in %s (first: row %d): NA is predicted",
                           counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
   }
-  dimnames(score) <- list(rows, colnames(problem$y))
-  if (type == "class") return(stats::setNames(class_of(problem, score), rows))
-  drop_output(if (type == "response") as_response(score, loss) else score)
+  if (type == "class") return(classes_of(problem, score, rows, models))
+  drop_models(if (type == "response") as_response(score, loss) else score, rows,
+              colnames(problem$y), models)
+}
+
+# The class of each row: a factor, or for several models a character matrix.
+classes_of <- function(problem, score, rows, models) {
+  count <- dim(score)[3L]
+  if (count == 1L) return(stats::setNames(class_of(problem, layer(score, 1L)), rows))
+  classes <- vapply(seq_len(count), function(l) as.character(class_of(problem, layer(score, l))),
+                    character(nrow(score)))
+  matrix(classes, nrow(score), dimnames = list(rows, models))
 }
 
 # Scores on the scale of the response: for the logistic loss probabilities of the second class.
@@ -414,6 +467,16 @@ response_of <- function(fit) {
   if (identical(fit$loss, "logistic")) (fit$problem$y + 1) / 2 else fit$problem$y
 }
 
+# Values of one or several models (rows x L x models) in their fewest dimensions: a vector, a matrix
+# with a column per response or per model, or an array.
+drop_models <- function(values, rows, responses, models) {
+  size <- dim(values)
+  dimnames(values) <- list(rows, responses, models)
+  if (size[3L] == 1L) return(drop_output(array(values, size[-3L], dimnames(values)[-3L])))
+  if (size[2L] == 1L) return(array(values, size[-2L], dimnames(values)[-2L]))
+  values
+}
+
 # A matrix with one column as a named vector.
 drop_output <- function(values) {
   if (ncol(values) == 1L) stats::setNames(values[, 1L], rownames(values)) else values
@@ -424,18 +487,20 @@ drop_output <- function(values) {
 fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   check_object(object)
   model <- model_of(object, size, lambda)
-  score <- if (model$step == model_of(object)$step) {
-    object$fitted
-  } else if (is.null(object$fitted_sizes)) {
+  score <- kept_scores(object, model)
+  if (is.null(score)) {
     stop_not_fitted(object, model, if (is.null(lambda)) path_key(object) else "lambda")
-  } else {
-    layer(object$fitted_sizes, length(model$features) + 1L)
   }
   rows_of(object$problem, as_response(score, object$loss))
 }
 
 # A fit has no x: it keeps the scores of the chosen model and, where its search was repeated in
-# folds and they are no more than a million numbers, of the others.
+# folds and they are no more than a million numbers, of the others. NULL for any other.
+kept_scores <- function(fit, model) {
+  if (model$step == model_of(fit)$step) return(fit$fitted)
+  if (!is.null(fit$fitted_sizes)) layer(fit$fitted_sizes, length(model$features) + 1L)
+}
+
 stop_not_fitted <- function(fit, model, key) {
   stop_input(sprintf("the fit keeps the fitted values of %s %s alone: predict(fit, x, %s = %s)",
                      key, format(fit[[key]], digits = 4), key,

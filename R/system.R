@@ -29,7 +29,8 @@
 #'   `control`, `call`.
 #'
 #' @param object,x A fit.
-#' @param size Number of components of the model wanted; `NULL` for the largest.
+#' @param size Number of components of the model wanted; `NULL` for the largest. For `coef()` also
+#'   several.
 #' @param lambda For fits of [lars_path()] instead of `size`: any number from the last lambda
 #'   of the path upwards. The model is then the penalised one, between two steps too, whether or not
 #'   the fit has `debias`.
@@ -38,12 +39,14 @@
 #' @param ... For `plot()`, graphical parameters such as `main` or `log`; else not used.
 #'
 #' @return `coef()`: named vector with all D entries, zeros included; a D x L matrix for several
-#'   right-hand sides. `selected()`: names (or numbers) of the components in the order chosen.
-#'   `plot()` draws the objective of the model of every size and returns invisibly what it drew: a
-#'   data frame with `size`, `mean` (the objective), `residual`, `lower` and `upper` (equal to
-#'   `mean`). `tidy()`: a data frame with a row per component of the model, `right_side` (only for
-#'   several), `term`, `order`, `estimate`. `glance()`: one row with `method`, `components` (D),
-#'   `right_sides`, `size`, `objective`, `residual`, `status`.
+#'   right-hand sides; with a column for each of several models. `selected()`: names (or numbers) of
+#'   the components in the order chosen. `plot()` draws the objective of the model of every size and
+#'   returns invisibly what it drew: a data frame with `size`, `mean` (the objective), `residual`,
+#'   `lower` and `upper` (equal to `mean`). `tidy()`: a data frame with a row per component of the
+#'   model, `right_side` (only for several), `term`, `order`, `estimate`. `glance()`: one row as of
+#'   any other fit, see [tidiers]: `features` is D, `responses` the number of right-hand sides,
+#'   `criterion` the objective. `as.data.frame()`: the path, a row per step, with `chosen` (logical,
+#'   whether it made the model of the largest size).
 #'
 #' @section Errors: Of class `sparsels_error_input`: a size that the fit does not have, a `lambda`
 #' for a fit without one or below the end of its path.
@@ -348,10 +351,18 @@ between_knots <- function(fit, lambda) {
 coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
   check_object(object)
   check_dots(..., known = c("size", "lambda"))
-  model <- system_model(object, size, lambda)
-  w <- matrix(0, object$D, ncol(model$beta), dimnames = list(object$names, colnames(model$beta)))
-  w[model$components, ] <- model$beta
-  drop_output(w)
+  asked <- asked_by(size, lambda)
+  models <- lapply(asked, function(one) {
+    if (is.null(lambda)) system_model(object, one, NULL) else system_model(object, size, one)
+  })
+  first <- models[[1L]]$beta
+  w <- vapply(models, function(model) {
+    w <- matrix(0, object$D, ncol(first))
+    w[model$components, ] <- model$beta
+    w
+  }, matrix(0, object$D, ncol(first)))
+  drop_models(array(w, c(object$D, ncol(first), length(models))), object$names, colnames(first),
+              names_asked(asked))
 }
 
 #' @rdname system_fit
@@ -446,6 +457,16 @@ glance.system_fit <- function(x, ...) {
   check_object(x)
   check_dots(..., known = character())
   model <- model_of_size(x)
-  data.frame(method = x$method, components = x$D, right_sides = ncol(model$beta), size = x$size,
-             objective = model$objective, residual = model$residual, status = x$status)
+  glance_row(x$method, features = x$D, responses = ncol(model$beta), size = x$size,
+             lambda = x$path$lambda[model$step + 1L], criterion = "objective",
+             value = model$objective, status = x$status)
+}
+
+#' @rdname system_fit
+#' @param row.names,optional As for [as.data.frame()].
+#' @export
+as.data.frame.system_fit <- function(x, row.names = NULL, # nolint: object_name_linter.
+                                     optional = FALSE, ...) {
+  check_object(x)
+  path_frame(x$path, model_of_size(x)$step + 1L, row.names, ...)
 }

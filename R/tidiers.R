@@ -25,20 +25,31 @@ generics::augment
 #' @param size,lambda The model of a fit, as in [coef()][coef.sparsels_fit]; `NULL` for the chosen
 #'   one.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
+#' @param row.names,optional As for [as.data.frame()].
 #' @param ... Not used; must be empty.
 #'
 #' @return Plain data frames.
 #' * `tidy()` of a fit: `response` (only with several), `term` (the intercept and covariates,
 #'   then the features or prototypes in the order chosen, or basis vectors by their rows), `order`
 #'   (`NA` for terms that were not chosen), `estimate` on the user's scale.
-#' * `glance()` of a fit: one row with `method`, `nobs`, `features` (available), `size` (terms of
-#'   the chosen model), `criterion` (its name), `value` and `se` (of the criterion, for the chosen
-#'   model), `lambda`, `status`.
+#' * `glance()` of a fit: one row with the same columns for all fits, so that rows of several can be
+#'   put together; `NA` is what a fit does not have:
+#'   * `method`, `task` (regression, binary or multiclass), `nobs` (rows), `features` (candidate
+#'     columns), `responses` (columns of the coded response, one per class for three and more);
+#'   * `size` (features or basis vectors of the chosen model; with the intercept where the pursuit
+#'     of [fs_lssvm()] chooses it) and its `lambda`;
+#'   * `criterion` (its name) with its `value` and standard error `se`, for the chosen model;
+#'   * `deviance`, see [deviance()][deviance.sparsels_fit];
+#'   * `status`.
 #' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
-#'   response less `.held_out`), one column each for several (`.fitted.a`, ...); for classes
+#'   response less `.fitted`), one column each for several (`.fitted.a`, ...); for classes
 #'   also `.class`, the class of `.held_out`. Scores and residuals of classes are those of the codes
 #'   -1 and +1; with `loss = "logistic"` the predictions are probabilities of the second level,
 #'   which the residuals take from 0 or 1. A fit without held-out errors has `NA` there.
+#' * `as.data.frame()` of a fit: its path, `fit$path`: a row per lambda, or a row per step of a
+#'   search, which is a model of its own (`"add"` and `"drop"` are moves); `chosen` (logical) is the
+#'   row of the chosen model. Of a cross-validation: its curves, a row per measure and size (or
+#'   lambda), with `measure` and the columns of `curves`; `NA` where a measure has no such curve.
 #' * `tidy()` of a cross-validation: a row per measure, size (or lambda) and curve with `measure`,
 #'   `size`, `curve`, `estimate`, `std.error`. `augment()`: as of its fit on all rows, but
 #'   `.held_out` is predicted by the outer fold without the sample, with the size chosen there.
@@ -56,6 +67,7 @@ generics::augment
 #' tidy(fit, size = 2)
 #' glance(fit)
 #' head(augment(fit))
+#' as.data.frame(fit)[1:3, c("name", "size", "cv", "chosen")]
 #' @name tidiers
 NULL
 
@@ -87,12 +99,27 @@ tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
 glance.sparsels_fit <- function(x, ...) {
   check_object(x)
   check_dots(..., known = character())
+  problem <- x$problem
   chosen <- chosen_row(x)
-  data.frame(
-    method = x$method, nobs = nrow(x$problem), features = ncol(x$problem),
+  glance_row(
+    x$method, task = problem$task, nobs = nrow(problem), features = ncol(problem),
+    responses = ncol(problem$y), lambda = x$lambda,
     size = if (is.null(x$size)) length(model_terms(x, model_of(x))) else x$size,
-    criterion = x$criterion$name, value = chosen$criterion, se = chosen$se, lambda = x$lambda,
-    status = x$status
+    criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
+    deviance = if (identical(x$loss, "hinge")) NA else stats::deviance(x), status = x$status
+  )
+}
+
+# The columns of glance(), the same for all fits: NULL or NA is what a fit does not have.
+glance_row <- function(method, task = NULL, nobs = NULL, features, responses, size, lambda = NULL,
+                       criterion, value, se = NULL, deviance = NULL, status) {
+  whole <- function(value) if (is.null(value)) NA_integer_ else as.integer(value)
+  number <- function(value) if (is.null(value)) NA_real_ else as.double(value)
+  data.frame(
+    method = method, task = if (is.null(task)) NA_character_ else task, nobs = whole(nobs),
+    features = whole(features), responses = whole(responses), size = whole(size),
+    lambda = number(lambda), criterion = criterion, value = number(value), se = number(se),
+    deviance = number(deviance), status = status
   )
 }
 
@@ -109,9 +136,9 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
     must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
     stop_input(sprintf("%s, not %s", must, given), "sparsels_error_argument")
   }
-  held_out <- as_response(x$held_out, x$loss)
-  parts <- list(.fitted = as_response(x$fitted, x$loss), .held_out = held_out,
-                .resid = response_of(x) - held_out)
+  fitted <- as_response(x$fitted, x$loss)
+  parts <- list(.fitted = fitted, .held_out = as_response(x$held_out, x$loss),
+                .resid = response_of(x) - fitted)
   columns <- do.call(cbind, lapply(names(parts), function(name) {
     responses <- response_names(problem)
     names <- if (length(responses) > 1L) paste0(name, ".", responses) else name
@@ -175,4 +202,34 @@ augment.cv_result <- function(x, data = NULL, ...) {
   fit <- x$fit
   fit$held_out <- x$held_out
   augment(fit, data)
+}
+
+# Paths and curves --------------------------------------------------------------------------------
+
+#' @rdname tidiers
+#' @export
+as.data.frame.sparsels_fit <- function(x, row.names = NULL, # nolint: object_name_linter.
+                                       optional = FALSE, ...) {
+  check_object(x)
+  path_frame(x$path, model_rows(list(model_of(x))), row.names, ...)
+}
+
+path_frame <- function(path, chosen, row_names, ...) {
+  check_dots(..., known = c("row.names", "optional"))
+  path$chosen <- seq_len(nrow(path)) == chosen
+  as.data.frame(path, row.names = row_names)
+}
+
+#' @rdname tidiers
+#' @export
+as.data.frame.cv_result <- function(x, row.names = NULL, # nolint: object_name_linter.
+                                    optional = FALSE, ...) {
+  check_object(x)
+  check_dots(..., known = c("row.names", "optional"))
+  columns <- unique(unlist(lapply(x$measures, names)))
+  tables <- Map(function(measure, curves) {
+    curves[setdiff(columns, names(curves))] <- NA_real_
+    data.frame(measure = measure, curves[columns])
+  }, names(x$measures), x$measures)
+  as.data.frame(do.call(rbind, unname(tables)), row.names = row.names)
 }

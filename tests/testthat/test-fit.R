@@ -23,7 +23,9 @@ values_of <- function(fit, by) if (by == "size") model_sizes(fit) else fit$path$
 
 test_that("glance() and tidy() have the same columns for every fit", {
   fits <- some_fits()
-  expect_length(unique(lapply(fits, function(fit) names(glance(fit)))), 1)
+  system <- matching_pursuit(diag(3), 1:3, k = 2)
+  types <- lapply(c(fits, list(system)), function(fit) vapply(glance(fit), typeof, ""))
+  expect_length(unique(types), 1)
   expect_length(unique(lapply(fits, function(fit) names(tidy(fit)))), 1)
   for (fit in fits) {
     row <- glance(fit)
@@ -56,6 +58,81 @@ test_that("a model is chosen by what tells the models of a fit apart", {
       }
     }
   }
+})
+
+test_that("several models give a column each", {
+  new <- matrix(rnorm(18), 3, dimnames = list(c("p", "q", "r"), paste0("g", 1:6)))
+  age <- cbind(age = c(1, -1, 0))
+  for (fit in some_fits()) {
+    for (key in c("size"[!is.null(fit$size)], "lambda"[!is.null(fit$path$lambda)])) {
+      values <- values_of(fit, key)
+      with <- function(value, generic, ...) {
+        do.call(generic, c(list(fit, ...), stats::setNames(list(value), key)))
+      }
+      # a single value is not a choice among several
+      if (length(values) == 1L) next
+      for (type in c("response", "link")) {
+        all <- with(values, predict, newdata = new, adjust = age, type = type)
+        one <- vapply(values, with, c(p = 0, q = 0, r = 0), predict, newdata = new, adjust = age,
+                      type = type)
+        expect_equal(all, one, tolerance = 1e-12, ignore_attr = TRUE)
+        expect_equal(as.numeric(colnames(all)), values, tolerance = 1e-5)
+        expect_identical(rownames(all), rownames(new))
+      }
+      classes <- with(values, predict, newdata = new, adjust = age, type = "class")
+      one <- vapply(values, function(value) {
+        as.character(with(value, predict, newdata = new, adjust = age, type = "class"))
+      }, character(3))
+      expect_identical(unname(classes), unname(one))
+      expect_identical(dimnames(classes), dimnames(all))
+      together <- with(values, coef)
+      expect_identical(colnames(together), colnames(all))
+      for (i in seq_along(values)) {
+        alone <- with(values[i], coef)
+        expect_identical(together[names(alone), i], alone)
+        expect_true(all(together[setdiff(rownames(together), names(alone)), i] == 0))
+      }
+    }
+  }
+})
+
+test_that("several models of several responses give an array, as glmnet does", {
+  set.seed(73)
+  x <- matrix(rnorm(24 * 4), 24)
+  fit <- omp(x, cbind(a = x[, 1], b = x[, 2]) + rnorm(48) / 3, k = 3)
+  predicted <- predict(fit, x, size = 0:2)
+  expect_identical(dimnames(predicted), list(NULL, c("a", "b"), c("0", "1", "2")))
+  expect_identical(predicted[, , "2"], predict(fit, x, size = 2))
+  terms <- coef(fit, size = 0:2)
+  expect_identical(dimnames(terms)[2:3], dimnames(predicted)[2:3])
+  expect_identical(terms[1:2, , "1"], coef(fit, size = 1))
+  expect_identical(dim(predict(fit, x[1, , drop = FALSE], size = 1:2)), c(1L, 2L, 2L))
+  classes <- greedy_rls(x, cut(x[, 1], 3, c("p", "q", "r")), k = 3, lambda = 1, size = 3)
+  several <- predict(classes, x, size = 0:3, type = "class")
+  expect_identical(several[, "3"], as.character(predict(classes, x, size = 3, type = "class")))
+  expect_snapshot({
+    refusal(predict(fit, x, size = c(1, 9)))
+    refusal(predict(fit, x, size = c(1, NA)))
+    refusal(coef(fit, size = 1:2, lambda = 1))
+    refusal(selected(fit, size = 1:2))
+  })
+  system <- scdp(A = crossprod(x), b = crossprod(x, x[, 2:3]), k = 2)
+  expect_identical(coef(system, size = 0:2)[, , "1"], coef(system, size = 1))
+  path <- lars_path(crossprod(x), crossprod(x, x[, 1] - x[, 2]))
+  lambda <- mean(path$path$lambda[2:3])
+  expect_identical(coef(path, lambda = c(lambda, 99))[, 1], coef(path, lambda = lambda))
+  cvd <- cross_validate(x, x[, 1], bare_rls, k = 2, lambda = 1, outer = 3)
+  expect_identical(predict(cvd, x, size = 1:2), predict(cvd$fit, x, size = 1:2))
+  expect_identical(predict(cvd, x, size = c("min", "1se"))[, 1], predict(cvd, x, size = "min"))
+})
+
+test_that("a missing value spoils only the models that need it", {
+  x <- matrix(rnorm(40), 20, dimnames = list(NULL, c("a", "b")))
+  fit <- forward_regression(x, 2 * x[, 1] + x[, 2] + rnorm(20), k = 2)
+  new <- rbind(c(a = 1, b = NA))
+  expect_warning(both <- predict(fit, new, size = 1:2), class = "sparsels_warning_missing")
+  expect_identical(unname(is.na(both[1, ])), c(FALSE, TRUE))
+  expect_silent(predict(fit, new, size = 1))
 })
 
 test_that("the models of any fit score the rows of its problem as predict() does", {

@@ -184,7 +184,7 @@ test_that("a fit that held nothing out has all methods", {
   data <- fs_data()
   fit <- fs_lssvm(data$x, data$binary, kernel = kernel_gaussian(1), gamma = 10, folds = NULL)
   expect_true(all(is.na(residuals(fit, "held_out"))))
-  expect_true(all(is.na(augment(fit)[c(".held_out", ".resid", ".class")])))
+  expect_true(all(is.na(augment(fit)[c(".held_out", ".class")])))
   expect_false(anyNA(fitted(fit)))
   expect_identical(glance(fit)$value, NA_real_)
   expect_snapshot(fit)
@@ -275,13 +275,14 @@ test_that("tidy(), glance() and augment()", {
   expect_identical(several$estimate, as.vector(coef(fs_fit("two"), 2)))
 
   row <- fit$path[fit$path$size == fit$size, ]
-  expect_identical(glance(fit), data.frame(
-    method = "fs_lssvm", nobs = 40L, features = 2L, size = fit$size, criterion = "squared",
-    value = row$criterion, se = row$se, lambda = 0.1, status = "complete"
+  expect_equal(glance(fit), data.frame(
+    method = "fs_lssvm", task = "binary", nobs = 40L, features = 2L, responses = 1L,
+    size = fit$size, lambda = 0.1, criterion = "squared", value = row$criterion, se = row$se,
+    deviance = sum((fit$problem$y - fit$fitted)^2), status = "complete"
   ))
   with_data <- augment(fit, data.frame(id = 1:40))
   expect_identical(names(with_data), c("id", ".fitted", ".held_out", ".resid", ".class"))
-  expect_identical(with_data$.resid, unname(residuals(fit, "held_out")))
+  expect_identical(with_data$.resid, unname(residuals(fit)))
   expect_equal(mean(with_data$.class != data$binary), row$error)
 })
 

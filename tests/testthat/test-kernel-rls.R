@@ -627,7 +627,7 @@ test_that("tidy, glance and augment of a kernel fit", {
   both <- augment(fit)
   expect_equal(both$.fitted.u, unname(fit$fitted[, 1]))
   expect_equal(both$.held_out.v, unname(fit$held_out[, 2]))
-  expect_equal(both$.resid.v, unname(y[, 2] - fit$held_out[, 2]))
+  expect_equal(both$.resid.v, unname(y[, 2] - fit$fitted[, 2]))
   d <- data.frame(kind = rep(c("p", "q"), 10), x)
   classes <- kernel_rls(kind ~ ., data = d, kernel = kernel_gaussian(1), lambda = 1)
   expect_identical(names(augment(classes, d))[1:3], names(d))

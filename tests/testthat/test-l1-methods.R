@@ -82,7 +82,7 @@ test_that("logistic predictions are probabilities, the others scores", {
     expect_equal(table[[1]], d$y)
     expect_equal(table$.fitted, unname(fitted(fit)))
     expect_equal(table$.held_out, held_out)
-    expect_equal(table$.resid, unname(residuals(fit, "held_out")))
+    expect_equal(table$.resid, unname(residuals(fit)))
     if (loss != "squared") {
       expect_identical(unname(predict(fit, d$x, type = "class") == "yes"), unname(link > 0))
       expect_identical(table$.class == "yes", drop(fit$held_out) > 0)
@@ -96,9 +96,11 @@ test_that("tidy() and glance() of an l1 path", {
   expect_equal(tidy(fit, lambda = lambda)$estimate, unname(coef(fit, lambda = lambda)))
   expect_equal(tidy(fit, lambda = lambda)$term, names(coef(fit, lambda = lambda)))
   row <- fit$path[fit$path$lambda == fit$lambda, ]
+  score <- -(fit$problem$y * fit$fitted)
   expect_equal(glance(fit), data.frame(
-    method = "l1_path", nobs = 40L, features = 12L, size = row$size, criterion = "logistic",
-    value = row$criterion, se = row$se, lambda = fit$lambda, status = "complete"
+    method = "l1_path", task = "binary", nobs = 40L, features = 12L, responses = 1L,
+    size = row$size, lambda = fit$lambda, criterion = "logistic", value = row$criterion,
+    se = row$se, deviance = 2 * sum(fit$problem$weights * log(1 + exp(score))), status = "complete"
   ))
   bare <- a_path()$fit
   expect_equal(glance(bare)$value, max(bare$path$dev_ratio))

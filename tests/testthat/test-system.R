@@ -120,9 +120,10 @@ test_that("the methods of a fit", {
   expect_identical(fit$path$name, fit$names[fit$path$component])
   expect_identical(
     glance(fit),
-    data.frame(method = "matching_pursuit", components = 7L, right_sides = 1L, size = 5L,
-               objective = fit$coefficients[[6]]$objective,
-               residual = fit$coefficients[[6]]$residual, status = "complete")
+    data.frame(method = "matching_pursuit", task = NA_character_, nobs = NA_integer_, features = 7L,
+               responses = 1L, size = 5L, lambda = NA_real_, criterion = "objective",
+               value = fit$coefficients[[6]]$objective, se = NA_real_, deviance = NA_real_,
+               status = "complete")
   )
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

@@ -38,9 +38,11 @@ test_that("glance() has one row", {
   expect_equal(
     glance(fit),
     data.frame(
-      method = "greedy_rls", nobs = 30L, features = 6L, size = fit$size, criterion = "squared",
+      method = "greedy_rls", task = "regression", nobs = 30L, features = 6L, responses = 1L,
+      size = fit$size, lambda = 1, criterion = "squared",
       value = fit$path$criterion[fit$path$size == fit$size],
-      se = fit$path$se[fit$path$size == fit$size], lambda = 1, status = "complete"
+      se = fit$path$se[fit$path$size == fit$size], deviance = sum((fit$problem$y - fit$fitted)^2),
+      status = "complete"
     )
   )
 })
@@ -50,8 +52,9 @@ test_that("augment() has a row per sample", {
   table <- augment(fit)
   expect_equal(table[[1]], as.vector(fit$problem$y))
   expect_equal(table$.fitted, unname(fitted(fit)))
-  expect_equal(table$.resid, unname(residuals(fit, "held_out")))
-  expect_equal(table$.held_out + table$.resid, table[[1]])
+  expect_equal(table$.held_out, table[[1]] - unname(residuals(fit, "held_out")))
+  expect_equal(table$.resid, unname(residuals(fit)))
+  expect_equal(table$.fitted + table$.resid, table[[1]])
   data <- data.frame(id = 30:1)
   expect_equal(augment(fit, data), cbind(data, table[-1]))
   expect_snapshot(error = TRUE, {
@@ -103,12 +106,41 @@ test_that("kernel fits are tidied by basis row", {
   expect_equal(tidy(fit, lambda = 1)$estimate, unname(coef(fit, lambda = 1)))
   expect_identical(tidy(rls(x, y))$term, c("(Intercept)", "dose"))
   one <- glance(fit)
-  expect_identical(one[c("method", "nobs", "features", "size", "criterion", "lambda", "status")],
+  expect_identical(one[c("method", "nobs", "features", "size", "lambda", "criterion", "status")],
                    data.frame(method = "kernel_rls", nobs = 20L, features = 1L, size = 2L,
-                              criterion = "squared", lambda = fit$lambda, status = "complete"))
+                              lambda = fit$lambda, criterion = "squared", status = "complete"))
   expect_equal(one$value, min(fit$path$criterion))
   rows <- augment(fit)
-  expect_equal(rows$.resid, unname(residuals(fit, "held_out")))
+  expect_equal(rows$.resid, y - rows$.fitted, ignore_attr = TRUE)
   expect_equal(rows$.fitted, unname(fitted(fit)))
   expect_error(tidy(fit, size = 2), "lambda", class = "sparsels_error_input")
+})
+
+test_that("a path is a data frame with the chosen row", {
+  fit <- of_numbers()
+  expect_identical(as.data.frame(fit), data.frame(fit$path, chosen = fit$path$size == fit$size))
+  x <- matrix(rnorm(60), 20)
+  path <- l1_path(x, x[, 1] + rnorm(20), nlambda = 5)
+  table <- as.data.frame(path, row.names = letters[1:5])
+  expect_identical(table$lambda[table$chosen], path$lambda)
+  expect_identical(rownames(table), letters[1:5])
+  expect_identical(sum(as.data.frame(rls(x, x[, 1]))$chosen), 1L)
+  knots <- lars_path(crossprod(x), crossprod(x, x[, 1] - x[, 2]))
+  table <- as.data.frame(knots)
+  expect_identical(table, data.frame(knots$path, chosen = knots$path$size == knots$size))
+  expect_error(as.data.frame(fit, size = 2), "size", class = "sparsels_error_input")
+})
+
+test_that("the curves of a cross-validation are a data frame", {
+  set.seed(35)
+  x <- matrix(rnorm(30 * 6), 30)
+  ill <- factor(x[, 1] + rnorm(30) > 0)
+  cvd <- cross_validate(x, ill, bare_rls, k = 2, lambda = 1, outer = 3,
+                        measure = c("error", "auc"))
+  table <- as.data.frame(cvd)
+  expect_identical(table$measure, rep(c("error", "auc"), each = 3))
+  expect_identical(table[table$measure == "error", names(cvd$curves)], cvd$curves)
+  expect_identical(table$test[4:6], cvd$measures$auc$test)
+  # the criterion of the method, squared error, is not the AUC
+  expect_true(all(is.na(table$inner[4:6])))
 })
