@@ -291,6 +291,21 @@ object_fields <- list( # nolint: cyclocomp_linter.
   )),
   summary.sparsels_fit = alist(fit = inherits(fit, "sparsels_fit") && is_summary(fit, coefficients),
                                path = is.data.frame(path)),
+  summary.sparsels_problem = alist(
+    rows = has_integers(rows) && length(rows) == 1L,
+    columns = has_integers(columns) && length(columns) == 1L, excluded = has_words(excluded),
+    sparse = is_flag(sparse), task = is_string(task), response = is_string(response),
+    response_table = is.data.frame(response_table) &&
+      (task == "regression" || has_table(response_table, c("rows", "share"), words = "class")),
+    covariates = has_words(covariates), weights = is_none_or(weights, has_numbers(weights, 2L)),
+    scale = has_numbers(scale, 5L), label = is_string(label),
+    strongest = is_none_or(strongest, has_table(strongest, "association", "expected", "name"))
+  ),
+  summary.sparsels_mask = alist(
+    mask = is_good(mask, "sparsels_mask"), columns = has_integers(columns, 0L),
+    kept = is_none_or(kept, has_table(kept, c("share", "lambda", "kept"))),
+    largest = has_table(largest, c("bound", "lambda"), words = "name")
+  ),
   summary.cv_result = alist(result = inherits(result, "cv_result") && is_summary(result, 0)),
   sparsels_kernel = alist(
     name = is_string(name),

@@ -227,7 +227,7 @@ fuzz_objects <- alist(
 # `it` is the object; what is listed for a class is done with every object of it
 fuzz_methods <- list(
   sparsels_problem = alist(
-    print(it), dim(it), it[1:6, 1:2], as_problem(it), make_folds(it, 3),
+    print(it), summary(it), plot(it), dim(it), it[1:6, 1:2], as_problem(it), make_folds(it, 3),
     greedy_rls(it, k = 2, lambda = 1, size_folds = 3), greedy_rls(it, k = 2, search = "floating"),
     wrapper_rls(it, k = 1, lambda = 1), rls(it, lambda = 1), omp(it, k = 1),
     kernel_rls(it, kernel = gaussian, lambda = 1), best_subset(it, k = 2),
@@ -253,7 +253,8 @@ fuzz_methods <- list(
     print(it), summary(it), print(summary(it)), coef(it), coef(it, size = 1), predict(it, x),
     predict(it, d), fitted(it), fitted(it, size = 1), residuals(it),
     residuals(it, type = "held_out"), nobs(it), selected(it), best_size(it), best_size(it, "1se"),
-    plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d)
+    plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d), predict(it, x, size = 0:1),
+    coef(it, size = 0:1), deviance(it, size = 0:1), logLik(it), as.data.frame(it)
   ),
   poss = alist(update(it, iterations = 20), poss(x, y, k = 2, iterations = 20, start = it)),
   l1_path = alist(best_lambda(it), coef(it, lambda = it$lambda), threshold_coef(it),
@@ -261,17 +262,18 @@ fuzz_methods <- list(
   kernel_fit = alist(
     print(it), summary(it), print(summary(it)), coef(it), predict(it, x), fitted(it), residuals(it),
     nobs(it), plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d),
-    holdout(it, 1:2), cv_error(it, 3)
+    holdout(it, 1:2), cv_error(it, 3), deviance(it), as.data.frame(it)
   ),
   fs_lssvm = alist(selected(it), coef(it, size = 1), predict(it, x, size = 1)),
   lssvm_tuning = alist(print(it), plot(it)),
   nystrom_features = alist(print(it), predict(it, x)),
   system_fit = alist(print(it), coef(it), coef(it, size = 1), selected(it), plot(it), tidy(it),
-                     glance(it), coef(it, lambda = 1)),
-  sparsels_mask = alist(print(it), exclude(it)),
+                     glance(it), coef(it, lambda = 1), coef(it, size = 0:1), as.data.frame(it)),
+  sparsels_mask = alist(print(it), exclude(it), summary(it), print(summary(it))),
   cv_result = alist(
     print(it), summary(it), print(summary(it)), plot(it), pictured(it), coef(it), predict(it, x),
-    fitted(it), selected(it), best_size(it), nobs(it), tidy(it), glance(it), augment(it, data = d)
+    fitted(it), selected(it), best_size(it), nobs(it), tidy(it), glance(it), augment(it, data = d),
+    as.data.frame(it)
   ),
   method_comparison = alist(print(it), plot(it)),
   cv_variance = alist(print(it), plot(it))

@@ -358,3 +358,21 @@ test_that("messages-safe-screen", {
     refusal(exclude(fit))
   })
 })
+
+test_that("summary() of a mask says what other lambdas would keep", {
+  set.seed(61)
+  x <- matrix(rnorm(30 * 40), 30, dimnames = list(NULL, paste0("g", 1:40)))
+  x[, 7] <- 1
+  pb <- as_problem(x, x[, 3] - x[, 8] + rnorm(30))
+  top <- lambda_max(pb)
+  made <- summary(safe_screen(pb, lambda = 0.8 * top))
+  expect_identical(sum(made$columns), 40L)
+  expect_identical(made$columns[["excluded"]], 1L)
+  for (i in seq_len(nrow(made$kept))[-1L]) {
+    again <- safe_screen(pb, lambda = made$kept$lambda[i] * (1 - 1e-9))
+    expect_identical(made$kept$kept[i], sum(again$keep))
+  }
+  expect_snapshot(made)
+  path <- l1_path(pb, nlambda = 5)
+  expect_null(summary(safe_screen(pb, lambda = top / 2, rule = "gap", fit = path))$kept)
+})
