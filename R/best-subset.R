@@ -132,7 +132,7 @@ best_path <- function(problem, control) {
 # The best sets of size 1, 2, ..., with upper bounds and whether each set is proven optimal.
 best_search <- function(problem, control) {
   terms <- gram_terms(problem, whole = TRUE)
-  bar <- progress_bar(control$progress, "Searching subsets")
+  bar <- progress_bar(control$progress, "Searching subsets", steady = FALSE)
   answer <- .Call(C_best_subset, terms, list(
     lambda = control$lambda, k = control$k, nodes = control$nodes, threads = 1L, user_loss = NULL,
     progress = bar

@@ -35,11 +35,14 @@
 #'   `intercept`, `standardize`, `task`, `assay`, `make_unique`. Any other name is an error. For
 #'   `plot()`, arguments of [graphics::boxplot()], such as `ylim` and `main`.
 #' @param methods A named list of functions, called as `method(problem, k = k)` with the problem of
-#'   the training rows. A function returns at most `k` column numbers, or a fit: of this package, or
+#'   the training rows. By default [poss()], [forward_regression()], [omp()], [foba()] and [rfe()];
+#'   with more than 1000 usable columns, to take seconds, `poss()` with 3 searches
+#'   and `rfe()` with `step = 0.1`, as `print()` says. A function returns at most `k` column numbers, or a fit: of this package, or
 #'   any object for which `predict(object, x)` gives a value or class for each row of a matrix `x`.
 #' @param k The size of the models compared, between 1 and the smaller of the usable columns and the
 #'   training rows less the covariates less one.
-#' @param splits Number of random splits into a training and a test part.
+#' @param splits Number of random splits into a training and a test part; 20 by default, the paper
+#'   has 100.
 #' @param test Share of the rows in the test part, above 0 and below 1; it is rounded to whole rows
 #'   and each part has two of them at least.
 #'
@@ -53,13 +56,14 @@
 #' * `chosen`: list matrix splits x methods of column numbers, such as `chosen[[3, "omp"]]`; `NULL`
 #'   for a fit that chooses no columns.
 #' * `training_rows`: list with the training rows of each split.
-#' * `k`, `call`, `status` (`"complete"` or `"interrupted"`), `problem` (without its x).
+#' * `k`, `quick` (whether the methods are those for many columns), `call`, `status` (`"complete"` or `"interrupted"`), `problem` (without its x).
 #'
 #' `plot()` draws a box per method for the training and the test part, over the splits, and returns
 #' invisibly the data frame drawn: `split`, `method` and `part` (factors), `r_squared`.
 #'
 #' @section Cost: `splits` times the cost of all methods; memory, that of one training part per
-#' worker on top of what the methods need.
+#' worker on top of what the methods need. In an interactive session the time is estimated after the
+#' first split, and said where it is more than ten seconds.
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments and for a method that returns something
 #' else. An error inside a method keeps its class and says in which split it was.
@@ -86,10 +90,10 @@
 #' plot(compared)
 #' @export
 compare_methods <- function(x, y = NULL, ..., data = NULL,
-                            methods = list(poss = poss, forward_regression = forward_regression,
-                                           omp = omp, foba = foba, rfe = rfe),
-                            k, splits = 100, test = 0.5) {
+                            methods = NULL, k, splits = 20, test = 0.5) {
   problem <- fitter_problem(x, y, ..., data = data)
+  quick <- is.null(methods) && sum(problem$usable) > many_columns
+  if (is.null(methods)) methods <- default_methods(quick)
   check_methods(methods)
   splits <- check_repeats(splits, "splits")
   test_rows <- check_test(test, nrow(problem))
@@ -104,8 +108,20 @@ compare_methods <- function(x, y = NULL, ..., data = NULL,
     })
     list(rows = rows, methods = of_methods)
   })
-  new_comparison(scored, problem, k, splits, short_call(match.call()))
+  new_comparison(scored, problem, k, splits, quick, short_call(match.call()))
 }
+
+# The methods compared by default, which on many columns are to take seconds.
+default_methods <- function(quick) {
+  methods <- list(poss = poss, forward_regression = forward_regression, omp = omp, foba = foba,
+                  rfe = rfe)
+  if (!quick) return(methods)
+  methods$poss <- function(problem, k) poss(problem, k = k, restarts = 3)
+  methods$rfe <- function(problem, k) rfe(problem, k = k, step = 0.1)
+  methods
+}
+
+many_columns <- 1000L
 
 # Arguments ---------------------------------------------------------------------------------------
 
@@ -198,7 +214,7 @@ least_squares <- function(problem, columns) {
 
 # The result --------------------------------------------------------------------------------------
 
-new_comparison <- function(scored, problem, k, splits, call) {
+new_comparison <- function(scored, problem, k, splits, quick, call) {
   of_splits <- lapply(scored, `[[`, "methods")
   methods <- names(of_splits[[1L]])
   both <- function(split) vapply(split, function(one) c(one$training, one$test), c(0, 0))
@@ -209,7 +225,7 @@ new_comparison <- function(scored, problem, k, splits, call) {
                  part_table(r_squared, "test"), row.names = NULL)
   structure(list(
     table = table, r_squared = r_squared, chosen = chosen,
-    training_rows = lapply(scored, `[[`, "rows"), k = k, call = call,
+    training_rows = lapply(scored, `[[`, "rows"), k = k, quick = quick, call = call,
     status = if (length(scored) < splits) "interrupted" else "complete",
     problem = without_x(problem)
   ), class = "method_comparison")
@@ -246,6 +262,9 @@ print.method_comparison <- function(x, ...) {
               counted(length(x$training_rows), "random split"), length(x$training_rows[[1L]]),
               nrow(x$problem) - length(x$training_rows[[1L]])))
   print_data(x$problem)
+  if (isTRUE(x$quick)) {
+    cat("for speed, poss makes 3 searches, not 10, and rfe drops a tenth of the columns at a time\n")
+  }
   if (x$status == "interrupted") cat("interrupted: these splits were done\n")
   for (part in c("training", "test")) {
     cat(sprintf("%s R-squared:\n", part))

@@ -1,11 +1,34 @@
 # What R and its user are to long work: a progress bar, Ctrl-C and what it leaves, and how a search
 # may end.
 
-# A function (done, total) that moves a progress bar, or NULL.
-progress_bar <- function(wanted, label, frame = parent.frame()) {
+# A function (done, total) that moves a progress bar and says how long it will take, or NULL.
+# `steady`: whether equal parts of the work take about equal times; otherwise no time is said.
+progress_bar <- function(wanted, label, frame = parent.frame(), steady = TRUE) {
   if (!wanted) return(NULL)
-  id <- cli::cli_progress_bar(label, total = 1, .envir = frame)
-  function(done, total) cli::cli_progress_update(set = done, total = total, id = id, .envir = frame)
+  format <- if (!steady) "{cli::pb_name}{cli::pb_bar} {cli::pb_percent}"
+  id <- cli::cli_progress_bar(label, total = 1, format = format, .envir = frame)
+  say_time <- if (steady) time_sayer(label) else function(done, total) NULL
+  function(done, total) {
+    say_time(done, total)
+    cli::cli_progress_update(set = done, total = total, id = id, .envir = frame)
+  }
+}
+
+# A function (done, total) that says once, after the first second of work, how long the rest will
+# take, if that is more than ten seconds. `now` gives the time in seconds.
+time_sayer <- function(label, now = function() proc.time()[["elapsed"]]) {
+  from <- now()
+  waits <- TRUE
+  function(done, total) {
+    spent <- now() - from
+    if (!waits || spent < 1 || done <= 0) return(invisible())
+    waits <<- FALSE
+    seconds <- spent * (total - done) / done
+    if (seconds > 10) {
+      message_sparsels(sprintf("%s will take about %s; Ctrl-C returns what is done by then",
+                               label, format_seconds(seconds)), "sparsels_message_time")
+    }
+  }
 }
 
 # how a search ended, in the order of the kernels

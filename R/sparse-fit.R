@@ -197,6 +197,7 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   cat(sprintf("%s: %s\n", x$method, fit_title(x)))
   print_data(x$problem)
   cat(lambda_words(x), sep = "\n")
+  if (inherits(x, "poss")) cat(iterations_words(x), "\n", sep = "")
   cat(best_words(x), sep = "\n")
   if (x$status != "complete") cat(status_words(x), "\n", sep = "")
   if (n > 0L) print_path(x, n)

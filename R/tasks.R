@@ -38,11 +38,11 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
 
 run_serially <- function(n, run, label, progress) {
   results <- list()
-  bar <- if (progress) cli::cli_progress_bar(label, total = n)
+  bar <- progress_bar(progress, label)
   for (i in seq_len(n)) {
     results[i] <- list(run(i))
     if (inherits(results[[i]], "condition")) break
-    if (!is.null(bar)) cli::cli_progress_update(id = bar)
+    if (!is.null(bar)) bar(i, n)
   }
   results
 }

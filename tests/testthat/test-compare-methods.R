@@ -207,3 +207,25 @@ test_that("comparisons print, and bad arguments are refused", {
     refusal(compare_methods(x, y, k = 1, split = 5))
   })
 })
+
+test_that("with many columns the default methods are quicker ones, which print() says", {
+  set.seed(64)
+  x <- matrix(rnorm(30 * 12), 30)
+  y <- x[, 1] + rnorm(30)
+  all <- compare_methods(x, y, k = 2, splits = 2)
+  expect_identical(nrow(compare_methods(x, y, k = 2, methods = list(f = omp))$r_squared), 20L)
+  with_binding("many_columns", 11L, {
+    set.seed(65)
+    quick <- compare_methods(x, y, k = 2, splits = 2)
+    set.seed(65)
+    same <- compare_methods(x, y, k = 2, splits = 2, methods = list(
+      poss = function(problem, k) poss(problem, k = k, restarts = 3),
+      forward_regression = forward_regression, omp = omp, foba = foba,
+      rfe = function(problem, k) rfe(problem, k = k, step = 0.1)
+    ))
+  })
+  expect_identical(quick$r_squared, same$r_squared)
+  expect_identical(dimnames(quick$r_squared), dimnames(all$r_squared))
+  expect_identical(c(all$quick, quick$quick, same$quick), c(FALSE, TRUE, FALSE))
+  expect_output(print(quick), "for speed, poss makes 3 searches, not 10")
+})

@@ -220,3 +220,19 @@ test_that("Ctrl-C that R has not seen when a kernel ends does not lose its work"
   # a test that sent none has shown nothing
   expect_gt(signals, 0)
 })
+
+test_that("long work says how long it will take, once, after a second", {
+  time <- 0
+  say <- time_sayer("Searching", now = function() time)
+  time <- 0.9
+  expect_silent(say(1, 1000))
+  time <- 2
+  expect_silent(say(0, 1000))
+  expect_message(say(20, 1000), "^Searching will take about 2 minutes",
+                 class = "sparsels_message_time")
+  expect_silent(say(21, 1000))
+  time <- 0
+  say <- time_sayer("Searching", now = function() time)
+  time <- 2
+  expect_silent(say(2, 12))
+})

@@ -242,3 +242,20 @@ test_that("a search starts from any number of sets", {
   }
   expect_identical(run(rep(list(4, 2:3), 20)), run(list(4, 2:3)))
 })
+
+test_that("by default a search has the paper's iterations, up to a limit that print() says", {
+  set.seed(62)
+  x <- matrix(rnorm(30 * 20), 30)
+  y <- rnorm(30)
+  paper <- floor(2 * exp(1) * 9 * 20)
+  fit <- poss(x, y, k = 3, restarts = 2)
+  expect_identical(fit$iterations, paper)
+  expect_output(print(fit), "2 searches of 978 iterations\n")
+  with_binding("max_iterations", 500, short <- poss(x, y, k = 3, restarts = 1))
+  expect_identical(short$iterations, 500)
+  expect_output(print(short), "1 search of 500 iterations, fewer than the 978 of the paper")
+  set.seed(63)
+  fit <- with_binding("max_iterations", 500, poss(x, y, k = 3, restarts = 2))
+  set.seed(63)
+  expect_identical(poss(x, y, k = 3, restarts = 2, iterations = 500)$archive, fit$archive)
+})
