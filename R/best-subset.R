@@ -46,11 +46,13 @@
 #'   machine. A node with n candidates costs O(n^3), so `NULL`, the default, is `floor(2e11 / n^3)`
 #'   for n usable columns: a few seconds a size. If that limit is reached there is a warning of
 #'   class `sparsels_warning_limit`.
+#'
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
 #'   from 0 to `k`; its `action` is `"found"`, or `"stopped"` if the set is not proven to be the
 #'   best, and its `feature` `NA`, since the sets need not be nested. `criterion` is the R-squared
-#'   above, `squared` the leave-one-out mean squared error. By default the chosen size is the
-#'   largest. `fit$proof` is a data frame with a row for each size from 1:
+#'   above, `squared` the leave-one-out mean squared error.
+#'   By default the chosen size is the largest. `fit$proof` is a data frame with a row for each size
+#'   from 1:
 #'   \item{size}{number of columns}
 #'   \item{r_squared}{R-squared of the set found}
 #'   \item{bound}{an upper bound of the R-squared of all sets of that size}

@@ -36,8 +36,9 @@
 #'   `plot()`, arguments of [graphics::boxplot()], such as `ylim` and `main`.
 #' @param methods A named list of functions, called as `method(problem, k = k)` with the problem of
 #'   the training rows. By default [poss()], [forward_regression()], [omp()], [foba()] and [rfe()];
-#'   with more than 1000 usable columns, to take seconds, `poss()` with 3 searches
-#'   and `rfe()` with `step = 0.1`, as `print()` says. A function returns at most `k` column numbers, or a fit: of this package, or
+#'   with more than 1000 usable columns, to take seconds, `poss()` with 3 searches and `rfe()` with
+#'   `step = 0.1`, as `print()` says. A function returns at most `k` column numbers, or a fit: of
+#'   this package, or
 #'   any object for which `predict(object, x)` gives a value or class for each row of a matrix `x`.
 #' @param k The size of the models compared, between 1 and the smaller of the usable columns and the
 #'   training rows less the covariates less one.
@@ -56,7 +57,8 @@
 #' * `chosen`: list matrix splits x methods of column numbers, such as `chosen[[3, "omp"]]`; `NULL`
 #'   for a fit that chooses no columns.
 #' * `training_rows`: list with the training rows of each split.
-#' * `k`, `quick` (whether the methods are those for many columns), `call`, `status` (`"complete"` or `"interrupted"`), `problem` (without its x).
+#' * `k`, `quick` (whether the methods are those for many columns), `call`, `status`
+#'   (`"complete"` or `"interrupted"`), `problem` (without its x).
 #'
 #' `plot()` draws a box per method for the training and the test part, over the splits, and returns
 #' invisibly the data frame drawn: `split`, `method` and `part` (factors), `r_squared`.
@@ -263,7 +265,7 @@ print.method_comparison <- function(x, ...) {
               nrow(x$problem) - length(x$training_rows[[1L]])))
   print_data(x$problem)
   if (isTRUE(x$quick)) {
-    cat("for speed, poss makes 3 searches, not 10, and rfe drops a tenth of the columns at a time\n")
+    cat("for speed, poss makes 3 searches, not 10, and rfe drops a tenth of the columns a round\n")
   }
   if (x$status == "interrupted") cat("interrupted: these splits were done\n")
   for (part in c("training", "test")) {

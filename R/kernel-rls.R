@@ -18,6 +18,14 @@
 #' folds, both with the basis vectors removed or kept, without training again. The basis is taken as
 #' given: if it was chosen by the response (see [select_basis()]), they are optimistic.
 #'
+#' **The width.** Without a `kernel`, Gaussian kernels of seven squared widths are tried, 2^-3, ...,
+#' 2^3 times the median squared distance between two rows (of up to 500 rows spread evenly over the
+#' data, after standardising if that is asked for; distances of zero are left out), and the one with
+#' the smallest held-out error is used. Over sixteen data sets no wider or finer grid had a smaller
+#' test error beyond its standard error, see bench/limits.R. Columns on different scales need
+#' `standardize = TRUE`. A choice at the end of three or more widths, and held-out predictions that
+#' are those of no kernel at all, are warnings of class `sparsels_warning_edge`.
+#'
 #' **The shift** tau makes the kernel matrix of the basis positive definite and is part of the
 #' model: the same in training, held-out errors and predictions, and printed. `"auto"` adds 1e-10
 #' times the mean diagonal of K_BB to the penalty only, ten times more (up to 1e-6) as long as the
@@ -32,7 +40,8 @@
 #'   `x` is the m x m kernel matrix. Factors become indicator columns (one for every level without
 #'   an intercept, all but the first with one), on which the kernel is computed.
 #' @param kernel [kernel_gaussian()], [kernel_polynomial()] or [kernel_linear()]; with several
-#'   `gamma` the one with the smallest held-out error is used. Also a kernel of the package kernlab,
+#'   `gamma` the one with the smallest held-out error is used. `NULL`, the default, for a Gaussian
+#'   kernel whose width is found so, see Details. Also a kernel of the package kernlab,
 #'   a function of two matrices with points in rows that returns the kernel matrix, or
 #'   `"precomputed"`.
 #' @param basis The basis vectors: `NULL` for all rows; a number n, for n rows drawn with R's random
@@ -91,6 +100,7 @@ kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NUL
                             intercept = unless_stated(x, intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
   check_all_trained(problem)
+  if (is.null(kernel)) kernel <- typical_kernels(problem)
   expansion_fit("kernel_rls", problem, kernel, basis, lambda, shift, folds, threads,
                 short_call(match.call()))
 }
@@ -109,9 +119,55 @@ expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, 
     kernel_trial(problem, kernel, basis, shift, control)
   })
   warn_rounding(trials$best$evaluated$spectrum, control$lambda)
+  if (trials$status == "complete") warn_width(trials)
+  warn_null(problem, trials$best$evaluated, control)
   new_kernel_fit(method, problem, control, trials$best$evaluated, trials$best$models, call,
                  kernel = trials$best$kernel, kernel_table = trials$table, basis = basis,
                  shift = trials$best$shift, status = trials$status)
+}
+
+# Warns of a width at the end of those tried. Of two one is always at an end.
+warn_width <- function(trials) {
+  tried <- trials$table$gamma
+  gamma <- trials$best$kernel$parameters$gamma
+  if (length(tried) < 3L || !gamma %in% range(tried)) return(invisible())
+  widest <- gamma == min(tried)
+  warn_sparsels(sprintf(
+    "the kernel width chosen is the %s of %d tried, gamma = %s (sigma2 = %s): a %s may be better",
+    if (widest) "widest" else "narrowest", length(tried), format(gamma, digits = 4L),
+    format(1 / gamma, digits = 4L), if (widest) "smaller gamma" else "larger gamma"
+  ), "sparsels_warning_edge")
+}
+
+# Warns if the held-out predictions are those of the covariates alone, up to a thousandth of the
+# largest residual of these.
+warn_null <- function(problem, evaluated, control) {
+  null <- null_residuals(problem, control$folds)
+  off <- problem$y - evaluated$held_out - null
+  if (max(abs(off)) > 1e-3 * max(abs(null))) return(invisible())
+  where <- if (ncol(problem$z)) "those of the intercept and covariates alone" else "0"
+  hint <- if (problem$standardize) "" else " or `standardize = TRUE`"
+  warn_sparsels(sprintf("the held-out predictions are nearly %s: try another kernel or width%s", where,
+                        hint), "sparsels_warning_edge")
+}
+
+# Held-out residuals of the covariates alone, averaged over repeated folds: without the rows S they
+# are (I - B_S B_S')^-1 times those with all rows, for a basis B of the covariates.
+null_residuals <- function(problem, folds) {
+  root_w <- sqrt(problem$weights)
+  basis <- covariate_basis(problem)
+  own <- project_out(root_w * problem$y, basis)
+  if (!ncol(basis)) return(own / root_w)
+  total <- 0 * own
+  for (repetition in seq_len(ncol(folds$ids))) {
+    for (rows in split(seq_len(nrow(own)), folds$ids[, repetition])) {
+      B <- basis[rows, , drop = FALSE]
+      r <- own[rows, , drop = FALSE]
+      remaining <- diag(ncol(B)) - crossprod(B)
+      total[rows, ] <- total[rows, ] + r + B %*% solve(remaining, crossprod(B, r))
+    }
+  }
+  total / (root_w * ncol(folds$ids))
 }
 
 # lambda, folds and threads, checked once

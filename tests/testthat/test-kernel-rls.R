@@ -683,3 +683,53 @@ test_that("all rows as basis is the Gaussian process of kernlab", {
   new <- matrix(rnorm(20), 10)
   expect_equal(predict(fit, new), drop(kernlab::predict(other, new)), tolerance = 1e-10)
 })
+
+test_that("without a kernel the width is found about the median distance", {
+  set.seed(150)
+  x <- matrix(rnorm(60 * 3), 60)
+  y <- sin(2 * x[, 1]) + x[, 2] + rnorm(60) / 5
+  squared <- as.vector(dist(x))^2
+  found <- suppressWarnings(kernel_rls(x, y), "sparsels_warning_edge")
+  widths <- kernel_gaussian(sigma2 = median(squared) * 2^(-3:3))
+  same <- suppressWarnings(kernel_rls(x, y, kernel = widths), "sparsels_warning_edge")
+  expect_equal(found$kernel_table, same$kernel_table, tolerance = 1e-12)
+  expect_equal(found$lambda, same$lambda)
+  expect_output(print(found), "the best of 7")
+  # on the scale of the kernel, that of few rows too, and for new data
+  scaled <- suppressWarnings(kernel_rls(x * rep(c(1, 9, 99), each = 60), y, standardize = TRUE,
+                                        basis = 20, folds = 5), "sparsels_warning_edge")
+  own <- as.vector(dist(oracle_standardised(x, rep(1, 60))))^2
+  expect_equal(1 / scaled$kernel_table$gamma, median(own) * 2^(-3:3), tolerance = 1e-10)
+  expect_length(predict(found, x[1:4, ]), 4)
+})
+
+test_that("a width at the end of those tried is a warning", {
+  set.seed(151)
+  x <- matrix(rnorm(80))
+  y <- sin(x[, 1]) + rnorm(80) / 9
+  try_widths <- function(gamma) kernel_rls(x, y, kernel = kernel_gaussian(gamma))
+  expect_warning(try_widths(c(40, 400, 4000)), "the widest of 3 tried, gamma = 40",
+                 class = "sparsels_warning_edge")
+  expect_warning(try_widths(c(0.001, 0.01, 0.1)), "narrowest of 3.* a larger gamma may be better",
+                 class = "sparsels_warning_edge")
+  expect_silent(try_widths(2^(-8:8)))
+  expect_silent(try_widths(c(1, 10)))
+})
+
+test_that("predictions of no kernel are a warning", {
+  set.seed(152)
+  x <- matrix(rnorm(40))
+  y <- rnorm(40)
+  z <- rnorm(40)
+  for (intercept in c(FALSE, TRUE)) for (adjust in list(NULL, z)) {
+    for (folds in list("loo", make_folds(40, 5, repeats = 2))) {
+      pb <- as_problem(x, y, intercept = intercept, adjust = adjust, weights = rep(3, 40))
+      expect_warning(fit <- kernel_rls(pb, kernel = kernel_gaussian(1e9), folds = folds),
+                     if (ncol(pb$z)) "the intercept and covariates alone" else "nearly 0",
+                     class = "sparsels_warning_edge")
+      expect_equal(null_residuals(fit$problem, fit$folds), fit$problem$y - fit$held_out,
+                   tolerance = 1e-6)
+    }
+  }
+  expect_silent(kernel_rls(x, sin(x[, 1]), kernel = kernel_gaussian(1)))
+})

@@ -10,7 +10,6 @@ test_that("the kernel", {
   narrow <- function(x, z) matrix(1, nrow(x), 1)
   hole <- function(x, z) replace(x %*% t(z), 2, NA)
   expect_snapshot({
-    refusal(kernel_rls(x, y))
     refusal(kernel_rls(x, y, kernel = "gaussian"))
     refusal(kernel_rls(x, y, kernel = 2))
     refusal(kernel_rls(x, y, kernel = text))
