@@ -259,32 +259,33 @@ paired_p <- function(difference) {
 #' @export
 print.method_comparison <- function(x, ...) {
   check_object(x)
-  cat(sprintf("%s, models of size %d, %s (%d training, %d test rows)\n",
-              counted(nrow(x$table), "method"), x$k,
-              counted(length(x$training_rows), "random split"), length(x$training_rows[[1L]]),
-              nrow(x$problem) - length(x$training_rows[[1L]])))
-  print_data(x$problem)
+  train <- length(x$training_rows[[1L]])
+  say(sprintf("%s compared by models of %s, on %s (%d rows to train, %d to test)",
+              counted(nrow(x$table), "method"), counted(x$k, "feature"),
+              counted(length(x$training_rows), "random split"), train, nrow(x$problem) - train))
   if (isTRUE(x$quick)) {
-    cat("for speed, poss makes 3 searches, not 10, and rfe drops a tenth of the columns a round\n")
+    remark("for speed, poss makes 3 searches, not 10, and rfe drops a tenth of the columns a round")
   }
   if (x$status == "interrupted") cat("interrupted: these splits were done\n")
-  for (part in c("training", "test")) {
-    cat(sprintf("%s R-squared:\n", part))
+  for (part in c("test", "training")) {
+    cat(sprintf("R-squared on the %s rows:\n", part))
     print(part_words(x$table, part), row.names = FALSE)
   }
-  cat(sprintf("p: paired t-test against %s; win, tie, loss: splits above, equal, below it\n",
-              x$table$method[1L]))
+  remark(sprintf(
+    "mean, sd = mean and standard deviation over splits; p = paired t-test against %s; %s",
+    x$table$method[1L], "win, tie, loss = splits with a higher, an equal, a lower R-squared than it"
+  ))
+  print_data(x$problem)
   invisible(x)
 }
 
 part_words <- function(table, part) {
   columns <- paste0(part, c("", "_sd", "_p", "_win", "_tie", "_loss"))
-  shown <- stats::setNames(table[c("method", columns)],
-                           c("method", "mean", "sd", "p", "win", "tie", "loss"))
-  shown$mean <- formatC(shown$mean, digits = 4L, format = "f")
-  shown$sd <- formatC(shown$sd, digits = 4L, format = "f")
-  shown$p <- ifelse(is.na(shown$p), "", format.pval(shown$p, digits = 2L, eps = 1e-4))
-  shown
+  text <- stats::setNames(table[c("method", columns)],
+                          c("method", "mean", "sd", "p", "win", "tie", "loss"))
+  text[c("mean", "sd")] <- lapply(text[c("mean", "sd")], formatC, digits = 3L, format = "f")
+  text$p <- ifelse(is.na(text$p), "", format.pval(text$p, digits = 2L, eps = 1e-4))
+  text
 }
 
 #' @exportS3Method

@@ -12,10 +12,11 @@ new_criterion <- function(words, use, higher = FALSE, needs = NULL, constants = 
 }
 
 criteria <- list(
-  squared = new_criterion("squared error", c("search", "measure", "path")),
+  squared = new_criterion("mean squared error", c("search", "measure", "path")),
   error = new_criterion("error rate", c("search", "measure"), needs = "classes"),
-  absolute = new_criterion("absolute error", c("search", "measure")),
-  auc = new_criterion("AUC", c("search", "measure"), higher = TRUE, needs = "two classes"),
+  absolute = new_criterion("mean absolute error", c("search", "measure")),
+  auc = new_criterion("area under the ROC curve", c("search", "measure"), higher = TRUE,
+                      needs = "two classes"),
   balanced = new_criterion("balanced error rate", c("search", "measure"), needs = "classes",
                            constants = function(problem) list(share = class_share(problem))),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
@@ -51,13 +52,14 @@ as_criterion <- function(criterion, problem, folds) {
   if (is.function(criterion)) return(user_criterion(criterion, problem, folds))
   made <- named_criterion(criterion, "criterion", "search", problem)
   if (criterion == "auc") check_auc(problem, folds)
-  scheme <- if (criterion == "auc" && folds$loo) "leave-pair-out" else folds$label
-  made$label <- held_out_label(made$words, scheme)
+  made$label <- held_out_label(made$words, folds$label, criterion == "auc" && folds$loo)
   made
 }
 
-# "leave-one-out squared error", "held-out squared error (10-fold, stratified)"
-held_out_label <- function(words, scheme) {
+# "leave-one-out mean squared error", "held-out mean squared error (10-fold, stratified)"; an error
+# of pairs of rows leaves out both
+held_out_label <- function(words, scheme, pairs = FALSE) {
+  if (pairs) scheme <- "leave-pair-out"
   if (startsWith(scheme, "leave-") && !grepl(" ", scheme)) return(paste(scheme, words))
   sprintf("held-out %s (%s)", words, scheme)
 }

@@ -124,12 +124,17 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                 known = c("outer", "repeats", "measure", "baselines", "keep", "progress"))
   measures <- as_measures(measure, run$problem)
   outer <- in_context("outer folds", make_folds(run$problem, outer, repeats = repeats))
-  fit <- fit_run(run)
+  absent <- warn_absent(run$problem, outer)
+  # of the same classes the fit need not say it again
+  fit <- suppressWarnings(fit_run(run), if (length(absent)) "sparsels_warning_class" else "")
   parts <- held_out_rows(outer)
   scored <- repeat_tasks(nrow(parts), "outer fold", function(i) {
     score_fold(run, parts$rows[[i]], measures, baselines)
   }, progress)
-  new_cv_result(scored, parts, run, fit, measures, keep, outer$label, short_call(match.call()))
+  result <- new_cv_result(scored, parts, run, fit, measures, keep, outer$label,
+                          short_call(match.call()))
+  if ("auc" %in% vapply(measures, `[[`, "", "name")) warn_constant(result$problem, learned(result))
+  result
 }
 
 check_baselines <- function(baselines) {
@@ -174,10 +179,10 @@ random_scores <- function(part, rows) {
   largest <- length(fit$coefficients) - 1L
   lambda <- random_lambda(fit, part$train)
   refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
-  random <- do.call(random_selection, c(
+  random <- suppressWarnings(do.call(random_selection, c(
     list(quote(part$train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
     if (!is.null(part$folds)) list(folds = part$folds)
-  ))
+  )), own_warnings)
   model_scores(random$coefficients[path_sizes(fit) + 1L], part$problem, rows)
 }
 
@@ -331,54 +336,67 @@ all_predictions <- function(scored, parts, problem, curves) {
 #' @export
 print.cv_result <- function(x, ...) {
   check_object(x)
-  cat(
-    "outer cross-validation of ", x$method, "\n",
-    "data: ", data_words(x$problem), "\n",
-    "response: ", response_words(x$problem), "\n",
-    "outer folds: ", x$outer, "; scaling, lambda and selection repeated in each\n",
-    if (x$status == "interrupted") sprintf("interrupted: %d of them done\n", nrow(x$folds)),
-    measure_label(x), chosen_range(x), ":\n",
-    paste0("  ", error_lines(x), "\n"),
-    smallest_words(x),
-    if (!anyNA(x$folds$lambda)) lambda_range(x),
-    sep = ""
-  )
-  if (nrow(x$estimates) > 1L) print(x$estimates, row.names = FALSE, digits = 4)
+  say("cross-validation of ", x$method, ": all of it repeated without each outer fold (", x$outer,
+      ")")
+  say(measure_label(x), chosen_range(x), ", with standard errors (se):")
+  cat(paste0("  ", error_lines(x), "\n"), sep = "")
+  print_constant(x$problem, learned(x))
+  print_smallest(x)
+  print_measures(x)
+  print_data(x$problem)
+  if (x$status == "interrupted") {
+    cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))
+  }
+  if (!anyNA(x$folds$lambda)) cat(lambda_range(x))
   top <- utils::head(x$frequency, 8L)
   if (nrow(top)) {
-    cat(sprintf("chosen most often, of %s: ", counted(nrow(x$folds), "fold")),
+    say(
+      sprintf("chosen most often, of %s: ", counted(nrow(x$folds), "fold")),
       paste0(top$name, " (", top$count, ")", collapse = ", "),
-      if (nrow(x$frequency) > nrow(top)) ", ...", "\n",
-      sep = ""
+      if (nrow(x$frequency) > nrow(top)) ", ..."
     )
   }
   invisible(x)
 }
 
+# the held-out predictions, but where every fold chose no feature
+learned <- function(x) if (x$key != "size" || any(x$folds$size > 0L)) x$held_out
+
+# the estimates of several measures
+print_measures <- function(x) {
+  if (nrow(x$estimates) < 2L) return(invisible())
+  known <- match(x$estimates$measure, names(criteria))
+  words <- vapply(criteria, `[[`, "", "words")[known]
+  table <- data.frame(
+    measure = ifelse(is.na(known), x$estimates$measure, words), mean = shown(x$estimates$mean),
+    se = shown(x$estimates$se)
+  )
+  names(table)[3L] <- "standard error"
+  print(table, row.names = FALSE)
+}
+
 chosen_range <- function(x) {
   if (x$key == "model") return("")
   if (x$key == "lambda") return(" at the lambda each fold chose")
-  sizes <- range(x$folds$size)
-  sprintf(" at the size each fold chose (%s%s)", if (sizes[1L] < sizes[2L]) paste(sizes[1L], "to ")
-          else "", counted(sizes[2L], term_word(x)))
+  sprintf(" at the size each fold chose (%s)", counted_range(range(x$folds$size), term_word(x)))
 }
 
 # what the size of a model counts
 term_word <- function(x) if (inherits(x$fit, "sparse_fit")) "feature" else "term"
 
 lambda_range <- function(x) {
-  paste0("lambda: ", paste(unique(signif(range(x$folds$lambda), 4)), collapse = " to "), "\n")
+  values <- vapply(range(x$folds$lambda), shown_parameter, "")
+  paste0("lambda of the folds: ", paste(unique(values), collapse = " to "), "\n")
 }
 
 # the size or lambda with the best honest error
-smallest_words <- function(x) {
-  if (x$key == "model" || nrow(x$curves) < 2L) return("")
+print_smallest <- function(x) {
+  if (x$key == "model" || nrow(x$curves) < 2L) return(invisible())
   row <- best_place(x, "min")
   place <- if (x$key == "size") paste("at", counted(x$curves$size[row], term_word(x))) else
-    paste("at lambda", format(x$curves$lambda[row], digits = 4))
-  sprintf("  %s: %s (se %s) %s\n", if (x$higher) "largest of all sizes" else
-    sprintf("smallest of all %ss", x$key), shown(x$curves$test[row]),
-    format(x$curves$test_se[row], digits = 2), place)
+    paste("at lambda", shown_parameter(x$curves$lambda[row]))
+  remark(sprintf("%s of all %ss: %s%s %s", if (x$higher) "largest" else "smallest", x$key,
+                 shown(x$curves$test[row]), se_words(x$curves$test_se[row]), place))
 }
 
 # The row of the curves that a rule takes: for "1se" the smallest size, or the largest lambda,
@@ -456,21 +474,20 @@ summary.cv_result <- function(object, ...) {
 print.summary.cv_result <- function(x, ...) {
   check_object(x)
   print(x$result)
+  meaning <- error_meanings(x$result)
+  columns <- c(names(meaning), paste0(names(meaning), "_se"))
   cat("means over the outer folds:\n")
-  print(x$result$curves, row.names = FALSE, digits = 4)
+  print(shown_table(x$result$curves, columns), row.names = FALSE)
   cat("outer folds:\n")
-  print(x$result$folds, row.names = FALSE, digits = 4)
+  print(shown_table(x$result$folds, columns), row.names = FALSE)
+  remark("errors: ", measure_label(x$result))
+  print_meaning(meaning, names(x$result$folds), x$result$problem)
   invisible(x)
 }
 
 # The errors of the chosen models, to three significant digits of the largest, and what each is.
 error_lines <- function(x) {
-  what <- c(
-    test = "held-out samples, honest",
-    cv = "its own cross-validation of the whole search",
-    inner = paste0(x$inner, ", selection criterion, optimistic"),
-    random = "as many random features", majority = majority_words(x$problem$task)
-  )
+  what <- error_meanings(x)
   what <- what[names(what) %in% names(x$folds)]
   mean <- colMeans(x$folds[names(what)])
   se <- vapply(x$folds[names(what)], standard_error, 0)
@@ -481,13 +498,23 @@ error_lines <- function(x) {
   paste0(format(plain(mean), justify = "right"), " (se ", plain(se), ")   ", what)
 }
 
-data_words <- function(problem) {
-  sprintf("%s x %s", counted(nrow(problem), "row"), counted(ncol(problem), "column"))
+# what the errors of a cross-validation are, by the names of the columns that hold them
+error_meanings <- function(x) {
+  c(
+    test = "outer folds: the honest estimate",
+    cv = "the method's own cross-validation of the whole search",
+    inner = paste0("the method's own criterion (", x$inner, "), optimistic"),
+    random = "as many random features",
+    majority = paste0("null model, ", majority_words(x$problem$task))
+  )
 }
 
 measure_label <- function(x) {
-  switch(x$measure, error = "error rate (share of samples)", squared = "mean squared error",
-         x$words)
+  switch(x$measure,
+    error = "error rate (share of rows)",
+    squared = paste(criteria$squared$words, squared_scale(x$problem)),
+    x$words
+  )
 }
 
 majority_words <- function(task) {

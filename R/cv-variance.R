@@ -168,16 +168,19 @@ new_cv_variance <- function(errors, problem, control, repeats, call) {
 #' @export
 print.cv_variance <- function(x, ...) {
   check_object(x)
-  cat(sprintf("cv_variance: %d-fold error with %s, %s
-", x$folds,
-              counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "repeat")))
+  say(sprintf("cv_variance: %d-fold mean squared error with %s, drawn %s", x$folds,
+              counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "time")))
   print_data(x$problem)
-  if (x$status == "interrupted") cat("interrupted: fewer repeats than asked for
-")
-  cat("where the mean over repeats is smallest:
-")
+  if (x$status == "interrupted") cat("interrupted: fewer repeats than asked for\n")
+  cat("where the mean over repeats is smallest:\n")
   best <- lapply(split(x$table, x$table$approach), function(one) one[which.min(one$mean), ])
-  print(do.call(rbind, best), row.names = FALSE, digits = 4)
+  print(shown_table(do.call(rbind, best), c("mean", "variance")), row.names = FALSE)
+  print_meaning(
+    c(approach = paste("1 holds basis vectors out with their folds, 2 never, 3 draws them anew",
+                       "without each fold"),
+      mean = "mean squared error, averaged over repeats", variance = "its variance over repeats"),
+    names(x$table), x$problem
+  )
   invisible(x)
 }
 

@@ -536,33 +536,3 @@ summary.sparsels_fit <- function(object, ...) {
   structure(list(fit = object, path = size_table(object), coefficients = coef(object)),
             class = paste0("summary.", class(object)))
 }
-
-# Printing ----------------------------------------------------------------------------------------
-
-print_data <- function(problem) {
-  cat(sprintf("data: %s x %s\n", counted(nrow(problem), "row"), counted(ncol(problem), "column")))
-  cat("response: ", response_words(problem), "\n", sep = "")
-}
-
-# Some rows of a path of `total` rows, which are called `what`.
-print_rows <- function(text, total, what) {
-  cat("path:\n")
-  print(text, row.names = FALSE, right = TRUE)
-  more <- total - nrow(text)
-  if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, paste("more", what))))
-}
-
-# the error rate of a row of the path, beside another criterion
-error_words <- function(fit, row) {
-  if (is.null(row$error) || fit$criterion$name == "error") return("")
-  sprintf(" (error rate %s)", format(row$error, digits = 3))
-}
-
-# at the end of `what` of several values
-at_the_end <- function(value, values, what) {
-  if (length(values) > 1L && value %in% range(values)) sprintf(" (at the end of %s)", what) else ""
-}
-
-shown <- function(value) format(value, digits = 3)
-
-se_words <- function(se) if (is.na(se)) "" else sprintf(" (se %s)", format(se, digits = 2))

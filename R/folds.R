@@ -87,7 +87,33 @@ joint_groups <- function(ids) {
 }
 
 # what fitters call: folds in any form, for the rows of a problem
-as_folds <- function(folds, problem) make_folds(problem, folds)
+as_folds <- function(folds, problem) {
+  folds <- make_folds(problem, folds)
+  warn_absent(problem, folds)
+  folds
+}
+
+# Warns of classes of which a fold holds every row: a model trained without it never predicts them.
+warn_absent <- function(problem, folds) {
+  absent <- absent_classes(problem, folds)
+  if (!length(absent)) return(invisible(absent))
+  one <- length(absent) == 1L
+  warn_sparsels(sprintf(
+    "all rows of %s %s are in one fold: the model trained without that fold never predicts %s",
+    if (one) "class" else "each of the classes", some_of(short_class(absent)),
+    if (one) "it" else "them"
+  ), "sparsels_warning_class")
+  invisible(absent)
+}
+
+absent_classes <- function(problem, folds) {
+  if (problem$task == "regression") return(character())
+  counted <- problem$weights > 0
+  class <- factor(class_index(problem)[counted], seq_along(problem$levels))
+  in_folds <- function(ids) tapply(ids, class, function(one) length(unique(one)))
+  count <- apply(folds$ids[counted, , drop = FALSE], 2L, in_folds)
+  problem$levels[rowSums(count == 1L, na.rm = TRUE) > 0]
+}
 
 # Arguments ---------------------------------------------------------------------------------------
 
@@ -170,9 +196,9 @@ given_folds <- function(folds, m) {
   if (any(counts < 2L)) {
     stop_input("`folds` must have at least 2 folds: a single one leaves no row to train on")
   }
-  times <- if (length(folds) > 1L) sprintf(" x %d", length(folds))
+  times <- if (length(folds) > 1L) sprintf(", %d partitions", length(folds))
   sizes <- paste(unique(range(counts)), collapse = " to ")
-  new_folds(ids, paste0("given, ", sizes, " folds", times), joint_groups(ids))
+  new_folds(ids, paste0(sizes, " given folds", times), joint_groups(ids))
 }
 
 check_folds <- function(folds, m) {
@@ -209,7 +235,7 @@ leave_out_each <- function(m, groups) {
   if (max(groups) < 2L) {
     stop_input("`groups` must have at least 2 groups: a single one leaves no row to train on")
   }
-  new_folds(groups, sprintf("leave-one-group-out (%d groups)", max(groups)), groups)
+  new_folds(groups, sprintf("leave-one-group-out, %d groups", max(groups)), groups)
 }
 
 draw_ids <- function(m, count, groups, strata) {
@@ -240,9 +266,9 @@ deal_groups <- function(groups, strata, count) {
 drawn_label <- function(count, groups, strata, repeats) {
   paste0(
     count, "-fold",
-    if (!is.null(groups)) sprintf(" by group (%d groups)", max(groups)),
+    if (!is.null(groups)) sprintf(", %d groups kept whole", max(groups)),
     if (!is.null(strata)) ", stratified",
-    if (repeats > 1L) sprintf(" x %d repeats", repeats)
+    if (repeats > 1L) sprintf(", repeated %d times", repeats)
   )
 }
 
@@ -280,8 +306,8 @@ check_folds_left <- function(folds, rows) {
 print.sparsels_folds <- function(x, ...) {
   check_object(x)
   sizes <- range(unlist(apply(x$ids, 2L, tabulate, simplify = FALSE)))
-  cat(sprintf("<sparsels folds> %s of %d rows\n", x$label, nrow(x$ids)))
-  if (!x$loo) cat("rows per fold: ", paste(unique(sizes), collapse = " to "), "\n", sep = "")
+  say("<sparsels folds> ", counted(nrow(x$ids), "row"), ": ", x$label,
+      if (!x$loo) paste("; each fold has", counted_range(sizes, "row")))
   invisible(x)
 }
 

@@ -53,14 +53,15 @@ NULL
 #' @export
 print.fs_lssvm <- function(x, ...) {
   check_object(x)
-  cat("fs_lssvm: ", prototype_words(x), "\n", sep = "")
+  say("fs_lssvm: LS-SVM on ", prototype_words(x))
+  print_fs_size(x)
+  print_constant(x$problem, x$held_out)
   print_data(x$problem)
   cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words(x, "sigma2"), "\n", sep = "")
-  cat("gamma: ", format(x$gamma, digits = 4), ", lambda = ", format(x$lambda, digits = 4),
+  cat("gamma: ", shown_parameter(x$gamma), ", lambda = 1 / gamma = ", shown_parameter(x$lambda),
       found_words(x, "gamma"), "\n", sep = "")
-  cat(fs_size_words(x), sep = "\n")
   if (x$status == "interrupted") cat(status_words(x), "\n", sep = "")
-  if (x$status == "early_stop") cat(stop_words(x), "\n", sep = "")
+  if (x$status == "early_stop") say(stop_words(x))
   invisible(x)
 }
 
@@ -100,36 +101,35 @@ found_words <- function(fit, name) {
 }
 
 # the chosen size, its error, and how it was chosen
-fs_size_words <- function(fit) {
+print_fs_size <- function(fit) {
   chosen <- chosen_row(fit)
   if (is.null(fit$folds)) {
-    return(sprintf("size: %d, the largest: no rows were held out, %s %s", fit$size,
-                   fit$criterion$label, format(chosen$training, digits = 4)))
+    return(say(sprintf("size %d, the largest: no rows were held out, %s %s", fit$size,
+                       fit$criterion$label, shown(chosen$training))))
   }
   largest <- nrow(fit$path) > 1L && fit$size == max(fit$path$size)
-  size <- sprintf("size: %d%s, %s %s%s", fit$size, if (largest) ", the largest" else "",
-                  fit$criterion$label, format(chosen$criterion, digits = 4),
-                  error_words(fit, chosen))
-  if (nrow(fit$path) == 1L) return(size)
+  say(sprintf("size %d%s: %s", fit$size, if (largest) ", the largest" else "",
+              held_out_words(fit, chosen)))
+  if (nrow(fit$path) == 1L) return(invisible())
   best <- fit$path[which.min(fit$path$criterion), ]
-  rule <- if (best$size == fit$size) {
-    "  (the smallest error of all sizes)"
+  remark(if (best$size == fit$size) {
+    "the smallest error of all sizes"
   } else {
-    sprintf("  (the smallest size within %s of the smallest error, %s at size %d)",
-            paste(format(fit$control$size_rule), "standard deviations"),
-            format(best$criterion, digits = 4), best$size)
-  }
-  c(size, rule)
+    sprintf("the smallest size within %s standard deviations of the smallest error, %s at size %d",
+            format(fit$control$size_rule), shown(best$criterion), best$size)
+  })
 }
 
 #' @export
 print.summary.fs_lssvm <- function(x, ...) {
   check_object(x)
   print(x$fit)
-  cat("path:\n")
   x$path$name[is.na(x$path$name)] <- ""
   columns <- c("size", "name", "prototypes", "criterion", "se", "error", "training")
-  print(x$path[intersect(columns, names(x$path))], row.names = FALSE, digits = 4)
+  columns <- intersect(columns, names(x$path))
+  text <- shown_table(x$path[columns], columns[-(1:3)])
+  print_rows(fitting_names(text), nrow(x$path), "size", column_meanings(x$fit),
+             x$fit$problem)
   cat(sprintf("coefficients at size %d:\n", x$fit$size))
   print(x$coefficients, digits = 4)
   invisible(x)

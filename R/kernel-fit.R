@@ -58,9 +58,9 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
 
 # The criterion of all kernel fits; without folds it is that of the training rows.
 squared_criterion <- function(folds) {
-  label <- if (is.null(folds)) "training squared error" else
-    held_out_label("squared error", folds$label)
-  list(name = "squared", higher = FALSE, label = label)
+  words <- criteria$squared$words
+  label <- if (is.null(folds)) paste("training", words) else held_out_label(words, folds$label)
+  list(name = "squared", higher = FALSE, words = words, label = label)
 }
 
 # The held-out errors of every lambda of a spectrum: the path, and the predictions at the best
@@ -258,64 +258,66 @@ print.kernel_fit <- function(x, ...) {
 
 # A fit in terms of `lambda` or whatever goes with it, and of the width of its kernel.
 print_expansion <- function(fit, lambda, width) {
-  cat(fit$method, ": ", terms_words(fit), ", ", counted(nrow(fit$path), "value"), " of ", lambda,
-      "\n", sep = "")
+  title <- method_titles[fit$method]
+  say(fit$method, ": ", if (!is.na(title)) paste(title, "on "), terms_words(fit),
+      if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
+  say(held_out_words(fit, chosen_row(fit)))
+  print_constant(fit$problem, fit$held_out)
   print_data(fit$problem)
-  if (!is.null(fit$shift)) cat("shift: ", shift_words(fit$shift), "\n", sep = "")
+  say(chosen_words(fit, lambda))
   tried <- fit$kernel_table[[width]]
-  if (length(tried) > 1L) {
-    cat(width_words(width, fit$kernel$parameters[[width]], tried), "\n", sep = "")
+  if (length(tried) > 1L) say(width_words(width, fit$kernel$parameters[[width]], tried))
+  if (!is.null(fit$shift) && fit$shift$where != "none") {
+    cat("shift: ", shift_words(fit$shift), "\n", sep = "")
   }
-  cat(chosen_words(fit, lambda), "\n", sep = "")
   if (fit$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
 }
 
 terms_words <- function(fit) {
   if (is.null(fit$kernel)) return(paste("all", counted(length(fit$features), "usable feature")))
   count <- nrow(fit$coefficients[[1L]]$beta)
-  on <- if (fit$basis$all) {
-    "all rows"
-  } else if (is.null(fit$basis$rows)) {
-    counted(count, "given point")
-  } else {
-    sprintf("%d of %d rows", count, nrow(fit$problem))
-  }
-  sprintf("%s on %s", kernel_words(fit$kernel), on)
+  if (fit$basis$all) return("all rows")
+  if (is.null(fit$basis$rows)) return(counted(count, "given point"))
+  sprintf("%d of %d rows", count, nrow(fit$problem))
 }
 
 shift_words <- function(shift) {
-  value <- format(shift$value, digits = 3)
-  switch(shift$where,
-    none = "none",
-    regulariser = paste(value, "on the diagonal of the penalty"),
-    kernel = paste(value, "on the diagonal of the kernel matrix")
-  )
+  sprintf("%s on the diagonal of the %s", shown(shift$value),
+          if (shift$where == "regulariser") "penalty" else "kernel matrix")
 }
 
 width_words <- function(name, value, tried) {
-  sprintf("%s: %s, the best of %d%s", name, format(value, digits = 4), length(tried),
-          at_the_end(value, tried, "those tried"))
+  sprintf("%s: %s%s, chosen from %s", name, shown_parameter(value),
+          at_the_end(value, tried, "those tried"), values_words(tried))
 }
 
-# the chosen model, by the column `name` of the path
+# the chosen value of the column `name` of the path, and how it was chosen
 chosen_words <- function(fit, name) {
-  best <- chosen_row(fit)
-  end <- at_the_end(best[[name]], fit$path[[name]], "the path")
-  paste0("best ", name, ": ", format(best[[name]], digits = 4), end, ", ", fit$criterion$label, " ",
-         format(best$criterion, digits = 4), error_words(fit, best))
+  tried <- fit$path[[name]]
+  value <- chosen_row(fit)[[name]]
+  if (length(tried) == 1L) return(sprintf("%s: %s, given", name, shown_parameter(value)))
+  sprintf("%s: %s%s, chosen from %s by the %s", name, shown_parameter(value),
+          at_the_end(value, tried, "the path"), values_words(tried), fit$criterion$label)
 }
 
 #' @export
 print.summary.kernel_fit <- function(x, ...) {
   check_object(x)
   print(x$fit)
-  cat("path:\n")
-  print(x$path, row.names = FALSE, digits = 4)
+  print_rows(shown_kernel(x$path), nrow(x$path), "lambda", column_meanings(x$fit), x$fit$problem)
   if (!is.null(x$fit$kernel_table) && nrow(x$fit$kernel_table) > 1L) {
     cat("kernel widths, each at its best lambda:\n")
-    print(x$fit$kernel_table, row.names = FALSE, digits = 4)
+    print(shown_kernel(x$fit$kernel_table), row.names = FALSE)
   }
-  cat(sprintf("weights at lambda %s:\n", format(x$fit$lambda, digits = 4)))
+  cat(sprintf("weights at lambda %s:\n", shown_parameter(x$fit$lambda)))
   print(summary(as.vector(x$coefficients)), digits = 4)
   invisible(x)
+}
+
+# each value to its own digits, as lambdas are powers of two
+shown_kernel <- function(table) {
+  digits <- ifelse(names(table) %in% c("lambda", "gamma", "sigma2"), 4L, 3L)
+  table[] <- Map(function(one, digits) if (is.double(one)) formatC(one, digits) else one, table,
+                 digits)
+  table
 }

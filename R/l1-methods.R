@@ -34,9 +34,11 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 print.l1_path <- function(x, n = 6L, ...) {
   check_object(x)
   n <- check_shown(n)
-  cat(sprintf("%s: %s\n", x$method, penalised_words(x$loss)))
+  say(x$method, ": ", penalised_words(x$loss))
+  print_lambda_choice(x)
+  if (x$size > 0L && !is_training(x)) print_constant(x$problem, x$held_out)
   print_data(x$problem)
-  cat(lambdas_words(x), choice_words(x), sep = "\n")
+  print_lambda_range(x)
   if (x$status == "interrupted") cat(interrupted_words(x), "\n", sep = "")
   if (n > 0L) print_lambdas(x, n)
   invisible(x)
@@ -50,53 +52,50 @@ penalised_words <- function(loss) {
   )
 }
 
-lambdas_words <- function(fit) {
-  show <- function(value) format(value, digits = 4)
+print_lambda_range <- function(fit) {
   lambda <- fit$path$lambda
-  several <- length(lambda) > 1L
-  values <- show(lambda[1L])
-  if (several) {
-    values <- sprintf("%d values, %s to %s", length(lambda), values, show(min(lambda)))
-  }
+  say("lambda: ", values_words(lambda), "; from ", shown_parameter(fit$lambda_max),
+      " on (lambda_max) all coefficients are 0")
   gap <- max(fit$path$gap) / fit$null_objective
   # below that it is rounding
   gap <- if (gap < 1e-12) "below 1e-12" else format(gap, digits = 2)
-  c(sprintf("lambda: %s (lambda_max %s)", values, show(fit$lambda_max)),
-    sprintf("%s: %s of the null objective",
-            if (several) "largest duality gap" else "duality gap", gap))
+  say(if (length(lambda) > 1L) "largest duality gap: " else "duality gap: ", gap,
+      " of the objective of the null model")
 }
 
 # the chosen model, and the rule by which it was chosen
-choice_words <- function(fit) {
+print_lambda_choice <- function(fit) {
   row <- chosen_row(fit)
-  lambda <- format(row$lambda, digits = 4)
-  model <- sprintf("size %d, %s %s%s", row$size, fit$criterion$label,
-                   format(row$criterion, digits = 4),
-                   if (is_training(fit)) "" else error_words(fit, row))
   several <- nrow(fit$path) > 1L
+  error <- if (is_training(fit)) paste(fit$criterion$label, shown(row$criterion)) else
+    held_out_words(fit, row)
+  held_out <- several && !is_training(fit) && !inherits(fit, "l1_size")
+  end <- if (held_out) at_the_end(fit$lambda, fit$path$lambda, "the path") else ""
+  model <- sprintf("lambda %s%s: %s, %s", shown_parameter(row$lambda), end,
+                   size_of_words(list(size = row$size)), error)
   if (inherits(fit, "l1_size")) {
-    found <- sprintf("found with %s: lambda %s, %s", counted(nrow(fit$searched), "solution"),
-                     lambda, model)
-    return(c(sprintf("target: size %d, give or take %d", fit$target, fit$range), found))
+    say(model)
+    return(remark(sprintf("target: %s, give or take %d; found with %s",
+                          counted(fit$target, "feature"), fit$range,
+                          counted(nrow(fit$searched), "solution"))))
   }
   if (is_training(fit)) {
-    hint <- "  (nothing is held out: give `folds` to choose a lambda by held-out errors)"
-    return(c(if (several) sprintf("smallest lambda: %s, %s", lambda, model) else model,
-             if (is.null(fit$folds)) hint))
+    say(if (several) "smallest ", model)
+    if (is.null(fit$folds)) {
+      remark("nothing is held out: give `folds` to choose a lambda by held-out errors")
+    }
+    return(invisible())
   }
-  if (!several) return(model)
-  end <- at_the_end(fit$lambda, fit$path$lambda, "the path")
-  rule <- switch(fit$size_by, min = "best lambda", cv = "lambda not clearly worse than the best",
-                 "1se" = "largest lambda within one standard error")
-  c(sprintf("%s: %s%s, %s", rule, lambda, end, model),
-    if (fit$size_by == "min") one_se_words(fit, row), optimistic_words)
-}
-
-one_se_words <- function(fit, best) {
-  if (is.na(best$se)) return(NULL)
-  row <- fit$path[one_se_row(fit), ]
-  sprintf("largest lambda within one standard error: %s, size %d", format(row$lambda, digits = 4),
-          row$size)
+  if (!several) return(say(model))
+  rule <- switch(fit$size_by, min = "best ", cv = "not clearly worse than the best, ",
+                 "1se" = "largest within one standard error of the best, ")
+  say(rule, model)
+  remark(optimistic_words("it chose lambda"))
+  if (fit$size_by == "min" && !is.na(row$se)) {
+    row <- fit$path[one_se_row(fit), ]
+    remark(sprintf("largest lambda within one standard error: %s, %s",
+                   shown_parameter(row$lambda), size_of_words(list(size = row$size))))
+  }
 }
 
 interrupted_words <- function(fit) {
@@ -109,10 +108,11 @@ print_lambdas <- function(fit, n) {
   count <- nrow(fit$path)
   marks <- path_marks(fit)
   rows <- sort(union(spread_rows(count, n), which(marks != "")))
-  text <- fit$path[rows, intersect(lambda_columns(fit), names(fit$path))]
-  text[-2L] <- lapply(text[-2L], format, digits = 4)
+  columns <- intersect(lambda_columns(fit), names(fit$path))
+  text <- shown_table(fit$path[rows, columns], setdiff(columns, c("lambda", "size")))
+  text$lambda <- shown_parameter(text$lambda)
   if (any(marks != "")) text <- stats::setNames(cbind(text, marks[rows]), c(names(text), ""))
-  print_rows(text, count, "lambda")
+  print_rows(text, count, "lambda", column_meanings(fit), fit$problem)
 }
 
 # at most `n` of `count` rows, the first and the last among them

@@ -156,8 +156,9 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
   control$criterion <- if (criterion == "loss" && control$loss != "squared") {
-    label <- held_out_label(criteria[[control$loss]]$words, control$folds$label)
-    list(name = control$loss, higher = FALSE, label = label)
+    words <- criteria[[control$loss]]$words
+    list(name = control$loss, higher = FALSE, words = words,
+         label = held_out_label(words, control$folds$label))
   } else {
     as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
   }

@@ -13,7 +13,7 @@ lambda_choice <- function(lambda, problem, grid) {
   if (is.null(lambda)) {
     multiples <- if (grid) lambda_multiples else max(lambda_multiples)
     values <- function(problem) multiples * mean_square(problem)
-    words <- sprintf("%s times the mean sum of squares of a column", format(multiples))
+    words <- sprintf("the default, %s times the mean sum of squares of a column", format(multiples))
     rule <- if (grid) "chosen by cross-validation" else words
   } else {
     lambda <- sort(unique(check_lambda(lambda)), decreasing = TRUE)

@@ -101,18 +101,21 @@ fit_run <- function(run) fit_method(run$method, run$problem, run$arguments)
 
 # The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these
 # rows, the inner folds that the method was given, if any, and the problem from which path_scores()
-# takes other rows. Warnings that a choice is at the end of what was tried are for the fit on all
-# rows and not repeated.
+# takes other rows. Warnings of the choice and of the classes are for the fit on all rows and not
+# repeated.
 fit_rows <- function(run, rows) {
   # a kernel matrix has a column for every row that is trained on
   columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
     seq_len(ncol(run$problem))
   train <- run$problem[rows, columns]
   run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows)
-  fit <- suppressWarnings(fit_method(run$method, train, run$arguments), "sparsels_warning_edge")
+  fit <- suppressWarnings(fit_method(run$method, train, run$arguments), own_warnings)
   other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
   list(fit = fit, train = train, folds = run$arguments$folds, problem = other)
 }
+
+# warnings that are for the fit on all rows
+own_warnings <- c("sparsels_warning_edge", "sparsels_warning_class", "sparsels_warning_constant")
 
 # What the method makes of a problem, without a progress bar of its own. A fit that Ctrl-C cut short
 # is an interrupt like any other.

@@ -881,40 +881,29 @@ positions <- function(index, size, names, what) {
 #' @export
 print.sparsels_problem <- function(x, ...) {
   check_object(x)
-  cat(sprintf("<sparsels problem> %s x %s%s\n", counted(nrow(x), "row"), counted(ncol(x), "column"),
-              if (inherits(x$x, "dgCMatrix")) ", sparse" else ""))
+  say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
   if (!is.null(x$assay)) cat("assay: ", assay_words(x$assay), "\n", sep = "")
-  cat("response: ", response_words(x), "\n", sep = "")
+  print_response(x)
   covariates <- setdiff(colnames(x$z), "(Intercept)")
-  if (length(covariates)) cat("adjusted for: ", some_of(covariates, 8L, ""), "\n", sep = "")
+  if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
   if (!x$intercept) cat("no intercept\n")
   if (any(x$weights != 1)) {
-    cat(sprintf("weights: %s to %s\n", format(min(x$weights)), format(max(x$weights))))
+    cat(sprintf("weights of the rows: %s to %s\n", shown(min(x$weights)), shown(max(x$weights))))
   }
   if (length(x$renamed)) {
-    cat(sprintf("made unique: the names of %s (%s)\n", counted(length(x$renamed), "column"),
+    say(sprintf("made unique: the names of %s (%s)", counted(length(x$renamed), "column"),
                 some_of(names(x$renamed), 5L, "")))
   }
   if (length(x$na.action)) {
-    cat(sprintf("left out: %s with missing values (%s)\n", counted(length(x$na.action), "row"),
+    say(sprintf("left out: %s with missing values (%s)", counted(length(x$na.action), "row"),
                 some_of(names(x$na.action), 5L, "")))
   }
   excluded <- x$names[!x$usable]
   if (length(excluded)) {
-    cat(sprintf("excluded: %s, constant or collinear with the covariates (%s)\n",
+    say(sprintf("excluded: %s, constant or collinear with the covariates (%s)",
                 counted(length(excluded), "column"), some_of(excluded, 5L, "")))
   }
   invisible(x)
-}
-
-response_words <- function(problem) {
-  if (problem$task == "regression") {
-    responses <- if (ncol(problem$y) > 1L) sprintf(", %d responses", ncol(problem$y)) else ""
-    return(paste0(problem$response, ", numeric", responses))
-  }
-  counts <- class_counts(problem)
-  sprintf("%s, %d classes: %s", problem$response, length(counts),
-          paste(names(counts), counts, collapse = ", "))
 }
 
 # the class of each row as 1, 2, ...; NULL for a numeric response
@@ -925,8 +914,9 @@ class_index <- function(problem) {
   )
 }
 
-class_counts <- function(problem) {
-  counts <- tabulate(class_index(problem), length(problem$levels))
+# the number of rows of each class, of all rows or of those that are `counted`
+class_counts <- function(problem, counted = TRUE) {
+  counts <- tabulate(class_index(problem)[counted], length(problem$levels))
   stats::setNames(counts, problem$levels)
 }
 

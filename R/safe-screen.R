@@ -527,19 +527,18 @@ new_mask <- function(source, control, result) {
 #' @export
 print.sparsels_mask <- function(x, ...) {
   check_object(x)
-  cat(sprintf("<safe screening> %s loss, rule \"%s\"\n", x$loss, x$rule))
-  cat(sprintf("lambda: %s, %s of lambda_max%s (%s)\n", format(x$lambda, digits = 4),
-              format(x$lambda / x$lambda_max, digits = 3),
-              if (x$exact) "" else " at most", format(x$lambda_max, digits = 4)))
   n <- length(x$keep)
   kept <- sum(x$keep)
-  if (kept) {
-    cat(sprintf("kept %d of %s (%s %%)\n", kept, counted(n, "column"),
-                format(100 * kept / n, digits = 3)))
+  say("<safe screening> ", if (kept) {
+    sprintf("kept %d of %s (%s %%)%s", kept, counted(n, "column"), shown(100 * kept / n),
+            if (kept < n) "; in every solution the others have the coefficient 0" else "")
   } else {
-    cat(sprintf("kept none of %s: all coefficients are 0 at this lambda\n",
-                counted(n, "column")))
-  }
+    sprintf("kept none of %s: all coefficients are 0 at this lambda", counted(n, "column"))
+  })
+  say(sprintf("lambda: %s, %s%s of lambda_max (%s)", shown_parameter(x$lambda),
+              if (x$exact) "" else "at most ", shown(x$lambda / x$lambda_max),
+              shown_parameter(x$lambda_max)))
+  say(x$loss, " loss, rule \"", x$rule, "\"")
   excluded <- sum(!x$usable)
   if (excluded) cat(sprintf("excluded: %s\n", counted(excluded, "column")))
   invisible(x)

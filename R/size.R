@@ -28,7 +28,7 @@ check_size_rule <- function(size, problem, k) {
 # kept together, from a stream of its own: the same call gives the same folds and R's generator is
 # left alone. Rows of weight 0 are in no fold; they are given the first, which changes nothing.
 procedure_folds <- function(problem, size_folds, folds) {
-  if (!is_number(size_folds)) return(in_context("`size_folds`", as_folds(size_folds, problem)))
+  if (!is_number(size_folds)) return(in_context("`size_folds`", make_folds(problem, size_folds)))
   trained <- problem$weights > 0
   if (sum(trained) < 3L) {
     stop_input("2 rows are too few to repeat the search in folds: use `size = \"criterion\"`")

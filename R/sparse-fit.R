@@ -79,6 +79,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     call = call, problem = without_x(problem)
   ), class = c(method, "sparse_fit", "sparsels_fit"))
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
+  if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, fit$held_out)
   warn_unfinished(fit, done_words(fit$path))
 }
 
@@ -194,88 +195,106 @@ stop_no_se <- function(fit) {
 print.sparse_fit <- function(x, n = 6L, ...) {
   check_object(x)
   n <- check_shown(n)
-  cat(sprintf("%s: %s\n", x$method, fit_title(x)))
+  say(x$method, ": ", fit_title(x))
+  print_choice(x)
+  if (x$size > 0L) print_constant(x$problem, x$held_out)
   print_data(x$problem)
-  cat(lambda_words(x), sep = "\n")
-  if (inherits(x, "poss")) cat(iterations_words(x), "\n", sep = "")
-  cat(best_words(x), sep = "\n")
-  if (x$status != "complete") cat(status_words(x), "\n", sep = "")
+  say(lambda_words(x))
+  if (inherits(x, "poss")) say(iterations_words(x))
+  if (x$status != "complete") say(status_words(x))
   if (n > 0L) print_path(x, n)
   invisible(x)
 }
 
 lambda_words <- function(fit) {
   tried <- fit$lambda_table$lambda
-  rule <- fit$lambda_rule
-  if (length(tried) > 1L) {
-    rule <- paste(rule, "from", paste(vapply(tried, format, "", digits = 4), collapse = ", "))
+  rule <- if (length(tried) > 1L) {
+    sprintf("chosen from %s by the cross-validated %s", values_words(tried),
+            fit$cv_criterion$words)
+  } else if (fit$lambda == 0) {
+    "no penalty"
+  } else {
+    fit$lambda_rule
   }
-  refit <- if (is.null(fit$path$refit_lambda)) "" else "; coefficients refitted by ridge regression"
   refit_lambda <- chosen_row(fit)$refit_lambda
-  if (isTRUE(refit_lambda > 0)) {
-    refit <- sprintf("%s at lambda %s", refit, format(refit_lambda, digits = 4))
+  refit <- if (isTRUE(refit_lambda > 0)) {
+    sprintf("; coefficients refitted by ridge regression with lambda %s",
+            shown_parameter(refit_lambda))
   }
-  paste0("lambda: ", format(fit$lambda, digits = 4), ", ", rule, refit)
+  paste0("lambda: ", shown_parameter(fit$lambda), ", ", rule, refit)
 }
+
+# what a method does, for a title
+method_titles <- c(
+  poss = "best subset of every size (Pareto optimisation)",
+  best_subset = "best subset of every size (branch and bound)",
+  forward_regression = "forward regression",
+  omp = "orthogonal matching pursuit",
+  foba = "forward-backward search",
+  rfe = "recursive elimination of features",
+  sequential_replacement = "sequential replacement",
+  scdp = "sparse pursuit",
+  lowrank_lssvm = "forward search (low-rank updates)",
+  random_selection = "features in random order",
+  kernel_rls = "kernel ridge regression",
+  rls = "ridge regression",
+  lssvm = "LS-SVM"
+)
 
 fit_title <- function(fit) {
   search <- fit$control$search
-  by <- paste("by", fit$criterion$label)
-  if (is.null(search) || search == "given") return(by)
-  sprintf("%s search %s", sub("_", "-", search), by)
+  if (is.null(search) || search == "given") search <- method_titles[fit$method] else
+    search <- paste(sub("_", "-", search), "search")
+  paste0(if (!is.na(search)) paste0(search, " "), "by the ", fit$criterion$label)
 }
 
-best_words <- function(fit) {
+# The chosen size, its error, and how good an estimate that is.
+print_choice <- function(fit) {
   row <- chosen_row(fit)
-  if (!is.null(row$cv)) return(cv_words(fit, row))
-  error <- error_words(fit, row)
-  if (is_training(fit)) {
-    chosen <- sprintf("size %d: %s %s, leave-one-out squared error %s%s", fit$size,
-                      fit$criterion$label, format(row$criterion, digits = 4),
-                      format(row$squared, digits = 4), error)
-    honest <- "  (the set is chosen on all rows: use cross_validate() for an honest estimate)"
-    return(c(chosen, honest))
-  }
-  chosen <- sprintf("best size: %d, %s %s%s", fit$size, fit$criterion$label,
-                    format(row$criterion, digits = 4), error)
-  c(chosen, optimistic_words)
+  if (!is.null(row$cv)) return(print_cv(fit, row))
+  say(size_of_words(fit), ": ", held_out_words(fit, row),
+      if (is_training(fit)) paste0(", ", fit$criterion$label, " ", shown(row$criterion)))
+  remark(optimistic_words(if (is_training(fit)) "the features were chosen on all rows" else
+    "it chose the features"))
 }
 
 # The size with the held-out error of the whole procedure, the criterion that chose the columns of
 # the same model, and the error of the procedure that chose this size.
-cv_words <- function(fit, row) {
+print_cv <- function(fit, row) {
   measure <- reported_measure(fit)
   error <- if (measure$name == "error") row$cv_error else row$cv
-  criterion <- if (measure$name == "error") row$error else row[[criterion_column(fit)]]
-  why <- if (is_training(fit)) "the features were chosen on all rows" else "it chose the features"
+  say(sprintf("%s chosen, cross-validated %s %s%s", size_of_words(fit), measure$words,
+              shown(error), se_words(measure$se(row))))
+  why <- rule_words(fit, measure)
+  if (!is.null(why)) remark(why)
+  remark(procedure_words(fit))
   estimate <- if (measure$name == "error") fit$estimate_error else fit$estimate
-  c(
-    sprintf("%s, cross-validated %s %s%s", size_of_words(fit), measure$words, shown(error),
-            se_words(measure$se(row))),
-    rule_words(fit, measure),
-    sprintf("  (%s)", procedure_words(fit)),
-    if (!is.null(estimate) && !is.numeric(fit$size_by)) {
-      sprintf("  with the size chosen by the other folds: %s%s", shown(estimate[["mean"]]),
-              se_words(estimate[["se"]]))
-    },
-    if (fit$size > 0L) {
-      sprintf("  %s at that size: %s, flattering as %s",
-              held_out_label(measure$words, fit$folds$label), shown(criterion), why)
-    }
-  )
+  if (!is.null(estimate) && !is.numeric(fit$size_by)) {
+    remark(sprintf("cross-fitted %s %s%s, with the size for each fold chosen by the others",
+                   measure$words, shown(estimate[["mean"]]), se_words(estimate[["se"]])))
+  }
+  if (fit$size == 0L) return(invisible())
+  criterion <- if (measure$name == "error") row$error else row[[criterion_column(fit)]]
+  words <- paste(measure$words, shown(criterion))
+  own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)
+  remark(sprintf("%s: optimistic, as %s", own, if (is_training(fit)) {
+    "the features were chosen on all rows"
+  } else {
+    "it chose the features"
+  }))
 }
 
 # why this size, beside the one with the smallest error
 rule_words <- function(fit, measure) {
   smallest <- best_model_words(fit, measure)
   if (fit$size == 0L) {
-    return(if (fit$best == 0L || fit$size_by != "cv") "  (no feature is better than none)" else
-      sprintf("  (none is clearly better than no feature: %s)", smallest))
+    return(if (fit$best == 0L || fit$size_by != "cv") "no feature is better than none" else
+      sprintf("none is clearly better than no feature: %s", smallest))
   }
   if (!fit$size_by %in% c("cv", "1se") || fit$best == fit$size) return(NULL)
   what <- if (fit$size_by == "cv") "not clearly worse than the best" else
     "the fewest within one standard error of the best"
-  sprintf("  (%s, %s)", what, smallest)
+  sprintf("%s, %s", what, smallest)
 }
 
 # the best model of all lambdas: its error, where that is in the path
@@ -284,7 +303,7 @@ best_model_words <- function(fit, measure) {
   tried <- fit$lambda_table
   lambda <- tried$lambda[which.min(criterion_loss(fit$cv_criterion, tried$cv))]
   if (lambda != fit$lambda) {
-    return(sprintf("%s at lambda %s", features, format(lambda, digits = 4)))
+    return(sprintf("%s at lambda %s", features, shown_parameter(lambda)))
   }
   sizes <- size_table(fit)
   column <- if (measure$name == "error") "cv_error" else "cv"
@@ -297,21 +316,25 @@ procedure_words <- function(fit) {
   what <- c("scaling", if (length(fit$lambda_table$lambda) > 1L) "lambda", "search",
             if (!is.null(fit$path$refit_lambda)) "refit")
   what <- paste(paste(what[-length(what)], collapse = ", "), what[length(what)], sep = " and ")
-  sprintf("%s repeated without each fold: %s", what, fit$size_folds$label)
+  sprintf("%s were repeated without each fold (%s)", what, fit$size_folds$label)
 }
 
 # The error printed of a fit: for classes the error rate where it was not the criterion itself.
 reported_measure <- function(fit) {
-  rate <- fit$problem$task != "regression" && fit$cv_criterion$name == "squared"
-  if (rate) return(list(name = "error", words = "error rate", se = function(row) row$cv_error_se))
-  list(name = "criterion", words = fit$cv_criterion$words, se = function(row) row$cv_se)
+  own <- fit$cv_criterion
+  rate <- fit$problem$task != "regression" && own$name == "squared"
+  if (rate) return(list(name = "error", words = "error rate", pairs = FALSE,
+                        se = function(row) row$cv_error_se))
+  list(name = "criterion", words = own$words, pairs = own$name == "auc",
+       se = function(row) row$cv_se)
 }
 
 # the column with the fit's own held-out error that is comparable with its `cv`
 criterion_column <- function(fit) if (is_training(fit)) "squared" else "criterion"
 
-optimistic_words <-
-  "  (selection criterion, optimistic: use cross_validate() for an honest estimate)"
+optimistic_words <- function(why) {
+  sprintf("optimistic, as %s: use cross_validate() for an honest estimate", why)
+}
 
 # whether the criterion is one of the training rows
 is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
@@ -346,12 +369,12 @@ runs_of <- function(numbers) {
 
 print_path <- function(fit, n) {
   shown <- utils::head(fit$path, n)
-  text <- shown[, c("step", "action", "name", "size")]
+  moves <- !all(fit$path$action %in% c("start", "add", "found"))
+  text <- shown[, c(if (moves) c("step", "action"), "size", "name")]
   text$name <- moved_names(fit, shown)
-  for (column in intersect(path_columns(fit), names(shown))) {
-    text[[column]] <- format(shown[[column]], digits = 4)
-  }
-  print_rows(text, nrow(fit$path), "step")
+  columns <- intersect(path_columns(fit), names(shown))
+  text <- shown_table(cbind(text, shown[columns]), columns)
+  print_rows(fitting_names(text), nrow(fit$path), "step", column_meanings(fit), fit$problem)
 }
 
 # the columns of the path that are printed
@@ -375,7 +398,7 @@ moved_names <- function(fit, rows) {
     names[row] <- paste(fit$problem$names[fit$coefficients[[rows$size[row] + 1L]]$features],
                         collapse = " ")
   }
-  ifelse(nchar(names) > 40L, paste0(substr(names, 1L, 37L), "..."), names)
+  names
 }
 
 #' @export
@@ -383,12 +406,15 @@ print.summary.sparse_fit <- function(x, ...) {
   check_object(x)
   print(x$fit, n = 0L)
   cat("best model of every size:\n")
-  columns <- path_columns(x$fit)
+  columns <- intersect(path_columns(x$fit), names(x$path))
   if (!inherits(x$fit, "l1_path")) {
-    columns <- c("name", "size", columns)
     x$path$name <- moved_names(x$fit, x$path)
+    columns <- c("size", "name", columns)
   }
-  print(x$path[, intersect(columns, names(x$path))], row.names = FALSE, digits = 4)
+  text <- shown_table(x$path[columns], setdiff(columns, c("size", "name")))
+  if ("name" %in% columns) text <- fitting_names(text)
+  print(text, row.names = FALSE)
+  print_meaning(column_meanings(x$fit), names(text), x$fit$problem)
   cat(sprintf("coefficients at size %d:\n", x$fit$size))
   print(x$coefficients, digits = 4)
   invisible(x)

@@ -379,10 +379,11 @@ selected.system_fit <- function(object, size = NULL, # nolint: object_name_linte
 print.system_fit <- function(x, n = 6L, ...) {
   check_object(x)
   n <- check_shown(n)
-  cat(sprintf("%s: A w = b of order %d%s\n", x$method, x$D, outputs_words(x)))
+  cat(sprintf("%s: sparse solution of A w = b, %s%s\n", x$method, counted(x$D, "unknown"),
+              outputs_words(x)))
   model <- model_of_size(x)
-  cat(sprintf("size %d: objective %s, residual %s\n", x$size, format(model$objective, digits = 4),
-              format(model$residual, digits = 4)))
+  cat(sprintf("%s: objective %s, residual %s\n", counted(x$size, "component"),
+              shown(model$objective), shown(model$residual)))
   if (x$status != "complete") cat(solution_words(x), "\n", sep = "")
   if (n > 0L) print_steps(x, n)
   invisible(x)
@@ -405,10 +406,10 @@ print_steps <- function(fit, n) {
   text <- utils::head(fit$path, n)
   text$component <- NULL
   text$name[is.na(text$name)] <- ""
-  for (column in intersect(c("objective", "residual", "lambda"), names(text))) {
-    text[[column]] <- format(text[[column]], digits = 4)
-  }
-  print_rows(text, nrow(fit$path), "step")
+  text <- shown_table(text, c("objective", "residual"))
+  if (!is.null(text$lambda)) text$lambda <- shown_parameter(text$lambda)
+  meaning <- c(objective = "w'Aw / 2 - b'w", residual = "norm of b - A w")
+  print_rows(text, nrow(fit$path), "step", meaning)
 }
 
 #' @exportS3Method

@@ -291,18 +291,18 @@ given_again <- function(basis) if (is.null(basis$rows)) basis$points else basis$
 #' @export
 print.lssvm_tuning <- function(x, ...) {
   check_object(x)
-  cat(sprintf("tune_lssvm: %s by %s, %s tried\n", x$solver, x$method,
-              counted(nrow(x$table), "point")))
-  print_data(x$problem)
-  if (is.null(x$sigma2)) cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")
+  say(sprintf("tune_lssvm: solver \"%s\", the best of %s found by %s", x$solver,
+              counted(nrow(x$table), "point"), x$method))
+  words <- paste0(criteria$squared$words, if (x$problem$task != "regression") " of the class codes")
+  say(held_out_label(paste(words, shown(x$value)), x$folds$label))
   for (name in rev(names(x$range$lower))) {
     ends <- c(x$range$lower[[name]], x$range$upper[[name]])
     near <- any(abs(log2(x[[name]] / ends)) < 1e-6)
-    cat(name, ": ", format(x[[name]], digits = 4), if (near) " (at the end of its range)", "\n",
-        sep = "")
+    say(sprintf("%s: %s%s, chosen between %s", name, shown_parameter(x[[name]]),
+                if (near) " (at the end of its range)" else "", values_words(ends)))
   }
-  cat(held_out_label("squared error", x$folds$label), ": ", format(x$value, digits = 4), "\n",
-      sep = "")
+  if (is.null(x$sigma2)) cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")
+  print_data(x$problem)
   if (x$status == "interrupted") cat("interrupted: not every point was tried\n")
   invisible(x)
 }
@@ -336,7 +336,7 @@ plot.lssvm_tuning <- function(x, ...) {
   across <- if (both) "gamma" else names(x$range$lower)
   across_values <- log2(data[[across]])
   height <- if (both) log2(data$sigma2) else data$value
-  error <- held_out_label("squared error", x$folds$label)
+  error <- held_out_label(criteria$squared$words, x$folds$label)
   labels <- list(main = plot_title(list(method = "tune_lssvm", problem = x$problem)),
                 xlab = sprintf("log2(%s)", across), ylab = if (both) "log2(sigma2)" else error)
   limits <- range(height, na.rm = TRUE)

@@ -117,7 +117,7 @@ test_that("leave-pair-out AUC equals retraining without every pair", {
   for (search in c("forward", "backward", "floating")) for (odd in c(FALSE, TRUE)) {
     pb <- random_problem(11, 6, "binary", weights = odd, covariates = odd)
     fit <- bare_rls(pb, k = 3, lambda = 0.3, criterion = "auc", search = search)
-    expect_identical(fit$criterion$label, "leave-pair-out AUC")
+    expect_identical(fit$criterion$label, "leave-pair-out area under the ROC curve")
     start <- if (search == "backward") which(pb$usable) else integer()
     exact <- vapply(oracle_sets(fit$path, start), function(s) oracle_pairs_out(pb, s, 0.3), 0)
     expect_equal(fit$path$criterion, exact, tolerance = 1e-9)

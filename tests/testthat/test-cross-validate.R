@@ -243,7 +243,7 @@ test_that("a method of one's own may return anything that predicts", {
   pb <- as_problem(d$x, d$y)
   expect_equal(cvd$estimate[["mean"]],
                oracle_mean(oracle_folds(pb, d$x[, 3, drop = FALSE], ids, "auc"))[["value"]])
-  expect_output(print(cvd), "AUC:")
+  expect_output(print(cvd), "area under the ROC curve")
   classes <- function(object, newdata, ...) {
     factor(ifelse(newdata[, object$column] > 0, "well", "ill"), c("well", "ill"))
   }

@@ -243,7 +243,7 @@ test_that("what is printed", {
   # the width that was found has the digits of an optimiser
   shown <- capture.output(print(tuned))
   expect_match(shown, "^kernel: gaussian, sigma2 = .* \\(tuned\\)$", all = FALSE)
-  expect_match(shown, "^gamma: 10, lambda = 0.1 \\(given\\)$", all = FALSE)
+  expect_match(shown, "^gamma: 10, lambda = 1 / gamma = 0.1 \\(given\\)$", all = FALSE)
   expect_match(capture.output(print(both)), "^gamma: .*\\(tuned\\)$", all = FALSE)
   expect_match(capture.output(print(both)), "smallest error of all sizes", all = FALSE)
   capture.output(expect_invisible(print(fit)))

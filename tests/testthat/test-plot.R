@@ -81,7 +81,7 @@ test_that("a cross-validation is drawn curve by curve", {
 
 test_that("labels have units and par() is left alone", {
   cvd <- cv_of_classes()
-  expect_equal(error_axis(cvd), "error rate (share of samples)")
+  expect_equal(error_axis(cvd), "error rate (share of rows)")
   cvd$measure <- "squared"
   cvd$problem$response <- "height"
   expect_equal(error_axis(cvd), "mean squared error (squared units of height)")

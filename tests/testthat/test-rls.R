@@ -7,7 +7,7 @@ test_that("every lambda equals retraining, for any folds", {
     pb <- random_problem(13, if (wide) 17 else 8, task, weights = kind != 1,
                          covariates = kind == 2, intercept = kind != 3 || wide, sparse = kind == 3)
     folds <- switch(kind, make_folds(pb, "loo"), unequal_folds(pb), unequal_folds(pb, 2))
-    fit <- rls(pb, lambda = lambda, folds = folds)
+    fit <- suppressWarnings(rls(pb, lambda = lambda, folds = folds), "sparsels_warning_class")
     all <- which(pb$usable)
     exact <- vapply(lambda, function(l) oracle_figure(pb, all, l, folds), c(0, 0))
     where <- paste(task, wide, kind)

@@ -1,0 +1,73 @@
+# What all printed objects have in common: sentences that fit the console, and classes that no model
+# can or does predict.
+
+long_classes <- function() {
+  factor(c(rep(paste("a rather long name of a class", 1:13), 3), "lone"))
+}
+
+test_that("many classes fit the console, the largest first, and a lone row is named", {
+  set.seed(1)
+  pb <- as_problem(matrix(rnorm(160), 40), long_classes())
+  old <- options(width = 80)
+  on.exit(options(old))
+  expect_snapshot(pb)
+  for (width in c(40, 60, 80, 150)) {
+    options(width = width)
+    lines <- capture.output(print(pb))
+    expect_true(all(nchar(lines) <= width))
+    expect_match(paste(lines, collapse = " "), "class 'lone' has a single row")
+    expect_lte(length(lines), 7)
+  }
+})
+
+test_that("of a class in one fold there is one warning", {
+  set.seed(2)
+  x <- matrix(rnorm(160), 40)
+  warned <- character()
+  count <- function(expr) {
+    warned <<- character()
+    withCallingHandlers(expr, sparsels_warning_class = function(w) {
+      warned <<- c(warned, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    })
+  }
+  y <- long_classes()
+  count(greedy_rls(x, y, k = 2, size = 2))
+  expect_match(warned, "all rows of class 'lone' are in one fold")
+  expect_length(warned, 1)
+  count(cross_validate(x, y, greedy_rls, k = 1, size = 1, outer = 3))
+  expect_length(warned, 1)
+  count(rls(x, factor(rep(c("a", "b"), 20)), folds = 4))
+  expect_length(warned, 0)
+  # rows of weight 0 are not trained on
+  pb <- as_problem(x, factor(rep(c("a", "b"), 20)), weights = rep(c(1, 0, 1, 1), c(1, 1, 1, 37)))
+  expect_identical(absent_classes(pb, make_folds(pb, "loo")), character())
+  expect_identical(absent_classes(pb, make_folds(40, rep(1:2, 20))), c("a", "b"))
+})
+
+test_that("a classifier that says one class for all rows is named", {
+  set.seed(3)
+  x <- matrix(rnorm(80), 40)
+  y <- factor(rep(c("well", "ill"), c(32, 8)))
+  x[, 1] <- x[, 1] + (y == "ill") / 2
+  expect_warning(
+    fit <- greedy_rls(x, y, criterion = "auc", size = 1, k = 1, lambda = 400, refit = FALSE),
+    "all rows are predicted to be 'well': the error rate is that of the null model",
+    class = "sparsels_warning_constant"
+  )
+  expect_output(print(fit), "note: all rows are predicted to be 'well'")
+  expect_warning(
+    cvd <- cross_validate(x, y, greedy_rls, size = 1, k = 1, lambda = 400, refit = FALSE,
+                          outer = 4, measure = c("error", "auc")),
+    class = "sparsels_warning_constant"
+  )
+  expect_output(print(cvd), "note: all rows are predicted to be 'well'")
+  expect_match(constant_words(fit$problem, "ill"), "worse than that of the null model")
+})
+
+test_that("values in words", {
+  expect_identical(values_words(3), "3")
+  expect_identical(values_words(c(992, 15.5)), "15.5 and 992")
+  expect_identical(values_words(c(3, 2, 1)), "1, 2 and 3")
+  expect_identical(values_words(10^(-2:2)), "5 values between 0.01 and 100")
+})
