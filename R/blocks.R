@@ -46,3 +46,6 @@ stop_delayed <- function(x, called, size) {
     called, nrow(x), ncol(x), size, "first keep fewer features, such as those that vary most"
   ))
 }
+
+# at most `n` of `count` rows, the first and the last among them
+spread_rows <- function(count, n) round(seq(1, count, length.out = min(n, count)))

@@ -113,6 +113,9 @@ criterion_loss <- function(criterion, value) {
   if (criterion$higher) -value else value
 }
 
+# whether the criterion is one of the training rows
+is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
+
 # The criterion by which a size is chosen: the squared error where the search went by training rows.
 held_out_criterion <- function(criterion) {
   if (criterion$name != "r_squared") return(criterion)

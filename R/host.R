@@ -31,6 +31,9 @@ time_sayer <- function(label, now = function() proc.time()[["elapsed"]]) {
   }
 }
 
+# actions of steps whose sets are not made one from the other
+set_actions <- c("found", "stopped")
+
 # how a search ended, in the order of the kernels
 statuses <- c("complete", "early_stop", "interrupted", "move_limit")
 

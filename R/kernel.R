@@ -416,3 +416,14 @@ sparse_points <- function(problem, x) {
                                  x = rep(problem$centre[columns], each = m), dims = dim(x))
   (x - centre) %*% Matrix::Diagonal(x = 1 / problem$scale)
 }
+
+# The median squared distance of two rows. Pairs of equal rows are excluded, since they say nothing
+# about the width.
+typical_distance <- function(problem) {
+  rows <- spread_rows(nrow(problem), 500L)
+  points <- kernel_points(problem, problem$x[rows, , drop = FALSE])
+  distances <- kernel_matrix(distance_kernel, points, points)
+  distances <- distances[lower.tri(distances) & distances > 0]
+  if (!length(distances)) stop_input("all rows of `x` are equal: give a `kernel`")
+  stats::median(distances)
+}

@@ -115,9 +115,6 @@ print_lambdas <- function(fit, n) {
   print_rows(text, count, "lambda", column_meanings(fit), fit$problem)
 }
 
-# at most `n` of `count` rows, the first and the last among them
-spread_rows <- function(count, n) round(seq(1, count, length.out = min(n, count)))
-
 # a word for the chosen row, the best one, and that of the one-standard-error rule
 path_marks <- function(fit) {
   marks <- character(nrow(fit$path))

@@ -67,10 +67,6 @@ full_operations <- function(problem) {
 # operations a second of the plain BLAS that comes with R
 full_speed <- 2e9
 
-format_seconds <- function(seconds) {
-  if (seconds < 90) sprintf("%.0f seconds", seconds) else sprintf("%.0f minutes", seconds / 60)
-}
-
 lambda_grid <- 2^(-15:15)
 
 # The best leave-one-out squared error with all columns. Neighbours on the grid differ by a factor

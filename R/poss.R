@@ -119,7 +119,8 @@ paper_iterations <- function(problem, control) {
 max_iterations <- 1e6
 
 # how long the searches were, and how long the paper's would be
-iterations_words <- function(fit) {
+#' @exportS3Method
+search_words.poss <- function(fit) {
   searches <- ncol(fit$rng_state)
   words <- sprintf("%d %s of %s iterations", searches, if (searches == 1L) "search" else "searches",
                    whole_number(fit$iterations))

@@ -882,21 +882,10 @@ positions <- function(index, size, names, what) {
 print.sparsels_problem <- function(x, ...) {
   check_object(x)
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
-  if (!is.null(x$assay)) cat("assay: ", assay_words(x$assay), "\n", sep = "")
-  print_response(x)
-  covariates <- setdiff(colnames(x$z), "(Intercept)")
-  if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
-  if (!x$intercept) cat("no intercept\n")
-  if (any(x$weights != 1)) {
-    cat(sprintf("weights of the rows: %s to %s\n", shown(min(x$weights)), shown(max(x$weights))))
-  }
+  print_design(x)
   if (length(x$renamed)) {
     say(sprintf("made unique: the names of %s (%s)", counted(length(x$renamed), "column"),
                 some_of(names(x$renamed), 5L, "")))
-  }
-  if (length(x$na.action)) {
-    say(sprintf("left out: %s with missing values (%s)", counted(length(x$na.action), "row"),
-                some_of(names(x$na.action), 5L, "")))
   }
   excluded <- x$names[!x$usable]
   if (length(excluded)) {
@@ -904,6 +893,65 @@ print.sparsels_problem <- function(x, ...) {
                 counted(length(excluded), "column"), some_of(excluded, 5L, "")))
   }
   invisible(x)
+}
+
+print_data <- function(problem) {
+  cat("data: ", data_words(problem), "\n", sep = "")
+  print_design(problem)
+}
+
+# The response, and what else the models of a problem are about.
+print_design <- function(problem) {
+  if (!is.null(problem$assay)) say("assay: ", assay_words(problem$assay))
+  print_response(problem)
+  covariates <- setdiff(colnames(problem$z), "(Intercept)")
+  if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
+  if (!problem$intercept) cat("no intercept\n")
+  w <- problem$weights
+  if (any(w != 1)) cat(sprintf("weights of the rows: %s to %s\n", shown(min(w)), shown(max(w))))
+  omitted <- problem$na.action
+  if (length(omitted)) {
+    say(sprintf("left out: %s with missing values (%s)", counted(length(omitted), "row"),
+                some_of(names(omitted), 5L, "")))
+  }
+}
+
+print_response <- function(problem) {
+  say("response: ", response_words(problem))
+  if (problem$task == "regression") return(invisible())
+  lone <- names(which(class_counts(problem, problem$weights > 0) == 1L))
+  if (length(lone)) {
+    remark(sprintf("%s %s a single row: models trained without it never predict the class",
+                   if (length(lone) == 1L) "class" else "each of the classes",
+                   paste(some_of(short_class(lone), 3L), "has")))
+  }
+}
+
+data_words <- function(problem) {
+  sprintf("%s x %s", counted(nrow(problem), "row"), counted(ncol(problem), "column"))
+}
+
+response_words <- function(problem) {
+  response <- shortened(problem$response, 60L)
+  if (problem$task == "regression") {
+    responses <- if (ncol(problem$y) > 1L) sprintf(", %d responses", ncol(problem$y)) else ""
+    return(paste0(response, ", numeric", responses))
+  }
+  counts <- class_counts(problem)
+  sprintf("%s, %d classes (rows): %s", response, length(counts), counts_words(counts))
+}
+
+# "normal (22), tumour (40)"; where not all fit two lines, the largest classes and how many more
+counts_words <- function(counts) {
+  each <- function(counts) sprintf("%s (%d)", short_class(names(counts)), counts)
+  space <- max(2L * getOption("width") - 60L, 30L)
+  if (sum(nchar(each(counts)) + 2L) <= space) return(paste(each(counts), collapse = ", "))
+  counts <- sort(counts, decreasing = TRUE)
+  fit <- max(1L, sum(cumsum(nchar(each(counts)) + 2L) <= space))
+  others <- counts[-seq_len(fit)]
+  if (!length(others)) return(each(counts))
+  sprintf("%s and %d more of %s", paste(each(counts)[seq_len(fit)], collapse = ", "),
+          length(others), counted_range(range(others), "row"))
 }
 
 # the class of each row as 1, 2, ...; NULL for a numeric response

@@ -200,11 +200,18 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   if (x$size > 0L) print_constant(x$problem, x$held_out)
   print_data(x$problem)
   say(lambda_words(x))
-  if (inherits(x, "poss")) say(iterations_words(x))
+  searched <- search_words(x)
+  if (!is.null(searched)) say(searched)
   if (x$status != "complete") say(status_words(x))
   if (n > 0L) print_path(x, n)
   invisible(x)
 }
+
+# How far a search went, in words, where it may not have gone all the way; otherwise NULL.
+search_words <- function(fit) UseMethod("search_words")
+
+#' @exportS3Method
+search_words.default <- function(fit) NULL
 
 lambda_words <- function(fit) {
   tried <- fit$lambda_table$lambda
@@ -336,9 +343,6 @@ optimistic_words <- function(why) {
   sprintf("optimistic, as %s: use cross_validate() for an honest estimate", why)
 }
 
-# whether the criterion is one of the training rows
-is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
-
 status_words <- function(fit) {
   switch(fit$status,
     early_stop = sprintf("stopped early: no improvement for %d steps (set `k` to go on)",
@@ -387,9 +391,6 @@ path_columns <- function(fit) {
 lambda_columns <- function(fit) {
   c("lambda", "size", if (is_training(fit)) "dev_ratio" else c("criterion", "se", "error"))
 }
-
-# actions of steps whose sets are not made one from the other
-set_actions <- c("found", "stopped")
 
 # the column moved, or the whole of a set that was found at once
 moved_names <- function(fit, rows) {

@@ -142,17 +142,6 @@ tuning_box <- function(problem, kernel, gamma) {
        upper = start + c(sigma2 = 8, gamma = 20)[names(start)])
 }
 
-# The median squared distance of two rows. Pairs of equal rows are excluded, since they say nothing
-# about the width.
-typical_distance <- function(problem) {
-  rows <- spread_rows(nrow(problem), 500L)
-  points <- kernel_points(problem, problem$x[rows, , drop = FALSE])
-  distances <- kernel_matrix(distance_kernel, points, points)
-  distances <- distances[lower.tri(distances) & distances > 0]
-  if (!length(distances)) stop_input("all rows of `x` are equal: give a `kernel`")
-  stats::median(distances)
-}
-
 # the mean squared error of predicting the weighted mean
 null_error <- function(problem) {
   centred <- problem$y - rep(colSums(problem$weights * problem$y) / sum(problem$weights),

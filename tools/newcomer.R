@@ -142,7 +142,7 @@ if (section("SummarizedExperiment", "SummarizedExperiment")) {
   typed(as_problem(se, "tissue", assay = "logcounts"), "assay: logcounts")
   typed(as_problem(se, "tissue", assay = 2), "tumour")
   typed(as_problem(se, tissue, assay = 2, adjust = ~ batch), "adjusted for: batch")
-  typed(as_problem(se, ~ tissue, assay = 2), "tumour 40")
+  typed(as_problem(se, ~ tissue, assay = 2), "tumour [(]40[)]")
   typed(as_problem(se, "status", assay = 2), "tissue", error = TRUE)
   panel <- typed(greedy_rls(se, "tissue", assay = "logcounts", k = 5, size = 2), "logcounts")
   typed(predict(panel, se[, 1:4]), holds = length(it) == 4)
@@ -157,7 +157,7 @@ if (section("SingleCellExperiment", "SingleCellExperiment")) {
 if (section("ExpressionSet", "Biobase")) {
   samples <- Biobase::AnnotatedDataFrame(data.frame(tissue, row.names = paste0("s", 1:62)))
   es <- Biobase::ExpressionSet(`colnames<-`(t(x), paste0("s", 1:62)), samples)
-  typed(as_problem(es, "tissue"), "tumour 40")
+  typed(as_problem(es, "tissue"), "tumour [(]40[)]")
 }
 if (section("DGEList", "edgeR")) {
   dge <- edgeR::DGEList(counts, group = tissue)
@@ -187,16 +187,16 @@ typed(best_subset(wide, tissue), c("screen|fewer", "poss"), error = TRUE)
 typed(best_subset(x, tissue, k = 5, nodes = 3), "not proven|stopped")
 seconds <- system.time(typed(poss(wide, tissue, k = 5), "iterations"))[["elapsed"]]
 typed(seconds < 60, "TRUE")
-typed(compare_methods(x, tissue, k = 3, splits = 2), "error")
+typed(compare_methods(x, tissue, k = 3, splits = 2), "R-squared")
 typed(holdout(kernel_rls(x, tissue), rows = 1:5), "held.out")
-typed(kernel_rls(x, tissue), "median")
+typed(kernel_rls(x, tissue), "gamma: .* chosen from 7 values")
 typed(kernel_rls(x, tissue, kernel = kernel_gaussian(1e3)), "constant|same|null model")
 typed(tune_lssvm(x, tissue, method = "grid", budget = 12, prototypes = 10, k = 5), "gamma")
 
 # ---- printed words ------------------------------------------------------------------------------
 
 typed(fit, c("error", "cross-validat"))
-typed(l1_path(x, tissue, folds = 5), c("lambda", "chosen"))
+typed(l1_path(x, tissue, folds = 5), c("best lambda", "class codes"))
 rare <- factor(c("one", rep(c("a", "b"), c(30, 31))))
 typed(greedy_rls(x, rare, folds = 5, k = 3), "one")
 many <- factor(rep_len(paste("a rather long class name", LETTERS[1:14]), 62))
