@@ -457,6 +457,18 @@ fitted.cv_result <- function(object, ...) {
 }
 
 #' @rdname cross_validate
+#' @param type `"response"`: the residuals of the fit on all rows; `"held_out"`: those of the
+#'   predictions of the outer folds, at the size each chose.
+#' @export
+residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
+  check_object(object)
+  check_dots(..., known = "type")
+  if (is.null(object$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
+  object$fit$held_out <- object$held_out
+  stats::residuals(object$fit, type)
+}
+
+#' @rdname cross_validate
 #' @export
 nobs.cv_result <- function(object, ...) {
   check_object(object)

@@ -62,8 +62,7 @@ deviance.sparsels_fit <- function(object, size = NULL, lambda = NULL, newdata = 
 }
 
 training_scores <- function(fit, models, newdata, adjust) {
-  z <- new_covariates(fit$problem, newdata, adjust)
-  scores <- scores_of_models(fit, models, newdata, z)
+  scores <- scores_of_models(fit, models, newdata, adjust)
   rows <- nrow(fit$problem)
   if (nrow(scores) != rows) {
     stop_newdata("`newdata` must be the %d rows that the fit was made from, not %d rows", rows,

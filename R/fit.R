@@ -281,20 +281,21 @@ column_scores <- function(models, x, used, z) {
 
 # The same of the models of any fit for new data: those of a path of lambda have their terms in
 # common.
-scores_of_models <- function(fit, models, newdata, z) {
+scores_of_models <- function(fit, models, newdata, adjust = NULL) {
   if (inherits(fit, "sparse_fit")) {
     used <- used_features(models)
-    return(column_scores(models, new_data_matrix(fit$problem, newdata, used), used, z))
+    x <- new_data_matrix(fit$problem, newdata, used)
+    return(column_scores(models, x, used, new_covariates(fit$problem, newdata, adjust)))
   }
-  together <- function(models) {
-    beta <- do.call(cbind, lapply(models, `[[`, "beta"))
-    covariates <- do.call(cbind, lapply(models, `[[`, "covariates"))
-    term_scores(fit, newdata, beta, model_terms(fit, models[[1L]])) + z %*% covariates
+  bound <- function(field, models) do.call(cbind, lapply(models, `[[`, field))
+  of_terms <- function(models) {
+    term_scores(fit, newdata, bound("beta", models), model_terms(fit, models[[1L]]))
   }
-  one <- matrix(0, nrow(z), ncol(fit$problem$y))
-  scores <- if (path_key(fit) == "lambda") together(models) else
-    vapply(lapply(models, list), together, one)
-  array(scores, c(dim(one), length(models)))
+  scores <- if (path_key(fit) == "lambda") of_terms(models) else
+    do.call(cbind, lapply(models, function(model) of_terms(list(model))))
+  z <- new_covariates(fit$problem, newdata, adjust)
+  scores <- scores + z %*% bound("covariates", models)
+  array(scores, c(nrow(scores), ncol(fit$problem$y), length(models)))
 }
 
 # some rows of a problem as new data
@@ -325,7 +326,7 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
   errors <- fit$path[model_rows(models), ]
   if (is.null(errors$squared)) errors$squared <- errors$criterion
   scores <- if (inherits(fit, "sparse_fit")) model_scores(models, problem, rows) else
-    scores_of_models(fit, models, rows_as_data(problem, rows), problem$z[rows, , drop = FALSE])
+    scores_of_models(fit, models, rows_as_data(problem, rows))
   list(key = key, values = values, chosen = match(fit[[key]], values), scores = scores,
        errors = errors)
 }
@@ -418,8 +419,7 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
   if (missing(newdata)) stop_no_newdata()
   check_dots(..., known = names(formals(predict.sparsels_fit)))
   models <- models_asked(object, size, lambda)
-  z <- new_covariates(object$problem, newdata, adjust)
-  score <- scores_of_models(object, models, newdata, z)
+  score <- scores_of_models(object, models, newdata, adjust)
   respond(object$problem, score, type, new_row_names(newdata), names(models), object$loss)
 }
 
