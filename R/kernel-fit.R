@@ -118,7 +118,10 @@ lambda_errors <- function(problem, folds, residuals, criterion) {
 #' @param basis What becomes of held-out basis vectors: `"remove"` or `"keep"`, see Details.
 #' @param lambda Positive ridge parameters, those of the fit's path or any others; `NULL` for those
 #'   of the path.
-#' @return The predictions, an array: rows in the order given x responses x lambda.
+#'
+#' @return The predictions, an array: rows in the order given x responses x lambda. It prints as a
+#'   summary, those of the fit's lambda beside the observed values; its parts, `[`, and the results
+#'   of arithmetic are ordinary arrays.
 #' @section Cost: For h rows, r = min(m, n) and c lambdas O(min(c h^2 r, h r^2 + r^3)).
 #' @section Errors: `sparsels_error_input` for rows that are not there, repeated, or all of them,
 #'   and for covariates that cannot be estimated without them.
@@ -129,6 +132,9 @@ lambda_errors <- function(problem, folds, residuals, criterion) {
 #' fit <- kernel_rls(x, sin(x[, 1]), kernel = kernel_gaussian(1), basis = 1:10)
 #' holdout(fit, 9:12, lambda = 0.5)
 #' holdout(fit, 9:12, basis = "keep", lambda = 0.5)
+#' path <- holdout(fit, 9:12)
+#' path
+#' path[, 1, 1:3]
 #' @export
 holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   check_kernel_fit(fit)
@@ -142,7 +148,55 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   prediction <- array(problem$y[rows, ], dim(residual)) - residual
   names <- list(problem$row_names[rows], colnames(problem$y), format(lambda, trim = TRUE))
   dimnames(prediction) <- names
-  prediction
+  structure(prediction, rows = rows, observed = problem$y[rows, , drop = FALSE],
+            weights = problem$weights[rows], lambda = lambda, chosen = fit$lambda,
+            class = "sparsels_holdout")
+}
+
+plain_array <- function(x) array(x, dim(x), dimnames(x))
+
+#' @export
+`[.sparsels_holdout` <- function(x, ...) plain_array(x)[...]
+
+#' @export
+Ops.sparsels_holdout <- function(e1, e2) {
+  if (inherits(e1, "sparsels_holdout")) e1 <- plain_array(e1)
+  if (missing(e2)) return(get(.Generic)(e1))
+  if (inherits(e2, "sparsels_holdout")) e2 <- plain_array(e2)
+  get(.Generic)(e1, e2)
+}
+
+#' @export
+Math.sparsels_holdout <- function(x, ...) get(.Generic)(plain_array(x), ...)
+
+#' @export
+print.sparsels_holdout <- function(x, ...) {
+  given <- attributes(x)
+  size <- dim(x)
+  values <- plain_array(x)
+  several <- size[3L] > 1L
+  cat(sprintf("held-out predictions: %s x %s x %s, an array\n", counted(size[1L], "row"),
+              counted(size[2L], "response"), counted(size[3L], "lambda")))
+  squared <- vapply(seq_len(size[3L]), function(l) {
+    sum(given$weights * (given$observed - layer(values, l))^2) / (size[2L] * sum(given$weights))
+  }, 0)
+  at <- which.min(abs(log(given$lambda / given$chosen)))
+  cat("mean squared error of these rows:\n")
+  for (l in unique(c(at, which.min(squared)))) {
+    cat(sprintf("  %s at lambda %s%s%s\n", format(squared[l], digits = 4L),
+                format(given$lambda[l], digits = 4L),
+                if (given$lambda[l] == given$chosen) " (the fit's)" else "",
+                if (several && l == which.min(squared)) ", the smallest" else ""))
+  }
+  labels <- if (size[2L] > 1L) paste0(" ", utils::head(c(dimnames(x)[[2L]], seq_len(size[2L])),
+                                                       size[2L]))
+  cat(sprintf("at lambda %s:\n", format(given$lambda[at], digits = 4L)))
+  table <- data.frame(given$observed, layer(values, at))
+  names(table) <- c(paste0("observed", labels), paste0("predicted", labels))
+  row.names(table) <- if (is.null(dimnames(x)[[1L]])) given$rows else dimnames(x)[[1L]]
+  print(utils::head(table), digits = 4L)
+  if (size[1L] > 6L) cat(sprintf("... and %s\n", counted(size[1L] - 6L, "more row")))
+  invisible(x)
 }
 
 check_kernel_fit <- function(fit) {

@@ -20,9 +20,11 @@
 #'   simplex method of Nelder and Mead from the best point so far, with a first step of half a unit,
 #'   until the values of the simplex agree to a relative 1e-6. It uses R's random numbers, so
 #'   `set.seed()` before the call reproduces it.
-#' * `"grid"`: a regular grid that covers the box, with at most `budget` points. All gammas of one
-#'   width share the kernel matrix and its decomposition, so that a point of a grid is much cheaper
-#'   than one of the other search.
+#' * `"grid"`: a regular grid that covers the box, with at most half of `budget` points, and a
+#'   second with the others, which covers the box within one step of the first grid from its best
+#'   point; with a budget below 32 the first grid has all points. All gammas of one width share the
+#'   kernel matrix and its decomposition, so that a point of a grid is much cheaper than one of the
+#'   other search.
 #'
 #' The smallest of many held-out errors is optimistic. With `solver = "scdp"` a small size
 #' regularises as well, and the best gamma may be very large; it is then not a good choice for a
@@ -54,7 +56,7 @@
 #' * `kernel`: the kernel with that width, or the one given;
 #' * `table`: data frame with a row for every point in the order tried: `gamma`, `sigma2` (`NA` with
 #'   a kernel given), `value` (`NA` where the model could not be computed), `stage` (`"csa"`,
-#'   `"simplex"` or `"grid"`);
+#'   `"simplex"`, `"grid"` or `"refined"`, the second grid);
 #' * `folds`, and `prototypes` (row numbers or points) unless `solver = "lssvm"`: given to the
 #'   fitter as arguments, they reproduce the errors of the table;
 #' * `range`: `lower` and `upper`, the ranges of `sigma2` and `gamma` searched;
@@ -215,11 +217,25 @@ at_points <- function(objective, gamma) {
 
 # list(best, the row of the best point, table, status)
 search_box <- function(f, box, method, budget, heat) {
-  if (method == "grid") return(staged(grid = grid_search(f, grid_axes(box, budget))))
+  if (method == "grid") return(two_grids(f, box, budget))
   csa <- coupled_annealing(f, box$start, box, ceiling(0.6 * budget), inner = 5L, heat = heat)
   remaining <- budget - csa$evaluations
   if (remaining == 0 || csa$status == "interrupted") return(staged(csa = csa))
   staged(csa = csa, simplex = nelder_mead(f, csa$best, remaining, box))
+}
+
+# A grid over the box, and a finer one between the neighbours of its best point. A small budget is
+# for the first alone, which would else miss the region of the best.
+two_grids <- function(f, box, budget) {
+  refined <- budget >= 32
+  axes <- grid_axes(box, if (refined) budget %/% 2 else budget)
+  coarse <- grid_search(f, axes)
+  remaining <- budget - coarse$evaluations
+  if (!refined || coarse$status == "interrupted") return(staged(grid = coarse))
+  step <- vapply(axes, function(values) c(diff(values), Inf)[1L], 0)
+  near <- list(start = coarse$best, lower = pmax(box$lower, coarse$best - step),
+               upper = pmin(box$upper, coarse$best + step))
+  staged(grid = coarse, refined = grid_search(f, grid_axes(near, remaining)))
 }
 
 # The values of each parameter, with steps on both axes as nearly equal as the number of points

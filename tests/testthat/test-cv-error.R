@@ -220,7 +220,7 @@ test_that("lambda may be off the path", {
     expect_equal(cv_error(fit, lambda = off), cv_error(other))
     expect_identical(cv_error(fit, lambda = off)$lambda, off)
     expect_identical(row.names(cv_error(fit, lambda = 7)), "1")
-    expect_equal(holdout(fit, 3:6, lambda = off), holdout(other, 3:6))
+    expect_equal(holdout(fit, 3:6, lambda = off)[], holdout(other, 3:6)[])
   }
 })
 

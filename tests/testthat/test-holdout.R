@@ -21,6 +21,9 @@ expect_held_out <- function(fit, case, pb, held, keep, where, tolerance) {
   expect_lt(max(error / size), tolerance, label = paste(where, keep, "rows", toString(held)))
 }
 
+# the predictions as an ordinary array
+holdout <- function(...) sparsels::holdout(...)[]
+
 test_that("the worked example, to its printed digits", {
   e <- worked_example()
   fit <- kernel_rls(e$x, e$y, kernel = kernel_gaussian(e$gamma), basis = e$basis,
@@ -206,4 +209,27 @@ test_that("rls holds out any rows too, with few features and with many", {
     }
     expect_equal(unname(holdout(fit, 3, lambda = 1)), unname(holdout(fit, 3))[, , 2, drop = FALSE])
   }
+})
+
+test_that("held-out predictions print as a summary and are arrays otherwise", {
+  x <- cbind(sin(1:24), cos((1:24)^2))
+  rownames(x) <- paste0("s", 1:24)
+  y <- x[, 1] + x[, 2]^2
+  fit <- kernel_rls(x, y, kernel = kernel_gaussian(1))
+  path <- sparsels::holdout(fit, 1:8)
+  expect_identical(dim(path), c(8L, 1L, 31L))
+  plain <- path[, , , drop = FALSE]
+  expect_identical(names(attributes(plain)), c("dim", "dimnames"))
+  expect_identical(attributes(path - 1), attributes(plain))
+  expect_identical(1 + path, plain + 1)
+  expect_identical(path + path, 2 * plain)
+  expect_identical(-path, -plain)
+  expect_identical(exp(path), exp(plain))
+  expect_identical(mean(path), mean(plain))
+  expect_identical(path["s2", 1, 15], path[2, 1, 15])
+  expect_snapshot({
+    path
+    sparsels::holdout(fit, 3, lambda = 0.5)
+    sparsels::holdout(rls(unname(x), rep(letters[1:3], 8), lambda = 1), 2:3)
+  })
 })

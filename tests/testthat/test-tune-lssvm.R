@@ -9,7 +9,8 @@ tuning_problem <- function(m = 40, ...) {
 
 # the held-out error of the model on all rows, by kernel_rls()
 one_by_one <- function(pb, kernel, gamma, folds) {
-  fit <- kernel_rls(pb, kernel = kernel, lambda = 1 / gamma, folds = folds)
+  fit <- suppressWarnings(kernel_rls(pb, kernel = kernel, lambda = 1 / gamma, folds = folds),
+                          "sparsels_warning_edge")
   fit$path$criterion
 }
 
@@ -42,6 +43,32 @@ test_that("a grid for the model on all rows is brute force", {
       expect_equal(found$kernel$parameters$gamma, 1 / found$sigma2)
     }
   }
+})
+
+test_that("a second grid is between the neighbours of the best point of the first", {
+  pb <- tuning_problem()
+  found <- tune_lssvm(pb, solver = "lssvm", method = "grid", folds = "loo", budget = 80)
+  table <- found$table
+  first <- table[table$stage == "grid", ]
+  second <- table[table$stage == "refined", ]
+  expect_lte(nrow(first), 40)
+  expect_lte(nrow(table), 80)
+  expect_gt(nrow(second), 30)
+  best <- first[which.min(first$value), ]
+  for (name in c("gamma", "sigma2")) {
+    axis <- sort(unique(log2(first[[name]])))
+    step <- axis[2] - axis[1]
+    off <- log2(second[[name]]) - log2(best[[name]])
+    expect_lte(max(abs(off)), step + 1e-9)
+    expect_lt(min(diff(sort(unique(round(off, 9))))), step)
+  }
+  brute <- mapply(function(gamma, sigma2) {
+    one_by_one(pb, kernel_gaussian(1 / sigma2), gamma, "loo")
+  }, second$gamma, second$sigma2)
+  expect_equal(second$value, brute, tolerance = 1e-6)
+  expect_identical(found$value, min(table$value))
+  one <- tune_lssvm(pb, solver = "lssvm", method = "grid", folds = "loo", budget = 40, gamma = 2)
+  expect_identical(as.vector(table(one$table$stage)), c(20L, 20L))
 })
 
 test_that("a grid for the pursuit is fs_lssvm() one by one, the smallest over sizes", {
@@ -234,7 +261,7 @@ test_that("Ctrl-C keeps the best so far", {
   expect_output(print(found), "interrupted: ")
   expect_warning(found <- run(66), "the best of the 66 points", class = "sparsels_interrupted")
   expect_identical(sum(found$table$stage == "simplex"), 6L)
-  expect_warning(run(30, method = "grid"), "the best of the 28 points",
+  expect_warning(run(30, method = "grid"), "the best of the 30 points",
                  class = "sparsels_interrupted")
   expect_identical(tryCatch(run(0), interrupt = function(e) "caught"), "caught")
 })
@@ -249,10 +276,10 @@ test_that("a pursuit that was cut short is no point", {
   }
   set.seed(12)
   expect_warning(
-    found <- with_binding("fs_pursue", short, tune_lssvm(pb, method = "grid", budget = 98)),
-    "the best of the 42 points", class = "sparsels_interrupted"
+    found <- with_binding("fs_pursue", short, tune_lssvm(pb, method = "grid", budget = 31)),
+    "the best of the 21 points", class = "sparsels_interrupted"
   )
-  expect_equal(found$table$value, 1 / (rep(1:3, each = 14) + 1 / found$table$gamma))
+  expect_equal(found$table$value, 1 / (rep(1:3, each = 7) + 1 / found$table$gamma))
 })
 
 test_that("a tuning is printed", {
