@@ -147,8 +147,8 @@ warn_null <- function(problem, evaluated, control) {
   if (max(abs(off)) > 1e-3 * max(abs(null))) return(invisible())
   where <- if (ncol(problem$z)) "those of the intercept and covariates alone" else "0"
   hint <- if (problem$standardize) "" else " or `standardize = TRUE`"
-  warn_sparsels(sprintf("the held-out predictions are nearly %s: try another kernel or width%s", where,
-                        hint), "sparsels_warning_edge")
+  warn_sparsels(sprintf("the held-out predictions are nearly %s: try another kernel or width%s",
+                        where, hint), "sparsels_warning_edge")
 }
 
 # Held-out residuals of the covariates alone, averaged over repeated folds: without the rows S they

@@ -120,7 +120,7 @@ max_iterations <- 1e6
 
 # how long the searches were, and how long the paper's would be
 #' @exportS3Method
-search_words.poss <- function(fit) {
+search_words.poss <- function(fit) { # nolint: object_name_linter.
   searches <- ncol(fit$rng_state)
   words <- sprintf("%d %s of %s iterations", searches, if (searches == 1L) "search" else "searches",
                    whole_number(fit$iterations))

@@ -883,6 +883,7 @@ print.sparsels_problem <- function(x, ...) {
   check_object(x)
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
   print_design(x)
+  if (!x$intercept) cat("no intercept\n")
   if (length(x$renamed)) {
     say(sprintf("made unique: the names of %s (%s)", counted(length(x$renamed), "column"),
                 some_of(names(x$renamed), 5L, "")))
@@ -906,7 +907,6 @@ print_design <- function(problem) {
   print_response(problem)
   covariates <- setdiff(colnames(problem$z), "(Intercept)")
   if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
-  if (!problem$intercept) cat("no intercept\n")
   w <- problem$weights
   if (any(w != 1)) cat(sprintf("weights of the rows: %s to %s\n", shown(min(w)), shown(max(w))))
   omitted <- problem$na.action

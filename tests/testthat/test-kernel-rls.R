@@ -694,7 +694,7 @@ test_that("without a kernel the width is found about the median distance", {
   same <- suppressWarnings(kernel_rls(x, y, kernel = widths), "sparsels_warning_edge")
   expect_equal(found$kernel_table, same$kernel_table, tolerance = 1e-12)
   expect_equal(found$lambda, same$lambda)
-  expect_output(print(found), "the best of 7")
+  expect_output(print(found), "chosen from 7 values")
   # on the scale of the kernel, that of few rows too, and for new data
   scaled <- suppressWarnings(kernel_rls(x * rep(c(1, 9, 99), each = 60), y, standardize = TRUE,
                                         basis = 20, folds = 5), "sparsels_warning_edge")
