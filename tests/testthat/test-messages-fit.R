@@ -108,7 +108,6 @@ test_that("baselines and rls", {
     refusal(lowrank_lssvm(x, sick, criterion = "auc"))
     refusal(random_selection(x, y, k = 9))
     refusal(coef(rls(x, y, lambda = c(1, 2)), lambda = 3))
-    refusal(coef(rls(x, y, lambda = c(1, 2)), lambda = c(1, 2)))
     refusal(predict(rls(x, y, lambda = 1)))
     refusal(predict(rls(x, y, lambda = 1), x, type = "class"))
     refusal(predict(rls(x, y, lambda = 1), x[, 1:2]))
