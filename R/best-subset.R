@@ -44,7 +44,7 @@
 #' @param nodes Largest number of nodes of the tree (sets that are branched from) for each size, a
 #'   number of at least 1, `Inf` for no limit. Unlike a time limit it gives the same result on every
 #'   machine. A node with n candidates costs O(n^3), so `NULL`, the default, is `floor(2e11 / n^3)`
-#'   for n usable columns: a few seconds a size. If that limit is reached there is a warning of
+#'   for n usable columns: a second or two a size. If that limit is reached there is a warning of
 #'   class `sparsels_warning_limit`.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
@@ -108,7 +108,7 @@ check_nodes <- function(nodes) {
   as.double(nodes)
 }
 
-# What takes a few seconds a size. Of n columns, sets of four take up to n nodes, and larger ones
+# What takes a second or two a size. Of n columns, sets of four take up to n nodes, and larger ones
 # more: with a limit below that an exact search has no prospect. bench/limits.R has measurements.
 default_nodes <- function(n, k) {
   limit <- floor(2e11 / n^3)

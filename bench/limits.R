@@ -8,7 +8,7 @@
 # bench/README.md; missing files are skipped, and without DIR the data are simulated.
 #
 # Protocol, fixed before the first run. `nodes`: seconds for each size at the default number of
-# nodes, and sizes proven, for 20 to 600 columns, noise and signal; the constant is chosen on 100
+# nodes (1000 at least), and sizes proven, for 20 to 600 columns; the constant is chosen on 100
 # rows and confirmed on 400. `poss`, `width`: the data sets are divided in two lists below. The
 # cheapest setting whose mean loss on the first list is below 0.005 of R-squared (poss), or 1% of
 # the test error (width), is chosen, and then measured on the second. Means over data sets with the
