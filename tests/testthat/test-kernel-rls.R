@@ -3,6 +3,9 @@
 
 grid <- 2^c(-15, -8, -1, 6, 15)
 
+# of data in which there is nothing to predict, which would be a warning
+unwarned <- function(...) suppressWarnings(kernel_rls(...), "sparsels_warning_edge")
+
 test_that("the worked example, to its printed digits", {
   e <- worked_example()
   fit <- kernel_rls(e$x, e$y, kernel = kernel_gaussian(e$gamma), basis = e$basis,
@@ -97,7 +100,7 @@ test_that("models equal retraining, whatever the data, the basis and the shift",
                         intercept = one$intercept)
     basis <- random_basis(pb, one$basis)
     shift <- if (one$shift == "number") 1e-3 else one$shift
-    fit <- kernel_rls(pb, kernel = kernel_gaussian(one$gamma), basis = basis, lambda = grid,
+    fit <- unwarned(pb, kernel = kernel_gaussian(one$gamma), basis = basis, lambda = grid,
                       shift = shift)
     new <- matrix(rnorm(9), 3)
     full <- one$basis == "all" && one$shift == "auto"
@@ -210,8 +213,8 @@ test_that("a kernel matrix stands for its kernel", {
   k <- oracle_kernel(oracle_gaussian(0.8), x)
   across <- oracle_kernel(oracle_gaussian(0.8), new, x)
   for (basis in list(NULL, c(4, 9, 2, 17))) {
-    own <- kernel_rls(x, y, kernel = kernel_gaussian(0.8), basis = basis, intercept = TRUE)
-    given <- kernel_rls(k, y, kernel = "precomputed", basis = basis, intercept = TRUE)
+    own <- unwarned(x, y, kernel = kernel_gaussian(0.8), basis = basis, intercept = TRUE)
+    given <- unwarned(k, y, kernel = "precomputed", basis = basis, intercept = TRUE)
     expect_equal(given$path, own$path)
     expect_equal(unname(coef(given)), unname(coef(own)))
     expect_equal(unname(predict(given, across)), unname(predict(own, new)))
@@ -336,10 +339,10 @@ test_that("of several widths the best by the held-out criterion is kept", {
   pb <- random_points(25, "binary", weights = TRUE)
   widths <- c(0.01, 0.3, 2, 20)
   for (basis in list(NULL, 3:9)) for (folds in list("loo", rep(1:5, 5))) {
-    fit <- kernel_rls(pb, kernel = kernel_gaussian(widths), basis = basis, lambda = grid,
+    fit <- unwarned(pb, kernel = kernel_gaussian(widths), basis = basis, lambda = grid,
                       folds = folds)
     each <- lapply(widths, function(gamma) {
-      kernel_rls(pb, kernel = kernel_gaussian(gamma), basis = basis, lambda = grid, folds = folds)
+      unwarned(pb, kernel = kernel_gaussian(gamma), basis = basis, lambda = grid, folds = folds)
     })
     best <- vapply(each, function(one) min(one$path$criterion), 0)
     expect_equal(fit$kernel_table$gamma, widths)
@@ -354,7 +357,7 @@ test_that("of several widths the best by the held-out criterion is kept", {
   }
   # a drawn basis is the same for every width
   set.seed(5)
-  drawn <- kernel_rls(pb, kernel = kernel_gaussian(widths), basis = 6)
+  drawn <- unwarned(pb, kernel = kernel_gaussian(widths), basis = 6)
   set.seed(5)
   expect_identical(drawn$basis$rows, sample.int(25, 6))
 })
@@ -463,7 +466,7 @@ test_that("covariates of a formula come from the new rows too", {
   d <- data.frame(y = rnorm(18), a = rnorm(18), b = rnorm(18), age = 31:48,
                   sex = rep(c("f", "m"), 9))
   for (basis in list(NULL, 4:9)) {
-    fit <- kernel_rls(y ~ a + b, data = d, adjust = ~ age + sex, kernel = kernel_gaussian(1),
+    fit <- unwarned(y ~ a + b, data = d, adjust = ~ age + sex, kernel = kernel_gaussian(1),
                       basis = basis, lambda = c(1, 1e9), intercept = TRUE)
     expect_equal(unname(predict(fit, d)), unname(fitted(fit)))
     # where the penalty leaves nothing of the kernel, the covariates are ordinary least squares
@@ -479,9 +482,9 @@ test_that("the order of the rows does not matter", {
   ids <- sample(rep(1:4, 5))
   rows <- sample(20)
   for (basis in list(NULL, c(3, 9, 12, 20, 1))) {
-    fit <- kernel_rls(x, y, kernel = kernel_gaussian(1), basis = basis, weights = w, folds = ids,
+    fit <- unwarned(x, y, kernel = kernel_gaussian(1), basis = basis, weights = w, folds = ids,
                       lambda = grid)
-    other <- kernel_rls(x[rows, ], y[rows, ], kernel = kernel_gaussian(1),
+    other <- unwarned(x[rows, ], y[rows, ], kernel = kernel_gaussian(1),
                         basis = if (!is.null(basis)) match(basis, rows), weights = w[rows],
                         folds = ids[rows], lambda = grid)
     expect_equal(other$path, fit$path)
@@ -497,13 +500,13 @@ test_that("a row of weight two is the row twice, held out together", {
   y <- rnorm(12)
   w <- rep(c(2, 1, 1), 4)
   twice <- rep(1:12, w)
-  fit <- kernel_rls(x, y, kernel = kernel_gaussian(1), weights = w, lambda = grid)
-  other <- kernel_rls(x[twice, ], y[twice], kernel = kernel_gaussian(1), folds = twice,
+  fit <- unwarned(x, y, kernel = kernel_gaussian(1), weights = w, lambda = grid)
+  other <- unwarned(x[twice, ], y[twice], kernel = kernel_gaussian(1), folds = twice,
                       lambda = grid)
   expect_equal(other$path, fit$path)
   points <- matrix(rnorm(8), 4)
-  fit <- kernel_rls(x, y, kernel = kernel_gaussian(1), weights = w, lambda = grid, basis = points)
-  other <- kernel_rls(x[twice, ], y[twice], kernel = kernel_gaussian(1), folds = twice,
+  fit <- unwarned(x, y, kernel = kernel_gaussian(1), weights = w, lambda = grid, basis = points)
+  other <- unwarned(x[twice, ], y[twice], kernel = kernel_gaussian(1), folds = twice,
                       lambda = grid, basis = points)
   expect_equal(other$path, fit$path)
   expect_equal(coef(other), coef(fit))
