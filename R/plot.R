@@ -471,10 +471,11 @@ legend_above <- function(text, ...) {
 #' Makes a ggplot object of the data that [plot.sparse_fit()], [plot.l1_path()],
 #' [plot.kernel_fit()], [plot.fs_lssvm()] and [plot.cv_result()] draw.
 #'
-#' @param object A fit, or the result of [cross_validate()].
+#' @param object A problem, a fit, or the result of [cross_validate()].
 #' @param what Of a fit of [l1_path()]: as in [plot.l1_path()]; of [fs_lssvm()]: as in
 #'   [plot.fs_lssvm()].
 #' @param size,newdata As in [plot.fs_lssvm()].
+#' @param labels Of a problem: as in [plot()][summary.sparsels_problem].
 #' @param ... Not used.
 #' @return A ggplot object.
 #' @inherit cross_validate references

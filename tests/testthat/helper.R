@@ -85,3 +85,6 @@ unequal_folds <- function(pb, repeats = 1) {
   ids <- replicate(repeats, sample(rep(1:5, c(1, 2, 2, 3, 4), length.out = 12)))
   make_folds(pb, lapply(seq_len(repeats), function(r) rep_len(ids[, r], nrow(pb))))
 }
+
+# kernel_rls() on data in which there may be nothing to predict, which would be a warning
+unwarned <- function(...) suppressWarnings(kernel_rls(...), "sparsels_warning_edge")

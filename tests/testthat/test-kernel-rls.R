@@ -3,9 +3,6 @@
 
 grid <- 2^c(-15, -8, -1, 6, 15)
 
-# of data in which there is nothing to predict, which would be a warning
-unwarned <- function(...) suppressWarnings(kernel_rls(...), "sparsels_warning_edge")
-
 test_that("the worked example, to its printed digits", {
   e <- worked_example()
   fit <- kernel_rls(e$x, e$y, kernel = kernel_gaussian(e$gamma), basis = e$basis,

@@ -270,8 +270,8 @@ test_that("a fit on a sparse standardised x is that on the dense one", {
   points <- x[3:6, ] * 1.5
   for (kernel in list(kernel_gaussian(c(0.1, 1)), kernel_polynomial(2))) {
     for (basis in list(NULL, c(3, 9, 20, 31), points)) {
-      fit <- kernel_rls(x, y, kernel = kernel, basis = basis, lambda = c(1, 4), standardize = TRUE)
-      whole <- kernel_rls(as.matrix(x), y, kernel = kernel, lambda = c(1, 4), standardize = TRUE,
+      fit <- unwarned(x, y, kernel = kernel, basis = basis, lambda = c(1, 4), standardize = TRUE)
+      whole <- unwarned(as.matrix(x), y, kernel = kernel, lambda = c(1, 4), standardize = TRUE,
                           basis = if (is.null(dim(basis))) basis else as.matrix(basis))
       expect_equal(fit$path, whole$path, tolerance = 1e-6)
       expect_equal(fit$held_out, whole$held_out, tolerance = 1e-6)
