@@ -132,7 +132,11 @@ plot.sparsels_problem <- function(x, labels = 8, ...) {
   height <- abs(data$association)
   position <- log10(data$rank)
   top <- max(height, data$expected, na.rm = TRUE)
+  named <- min(labels, nrow(data))
+  # the names are at the right of their points
+  end <- max(position, if (named) position[named] / 0.7)
   words <- list(main = sprintf("%s: %s", x$response, data_words(x)), ylim = c(0, 1.05 * top),
+                xlim = c(0, end),
                 ylab = height_label(x),
                 xlab = "rank of the column (logarithmic)", sub = problem_note(x))
   empty_plot(position, list(lower = 0, upper = height), words, ..., integers = FALSE)
@@ -287,8 +291,7 @@ print.summary.sparsels_problem <- function(x, ...) {
                 counted(length(x$excluded), "column"), some_of(x$excluded, 5L, "")))
   }
   if (!is.null(x$strongest)) {
-    cat(sprintf("columns with the strongest association by themselves (%s):\n",
-                x$label))
+    say(sprintf("columns with the strongest association by themselves (%s):", x$label))
     several <- anyNA(x$strongest$expected)
     print(x$strongest[c("name", "association", if (!several) "expected")], row.names = FALSE,
           digits = 3)
