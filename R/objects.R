@@ -338,7 +338,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   system_fit = alist(
     D = has_integers(D) && length(D) == 1L, names = has_words(names, D), method = is_string(method),
     path = has_path(path, c("step", "size", "objective", "residual"), "component"),
-    coefficients = is.list(coefficients) && all(vapply(coefficients, is_system_model, NA, D)),
+    coefficients = is.list(coefficients) && all(vapply(coefficients, is_system_model, NA, D, nrow(path))),
     size = has_model(coefficients, size),
     knots = is_none_or(knots, is.list(knots) && length(knots) == nrow(path) &&
                          all(vapply(knots, is_knot, NA, D, ncol(coefficients[[1L]]$beta))) &&
@@ -463,8 +463,8 @@ is_knot <- function(knot, D, L) {
     has_matrix(knot$beta, length(knot$components), L)
 }
 
-is_system_model <- function(model, D) {
-  is.null(model) || has_integers(model$components, 1L, D) && is.matrix(model$beta) &&
+is_system_model <- function(model, D, steps) {
+  is.null(model) || has_integers(model$step, 0L, steps - 1L) && length(model$step) == 1L && has_integers(model$components, 1L, D) && is.matrix(model$beta) &&
     has_numbers(model$beta) && nrow(model$beta) == length(model$components) &&
     ncol(model$beta) > 0L && has_numbers(model$objective, 1L) && has_numbers(model$residual, 1L)
 }
