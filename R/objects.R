@@ -338,7 +338,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
   system_fit = alist(
     D = has_integers(D) && length(D) == 1L, names = has_words(names, D), method = is_string(method),
     path = has_path(path, c("step", "size", "objective", "residual"), "component"),
-    coefficients = is.list(coefficients) && all(vapply(coefficients, is_system_model, NA, D, nrow(path))),
+    coefficients = is.list(coefficients) &&
+      all(vapply(coefficients, is_system_model, NA, D, nrow(path))),
     size = has_model(coefficients, size),
     knots = is_none_or(knots, is.list(knots) && length(knots) == nrow(path) &&
                          all(vapply(knots, is_knot, NA, D, ncol(coefficients[[1L]]$beta))) &&
@@ -464,9 +465,12 @@ is_knot <- function(knot, D, L) {
 }
 
 is_system_model <- function(model, D, steps) {
-  is.null(model) || has_integers(model$step, 0L, steps - 1L) && length(model$step) == 1L && has_integers(model$components, 1L, D) && is.matrix(model$beta) &&
-    has_numbers(model$beta) && nrow(model$beta) == length(model$components) &&
-    ncol(model$beta) > 0L && has_numbers(model$objective, 1L) && has_numbers(model$residual, 1L)
+  is.null(model) || all(
+    has_integers(model$step, 0L, steps - 1L), length(model$step) == 1L,
+    has_integers(model$components, 1L, D), is.matrix(model$beta), has_numbers(model$beta),
+    nrow(model$beta) == length(model$components), ncol(model$beta) > 0L,
+    has_numbers(model$objective, 1L), has_numbers(model$residual, 1L)
+  )
 }
 
 is_basis <- function(basis, kernel, m, n) {
