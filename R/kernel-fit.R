@@ -312,8 +312,7 @@ print.kernel_fit <- function(x, ...) {
 
 # A fit in terms of `lambda` or whatever goes with it, and of the width of its kernel.
 print_expansion <- function(fit, lambda, width) {
-  title <- method_titles[fit$method]
-  say(fit$method, ": ", if (!is.na(title)) paste(title, "on "), terms_words(fit),
+  say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
       if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
   say(held_out_words(fit, chosen_row(fit)))
   print_constant(fit$problem, fit$held_out)

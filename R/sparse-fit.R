@@ -231,15 +231,18 @@ lambda_words <- function(fit) {
   paste0("lambda: ", shown_parameter(fit$lambda), ", ", rule, refit)
 }
 
-# what a method does, for a title
+# What a method does, for a title: its name, or more where that is short.
+method_title <- function(fit) {
+  title <- method_titles[fit$method]
+  if (is.na(title)) gsub("_", " ", fit$method) else title
+}
+
 method_titles <- c(
   poss = "best subset of every size (Pareto optimisation)",
   best_subset = "best subset of every size (branch and bound)",
-  forward_regression = "forward regression",
   omp = "orthogonal matching pursuit",
   foba = "forward-backward search",
   rfe = "recursive elimination of features",
-  sequential_replacement = "sequential replacement",
   scdp = "sparse pursuit",
   lowrank_lssvm = "forward search (low-rank updates)",
   random_selection = "features in random order",
@@ -250,9 +253,9 @@ method_titles <- c(
 
 fit_title <- function(fit) {
   search <- fit$control$search
-  if (is.null(search) || search == "given") search <- method_titles[fit$method] else
-    search <- paste(sub("_", "-", search), "search")
-  paste0(if (!is.na(search)) paste0(search, " "), "by the ", fit$criterion$label)
+  title <- if (is.null(search) || search == "given") method_title(fit) else
+    paste(sub("_", "-", search), "search")
+  paste(title, "by the", fit$criterion$label)
 }
 
 # The chosen size, its error, and how good an estimate that is.
