@@ -28,7 +28,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
 
-# The data frame of a formula, which may be given in the place of the response.
+# The data frame of a formula, which may come second, where other calls have the response.
 formula_data <- function(y, data) {
   if (!is.null(y) && !is.null(data)) {
     stop_input("`y` is the left side of the formula `x`: do not give it again")
