@@ -73,12 +73,8 @@ training_scores <- function(fit, models, newdata, adjust) {
 
 # The deviance of each model from its scores, rows x L x models.
 deviance_of_scores <- function(fit, scores) {
-  y <- as.vector(fit$problem$y)
-  of_rows <- if (identical(fit$loss, "logistic")) {
-    2 * log1p(exp(-y * scores))
-  } else {
-    (y - scores)^2
-  }
+  loss <- if (is.null(fit$loss)) "squared" else fit$loss
+  of_rows <- 2 * l1_loss(loss, as.vector(fit$problem$y), scores)
   colSums(fit$problem$weights * of_rows, dims = 2L)
 }
 
@@ -87,16 +83,18 @@ deviance_of_scores <- function(fit, scores) {
 kept_deviance <- function(fit, model) {
   row <- fit$path[model$step + 1L, ]
   weights <- fit$problem$weights
-  if (!is.null(row$dev_ratio)) return(2 * (1 - row$dev_ratio) * fit$null_objective)
+  # the ratio of a model whose coefficients were removed afterwards is only a bound
+  if (!is.null(row$dev_ratio) && !isTRUE(row$removed > 0L)) {
+    return(2 * (1 - row$dev_ratio) * fit$null_objective)
+  }
   if (!is.null(row$training)) return(row$training * ncol(fit$problem$y) * sum(weights))
   scores <- kept_scores(fit, model)
   if (!is.null(scores)) return(deviance_of_scores(fit, array(scores, c(dim(scores), 1L))))
   if (fit$criterion$name == "r_squared" && is_unpenalised(fit, model)) {
     return((1 - row$criterion) * sum(working_response(fit$problem)^2))
   }
-  size <- length(model$features)
-  stop_input(sprintf("the fit keeps no fitted values of size %d: deviance(fit, size = %d, %s)",
-                     size, size, "newdata = <the data it was made from>"))
+  stop_input(sprintf("the fit keeps no fitted values of this model of size %d: %s",
+                     length(model$features), "give `newdata`, the data it was made from"))
 }
 
 # Likelihood --------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ rows <- alist(
   "greedy 5000 x 1000, k = 50" = greedy(dense, k = 50, size = "criterion", refit = FALSE),
   "the same, every candidate" = greedy(dense, k = 20, criterion = "absolute", size = "criterion"),
   "the same, ten folds" = greedy(small, k = 20, folds = 10, size = "criterion", refit = FALSE),
+  "greedy, AUC in ten folds" = greedy(tall_classes, k = 2, folds = 10, criterion = "auc",
+                                      size = "criterion", refit = FALSE),
   "greedy, integers" = greedy(whole, k = 30, size = "criterion", refit = FALSE),
   "greedy, sparse" = greedy(sparse, k = 30, size = "criterion", refit = FALSE),
   "greedy, floating" = greedy(small, k = 20, search = "floating", size = "criterion"),
@@ -44,7 +46,8 @@ make_data <- function() {
     whole = problem(matrix(sample.int(3L, 2e6, TRUE), 2000)), sparse = problem(zeros(3000, 2000)),
     genes = problem(normal(100, 5000)), wide = problem(normal(1000, 5000)),
     classes = two(normal(500, 2000)), sparse_classes = two(zeros(1000, 1000)),
-    few_classes = two(normal(200, 1000)), few = problem(normal(200, 1000))
+    few_classes = two(normal(200, 1000)), tall_classes = two(normal(5000, 200)),
+    few = problem(normal(200, 1000))
   )
 }
 

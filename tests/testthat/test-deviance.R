@@ -103,3 +103,26 @@ test_that("new data stand in for fitted values that a fit does not keep", {
     refusal(deviance(fit, siez = 1))
   })
 })
+
+test_that("the deviance is that of the model left by a threshold, and does not overflow", {
+  set.seed(2)
+  x <- matrix(rnorm(60 * 8), 60)
+  y <- x[, 1] - x[, 2] + rnorm(60)
+  for (loss in c("squared", "logistic")) {
+    response <- if (loss == "squared") y else factor(y > 0)
+    path <- l1_path(x, response, loss = loss, solver = "ipm", nlambda = 12, tolerance = 1e-2)
+    cut <- threshold_coef(path, alpha = 50)
+    lambda <- cut$path$lambda[cut$path$removed > 0]
+    expect_gt(length(lambda), 0)
+    for (one in setdiff(lambda, cut$lambda)) {
+      expect_error(deviance(cut, lambda = one), "keeps no fitted values",
+                   class = "sparsels_error_input")
+    }
+    score <- predict(cut, x, lambda = lambda[1], type = "link")
+    by_hand <- if (loss == "squared") sum((y - score)^2) else
+      -2 * sum(plogis(ifelse(y > 0, score, -score), log.p = TRUE))
+    expect_equal(deviance(cut, lambda = lambda[1], newdata = x), by_hand)
+  }
+  far <- list(loss = "logistic", problem = list(y = matrix(c(1, -1)), weights = c(1, 1)))
+  expect_equal(deviance_of_scores(far, array(c(-900, -900), c(2, 1, 1))), 1800)
+})
