@@ -213,9 +213,10 @@ each_lambda <- function(path) {
 }
 
 # The path for one lambda, as a list for new_sparse_fit(). `given`: columns to add, in this order.
-# `lazy`: whether bounds are used to skip candidates, where the search allows it.
+# `skipping`: whether candidates are skipped, where the search allows it: "none", by "bounds" for as
+# long as they pay, or at once by "recurrence" of the errors of all candidates, with folds.
 greedy_path <- function(problem, control, lambda, given = integer(),
-                        lazy = skipping_pays(problem)) {
+                        skipping = if (skipping_pays(problem)) "bounds" else "none") {
   usable <- sum(problem$usable)
   forward_only <- control$search %in% c("forward", "given")
   bar <- progress_bar(control$progress, "Selecting features")
@@ -225,7 +226,7 @@ greedy_path <- function(problem, control, lambda, given = integer(),
     limit = if (forward_only) control$k else if (control$search == "backward") usable else
       20L * control$k + 100L,
     search = control$search, criterion = control$criterion$name, given = given - 1L,
-    classes = problem$task != "regression", lazy = lazy,
+    classes = problem$task != "regression", skipping = skipping,
     folds = control$folds, threads = control$threads,
     user_loss = control$criterion$loss, progress = bar
   ))
@@ -267,8 +268,9 @@ unpack_path <- function(answer, problem, control, lambda) {
 }
 
 unpack_work <- function(work, columns) {
+  step <- function(number) if (number < 0) NA else as.integer(number)
   list(candidates = work[1L], evaluated = work[2L], passes = work[3L] / columns,
-       dense_from = if (work[4L] < 0) NA else as.integer(work[4L]))
+       recurrence_from = step(work[4L]), dense_from = step(work[5L]))
 }
 
 # Per size 0..k: features in the order chosen, their coefficients in working units, the row of the

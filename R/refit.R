@@ -57,7 +57,7 @@ refit_leading <- function(problem, control, features, sizes) {
     list("given", length(features), 0L, 0L, FALSE)
   lambdas <- refit_multiples * mean_square(problem)
   paths <- lapply(lambdas, function(lambda) {
-    greedy_path(narrow, control, lambda, given = seq_along(features), lazy = FALSE)
+    greedy_path(narrow, control, lambda, given = seq_along(features), skipping = "none")
   })
   error <- vapply(paths, function(path) path$path$squared[sizes + 1L], numeric(length(sizes)))
   best <- apply(matrix(error, length(sizes)), 1L, which.min)

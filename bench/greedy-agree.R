@@ -118,7 +118,7 @@ compare_sets <- function(where, problem, k, lambda, against, other) {
   for (width in widths) {
     paths <- lapply(1:2, function(threads) {
       control <- search_control(problem, k, lambda, threads)
-      with_simd(width, function() search_alone(problem, control, lazy = TRUE))
+      with_simd(width, function() search_alone(problem, control, skipping = "bounds"))
     })
     here <- sprintf("%s, lambda %g, %d in a vector", where, lambda, width)
     if (!identical(paths[[1]], paths[[2]])) {
@@ -158,7 +158,7 @@ worst <- function(same) {
 against_dense <- function(name, problem, k, lambda) {
   compare_sets(name, problem, k, lambda, "every candidate", function(width) {
     control <- search_control(problem, k, lambda)
-    trace_of(with_simd(width, function() search_alone(problem, control, lazy = FALSE)))
+    trace_of(with_simd(width, function() search_alone(problem, control, skipping = "none")))
   })
 }
 

@@ -28,7 +28,7 @@ search_control <- function(problem, k, lambda = 1, threads = 1L, folds = "loo") 
   c(control, list(search = "forward", keep = 0L, threads = threads, progress = FALSE))
 }
 
-# The search alone. `lazy = FALSE`: every candidate is evaluated at every step, O(kmn); TRUE: only
+# The search alone. `skipping = "none"`: every candidate is evaluated at every step, O(kmn); TRUE: only
 # candidates not ruled out by their bounds; by default as in greedy_rls(), which does not use bounds
 # on small data.
 search_alone <- function(problem, control, ...) {
@@ -39,7 +39,7 @@ search_alone <- function(problem, control, ...) {
 evaluate_all <- function(x, y, k, ..., lambda = 1) {
   problem <- as_problem(x, y, ...)
   control <- search_control(problem, k, lambda)
-  path <- search_alone(problem, control, lazy = FALSE)
+  path <- search_alone(problem, control, skipping = "none")
   sparsels:::new_sparse_fit("greedy_rls", problem, path, control, NULL)
 }
 

@@ -138,10 +138,10 @@ alone_call <- function(..., threads = 1L, width = max(widths), folds = "loo") {
 }
 alone_calls <- c(
   list(pass = function() one_pass(data$x), one = alone_call(), two = alone_call(threads = 2L),
-       dense = alone_call(lazy = FALSE), dense_two = alone_call(lazy = FALSE, threads = 2L),
+       dense = alone_call(skipping = "none"), dense_two = alone_call(skipping = "none", threads = 2L),
        folds = alone_call(folds = 10)),
   lapply(widths, function(width) alone_call(width = width)),
-  lapply(widths, function(width) alone_call(lazy = FALSE, width = width))
+  lapply(widths, function(width) alone_call(skipping = "none", width = width))
 )
 alone <- interleaved(alone_calls, 2L * times)
 pass <- alone[["pass"]]
@@ -304,10 +304,10 @@ hostile_cases <- list(
 beside_dense <- function(name, problem, k, clock) {
   control <- search_control(problem, k)
   lazy <- search_alone(problem, control)
-  dense <- search_alone(problem, control, lazy = FALSE)
+  dense <- search_alone(problem, control, skipping = "none")
   seconds <- interleaved(list(
     function() search_alone(problem, control),
-    function() search_alone(problem, control, lazy = FALSE)
+    function() search_alone(problem, control, skipping = "none")
   ), times, clock)
   work <- lazy$work
   say("%-32s %4d %6d %9.5f %9.5f %7.2f %11.1f %9.1f %6s %6s", name, as.integer(k), lazy$size,
@@ -350,7 +350,7 @@ bare <- "lambda = 1, size = \"criterion\", progress = FALSE"
 found <- sprintf("greedy_rls(%%s, k = %d, %s%%s)", k, bare)
 from_problem <- sprintf(found, "problem", c("", ", threads = 2", ", folds = 10"))
 from_matrix <- sprintf(found, "x, y", "")
-every <- sprintf("search_alone(problem, search_control(problem, %d), lazy = FALSE)", k)
+every <- sprintf("search_alone(problem, search_control(problem, %d), skipping = \"none\")", k)
 memory_rows <- list(
   list("doubles, problem made before", "double", from_problem[1], TRUE),
   list("doubles, problem made, two threads", "double", from_problem[2], TRUE),

@@ -61,9 +61,10 @@ void lazy_update_w(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   greedy_each_block(s, 1 + 4 * L, lazy_update_w_block, NULL);
-  lazy->max_d = 0;
+  double max_d = 0;
   for (ptrdiff_t row = 0; row < m; row += ROWS)
-    lazy->max_d = fmax(lazy->max_d, lazy_sums(lazy, row)[0]);
+    max_d = fmax(max_d, lazy_sums(lazy, row)[0]);
+  lazy->inverse_d2 = 1 / (max_d * max_d);
   lazy->P = lazy_total(s, 1);
   for (ptrdiff_t l = 0; l < L; l++)
     lazy->c_ref[l] = lazy_total(s, 2 + l);
@@ -161,9 +162,21 @@ void lazy_split_w(struct greedy *s) {
 
 /* ---- bounds ---- */
 
-static struct greedy_bounds_rows lazy_bounds_rows(const struct greedy *s) {
+static struct greedy_bounds_folds lazy_bounds_folds(const struct greedy *s) {
+  const struct lazy_folds *folds = s->lazy->folds;
+  return (struct greedy_bounds_folds){.max_eigen = folds->max_eigen,
+      .repeats = (double)folds->repeats,
+      .rounding = 2 * lazy_rounding(s) * lazy_y_norm(s) * folds->max_eigen * sqrt(s->lazy->P),
+      .phi = folds->phi,
+      .top_phi = folds->top_phi,
+      .nu = folds->nu};
+}
+
+/* folds: NULL where single rows are held out. */
+static struct greedy_bounds_rows lazy_bounds_rows(
+    const struct greedy *s, const struct greedy_bounds_folds *folds) {
   const struct lazy *lazy = s->lazy;
-  const double inverse_d2 = 1 / (lazy->max_d * lazy->max_d), y_norm = sqrt(lazy->y_norm2);
+  const double inverse_d2 = lazy->inverse_d2, y_norm = lazy_y_norm(s);
   /* no eigenvalue of lambda (X_S'X_S + lambda I)^-1 is larger than its Frobenius norm */
   const double max_eigen =
       (1 + BOUNDS_EIGEN_MARGIN) * s->control->lambda * sqrt(lazy->inverse_norm2);
@@ -174,12 +187,57 @@ static struct greedy_bounds_rows lazy_bounds_rows(const struct greedy *s) {
       .rounding = 2 * lazy_rounding(s) * y_norm * (lazy->w_norm + y_norm * inverse_d2),
       .theta0 = lazy->theta0,
       .theta1 = lazy->theta1,
-      .rest_norm = lazy->rest_norm};
+      .rest_norm = lazy->rest_norm,
+      .folds = folds};
+}
+
+/* bound := the lower bounds of the columns of `bounds`. */
+static void lazy_evaluate(
+    const struct greedy *s, const struct greedy_bounds *bounds, double *bound) {
+  struct greedy_bounds_folds folds;
+  const int by_folds = s->lazy->folds != NULL;
+  if (by_folds)
+    folds = lazy_bounds_folds(s);
+  const struct greedy_bounds_rows rows = lazy_bounds_rows(s, by_folds ? &folds : NULL);
+  simd->bounds_evaluate(bounds, &rows, bound);
 }
 
 void lazy_evaluate_bounds(struct greedy *s) {
-  const struct greedy_bounds_rows rows = lazy_bounds_rows(s);
-  simd->bounds_evaluate(&s->lazy->bounds, &rows, s->lazy->bound);
+  lazy_evaluate(s, &s->lazy->bounds, s->lazy->bound);
+}
+
+/* Up to BOUNDS_BLOCK columns side by side, whose products with w itself are known. */
+static void lazy_sharpen_few(struct greedy *s, const int *list, ptrdiff_t count) {
+  struct lazy *lazy = s->lazy;
+  const struct greedy_bounds *all = &lazy->bounds;
+  const ptrdiff_t n = s->pb->n, L = s->pb->L;
+  double *const few = lazy->few, *bound = few, block_min;
+  const struct greedy_bounds some = {.n = count,
+      .L = L,
+      .kappa = few + BOUNDS_BLOCK,
+      .norm = few + 2 * BOUNDS_BLOCK,
+      .fold_norm = few + 3 * BOUNDS_BLOCK,
+      .read_norm2 = few + 4 * BOUNDS_BLOCK,
+      .excluded = few + 5 * BOUNDS_BLOCK,
+      .g = few + 6 * BOUNDS_BLOCK,
+      .Cw = few + (6 + L) * BOUNDS_BLOCK,
+      .block_min = &block_min};
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const ptrdiff_t i = list[p];
+    some.kappa[p] = all->kappa[i];
+    some.norm[p] = all->norm[i];
+    some.fold_norm[p] = all->fold_norm[i];
+    some.read_norm2[p] = all->read_norm2[i];
+    some.excluded[p] = 0;
+    for (ptrdiff_t l = 0; l < L; l++) {
+      some.g[p + l * count] = all->g[i + l * n];
+      some.Cw[p + l * count] = lazy->products[i + l * n];
+    }
+  }
+  lazy_evaluate(s, &some, bound);
+  for (ptrdiff_t p = 0; p < count; p++)
+    if (lazy->bound[list[p]] > -DBL_MAX)
+      lazy->bound[list[p]] = fmax(lazy->bound[list[p]], bound[p]);
 }
 
 enum status lazy_sharpen(struct greedy *s, const int *list, ptrdiff_t count) {
@@ -189,23 +247,12 @@ enum status lazy_sharpen(struct greedy *s, const int *list, ptrdiff_t count) {
   for (ptrdiff_t l = 0; l < L; l++) {
     lazy->v[l] = lazy->Gw + l * m;
     lazy->out[l] = lazy->products + l * n;
+    lazy->theta0[l] = 1;
+    lazy->theta1[l] = lazy->rest_norm[l] = 0;
   }
   if (lazy_products(s, list, count, L) != COMPLETE)
     return INTERRUPTED;
-  const struct greedy_bounds *bounds = &lazy->bounds;
-  const struct greedy_bounds_rows rows = lazy_bounds_rows(s);
-  for (ptrdiff_t p = 0; p < count; p++) {
-    const ptrdiff_t i = list[p];
-    const double beta = 1 / bounds->kappa[i], xx = bounds->norm[i] * bounds->norm[i];
-    const double N = bounds_min_norm2(bounds->kappa[i] - rows.lambda, xx, rows.max_eigen);
-    double value =
-        lazy->P - BOUNDS_MARGIN * lazy->P - rows.rounding * (1 + bounds->read_norm2[i] * beta);
-    for (ptrdiff_t l = 0; l < L; l++) {
-      const double alpha = beta * bounds->g[i + l * n];
-      value += alpha * (alpha * N * rows.inverse_d2 - 2 * lazy->products[i + l * n]);
-    }
-    if (lazy->bound[i] > -DBL_MAX)
-      lazy->bound[i] = fmax(lazy->bound[i], value);
-  }
+  for (ptrdiff_t from = 0; from < count; from += BOUNDS_BLOCK)
+    lazy_sharpen_few(s, list + from, greedy_min(BOUNDS_BLOCK, count - from));
   return COMPLETE;
 }

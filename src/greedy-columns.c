@@ -192,19 +192,26 @@ static void lazy_score_block(struct greedy *s, const void *with, ptrdiff_t row, 
         s->d + row, 1 / lazy->bounds.kappa[chunk->list[p]], lazy->alpha + p * L);
 }
 
-void lazy_score_columns(struct greedy *s, const int *list, int count) {
+void lazy_score_rows(struct greedy *s, const int *list, const struct lazy_downdate *downdate) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t L = s->pb->L, n = s->pb->n;
-  for (int p = 0; p < count; p++)
-    lazy_assign_slot(s, list[p], list, count);
-  lazy_recompute_lost(s, list, count);
+  const int count = downdate->count;
   for (int p = 0; p < count; p++)
     for (ptrdiff_t l = 0; l < L; l++)
       lazy->alpha[l + p * L] = lazy->bounds.g[list[p] + l * n] / lazy->bounds.kappa[list[p]];
-  const struct lazy_chunk chunk = {.list = list, .downdate = lazy_plan_downdate(s, list, count)};
-  greedy_each_block(s, lazy_count_moves(&chunk.downdate) + 8 * count, lazy_score_block, &chunk);
+  const struct lazy_chunk chunk = {.list = list, .downdate = *downdate};
+  greedy_each_block(s, lazy_count_moves(downdate) + 8 * count, lazy_score_block, &chunk);
   for (int p = 0; p < count; p++)
     lazy->bound[list[p]] = lazy_total(s, p);
+}
+
+void lazy_score_columns(struct greedy *s, const int *list, int count) {
+  struct lazy *lazy = s->lazy;
+  for (int p = 0; p < count; p++)
+    lazy_assign_slot(s, list[p], list, count);
+  lazy_recompute_lost(s, list, count);
+  const struct lazy_downdate downdate = lazy_plan_downdate(s, list, count);
+  lazy->held_out->score(s, list, &downdate);
 }
 
 /* C_j = lambda sum_l U_jl c_l / kappa_l for member j. */

@@ -20,23 +20,23 @@
 #include <math.h>
 #include <string.h>
 
-int lazy_can_skip(const struct folds *folds, const struct greedy_control *control) {
-  return folds->loo && control->search == FORWARD && control->criterion == SQUARED;
+int lazy_can_skip(const struct greedy_control *control) {
+  return control->skipping != SKIP_NONE && control->search == FORWARD &&
+         control->criterion == SQUARED;
 }
 
 /* ---- workspace ---- */
 
-/* How many columns of C are kept: all, or as many as take two gigabytes. */
-static ptrdiff_t lazy_count_slots(const struct problem *pb) {
+ptrdiff_t lazy_count_slots(const struct problem *pb) {
   const ptrdiff_t values = (ptrdiff_t)1 << 28;
   return greedy_min(pb->n, greedy_max(MIN_SLOTS, values / pb->m));
 }
 
-static void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
+void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k, slots = lazy_count_slots(pb);
   const ptrdiff_t sums = greedy_max(greedy_max(CHUNK, k), greedy_max(2 + L, W_PRODUCTS * L));
-  const ptrdiff_t sides = MAX_BATCH + 1 + L, shortlist = lazy_shortlist_size(n);
+  const ptrdiff_t sides = greedy_max(MAX_BATCH + 1 + L, pb->q), shortlist = lazy_shortlist_size(n);
   s->C = alloc_doubles(arena, m * slots);
   s->slot = alloc_ints(arena, n);
   s->lazy = arena_alloc(arena, 1, sizeof(struct lazy));
@@ -59,6 +59,7 @@ static void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
           .g = alloc_doubles(arena, n * L),
           .Cw = alloc_doubles(arena, n * L),
           .norm = alloc_doubles(arena, n),
+          .fold_norm = alloc_doubles(arena, n),
           .read_norm2 = alloc_doubles(arena, n),
           .excluded = alloc_doubles(arena, n),
           .block_min = alloc_doubles(arena, n / BOUNDS_BLOCK + 1)},
@@ -72,6 +73,7 @@ static void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .v = arena_alloc(arena, sides, sizeof(double *)),
       .out = arena_alloc(arena, sides, sizeof(double *)),
       .products = alloc_doubles(arena, n * greedy_max(SIDES, L)),
+      .few = alloc_doubles(arena, BOUNDS_BLOCK * (6 + 2 * L)),
       .f = alloc_doubles(arena, k * CHUNK),
       .beta = alloc_doubles(arena, k * L),
       .alpha = alloc_doubles(arena, CHUNK * L),
@@ -111,13 +113,18 @@ static double lazy_read_norm2(const struct greedy *s, ptrdiff_t i, double weight
   return 4 * (pb->squares[i] + centre * centre * weights);
 }
 
+static const struct lazy_rows lazy_single_rows = {
+    .commit = greedy_commit_rows, .measure = lazy_update_w, .score = lazy_score_rows};
+
 /* The state of the empty set. */
-static enum status lazy_begin(struct greedy *s) {
+enum status lazy_begin(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L;
   struct greedy_bounds *bounds = &lazy->bounds;
+  lazy->held_out = &lazy_single_rows;
   for (ptrdiff_t i = 0; i < n; i++) {
+    bounds->fold_norm[i] = 0;
     s->slot[i] = lazy->row[i] = lazy->version[i] = lazy->scored_at[i] = -1;
     bounds->excluded[i] = lazy_is_candidate(s, i) ? 0 : INFINITY;
     bounds->kappa[i] = bounds->norm[i] = bounds->read_norm2[i] = 1; /* of excluded columns */
@@ -208,7 +215,7 @@ static enum status lazy_read_batch(struct greedy *s) {
 
 /* Keeps what later sweeps need of the move under way, and moves it into a and d; c_b is put where
    its column will stay. */
-static void lazy_commit(struct greedy *s) {
+void lazy_commit(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t m = s->pb->m, L = s->pb->L, k = s->control->k, b = s->b;
   const int size = s->size;
@@ -234,7 +241,7 @@ static void lazy_commit(struct greedy *s) {
   lazy->inverse_norm2 += inverse * (2 * spread + inverse * uu * uu);
   for (ptrdiff_t l = 0; l < L; l++)
     lazy->gamma[l + size * L] = s->t_b[l] * inverse;
-  greedy_commit_rows(s);
+  lazy->held_out->commit(s);
 }
 
 /* W of the move under way, and with it what the bounds of all candidates are made of. */
@@ -273,7 +280,7 @@ static double lazy_limit(const struct greedy *s) {
   const struct lazy *lazy = s->lazy;
   if (lazy->best_count <= s->control->keep)
     return INFINITY;
-  return lazy->best[s->control->keep] + s->tolerance.value * s->total_weight;
+  return lazy->best[s->control->keep] + s->tolerance.value * lazy_weight(s);
 }
 
 /* Puts e among the `max` smallest sums of squares of this step. */
@@ -299,7 +306,7 @@ static void lazy_score_and_rank(struct greedy *s, const int *list, int count) {
   lazy_score_columns(s, list, count);
   for (int p = 0; p < count; p++) {
     const double e = lazy->bound[list[p]];
-    s->score[list[p]] = (struct greedy_score){e / s->total_weight, e / s->total_weight};
+    s->score[list[p]] = (struct greedy_score){e / lazy_weight(s), e / lazy_weight(s)};
     s->scored[s->scored_count++] = list[p];
     lazy->scored_at[list[p]] = s->size;
     lazy_rank(lazy, e, s->control->keep + 1);
@@ -373,6 +380,10 @@ static void lazy_score_promising(struct greedy *s, ptrdiff_t count) {
     lazy_score_and_rank(s, lazy->list + from, (int)greedy_min(CHUNK, count - from));
 }
 
+static int lazy_is_recurring(const struct lazy *lazy) {
+  return lazy->folds != NULL && lazy->folds->recurring;
+}
+
 /* How many of the last `steps` have their bit set. */
 static int lazy_count_bits(unsigned bits, int steps) {
   int count = 0;
@@ -382,10 +393,12 @@ static int lazy_count_bits(unsigned bits, int steps) {
 }
 
 /* Whether bounds do not pay: more than a quarter of the candidates remained in two of the last
-   three steps, or x was read in six of the last eight. */
+   three steps, or x was read in six of the last eight. Errors by recurrence read x at every step,
+   and leave one candidate unless digits are lost. */
 static int lazy_bounds_fail(struct lazy *lazy, ptrdiff_t remaining, ptrdiff_t candidates) {
   lazy->crowded = lazy->crowded << 1 | (4 * remaining > candidates);
-  return lazy_count_bits(lazy->crowded, 3) >= 2 || lazy_count_bits(lazy->missed, 8) >= 6;
+  return lazy_count_bits(lazy->crowded, 3) >= 2 ||
+         (!lazy_is_recurring(lazy) && lazy_count_bits(lazy->missed, 8) >= 6);
 }
 
 /* Scores every candidate and leaves the rest of the search to the engine that always does. */
@@ -414,30 +427,74 @@ static enum status lazy_sweep_all(struct greedy *s) {
   return COMPLETE;
 }
 
-/* Scores the candidates that may win, or be among the runners-up. */
-static enum status lazy_score_step(struct greedy *s) {
+/* Leaves the rest of the search by folds to the engine that scores every candidate, on a state made
+   afresh. */
+static enum status lazy_sweep_all_folds(struct greedy *s) {
+  s->slot = NULL;
+  s->b = -1;
+  s->out->work.dense_from = s->size + 1;
+  s->engine = &greedy_folds;
+  return greedy_start(s) == COMPLETE ? s->engine->sweep(s) : INTERRUPTED;
+}
+
+/* Whether the columns of all candidates may be kept. */
+static int lazy_can_sweep_all(const struct greedy *s) {
+  return s->lazy->slots == s->pb->n;
+}
+
+/* lazy->bound := what rules candidates out. */
+static enum status lazy_bound_candidates(struct greedy *s) {
   struct lazy *lazy = s->lazy;
-  s->scored_count = 0;
-  lazy->best_count = 0;
-  lazy_update_w(s);
+  if (lazy_is_recurring(lazy))
+    return recur_bounds(s, s->size > 0);
   if (s->size > 0 && lazy_advance(s) != COMPLETE)
     return INTERRUPTED;
   lazy_split_w(s);
   lazy_evaluate_bounds(s);
+  return COMPLETE;
+}
+
+/* The candidates that are left by the best score so far, in lazy->heap; returns how many, -1:
+   interrupted. */
+static ptrdiff_t lazy_remaining(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t remaining = lazy_filter(s);
+  if (remaining <= CHUNK || lazy->exact || lazy_is_recurring(lazy))
+    return remaining;
+  if (lazy_sharpen(s, lazy->heap, remaining) != COMPLETE)
+    return -1;
   lazy_check_bounds(s);
+  return lazy_filter(s);
+}
+
+/* Scores the candidates that may win, or be among the runners-up. */
+static enum status lazy_score_step(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
   const ptrdiff_t candidates = s->usable_count - s->size;
+  s->scored_count = 0;
+  lazy->best_count = 0;
+  lazy->held_out->measure(s);
+  if (lazy_bound_candidates(s) != COMPLETE)
+    return INTERRUPTED;
+  lazy_check_bounds(s);
   if (candidates == 0)
     return COMPLETE;
   lazy_score_promising(s, greedy_min(candidates, s->control->keep + 1));
-  ptrdiff_t remaining = lazy_filter(s);
-  if (remaining > CHUNK && !lazy->exact) {
-    if (lazy_sharpen(s, lazy->heap, remaining) != COMPLETE)
-      return INTERRUPTED;
-    lazy_check_bounds(s);
-    remaining = lazy_filter(s);
+  ptrdiff_t remaining = lazy_remaining(s);
+  if (remaining < 0)
+    return INTERRUPTED;
+  if (lazy_bounds_fail(lazy, remaining, candidates)) {
+    if (lazy->folds == NULL && lazy_can_sweep_all(s))
+      return lazy_sweep_all(s);
+    if (lazy->folds != NULL && lazy->folds->can_recur && !lazy->folds->recurring) {
+      if (recur_begin(s) != COMPLETE || recur_bounds(s, 0) != COMPLETE)
+        return INTERRUPTED;
+      lazy_check_bounds(s);
+      remaining = lazy_filter(s);
+    } else if (lazy->folds != NULL && lazy_can_sweep_all(s)) {
+      return lazy_sweep_all_folds(s);
+    }
   }
-  if (lazy_bounds_fail(lazy, remaining, candidates) && lazy->slots == s->pb->n)
-    return lazy_sweep_all(s);
   lazy_make_heap(lazy, remaining);
   while (remaining > 0 && !(lazy->bound[lazy->heap[0]] > lazy_limit(s))) {
     int list[CHUNK], count = 0;
@@ -452,10 +509,11 @@ static enum status lazy_score_step(struct greedy *s) {
   return COMPLETE;
 }
 
-static enum status lazy_sweep(struct greedy *s) {
+enum status lazy_sweep(struct greedy *s) {
+  const struct greedy_work_done before = s->out->work;
   const enum status status = lazy_score_step(s);
-  s->out->work.candidates += (double)(s->usable_count - s->size);
-  s->out->work.evaluated += (double)s->scored_count;
+  s->out->work.candidates = before.candidates + (double)(s->usable_count - s->size);
+  s->out->work.evaluated = before.evaluated + (double)s->scored_count;
   return status;
 }
 

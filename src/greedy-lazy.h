@@ -1,11 +1,13 @@
-/* The greedy search that skips candidates: what its files share. greedy-lazy.c is the engine,
-   greedy-bounds.c bounds the candidates, greedy-columns.c keeps columns of C, greedy-lookahead.c
-   guesses the selections to come. */
+/* The greedy search that skips candidates: what its files share. greedy-lazy.c is the engine and
+   holds out single rows, greedy-folds.c holds out folds. greedy-bounds.c bounds the candidates by a
+   few scalars of each, greedy-recurrence.c by the error itself, which follows the moves.
+   greedy-columns.c keeps columns of C, greedy-lookahead.c guesses the selections to come. */
 #ifndef SPARSELS_GREEDY_LAZY_H
 #define SPARSELS_GREEDY_LAZY_H
 
 #include "greedy-state.h"
 #include "simd.h"
+#include <math.h>
 
 enum {
   MIN_BATCH = 4, /* rows of products that one pass over x makes */
@@ -17,7 +19,70 @@ enum {
   MIN_SLOTS = 64 /* columns of C that there is memory for, at least */
 };
 
+/* A deferred low-rank update of vectors of m: x[p] := x[p] - sum_l f_l c_l for the moves from[p] <=
+   l < to, the multiples in lazy->f, k for each vector. */
+struct lazy_downdate {
+  int count, to;
+  double *x[CHUNK];
+  int from[CHUNK];
+};
+
+/* How rows are held out: one by one, or by folds. */
+struct lazy_rows {
+  /* Moves the column under way into what belongs to the rows. */
+  void (*commit)(struct greedy *s);
+
+  /* P, w, c_ref and what else the bounds need of the model. */
+  void (*measure)(struct greedy *s);
+
+  /* lazy->bound := the sums of squares of up to CHUNK models, each with one more of the columns
+     listed, whose scalars are up to date and whose columns become so by the downdate. */
+  void (*score)(struct greedy *s, const int *list, const struct lazy_downdate *downdate);
+};
+
+/* One fold H, of m rows in all or of the m of another repeat. M = (G_HH)^-1 is kept as it is where
+   H has few rows, else by the factor L of E = I - U'U = LL', with M = I + U E^-1 U'. */
+struct lazy_fold {
+  ptrdiff_t h;
+  const int *rows;             /* h */
+  int direct;                  /* M itself is kept */
+  double *factor;              /* M (h x h), or L by rows, max_rank apart */
+  double *U;                   /* h x max_rank, the rows H of Q and of each sqrt(1 / kappa_l) c_l */
+  double *g, *w;               /* h x L, outputs m apart: held-out residuals and M times them */
+  double *c, *q, *Mq;          /* h, of the move under way c_H, M c_H and M M c_H */
+  double *pivot;               /* see struct greedy_partition */
+  double trace, square;        /* sums of the eigenvalues of M - I and of their squares */
+  double min_eigen, max_eigen; /* bounds of the eigenvalues of M */
+};
+
+struct lazy_folds {
+  ptrdiff_t count, repeats, max_h; /* folds of all repeats; the most rows of one */
+  ptrdiff_t rank, max_rank;        /* columns of U: q and one for each move */
+  ptrdiff_t stride, work_size;     /* of `move`; of the work of one fold */
+  struct lazy_fold *fold;          /* count */
+  int *fold_of;                    /* m x repeats, the fold of each row */
+  double *weight;                  /* count, sum of the case weights */
+  double *move;                    /* stride x count, see struct recurrence_move */
+  double *sums;                    /* CHUNK x count */
+  double min_eigen, max_eigen;     /* of M over all folds */
+  double *phi, *top_phi, *nu;      /* L each, see struct greedy_bounds_rows */
+
+  /* of greedy-tiles.c */
+  double *v, *v_sums; /* 3 x m x repeats, what x is multiplied with, and 2 x count + 1 sums */
+  void *tile_scratch; /* tile_size bytes for each thread */
+  size_t tile_size;
+
+  /* of greedy-recurrence.c */
+  int recurring; /* the errors of all candidates follow the moves */
+  int can_recur; /* there is memory for that */
+  double *state; /* for each tile of candidates FOLD_TILE x recurrence_numbers() x count */
+  double *QX;    /* n x q, products of x with Q */
+};
+
 struct lazy {
+  const struct lazy_rows *held_out;
+  struct lazy_folds *folds; /* NULL: single rows are held out */
+
   /* columns of C: slots in s->C, which holds all or some of them */
   ptrdiff_t slots, next_slot;
   int *slot_owner; /* slots, the column in it, -1: none */
@@ -47,7 +112,9 @@ struct lazy {
   /* what bounds need of a, d and w */
   double *w, *w_ref, *Gw;              /* m x L */
   double *theta0, *theta1, *rest_norm; /* L each, w = theta0 w_ref + theta1 a + rho */
-  double P, max_d, w_norm;
+  double P, w_norm;
+  double inverse_d2;    /* 1 / (max d)^2; of folds the square of the smallest eigenvalue of any M,
+                           times the repeats */
   double y_norm2;       /* |y|^2, the covariates' part subtracted */
   double growth;        /* D: how much the moves have amplified rounding */
   double inverse_norm2; /* sum of the squared entries of (X_S'X_S + lambda I)^-1 */
@@ -56,6 +123,7 @@ struct lazy {
   const double **v; /* vectors and rows of products of one pass */
   double **out;
   double *products;   /* n x SIDES, or the outputs if they are more */
+  double *few;        /* what bounds are made of for BOUNDS_BLOCK columns */
   double *f;          /* k x CHUNK, multiples of a downdate */
   double *beta;       /* k x L, coefficients of the members */
   double *alpha;      /* L x CHUNK */
@@ -90,6 +158,74 @@ static inline double *lazy_sums(const struct lazy *lazy, ptrdiff_t row) {
   return lazy->block_sums + row / ROWS * lazy->sums_per_block;
 }
 
+/* The weight by which sums of squares are divided: they are added up over the repeats. */
+static inline double lazy_weight(const struct greedy *s) {
+  return s->total_weight * s->folds->repeats;
+}
+
+/* A bound of the squared length of y beside which products with the rows round. */
+static inline double lazy_y_norm(const struct greedy *s) {
+  return sqrt(s->lazy->y_norm2 * s->folds->repeats);
+}
+
+/* ---- greedy-lazy.c ---- */
+
+/* How many columns of C are kept: all, or as many as take two gigabytes. */
+ptrdiff_t lazy_count_slots(const struct problem *pb);
+
+void lazy_lay_out(struct greedy *s, int threads, struct arena *arena);
+enum status lazy_begin(struct greedy *s);
+enum status lazy_sweep(struct greedy *s);
+void lazy_commit(struct greedy *s);
+
+/* ---- greedy-tiles.c ---- */
+
+/* What a thread has for a tile of columns. */
+struct tile_scratch {
+  double *sums;     /* for each fold one or two rows of FOLD_TILE */
+  double *total;    /* FOLD_TILE */
+  double *along;    /* max_rank rows of FOLD_TILE, products with the columns of U */
+  double *kappa;    /* FOLD_TILE */
+  double *products; /* L rows of FOLD_TILE */
+  double *error, *worst;
+  double *block; /* FOLD_TILE x ROWS, of elements that are not doubles */
+};
+
+void tile_lay_out(
+    const struct greedy *s, struct lazy_folds *folds, int threads, struct arena *arena);
+
+/* Calls work(s, from, scratch) for each tile of columns from .. from + FOLD_TILE in turn, in
+   parallel, and polls the host; cost: products that a column takes. */
+typedef void tile_work(struct greedy *s, ptrdiff_t from, struct tile_scratch *scratch);
+enum status tile_each(struct greedy *s, double cost, tile_work *work);
+
+/* scratch->sums := for each fold the sum of squares of its rows, the columns centred, scaled and
+   weighted. */
+void tile_squares(const struct greedy *s, ptrdiff_t from, struct tile_scratch *scratch);
+
+/* scratch->total := products with the first of three vectors folds->v; scratch->sums := for each
+   fold those with the other two. */
+void tile_products(const struct greedy *s, ptrdiff_t from, struct tile_scratch *scratch);
+
+/* ---- greedy-recurrence.c ---- */
+
+/* Lays out what errors that follow the moves need. */
+void recur_lay_out(const struct greedy *s, struct lazy_folds *folds, struct arena *arena);
+
+/* From the columns themselves, the state of every candidate. */
+enum status recur_begin(struct greedy *s);
+
+/* Brings all candidates up to date with the move under way, if `moved`, and lazy->bound := their
+   errors, lowered by what rounding may have done to them. */
+enum status recur_bounds(struct greedy *s, int moved);
+
+/* ---- greedy-folds.c ---- */
+
+/* The numbers of one fold of a candidate whose column of C is c (m): recurrence_numbers() of them.
+   work: work_size. */
+void fold_numbers(const struct greedy *s, const struct lazy_fold *fold, const double *c,
+    double *work, double *numbers);
+
 /* ---- greedy-bounds.c ---- */
 
 /* A sum over all rows, in the order of the blocks whichever thread made them. */
@@ -99,9 +235,6 @@ double lazy_total(const struct greedy *s, ptrdiff_t which);
    amplified it. */
 double lazy_rounding(const struct greedy *s);
 
-/* w, P, max d and c'w_ref of the current model. */
-void lazy_update_w(struct greedy *s);
-
 /* Gw := G w for each output. */
 void lazy_multiply_w(struct greedy *s);
 
@@ -110,6 +243,9 @@ void lazy_refer_to_w(struct greedy *s);
 
 /* Splits w into theta0 w_ref + theta1 a + rho for each output. */
 void lazy_split_w(struct greedy *s);
+
+/* w, P, inverse_d2 and c'w_ref of the current model, single rows being held out. */
+void lazy_update_w(struct greedy *s);
 
 /* lazy->bound := the lower bounds. */
 void lazy_evaluate_bounds(struct greedy *s);
@@ -134,14 +270,6 @@ enum status lazy_products(struct greedy *s, const int *list, ptrdiff_t count, pt
 /* A row of products for the last of the columns listed, `others` come before it. */
 void lazy_assign_row(struct greedy *s, const int *list, int others);
 
-/* A deferred low-rank update of vectors of m: x[p] := x[p] - sum_l f_l c_l for the moves from[p] <=
-   l < to, the multiples in lazy->f, k for each vector. */
-struct lazy_downdate {
-  int count, to;
-  double *x[CHUNK];
-  int from[CHUNK];
-};
-
 void lazy_apply(struct greedy *s, const struct lazy_downdate *downdate);
 
 /* Brings the listed columns of C, fewer than MIN_SLOTS, as far as W is known. */
@@ -149,6 +277,9 @@ void lazy_update_columns(struct greedy *s, const int *list, int count);
 
 /* kappa and g of the listed columns from the columns themselves, which are up to date in C. */
 void lazy_recompute(struct greedy *s, const int *list, int count);
+
+/* The scores of single rows, see struct lazy_rows. */
+void lazy_score_rows(struct greedy *s, const int *list, const struct lazy_downdate *downdate);
 
 /* lazy->bound := the sums of squares of up to CHUNK models, each with one more of the columns
    listed. */

@@ -63,7 +63,8 @@ struct greedy_engine {
   double (*min_pivot)(const struct greedy *s);
 };
 
-extern const struct greedy_engine greedy_leave_one_out, greedy_folds, greedy_lazy;
+extern const struct greedy_engine greedy_leave_one_out, greedy_folds;
+extern const struct greedy_engine greedy_lazy, greedy_lazy_folds; /* that skip candidates */
 
 /* Letters as in the paper, scaled by lambda: G is lambda (XX' + lambda I)^-1 less its part along
    the covariates. */
@@ -117,10 +118,11 @@ struct greedy {
   double *residual;    /* m x L */
   double *scratch;     /* threads x scratch_size */
   size_t scratch_size;
-  void *start_work;  /* for greedy_start() */
-  int from_G;        /* whether a and d were made from G itself, and have all their digits */
-  int since_start;   /* columns dropped since the state was made afresh */
-  struct lazy *lazy; /* of the engine that skips candidates */
+  ptrdiff_t max_start; /* the largest set that the state is made of from scratch */
+  void *start_work;    /* for greedy_start() */
+  int from_G;          /* whether a and d were made from G itself, and have all their digits */
+  int since_start;     /* columns dropped since the state was made afresh */
+  struct lazy *lazy;   /* of the engine that skips candidates */
 };
 
 static inline ptrdiff_t greedy_min(ptrdiff_t a, ptrdiff_t b) {
@@ -202,10 +204,17 @@ void greedy_loo_hold_out(struct greedy *s, int repeat);
 void greedy_loo_keep_residuals(struct greedy *s);
 double greedy_loo_min_pivot(const struct greedy *s);
 
+/* Of the engine for folds, which the one that skips candidates shares. The columns of D need memory
+   where every candidate is to be scored: dense. */
+void greedy_lay_out_parts(struct greedy *s, int dense, struct arena *arena);
+void greedy_folds_hold_out(struct greedy *s, int repeat);
+void greedy_folds_keep_residuals(struct greedy *s);
+double greedy_folds_min_pivot(const struct greedy *s);
+
 /* ---- greedy-lazy.c: the engine that skips candidates ---- */
 
-/* Whether candidates can be skipped: forward search by the leave-one-out squared error. */
-int lazy_can_skip(const struct folds *folds, const struct greedy_control *control);
+/* Whether candidates can be skipped: forward search by the squared error. */
+int lazy_can_skip(const struct greedy_control *control);
 
 /* ---- greedy-products.c ---- */
 

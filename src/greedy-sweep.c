@@ -287,11 +287,9 @@ const struct greedy_engine greedy_leave_one_out = {.lay_out = loo_lay_out,
 
 /* ---- folds ---- */
 
-static void folds_lay_out(struct greedy *s, int threads, struct arena *arena) {
+void greedy_lay_out_parts(struct greedy *s, int dense, struct arena *arena) {
   const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
   const int *start = s->folds->start;
-  (void)threads;
-  s->C = alloc_doubles(arena, m * n);
   s->parts = s->folds->repeats;
   s->part = arena_alloc(arena, s->parts, sizeof(struct greedy_partition));
   for (int r = 0; r < s->parts; r++) {
@@ -299,7 +297,7 @@ static void folds_lay_out(struct greedy *s, int threads, struct arena *arena) {
     const struct greedy_partition part = {.count = count,
         .order = s->folds->order + r * m,
         .start = start,
-        .D = alloc_doubles(arena, m * n),
+        .D = alloc_doubles(arena, dense ? m * n : 0),
         .g = alloc_doubles(arena, m * L),
         .q = alloc_doubles(arena, m),
         .c = alloc_doubles(arena, m),
@@ -309,6 +307,12 @@ static void folds_lay_out(struct greedy *s, int threads, struct arena *arena) {
       s->part[r] = part;
     start += count + 1;
   }
+}
+
+static void folds_lay_out(struct greedy *s, int threads, struct arena *arena) {
+  (void)threads;
+  s->C = alloc_doubles(arena, s->pb->m * s->pb->n);
+  greedy_lay_out_parts(s, 1, arena);
 }
 
 /* Brings D_i up to date, then r_H = g_H - q_H alpha with alpha = (t - g_H'c_H) / (kappa -
@@ -409,7 +413,7 @@ static void folds_commit(struct greedy *s) {
     folds_commit_partition(s, s->part + r);
 }
 
-static void folds_hold_out(struct greedy *s, int repeat) {
+void greedy_folds_hold_out(struct greedy *s, int repeat) {
   const ptrdiff_t m = s->pb->m;
   const struct greedy_partition *part = s->part + repeat;
   for (ptrdiff_t l = 0; l < s->pb->L; l++)
@@ -419,11 +423,11 @@ static void folds_hold_out(struct greedy *s, int repeat) {
     }
 }
 
-static void folds_keep_residuals(struct greedy *s) {
+void greedy_folds_keep_residuals(struct greedy *s) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   memset(s->out->held_out, 0, (size_t)(m * L) * sizeof(double));
   for (int r = 0; r < s->parts; r++) {
-    folds_hold_out(s, r);
+    greedy_folds_hold_out(s, r);
     simd->shift(m * L, s->out->held_out, -1.0 / s->parts, s->residual);
   }
   for (ptrdiff_t l = 0; l < L; l++)
@@ -431,7 +435,7 @@ static void folds_keep_residuals(struct greedy *s) {
       s->out->fitted[j + l * m] = s->a[j + l * m] / s->pb->divisor[j];
 }
 
-static double folds_min_pivot(const struct greedy *s) {
+double greedy_folds_min_pivot(const struct greedy *s) {
   double min = 1;
   for (int r = 0; r < s->parts; r++)
     for (int f = 0; f < s->part[r].count; f++)
@@ -444,6 +448,6 @@ const struct greedy_engine greedy_folds = {.lay_out = folds_lay_out,
     .sweep = folds_sweep,
     .commit = folds_commit,
     .coefficients = sweep_coefficients,
-    .hold_out = folds_hold_out,
-    .keep_residuals = folds_keep_residuals,
-    .min_pivot = folds_min_pivot};
+    .hold_out = greedy_folds_hold_out,
+    .keep_residuals = greedy_folds_keep_residuals,
+    .min_pivot = greedy_folds_min_pivot};

@@ -8,7 +8,7 @@
 
 /* ---- workspace ---- */
 
-/* The largest set that the state is made of from scratch. */
+/* The largest set that the state is made of from scratch, by searches that drop. */
 static ptrdiff_t greedy_max_start(const struct problem *pb, const struct greedy_control *control) {
   switch (control->search) {
   case BACKWARD:
@@ -23,9 +23,9 @@ static ptrdiff_t greedy_max_start(const struct problem *pb, const struct greedy_
 
 static const struct greedy_engine *greedy_choose_engine(
     const struct folds *folds, const struct greedy_control *control) {
-  if (!folds->loo)
-    return &greedy_folds;
-  return control->lazy && lazy_can_skip(folds, control) ? &greedy_lazy : &greedy_leave_one_out;
+  if (lazy_can_skip(control))
+    return folds->loo ? &greedy_lazy : &greedy_lazy_folds;
+  return folds->loo ? &greedy_leave_one_out : &greedy_folds;
 }
 
 /* A state without memory. */
@@ -63,14 +63,16 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->order = alloc_ints(arena, n);
   s->positive = alloc_ints(arena, s->positives);
   s->negative = alloc_ints(arena, s->negatives);
-  s->scratch_size = (size_t)(m * (L + 2) + L);
+  const size_t evaluation = (size_t)(m * (L + 2) + L);
+  s->scratch_size = s->scratch_size > evaluation ? s->scratch_size : evaluation;
   if (s->control->criterion == AUC)
     s->scratch_size += 2 * (size_t)m * sizeof(struct criterion_row) / sizeof(double);
   s->scratch = alloc_doubles(arena, threads * (ptrdiff_t)s->scratch_size);
   s->inverse_order = greedy_min(members, m);
   s->inverse = alloc_doubles(arena, s->inverse_order * s->inverse_order);
   s->inverse_b = alloc_doubles(arena, members > 0 ? n : 0);
-  s->start_work = arena_alloc(arena, 1, greedy_start_work(pb, s->folds, members));
+  s->max_start = greedy_max(s->max_start, members);
+  s->start_work = arena_alloc(arena, 1, greedy_start_work(pb, s->folds, s->max_start));
 }
 
 size_t greedy_work(const struct problem *pb, const struct folds *folds,
@@ -407,7 +409,8 @@ enum status greedy_rls(const struct problem *pb, const struct folds *folds,
   s.out = result;
   greedy_lay_out(&s, host->threads, &arena);
   greedy_prepare(&s);
-  result->work = (struct greedy_work_done){.dense_from = s.engine == &greedy_lazy ? -1 : 1};
+  result->work = (struct greedy_work_done){
+      .recurrence_from = -1, .dense_from = lazy_can_skip(control) ? -1 : 1};
   const enum status status = s.engine->begin(&s);
   if (status != COMPLETE)
     return status;

@@ -4,6 +4,10 @@
 
 #include "criterion.h"
 
+/* None, by lower bounds as long as they pay, or at once by errors that follow the moves where rows
+   are held out by folds. */
+enum skipping { SKIP_NONE = 0, SKIP_BY_BOUNDS = 1, SKIP_BY_RECURRENCE = 2 };
+
 enum search { FORWARD = 0, BACKWARD = 1, FLOATING = 2, FORWARD_BACKWARD = 3, GIVEN = 4 };
 
 struct greedy_control {
@@ -15,9 +19,9 @@ struct greedy_control {
   int max_moves;
   enum search search;
   enum criterion criterion;
-  const int *given; /* k columns to add in this order, for GIVEN */
-  int classes;      /* the response has classes, whose zero-one errors are wanted */
-  int lazy;         /* skip candidates that provably cannot win, where that can be done */
+  const int *given;       /* k columns to add in this order, for GIVEN */
+  int classes;            /* the response has classes, whose zero-one errors are wanted */
+  enum skipping skipping; /* of candidates that provably cannot win, where that can be done */
 };
 
 /* What a search took. */
@@ -25,6 +29,7 @@ struct greedy_work_done {
   double candidates;   /* columns that could have been moved, summed over the steps */
   double evaluated;    /* of these, those whose criterion was computed */
   double columns_read; /* columns of x read, the same one as often as it was */
+  int recurrence_from; /* the step from which errors followed the moves; -1: never */
   int dense_from;      /* the step from which every candidate was evaluated; -1: never */
 #ifdef SPARSELS_CHECK_BOUNDS
   double bounds, broken; /* bounds that were compared with what they bound; those above it */

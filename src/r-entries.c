@@ -13,6 +13,9 @@
 
 /* ---- choices, in R's words ---- */
 
+static const char *const skippings[] = {
+    [SKIP_NONE] = "none", [SKIP_BY_BOUNDS] = "bounds", [SKIP_BY_RECURRENCE] = "recurrence"};
+
 static const char *const searches[] = {[FORWARD] = "forward",
     [BACKWARD] = "backward",
     [FLOATING] = "floating",
@@ -112,7 +115,7 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .criterion = unpack_criterion(field(control, "criterion")),
       .given = INTEGER(field(control, "given")),
       .classes = int_field(control, "classes"),
-      .lazy = int_field(control, "lazy")};
+      .skipping = (enum skipping)CHOICE(control, "skipping", skippings)};
   const size_t k = (size_t)ctl.k, moves = (size_t)ctl.max_moves + 1, mL = (size_t)(pb.m * pb.L);
   struct answer out = new_answer();
   PROTECT(out.list);
@@ -139,11 +142,12 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
   add_status(&out, final_status(status, &r));
   *add_int(&out, "moves", 1) = result.moves;
   *add_int(&out, "best", 1) = result.best;
-  double *done = add_real(&out, "work", 4);
+  double *done = add_real(&out, "work", 5);
   done[0] = result.work.candidates;
   done[1] = result.work.evaluated;
   done[2] = result.work.columns_read;
-  done[3] = result.work.dense_from;
+  done[3] = result.work.recurrence_from;
+  done[4] = result.work.dense_from;
   UNPROTECT(2);
   return answer_list(&out);
 }

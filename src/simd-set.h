@@ -11,8 +11,9 @@ typedef double NAME(vector) __attribute__((vector_size(WIDTH * 8), aligned(8), m
 #define vector NAME(vector)
 #endif
 
-/* the vector that begins at p, which need not be aligned */
+/* the vector that begins at p, which need not be aligned, to read and to write */
 #define AT(p) (*(const vector *)(p))
+#define PUT(p) (*(vector *)(p))
 
 /* The sum of a vector in memory, halves first. */
 TARGET static inline double NAME(across)(const double *v) {
@@ -459,6 +460,40 @@ TARGET static void NAME(bounds_update)(
   }
 }
 
+/* Of a column with s = kappa - lambda, whose rows c of any fold are no longer than b:
+   growth := sum_l (min(b^2 phi, s top_phi)^1/2 + |alpha| nu b (repeats s)^1/2)^2 / (kappa - min(s,
+   max_eigen b^2)) */
+TARGET static void NAME(bounds_growth)(const struct greedy_bounds *bounds,
+    const struct greedy_bounds_rows *rows, ptrdiff_t from, ptrdiff_t count, const double *beta,
+    double *growth, double *rounding) {
+  const struct greedy_bounds_folds *folds = rows->folds;
+  const double *kappa = bounds->kappa + from, *norm = bounds->norm + from;
+  const double *fold_norm = bounds->fold_norm + from;
+  const double lambda = rows->lambda, max_eigen = folds->max_eigen, share = 1 - 1 / max_eigen;
+  const double repeats = folds->repeats;
+  double b[BOUNDS_BLOCK], s[BOUNDS_BLOCK], scale[BOUNDS_BLOCK];
+  SIMD for (ptrdiff_t i = 0; i < count; i++) {
+    const double positive = kappa[i] > lambda ? kappa[i] - lambda : 0;
+    const double left = norm[i] * norm[i] - positive, away = left > 0 ? sqrt(share * left) : 0;
+    const double root = sqrt(positive), longest = fold_norm[i] + away;
+    b[i] = longest < root ? longest : root;
+    const double eta = max_eigen * b[i] * b[i];
+    scale[i] = 1 / (kappa[i] - (eta < positive ? eta : positive));
+    rounding[i] = folds->rounding * kappa[i] * scale[i];
+    s[i] = positive;
+  }
+  for (ptrdiff_t l = 0; l < bounds->L; l++) {
+    const double *g = bounds->g + from + l * bounds->n;
+    const double phi = folds->phi[l], top_phi = folds->top_phi[l], nu = folds->nu[l];
+    SIMD for (ptrdiff_t i = 0; i < count; i++) {
+      const double sum = b[i] * b[i] * phi, top = s[i] * top_phi;
+      const double term =
+          sqrt(sum < top ? sum : top) + fabs(beta[i] * g[i]) * nu * b[i] * sqrt(repeats * s[i]);
+      growth[i] += scale[i] * term * term;
+    }
+  }
+}
+
 TARGET static void NAME(bounds_evaluate)(
     const struct greedy_bounds *bounds, const struct greedy_bounds_rows *rows, double *bound) {
   const ptrdiff_t n = bounds->n;
@@ -468,6 +503,7 @@ TARGET static void NAME(bounds_evaluate)(
     const ptrdiff_t count = n - from < BOUNDS_BLOCK ? n - from : BOUNDS_BLOCK;
     const double *kappa = bounds->kappa + from, *norm = bounds->norm + from;
     const double *read_norm2 = bounds->read_norm2 + from, *excluded = bounds->excluded + from;
+    double growth[BOUNDS_BLOCK] = {0}, more_rounding[BOUNDS_BLOCK] = {0};
     double along[BOUNDS_BLOCK] = {0}, alphas[BOUNDS_BLOCK] = {0}, beta[BOUNDS_BLOCK],
            *out = bound + from;
     SIMD for (ptrdiff_t i = 0; i < count; i++) beta[i] = 1 / kappa[i];
@@ -481,10 +517,13 @@ TARGET static void NAME(bounds_evaluate)(
         alphas[i] += alpha * alpha;
       }
     }
+    if (rows->folds != NULL)
+      NAME(bounds_growth)(bounds, rows, from, count, beta, growth, more_rounding);
     SIMD for (ptrdiff_t i = 0; i < count; i++) {
       const double N = bounds_min_norm2(kappa[i] - lambda, norm[i] * norm[i], max_eigen);
-      const double margin = BOUNDS_MARGIN * P + rounding * (1 + read_norm2[i] * beta[i]);
-      const double value = P - 2 * along[i] + alphas[i] * N * inverse_d2 - margin;
+      const double margin =
+          BOUNDS_MARGIN * P + (rounding + more_rounding[i]) * (1 + read_norm2[i] * beta[i]);
+      const double value = P - 2 * along[i] + alphas[i] * N * inverse_d2 - growth[i] - margin;
       /* a value that is not a number gives no bound; an excluded column has an infinite one */
       const double sure = beta[i] > 0 && margin <= BOUNDS_MAX_ROUNDING * P ? value : -DBL_MAX;
       const double known = sure > -DBL_MAX ? sure : -DBL_MAX;
@@ -496,6 +535,8 @@ TARGET static void NAME(bounds_evaluate)(
     bounds->block_min[from / BOUNDS_BLOCK] = min;
   }
 }
+
+#include "simd-folds.h"
 
 static const struct simd NAME(set) = {.width = WIDTH,
     .columns = {[DOUBLES] = COLUMN_LOOPS(double, doubles),
@@ -523,6 +564,10 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .bounds_evaluate = NAME(bounds_evaluate),
     .residual = NAME(residual),
     .fold = NAME(fold),
+    .fold_products = NAME(fold_products),
+    .fold_squares = NAME(fold_squares),
+    .recur = NAME(recur),
+    .recurred_error = NAME(recurred_error),
     .pair = NAME(pair),
     .pair_above = NAME(pair_above)};
 
@@ -531,3 +576,4 @@ static const struct simd NAME(set) = {.width = WIDTH,
 #undef NAME
 #undef vector
 #undef AT
+#undef PUT

@@ -35,6 +35,14 @@ enum { BLOCK = 256 }; /* rows that stay in the nearest cache between two loops o
 #define PREFETCH(address) ((void)(address))
 #endif
 
+/* Entries of two vectors, those of the second numbered on from the first's. */
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#elif defined(__GNUC__)
+#define SHUFFLE(a, b, ...)                                                                         \
+  __builtin_shuffle(a, b, (long long __attribute__((vector_size(sizeof(a))))){__VA_ARGS__})
+#endif
+
 /* For products(): a tile of four columns and SIDES vectors, as many as there are registers for. The
    sums of a column are s0, s1, ..., the vectors at row j v0, v1, ... */
 #define SUMS_2(s) s##0 = {0}, s##1 = {0}

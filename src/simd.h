@@ -55,6 +55,7 @@ struct greedy_bounds {
   double *g;          /* n x L, x'a */
   double *Cw;         /* n x L, C'w_ref */
   double *norm;       /* |x|, the covariates taken out, or a little more */
+  double *fold_norm;  /* the same of the rows of the fold where it is largest, with folds */
   double *read_norm2; /* no less than |x|^2 as the column is read, the covariates in it */
   double *excluded;   /* 0, or infinite for a column that is no candidate */
   double *block_min;  /* the smallest bound of each BOUNDS_BLOCK columns in turn */
@@ -74,6 +75,15 @@ struct greedy_bounds_rows {
   double max_eigen;                          /* of G across the members */
   double rounding;                           /* of a column with read_norm2 = 0 */
   const double *theta0, *theta1, *rest_norm; /* L each: w = theta0 w_ref + theta1 a + a rest */
+  const struct greedy_bounds_folds *folds;   /* NULL: single rows are held out */
+};
+
+/* With folds, M being their (G_HH)^-1, also what the growth of leverage may add (greedy-bounds.c);
+   of each output phi, its sum over the folds, top_phi, the largest of each repeat, and nu. */
+struct greedy_bounds_folds {
+  double max_eigen; /* of M */
+  double repeats, rounding;
+  const double *phi, *top_phi, *nu;
 };
 
 /* The least that |C|^2 can be, C = G x: the eigenvalues of G are 1 and others up to max_eigen. */
@@ -81,6 +91,42 @@ static inline double bounds_min_norm2(double xC, double xx, double max_eigen) {
   const double linear = xC - max_eigen * (xx - xC), square = xC * xC / xx;
   return linear > square ? linear : square;
 }
+
+/* ---- rows held out by folds, eight candidates side by side ---- */
+
+enum { FOLD_TILE = 8 };
+
+/* A block of rows of FOLD_TILE columns, and their centres. */
+struct fold_tile {
+  const double *x[FOLD_TILE];
+  const double *centre;
+};
+
+/* What greedy-recurrence.c keeps of a candidate and fold H: c'q, |q|^2 and, of each output, g'c and
+   g'q, where c and g are the rows H of its column of C and of the held-out residuals, q =
+   (G_HH)^-1 c. */
+static inline ptrdiff_t recurrence_numbers(ptrdiff_t L) {
+  return 2 + 2 * L;
+}
+
+/* A move as it changes them. Of each fold `stride` numbers: 1 / (kappa - c'q), c'q, |q|^2; of each
+   output g'c, g'q and alpha; then of each of `rank` directions u two coefficients, u'q and
+   u'(G_HH)^-1 q, all of the column that moved and before it did. */
+struct recurrence_move {
+  ptrdiff_t folds, L, rank, stride;
+  const double *fold; /* stride x folds */
+  double inverse;     /* 1 / kappa */
+};
+
+/* FOLD_TILE candidates. */
+struct recurrence_tile {
+  const double *t;        /* x'c of the column that moved */
+  const double *sums;     /* for each fold x_H'q and x_H'(G_HH)^-1 q of that column */
+  const double *along;    /* x'u of each direction */
+  const double *kappa;    /* lambda + x'C, after the move */
+  const double *products; /* L rows, x'a after the move */
+  double *state;          /* for each fold recurrence_numbers() rows */
+};
 
 /* Loops over one dense column x of m elements of one type. */
 struct column_loops {
@@ -196,6 +242,23 @@ struct simd {
 
   /* For one fold: q := q + f b, then the dot products of the candidate's c and q. */
   struct fold_dots (*fold)(ptrdiff_t h, double *q, double f, const double *b, const double *c);
+
+  /* Of FOLD_TILE columns, centred: total += sum_j x_j v_j0; for the fold of each row two sums,
+     += x_j v_j1 and += x_j v_j2. v has three numbers for each row. */
+  void (*fold_products)(ptrdiff_t rows, const struct fold_tile *tile, const double *v,
+      const int *fold, double *total, double *sums);
+
+  /* Of FOLD_TILE columns, centred, for the fold of each row: sums += (root_w_j x_j)^2. */
+  void (*fold_squares)(ptrdiff_t rows, const struct fold_tile *tile, const double *root_w,
+      const int *fold, double *sums);
+
+  /* The state of FOLD_TILE candidates follows a move. */
+  void (*recur)(const struct recurrence_move *move, const struct recurrence_tile *tile);
+
+  /* error (FOLD_TILE) := what adding the candidate adds to the sum of squares, worst := the largest
+     1 / (kappa - c'q), infinite where one is not positive. */
+  void (*recurred_error)(ptrdiff_t folds, ptrdiff_t L, const struct recurrence_tile *tile,
+      double *error, double *worst);
 
   /* g'c and g'q in one pass. */
   struct pair_dots (*pair)(ptrdiff_t h, const double *g, const double *c, const double *q);

@@ -64,6 +64,10 @@
    bounds would gain nothing from exact products. */
 #define BOUNDS_NO_REST 1e-8
 
+/* Bounds of the eigenvalues of a fold's (G_HH)^-1, and of lengths within a fold, are moved outwards
+   by this share. */
+#define FOLD_EIGEN_MARGIN 1e-9
+
 /* Added to norms that are divided by. */
 #define BOUNDS_MIN_NORM 1e-150
 

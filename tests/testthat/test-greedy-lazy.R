@@ -1,10 +1,10 @@
 # Forward search that skips candidates against the search that scores them all, and against
 # retraining from scratch.
 
-lazy_path <- function(pb, k, lambda, lazy = TRUE, keep = 0L, threads = 1L) {
+lazy_path <- function(pb, k, lambda, skipping = "bounds", keep = 0L, threads = 1L) {
   control <- path_control(pb, k, lambda, "loo", "squared")
   control <- c(control, list(search = "forward", keep = keep, threads = threads, progress = FALSE))
-  greedy_path(pb, control, lambda, lazy = lazy)
+  greedy_path(pb, control, lambda, skipping = skipping)
 }
 
 # Blocks of 8 correlated columns, of which the first few carry the response.
@@ -37,7 +37,7 @@ test_that("nothing but the work differs from scoring every candidate", {
                          case$sparse)
     k <- min(sum(pb$usable), case$m - 4L, 12L)
     path <- lazy_path(pb, k, case$lambda, keep = case$keep)
-    expect_same_path(path, lazy_path(pb, k, case$lambda, lazy = FALSE, keep = case$keep))
+    expect_same_path(path, lazy_path(pb, k, case$lambda, skipping = "none", keep = case$keep))
     expect_identical(lazy_path(pb, k, case$lambda, keep = case$keep, threads = 2L), path)
   }
 })
@@ -102,7 +102,7 @@ test_that("x is read a few times where candidates can be skipped", {
   expect_lt(path$work$evaluated, 100)
   expect_lt(path$work$passes, 6)
   expect_identical(path$work$dense_from, NA)
-  expect_same_path(path, lazy_path(pb, 20L, 1, lazy = FALSE))
+  expect_same_path(path, lazy_path(pb, 20L, 1, skipping = "none"))
   fit <- bare_rls(pb, k = 20, lambda = 1)
   expect_identical(fit$work, path$work)
 })
@@ -128,7 +128,7 @@ test_that("the search goes on with every candidate where bounds rule out too lit
       path <- lazy_path(pb, 30L, lambda)
       expect_gt(path$work$dense_from, 1)
       expect_lt(path$work$dense_from, 30)
-      expect_same_path(path, lazy_path(pb, 30L, lambda, lazy = FALSE), 1e-7)
+      expect_same_path(path, lazy_path(pb, 30L, lambda, skipping = "none"), 1e-7)
     }
   }
 })
@@ -157,7 +157,7 @@ test_that("exact duplicates: the lowest wins, whichever is looked at first", {
   for (lambda in c(1e-3, 1, 100)) {
     pb <- as_problem(x, y)
     path <- lazy_path(pb, 8L, lambda)
-    expect_same_path(path, lazy_path(pb, 8L, lambda, lazy = FALSE), 1e-7)
+    expect_same_path(path, lazy_path(pb, 8L, lambda, skipping = "none"), 1e-7)
     chosen <- path$path$feature[-1]
     for (late in which(chosen > 60)) expect_true(any(chosen[seq_len(late)] == 101 - chosen[late]))
   }

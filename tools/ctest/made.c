@@ -243,19 +243,34 @@ static void make_response(struct made *made, struct shape shape) {
   made->pb.y = y;
 }
 
-/* Folds of unequal size, other rows in each repeat. */
+/* A number from 7 on that has no divisor in common with m. */
+static ptrdiff_t coprime(ptrdiff_t m) {
+  for (ptrdiff_t step = 7;; step++) {
+    ptrdiff_t a = m, b = step;
+    while (b > 0) {
+      const ptrdiff_t rest = a % b;
+      a = b;
+      b = rest;
+    }
+    if (a == 1)
+      return step;
+  }
+}
+
+/* Folds of unequal size, none of them empty, other rows in each repeat. */
 static void make_folds(struct made *made, struct shape shape) {
   const ptrdiff_t m = shape.m;
   const int loo = shape.folds == 0, count = loo ? (int)m : shape.folds;
   const int repeats = loo ? 1 : shape.repeats;
   int *order = ints(made, m * repeats), *counts = ints(made, repeats);
   int *start = ints(made, (ptrdiff_t)repeats * (count + 1));
+  const ptrdiff_t step = coprime(m);
   for (int r = 0; r < repeats; r++) {
     int *at = start + r * (count + 1);
     for (int f = 0; f <= count; f++)
-      at[f] = loo ? f : (int)(m * f * (f + 1) / (count * (count + 1)));
+      at[f] = loo ? f : f + (int)((m - count) * f * (f + 1) / (count * (count + 1)));
     for (ptrdiff_t p = 0; p < m; p++)
-      order[p + r * m] = loo ? (int)p : (int)((p * 7 + r * 3) % m);
+      order[p + r * m] = loo ? (int)p : (int)((p * step + r * 3) % m);
     counts[r] = count;
   }
   made->folds = (struct folds){loo, repeats, order, counts, start};

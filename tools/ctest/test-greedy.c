@@ -151,7 +151,7 @@ static struct greedy_control control_of(enum search search, enum criterion crite
       .search = search,
       .criterion = criterion,
       .classes = 1,
-      .lazy = 1};
+      .skipping = SKIP_BY_BOUNDS};
 }
 
 static const struct shape shapes[] = {

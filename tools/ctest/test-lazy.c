@@ -366,7 +366,7 @@ static struct greedy_work_done check_problem(
   simd = widest;
   for (int i = 0; i < count; i++)
     add_work(runs + i);
-  control.lazy = 0;
+  control.skipping = SKIP_NONE;
   runs[count++] = run_fenced(made, &control, 1, 0xFF, quiet);
   const struct greedy_work_done work = runs[0].result.work;
   CHECK(runs[count - 1].result.work.evaluated == work.candidates);
@@ -397,7 +397,7 @@ static struct greedy_control control_of(int k, int keep, double lambda) {
       .search = FORWARD,
       .criterion = SQUARED,
       .classes = 1,
-      .lazy = 1};
+      .skipping = SKIP_BY_BOUNDS};
 }
 
 static void check_any(void) {

@@ -1,0 +1,151 @@
+/* Loops over tiles of eight columns whose rows are held out by folds, for one instruction set:
+   simd-set.h includes this. Columns are turned into rows WIDTH by WIDTH, so that the sums of a fold
+   are vectors over columns and the folds may lie among the rows in any order. */
+
+/* rows[k][i] := x[i][j + k] */
+TARGET static inline void NAME(transpose)(const double *const *x, ptrdiff_t j, vector *rows) {
+#if WIDTH == 8
+  const vector a0 = AT(x[0] + j), a1 = AT(x[1] + j), a2 = AT(x[2] + j), a3 = AT(x[3] + j);
+  const vector a4 = AT(x[4] + j), a5 = AT(x[5] + j), a6 = AT(x[6] + j), a7 = AT(x[7] + j);
+  const vector b0 = SHUFFLE(a0, a1, 0, 8, 2, 10, 4, 12, 6, 14);
+  const vector b1 = SHUFFLE(a0, a1, 1, 9, 3, 11, 5, 13, 7, 15);
+  const vector b2 = SHUFFLE(a2, a3, 0, 8, 2, 10, 4, 12, 6, 14);
+  const vector b3 = SHUFFLE(a2, a3, 1, 9, 3, 11, 5, 13, 7, 15);
+  const vector b4 = SHUFFLE(a4, a5, 0, 8, 2, 10, 4, 12, 6, 14);
+  const vector b5 = SHUFFLE(a4, a5, 1, 9, 3, 11, 5, 13, 7, 15);
+  const vector b6 = SHUFFLE(a6, a7, 0, 8, 2, 10, 4, 12, 6, 14);
+  const vector b7 = SHUFFLE(a6, a7, 1, 9, 3, 11, 5, 13, 7, 15);
+  const vector c0 = SHUFFLE(b0, b2, 0, 1, 8, 9, 4, 5, 12, 13);
+  const vector c1 = SHUFFLE(b1, b3, 0, 1, 8, 9, 4, 5, 12, 13);
+  const vector c2 = SHUFFLE(b0, b2, 2, 3, 10, 11, 6, 7, 14, 15);
+  const vector c3 = SHUFFLE(b1, b3, 2, 3, 10, 11, 6, 7, 14, 15);
+  const vector c4 = SHUFFLE(b4, b6, 0, 1, 8, 9, 4, 5, 12, 13);
+  const vector c5 = SHUFFLE(b5, b7, 0, 1, 8, 9, 4, 5, 12, 13);
+  const vector c6 = SHUFFLE(b4, b6, 2, 3, 10, 11, 6, 7, 14, 15);
+  const vector c7 = SHUFFLE(b5, b7, 2, 3, 10, 11, 6, 7, 14, 15);
+  rows[0] = SHUFFLE(c0, c4, 0, 1, 2, 3, 8, 9, 10, 11);
+  rows[1] = SHUFFLE(c1, c5, 0, 1, 2, 3, 8, 9, 10, 11);
+  rows[2] = SHUFFLE(c2, c6, 0, 1, 2, 3, 8, 9, 10, 11);
+  rows[3] = SHUFFLE(c3, c7, 0, 1, 2, 3, 8, 9, 10, 11);
+  rows[4] = SHUFFLE(c0, c4, 4, 5, 6, 7, 12, 13, 14, 15);
+  rows[5] = SHUFFLE(c1, c5, 4, 5, 6, 7, 12, 13, 14, 15);
+  rows[6] = SHUFFLE(c2, c6, 4, 5, 6, 7, 12, 13, 14, 15);
+  rows[7] = SHUFFLE(c3, c7, 4, 5, 6, 7, 12, 13, 14, 15);
+#elif WIDTH == 4
+  const vector a0 = AT(x[0] + j), a1 = AT(x[1] + j), a2 = AT(x[2] + j), a3 = AT(x[3] + j);
+  const vector b0 = SHUFFLE(a0, a1, 0, 4, 2, 6), b1 = SHUFFLE(a0, a1, 1, 5, 3, 7);
+  const vector b2 = SHUFFLE(a2, a3, 0, 4, 2, 6), b3 = SHUFFLE(a2, a3, 1, 5, 3, 7);
+  rows[0] = SHUFFLE(b0, b2, 0, 1, 4, 5);
+  rows[1] = SHUFFLE(b1, b3, 0, 1, 4, 5);
+  rows[2] = SHUFFLE(b0, b2, 2, 3, 6, 7);
+  rows[3] = SHUFFLE(b1, b3, 2, 3, 6, 7);
+#elif WIDTH == 2
+  const vector a0 = AT(x[0] + j), a1 = AT(x[1] + j);
+  rows[0] = SHUFFLE(a0, a1, 0, 2);
+  rows[1] = SHUFFLE(a0, a1, 1, 3);
+#else
+  rows[0] = x[0][j];
+#endif
+}
+
+TARGET static void NAME(fold_products)(ptrdiff_t rows, const struct fold_tile *tile,
+    const double *v, const int *fold, double *total, double *sums) {
+  for (ptrdiff_t g = 0; g < FOLD_TILE; g += WIDTH) {
+    const vector centre = AT(tile->centre + g);
+    vector all = AT(total + g), row[WIDTH];
+    ptrdiff_t j = 0;
+    for (; j + WIDTH <= rows; j += WIDTH) {
+      NAME(transpose)(tile->x + g, j, row);
+      for (ptrdiff_t k = 0; k < WIDTH; k++) {
+        const vector x = row[k] - centre;
+        const double *by = v + 3 * (j + k);
+        double *sum = sums + 2 * FOLD_TILE * fold[j + k] + g;
+        all += x * by[0];
+        PUT(sum) += x * by[1];
+        PUT(sum + FOLD_TILE) += x * by[2];
+      }
+    }
+    PUT(total + g) = all;
+    for (; j < rows; j++)
+      for (ptrdiff_t i = g; i < g + WIDTH; i++) {
+        const double x = tile->x[i][j] - tile->centre[i];
+        double *sum = sums + 2 * FOLD_TILE * fold[j] + i;
+        total[i] += x * v[3 * j];
+        sum[0] += x * v[3 * j + 1];
+        sum[FOLD_TILE] += x * v[3 * j + 2];
+      }
+  }
+}
+
+TARGET static void NAME(fold_squares)(ptrdiff_t rows, const struct fold_tile *tile,
+    const double *root_w, const int *fold, double *sums) {
+  for (ptrdiff_t g = 0; g < FOLD_TILE; g += WIDTH) {
+    const vector centre = AT(tile->centre + g);
+    vector row[WIDTH];
+    ptrdiff_t j = 0;
+    for (; j + WIDTH <= rows; j += WIDTH) {
+      NAME(transpose)(tile->x + g, j, row);
+      for (ptrdiff_t k = 0; k < WIDTH; k++) {
+        const vector x = (row[k] - centre) * root_w[j + k];
+        PUT(sums + FOLD_TILE * fold[j + k] + g) += x * x;
+      }
+    }
+    for (; j < rows; j++)
+      for (ptrdiff_t i = g; i < g + WIDTH; i++) {
+        const double x = (tile->x[i][j] - tile->centre[i]) * root_w[j];
+        sums[FOLD_TILE * fold[j] + i] += x * x;
+      }
+  }
+}
+
+TARGET static void NAME(recur)(
+    const struct recurrence_move *move, const struct recurrence_tile *tile) {
+  const ptrdiff_t L = move->L, numbers = recurrence_numbers(L) * FOLD_TILE;
+  for (ptrdiff_t g = 0; g < FOLD_TILE; g += WIDTH) {
+    const vector t = AT(tile->t + g), f = t * move->inverse;
+    for (ptrdiff_t H = 0; H < move->folds; H++) {
+      const double *moved = move->fold + H * move->stride, *y = moved + 3 + 3 * L;
+      const double *sums = tile->sums + 2 * FOLD_TILE * H + g;
+      double *own = tile->state + H * numbers + g;
+      vector psi = AT(sums), xi = AT(sums + FOLD_TILE);
+      for (ptrdiff_t l = 0; l < move->rank; l++) {
+        const vector along = AT(tile->along + FOLD_TILE * l + g);
+        psi -= along * y[2 * l];
+        xi -= along * y[2 * l + 1];
+      }
+      const double eta = moved[1], qq = moved[2];
+      const vector phi = (psi - t) * moved[0];
+      PUT(own) += (phi - f) * psi - f * phi * eta;
+      PUT(own + FOLD_TILE) += phi * (2 * xi + phi * qq);
+      for (ptrdiff_t l = 0; l < L; l++) {
+        const double *output = moved + 3 + 3 * l, gc = output[0], gq = output[1], alpha = output[2];
+        double *out = own + (2 + 2 * l) * FOLD_TILE;
+        PUT(out) -= alpha * psi + f * (gc - alpha * eta);
+        PUT(out + FOLD_TILE) += phi * (gq - alpha * qq) - alpha * xi;
+      }
+    }
+  }
+}
+
+TARGET static void NAME(recurred_error)(ptrdiff_t folds, ptrdiff_t L,
+    const struct recurrence_tile *tile, double *error, double *worst) {
+  const double *kappa = tile->kappa, *own = tile->state;
+  for (ptrdiff_t i = 0; i < FOLD_TILE; i++)
+    error[i] = worst[i] = 0;
+  for (ptrdiff_t H = 0; H < folds; H++, own += recurrence_numbers(L) * FOLD_TILE) {
+    double inverse[FOLD_TILE];
+    SIMD for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
+      inverse[i] = 1 / (kappa[i] - own[i]);
+      /* what is not positive, or not a number, is as bad as can be */
+      const double positive = inverse[i] > 0 ? inverse[i] : INFINITY;
+      worst[i] = positive > worst[i] ? positive : worst[i];
+    }
+    for (ptrdiff_t l = 0; l < L; l++) {
+      const double *t = tile->products + l * FOLD_TILE, *of = own + (2 + 2 * l) * FOLD_TILE;
+      SIMD for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
+        const double alpha = (t[i] - of[i]) * inverse[i];
+        error[i] += alpha * (alpha * own[FOLD_TILE + i] - 2 * of[FOLD_TILE + i]);
+      }
+    }
+  }
+}
