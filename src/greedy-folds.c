@@ -14,6 +14,8 @@
 #include "tolerance.h"
 #include <string.h>
 
+enum { FEW_ROWS = 8 };
+
 /* ---- workspace ---- */
 
 static ptrdiff_t fold_rows(const int *start, int f) {
@@ -99,6 +101,16 @@ static void fold_lay_out(struct greedy *s, int threads, struct arena *arena) {
 
 /* ---- the inverse of one fold ---- */
 
+/* a'b. A few rows are not worth a call of a loop over vectors. */
+static inline double fold_dot(ptrdiff_t h, const double *a, const double *b) {
+  double sum = 0;
+  if (h > FEW_ROWS)
+    return simd->dot(h, a, b);
+  for (ptrdiff_t p = 0; p < h; p++)
+    sum += a[p] * b[p];
+  return sum;
+}
+
 /* z := L^-1 z; L by rows. */
 static void fold_solve(const struct lazy_folds *folds, const double *L, double *z) {
   for (ptrdiff_t i = 0; i < folds->rank; i++, L += folds->max_rank)
@@ -116,7 +128,11 @@ static void fold_solve_transposed(const struct lazy_folds *folds, const double *
 
 /* out (h) := M v, where M is kept. */
 static void fold_multiply(const struct lazy_fold *fold, const double *v, double *out) {
-  simd->dots(fold->h, v, fold->h, fold->factor, fold->h, out);
+  const ptrdiff_t h = fold->h;
+  if (h > FEW_ROWS)
+    simd->dots(h, v, h, fold->factor, h, out);
+  for (ptrdiff_t p = 0; p < h && h <= FEW_ROWS; p++)
+    out[p] = fold_dot(h, v, fold->factor + p * h);
 }
 
 /* c'q and |q|^2 of q = M c. By the factor only positive terms are added up, and z := L^-1 U'c, y :=
@@ -126,13 +142,13 @@ static struct fold_dots fold_dots_of(const struct lazy_folds *folds, const struc
   const ptrdiff_t h = fold->h, rank = folds->rank;
   if (fold->direct) {
     fold_multiply(fold, c, y);
-    return (struct fold_dots){simd->dot(h, c, y), simd->dot(h, y, y)};
+    return (struct fold_dots){fold_dot(h, c, y), fold_dot(h, y, y)};
   }
   simd->dots(h, c, rank, fold->U, h, z);
   fold_solve(folds, fold->factor, z);
   memcpy(y, z, (size_t)rank * sizeof(double));
   fold_solve_transposed(folds, fold->factor, y);
-  const double eta = simd->dot(h, c, c) + simd->dot(rank, z, z);
+  const double eta = fold_dot(h, c, c) + simd->dot(rank, z, z);
   return (struct fold_dots){eta, eta + simd->dot(rank, y, y)};
 }
 
@@ -147,8 +163,8 @@ void fold_numbers(const struct greedy *s, const struct lazy_fold *fold, const do
   numbers[0] = dots.cq;
   numbers[1] = dots.qq;
   for (ptrdiff_t l = 0; l < s->pb->L; l++) {
-    numbers[2 + 2 * l] = simd->dot(h, fold->g + l * m, work);
-    numbers[3 + 2 * l] = simd->dot(h, fold->w + l * m, work);
+    numbers[2 + 2 * l] = fold_dot(h, fold->g + l * m, work);
+    numbers[3 + 2 * l] = fold_dot(h, fold->w + l * m, work);
   }
 }
 
@@ -225,7 +241,7 @@ static void fold_update_inverse(const struct greedy *s, struct lazy_fold *fold, 
     struct fold_dots dots, double scale) {
   const struct lazy_folds *folds = s->lazy->folds;
   const ptrdiff_t h = fold->h, rank = folds->rank;
-  const double root = sqrt(1 / s->kappa_b), qMq = simd->dot(h, fold->q, fold->Mq);
+  const double root = sqrt(1 / s->kappa_b), qMq = fold_dot(h, fold->q, fold->Mq);
   fold->trace += scale * dots.qq;
   fold->square += scale * (2 * (qMq - dots.qq) + scale * dots.qq * dots.qq);
   for (ptrdiff_t p = 0; p < h; p++)
@@ -266,8 +282,8 @@ static void fold_commit_one(struct greedy *s, ptrdiff_t f, double *work) {
   move[2] = dots.qq;
   for (ptrdiff_t l = 0; l < L; l++) {
     double *g = fold->g + l * m, *w = fold->w + l * m, *output = move + 3 + 3 * l;
-    output[0] = simd->dot(h, g, fold->c);
-    output[1] = simd->dot(h, w, fold->c);
+    output[0] = fold_dot(h, g, fold->c);
+    output[1] = fold_dot(h, w, fold->c);
     output[2] = scale * (s->t_b[l] - output[0]);
     /* M follows by scale qq': w is M g for both */
     simd->shift(h, g, output[2], fold->q);
@@ -319,10 +335,10 @@ static void fold_bound_output(
     const struct greedy *s, const struct lazy_fold *fold, ptrdiff_t l, double *phi, double *nu) {
   const ptrdiff_t h = fold->h, m = s->pb->m;
   const double *g = fold->g + l * m, *w = fold->w + l * m;
-  const double length = sqrt(simd->dot(h, g, g)), product = sqrt(simd->dot(h, w, w));
+  const double length = sqrt(fold_dot(h, g, g)), product = sqrt(fold_dot(h, w, w));
   const double tau = length > 0 ? product / length : fold->max_eigen;
   const double off = fmax(fold->max_eigen - tau, tau - fold->min_eigen);
-  *phi = fmax(0, length * product * (1 + FOLD_EIGEN_MARGIN) - simd->dot(h, g, w));
+  *phi = fmax(0, length * product * (1 + FOLD_EIGEN_MARGIN) - fold_dot(h, g, w));
   *nu = h == 1 ? 0 : fold->max_eigen * fmax(0, off) / sqrt(2 * tau);
   if (h == 1)
     *phi = 0;

@@ -83,11 +83,11 @@ test_that("every instruction set finds the same", {
   before <- use_simd()
   on.exit(use_simd(before))
   pb <- block_problem(70, 200, weights = runif(70, 0.5, 2))
-  for (lazy in c(TRUE, FALSE)) {
+  for (skipping in c("bounds", "none")) {
     paths <- lapply(c(1L, 2L, 4L, 8L), function(width) {
       use_simd(width)
       expect_lte(use_simd(), width)
-      lazy_path(pb, 20L, 1, lazy)
+      lazy_path(pb, 20L, 1, skipping)
     })
     for (path in paths) expect_same_path(path, paths[[1]], 1e-11)
   }
