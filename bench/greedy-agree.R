@@ -26,43 +26,8 @@ lambdas <- numbers(line$options$lambda)
 most_values <- as.numeric(line$options$values)
 most_k <- as.integer(line$options$k)
 widths <- lane_widths()
-tie <- 1e-10
 
 # Data --------------------------------------------------------------------------------------------
-
-read_data <- function(name) {
-  data <- readRDS(file.path(directory, paste0(name, ".rds")))
-  x <- data$X
-  y <- data$y
-  if (length(unique(c(y))) < 2L) {
-    word <- which.max(Matrix::colSums(x != 0))
-    y <- x[, word]
-    x <- x[, -word, drop = FALSE]
-  }
-  if (NCOL(y) == 1L && numbers_are_classes(y)) y <- factor(y)
-  colnames(x) <- NULL
-  draw <- drawn_rows(nrow(x), ncol(x) * outputs_of(y))
-  list(x = x[draw, , drop = FALSE], y = if (is.matrix(y)) y[draw, ] else y[draw],
-       available = nrow(x))
-}
-
-numbers_are_classes <- function(y) {
-  values <- sort(unique(y))
-  is.numeric(y) && length(values) >= 3L && length(values) <= 20L && all(diff(values) == 1)
-}
-
-outputs_of <- function(y) {
-  if (is.numeric(y)) return(NCOL(y))
-  classes <- length(unique(y))
-  if (classes == 2L) 1L else classes
-}
-
-drawn_rows <- function(m, columns) {
-  rows <- max(200, floor(most_values / columns))
-  if (rows >= m) return(seq_len(m))
-  set.seed(1)
-  sort(sample.int(m, rows))
-}
 
 # Centred and scaled columns and the first response, for a model without intercept.
 plain_data <- function(problem) {
@@ -76,39 +41,6 @@ plain_data <- function(problem) {
 }
 
 # Comparisons -------------------------------------------------------------------------------------
-
-trace_of <- function(path) {
-  list(feature = path$path$feature[-1], error = path$path$criterion[-1])
-}
-
-# Compares two paths: equal selections, or the first difference; and the largest relative difference
-# of the errors of equal models.
-compare <- function(one, other) {
-  steps <- min(length(one$feature), length(other$feature))
-  first <- which(one$feature[seq_len(steps)] != other$feature[seq_len(steps)])[1]
-  gap <- abs(one$error[seq_len(steps)] / other$error[seq_len(steps)] - 1)
-  alike <- seq_len(if (is.na(first)) steps else first - 1L)
-  same <- "FALSE"
-  if (is.na(first) && length(one$feature) == length(other$feature)) same <- "TRUE"
-  if (!is.na(first) && gap[first] <= tie) same <- "tie"
-  list(same = same, step = first, off = max(0, gap[alike]), gap = gap[first])
-}
-
-disagreements <- character()
-disagree <- function(...) disagreements <<- c(disagreements, paste0(...))
-
-note <- function(where, one, other, result) {
-  if (result$same == "TRUE") return(invisible())
-  step <- result$step
-  if (is.na(step)) {
-    return(disagree(where, ": ", length(one$feature), " steps against ", length(other$feature)))
-  }
-  disagree(where, sprintf(
-    ": step %d: column %d, error %.12g, against column %d, error %.12g (%.1e apart)%s", step,
-    one$feature[step], one$error[step], other$feature[step], other$error[step], result$gap,
-    if (result$same == "tie") ", a tie" else ""
-  ))
-}
 
 # The search with each instruction set, on one thread and on two, against `other(width)`.
 compare_sets <- function(where, problem, k, lambda, against, other) {
@@ -149,11 +81,6 @@ compare_traces <- function(where, lambda, traces) {
   worst(c("TRUE", found))
 }
 
-worst <- function(same) {
-  for (one in c("FALSE", "tie")) if (one %in% same) return(one)
-  "TRUE"
-}
-
 # greedy_rls() with its defaults: intercept, standardised columns, all responses
 against_dense <- function(name, problem, k, lambda) {
   compare_sets(name, problem, k, lambda, "every candidate", function(width) {
@@ -182,10 +109,8 @@ called <- function(problem, k, lambda) {
 
 row_format <- "%-22s %6s %6s %3s %3s | %5s %8s | %5s %8s | %5s %7s | %-14s %-14s %s"
 
-slashes <- function(values) paste(values, collapse = "/")
-
 one_set <- function(name) {
-  data <- read_data(name)
+  data <- read_data(directory, name, most_values)
   problem <- as_problem(data$x, data$y)
   k <- min(most_k, sum(problem$usable), nrow(problem$x) - 1L)
   plain <- plain_data(problem)
@@ -228,11 +153,6 @@ say(row_format, "data", "m", "n", "out", "k", "same", "off", "same", "off", "set
     "", "")
 for (name in wanted) one_set(name)
 say("")
-if (length(disagreements)) {
-  say("where selections or bits differ:")
-  for (one in disagreements) say("%s", one)
-} else {
-  say("no selection and no bit differs")
-}
+say_disagreements()
 
 if (length(line$words) == 1L) writeLines(lines, file.path(line$options$out, "greedy-agree.txt"))

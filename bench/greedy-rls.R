@@ -30,14 +30,6 @@ steps <- numbers(given$steps)
 steps <- steps[steps <= n]
 widths <- lane_widths()
 
-# Two normal distributions, one for each class, with different means of the first hundred features.
-two_normals <- function(m, n) {
-  y <- rep(c(-1, 1), length.out = m)
-  x <- matrix(rnorm(m * n), m, n)
-  for (j in seq_len(min(n, 100L))) x[, j] <- x[, j] + y * 0.3 / sqrt(j)
-  list(x = x, y = y)
-}
-
 first_rows <- function(data, m) list(x = data$x[seq_len(m), ], y = data$y[seq_len(m)])
 
 # The whole call, including checks of the input, by each of the three methods.
@@ -59,8 +51,6 @@ near_passes <- function(threads, times = 60000L) .Call("reference_reread", near,
 slope <- function(x, seconds) coef(lm(log(seconds) ~ log(x)))[[2]]
 
 last_slope <- function(x, seconds) slope(tail(x, 2), tail(seconds, 2))
-
-evaluated <- function(work) 100 * work$evaluated / work$candidates
 
 # Peak memory in a fresh process ------------------------------------------------------------------
 
@@ -265,39 +255,11 @@ rm(data, problem, alone_calls)
 
 # Data of other kinds -----------------------------------------------------------------------------
 
-# Blocks of twenty columns correlated 0.8; ten of the columns, of ten blocks, make up the response.
-gene_like <- function(noise, classes = FALSE, m = 200, n = as.integer(given$genes)) {
-  blocks <- matrix(rnorm(m * ceiling(n / 20)), m)
-  x <- matrix(rnorm(m * n, sd = sqrt(0.2)), m)
-  x <- x + sqrt(0.8) * blocks[, rep(seq_len(ncol(blocks)), each = 20)[seq_len(n)]]
-  y <- rowSums(x[, seq(1, n, length.out = 10)]) + noise * sqrt(10) * rnorm(m)
-  as_problem(x, if (classes) factor(y > 0) else y)
-}
-
-# No signal, or none after a few steps. With fewer than 25000 values bounds are not used.
-noise_only <- function(draw, m, n, ...) as_problem(matrix(draw(m * n), m), rnorm(m), ...)
-heavy <- function(count) rt(count, 1.5)
-rare <- function(count) as.double(rbinom(count, 1, 0.02))
-
+genes <- as.integer(given$genes)
 gene_cases <- list(
-  "genes, little noise" = function() gene_like(0.3),
-  "genes, as much noise as signal" = function() gene_like(1),
-  "genes, two classes" = function() gene_like(0.5, classes = TRUE)
-)
-hostile_cases <- list(
-  "Cauchy, 100 x 2000" = list(60, function() noise_only(rcauchy, 100, 2000)),
-  "Cauchy, 1000 x 100" = list(90, function() noise_only(rcauchy, 1000, 100)),
-  "Cauchy, 20000 x 64" = list(50, function() noise_only(rcauchy, 20000, 64)),
-  "Cauchy, 20000 x 200" = list(50, function() noise_only(rcauchy, 20000, 200)),
-  "t, 1.5 df, 200 x 5000" = list(100, function() noise_only(heavy, 200, 5000)),
-  "t, 1.5 df, as it is" = list(100, function() {
-    noise_only(heavy, 200, 5000, standardize = FALSE, intercept = FALSE)
-  }),
-  "normal, 100 x 2000" = list(90, function() noise_only(rnorm, 100, 2000)),
-  "normal, 1000 x 100" = list(90, function() noise_only(rnorm, 1000, 100)),
-  "normal, 20000 x 64" = list(50, function() noise_only(rnorm, 20000, 64)),
-  "0/1, few 1, 300 x 2000" = list(100, function() noise_only(rare, 300, 2000)),
-  "normal, 50 x 64" = list(40, function() noise_only(rnorm, 50, 64))
+  "genes, little noise" = function() gene_like(200, genes, 0.3),
+  "genes, as much noise as signal" = function() gene_like(200, genes, 1),
+  "genes, two classes" = function() gene_like(200, genes, 0.5, classes = TRUE)
 )
 
 # Seconds of the search alone, with and without bounds; CPU seconds if `clock` is cpu.
@@ -322,8 +284,8 @@ say_kinds <- function() {
 }
 
 say("")
-say("like gene expression, 200 x %s in blocks of 20 correlated 0.8, standardised, lambda 1; the",
-    given$genes)
+say("like gene expression, 200 x %d in blocks of 20 correlated 0.8, standardised, lambda 1; the",
+    genes)
 say("search alone, one thread, medians of %d; ratio: times as fast as with every candidate", times)
 say("(goal: 3)")
 say_kinds()
