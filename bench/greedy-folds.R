@@ -127,18 +127,19 @@ explain_table <- function() {
 # The step of a change, if there was one; versions that know no such change do not report it.
 step_of <- function(step) if (is.null(step) || is.na(step)) "-" else paste(step)
 
-# One row of a table, which it prints and returns; `lazy`: passed on to the search
-measure <- function(name, problem, folds, k, ratio, goal, times, lazy = TRUE) {
+# One row of a table, which it prints and returns; `skipping`: passed on to the search
+measure <- function(name, problem, folds, k, ratio, goal, times, skipping = "bounds") {
   lambda <- ratio * nrow(problem)
   by_row <- search_control(problem, k, lambda)
   by_fold <- search_control(problem, k, lambda, folds = folds)
   calls <- list(
-    loo = function() search_alone(problem, by_row, lazy = lazy),
-    folds = function() search_alone(problem, by_fold, lazy = lazy),
-    every = function() search_alone(problem, by_fold, lazy = FALSE)
+    loo = function() search_alone(problem, by_row, skipping = skipping),
+    folds = function() search_alone(problem, by_fold, skipping = skipping),
+    every = function() search_alone(problem, by_fold, skipping = "none")
   )
-  skipping <- calls$folds()
-  trace <- trace_of(skipping)
+  found <- calls$folds()
+  work <- found$work
+  trace <- trace_of(found)
   wanted <- trace_of(calls$every())
   found <- compare(trace, wanted)
   note(sprintf("%s, lambda/m %g", name, ratio), trace, wanted, found)
@@ -146,7 +147,6 @@ measure <- function(name, problem, folds, k, ratio, goal, times, lazy = TRUE) {
   row <- data.frame(name = name, ratio = ratio, goal = goal,
                     to_loo = seconds[["folds"]] / seconds[["loo"]],
                     gain = seconds[["every"]] / seconds[["folds"]])
-  work <- skipping$work
   say(row_format, name, format(ratio, digits = 2), sprintf("%.5f", seconds[["loo"]]),
       sprintf("%.5f", seconds[["folds"]]), sprintf("%.5f", seconds[["every"]]),
       sprintf("%.2f", row$to_loo), if (is.na(goal)) "" else format(goal), sprintf("%.2f", row$gain),
@@ -219,7 +219,7 @@ measure_hostile <- function() {
 
 hostile_row <- function(name, problem, folds, k) {
   measure(name, problem, folds(problem), k, 1 / nrow(problem), NA, few,
-          lazy = sparsels:::skipping_pays(problem))
+          if (sparsels:::skipping_pays(problem)) "bounds" else "none")
 }
 
 measure_kinds <- function() {
@@ -352,12 +352,12 @@ compare_set <- function(name, lambdas) {
 
 compare_search <- function(where, problem, k, ratio, folds) {
   control <- suppressWarnings(search_control(problem, k, ratio * nrow(problem), folds = folds))
-  lazy <- search_alone(problem, control, lazy = TRUE)
-  trace <- trace_of(lazy)
-  every <- trace_of(search_alone(problem, control, lazy = FALSE))
+  path <- search_alone(problem, control, skipping = "bounds")
+  trace <- trace_of(path)
+  every <- trace_of(search_alone(problem, control, skipping = "none"))
   found <- compare(trace, every)
   note(sprintf("%s, lambda/m %g", where, ratio), trace, every, found)
-  c(found, list(work = lazy$work))
+  c(found, list(work = path$work))
 }
 
 # Picture -----------------------------------------------------------------------------------------

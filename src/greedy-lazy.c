@@ -393,12 +393,14 @@ static int lazy_count_bits(unsigned bits, int steps) {
 }
 
 /* Whether bounds do not pay: more than a quarter of the candidates remained in two of the last
-   three steps, or x was read in six of the last eight. Errors by recurrence read x at every step,
-   and leave one candidate unless digits are lost. */
+   three steps, or x was read in six of the last eight. Errors by recurrence leave one candidate,
+   unless digits are lost for good. */
 static int lazy_bounds_fail(struct lazy *lazy, ptrdiff_t remaining, ptrdiff_t candidates) {
-  lazy->crowded = lazy->crowded << 1 | (4 * remaining > candidates);
-  return lazy_count_bits(lazy->crowded, 3) >= 2 ||
-         (!lazy_is_recurring(lazy) && lazy_count_bits(lazy->missed, 8) >= 6);
+  const int many = 4 * remaining > candidates;
+  if (lazy_is_recurring(lazy))
+    return many && remaining > CHUNK;
+  lazy->crowded = lazy->crowded << 1 | (unsigned)many;
+  return lazy_count_bits(lazy->crowded, 3) >= 2 || lazy_count_bits(lazy->missed, 8) >= 6;
 }
 
 /* Scores every candidate and leaves the rest of the search to the engine that always does. */
@@ -437,11 +439,6 @@ static enum status lazy_sweep_all_folds(struct greedy *s) {
   return greedy_start(s) == COMPLETE ? s->engine->sweep(s) : INTERRUPTED;
 }
 
-/* Whether the columns of all candidates may be kept. */
-static int lazy_can_sweep_all(const struct greedy *s) {
-  return s->lazy->slots == s->pb->n;
-}
-
 /* lazy->bound := what rules candidates out. */
 static enum status lazy_bound_candidates(struct greedy *s) {
   struct lazy *lazy = s->lazy;
@@ -467,6 +464,21 @@ static ptrdiff_t lazy_remaining(struct greedy *s) {
   return lazy_filter(s);
 }
 
+/* From here on errors follow the moves. The best of the candidates that are not scored yet tells
+   how few may win. */
+static enum status lazy_go_over_to_recurrence(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  if (recur_begin(s) != COMPLETE || recur_bounds(s, 0) != COMPLETE)
+    return INTERRUPTED;
+  lazy_check_bounds(s);
+  for (ptrdiff_t p = 0; p < s->scored_count; p++)
+    lazy->bound[s->scored[p]] = INFINITY;
+  recur_find_minima(s);
+  const ptrdiff_t unscored = s->usable_count - s->size - s->scored_count;
+  lazy_score_promising(s, greedy_min(unscored, s->control->keep + 1));
+  return COMPLETE;
+}
+
 /* Scores the candidates that may win, or be among the runners-up. */
 static enum status lazy_score_step(struct greedy *s) {
   struct lazy *lazy = s->lazy;
@@ -483,18 +495,15 @@ static enum status lazy_score_step(struct greedy *s) {
   ptrdiff_t remaining = lazy_remaining(s);
   if (remaining < 0)
     return INTERRUPTED;
-  if (lazy_bounds_fail(lazy, remaining, candidates)) {
-    if (lazy->folds == NULL && lazy_can_sweep_all(s))
-      return lazy_sweep_all(s);
-    if (lazy->folds != NULL && lazy->folds->can_recur && !lazy->folds->recurring) {
-      if (recur_begin(s) != COMPLETE || recur_bounds(s, 0) != COMPLETE)
-        return INTERRUPTED;
-      lazy_check_bounds(s);
-      remaining = lazy_filter(s);
-    } else if (lazy->folds != NULL && lazy_can_sweep_all(s)) {
-      return lazy_sweep_all_folds(s);
-    }
+  int fail = lazy_bounds_fail(lazy, remaining, candidates);
+  if (fail && lazy->folds != NULL && lazy->folds->can_recur && !lazy->folds->recurring) {
+    if (lazy_go_over_to_recurrence(s) != COMPLETE)
+      return INTERRUPTED;
+    remaining = lazy_filter(s);
+    fail = lazy_bounds_fail(lazy, remaining, candidates);
   }
+  if (fail && lazy->slots == s->pb->n)
+    return lazy->folds == NULL ? lazy_sweep_all(s) : lazy_sweep_all_folds(s);
   lazy_make_heap(lazy, remaining);
   while (remaining > 0 && !(lazy->bound[lazy->heap[0]] > lazy_limit(s))) {
     int list[CHUNK], count = 0;

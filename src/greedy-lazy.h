@@ -219,6 +219,9 @@ enum status recur_begin(struct greedy *s);
    errors, lowered by what rounding may have done to them. */
 enum status recur_bounds(struct greedy *s, int moved);
 
+/* The smallest bound of each block of candidates. */
+void recur_find_minima(const struct greedy *s);
+
 /* ---- greedy-folds.c ---- */
 
 /* The numbers of one fold of a candidate whose column of C is c (m): recurrence_numbers() of them.

@@ -65,7 +65,6 @@ enum status recur_begin(struct greedy *s) {
   const ptrdiff_t m = s->pb->m, n = s->pb->n, q = s->pb->q;
   const ptrdiff_t count = lazy_list_candidates(s, lazy->list);
   folds->recurring = 1;
-  lazy->crowded = 0;
   s->out->work.recurrence_from = s->size + 1;
   for (ptrdiff_t l = 0; l < q; l++) {
     lazy->v[l] = s->pb->Q + l * m;
@@ -182,7 +181,7 @@ static void recur_advance_tile(struct greedy *s, ptrdiff_t from, struct tile_scr
   recur_bound_tile(s, from, scratch);
 }
 
-static void recur_find_minima(const struct greedy *s) {
+void recur_find_minima(const struct greedy *s) {
   const struct lazy *lazy = s->lazy;
   const ptrdiff_t n = s->pb->n;
   for (ptrdiff_t from = 0; from < n; from += BOUNDS_BLOCK) {
