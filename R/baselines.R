@@ -78,7 +78,7 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
                              progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
-  control <- c(control, search = "given", keep = 0L, threads = check_count(threads, "threads"),
+  control <- c(control, keep = 0L, threads = check_count(threads, "threads"),
                progress = check_flag(progress, "progress"))
   search <- if (check_flag(refit, "refit")) with_refit(drawn_paths) else drawn_paths
   sized_fit("random_selection", problem, control, search, short_call(match.call()), random = TRUE)
@@ -90,6 +90,7 @@ drawn_paths <- function(problem, control) {
   usable <- which(problem$usable)
   drawn <- usable[sample.int(length(usable), control$k)]
   problem$usable <- seq_along(problem$usable) %in% drawn
+  control$search <- "forward"
   search <- each_lambda(function(problem, control, lambda) {
     greedy_path(problem, control, lambda, drawn)
   })

@@ -200,38 +200,45 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
 }
 
 # Runs a search for every lambda: `path` is a function (problem, control, lambda) that returns one
-# path. An interrupted path is the last.
+# path. An interrupted path is the last. control$start, if there is one, has for each lambda the
+# columns that a forward search begins with.
 each_lambda <- function(path) {
   function(problem, control) {
     paths <- list()
-    for (lambda in control$lambda) {
-      paths <- c(paths, list(path(problem, control, lambda)))
+    for (i in seq_along(control$lambda)) {
+      control$given <- control$start[[i]]
+      paths <- c(paths, list(path(problem, control, control$lambda[i])))
       if (paths[[length(paths)]]$status == "interrupted") break
     }
     paths
   }
 }
 
-# The path for one lambda, as a list for new_sparse_fit(). `given`: columns to add, in this order.
+# The path for one lambda, as a list for new_sparse_fit(). `given`: columns that a forward search
+# adds first, in this order.
 # `skipping`: whether candidates are skipped, where the search allows it: "none", by "bounds" for as
 # long as they pay, or at once by "recurrence" of the errors of all candidates, with folds.
-greedy_path <- function(problem, control, lambda, given = integer(),
-                        skipping = if (skipping_pays(problem)) "bounds" else "none") {
+greedy_path <- function(problem, control, lambda, given = control$given,
+                        skipping = skipping_of(problem, control, given)) {
   usable <- sum(problem$usable)
-  forward_only <- control$search %in% c("forward", "given")
+  forward_only <- control$search == "forward"
   bar <- progress_bar(control$progress, "Selecting features")
   answer <- .Call(C_greedy_rls, c(working(problem), list(response = problem$y)), list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
     patience = if (control$search == "backward") 0L else control$patience,
     limit = if (forward_only) control$k else if (control$search == "backward") usable else
       20L * control$k + 100L,
-    search = control$search, criterion = control$criterion$name, given = given - 1L,
+    search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$task != "regression", skipping = skipping,
     folds = control$folds, threads = control$threads,
     user_loss = control$criterion$loss, progress = bar
   ))
   if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
   unpack_path(answer, problem, control, lambda)
+}
+
+skipping_of <- function(problem, control, given) {
+  if (length(given) < control$k && skipping_pays(problem)) "bounds" else "none"
 }
 
 # Bounds are not worth their cost with few columns, or if the search takes milliseconds.

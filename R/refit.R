@@ -54,7 +54,7 @@ is_nested <- function(sets) {
 refit_leading <- function(problem, control, features, sizes) {
   narrow <- only_columns(problem, features)
   control[c("search", "k", "keep", "patience", "progress")] <-
-    list("given", length(features), 0L, 0L, FALSE)
+    list("forward", length(features), 0L, 0L, FALSE)
   lambdas <- refit_multiples * mean_square(problem)
   paths <- lapply(lambdas, function(lambda) {
     greedy_path(narrow, control, lambda, given = seq_along(features), skipping = "none")

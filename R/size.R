@@ -116,9 +116,11 @@ choose_in_folds <- function(problem, control, search, random) {
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k)
   chosen <- NULL
+  done <- vector("list", nrow(parts))
   repeat {
     done <- run_tasks(nrow(parts), function(i) {
-      in_context(fold_words(parts, i), search_without(problem, parts$rows[[i]], control, search))
+      in_context(fold_words(parts, i),
+                 search_without(problem, parts$rows[[i]], control, search, done[[i]]$found))
     }, "Repeating the search in folds", random, control$progress)
     # a partition of which one fold alone was done says nothing of the choice
     kept <- attr(done, "done")
@@ -147,9 +149,10 @@ fold_words <- function(parts, i) {
   sprintf("size fold %d of partition %d", parts$fold[i], parts$repetition[i])
 }
 
-# One fold: the models of each lambda and size on the user's scale, and for each criterion the sum
-# over the rows held out and its weight (2 x sizes x lambdas).
-search_without <- function(problem, rows, control, search) {
+# One fold: the models of each lambda and size on the user's scale, for each criterion the sum over
+# the rows held out and its weight (2 x sizes x lambdas), and the columns that a forward search has
+# `found` for each lambda, from which one for larger sizes goes on (`start`).
+search_without <- function(problem, rows, control, search, start = NULL) {
   train <- reweighted(problem, replace(problem$weights, rows, 0))
   check_folds_left(control$folds, which(train$weights > 0))
   fold_basis_check(train, control$folds)
@@ -158,6 +161,7 @@ search_without <- function(problem, rows, control, search) {
   largest <- control$k
   control$k <- min(control$k, control$largest(train))
   control$progress <- FALSE
+  control$start <- start
   paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
   if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
     raise_interrupt()
@@ -170,7 +174,10 @@ search_without <- function(problem, rows, control, search) {
   sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
     vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = criterion)
   })
-  list(models = models, sums = sums)
+  found <- if (identical(control$search, "forward")) {
+    lapply(paths, function(path) path$models[[length(path$models)]]$features)
+  }
+  list(models = models, sums = sums, found = found)
 }
 
 # where a training part has no usable column

@@ -253,7 +253,7 @@ method_titles <- c(
 
 fit_title <- function(fit) {
   search <- fit$control$search
-  title <- if (is.null(search) || search == "given") method_title(fit) else
+  title <- if (is.null(search)) method_title(fit) else
     paste(sub("_", "-", search), "search")
   paste(title, "by the", fit$criterion$label)
 }

@@ -187,13 +187,24 @@ static int lazy_pop(const struct lazy *lazy, ptrdiff_t *count) {
 
 /* ---- rows of products ---- */
 
+/* The columns to come that are given: at most `max` that have no row of products. */
+static int lazy_list_given(const struct greedy *s, int *list, int max) {
+  int found = 0;
+  for (int p = s->size; p < s->control->given_count && found < max; p++)
+    if (s->lazy->row[s->control->given[p]] < 0)
+      list[found++] = s->control->given[p];
+  return found;
+}
+
 /* One pass over x: its products with the column of the move under way, with the columns that the
    look-ahead expects and with w. */
 static enum status lazy_read_batch(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
   lazy->list[0] = (int)s->b;
-  const int found = 1 + lazy_lookahead(s, lazy->list + 1, lazy->batch - 1);
+  const int found =
+      1 + (greedy_next_is_given(s) ? lazy_list_given(s, lazy->list + 1, MAX_BATCH - 1)
+                                   : lazy_lookahead(s, lazy->list + 1, lazy->batch - 1));
   if (found == 0)
     return INTERRUPTED;
   lazy_update_columns(s, lazy->list + 1, found - 1);
@@ -439,6 +450,14 @@ static enum status lazy_sweep_all_folds(struct greedy *s) {
   return greedy_start(s) == COMPLETE ? s->engine->sweep(s) : INTERRUPTED;
 }
 
+/* The next column is given: what a commit needs of it. */
+static void lazy_take_given(struct greedy *s) {
+  const int b = s->control->given[s->size];
+  lazy_update_columns(s, &b, 1);
+  lazy_recompute(s, &b, 1);
+  lazy_store_scalars(s, b);
+}
+
 /* lazy->bound := what rules candidates out. */
 static enum status lazy_bound_candidates(struct greedy *s) {
   struct lazy *lazy = s->lazy;
@@ -489,6 +508,10 @@ static enum status lazy_score_step(struct greedy *s) {
   if (lazy_bound_candidates(s) != COMPLETE)
     return INTERRUPTED;
   lazy_check_bounds(s);
+  if (greedy_next_is_given(s)) {
+    lazy_take_given(s);
+    return COMPLETE;
+  }
   if (candidates == 0)
     return COMPLETE;
   lazy_score_promising(s, greedy_min(candidates, s->control->keep + 1));

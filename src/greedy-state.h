@@ -143,9 +143,14 @@ static inline int greedy_in_play(const struct greedy *s, ptrdiff_t i) {
   return s->pb->usable[i] && (s->control->search != BACKWARD || s->member[i]);
 }
 
+/* Whether the next column to add is given, so that no candidate needs a score. */
+static inline int greedy_next_is_given(const struct greedy *s) {
+  return s->size < s->control->given_count;
+}
+
 /* Whether the search can drop columns. */
 static inline int greedy_drops(const struct greedy *s) {
-  return s->control->search != FORWARD && s->control->search != GIVEN;
+  return s->control->search != FORWARD;
 }
 
 /* Whether pairs of rows are held out together: leave-one-out by the area under the curve. */

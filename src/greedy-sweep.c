@@ -89,14 +89,9 @@ static void sweep_update_moved(struct greedy *s) {
 
 /* Members are scored by searches that drop, candidates by those that choose. */
 static int sweep_is_scored(const struct greedy *s, ptrdiff_t i) {
-  switch (s->control->search) {
-  case FORWARD:
-    return !s->member[i];
-  case GIVEN:
+  if (greedy_next_is_given(s))
     return 0;
-  default:
-    return 1;
-  }
+  return s->control->search != FORWARD || !s->member[i];
 }
 
 /* Lists the columns that are scored. */

@@ -277,8 +277,8 @@ static int greedy_forward_backward_drops(const struct greedy *s, ptrdiff_t i) {
 /* The column to move next, -1 when the search is over. */
 static ptrdiff_t greedy_next_move(struct greedy *s) {
   const struct greedy_control *control = s->control;
-  if (control->search == GIVEN)
-    return s->size < control->k ? control->given[s->size] : -1;
+  if (greedy_next_is_given(s))
+    return control->given[s->size];
   if (control->search == BACKWARD)
     return greedy_best_move(s, 1);
   const ptrdiff_t drop = greedy_best_move(s, 1);
@@ -322,7 +322,6 @@ static enum status greedy_refresh(struct greedy *s) {
 static int greedy_finished(const struct greedy *s) {
   switch (s->control->search) {
   case FORWARD:
-  case GIVEN:
     return s->size == s->control->k;
   case BACKWARD:
     return s->size == 0;

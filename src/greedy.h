@@ -8,7 +8,7 @@
    are held out by folds. */
 enum skipping { SKIP_NONE = 0, SKIP_BY_BOUNDS = 1, SKIP_BY_RECURRENCE = 2 };
 
-enum search { FORWARD = 0, BACKWARD = 1, FLOATING = 2, FORWARD_BACKWARD = 3, GIVEN = 4 };
+enum search { FORWARD = 0, BACKWARD = 1, FLOATING = 2, FORWARD_BACKWARD = 3 };
 
 struct greedy_control {
   double lambda;
@@ -19,7 +19,8 @@ struct greedy_control {
   int max_moves;
   enum search search;
   enum criterion criterion;
-  const int *given;       /* k columns to add in this order, for GIVEN */
+  const int *given;       /* columns to add first, in this order, of a forward search */
+  int given_count;        /* at most k */
   int classes;            /* the response has classes, whose zero-one errors are wanted */
   enum skipping skipping; /* of candidates that provably cannot win, where that can be done */
 };

@@ -19,8 +19,7 @@ static const char *const skippings[] = {
 static const char *const searches[] = {[FORWARD] = "forward",
     [BACKWARD] = "backward",
     [FLOATING] = "floating",
-    [FORWARD_BACKWARD] = "forward_backward",
-    [GIVEN] = "given"};
+    [FORWARD_BACKWARD] = "forward_backward"};
 static const char *const losses[] = {
     [LEAST_SQUARES] = "squared", [LOGISTIC] = "logistic", [HINGE] = "hinge"};
 static const char *const screens[] = {[LAZY] = "lazy",
@@ -114,6 +113,7 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
       .search = (enum search)CHOICE(control, "search", searches),
       .criterion = unpack_criterion(field(control, "criterion")),
       .given = INTEGER(field(control, "given")),
+      .given_count = length(field(control, "given")),
       .classes = int_field(control, "classes"),
       .skipping = (enum skipping)CHOICE(control, "skipping", skippings)};
   const size_t k = (size_t)ctl.k, moves = (size_t)ctl.max_moves + 1, mL = (size_t)(pb.m * pb.L);

@@ -114,7 +114,7 @@ static void check_path(const struct made *made, const struct greedy_control *con
   for (int move = 0; move <= run.result.moves; move++) {
     const int feature = run.result.feature[move];
     if (move > 0) {
-      if (control->search != GIVEN)
+      if (move > control->given_count)
         check_choice(made, control, &run, move, set, size);
       if (run.result.size[move] > size)
         set[size++] = feature;
@@ -140,7 +140,7 @@ static void check_path(const struct made *made, const struct greedy_control *con
 }
 
 static struct greedy_control control_of(enum search search, enum criterion criterion, int n) {
-  const int k = 4, one_way = search == FORWARD || search == GIVEN;
+  const int k = 4, one_way = search == FORWARD;
   return (struct greedy_control){.lambda = 0.5,
       .nu = 0.5,
       .k = k,
@@ -169,7 +169,7 @@ TEST(greedy_paths) {
   for (int i = 0; i < SHAPES; i++) {
     seed(10 + (unsigned long long)i);
     struct made made = make(shapes[i]);
-    for (int search = FORWARD; search <= GIVEN; search++)
+    for (int search = FORWARD; search <= FORWARD_BACKWARD; search++)
       for (int criterion = SQUARED; criterion <= USER; criterion++) {
         const int two_classes = shapes[i].classes && shapes[i].L == 1;
         if ((criterion == AUC && (!two_classes || made.folds.loo)) ||
@@ -178,7 +178,10 @@ TEST(greedy_paths) {
         struct greedy_control control =
             control_of((enum search)search, (enum criterion)criterion, (int)shapes[i].n);
         control.given = given;
-        check_path(&made, &control);
+        for (int count = 0; count <= (search == FORWARD ? 4 : 0); count += 2) {
+          control.given_count = count;
+          check_path(&made, &control);
+        }
       }
     discard(&made);
   }
