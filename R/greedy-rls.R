@@ -220,21 +220,48 @@ each_lambda <- function(path) {
 # long as they pay, or at once by "recurrence" of the errors of all candidates, with folds.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
+  answer <- .Call(C_greedy_rls, c(working(problem), list(response = problem$y)),
+                  greedy_settings(problem, control, lambda, given, skipping))
+  if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
+  unpack_path(answer, problem, control, lambda)
+}
+
+# The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
+# one call: what the searches need of x alone is made once. The results are those of single searches
+# but for rounding, as products with the chosen columns are then sums of other products. Ctrl-C
+# leaves fewer paths.
+greedy_paths <- function(problem, control, lambda, responses) {
+  outputs <- ncol(problem$y)
+  several <- problem
+  several$y <- do.call(cbind, responses)
+  settings <- greedy_settings(problem, control, lambda, NULL, skipping_of(problem, control, NULL))
+  settings$searches <- length(responses)
+  settings$shared_rows <- as.integer(min(ncol(problem), shared_values / ncol(problem)))
+  answers <- .Call(C_greedy_responses, c(working(several), list(response = several$y)), settings)
+  done <- !vapply(answers, is.null, NA)
+  Map(function(answer, response) {
+    problem$y <- response
+    unpack_path(answer, problem, control, lambda)
+  }, answers[done], responses[done])
+}
+
+# Products of columns that many searches share: at most so many doubles.
+shared_values <- 2^25
+
+# The control list of a search as C reads it.
+greedy_settings <- function(problem, control, lambda, given, skipping) {
   usable <- sum(problem$usable)
-  forward_only <- control$search == "forward"
-  bar <- progress_bar(control$progress, "Selecting features")
-  answer <- .Call(C_greedy_rls, c(working(problem), list(response = problem$y)), list(
+  backward <- control$search == "backward"
+  list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
-    patience = if (control$search == "backward") 0L else control$patience,
-    limit = if (forward_only) control$k else if (control$search == "backward") usable else
+    patience = if (backward) 0L else control$patience,
+    limit = if (control$search == "forward") control$k else if (backward) usable else
       20L * control$k + 100L,
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$task != "regression", skipping = skipping,
-    folds = control$folds, threads = control$threads,
-    user_loss = control$criterion$loss, progress = bar
-  ))
-  if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
-  unpack_path(answer, problem, control, lambda)
+    folds = control$folds, threads = control$threads, user_loss = control$criterion$loss,
+    progress = progress_bar(control$progress, "Selecting features")
+  )
 }
 
 skipping_of <- function(problem, control, given) {

@@ -14,6 +14,14 @@ ptrdiff_t lazy_list_candidates(const struct greedy *s, int *list) {
   return count;
 }
 
+ptrdiff_t lazy_list_usable(const struct greedy *s, int *list) {
+  ptrdiff_t count = 0;
+  for (ptrdiff_t i = 0; i < s->pb->n; i++)
+    if (s->pb->usable[i])
+      list[count++] = (int)i;
+  return count;
+}
+
 enum status lazy_add_products(struct greedy *s, const int *list, ptrdiff_t count, ptrdiff_t r) {
   const struct lazy *lazy = s->lazy;
   const struct column_pass pass = {.pb = s->pb,
@@ -39,6 +47,11 @@ static int lazy_is_listed(const int *list, int count, int i) {
     if (list[p] == i)
       return 1;
   return 0;
+}
+
+int lazy_has_products(const struct greedy *s, ptrdiff_t i) {
+  const struct greedy_shared *shared = s->control->shared;
+  return s->lazy->row[i] >= 0 || (shared != NULL && shared->place[i] >= 0);
 }
 
 /* A row for the last of the columns listed: one without an owner, else the one assigned longest

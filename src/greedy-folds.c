@@ -492,12 +492,22 @@ static void fold_measure_tile(struct greedy *s, ptrdiff_t from, struct tile_scra
 static enum status fold_measure_columns(struct greedy *s) {
   const struct problem *pb = s->pb;
   const double share = sqrt(1 - 1 / s->lazy->folds->max_eigen);
+  struct greedy_shared *shared = s->control->shared;
   double *norm = s->lazy->bounds.fold_norm;
-  const enum status status = tile_each(s, (double)pb->m, fold_measure_tile);
+  if (shared != NULL && shared->measured) {
+    memcpy(norm, shared->fold_norm, (size_t)pb->n * sizeof(double));
+    return COMPLETE;
+  }
+  if (tile_each(s, (double)pb->m, fold_measure_tile) != COMPLETE)
+    return INTERRUPTED;
   for (ptrdiff_t i = 0; i < pb->n; i++)
     norm[i] =
         (1 + FOLD_EIGEN_MARGIN) * (norm[i] + share * sqrt(fmax(0, pb->squares[i] - pb->rss[i])));
-  return status;
+  if (shared != NULL) {
+    memcpy(shared->fold_norm, norm, (size_t)pb->n * sizeof(double));
+    shared->measured = 1;
+  }
+  return COMPLETE;
 }
 
 static const struct lazy_rows fold_held_out = {

@@ -64,6 +64,7 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
           .excluded = alloc_doubles(arena, n),
           .block_min = alloc_doubles(arena, n / BOUNDS_BLOCK + 1)},
       .bound = alloc_doubles(arena, n),
+      .shared_columns = alloc_doubles(arena, s->control->shared == NULL ? 0 : m * MAX_BATCH),
       .w = alloc_doubles(arena, m * L),
       .w_ref = alloc_doubles(arena, m * L),
       .Gw = alloc_doubles(arena, m * L),
@@ -191,9 +192,39 @@ static int lazy_pop(const struct lazy *lazy, ptrdiff_t *count) {
 static int lazy_list_given(const struct greedy *s, int *list, int max) {
   int found = 0;
   for (int p = s->size; p < s->control->given_count && found < max; p++)
-    if (s->lazy->row[s->control->given[p]] < 0)
+    if (!lazy_has_products(s, s->control->given[p]))
       list[found++] = s->control->given[p];
   return found;
+}
+
+/* Whether the products of so many more columns are made for all searches on this x. */
+static int lazy_may_share(const struct greedy *s, int found) {
+  const struct greedy_shared *shared = s->control->shared;
+  return shared != NULL && shared->count + found <= shared->capacity;
+}
+
+/* The next pass multiplies x with the columns of C that are listed. */
+static void lazy_aim_at_rows(struct greedy *s, int found) {
+  struct lazy *lazy = s->lazy;
+  lazy_update_columns(s, lazy->list + 1, found - 1);
+  for (int p = 0; p < found; p++) {
+    lazy_assign_row(s, lazy->list, p);
+    lazy->v[p] = p == 0 ? lazy->c + (s->size - 1) * s->pb->m : greedy_column(s, lazy->list[p]);
+    lazy->out[p] = lazy->rows + lazy->row[lazy->list[p]] * s->pb->n;
+  }
+}
+
+/* The next pass multiplies x with the working columns listed themselves. */
+static void lazy_aim_at_shared(struct greedy *s, int found) {
+  struct lazy *lazy = s->lazy;
+  struct greedy_shared *shared = s->control->shared;
+  for (int p = 0; p < found; p++) {
+    double *x = lazy->shared_columns + p * s->pb->m;
+    working_column(s->pb, lazy->list[p], x);
+    shared->place[lazy->list[p]] = shared->count++;
+    lazy->v[p] = x;
+    lazy->out[p] = shared->rows + shared->place[lazy->list[p]] * s->pb->n;
+  }
 }
 
 /* One pass over x: its products with the column of the move under way, with the columns that the
@@ -207,19 +238,20 @@ static enum status lazy_read_batch(struct greedy *s) {
                                    : lazy_lookahead(s, lazy->list + 1, lazy->batch - 1));
   if (found == 0)
     return INTERRUPTED;
-  lazy_update_columns(s, lazy->list + 1, found - 1);
-  for (int p = 0; p < found; p++) {
-    lazy_assign_row(s, lazy->list, p);
-    lazy->v[p] = p == 0 ? lazy->c + (s->size - 1) * m : greedy_column(s, lazy->list[p]);
-    lazy->out[p] = lazy->rows + lazy->row[lazy->list[p]] * n;
-  }
+  const int shares = lazy_may_share(s, found);
+  if (shares)
+    lazy_aim_at_shared(s, found);
+  else
+    lazy_aim_at_rows(s, found);
   lazy_multiply_w(s);
   for (ptrdiff_t l = 0; l < L; l++) {
     lazy->v[found + l] = lazy->Gw + l * m;
     lazy->out[found + l] = lazy->bounds.Cw + l * n;
   }
   lazy->batch_used = 0;
-  return lazy_products(s, lazy->list, lazy_list_candidates(s, lazy->list), found + L);
+  const ptrdiff_t count =
+      shares ? lazy_list_usable(s, lazy->list) : lazy_list_candidates(s, lazy->list);
+  return lazy_products(s, lazy->list, count, found + L);
 }
 
 /* ---- a move ---- */
@@ -255,11 +287,23 @@ void lazy_commit(struct greedy *s) {
   lazy->held_out->commit(s);
 }
 
+/* The products of the column under way, as they were before any move. */
+static void lazy_take_shared(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const struct greedy_shared *shared = s->control->shared;
+  const ptrdiff_t n = s->pb->n;
+  const int b = (int)s->b;
+  lazy_assign_row(s, &b, 0);
+  lazy->row_version[lazy->row[b]] = 0;
+  memcpy(lazy->rows + lazy->row[b] * n, shared->rows + shared->place[b] * n,
+      (size_t)n * sizeof(double));
+}
+
 /* W of the move under way, and with it what the bounds of all candidates are made of. */
 static enum status lazy_advance(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t n = s->pb->n, L = s->pb->L, b = s->b;
-  const int last = s->size - 1, missed = lazy->row[b] < 0;
+  const int last = s->size - 1, missed = !lazy_has_products(s, b);
   lazy->missed = lazy->missed << 1 | (unsigned)missed;
   if (missed) {
     if (s->size > 1)
@@ -269,6 +313,8 @@ static enum status lazy_advance(struct greedy *s) {
     lazy_refer_to_w(s);
     memset(lazy->c_ref, 0, (size_t)L * sizeof(double)); /* the products with w are up to date */
   }
+  if (lazy->row[b] < 0)
+    lazy_take_shared(s);
   double *t = lazy->rows + lazy->row[b] * n;
   for (int l = lazy->row_version[lazy->row[b]]; l < last; l++)
     simd->shift(n, t, lazy->inverse_kappa[l] * lazy->W[l][b], lazy->W[l]);

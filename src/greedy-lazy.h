@@ -103,7 +103,8 @@ struct lazy {
   int *row_owner;   /* k + MAX_BATCH, -1: none */
   int *row_version; /* k + MAX_BATCH, how many moves the column had taken part in */
   int next_row;
-  int batch, batch_used; /* how many to make next; how many of those made last were used */
+  double *shared_columns; /* m x MAX_BATCH, working columns whose products are shared */
+  int batch, batch_used;  /* how many to make next; how many of those made last were used */
 
   /* candidates */
   struct greedy_bounds bounds;
@@ -264,11 +265,17 @@ void lazy_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld);
 /* Writes all candidates to list; returns how many. */
 ptrdiff_t lazy_list_candidates(const struct greedy *s, int *list);
 
+/* The same of all usable columns, members among them. */
+ptrdiff_t lazy_list_usable(const struct greedy *s, int *list);
+
 /* Adds the products of the columns listed with r vectors lazy->v to lazy->out. */
 enum status lazy_add_products(struct greedy *s, const int *list, ptrdiff_t count, ptrdiff_t r);
 
 /* lazy->out := those products. */
 enum status lazy_products(struct greedy *s, const int *list, ptrdiff_t count, ptrdiff_t r);
+
+/* Whether the products of column i with the others are known, of some version. */
+int lazy_has_products(const struct greedy *s, ptrdiff_t i);
 
 /* A row of products for the last of the columns listed, `others` come before it. */
 void lazy_assign_row(struct greedy *s, const int *list, int others);

@@ -225,7 +225,7 @@ static int lookahead_run(struct greedy *s, struct lookahead *ahead, int *list, i
     else
       lookahead_set_scalars(s, ahead, next);
     ahead->chosen[next] = 1;
-    if (lazy->row[lazy->shortlist[next]] < 0)
+    if (!lazy_has_products(s, lazy->shortlist[next]))
       list[found++] = lazy->shortlist[next];
   }
   return found;

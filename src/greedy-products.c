@@ -1,6 +1,9 @@
 /* Products of many columns with several vectors in one pass over x. */
 #include "column.h"
 #include "greedy-state.h"
+#include <string.h>
+
+enum { MOST_VECTORS = 32 }; /* that one pass of greedy_products() multiplies x with */
 
 enum { TILE = 4 }; /* columns that are read together */
 
@@ -121,6 +124,58 @@ enum status column_products(const struct column_pass *pass, struct host *host, v
         products_dense(pass, from, to, scratch);
     }
     if (host->stop(host, pass->done, pass->total))
+      return INTERRUPTED;
+  }
+  return COMPLETE;
+}
+
+/* ---- the products of a problem ---- */
+
+struct problem_products {
+  int *list;
+  const double **v;
+  double **out;
+  void *work;
+};
+
+static struct problem_products problem_lay_out(
+    const struct problem *pb, int threads, struct arena *arena) {
+  return (struct problem_products){.list = alloc_ints(arena, pb->n),
+      .v = arena_alloc(arena, MOST_VECTORS, sizeof(double *)),
+      .out = arena_alloc(arena, MOST_VECTORS, sizeof(double *)),
+      .work = arena_alloc(arena, 1, column_products_work(pb, MOST_VECTORS, threads))};
+}
+
+size_t greedy_products_work(const struct problem *pb, int threads) {
+  struct arena count = arena_over(NULL);
+  problem_lay_out(pb, threads, &count);
+  return count.used;
+}
+
+enum status greedy_products(
+    const struct problem *pb, struct host *host, void *work, double *products) {
+  struct arena arena = arena_over(work);
+  const struct problem_products parts = problem_lay_out(pb, host->threads, &arena);
+  ptrdiff_t count = 0;
+  for (ptrdiff_t i = 0; i < pb->n; i++)
+    if (pb->usable[i])
+      parts.list[count++] = (int)i;
+  memset(products, 0, (size_t)(pb->n * pb->L) * sizeof(double));
+  for (ptrdiff_t from = 0; from < pb->L; from += MOST_VECTORS) {
+    const ptrdiff_t r = greedy_min(MOST_VECTORS, pb->L - from);
+    for (ptrdiff_t l = 0; l < r; l++) {
+      parts.v[l] = pb->y + (from + l) * pb->m;
+      parts.out[l] = products + (from + l) * pb->n;
+    }
+    const struct column_pass pass = {.pb = pb,
+        .list = parts.list,
+        .count = count,
+        .r = r,
+        .v = parts.v,
+        .out = parts.out,
+        .done = (double)from,
+        .total = (double)pb->L};
+    if (column_products(&pass, host, parts.work) != COMPLETE)
       return INTERRUPTED;
   }
   return COMPLETE;

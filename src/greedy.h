@@ -10,6 +10,17 @@ enum skipping { SKIP_NONE = 0, SKIP_BY_BOUNDS = 1, SKIP_BY_RECURRENCE = 2 };
 
 enum search { FORWARD = 0, BACKWARD = 1, FLOATING = 2, FORWARD_BACKWARD = 3 };
 
+/* What searches on one x, with the same weights, covariates and folds, share, whatever their
+   response and lambda: products of working columns with each other, which one search makes and the
+   others find; and, by folds, how long the columns are. */
+struct greedy_shared {
+  int capacity, count; /* of rows of products */
+  int *place;          /* n, which row is the column's, -1: none */
+  double *rows;        /* n x capacity */
+  double *fold_norm;   /* n, the largest length of a column's rows of one fold */
+  int measured;        /* whether that is known */
+};
+
 struct greedy_control {
   double lambda;
   double nu; /* forward-backward: drop when it costs at most nu times the last gain at this size */
@@ -19,10 +30,11 @@ struct greedy_control {
   int max_moves;
   enum search search;
   enum criterion criterion;
-  const int *given;       /* columns to add first, in this order, of a forward search */
-  int given_count;        /* at most k */
-  int classes;            /* the response has classes, whose zero-one errors are wanted */
-  enum skipping skipping; /* of candidates that provably cannot win, where that can be done */
+  const int *given;             /* columns to add first, in this order, of a forward search */
+  int given_count;              /* at most k */
+  int classes;                  /* the response has classes, whose zero-one errors are wanted */
+  enum skipping skipping;       /* of candidates that provably cannot win, where that can be done */
+  struct greedy_shared *shared; /* by bounds, or NULL */
 };
 
 /* What a search took. */
@@ -58,6 +70,12 @@ struct greedy_result {
   double *runner_up_loss;
   struct greedy_work_done work;
 };
+
+/* products (n x L) := those of the usable working columns with y, several at a time; work:
+   greedy_products_work() bytes. O(mn) for each output, x is read once for 32 of them. */
+size_t greedy_products_work(const struct problem *pb, int threads);
+enum status greedy_products(
+    const struct problem *pb, struct host *host, void *work, double *products);
 
 /* Bytes of workspace that greedy_rls() needs. */
 size_t greedy_work(const struct problem *pb, const struct folds *folds,

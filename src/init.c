@@ -11,6 +11,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_pair_losses, 2),
     ENTRY(C_pair_sum, 4),
     ENTRY(C_greedy_rls, 2),
+    ENTRY(C_greedy_responses, 2),
     ENTRY(C_kernel_spectrum, 2),
     ENTRY(C_holdout, 2),
     ENTRY(C_poss, 2),

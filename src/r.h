@@ -81,6 +81,7 @@ SEXP C_row_losses(SEXP name, SEXP response, SEXP residual);
 SEXP C_pair_losses(SEXP positive, SEXP negative);
 SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negative_weights);
 SEXP C_greedy_rls(SEXP problem, SEXP control);
+SEXP C_greedy_responses(SEXP problem, SEXP control);
 SEXP C_kernel_spectrum(SEXP problem, SEXP control);
 SEXP C_holdout(SEXP spectrum, SEXP control);
 SEXP C_poss(SEXP terms, SEXP control);
