@@ -3,6 +3,7 @@
 #include "criterion.h"
 #include "simd.h"
 #include "tolerance.h"
+#include "work.h"
 #include <math.h>
 #include <string.h>
 
@@ -54,75 +55,178 @@ double criterion_pair_loss(double positive, double negative) {
   return positive > negative + CRITERION_TIE ? 0 : positive < negative - CRITERION_TIE ? 1 : 0.5;
 }
 
-/* Sorts rows by score, by merging runs that double in length; returns the sorted ones, which are
-   `rows` or `other`. */
-static struct criterion_row *criterion_sort(
-    struct criterion_row *rows, struct criterion_row *other, ptrdiff_t count) {
-  enum { RUN = 8 };
-  for (ptrdiff_t from = 0; from < count; from += RUN)
-    for (ptrdiff_t i = from + 1; i < count && i < from + RUN; i++) {
-      const struct criterion_row row = rows[i];
-      ptrdiff_t p = i;
-      for (; p > from && rows[p - 1].score > row.score; p--)
-        rows[p] = rows[p - 1];
-      rows[p] = row;
-    }
-  for (ptrdiff_t run = RUN; run < count; run *= 2) {
-    for (ptrdiff_t from = 0; from < count; from += 2 * run) {
-      const ptrdiff_t middle = from + run < count ? from + run : count,
-                      to = middle + run < count ? middle + run : count;
-      ptrdiff_t i = from, j = middle, p = from;
-      for (; i < middle && j < to; p++) {
-        const int second = rows[j].score < rows[i].score;
-        other[p] = rows[second ? j : i];
-        j += second;
-        i += !second;
-      }
-      memcpy(other + p, rows + i, (size_t)(middle - i) * sizeof *rows);
-      memcpy(other + p + (middle - i), rows + j, (size_t)(to - j) * sizeof *rows);
-    }
-    struct criterion_row *sorted = other;
-    other = rows;
-    rows = sorted;
-  }
-  return rows;
+/* ---- pairs of rows, by sorting one class into buckets ---- */
+
+enum { FEW = 16, MOST = 256 }; /* scores that are sorted by insertion, buckets of a round */
+
+/* Memory of criterion_pair_sum(), over which other scores are counted. */
+struct pair_work {
+  double *score, *weight, *before, *other_score, *other_weight;
+  int *bucket, *start;
+};
+
+static struct pair_work pair_lay_out(ptrdiff_t scores, struct arena *arena) {
+  return (struct pair_work){.score = alloc_doubles(arena, scores + SIMD_PAD),
+      .weight = alloc_doubles(arena, scores + SIMD_PAD),
+      .before = alloc_doubles(arena, scores + 1),
+      .other_score = alloc_doubles(arena, scores),
+      .other_weight = alloc_doubles(arena, scores),
+      .bucket = alloc_ints(arena, scores),
+      .start = alloc_ints(arena, scores + 2)};
 }
 
-/* As the positive score rises, so do the numbers of negative ones that are below it and of those
-   that are not above it. */
-struct criterion_sum criterion_pair_sum(
-    struct criterion_row *rows, ptrdiff_t positives, ptrdiff_t count) {
-  const ptrdiff_t negatives = count - positives;
-  const struct criterion_row *positive = criterion_sort(rows, rows + count, positives),
-                             *negative = criterion_sort(
-                                 rows + positives, rows + count + positives, negatives);
-  struct criterion_sum sum = {0, 0};
-  double total = 0, right = 0, not_wrong = 0;
-  for (ptrdiff_t n = 0; n < negatives; n++)
-    total += negative[n].weight;
-  for (ptrdiff_t p = 0, below = 0, reached = 0; p < positives; p++) {
-    const double score = positive[p].score, w = positive[p].weight;
-    while (below < negatives && criterion_pair_loss(score, negative[below].score) == 0)
-      right += negative[below++].weight;
-    while (reached < negatives && criterion_pair_loss(score, negative[reached].score) < 1)
-      not_wrong += negative[reached++].weight;
-    sum.loss += w * (total - (right + not_wrong) / 2);
-    sum.weight += w * total;
+/* to := the scores with their weights, bucket by bucket; start (count + 2) := where each begins. */
+static void pair_distribute(ptrdiff_t scores, const double *score, const double *weight,
+    const int *bucket, ptrdiff_t count, int *start, double *to_score, double *to_weight) {
+  memset(start, 0, (size_t)(count + 2) * sizeof *start);
+  for (ptrdiff_t j = 0; j < scores; j++)
+    start[bucket[j] + 2]++;
+  for (ptrdiff_t b = 2; b <= count; b++)
+    start[b] += start[b - 1];
+  for (ptrdiff_t j = 0; j < scores; j++) {
+    const int place = start[bucket[j] + 1]++;
+    to_score[place] = score[j];
+    to_weight[place] = weight[j];
   }
+}
+
+static void pair_insert(ptrdiff_t scores, double *score, double *weight) {
+  for (ptrdiff_t i = 1; i < scores; i++) {
+    const double s = score[i], w = weight[i];
+    ptrdiff_t p = i;
+    for (; p > 0 && score[p - 1] > s; p--) {
+      score[p] = score[p - 1];
+      weight[p] = weight[p - 1];
+    }
+    score[p] = s;
+    weight[p] = w;
+  }
+}
+
+static struct score_buckets pair_buckets(ptrdiff_t scores, const double *score, ptrdiff_t count) {
+  const struct range range = simd->range(scores, score);
+  const double scale = (double)count / (range.high - range.low);
+  return (struct score_buckets){.count = count, .low = range.low, .scale = scale};
+}
+
+/* Sorts scores that lie from `at` on. Each round divides their range: two are enough for scores of
+   a few levels that differ by rounding. */
+static void pair_sort(ptrdiff_t scores, ptrdiff_t at, const struct pair_work *work) {
+  double *score = work->score + at, *weight = work->weight + at;
+  const ptrdiff_t count = scores < MOST ? scores : MOST;
+  const struct score_buckets buckets =
+      scores > FEW ? pair_buckets(scores, score, count) : (struct score_buckets){.scale = 0};
+  if (!(buckets.scale > 0 && buckets.scale < INFINITY)) {
+    pair_insert(scores, score, weight);
+    return;
+  }
+  int start[MOST + 2];
+  simd->find_buckets(scores, score, &buckets, work->bucket);
+  memcpy(work->other_score, score, (size_t)scores * sizeof *score);
+  memcpy(work->other_weight, weight, (size_t)scores * sizeof *weight);
+  pair_distribute(
+      scores, work->other_score, work->other_weight, work->bucket, count, start, score, weight);
+  for (ptrdiff_t b = 0; b < count; b++)
+    if (start[b + 1] - start[b] > 1)
+      pair_sort(start[b + 1] - start[b], at + start[b], work);
+}
+
+/* before_j := sum of the weights before j, four at a time; returns the sum of all. */
+static double pair_accumulate(ptrdiff_t count, const double *weight, double *before) {
+  double sum = 0;
+  ptrdiff_t j = 0;
+  for (; j + 4 <= count; j += 4) {
+    const double two = weight[j] + weight[j + 1], rest = weight[j + 2] + weight[j + 3];
+    before[j] = sum;
+    before[j + 1] = sum + weight[j];
+    before[j + 2] = sum + two;
+    before[j + 3] = sum + (two + weight[j + 2]);
+    sum += two + rest;
+  }
+  for (; j < count; j++) {
+    before[j] = sum;
+    sum += weight[j];
+  }
+  before[count] = sum;
   return sum;
 }
 
+/* The negative scores in as many buckets; those of a bucket that is not soon looked through are
+   sorted. */
+static struct score_buckets pair_sort_buckets(
+    ptrdiff_t scores, const double *score, const double *weight, const struct pair_work *work) {
+  struct score_buckets buckets = pair_buckets(scores, score, scores);
+  simd->find_buckets(scores, score, &buckets, work->bucket);
+  pair_distribute(
+      scores, score, weight, work->bucket, scores, work->start, work->score, work->weight);
+  for (ptrdiff_t b = 0; b < scores; b++)
+    if (work->start[b + 1] - work->start[b] > SIMD_PAD)
+      pair_sort(work->start[b + 1] - work->start[b], work->start[b], work);
+  for (ptrdiff_t j = scores; j < scores + SIMD_PAD; j++) {
+    work->score[j] = INFINITY;
+    work->weight[j] = 0;
+  }
+  buckets.total = pair_accumulate(scores, work->weight, work->before);
+  buckets.start = work->start;
+  buckets.score = work->score;
+  buckets.weight = work->weight;
+  buckets.before = work->before;
+  return buckets;
+}
+
+struct criterion_sum criterion_pair_sum(
+    const double *score, const double *weight, ptrdiff_t positives, ptrdiff_t count, double *work) {
+  const ptrdiff_t negatives = count - positives;
+  if (positives == 0 || negatives == 0)
+    return (struct criterion_sum){0, 0};
+  struct arena arena = arena_over(work);
+  const struct pair_work lent = pair_lay_out(negatives, &arena);
+  const struct score_buckets buckets =
+      pair_sort_buckets(negatives, score + positives, weight + positives, &lent);
+  const struct pair_sums sum = simd->pair_losses(positives, score, CRITERION_TIE, weight, &buckets);
+  return (struct criterion_sum){sum.loss, sum.weight};
+}
+
 /* Of pairs of a positive and a negative row. */
-static struct criterion_sum criterion_pairs(const struct problem *pb, const double *r,
-    const int *rows, ptrdiff_t count, struct criterion_row *work) {
+static struct criterion_sum criterion_pairs(
+    const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *work) {
+  double *score = work, *weight = score + count;
   ptrdiff_t positives = 0, negatives = 0;
   for (ptrdiff_t p = 0; p < count; p++)
     positives += pb->response[rows[p]] > 0;
   for (ptrdiff_t p = 0, next = 0; p < count; p++) {
     const ptrdiff_t row = rows[p], place = pb->response[row] > 0 ? next++ : positives + negatives++;
-    work[place] = (struct criterion_row){pb->response[row] - r[row], case_weight(pb, row)};
+    score[place] = pb->response[row] - r[row];
+    weight[place] = case_weight(pb, row);
   }
-  return criterion_pair_sum(work, positives, count);
+  return criterion_pair_sum(score, weight, positives, count, weight + count);
+}
+
+size_t criterion_work(ptrdiff_t rows) {
+  struct arena arena = arena_over(NULL);
+  pair_lay_out(rows, &arena);
+  return 2 * (size_t)rows + arena.used / sizeof(double);
+}
+
+double criterion_auc(
+    const struct problem *pb, const double *r, const int *start, int count, double *work) {
+  struct criterion_sum sum = {0, 0};
+  for (int f = 0; f < count; f++) {
+    const ptrdiff_t from = start[f], rows = start[f + 1] - from;
+    const double *response = pb->response + from;
+    double *score = work, *weight = score + rows;
+    ptrdiff_t positives = 0;
+    while (positives < rows && response[positives] > 0)
+      positives++;
+    memcpy(score, response, (size_t)rows * sizeof(double));
+    simd->shift(rows, score, 1, r + from);
+    simd->weighted(rows, weight, pb->root_w + from, pb->root_w + from);
+    const struct criterion_sum fold =
+        criterion_pair_sum(score, weight, positives, rows, weight + rows);
+    sum.loss += fold.loss;
+    sum.weight += fold.weight;
+  }
+  return sum.weight > 0 ? sum.loss / sum.weight : 0;
 }
 
 /* ---- the table ---- */
@@ -132,8 +236,8 @@ static struct criterion_sum criterion_pairs(const struct problem *pb, const doub
 static const struct criterion_record {
   const char *name;
   double (*row_loss)(const struct problem *pb, const double *r, ptrdiff_t row);
-  struct criterion_sum (*rows_loss)(const struct problem *pb, const double *r, const int *rows,
-      ptrdiff_t count, struct criterion_row *work);
+  struct criterion_sum (*rows_loss)(
+      const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *work);
   int balanced; /* whether classes count alike, whatever their weights */
 } criterion_records[] = {
     [SQUARED] = {.name = "squared", .row_loss = criterion_squared},
@@ -191,7 +295,7 @@ int criterion_row_losses(
 
 /* Of rows that were held out together. */
 static struct criterion_sum criterion_rows(const struct problem *pb, enum criterion kind,
-    const double *r, const int *rows, ptrdiff_t count, struct criterion_row *work) {
+    const double *r, const int *rows, ptrdiff_t count, double *work) {
   const struct criterion_record *record = criterion_records + kind;
   struct criterion_sum sum = {0, 0};
   if (record->rows_loss != NULL)
@@ -225,7 +329,7 @@ static struct estimate criterion_of_each(
 /* Mean and spread of the fold means in one pass (West's update). The standard error is that of a
    weighted mean. */
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
-    const int *order, const int *start, int count, struct criterion_row *work) {
+    const int *order, const int *start, int count, double *work) {
   if (count == pb->m && criterion_records[kind].row_loss != NULL)
     return criterion_of_each(pb, kind, r);
   double mean = 0, weight = 0, spread = 0;

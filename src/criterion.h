@@ -22,11 +22,6 @@ struct estimate {
   double se;    /* standard error over folds, NAN where there is none */
 };
 
-/* A row with its score, to be compared with others. */
-struct criterion_row {
-  double score, weight;
-};
-
 /* Losses of rows or of pairs, times their weights, and those weights. */
 struct criterion_sum {
   double loss, weight;
@@ -44,21 +39,27 @@ void criterion_weights(const struct problem *pb, enum criterion kind, double *ro
 int criterion_row_losses(
     const struct problem *pb, enum criterion kind, const double *r, double *loss);
 
+/* Doubles of workspace for an AUC over folds of up to `rows` rows. */
+size_t criterion_work(ptrdiff_t rows);
+
 /* Over one partition, from residuals r (m x L) in the user's units; rows of fold f are
-   order[start[f] .. start[f + 1]). `work`: twice the rows of the largest fold, for AUC alone.
-   O(m L); AUC: O(m log h) with h rows in the largest fold. */
+   order[start[f] .. start[f + 1]). `work`: criterion_work(), for AUC alone. O(m L). */
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
-    const int *order, const int *start, int count, struct criterion_row *work);
+    const int *order, const int *start, int count, double *work);
 
 /* The value alone, for the many candidates of a step, of a criterion of single rows. O(m L). */
 double criterion_value(const struct problem *pb, enum criterion kind, const double *r);
 
+/* The same of an AUC, whose rows lie fold by fold, the positive ones of a fold first. O(m). */
+double criterion_auc(
+    const struct problem *pb, const double *r, const int *start, int count, double *work);
+
 /* Loss of a pair of scores: 0 in the right order, 1 in the wrong one, a tie counts half. */
 double criterion_pair_loss(double positive, double negative);
 
-/* Of all pairs of a positive row, which come first, and a negative one. `rows`: memory of 2 count,
-   sorted on return. O(count log count). */
+/* Of all pairs of a positive score, which come first, and a negative one. `work`:
+   criterion_work(count). O(count), for scores however uneven O(count log count) in practice. */
 struct criterion_sum criterion_pair_sum(
-    struct criterion_row *rows, ptrdiff_t positives, ptrdiff_t count);
+    const double *score, const double *weight, ptrdiff_t positives, ptrdiff_t count, double *work);
 
 #endif

@@ -16,7 +16,9 @@ enum {
 /* The state that belongs to one partition into folds of more than one row, in fold order. */
 struct greedy_partition {
   int count;
-  const int *order, *start;
+  int *order; /* m, the rows fold by fold; for an AUC the positive ones of a fold first */
+  const int *start;
+  double *rows;  /* m x (L + 2): response, root_w of `weighted` and divisor */
   double *D;     /* m x n, (G_HH)^-1 C_H */
   double *g;     /* m x L, held-out residuals */
   double *q;     /* m, column of D of the move under way */
@@ -165,9 +167,9 @@ static inline int greedy_stopped(const struct greedy *s) {
 
 /* ---- greedy-blocks.c: loops over columns and over blocks of rows ---- */
 
-/* Of an AUC, the end of a thread's scratch. */
-static inline struct criterion_row *greedy_row_work(const struct greedy *s, double *scratch) {
-  return (struct criterion_row *)(scratch + s->scratch_size) - 2 * s->pb->m;
+/* The end of a thread's scratch, for a criterion. */
+static inline double *greedy_criterion_work(const struct greedy *s, double *scratch) {
+  return scratch + s->pb->m * (s->pb->L + 2) + s->pb->L;
 }
 
 /* Calls work(s, i, scratch) for the columns that are in play, in parallel, and polls the host
@@ -212,6 +214,7 @@ double greedy_loo_min_pivot(const struct greedy *s);
 /* Of the engine for folds, which the one that skips candidates shares. The columns of D need memory
    where every candidate is to be scored: dense. */
 void greedy_lay_out_parts(struct greedy *s, int dense, struct arena *arena);
+void greedy_order_rows(struct greedy *s); /* once, after s->weighted */
 void greedy_folds_hold_out(struct greedy *s, int repeat);
 void greedy_folds_keep_residuals(struct greedy *s);
 double greedy_folds_min_pivot(const struct greedy *s);

@@ -104,19 +104,6 @@ static void sweep_list_scored(struct greedy *s) {
   s->out->work.evaluated += (double)s->scored_count;
 }
 
-/* The criterion from residuals at the beginning of `scratch`. */
-static double sweep_evaluate(const struct greedy *s, double *scratch, int repeat) {
-  const enum criterion kind = s->control->criterion;
-  if (kind == USER)
-    return s->host->user_loss(s->host, scratch, repeat);
-  if (kind != AUC)
-    return criterion_value(&s->weighted, kind, scratch);
-  const struct greedy_partition *part = s->part + repeat;
-  return criterion_estimate(&s->weighted, kind, scratch, part->order, part->start, part->count,
-      greedy_row_work(s, scratch))
-      .value;
-}
-
 /* x_i'a for a member, the move under way included, although its column follows in the next sweep
    only. */
 static double sweep_member_t(const struct greedy *s, ptrdiff_t i, ptrdiff_t l) {
@@ -221,7 +208,9 @@ static void loo_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
   }
   for (ptrdiff_t l = 0; l < L; l++)
     simd->residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->divisor);
-  s->score[i].value = sweep_evaluate(s, scratch, 0);
+  s->score[i].value = s->control->criterion == USER
+                          ? s->host->user_loss(s->host, scratch, 0)
+                          : criterion_value(&s->weighted, s->control->criterion, scratch);
 }
 
 static enum status loo_sweep(struct greedy *s) {
@@ -290,8 +279,9 @@ void greedy_lay_out_parts(struct greedy *s, int dense, struct arena *arena) {
   for (int r = 0; r < s->parts; r++) {
     const int count = s->folds->count[r];
     const struct greedy_partition part = {.count = count,
-        .order = s->folds->order + r * m,
+        .order = alloc_ints(arena, m),
         .start = start,
+        .rows = alloc_doubles(arena, m * (L + 2)),
         .D = alloc_doubles(arena, dense ? m * n : 0),
         .g = alloc_doubles(arena, m * L),
         .q = alloc_doubles(arena, m),
@@ -310,16 +300,63 @@ static void folds_lay_out(struct greedy *s, int threads, struct arena *arena) {
   greedy_lay_out_parts(s, 1, arena);
 }
 
+/* Puts the positive rows of each fold before the negative ones. */
+static void folds_part_classes(const struct problem *pb, struct greedy_partition *part) {
+  for (int f = 0; f < part->count; f++)
+    for (ptrdiff_t p = part->start[f], next = p; p < part->start[f + 1]; p++)
+      if (pb->response[part->order[p]] > 0) {
+        const int row = part->order[p];
+        part->order[p] = part->order[next];
+        part->order[next++] = row;
+      }
+}
+
+void greedy_order_rows(struct greedy *s) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  for (int r = 0; r < s->parts; r++) {
+    struct greedy_partition *part = s->part + r;
+    memcpy(part->order, s->folds->order + r * m, (size_t)m * sizeof(int));
+    if (s->control->criterion == AUC)
+      folds_part_classes(s->pb, part);
+    for (ptrdiff_t p = 0; p < m; p++) {
+      const ptrdiff_t row = part->order[p];
+      for (ptrdiff_t l = 0; l < L; l++)
+        part->rows[p + l * m] = s->pb->response[row + l * m];
+      part->rows[p + L * m] = s->weighted.root_w[row];
+      part->rows[p + (L + 1) * m] = s->pb->divisor[row];
+    }
+  }
+}
+
+/* The criterion from residuals in fold order at the beginning of `scratch`. */
+static double folds_evaluate(const struct greedy *s, double *scratch, int repeat) {
+  const enum criterion kind = s->control->criterion;
+  const struct greedy_partition *part = s->part + repeat;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  const struct problem rows = {
+      .m = m, .L = L, .response = part->rows, .root_w = part->rows + L * m};
+  double *work = greedy_criterion_work(s, scratch);
+  if (kind == AUC)
+    return criterion_auc(&rows, scratch, part->start, part->count, work);
+  if (kind != USER)
+    return criterion_value(&rows, kind, scratch);
+  for (ptrdiff_t l = 0; l < L; l++)
+    for (ptrdiff_t p = 0; p < m; p++)
+      work[part->order[p] + l * m] = scratch[p + l * m];
+  return s->host->user_loss(s->host, work, repeat);
+}
+
 /* Brings D_i up to date, then r_H = g_H - q_H alpha with alpha = (t - g_H'c_H) / (kappa -
    c_H'q_H), c and q being columns i of C and D; v: x_i'C_b. Squares are summed by dot products,
    other criteria need the residuals. */
 static struct greedy_score folds_score_partition(
     struct greedy *s, int repeat, ptrdiff_t i, double v, double *scratch) {
-  const struct problem *pb = s->pb;
   const struct greedy_partition *part = s->part + repeat;
-  const ptrdiff_t m = pb->m, L = pb->L;
-  const int squared = s->control->criterion == SQUARED, moved = s->b >= 0 && i != s->b;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  const int moved = s->b >= 0 && i != s->b;
+  const int evaluated = s->control->criterion != SQUARED && sweep_is_scored(s, i);
   const double kappa = s->kappa[i], *t = s->t + i * L, *C = greedy_column(s, i);
+  const double *divisor = part->rows + (L + 1) * m;
   double *residual = scratch, *c = scratch + m * L, *q = part->D + i * m, sum = part->ss;
   for (ptrdiff_t p = 0; p < m; p++)
     c[p] = C[part->order[p]];
@@ -332,14 +369,11 @@ static struct greedy_score folds_score_partition(
       const struct pair_dots with_g = simd->pair(h, g, c + from, q + from);
       const double alpha = (t[l] - with_g.gc) / (kappa - dots.cq);
       sum += alpha * (alpha * dots.qq - 2 * with_g.gq);
-      for (ptrdiff_t p = 0; !squared && p < h; p++) {
-        const ptrdiff_t row = part->order[from + p];
-        residual[row + l * m] = (g[p] - q[from + p] * alpha) / pb->divisor[row];
-      }
+      if (evaluated)
+        simd->shifted_quotient(h, residual + from + l * m, g, alpha, q + from, divisor + from);
     }
   }
-  const int evaluated = !squared && sweep_is_scored(s, i);
-  return (struct greedy_score){evaluated ? sweep_evaluate(s, scratch, repeat) : sum, sum};
+  return (struct greedy_score){evaluated ? folds_evaluate(s, scratch, repeat) : sum, sum};
 }
 
 static void folds_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {

@@ -66,7 +66,9 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const size_t evaluation = (size_t)(m * (L + 2) + L);
   s->scratch_size = s->scratch_size > evaluation ? s->scratch_size : evaluation;
   if (s->control->criterion == AUC)
-    s->scratch_size += 2 * (size_t)m * sizeof(struct criterion_row) / sizeof(double);
+    s->scratch_size += criterion_work(m);
+  if (s->control->criterion == USER)
+    s->scratch_size += (size_t)(m * L);
   s->scratch = alloc_doubles(arena, threads * (ptrdiff_t)s->scratch_size);
   s->inverse_order = greedy_min(members, m);
   s->inverse = alloc_doubles(arena, s->inverse_order * s->inverse_order);
@@ -141,7 +143,7 @@ static struct estimate greedy_evaluate_model(
   for (int r = 0; r < repeat; r++)
     start += s->folds->count[r] + 1;
   return criterion_estimate(&s->weighted, kind, residual, s->folds->order + repeat * s->pb->m,
-      start, s->folds->count[repeat], greedy_row_work(s, s->scratch));
+      start, s->folds->count[repeat], greedy_criterion_work(s, s->scratch));
 }
 
 static void greedy_keep_model(struct greedy *s, int entry) {
@@ -393,6 +395,7 @@ static void greedy_prepare(struct greedy *s) {
       s->negative[n++] = (int)j;
   /* no move is under way: the first sweep subtracts nothing from the columns */
   memset(s->c_b, 0, (size_t)pb->m * sizeof(double));
+  greedy_order_rows(s);
   for (int r = 0; r < s->parts; r++)
     memset(s->part[r].q, 0, (size_t)pb->m * sizeof(double));
   for (ptrdiff_t j = 0; j < pb->m; j++)

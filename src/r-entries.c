@@ -79,7 +79,9 @@ SEXP C_pair_losses(SEXP positive, SEXP negative) {
 SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negative_weights) {
   const SEXP scores[] = {positive, negative}, weights[] = {positive_weights, negative_weights};
   const R_xlen_t count = xlength(positive) + xlength(negative);
-  struct criterion_row *rows = (struct criterion_row *)R_alloc((size_t)(2 * count), sizeof *rows);
+  double *score = (double *)R_alloc((size_t)count, sizeof(double));
+  double *weight = (double *)R_alloc((size_t)count, sizeof(double));
+  double *work = (double *)R_alloc(criterion_work(count), sizeof(double));
   double missing = 0;
   R_xlen_t next = 0;
   for (int class = 0; class < 2; class ++) {
@@ -87,11 +89,13 @@ SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negati
         xlength(scores[class]) != xlength(weights[class]))
       error("internal: scores must be doubles, with a weight for each");
     for (R_xlen_t i = 0; i < xlength(scores[class]); i++) {
-      rows[next++] = (struct criterion_row){REAL(scores[class])[i], REAL(weights[class])[i]};
+      score[next] = REAL(scores[class])[i];
+      weight[next++] = REAL(weights[class])[i];
       missing += ISNAN(REAL(scores[class])[i]) ? NA_REAL : 0;
     }
   }
-  const struct criterion_sum sum = criterion_pair_sum(rows, xlength(positive), count);
+  const struct criterion_sum sum =
+      criterion_pair_sum(score, weight, xlength(positive), count, work);
   SEXP answer = PROTECT(allocVector(REALSXP, 2));
   REAL(answer)[0] = sum.weight - sum.loss + missing;
   REAL(answer)[1] = sum.weight;

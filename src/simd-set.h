@@ -15,6 +15,13 @@ typedef double NAME(vector) __attribute__((vector_size(WIDTH * 8), aligned(8), m
 #define AT(p) (*(const vector *)(p))
 #define PUT(p) (*(vector *)(p))
 
+/* w where a comparison is true, else 0 */
+#if WIDTH == 1
+#define WHERE(comparison, w) ((comparison) ? (w) : 0)
+#else
+#define WHERE(comparison, w) ((vector)((comparison) & (__typeof__(comparison))(w)))
+#endif
+
 /* The sum of a vector in memory, halves first. */
 TARGET static inline double NAME(across)(const double *v) {
 #if WIDTH == 8
@@ -538,6 +545,100 @@ TARGET static void NAME(bounds_evaluate)(
 
 #include "simd-folds.h"
 
+/* ---- criteria ---- */
+
+TARGET static void NAME(shifted_quotient)(
+    ptrdiff_t m, double *r, const double *g, double alpha, const double *q, const double *divisor) {
+  SIMD for (ptrdiff_t j = 0; j < m; j++) r[j] = (g[j] - q[j] * alpha) / divisor[j];
+}
+
+TARGET static struct range NAME(range)(ptrdiff_t m, const double *x) {
+  double low[SIMD_PAD], high[SIMD_PAD];
+  struct range range = {INFINITY, -INFINITY};
+  for (ptrdiff_t u = 0; u < SIMD_PAD; u++)
+    low[u] = INFINITY, high[u] = -INFINITY;
+  ptrdiff_t j = 0;
+  for (; j + SIMD_PAD <= m; j += SIMD_PAD) {
+    SIMD for (ptrdiff_t u = 0; u < SIMD_PAD; u++) {
+      low[u] = x[j + u] < low[u] ? x[j + u] : low[u];
+      high[u] = x[j + u] > high[u] ? x[j + u] : high[u];
+    }
+  }
+  for (; j < m; j++) {
+    low[0] = x[j] < low[0] ? x[j] : low[0];
+    high[0] = x[j] > high[0] ? x[j] : high[0];
+  }
+  for (ptrdiff_t u = 0; u < SIMD_PAD; u++) {
+    range.low = low[u] < range.low ? low[u] : range.low;
+    range.high = high[u] > range.high ? high[u] : range.high;
+  }
+  return range;
+}
+
+TARGET static void NAME(find_buckets)(
+    ptrdiff_t m, const double *x, const struct score_buckets *buckets, int *bucket) {
+  const double low = buckets->low, scale = buckets->scale, last = (double)(buckets->count - 1);
+  SIMD for (ptrdiff_t j = 0; j < m; j++) {
+    double at = (x[j] - low) * scale;
+    at = at > 0 ? at : 0; /* which NAN is not */
+    bucket[j] = (int)(at < last ? at : last);
+  }
+}
+
+/* The first of SIMD_PAD entries such that all before them are below x, and none after them is; or
+   no more than x with `equal`. */
+TARGET static inline ptrdiff_t NAME(first_near)(
+    const struct score_buckets *buckets, int bucket, double x, int equal) {
+  ptrdiff_t from = buckets->start[bucket], to = buckets->start[bucket + 1];
+  while (to - from > SIMD_PAD) {
+    const ptrdiff_t middle = from + (to - from) / 2;
+    const int below = equal ? buckets->score[middle] <= x : buckets->score[middle] < x;
+    from = below ? middle : from;
+    to = below ? to : middle;
+  }
+  return from;
+}
+
+TARGET static struct pair_sums NAME(pair_losses)(ptrdiff_t m, const double *x, double tie,
+    const double *w, const struct score_buckets *buckets) {
+  const double *score = buckets->score, *weight = buckets->weight;
+  enum { NEAR = SIMD_PAD / WIDTH };
+  vector low_sum[NEAR] = {0}, high_sum[NEAR] = {0};
+  double below = 0, sum = 0;
+  for (ptrdiff_t from = 0; from < m; from += BLOCK) {
+    const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
+    double low[BLOCK], high[BLOCK];
+    int low_bucket[BLOCK], high_bucket[BLOCK];
+    SIMD for (ptrdiff_t j = 0; j < rows; j++) {
+      low[j] = x[from + j] - tie;
+      high[j] = x[from + j] + tie;
+    }
+    NAME(find_buckets)(rows, low, buckets, low_bucket);
+    NAME(find_buckets)(rows, high, buckets, high_bucket);
+    for (ptrdiff_t j = 0; j < rows; j++) {
+      const ptrdiff_t i = NAME(first_near)(buckets, low_bucket[j], low[j], 0);
+      const ptrdiff_t k = NAME(first_near)(buckets, high_bucket[j], high[j], 1);
+      const double w_j = w[from + j];
+      sum += w_j;
+      below += w_j * (buckets->before[i] + buckets->before[k]);
+      const vector w_all = w_j - (vector){0}, low_all = low[j] - (vector){0},
+                   high_all = high[j] - (vector){0};
+      UNROLL for (int u = 0; u < NEAR; u++) {
+        const double *si = score + i + u * WIDTH, *wi = weight + i + u * WIDTH;
+        const double *sk = score + k + u * WIDTH, *wk = weight + k + u * WIDTH;
+        low_sum[u] += w_all * WHERE(AT(si) < low_all, AT(wi));
+        high_sum[u] += w_all * WHERE(AT(sk) <= high_all, AT(wk));
+      }
+    }
+  }
+  for (int u = 0; u < NEAR; u++) {
+    const vector both = low_sum[u] + high_sum[u];
+    below += NAME(across)((const double *)&both);
+  }
+  const double all = sum * buckets->total;
+  return (struct pair_sums){all - below / 2, all};
+}
+
 static const struct simd NAME(set) = {.width = WIDTH,
     .columns = {[DOUBLES] = COLUMN_LOOPS(double, doubles),
         [INTEGERS] = COLUMN_LOOPS(int, integers),
@@ -569,7 +670,11 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .recur = NAME(recur),
     .recurred_error = NAME(recurred_error),
     .pair = NAME(pair),
-    .pair_above = NAME(pair_above)};
+    .pair_above = NAME(pair_above),
+    .shifted_quotient = NAME(shifted_quotient),
+    .range = NAME(range),
+    .find_buckets = NAME(find_buckets),
+    .pair_losses = NAME(pair_losses)};
 
 #undef WIDTH
 #undef TARGET
@@ -577,3 +682,4 @@ static const struct simd NAME(set) = {.width = WIDTH,
 #undef vector
 #undef AT
 #undef PUT
+#undef WHERE

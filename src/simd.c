@@ -30,6 +30,12 @@ enum { BLOCK = 256 }; /* rows that stay in the nearest cache between two loops o
   } while (0)
 
 #ifdef __GNUC__
+#define UNROLL _Pragma("GCC unroll 8")
+#else
+#define UNROLL
+#endif
+
+#ifdef __GNUC__
 #define PREFETCH(address) __builtin_prefetch(address, 0, 2)
 #else
 #define PREFETCH(address) ((void)(address))

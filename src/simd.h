@@ -128,6 +128,30 @@ struct recurrence_tile {
   double *state;          /* for each fold recurrence_numbers() rows */
 };
 
+/* ---- criteria ---- */
+
+/* Scores sorted into buckets of equal width: a score x is in bucket scale (x - low), rounded down
+   and kept within 0 to count - 1. Those of bucket b are entries start[b] to start[b + 1], in order
+   where they are more than SIMD_PAD. SIMD_PAD infinite scores of weight 0 follow the last one. */
+struct score_buckets {
+  ptrdiff_t count;
+  double low, scale;
+  const int *start; /* count + 1 */
+  const double *score;
+  const double *weight;
+  const double *before; /* weight of the entries before each one */
+  double total;         /* weight of them all */
+};
+
+/* Losses of pairs times their weights, and those weights. */
+struct pair_sums {
+  double loss, weight;
+};
+
+struct range {
+  double low, high;
+};
+
 /* Loops over one dense column x of m elements of one type. */
 struct column_loops {
   size_t bytes; /* of an element */
@@ -266,6 +290,24 @@ struct simd {
   /* The first candidate j in [from, to) such that j and a candidate in j's block or a later one
      gain more than `need`, else `to`. */
   ptrdiff_t (*pair_above)(const struct pair_scan *scan, ptrdiff_t from, ptrdiff_t to);
+
+  /* ---- criteria ---- */
+
+  /* r := (g - alpha q) / divisor, entry by entry */
+  void (*shifted_quotient)(ptrdiff_t m, double *r, const double *g, double alpha, const double *q,
+      const double *divisor);
+
+  /* The smallest and the largest x_j that are numbers; m = 0: infinite, in the wrong order. */
+  struct range (*range)(ptrdiff_t m, const double *x);
+
+  /* bucket (m) := that of each x_j, NAN in the first one */
+  void (*find_buckets)(
+      ptrdiff_t m, const double *x, const struct score_buckets *buckets, int *bucket);
+
+  /* Of pairs of a score x_j of weight w_j and one in the buckets: a pair costs 1 where x_j is less
+     by more than the tie, half where they differ by no more. */
+  struct pair_sums (*pair_losses)(ptrdiff_t m, const double *x, double tie, const double *w,
+      const struct score_buckets *buckets);
 };
 
 /* The set in use: plain C until another is chosen. */

@@ -1,6 +1,9 @@
 /* The criteria by hand, and columns. */
 #include "ctest.h"
+#include "simd.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Classes that count alike, losses of scores, sums over some rows, and names. */
 TEST(criteria_of_classes) {
@@ -50,7 +53,7 @@ TEST(criteria) {
   const double score[] = {0.5, 1, 2, -0.5, -1, -0.5};
   const int order[] = {0, 1, 2, 3, 4, 5}, start[] = {0, 3, 6};
   double r[6];
-  struct criterion_row work[12];
+  double *work = room(criterion_work(6) * sizeof(double), 0);
   for (int j = 0; j < 6; j++)
     r[j] = response[j] - score[j];
   const struct problem pb = {.m = 6, .L = 1, .root_w = root_w, .response = response};
@@ -75,6 +78,7 @@ TEST(criteria) {
   f = criterion_estimate(&pb, AUC, r, classes, parts, 3, work);
   CHECK_NEAR(f.value, 0.5, 1e-14);
   CHECK(isnan(f.se));
+  free(work);
 
   CHECK(criterion_pair_loss(1, 0) == 0 && criterion_pair_loss(0, 1) == 1 &&
         criterion_pair_loss(1, 1 + 1e-14) == 0.5);
@@ -130,36 +134,100 @@ TEST(columns) {
   discard(&made);
 }
 
-/* Sorted rows count what every pair in turn counts: few and many rows, ties, near ties, weights of
-   0, folds of one class. */
-TEST(criterion_pairs) {
+/* A score as a draw has them: spread evenly, of a few levels, nearly equal, with long tails, over
+   all powers of 2, now and then infinite. */
+static double draw_score(int draw) {
+  const double u = uniform();
+  switch (draw % 7) {
+  case 0:
+    return floor(5 * u) / 5;
+  case 1:
+    return floor(5 * u) / 5 + 3e-11 * floor(9 * uniform());
+  case 2:
+    return floor(2 * u) + 1e-16 * floor(9 * uniform());
+  case 3:
+    return 1e-6 / (u + 1e-9);
+  case 4:
+    return ldexp(1, -(int)(1070 * u));
+  case 5:
+    return u < 0.02 ? -INFINITY : u < 0.05 ? INFINITY : u;
+  default:
+    return u;
+  }
+}
+
+/* The loss of every pair of a fold in turn. */
+static struct criterion_sum all_pairs(
+    const struct problem *pb, const double *r, const int *rows, int count) {
+  struct criterion_sum sum = {0, 0};
+  for (int p = 0; p < count; p++)
+    for (int n = 0; n < count; n++) {
+      const int i = rows[p], j = rows[n];
+      if (pb->response[i] < 0 || pb->response[j] > 0)
+        continue;
+      const double w = case_weight(pb, i) * case_weight(pb, j);
+      sum.loss += w * criterion_pair_loss(pb->response[i] - r[i], pb->response[j] - r[j]);
+      sum.weight += w;
+    }
+  return sum;
+}
+
+/* Buckets count what every pair in turn counts: few and many rows, ties, near ties, weights of 0,
+   folds of one class. Rows that lie fold by fold give the same. */
+static void check_pair_sums(void) {
   enum { MOST = 300 };
-  double response[MOST], root_w[MOST], r[MOST];
+  double response[MOST], root_w[MOST], r[MOST], lying[3 * MOST];
   int order[MOST];
-  struct criterion_row work[2 * MOST];
-  for (int draw = 0; draw < 400; draw++) {
-    const int m = 1 + draw % MOST, levels = draw % 3 == 0 ? 5 : 1000000;
+  double *work = room(criterion_work(MOST) * sizeof(double), 0);
+  for (int draw = 0; draw < 700; draw++) {
+    const int m = 1 + draw % MOST, start[] = {0, m / 3, m};
     for (int j = 0; j < m; j++) {
       order[j] = m - 1 - j;
-      response[j] = uniform() < (draw % 7 == 0 ? 0.02 : 0.4) ? 1 : -1;
-      root_w[j] = draw % 2 == 0 ? 1 : floor(3 * uniform());
-      const double near = draw % 5 == 0 ? 3e-11 * floor(9 * uniform()) : 0;
-      r[j] = response[j] - (floor(levels * uniform()) / levels + near);
+      response[j] = uniform() < (draw % 8 == 0 ? 0.02 : 0.4) ? 1 : -1;
+      root_w[j] = draw % 2 == 0 ? 1 : draw % 3 == 0 ? uniform() : floor(3 * uniform());
+      r[j] = response[j] - draw_score(draw);
     }
     const struct problem pb = {.m = m, .L = 1, .root_w = root_w, .response = response};
-    const int start[] = {0, m / 3, m};
-    double loss = 0, weight = 0;
-    for (int f = 0; f < 2; f++)
-      for (int p = start[f]; p < start[f + 1]; p++)
-        for (int n = start[f]; n < start[f + 1]; n++) {
-          const int i = order[p], j = order[n];
-          if (response[i] < 0 || response[j] > 0)
-            continue;
-          const double w = root_w[i] * root_w[i] * root_w[j] * root_w[j];
-          loss += w * criterion_pair_loss(response[i] - r[i], response[j] - r[j]);
-          weight += w;
-        }
-    const double value = criterion_estimate(&pb, AUC, r, order, start, 2, work).value;
-    CHECK(weight == 0 ? value == 0 : fabs(value - loss / weight) <= 1e-13);
+    const struct criterion_sum first = all_pairs(&pb, r, order, m / 3),
+                               second = all_pairs(&pb, r, order + m / 3, m - m / 3);
+    const double weight = first.weight + second.weight,
+                 truth = weight > 0 ? (first.loss + second.loss) / weight : 0;
+    CHECK_NEAR(criterion_estimate(&pb, AUC, r, order, start, 2, work).value, truth, 1e-13);
+    for (int f = 0, next = 0; f < 2; f++)
+      for (int class = 1; class >= -1; class -= 2)
+        for (int p = start[f]; p < start[f + 1]; p++)
+          if (response[order[p]] == class) {
+            lying[next] = class;
+            lying[m + next] = root_w[order[p]];
+            lying[2 * m + next++] = r[order[p]];
+          }
+    const struct problem by_fold = {.m = m, .L = 1, .root_w = lying + m, .response = lying};
+    CHECK_NEAR(criterion_auc(&by_fold, lying + 2 * m, start, 2, work), truth, 1e-13);
   }
+  free(work);
+}
+
+TEST(criterion_pairs) {
+  const struct simd *widest = simd;
+  for (int width = 1; width <= 8; width *= 2) {
+    simd = simd_for(width);
+    check_pair_sums();
+  }
+  simd = widest;
+}
+
+/* Scores that are missing are no harm: R makes the sum missing. */
+TEST(criterion_pairs_missing) {
+  enum { COUNT = 100 };
+  double score[COUNT], weight[COUNT];
+  double *work = room(criterion_work(COUNT) * sizeof(double), 0);
+  for (int draw = 0; draw < 50; draw++) {
+    for (int j = 0; j < COUNT; j++) {
+      score[j] = uniform() < 0.02 * draw ? NAN : draw_score(draw);
+      weight[j] = 1;
+    }
+    const struct criterion_sum sum = criterion_pair_sum(score, weight, 40, COUNT, work);
+    CHECK(sum.weight == 40 * 60 && sum.loss >= 0 && sum.loss <= 40 * 60);
+  }
+  free(work);
 }

@@ -34,7 +34,7 @@ static struct truth evaluate_set(
   for (int repeat = 0; repeat < folds->repeats; repeat++) {
     retrain(made, control->lambda, set, size, repeat, r);
     double loss = 0;
-    struct criterion_row work[2 * made->pb.m];
+    double *work = room(criterion_work(made->pb.m) * sizeof(double), 0);
     if (control->criterion == USER)
       for (ptrdiff_t j = 0; j < made->pb.m * made->pb.L; j++)
         loss = fmax(loss, fabs(r[j]));
@@ -43,6 +43,7 @@ static struct truth evaluate_set(
           criterion_estimate(&made->pb, control->criterion, r, folds->order + repeat * made->pb.m,
               folds->start + repeat * (folds->count[repeat] + 1), folds->count[repeat], work)
               .value;
+    free(work);
     truth.loss += loss / folds->repeats;
     truth.squared += criterion_value(&made->pb, SQUARED, r) / folds->repeats;
     truth.error += criterion_value(&made->pb, ERROR, r) / folds->repeats;
