@@ -55,6 +55,20 @@ double criterion_pair_loss(double positive, double negative) {
   return positive > negative + CRITERION_TIE ? 0 : positive < negative - CRITERION_TIE ? 1 : 0.5;
 }
 
+/* ---- the same of all rows at once ---- */
+
+static struct loss_sums all_squared(const struct problem *pb, const double *r, double centre) {
+  return simd->losses(pb->m, pb->L, r, pb->root_w, centre);
+}
+
+static struct loss_sums all_absolute(const struct problem *pb, const double *r, double centre) {
+  return simd->absolute_losses(pb->m, pb->L, r, pb->root_w, centre);
+}
+
+static struct loss_sums all_errors(const struct problem *pb, const double *r, double centre) {
+  return simd->error_losses(pb->m, pb->L, pb->response, r, CRITERION_TIE, pb->root_w, centre);
+}
+
 /* ---- pairs of rows, by sorting one class into buckets ---- */
 
 enum { FEW = 16, MOST = 256 }; /* scores that are sorted by insertion, buckets of a round */
@@ -236,16 +250,21 @@ double criterion_auc(
 static const struct criterion_record {
   const char *name;
   double (*row_loss)(const struct problem *pb, const double *r, ptrdiff_t row);
+  /* the same of all rows, in vectors; NULL: row by row */
+  struct loss_sums (*losses)(const struct problem *pb, const double *r, double centre);
   struct criterion_sum (*rows_loss)(
       const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *work);
   int balanced; /* whether classes count alike, whatever their weights */
 } criterion_records[] = {
-    [SQUARED] = {.name = "squared", .row_loss = criterion_squared},
-    [ERROR] = {.name = "error", .row_loss = criterion_error},
-    [ABSOLUTE] = {.name = "absolute", .row_loss = criterion_absolute},
+    [SQUARED] = {.name = "squared", .row_loss = criterion_squared, .losses = all_squared},
+    [ERROR] = {.name = "error", .row_loss = criterion_error, .losses = all_errors},
+    [ABSOLUTE] = {.name = "absolute", .row_loss = criterion_absolute, .losses = all_absolute},
     [AUC] = {.name = "auc", .rows_loss = criterion_pairs},
     [USER] = {.name = "user"},
-    [BALANCED] = {.name = "balanced", .row_loss = criterion_error, .balanced = 1},
+    [BALANCED] = {.name = "balanced",
+        .row_loss = criterion_error,
+        .losses = all_errors,
+        .balanced = 1},
     [LOGISTIC_LOSS] = {.name = "logistic", .row_loss = criterion_logistic},
     [HINGE_LOSS] = {.name = "hinge", .row_loss = criterion_hinge},
 };
@@ -308,21 +327,30 @@ static struct criterion_sum criterion_rows(const struct problem *pb, enum criter
   return sum;
 }
 
+/* Of single rows: the weighted sum of their losses, and of the squares about a centre. */
+static struct loss_sums criterion_losses(
+    const struct problem *pb, enum criterion kind, const double *r, double centre) {
+  const struct criterion_record *record = criterion_records + kind;
+  if (record->losses != NULL)
+    return record->losses(pb, r, centre);
+  struct loss_sums sums = {0, 0};
+  for (ptrdiff_t j = 0; j < pb->m; j++) {
+    const double w = case_weight(pb, j), loss = record->row_loss(pb, r, j), off = loss - centre;
+    sums.sum += w * loss;
+    sums.spread += w * off * off;
+  }
+  return sums;
+}
+
 /* Every row is a fold. */
 static struct estimate criterion_of_each(
     const struct problem *pb, enum criterion kind, const double *r) {
   const ptrdiff_t m = pb->m;
   const double mean = criterion_value(pb, kind, r), weight = simd->dot(m, pb->root_w, pb->root_w);
-  double spread = 0;
+  const double spread = criterion_losses(pb, kind, r, mean).spread;
   ptrdiff_t scored = 0;
   for (ptrdiff_t j = 0; j < m; j++)
     scored += pb->root_w[j] > 0;
-  if (kind == SQUARED)
-    spread = simd->losses(m, pb->L, r, pb->root_w, mean).spread;
-  for (ptrdiff_t j = 0; j < m && kind != SQUARED; j++) {
-    const double off = criterion_records[kind].row_loss(pb, r, j) - mean;
-    spread += case_weight(pb, j) * off * off;
-  }
   return (struct estimate){mean, sqrt(spread / weight / (double)(scored - 1))};
 }
 
@@ -349,11 +377,5 @@ struct estimate criterion_estimate(const struct problem *pb, enum criterion kind
 }
 
 double criterion_value(const struct problem *pb, enum criterion kind, const double *r) {
-  const double weight = simd->dot(pb->m, pb->root_w, pb->root_w);
-  if (kind == SQUARED)
-    return simd->losses(pb->m, pb->L, r, pb->root_w, 0).sum / weight;
-  double loss = 0;
-  for (ptrdiff_t j = 0; j < pb->m; j++)
-    loss += case_weight(pb, j) * criterion_records[kind].row_loss(pb, r, j);
-  return loss / weight;
+  return criterion_losses(pb, kind, r, 0).sum / simd->dot(pb->m, pb->root_w, pb->root_w);
 }

@@ -149,9 +149,22 @@ TARGET static double NAME(rest_square)(
   return sum;
 }
 
+/* Adds the losses share e_j of some rows. */
+TARGET static inline void NAME(add_losses)(ptrdiff_t rows, const double *e, double share,
+    const double *w, double centre, struct loss_sums *sums) {
+  double sum = sums->sum, spread = sums->spread;
+  SIMD_SUM(sum, spread)
+  for (ptrdiff_t j = 0; j < rows; j++) {
+    const double ww = w[j] * w[j], off = share * e[j] - centre;
+    sum += ww * (share * e[j]);
+    spread += ww * off * off;
+  }
+  *sums = (struct loss_sums){sum, spread};
+}
+
 TARGET static struct loss_sums NAME(losses)(
     ptrdiff_t m, ptrdiff_t L, const double *r, const double *w, double centre) {
-  double sum = 0, spread = 0;
+  struct loss_sums sums = {0, 0};
   const double share = 1 / (double)L;
   for (ptrdiff_t from = 0; from < m; from += BLOCK) {
     const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
@@ -159,14 +172,9 @@ TARGET static struct loss_sums NAME(losses)(
     for (ptrdiff_t l = 0; l < L; l++) {
       SIMD for (ptrdiff_t j = 0; j < rows; j++) e[j] += r[from + j + l * m] * r[from + j + l * m];
     }
-    SIMD_SUM(sum, spread)
-    for (ptrdiff_t j = 0; j < rows; j++) {
-      const double ww = w[from + j] * w[from + j], off = share * e[j] - centre;
-      sum += ww * (share * e[j]);
-      spread += ww * off * off;
-    }
+    NAME(add_losses)(rows, e, share, w + from, centre, &sums);
   }
-  return (struct loss_sums){sum, spread};
+  return sums;
 }
 
 TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const double *centre,
@@ -547,6 +555,67 @@ TARGET static void NAME(bounds_evaluate)(
 
 /* ---- criteria ---- */
 
+TARGET static struct loss_sums NAME(absolute_losses)(
+    ptrdiff_t m, ptrdiff_t L, const double *r, const double *w, double centre) {
+  struct loss_sums sums = {0, 0};
+  for (ptrdiff_t from = 0; from < m; from += BLOCK) {
+    const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
+    double e[BLOCK] = {0};
+    for (ptrdiff_t l = 0; l < L; l++) {
+      const double *rl = r + from + l * m;
+      SIMD for (ptrdiff_t j = 0; j < rows; j++) e[j] += fabs(rl[j]);
+    }
+    NAME(add_losses)(rows, e, 1 / (double)L, w + from, centre, &sums);
+  }
+  return sums;
+}
+
+/* Whether the one score tells the wrong class. */
+TARGET static inline void NAME(wrong_of_two)(
+    ptrdiff_t rows, const double *y, const double *r, double tie, double *wrong) {
+  SIMD for (ptrdiff_t j = 0; j < rows; j++) {
+    const double told = y[j] - r[j] > tie ? 1 : 0, is = y[j] > 0 ? 1 : 0;
+    wrong[j] = fabs(told - is);
+  }
+}
+
+/* Whether L scores, m apart, do. */
+TARGET static inline void NAME(wrong_of_many)(ptrdiff_t rows, ptrdiff_t L, ptrdiff_t m,
+    const double *y, const double *r, double tie, double *wrong) {
+  double highest[BLOCK], is[BLOCK] = {0}, told[BLOCK] = {0};
+  for (ptrdiff_t j = 0; j < rows; j++)
+    highest[j] = -INFINITY;
+  for (ptrdiff_t l = 0; l < L; l++) {
+    const double *yl = y + l * m, *rl = r + l * m, class = (double)l;
+    SIMD for (ptrdiff_t j = 0; j < rows; j++) {
+      const double score = yl[j] - rl[j];
+      highest[j] = score > highest[j] ? score : highest[j];
+      is[j] = yl[j] > 0 ? class : is[j];
+    }
+  }
+  for (ptrdiff_t l = L - 1; l >= 0; l--) {
+    const double *yl = y + l * m, *rl = r + l * m, class = (double)l;
+    SIMD for (ptrdiff_t j = 0; j < rows; j++) told[j] =
+        yl[j] - rl[j] < highest[j] - tie ? told[j] : class;
+  }
+  SIMD for (ptrdiff_t j = 0; j < rows; j++) wrong[j] = told[j] == is[j] ? 0 : 1;
+}
+
+TARGET static struct loss_sums NAME(error_losses)(ptrdiff_t m, ptrdiff_t L, const double *y,
+    const double *r, double tie, const double *w, double centre) {
+  struct loss_sums sums = {0, 0};
+  for (ptrdiff_t from = 0; from < m; from += BLOCK) {
+    const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
+    double wrong[BLOCK];
+    if (L == 1)
+      NAME(wrong_of_two)(rows, y + from, r + from, tie, wrong);
+    else
+      NAME(wrong_of_many)(rows, L, m, y + from, r + from, tie, wrong);
+    NAME(add_losses)(rows, wrong, 1, w + from, centre, &sums);
+  }
+  return sums;
+}
+
 TARGET static void NAME(shifted_quotient)(
     ptrdiff_t m, double *r, const double *g, double alpha, const double *q, const double *divisor) {
   SIMD for (ptrdiff_t j = 0; j < m; j++) r[j] = (g[j] - q[j] * alpha) / divisor[j];
@@ -671,6 +740,8 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .recurred_error = NAME(recurred_error),
     .pair = NAME(pair),
     .pair_above = NAME(pair_above),
+    .absolute_losses = NAME(absolute_losses),
+    .error_losses = NAME(error_losses),
     .shifted_quotient = NAME(shifted_quotient),
     .range = NAME(range),
     .find_buckets = NAME(find_buckets),

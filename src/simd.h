@@ -293,6 +293,16 @@ struct simd {
 
   /* ---- criteria ---- */
 
+  /* As losses(), of e_j = sum_l |r_jl| / L */
+  struct loss_sums (*absolute_losses)(
+      ptrdiff_t m, ptrdiff_t L, const double *r, const double *w, double centre);
+
+  /* As losses(), with e_j = 1 where the class of row j is not the one that the scores y - r tell:
+     the sign of the only one, more than `tie` being positive, or the first that is no more than the
+     tie below the largest of L. y is m x L, of -1 and 1. */
+  struct loss_sums (*error_losses)(ptrdiff_t m, ptrdiff_t L, const double *y, const double *r,
+      double tie, const double *w, double centre);
+
   /* r := (g - alpha q) / divisor, entry by entry */
   void (*shifted_quotient)(ptrdiff_t m, double *r, const double *g, double alpha, const double *q,
       const double *divisor);

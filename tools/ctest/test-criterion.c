@@ -134,17 +134,22 @@ TEST(columns) {
   discard(&made);
 }
 
+/* 0 to count - 1. */
+static double draw_level(int count) {
+  return floor(count * uniform());
+}
+
 /* A score as a draw has them: spread evenly, of a few levels, nearly equal, with long tails, over
    all powers of 2, now and then infinite. */
 static double draw_score(int draw) {
   const double u = uniform();
   switch (draw % 7) {
   case 0:
-    return floor(5 * u) / 5;
+    return draw_level(5) / 5;
   case 1:
-    return floor(5 * u) / 5 + 3e-11 * floor(9 * uniform());
+    return draw_level(5) / 5 + 3e-11 * draw_level(9);
   case 2:
-    return floor(2 * u) + 1e-16 * floor(9 * uniform());
+    return draw_level(2) + 1e-16 * draw_level(9);
   case 3:
     return 1e-6 / (u + 1e-9);
   case 4:
@@ -184,7 +189,7 @@ static void check_pair_sums(void) {
     for (int j = 0; j < m; j++) {
       order[j] = m - 1 - j;
       response[j] = uniform() < (draw % 8 == 0 ? 0.02 : 0.4) ? 1 : -1;
-      root_w[j] = draw % 2 == 0 ? 1 : draw % 3 == 0 ? uniform() : floor(3 * uniform());
+      root_w[j] = draw % 2 == 0 ? 1 : draw % 3 == 0 ? uniform() : draw_level(3);
       r[j] = response[j] - draw_score(draw);
     }
     const struct problem pb = {.m = m, .L = 1, .root_w = root_w, .response = response};
@@ -230,4 +235,57 @@ TEST(criterion_pairs_missing) {
     CHECK(sum.weight == 40 * 60 && sum.loss >= 0 && sum.loss <= 40 * 60);
   }
   free(work);
+}
+
+/* Losses of all rows at once are those of the rows one by one: scores that tie or nearly do,
+   weights of 0, several outputs. */
+static void check_row_losses(void) {
+  static const enum criterion kinds[] = {SQUARED, ERROR, ABSOLUTE, BALANCED, LOGISTIC_LOSS};
+  enum { MOST = 600, OUTPUTS = 4 };
+  double response[MOST * OUTPUTS], root_w[MOST], r[MOST * OUTPUTS], loss[MOST];
+  int order[MOST], start[MOST + 1];
+  for (int j = 0; j <= MOST; j++)
+    start[j] = j < MOST ? order[j] = j : j;
+  for (int draw = 0; draw < 1000; draw++) {
+    const int m = 1 + draw * 7 % MOST, L = 1 + draw % OUTPUTS;
+    for (int j = 0; j < m; j++) {
+      const int class = (int)(draw_level(4));
+      root_w[j] = draw % 2 == 0 ? 1 : draw_level(3) / 2;
+      for (int l = 0; l < L; l++) {
+        response[j + l * m] = (L == 1 ? class < 2 : class % L == l) ? 1 : -1;
+        const double score = draw % 3 == 0   ? draw_level(5) - 2
+                             : draw % 3 == 1 ? 3e-11 * (draw_level(9) - 4)
+                                             : 4 * uniform() - 2;
+        r[j + l * m] = response[j + l * m] - score;
+      }
+    }
+    root_w[0] = 1;
+    const struct problem pb = {.m = m, .L = L, .root_w = root_w, .response = response};
+    for (int k = 0; k < (L == 1 ? 5 : 4); k++) {
+      double sum = 0, weight = 0, spread = 0;
+      int scored = 0;
+      CHECK(criterion_row_losses(&pb, kinds[k], r, loss));
+      for (int j = 0; j < m; j++) {
+        sum += case_weight(&pb, j) * loss[j];
+        weight += case_weight(&pb, j);
+        scored += root_w[j] > 0;
+      }
+      for (int j = 0; j < m; j++)
+        spread += case_weight(&pb, j) * pow(loss[j] - sum / weight, 2);
+      CHECK_NEAR(criterion_value(&pb, kinds[k], r), sum / weight, 1e-13);
+      const struct estimate each = criterion_estimate(&pb, kinds[k], r, order, start, m, NULL);
+      CHECK_NEAR(each.value, sum / weight, 1e-13);
+      if (scored > 1)
+        CHECK_NEAR(each.se, sqrt(spread / weight / (scored - 1)), 1e-7);
+    }
+  }
+}
+
+TEST(criterion_losses_of_rows) {
+  const struct simd *widest = simd;
+  for (int width = 1; width <= 8; width *= 2) {
+    simd = simd_for(width);
+    check_row_losses();
+  }
+  simd = widest;
 }

@@ -313,6 +313,40 @@ static void check_folds(ptrdiff_t h) {
   clear(&pile);
 }
 
+/* ---- criteria ---- */
+
+static void check_criteria(ptrdiff_t m) {
+  struct pile pile = {.count = 0};
+  const double *g = draw(&pile, m), *q = draw(&pile, m), alpha = uniform();
+  double *w = draw(&pile, m), *out = draw(&pile, m), *truth = draw(&pile, m);
+  int *bucket = pile.parts[pile.count++] = room((size_t)m * sizeof(int), 0);
+  struct range range = {INFINITY, -INFINITY};
+  double sum = 0, spread = 0, wrong = 0;
+  for (ptrdiff_t j = 0; j < m; j++) {
+    const double ww = (w[j] += 2) * w[j];
+    truth[j] = (g[j] - alpha * q[j]) / w[j];
+    range.low = fmin(range.low, g[j]);
+    range.high = fmax(range.high, g[j]);
+    sum += ww * fabs(g[j]);
+    spread += ww * pow(fabs(g[j]) - alpha, 2);
+    wrong += (q[j] - g[j] > 0.1) != (q[j] > 0) ? ww : 0;
+  }
+  simd->shifted_quotient(m, out, g, alpha, q, w);
+  CHECK(apart(out, truth, m) <= rounded);
+  const struct range got = simd->range(m, g);
+  CHECK(got.low == range.low && got.high == range.high);
+  const struct loss_sums absolute = simd->absolute_losses(m, 1, g, w, alpha);
+  CHECK_NEAR(absolute.sum, sum, 10 * summed);
+  CHECK_NEAR(absolute.spread, spread, 10 * summed);
+  CHECK_NEAR(simd->error_losses(m, 1, q, g, 0.1, w, 0).sum, wrong, 10 * summed);
+
+  const struct score_buckets buckets = {.count = 7, .low = 0.1, .scale = 10};
+  simd->find_buckets(m, g, &buckets, bucket);
+  for (ptrdiff_t j = 0; j < m; j++)
+    CHECK(bucket[j] == (int)fmin(6, fmax(0, 10 * (g[j] - 0.1))));
+  clear(&pile);
+}
+
 /* ---- products of columns with right sides ---- */
 
 /* `count` of six columns of m + 3 rows and r vectors v, ldv apart; what is not theirs stays. */
@@ -536,6 +570,7 @@ static void check_set(void) {
     check_elements(m);
     check_logistic(m);
     check_folds(m);
+    check_criteria(m);
     for (ptrdiff_t L = 1; L <= 3; L++)
       check_scores(m, L);
     for (ptrdiff_t L = 1; L <= 3; L++)
