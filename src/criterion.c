@@ -197,7 +197,8 @@ struct criterion_sum criterion_pair_sum(
   const struct pair_work lent = pair_lay_out(negatives, &arena);
   const struct score_buckets buckets =
       pair_sort_buckets(negatives, score + positives, weight + positives, &lent);
-  const struct pair_sums sum = simd->pair_losses(positives, score, CRITERION_TIE, weight, &buckets);
+  const struct pair_sums sum =
+      simd->bucket_losses(positives, score, CRITERION_TIE, weight, &buckets);
   return (struct criterion_sum){sum.loss, sum.weight};
 }
 

@@ -146,27 +146,47 @@ static void sweep_commit(struct greedy *s) {
 
 /* ---- leave-one-out ---- */
 
-/* Both rows of a pair are held out together: residuals solve the 2 x 2 system in G. O(positives x
-   negatives). */
-double greedy_evaluate_pairs(const struct greedy *s, const double *c, double kappa, double t) {
+enum { OF_ROW = 6 }; /* vectors of struct class_rows */
+
+size_t greedy_pairs_work(const struct greedy *s) {
+  return OF_ROW * (size_t)(s->positives + s->negatives + 2 * SIMD_PAD);
+}
+
+/* The rows listed, in memory of OF_ROW (count + SIMD_PAD), for a candidate. */
+static struct class_rows loo_class_rows(const struct greedy *s, const int *list, ptrdiff_t count,
+    const double *c, double kappa, double t, double *memory) {
   const struct problem *pb = s->pb;
-  double loss = 0, weight = 0;
-  for (int n = 0; n < s->negatives; n++) {
-    const ptrdiff_t j = s->negative[n];
-    const double a_n = s->a[j] - c[j] * t / kappa, d_n = s->d[j] - c[j] * c[j] / kappa;
-    for (int p = 0; p < s->positives; p++) {
-      const ptrdiff_t i = s->positive[p];
-      const double a_p = s->a[i] - c[i] * t / kappa, d_p = s->d[i] - c[i] * c[i] / kappa;
-      const double G = s->pairs[p + (ptrdiff_t)n * s->positives] - c[i] * c[j] / kappa;
-      const double det = d_p * d_n - G * G;
-      const double f_p = pb->response[i] - (a_p * d_n - a_n * G) / det / pb->divisor[i];
-      const double f_n = pb->response[j] - (a_n * d_p - a_p * G) / det / pb->divisor[j];
-      const double w = pb->root_w[i] * pb->root_w[i] * pb->root_w[j] * pb->root_w[j];
-      loss += w * criterion_pair_loss(f_p, f_n);
-      weight += w;
-    }
+  const ptrdiff_t ld = count + SIMD_PAD;
+  double *c_row = memory, *a = c_row + ld, *d = a + ld, *response = d + ld, *unit = response + ld,
+         *weight = unit + ld;
+  memset(memory, 0, (size_t)(OF_ROW * ld) * sizeof(double));
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const ptrdiff_t row = list[p];
+    c_row[p] = c[row];
+    a[p] = s->a[row] - c[row] * t / kappa;
+    d[p] = s->d[row] - c[row] * c[row] / kappa;
+    response[p] = pb->response[row];
+    unit[p] = 1 / pb->divisor[row];
+    weight[p] = case_weight(pb, row);
   }
-  return loss / weight;
+  return (struct class_rows){count, c_row, a, d, response, unit, weight};
+}
+
+static double loo_class_weight(const struct class_rows *rows) {
+  double sum = 0;
+  for (ptrdiff_t p = 0; p < rows->count; p++)
+    sum += rows->weight[p];
+  return sum;
+}
+
+double greedy_evaluate_pairs(
+    const struct greedy *s, const double *c, double kappa, double t, double *work) {
+  const struct class_rows positive =
+                              loo_class_rows(s, s->positive, s->positives, c, kappa, t, work),
+                          negative = loo_class_rows(s, s->negative, s->negatives, c, kappa, t,
+                              work + OF_ROW * (s->positives + SIMD_PAD));
+  return simd->held_out_pairs(&positive, &negative, s->pairs, kappa, CRITERION_TIE) /
+         (loo_class_weight(&positive) * loo_class_weight(&negative));
 }
 
 static void loo_lay_out(struct greedy *s, int threads, struct arena *arena) {
@@ -203,7 +223,7 @@ static void loo_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
   if (s->control->criterion == SQUARED)
     return;
   if (greedy_by_pairs(s)) {
-    s->score[i].value = greedy_evaluate_pairs(s, c, kappa, t[0]);
+    s->score[i].value = greedy_evaluate_pairs(s, c, kappa, t[0], greedy_criterion_work(s, scratch));
     return;
   }
   for (ptrdiff_t l = 0; l < L; l++)
@@ -221,10 +241,11 @@ static enum status loo_sweep(struct greedy *s) {
 
 static void loo_commit(struct greedy *s) {
   sweep_commit(s);
-  for (int n = 0; n < s->negatives; n++)
-    for (int p = 0; p < s->positives; p++)
-      s->pairs[p + (ptrdiff_t)n * s->positives] -=
-          s->c_b[s->positive[p]] * s->c_b[s->negative[n]] / s->kappa_b;
+  double *c = s->scratch;
+  for (ptrdiff_t p = 0; p < s->positives; p++)
+    c[p] = s->c_b[s->positive[p]];
+  for (ptrdiff_t n = 0; n < s->negatives; n++)
+    simd->shift(s->positives, s->pairs + n * s->positives, s->c_b[s->negative[n]] / s->kappa_b, c);
 }
 
 static void loo_residual_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {

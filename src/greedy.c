@@ -66,7 +66,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const size_t evaluation = (size_t)(m * (L + 2) + L);
   s->scratch_size = s->scratch_size > evaluation ? s->scratch_size : evaluation;
   if (s->control->criterion == AUC)
-    s->scratch_size += criterion_work(m);
+    s->scratch_size += greedy_by_pairs(s) ? greedy_pairs_work(s) : criterion_work(m);
   if (s->control->criterion == USER)
     s->scratch_size += (size_t)(m * L);
   s->scratch = alloc_doubles(arena, threads * (ptrdiff_t)s->scratch_size);
@@ -137,7 +137,8 @@ static struct estimate greedy_evaluate_model(
     return (struct estimate){s->host->user_loss(s->host, residual, repeat), NAN};
   if (greedy_by_pairs(s)) {
     memset(s->scratch, 0, (size_t)s->pb->m * sizeof(double));
-    return (struct estimate){greedy_evaluate_pairs(s, s->scratch, 1, 0), NAN};
+    return (struct estimate){
+        greedy_evaluate_pairs(s, s->scratch, 1, 0, greedy_criterion_work(s, s->scratch)), NAN};
   }
   const int *start = s->folds->start;
   for (int r = 0; r < repeat; r++)

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #ifdef _OPENMP
 #define PRAGMA(text) _Pragma(#text)

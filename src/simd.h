@@ -143,6 +143,14 @@ struct score_buckets {
   double total;         /* weight of them all */
 };
 
+/* Rows of one class, by G of the model: c, column of a candidate; a and d, G y and the diagonal
+   with it in the model; the response, one over the divisor and the case weight. After the last row
+   there is room for SIMD_PAD more, whose weights are 0. */
+struct class_rows {
+  ptrdiff_t count;
+  const double *c, *a, *d, *response, *unit, *weight;
+};
+
 /* Losses of pairs times their weights, and those weights. */
 struct pair_sums {
   double loss, weight;
@@ -316,8 +324,13 @@ struct simd {
 
   /* Of pairs of a score x_j of weight w_j and one in the buckets: a pair costs 1 where x_j is less
      by more than the tie, half where they differ by no more. */
-  struct pair_sums (*pair_losses)(ptrdiff_t m, const double *x, double tie, const double *w,
+  struct pair_sums (*bucket_losses)(ptrdiff_t m, const double *x, double tie, const double *w,
       const struct score_buckets *buckets);
+
+  /* The losses of pairs, times their weights, of rows that are held out together. G (positives x
+     negatives) is that of the model without the candidate, whose part in it is c c' / kappa. */
+  double (*held_out_pairs)(const struct class_rows *positive, const struct class_rows *negative,
+      const double *G, double kappa, double tie);
 };
 
 /* The set in use: plain C until another is chosen. */

@@ -347,6 +347,46 @@ static void check_criteria(ptrdiff_t m) {
   clear(&pile);
 }
 
+static struct class_rows draw_class(struct pile *pile, ptrdiff_t count, double response) {
+  double *v[6];
+  for (int i = 0; i < 6; i++) {
+    v[i] = draw(pile, count + SIMD_PAD);
+    for (ptrdiff_t j = 0; j < SIMD_PAD; j++)
+      v[i][count + j] = 0;
+  }
+  for (ptrdiff_t j = 0; j < count; j++) {
+    v[1][j] = j % 4 == 0 ? 0 : v[1][j];
+    v[2][j] = 1.5 + 0.5 * v[2][j];
+    v[3][j] = j % 3 == 0 ? 0 : response;
+    v[4][j] = 1.5 + 0.5 * v[4][j];
+    v[5][j] = j % 5 == 0 ? 0 : fabs(v[5][j]);
+  }
+  return (struct class_rows){count, v[0], v[1], v[2], v[3], v[4], v[5]};
+}
+
+/* Pairs held out together, by the inverse of each 2 x 2 block; some scores tie. */
+static void check_held_out(ptrdiff_t positives, ptrdiff_t negatives) {
+  struct pile pile = {.count = 0};
+  const struct class_rows p = draw_class(&pile, positives, 1), n = draw_class(&pile, negatives, -1);
+  double *G = draw(&pile, positives * negatives), loss = 0, all = 0;
+  const double kappa = 10 + uniform();
+  for (ptrdiff_t j = 0; j < negatives; j++)
+    for (ptrdiff_t i = 0; i < positives; i++) {
+      double *part = G + i + j * positives;
+      *part /= 2; /* so that determinants are positive */
+      if (i % 4 == 0 && j % 4 == 0) /* with no residuals, scores are the responses */
+        *part = p.c[i] * n.c[j] / kappa;
+      const double g = *part - p.c[i] * n.c[j] / kappa, det = p.d[i] * n.d[j] - g * g;
+      const double of_p = p.response[i] - p.unit[i] * (p.a[i] * n.d[j] - n.a[j] * g) / det;
+      const double of_n = n.response[j] - n.unit[j] * (n.a[j] * p.d[i] - p.a[i] * g) / det;
+      const double w = p.weight[i] * n.weight[j], apart = of_p - of_n;
+      loss += apart > 1e-10 ? 0 : apart < -1e-10 ? w : w / 2;
+      all += w;
+    }
+  CHECK_NEAR(simd->held_out_pairs(&p, &n, G, kappa, 1e-10), loss, 1e-13 * (1 + all));
+  clear(&pile);
+}
+
 /* ---- products of columns with right sides ---- */
 
 /* `count` of six columns of m + 3 rows and r vectors v, ldv apart; what is not theirs stays. */
@@ -571,6 +611,7 @@ static void check_set(void) {
     check_logistic(m);
     check_folds(m);
     check_criteria(m);
+    check_held_out(m, i % 13);
     for (ptrdiff_t L = 1; L <= 3; L++)
       check_scores(m, L);
     for (ptrdiff_t L = 1; L <= 3; L++)
