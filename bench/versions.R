@@ -18,6 +18,14 @@ rows <- alist(
   "the same, ten folds" = greedy(small, k = 20, folds = 10, size = "criterion", refit = FALSE),
   "greedy, AUC in ten folds" = greedy(tall_classes, k = 2, folds = 10, criterion = "auc",
                                       size = "criterion", refit = FALSE),
+  "greedy, AUC, leave-pair-out" = greedy(pairs, k = 2, criterion = "auc", size = "criterion",
+                                         refit = FALSE),
+  "greedy, zero-one error" = greedy(tall_classes, k = 20, criterion = "error", size = "criterion",
+                                    refit = FALSE),
+  "greedy, error of three classes" = greedy(three_classes, k = 20, criterion = "error",
+                                            size = "criterion", refit = FALSE),
+  "greedy, absolute in ten folds" = greedy(small, k = 20, folds = 10, criterion = "absolute",
+                                           size = "criterion", refit = FALSE),
   "greedy, integers" = greedy(whole, k = 30, size = "criterion", refit = FALSE),
   "greedy, sparse" = greedy(sparse, k = 30, size = "criterion", refit = FALSE),
   "greedy, floating" = greedy(small, k = 20, search = "floating", size = "criterion"),
@@ -39,6 +47,7 @@ make_data <- function() {
   }
   problem <- function(x, y = signal(x)) sparsels::as_problem(x, y)
   two <- function(x) problem(x, factor(signal(x) > 0))
+  three <- function(x) problem(x, cut(signal(x), c(-Inf, -2, 2, Inf), letters[1:3]))
   zeros <- function(m, n) Matrix::rsparsematrix(m, n, 0.05)
   list(
     greedy = function(...) sparsels::greedy_rls(..., lambda = 1),
@@ -47,7 +56,8 @@ make_data <- function() {
     genes = problem(normal(100, 5000)), wide = problem(normal(1000, 5000)),
     classes = two(normal(500, 2000)), sparse_classes = two(zeros(1000, 1000)),
     few_classes = two(normal(200, 1000)), tall_classes = two(normal(5000, 200)),
-    few = problem(normal(200, 1000))
+    few = problem(normal(200, 1000)), pairs = two(normal(1000, 100)),
+    three_classes = three(normal(5000, 200))
   )
 }
 
