@@ -377,6 +377,10 @@ struct estimate criterion_estimate(const struct problem *pb, enum criterion kind
   return (struct estimate){mean, scored > 1 ? sqrt(spread / weight / (scored - 1)) : NAN};
 }
 
+double criterion_loss(const struct problem *pb, enum criterion kind, const double *r) {
+  return criterion_losses(pb, kind, r, 0).sum;
+}
+
 double criterion_value(const struct problem *pb, enum criterion kind, const double *r) {
-  return criterion_losses(pb, kind, r, 0).sum / simd->dot(pb->m, pb->root_w, pb->root_w);
+  return criterion_loss(pb, kind, r) / simd->dot(pb->m, pb->root_w, pb->root_w);
 }

@@ -47,10 +47,13 @@ size_t criterion_work(ptrdiff_t rows);
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count, double *work);
 
-/* The value alone, for the many candidates of a step, of a criterion of single rows. O(m L). */
+/* The value alone of a criterion of single rows, and the weighted sum of losses that it is the mean
+   of, for the many candidates of a step. O(m L). */
 double criterion_value(const struct problem *pb, enum criterion kind, const double *r);
+double criterion_loss(const struct problem *pb, enum criterion kind, const double *r);
 
-/* The same of an AUC, whose rows lie fold by fold, the positive ones of a fold first. O(m). */
+/* The value of an AUC, for rows that rows lie fold by fold, the positive ones of a fold first.
+ * O(m). */
 double criterion_auc(
     const struct problem *pb, const double *r, const int *start, int count, double *work);
 

@@ -117,6 +117,7 @@ struct greedy {
   struct greedy_score *seen; /* n + 1, best score met at each size */
   struct greedy_score tolerance, best;
   double total_weight; /* L times the sum of the weights */
+  double weight;       /* sum of those by which the criterion counts rows */
   double *residual;    /* m x L */
   double *scratch;     /* threads x scratch_size */
   size_t scratch_size;

@@ -195,42 +195,49 @@ static void loo_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->pairs = alloc_doubles(arena, (ptrdiff_t)s->positives * s->negatives);
 }
 
-/* r_j = (a_j kappa - c_j t) / (d_j kappa - c_j^2) */
-static void loo_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
+/* The criterion of candidate i; column C_i follows the last move, f being its multiple of c_b. */
+static struct greedy_score loo_score(struct greedy *s, ptrdiff_t i, double f, double *scratch) {
   const struct problem *pb = s->pb;
+  const enum criterion kind = s->control->criterion;
   const ptrdiff_t m = pb->m, L = pb->L;
-  double *c = greedy_column(s, i), f = 0, v;
+  const double kappa = s->kappa[i], *t = s->t + i * L, *c_b = s->c_b;
+  double *c = greedy_column(s, i), *alpha = scratch + m * L;
+  for (ptrdiff_t l = 0; l < L; l++)
+    alpha[l] = t[l] / kappa;
+  if (kind == SQUARED || greedy_by_pairs(s)) {
+    const double tie = simd->shift_and_score(m, L, c, f, c_b, s->a, s->d, 1 / kappa, alpha);
+    if (kind == SQUARED)
+      return (struct greedy_score){tie, tie};
+    double *work = greedy_criterion_work(s, scratch);
+    return (struct greedy_score){greedy_evaluate_pairs(s, c, kappa, t[0], work), tie};
+  }
+  const double tie =
+      simd->shift_and_hold_out(m, L, c, f, c_b, s->a, s->d, 1 / kappa, alpha, pb->divisor, scratch);
+  if (kind == USER)
+    return (struct greedy_score){s->host->user_loss(s->host, scratch, 0), tie};
+  return (struct greedy_score){criterion_loss(&s->weighted, kind, scratch) / s->weight, tie};
+}
+
+static void loo_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
+  const ptrdiff_t m = s->pb->m;
+  double f = 0, v;
   if (i == s->b)
     sweep_update_moved(s);
   else if (s->b >= 0)
     f = sweep_update_scalars(s, i, &v, scratch);
   if (sweep_digits_lost(s, i)) {
-    simd->shift(m, c, f, s->c_b);
+    simd->shift(m, greedy_column(s, i), f, s->c_b);
     f = 0;
     sweep_recompute(s, i, scratch);
   }
   if (!sweep_is_scored(s, i)) {
-    simd->shift(m, c, f, s->c_b);
+    simd->shift(m, greedy_column(s, i), f, s->c_b);
     return;
   }
-  const double kappa = s->kappa[i], *t = s->t + i * L;
-  double *alpha = scratch + m * L;
-  for (ptrdiff_t l = 0; l < L; l++)
-    alpha[l] = t[l] / kappa;
-  s->score[i].tie =
-      simd->shift_and_score(m, L, c, f, s->c_b, s->a, s->d, 1 / kappa, alpha) / s->total_weight;
-  s->score[i].value = s->score[i].tie;
+  s->score[i] = loo_score(s, i, f, scratch);
+  s->score[i].tie /= s->total_weight;
   if (s->control->criterion == SQUARED)
-    return;
-  if (greedy_by_pairs(s)) {
-    s->score[i].value = greedy_evaluate_pairs(s, c, kappa, t[0], greedy_criterion_work(s, scratch));
-    return;
-  }
-  for (ptrdiff_t l = 0; l < L; l++)
-    simd->residual(m, scratch + l * m, c, s->a + l * m, s->d, kappa, t[l], pb->divisor);
-  s->score[i].value = s->control->criterion == USER
-                          ? s->host->user_loss(s->host, scratch, 0)
-                          : criterion_value(&s->weighted, s->control->criterion, scratch);
+    s->score[i].value = s->score[i].tie;
 }
 
 static enum status loo_sweep(struct greedy *s) {
@@ -360,7 +367,7 @@ static double folds_evaluate(const struct greedy *s, double *scratch, int repeat
   if (kind == AUC)
     return criterion_auc(&rows, scratch, part->start, part->count, work);
   if (kind != USER)
-    return criterion_value(&rows, kind, scratch);
+    return criterion_loss(&rows, kind, scratch) / s->weight;
   for (ptrdiff_t l = 0; l < L; l++)
     for (ptrdiff_t p = 0; p < m; p++)
       work[part->order[p] + l * m] = scratch[p + l * m];

@@ -374,6 +374,7 @@ static void greedy_prepare(struct greedy *s) {
   criterion_weights(pb, s->control->criterion, s->weights);
   s->weighted = *pb;
   s->weighted.root_w = s->weights;
+  s->weight = simd->dot(pb->m, s->weights, s->weights);
   s->best = (struct greedy_score){INFINITY, INFINITY};
   s->out->moves = 0;
   s->out->best = -1;

@@ -149,22 +149,9 @@ TARGET static double NAME(rest_square)(
   return sum;
 }
 
-/* Adds the losses share e_j of some rows. */
-TARGET static inline void NAME(add_losses)(ptrdiff_t rows, const double *e, double share,
-    const double *w, double centre, struct loss_sums *sums) {
-  double sum = sums->sum, spread = sums->spread;
-  SIMD_SUM(sum, spread)
-  for (ptrdiff_t j = 0; j < rows; j++) {
-    const double ww = w[j] * w[j], off = share * e[j] - centre;
-    sum += ww * (share * e[j]);
-    spread += ww * off * off;
-  }
-  *sums = (struct loss_sums){sum, spread};
-}
-
 TARGET static struct loss_sums NAME(losses)(
     ptrdiff_t m, ptrdiff_t L, const double *r, const double *w, double centre) {
-  struct loss_sums sums = {0, 0};
+  double sum = 0, spread = 0;
   const double share = 1 / (double)L;
   for (ptrdiff_t from = 0; from < m; from += BLOCK) {
     const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
@@ -172,9 +159,14 @@ TARGET static struct loss_sums NAME(losses)(
     for (ptrdiff_t l = 0; l < L; l++) {
       SIMD for (ptrdiff_t j = 0; j < rows; j++) e[j] += r[from + j + l * m] * r[from + j + l * m];
     }
-    NAME(add_losses)(rows, e, share, w + from, centre, &sums);
+    SIMD_SUM(sum, spread)
+    for (ptrdiff_t j = 0; j < rows; j++) {
+      const double ww = w[from + j] * w[from + j], off = share * e[j] - centre;
+      sum += ww * (share * e[j]);
+      spread += ww * off * off;
+    }
   }
-  return sums;
+  return (struct loss_sums){sum, spread};
 }
 
 TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const double *centre,
@@ -264,10 +256,31 @@ TARGET static double NAME(shift_and_score)(ptrdiff_t m, ptrdiff_t L, double *x, 
   return total;
 }
 
-TARGET static void NAME(residual)(ptrdiff_t m, double *r, const double *x, const double *a,
-    const double *d, double kappa, double t, const double *divisor) {
-  SIMD for (ptrdiff_t j = 0; j < m; j++) r[j] =
-      (a[j] * kappa - x[j] * t) / ((d[j] * kappa - x[j] * x[j]) * divisor[j]);
+TARGET static double NAME(shift_and_hold_out)(ptrdiff_t m, ptrdiff_t L, double *x, double f,
+    const double *c, const double *a, const double *d, double beta, const double *alpha,
+    const double *divisor, double *r) {
+  double total = 0;
+  for (ptrdiff_t from = 0; from < m; from += BLOCK) {
+    const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
+    const double *cb = c + from, *db = d + from, *ub = divisor + from;
+    double inverse[BLOCK], *xb = x + from;
+    SIMD for (ptrdiff_t j = 0; j < rows; j++) {
+      const double moved = xb[j] - f * cb[j];
+      xb[j] = moved;
+      inverse[j] = 1 / ((db[j] - beta * moved * moved) * ub[j]);
+    }
+    for (ptrdiff_t l = 0; l < L; l++) {
+      const double *al = a + from + l * m, alpha_l = alpha[l];
+      double *rl = r + from + l * m;
+      SIMD_SUM(total)
+      for (ptrdiff_t j = 0; j < rows; j++) {
+        const double rj = (al[j] - alpha_l * xb[j]) * inverse[j], held = rj * ub[j];
+        rl[j] = rj;
+        total += held * held;
+      }
+    }
+  }
+  return total;
 }
 
 TARGET static struct fold_dots NAME(fold)(
@@ -555,17 +568,48 @@ TARGET static void NAME(bounds_evaluate)(
 
 /* ---- criteria ---- */
 
+/* Adds the losses of up to BLOCK rows, four quarters of them side by side: one sum would wait for
+   each addition. */
+TARGET static inline void NAME(add_losses)(
+    ptrdiff_t rows, const double *e, const double *w, double centre, struct loss_sums *sums) {
+  const ptrdiff_t quarter = rows / 4;
+  const double *e1 = e + quarter, *e2 = e1 + quarter, *e3 = e2 + quarter;
+  const double *w1 = w + quarter, *w2 = w1 + quarter, *w3 = w2 + quarter;
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0, q0 = 0, q1 = 0, q2 = 0, q3 = 0;
+  SIMD_SUM(s0, s1, s2, s3, q0, q1, q2, q3)
+  for (ptrdiff_t j = 0; j < quarter; j++) {
+    const double ww0 = w[j] * w[j], ww1 = w1[j] * w1[j];
+    const double ww2 = w2[j] * w2[j], ww3 = w3[j] * w3[j];
+    s0 += ww0 * e[j];
+    s1 += ww1 * e1[j];
+    s2 += ww2 * e2[j];
+    s3 += ww3 * e3[j];
+    q0 += ww0 * (e[j] - centre) * (e[j] - centre);
+    q1 += ww1 * (e1[j] - centre) * (e1[j] - centre);
+    q2 += ww2 * (e2[j] - centre) * (e2[j] - centre);
+    q3 += ww3 * (e3[j] - centre) * (e3[j] - centre);
+  }
+  for (ptrdiff_t j = 4 * quarter; j < rows; j++) {
+    s0 += w[j] * w[j] * e[j];
+    q0 += w[j] * w[j] * (e[j] - centre) * (e[j] - centre);
+  }
+  sums->sum += (s0 + s1) + (s2 + s3);
+  sums->spread += (q0 + q1) + (q2 + q3);
+}
+
 TARGET static struct loss_sums NAME(absolute_losses)(
     ptrdiff_t m, ptrdiff_t L, const double *r, const double *w, double centre) {
   struct loss_sums sums = {0, 0};
+  const double share = 1 / (double)L;
   for (ptrdiff_t from = 0; from < m; from += BLOCK) {
     const ptrdiff_t rows = m - from < BLOCK ? m - from : BLOCK;
-    double e[BLOCK] = {0};
-    for (ptrdiff_t l = 0; l < L; l++) {
+    double e[BLOCK];
+    SIMD for (ptrdiff_t j = 0; j < rows; j++) e[j] = share * fabs(r[from + j]);
+    for (ptrdiff_t l = 1; l < L; l++) {
       const double *rl = r + from + l * m;
-      SIMD for (ptrdiff_t j = 0; j < rows; j++) e[j] += fabs(rl[j]);
+      SIMD for (ptrdiff_t j = 0; j < rows; j++) e[j] += share * fabs(rl[j]);
     }
-    NAME(add_losses)(rows, e, 1 / (double)L, w + from, centre, &sums);
+    NAME(add_losses)(rows, e, w + from, centre, &sums);
   }
   return sums;
 }
@@ -579,26 +623,24 @@ TARGET static inline void NAME(wrong_of_two)(
   }
 }
 
-/* Whether L scores, m apart, do. */
+/* Whether L scores, m apart, do: the class told is the first that is high enough. */
 TARGET static inline void NAME(wrong_of_many)(ptrdiff_t rows, ptrdiff_t L, ptrdiff_t m,
     const double *y, const double *r, double tie, double *wrong) {
-  double highest[BLOCK], is[BLOCK] = {0}, told[BLOCK] = {0};
-  for (ptrdiff_t j = 0; j < rows; j++)
-    highest[j] = -INFINITY;
+  double highest[BLOCK], told[BLOCK] = {0}; /* y of the class told */
+  SIMD for (ptrdiff_t j = 0; j < rows; j++) highest[j] = -INFINITY;
   for (ptrdiff_t l = 0; l < L; l++) {
-    const double *yl = y + l * m, *rl = r + l * m, class = (double)l;
+    const double *yl = y + l * m, *rl = r + l * m;
     SIMD for (ptrdiff_t j = 0; j < rows; j++) {
       const double score = yl[j] - rl[j];
       highest[j] = score > highest[j] ? score : highest[j];
-      is[j] = yl[j] > 0 ? class : is[j];
     }
   }
   for (ptrdiff_t l = L - 1; l >= 0; l--) {
-    const double *yl = y + l * m, *rl = r + l * m, class = (double)l;
+    const double *yl = y + l * m, *rl = r + l * m;
     SIMD for (ptrdiff_t j = 0; j < rows; j++) told[j] =
-        yl[j] - rl[j] < highest[j] - tie ? told[j] : class;
+        yl[j] - rl[j] < highest[j] - tie ? told[j] : yl[j];
   }
-  SIMD for (ptrdiff_t j = 0; j < rows; j++) wrong[j] = told[j] == is[j] ? 0 : 1;
+  SIMD for (ptrdiff_t j = 0; j < rows; j++) wrong[j] = (1 - told[j]) / 2;
 }
 
 TARGET static struct loss_sums NAME(error_losses)(ptrdiff_t m, ptrdiff_t L, const double *y,
@@ -611,7 +653,7 @@ TARGET static struct loss_sums NAME(error_losses)(ptrdiff_t m, ptrdiff_t L, cons
       NAME(wrong_of_two)(rows, y + from, r + from, tie, wrong);
     else
       NAME(wrong_of_many)(rows, L, m, y + from, r + from, tie, wrong);
-    NAME(add_losses)(rows, wrong, 1, w + from, centre, &sums);
+    NAME(add_losses)(rows, wrong, w + from, centre, &sums);
   }
   return sums;
 }
@@ -793,7 +835,7 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .sparse_products = NAME(sparse_products),
     .bounds_update = NAME(bounds_update),
     .bounds_evaluate = NAME(bounds_evaluate),
-    .residual = NAME(residual),
+    .shift_and_hold_out = NAME(shift_and_hold_out),
     .fold = NAME(fold),
     .fold_products = NAME(fold_products),
     .fold_squares = NAME(fold_squares),

@@ -248,6 +248,12 @@ struct simd {
   double (*shift_and_score)(ptrdiff_t m, ptrdiff_t L, double *x, double f, const double *c,
       const double *a, const double *d, double beta, const double *alpha);
 
+  /* The same, and r (m x L) := the leave-one-out residuals of that model in the user's units, which
+     are divided by the divisor. */
+  double (*shift_and_hold_out)(ptrdiff_t m, ptrdiff_t L, double *x, double f, const double *c,
+      const double *a, const double *d, double beta, const double *alpha, const double *divisor,
+      double *r);
+
   /* out := w v, entry by entry */
   void (*weighted)(ptrdiff_t m, double *out, const double *w, const double *v);
 
@@ -266,11 +272,6 @@ struct simd {
      them; -DBL_MAX where that may be much. */
   void (*bounds_evaluate)(
       const struct greedy_bounds *bounds, const struct greedy_bounds_rows *rows, double *bound);
-
-  /* The leave-one-out residuals of that model for one output, in the user's units:
-     r_j := (a_j kappa - x_j t) / ((d_j kappa - x_j^2) divisor_j). */
-  void (*residual)(ptrdiff_t m, double *r, const double *x, const double *a, const double *d,
-      double kappa, double t, const double *divisor);
 
   /* For one fold: q := q + f b, then the dot products of the candidate's c and q. */
   struct fold_dots (*fold)(ptrdiff_t h, double *q, double f, const double *b, const double *c);

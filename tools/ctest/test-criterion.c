@@ -136,13 +136,13 @@ TEST(columns) {
 
 /* 0 to count - 1. */
 static double draw_level(int count) {
-  return floor(count * uniform());
+  return floor(count * fabs(uniform()));
 }
 
 /* A score as a draw has them: spread evenly, of a few levels, nearly equal, with long tails, over
    all powers of 2, now and then infinite. */
 static double draw_score(int draw) {
-  const double u = uniform();
+  const double u = fabs(uniform());
   switch (draw % 7) {
   case 0:
     return draw_level(5) / 5;
@@ -188,8 +188,8 @@ static void check_pair_sums(void) {
     const int m = 1 + draw % MOST, start[] = {0, m / 3, m};
     for (int j = 0; j < m; j++) {
       order[j] = m - 1 - j;
-      response[j] = uniform() < (draw % 8 == 0 ? 0.02 : 0.4) ? 1 : -1;
-      root_w[j] = draw % 2 == 0 ? 1 : draw % 3 == 0 ? uniform() : draw_level(3);
+      response[j] = fabs(uniform()) < (draw % 8 == 0 ? 0.02 : 0.4) ? 1 : -1;
+      root_w[j] = draw % 2 == 0 ? 1 : draw % 3 == 0 ? fabs(uniform()) : draw_level(3);
       r[j] = response[j] - draw_score(draw);
     }
     const struct problem pb = {.m = m, .L = 1, .root_w = root_w, .response = response};
@@ -228,7 +228,7 @@ TEST(criterion_pairs_missing) {
   double *work = room(criterion_work(COUNT) * sizeof(double), 0);
   for (int draw = 0; draw < 50; draw++) {
     for (int j = 0; j < COUNT; j++) {
-      score[j] = uniform() < 0.02 * draw ? NAN : draw_score(draw);
+      score[j] = fabs(uniform()) < 0.02 * draw ? NAN : draw_score(draw);
       weight[j] = 1;
     }
     const struct criterion_sum sum = criterion_pair_sum(score, weight, 40, COUNT, work);
