@@ -204,10 +204,17 @@ void greedy_commit_inverse(struct greedy *s);
 /* Moves column s->b into or out of a and d, its column of C to s->c_b. */
 void greedy_commit_rows(struct greedy *s);
 
-/* Leave-pair-out AUC loss of the model given by a, d and pairs less c c' / kappa. O(positives x
-   negatives). `work`: as many doubles as greedy_pairs_work() tells. */
-double greedy_evaluate_pairs(
-    const struct greedy *s, const double *c, double kappa, double t, double *work);
+/* A model given by a less c t / kappa, d and pairs less c c' / kappa, and its leave-pair-out AUC
+   loss. */
+struct pair_candidate {
+  const double *c;
+  double kappa, t, loss;
+};
+
+/* Evaluates up to eight of them. O(positives x negatives) each. `work`: as many doubles as
+   greedy_pairs_work() tells. */
+void greedy_evaluate_pairs(
+    const struct greedy *s, struct pair_candidate *candidate, int count, double *work);
 size_t greedy_pairs_work(const struct greedy *s);
 
 /* Of the engine for leave-one-out; the one that skips candidates has them, too. */

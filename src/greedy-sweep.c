@@ -146,30 +146,44 @@ static void sweep_commit(struct greedy *s) {
 
 /* ---- leave-one-out ---- */
 
+/* Candidates that share the reading of G, and the tile of it that stays in a cache meanwhile. */
+enum { PAIR_CANDIDATES = 8, PAIR_POSITIVES = 512, PAIR_NEGATIVES = 64 };
 enum { OF_ROW = 6 }; /* vectors of struct class_rows */
 
-size_t greedy_pairs_work(const struct greedy *s) {
-  return OF_ROW * (size_t)(s->positives + s->negatives + 2 * SIMD_PAD);
+/* Doubles for one candidate. */
+static ptrdiff_t loo_pairs_room(const struct greedy *s) {
+  return OF_ROW * (s->positives + s->negatives + (ptrdiff_t)2 * SIMD_PAD);
 }
 
-/* The rows listed, in memory of OF_ROW (count + SIMD_PAD), for a candidate. */
+size_t greedy_pairs_work(const struct greedy *s) {
+  return PAIR_CANDIDATES * (size_t)loo_pairs_room(s);
+}
+
+/* The rows listed, in memory of OF_ROW (count + SIMD_PAD). */
 static struct class_rows loo_class_rows(const struct greedy *s, const int *list, ptrdiff_t count,
-    const double *c, double kappa, double t, double *memory) {
+    const struct pair_candidate *of, double *memory) {
   const struct problem *pb = s->pb;
   const ptrdiff_t ld = count + SIMD_PAD;
-  double *c_row = memory, *a = c_row + ld, *d = a + ld, *response = d + ld, *unit = response + ld,
+  double *c = memory, *a = c + ld, *d = a + ld, *response = d + ld, *unit = response + ld,
          *weight = unit + ld;
   memset(memory, 0, (size_t)(OF_ROW * ld) * sizeof(double));
   for (ptrdiff_t p = 0; p < count; p++) {
     const ptrdiff_t row = list[p];
-    c_row[p] = c[row];
-    a[p] = s->a[row] - c[row] * t / kappa;
-    d[p] = s->d[row] - c[row] * c[row] / kappa;
+    c[p] = of->c[row];
+    a[p] = s->a[row] - c[p] * of->t / of->kappa;
+    d[p] = s->d[row] - c[p] * c[p] / of->kappa;
     response[p] = pb->response[row];
     unit[p] = 1 / pb->divisor[row];
     weight[p] = case_weight(pb, row);
   }
-  return (struct class_rows){count, c_row, a, d, response, unit, weight};
+  return (struct class_rows){count, c, a, d, response, unit, weight};
+}
+
+/* `count` of them from row `from` on. */
+static struct class_rows loo_some_rows(
+    const struct class_rows *rows, ptrdiff_t from, ptrdiff_t count) {
+  return (struct class_rows){count, rows->c + from, rows->a + from, rows->d + from,
+      rows->response + from, rows->unit + from, rows->weight + from};
 }
 
 static double loo_class_weight(const struct class_rows *rows) {
@@ -179,14 +193,47 @@ static double loo_class_weight(const struct class_rows *rows) {
   return sum;
 }
 
-double greedy_evaluate_pairs(
-    const struct greedy *s, const double *c, double kappa, double t, double *work) {
-  const struct class_rows positive =
-                              loo_class_rows(s, s->positive, s->positives, c, kappa, t, work),
-                          negative = loo_class_rows(s, s->negative, s->negatives, c, kappa, t,
-                              work + OF_ROW * (s->positives + SIMD_PAD));
-  return simd->held_out_pairs(&positive, &negative, s->pairs, kappa, CRITERION_TIE) /
-         (loo_class_weight(&positive) * loo_class_weight(&negative));
+void greedy_evaluate_pairs(
+    const struct greedy *s, struct pair_candidate *candidate, int count, double *work) {
+  const ptrdiff_t room = loo_pairs_room(s), positives = s->positives, negatives = s->negatives;
+  struct class_rows positive[PAIR_CANDIDATES], negative[PAIR_CANDIDATES];
+  for (int i = 0; i < count; i++, work += room) {
+    candidate[i].loss = 0;
+    positive[i] = loo_class_rows(s, s->positive, positives, candidate + i, work);
+    negative[i] = loo_class_rows(
+        s, s->negative, negatives, candidate + i, work + OF_ROW * (positives + SIMD_PAD));
+  }
+  for (ptrdiff_t n = 0; n < negatives; n += PAIR_NEGATIVES)
+    for (ptrdiff_t p = 0; p < positives; p += PAIR_POSITIVES)
+      for (int i = 0; i < count; i++) {
+        const struct class_rows some = loo_some_rows(
+                                    positive + i, p, greedy_min(positives - p, PAIR_POSITIVES)),
+                                others = loo_some_rows(
+                                    negative + i, n, greedy_min(negatives - n, PAIR_NEGATIVES));
+        candidate[i].loss += simd->held_out_pairs(&some, &others, s->pairs + p + n * positives,
+            positives, candidate[i].kappa, CRITERION_TIE);
+      }
+  for (int i = 0; i < count; i++)
+    candidate[i].loss /= loo_class_weight(positive) * loo_class_weight(negative);
+}
+
+/* Of PAIR_CANDIDATES columns in turn, the first that is in play evaluates those that are scored. */
+static void loo_evaluate_columns(struct greedy *s, ptrdiff_t i, double *scratch) {
+  const ptrdiff_t from = i - i % PAIR_CANDIDATES;
+  const ptrdiff_t to = greedy_min(from + PAIR_CANDIDATES, s->pb->n);
+  struct pair_candidate candidate[PAIR_CANDIDATES];
+  int count = 0, column[PAIR_CANDIDATES];
+  for (ptrdiff_t j = from; j < i; j++)
+    if (greedy_in_play(s, j))
+      return;
+  for (ptrdiff_t j = i; j < to; j++)
+    if (greedy_in_play(s, j) && sweep_is_scored(s, j)) {
+      candidate[count] = (struct pair_candidate){greedy_column(s, j), s->kappa[j], s->t[j], 0};
+      column[count++] = (int)j;
+    }
+  greedy_evaluate_pairs(s, candidate, count, greedy_criterion_work(s, scratch));
+  for (int j = 0; j < count; j++)
+    s->score[column[j]].value = candidate[j].loss;
 }
 
 static void loo_lay_out(struct greedy *s, int threads, struct arena *arena) {
@@ -195,7 +242,8 @@ static void loo_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->pairs = alloc_doubles(arena, (ptrdiff_t)s->positives * s->negatives);
 }
 
-/* The criterion of candidate i; column C_i follows the last move, f being its multiple of c_b. */
+/* The criterion of candidate i, pairs apart; column C_i follows the last move, f being its multiple
+   of c_b. */
 static struct greedy_score loo_score(struct greedy *s, ptrdiff_t i, double f, double *scratch) {
   const struct problem *pb = s->pb;
   const enum criterion kind = s->control->criterion;
@@ -206,10 +254,7 @@ static struct greedy_score loo_score(struct greedy *s, ptrdiff_t i, double f, do
     alpha[l] = t[l] / kappa;
   if (kind == SQUARED || greedy_by_pairs(s)) {
     const double tie = simd->shift_and_score(m, L, c, f, c_b, s->a, s->d, 1 / kappa, alpha);
-    if (kind == SQUARED)
-      return (struct greedy_score){tie, tie};
-    double *work = greedy_criterion_work(s, scratch);
-    return (struct greedy_score){greedy_evaluate_pairs(s, c, kappa, t[0], work), tie};
+    return (struct greedy_score){tie, tie};
   }
   const double tie =
       simd->shift_and_hold_out(m, L, c, f, c_b, s->a, s->d, 1 / kappa, alpha, pb->divisor, scratch);
@@ -243,7 +288,11 @@ static void loo_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
 static enum status loo_sweep(struct greedy *s) {
   const double pairs = (double)s->positives * s->negatives;
   sweep_list_scored(s);
-  return greedy_each_column(s, (double)s->pb->m * (double)s->pb->L + pairs, loo_sweep_column);
+  const enum status status =
+      greedy_each_column(s, (double)s->pb->m * (double)s->pb->L, loo_sweep_column);
+  if (status != COMPLETE || !greedy_by_pairs(s))
+    return status;
+  return greedy_each_column(s, pairs, loo_evaluate_columns);
 }
 
 static void loo_commit(struct greedy *s) {
@@ -425,15 +474,10 @@ static void folds_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
   s->score[i].value = s->control->criterion == SQUARED ? s->score[i].tie : sum.value / s->parts;
 }
 
-/* Products that a column takes in a sweep, and what AUC takes to sort the rows of each fold. */
+/* Products that a column takes in a sweep; ordering a row for an AUC takes the time of ten. */
 static double folds_column_cost(const struct greedy *s) {
-  double cost = (double)s->pb->m * (1 + s->parts * (double)s->pb->L);
-  for (int r = 0; r < s->parts && s->control->criterion == AUC; r++)
-    for (int f = 0; f < s->part[r].count; f++) {
-      const double h = s->part[r].start[f + 1] - s->part[r].start[f];
-      cost += h * log2(h + 1);
-    }
-  return cost;
+  const double of_row = (double)s->pb->L + (s->control->criterion == AUC ? 10 : 0);
+  return (double)s->pb->m * (1 + s->parts * of_row);
 }
 
 static enum status folds_sweep(struct greedy *s) {

@@ -136,9 +136,10 @@ static struct estimate greedy_evaluate_model(
   if (kind == USER)
     return (struct estimate){s->host->user_loss(s->host, residual, repeat), NAN};
   if (greedy_by_pairs(s)) {
+    struct pair_candidate none = {s->scratch, 1, 0, 0};
     memset(s->scratch, 0, (size_t)s->pb->m * sizeof(double));
-    return (struct estimate){
-        greedy_evaluate_pairs(s, s->scratch, 1, 0, greedy_criterion_work(s, s->scratch)), NAN};
+    greedy_evaluate_pairs(s, &none, 1, greedy_criterion_work(s, s->scratch));
+    return (struct estimate){none.loss, NAN};
   }
   const int *start = s->folds->start;
   for (int r = 0; r < repeat; r++)

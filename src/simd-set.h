@@ -750,17 +750,15 @@ TARGET static struct pair_sums NAME(bucket_losses)(ptrdiff_t m, const double *x,
   return (struct pair_sums){all - below / 2, all};
 }
 
-/* One negative row, its column of G, and what its pairs have cost. */
+/* One negative row and what its pairs have cost. */
 struct NAME(negative_row) {
-  const double *G;
   double c_kappa, a, d, response, unit, weight;
   vector loss;
 };
 
 TARGET static inline struct NAME(negative_row)
-    NAME(take_negative)(const struct class_rows *rows, ptrdiff_t j, const double *G, double kappa) {
-  return (struct NAME(negative_row)){.G = G,
-      .c_kappa = rows->c[j] / kappa,
+    NAME(take_negative)(const struct class_rows *rows, ptrdiff_t j, double kappa) {
+  return (struct NAME(negative_row)){.c_kappa = rows->c[j] / kappa,
       .a = rows->a[j],
       .d = rows->d[j],
       .response = rows->response[j],
@@ -768,45 +766,46 @@ TARGET static inline struct NAME(negative_row)
       .weight = rows->weight[j]};
 }
 
-/* Adds the losses of a vector of positive rows from row i on. Residuals solve the 2 x 2 system in
-   G; scores are compared times its determinant, which is positive, so that nothing is divided. A
-   score that is not a number is wrong. */
-TARGET static inline void NAME(add_held_out)(
-    const struct class_rows *p, ptrdiff_t i, vector G, double tie, struct NAME(negative_row) * n) {
-  const vector a = AT(p->a + i), d = AT(p->d + i), unit = AT(p->unit + i), w = AT(p->weight + i);
+/* Adds the losses of a vector of positive rows from row i on, of weights w. Residuals solve the
+   2 x 2 system in G; scores are compared times its determinant, which is positive, so that nothing
+   is divided. A score that is not a number is wrong. */
+TARGET static inline void NAME(add_held_out)(const struct class_rows *p, ptrdiff_t i, vector G,
+    vector w, double tie, struct NAME(negative_row) * n) {
+  const vector a = AT(p->a + i), d = AT(p->d + i), unit = AT(p->unit + i);
   const vector g = G - AT(p->c + i) * n->c_kappa, det = d * n->d - g * g, near = tie * det;
   const vector higher = (AT(p->response + i) - n->response) * det - unit * (a * n->d - n->a * g) +
                         n->unit * (n->a * d - a * g);
   n->loss += w - 0.5 * (WHERE(higher > near, w) + WHERE(higher >= -near, w));
 }
 
-/* Two negative rows share the reading of a tile of positive ones. */
+/* Two negative rows share the reading of the positive ones. */
 TARGET static double NAME(held_out_pairs)(const struct class_rows *positive,
-    const struct class_rows *negative, const double *G, double kappa, double tie) {
+    const struct class_rows *negative, const double *G, ptrdiff_t ld, double kappa, double tie) {
   const ptrdiff_t positives = positive->count, negatives = negative->count;
   double loss = 0;
-  for (ptrdiff_t from = 0; from < positives; from += 2 * BLOCK) {
-    const ptrdiff_t to = positives - from < 2 * BLOCK ? positives : from + 2 * BLOCK;
-    for (ptrdiff_t j = 0; j < negatives; j += 2) {
-      const ptrdiff_t k = j + 1 < negatives ? j + 1 : j;
-      struct NAME(negative_row) one = NAME(take_negative)(negative, j, G + j * positives, kappa);
-      struct NAME(negative_row) two = NAME(take_negative)(negative, k, G + k * positives, kappa);
-      ptrdiff_t i = from;
-      for (; i + WIDTH <= to; i += WIDTH) {
-        NAME(add_held_out)(positive, i, AT(one.G + i), tie, &one);
-        NAME(add_held_out)(positive, i, AT(two.G + i), tie, &two);
-      }
-      if (i < to) {
-        double one_G[WIDTH] = {0}, two_G[WIDTH] = {0};
-        memcpy(one_G, one.G + i, (size_t)(to - i) * sizeof(double));
-        memcpy(two_G, two.G + i, (size_t)(to - i) * sizeof(double));
-        NAME(add_held_out)(positive, i, AT(one_G), tie, &one);
-        NAME(add_held_out)(positive, i, AT(two_G), tie, &two);
-      }
-      loss += one.weight * NAME(across)((const double *)&one.loss);
-      if (k > j)
-        loss += two.weight * NAME(across)((const double *)&two.loss);
+  for (ptrdiff_t j = 0; j < negatives; j += 2) {
+    const ptrdiff_t k = j + 1 < negatives ? j + 1 : j;
+    struct NAME(negative_row) one = NAME(take_negative)(negative, j, kappa);
+    struct NAME(negative_row) two = NAME(take_negative)(negative, k, kappa);
+    const double *one_G = G + j * ld, *two_G = G + k * ld;
+    ptrdiff_t i = 0;
+    for (; i + WIDTH <= positives; i += WIDTH) {
+      const vector w = AT(positive->weight + i);
+      NAME(add_held_out)(positive, i, AT(one_G + i), w, tie, &one);
+      NAME(add_held_out)(positive, i, AT(two_G + i), w, tie, &two);
     }
+    if (i < positives) {
+      const size_t rest = (size_t)(positives - i) * sizeof(double);
+      double one_rest[WIDTH] = {0}, two_rest[WIDTH] = {0}, weight[WIDTH] = {0};
+      memcpy(one_rest, one_G + i, rest);
+      memcpy(two_rest, two_G + i, rest);
+      memcpy(weight, positive->weight + i, rest);
+      NAME(add_held_out)(positive, i, AT(one_rest), AT(weight), tie, &one);
+      NAME(add_held_out)(positive, i, AT(two_rest), AT(weight), tie, &two);
+    }
+    loss += one.weight * NAME(across)((const double *)&one.loss);
+    if (k > j)
+      loss += two.weight * NAME(across)((const double *)&two.loss);
   }
   return loss;
 }

@@ -144,8 +144,8 @@ struct score_buckets {
 };
 
 /* Rows of one class, by G of the model: c, column of a candidate; a and d, G y and the diagonal
-   with it in the model; the response, one over the divisor and the case weight. After the last row
-   there is room for SIMD_PAD more, whose weights are 0. */
+   with it in the model; the response, one over the divisor and the case weight. SIMD_PAD more
+   entries can be read after the last one. */
 struct class_rows {
   ptrdiff_t count;
   const double *c, *a, *d, *response, *unit, *weight;
@@ -329,9 +329,10 @@ struct simd {
       const struct score_buckets *buckets);
 
   /* The losses of pairs, times their weights, of rows that are held out together. G (positives x
-     negatives) is that of the model without the candidate, whose part in it is c c' / kappa. */
+     negatives, columns ld apart) is that of the model without the candidate, whose part in it is
+     c c' / kappa. */
   double (*held_out_pairs)(const struct class_rows *positive, const struct class_rows *negative,
-      const double *G, double kappa, double tie);
+      const double *G, ptrdiff_t ld, double kappa, double tie);
 };
 
 /* The set in use: plain C until another is chosen. */

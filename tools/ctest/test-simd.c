@@ -385,7 +385,7 @@ static void check_held_out(ptrdiff_t positives, ptrdiff_t negatives) {
       loss += apart > 1e-10 ? 0 : apart < -1e-10 ? w : w / 2;
       all += w;
     }
-  CHECK_NEAR(simd->held_out_pairs(&p, &n, G, kappa, 1e-10), loss, 1e-13 * (1 + all));
+  CHECK_NEAR(simd->held_out_pairs(&p, &n, G, positives, kappa, 1e-10), loss, 1e-13 * (1 + all));
   clear(&pile);
 }
 
