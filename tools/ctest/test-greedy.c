@@ -190,37 +190,52 @@ TEST(greedy_paths) {
 
 /* ---- leave-pair-out, by making the pair a fold ---- */
 
+enum { PAIR_ROWS = 12 };
+
+static double leave_pairs_out(const struct made *made, double lambda, const int *set, int size) {
+  int order[PAIR_ROWS], start[] = {0, 2, PAIR_ROWS}, count = 2;
+  double r[PAIR_ROWS], loss = 0, weight = 0;
+  const double *response = made->pb.response;
+  struct made pair = *made;
+  pair.folds = (struct folds){0, 1, order, &count, start};
+  for (int i = 0; i < PAIR_ROWS; i++)
+    for (int j = 0; j < PAIR_ROWS; j++) {
+      if (response[i] < 0 || response[j] > 0)
+        continue;
+      order[0] = i;
+      order[1] = j;
+      for (int p = 2, row = 0; row < PAIR_ROWS; row++)
+        if (row != i && row != j)
+          order[p++] = row;
+      retrain(&pair, lambda, set, size, 0, r);
+      const double w = made->w[i] * made->w[j];
+      loss += w * criterion_pair_loss(response[i] - r[i], response[j] - r[j]);
+      weight += w;
+    }
+  return loss / weight;
+}
+
+/* The models of the path, and the additions that were nearly chosen. */
 TEST(greedy_pairs) {
+  enum { COLUMNS = 11 };
   seed(30);
-  struct made made =
-      make((struct shape){.m = 10, .n = 6, .L = 1, .q = 1, .weights = 1, .classes = 1});
-  struct greedy_control control = control_of(FLOATING, AUC, 6);
+  struct made made = make(
+      (struct shape){.m = PAIR_ROWS, .n = COLUMNS, .L = 1, .q = 1, .weights = 1, .classes = 1});
+  struct greedy_control control = control_of(FLOATING, AUC, COLUMNS);
   const struct run run = run_kernel(&made, &control, 2, 0xFF, quiet);
-  int set[8], size = 0, order[10], start[] = {0, 2, 10}, count = 2;
-  double r[10];
+  int set[COLUMNS + 1], size = 0;
   for (int move = 0; move <= run.result.moves; move++) {
-    if (move > 0 && run.result.size[move] > size)
+    const int adding = move > 0 && run.result.size[move] > size, keep = control.keep;
+    for (int p = 0; adding && p < keep && run.result.runner_up[p + move * keep] >= 0; p++) {
+      set[size] = run.result.runner_up[p + move * keep];
+      CHECK_NEAR(run.result.runner_up_loss[p + move * keep],
+          leave_pairs_out(&made, control.lambda, set, size + 1), 1e-9);
+    }
+    if (adding)
       set[size++] = run.result.feature[move];
     else if (move > 0)
       size = without(set, size, run.result.feature[move], set);
-    double loss = 0, weight = 0;
-    struct made pair = made;
-    pair.folds = (struct folds){0, 1, order, &count, start};
-    for (int i = 0; i < 10; i++)
-      for (int j = 0; j < 10; j++) {
-        if (made.pb.response[i] < 0 || made.pb.response[j] > 0)
-          continue;
-        order[0] = i;
-        order[1] = j;
-        for (int p = 2, row = 0; row < 10; row++)
-          if (row != i && row != j)
-            order[p++] = row;
-        retrain(&pair, control.lambda, set, size, 0, r);
-        loss += made.w[i] * made.w[j] *
-                criterion_pair_loss(made.pb.response[i] - r[i], made.pb.response[j] - r[j]);
-        weight += made.w[i] * made.w[j];
-      }
-    CHECK_NEAR(run.result.loss[move], loss / weight, 1e-9);
+    CHECK_NEAR(run.result.loss[move], leave_pairs_out(&made, control.lambda, set, size), 1e-9);
     CHECK(isnan(run.result.se[move]));
   }
   free(run.block);
