@@ -443,9 +443,86 @@ static double *near(struct pile *pile, ptrdiff_t count, double centre) {
   return v;
 }
 
-/* What a move does to n candidates with L outputs, and the bounds; every fifth is excluded and
-   every seventh has lost its digits, unless none has. */
-static void check_bounds(ptrdiff_t n, ptrdiff_t L, int all_known) {
+/* Eight columns whose rows are in folds anywhere. */
+static void check_fold_sums(ptrdiff_t m) {
+  struct pile pile = {.count = 0};
+  const ptrdiff_t folds = 3;
+  const double *x = draw(&pile, FOLD_TILE * m), *centre = draw(&pile, FOLD_TILE);
+  const double *v = draw(&pile, 3 * m), *root_w = near(&pile, m, 1);
+  double *total = draw(&pile, FOLD_TILE), *totals = copy(&pile, total, FOLD_TILE);
+  double *sums = draw(&pile, 2 * FOLD_TILE * folds);
+  double *sums_twin = copy(&pile, sums, 2 * FOLD_TILE * folds);
+  double *squares = draw(&pile, FOLD_TILE * folds);
+  double *squares_twin = copy(&pile, squares, FOLD_TILE * folds);
+  int *fold = room((size_t)m * sizeof(int), 0);
+  struct fold_tile tile = {.centre = centre};
+  for (ptrdiff_t j = 0; j < m; j++)
+    fold[j] = (int)(j * j % folds);
+  for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
+    tile.x[i] = x + i * m;
+    for (ptrdiff_t j = 0; j < m; j++) {
+      const double value = x[j + i * m] - centre[i], weighted = root_w[j] * value;
+      totals[i] += value * v[3 * j];
+      sums_twin[i + FOLD_TILE * 2 * fold[j]] += value * v[3 * j + 1];
+      sums_twin[i + FOLD_TILE * (2 * fold[j] + 1)] += value * v[3 * j + 2];
+      squares_twin[i + FOLD_TILE * fold[j]] += weighted * weighted;
+    }
+  }
+  simd->fold_products(m, &tile, v, fold, total, sums);
+  simd->fold_squares(m, &tile, root_w, fold, squares);
+  CHECK(apart(total, totals, FOLD_TILE) <= 1e-13);
+  CHECK(apart(sums, sums_twin, 2 * FOLD_TILE * folds) <= 1e-13);
+  CHECK(apart(squares, squares_twin, FOLD_TILE * folds) <= 1e-13);
+  free(fold);
+  clear(&pile);
+}
+
+/* The recurrences as they are stated, one candidate and fold at a time, and the errors. */
+static void check_recurrence(ptrdiff_t folds, ptrdiff_t L, ptrdiff_t rank) {
+  struct pile pile = {.count = 0};
+  const ptrdiff_t T = FOLD_TILE, stride = 4 + 3 * L + 2 * rank, numbers = recurrence_numbers(L);
+  const double *of_fold = draw(&pile, stride * folds), *t = draw(&pile, T), inverse = 0.7;
+  const double *sums = draw(&pile, 2 * T * folds), *along = draw(&pile, T * rank);
+  const double *kappa = near(&pile, T, 5), *products = draw(&pile, T * L);
+  double *state = draw(&pile, T * numbers * folds), error[FOLD_TILE], worst[FOLD_TILE];
+  double *twin = copy(&pile, state, T * numbers * folds);
+  const struct recurrence_move move = {folds, L, rank, stride, of_fold, inverse};
+  const struct recurrence_tile tile = {t, sums, along, kappa, products, state};
+  simd->recur(&move, &tile);
+  simd->recurred_error(folds, L, &tile, error, worst);
+  for (ptrdiff_t i = 0; i < T; i++) {
+    double sum = 0, top = 0;
+    for (ptrdiff_t H = 0; H < folds; H++) {
+      const double *moved = of_fold + H * stride, f = t[i] * inverse;
+      double *own = twin + H * numbers * T + i;
+      double psi = sums[i + 2 * H * T], xi = sums[i + (2 * H + 1) * T];
+      for (ptrdiff_t l = 0; l < rank; l++) {
+        psi -= moved[3 + 3 * L + 2 * l] * along[i + l * T];
+        xi -= moved[4 + 3 * L + 2 * l] * along[i + l * T];
+      }
+      const double phi = moved[0] * (psi - t[i]), eta = moved[1], qq = moved[2];
+      own[0] += (phi - f) * psi - f * phi * eta;
+      own[T] += phi * (2 * xi + phi * qq);
+      top = fmax(top, 1 / (kappa[i] - own[0]));
+      for (ptrdiff_t l = 0; l < L; l++) {
+        const double *output = moved + 3 + 3 * l;
+        double *gc = own + (2 + 2 * l) * T, *gq = gc + T;
+        *gc -= output[2] * psi + f * (output[0] - output[2] * eta);
+        *gq += phi * (output[1] - output[2] * qq) - output[2] * xi;
+        const double alpha = (products[i + l * T] - *gc) / (kappa[i] - own[0]);
+        sum += alpha * alpha * own[T] - 2 * alpha * *gq;
+      }
+    }
+    CHECK_NEAR(error[i], sum, 1e-11);
+    CHECK_NEAR(worst[i], top, 1e-12);
+  }
+  CHECK(apart(state, twin, T * numbers * folds) <= 1e-12);
+  clear(&pile);
+}
+
+/* What a move does to n candidates with L outputs, and the bounds, of single rows and of folds;
+   every fifth is excluded and every seventh has lost its digits, unless none has. */
+static void check_bounds(ptrdiff_t n, ptrdiff_t L, int all_known, int by_folds) {
   struct pile pile = {.count = 0};
   double *kappa = near(&pile, n, 6), *g = draw(&pile, n * L), *Cw = draw(&pile, n * L);
   double *norm = near(&pile, n, 3.5), *read_norm2 = near(&pile, n, 2), *excluded = draw(&pile, n);
@@ -460,7 +537,18 @@ static void check_bounds(ptrdiff_t n, ptrdiff_t L, int all_known) {
     excluded[i] = i % 5 == 4 ? INFINITY : 0;
     kappa[i] = kappas[i] = !all_known && i % 7 == 3 ? (i % 2 == 0 ? -1 : 1e-9) : kappa[i];
   }
-  const struct greedy_bounds at = {n, L, kappa, g, Cw, norm, read_norm2, excluded, block_min};
+  const double *fold_norm = near(&pile, n, 1), *phi = near(&pile, L, 2);
+  const double *top_phi = near(&pile, L, 1.5), *nu = near(&pile, L, 1);
+  const struct greedy_bounds at = {.n = n,
+      .L = L,
+      .kappa = kappa,
+      .g = g,
+      .Cw = Cw,
+      .norm = norm,
+      .fold_norm = (double *)fold_norm,
+      .read_norm2 = read_norm2,
+      .excluded = excluded,
+      .block_min = block_min};
   const struct greedy_bounds_move move = {.inverse = 0.3, .t = t, .gamma = gamma, .c_ref = c_ref};
   simd->bounds_update(&at, &move);
   for (ptrdiff_t i = 0; i < n; i++) {
@@ -475,18 +563,27 @@ static void check_bounds(ptrdiff_t n, ptrdiff_t L, int all_known) {
   CHECK(apart(g, gs, n * L) <= 1e-14);
   CHECK(apart(Cw, Cws, n * L) <= 1e-14);
 
-  const struct greedy_bounds_rows rows = {
-      P, lambda, inverse_d2, max_eigen, rounding, theta0, theta1, rest_norm};
+  const struct greedy_bounds_folds folds = {
+      .max_eigen = 1.4, .repeats = 2, .rounding = 1e-4, .phi = phi, .top_phi = top_phi, .nu = nu};
+  const struct greedy_bounds_rows rows = {P, lambda, inverse_d2, max_eigen, rounding, theta0,
+      theta1, rest_norm, by_folds ? &folds : NULL};
   simd->bounds_evaluate(&at, &rows, bound);
   for (ptrdiff_t i = 0; i < n; i++) {
-    const double beta = 1 / kappa[i], margin = 1e-13 * P + rounding * (1 + read_norm2[i] * beta);
-    const double xC = kappa[i] - lambda, xx = norm[i] * norm[i];
+    const double beta = 1 / kappa[i], xC = kappa[i] - lambda, xx = norm[i] * norm[i];
+    const double held = fmax(xC, 0), left = fmax(xx - held, 0);
+    const double b = fmin(sqrt(held), fold_norm[i] + sqrt((1 - 1 / 1.4) * left));
+    const double least = kappa[i] - fmin(held, 1.4 * b * b);
+    const double more = by_folds ? 1e-4 * kappa[i] / least : 0;
+    const double margin = 1e-13 * P + (rounding + more) * (1 + read_norm2[i] * beta);
     const double N = fmax(xC - max_eigen * (xx - xC), xC * xC / xx);
     double value = P - margin;
     for (ptrdiff_t l = 0; l < L; l++) {
       const double alpha = beta * g[i + l * n];
       const double along = alpha * (theta0[l] * Cw[i + l * n] + theta1[l] * g[i + l * n]);
+      const double term =
+          sqrt(fmin(b * b * phi[l], held * top_phi[l])) + fabs(alpha) * nu[l] * b * sqrt(2 * held);
       value += alpha * alpha * N * inverse_d2 - 2 * (along + fabs(alpha) * norm[i] * rest_norm[l]);
+      value -= by_folds ? term * term / least : 0;
     }
     if (excluded[i] > 0)
       right = right && bound[i] == INFINITY;
@@ -617,8 +714,9 @@ static void check_set(void) {
     for (ptrdiff_t L = 1; L <= 3; L++)
       check_scores(m, L);
     for (ptrdiff_t L = 1; L <= 3; L++)
-      for (int all_known = 0; all_known <= 1; all_known++)
-        check_bounds(m, L, all_known);
+      for (int kind = 0; kind < 4; kind++)
+        check_bounds(m, L, kind % 2, kind / 2);
+    check_fold_sums(m);
     for (ptrdiff_t k = 0; k <= 9; k++)
       check_columns(m, k, m + k % 3);
     for (ptrdiff_t columns = 1; columns <= 4; columns++)
@@ -626,6 +724,9 @@ static void check_set(void) {
         if (m < 20 || (r + m) % 5 == 0)
           check_products(m, columns, r);
   }
+  for (ptrdiff_t folds = 1; folds <= 5; folds++)
+    for (ptrdiff_t L = 1; L <= 3; L++)
+      check_recurrence(folds, L, 2 * folds - 2);
   for (ptrdiff_t p = 2; p <= 34; p++)
     for (ptrdiff_t L = 1; L <= 3; L++)
       for (int alone = 0; alone <= 1; alone++)
