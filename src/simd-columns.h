@@ -29,10 +29,17 @@ typedef ELEMENT COLUMN(elements)
 TARGET static double COLUMN(centred_dot)(
     ptrdiff_t m, const void *column, double centre, const double *v) {
   const ELEMENT *x = column;
-  vector total = {0};
+  vector total = {0}, other = {0};
   ptrdiff_t j = 0;
-  for (; j + WIDTH <= m; j += WIDTH)
+  for (; j + 2 * WIDTH <= m; j += 2 * WIDTH) {
     total += (ELEMENTS_AT(x + j) - centre) * AT(v + j);
+    other += (ELEMENTS_AT(x + j + WIDTH) - centre) * AT(v + j + WIDTH);
+  }
+  if (j + WIDTH <= m) {
+    total += (ELEMENTS_AT(x + j) - centre) * AT(v + j);
+    j += WIDTH;
+  }
+  total += other;
   double sum = NAME(across)((const double *)&total);
   for (; j < m; j++)
     sum += (x[j] - centre) * v[j];

@@ -35,10 +35,21 @@ TARGET static inline double NAME(across)(const double *v) {
 #endif
 }
 
+/* In four sums, as one alone would wait for each addition. */
 TARGET static double NAME(dot)(ptrdiff_t m, const double *x, const double *y) {
-  double sum = 0;
-  SIMD_SUM(sum)
-  for (ptrdiff_t j = 0; j < m; j++)
+  vector a = {0}, b = {0}, c = {0}, d = {0};
+  ptrdiff_t j = 0;
+  for (; j + 4 * WIDTH <= m; j += 4 * WIDTH) {
+    a += AT(x + j) * AT(y + j);
+    b += AT(x + j + WIDTH) * AT(y + j + WIDTH);
+    c += AT(x + j + 2 * WIDTH) * AT(y + j + 2 * WIDTH);
+    d += AT(x + j + 3 * WIDTH) * AT(y + j + 3 * WIDTH);
+  }
+  for (; j + WIDTH <= m; j += WIDTH)
+    a += AT(x + j) * AT(y + j);
+  const vector all = (a + b) + (c + d);
+  double sum = NAME(across)((const double *)&all);
+  for (; j < m; j++)
     sum += x[j] * y[j];
   return sum;
 }
