@@ -1,8 +1,9 @@
 # Forward search that skips candidates against the search that scores them all, and against
 # retraining from scratch.
 
-lazy_path <- function(pb, k, lambda, skipping = "bounds", keep = 0L, threads = 1L) {
-  control <- path_control(pb, k, lambda, "loo", "squared")
+lazy_path <- function(pb, k, lambda, skipping = "bounds", keep = 0L, threads = 1L,
+                      folds = "loo") {
+  control <- path_control(pb, k, lambda, folds, "squared")
   control <- c(control, list(search = "forward", keep = keep, threads = threads, progress = FALSE))
   greedy_path(pb, control, lambda, skipping = skipping)
 }
@@ -160,5 +161,268 @@ test_that("exact duplicates: the lowest wins, whichever is looked at first", {
     expect_same_path(path, lazy_path(pb, 8L, lambda, skipping = "none"), 1e-7)
     chosen <- path$path$feature[-1]
     for (late in which(chosen > 60)) expect_true(any(chosen[seq_len(late)] == 101 - chosen[late]))
+  }
+})
+
+# Folds ------------------------------------------------------------------------------------------
+
+skipping_by <- c("bounds", "recurrence")
+
+# Partitions of the rows, drawn at random: of about equal folds, given groups of 1 to 6 rows,
+# unequal folds twice, single rows among larger folds, and half the rows at once.
+fold_kinds <- c("ten", "repeated", "groups", "unequal", "single", "halves")
+
+partition <- function(pb, kind) {
+  m <- nrow(pb)
+  switch(kind,
+    ten = make_folds(pb, 10),
+    repeated = make_folds(pb, 5, repeats = 3),
+    groups = make_folds(pb, sample(rep(seq_len(m), rep_len(c(4, 6, 1, 3, 5), m))[seq_len(m)])),
+    unequal = unequal_folds(pb, 2),
+    single = make_folds(pb, sample(c(1:4, rep_len(5:8, m - 4)))),
+    halves = make_folds(pb, 2)
+  )
+}
+
+# The paths by both ways of skipping, on one thread and on two, and without skipping.
+expect_same_folds <- function(pb, k, lambda, folds, keep = 0L, tolerance = 1e-9) {
+  every <- lazy_path(pb, k, lambda, "none", keep, folds = folds)
+  paths <- lapply(skipping_by, function(skipping) {
+    path <- lazy_path(pb, k, lambda, skipping, keep, folds = folds)
+    expect_same_path(path, every, tolerance)
+    expect_identical(lazy_path(pb, k, lambda, skipping, keep, 2L, folds), path)
+    path
+  })
+  stats::setNames(paths, skipping_by)
+}
+
+test_that("by folds, nothing but the work differs from scoring every candidate", {
+  set.seed(20)
+  cases <- random_cover(
+    24, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+    covariates = c(TRUE, FALSE), intercept = c(TRUE, FALSE), sparse = c(TRUE, FALSE),
+    lambda = c(0.1, 1, 30, 1e3), keep = c(0L, 2L), m = c(24L, 37L, 60L), n = c(8L, 30L, 90L),
+    folds = fold_kinds
+  )
+  for (i in seq_len(nrow(cases))) {
+    case <- cases[i, ]
+    pb <- random_problem(case$m, case$n, case$task, case$weights, case$covariates, case$intercept,
+                         case$sparse)
+    expect_same_folds(pb, min(sum(pb$usable), 10L), case$lambda, partition(pb, case$folds),
+                      case$keep, 1e-8)
+  }
+})
+
+test_that("rows of weight 0 are held out, too", {
+  set.seed(21)
+  for (kind in fold_kinds) {
+    weights <- sample(rep_len(c(0, 0.5, 1, 2), 48))
+    pb <- block_problem(48, 64, "two", weights = weights, adjust = cbind(age = rnorm(48)))
+    folds <- partition(pb, kind)
+    for (path in expect_same_folds(pb, 6L, 3, folds)) {
+      exact <- oracle_figure(pb, path$path$feature[2:7], 3, folds)
+      expect_equal(path$path$criterion[7], exact[["value"]], tolerance = 1e-10)
+    }
+  }
+})
+
+test_that("by folds, every figure equals retraining", {
+  set.seed(22)
+  cases <- random_cover(12, task = c("one", "two", "binary", "three"), folds = fold_kinds)
+  for (i in seq_len(nrow(cases))) {
+    pb <- block_problem(36, 80, cases$task[i], weights = runif(36, 0.5, 2),
+                        adjust = cbind(age = rnorm(36)))
+    folds <- partition(pb, cases$folds[i])
+    paths <- expect_same_folds(pb, 4L, 4, folds)
+    path <- paths$bounds
+    sets <- lapply(0:4, function(step) path$path$feature[seq_len(step) + 1])
+    exact <- vapply(sets, oracle_figure, c(value = 0, se = 0), pb = pb, lambda = 4, folds = folds)
+    expect_equal(path$path$criterion, exact["value", ], tolerance = 1e-10)
+    expect_equal(path$path$se, exact["se", ], tolerance = 1e-8)
+    expect_equal(unname(path$models[[5]]$beta), unname(oracle_ridge(pb, sets[[5]], 4)$B),
+                 tolerance = 1e-9)
+    held_out <- apply(folds$ids, 2, function(ids) {
+      oracle_held_out(pb, sets[[path$size + 1]], 4, ids)
+    })
+    expect_equal(as.vector(path$held_out), rowMeans(held_out), tolerance = 1e-9)
+  }
+})
+
+test_that("by folds, the next feature is the best of all, and runners-up are exact", {
+  set.seed(23)
+  for (kind in c("repeated", "groups", "single")) {
+    pb <- block_problem(20, 24, "two", weights = sample(rep_len(c(0, 1, 2), 20)))
+    folds <- partition(pb, kind)
+    paths <- lapply(skipping_by, function(skipping) {
+      lazy_path(pb, 3L, 1, skipping, keep = 2L, folds = folds)
+    })
+    chosen <- paths[[1]]$path$feature[-1]
+    for (step in 1:3) {
+      error <- vapply(seq_len(24), function(i) {
+        if (i %in% chosen[seq_len(step - 1)]) return(Inf)
+        oracle_squared(pb, c(chosen[seq_len(step - 1)], i), 1, folds)
+      }, 0)
+      for (path in paths) {
+        expect_identical(path$path$feature[step + 1], order(error)[1])
+        others <- path$alternatives[path$alternatives$step == step, ]
+        expect_identical(others$feature, order(error)[2:3])
+        expect_equal(others$criterion, sort(error)[2:3], tolerance = 1e-10)
+      }
+    }
+  }
+})
+
+test_that("by folds, every instruction set finds the same", {
+  set.seed(24)
+  before <- use_simd()
+  on.exit(use_simd(before))
+  pb <- block_problem(70, 88, "two", weights = runif(70, 0.5, 2))
+  for (kind in c("repeated", "groups", "single")) {
+    folds <- partition(pb, kind)
+    every <- lazy_path(pb, 12L, 1, "none", folds = folds)
+    for (width in c(1L, 2L, 4L, 8L)) {
+      use_simd(width)
+      expect_lte(use_simd(), width)
+      for (skipping in skipping_by) {
+        expect_same_path(lazy_path(pb, 12L, 1, skipping, folds = folds), every, 1e-10)
+      }
+    }
+  }
+})
+
+test_that("by folds, columns of every kind are read in place, with the same result", {
+  set.seed(25)
+  x <- matrix(rpois(60 * 83, 0.7), 60) # the last eight columns are fewer
+  y <- x[, 3] - x[, 80] + rnorm(60)
+  weights <- sample(rep_len(c(0, 1, 2), 60))
+  as_kind <- function(x) as_problem(x, y, weights = weights)
+  expected <- as_kind(x + 0)
+  for (kind in fold_kinds) {
+    folds <- partition(expected, kind)
+    for (skipping in skipping_by) {
+      path <- lazy_path(expected, 8L, 1, skipping, folds = folds)
+      expect_lt(path$work$evaluated, path$work$candidates)
+      expect_identical(lazy_path(as_kind(x), 8L, 1, skipping, folds = folds), path)
+      expect_identical(lazy_path(as_kind(float_matrix(x)), 8L, 1, skipping, folds = folds), path)
+      sparse <- as_kind(methods::as(x + 0, "CsparseMatrix"))
+      expect_same_path(lazy_path(sparse, 8L, 1, skipping, folds = folds), path)
+    }
+  }
+})
+
+test_that("by folds, bounds leave few candidates, and errors that follow the moves one", {
+  set.seed(26)
+  x <- matrix(rnorm(2000 * 300), 2000)
+  pb <- as_problem(x, x[, 1:20] %*% rep(1, 20) + rnorm(2000))
+  folds <- make_folds(pb, rep(1:500, each = 4))
+  path <- lazy_path(pb, 20L, 8 * 2000, folds = folds)
+  expect_identical(path$work$candidates, sum(300 - 0:19) * 1)
+  expect_lt(path$work$evaluated, 100)
+  expect_lt(path$work$passes, 6)
+  expect_identical(path$work[c("recurrence_from", "dense_from")],
+                   list(recurrence_from = NA, dense_from = NA))
+  expect_same_path(path, lazy_path(pb, 20L, 8 * 2000, "none", folds = folds))
+  expect_identical(lazy_path(pb, 20L, 8 * 2000, threads = 2L, folds = folds), path)
+  fit <- bare_rls(pb, k = 20, lambda = 8 * 2000, folds = folds)
+  expect_identical(fit$work, path$work)
+  folds <- make_folds(pb, rep_len(1:10, 2000))
+  ten <- lazy_path(pb, 20L, 1, "recurrence", folds = folds)
+  expect_identical(lazy_path(pb, 20L, 1, "recurrence", threads = 2L, folds = folds), ten)
+  expect_identical(ten$work[c("candidates", "evaluated", "recurrence_from", "dense_from")],
+                   list(candidates = sum(300 - 0:19) * 1, evaluated = 20, recurrence_from = 1L,
+                        dense_from = NA))
+})
+
+test_that("by folds, errors follow the moves from where bounds rule out too little", {
+  set.seed(27)
+  heavy <- as_problem(matrix(rcauchy(50 * 90), 50), rnorm(50), weights = runif(50, 0.5, 2))
+  noise <- as_problem(matrix(rnorm(35 * 90), 35), cbind(rnorm(35), rnorm(35)),
+                      adjust = cbind(age = rnorm(35)))
+  for (pb in list(heavy, noise)) for (kind in c("ten", "repeated", "unequal")) {
+    folds <- partition(pb, kind)
+    work <- expect_same_folds(pb, 15L, 1, folds, tolerance = 1e-7)$bounds$work
+    expect_gt(work$recurrence_from, 1)
+    expect_lt(work$recurrence_from, 15)
+  }
+  # the errors of so many folds would take more memory than the other engine
+  pairs <- make_folds(heavy, rep_len(1:40, 50))
+  for (path in expect_same_folds(heavy, 15L, 1, pairs, tolerance = 1e-7)) {
+    expect_identical(path$work$recurrence_from, NA)
+    expect_gt(path$work$dense_from, 1)
+  }
+})
+
+test_that("by folds, every candidate is scored where rounding may decide", {
+  set.seed(28)
+  y <- rnorm(40)
+  nearly_exact <- as_problem(matrix(rnorm(40 * 90), 40), y, intercept = FALSE)
+  huge <- as_problem(matrix(rcauchy(40 * 90), 40)^3, y, intercept = FALSE)
+  for (pb in list(nearly_exact, huge)) {
+    folds <- make_folds(pb, rep_len(1:8, 40))
+    every <- lazy_path(pb, 36L, 1e-6, "none", folds = folds)
+    for (skipping in skipping_by) {
+      path <- lazy_path(pb, 36L, 1e-6, skipping, folds = folds)
+      expect_gte(path$work$dense_from, path$work$recurrence_from)
+      expect_identical(path$path$feature, every$path$feature)
+      expect_equal(path$path$criterion, every$path$criterion, tolerance = 1e-6)
+    }
+  }
+})
+
+test_that("by folds, of exact duplicates the lowest wins", {
+  set.seed(29)
+  x <- matrix(rnorm(50 * 100), 50)
+  x[, 61:100] <- x[, 40:1]
+  pb <- as_problem(x, x[, c(1, 22, 39)] %*% c(1, 2, 3) + rnorm(50))
+  for (kind in fold_kinds) {
+    lambda <- if (kind %in% c("ten", "groups")) 0.1 else 30
+    for (path in expect_same_folds(pb, 8L, lambda, partition(pb, kind), tolerance = 1e-7)) {
+      chosen <- path$path$feature[-1]
+      for (late in which(chosen > 60)) expect_true(any(chosen[seq_len(late)] == 101 - chosen[late]))
+    }
+  }
+})
+
+test_that("Ctrl-C in a search by folds returns the steps done", {
+  skip_on_cran()
+  skip_on_os("windows")
+  set.seed(30)
+  pb <- as_problem(matrix(rnorm(1500 * 400), 1500), rnorm(1500))
+  folds <- make_folds(pb, rep_len(1:5, 1500))
+  bar <- function(done, total) {
+    if (done >= 2) tools::pskill(Sys.getpid(), tools::SIGINT)
+    for (i in 1:5000) identity(i) # sees the signal
+  }
+  for (skipping in skipping_by) {
+    path <- with_binding("progress_bar", function(...) bar,
+                         lazy_path(pb, 390L, 1, skipping, folds = folds))
+    expect_identical(path$status, "interrupted")
+    steps <- nrow(path$path) - 1L
+    expect_gte(steps, 2)
+    expect_lt(steps, 390)
+    whole <- lazy_path(pb, steps, 1, skipping, folds = folds)
+    expect_equal(path$path, whole$path, tolerance = 1e-12)
+    expect_equal(path$models[seq_len(steps + 1)], whole$models, tolerance = 1e-12)
+  }
+})
+
+test_that("greedy_rls() by folds skips candidates, and its figures are those of retraining", {
+  set.seed(31)
+  pb <- block_problem(320, 80, "binary")
+  donor <- rep(1:80, each = 4)
+  for (folds in list(make_folds(pb, 8, groups = donor), make_folds(pb, 10, repeats = 2))) {
+    fit <- greedy_rls(pb, k = 5, lambda = 2000, folds = folds, size = "criterion", refit = FALSE)
+    expect_lt(fit$work$evaluated, fit$work$candidates / 4)
+    expect_identical(fit$work$dense_from, NA)
+    for (step in 0:5) {
+      exact <- oracle_figure(pb, fit$path$feature[seq_len(step) + 1], 2000, folds)
+      expect_equal(fit$path$criterion[step + 1], exact[["value"]], tolerance = 1e-10)
+      expect_equal(fit$path$se[step + 1], exact[["se"]], tolerance = 1e-8)
+    }
+    for (search in c("floating", "forward_backward", "backward")) {
+      other <- bare_rls(pb, k = 2, lambda = 2000, folds = folds, search = search)
+      expect_identical(other$work$evaluated, other$work$candidates)
+      expect_identical(other$work$dense_from, 1L)
+    }
   }
 })
