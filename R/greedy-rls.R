@@ -38,10 +38,9 @@
 #' the lambda among `16^(-3:1)` times the mean sum of squares that has the smallest held-out squared
 #' error. `bench/defaults.R` in the sources compares these rules with other packages.
 #'
-#' **Folds.** The held-out error of every candidate is exact for any partition: it equals
-#' retraining without each fold in turn. Leave-one-out needs one m x n cache, N-fold, grouped and
-#' repeated partitions one more for each repeat; the time for a step is O(mn) whatever the size of
-#' the folds.
+#' **Folds.** The held-out error is exact for any partition, be it leave-one-out, N-fold, grouped or
+#' repeated: it equals retraining without each fold in turn. The errors of a repeated partition are
+#' averaged. What a partition costs is in section Cost.
 #'
 #' **Search.** `"forward"` only adds. `"floating"` drops features after each addition as long as
 #' that beats the best model of the smaller size seen so far. `"forward_backward"` drops the least
@@ -108,20 +107,30 @@
 #'   rows, each with five refits of O(m k^2); a training set is the same `x` with weight 0 on the
 #'   held-out rows, so nothing is copied. What follows is the cost of one search.
 #'
-#' Forward search by the leave-one-out squared error, the default, computes the error of a candidate
-#' only if a lower bound of it, which takes a few operations, does not rule the candidate out. The
-#' result is the same as without bounds: a few passes over `x` suffice, in place (integer and sparse
-#' columns too), and the working memory is k m + (k + 32) n doubles and m doubles for each
-#' candidate computed. Up to 64 MB of it are kept for the next call. `fit$work` counts the
-#' operations: `candidates` (their number, summed over the steps), `evaluated` (the number whose
-#' error was computed), `passes` (over `x`, not counting that of [as_problem()]: columns read
-#' divided by n) and `dense_from`, the step from which on every candidate was computed, `NA` if
-#' none. That happens where the bounds rule out few candidates, as with heavy-tailed columns, few
-#' rows or many steps beyond the best size; with fewer than 64 columns or 25000 values in `x` bounds
-#' are not used at all.
+#' Forward search by the squared error, the default, computes the error of a candidate only if a
+#' lower bound of it, which takes a few operations, does not rule the candidate out, by any `folds`.
+#' The result is the same as without bounds: a few passes over `x` suffice, in place (integer and
+#' sparse columns too), and the working memory is k m + (k + 32) n doubles and m doubles for each
+#' candidate computed. Folds of more than one row take m (k + q + 8) more for each repeat, q being
+#' the number of covariates, the intercept among them, and two to three times that if folds have
+#' only a few rows or about k. Up to 64 MB of the memory are kept for the next call.
 #'
-#' Such steps, and all steps with another search, criterion or partition, take O(mn) time each and,
-#' besides `x`, m x n doubles for leave-one-out and m x n more for each partition into larger folds.
+#' Bounds rule out few candidates where columns are heavy-tailed, where `lambda` is small and rows
+#' are few or folds few and large, and in steps far beyond the best size. With folds, the errors of
+#' all candidates are then updated after each step, which takes one pass over `x` and (2 + 2 L) n F
+#' doubles, for L responses and F folds, those of all repeats together. Where that would be more
+#' memory than what follows, where digits are lost, and with leave-one-out, every candidate is
+#' evaluated instead: O(mn) time for a step and, besides `x`, m x n doubles, with folds m x n more
+#' for each repeat.
+#' Backward, floating and forward-backward search, other criteria than `"squared"`, and an `x` of
+#' fewer than 64 columns or 25000 values always have every candidate evaluated.
+#'
+#' `fit$work` counts the operations: `candidates` (their number, summed over the steps), `evaluated`
+#' (the number whose error was computed from the column), `passes` (over `x`, without those that
+#' measure its columns: columns read divided by n), `recurrence_from`, the step from which on the
+#' errors of all candidates were updated, and `dense_from`, the step from which on every candidate
+#' was evaluated, each `NA` if that was never so.
+#'
 #' `"backward"` adds O(mn min(m, n)) for the start, and `lambda = "full"` as much for the choice, in
 #' one decomposition by LAPACK that Ctrl-C cannot interrupt. Ctrl-C during `size_folds` chooses the
 #' size by the folds completed, if there are at least two; during the final search it returns the
