@@ -126,10 +126,10 @@
 #' fewer than 64 columns or 25000 values always have every candidate evaluated.
 #'
 #' `fit$work` counts the operations: `candidates` (their number, summed over the steps), `evaluated`
-#' (the number whose error was computed from the column), `passes` (over `x`, without those that
-#' measure its columns: columns read divided by n), `recurrence_from`, the step from which on the
-#' errors of all candidates were updated, and `dense_from`, the step from which on every candidate
-#' was evaluated, each `NA` if that was never so.
+#' (the number whose error was computed from the column), `passes` (over `x`, without that of
+#' [as_problem()]: columns read divided by n), `recurrence_from`, the step from which on the errors
+#' of all candidates were updated, and `dense_from`, the step from which on every candidate was
+#' evaluated, each `NA` if that was never so.
 #'
 #' `"backward"` adds O(mn min(m, n)) for the start, and `lambda = "full"` as much for the choice, in
 #' one decomposition by LAPACK that Ctrl-C cannot interrupt. Ctrl-C during `size_folds` chooses the

@@ -156,7 +156,8 @@ sparse_fields <- c(fit_fields, alist(
   size_by = is_string(size_by) || has_integers(size_by, 0L),
   cv_criterion = has_criterion(cv_criterion, label = FALSE),
   alternatives = is_none_or(alternatives, has_table(alternatives, c("step", "rank", "feature"))),
-  work = is_none_or(work, has_fields(work, c("candidates", "evaluated", "passes", "recurrence_from", "dense_from"))),
+  work = is_none_or(work, has_fields(work, c("candidates", "evaluated", "passes",
+                                             "recurrence_from", "dense_from"))),
   control = is.list(control) && is_none_or(control$search, is_string(control$search)) &&
     is_none_or(control$patience, has_integers(control$patience, 0L))
 ))

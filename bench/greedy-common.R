@@ -29,7 +29,7 @@ search_control <- function(problem, k, lambda = 1, threads = 1L, folds = "loo") 
   c(control, list(search = "forward", keep = 0L, threads = threads, progress = FALSE))
 }
 
-# The search alone. `skipping = "none"`: every candidate is evaluated at every step, O(kmn); TRUE: only
+# The search alone. `skipping = "none"`: every candidate is evaluated at every step; "bounds": only
 # candidates not ruled out by their bounds; by default as in greedy_rls(), which does not use bounds
 # on small data.
 search_alone <- function(problem, control, ...) {

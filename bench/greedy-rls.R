@@ -128,7 +128,8 @@ alone_call <- function(..., threads = 1L, width = max(widths), folds = "loo") {
 }
 alone_calls <- c(
   list(pass = function() one_pass(data$x), one = alone_call(), two = alone_call(threads = 2L),
-       dense = alone_call(skipping = "none"), dense_two = alone_call(skipping = "none", threads = 2L),
+       dense = alone_call(skipping = "none"),
+       dense_two = alone_call(skipping = "none", threads = 2L),
        folds = alone_call(folds = 10)),
   lapply(widths, function(width) alone_call(width = width)),
   lapply(widths, function(width) alone_call(skipping = "none", width = width))

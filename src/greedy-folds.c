@@ -387,7 +387,7 @@ static void fold_measure(struct greedy *s) {
       }
       folds->top_phi[l] += top;
     }
-  lazy->inverse_d2 = folds->min_eigen * folds->min_eigen * folds->repeats;
+  lazy->inverse_d2 = folds->min_eigen * folds->min_eigen * (double)folds->repeats;
   fold_gather_w(s);
   for (ptrdiff_t l = 0; l < L; l++)
     lazy->c_ref[l] = s->size > 0 ? simd->dot(m, s->c_b, lazy->w_ref + l * m) : 0;
@@ -500,6 +500,7 @@ static enum status fold_measure_columns(struct greedy *s) {
   }
   if (tile_each(s, (double)pb->m, fold_measure_tile) != COMPLETE)
     return INTERRUPTED;
+  s->out->work.columns_read += (double)s->usable_count;
   for (ptrdiff_t i = 0; i < pb->n; i++)
     norm[i] =
         (1 + FOLD_EIGEN_MARGIN) * (norm[i] + share * sqrt(fmax(0, pb->squares[i] - pb->rss[i])));
