@@ -22,6 +22,17 @@ typedef double NAME(vector) __attribute__((vector_size(WIDTH * 8), aligned(8), m
 #define WHERE(comparison, w) ((vector)((comparison) & (__typeof__(comparison))(w)))
 #endif
 
+/* the square roots of a vector */
+#if WIDTH == 8
+#define ROOT(v) ((vector)_mm512_sqrt_pd((__m512d)(v)))
+#elif WIDTH == 4
+#define ROOT(v) ((vector)_mm256_sqrt_pd((__m256d)(v)))
+#elif WIDTH == 2
+#define ROOT(v) ((vector)_mm_sqrt_pd((__m128d)(v)))
+#else
+#define ROOT(v) sqrt(v)
+#endif
+
 /* The sum of a vector in memory, halves first. */
 TARGET static inline double NAME(across)(const double *v) {
 #if WIDTH == 8
@@ -499,6 +510,13 @@ TARGET static void NAME(bounds_update)(
   }
 }
 
+/* v := its square roots; v has room for whole vectors. Compilers leave roots alone, which may set
+   errno. */
+TARGET static void NAME(roots)(ptrdiff_t count, double *v) {
+  for (ptrdiff_t i = 0; i < count; i += WIDTH)
+    PUT(v + i) = ROOT(AT(v + i));
+}
+
 /* Of a column with s = kappa - lambda, whose rows c of any fold are no longer than b:
    growth := sum_l (min(b^2 phi, s top_phi)^1/2 + |alpha| nu b (repeats s)^1/2)^2 / (kappa - min(s,
    max_eigen b^2)) */
@@ -509,26 +527,35 @@ TARGET static void NAME(bounds_growth)(const struct greedy_bounds *bounds,
   const double *kappa = bounds->kappa + from, *norm = bounds->norm + from;
   const double *fold_norm = bounds->fold_norm + from;
   const double lambda = rows->lambda, max_eigen = folds->max_eigen, share = 1 - 1 / max_eigen;
-  const double repeats = folds->repeats;
-  double b[BOUNDS_BLOCK], s[BOUNDS_BLOCK], scale[BOUNDS_BLOCK];
+  const double root_repeats = sqrt(folds->repeats);
+  double s[BOUNDS_BLOCK], root[BOUNDS_BLOCK] = {0}, away[BOUNDS_BLOCK] = {0};
+  double b[BOUNDS_BLOCK], scale[BOUNDS_BLOCK], term[BOUNDS_BLOCK] = {0};
   SIMD for (ptrdiff_t i = 0; i < count; i++) {
-    const double positive = kappa[i] > lambda ? kappa[i] - lambda : 0;
-    const double left = norm[i] * norm[i] - positive, away = left > 0 ? sqrt(share * left) : 0;
-    const double root = sqrt(positive), longest = fold_norm[i] + away;
-    b[i] = longest < root ? longest : root;
+    s[i] = root[i] = kappa[i] > lambda ? kappa[i] - lambda : 0;
+    const double left = norm[i] * norm[i] - s[i];
+    away[i] = left > 0 ? share * left : 0;
+  }
+  NAME(roots)(count, root);
+  NAME(roots)(count, away);
+  SIMD for (ptrdiff_t i = 0; i < count; i++) {
+    const double longest = fold_norm[i] + away[i];
+    b[i] = longest < root[i] ? longest : root[i];
     const double eta = max_eigen * b[i] * b[i];
-    scale[i] = 1 / (kappa[i] - (eta < positive ? eta : positive));
+    scale[i] = 1 / (kappa[i] - (eta < s[i] ? eta : s[i]));
     rounding[i] = folds->rounding * kappa[i] * scale[i];
-    s[i] = positive;
   }
   for (ptrdiff_t l = 0; l < bounds->L; l++) {
     const double *g = bounds->g + from + l * bounds->n;
-    const double phi = folds->phi[l], top_phi = folds->top_phi[l], nu = folds->nu[l];
+    const double phi = folds->phi[l], top_phi = folds->top_phi[l];
+    const double nu = folds->nu[l] * root_repeats;
     SIMD for (ptrdiff_t i = 0; i < count; i++) {
       const double sum = b[i] * b[i] * phi, top = s[i] * top_phi;
-      const double term =
-          sqrt(sum < top ? sum : top) + fabs(beta[i] * g[i]) * nu * b[i] * sqrt(repeats * s[i]);
-      growth[i] += scale[i] * term * term;
+      term[i] = sum < top ? sum : top;
+    }
+    NAME(roots)(count, term);
+    SIMD for (ptrdiff_t i = 0; i < count; i++) {
+      const double all = term[i] + fabs(beta[i] * g[i]) * nu * b[i] * root[i];
+      growth[i] += scale[i] * all * all;
     }
   }
 }
@@ -867,4 +894,5 @@ static const struct simd NAME(set) = {.width = WIDTH,
 #undef vector
 #undef AT
 #undef PUT
+#undef ROOT
 #undef WHERE

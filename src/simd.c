@@ -4,6 +4,9 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 #include <string.h>
 
 #ifdef _OPENMP

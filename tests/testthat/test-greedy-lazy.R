@@ -426,3 +426,68 @@ test_that("greedy_rls() by folds skips candidates, and its figures are those of 
     }
   }
 })
+
+# Searches that begin with given columns, and many responses on one x -----------------------------
+
+test_that("a search that begins with the first columns of another goes on as that one", {
+  set.seed(31)
+  cases <- list(
+    block_problem(60, 400), block_problem(60, 400, "binary", adjust = rnorm(60)),
+    block_problem(45, 80, "three", weights = runif(45))
+  )
+  for (pb in cases) {
+    for (folds in list("loo", 5, 15)) {
+      folds <- make_folds(pb, folds)
+      for (skipping in c("none", "bounds", "recurrence")) {
+        control <- path_control(pb, 12L, 3, folds, "squared")
+        control <- c(control, list(search = "forward", keep = 2L, threads = 1L, progress = FALSE))
+        whole <- greedy_path(pb, control, 3, skipping = skipping)
+        for (begun in c(1L, 5L, 12L)) {
+          first <- whole$models[[begun + 1L]]$features
+          path <- greedy_path(pb, control, 3, given = first, skipping = skipping)
+          expect_equal(path[c("path", "models", "held_out", "fitted")],
+                       whole[c("path", "models", "held_out", "fitted")], tolerance = 1e-9)
+          later <- whole$alternatives$step > begun
+          expect_equal(path$alternatives, whole$alternatives[later, ], tolerance = 1e-9,
+                       ignore_attr = "row.names")
+        }
+      }
+    }
+  }
+})
+
+test_that("columns that no search would begin with are added all the same", {
+  set.seed(32)
+  pb <- block_problem(50, 200)
+  control <- path_control(pb, 6L, 2, "loo", "squared")
+  control <- c(control, list(search = "forward", keep = 0L, threads = 1L, progress = FALSE))
+  for (skipping in c("none", "bounds")) {
+    path <- greedy_path(pb, control, 2, given = c(190, 100, 101), skipping = skipping)
+    expect_identical(path$path$feature[2:4], c(190L, 100L, 101L))
+    exact <- vapply(0:6, function(step) {
+      oracle_figure(pb, path$path$feature[seq_len(step) + 1], 2, make_folds(pb, "loo"))[["value"]]
+    }, 0)
+    expect_equal(path$path$criterion, exact, tolerance = 1e-9)
+  }
+})
+
+test_that("searches for many responses are those for each", {
+  set.seed(33)
+  for (task in c("one", "two", "binary", "three")) {
+    pb <- block_problem(60, 480, task, weights = runif(60, 0.5, 2), adjust = rnorm(60))
+    responses <- replicate(6, pb$y[sample(60), , drop = FALSE], simplify = FALSE)
+    for (folds in list("loo", 6)) {
+      control <- path_control(pb, 8L, 5, make_folds(pb, folds), "squared")
+      control <- c(control, list(search = "forward", keep = 1L, threads = 2L, progress = FALSE))
+      many <- greedy_paths(pb, control, 5, responses)
+      expect_length(many, 6)
+      for (i in seq_along(responses)) {
+        one <- pb
+        one$y <- responses[[i]]
+        columns <- working_matrix(one, seq_len(ncol(one)))
+        one$products <- crossprod(columns, working_response(one)) * one$scale
+        expect_same_path(many[[i]], greedy_path(one, control, 5))
+      }
+    }
+  }
+})
