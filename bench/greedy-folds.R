@@ -245,27 +245,43 @@ measure_kinds <- function() {
 }
 
 # Seconds per search of one matrix and many responses, each by a call of its own.
+# Searches of permuted responses: each by a call of its own, on a problem that is ready, and all of
+# them in one call, which makes what depends on x once.
 measure_permutations <- function() {
   size <- min(few_genes, n)
-  heading("%d permutations of the response, %d x %d, leave-one-out, k = %d: CPU seconds a search",
-          permutations, m, n, size)
-  say("%-10s %14s %24s %12s", "lambda/m", "search alone", "greedy_rls(problem, k,)", "evaluated %")
+  heading("%d permutations of the response, %d x %d, k = %d: CPU seconds for each", permutations, m,
+          n, size)
+  say("call: greedy_rls(x, y, size = \"criterion\"); ready: its search alone on a problem")
+  say("made before; together: all in one call, products with y included (goal: .6 of the calls)")
+  say("%-12s %8s %10s %10s %10s %8s %8s %6s", "folds", "lambda/m", "call", "ready", "together",
+      "/call", "/ready", "same")
   set.seed(5)
   problem <- normal_problem(m, n)
-  permuted <- lapply(seq_len(permutations), function(i) {
-    problem$y <- problem$y[sample(m), , drop = FALSE]
-    problem
-  })
-  for (ratio in lambdas) {
-    lambda <- ratio * m
-    alone <- function(one) search_alone(one, search_control(one, size, lambda))
-    whole <- function(one) {
-      greedy_rls(one, k = size, lambda = lambda, size = "criterion", progress = FALSE)
+  x <- as.matrix(problem$x)
+  responses <- lapply(seq_len(permutations), function(i) problem$y[sample(m), , drop = FALSE])
+  ready <- lapply(responses, function(y) as_problem(x, drop(y), task = "regression"))
+  for (folds in list("loo", ten_folds(problem))) {
+    for (ratio in lambdas) {
+      lambda <- ratio * m
+      control <- search_control(problem, size, lambda, folds = folds)
+      calls <- list(
+        call = function() {
+          lapply(responses, function(y) {
+            greedy_rls(x, drop(y), task = "regression", k = size, lambda = lambda, folds = folds,
+                       size = "criterion", progress = FALSE)
+          })
+        },
+        ready = function() lapply(ready, search_alone, control),
+        together = function() sparsels:::greedy_paths(problem, control, lambda, responses)
+      )
+      features <- function(paths) lapply(paths, function(path) path$path$feature)
+      same <- identical(features(calls$together()), features(calls$ready()))
+      seconds <- interleaved(calls, few, cpu) / permutations
+      say("%-12s %8g %10.5f %10.5f %10.5f %8.2f %8.2f %6s",
+          if (identical(folds, "loo")) "one row" else "ten folds", ratio, seconds[["call"]],
+          seconds[["ready"]], seconds[["together"]], seconds[["together"]] / seconds[["call"]],
+          seconds[["together"]] / seconds[["ready"]], same)
     }
-    seconds <- interleaved(list(function() lapply(permuted, alone),
-                                function() lapply(permuted, whole)), few, cpu) / permutations
-    share <- mean(vapply(permuted, function(one) evaluated(alone(one)$work), 0))
-    say("%-10g %14.5f %24.5f %12.2f", ratio, seconds[1], seconds[2], share)
   }
 }
 

@@ -450,14 +450,15 @@ static int lazy_count_bits(unsigned bits, int steps) {
 }
 
 /* Whether bounds do not pay: more than a quarter of the candidates remained in two of the last
-   three steps, or x was read in six of the last eight. Errors by recurrence leave one candidate,
-   unless digits are lost for good. */
+   three steps; or, holding out single rows, x was read in six of the last eight, as errors by
+   recurrence read it at every step. They leave one candidate, unless digits are lost for good. */
 static int lazy_bounds_fail(struct lazy *lazy, ptrdiff_t remaining, ptrdiff_t candidates) {
   const int many = 4 * remaining > candidates;
   if (lazy_is_recurring(lazy))
     return many && remaining > CHUNK;
   lazy->crowded = lazy->crowded << 1 | (unsigned)many;
-  return lazy_count_bits(lazy->crowded, 3) >= 2 || lazy_count_bits(lazy->missed, 8) >= 6;
+  return lazy_count_bits(lazy->crowded, 3) >= 2 ||
+         (lazy->folds == NULL && lazy_count_bits(lazy->missed, 8) >= 6);
 }
 
 /* Scores every candidate and leaves the rest of the search to the engine that always does. */
