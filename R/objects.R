@@ -122,7 +122,7 @@ problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(prob
 
 # classes whose conditions use the sizes of the problem
 problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit", "lssvm",
-                   "fs_lssvm", "cv_result")
+                   "fs_lssvm", "cv_result", "permutation_test")
 
 object_sizes <- c(
   list(sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
@@ -347,6 +347,16 @@ object_fields <- list( # nolint: cyclocomp_linter.
                          has_numbers(path$lambda)),
     control = is.list(control), status = is_string(status) && status %in% statuses,
     call = is_none_or(call, is.call(call))
+  ),
+  permutation_test = alist(
+    problem = has_kept_problem(problem), method = is_string(method),
+    fit = inherits(fit, "sparsels_fit"), permuted = is_string(permuted),
+    p.value = has_numbers(p.value, 1L) && p.value > 0 && p.value <= 1,
+    statistic = has_numbers(statistic, 1L),
+    by_size = has_table(by_size, c("size", "p.value"), c("statistic", "lower", "upper")),
+    null = has_numbers(null) && length(null) > 0L,
+    null_by_size = has_matrix(null_by_size, length(null), nrow(by_size), gaps = TRUE),
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   cv_result = alist(
     problem = has_kept_problem(problem),

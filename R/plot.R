@@ -561,6 +561,18 @@ gg_profiles <- function(fit, data) {
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
+autoplot.permutation_test <- function(object, ...) { # nolint: object_name_linter.
+  check_object(object)
+  .data <- ggplot2::.data
+  ggplot2::ggplot(plot_data(object), ggplot2::aes(.data$size, .data$statistic)) +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), fill = "grey88") +
+    ggplot2::geom_line(colour = "#D55E00") +
+    ggplot2::geom_point(colour = "#D55E00") +
+    ggplot2::labs(x = "number of features", y = "error relative to the null model")
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
 autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
   check_object(object)
   data <- plot_data(object)

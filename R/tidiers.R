@@ -179,6 +179,25 @@ tidy.cv_result <- function(x, ...) {
 }
 
 #' @rdname tidiers
+#' @method tidy permutation_test
+#' @export
+tidy.permutation_test <- function(x, ...) {
+  check_object(x)
+  check_dots(..., known = character())
+  x$by_size
+}
+
+#' @rdname tidiers
+#' @method glance permutation_test
+#' @export
+glance.permutation_test <- function(x, ...) {
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(method = x$method, statistic = x$statistic, p.value = x$p.value,
+             permutations = length(x$null), nobs = nrow(x$problem), status = x$status)
+}
+
+#' @rdname tidiers
 #' @method glance cv_result
 #' @export
 glance.cv_result <- function(x, ...) {
