@@ -122,7 +122,8 @@ problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(prob
 
 # classes whose conditions use the sizes of the problem
 problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit", "lssvm",
-                   "fs_lssvm", "cv_result", "permutation_test")
+                   "fs_lssvm", "cv_result", "permutation_test",
+                   "stability_selection")
 
 object_sizes <- c(
   list(sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
@@ -347,6 +348,16 @@ object_fields <- list( # nolint: cyclocomp_linter.
                          has_numbers(path$lambda)),
     control = is.list(control), status = is_string(status) && status %in% statuses,
     call = is_none_or(call, is.call(call))
+  ),
+  stability_selection = alist(
+    problem = has_kept_problem(problem), method = is_string(method),
+    probability = has_numbers(unclass(probability), n) && all(probability >= 0 & probability <= 1),
+    stable = has_table(stable, c("feature", "probability"), character(), c("name", "correlated")),
+    bounds = has_numbers(bounds, 3L, gaps = TRUE) && is.character(names(bounds)),
+    stability = has_numbers(stability, 1L, gaps = TRUE), chosen = is.list(chosen),
+    q = has_integers(q, 1L, n), threshold = has_numbers(threshold, 1L),
+    pairs = has_integers(pairs, 1L) && length(pairs) == 1L,
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   permutation_test = alist(
     problem = has_kept_problem(problem), method = is_string(method),

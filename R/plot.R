@@ -561,6 +561,20 @@ gg_profiles <- function(fit, data) {
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
+autoplot.stability_selection <- function(object, ...) { # nolint: object_name_linter.
+  check_object(object)
+  data <- plot_data(object)
+  data$name <- factor(data$name, rev(data$name))
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data, ggplot2::aes(.data$probability, .data$name, colour = .data$stable)) +
+    ggplot2::geom_vline(xintercept = object$threshold, linetype = 2, colour = "#555555") +
+    ggplot2::geom_point() +
+    ggplot2::scale_colour_manual("stable", values = c(`TRUE` = "#D55E00", `FALSE` = "#555555")) +
+    ggplot2::labs(x = "selection probability", y = NULL)
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
 autoplot.permutation_test <- function(object, ...) { # nolint: object_name_linter.
   check_object(object)
   .data <- ggplot2::.data

@@ -21,7 +21,8 @@ generics::augment
 #' features were chosen with it, and errors computed from `.held_out` are optimistic:
 #' [cross_validate()] gives an honest estimate.
 #'
-#' @param x A fit, or the result of [cross_validate()].
+#' @param x A fit, or the result of [cross_validate()], [permutation_test()] or
+#'   [stability_selection()].
 #' @param size,lambda The model of a fit, as in [coef()][coef.sparsels_fit]; `NULL` for the chosen
 #'   one.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
@@ -53,6 +54,8 @@ generics::augment
 #' * `tidy()` of a cross-validation: a row per measure, size (or lambda) and curve with `measure`,
 #'   `size`, `curve`, `estimate`, `std.error`. `augment()`: as of its fit on all rows, but
 #'   `.held_out` is predicted by the outer fold without the sample, with the size chosen there.
+#' * `tidy()` of a permutation test: its `by_size`; of a stability selection: `term`, `probability`
+#'   and whether it is `stable`, for every column.
 #' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
 #'   (honest, at the size each fold chose), `inner` (optimistic; `NA` when the method has no
 #'   held-out error of its own), `nobs`, `features`, `folds`, `status`.
@@ -176,6 +179,27 @@ tidy.cv_result <- function(x, ...) {
                std.error = data$se)
   })
   do.call(rbind, tables)
+}
+
+#' @rdname tidiers
+#' @method tidy stability_selection
+#' @export
+tidy.stability_selection <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(term = names(x$probability), probability = unname(x$probability),
+             stable = seq_along(x$probability) %in% x$stable$feature)
+}
+
+#' @rdname tidiers
+#' @method glance stability_selection
+#' @export
+glance.stability_selection <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(method = x$method, stable = nrow(x$stable), as.list(x$bounds), stability = x$stability,
+             q = x$q, threshold = x$threshold, pairs = x$pairs, nobs = nrow(x$problem),
+             status = x$status)
 }
 
 #' @rdname tidiers

@@ -173,6 +173,8 @@ fuzz_calls <- alist(
   cross_validate(x, y, greedy_rls, outer = 3, k = 1, lambda = 1, size = "criterion", folds = "loo",
                  weights = w),
   cross_validate(problem, rls, outer = 3, lambda = 1),
+  stability_selection(x, y, omp, pairs = 2, q = 1, threshold = 0.7),
+  stability(list(1:2, 2:3), n = 6),
   permutation_test(x, y, greedy_rls, k = 1, permutations = 3, strata = sign(age), lambda = 1),
   compare_methods(x, y, methods = list(omp = omp), k = 1, splits = 2),
   # methods
@@ -221,6 +223,7 @@ fuzz_objects <- alist(
   nystrom = nystrom_features(x, 1:4, gaussian), system = scdp(A = A, b = b, k = 2),
   knots = lars_path(A, b, k = 2), cvd = cross_validate(x, y, greedy_rls, outer = 3, k = 2,
                                                           lambda = 1, size = "criterion"),
+  halves = stability_selection(x, y, omp, pairs = 3),
   chance = permutation_test(x, y, greedy_rls, k = 2, lambda = 1, permutations = 3),
   compared = compare_methods(x, y, methods = list(omp = omp, foba = foba), k = 1, splits = 2),
   variance = cv_variance(x, y, kernel = gaussian, n = 3, folds = 3, lambda = 1, repeats = 2)
@@ -257,6 +260,9 @@ fuzz_methods <- list(
     residuals(it, type = "held_out"), nobs(it), selected(it), best_size(it), best_size(it, "1se"),
     plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d), predict(it, x, size = 0:1),
     coef(it, size = 0:1), deviance(it, size = 0:1), logLik(it), as.data.frame(it)
+  ),
+  stability_selection = alist(
+    print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)
   ),
   permutation_test = alist(print(it), plot(it), pictured(it), tidy(it), glance(it)),
   poss = alist(update(it, iterations = 20), poss(x, y, k = 2, iterations = 20, start = it)),

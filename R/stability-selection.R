@@ -1,0 +1,355 @@
+#' Which columns does a method choose again and again?
+#'
+#' Stability selection with complementary pairs (Meinshausen and Buhlmann 2010; Shah and Samworth
+#' 2013): the method chooses q columns on each half of the rows, for many random halves, and the
+#' columns that it chooses often are reported, with bounds of how many of them are there by chance.
+#'
+#' The rows are split at random into two halves `pairs` times, each class in half, and the method
+#' chooses exactly `q` columns on each half. The selection probability of a column is the share of
+#' the `2 * pairs` halves on which it was chosen; those of at least `threshold` are stable.
+#'
+#' **Bounds.** With p usable columns and \eqn{\theta = q / p}{theta = q / p}, a column whose
+#' selection probability is at most \eqn{\theta}{theta} is chosen no more often than by chance. How
+#' many of these are among the stable ones is, in expectation, at most
+#' * `meinshausen_buehlmann`: \eqn{q^2 / ((2 \tau - 1) p)}{q^2 / ((2 tau - 1) p)} for a threshold
+#'   \eqn{\tau}{tau} above one half, if columns without effect are exchangeable and the method is no
+#'   worse than chance;
+#' * `unimodal` and `r_concave`: the bounds of Shah and Samworth, which assume neither, but that
+#'   shares of halves have a distribution of that shape. `NA` where a bound does not hold.
+#'
+#' They count columns that are chosen no more often than by chance, not columns without effect: a
+#' column that is correlated with one of effect is chosen more often than by chance. Correlated
+#' columns share their probability among them: `correlated` lists those that go with a stable one.
+#'
+#' **Defaults.** `q` is the smaller of a quarter of the rows and the largest number for which the
+#' r-concave bound is at most 1. [greedy_rls()] and its kin, the methods with an argument `refit`,
+#' are called with `size = "criterion"` and `refit = FALSE`: one search on each half, at half the
+#' mean sum of squares of a column as `lambda`, where these are not given.
+#'
+#' The pairs run on the plan set by `future::plan()` when the package future.apply is installed,
+#' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
+#' gives the same result under any plan. Ctrl-C returns the pairs already done, with a warning of
+#' class `sparsels_interrupted`.
+#'
+#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
+#'   its response; a formula and data; an experiment of Bioconductor, such as a
+#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `print()`,
+#'   `plot()` and `selected()`, the result.
+#' @param method A function such as [greedy_rls] that is called with `k = q` and whose fit has
+#'   models by size, or that returns column numbers.
+#' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
+#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`. For
+#'   `plot()`, graphical parameters such as `xlim` and `main`.
+#' @param pairs Number of random splits into two halves.
+#' @param q Number of columns chosen on each half; `NULL` for the default, see Details. It should
+#'   not be chosen by looking at the result.
+#' @param threshold Selection probability from which on a column is stable, above 0.5 and at most 1.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#'
+#' @return An object of class `stability_selection`, a list:
+#' * `probability`: the selection probability of each column, by name.
+#' * `stable`: the stable columns, most frequent first: a data frame `feature` (number), `name`,
+#'   `probability`, and `correlated`, the names of the columns whose correlation with it is above
+#'   0.9 in size, most frequent first (at most five).
+#' * `bounds`: the three bounds, by name.
+#' * `stability`: the stability of the chosen sets, see [stability()].
+#' * `chosen`: list of the columns chosen on each half, by number.
+#' * `method`, `q`, `threshold`, `pairs`, `problem` (without its x), `status` (`"complete"` or
+#'   `"interrupted"`), `call`.
+#'
+#' `selected()` gives the names (or with `index = TRUE` the numbers) of the stable columns. `plot()`
+#' draws the largest selection probabilities and the threshold, and returns invisibly the data frame
+#' drawn.
+#'
+#' @section Cost: `2 * pairs` fits on half of the rows.
+#'
+#' @section Errors: `sparsels_error_input` for bad arguments and for a method that chooses no
+#' columns. An error inside a method keeps its class and says in which pair it was.
+#'
+#' @references Meinshausen, N., Buhlmann, P. (2010). Stability selection. Journal of the Royal
+#' Statistical Society B 72, 417-473. \doi{10.1111/j.1467-9868.2010.00740.x}
+#'
+#' Shah, R. D., Samworth, R. J. (2013). Variable selection with error control: another look at
+#' stability selection. Journal of the Royal Statistical Society B 75, 55-80.
+#' \doi{10.1111/j.1467-9868.2011.01034.x}
+#'
+#' @seealso [permutation_test()], whether there is anything to choose; [stability()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(80 * 200), 80, dimnames = list(NULL, paste0("gene", 1:200)))
+#' y <- x[, 7] - x[, 50] + x[, 90] + rnorm(80)
+#' chosen <- stability_selection(x, y, greedy_rls, pairs = 20)
+#' chosen
+#' selected(chosen)
+#' plot(chosen)
+#' @export
+stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pairs = 50, q = NULL,
+                                threshold = 0.6, progress = interactive()) {
+  check_given(x, "x")
+  check_flag(progress, "progress")
+  run <- as_run(x, y, method, ..., data = data,
+                said = list(y = substitute(y), method = substitute(method)),
+                known = c("pairs", "q", "threshold", "progress"))
+  pairs <- check_repeats(pairs, "pairs")
+  if (!(is_number(threshold) && threshold > 0.5 && threshold <= 1)) {
+    refuse("threshold", "a number above 0.5 and at most 1", threshold)
+  }
+  run <- half_run(run, q, threshold, pairs)
+  done <- repeat_tasks(pairs, "pair", function(i) {
+    first <- half_of(run$problem)
+    lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
+      sort(compared_features(fit_rows(run, rows)$fit, run$arguments$k))
+    })
+  }, progress)
+  new_stability_selection(run, unlist(done, recursive = FALSE), threshold, pairs, length(done),
+                          short_call(match.call()))
+}
+
+# The run with k = q and arguments that make greedy search and its kin quick, where the user says
+# nothing.
+half_run <- function(run, q, threshold, pairs) {
+  problem <- run$problem
+  p <- sum(problem$usable)
+  half <- floor(trained_rows(problem) / 2)
+  upper <- as.integer(min(p, half - ncol(problem$z) - 1))
+  if (upper < 1L) stop_input("half of the rows are too few to choose a column")
+  if ("k" %in% names(run$arguments)) {
+    stop_input("`k` is `q` here, the number of columns chosen on each half: give that",
+               "sparsels_error_argument")
+  }
+  q <- if (is.null(q)) default_q(min(upper, floor(trained_rows(problem) / 4)), p, threshold, pairs)
+  else check_count(q, "q", upper, "what half of the rows allow")
+  quick <- if ("refit" %in% names(formals(run$method))) {
+    list(lambda = mean_square(problem) / 4, size = "criterion", refit = FALSE)
+  }
+  run$arguments <- c(list(k = q), run$arguments,
+                     quick[setdiff(names(quick), names(run$arguments))])
+  run
+}
+
+# The largest number of columns for at most one chance selection by the r-concave bound.
+default_q <- function(upper, p, threshold, pairs) {
+  q <- 1L
+  while (q < upper && isTRUE(r_concave_bound(q + 1L, p, threshold, pairs) <= 1)) q <- q + 1L
+  q
+}
+
+trained_places <- function(problem) which(problem$weights > 0)
+
+# Half of the rows, at random, half of each class.
+half_of <- function(problem) {
+  rows <- trained_places(problem)
+  strata <- if (problem$task == "regression") rep(1L, length(rows)) else class_index(problem)[rows]
+  order <- rows[order(strata, sample.int(length(rows)))]
+  odd <- order[c(TRUE, FALSE)]
+  even <- order[c(FALSE, TRUE)]
+  sort(if (sample.int(2L, 1L) == 1L) even else odd[seq_along(even)])
+}
+
+# The columns of the model of size k of a fit, or of the largest smaller one; or column numbers
+# themselves.
+compared_features <- function(fit, k) {
+  if (is.numeric(fit)) return(as.integer(fit))
+  if (!inherits(fit, "sparse_fit")) {
+    stop_input("`method` must return a path of models by size, or column numbers",
+               "sparsels_error_method")
+  }
+  sizes <- size_table(fit)$size
+  model_of(fit, max(sizes[sizes <= k]))$features
+}
+
+# Bounds ------------------------------------------------------------------------------------------
+
+# Bounds of the expected number of columns, of p, that are stable at the threshold tau though chosen
+# no more often than by chance, when q are chosen on each half of B pairs.
+chance_bounds <- function(q, p, tau, B) {
+  c(meinshausen_buehlmann = q^2 / ((2 * tau - 1) * p), unimodal = unimodal_bound(q, p, tau, B),
+    r_concave = r_concave_bound(q, p, tau, B))
+}
+
+unimodal_bound <- function(q, p, tau, B) {
+  theta <- q / p
+  holds <- theta <= 1 / sqrt(3) &&
+    tau > min(1 / 2 + theta^2, 1 / 2 + 1 / (2 * B) + 3 * theta^2 / 4)
+  if (!holds) return(NA_real_)
+  factor <- if (tau <= 3 / 4) 1 / (2 * (2 * tau - 1 - 1 / (2 * B))) else
+    4 * (1 - tau + 1 / (2 * B)) / (1 + 1 / B)
+  factor * theta^2 * p
+}
+
+r_concave_bound <- function(q, p, tau, B) {
+  theta <- q / p
+  p * min(concave_tail(theta^2, 2 * tau - 1, B, -1 / 2), concave_tail(theta, tau, 2 * B, -1 / 4))
+}
+
+# The largest P(X >= t) of an r-concave distribution on {0, ..., B} / B with mean eta, r < 0. The
+# extreme ones have masses (a + i)^(1/r) on i = 0, ..., k and the rest on k + 1, a between the roots
+# at which nothing is left for k + 2 and for k + 1.
+concave_tail <- function(eta, t, B, r) {
+  mean <- eta * B
+  below <- ceiling(t * B - 1e-9)
+  if (below <= 0 || mean >= below) return(1)
+  mass <- function(a, k) (1 + (0:k) / a)^(1 / r)
+  rest <- function(log_a, k) sum((0:k - mean) * mass(exp(log_a), k))
+  root <- function(k) {
+    if (k / 2 <= mean) return(Inf)
+    stats::uniroot(rest, c(-300, 100), k = k, tol = 1e-12)$root
+  }
+  tail_of <- function(log_a, k) {
+    m <- mass(exp(log_a), k)
+    1 - (k + 1 - mean) * sum(m[seq_len(below)]) / sum((k + 1 - 0:k) * m)
+  }
+  roots <- vapply(seq(below - 1L, B), function(k) if (k < 1) Inf else root(k), 0)
+  best <- 0
+  for (k in seq(max(below - 1L, 1L), B)) {
+    ends <- roots[c(min(k + 1L, B), k) - below + 2L]
+    if (!is.finite(ends[1L])) next
+    ends[2L] <- min(ends[2L], ends[1L] + 30)
+    inside <- if (diff(ends) > 0) {
+      stats::optimize(tail_of, ends, k = k, maximum = TRUE)$objective
+    }
+    best <- max(best, tail_of(ends[1L], k), tail_of(ends[2L], k), inside)
+  }
+  best
+}
+
+# Stability ---------------------------------------------------------------------------------------
+
+#' How alike are several selections?
+#'
+#' The stability of lists of columns by Nogueira, Sechidis and Brown (2018): 1 where all lists are
+#' the same, 0 in expectation where they are drawn at random. It allows for lists of any lengths and
+#' for what agrees by chance.
+#'
+#' With M lists of n columns, \eqn{p_j} the share of lists that hold column j and \eqn{\bar k}{k}
+#' the mean length, it is
+#' \deqn{1 - \frac{\frac{1}{n} \sum_j \frac{M}{M - 1} p_j (1 - p_j)}{\frac{\bar k}{n} (1 -
+#' \frac{\bar k}{n})}.}{1 - mean(M / (M - 1) p (1 - p)) / (k / n (1 - k / n)).}
+#'
+#' @param sets A list of at least two vectors of column numbers between 1 and `n`, such as the
+#'   `chosen` of [stability_selection()], or of names.
+#' @param n Number of columns to choose from.
+#' @return A number, at most 1; `NA` where all lists are empty or hold every column.
+#' @references Nogueira, S., Sechidis, K., Brown, G. (2018). On the stability of feature selection
+#' algorithms. Journal of Machine Learning Research 18 (174), 1-54.
+#' @examples
+#' stability(list(c(1, 2, 3), c(1, 2, 4), c(1, 2, 3)), n = 100)
+#' @export
+stability <- function(sets, n) {
+  fine <- is.list(sets) && length(sets) > 1L &&
+    all(vapply(sets, function(set) is.atomic(set) && !anyNA(set) && !anyDuplicated(set), NA))
+  if (!fine) refuse("sets", "a list of two or more vectors of different columns", sets)
+  n <- check_count(n, "n")
+  columns <- unlist(lapply(sets, as.character))
+  if (length(unique(columns)) > n) {
+    stop_input(sprintf("`sets` hold %d columns, more than `n` = %d", length(unique(columns)), n),
+               "sparsels_error_argument")
+  }
+  M <- length(sets)
+  share <- as.vector(table(columns)) / M
+  mean <- length(columns) / M / n
+  if (mean %in% c(0, 1)) return(NA_real_)
+  1 - sum(share * (1 - share)) * M / (M - 1) / n / (mean * (1 - mean))
+}
+
+# The result --------------------------------------------------------------------------------------
+
+new_stability_selection <- function(run, chosen, threshold, wanted, done, call) {
+  problem <- run$problem
+  q <- run$arguments$k
+  n <- ncol(problem)
+  probability <- stats::setNames(tabulate(unlist(chosen), n) / length(chosen), problem$names)
+  found <- order(-probability, seq_len(n))
+  found <- found[probability[found] >= threshold - 1e-9]
+  structure(list(
+    probability = probability,
+    stable = data.frame(
+      feature = found, name = problem$names[found], probability = unname(probability[found]),
+      correlated = correlated_names(problem, found, probability)
+    ),
+    bounds = chance_bounds(q, sum(problem$usable), threshold, done),
+    stability = stability(chosen, sum(problem$usable)), chosen = chosen, method = run$name, q = q,
+    threshold = threshold, pairs = done, problem = without_x(problem), call = call,
+    status = if (done < wanted) "interrupted" else "complete"
+  ), class = "stability_selection")
+}
+
+# Columns whose correlation with a stable one is above 0.9 in size, most frequent first.
+correlated_names <- function(problem, found, probability) {
+  if (!length(found)) return(character())
+  usable <- which(problem$usable)
+  columns <- working_matrix(problem, usable)
+  length <- sqrt(colSums(columns^2))
+  products <- crossprod(columns, columns[, match(found, usable), drop = FALSE])
+  alike <- abs(products) > 0.9 * outer(length, length[match(found, usable)])
+  vapply(seq_along(found), function(i) {
+    others <- setdiff(usable[alike[, i]], found[i])
+    others <- others[order(-probability[others])]
+    paste(problem$names[utils::head(others, 5L)], collapse = ", ")
+  }, "")
+}
+
+#' @rdname stability_selection
+#' @exportS3Method
+print.stability_selection <- function(x, ...) {
+  check_object(x)
+  say("stability selection: ", x$method, " chose ", counted(x$q, "column"), " on each half of ",
+      counted(x$pairs, "random split"))
+  print_data(x$problem)
+  count <- nrow(x$stable)
+  say(if (count == 0L) "no column" else counted(count, "column"),
+      " with a selection probability of at least ", shown(x$threshold), if (count) ":")
+  if (count) {
+    table <- utils::head(x$stable[c("name", "probability", "correlated")], 20L)
+    if (!any(nzchar(table$correlated))) table$correlated <- NULL
+    print(table, row.names = FALSE)
+    if (count > 20L) cat("... and ", count - 20L, " more, all in $stable\n", sep = "")
+  }
+  known <- x$bounds[!is.na(x$bounds)]
+  say("of these, chosen no more often than by chance: in expectation at most ",
+      paste(shown(known), collapse = ", "), " (bounds: ",
+      paste(sub("_", "-", names(known)), collapse = ", "), ")")
+  remark("that is not the number of columns without effect: correlated ones are chosen together")
+  say("stability of the lists: ", shown(x$stability),
+      " (1: all the same, 0: as if drawn at random)")
+  if (x$status == "interrupted") cat("interrupted: the result is that of the pairs done\n")
+  invisible(x)
+}
+
+#' @exportS3Method
+selected.stability_selection <- function(object, size = NULL, # nolint: object_name_linter.
+                                         index = FALSE, lambda = NULL) {
+  check_object(object)
+  if (!is.null(size) || !is.null(lambda)) {
+    stop_input("`size` and `lambda` have no meaning here: the threshold decides",
+               "sparsels_error_argument")
+  }
+  if (check_flag(index, "index")) object$stable$feature else object$stable$name
+}
+
+# The most frequent columns, at most 30.
+#' @exportS3Method
+plot_data.stability_selection <- function(x, ...) { # nolint: object_name_linter.
+  top <- utils::head(order(-x$probability), 30L)
+  top <- top[x$probability[top] > 0]
+  data.frame(feature = top, name = names(x$probability)[top],
+             probability = unname(x$probability[top]),
+             stable = x$probability[top] >= x$threshold - 1e-9, row.names = NULL)
+}
+
+#' @rdname stability_selection
+#' @exportS3Method
+plot.stability_selection <- function(x, ...) {
+  check_object(x)
+  data <- plot_data(x)
+  at <- rev(seq_len(nrow(data)))
+  words <- list(xlab = "selection probability", ylab = "", main = x$method, xlim = c(0, 1),
+                yaxt = "n", pch = 16, col = ifelse(data$stable, "#D55E00", "#555555"))
+  margins <- graphics::par(mar = c(5, 2 + max(nchar(data$name)) / 2, 3, 1))
+  on.exit(graphics::par(margins))
+  do.call(graphics::plot, utils::modifyList(c(list(x = data$probability, y = at), words),
+                                            list(...)))
+  graphics::axis(2, at, data$name, las = 1, tick = FALSE, cex.axis = 0.8)
+  graphics::abline(v = x$threshold, lty = 2, col = "#555555")
+  invisible(data)
+}

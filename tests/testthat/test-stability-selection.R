@@ -1,0 +1,151 @@
+# Selection probabilities against a loop written down, bounds against published figures and brute
+# force, and simulation.
+
+made <- function(m = 60, n = 80, effects = c(3, 20)) {
+  x <- matrix(rnorm(m * n), m, dimnames = list(NULL, paste0("g", seq_len(n))))
+  list(x = x, y = rowSums(x[, effects, drop = FALSE]) + rnorm(m))
+}
+
+test_that("probabilities are those of a loop over halves", {
+  set.seed(1)
+  data <- made()
+  set.seed(2)
+  found <- stability_selection(data$x, data$y, greedy_rls, pairs = 6, q = 4, lambda = 10)
+  set.seed(2)
+  pb <- as_problem(data$x, data$y)
+  count <- numeric(80)
+  for (stream in task_streams(6)) {
+    first <- with_stream(stream, half_of(pb))
+    expect_length(first, 30)
+    for (rows in list(first, setdiff(1:60, first))) {
+      fit <- greedy_rls(data$x[rows, ], data$y[rows], k = 4, lambda = 10, size = "criterion",
+                        refit = FALSE)
+      chosen <- selected(fit, size = 4, index = TRUE)
+      count[chosen] <- count[chosen] + 1
+    }
+  }
+  expect_equal(unname(found$probability), count / 12)
+  expect_identical(names(found$probability), colnames(data$x))
+  expect_setequal(selected(found), colnames(data$x)[count / 12 >= 0.6])
+  expect_identical(selected(found, index = TRUE), found$stable$feature)
+  expect_equal(found$stability, stability(found$chosen, 80))
+})
+
+test_that("halves are disjoint, as large as each other, and have half of each class", {
+  set.seed(3)
+  pb <- as_problem(matrix(rnorm(200), 40), factor(rep(c("a", "b"), c(11, 29))))
+  for (i in 1:20) {
+    first <- half_of(pb)
+    expect_length(first, 20)
+    expect_true(sum(first <= 11) %in% c(5, 6))
+  }
+})
+
+test_that("bounds are the published ones", {
+  expect_equal(unname(chance_bounds(10, 2000, 0.6, 50)),
+               c(0.25, 0.1315789474, 0.0330349422), tolerance = 1e-8)
+  expect_equal(unname(chance_bounds(20, 2000, 0.75, 50)),
+               c(0.4, 0.2040816327, 0.0477223985), tolerance = 1e-8)
+  expect_equal(unname(chance_bounds(30, 7129, 0.8, 50)),
+               c(0.2104081919, 0.1039664007, 0.0199582906), tolerance = 1e-8)
+  expect_equal(concave_tail(1e-4, 0.8, 50, -1 / 2), 6.2655e-06, tolerance = 1e-4)
+})
+
+# distributions with f^r convex, drawn at random, of the mean wanted: none has a larger tail
+test_that("no r-concave distribution has a larger tail", {
+  set.seed(4)
+  B <- 12
+  for (r in c(-1 / 2, -1 / 4)) {
+    for (t in c(0.25, 0.5, 0.9)) {
+      bound <- vapply(c(0.05, 0.1, 0.2), concave_tail, 0, t = t, B = B, r = r)
+      for (trial in 1:200) {
+        g <- cumsum(c(runif(1, 0.01, 1), cumsum(rexp(B)^sample(1:4, 1))))
+        f <- g^(1 / r) / sum(g^(1 / r))
+        eta <- sum(f * (0:B)) / B
+        limit <- concave_tail(eta, t, B, r)
+        expect_lte(sum(f[0:B >= t * B - 1e-9]), limit + 1e-9)
+      }
+      expect_true(all(diff(bound) > 0))
+    }
+  }
+})
+
+test_that("the default q has a bound of at most one chance selection", {
+  set.seed(5)
+  data <- made(m = 200, n = 60)
+  found <- stability_selection(data$x, data$y, omp, pairs = 10)
+  expect_lte(found$bounds[["r_concave"]], 1)
+  expect_gt(r_concave_bound(found$q + 1L, 60, 0.6, 10), 1)
+  expect_true(all(c("g3", "g20") %in% selected(found)))
+})
+
+test_that("false selections stay within the bounds", {
+  skip_on_cran()
+  set.seed(6)
+  false <- replicate(25, {
+    data <- made(m = 50, n = 100, effects = 1:2)
+    found <- stability_selection(data$x, data$y, greedy_rls, pairs = 15, q = 6)
+    c(sum(!found$stable$name %in% c("g1", "g2")), found$bounds[["meinshausen_buehlmann"]])
+  })
+  expect_lte(mean(false[1, ]), false[2, 1])
+})
+
+test_that("stability is 1 for equal lists, about 0 for random ones, and that of the formula", {
+  expect_equal(stability(list(1:3, 3:1, 1:3), 50), 1)
+  set.seed(7)
+  random <- replicate(200, stability(replicate(10, sample(40, 5), simplify = FALSE), 40))
+  expect_lt(abs(mean(random)), 0.02)
+  sets <- list(c(1, 2), c(2, 3, 5), integer(), c("2", "9"))
+  Z <- t(vapply(sets, function(set) as.numeric(1:10 %in% set), numeric(10)))
+  k <- mean(rowSums(Z))
+  expect_equal(stability(sets, 10), 1 - mean(apply(Z, 2, var)) / (k / 10 * (1 - k / 10)))
+  expect_identical(stability(list(integer(), integer()), 10), NA_real_)
+})
+
+test_that("correlated columns are named beside a stable one", {
+  set.seed(8)
+  data <- made()
+  data$x[, 4] <- data$x[, 3] + 0.1 * rnorm(60)
+  found <- stability_selection(data$x, data$y, omp, pairs = 10, q = 5)
+  expect_match(found$stable$correlated[found$stable$name == "g3"], "g4")
+})
+
+test_that("Ctrl-C keeps the pairs done", {
+  set.seed(9)
+  data <- made()
+  count <- 0
+  stops <- function(problem, k) {
+    count <<- count + 1
+    if (count == 6) raise_interrupt()
+    omp(problem, k = k)
+  }
+  expect_warning(found <- stability_selection(data$x, data$y, stops, pairs = 20, q = 2),
+                 class = "sparsels_interrupted")
+  expect_identical(found$pairs, 2L)
+  expect_length(found$chosen, 4)
+})
+
+test_that("what is printed, drawn and refused", {
+  set.seed(10)
+  data <- made()
+  found <- stability_selection(data$x, data$y, greedy_rls, pairs = 10, q = 3)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  drawn <- plot(found, main = "a title")
+  expect_identical(drawn$probability, sort(drawn$probability, decreasing = TRUE))
+  expect_identical(generics::glance(found)$stable, nrow(found$stable))
+  expect_identical(sum(generics::tidy(found)$stable), nrow(found$stable))
+  expect_snapshot({
+    print(found)
+    refusal(stability_selection(data$x, data$y, rls))
+    refusal(stability_selection(data$x, data$y, greedy_rls, k = 3))
+    refusal(stability_selection(data$x, data$y, greedy_rls, q = 0))
+    refusal(stability_selection(data$x, data$y, greedy_rls, threshold = 0.5))
+    refusal(stability_selection(data$x[1:4, ], data$y[1:4], greedy_rls))
+    refusal(selected(found, size = 2))
+    refusal(stability(list(1:2), 5))
+    refusal(stability(list(1:2, 3:8), 5))
+  })
+  skip_if_not_installed("ggplot2")
+  expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(found)), "ggplot_built")
+})
