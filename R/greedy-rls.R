@@ -111,7 +111,7 @@
 #' lower bound of it, which takes a few operations, does not rule the candidate out, by any `folds`.
 #' The result is the same as without bounds: a few passes over `x` suffice, in place (integer and
 #' sparse columns too), and the working memory is k m + (k + 32) n doubles and m doubles for each
-#' candidate computed. Folds of more than one row take m (k + q + 8) more for each repeat, q being
+#' candidate computed. Folds of more than one row take m (k + q + 12) more for each repeat, q being
 #' the number of covariates, the intercept among them, and two to three times that if folds have
 #' only a few rows or about k. Up to 64 MB of the memory are kept for the next call.
 #'
@@ -121,7 +121,8 @@
 #' doubles, for L responses and F folds, those of all repeats together. Where that would be more
 #' memory than what follows, where digits are lost, and with leave-one-out, every candidate is
 #' evaluated instead: O(mn) time for a step and, besides `x`, m x n doubles, with folds m x n more
-#' for each repeat.
+#' for each repeat. Neither is done where it would take more than 4 GB, or the m x n doubles alone
+#' more than 2 GB; candidates that are not ruled out are then computed one by one.
 #' Backward, floating and forward-backward search, other criteria than `"squared"`, and an `x` of
 #' fewer than 64 columns or 25000 values always have every candidate evaluated.
 #'

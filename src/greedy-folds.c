@@ -70,12 +70,17 @@ static void fold_share_out(
   }
 }
 
+double fold_dense_size(const struct greedy *s) {
+  return (double)s->pb->m * (double)s->pb->n * (1 + s->folds->repeats);
+}
+
 static void fold_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  lazy_lay_out(s, threads, arena);
-  greedy_lay_out_parts(s, lazy_count_slots(s->pb) == s->pb->n, arena);
   ptrdiff_t factors;
   struct lazy_folds folds = fold_count(s, &factors), *place;
+  folds.can_sweep = lazy_count_slots(s->pb) == s->pb->n && fold_dense_size(s) <= FOLD_MOST_VALUES;
+  lazy_lay_out(s, threads, arena);
+  greedy_lay_out_parts(s, folds.can_sweep, arena);
   const ptrdiff_t rows = m * folds.repeats;
   place = arena_alloc(arena, 1, sizeof folds);
   folds.fold = arena_alloc(arena, folds.count, sizeof *folds.fold);

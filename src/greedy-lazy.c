@@ -497,6 +497,12 @@ static enum status lazy_sweep_all_folds(struct greedy *s) {
   return greedy_start(s) == COMPLETE ? s->engine->sweep(s) : INTERRUPTED;
 }
 
+/* Whether there is memory for an engine that scores every candidate. */
+static int lazy_can_sweep_all(const struct greedy *s) {
+  const struct lazy *lazy = s->lazy;
+  return lazy->folds == NULL ? lazy->slots == s->pb->n : lazy->folds->can_sweep;
+}
+
 /* The next column is given: what a commit needs of it. */
 static void lazy_take_given(struct greedy *s) {
   const int b = s->control->given[s->size];
@@ -572,7 +578,7 @@ static enum status lazy_score_step(struct greedy *s) {
     remaining = lazy_filter(s);
     fail = lazy_bounds_fail(lazy, remaining, candidates);
   }
-  if (fail && lazy->slots == s->pb->n)
+  if (fail && lazy_can_sweep_all(s))
     return lazy->folds == NULL ? lazy_sweep_all(s) : lazy_sweep_all_folds(s);
   lazy_make_heap(lazy, remaining);
   while (remaining > 0 && !(lazy->bound[lazy->heap[0]] > lazy_limit(s))) {

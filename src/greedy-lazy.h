@@ -19,6 +19,9 @@ enum {
   MIN_SLOTS = 64 /* columns of C that there is memory for, at least */
 };
 
+/* With folds, what is kept for every candidate takes at most so many doubles, four gigabytes. */
+#define FOLD_MOST_VALUES 0x1p29
+
 /* A deferred low-rank update of vectors of m: x[p] := x[p] - sum_l f_l c_l for the moves from[p] <=
    l < to, the multiples in lazy->f, k for each vector. */
 struct lazy_downdate {
@@ -65,6 +68,7 @@ struct lazy_folds {
   double *move;                    /* stride x count, see struct recurrence_move */
   double *sums;                    /* CHUNK x count */
   double min_eigen, max_eigen;     /* of M over all folds */
+  int can_sweep;                   /* there is memory for the engine that scores every candidate */
   double *phi, *top_phi, *nu;      /* L each, see struct greedy_bounds_rows */
 
   /* of greedy-tiles.c */
@@ -224,6 +228,10 @@ enum status recur_bounds(struct greedy *s, int moved);
 void recur_find_minima(const struct greedy *s);
 
 /* ---- greedy-folds.c ---- */
+
+/* How many doubles the columns of C and D take, of which the engine that scores every candidate has
+   all. */
+double fold_dense_size(const struct greedy *s);
 
 /* The numbers of one fold of a candidate whose column of C is c (m): recurrence_numbers() of them.
    work: work_size. */

@@ -233,6 +233,20 @@ TEST(lazy_folds_larger) {
   report_work();
 }
 
+/* Memory that only the engine takes that scores every candidate is bounded. */
+TEST(lazy_folds_memory) {
+  struct made made = make(
+      (struct shape){.m = 1000, .n = 2, .L = 1, .columns = UNRELATED, .folds = 500, .repeats = 30});
+  struct greedy_control control = control_of(10, 0, 1);
+  made.pb.n = 40000;
+  const size_t every = greedy_work(&made.pb, &made.folds, &control, 1);
+  control.skipping = SKIP_BY_BOUNDS;
+  const size_t bounds = greedy_work(&made.pb, &made.folds, &control, 1);
+  made.pb.n = 2;
+  CHECK(every > (size_t)9e9 && bounds < (size_t)6e8);
+  discard(&made);
+}
+
 TEST(lazy_folds_interrupts) {
   static const struct shape shapes[] = {
       {.m = 30, .n = 40, .L = 1, .q = 1, .columns = BLOCKS, .folds = 5, .repeats = 1},
