@@ -12,6 +12,7 @@
 #include "blas.h"
 #include "greedy-lazy.h"
 #include "tolerance.h"
+#include <float.h>
 #include <string.h>
 
 enum { FEW_ROWS = 8 };
@@ -259,7 +260,7 @@ static void fold_update_inverse(const struct greedy *s, struct lazy_fold *fold, 
   double *row = fold->factor + rank * folds->max_rank;
   for (ptrdiff_t l = 0; l < rank; l++)
     row[l] = -root * z[l];
-  row[rank] = sqrt(1 - dots.cq / s->kappa_b);
+  row[rank] = sqrt(fmax(1 - dots.cq / s->kappa_b, DBL_EPSILON)); /* rounding may leave nothing */
 }
 
 /* One fold: what the recurrences need of the move; g, w, U and M follow it. work: 3 max_rank. */

@@ -494,13 +494,17 @@ static enum status lazy_sweep_all_folds(struct greedy *s) {
   s->b = -1;
   s->out->work.dense_from = s->size + 1;
   s->engine = &greedy_folds;
-  return greedy_start(s) == COMPLETE ? s->engine->sweep(s) : INTERRUPTED;
+  const enum status status = greedy_start(s);
+  return status == COMPLETE ? s->engine->sweep(s) : status;
 }
 
-/* Whether there is memory for an engine that scores every candidate. */
+/* Whether an engine that scores every candidate can go on: there is memory for its columns, and by
+   folds the state can be made afresh, as rounding has not left it singular. */
 static int lazy_can_sweep_all(const struct greedy *s) {
   const struct lazy *lazy = s->lazy;
-  return lazy->folds == NULL ? lazy->slots == s->pb->n : lazy->folds->can_sweep;
+  if (lazy->folds == NULL)
+    return lazy->slots == s->pb->n;
+  return lazy->folds->can_sweep && s->engine->min_pivot(s) > GREEDY_FOLD_SINGULAR;
 }
 
 /* The next column is given: what a commit needs of it. */

@@ -339,8 +339,9 @@ static int greedy_finished(const struct greedy *s) {
 static enum status greedy_search(struct greedy *s) {
   int since_best = 0;
   for (;;) {
-    if (s->engine->sweep(s) != COMPLETE)
-      return INTERRUPTED;
+    enum status status = s->engine->sweep(s);
+    if (status != COMPLETE)
+      return status;
     const ptrdiff_t b = greedy_next_move(s);
     if (b < 0)
       return COMPLETE;
@@ -350,7 +351,7 @@ static enum status greedy_search(struct greedy *s) {
     s->out->moves++;
     greedy_record_others(s, b);
     greedy_commit(s, b);
-    const enum status status = greedy_refresh(s);
+    status = greedy_refresh(s);
     if (status != COMPLETE) {
       s->out->moves--;
       return status;

@@ -39,6 +39,9 @@
    above its inverse, it counts among the digits that the fold has lost. */
 #define GREEDY_FOLD_SCALE 0.01
 
+/* By folds the state is not made afresh below this pivot: the factorisation of G_HH might fail. */
+#define GREEDY_FOLD_SINGULAR 1e-12
+
 /* Searches that drop columns make the state afresh after a move whose Schur complement is below
    this share of |x_b|^2 + lambda, or with eta / kappa_b of a fold below it or above its inverse. */
 #define GREEDY_NEARLY_SINGULAR 1e-3

@@ -491,3 +491,15 @@ test_that("searches for many responses are those for each", {
     }
   }
 })
+
+test_that("searches by folds go on where rounding has left them singular", {
+  for (seed in 1:20) {
+    set.seed(seed)
+    pb <- as_problem(matrix(rnorm(12 * 65), 12) * 1e6 + 1e7, rnorm(12), standardize = FALSE)
+    control <- path_control(pb, 11L, 1e-12, c(1, rep(2, 11)), "squared")
+    control <- c(control, list(search = "forward", keep = 0L, threads = 1L, progress = FALSE))
+    path <- greedy_path(pb, control, 1e-12, skipping = "bounds")
+    expect_identical(path$status, "complete")
+    expect_lt(min(path$pivot), 1e-12)
+  }
+})
