@@ -46,9 +46,9 @@ static void check_interrupt(void *nothing) {
   R_CheckUserInterrupt();
 }
 
-enum status final_status(enum status status, const struct r_host *r) {
-  const int stopped = r->stopped || !R_ToplevelExec(check_interrupt, NULL);
-  return stopped && status >= COMPLETE ? INTERRUPTED : status;
+enum status final_status(enum status status, struct r_host *r) {
+  r->stopped = r->stopped || !R_ToplevelExec(check_interrupt, NULL);
+  return r->stopped && status >= COMPLETE ? INTERRUPTED : status;
 }
 
 static SEXP evaluate(void *call) {

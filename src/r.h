@@ -58,7 +58,7 @@ struct host make_host(struct r_host *r, SEXP control, size_t residual_length, pt
 
 /* What a kernel that keeps its work when it is interrupted came to. Ctrl-C since R was last asked
    counts, too: if R saw it first, all would be lost. */
-enum status final_status(enum status status, const struct r_host *r);
+enum status final_status(enum status status, struct r_host *r);
 
 /* The value of an R call, NULL when Ctrl-C ended it. Ctrl-C is held back outside the call, so that
    nothing can jump past the kernel but the call's own errors. */

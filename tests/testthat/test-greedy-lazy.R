@@ -492,6 +492,25 @@ test_that("searches for many responses are those for each", {
   }
 })
 
+test_that("Ctrl-C between searches for many responses leaves out the rest", {
+  skip_on_cran()
+  skip_on_os("windows")
+  set.seed(34)
+  pb <- as_problem(matrix(rnorm(60 * 480), 60), rnorm(60))
+  control <- path_control(pb, 8L, 5, "loo", "squared")
+  control <- c(control, list(search = "forward", keep = 0L, threads = 1L, progress = TRUE))
+  responses <- replicate(4000, pb$y[sample(60), , drop = FALSE], simplify = FALSE)
+  sent <- FALSE
+  bar <- function(done, total) { # returns before R sees the signal
+    if (!sent) tools::pskill(Sys.getpid(), tools::SIGINT)
+    sent <<- TRUE
+  }
+  many <- with_binding("progress_bar", function(...) bar, greedy_paths(pb, control, 5, responses))
+  expect_true(sent)
+  expect_lt(length(many), 4000)
+  expect_identical(many[[length(many)]]$status, "interrupted")
+})
+
 test_that("searches by folds go on where rounding has left them singular", {
   for (seed in 1:20) {
     set.seed(seed)
