@@ -225,9 +225,9 @@ each_lambda <- function(path) {
 }
 
 # The path for one lambda, as a list for new_sparse_fit(). `given`: columns that a forward search
-# adds first, in this order.
-# `skipping`: whether candidates are skipped, where the search allows it: "none", by "bounds" for as
-# long as they pay, or at once by "recurrence" of the errors of all candidates, with folds.
+# adds first, in this order; candidates for their places are not scored, so runners-up there are
+# none. `skipping`: whether candidates are skipped, where the search allows it: "none", by "bounds"
+# for as long as they pay, or at once by "recurrence" of the errors of all candidates, with folds.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   answer <- .Call(C_greedy_rls, c(working(problem), list(response = problem$y)),
@@ -239,7 +239,7 @@ greedy_path <- function(problem, control, lambda, given = control$given,
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
 # one call: what the searches need of x alone is made once. The results are those of single searches
 # but for rounding, as products with the chosen columns are then sums of other products. Ctrl-C
-# leaves fewer paths.
+# leaves fewer paths. The criterion is one with a name: a function would know problem$y alone.
 greedy_paths <- function(problem, control, lambda, responses) {
   outputs <- ncol(problem$y)
   several <- problem

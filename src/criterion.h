@@ -52,8 +52,8 @@ struct estimate criterion_estimate(const struct problem *pb, enum criterion kind
 double criterion_value(const struct problem *pb, enum criterion kind, const double *r);
 double criterion_loss(const struct problem *pb, enum criterion kind, const double *r);
 
-/* The value of an AUC, for rows that rows lie fold by fold, the positive ones of a fold first.
- * O(m). */
+/* The value of an AUC, for rows that lie fold by fold, the positive ones of a fold first. `work`:
+   criterion_work() of the largest fold. O(m). */
 double criterion_auc(
     const struct problem *pb, const double *r, const int *start, int count, double *work);
 

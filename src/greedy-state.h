@@ -1,6 +1,7 @@
 /* The state of a greedy search and what the files of the family share: greedy.c chooses the moves,
    an engine carries them out. greedy-sweep.c has the engines that score every candidate, on a state
-   that greedy-cache.c makes from a set; greedy-lazy.c has the one that skips candidates. */
+   that greedy-cache.c makes from a set; greedy-lazy.c and greedy-folds.c have those that skip
+   candidates. */
 #ifndef SPARSELS_GREEDY_STATE_H
 #define SPARSELS_GREEDY_STATE_H
 
@@ -35,8 +36,8 @@ struct greedy_score {
 
 struct greedy;
 
-/* How the state follows a move and candidates are scored: leave-one-out, folds of several rows, or
-   leave-one-out with candidates skipped. */
+/* How the state follows a move and candidates are scored: leave-one-out or folds of several rows,
+   either of them with candidates skipped or all scored. */
 struct greedy_engine {
   /* Lays out the parts of the state that only this engine has. */
   void (*lay_out)(struct greedy *s, int threads, struct arena *arena);
@@ -125,7 +126,7 @@ struct greedy {
   void *start_work;    /* for greedy_start() */
   int from_G;          /* whether a and d were made from G itself, and have all their digits */
   int since_start;     /* columns dropped since the state was made afresh */
-  struct lazy *lazy;   /* of the engine that skips candidates */
+  struct lazy *lazy;   /* of the engines that skip candidates */
 };
 
 static inline ptrdiff_t greedy_min(ptrdiff_t a, ptrdiff_t b) {

@@ -30,7 +30,7 @@ struct greedy_control {
   int max_moves;
   enum search search;
   enum criterion criterion;
-  const int *given;             /* columns to add first, in this order, of a forward search */
+  const int *given;             /* columns that a forward search adds first, in this order */
   int given_count;              /* at most k */
   int classes;                  /* the response has classes, whose zero-one errors are wanted */
   enum skipping skipping;       /* of candidates that provably cannot win, where that can be done */
