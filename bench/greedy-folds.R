@@ -13,7 +13,7 @@
 # below has the names of the files, and a missing one is skipped; agree=yes takes every file. From a
 # data set with more than values= values rows are drawn.
 #
-# Needs the installed package, 1.5 GB of memory and about 12 minutes; agree=yes takes 20 more, and
+# Needs the installed package, 1.5 GB of memory and about 8 minutes; agree=yes takes 5 more, and
 # 3 GB. A quick look, 2 minutes: m=1000 n=200 k=10 tall=5000,100 genes=2000 times=1 permutations=10
 # out=/tmp. The output is saved if no part was named.
 #

@@ -601,7 +601,9 @@ static enum status lazy_score_step(struct greedy *s) {
 enum status lazy_sweep(struct greedy *s) {
   const struct greedy_work_done before = s->out->work;
   const enum status status = lazy_score_step(s);
-  s->out->work.candidates = before.candidates + (double)(s->usable_count - s->size);
+  s->out->work.candidates = before.candidates;
+  if (!greedy_next_is_given(s))
+    s->out->work.candidates += (double)(s->usable_count - s->size);
   s->out->work.evaluated = before.evaluated + (double)s->scored_count;
   return status;
 }
