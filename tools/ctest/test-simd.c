@@ -470,9 +470,9 @@ static void check_fold_sums(ptrdiff_t m) {
   }
   simd->fold_products(m, &tile, v, fold, total, sums);
   simd->fold_squares(m, &tile, root_w, fold, squares);
-  CHECK(apart(total, totals, FOLD_TILE) <= 1e-13);
-  CHECK(apart(sums, sums_twin, 2 * FOLD_TILE * folds) <= 1e-13);
-  CHECK(apart(squares, squares_twin, FOLD_TILE * folds) <= 1e-13);
+  CHECK(apart(total, totals, FOLD_TILE) <= 1e-12);
+  CHECK(apart(sums, sums_twin, 2 * FOLD_TILE * folds) <= 1e-12);
+  CHECK(apart(squares, squares_twin, FOLD_TILE * folds) <= 1e-12);
   free(fold);
   clear(&pile);
 }
