@@ -62,6 +62,10 @@ struct shape {
 struct made make(struct shape shape);
 void discard(struct made *made);
 
+/* A whole number from `from` to `to`. */
+int any(int from, int to);
+int usable_columns(const struct made *made);
+
 /* What the problem knows of its columns beside their centre and scale. */
 void measure_columns(struct made *made);
 

@@ -243,6 +243,18 @@ static void make_response(struct made *made, struct shape shape) {
   made->pb.y = y;
 }
 
+int any(int from, int to) {
+  const int i = from + (int)((uniform() + 1) / 2 * (to - from + 1));
+  return i < to ? i : to;
+}
+
+int usable_columns(const struct made *made) {
+  int count = 0;
+  for (ptrdiff_t i = 0; i < made->pb.n; i++)
+    count += made->pb.usable[i];
+  return count;
+}
+
 /* A number from 7 on that has no divisor in common with m. */
 static ptrdiff_t coprime(ptrdiff_t m) {
   for (ptrdiff_t step = 7;; step++) {

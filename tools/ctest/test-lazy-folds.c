@@ -132,19 +132,6 @@ static void check_problem(
 
 /* ---- problems ---- */
 
-/* A whole number from `from` to `to`. */
-static int any(int from, int to) {
-  const int i = from + (int)((uniform() + 1) / 2 * (to - from + 1));
-  return i < to ? i : to;
-}
-
-static int usable_columns(const struct made *made) {
-  int count = 0;
-  for (ptrdiff_t i = 0; i < made->pb.n; i++)
-    count += made->pb.usable[i];
-  return count;
-}
-
 static struct greedy_control control_of(int k, int keep, double lambda) {
   return (struct greedy_control){.lambda = lambda,
       .k = k,

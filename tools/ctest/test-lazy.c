@@ -376,19 +376,6 @@ static struct greedy_work_done check_problem(
   return work;
 }
 
-/* A whole number from `from` to `to`. */
-static int any(int from, int to) {
-  const int i = from + (int)((uniform() + 1) / 2 * (to - from + 1));
-  return i < to ? i : to;
-}
-
-static int usable_columns(const struct made *made) {
-  int count = 0;
-  for (ptrdiff_t i = 0; i < made->pb.n; i++)
-    count += made->pb.usable[i];
-  return count;
-}
-
 static struct greedy_control control_of(int k, int keep, double lambda) {
   return (struct greedy_control){.lambda = lambda,
       .k = k,
