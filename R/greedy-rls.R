@@ -230,8 +230,9 @@ each_lambda <- function(path) {
 # for as long as they pay, or at once by "recurrence" of the errors of all candidates, with folds.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
+  bar <- progress_bar(control$progress, "Selecting features")
   answer <- .Call(C_greedy_rls, c(working(problem), list(response = problem$y)),
-                  greedy_settings(problem, control, lambda, given, skipping))
+                  greedy_settings(problem, control, lambda, given, skipping, bar))
   if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
   unpack_path(answer, problem, control, lambda)
 }
@@ -241,10 +242,11 @@ greedy_path <- function(problem, control, lambda, given = control$given,
 # but for rounding, as products with the chosen columns are then sums of other products. Ctrl-C
 # leaves fewer paths. The criterion is one with a name: a function would know problem$y alone.
 greedy_paths <- function(problem, control, lambda, responses) {
-  outputs <- ncol(problem$y)
   several <- problem
   several$y <- do.call(cbind, responses)
-  settings <- greedy_settings(problem, control, lambda, NULL, skipping_of(problem, control, NULL))
+  bar <- progress_bar(control$progress, "Selecting features")
+  settings <- greedy_settings(problem, control, lambda, NULL, skipping_of(problem, control, NULL),
+                              bar)
   settings$searches <- length(responses)
   settings$shared_rows <- as.integer(min(ncol(problem), shared_values / ncol(problem)))
   answers <- .Call(C_greedy_responses, c(working(several), list(response = several$y)), settings)
@@ -258,8 +260,9 @@ greedy_paths <- function(problem, control, lambda, responses) {
 # Products of columns that many searches share: at most so many doubles.
 shared_values <- 2^25
 
-# The control list of a search as C reads it.
-greedy_settings <- function(problem, control, lambda, given, skipping) {
+# The control list of a search as C reads it. `bar` is made by the caller: it ends with the function
+# that made it.
+greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
   usable <- sum(problem$usable)
   backward <- control$search == "backward"
   list(
@@ -270,7 +273,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping) {
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$task != "regression", skipping = skipping,
     folds = control$folds, threads = control$threads, user_loss = control$criterion$loss,
-    progress = progress_bar(control$progress, "Selecting features")
+    progress = bar
   )
 }
 

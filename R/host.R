@@ -6,11 +6,13 @@
 progress_bar <- function(wanted, label, frame = parent.frame(), steady = TRUE) {
   if (!wanted) return(NULL)
   format <- if (!steady) "{cli::pb_name}{cli::pb_bar} {cli::pb_percent}"
-  id <- cli::cli_progress_bar(label, total = 1, format = format, .envir = frame)
+  id <- cli::cli_progress_bar(label, total = 1, format = format, auto_terminate = FALSE,
+                              .envir = frame)
   say_time <- if (steady) time_sayer(label) else function(done, total) NULL
   function(done, total) {
     say_time(done, total)
-    cli::cli_progress_update(set = done, total = total, id = id, .envir = frame)
+    # a search that drops columns makes more moves than the size that it aims at
+    cli::cli_progress_update(set = min(done, total), total = total, id = id, .envir = frame)
   }
 }
 

@@ -194,9 +194,9 @@ struct criterion_sum criterion_pair_sum(
   if (positives == 0 || negatives == 0)
     return (struct criterion_sum){0, 0};
   struct arena arena = arena_over(work);
-  const struct pair_work lent = pair_lay_out(negatives, &arena);
+  const struct pair_work memory = pair_lay_out(negatives, &arena);
   const struct score_buckets buckets =
-      pair_sort_buckets(negatives, score + positives, weight + positives, &lent);
+      pair_sort_buckets(negatives, score + positives, weight + positives, &memory);
   const struct pair_sums sum =
       simd->bucket_losses(positives, score, CRITERION_TIE, weight, &buckets);
   return (struct criterion_sum){sum.loss, sum.weight};

@@ -151,12 +151,12 @@ enum { PAIR_CANDIDATES = 8, PAIR_POSITIVES = 512, PAIR_NEGATIVES = 64 };
 enum { OF_ROW = 6 }; /* vectors of struct class_rows */
 
 /* Doubles for one candidate. */
-static ptrdiff_t loo_pairs_room(const struct greedy *s) {
+static ptrdiff_t loo_pairs_size(const struct greedy *s) {
   return OF_ROW * (s->positives + s->negatives + (ptrdiff_t)2 * SIMD_PAD);
 }
 
 size_t greedy_pairs_work(const struct greedy *s) {
-  return PAIR_CANDIDATES * (size_t)loo_pairs_room(s);
+  return PAIR_CANDIDATES * (size_t)loo_pairs_size(s);
 }
 
 /* The rows listed, in memory of OF_ROW (count + SIMD_PAD). */
@@ -195,9 +195,9 @@ static double loo_class_weight(const struct class_rows *rows) {
 
 void greedy_evaluate_pairs(
     const struct greedy *s, struct pair_candidate *candidate, int count, double *work) {
-  const ptrdiff_t room = loo_pairs_room(s), positives = s->positives, negatives = s->negatives;
+  const ptrdiff_t size = loo_pairs_size(s), positives = s->positives, negatives = s->negatives;
   struct class_rows positive[PAIR_CANDIDATES], negative[PAIR_CANDIDATES];
-  for (int i = 0; i < count; i++, work += room) {
+  for (int i = 0; i < count; i++, work += size) {
     candidate[i].loss = 0;
     positive[i] = loo_class_rows(s, s->positive, positives, candidate + i, work);
     negative[i] = loo_class_rows(

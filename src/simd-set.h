@@ -510,7 +510,7 @@ TARGET static void NAME(bounds_update)(
   }
 }
 
-/* v := its square roots; v has room for whole vectors. Compilers leave roots alone, which may set
+/* v := its square roots; v holds whole vectors. Compilers leave roots alone, which may set
    errno. */
 TARGET static void NAME(roots)(ptrdiff_t count, double *v) {
   for (ptrdiff_t i = 0; i < count; i += WIDTH)

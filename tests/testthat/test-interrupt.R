@@ -176,8 +176,10 @@ test_that("Ctrl-C that R has not seen when a kernel ends does not lose its work"
     made[, j]
   }
   b <- rnorm(8)
-  # R looks for signals once in about a thousand calls: seldom before this column is given
+  # R looks for signals once in about a thousand calls: seldom before this column is given, whatever
+  # number of calls came first
   sizes <- vapply(1:9, function(i) {
+    for (call in seq_len(97L * i)) identity(call)
     asked <<- 0
     expect_warning(fit <- scdp(A = column, b = b, k = 8), class = "sparsels_interrupted")
     expect_identical(fit$status, "interrupted")
@@ -235,4 +237,21 @@ test_that("long work says how long it will take, once, after a second", {
   say <- time_sayer("Searching", now = function() time)
   time <- 2
   expect_silent(say(2, 12))
+})
+
+test_that("the bar lasts as long as a search, which may make more moves than its size", {
+  before <- options(cli.progress_show_after = 0, cli.dynamic = FALSE)
+  on.exit(options(before))
+  set.seed(21)
+  x <- matrix(rnorm(1000 * 800), 1000)
+  y <- rnorm(1000)
+  for (search in c("forward", "floating")) {
+    shown <- utils::capture.output(type = "message", {
+      fit <- greedy_rls(x, y, k = 40, lambda = 0.01, folds = 10, search = search,
+                        size = "criterion", progress = TRUE)
+    })
+    expect_identical(fit$status, "complete")
+  }
+  expect_silent(suppressMessages(utils::capture.output(progress_bar(TRUE, "beyond")(3, 2),
+                                                       type = "message")))
 })
