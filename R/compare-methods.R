@@ -166,13 +166,18 @@ comparison_run <- function(method, problem, k) {
 score_split <- function(run, rows, k) {
   part <- fit_rows(run, rows)
   found <- compared_model(part, k)
-  null <- part$problem$z %*% covariate_solver(part$train)(part$train$y)
+  null <- null_scores(part, seq_len(nrow(run$problem)))
   squares <- function(score, rows) {
     off <- part$problem$y[rows, , drop = FALSE] - score[rows, , drop = FALSE]
     sum(part$problem$weights[rows] * off^2)
   }
   r_squared <- function(rows) 1 - squares(found$score, rows) / squares(null, rows)
   list(features = found$features, training = r_squared(rows), test = r_squared(-rows))
+}
+
+# The scores of some rows by the covariates alone, fitted to the training rows.
+null_scores <- function(part, rows) {
+  part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$y)
 }
 
 # The columns and the scores of all rows of the model of size k, or the largest one below; a fit

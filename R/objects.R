@@ -123,7 +123,7 @@ problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(prob
 # classes whose conditions use the sizes of the problem
 problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit", "lssvm",
                    "fs_lssvm", "cv_result", "permutation_test",
-                   "stability_selection")
+                   "stability_selection", "learning_curve")
 
 object_sizes <- c(
   list(sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
@@ -357,6 +357,17 @@ object_fields <- list( # nolint: cyclocomp_linter.
     stability = has_numbers(stability, 1L, gaps = TRUE), chosen = is.list(chosen),
     q = has_integers(q, 1L, n), threshold = has_numbers(threshold, 1L),
     pairs = has_integers(pairs, 1L) && length(pairs) == 1L,
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
+  ),
+  learning_curve = alist(
+    problem = has_kept_problem(problem), method = is_string(method), measure = is_string(measure),
+    words = is_string(words), higher = is_flag(higher), grouped = is_flag(grouped),
+    table = has_table(table, c("rows", "error"), c("se", "null", "relative")) && nrow(table) > 2L,
+    errors = has_numbers(errors, gaps = TRUE) && is.matrix(errors) && ncol(errors) == nrow(table),
+    fitted = has_numbers(fitted, 3L) && identical(names(fitted), c("a", "b", "c")),
+    draws = has_numbers(draws) && is.matrix(draws) && identical(colnames(draws), names(fitted)),
+    forecast = has_table(forecast, c("rows", "error"), c("lower", "upper")),
+    test_rows = has_integers(test_rows, 1L, m) && length(test_rows) == 1L,
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   permutation_test = alist(

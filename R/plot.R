@@ -587,6 +587,26 @@ autoplot.permutation_test <- function(object, ...) { # nolint: object_name_linte
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
+autoplot.learning_curve <- function(object, ...) { # nolint: object_name_linter.
+  check_object(object)
+  data <- plot_data(object)
+  measured <- data[data$part == "measured", ]
+  curve <- data[data$part != "measured", ]
+  .data <- ggplot2::.data
+  limits <- ggplot2::aes(ymin = .data$lower, ymax = .data$upper)
+  ggplot2::ggplot(curve, ggplot2::aes(.data$rows, .data$error)) +
+    ggplot2::geom_ribbon(limits, curve[!is.na(curve$lower), ], fill = "grey88") +
+    ggplot2::geom_vline(xintercept = trained_rows(object$problem), linetype = 3) +
+    ggplot2::geom_line(ggplot2::aes(linetype = .data$part), colour = mark_colour) +
+    ggplot2::geom_linerange(limits, measured) +
+    ggplot2::geom_point(data = measured) +
+    ggplot2::scale_linetype_manual(NULL, values = c(fitted = 1, forecast = 2)) +
+    ggplot2::labs(title = plot_title(object), x = "training rows", y = error_axis(object)) +
+    ggplot2::theme(legend.position = "bottom")
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
 autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
   check_object(object)
   data <- plot_data(object)

@@ -56,6 +56,8 @@ generics::augment
 #'   `.held_out` is predicted by the outer fold without the sample, with the size chosen there.
 #' * `tidy()` of a permutation test: its `by_size`; of a stability selection: `term`, `probability`
 #'   and whether it is `stable`, for every column.
+#' * `tidy()` of a learning curve: its `table`; `glance()`: the error of the largest training set,
+#'   and `a`, `b` and `c` of the fitted curve.
 #' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
 #'   (honest, at the size each fold chose), `inner` (optimistic; `NA` when the method has no
 #'   held-out error of its own), `nobs`, `features`, `folds`, `status`.
@@ -200,6 +202,27 @@ glance.stability_selection <- function(x, ...) { # nolint: object_name_linter.
   data.frame(method = x$method, stable = nrow(x$stable), as.list(x$bounds), stability = x$stability,
              q = x$q, threshold = x$threshold, pairs = x$pairs, nobs = nrow(x$problem),
              status = x$status)
+}
+
+#' @rdname tidiers
+#' @method tidy learning_curve
+#' @export
+tidy.learning_curve <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  x$table
+}
+
+#' @rdname tidiers
+#' @method glance learning_curve
+#' @export
+glance.learning_curve <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  largest <- x$table[nrow(x$table), ]
+  data.frame(method = x$method, measure = x$measure, rows = largest$rows, estimate = largest$error,
+             std.error = largest$se, as.list(x$fitted), repeats = counted_repeats(x),
+             nobs = nrow(x$problem), status = x$status)
 }
 
 #' @rdname tidiers

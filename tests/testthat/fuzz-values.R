@@ -176,6 +176,8 @@ fuzz_calls <- alist(
   stability_selection(x, y, omp, pairs = 2, q = 1, threshold = 0.7),
   stability(list(1:2, 2:3), n = 6),
   permutation_test(x, y, greedy_rls, k = 1, permutations = 3, strata = sign(age), lambda = 1),
+  learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3, test = 0.2, groups = age,
+                 measure = "absolute"),
   compare_methods(x, y, methods = list(omp = omp), k = 1, splits = 2),
   # methods
   choose(problem, i = 1:6, j = 1:2),
@@ -225,6 +227,7 @@ fuzz_objects <- alist(
                                                           lambda = 1, size = "criterion"),
   halves = stability_selection(x, y, omp, pairs = 3),
   chance = permutation_test(x, y, greedy_rls, k = 2, lambda = 1, permutations = 3),
+  learnt = learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3),
   compared = compare_methods(x, y, methods = list(omp = omp, foba = foba), k = 1, splits = 2),
   variance = cv_variance(x, y, kernel = gaussian, n = 3, folds = 3, lambda = 1, repeats = 2)
 )
@@ -265,6 +268,9 @@ fuzz_methods <- list(
     print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)
   ),
   permutation_test = alist(print(it), plot(it), pictured(it), tidy(it), glance(it)),
+  learning_curve = alist(
+    print(it), plot(it), pictured(it), tidy(it), glance(it), predict(it, rows = 20)
+  ),
   poss = alist(update(it, iterations = 20), poss(x, y, k = 2, iterations = 20, start = it)),
   l1_path = alist(best_lambda(it), coef(it, lambda = it$lambda), threshold_coef(it),
                   safe_screen(x, y, lambda = 1, rule = "safe2", fit = it)),

@@ -15,6 +15,7 @@ objects <- function() {
     kernel_rls = kernel_rls(x, y, kernel = kernel, basis = 5, lambda = 1:2),
     fs_lssvm = fs_lssvm(x, tumour, kernel = kernel, gamma = 1, k = 3, prototypes = 8),
     cross_validate = cross_validate(pb, greedy_rls, outer = 2, k = 2, size = 2),
+    learning_curve = learning_curve(x, y, omp, k = 2, repeats = 2),
     compare_methods = compare_methods(x, y, k = 2, splits = 2, methods = list(omp = omp)),
     cv_variance = cv_variance(x, y, n = 4, kernel = kernel, folds = 3, repeats = 2, lambda = 1),
     kernel = kernel, nystrom_features = nystrom_features(x, 4, kernel = kernel),

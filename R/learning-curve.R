@@ -1,0 +1,423 @@
+#' Would more samples help?
+#'
+#' Estimates the error of a method as a function of the number of training rows: everything the
+#' method does is repeated on random parts of the rows, of several sizes, and scored on rows held
+#' out. A curve fitted to the errors forecasts that of more rows than there are.
+#'
+#' In each repeat a share `test` of the rows is held out at random. The first training set is drawn
+#' from the others, the next larger one contains it, and so on; all are scored on the same rows, at
+#' the size or lambda that the method chooses. So errors at different numbers of rows differ by the
+#' number of rows alone. Classes are in proportion in every part. With `groups` no group is both
+#' trained on and held out, and a training set holds whole groups, but for the last one where the
+#' number of rows is reached within it.
+#'
+#' The fitted curve is an inverse power law of the number n of training rows,
+#' \deqn{\mathrm{error}(n) = a + b\,n^{-c}, \quad a, b \ge 0, \quad 0 < c \le 2,}{
+#' error(n) = a + b n^-c, a, b >= 0, 0 < c <= 2,}
+#' by weighted least squares: a is the error that no number of rows goes below. The weights are
+#' \eqn{1 / (v_n + \bar v)}{1 / (v_n + mean of v)} with the variance \eqn{v_n} of the errors over
+#' repeats. For a measure of which more is better, 1 less the area under the ROC curve, or the
+#' negative of your own function, is fitted.
+#'
+#' **Uncertainty.** Repeats share rows, so their errors vary less than those of new samples would.
+#' Standard errors are therefore those of Nadeau and Bengio (2003) for resampling: with J repeats,
+#' \eqn{\sqrt{(1 / J + t / (1 - t)) s^2}}{sqrt((1 / J + t / (1 - t)) s^2)}, t being the share of the
+#' rows held out and \eqn{s^2} the variance over repeats. The band holds 90 % of the curves fitted
+#' to a thousand bootstrap samples of the repeats, with deviations widened by the same factor.
+#'
+#' **The forecast is an extrapolation.** It assumes that the error goes on falling as the fitted
+#' curve does and that new rows come from where these came from; the band does not say how wrong
+#' that is. From few rows, or where all numbers of rows are small for the number of columns, the
+#' curve may be far off.
+#'
+#' The repeats run on the plan set by `future::plan()` when the package future.apply is installed,
+#' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
+#' gives the same result under any plan. Ctrl-C returns the repeats already done, with a warning of
+#' class `sparsels_interrupted`.
+#'
+#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
+#'   its response; a formula and data; an experiment of Bioconductor, such as a
+#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `print()` and
+#'   `plot()`, `x` is the result.
+#' @param method A function such as [greedy_rls], as for [cross_validate()].
+#' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
+#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`. For
+#'   `plot()`, graphical parameters such as `ylim` and `main`.
+#' @param sizes The numbers of training rows, at least three; `NULL` for six from a tenth of the
+#'   largest training set on, but at least 10 and what the classes, the covariates and an argument
+#'   `k` of the method need, each larger by the same factor. Rows of weight 0 do not count.
+#' @param repeats Number of repeats.
+#' @param test Share of the rows held out in each repeat, above 0 and below 1; it is rounded to
+#'   whole rows.
+#' @param groups `NULL`, or a vector with one value for each row: rows with the same value, such as
+#'   the samples of a patient, are not divided between training and test.
+#' @param measure The measure of error, one of those of [cross_validate()]; `NULL`: `"error"` for
+#'   classes, otherwise `"squared"`.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param object The result.
+#' @param rows Numbers of training rows, not below the smallest of `sizes`; `NULL` for all rows of
+#'   the data, one and a half times, and twice as many.
+#'
+#' @return An object of class `learning_curve`, a list:
+#' * `table`: data frame, a row for each number of training rows: `rows`, `error`, the mean over the
+#'   repeats, `se`, its standard error, `null`, the error of the model without columns of `x` (the
+#'   null model) fitted to the same rows, and `relative`, the error divided by it (of an area under
+#'   the ROC curve, 1 less the area; of your own function of which more is better, the difference).
+#' * `errors`: matrix, repeats by numbers of rows; `NA` where the rows held out have no value of the
+#'   measure, as an area under the ROC curve of one class: such repeats do not count.
+#' * `fitted`: named vector, a, b and c of the curve.
+#' * `forecast`: data frame `rows`, `error`, `lower`, `upper`: of all rows, one and a half times and
+#'   twice as many. `predict()` gives the same for any `rows`.
+#' * `draws`: matrix, a row of a, b and c for each bootstrap sample; none of a single repeat.
+#' * `test_rows` (held out), `grouped` (whether there are `groups`), `method`, `measure`, `words`
+#'   (what it is called), `higher` (whether more is better), `problem` (without its x), `status`
+#'   (`"complete"` or `"interrupted"`), `call`.
+#'
+#' `plot()` draws the errors with bars of one standard error, the fitted curve with its band, and
+#' the forecast dashed, and returns invisibly the data frame drawn: `part` (a factor: measured,
+#' fitted, forecast), `rows`, `error`, `lower`, `upper`.
+#'
+#' @section Cost: A fit for each repeat and number of rows.
+#'
+#' @section Errors: `sparsels_error_input` for bad arguments and where there are too few rows. An
+#' error inside a method keeps its class and says in which repeat and at how many rows it was.
+#'
+#' @references Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine
+#' Learning 52, 239-281. \doi{10.1023/A:1024068626366}
+#'
+#' Mukherjee, S., Tamayo, P., Rogers, S. and others (2003). Estimating dataset size requirements for
+#' classifying DNA microarray data. Journal of Computational Biology 10, 119-142.
+#' \doi{10.1089/106652703321825928}
+#'
+#' @seealso [cross_validate()], the error with the rows there are; [permutation_test()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(120 * 50), 120)
+#' y <- x[, 7] - x[, 20] + rnorm(120)
+#' curve <- learning_curve(x, y, greedy_rls, k = 5, size = "criterion")
+#' curve
+#' predict(curve, rows = 500)
+#' plot(curve)
+#' @export
+learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes = NULL,
+                           repeats = 10, test = 0.2, groups = NULL, measure = NULL,
+                           progress = interactive()) {
+  check_given(x, "x")
+  check_flag(progress, "progress")
+  run <- as_run(x, y, method, ..., data = data,
+                said = list(y = substitute(y), method = substitute(method)),
+                known = c("sizes", "repeats", "test", "groups", "measure", "progress"))
+  repeats <- check_repeats(repeats, "repeats")
+  measure <- one_measure(measure, run$problem)
+  plan <- training_plan(run, sizes, test, groups)
+  done <- repeat_tasks(repeats, "repeat", function(i) score_repeat(run, plan, measure), progress)
+  new_learning_curve(run, plan, measure, done, repeats, short_call(match.call()))
+}
+
+one_measure <- function(measure, problem) {
+  measures <- as_measures(measure, problem)
+  if (length(measures) > 1L) {
+    stop_input("`measure` must be one measure, not several", "sparsels_error_argument")
+  }
+  measures[[1L]]
+}
+
+# Which rows --------------------------------------------------------------------------------------
+
+# What the parts of every repeat have in common: the numbers of training rows, how many rows are
+# held out at most, and the group of every row, if there are groups.
+training_plan <- function(run, sizes, test, groups) {
+  problem <- run$problem
+  rows <- trained_rows(problem)
+  test_rows <- check_test(test, rows)
+  groups <- check_row_labels(groups, "groups", nrow(problem))
+  largest <- rows - test_rows
+  if (!is.null(groups)) {
+    members <- tabulate(groups[trained_places(problem)])
+    if (sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
+    # a group larger than the test part is held out alone
+    largest <- rows - max(test_rows, members)
+  }
+  sizes <- if (is.null(sizes)) default_sizes(run, largest) else check_sizes(sizes, largest)
+  list(sizes = sizes, test_rows = test_rows, groups = groups)
+}
+
+check_sizes <- function(sizes, largest) {
+  fine <- is.numeric(sizes) && !is.object(sizes) && has_integers(sizes, 2L, largest) &&
+    length(unique(sizes)) > 2L
+  if (!fine) {
+    refuse("sizes", sprintf("three or more different whole numbers between 2 and %d (%s)", largest,
+                            "the largest training set"), sizes)
+  }
+  sort(unique(as.integer(sizes)))
+}
+
+default_sizes <- function(run, largest) {
+  problem <- run$problem
+  k <- if (is_number(run$arguments$k)) run$arguments$k else 0
+  rarest <- if (problem$task == "regression") 1 else min(class_counts(problem)) / nrow(problem)
+  lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest)
+  sizes <- unique(round(exp(seq(log(lower), log(largest), length.out = 6L))))
+  if (lower > largest || length(sizes) < 3L) {
+    stop_input(sprintf("the largest training set, %d rows, is too small for a learning curve: %s",
+                       largest, "give `sizes`, or a smaller `test`"))
+  }
+  as.integer(sizes)
+}
+
+# The rows in an order of which any first part is a training set and the last part is held out: at
+# random, with the classes in proportion in every part, or with the rows of each group together.
+shuffled_rows <- function(problem, groups) {
+  rows <- trained_places(problem)
+  shuffled <- rows[sample.int(length(rows))]
+  if (!is.null(groups)) return(shuffled[order(sample.int(max(groups))[groups[shuffled]])])
+  if (problem$task == "regression") return(shuffled)
+  class <- class_index(problem)[shuffled]
+  count <- tabulate(class)
+  # evenly spaced from a random start
+  place <- stats::ave(shuffled, class, FUN = seq_along) - stats::runif(length(count))[class]
+  shuffled[order(place / count[class])]
+}
+
+# how many rows at the end of an order are held out: whole groups, at least one
+held_out_count <- function(order, plan) {
+  if (is.null(plan$groups)) return(plan$test_rows)
+  ends <- cumsum(rev(rle(plan$groups[order])$lengths))
+  max(ends[1L], ends[ends <= plan$test_rows])
+}
+
+# One repeat --------------------------------------------------------------------------------------
+
+# The measure of the method and of the null model at every number of training rows (2 x sizes).
+score_repeat <- function(run, plan, measure) {
+  order <- shuffled_rows(run$problem, plan$groups)
+  held_out <- sort(utils::tail(order, held_out_count(order, plan)))
+  scored <- scored_rows(run$problem, held_out)
+  vapply(plan$sizes, function(size) {
+    part <- in_context(sprintf("%d training rows", size),
+                       fit_rows(run, sort(order[seq_len(size)])))
+    path <- path_scores(part$fit, part$problem, held_out)
+    scores <- list(layer(path$scores, path$chosen), null_scores(part, held_out))
+    vapply(scores, function(score) {
+      sums <- fold_sum(scored, measure, scored$y - score)
+      if (sums[2L] > 0) sums[[1L]] / sums[[2L]] else NA_real_
+    }, 0)
+  }, c(0, 0))
+}
+
+# The fitted curve --------------------------------------------------------------------------------
+
+# What the curve is fitted to, and back: errors of which less is better.
+as_loss <- function(measure, value) {
+  if (measure$name == "auc") 1 - value else criterion_loss(measure, value)
+}
+
+# errors have a smallest value, which a user's function need not have
+smallest_loss <- function(measure) if (measure$name == "user") -Inf else 0
+
+power_grid <- seq(2, 0.01, by = -0.01)
+
+# error = a + b rows^-c, by weighted least squares with a >= lowest and b >= 0, to each row of
+# `errors` (curves x numbers of rows): a matrix with the columns a, b and c. For every c on a grid
+# the best a and b are known; of equals the largest c counts.
+fit_power_law <- function(rows, errors, weights, lowest = 0) {
+  best <- matrix(Inf, nrow(errors), 4L, dimnames = list(NULL, c("a", "b", "c", "loss")))
+  weights <- weights / sum(weights)
+  mean <- drop(errors %*% weights)
+  for (c in power_grid) {
+    term <- (rows / max(rows))^-c
+    off <- term - sum(weights * term)
+    b <- pmax(drop(errors %*% (weights * off)) / sum(weights * off^2), 0)
+    a <- mean - b * sum(weights * term)
+    low <- a < lowest
+    a[low] <- lowest
+    b[low] <- pmax(drop((errors[low, , drop = FALSE] - lowest) %*% (weights * term)), 0) /
+      sum(weights * term^2)
+    loss <- drop((errors - a - outer(b, term))^2 %*% weights)
+    better <- loss < best[, "loss"] * (1 - 1e-9)
+    best[better, ] <- cbind(a, b * max(rows)^c, c, loss)[better, ]
+  }
+  best[, c("a", "b", "c"), drop = FALSE]
+}
+
+# errors of curves (a row of `fitted` each) at numbers of rows
+power_law <- function(fitted, rows) {
+  fitted[, "a"] + fitted[, "b"] * outer(fitted[, "c"], rows, function(c, n) n^-c)
+}
+
+# The variance of a mean over repeats of random parts, from that of its values, is larger by this
+# factor than that of independent values: test rows to training rows are in this `ratio`. Nadeau and
+# Bengio (2003).
+resampling_factor <- function(repeats, ratio) 1 + repeats * ratio
+
+resampling_se <- function(values, ratio) {
+  repeats <- nrow(values)
+  sqrt(apply(values, 2L, stats::var) / repeats * resampling_factor(repeats, ratio))
+}
+
+# The fitted curve, and those of bootstrap samples of the repeats: `losses` are repeats x sizes.
+fit_curves <- function(rows, losses, ratio, lowest, draws = 1000L) {
+  repeats <- nrow(losses)
+  variance <- apply(losses, 2L, stats::var)
+  spread <- variance + mean(variance)
+  weights <- if (isTRUE(all(spread > 0))) 1 / spread else rep(1, length(rows))
+  mean <- colMeans(losses)
+  fitted <- fit_power_law(rows, t(mean), weights, lowest)
+  if (repeats < 2L) return(list(fitted = fitted, draws = fitted[0L, , drop = FALSE]))
+  drawn <- t(stats::rmultinom(draws, repeats, rep(1, repeats))) / repeats
+  widened <- sqrt(resampling_factor(repeats, ratio) * repeats / (repeats - 1))
+  means <- rep(mean, each = draws) + widened * (drawn %*% losses - rep(mean, each = draws))
+  list(fitted = fitted, draws = fit_power_law(rows, means, weights, lowest))
+}
+
+# The result --------------------------------------------------------------------------------------
+
+new_learning_curve <- function(run, plan, measure, done, wanted, call) {
+  rows <- plan$sizes
+  values <- vapply(done, identity, matrix(0, 2L, length(rows)))
+  errors <- t(matrix(values[1L, , ], length(rows)))
+  null <- t(matrix(values[2L, , ], length(rows)))
+  counted <- stats::complete.cases(errors, null)
+  if (!any(counted)) {
+    stop_input("the rows held out never have a value of the measure: `test` must be larger")
+  }
+  scored <- errors[counted, , drop = FALSE]
+  mean <- colMeans(scored)
+  null <- colMeans(null[counted, , drop = FALSE])
+  ratio <- plan$test_rows / (trained_rows(run$problem) - plan$test_rows)
+  curves <- fit_curves(rows, as_loss(measure, scored), ratio, smallest_loss(measure))
+  result <- structure(list(
+    table = data.frame(rows = rows, error = mean, se = resampling_se(scored, ratio), null = null,
+                       relative = relative_to(measure, null, mean)),
+    errors = errors, fitted = curves$fitted[1L, ], forecast = NULL, draws = curves$draws,
+    test_rows = plan$test_rows, grouped = !is.null(plan$groups), method = run$name,
+    measure = measure$name, words = measure$words, higher = measure$higher,
+    problem = without_x(run$problem), call = call,
+    status = if (length(done) < wanted) "interrupted" else "complete"
+  ), class = "learning_curve")
+  result$forecast <- forecast_of(result, ceiling(c(1, 1.5, 2) * trained_rows(run$problem)))
+  result
+}
+
+relative_to <- function(measure, null, value) {
+  mapply(function(null, value) relative_error(measure, c(null, value))[2L], null, value)
+}
+
+# The fitted curve at numbers of rows, with the band that holds 90 % of the bootstrap samples.
+forecast_of <- function(x, rows) {
+  measure <- list(name = x$measure, higher = x$higher)
+  band <- apply(as_loss(measure, power_law(x$draws, rows)), 2L, stats::quantile, c(0.05, 0.95),
+                names = FALSE)
+  data.frame(rows = rows, error = as_loss(measure, power_law(t(x$fitted), rows)[1L, ]),
+             lower = band[1L, ], upper = band[2L, ])
+}
+
+#' @rdname learning_curve
+#' @export
+predict.learning_curve <- function(object, rows = NULL, ...) {
+  check_object(object)
+  check_dots(..., known = "rows")
+  if (is.null(rows)) return(object$forecast)
+  smallest <- object$table$rows[1L]
+  fine <- has_numbers(rows) && length(rows) && all(rows >= smallest)
+  must <- sprintf("numbers of at least %d, the smallest measured", smallest)
+  if (!fine) refuse("rows", must, rows)
+  forecast_of(object, rows)
+}
+
+# Print and picture -------------------------------------------------------------------------------
+
+#' @rdname learning_curve
+#' @exportS3Method
+print.learning_curve <- function(x, ...) {
+  check_object(x)
+  repeats <- counted_repeats(x)
+  say("learning curve of ", x$method, ": all of it repeated on random parts of the rows, ",
+      counted(repeats, "time"), ", and scored on ", if (x$grouped) "whole groups of about ",
+      counted(x$test_rows, "row"), " held out")
+  print_data(x$problem)
+  say(measure_label(x), ":")
+  table <- x$table
+  table[-1L] <- lapply(table[-1L], signif, 3L)
+  names(table)[2L] <- value_word(x)
+  print(shown_table(table, names(table)[-1L]), row.names = FALSE)
+  remark("rows = trained on; se = standard error, for repeats that share rows; null = that of the ",
+         "null model; relative = ", relative_words(x))
+  say("fitted curve: ", fitted_words(x))
+  say("forecast, an extrapolation", if (nrow(x$draws)) ", with a band of 90 %", ":")
+  cat(paste0("  ", forecast_lines(x), "\n"), sep = "")
+  remark("it holds if the error goes on falling as the curve does and new rows are like these")
+  if (x$status == "interrupted") cat("interrupted: the result is that of the repeats done\n")
+  invisible(x)
+}
+
+counted_repeats <- function(x) sum(stats::complete.cases(x$errors))
+
+value_word <- function(x) if (x$higher) "value" else "error"
+
+relative_words <- function(x) {
+  if (!x$higher) return("error / null")
+  if (x$measure == "auc") "(1 - value) / (1 - null)" else "null - value"
+}
+
+fitted_words <- function(x) {
+  value <- vapply(x$fitted, format, "", digits = 3L)
+  of <- if (x$measure == "auc") ", of 1 less the area" else if (x$higher) ", of the negative"
+  paste0(value[["a"]], " + ", value[["b"]], " / rows^", value[["c"]], of)
+}
+
+forecast_lines <- function(x) {
+  told <- x$forecast
+  what <- c("all rows there are", "one and a half times as many", "twice as many")
+  largest <- max(abs(told$error))
+  digits <- if (largest > 0) max(0, 2 - floor(log10(largest))) else 3
+  value <- function(column) formatC(told[[column]], digits = digits, format = "f")
+  band <- if (nrow(x$draws)) sprintf(" (%s to %s)", value("lower"), value("upper")) else ""
+  sprintf("%s rows: %s%s   %s", format(told$rows), value("error"), band, what)
+}
+
+#' @exportS3Method
+plot_data.learning_curve <- function(x, ...) { # nolint: object_name_linter.
+  measured <- x$table
+  se <- ifelse(is.na(measured$se), 0, measured$se)
+  largest <- max(measured$rows)
+  ends <- c(min(measured$rows), max(x$forecast$rows))
+  grid <- sort(unique(c(largest, exp(seq(log(ends[1L]), log(ends[2L]), length.out = 60L)))))
+  curve <- forecast_of(x, grid)
+  parts <- c("measured", "fitted", "forecast")
+  pieces <- list(
+    data.frame(rows = measured$rows, error = measured$error, lower = measured$error - se,
+               upper = measured$error + se),
+    curve[curve$rows <= largest, ], curve[curve$rows >= largest, ]
+  )
+  data.frame(part = factor(rep(parts, vapply(pieces, nrow, 0L)), parts), do.call(rbind, pieces),
+             row.names = NULL)
+}
+
+#' @rdname learning_curve
+#' @exportS3Method
+plot.learning_curve <- function(x, ...) {
+  check_object(x)
+  data <- plot_data(x)
+  words <- list(main = plot_title(x), xlab = "training rows", ylab = error_axis(x))
+  drawn <- data[!is.na(data$lower), ]
+  empty_plot(data$rows, rbind(drawn, transform(data, lower = data$error, upper = data$error)),
+             words, ...)
+  curve <- drawn[drawn$part != "measured", ]
+  graphics::polygon(c(curve$rows, rev(curve$rows)), c(curve$lower, rev(curve$upper)),
+                    col = "grey88", border = NA)
+  graphics::abline(v = trained_rows(x$problem), col = "#BBBBBB", lty = 3)
+  for (part in c("fitted", "forecast")) {
+    line <- data[data$part == part, ]
+    graphics::lines(line$rows, line$error, lwd = 2, col = mark_colour,
+                    lty = if (part == "fitted") 1 else 2)
+  }
+  measured <- data[data$part == "measured", ]
+  graphics::segments(measured$rows, measured$lower, measured$rows, measured$upper)
+  graphics::points(measured$rows, measured$error, pch = 16)
+  legend_above(c("measured", "fitted", "forecast", "90 %", "all rows"),
+               col = c("black", mark_colour, mark_colour, "grey80", "#BBBBBB"),
+               lty = c(NA, 1, 2, 1, 3), pch = c(16, NA, NA, NA, NA), lwd = c(1, 2, 2, 8, 1),
+               seg.len = 2)
+  invisible(data)
+}
