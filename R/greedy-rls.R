@@ -48,6 +48,14 @@
 #' the held-out criterion instead of the training error). `"backward"` starts from all usable
 #' features and drops one at a time until none remains; its models of size 0 to `k` are kept.
 #'
+#' **A given panel.** With `start` the search begins with columns that are known beforehand, such as
+#' a published signature: `search = "forward", k = length(start)` scores the panel, a larger `k`
+#' extends it, and `"backward"` prunes it. The panel itself is not searched for again in the folds
+#' of `size_folds`, so `cv` and `estimate` are honest for a panel that comes from elsewhere. For one
+#' that was chosen on the same rows they are as optimistic as that choice. A member that is constant
+#' in a part of the rows is left out there. `"forward_backward"` counts a member that gained nothing
+#' when it was added as one that gained 0: it is dropped where that costs nothing.
+#'
 #' **Ties** go to the lowest column; differences below 1e-12 of the response's mean square are
 #' ties. Ties of a criterion other than `"squared"` are broken by the squared error first. Scores
 #' within 1e-10 of each other are equal: such a pair counts one half in the AUC, and equal scores go
@@ -91,6 +99,12 @@
 #'   the case weights.
 #' @param search `"forward"` (the default), `"backward"`, `"floating"` or `"forward_backward"`, see
 #'   Details.
+#' @param start Columns that the search begins with, by name or number; none by default. All
+#'   searches but `"backward"` first add them, in the order given, whatever they gain, and go on: the path has the exact error of each beginning of the list. `"floating"`
+#'   and `"forward_backward"` may then drop some. `"backward"` begins with these columns in place of
+#'   all, and only prunes them; any other search needs a `k` of at least their number. Every
+#'   repetition in folds begins with them, too: for its errors to be honest they must not have been
+#'   chosen on these rows, see Details.
 #' @param keep Number of runners-up recorded at each step: the best candidates that were not chosen,
 #'   with their exact criterion, in `fit$alternatives`. None by default.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
@@ -170,11 +184,13 @@
 #' @export
 greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "cv",
                        size_folds = 10, refit = is.null(lambda), folds = "loo",
-                       criterion = "squared", search = "forward", keep = 0, threads = 1,
-                       progress = interactive()) {
+                       criterion = "squared", search = "forward", start = NULL, keep = 0,
+                       threads = 1, progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
-  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   check_choice(search, "search", searches)
+  start <- check_start(start, problem)
+  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
+                          pruned = search == "backward" && length(start))
   control$search <- search
   search <- each_lambda(greedy_path)
   if (check_flag(refit, "refit")) search <- with_refit(search)
@@ -184,24 +200,67 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   sized_fit("greedy_rls", problem, control, search, short_call(match.call()))
 }
 
+# what the search began with
+#' @exportS3Method
+search_words.greedy_rls <- function(fit) { # nolint: object_name_linter.
+  count <- length(fit$control$start)
+  if (count == 0L) return(NULL)
+  sprintf("the search began with %s: no error accounts for how %s chosen",
+          counted(count, "given column"), if (count == 1L) "it was" else "these were")
+}
+
 searches <- c("forward", "backward", "floating", "forward_backward")
 
+# The columns that a search begins with, as numbers.
+check_start <- function(start, problem) {
+  if (is.null(start) || is.character(start) && !length(start)) return(integer())
+  columns <- start_columns(start, problem)
+  if (anyDuplicated(columns)) {
+    stop_input(sprintf("`start` has column '%s' twice",
+                       problem$names[columns[anyDuplicated(columns)]]), "sparsels_error_argument")
+  }
+  columns
+}
+
+# the same of columns that may come more than once
+start_columns <- function(start, problem) {
+  columns <- in_context("`start`", positions(start, ncol(problem), problem$names, "column"))
+  excluded <- columns[!problem$usable[columns]]
+  if (length(excluded)) {
+    stop_input(sprintf("`start` has column '%s', which is excluded: it is %s",
+                       problem$names[excluded[1L]], "constant or collinear with the covariates"),
+               "sparsels_error_argument")
+  }
+  columns
+}
+
 # The arguments shared by all methods with a path of sizes, checked. `grows`: whether larger sizes
-# are tried as long as the error improves.
+# are tried as long as the error improves. `start`: columns that the search begins with; `pruned`:
+# whether it has no others.
 path_control <- function(problem, k, lambda, folds, criterion, size = "criterion",
-                         size_folds = 10) {
+                         size_folds = 10, start = integer(), pruned = FALSE) {
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
-  usable <- sum(problem$usable)
-  if (!is.null(k)) k <- check_count(k, "k", usable, "the number of usable columns")
+  columns <- function(problem) if (pruned) start[problem$usable[start]] else which(problem$usable)
+  usable <- length(columns(problem))
+  if (!is.null(k)) {
+    what <- if (pruned) "the number of columns of `start`" else "the number of usable columns"
+    k <- check_count(k, "k", usable, what)
+    if (k < length(start) && !pruned) {
+      stop_input(sprintf("`k` is %d, but the search begins with the %d columns of `start`",
+                         k, length(start)), "sparsels_error_argument")
+    }
+  }
   choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"))
   sizing <- size_control(problem, size, size_folds, folds, k, length(choice$lambda))
   grows <- is.null(k) && !is.numeric(sizing$rule)
   if (is.null(k)) {
     k <- if (grows) min(usable, trained_rows(problem) - 1L, 100L) else sizing$rule
+    if (!pruned) k <- max(k, length(start))
   }
   list(
-    k = max(1L, k), largest = function(problem) sum(problem$usable), grows = grows,
+    k = max(1L, k), largest = function(problem) length(columns(problem)), grows = grows,
+    start = start,
     patience = if (grows) improve_within else 0L, sizing = sizing,
     lambda = choice$lambda, lambda_values = choice$values, lambda_rule = choice$rule,
     lambda_given = is.numeric(lambda), folds = folds,
@@ -210,13 +269,15 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
 }
 
 # Runs a search for every lambda: `path` is a function (problem, control, lambda) that returns one
-# path. An interrupted path is the last. control$start, if there is one, has for each lambda the
-# columns that a forward search begins with.
+# path. An interrupted path is the last. control$found, if there is one, has for each lambda the
+# columns with which a forward search goes on; a column of control$start may be constant in a part
+# of the rows.
 each_lambda <- function(path) {
   function(problem, control) {
     paths <- list()
+    start <- control$start[problem$usable[control$start]]
     for (i in seq_along(control$lambda)) {
-      control$given <- control$start[[i]]
+      control$given <- if (is.null(control$found[[i]])) start else control$found[[i]]
       paths <- c(paths, list(path(problem, control, control$lambda[i])))
       if (paths[[length(paths)]]$status == "interrupted") break
     }
@@ -224,10 +285,11 @@ each_lambda <- function(path) {
   }
 }
 
-# The path for one lambda, as a list for new_sparse_fit(). `given`: columns that a forward search
-# adds first, in this order; candidates for their places are not scored, so runners-up there are
-# none. `skipping`: whether candidates are skipped, where the search allows it: "none", by "bounds"
-# for as long as they pay, or at once by "recurrence" of the errors of all candidates, with folds.
+# The path for one lambda, as a list for new_sparse_fit(). `given`: columns that a search adds
+# first, in this order, or that a backward search begins with; candidates for their places are not
+# scored, so runners-up there are none. `skipping`: whether candidates are skipped, where the search
+# allows it: "none", by "bounds" for as long as they pay, or at once by "recurrence" of the errors of
+# all candidates, with folds.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   bar <- progress_bar(control$progress, "Selecting features")
@@ -263,8 +325,8 @@ shared_values <- 2^25
 # The control list of a search as C reads it. `bar` is made by the caller: it ends with the function
 # that made it.
 greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
-  usable <- sum(problem$usable)
   backward <- control$search == "backward"
+  usable <- if (length(given)) length(given) else sum(problem$usable)
   list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
     patience = if (backward) 0L else control$patience,

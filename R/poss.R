@@ -162,12 +162,7 @@ check_same_search <- function(start, problem, control) {
 }
 
 start_set <- function(set, problem, control) {
-  columns <- positions(set, ncol(problem), problem$names, "column")
-  excluded <- columns[!problem$usable[columns]]
-  if (length(excluded)) {
-    stop_input(sprintf("`start` has column '%s', which is excluded: it does not vary",
-                       problem$names[excluded[1L]]), "sparsels_error_argument")
-  }
+  columns <- start_columns(set, problem)
   if (anyDuplicated(columns) || !length(columns) || length(columns) > control$max_size) {
     stop_input(sprintf("`start` must hold sets of 1 to %d different columns", control$max_size),
                "sparsels_error_argument")

@@ -76,7 +76,7 @@ warn_edges <- function(problem, control, chosen) {
     warn_sparsels(sprintf("interrupted: the size is chosen from 0 to %d, larger ones are untried",
                           chosen$k), "sparsels_interrupted")
   }
-  more <- chosen$k < sum(problem$usable)
+  more <- chosen$k < control$largest(problem)
   if (!is.numeric(control$sizing$rule) && chosen$size == chosen$k && more) {
     warn_sparsels(sprintf("the chosen size is the largest tried, %d: %s",
                           chosen$k, "a larger `k` may be better"), word)
@@ -114,7 +114,7 @@ complete_path <- function(search, problem, control) {
 choose_in_folds <- function(problem, control, search, random) {
   parts <- held_out_rows(control$sizing$folds, problem$weights > 0)
   upper <- control$k
-  if (control$grows) control$k <- min(upper, first_k)
+  if (control$grows) control$k <- min(upper, first_k + length(control$start))
   chosen <- NULL
   done <- vector("list", nrow(parts))
   repeat {
@@ -151,8 +151,8 @@ fold_words <- function(parts, i) {
 
 # One fold: the models of each lambda and size on the user's scale, for each criterion the sum over
 # the rows held out and its weight (2 x sizes x lambdas), and the columns that a forward search has
-# `found` for each lambda, from which one for larger sizes goes on (`start`).
-search_without <- function(problem, rows, control, search, start = NULL) {
+# `found` for each lambda, from which one for larger sizes goes on.
+search_without <- function(problem, rows, control, search, found = NULL) {
   train <- reweighted(problem, replace(problem$weights, rows, 0))
   check_folds_left(control$folds, which(train$weights > 0))
   fold_basis_check(train, control$folds)
@@ -161,7 +161,7 @@ search_without <- function(problem, rows, control, search, start = NULL) {
   largest <- control$k
   control$k <- min(control$k, control$largest(train))
   control$progress <- FALSE
-  control$start <- start
+  control$found <- found
   paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
   if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
     raise_interrupt()

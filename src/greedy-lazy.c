@@ -509,7 +509,7 @@ static int lazy_can_sweep_all(const struct greedy *s) {
 
 /* The next column is given: what a commit needs of it. */
 static void lazy_take_given(struct greedy *s) {
-  const int b = s->control->given[s->size];
+  const int b = s->control->given[s->out->moves];
   lazy_update_columns(s, &b, 1);
   lazy_recompute(s, &b, 1);
   lazy_store_scalars(s, b);

@@ -149,7 +149,7 @@ static inline int greedy_in_play(const struct greedy *s, ptrdiff_t i) {
 
 /* Whether the next column to add is given, so that no candidate needs a score. */
 static inline int greedy_next_is_given(const struct greedy *s) {
-  return s->size < s->control->given_count;
+  return s->control->search != BACKWARD && s->out->moves < s->control->given_count;
 }
 
 /* Whether the search can drop columns. */

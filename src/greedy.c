@@ -12,7 +12,7 @@
 static ptrdiff_t greedy_max_start(const struct problem *pb, const struct greedy_control *control) {
   switch (control->search) {
   case BACKWARD:
-    return pb->n;
+    return control->given_count > 0 ? control->given_count : pb->n;
   case FLOATING:
   case FORWARD_BACKWARD:
     return control->k;
@@ -282,7 +282,7 @@ static int greedy_forward_backward_drops(const struct greedy *s, ptrdiff_t i) {
 static ptrdiff_t greedy_next_move(struct greedy *s) {
   const struct greedy_control *control = s->control;
   if (greedy_next_is_given(s))
-    return control->given[s->size];
+    return control->given[s->out->moves];
   if (control->search == BACKWARD)
     return greedy_best_move(s, 1);
   const ptrdiff_t drop = greedy_best_move(s, 1);
@@ -334,6 +334,12 @@ static int greedy_finished(const struct greedy *s) {
   }
 }
 
+/* What the addition of a column counts as having gained: one that is given has gained at least
+   nothing, so that it is dropped where that costs nothing. */
+static double greedy_gain(const struct greedy *s, double gain, int given) {
+  return given ? fmax(gain, s->tolerance.value / s->control->nu) : gain;
+}
+
 /* Algorithm 3: scores every move, makes the best one and records the model, until the search is
    over. */
 static enum status greedy_search(struct greedy *s) {
@@ -348,6 +354,7 @@ static enum status greedy_search(struct greedy *s) {
     if (s->out->moves == s->control->max_moves)
       return MOVE_LIMIT;
     const double before = s->out->loss[s->out->moves];
+    const int given = greedy_next_is_given(s);
     s->out->moves++;
     greedy_record_others(s, b);
     greedy_commit(s, b);
@@ -356,17 +363,30 @@ static enum status greedy_search(struct greedy *s) {
       s->out->moves--;
       return status;
     }
-    since_best = greedy_record(s, b) ? 0 : since_best + 1;
+    since_best = greedy_record(s, b) || given ? 0 : since_best + 1;
     if (!isfinite(s->out->loss[s->out->moves])) {
       s->out->moves--;
       return s->control->criterion == USER ? INTERRUPTED : NOT_POSITIVE;
     }
     if (s->member[b])
-      s->gain[s->size] = before - s->out->loss[s->out->moves];
+      s->gain[s->size] = greedy_gain(s, before - s->out->loss[s->out->moves], given);
     if (s->control->patience > 0 && since_best >= s->control->patience)
       return EARLY_STOP;
     if (greedy_finished(s))
       return COMPLETE;
+  }
+}
+
+/* A backward search begins with the given columns, or with all that are usable. */
+static void greedy_begin_with_members(struct greedy *s) {
+  const struct greedy_control *control = s->control;
+  const ptrdiff_t count = control->given_count > 0 ? control->given_count : s->pb->n;
+  for (ptrdiff_t p = 0; control->search == BACKWARD && p < count; p++) {
+    const int i = control->given_count > 0 ? control->given[p] : (int)p;
+    if (!s->pb->usable[i])
+      continue;
+    s->member[i] = 1;
+    s->order[s->size++] = i;
   }
 }
 
@@ -382,10 +402,9 @@ static void greedy_prepare(struct greedy *s) {
   s->out->best = -1;
   for (ptrdiff_t i = 0; i < pb->n; i++) {
     s->usable_count += pb->usable[i] != 0;
-    s->member[i] = s->control->search == BACKWARD && pb->usable[i];
-    if (s->member[i])
-      s->order[s->size++] = (int)i;
+    s->member[i] = 0;
   }
+  greedy_begin_with_members(s);
   for (ptrdiff_t i = 0; i <= pb->n; i++) {
     s->seen[i] = s->best;
     s->gain[i] = 0;

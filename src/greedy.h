@@ -30,8 +30,9 @@ struct greedy_control {
   int max_moves;
   enum search search;
   enum criterion criterion;
-  const int *given;             /* columns that a forward search adds first, in this order */
-  int given_count;              /* at most k */
+  const int *given;             /* columns that a search adds first, in this order; those that a
+                                   backward search begins with, all usable ones if none are given */
+  int given_count;              /* at most k, unless backward */
   int classes;                  /* the response has classes, whose zero-one errors are wanted */
   enum skipping skipping;       /* of candidates that provably cannot win, where that can be done */
   struct greedy_shared *shared; /* by bounds, or NULL */

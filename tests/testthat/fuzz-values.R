@@ -114,6 +114,7 @@ fuzz_calls <- alist(
              intercept = TRUE, standardize = TRUE),
   greedy_rls(x, g, k = 2, lambda = c(1, 2), size_folds = 3, search = "floating", folds = 4),
   greedy_rls(y ~ ., data = d, k = 2, lambda = 1, size = "criterion"),
+  greedy_rls(x, y, k = 3, lambda = 1, size = "criterion", start = c("c4", "c1")),
   wrapper_rls(x, y, k = 1, lambda = 1),
   lowrank_lssvm(x, y, k = 2, lambda = 1),
   random_selection(x, y, k = 2, lambda = 1),

@@ -24,10 +24,12 @@ oracle_best <- function(sets, score) {
 }
 
 # The signed columns of the moves a search makes: i for adding column i, -i for dropping it.
-oracle_search <- function(pb, search, k, lambda, folds, name = "squared", nu = 0.5) {
+# `start`: the columns it adds first, or that a backward search begins with.
+oracle_search <- function(pb, search, k, lambda, folds, name = "squared", nu = 0.5,
+                          start = integer()) {
   score <- function(set) oracle_score(pb, set, lambda, folds, name)
   usable <- which(pb$usable)
-  set <- if (search == "backward") usable else integer()
+  set <- if (search != "backward") integer() else if (length(start)) start else usable
   now <- score(set)
   seen <- list()
   gain <- numeric()
@@ -36,6 +38,15 @@ oracle_search <- function(pb, search, k, lambda, folds, name = "squared", nu = 0
     size <- length(set)
     first <- size + 1 > length(seen) || is.null(seen[[size + 1]])
     if (first || oracle_beats(now, seen[[size + 1]], 0)) seen[[size + 1]] <- now
+    if (search != "backward" && length(moves) < length(start)) {
+      given <- start[length(moves) + 1]
+      moves <- c(moves, given)
+      set <- c(set, given)
+      before <- now
+      now <- score(set)
+      gain[size + 1] <- max(before[["loss"]] - now[["loss"]], 4e-10)
+      next
+    }
     members <- sort(set)
     drop <- oracle_best(lapply(members, function(i) setdiff(set, i)), score)
     dropping <- switch(search,

@@ -108,14 +108,16 @@ static void check_best(
 static void check_path(const struct made *made, const struct greedy_control *control) {
   const struct run run = run_kernel(made, control, 1, 0xFF, quiet);
   int set[32], size = 0;
-  for (int i = 0; i < made->pb.n && control->search == BACKWARD; i++)
-    if (made->pb.usable[i])
-      set[size++] = i;
+  const int chosen = control->given_count > 0,
+            most = chosen ? control->given_count : (int)made->pb.n;
+  for (int p = 0; p < most && control->search == BACKWARD; p++)
+    if (made->pb.usable[chosen ? control->given[p] : p])
+      set[size++] = chosen ? control->given[p] : p;
   CHECK(run.status == COMPLETE);
   for (int move = 0; move <= run.result.moves; move++) {
     const int feature = run.result.feature[move];
     if (move > 0) {
-      if (move > control->given_count)
+      if (move > control->given_count || control->search == BACKWARD)
         check_choice(made, control, &run, move, set, size);
       if (run.result.size[move] > size)
         set[size++] = feature;
@@ -179,7 +181,7 @@ TEST(greedy_paths) {
         struct greedy_control control =
             control_of((enum search)search, (enum criterion)criterion, (int)shapes[i].n);
         control.given = given;
-        for (int count = 0; count <= (search == FORWARD ? 4 : 0); count += 2) {
+        for (int count = 0; count <= 4; count += 2) {
           control.given_count = count;
           check_path(&made, &control);
         }
