@@ -12,17 +12,28 @@
 #' procedure for a method called with `size = "cv"`. 1 less the area under the ROC curve, or less
 #' \eqn{R^2}, counts as an error; of a criterion of your own of which more is better the difference
 #' from the null model's is taken. With \eqn{P} permutations the p-value is
-#' \eqn{(1 + \#\{T(y_b) \le T(y)\}) / (P + 1)}{(1 + #{T(y_b) <= T(y)}) / (P + 1)}: where the rows
-#' are exchangeable, it is at most \eqn{\alpha}{alpha} with probability at most \eqn{\alpha}{alpha},
-#' whatever the method does. The p-values by size compare the errors of that size alone and are not
-#' adjusted for each other. A small p-value says that there is something, not how good the model is:
-#' for that see [cross_validate()].
+#' \eqn{(1 + \#\{T(y_b) \le T(y)\}) / (P + 1)}{(1 + #{T(y_b) <= T(y)}) / (P + 1)}: if the columns
+#' have nothing to do with the response and what is permuted is exchangeable, it is at most
+#' \eqn{\alpha}{alpha} with probability at most \eqn{\alpha}{alpha}, whatever the method does. The
+#' p-values by size compare the errors of that size alone and are not adjusted for each other. A
+#' small p-value says that the columns have something to do with the response, not which of them and
+#' not how good the model is: for these see [stability_selection()] and [cross_validate()].
 #'
-#' **What is permuted.** A case weight travels with its response. With `strata`, responses are
-#' permuted within each stratum: patients of one hospital, rows of one batch. With covariates
-#' (`adjust`), the residuals of the null model are permuted and added to its fitted values (Freedman
-#' and Lane 1983), which is exact only if the covariates are without effect, and nearly so in
-#' general. Classes are then their codes -1 and 1, as numbers, with `task = "regression"`.
+#' **What is permuted.** Rows are taken to be exchangeable unless you say otherwise, and `print()`
+#' says what was permuted. A case weight travels with its response.
+#' * With `strata`, responses are permuted within each stratum: patients of one hospital, rows of
+#'   one batch.
+#' * With `groups`, such as the samples of each patient, the rows of a group stay together. If the
+#'   response is constant in every group and all weights are equal, groups exchange their response
+#'   whatever their numbers of rows, which must then not depend on the response. Otherwise groups
+#'   of the same number of rows exchange all their responses, in the order of the rows, and a group
+#'   with no other of its size keeps its own. A test that permutes single rows, where those of a
+#'   group are alike, calls too much significant. Whole groups should then be left out together,
+#'   too: `folds = make_folds(x, 10, groups = patient)` does both.
+#' * With covariates (`adjust`), the residuals of the null model are permuted and added to its
+#'   fitted values (Freedman and Lane 1983), which is exact only if the covariates are without
+#'   effect, and nearly so in general. Classes are then their codes -1 and 1, as numbers, with
+#'   `task = "regression"`.
 #'
 #' **Defaults of the method.** What depends on the response must be chosen anew, inside the method,
 #' for each permutation. To be quick, [greedy_rls()] and its kin, the methods with an argument
@@ -49,12 +60,16 @@
 #'   can be is \eqn{1 / (P + 1)}.
 #' @param strata `NULL`, or a vector with one value for each row: rows are exchangeable within each
 #'   value only.
+#' @param groups A vector with one value for each row: rows of the same value stay together, and
+#'   whole groups are exchangeable. `NULL`: the groups of the `folds` or `size_folds` that the
+#'   method is given, see [make_folds()], if any; folds given row by row are groups themselves.
+#'   `FALSE`: none.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #'
 #' @return An object of class `permutation_test`, a list:
 #' * `p.value`, `statistic`: that of \eqn{T}, and \eqn{T(y)}.
 #' * `by_size`: data frame, a row for each size: `size`, `statistic`, the error relative to the null
-#'   model's, `p.value`, and `lower` and `upper`, between which 90 % of the permutations are.
+#'   model's, `p.value`, and `lower` and `upper`, the 5 % and 95 % quantiles of the permutations.
 #' * `null`: \eqn{T} of each permutation.
 #' * `null_by_size`: matrix, permutations by sizes; where a path has no model of a size, the next
 #'   smaller one counts.
@@ -66,8 +81,9 @@
 #'
 #' @section Cost: One fit for each permutation.
 #'
-#' @section Errors: `sparsels_error_input` for bad arguments, and for a method whose fit is no path
-#' or has no errors. An error inside a method keeps its class and says in which permutation it was.
+#' @section Errors: `sparsels_error_input` for bad arguments, for strata or groups that leave
+#' nothing to permute, and for a method whose fit is no path or has no errors. An error inside a
+#' method keeps its class and says in which permutation it was.
 #'
 #' @references Freedman, D., Lane, D. (1983). A nonstochastic interpretation of reported
 #' significance levels. Journal of Business and Economic Statistics 1, 292-298.
@@ -76,7 +92,8 @@
 #' Phipson, B., Smyth, G. K. (2010). Permutation p-values should never be zero. Statistical
 #' Applications in Genetics and Molecular Biology 9, article 39. \doi{10.2202/1544-6115.1585}
 #'
-#' @seealso [cross_validate()], which estimates how good a model is
+#' @seealso [cross_validate()], which estimates how good a model is; [stability_selection()], which
+#'   columns are chosen again and again
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))
@@ -88,27 +105,26 @@
 #' plot(tested)
 #' @export
 permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permutations = 1000,
-                             strata = NULL, progress = interactive()) {
+                             strata = NULL, groups = NULL, progress = interactive()) {
   check_given(x, "x")
   check_flag(progress, "progress")
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("permutations", "strata", "progress"))
+                known = c("permutations", "strata", "groups", "progress"))
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(run)
   null <- null_response(run$problem)
-  run$problem <- null$problem
-  strata <- check_strata(strata, run$problem)
+  strata <- check_row_labels(strata, "strata", nrow(run$problem))
+  exchange <- exchange_of(null, groups_of(groups, run), strata)
   fit <- fit_run(run)
   observed <- relative_errors(fit)
   done <- repeat_tasks(permutations, "permutation", function(i) {
-    order <- permuted_rows(strata, nrow(run$problem))
-    relative_errors(suppressWarnings(
-      fit_method(run$method, permuted_problem(null, order), run$arguments), own_warnings
-    ))
+    permuted <- permuted_problem(null, permuted_rows(exchange))
+    relative_errors(suppressWarnings(fit_method(run$method, permuted, run$arguments),
+                                     c(own_warnings, "sparsels_warning_precision")))
   }, progress)
-  new_permutation_test(run, fit, observed, done, permutations, null, strata,
-                       short_call(match.call()))
+  new_permutation_test(run, fit, observed, done, permutations,
+                       permuted_words(null, exchange, permutations), short_call(match.call()))
 }
 
 # The run with arguments that make greedy search and its kin quick, where the user says nothing.
@@ -120,13 +136,12 @@ quick_run <- function(run) {
   run
 }
 
-check_strata <- function(strata, problem) {
-  if (is.null(strata)) return(NULL)
-  m <- nrow(problem)
-  if (!(is.atomic(strata) && length(strata) == m && !anyNA(strata))) {
-    refuse("strata", sprintf("a vector of %s, without missing values", counted(m, "value")), strata)
-  }
-  match(strata, unique(strata))
+# A number for each row, equal for rows that belong together: `groups` as given, by default those of
+# the folds that the method is given; NULL where each row is by itself.
+groups_of <- function(groups, run) {
+  if (isFALSE(groups)) return(NULL)
+  if (!is.null(groups)) return(check_row_labels(groups, "groups", nrow(run$problem)))
+  Find(Negate(is.null), lapply(run$arguments[run$by_row], `[[`, "groups"))
 }
 
 # Permuted responses ------------------------------------------------------------------------------
@@ -145,20 +160,74 @@ null_response <- function(problem) {
   }
   fitted <- problem$z %*% covariate_solver(problem)(problem$y)
   list(problem = problem, fitted = fitted, residuals = problem$y - fitted,
-       words = "residuals of the covariates")
+       words = "residuals given the covariates")
 }
 
-# The places that the responses of the rows go to.
-permuted_rows <- function(strata, m) {
-  if (is.null(strata)) return(sample.int(m))
-  order <- seq_len(m)
-  for (rows in split(order, strata)) order[rows] <- rows[sample.int(length(rows))]
-  order
+# Which responses may be exchanged. Rows of one group stay together; each of `sets` holds groups
+# that may have the responses of each other. Where the response is constant in every group and all
+# weights are equal (`whole`), groups of any number of rows may, otherwise those of the same. Row i
+# has the response of row `place[i]` of a group; `start` says where each group begins in `rows`, the
+# rows in the order of their groups.
+exchange_of <- function(null, groups, strata) {
+  m <- nrow(null$problem)
+  group <- if (is.null(groups)) seq_len(m) else groups
+  stratum <- if (is.null(strata)) rep(1L, m) else strata
+  size <- tabulate(group)
+  first <- match(seq_along(size), group)
+  check_within(stratum, first[group])
+  weighted <- length(unique(null$problem$weights)) > 1L
+  whole <- !weighted && is_constant_within(null$residuals, first[group])
+  sets <- split(seq_along(size), list(stratum[first], if (whole) 1L else size), drop = TRUE)
+  exchange <- list(group = group, sets = sets, whole = whole, rows = order(group),
+                   start = cumsum(size) - size,
+                   place = if (whole) rep(1L, m) else place_in(group), strata = max(stratum),
+                   grouped = !is.null(groups), stratified = !is.null(strata), weighted = weighted)
+  if (all(lengths(sets) == 1L)) stop_nothing_to_permute(exchange)
+  exchange
+}
+
+check_within <- function(stratum, first) {
+  astray <- which(stratum != stratum[first])[1L]
+  if (is.na(astray)) return(invisible())
+  stop_input(sprintf("each of `groups` must lie in one stratum, but rows %d and %d are of one %s",
+                     first[astray], astray, "group in two strata"), "sparsels_error_argument")
+}
+
+is_constant_within <- function(values, first) {
+  max(abs(values - values[first, , drop = FALSE])) <= 1e-9 * max(abs(values))
+}
+
+# 1, 2, ... for the rows of each group
+place_in <- function(group) stats::ave(seq_along(group), group, FUN = seq_along)
+
+stop_nothing_to_permute <- function(exchange) {
+  reason <- if (exchange$whole || !exchange$grouped) {
+    members <- if (exchange$grouped) "groups" else "rows"
+    if (exchange$stratified) paste("no stratum has two", members) else "there is a single group"
+  } else {
+    paste0("no two groups", if (exchange$stratified) " of a stratum",
+           " have the same number of rows, as they must where ",
+           if (exchange$weighted) "weights differ" else "responses differ within a group")
+  }
+  stop_input(paste("nothing can be permuted:", reason), "sparsels_error_argument")
+}
+
+# For each row the row whose response it gets.
+permuted_rows <- function(exchange) {
+  source <- seq_along(exchange$start)
+  for (set in exchange$sets) source[set] <- set[sample.int(length(set))]
+  exchange$rows[exchange$start[source[exchange$group]] + exchange$place]
+}
+
+permuted_response <- function(null, order) {
+  y <- null$problem$y
+  y[] <- null$fitted + null$residuals[order, , drop = FALSE]
+  y
 }
 
 permuted_problem <- function(null, order) {
   problem <- null$problem
-  problem$y[] <- null$fitted + null$residuals[order, , drop = FALSE]
+  problem$y <- permuted_response(null, order)
   reweighted(problem, problem$weights[order])
 }
 
@@ -167,23 +236,32 @@ permuted_problem <- function(null, order) {
 # Errors of every size relative to that of size 0: list(size, errors).
 relative_errors <- function(fit) {
   sizes <- if (inherits(fit, "sparse_fit")) size_table(fit)
-  errors <- sizes[[if (is.null(sizes$cv)) "criterion" else "cv"]]
+  errors <- sizes[[error_column(fit)]]
   if (is.null(errors)) {
     stop_input("`method` must return a path of models with their errors, as greedy_rls() does",
                "sparsels_error_method")
   }
-  list(size = sizes$size, errors = relative_error(fit$criterion, errors))
+  list(size = sizes$size, errors = relative_error(error_criterion(fit), errors))
+}
+
+# The error of the whole procedure, where it was repeated in folds.
+error_column <- function(fit) if (is.null(fit$path$cv)) "criterion" else "cv"
+
+error_criterion <- function(fit) {
+  fit[[if (is.null(fit$path$cv)) "criterion" else "cv_criterion"]]
 }
 
 # Of a criterion between 0 and 1 of which more is better the rest is an error; of a user's own the
 # difference counts.
 relative_error <- function(criterion, value) {
   if (!criterion$higher) return(value / value[1L])
-  if (criterion$name %in% c("auc", "r_squared", "dev_ratio")) return((1 - value) / (1 - value[1L]))
+  if (is_share(criterion)) return((1 - value) / (1 - value[1L]))
   value[1L] - value
 }
 
-new_permutation_test <- function(run, fit, observed, done, wanted, null, strata, call) {
+is_share <- function(criterion) criterion$name %in% c("auc", "r_squared", "dev_ratio")
+
+new_permutation_test <- function(run, fit, observed, done, wanted, permuted, call) {
   # a path without a model of some size has that of the next smaller one
   by_size <- vapply(done, function(one) {
     one$errors[pmax(findInterval(observed$size, one$size), 1L)]
@@ -198,11 +276,8 @@ new_permutation_test <- function(run, fit, observed, done, wanted, null, strata,
       size = observed$size, statistic = observed$errors,
       p.value = chance_of(by_size, observed$errors), lower = band[1L, ], upper = band[2L, ]
     ),
-    null = smallest, null_by_size = by_size,
-    permuted = paste0(null$words, if (!is.null(strata)) {
-      sprintf(", within each of %d strata", max(strata))
-    }),
-    fit = fit, problem = without_x(run$problem), call = call,
+    null = smallest, null_by_size = by_size, permuted = permuted, fit = fit,
+    problem = without_x(run$problem), call = call,
     status = if (length(done) < wanted) "interrupted" else "complete"
   ), class = "permutation_test")
 }
@@ -214,6 +289,45 @@ chance_of <- function(null, observed) {
   (1 + colSums(as_good, na.rm = TRUE)) / (nrow(null) + 1)
 }
 
+# Words -------------------------------------------------------------------------------------------
+
+# What was permuted, and how many permutations there are where that is fewer than were drawn.
+permuted_words <- function(null, exchange, permutations) {
+  alone <- sum(lengths(exchange$sets) == 1L)
+  count <- count_permutations(null, exchange)
+  paste0(
+    null$words,
+    if (exchange$grouped) sprintf(" of %d groups of rows", length(exchange$start)),
+    if (exchange$grouped && !exchange$whole) ", between groups of the same number of rows",
+    if (exchange$stratified) sprintf(", within each of %d strata", exchange$strata),
+    if (alone > 0L) sprintf(" (%s no other to exchange with)",
+                            paste(counted(alone, if (exchange$grouped) "group" else "row"),
+                                  if (alone == 1L) "has" else "have")),
+    if (count < permutations) sprintf("; there are only %.0f different ones", count)
+  )
+}
+
+# The number of different permutations: responses and weights that are equal count as one.
+count_permutations <- function(null, exchange) {
+  rows <- do.call(paste, as.data.frame(cbind(null$residuals, null$problem$weights)))
+  content <- if (exchange$whole) rows[exchange$rows[exchange$start + 1L]] else
+    vapply(split(rows, exchange$group), paste, "", collapse = "; ")
+  round(exp(sum(vapply(exchange$sets, function(set) {
+    alike <- tabulate(match(content[set], content[set]))
+    lfactorial(length(set)) - sum(lfactorial(alike))
+  }, 0))))
+}
+
+# What a statistic is, in words.
+statistic_words <- function(fit) {
+  criterion <- error_criterion(fit)
+  label <- if (is.null(criterion$label)) paste("cross-validated", criterion$words) else
+    criterion$label
+  if (!criterion$higher) return(paste(label, "divided by that of the null model"))
+  if (is_share(criterion)) return(sprintf("1 - %s, divided by that of the null model", label))
+  sprintf("%s of the null model less that of a size", label)
+}
+
 # Print and picture -------------------------------------------------------------------------------
 
 #' @rdname permutation_test
@@ -223,18 +337,20 @@ print.permutation_test <- function(x, ...) {
   count <- length(x$null)
   say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
       " permutations of the ", x$permuted)
-  say("smallest error on the path: ", shown(x$statistic), " of that of the null model, p-value ",
-      format(x$p.value, digits = 2))
-  remark(sprintf("of the permutations %d had one as small; their median is %s",
-                 as.integer(round(x$p.value * (count + 1))) - 1L, shown(stats::median(x$null))))
+  as_small <- as.integer(round(x$p.value * (count + 1))) - 1L
+  say(sprintf("p-value %s: %d of the permutations %s as small an error on the path",
+              format(x$p.value, digits = 2), as_small, if (as_small == 1L) "has" else "have"))
+  remark("smallest error: ", shown(x$statistic), ", median of the permutations: ",
+         shown(stats::median(x$null)))
+  remark("error: ", statistic_words(x$fit))
   print_data(x$problem)
   table <- utils::head(x$by_size, 8L)
   table[-1L] <- lapply(table[-1L], signif, 3L)
   print(table, row.names = FALSE)
   more <- nrow(x$by_size) - nrow(table)
   if (more > 0L) cat("... and ", counted(more, "more size"), ", all in $by_size\n", sep = "")
-  remark("statistic = error relative to the null model's; p.value = of that size alone; between ",
-         "lower and upper are 90 % of the permutations")
+  remark("statistic = error of that size; p.value = of that size alone; lower to upper: 90 % of ",
+         "the permutations")
   if (x$status == "interrupted") cat("interrupted: the result is that of the permutations done\n")
   invisible(x)
 }

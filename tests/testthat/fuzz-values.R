@@ -179,6 +179,7 @@ fuzz_calls <- alist(
   permutation_test(x, y, greedy_rls, k = 1, permutations = 3, strata = sign(age), lambda = 1),
   learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3, test = 0.2, groups = age,
                  measure = "absolute"),
+  permutation_test(x, y, omp, k = 1, permutations = 3, groups = rep(1:6, 2)),
   compare_methods(x, y, methods = list(omp = omp), k = 1, splits = 2),
   # methods
   choose(problem, i = 1:6, j = 1:2),

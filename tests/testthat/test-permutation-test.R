@@ -6,9 +6,11 @@ made <- function(m = 30, n = 40, signal = 0) {
 }
 
 # the orders that permutation_test() draws after set.seed(seed)
-drawn_orders <- function(seed, count, m, strata = NULL) {
+drawn_orders <- function(seed, count, y, groups = NULL, strata = NULL, ...) {
+  pb <- as_problem(matrix(rnorm(NROW(y) * 2), NROW(y)), y, ...)
+  exchange <- exchange_of(null_response(pb), groups, strata)
   set.seed(seed)
-  lapply(task_streams(count), function(stream) with_stream(stream, permuted_rows(strata, m)))
+  lapply(task_streams(count), function(stream) with_stream(stream, permuted_rows(exchange)))
 }
 
 relative <- function(fit) min(fit$path$criterion) / fit$path$criterion[1]
@@ -20,7 +22,7 @@ test_that("the p-value is that of a loop over problems made anew", {
   set.seed(5)
   tested <- permutation_test(data$x, data$y, greedy_rls, weights = w, k = 4, lambda = 3,
                              permutations = 20)
-  by_hand <- vapply(drawn_orders(5, 20, 30), function(order) {
+  by_hand <- vapply(drawn_orders(5, 20, data$y, weights = w), function(order) {
     relative(greedy_rls(data$x, data$y[order], weights = w[order], k = 4, lambda = 3,
                         size = "criterion", refit = FALSE))
   }, 0)
@@ -41,7 +43,7 @@ test_that("strata keep their responses, and covariates their effect", {
   set.seed(2)
   data <- made()
   strata <- rep(c("a", "b", "c"), c(5, 15, 10))
-  orders <- drawn_orders(3, 10, 30, match(strata, unique(strata)))
+  orders <- drawn_orders(3, 10, data$y, strata = match(strata, unique(strata)))
   for (order in orders) expect_identical(strata[order], strata)
   expect_true(all(vapply(orders, function(order) identical(sort(order), 1:30), NA)))
   set.seed(3)
@@ -56,11 +58,116 @@ test_that("strata keep their responses, and covariates their effect", {
   set.seed(4)
   adjusted <- permutation_test(data$x, y, greedy_rls, adjust = age, k = 2, permutations = 10)
   null <- lm(y ~ age)
-  by_hand <- vapply(drawn_orders(4, 10, 30), function(order) {
+  by_hand <- vapply(drawn_orders(4, 10, y, adjust = age), function(order) {
     moved <- fitted(null) + residuals(null)[order]
     relative(greedy_rls(data$x, moved, adjust = age, k = 2, size = "criterion", refit = FALSE))
   }, 0)
   expect_equal(adjusted$null, by_hand, tolerance = 1e-10)
+})
+
+test_that("groups with one response each exchange it whatever their numbers of rows", {
+  set.seed(12)
+  data <- made()
+  patient <- rep(c(4, 9, 2, 7, 1, 3, 8, 6, 5, 10), c(1:5, 5:1))
+  groups <- match(patient, unique(patient))
+  ill <- factor(rep(c("no", "yes"), 5)[groups])
+  orders <- drawn_orders(13, 30, ill, groups)
+  for (order in orders) {
+    shares <- tapply(ill[order] == "yes", groups, mean)
+    expect_true(all(shares %in% 0:1))
+    expect_equal(sum(shares), 5)
+  }
+  expect_gt(length(unique(vapply(orders, function(order) sum(ill[order] == "yes"), 0L))), 1)
+  set.seed(13)
+  tested <- permutation_test(data$x, ill, greedy_rls, k = 2, groups = patient, permutations = 30)
+  by_hand <- vapply(orders, function(order) {
+    relative(bare_rls(data$x, ill[order], k = 2))
+  }, 0)
+  expect_equal(tested$null, by_hand, tolerance = 1e-12)
+  # within strata, of which the second has a single group
+  strata <- match(groups, 10, nomatch = 0) + 1
+  for (order in drawn_orders(14, 9, ill, groups, strata)) {
+    expect_identical(strata[order], strata)
+    expect_true(all(groups[order][strata == 2] == 10))
+  }
+})
+
+test_that("groups whose responses differ exchange them with groups of their size, in order", {
+  set.seed(15)
+  data <- made()
+  shuffled <- sample(30)
+  patient <- rep(letters[1:9], c(2, 2, 2, 3, 3, 5, 4, 4, 5))[shuffled]
+  groups <- match(patient, unique(patient))
+  size <- tabulate(groups)
+  for (weights in list(NULL, runif(30, 0.5, 2))) {
+    orders <- drawn_orders(16, 20, data$y, groups, weights = weights)
+    for (order in orders) {
+      expect_identical(sort(order), 1:30)
+      source <- tapply(groups[order], groups, unique)
+      expect_type(source, "integer")
+      expect_identical(size[source], size)
+      for (g in 1:9) expect_identical(order[groups == g], which(groups == source[g]))
+    }
+    set.seed(16)
+    tested <- permutation_test(data$x, data$y, greedy_rls, k = 2, groups = patient, lambda = 5,
+                               weights = weights, permutations = 20)
+    by_hand <- vapply(orders, function(order) {
+      relative(bare_rls(data$x, data$y[order], k = 2, weights = weights[order], lambda = 5))
+    }, 0)
+    expect_equal(tested$null, by_hand, tolerance = 1e-12)
+  }
+  # where weights differ, a response that is constant in every group stays with its weight
+  ill <- factor(groups > 5)
+  for (order in drawn_orders(17, 9, ill, groups, weights = runif(30))) {
+    expect_identical(sort(order), 1:30)
+  }
+})
+
+test_that("groups are those of the folds unless others are given", {
+  set.seed(18)
+  data <- made()
+  patient <- rep(1:10, each = 3)
+  folds <- make_folds(30, 5, groups = patient)
+  run <- function(...) {
+    set.seed(19)
+    permutation_test(data$x, data$y, greedy_rls, k = 2, permutations = 9, ...)
+  }
+  grouped <- run(folds = folds)
+  expect_match(grouped$permuted, "of 10 groups")
+  expect_identical(grouped$null, run(folds = folds, groups = patient)$null)
+  expect_identical(run(folds = folds, groups = FALSE)$permuted, "responses")
+  expect_match(run(size_folds = folds)$permuted, "of 10 groups")
+  expect_match(run(folds = folds, groups = rep(1:15, 2))$permuted, "of 15 groups")
+})
+
+test_that("the number of different permutations is counted", {
+  set.seed(20)
+  counted <- function(y, groups = NULL, strata = NULL, ...) {
+    null <- null_response(as_problem(matrix(rnorm(2 * length(y)), length(y)), y, ...))
+    exchange <- exchange_of(null, groups, strata)
+    drawn <- replicate(2000, paste(permuted_response(null, permuted_rows(exchange)),
+                                   collapse = " "))
+    expect_identical(length(unique(drawn)), as.integer(count_permutations(null, exchange)))
+    count_permutations(null, exchange)
+  }
+  expect_equal(counted(c(1.5, 2, 3, 4, 4)), 60)
+  expect_equal(counted(factor(rep(1:2, 3))), 20)
+  expect_equal(counted(1:8 / 3, strata = rep(1:4, each = 2)), 16)
+  expect_equal(counted(factor(c(1, 1, 2, 1, 1, 2)), c(1, 1, 2, 3, 3, 4)), 6)
+  expect_equal(counted(1:9 / 7, c(1, 1, 2, 2, 3, 3, 4, 4, 4)), 6)
+})
+
+test_that("the error of a procedure repeated in folds is what its path says", {
+  set.seed(23)
+  data <- made(signal = 1)
+  data$y <- data$y / 3
+  for (method in list(forward_regression, function(...) greedy_rls(..., refit = FALSE))) {
+    fit <- suppressWarnings(method(data$x, data$y, k = 3, size = "cv"))
+    tested <- suppressWarnings(permutation_test(data$x, data$y, method, k = 3, size = "cv",
+                                                permutations = 2))
+    expect_equal(tested$statistic, min(fit$path$cv) / fit$path$cv[1])
+    expect_output(print(tested), "error: cross-validated mean squared error divided by")
+  }
 })
 
 test_that("where nothing is true p-values are uniform", {
@@ -119,6 +226,11 @@ test_that("what is printed, drawn and refused", {
   set.seed(10)
   data <- made(signal = 1)
   tested <- permutation_test(data$x, data$y, greedy_rls, k = 3, permutations = 19)
+  blocks <- rep(1:5, c(8, 8, 8, 3, 3))
+  grouped <- suppressWarnings(permutation_test(
+    data$x, factor(data$y > 0), greedy_rls, criterion = "auc", k = 2, permutations = 19,
+    folds = make_folds(30, 3, groups = blocks)
+  ), "sparsels_warning_constant")
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(plot(tested, main = "a title"), tested$by_size)
@@ -128,10 +240,20 @@ test_that("what is printed, drawn and refused", {
   expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(tested)), "ggplot_built")
   expect_snapshot({
     print(tested)
+    print(grouped)
     refusal(permutation_test(data$x, data$y))
     refusal(permutation_test(data$x, data$y, rls))
     refusal(permutation_test(data$x, data$y, greedy_rls, permutations = 0))
     refusal(permutation_test(data$x, data$y, greedy_rls, strata = 1:3))
+    refusal(permutation_test(data$x, data$y, greedy_rls, strata = 1:30))
+    refusal(permutation_test(data$x, data$y, greedy_rls, groups = c(NA, 2:30)))
+    refusal(permutation_test(data$x, data$y, greedy_rls, groups = rep(1:2, c(10, 20))))
+    refusal(permutation_test(data$x, rep(1:2 / 3, 15), greedy_rls, groups = rep(1:4, c(5, 9, 7, 9)),
+                             strata = rep(1:2, c(14, 16))))
+    refusal(permutation_test(data$x, rep(1:2 / 3, 15), greedy_rls, groups = rep(1:2, 15),
+                             strata = rep(1:2, 15)))
+    refusal(permutation_test(data$x, rep(1:2 / 3, 15), greedy_rls, groups = rep(1:2, 15),
+                             strata = rep(1:2, c(14, 16))))
     refusal(permutation_test(data$x, data$y > 0, greedy_rls, adjust = 1:30))
     refusal(permutation_test(data$x, data$y, greedy_rls, size = "none"))
   })
