@@ -79,7 +79,11 @@
 #' `plot()` draws the errors of the path in the band of 90 % of the permutations, and returns
 #' invisibly the data frame drawn.
 #'
-#' @section Cost: One fit for each permutation.
+#' @section Cost: One fit for each permutation. Permutations that differ in the response only share
+#' what a search needs of `x`, which takes a tenth to a half of the time: [greedy_rls()] with
+#' `search = "forward"`, `size = "criterion"`, `refit = FALSE`, one `lambda`, equal weights, `folds`
+#' given row by row or leave-one-out, and any criterion but `"auc"` and your own. Results do not
+#' depend on that.
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments, for strata or groups that leave
 #' nothing to permute, and for a method whose fit is no path or has no errors. An error inside a
@@ -118,11 +122,15 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   exchange <- exchange_of(null, groups_of(groups, run), strata)
   fit <- fit_run(run)
   observed <- relative_errors(fit)
-  done <- repeat_tasks(permutations, "permutation", function(i) {
-    permuted <- permuted_problem(null, permuted_rows(exchange))
-    relative_errors(suppressWarnings(fit_method(run$method, permuted, run$arguments),
-                                     c(own_warnings, "sparsels_warning_precision")))
-  }, progress)
+  done <- if (is_shared_search(run, fit)) {
+    searched_errors(fit, null, exchange, permutations, progress)
+  } else {
+    repeat_tasks(permutations, "permutation", function(i) {
+      permuted <- permuted_problem(null, permuted_rows(exchange))
+      relative_errors(suppressWarnings(fit_method(run$method, permuted, run$arguments),
+                                       c(own_warnings, "sparsels_warning_precision")))
+    }, progress)
+  }
   new_permutation_test(run, fit, observed, done, permutations,
                        permuted_words(null, exchange, permutations), short_call(match.call()))
 }
@@ -229,6 +237,47 @@ permuted_problem <- function(null, order) {
   problem <- null$problem
   problem$y <- permuted_response(null, order)
   reweighted(problem, problem$weights[order])
+}
+
+# Many responses in one call ----------------------------------------------------------------------
+
+# Whether the searches of a fit and of every permutation differ in the response only, and no
+# response can be without the criterion, so that greedy_paths() serves.
+is_shared_search <- function(run, fit) {
+  given <- run$arguments
+  identical(run$method, greedy_rls) && identical(given$size, "criterion") &&
+    isFALSE(given$refit) && length(given$lambda) < 2L && !identical(given$lambda, "full") &&
+    fit$control$search == "forward" && !fit$criterion$name %in% c("auc", "user") &&
+    (fit$folds$loo || "folds" %in% run$by_row) && length(unique(run$problem$weights)) == 1L
+}
+
+# relative_errors() of the permutations that repeat_tasks() would draw.
+searched_errors <- function(fit, null, exchange, permutations, progress) {
+  control <- c(fit$control, list(criterion = fit$criterion, folds = fit$folds))
+  control$progress <- FALSE
+  streams <- task_streams(permutations)
+  batches <- split(streams, ceiling(seq_along(streams) / responses_at_once))
+  done <- run_tasks(length(batches), function(i) {
+    responses <- lapply(batches[[i]], function(stream) {
+      permuted_response(null, with_stream(stream, permuted_rows(exchange)))
+    })
+    paths <- greedy_paths(null$problem, control, control$lambda, responses)
+    stopped <- vapply(paths, function(path) path$status == "interrupted", NA)
+    if (length(paths) < length(responses) || any(stopped)) raise_interrupt()
+    lapply(paths, path_errors, fit$criterion)
+  }, "Permutations", random = FALSE, progress)
+  done <- unlist(done, recursive = FALSE)
+  if (length(done) < permutations) warn_interrupted(length(done), permutations, "permutation")
+  done
+}
+
+# Ctrl-C loses at most so many permutations.
+responses_at_once <- 25
+
+path_errors <- function(path, criterion) {
+  models <- Filter(Negate(is.null), path$models)
+  sizes <- path$path[vapply(models, `[[`, 0L, "row"), ]
+  list(size = sizes$size, errors = relative_error(criterion, sizes$criterion))
 }
 
 # The statistic -----------------------------------------------------------------------------------

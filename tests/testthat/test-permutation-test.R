@@ -13,6 +13,11 @@ drawn_orders <- function(seed, count, y, groups = NULL, strata = NULL, ...) {
   lapply(task_streams(count), function(stream) with_stream(stream, permuted_rows(exchange)))
 }
 
+# the test without searches for many responses in one call
+one_by_one <- function(...) {
+  with_binding("is_shared_search", function(...) FALSE, permutation_test(...))
+}
+
 relative <- function(fit) min(fit$path$criterion) / fit$path$criterion[1]
 
 test_that("the p-value is that of a loop over problems made anew", {
@@ -157,6 +162,54 @@ test_that("the number of different permutations is counted", {
   expect_equal(counted(1:9 / 7, c(1, 1, 2, 2, 3, 3, 4, 4, 4)), 6)
 })
 
+test_that("searches for many responses in one call give what single ones do", {
+  set.seed(21)
+  m <- 40
+  x <- matrix(rnorm(m * 700), m)
+  y <- x[, 1] + 2 * rnorm(m)
+  classes <- cut(rank(y), c(0, 12, 27, m))
+  patient <- rep(1:10, each = 4)
+  runs <- list(
+    list(x, y, permutations = 105), list(x, cbind(y, rnorm(m)), weights = rep(2, m)),
+    list(Matrix::Matrix(x * (x > 0.7), sparse = TRUE), y, folds = make_folds(m, 5)),
+    list(x, classes, criterion = "error"), list(x, classes, criterion = "balanced",
+                                                             folds = rep(1:8, 5), groups = FALSE),
+    list(x, y, adjust = rnorm(m), strata = rep(1:2, 20), criterion = "absolute"),
+    list(x, y, folds = make_folds(m, 5, groups = patient), lambda = 3, standardize = FALSE),
+    list(x, classes == levels(classes)[1], groups = patient, keep = 2, threads = 2)
+  )
+  batches <- ceiling(105 / responses_at_once) + length(runs) - 1
+  called <- 0
+  counting <- function(...) {
+    called <<- called + 1
+    many(...)
+  }
+  many <- greedy_paths
+  for (run in runs) {
+    run <- c(run, list(method = greedy_rls, k = 4),
+             if (is.null(run$permutations)) list(permutations = 15))
+    set.seed(22)
+    together <- with_binding("greedy_paths", counting, do.call(permutation_test, run))
+    set.seed(22)
+    single <- do.call(one_by_one, run)
+    expect_equal(together$null, single$null, tolerance = 1e-12)
+    expect_equal(together$null_by_size, single$null_by_size, tolerance = 1e-12)
+    expect_identical(together$p.value, single$p.value)
+    expect_identical(together$by_size$p.value, single$by_size$p.value)
+  }
+  expect_identical(called, batches)
+  # whatever else the response may change is left to single calls
+  for (other in list(list(search = "floating"), list(lambda = c(1, 10)), list(lambda = "full"),
+                     list(refit = TRUE), list(size = "cv"), list(weights = runif(m)),
+                     list(folds = 5))) {
+    run <- c(list(x[, 1:70], y, greedy_rls, k = 2, permutations = 1), other)
+    suppressWarnings(with_binding("greedy_paths", counting, do.call(permutation_test, run)))
+  }
+  permutation_test(x[, 1:70], y > 0, greedy_rls, k = 2, criterion = "auc", permutations = 1)
+  permutation_test(x[, 1:70], y, function(...) bare_rls(..., k = 2), permutations = 1)
+  expect_identical(called, batches)
+})
+
 test_that("the error of a procedure repeated in folds is what its path says", {
   set.seed(23)
   data <- made(signal = 1)
@@ -205,6 +258,36 @@ test_that("a signal is found, by any method with a path, and the seed decides", 
   gain <- permutation_test(data$x, classes, greedy_rls, criterion = own, folds = 5, k = 2,
                            permutations = 9)
   expect_lt(gain$statistic, 0)
+})
+
+test_that("Ctrl-C keeps the permutations searched together before", {
+  set.seed(24)
+  data <- made()
+  count <- 0
+  many <- greedy_paths
+  for (last in list(many, function(...) many(...)[1:7], function(...) {
+    paths <- many(...)
+    paths[[length(paths)]]$status <- "interrupted"
+    paths
+  })) {
+    stops <- function(...) {
+      count <<- count + 1
+      if (count < 3) many(...) else last(...)
+    }
+    count <- 0
+    set.seed(25)
+    run <- quote(with_binding("greedy_paths", stops, permutation_test(
+      data$x, data$y, greedy_rls, k = 2, permutations = 3 * responses_at_once, progress = FALSE
+    )))
+    if (identical(last, many)) {
+      whole <- eval(run)
+    } else {
+      expect_warning(tested <- eval(run), "interrupted after 50 of 75 permutations",
+                     class = "sparsels_interrupted")
+      expect_identical(tested$null, whole$null[1:50])
+      expect_identical(tested$status, "interrupted")
+    }
+  }
 })
 
 test_that("Ctrl-C keeps the permutations done", {
