@@ -357,6 +357,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     stability = has_numbers(stability, 1L, gaps = TRUE), chosen = is.list(chosen),
     q = has_integers(q, 1L, n), threshold = has_numbers(threshold, 1L),
     pairs = has_integers(pairs, 1L) && length(pairs) == 1L,
+    groups = is_none_or(groups, has_integers(groups, 2L) && length(groups) == 1L),
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   learning_curve = alist(

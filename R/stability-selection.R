@@ -6,7 +6,10 @@
 #'
 #' The rows are split at random into two halves `pairs` times, each class in half, and the method
 #' chooses exactly `q` columns on each half. The selection probability of a column is the share of
-#' the `2 * pairs` halves on which it was chosen; those of at least `threshold` are stable.
+#' the `2 * pairs` halves on which it was chosen; those of at least `threshold` are stable. With
+#' `groups`, such as the samples of each patient, whole groups go into one half or the other, as
+#' equal in rows, and in rows of each class, as they allow: with samples of a patient in both, the
+#' halves would agree in what is peculiar to that patient.
 #'
 #' **Bounds.** With p usable columns and \eqn{\theta = q / p}{theta = q / p}, a column whose
 #' selection probability is at most \eqn{\theta}{theta} is chosen no more often than by chance. How
@@ -16,6 +19,9 @@
 #'   worse than chance;
 #' * `unimodal` and `r_concave`: the bounds of Shah and Samworth, which assume neither, but that
 #'   shares of halves have a distribution of that shape. `NA` where a bound does not hold.
+#'
+#' The bounds are for exchangeable halves: independent rows, or independent groups of equal size.
+#' Where groups differ in size they hold nearly, but not where groups are few or are not named.
 #'
 #' They count columns that are chosen no more often than by chance, not columns without effect: a
 #' column that is correlated with one of effect is chosen more often than by chance. Correlated
@@ -44,6 +50,9 @@
 #' @param q Number of columns chosen on each half; `NULL` for the default, see Details. It should
 #'   not be chosen by looking at the result.
 #' @param threshold Selection probability from which on a column is stable, above 0.5 and at most 1.
+#' @param groups A vector with one value for each row: rows of the same value stay in one half.
+#'   `NULL`: the groups of the `folds` or `size_folds` that the method is given, see [make_folds()],
+#'   if any; folds given row by row are groups themselves. `FALSE`: none.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #'
 #' @return An object of class `stability_selection`, a list:
@@ -54,8 +63,8 @@
 #' * `bounds`: the three bounds, by name.
 #' * `stability`: the stability of the chosen sets, see [stability()].
 #' * `chosen`: list of the columns chosen on each half, by number.
-#' * `method`, `q`, `threshold`, `pairs`, `problem` (without its x), `status` (`"complete"` or
-#'   `"interrupted"`), `call`.
+#' * `method`, `q`, `threshold`, `pairs`, `groups` (their number, or `NULL`), `problem` (without its
+#'   x), `status` (`"complete"` or `"interrupted"`), `call`.
 #'
 #' `selected()` gives the names (or with `index = TRUE` the numbers) of the stable columns. `plot()`
 #' draws the largest selection probabilities and the threshold, and returns invisibly the data frame
@@ -84,33 +93,48 @@
 #' plot(chosen)
 #' @export
 stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pairs = 50, q = NULL,
-                                threshold = 0.6, progress = interactive()) {
+                                threshold = 0.6, groups = NULL, progress = interactive()) {
   check_given(x, "x")
   check_flag(progress, "progress")
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("pairs", "q", "threshold", "progress"))
+                known = c("pairs", "q", "threshold", "groups", "progress"))
   pairs <- check_repeats(pairs, "pairs")
   if (!(is_number(threshold) && threshold > 0.5 && threshold <= 1)) {
     refuse("threshold", "a number above 0.5 and at most 1", threshold)
   }
-  run <- half_run(run, q, threshold, pairs)
+  groups <- trained_groups(groups_of(groups, run), run$problem)
+  run <- half_run(run, q, threshold, pairs, groups)
   done <- repeat_tasks(pairs, "pair", function(i) {
-    first <- half_of(run$problem)
+    first <- half_of(run$problem, groups)
     lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
       sort(compared_features(fit_rows(run, rows)$fit, run$arguments$k))
     })
   }, progress)
   new_stability_selection(run, unlist(done, recursive = FALSE), threshold, pairs, length(done),
-                          short_call(match.call()))
+                          groups, short_call(match.call()))
+}
+
+# The groups of the rows that are trained on, numbered from 1, or NULL.
+trained_groups <- function(groups, problem) {
+  if (is.null(groups)) return(NULL)
+  groups <- groups[trained_places(problem)]
+  groups <- match(groups, unique(groups))
+  if (max(groups) < 2L) {
+    stop_input("`groups` must have at least 2 groups: a single one cannot be halved",
+               "sparsels_error_argument")
+  }
+  groups
 }
 
 # The run with k = q and arguments that make greedy search and its kin quick, where the user says
 # nothing.
-half_run <- function(run, q, threshold, pairs) {
+half_run <- function(run, q, threshold, pairs, groups) {
   problem <- run$problem
   p <- sum(problem$usable)
-  half <- floor(trained_rows(problem) / 2)
+  # halves of whole groups differ by the largest at most
+  largest <- if (is.null(groups)) 1L else max(tabulate(groups))
+  half <- floor((trained_rows(problem) + 1L - largest) / 2)
   upper <- as.integer(min(p, half - ncol(problem$z) - 1))
   if (upper < 1L) stop_input("half of the rows are too few to choose a column")
   if ("k" %in% names(run$arguments)) {
@@ -136,14 +160,11 @@ default_q <- function(upper, p, threshold, pairs) {
 
 trained_places <- function(problem) which(problem$weights > 0)
 
-# Half of the rows, at random, half of each class.
-half_of <- function(problem) {
+# Half of the rows that are trained on, at random: half of each class, or of the groups.
+half_of <- function(problem, groups = NULL) {
   rows <- trained_places(problem)
-  strata <- if (problem$task == "regression") rep(1L, length(rows)) else class_index(problem)[rows]
-  order <- rows[order(strata, sample.int(length(rows)))]
-  odd <- order[c(TRUE, FALSE)]
-  even <- order[c(FALSE, TRUE)]
-  sort(if (sample.int(2L, 1L) == 1L) even else odd[seq_along(even)])
+  strata <- if (problem$task != "regression") class_index(problem)[rows]
+  rows[draw_ids(length(rows), 2L, groups, strata) == 1L]
 }
 
 # The columns of the model of size k of a fit, or of the largest smaller one; or column numbers
@@ -254,7 +275,7 @@ stability <- function(sets, n) {
 
 # The result --------------------------------------------------------------------------------------
 
-new_stability_selection <- function(run, chosen, threshold, wanted, done, call) {
+new_stability_selection <- function(run, chosen, threshold, wanted, done, groups, call) {
   problem <- run$problem
   q <- run$arguments$k
   n <- ncol(problem)
@@ -269,7 +290,8 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, call) 
     ),
     bounds = chance_bounds(q, sum(problem$usable), threshold, done),
     stability = stability(chosen, sum(problem$usable)), chosen = chosen, method = run$name, q = q,
-    threshold = threshold, pairs = done, problem = without_x(problem), call = call,
+    threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups),
+    problem = without_x(problem), call = call,
     status = if (done < wanted) "interrupted" else "complete"
   ), class = "stability_selection")
 }
@@ -294,7 +316,12 @@ correlated_names <- function(problem, found, probability) {
 print.stability_selection <- function(x, ...) {
   check_object(x)
   say("stability selection: ", x$method, " chose ", counted(x$q, "column"), " on each half of ",
-      counted(x$pairs, "random split"))
+      counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
+  splits <- if (is.null(x$groups)) Inf else choose(x$groups, x$groups %/% 2L) / (2 - x$groups %% 2L)
+  if (splits < x$pairs) {
+    remark(sprintf("so few groups have only %s into halves of equal numbers: splits were repeated",
+                   counted(splits, "split")))
+  }
   print_data(x$problem)
   count <- nrow(x$stable)
   say(if (count == 0L) "no column" else counted(count, "column"),
@@ -306,15 +333,18 @@ print.stability_selection <- function(x, ...) {
     if (count > 20L) cat("... and ", count - 20L, " more, all in $stable\n", sep = "")
   }
   known <- x$bounds[!is.na(x$bounds)]
-  say("of these, chosen no more often than by chance: in expectation at most ",
-      paste(shown(known), collapse = ", "), " (bounds: ",
-      paste(sub("_", "-", names(known)), collapse = ", "), ")")
-  remark("that is not the number of columns without effect: correlated ones are chosen together")
+  say("expected number of stable columns that are chosen no more often than by chance, at most: ",
+      paste0(shown(known), " (", bound_words[names(known)], ")", collapse = ", "))
+  remark("columns without effect may be more: one correlated with a column of effect is chosen ",
+         "more often than by chance")
   say("stability of the lists: ", shown(x$stability),
       " (1: all the same, 0: as if drawn at random)")
   if (x$status == "interrupted") cat("interrupted: the result is that of the pairs done\n")
   invisible(x)
 }
+
+bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "unimodal",
+                 r_concave = "r-concave")
 
 #' @exportS3Method
 selected.stability_selection <- function(object, size = NULL, # nolint: object_name_linter.

@@ -174,7 +174,7 @@ fuzz_calls <- alist(
   cross_validate(x, y, greedy_rls, outer = 3, k = 1, lambda = 1, size = "criterion", folds = "loo",
                  weights = w),
   cross_validate(problem, rls, outer = 3, lambda = 1),
-  stability_selection(x, y, omp, pairs = 2, q = 1, threshold = 0.7),
+  stability_selection(x, y, omp, pairs = 2, q = 1, threshold = 0.7, groups = rep(1:6, 2)),
   stability(list(1:2, 2:3), n = 6),
   permutation_test(x, y, greedy_rls, k = 1, permutations = 3, strata = sign(age), lambda = 1),
   learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3, test = 0.2, groups = age,

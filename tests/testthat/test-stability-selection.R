@@ -41,6 +41,59 @@ test_that("halves are disjoint, as large as each other, and have half of each cl
   }
 })
 
+test_that("groups stay whole, in halves as equal as they allow", {
+  set.seed(11)
+  x <- matrix(rnorm(120), 60)
+  patient <- sample(rep(1:20, 3))
+  rare <- patient %in% 1:5
+  for (y in list(rnorm(60), factor(rare), factor(rep(1:2, 30)))) {
+    pb <- as_problem(x, y)
+    firsts <- replicate(40, half_of(pb, patient), simplify = FALSE)
+    for (first in firsts) {
+      expect_false(any(patient[first] %in% patient[-first]))
+      expect_length(first, 30)
+    }
+    if (identical(y, factor(rare))) {
+      expect_true(all(vapply(firsts, function(first) sum(rare[first]) %in% c(6, 9), NA)))
+    }
+    expect_gt(length(unique(firsts)), 35)
+    # every two patients are apart in about 10 of 19 splits
+    apart <- vapply(firsts, function(first) sum(6:7 %in% patient[first]) == 1L, NA)
+    expect_lt(abs(mean(apart) - 10 / 19), 0.3)
+  }
+  unequal <- rep(1:12, c(1:6, 6:1))
+  pb <- as_problem(x[1:42, ], rnorm(42))
+  for (i in 1:20) expect_true(abs(length(half_of(pb, unequal)) - 21) <= 3)
+})
+
+test_that("groups are those of the folds unless others are given", {
+  set.seed(12)
+  data <- made()
+  patient <- rep(1:20, each = 3)
+  folds <- make_folds(60, 5, groups = patient)
+  run <- function(...) {
+    set.seed(13)
+    stability_selection(data$x, data$y, greedy_rls, pairs = 4, q = 3, lambda = 10, ...)
+  }
+  grouped <- run(folds = folds)
+  expect_identical(grouped$groups, 20L)
+  expect_identical(grouped$chosen, run(folds = folds, groups = patient)$chosen)
+  expect_null(run(folds = folds, groups = FALSE)$groups)
+  expect_null(run()$groups)
+  set.seed(13)
+  streams <- task_streams(4)
+  pb <- as_problem(data$x, data$y)
+  for (i in 1:4) {
+    first <- with_stream(streams[[i]], half_of(pb, patient))
+    fit <- bare_rls(data$x[first, ], data$y[first], k = 3, lambda = 10,
+                    folds = folds$ids[first, 1])
+    expect_identical(grouped$chosen[[2 * i - 1]], sort(selected(fit, size = 3, index = TRUE)))
+  }
+  weights <- rep(c(0, 1), c(9, 51))
+  weighted <- run(groups = patient, weights = weights)
+  expect_identical(weighted$groups, 17L)
+})
+
 test_that("bounds are the published ones", {
   expect_equal(unname(chance_bounds(10, 2000, 0.6, 50)),
                c(0.25, 0.1315789474, 0.0330349422), tolerance = 1e-8)
@@ -129,6 +182,7 @@ test_that("what is printed, drawn and refused", {
   set.seed(10)
   data <- made()
   found <- stability_selection(data$x, data$y, greedy_rls, pairs = 10, q = 3)
+  grouped <- stability_selection(data$x, data$y, omp, pairs = 15, q = 1, groups = rep(1:5, 12))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   drawn <- plot(found, main = "a title")
@@ -137,11 +191,16 @@ test_that("what is printed, drawn and refused", {
   expect_identical(sum(generics::tidy(found)$stable), nrow(found$stable))
   expect_snapshot({
     print(found)
+    print(grouped)
     refusal(stability_selection(data$x, data$y, rls))
     refusal(stability_selection(data$x, data$y, greedy_rls, k = 3))
     refusal(stability_selection(data$x, data$y, greedy_rls, q = 0))
     refusal(stability_selection(data$x, data$y, greedy_rls, threshold = 0.5))
     refusal(stability_selection(data$x[1:4, ], data$y[1:4], greedy_rls))
+    refusal(stability_selection(data$x, data$y, greedy_rls, groups = rep(1, 60)))
+    refusal(stability_selection(data$x, data$y, greedy_rls, groups = 1:3))
+    refusal(stability_selection(data$x, data$y, greedy_rls, q = 20,
+                                groups = rep(1:4, c(30, 10, 10, 10))))
     refusal(selected(found, size = 2))
     refusal(stability(list(1:2), 5))
     refusal(stability(list(1:2, 3:8), 5))
