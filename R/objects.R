@@ -381,6 +381,11 @@ object_fields <- list( # nolint: cyclocomp_linter.
     null_by_size = has_matrix(null_by_size, length(null), nrow(by_size), gaps = TRUE),
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
+  exchange = alist(
+    drop = is.character(drop) && length(drop) > 0L && setequal(drop[is.na(add)], drop),
+    add = is.character(add) && !anyDuplicated(data.frame(drop, add)),
+    criterion = has_numbers(criterion, length(drop))
+  ),
   cv_result = alist(
     problem = has_kept_problem(problem),
     method = is_string(method), key = is_string(key), measure = is_string(measure),

@@ -471,7 +471,7 @@ legend_above <- function(text, ...) {
 #' Makes a ggplot object of the data that [plot.sparse_fit()], [plot.l1_path()],
 #' [plot.kernel_fit()], [plot.fs_lssvm()] and [plot.cv_result()] draw.
 #'
-#' @param object A problem, a fit, or the result of [cross_validate()].
+#' @param object A problem, a fit, or the result of [cross_validate()], [exchange()] and the like.
 #' @param what Of a fit of [l1_path()]: as in [plot.l1_path()]; of [fs_lssvm()]: as in
 #'   [plot.fs_lssvm()].
 #' @param size,newdata As in [plot.fs_lssvm()].
@@ -603,6 +603,23 @@ autoplot.learning_curve <- function(object, ...) { # nolint: object_name_linter.
     ggplot2::scale_linetype_manual(NULL, values = c(fitted = 1, forecast = 2)) +
     ggplot2::labs(title = plot_title(object), x = "training rows", y = error_axis(object)) +
     ggplot2::theme(legend.position = "bottom")
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.exchange <- function(object, ...) { # nolint: object_name_linter.
+  data <- plot_data(object)
+  if (!nrow(data)) stop_input("the set has no features: there is nothing to draw")
+  data$drop <- factor(data$drop, rev(levels(data$drop)))
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data, ggplot2::aes(.data$add, .data$drop, fill = cost_shade(.data$cost))) +
+    ggplot2::geom_tile(colour = "white") +
+    ggplot2::geom_text(ggplot2::aes(label = cost_text(.data$cost)), size = 2.5,
+                       colour = ifelse(abs(cost_shade(data$cost)) > 0.6, "white", "black")) +
+    ggplot2::scale_fill_gradient2(low = cost_colours[1L], mid = cost_colours[2L],
+                                  high = cost_colours[3L], limits = c(-1, 1), guide = "none") +
+    ggplot2::labs(title = exchange_title(object), x = substitute_words(object), y = NULL) +
+    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
 }
 
 #' @rdname autoplot

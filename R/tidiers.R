@@ -54,6 +54,8 @@ generics::augment
 #' * `tidy()` of a cross-validation: a row per measure, size (or lambda) and curve with `measure`,
 #'   `size`, `curve`, `estimate`, `std.error`. `augment()`: as of its fit on all rows, but
 #'   `.held_out` is predicted by the outer fold without the sample, with the size chosen there.
+#' * `tidy()` of [exchange()]: its rows; `glance()`: the set, its criterion and whether it is
+#'   `optimal`, that is, no swap improves it.
 #' * `tidy()` of a permutation test: its `by_size`; of a stability selection: `term`, `probability`
 #'   and whether it is `stable`, for every column.
 #' * `tidy()` of a learning curve: its `table`; `glance()`: the error of the largest training set,
@@ -242,6 +244,26 @@ glance.permutation_test <- function(x, ...) {
   check_dots(..., known = character())
   data.frame(method = x$method, statistic = x$statistic, p.value = x$p.value,
              permutations = length(x$null), nobs = nrow(x$problem), status = x$status)
+}
+
+#' @rdname tidiers
+#' @method tidy exchange
+#' @export
+tidy.exchange <- function(x, ...) {
+  check_dots(..., known = character())
+  exchange_set(x)
+  x[]
+}
+
+#' @rdname tidiers
+#' @method glance exchange
+#' @export
+glance.exchange <- function(x, ...) {
+  check_dots(..., known = character())
+  set <- exchange_set(x)
+  data.frame(method = set$method, size = length(set$features), lambda = set$lambda,
+             criterion = set$measure$name, value = set$criterion, optimal = set$optimal,
+             swaps = nrow(set$swaps), nobs = nrow(set$problem), status = set$status)
 }
 
 #' @rdname tidiers

@@ -180,6 +180,8 @@ fuzz_calls <- alist(
   learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3, test = 0.2, groups = age,
                  measure = "absolute"),
   permutation_test(x, y, omp, k = 1, permutations = 3, groups = rep(1:6, 2)),
+  exchange(greedy, x, y, data = NULL, size = 2, keep = 2, improve = TRUE, lambda = 1,
+           criterion = "squared", folds = "loo"),
   compare_methods(x, y, methods = list(omp = omp), k = 1, splits = 2),
   # methods
   choose(problem, i = 1:6, j = 1:2),
@@ -230,6 +232,7 @@ fuzz_objects <- alist(
   halves = stability_selection(x, y, omp, pairs = 3),
   chance = permutation_test(x, y, greedy_rls, k = 2, lambda = 1, permutations = 3),
   learnt = learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3),
+  swapped = exchange(classed, x, size = 2, keep = 2),
   compared = compare_methods(x, y, methods = list(omp = omp, foba = foba), k = 1, splits = 2),
   variance = cv_variance(x, y, kernel = gaussian, n = 3, folds = 3, lambda = 1, repeats = 2)
 )
@@ -273,6 +276,7 @@ fuzz_methods <- list(
   learning_curve = alist(
     print(it), plot(it), pictured(it), tidy(it), glance(it), predict(it, rows = 20)
   ),
+  exchange = alist(print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)),
   poss = alist(update(it, iterations = 20), poss(x, y, k = 2, iterations = 20, start = it)),
   l1_path = alist(best_lambda(it), coef(it, lambda = it$lambda), threshold_coef(it),
                   safe_screen(x, y, lambda = 1, rule = "safe2", fit = it)),

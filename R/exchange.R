@@ -1,0 +1,457 @@
+#' What could replace a feature?
+#'
+#' The exact held-out criterion of every set that differs from the set of a fit by one feature
+#' dropped, one added, or one swapped for another: what each feature is worth, which columns would
+#' do as well in its place, and whether the search has missed a better set of this size.
+#'
+#' Each number equals that of retraining the set without each fold in turn, by the criterion, folds,
+#' case weights and covariates of the fit, for all responses. The criterion of the search compares
+#' sets; as it also chose them, it is no estimate of the error of any of them, for which see
+#' [cross_validate()]. A set is called exchange-optimal if no swap of one feature for another
+#' improves its criterion by more than rounding (1e-10 of the criterion of the null model, or of the
+#' set where that is more). Adding a feature nearly always improves the criterion somewhat, which
+#' is no reason to add it.
+#'
+#' **lambda.** All sets are compared at one ridge parameter, by default that of the search,
+#' `fit$lambda`, also where the coefficients of the fit were refitted at another. The criterion of
+#' the set as it is then is `search_criterion` in `fit$path`, not `criterion`.
+#'
+#' **Other fits.** Any fit of the package that chooses columns will do. Where it has no ridge
+#' parameter, as those of [best_subset()] or [l1_path()], give `lambda`; where its criterion is one
+#' of the training rows, the held-out mean squared error takes its place, leave-one-out by default.
+#'
+#' **`improve = TRUE`** makes the best swap again and again until none helps. The criterion falls
+#' with every swap, so that this ends, at an exchange-optimal set; it need not be the best set of
+#' its size. [selected()] gives its features, for [rls()] on these columns, say.
+#'
+#' @param fit A fit that chooses columns, such as that of [greedy_rls()].
+#' @param x The data that the fit was made from, in any form that [predict()][predict.sparsels_fit]
+#'   takes, rows in the same order; or their problem. Response, weights and covariates are those of
+#'   the fit. For `print()` and `plot()`, the result.
+#' @param y,data Not needed. `y` may be given as for the fit, and is then checked; with a formula
+#'   for `x`, `data` has its variables.
+#' @param ... Must be empty. For `plot()`, graphical parameters such as `main`.
+#' @param size The set: its number of features, as in [coef()][coef.sparsels_fit]; `NULL` for the
+#'   chosen one.
+#' @param keep Number of substitutes for each feature, the best ones, and of additions; `NULL` or
+#'   `Inf` for all columns.
+#' @param improve Logical: are swaps made until none helps?
+#' @param lambda,criterion,folds The ridge parameter, the criterion and the folds if not those of
+#'   the fit, as in [greedy_rls()]. A `criterion` function must be given again, as fits do not keep
+#'   it.
+#' @param threads Number of OpenMP threads over columns, 1 by default.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param n Number of features to print.
+#'
+#' @return A data frame of class `exchange`, best first, with the columns
+#' * `drop`, `add`: names of the feature dropped and of the column added, `NA` where there is none:
+#'   both are `NA` in the row of the set as it is;
+#' * `criterion`: that of the set after the exchange.
+#'
+#' The attribute `"set"` is a list: `features`, the set by number, after swaps if there were any;
+#' `criterion`, of the set, and `null`, of the null model; `optimal`, whether no swap improves it
+#' (`NA` after Ctrl-C); `swaps`, a data frame of the swaps made, with the criterion after each;
+#' further `lambda`, `measure`, `keep`, `method`, `status`, `problem` and `call`. Rows of the result
+#' (`result[1:3, ]`) are a plain data frame.
+#'
+#' `plot()` draws the features of the set by their substitutes, coloured by how much the criterion
+#' changes in percent of that of the set, and returns invisibly the data frame drawn: at most 30
+#' substitutes, those of the smallest cost.
+#'
+#' @section Cost: For a set of k features, k + 1 searches from k - 1 and k given columns to the next
+#'   one, which skip candidates as in [greedy_rls()]. They run on the plan set by `future::plan()`
+#'   when the package future.apply is installed. Ctrl-C returns the features done, with a warning of
+#'   class `sparsels_interrupted`.
+#'
+#' @section Errors: `sparsels_error_input` for bad arguments and for data that are not those of the
+#'   fit: other columns, rows, means, scales or fitted values.
+#'
+#' @seealso [stability_selection()], how often each column is chosen
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))
+#' x[, 8] <- x[, 7] + rnorm(40) / 5
+#' y <- x[, 7] - x[, 50] + rnorm(40) / 2
+#' fit <- greedy_rls(x, y, k = 5)
+#' others <- exchange(fit, x, size = 3)
+#' others
+#' head(others)
+#' plot(others)
+#' better <- exchange(fit, x, size = 3, improve = TRUE)
+#' rls(x[, selected(better)], y)
+#' @export
+exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10, improve = FALSE,
+                     lambda = NULL, criterion = NULL, folds = NULL, threads = 1,
+                     progress = interactive()) {
+  check_given(fit, "fit")
+  check_given(x, "x")
+  check_dots(..., known = names(formals(exchange)))
+  check_object(fit)
+  if (!inherits(fit, "sparse_fit")) {
+    refuse("fit", "a fit that chooses columns, such as that of greedy_rls()", fit)
+  }
+  problem <- data_of_fit(fit, x, y, data, check_count(threads, "threads"))
+  folds <- if (is.null(folds) && !is.null(fit$folds)) fit$folds else
+    as_folds(if (is.null(folds)) "loo" else folds, problem)
+  fold_basis_check(problem, folds)
+  control <- list(
+    search = "forward", keep = check_kept(keep, sum(problem$usable)), patience = 0L,
+    lambda = exchange_lambda(fit, lambda), folds = folds, threads = threads, progress = FALSE,
+    criterion = as_criterion(exchange_criterion(fit, criterion), problem, folds)
+  )
+  check_flag(improve, "improve")
+  check_flag(progress, "progress")
+  features <- model_of(fit, size)$features
+  found <- exchanged(problem, control, features, improve, progress)
+  new_exchange(found, problem, control, fit$method, short_call(match.call()))
+}
+
+# The data of a fit -------------------------------------------------------------------------------
+
+# The problem of a fit with its x again, which the fit does not keep. Refuses other data.
+data_of_fit <- function(fit, x, y = NULL, data = NULL, threads = 1L) {
+  problem <- fit$problem
+  if (!is.null(y) || inherits(x, "formula")) {
+    task <- if (problem$task == "regression") "regression" else "classification"
+    x <- as_problem(x, y, data = data, task = task)
+  }
+  given <- inherits(x, "sparsels_problem")
+  values <- tryCatch(
+    if (given && identical(x$names, problem$names)) problem_x(x) else
+      new_data_matrix(problem, x, seq_len(ncol(problem))),
+    sparsels_error_input = function(e) {
+      e$message <- gsub("`newdata`", "`x`", conditionMessage(e), fixed = TRUE)
+      stop(e)
+    }
+  )
+  if (nrow(values) != nrow(problem)) {
+    stop_newdata("`x` must be the %d rows that the fit was made from, not %s", nrow(problem),
+                 counted(nrow(values), "row"))
+  }
+  if (given && !identical(unname(x$y), unname(problem$y))) {
+    stop_newdata("the response of `x` is not that of the fit, '%s'", problem$response)
+  }
+  problem$x <- values
+  problem <- measure_columns(problem, threads = threads)
+  check_fit_columns(problem, fit$problem)
+  check_fit_rows(problem, fit)
+  problem
+}
+
+check_fit_columns <- function(problem, kept) {
+  spread <- sqrt(kept$squares / sum(kept$weights))
+  moved <- abs(problem$centre - kept$centre) > 1e-6 * (spread + abs(kept$centre))
+  scaled <- abs(problem$squares - kept$squares) > 1e-6 * (kept$squares + raw_squares(kept) * 1e-6)
+  other <- which(moved | scaled)
+  if (length(other)) {
+    stop_newdata("`x` is not the data of the fit: column '%s' has another mean or scale",
+                 problem$names[other[1L]])
+  }
+}
+
+# Rows in another order have the same means and scales, but not the same fitted values.
+check_fit_rows <- function(problem, fit) {
+  model <- model_of(fit)
+  if (!length(model$features)) return(invisible())
+  off <- abs(layer(model_scores(list(model), problem), 1L) - fit$fitted)
+  if (max(off) <= 1e-6 * max(abs(fit$fitted), abs(problem$y))) return(invisible())
+  stop_newdata("`x` is not the data of the fit: row %d has another fitted value, are rows in %s",
+               row(off)[which.max(off)], "another order?")
+}
+
+# Arguments ---------------------------------------------------------------------------------------
+
+check_kept <- function(keep, columns) {
+  if (is.null(keep) || is_number(keep) && keep == Inf) return(columns)
+  min(check_count(keep, "keep"), columns)
+}
+
+exchange_lambda <- function(fit, lambda) {
+  if (!is.null(lambda)) return(check_positive(lambda, "lambda"))
+  if (!inherits(fit, "l1_path") && fit$lambda > 0) return(fit$lambda)
+  stop_input(sprintf("`lambda` must be given: %s() has none to compare sets at",
+                     fit$method), "sparsels_error_argument")
+}
+
+# The criterion of the fit, where a search can use it.
+exchange_criterion <- function(fit, criterion) {
+  if (!is.null(criterion)) return(criterion)
+  name <- fit$criterion$name
+  if (name == "user") {
+    stop_input("`criterion` must be given: a fit does not keep the function it was searched by",
+               "sparsels_error_argument")
+  }
+  if ("search" %in% criteria[[name]]$use) name else "squared"
+}
+
+# Exchanges ---------------------------------------------------------------------------------------
+
+# The exchanges of a set, with `improve` of the set after all swaps that help: list(features, table,
+# null, swaps, status).
+exchanged <- function(problem, control, features, improve, progress) {
+  found <- exchanges_of(problem, control, features, progress)
+  if (is.null(found)) raise_interrupt()
+  while (improve && found$status == "complete") {
+    swap <- helpful_swap(found, control$criterion)
+    if (is.null(swap)) break
+    features <- replace(found$features, found$features == swap$drop, swap$add)
+    following <- exchanges_of(problem, control, features, progress)
+    if (is.null(following)) {
+      found$status <- "interrupted"
+      break
+    }
+    following$swaps <- rbind(found$swaps, swap)
+    found <- following
+  }
+  if (found$status == "interrupted") warn_interrupted(found$done, length(found$features), "feature")
+  warn_precision(found$path)
+  found
+}
+
+# Every set that differs from this one by a feature, in column numbers; NULL where Ctrl-C came
+# before the criterion of the set itself.
+exchanges_of <- function(problem, control, features, progress) {
+  # the whole set, for additions, then the set without each of its features
+  given <- c(list(features), lapply(seq_along(features), function(j) features[-j]))
+  steps <- run_tasks(length(given), function(i) next_step(problem, control, given[[i]]),
+                     "Exchanging features", random = FALSE, progress = progress)
+  done <- attr(steps, "done")
+  if (!1L %in% done) return(NULL)
+  rows <- Map(function(step, left_out) {
+    step$others <- utils::head(step$others[!step$others$feature %in% left_out, ], control$keep)
+    data.frame(drop = left_out, add = c(NA_integer_, step$others$feature),
+               criterion = c(step$criterion, step$others$criterion))
+  }, steps, c(NA_integer_, features)[done])
+  list(features = features, table = do.call(rbind, rows), null = steps[[1L]]$null,
+       path = steps[[1L]]$path, swaps = NULL, done = length(done) - 1L,
+       status = if (length(done) < length(given)) "interrupted" else "complete")
+}
+
+# The criterion of some columns, and of these with each of the best others: a search of one step.
+next_step <- function(problem, control, given) {
+  count <- length(given)
+  control$k <- min(count + 1L, sum(problem$usable))
+  path <- greedy_path(problem, control, control$lambda, given)
+  if (path$status == "interrupted") raise_interrupt()
+  others <- rbind(path$path[-seq_len(count + 1L), c("feature", "criterion")],
+                  path$alternatives[path$alternatives$step == count + 1L,
+                                    c("feature", "criterion")])
+  list(criterion = path$path$criterion[count + 1L], others = others,
+       null = path$path$criterion[1L], path = path[c("path", "pivot")])
+}
+
+# differences of a criterion that may be rounding
+exchange_tie <- 1e-10
+
+# The best swap, if it improves the criterion by more than rounding.
+helpful_swap <- function(found, criterion) {
+  swap <- best_swap(found$table, criterion)
+  own <- found$table$criterion[1L]
+  gain <- criterion_loss(criterion, own) - criterion_loss(criterion, swap$criterion)
+  if (nrow(swap) && gain > exchange_tie * max(abs(own), abs(found$null))) swap
+}
+
+best_swap <- function(table, criterion) {
+  swaps <- table[!is.na(table$drop) & !is.na(table$add), ]
+  utils::head(swaps[order(criterion_loss(criterion, swaps$criterion)), ], 1L)
+}
+
+# The result --------------------------------------------------------------------------------------
+
+new_exchange <- function(found, problem, control, method, call) {
+  criterion <- control$criterion
+  named <- function(table) {
+    data.frame(drop = problem$names[table$drop], add = problem$names[table$add],
+               criterion = table$criterion)
+  }
+  table <- found$table[order(criterion_loss(criterion, found$table$criterion)), ]
+  no_swap <- data.frame(drop = integer(), add = integer(), criterion = numeric())
+  set <- list(
+    features = found$features, criterion = found$table$criterion[1L], null = found$null,
+    optimal = if (found$status == "complete") is.null(helpful_swap(found, criterion)) else NA,
+    swaps = named(rbind(no_swap, found$swaps)), lambda = control$lambda,
+    measure = criterion[c("name", "higher", "words", "label")], keep = control$keep,
+    method = method, status = found$status, problem = without_x(problem), call = call
+  )
+  structure(named(table), set = set, class = c("exchange", "data.frame"))
+}
+
+# What an exchange says of its set; a result that was edited may have lost it.
+exchange_set <- function(x) {
+  check_object(x)
+  set <- attr(x, "set")
+  fine <- has_fields(set, c("features", "criterion", "swaps", "measure", "problem", "status"))
+  if (!fine) {
+    stop_input("the object has lost its attribute \"set\": was it edited? Make it again",
+               "sparsels_error_object")
+  }
+  set
+}
+
+#' @export
+`[.exchange` <- function(x, ...) {
+  part <- NextMethod()
+  if (is.data.frame(part)) {
+    attr(part, "set") <- NULL
+    class(part) <- "data.frame"
+  }
+  part
+}
+
+# For each feature of the set the criterion when it is dropped, and when its best substitute takes
+# its place; the feature that is worth most first.
+member_table <- function(x) {
+  set <- exchange_set(x)
+  table <- x[!is.na(x$drop), ]
+  without <- table[is.na(table$add), ]
+  without <- without[rev(seq_len(nrow(without))), ]
+  swaps <- table[!is.na(table$add), ]
+  best <- match(without$drop, swaps$drop)
+  list2DF(list(feature = without$drop, dropped = without$criterion,
+               substitute = ifelse(is.na(best), "", swaps$add[best]),
+               swapped = swaps$criterion[best]))
+}
+
+#' @rdname exchange
+#' @exportS3Method
+print.exchange <- function(x, n = 20, ...) {
+  set <- exchange_set(x)
+  n <- check_shown(n)
+  size <- length(set$features)
+  say("exchanges of ", counted(size, "feature"), " chosen by ", set$method)
+  print_swaps_made(set)
+  say(held_out_value(set, set$criterion), " of the set, ", shown(set$null),
+      " of the null model, at lambda ", shown_parameter(set$lambda))
+  remark("it compares sets, and is optimistic: the features were chosen on these rows")
+  if (size) say(verdict_words(x, set))
+  members <- member_table(x)
+  if (nrow(members)) {
+    text <- shown_table(utils::head(members, n), c("dropped", "swapped"))
+    print(fitting_names(text, "feature"), row.names = FALSE)
+    more <- nrow(members) - nrow(text)
+    if (more > 0L) cat("... and ", counted(more, "more feature"), "\n", sep = "")
+    remark("dropped = ", set$measure$words, " without the feature; swapped = with its best ",
+           "substitute in its place")
+  }
+  addition <- x[is.na(x$drop) & !is.na(x$add), ]
+  if (nrow(addition)) {
+    say("one feature more: at best ", shown(addition$criterion[1L]), ", with ", addition$add[1L])
+  }
+  if (set$status == "interrupted") cat("interrupted: some features are missing\n")
+  invisible(x)
+}
+
+print_swaps_made <- function(set) {
+  swaps <- set$swaps
+  if (!nrow(swaps)) return(invisible())
+  each <- sprintf("%s for %s (%s)", swaps$add, swaps$drop, shown(swaps$criterion))
+  say(counted(nrow(swaps), "swap"), " made: ", some_of(each, 5L, ""))
+}
+
+held_out_value <- function(set, value) paste(set$measure$label, shown(value))
+
+verdict_words <- function(x, set) {
+  improves <- if (set$measure$higher) "raises it" else "lowers it"
+  if (is.na(set$optimal)) return(sprintf("whether a swap %s is not known", improves))
+  best <- best_swap(as.data.frame(x), set$measure)
+  if (!nrow(best)) return("no swap is possible: every usable column is in the set")
+  what <- sprintf("%s for %s, gives %s", best$add, best$drop, shown(best$criterion))
+  if (set$optimal) return(sprintf("no swap of one feature %s; the best, %s", improves, what))
+  sprintf("a swap %s: the best, %s (`improve = TRUE` makes swaps until none does)", improves, what)
+}
+
+#' @exportS3Method
+selected.exchange <- function(object, size = NULL, # nolint: object_name_linter.
+                              index = FALSE, lambda = NULL) {
+  set <- exchange_set(object)
+  if (!is.null(size) || !is.null(lambda)) {
+    stop_input("`size` and `lambda` have no meaning here: an exchange is of one set",
+               "sparsels_error_argument")
+  }
+  if (check_flag(index, "index")) set$features else set$problem$names[set$features]
+}
+
+# Picture -----------------------------------------------------------------------------------------
+
+dropped_label <- "(dropped)"
+
+# The features of the set, the one worth most first, by their substitutes, best first.
+#' @exportS3Method
+plot_data.exchange <- function(x, ...) { # nolint: object_name_linter.
+  set <- exchange_set(x)
+  rows <- x[!is.na(x$drop), ]
+  rows$add[is.na(rows$add)] <- dropped_label
+  substitutes <- utils::head(unique(c(dropped_label, rows$add)), 31L)
+  rows <- rows[rows$add %in% substitutes, ]
+  error <- as_error(set$measure, c(set$criterion, rows$criterion))
+  rows$cost <- 100 * (error[-1L] - error[1L]) / (if (error[1L] == 0) 1 else abs(error[1L]))
+  rows$drop <- factor(rows$drop, member_table(x)$feature)
+  rows$add <- factor(rows$add, substitutes)
+  row.names(rows) <- NULL
+  rows
+}
+
+# A criterion of which less is better.
+as_error <- function(criterion, value) {
+  if (criterion$name == "auc") 1 - value else criterion_loss(criterion, value)
+}
+
+#' @rdname exchange
+#' @importFrom graphics plot
+#' @exportS3Method
+plot.exchange <- function(x, ...) {
+  data <- plot_data(x)
+  if (!nrow(data)) stop_input("the set has no features: there is nothing to draw")
+  members <- levels(data$drop)
+  others <- levels(data$add)
+  at <- cbind(as.integer(data$add), length(members) + 1L - as.integer(data$drop))
+  shade <- matrix(NA_real_, length(others), length(members))
+  shade[at] <- cost_shade(data$cost)
+  width <- function(names) 3 + 0.45 * max(nchar(shortened(names, 20L)))
+  margins <- graphics::par(mar = c(width(others), width(members), 3, 1))
+  on.exit(graphics::par(margins))
+  words <- list(xlab = "", ylab = "", axes = FALSE, main = exchange_title(x),
+                zlim = c(-1, 1), col = grDevices::colorRampPalette(cost_colours)(101L))
+  do.call(graphics::image, utils::modifyList(
+    c(list(x = seq_along(others), y = seq_along(members), z = shade), words), list(...)
+  ))
+  graphics::abline(v = seq_along(others) + 0.5, h = seq_along(members) + 0.5, col = "white")
+  graphics::axis(1, seq_along(others), shortened(others, 20L), las = 2, tick = FALSE,
+                 cex.axis = 0.8)
+  graphics::axis(2, rev(seq_along(members)), shortened(members, 20L), las = 1, tick = FALSE,
+                 cex.axis = 0.8)
+  text <- cost_text(data$cost)
+  size <- 0.9 / max(graphics::strwidth(text), 1.5 * graphics::strheight(text))
+  if (size > 0.4) {
+    graphics::text(at, text, cex = min(size, 0.8),
+                   col = ifelse(abs(shade[at]) > 0.6, "white", "black"))
+  }
+  graphics::title(xlab = substitute_words(x), line = width(others) - 1.2)
+  invisible(data)
+}
+
+# from an improvement over no change to the largest cost
+cost_colours <- c("#0072B2", "#FFF7EC", "#B30000")
+
+# Costs as shares of the largest, improvements of the largest improvement; they differ by orders of
+# magnitude, hence the root.
+cost_shade <- function(cost) {
+  cost <- ifelse(is_tie(cost), 0, cost)
+  ifelse(cost < 0, -1, 1) * sqrt(cost / ifelse(cost < 0, min(cost, -1e-8), max(cost, 1e-8)))
+}
+
+# whether a cost in percent is rounding
+is_tie <- function(cost) abs(cost) < 100 * exchange_tie
+
+# "+2.5", "-0.3", "0"
+cost_text <- function(cost) {
+  ifelse(is_tie(cost), "0", sprintf("%+.*f", ifelse(abs(cost) < 9.95, 1L, 0L), cost))
+}
+
+substitute_words <- function(x) {
+  sprintf("substitute (blank: not among the best %d)", attr(x, "set")$keep)
+}
+
+exchange_title <- function(x) {
+  sprintf("change of the %s, in %s", attr(x, "set")$measure$words, "%")
+}
