@@ -386,6 +386,17 @@ object_fields <- list( # nolint: cyclocomp_linter.
     add = is.character(add) && !anyDuplicated(data.frame(drop, add)),
     criterion = has_numbers(criterion, length(drop))
   ),
+  verification = alist(
+    ok = is_flag(ok), largest = has_numbers(largest, 1L, gaps = TRUE),
+    claims = nrow(claims) > 0L && is.logical(claims$ok) &&
+      has_table(claims, "tolerance",
+                c("size", "lambda", "row", "claimed", "retrained", "deviation"),
+                c("claim", "feature")),
+    kinds = has_table(kinds, c("checked", "available"), words = "claim"),
+    unchecked = is_none_or(unchecked, has_words(unchecked)),
+    method = is_string(method), fit_call = is_none_or(fit_call, is.call(fit_call)),
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
+  ),
   cv_result = alist(
     problem = has_kept_problem(problem),
     method = is_string(method), key = is_string(key), measure = is_string(measure),

@@ -267,6 +267,25 @@ glance.exchange <- function(x, ...) {
 }
 
 #' @rdname tidiers
+#' @method tidy verification
+#' @export
+tidy.verification <- function(x, ...) {
+  check_object(x)
+  check_dots(..., known = character())
+  x$claims
+}
+
+#' @rdname tidiers
+#' @method glance verification
+#' @export
+glance.verification <- function(x, ...) {
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(method = x$method, ok = x$ok, claims = nrow(x$claims), failed = sum(!x$claims$ok),
+             largest = x$largest, status = x$status)
+}
+
+#' @rdname tidiers
 #' @method glance cv_result
 #' @export
 glance.cv_result <- function(x, ...) {

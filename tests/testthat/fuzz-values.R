@@ -182,6 +182,8 @@ fuzz_calls <- alist(
   permutation_test(x, y, omp, k = 1, permutations = 3, groups = rep(1:6, 2)),
   exchange(greedy, x, y, data = NULL, size = 2, keep = 2, improve = TRUE, lambda = 1,
            criterion = "squared", folds = "loo"),
+  verify(greedy, x, y, claims = 3),
+  verify(framed, d[c(1:6, 8)], g, claims = 3),
   compare_methods(x, y, methods = list(omp = omp), k = 1, splits = 2),
   # methods
   choose(problem, i = 1:6, j = 1:2),
@@ -233,6 +235,7 @@ fuzz_objects <- alist(
   chance = permutation_test(x, y, greedy_rls, k = 2, lambda = 1, permutations = 3),
   learnt = learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3),
   swapped = exchange(classed, x, size = 2, keep = 2),
+  verified = verify(greedy, x, y),
   compared = compare_methods(x, y, methods = list(omp = omp, foba = foba), k = 1, splits = 2),
   variance = cv_variance(x, y, kernel = gaussian, n = 3, folds = 3, lambda = 1, repeats = 2)
 )
@@ -277,6 +280,7 @@ fuzz_methods <- list(
     print(it), plot(it), pictured(it), tidy(it), glance(it), predict(it, rows = 20)
   ),
   exchange = alist(print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)),
+  verification = alist(print(it), tidy(it), glance(it)),
   poss = alist(update(it, iterations = 20), poss(x, y, k = 2, iterations = 20, start = it)),
   l1_path = alist(best_lambda(it), coef(it, lambda = it$lambda), threshold_coef(it),
                   safe_screen(x, y, lambda = 1, rule = "safe2", fit = it)),

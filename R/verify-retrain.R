@@ -1,0 +1,163 @@
+# Retraining from scratch, for verify(): QR decompositions in plain R that share nothing with the
+# code that makes fits. `problem` is the data; columns are as a model sees them (m x s).
+
+# Columns centred and scaled by the rows with weight: list(values, centre, scale).
+own_columns <- function(problem, features, weights = problem$weights) {
+  x <- plain_columns(problem, features)
+  centre <- if (problem$intercept) own_centre(x, weights) else numeric(ncol(x))
+  values <- x - rep(centre, each = nrow(x))
+  scale <- rep(1, ncol(x))
+  if (problem$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
+  scale[scale == 0] <- 1
+  list(values = values / rep(scale, each = nrow(x)), centre = centre, scale = scale)
+}
+
+# The model on `rows`, by a QR decomposition of [sqrt(w) z, sqrt(w) x; 0, penalty]. `penalty` is a
+# square root of that of the columns. Without a penalty a coefficient that cannot be estimated is 0.
+# list(b, B; pred: all rows; Q: the orthogonal factor in the training rows)
+trained_by_qr <- function(problem, x, penalty, rows = seq_len(nrow(x)), pull = 0) {
+  q <- ncol(problem$z)
+  s <- ncol(x)
+  root_w <- sqrt(problem$weights[rows])
+  L <- ncol(problem$y)
+  if (q + s == 0L) {
+    none <- matrix(0, 0L, L)
+    return(list(b = none, B = none, pred = 0 * problem$y, Q = matrix(0, length(rows), 0L)))
+  }
+  both <- cbind(unname(problem$z), x)
+  below <- rbind(cbind(matrix(0, nrow(penalty), q), penalty),
+                 if (pull > 0) cbind(diag(sqrt(pull), q), matrix(0, q, s)))
+  design <- rbind(root_w * both[rows, , drop = FALSE], below)
+  response <- rbind(root_w * unname(problem$y)[rows, , drop = FALSE], matrix(0, nrow(below), L))
+  free <- nrow(penalty) == 0L || all(penalty == 0)
+  decomposed <- qr(design, tol = if (free) 1e-10 else 1e-300)
+  solved <- qr.coef(decomposed, response)
+  solved[is.na(solved)] <- 0
+  Q <- qr.Q(decomposed)[seq_along(rows), seq_len(decomposed$rank), drop = FALSE]
+  list(b = solved[seq_len(q), , drop = FALSE], B = solved[q + seq_len(s), , drop = FALSE],
+       pred = both %*% solved, Q = Q)
+}
+
+ridge_root <- function(lambda, s) diag(sqrt(lambda), s)
+
+# Held-out predictions of one partition: of single rows by leverages, unless they are near 1; of
+# others by a model of the other rows. list(pred, digits: what cancels in them)
+held_out_by_qr <- function(problem, x, penalty, ids) {
+  if (anyDuplicated(ids)) {
+    pred <- unname(problem$y) * NA
+    for (rows in split(seq_along(ids), ids)) {
+      part <- trained_by_qr(problem, x, penalty, seq_along(ids)[-rows])
+      pred[rows, ] <- part$pred[rows, ]
+    }
+    return(list(pred = pred, digits = 1))
+  }
+  model <- trained_by_qr(problem, x, penalty)
+  leverage <- rowSums(model$Q^2)
+  pred <- problem$y - (problem$y - model$pred) / (1 - leverage)
+  for (row in which(leverage > 1 - 1e-6)) {
+    pred[row, ] <- trained_by_qr(problem, x, penalty, seq_along(ids)[-row])$pred[row, ]
+  }
+  list(pred = unname(pred), digits = 1 / min(1, (1 - leverage)[leverage <= 1 - 1e-6]))
+}
+
+# Scores of the pairs of a positive and a negative row held out together, by the 2 x 2 blocks of the
+# projection: list(up, down, ahead: score of the positive less that of the negative row)
+pairs_by_qr <- function(problem, x, penalty) {
+  root_w <- sqrt(problem$weights)
+  model <- trained_by_qr(problem, x, penalty)
+  residual <- (root_w * (problem$y - model$pred))[, 1L]
+  pairs <- expand.grid(up = which(problem$y[, 1L] > 0 & root_w > 0),
+                       down = which(problem$y[, 1L] <= 0 & root_w > 0))
+  leverage <- rowSums(model$Q^2)
+  joint <- tcrossprod(model$Q)[cbind(pairs$up, pairs$down)]
+  own_up <- 1 - leverage[pairs$up]
+  own_down <- 1 - leverage[pairs$down]
+  determinant <- own_up * own_down - joint^2
+  up <- (own_down * residual[pairs$up] + joint * residual[pairs$down]) / determinant
+  down <- (own_up * residual[pairs$down] + joint * residual[pairs$up]) / determinant
+  score <- function(rows, residual) problem$y[rows, 1L] - residual / root_w[rows]
+  cbind(pairs, ahead = score(pairs$up, up) - score(pairs$down, down))
+}
+
+# The condition number of columns with the penalty, given the covariates, and how many times larger
+# than what varies values are.
+condition_of <- function(problem, columns, lambda) {
+  y <- problem$y[problem$weights > 0, , drop = FALSE]
+  offset <- max(abs(y)) / max(sqrt(mean((y - mean(y))^2)), 1e-300)
+  if (!ncol(columns$values)) return(offset)
+  offset <- max(offset, abs(columns$centre / columns$scale))
+  x <- sqrt(problem$weights) * columns$values
+  if (ncol(problem$z)) x <- qr.resid(qr(sqrt(problem$weights) * problem$z, tol = 1e-12), x)
+  values <- svd(x, 0L, 0L)$d^2
+  if (ncol(x) > nrow(x)) values <- c(values, 0)
+  max(offset, (max(values) + lambda) / max(min(values) + lambda, 1e-16 * max(values)))
+}
+
+tolerance_of <- function(condition) max(1e-10, 100 * .Machine$double.eps * condition)
+
+# The mean over the usable columns of their weighted sums of squares given the covariates.
+own_mean_square <- function(problem) {
+  usable <- which(problem$usable)
+  root_w <- sqrt(problem$weights)
+  z <- qr(root_w * problem$z, tol = 1e-12)
+  total <- 0
+  for (block in column_blocks(nrow(problem), length(usable))) {
+    x <- root_w * own_columns(problem, usable[block])$values
+    if (ncol(problem$z)) x <- qr.resid(z, x)
+    total <- total + sum(x^2)
+  }
+  total / length(usable)
+}
+
+# Errors of predictions ---------------------------------------------------------------------------
+
+# The sum of a loss and its weight (2 x folds) of predictions of some rows in folds.
+own_fold_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
+  w <- problem$weights
+  if (name == "auc") {
+    positive <- problem$y[, 1L] > 0
+    return(vapply(split(rows, ids[rows]), function(fold) {
+      up <- fold[positive[fold]]
+      down <- fold[!positive[fold]]
+      weight <- outer(w[up], w[down])
+      c(sum(weight * own_order(outer(pred[up, 1L], pred[down, 1L], "-"))), sum(weight))
+    }, c(0, 0)))
+  }
+  loss <- switch(name,
+    squared = rowMeans((problem$y - pred)^2),
+    absolute = rowMeans(abs(problem$y - pred)),
+    logistic = log1p(exp(-abs(problem$y * pred)))[, 1L] + pmax(-problem$y * pred, 0)[, 1L],
+    hinge = pmax(1 - problem$y * pred, 0)[, 1L],
+    as.double(own_class(pred) != own_class(problem$y))
+  )
+  if (name == "balanced") {
+    class <- own_class(problem$y)
+    w <- w * (sum(w) / tapply(w, class, sum))[as.character(class)]
+  }
+  rbind(tapply((w * loss)[rows], ids[rows], sum), tapply(w[rows], ids[rows], sum))
+}
+
+# 1 for a pair in the right order, half for a tie
+own_order <- function(ahead) ifelse(abs(ahead) < score_tie, 0.5, as.double(ahead > 0))
+
+# the class of each row: the first of the largest scores, up to rounding
+own_class <- function(pred) {
+  if (ncol(pred) == 1L) return(1L + (pred[, 1L] > score_tie))
+  apply(pred, 1L, function(row) which(row >= max(row) - score_tie)[1L])
+}
+
+# the weighted mean over folds and its standard error
+own_fold_mean <- function(sums) {
+  sums <- sums[, sums[2L, ] > 0, drop = FALSE]
+  mean <- sum(sums[1L, ]) / sum(sums[2L, ])
+  share <- sums[2L, ] / sum(sums[2L, ])
+  folds <- ncol(sums)
+  c(value = mean, se = if (folds > 1L) {
+    sqrt(sum(share * (sums[1L, ] / sums[2L, ] - mean)^2) / (folds - 1))
+  } else {
+    NA_real_
+  })
+}
+
+# whether verify() can evaluate a criterion: not a function of the user, which fits do not keep
+is_known_criterion <- function(name) name %in% c(names(criteria), "r_squared")

@@ -1,0 +1,320 @@
+#' Verify the figures of a fit by retraining
+#'
+#' Draws claims of a fit, such as "the held-out error of size 4 is 0.31" or "no other column would
+#' have been better at step 3", trains the models that they are about from scratch, in another way
+#' than the fit did, and compares.
+#'
+#' Everything is trained again in plain R, without the formulas and the C code that made the fit:
+#' ridge models by a QR decomposition of the rows augmented by the square root of the penalty,
+#' leave-one-out predictions from the leverages of its orthogonal factor, predictions of folds by a
+#' model of the other rows each. The data are measured anew, too.
+#'
+#' **What it proves.** That the figures checked are those of retraining, up to the tolerance. A
+#' figure that was changed, by an error of the program or of a hand, is found if it is among those
+#' checked; `claims = Inf` checks all. **What it does not prove.** That the model is good, that its
+#' size is a good one, or that an error on these rows is that on new ones: for this see
+#' [cross_validate()].
+#'
+#' **Claims.** The kinds there are take turns until `claims` are drawn, so that each is among them:
+#' * Fits of columns: the errors of the path and their standard errors; the coefficients of every
+#'   size, by retraining and by their gradient
+#'   \eqn{X_S' W (y - Z b - X_S B) - \lambda B = 0}{X_S' W (y - Z b - X_S B) - lambda B = 0};
+#'   fitted values and held-out predictions of the rows; the parameter of a refit. Of a search step
+#'   by step also that no other column was better at a step, the runners-up being drawn first; of
+#'   [best_subset()] and [sequential_replacement()] that no exchange of two columns is. Where the
+#'   procedure was repeated in folds, a fold's search is run again to learn its columns and lambda,
+#'   and its models are retrained; cross-validated errors need this for all folds, and take as long
+#'   as the fit did.
+#' * Paths of [l1_path()]: the objective, a duality gap by the dual point of the residuals, and
+#'   columns whose product with it may not exceed lambda. Solutions without a fold are computed as
+#'   the fit did; the same must hold for them.
+#' * Kernel expansions: errors, coefficients and predictions by retraining with the kernel's values.
+#' * Solutions of systems: objective, residual, and the equations that the components satisfy.
+#'
+#' **Tolerance.** A deviation is relative to the figure, or to a thousandth of a typical one where
+#' it is smaller. It may be
+#' \eqn{\max(10^{-10}, 100 \epsilon \kappa)}{max(1e-10, 100 eps cond)}, with the rounding unit
+#' \eqn{\epsilon}{eps} and the condition number
+#' \eqn{(\sigma_{\max}^2 + \lambda) / (\sigma_{\min}^2 + \lambda)}{
+#' (s_max^2 + lambda) / (s_min^2 + lambda)} of the columns, standardised. A column is better at a
+#' step if its criterion is by more than 1e-12 of the null model's. A path of l1 is held to the
+#' tolerance it was given.
+#'
+#' @param fit A fit of this package, not a result of [cross_validate()], whose field `fit` is one.
+#' @param x,y,data The data that the fit was made of, in the same form: a matrix and its response, a
+#'   formula and data, an experiment and the name of its response, or a problem. Of a solution of a
+#'   system `A` and `b`.
+#' @param ... Further arguments of [as_problem()], such as `weights`; those not given are as the fit
+#'   has them. With a formula `x` the formula `adjust` is given again, as its variables are no
+#'   columns.
+#' @param claims How many claims are drawn, by R's generator; `Inf` for all there are.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#'
+#' @return An object of class `verification`, a list:
+#' * `ok`: whether every claim holds.
+#' * `claims`: data frame, a row for each claim: `claim` (in words), `size`, `lambda`, `feature`
+#'   (the name of a column, component or basis vector), `row` (of the data), `claimed`, `retrained`,
+#'   `deviation` (relative), `tolerance`, `ok`.
+#' * `kinds`: data frame of the kinds of claims: `claim`, `checked` and `available`.
+#' * `largest`: the largest deviation relative to its tolerance.
+#' * `unchecked`: what cannot be verified, in words.
+#' * `method`, `fit_call`, `status` (`"complete"` or `"interrupted"`), `call`.
+#'
+#' A figure that is wrong is no error: `ok` is `FALSE`.
+#'
+#' @section Cost: O(m s^2) for an error of a model of s columns by leave-one-out with m rows, O(m n)
+#' to compare the data, and a search for each fold that a claim is about.
+#'
+#' @section Errors: `sparsels_error_input` if the data are not those of the fit: other columns,
+#' rows, responses, weights or covariates, columns with another mean or scale.
+#'
+#' @seealso [cross_validate()], how good a model is; [permutation_test()], whether it is better than
+#'   chance
+#' @examples
+#' x <- matrix(rnorm(40 * 60), 40, dimnames = list(NULL, paste0("gene", 1:60)))
+#' y <- x[, 7] - x[, 50] + rnorm(40) / 2
+#' fit <- greedy_rls(x, y, k = 5)
+#' verify(fit, x, y)
+#'
+#' fit$path$criterion[3] <- 0.999 * fit$path$criterion[3]
+#' verify(fit, x, y, claims = Inf)$ok
+#' @export
+verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = interactive()) {
+  check_given(fit, "fit")
+  check_given(x, "x")
+  check_flag(progress, "progress")
+  if (!(is_number(claims) && claims >= 1 && (claims == round(claims)))) {
+    refuse("claims", "a whole number of at least 1, or Inf", claims)
+  }
+  book <- claims_of(fit, x, y, ..., data = data)
+  new_verification(fit, book, claims, progress, short_call(match.call()))
+}
+
+# What a fit claims about its data: list(kinds, unchecked).
+claims_of <- function(fit, x, y, ..., data) UseMethod("claims_of")
+
+#' @exportS3Method
+claims_of.default <- function(fit, x, y, ..., data) {
+  hint <- if (inherits(fit, "cv_result")) ": give its field `fit`" else ""
+  stop_input(sprintf("`fit` must be a fit of this package, not %s%s", describe(fit), hint),
+             "sparsels_error_argument")
+}
+
+# A kind of claims: its words; how many there are; check(i), which retrains the i-th and returns a
+# new_claim(); draw(n), numbers of n of them, where some are to be preferred.
+claim_kind <- function(words, count, check, draw = NULL) {
+  list(words = words, count = count, check = check, draw = draw)
+}
+
+# What was found of a claim. `scale` is what a deviation is relative to, where that is more than the
+# figure itself; `deviation` may be given where it is not the difference.
+new_claim <- function(claimed, retrained, tolerance, scale = 0, deviation = NULL,
+                      size = NA, lambda = NA, feature = NA, row = NA) {
+  if (is.null(deviation)) {
+    unit <- max(abs(retrained), scale, 1e-300)
+    deviation <- abs(claimed - retrained) / unit
+    if (is.na(claimed) && is.na(retrained)) deviation <- 0
+  }
+  list(
+    size = as.integer(size), lambda = as.double(lambda), feature = as.character(feature),
+    row = as.integer(row), claimed = as.double(claimed), retrained = as.double(retrained),
+    deviation = as.double(deviation), tolerance = as.double(tolerance),
+    ok = !is.na(deviation) && deviation <= tolerance
+  )
+}
+
+new_verification <- function(fit, book, claims, progress, call) {
+  kinds <- Filter(function(kind) kind$count > 0, book$kinds)
+  count <- vapply(kinds, function(kind) as.double(kind$count), 0)
+  drawn <- Map(drawn_claims, kinds, drawn_shares(count, claims))
+  of_kind <- rep(seq_along(kinds), lengths(drawn))
+  number <- unlist(drawn)
+  done <- run_serially(length(number), function(i) {
+    # figures may be so wrong that nothing can be trained by them
+    tryCatch(kinds[[of_kind[i]]]$check(number[i]), interrupt = identity,
+             error = function(e) new_claim(NA, NA, 1e-10, deviation = Inf))
+  }, "Verifying", progress)
+  done <- Filter(function(claim) !inherits(claim, "condition"), done)
+  if (!length(done)) raise_interrupt()
+  words <- vapply(kinds, `[[`, "", "words")
+  of_kind <- of_kind[seq_along(done)]
+  columns <- lapply(stats::setNames(nm = names(done[[1L]])), function(name) {
+    unlist(lapply(done, `[[`, name))
+  })
+  table <- data.frame(claim = words[of_kind], columns)
+  if (length(done) < length(number)) warn_interrupted(length(done), length(number), "claim")
+  structure(list(
+    ok = all(table$ok), claims = table,
+    kinds = data.frame(claim = words, checked = tabulate(of_kind, length(kinds)),
+                       available = count),
+    largest = max(table$deviation / table$tolerance), unchecked = book$unchecked,
+    method = fit$method, fit_call = fit$call, call = call,
+    status = if (length(done) < length(number)) "interrupted" else "complete"
+  ), class = "verification")
+}
+
+# How many claims each kind has of all that are wanted: one in turn as long as there are any.
+drawn_shares <- function(count, wanted) {
+  share <- 0 * count
+  while (wanted > 0 && any(open <- share < count)) {
+    each <- max(1, floor(min(wanted / sum(open), (count - share)[open])))
+    given <- which(open)
+    if (each * length(given) > wanted) given <- given[seq_len(wanted)]
+    share[given] <- share[given] + each
+    wanted <- wanted - each * length(given)
+  }
+  share
+}
+
+drawn_claims <- function(kind, share) {
+  if (share == kind$count) return(seq_len(share))
+  if (is.null(kind$draw)) sample.int(kind$count, share) else kind$draw(share)
+}
+
+# The data ----------------------------------------------------------------------------------------
+
+# The data as a problem, of which the columns are those of the fit.
+verified_problem <- function(fit, x, y, ..., data) {
+  check_object(fit)
+  own <- fit$problem
+  problem <- if (inherits(x, "sparsels_problem")) {
+    as_problem(x, y, ..., data = data)
+  } else {
+    given <- list(...)
+    kept <- unclass(own)[c("intercept", "standardize")]
+    kept$task <- if (own$task == "regression") "regression" else "classification"
+    if (is.null(given$subset) && is.null(given$na.action)) kept$weights <- own$weights
+    covariates <- setdiff(colnames(own$z), "(Intercept)")
+    if (length(covariates)) kept$adjust <- own$z[, covariates, drop = FALSE]
+    if (!is.null(own$assay)) kept$assay <- own$assay
+    if (length(own$renamed)) kept$make_unique <- TRUE
+    do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
+                          quoted(kept[setdiff(names(kept), names(given))])))
+  }
+  check_same_data(problem, own)
+  problem
+}
+
+check_same_data <- function(problem, own) {
+  other <- function(what) {
+    stop_input(sprintf("the data are not those of the fit: %s", what), "sparsels_error_argument")
+  }
+  if (!identical(dim(problem), dim(own))) {
+    other(sprintf("%s, but the fit has %s", data_words(problem), data_words(own)))
+  }
+  renamed <- which(problem$names != own$names)
+  if (length(renamed)) {
+    j <- renamed[1L]
+    other(sprintf("column %d is '%s', but '%s' in the fit", j, problem$names[j], own$names[j]))
+  }
+  if (!identical(problem$task, own$task) || !identical(problem$levels, own$levels)) {
+    other("the response is of another kind or has other classes")
+  }
+  compare_rows(problem$y, own$y, "the response", other)
+  compare_rows(problem$weights, own$weights, "the weight", other)
+  if (!identical(colnames(problem$z), colnames(own$z))) {
+    words <- function(z) if (ncol(z)) some_of(colnames(z)) else "none"
+    other(sprintf("the covariates are %s, but %s in the fit", words(problem$z), words(own$z)))
+  }
+  compare_rows(problem$z, own$z, "a covariate", other)
+  if (problem$intercept != own$intercept || problem$standardize != own$standardize) {
+    other("`intercept` or `standardize` is another")
+  }
+  check_same_moments(problem, own, other)
+}
+
+compare_rows <- function(values, own, what, other) {
+  values <- as.matrix(values)
+  own <- as.matrix(own)
+  if (!identical(dim(values), dim(own))) other(sprintf("%s has another number of columns", what))
+  row <- which(rowSums(abs(values - own) > 1e-14 * abs(own)) > 0)[1L]
+  if (!is.na(row)) other(sprintf("%s of row %d is another", what, row))
+}
+
+# Means and sums of squares of all columns, in blocks of columns. Kernels leave columns as they are,
+# or some of them uncentred.
+check_same_moments <- function(problem, own, other) {
+  w <- problem$weights
+  for (block in column_blocks(nrow(problem), ncol(problem))) {
+    x <- plain_columns(problem, block)
+    centre <- own_centre(x, w)
+    squares <- colSums(w * (x - rep(if (problem$intercept) centre else 0 * centre,
+                                    each = nrow(x)))^2)
+    size <- sqrt(colSums(w * x^2) / sum(w))
+    rms <- sqrt(squares / sum(w))
+    centred <- own$centre[block] != 0
+    scaled <- own$scale[block] != 1
+    # a kernel's scale is about the mean whether there is an intercept or not
+    about_mean <- sqrt(colSums(w * (x - rep(centre, each = nrow(x)))^2) / sum(w))
+    off <- abs(squares - own$squares[block]) > 1e-10 * squares + 1e-12 * size * rms * sum(w) |
+      centred & abs(centre - own$centre[block]) > 1e-10 * size |
+      scaled & pmin(abs(rms - own$scale[block]), abs(about_mean - own$scale[block])) >
+        1e-10 * rms + 1e-12 * size
+    if (any(off)) {
+      other(sprintf("column '%s' has another mean or scale", problem$names[block[which(off)[1L]]]))
+    }
+  }
+}
+
+plain_columns <- function(problem, columns) {
+  x <- as.matrix(problem$x[, columns, drop = FALSE]) + 0
+  dimnames(x) <- NULL
+  x
+}
+
+# the weighted mean of each column; the second pass mends the rounding of the first
+own_centre <- function(x, w) {
+  centre <- colSums(w * x) / sum(w)
+  centre + colSums(w * (x - rep(centre, each = nrow(x)))) / sum(w)
+}
+
+# Printing ----------------------------------------------------------------------------------------
+
+#' @rdname verify
+#' @exportS3Method
+print.verification <- function(x, ...) {
+  check_object(x)
+  failed <- x$claims[!x$claims$ok, ]
+  say("verification of ", shortened(paste(deparse(x$fit_call), collapse = " "), 200L))
+  checked <- format(nrow(x$claims), big.mark = ",")
+  total <- format(sum(x$kinds$available), big.mark = ",", scientific = FALSE)
+  say(sprintf("%s of %s claims retrained from scratch: %s", checked, total, if (x$ok) {
+    "all of them hold"
+  } else {
+    sprintf("%d %s NOT HOLD", nrow(failed), if (nrow(failed) == 1L) "DOES" else "DO")
+  }))
+  worst <- x$claims[which.max(x$claims$deviation / x$claims$tolerance), ]
+  remark(sprintf("largest deviation %s, relative, where %s is allowed (%s)",
+                 format(worst$deviation, digits = 2), format(worst$tolerance, digits = 2),
+                 claim_words(worst)))
+  if (!x$ok) print_failed(failed)
+  table <- x$kinds
+  kind <- factor(x$claims$claim, table$claim)
+  table$deviation <- as.vector(tapply(x$claims$deviation, kind, max))
+  table <- table[table$checked > 0L, ]
+  table$deviation <- formatC(table$deviation, digits = 2, format = "g")
+  table$available <- format(table$available, big.mark = ",", scientific = FALSE)
+  print(table, row.names = FALSE, right = FALSE)
+  for (words in x$unchecked) remark("not checked: ", words)
+  if (x$status == "interrupted") cat("interrupted: the result is that of the claims checked\n")
+  invisible(x)
+}
+
+print_failed <- function(failed) {
+  cat("claims that do not hold:\n")
+  for (i in seq_len(min(nrow(failed), 8L))) {
+    one <- failed[i, ]
+    remark(sprintf("%s: claimed %s, retrained %s", claim_words(one),
+                   format(one$claimed, digits = 8), format(one$retrained, digits = 8)))
+  }
+  more <- nrow(failed) - 8L
+  if (more > 0L) remark(counted(more, "more claim"), ", see $claims")
+}
+
+# "criterion, size 3" and the like
+claim_words <- function(claim) {
+  paste(c(claim$claim, if (!is.na(claim$size)) paste("size", claim$size),
+          if (!is.na(claim$lambda)) paste("lambda", shown_parameter(claim$lambda)),
+          if (!is.na(claim$feature)) paste0("'", claim$feature, "'"),
+          if (!is.na(claim$row)) paste("row", claim$row)), collapse = ", ")
+}
