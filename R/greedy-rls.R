@@ -213,7 +213,7 @@ searches <- c("forward", "backward", "floating", "forward_backward")
 
 # The columns that a search begins with, as numbers.
 check_start <- function(start, problem) {
-  if (is.null(start) || is.character(start) && !length(start)) return(integer())
+  if (is.atomic(start) && !length(start)) return(integer())
   columns <- start_columns(start, problem)
   if (anyDuplicated(columns)) {
     stop_input(sprintf("`start` has column '%s' twice",

@@ -123,7 +123,7 @@ problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(prob
 # classes whose conditions use the sizes of the problem
 problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit", "lssvm",
                    "fs_lssvm", "cv_result", "permutation_test",
-                   "stability_selection", "learning_curve")
+                   "stability_selection", "learning_curve", "judgement")
 
 object_sizes <- c(
   list(sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
@@ -395,6 +395,27 @@ object_fields <- list( # nolint: cyclocomp_linter.
     kinds = has_table(kinds, c("checked", "available"), words = "claim"),
     unchecked = is_none_or(unchecked, has_words(unchecked)),
     method = is_string(method), fit_call = is_none_or(fit_call, is.call(fit_call)),
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
+  ),
+  judgement = alist(
+    problem = has_kept_problem(problem), method = is_string(method),
+    arguments = length(arguments) == 0L || has_words(arguments) && has_words(names(arguments)),
+    error = is_none_or(error, has_table(error, c("estimate", "lower", "upper"), "null",
+                                        c("measure", "words")) && nrow(error) == 1L),
+    features = has_table(features, "feature", c("probability", "dropped", "swapped"), "name") &&
+      has_integers(features$feature, 1L, n),
+    cross_validation = is_none_or(cross_validation, is_good(cross_validation, "cv_result")),
+    permutation = is_none_or(permutation, is_good(permutation, "permutation_test")),
+    stability = is_none_or(stability, is_good(stability, "stability_selection")),
+    exchange = is_none_or(exchange, is_good(exchange, "exchange")),
+    learning_curve = is_none_or(learning_curve, is_good(learning_curve, "learning_curve")),
+    verification = is_none_or(verification, is_good(verification, "verification")),
+    left_out = length(left_out) == 0L ||
+      has_words(left_out) && all(names(left_out) %in% names(part_words)),
+    folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m),
+    groups = is_none_or(groups, has_integers(groups) && length(groups) == m),
+    seed = has_integers(seed, 0L) && length(seed) == 1L,
+    versions = has_words(versions) && all(c("R", "sparsels") %in% names(versions)),
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   cv_result = alist(

@@ -340,3 +340,28 @@ as.data.frame.cv_result <- function(x, row.names = NULL, # nolint: object_name_l
   }, names(x$measures), x$measures)
   as.data.frame(do.call(rbind, unname(tables)), row.names = row.names)
 }
+
+#' @rdname tidiers
+#' @method tidy judgement
+#' @export
+tidy.judgement <- function(x, ...) {
+  check_object(x)
+  check_dots(..., known = character())
+  x$features
+}
+
+#' @rdname tidiers
+#' @method glance judgement
+#' @export
+glance.judgement <- function(x, ...) {
+  check_object(x)
+  check_dots(..., known = character())
+  one <- function(value) if (is.null(value)) NA else value
+  data.frame(
+    method = x$method, measure = one(x$error$measure), estimate = one(x$error$estimate),
+    lower = one(x$error$lower), upper = one(x$error$upper), null = one(x$error$null),
+    p.value = one(x$permutation$p.value), stability = one(x$stability$stability),
+    size = nrow(x$features), nobs = nrow(x$problem), features = ncol(x$problem),
+    verified = one(x$verification$ok), seed = x$seed, status = x$status
+  )
+}

@@ -1,0 +1,472 @@
+#' How far can a list of columns be trusted?
+#'
+#' Asks of one method on one data set what a reader of the result would ask: how large is the error
+#' on new samples, is that better than chance, would the same columns be chosen again, what could
+#' replace them, would more samples help, and are the figures right? [report()] makes a page of it.
+#'
+#' The parts are, in this order:
+#' * **Error.** [cross_validate()] repeats all that the method does without each of `outer` folds.
+#'   The interval holds the error with a confidence of about 95 %: of an error rate it is Wilson's,
+#'   for as many independent rows as there are, or groups; otherwise \eqn{t} with the standard error
+#'   over folds. Both take as independent what shares training rows, so they are rather too narrow
+#'   than too wide.
+#' * **Chance.** [permutation_test()] repeats the selection on `permutations` permuted responses.
+#' * **Stability.** [stability_selection()] repeats it on both halves of `pairs` random splits. The
+#'   method runs there with its arguments but for `k` and `size`.
+#' * **Substitutes.** [exchange()] computes the error without each of the chosen columns and with
+#'   another column in its place, at the ridge parameter of the search; where the method has none, at
+#'   a quarter of the mean sum of squares of a column.
+#' * **More samples.** [learning_curve()] repeats it on fewer rows, `repeats` times.
+#' * **Figures.** [verify()] retrains a sample of `claims` of the fit by another route.
+#'
+#' A number of 0 leaves a part out. What cannot be done for a method is left out and said: a fit
+#' without features has no substitutes, and a kernel machine selects no columns. If a part ends with
+#' an error, the other parts stand, and a warning of class `sparsels_warning_part` says which it
+#' was.
+#'
+#' **Random numbers.** Every part has its own stream, which depends on `seed` alone: the same seed
+#' gives the same result, whichever parts are left out, and R's generator is left as it was. Where
+#' the package future.apply is installed the parts run on the plan set by `future::plan()`.
+#'
+#' **Interrupts.** Ctrl-C returns the parts done, with a warning of class `sparsels_interrupted`.
+#'
+#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
+#'   its response; a formula and data; an experiment of Bioconductor, such as a
+#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. Or `x` is a fit of
+#'   this package and `y` the problem that it was made from: then the method and its arguments are
+#'   those of the call that made the fit. For `print()` and `plot()`, `x` is the result.
+#' @param method A function such as [greedy_rls], the default.
+#' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
+#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`. Must be
+#'   empty where `x` is a fit, and for `print()` and `plot()`.
+#' @param outer Number of outer folds, or folds as [make_folds()] takes them.
+#' @param permutations,pairs,repeats Numbers of permutations, of random splits into halves, and of
+#'   repeats of the learning curve.
+#' @param keep Number of substitutes of each column.
+#' @param claims Number of figures that are verified.
+#' @param groups `NULL`, or a vector with one value for each row: rows with the same value, such as
+#'   the samples of a patient, are held out, permuted and drawn together. By default the groups of
+#'   the folds that the method is given, if any; `FALSE` for none.
+#' @param seed A whole number, or `NULL` for one that R's generator draws.
+#' @param progress Logical: are progress bars shown? By default in interactive sessions.
+#'
+#' @return An object of class `judgement`, a list:
+#' * `error`: data frame of a row: `measure`, `words` (what it is called), `estimate`, `lower`,
+#'   `upper`, and `null`, that of the model without columns of `x` (the null model); `NULL` where
+#'   left out.
+#' * `features`: data frame, a row for each column that the fit has chosen, in its order: `feature`
+#'   (number), `name`, `probability`, with which half of the rows chose it, `dropped`, the criterion
+#'   without it relative to that with it, `substitute`, the column that replaces it best, and
+#'   `swapped`, the relative criterion then. `NA` where the part is left out.
+#' * `fit`, and the results of the parts: `cross_validation`, `permutation`, `stability`,
+#'   `exchange`, `learning_curve`, `verification`, `NULL` where left out.
+#' * `left_out`: named character, why a part was left out.
+#' * `folds`: the outer folds, as [make_folds()] has them; `groups`, a number for each row, or
+#'   `NULL`.
+#' * `method`, `arguments` (of the method, in words), `seed`, `versions` (of R and sparsels),
+#'   `problem` (without its x), `status` (`"complete"` or `"interrupted"`), `call`.
+#'
+#' `plot()` draws the pictures of the parts on one sheet, and returns `x` invisibly.
+#'
+#' @section Cost: About `outer + 1 + 6 * repeats` fits of the method with all its choices, and
+#'   `permutations + 2 * pairs` searches, the latter on half of the rows.
+#'
+#' @section Errors: `sparsels_error_input` for bad arguments, for a method that fails on all rows,
+#'   and for a fit whose call has arguments that are not known any more.
+#'
+#' @seealso [report()], and the functions of the parts
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 100), 60, dimnames = list(NULL, paste0("gene", 1:100)))
+#' y <- x[, 7] - x[, 50] + rnorm(60)
+#' judged <- judge(x, y, k = 5, permutations = 39, pairs = 10, repeats = 3)
+#' judged
+#' judged$permutation
+#' @export
+judge <- function(x, ...) {
+  check_given(x, "x")
+  UseMethod("judge")
+}
+
+#' @rdname judge
+#' @export
+judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10,
+                          permutations = 200, pairs = 50, repeats = 5, keep = 5, claims = 20,
+                          groups = NULL, seed = NULL, progress = interactive()) {
+  said <- list(y = substitute(y), method = substitute(method))
+  if (is.null(method) && !is.function(y)) {
+    method <- greedy_rls
+    said$method <- quote(greedy_rls)
+  }
+  run <- as_run(x, y, method, ..., data = data, said = said,
+                known = names(formals(judge.default)))
+  control <- judge_control(run, groups, seed, progress, outer = outer, permutations = permutations,
+                           pairs = pairs, repeats = repeats, keep = keep, claims = claims)
+  judge_run(run, NULL, control, judge_call(match.call()))
+}
+
+#' @rdname judge
+#' @export
+judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200, pairs = 50,
+                               repeats = 5, keep = 5, claims = 20, groups = NULL, seed = NULL,
+                               progress = interactive()) {
+  check_object(x)
+  check_dots(..., known = names(formals(judge.sparsels_fit)))
+  if (!inherits(y, "sparsels_problem")) {
+    stop_input("a fit is judged with the problem it was made from: judge(fit, as_problem(x, y))",
+               "sparsels_error_argument")
+  }
+  run <- run_of_fit(x, check_object(y), parent.frame())
+  control <- judge_control(run, groups, seed, progress, outer = outer, permutations = permutations,
+                           pairs = pairs, repeats = repeats, keep = keep, claims = claims)
+  judge_run(run, x, control, judge_call(match.call()))
+}
+
+# a call of the generic, not of its method
+judge_call <- function(call) short_call(replace(call, 1L, list(quote(judge))))
+
+# Arguments ---------------------------------------------------------------------------------------
+
+# The parts, and what they are called in sentences.
+part_words <- c(
+  cross_validation = "the cross-validation", permutation = "the permutation test",
+  stability = "the stability selection", exchange = "the substitutes",
+  learning_curve = "the learning curve", verification = "the verification"
+)
+
+# What the parts share, and how often each is done, 0 for not at all.
+judge_control <- function(run, groups, seed, progress, ...) {
+  problem <- run$problem
+  groups <- groups_of(groups, run)
+  seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
+    check_count(seed, "seed", lower = 0L)
+  streams <- with_stream(fixed_stream, {
+    set.seed(seed)
+    task_streams(length(part_words) + 2L)
+  })
+  names(streams) <- c(names(part_words), "folds", "fit")
+  given <- list(...)
+  counts <- setdiff(names(given), "outer")
+  given[counts] <- Map(check_count, given[counts], counts, upper = 1e6, lower = 0L)
+  given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, problem, groups)))
+  c(given, list(groups = groups, seed = seed, streams = streams,
+                progress = check_flag(progress, "progress")))
+}
+
+judge_folds <- function(outer, problem, groups) {
+  if (is_number(outer)) {
+    if (outer == 0) return(NULL)
+    most <- if (is.null(groups)) nrow(problem) else max(groups)
+    outer <- min(check_count(outer, "outer", lower = 2L), most)
+  } else if (!identical(outer, "loo")) {
+    groups <- NULL
+  }
+  in_context("`outer`", make_folds(problem, outer, groups = groups))
+}
+
+# The method and the arguments of the call that made a fit, evaluated where judge() was called.
+run_of_fit <- function(fit, problem, envir) {
+  if (is.null(fit$call)) stop_input("the fit does not hold the call that made it")
+  known <- function(expression, what) {
+    tryCatch(eval(expression, envir), error = function(e) {
+      stop_input(sprintf("%s of the call that made the fit is not known any more: %s", what,
+                         "give judge() the problem, the method and its arguments"),
+                 "sparsels_error_argument")
+    })
+  }
+  method <- known(fit$call[[1L]], "the method")
+  given <- as.list(fit$call)[-1L]
+  own <- setdiff(names(formals(method)), c("x", "y", "data", "progress", "..."))
+  given <- given[names(given) %in% own]
+  arguments <- Map(known, given, sprintf("`%s`", names(given)))
+  new_run(method, problem, arguments, fit$method)
+}
+
+# The parts ---------------------------------------------------------------------------------------
+
+judge_run <- function(run, fit, control, call) {
+  if (is.null(fit)) fit <- with_stream(control$streams$fit, fit_run(run))
+  parts <- judge_parts(run, fit, control)
+  done <- list()
+  left_out <- character()
+  interrupted <- FALSE
+  for (name in names(parts)) {
+    part <- if (interrupted) "interrupted" else parts[[name]]
+    if (is.function(part)) part <- try_part(part, control$streams[[name]], part_words[[name]])
+    if (is.character(part)) left_out[name] <- part else done[[name]] <- part
+    interrupted <- is_interrupted(part)
+  }
+  if (interrupted && !length(done)) raise_interrupt()
+  if (interrupted) {
+    warn_sparsels(sprintf("interrupted: the result has %s", counted(length(done), "part")),
+                  "sparsels_interrupted")
+  }
+  new_judgement(run, fit, done, left_out, control, interrupted, call)
+}
+
+is_interrupted <- function(part) {
+  if (is.character(part)) return(part == "interrupted")
+  status <- if (inherits(part, "exchange")) attr(part, "set")$status else part$status
+  identical(status, "interrupted")
+}
+
+# For each part a function that does it, or why it is left out.
+judge_parts <- function(run, fit, control) {
+  part <- function(count, of, ..., arguments = run$arguments) {
+    if (identical(count, 0L) || is.null(count)) return("not asked for")
+    function() of_run(of, run, arguments, ..., progress = control$progress)
+  }
+  groups <- control$groups
+  selects <- inherits(fit, "sparse_fit")
+  many <- run$arguments[setdiff(names(run$arguments), c("k", "size"))]
+  none <- if (selects) "the fit has chosen no feature" else "the method selects no columns"
+  list(
+    cross_validation = part(control$outer, cross_validate, outer = control$outer),
+    permutation = part(control$permutations, permutation_test, groups = groups,
+                       permutations = control$permutations),
+    stability = if (!selects) "the method selects no columns" else
+      part(control$pairs, stability_selection, pairs = control$pairs, groups = groups,
+           arguments = many),
+    exchange = if (!length(chosen_features(fit))) none else if (control$keep == 0L)
+      "not asked for" else function() exchange_fit(fit, run$problem, control),
+    learning_curve = part(control$repeats, learning_curve, repeats = control$repeats,
+                          groups = groups),
+    verification = if (control$claims == 0L) "not asked for" else
+      function() verify(fit, run$problem, claims = control$claims, progress = control$progress)
+  )
+}
+
+# A fit without a ridge parameter is compared at that of its halves in stability_selection().
+exchange_fit <- function(fit, problem, control) {
+  own <- !inherits(fit, "l1_path") && fit$lambda > 0
+  exchange(fit, problem, keep = control$keep, lambda = if (!own) mean_square(problem) / 4,
+           progress = control$progress)
+}
+
+# One of the package's experiments with the method of a run. Its call would show no more than that.
+of_run <- function(experiment, run, arguments, ...) {
+  result <- do.call(experiment, c(list(quote(run$problem), quote(run$method)), quoted(arguments),
+                                  list(...)))
+  result$method <- run$name
+  result["call"] <- list(NULL)
+  result
+}
+
+# The result of a part, or in words why there is none. Warnings of a choice at the end of what was
+# tried are for the fit on all rows.
+try_part <- function(part, stream, words) {
+  tryCatch(
+    with_stream(stream, suppressWarnings(part(), c(own_warnings, "sparsels_interrupted"))),
+    interrupt = function(e) "interrupted",
+    sparsels_error_method = conditionMessage,
+    error = function(e) {
+      warn_sparsels(sprintf("%s was left out, as it ended with an error: %s", words,
+                            conditionMessage(e)), "sparsels_warning_part")
+      conditionMessage(e)
+    }
+  )
+}
+
+# The result --------------------------------------------------------------------------------------
+
+new_judgement <- function(run, fit, done, left_out, control, interrupted, call) {
+  result <- list(
+    error = if (!is.null(done$cross_validation)) error_interval(done$cross_validation, control),
+    features = feature_table(fit, done$stability, done$exchange), fit = fit
+  )
+  result[names(part_words)] <- list(NULL)
+  result[names(done)] <- done
+  structure(c(result, list(
+    left_out = left_out, folds = control$outer, groups = control$groups, method = run$name,
+    arguments = vapply(run$arguments, describe, ""), seed = control$seed,
+    versions = c(R = as.character(getRversion()),
+                 sparsels = as.character(utils::packageVersion("sparsels"))),
+    problem = without_x(run$problem), status = if (interrupted) "interrupted" else "complete",
+    call = call
+  )), class = "judgement")
+}
+
+# The honest error with an interval: of an error rate Wilson's, for the effective number of
+# independent rows; otherwise t with the standard error over folds.
+error_interval <- function(cv, control) {
+  estimate <- cv$estimate[["mean"]]
+  ends <- if (cv$measure == "error") wilson_interval(estimate, independent_rows(cv, control)) else
+    estimate + c(-1, 1) * stats::qt(0.975, nrow(cv$folds) - 1L) * cv$estimate[["se"]]
+  bounds <- switch(cv$measure, squared = , absolute = c(0, Inf), error = , balanced = ,
+                   auc = c(0, 1), c(-Inf, Inf))
+  data.frame(
+    measure = cv$measure, words = cv$words, estimate = estimate,
+    lower = max(ends[1L], bounds[1L]), upper = min(ends[2L], bounds[2L]),
+    null = if (is.null(cv$curves$majority)) NA_real_ else cv$curves$majority[1L]
+  )
+}
+
+wilson_interval <- function(p, n, z = stats::qnorm(0.975)) {
+  middle <- p + z^2 / (2 * n)
+  half <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
+  (middle + c(-1, 1) * half) / (1 + z^2 / n)
+}
+
+independent_rows <- function(cv, control) {
+  weights <- cv$problem$weights
+  if (!is.null(control$groups)) return(length(unique(control$groups[weights > 0])))
+  sum(weights)^2 / sum(weights^2)
+}
+
+# What is known of each chosen column, in the order chosen: how often it is chosen, and the
+# criterion without it and with its best substitute, relative to that of the set.
+feature_table <- function(fit, stability, exchange) {
+  features <- chosen_features(fit)
+  names <- fit$problem$names[features]
+  table <- data.frame(feature = as.integer(features), name = as.character(names))
+  table$probability <- if (is.null(stability)) rep(NA_real_, length(names)) else
+    unname(stability$probability[features])
+  members <- if (is.null(exchange)) NULL else member_table(exchange)
+  row <- match(names, members$feature)
+  relative <- function(value) {
+    if (is.null(members)) return(rep(NA_real_, length(names)))
+    set <- attr(exchange, "set")
+    as_error(set$measure, value[row]) / as_error(set$measure, set$criterion)
+  }
+  table$dropped <- relative(members$dropped)
+  table$substitute <- if (is.null(members)) rep(NA_character_, length(names)) else
+    ifelse(members$substitute[row] == "", NA, members$substitute[row])
+  table$swapped <- relative(members$swapped)
+  table
+}
+
+# Print and picture -------------------------------------------------------------------------------
+
+#' @rdname judge
+#' @param n Number of features to print.
+#' @exportS3Method
+print.judgement <- function(x, n = 20, ...) {
+  check_object(x)
+  n <- check_shown(n)
+  say("judgement of ", x$method)
+  print_data(x$problem)
+  lines <- judgement_lines(x)
+  for (part in names(lines)) say(part, ": ", lines[[part]])
+  print_features(x, n)
+  for (name in names(x$left_out)) {
+    say("left out: ", part_words[[name]], " (", x$left_out[[name]], ")")
+  }
+  say("seed: ", x$seed)
+  if (x$status == "interrupted") cat("interrupted: the result has the parts done\n")
+  invisible(x)
+}
+
+# The parts in a sentence each.
+judgement_lines <- function(x) {
+  lines <- list(
+    error = if (!is.null(x$error)) error_sentence(x),
+    chance = if (!is.null(x$permutation)) chance_sentence(x$permutation),
+    stability = if (!is.null(x$stability)) stability_sentence(x$stability),
+    substitutes = if (!is.null(x$exchange)) substitutes_sentence(x$exchange),
+    "more samples" = if (!is.null(x$learning_curve)) curve_sentence(x$learning_curve),
+    figures = if (!is.null(x$verification)) figures_sentence(x$verification)
+  )
+  Filter(Negate(is.null), lines)
+}
+
+error_sentence <- function(x) {
+  error <- x$error
+  sprintf("%s %s on rows that were not there (95 %% interval %s to %s)%s; all was repeated without %s",
+          error$words, shown(error$estimate), shown(error$lower), shown(error$upper),
+          if (is.na(error$null)) "" else sprintf(", null model %s", shown(error$null)),
+          sprintf("each fold (%s)", x$folds$label))
+}
+
+chance_sentence <- function(permutation) {
+  count <- length(permutation$null)
+  sprintf("p-value %s; of %s %d gave as small an error as the data",
+          format(permutation$p.value, digits = 2),
+          sprintf("%d permutations of the %s", count, permutation$permuted),
+          as.integer(round(permutation$p.value * (count + 1))) - 1L)
+}
+
+stability_sentence <- function(stability) {
+  count <- nrow(stability$stable)
+  sprintf(paste("%s in at least %s of the halves of the rows, on which %d each are chosen; the",
+                "lists agree by %s (1: all the same, 0: as if drawn at random)"),
+          if (count) sprintf("%s %s", counted(count, "column"), if (count == 1L) "is" else "are")
+          else "no column is", shown(stability$threshold), stability$q, shown(stability$stability))
+}
+
+substitutes_sentence <- function(exchange) {
+  set <- attr(exchange, "set")
+  sprintf("%s %s of the set; %s", set$measure$label, shown(set$criterion),
+          verdict_words(exchange, set))
+}
+
+curve_sentence <- function(curve) {
+  told <- curve$forecast
+  value <- sprintf("%s with %s rows (%s to %s)", shown(told$error), told$rows, shown(told$lower),
+                   shown(told$upper))
+  sprintf("%s %s, an extrapolation with a band of 90 %%", curve$words,
+          paste(value, collapse = ", "))
+}
+
+figures_sentence <- function(verification) {
+  count <- nrow(verification$claims)
+  if (verification$ok) {
+    return(sprintf("%s of the fit retrained, none differs by more than rounding",
+                   counted(count, "figure")))
+  }
+  sprintf("%d of %s DIFFER from retraining", sum(!verification$claims$ok),
+          counted(count, "figure"))
+}
+
+print_features <- function(x, n) {
+  table <- x$features
+  if (!nrow(table)) {
+    if (inherits(x$fit, "sparse_fit")) say("the fit has chosen no feature")
+    return(invisible())
+  }
+  known <- vapply(table, function(column) !all(is.na(column)), NA)
+  text <- utils::head(table[setdiff(names(table)[known], "feature")], n)
+  if (ncol(text) < 2L) return(say("chosen: ", some_of(table$name, n, "")))
+  say(counted(nrow(table), "feature"), " chosen:")
+  for (column in intersect(c("dropped", "swapped"), names(text))) {
+    text[[column]] <- formatC(text[[column]], digits = 3L, format = "f")
+  }
+  print(fitting_names(text), row.names = FALSE)
+  more <- nrow(table) - nrow(text)
+  if (more > 0L) cat("... and ", counted(more, "more feature"), ", all in $features\n", sep = "")
+  meaning <- c(probability = "share of halves of the rows that choose it",
+               dropped = "held-out error without it, relative to that with it",
+               substitute = "the column that replaces it best",
+               swapped = "relative error then")
+  meaning <- meaning[names(meaning) %in% names(text)]
+  remark(paste(names(meaning), "=", meaning, collapse = "; "))
+}
+
+# the parts that have pictures
+drawn_parts <- function(x) {
+  parts <- x[c("cross_validation", "permutation", "stability", "exchange", "learning_curve")]
+  Filter(Negate(is.null), parts)
+}
+
+part_titles <- c(
+  cross_validation = "Error on new rows", permutation = "Better than chance?",
+  stability = "Would the same be chosen?", exchange = "What could replace them?",
+  learning_curve = "Would more samples help?"
+)
+
+#' @rdname judge
+#' @exportS3Method
+plot.judgement <- function(x, ...) {
+  check_object(x)
+  check_dots(..., known = character())
+  parts <- drawn_parts(x)
+  if (!length(parts)) stop_input("the judgement has no part with a picture: all were left out")
+  old <- graphics::par(mfrow = grDevices::n2mfrow(length(parts)), mar = c(4.1, 4.1, 5.1, 1.1))
+  on.exit(graphics::par(old))
+  for (name in names(parts)) {
+    plot(parts[[name]], main = "")
+    # at the top of the figure, above legends of any height
+    graphics::text(graphics::grconvertX(0.5, "nfc"), graphics::grconvertY(0.97, "nfc"),
+                   part_titles[[name]], font = 2, xpd = NA)
+  }
+  invisible(x)
+}
