@@ -1,8 +1,8 @@
 #' Is a selection better than chance?
 #'
-#' Runs a method again and again on permuted responses: how small would its cross-validated error be
-#' if the response had nothing to do with the columns? The whole selection is repeated, so that the
-#' p-value holds however strongly the method selects.
+#' Runs a method again and again on permuted responses: how small would its error be if the response
+#' had nothing to do with the columns? The whole selection is repeated, so that the p-value holds
+#' however strongly the method selects.
 #'
 #' The statistic is the smallest error on the path relative to that of the model without columns of
 #' `x` (the null model),
@@ -31,9 +31,8 @@
 #'   group are alike, calls too much significant. Whole groups should then be left out together,
 #'   too: `folds = make_folds(x, 10, groups = patient)` does both.
 #' * With covariates (`adjust`), the residuals of the null model are permuted and added to its
-#'   fitted values (Freedman and Lane 1983), which is exact only if the covariates are without
-#'   effect, and nearly so in general. Classes are then their codes -1 and 1, as numbers, with
-#'   `task = "regression"`.
+#'   fitted values (Freedman and Lane 1983). The p-value is then approximate, and close to exact
+#'   with many rows to a covariate. Classes must be given as numbers, with `task = "regression"`.
 #'
 #' **Defaults of the method.** What depends on the response must be chosen anew, inside the method,
 #' for each permutation. To be quick, [greedy_rls()] and its kin, the methods with an argument

@@ -17,20 +17,22 @@
 #' * `meinshausen_buehlmann`: \eqn{q^2 / ((2 \tau - 1) p)}{q^2 / ((2 tau - 1) p)} for a threshold
 #'   \eqn{\tau}{tau} above one half, if columns without effect are exchangeable and the method is no
 #'   worse than chance;
-#' * `unimodal` and `r_concave`: the bounds of Shah and Samworth, which assume neither, but that
-#'   shares of halves have a distribution of that shape. `NA` where a bound does not hold.
+#' * `unimodal` and `r_concave`: the bounds of Shah and Samworth, which assume neither, but that for
+#'   such a column the share of pairs in which both halves choose it has a unimodal distribution,
+#'   or an r-concave one, as the share of halves then has. `NA` where a bound does not hold.
 #'
 #' The bounds are for exchangeable halves: independent rows, or independent groups of equal size.
 #' Where groups differ in size they hold nearly, but not where groups are few or are not named.
 #'
 #' They count columns that are chosen no more often than by chance, not columns without effect: a
 #' column that is correlated with one of effect is chosen more often than by chance. Correlated
-#' columns share their probability among them: `correlated` lists those that go with a stable one.
+#' columns share their probability among them: `correlated` lists those that go with a stable one,
+#' and each of two that are alike may stay below the threshold.
 #'
 #' **Defaults.** `q` is the smaller of a quarter of the rows and the largest number for which the
 #' r-concave bound is at most 1. [greedy_rls()] and its kin, the methods with an argument `refit`,
 #' are called with `size = "criterion"` and `refit = FALSE`: one search on each half, at half the
-#' mean sum of squares of a column as `lambda`, where these are not given.
+#' mean sum of squares of a column there as `lambda`, where these are not given.
 #'
 #' The pairs run on the plan set by `future::plan()` when the package future.apply is installed,
 #' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
