@@ -56,6 +56,15 @@
 #' in a part of the rows is left out there. `"forward_backward"` counts a member that gained nothing
 #' when it was added as one that gained 0: it is dropped where that costs nothing.
 #'
+#' **Prices.** With `cost` each step adds the column with the largest gain, the criterion now less
+#' the criterion with the column, divided by its price, of those that the rest of `budget` allows.
+#' Once an assay is paid for, its other columns are free: as long as one of them lowers the
+#' criterion, the best of these comes before any column at a price. An assay of many columns has
+#' many that lower it a little, and each counts as one of the `k`. Where no column lowers the
+#' criterion, the one that raises it least is added, whatever its price. The path ends at size `k`
+#' or when `budget` allows no other column; `fit$path$price` is the price of each model. The size is
+#' chosen by the error as without prices: a smaller size costs no more.
+#'
 #' **Ties** go to the lowest column; differences below 1e-12 of the response's mean square are
 #' ties. Ties of a criterion other than `"squared"` are broken by the squared error first. Scores
 #' within 1e-10 of each other are equal: such a pair counts one half in the AUC, and equal scores go
@@ -100,11 +109,18 @@
 #' @param search `"forward"` (the default), `"backward"`, `"floating"` or `"forward_backward"`, see
 #'   Details.
 #' @param start Columns that the search begins with, by name or number; none by default. All
-#'   searches but `"backward"` first add them, in the order given, whatever they gain, and go on: the path has the exact error of each beginning of the list. `"floating"`
-#'   and `"forward_backward"` may then drop some. `"backward"` begins with these columns in place of
+#'   searches but `"backward"` first add them, in the order given, whatever they gain, and go on:
+#'   the path has the exact error of each beginning of the list. `"floating"` and
+#'   `"forward_backward"` may then drop some. `"backward"` begins with these columns in place of
 #'   all, and only prunes them; any other search needs a `k` of at least their number. Every
 #'   repetition in folds begins with them, too: for its errors to be honest they must not have been
 #'   chosen on these rows, see Details.
+#' @param cost Price of each column, for a forward search by what is gained per price: positive
+#'   numbers, with the names of the columns or one for each in order; or a data frame with the
+#'   columns `cost`, `assay` and `name`, of which the last two may be left out. The columns of one
+#'   assay are measured together: its price, the same in all their rows, is paid once, and `NA` is a
+#'   column that is measured alone. See Details.
+#' @param budget The most that the columns of a model may cost together; no limit by default.
 #' @param keep Number of runners-up recorded at each step: the best candidates that were not chosen,
 #'   with their exact criterion, in `fit$alternatives`. None by default.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
@@ -122,12 +138,12 @@
 #'   held-out rows, so nothing is copied. What follows is the cost of one search.
 #'
 #' Forward search by the squared error, the default, computes the error of a candidate only if a
-#' lower bound of it, which takes a few operations, does not rule the candidate out, by any `folds`.
-#' The result is the same as without bounds: a few passes over `x` suffice, in place (integer and
-#' sparse columns too), and the working memory is k m + (k + 32) n doubles and m doubles for each
-#' candidate computed. Folds of more than one row take m (k + q + 12) more for each repeat, q being
-#' the number of covariates, the intercept among them, and two to three times that if folds have
-#' only a few rows or about k. Up to 64 MB of the memory are kept for the next call.
+#' lower bound of it, which takes a few operations, does not rule the candidate out, by any `folds`
+#' and at any `cost`. The result is the same as without bounds: a few passes over `x` suffice, in
+#' place (integer and sparse columns too), and the working memory is k m + (k + 32) n doubles and m
+#' doubles for each candidate computed. Folds of more than one row take m (k + q + 12) more for each
+#' repeat, q being the number of covariates, the intercept among them, and two to three times that
+#' if folds have only a few rows or about k. Up to 64 MB of the memory are kept for the next call.
 #'
 #' Bounds rule out few candidates where columns are heavy-tailed, where `lambda` is small and rows
 #' are few or folds few and large, and in steps far beyond the best size. With folds, the errors of
@@ -184,14 +200,19 @@
 #' @export
 greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "cv",
                        size_folds = 10, refit = is.null(lambda), folds = "loo",
-                       criterion = "squared", search = "forward", start = NULL, keep = 0,
-                       threads = 1, progress = interactive()) {
+                       criterion = "squared", search = "forward", start = NULL, cost = NULL,
+                       budget = Inf, keep = 0, threads = 1, progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
   check_choice(search, "search", searches)
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
                           pruned = search == "backward" && length(start))
   control$search <- search
+  control$cost <- check_cost(cost, problem)
+  if (!is.null(control$cost) && search != "forward") {
+    stop_input("`cost` is for `search = \"forward\"` alone", "sparsels_error_argument")
+  }
+  control$budget <- check_budget(budget, control$cost, problem, start)
   search <- each_lambda(greedy_path)
   if (check_flag(refit, "refit")) search <- with_refit(search)
   control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
@@ -213,7 +234,9 @@ searches <- c("forward", "backward", "floating", "forward_backward")
 
 # The columns that a search begins with, as numbers.
 check_start <- function(start, problem) {
-  if (is.atomic(start) && !length(start)) return(integer())
+  if (is.null(start) || (is.character(start) || is.numeric(start)) && !length(start)) {
+    return(integer())
+  }
   columns <- start_columns(start, problem)
   if (anyDuplicated(columns)) {
     stop_input(sprintf("`start` has column '%s' twice",
@@ -288,8 +311,8 @@ each_lambda <- function(path) {
 # The path for one lambda, as a list for new_sparse_fit(). `given`: columns that a search adds
 # first, in this order, or that a backward search begins with; candidates for their places are not
 # scored, so runners-up there are none. `skipping`: whether candidates are skipped, where the search
-# allows it: "none", by "bounds" for as long as they pay, or at once by "recurrence" of the errors of
-# all candidates, with folds.
+# allows it: "none", by "bounds" for as long as they pay, or at once by "recurrence" of the errors
+# of all candidates, with folds.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   bar <- progress_bar(control$progress, "Selecting features")
@@ -327,7 +350,7 @@ shared_values <- 2^25
 greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
   backward <- control$search == "backward"
   usable <- if (length(given)) length(given) else sum(problem$usable)
-  list(
+  c(list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
     patience = if (backward) 0L else control$patience,
     limit = if (control$search == "forward") control$k else if (backward) usable else
@@ -336,7 +359,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
     classes = problem$task != "regression", skipping = skipping,
     folds = control$folds, threads = control$threads, user_loss = control$criterion$loss,
     progress = bar
-  )
+  ), price_settings(problem, control$cost, control$budget))
 }
 
 skipping_of <- function(problem, control, given) {
@@ -366,6 +389,7 @@ unpack_path <- function(answer, problem, control, lambda) {
     criterion = value, se = replace(answer$se[keep], is.nan(answer$se[keep]), NA),
     squared = answer$squared[keep]
   ))
+  if (!is.null(control$cost)) path$price <- cumsum(c(0, added_prices(control$cost, feature[-1L])))
   if (problem$task != "regression") path$error <- answer$error[keep]
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,

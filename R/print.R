@@ -25,6 +25,7 @@ column_meanings <- function(fit) {
   held_out <- function(words) if (!is.null(scheme)) held_out_label(words, scheme)
   squared <- criteria$squared$words
   c(
+    price = "price of all columns of the model",
     criterion = fit$criterion$label, dev_ratio = fit$criterion$label, se = "its standard error",
     squared = held_out(squared), error = held_out("error rate"),
     training = paste("training", squared),

@@ -55,6 +55,7 @@ refit_leading <- function(problem, control, features, sizes) {
   narrow <- only_columns(problem, features)
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", length(features), 0L, 0L, FALSE)
+  control$cost <- NULL
   lambdas <- refit_multiples * mean_square(problem)
   paths <- lapply(lambdas, function(lambda) {
     greedy_path(narrow, control, lambda, given = seq_along(features), skipping = "none")

@@ -14,7 +14,8 @@
 #'   \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for
 #'   classes `error`, the misclassification rate. Repeated folds are averaged. `se` is
 #'   that of a weighted mean of fold means; it takes the folds as independent, which they nearly
-#'   are. It is `NA` for a user's function and for leave-pair-out AUC.
+#'   are. It is `NA` for a user's function and for leave-pair-out AUC. With the `cost` of
+#'   [greedy_rls()], `price` is what the columns of the model cost together.
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
 #'   `step`. Where the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number),
@@ -197,6 +198,7 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   n <- check_shown(n)
   say(x$method, ": ", fit_title(x))
   print_choice(x)
+  if (!is.null(x$path$price)) say(price_words(x))
   if (x$size > 0L) print_constant(x$problem, x$held_out)
   print_data(x$problem)
   say(lambda_words(x))
@@ -387,7 +389,8 @@ print_path <- function(fit, n) {
 # the columns of the path that are printed
 path_columns <- function(fit) {
   if (inherits(fit, "l1_path")) return(lambda_columns(fit))
-  c("criterion", if (is_training(fit)) "squared" else "se", "error", "cv", "cv_se", "cv_error")
+  c("price", "criterion", if (is_training(fit)) "squared" else "se", "error", "cv", "cv_se",
+    "cv_error")
 }
 
 # those of a path of lambda

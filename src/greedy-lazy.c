@@ -92,8 +92,11 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .rows_ahead = alloc_doubles(arena, shortlist * SIDES * (1 + MAX_BATCH)),
       .a_ahead = alloc_doubles(arena, m * L),
       .d_ahead = alloc_doubles(arena, m)};
-  if (arena->base != NULL)
-    *s->lazy = lazy;
+  double *merit = s->control->price == NULL ? lazy.bound : alloc_doubles(arena, n);
+  if (arena->base == NULL)
+    return;
+  *s->lazy = lazy;
+  s->lazy->merit = merit;
 }
 
 /* ---- the empty set ---- */
@@ -126,6 +129,7 @@ enum status lazy_begin(struct greedy *s) {
   lazy->held_out = &lazy_single_rows;
   for (ptrdiff_t i = 0; i < n; i++) {
     bounds->fold_norm[i] = 0;
+    lazy->merit[i] = INFINITY;
     s->slot[i] = lazy->row[i] = lazy->version[i] = lazy->scored_at[i] = -1;
     bounds->excluded[i] = lazy_is_candidate(s, i) ? 0 : INFINITY;
     bounds->kappa[i] = bounds->norm[i] = bounds->read_norm2[i] = 1; /* of excluded columns */
@@ -155,10 +159,10 @@ enum status lazy_begin(struct greedy *s) {
   return COMPLETE;
 }
 
-/* ---- a heap of candidates, the smallest bound on top ---- */
+/* ---- a heap of candidates, the best on top ---- */
 
 static int lazy_is_before(const struct lazy *lazy, int i, int j) {
-  return lazy->bound[i] < lazy->bound[j] || (lazy->bound[i] == lazy->bound[j] && i < j);
+  return lazy->merit[i] < lazy->merit[j] || (lazy->merit[i] == lazy->merit[j] && i < j);
 }
 
 static void lazy_sift_down(const struct lazy *lazy, ptrdiff_t pos, ptrdiff_t count) {
@@ -331,16 +335,30 @@ static enum status lazy_advance(struct greedy *s) {
 
 /* ---- a step ---- */
 
-/* A candidate whose bound is above this can neither win nor tie, nor be one of the runners-up that
-   are kept. */
+/* A candidate whose merit is at best above this can neither win nor tie, nor be one of the
+   runners-up that are kept. At a price, what ties allow is in the merits. */
 static double lazy_limit(const struct greedy *s) {
   const struct lazy *lazy = s->lazy;
   if (lazy->best_count <= s->control->keep)
     return INFINITY;
-  return lazy->best[s->control->keep] + s->tolerance.value * lazy_weight(s);
+  const double tie = s->price == NULL ? s->tolerance.value * lazy_weight(s) : 0;
+  return lazy->best[s->control->keep] + tie;
 }
 
-/* Puts e among the `max` smallest sums of squares of this step. */
+/* The merits that candidates have at best, by their bounds; the bounds themselves without prices.
+ */
+static void lazy_price_bounds(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  if (s->price == NULL)
+    return;
+  for (ptrdiff_t i = 0; i < s->pb->n; i++)
+    lazy->merit[i] = greedy_can_add(s, i)
+                         ? greedy_merit_of_tie(s, i, lazy->bound[i] / lazy_weight(s))
+                         : INFINITY;
+  recur_find_minima(s);
+}
+
+/* Puts e among the `max` smallest merits of this step. */
 static void lazy_rank(struct lazy *lazy, double e, int max) {
   if (lazy->best_count == max && !(e < lazy->best[max - 1]))
     return;
@@ -366,7 +384,8 @@ static void lazy_score_and_rank(struct greedy *s, const int *list, int count) {
     s->score[list[p]] = (struct greedy_score){e / lazy_weight(s), e / lazy_weight(s)};
     s->scored[s->scored_count++] = list[p];
     lazy->scored_at[list[p]] = s->size;
-    lazy_rank(lazy, e, s->control->keep + 1);
+    lazy_rank(lazy, s->price == NULL ? e : greedy_merit(s, list[p], s->score[list[p]].value),
+        s->control->keep + 1);
     lazy_store_scalars(s, list[p]);
   }
 }
@@ -395,8 +414,8 @@ static void lazy_check_bounds(struct greedy *s) {
    many. */
 static ptrdiff_t lazy_filter(const struct greedy *s) {
   const struct lazy *lazy = s->lazy;
-  /* the bounds of excluded columns are infinite */
-  const double max = fmin(lazy_limit(s), DBL_MAX), *bound = lazy->bound;
+  /* the merits of excluded columns are infinite */
+  const double max = fmin(lazy_limit(s), DBL_MAX), *merit = lazy->merit;
   const ptrdiff_t n = s->pb->n;
   int *heap = lazy->heap;
   ptrdiff_t count = 0;
@@ -404,31 +423,31 @@ static ptrdiff_t lazy_filter(const struct greedy *s) {
     const ptrdiff_t to = greedy_min(n, from + BOUNDS_BLOCK);
     for (ptrdiff_t i = lazy->bounds.block_min[from / BOUNDS_BLOCK] > max ? to : from; i < to; i++) {
       heap[count] = (int)i;
-      count += bound[i] <= max;
+      count += merit[i] <= max;
     }
   }
   return count;
 }
 
-/* Returns the candidate with the lowest bound and makes that infinite. */
+/* Returns the candidate with the least merit, which becomes infinite. */
 static int lazy_pop_min(const struct lazy *lazy) {
   const ptrdiff_t n = lazy->bounds.n;
-  double *bound = lazy->bound, *block_min = lazy->bounds.block_min;
+  double *merit = lazy->merit, *block_min = lazy->bounds.block_min;
   ptrdiff_t block = 0;
   for (ptrdiff_t p = 1; p * BOUNDS_BLOCK < n; p++)
     if (block_min[p] < block_min[block])
       block = p;
   const ptrdiff_t from = block * BOUNDS_BLOCK, to = greedy_min(n, from + BOUNDS_BLOCK);
   ptrdiff_t i = from;
-  while (bound[i] > block_min[block])
+  while (merit[i] > block_min[block])
     i++;
-  bound[i] = block_min[block] = INFINITY;
+  merit[i] = block_min[block] = INFINITY;
   for (ptrdiff_t j = from; j < to; j++)
-    block_min[block] = fmin(block_min[block], bound[j]);
+    block_min[block] = fmin(block_min[block], merit[j]);
   return (int)i;
 }
 
-/* Scores so many candidates with the lowest bounds, which gives the limit. */
+/* Scores so many candidates with the least merits, which gives the limit. */
 static void lazy_score_promising(struct greedy *s, ptrdiff_t count) {
   struct lazy *lazy = s->lazy;
   for (ptrdiff_t p = 0; p < count; p++)
@@ -537,6 +556,7 @@ static ptrdiff_t lazy_remaining(struct greedy *s) {
   if (lazy_sharpen(s, lazy->heap, remaining) != COMPLETE)
     return -1;
   lazy_check_bounds(s);
+  lazy_price_bounds(s);
   return lazy_filter(s);
 }
 
@@ -547,10 +567,11 @@ static enum status lazy_go_over_to_recurrence(struct greedy *s) {
   if (recur_begin(s) != COMPLETE || recur_bounds(s, 0) != COMPLETE)
     return INTERRUPTED;
   lazy_check_bounds(s);
+  lazy_price_bounds(s);
   for (ptrdiff_t p = 0; p < s->scored_count; p++)
-    lazy->bound[s->scored[p]] = INFINITY;
+    lazy->merit[s->scored[p]] = INFINITY;
   recur_find_minima(s);
-  const ptrdiff_t unscored = s->usable_count - s->size - s->scored_count;
+  const ptrdiff_t unscored = greedy_count_candidates(s) - s->scored_count;
   lazy_score_promising(s, greedy_min(unscored, s->control->keep + 1));
   return COMPLETE;
 }
@@ -558,13 +579,14 @@ static enum status lazy_go_over_to_recurrence(struct greedy *s) {
 /* Scores the candidates that may win, or be among the runners-up. */
 static enum status lazy_score_step(struct greedy *s) {
   struct lazy *lazy = s->lazy;
-  const ptrdiff_t candidates = s->usable_count - s->size;
+  const ptrdiff_t candidates = greedy_count_candidates(s);
   s->scored_count = 0;
   lazy->best_count = 0;
   lazy->held_out->measure(s);
   if (lazy_bound_candidates(s) != COMPLETE)
     return INTERRUPTED;
   lazy_check_bounds(s);
+  lazy_price_bounds(s);
   if (greedy_next_is_given(s)) {
     lazy_take_given(s);
     return COMPLETE;
@@ -585,9 +607,9 @@ static enum status lazy_score_step(struct greedy *s) {
   if (fail && lazy_can_sweep_all(s))
     return lazy->folds == NULL ? lazy_sweep_all(s) : lazy_sweep_all_folds(s);
   lazy_make_heap(lazy, remaining);
-  while (remaining > 0 && !(lazy->bound[lazy->heap[0]] > lazy_limit(s))) {
+  while (remaining > 0 && !(lazy->merit[lazy->heap[0]] > lazy_limit(s))) {
     int list[CHUNK], count = 0;
-    while (count < CHUNK && remaining > 0 && !(lazy->bound[lazy->heap[0]] > lazy_limit(s))) {
+    while (count < CHUNK && remaining > 0 && !(lazy->merit[lazy->heap[0]] > lazy_limit(s))) {
       list[count] = lazy_pop(lazy, &remaining);
       count += lazy->scored_at[list[count]] != s->size;
     }
@@ -603,7 +625,7 @@ enum status lazy_sweep(struct greedy *s) {
   const enum status status = lazy_score_step(s);
   s->out->work.candidates = before.candidates;
   if (!greedy_next_is_given(s))
-    s->out->work.candidates += (double)(s->usable_count - s->size);
+    s->out->work.candidates += (double)greedy_count_candidates(s);
   s->out->work.evaluated = before.evaluated + (double)s->scored_count;
   return status;
 }

@@ -113,6 +113,8 @@ struct lazy {
   /* candidates */
   struct greedy_bounds bounds;
   double *bound; /* n, of the sum of squares; the sum itself once computed */
+  double *merit; /* n, what the candidate is at best chosen by: the bound, or at a price what
+                    follows from it; infinite where it cannot be chosen */
 
   /* what bounds need of a, d and w */
   double *w, *w_ref, *Gw;              /* m x L */
@@ -224,7 +226,7 @@ enum status recur_begin(struct greedy *s);
    errors, lowered by what rounding may have done to them. */
 enum status recur_bounds(struct greedy *s, int moved);
 
-/* The smallest bound of each block of candidates. */
+/* The smallest merit of each block of candidates. */
 void recur_find_minima(const struct greedy *s);
 
 /* ---- greedy-folds.c ---- */

@@ -49,6 +49,13 @@ struct lookahead {
   int tries;             /* candidates compared by their leave-one-out error */
 };
 
+/* What a gain of column i counts: at a price in proportion to it, and nothing beyond the budget. */
+static double lookahead_worth(const struct greedy *s, ptrdiff_t i, double gain) {
+  if (s->price == NULL)
+    return gain;
+  return greedy_can_add(s, i) ? gain / fmax(s->price[i], 1) : 0;
+}
+
 /* The columns of the shortlist, at most `max`, whose addition lowers the training error most, best
    first; returns how many. */
 static int lookahead_best(
@@ -60,7 +67,7 @@ static int lookahead_best(
     double gain = 0;
     for (ptrdiff_t l = 0; l < L; l++)
       gain += ahead->g[l + p * L] * ahead->g[l + p * L];
-    gain /= ahead->kappa[p];
+    gain = lookahead_worth(s, s->lazy->shortlist[p], gain / ahead->kappa[p]);
     if (ahead->chosen[p] || !(ahead->kappa[p] > 0) || (found == max && !(gain > gains[max - 1])))
       continue;
     int pos = found < max ? found++ : max - 1;
@@ -242,7 +249,7 @@ static int lookahead_shortlist(struct greedy *s) {
     double gain = 0;
     for (ptrdiff_t l = 0; l < L; l++)
       gain += lazy->bounds.g[i + l * n] * lazy->bounds.g[i + l * n];
-    lazy->bound[i] = gain > 0 ? -gain / lazy->bounds.kappa[i] : 0;
+    lazy->bound[i] = gain > 0 ? -lookahead_worth(s, i, gain / lazy->bounds.kappa[i]) : 0;
   }
   lookahead_select(lazy->heap, count, max, lazy->bound);
   memcpy(lazy->shortlist, lazy->heap, (size_t)max * sizeof(int));

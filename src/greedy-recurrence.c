@@ -187,7 +187,7 @@ void recur_find_minima(const struct greedy *s) {
   for (ptrdiff_t from = 0; from < n; from += BOUNDS_BLOCK) {
     double min = INFINITY;
     for (ptrdiff_t i = from; i < greedy_min(n, from + BOUNDS_BLOCK); i++)
-      min = lazy->bound[i] < min ? lazy->bound[i] : min;
+      min = lazy->merit[i] < min ? lazy->merit[i] : min;
     lazy->bounds.block_min[from / BOUNDS_BLOCK] = min;
   }
 }

@@ -8,6 +8,10 @@
 #include "greedy.h"
 #include "work.h"
 
+/* The price of a column whose assay is paid for: so little that the least gain counts more than the
+   largest at a price. */
+#define FREE_PRICE 1e-30
+
 enum {
   PANEL = 64,           /* columns that pass through BLAS together */
   ROWS = 512,           /* rows of a block, of which a few columns stay in the nearest cache */
@@ -117,6 +121,9 @@ struct greedy {
   double *gain;              /* n + 1, what the last addition to reach a size brought */
   struct greedy_score *seen; /* n + 1, best score met at each size */
   struct greedy_score tolerance, best;
+  double now;          /* criterion of the current model */
+  double *price;       /* n, what each column costs in addition to the members; or NULL */
+  double spent;        /* what the members cost */
   double total_weight; /* L times the sum of the weights */
   double weight;       /* sum of those by which the criterion counts rows */
   double *residual;    /* m x L */
@@ -152,6 +159,27 @@ static inline int greedy_next_is_given(const struct greedy *s) {
   return s->control->search != BACKWARD && s->out->moves < s->control->given_count;
 }
 
+/* Whether column i could be added: it is no member, and not beyond the budget. */
+static inline int greedy_can_add(const struct greedy *s, ptrdiff_t i) {
+  return s->pb->usable[i] && !s->member[i] &&
+         (s->price == NULL || s->spent + s->price[i] <= s->control->budget);
+}
+
+/* What column i is chosen by when adding it makes the criterion `value`, the least being best: that
+   or, at a price, the change for the price. Of columns that do not lower the criterion the price
+   does not count. It does not fall as the value rises. */
+static inline double greedy_merit(const struct greedy *s, ptrdiff_t i, double value) {
+  if (s->price == NULL)
+    return value;
+  const double loss = value - s->now;
+  return loss > 0 ? loss : loss >= -s->tolerance.value ? 0 : loss / s->price[i];
+}
+
+/* The same, the value lowered by what ties allow. */
+static inline double greedy_merit_of_tie(const struct greedy *s, ptrdiff_t i, double value) {
+  return greedy_merit(s, i, value - s->tolerance.value);
+}
+
 /* Whether the search can drop columns. */
 static inline int greedy_drops(const struct greedy *s) {
   return s->control->search != FORWARD;
@@ -166,6 +194,11 @@ static inline int greedy_by_pairs(const struct greedy *s) {
 static inline int greedy_stopped(const struct greedy *s) {
   return s->host->stop(s->host, s->out->moves, s->control->k);
 }
+
+/* ---- greedy.c ---- */
+
+/* How many columns could be added. */
+ptrdiff_t greedy_count_candidates(const struct greedy *s);
 
 /* ---- greedy-blocks.c: loops over columns and over blocks of rows ---- */
 

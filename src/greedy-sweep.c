@@ -91,7 +91,7 @@ static void sweep_update_moved(struct greedy *s) {
 static int sweep_is_scored(const struct greedy *s, ptrdiff_t i) {
   if (greedy_next_is_given(s))
     return 0;
-  return s->control->search != FORWARD || !s->member[i];
+  return s->control->search != FORWARD || greedy_can_add(s, i);
 }
 
 /* Lists the columns that are scored. */

@@ -61,6 +61,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->seen = arena_alloc(arena, n + 1, sizeof(struct greedy_score));
   s->member = alloc_ints(arena, n);
   s->order = alloc_ints(arena, n);
+  s->price = s->control->price == NULL ? NULL : alloc_doubles(arena, n);
   s->positive = alloc_ints(arena, s->positives);
   s->negative = alloc_ints(arena, s->negatives);
   const size_t evaluation = (size_t)(m * (L + 2) + L);
@@ -112,6 +113,17 @@ static void greedy_toggle_member(struct greedy *s, ptrdiff_t b) {
   s->since_start++;
 }
 
+/* Column b is paid for, and with it its assay. */
+static void greedy_pay(struct greedy *s, ptrdiff_t b) {
+  const int *assay = s->control->assay;
+  if (s->price == NULL)
+    return;
+  s->spent += s->price[b];
+  for (ptrdiff_t i = 0; i < s->pb->n && assay[b] >= 0; i++)
+    if (assay[i] == assay[b])
+      s->price[i] = FREE_PRICE;
+}
+
 /* Everything with m entries or fewer moves now; the columns follow in the next sweep. */
 static void greedy_commit(struct greedy *s, ptrdiff_t b) {
   const ptrdiff_t L = s->pb->L;
@@ -125,6 +137,7 @@ static void greedy_commit(struct greedy *s, ptrdiff_t b) {
   if (greedy_drops(s))
     greedy_commit_inverse(s);
   greedy_toggle_member(s, b);
+  greedy_pay(s, b);
 }
 
 /* ---- record the current model ---- */
@@ -173,6 +186,7 @@ static int greedy_record(struct greedy *s, ptrdiff_t feature) {
     if (s->control->classes)
       error += criterion_value(s->pb, ERROR, s->residual) / repeats;
   }
+  s->now = now.value;
   out->feature[entry] = (int)feature;
   out->size[entry] = size;
   out->loss[entry] = now.value;
@@ -197,11 +211,12 @@ static int greedy_record(struct greedy *s, ptrdiff_t feature) {
   return 1;
 }
 
-/* Whether column i is better than column o, or as good and the lower one. */
+/* Whether adding column i is better than adding column o, or as good and the lower one. */
 static int greedy_is_before(const struct greedy *s, int i, int o) {
   const struct greedy_score none = {0, 0};
-  return greedy_is_better(s->score[i], s->score[o], none) ||
-         (!greedy_is_better(s->score[o], s->score[i], none) && i < o);
+  const struct greedy_score of_i = {greedy_merit(s, i, s->score[i].value), s->score[i].tie};
+  const struct greedy_score of_o = {greedy_merit(s, o, s->score[o].value), s->score[o].tie};
+  return greedy_is_better(of_i, of_o, none) || (!greedy_is_better(of_o, of_i, none) && i < o);
 }
 
 /* The `keep` best additions that were not chosen, best first. */
@@ -211,7 +226,7 @@ static void greedy_record_others(struct greedy *s, ptrdiff_t chosen) {
   double *loss = s->out->runner_up_loss + (ptrdiff_t)keep * s->out->moves;
   for (ptrdiff_t q = 0; q < s->scored_count; q++) {
     const int i = s->scored[q];
-    if (s->member[i] || i == chosen)
+    if (!greedy_can_add(s, i) || i == chosen)
       continue;
     int p = found;
     while (p > 0 && greedy_is_before(s, i, other[p - 1]))
@@ -230,33 +245,51 @@ static void greedy_record_others(struct greedy *s, ptrdiff_t chosen) {
 
 /* ---- search ---- */
 
-/* Whether x is no worse than the best by more than a tie. */
-static int greedy_ties(
-    struct greedy_score x, struct greedy_score best, struct greedy_score tolerance) {
-  return x.value <= best.value + tolerance.value && x.tie <= best.tie + tolerance.tie;
+ptrdiff_t greedy_count_candidates(const struct greedy *s) {
+  if (s->price == NULL)
+    return s->usable_count - s->size;
+  ptrdiff_t count = 0;
+  for (ptrdiff_t i = 0; i < s->pb->n; i++)
+    count += greedy_can_add(s, i);
+  return count;
 }
 
-/* The best column to add (member = 0) or to drop (member = 1); of ties the lowest index; -1 if
-   there is none. */
+/* Whether column i can be dropped (member = 1) or added. */
+static int greedy_can_move(const struct greedy *s, ptrdiff_t i, int member) {
+  return member ? s->member[i] : greedy_can_add(s, i);
+}
+
+/* Whether moving column i is no worse than the best by more than a tie of the criterion. */
+static int greedy_ties(const struct greedy *s, ptrdiff_t i, double best) {
+  if (s->price == NULL)
+    return s->score[i].value <= best + s->tolerance.value;
+  return greedy_merit_of_tie(s, i, s->score[i].value) <= best;
+}
+
+/* The best column to add (member = 0) or to drop (member = 1); of ties the one with the least
+   squared error, of these the lowest; -1 if there is none. */
 static ptrdiff_t greedy_best_move(const struct greedy *s, int member) {
   struct greedy_score best = {INFINITY, INFINITY};
   ptrdiff_t first = -1, lowest = -1; /* of those that tie, of all */
-  for (ptrdiff_t p = 0; p < s->scored_count; p++)
-    if (s->member[s->scored[p]] == member && s->score[s->scored[p]].value < best.value)
-      best.value = s->score[s->scored[p]].value;
   for (ptrdiff_t p = 0; p < s->scored_count; p++) {
-    const struct greedy_score one = s->score[s->scored[p]];
-    if (s->member[s->scored[p]] == member && one.tie < best.tie &&
-        one.value <= best.value + s->tolerance.value)
-      best.tie = one.tie;
+    const ptrdiff_t i = s->scored[p];
+    if (greedy_can_move(s, i, member) && greedy_merit(s, i, s->score[i].value) < best.value)
+      best.value = greedy_merit(s, i, s->score[i].value);
   }
   for (ptrdiff_t p = 0; p < s->scored_count; p++) {
     const ptrdiff_t i = s->scored[p];
-    if (s->member[i] != member)
+    if (greedy_can_move(s, i, member) && s->score[i].tie < best.tie &&
+        greedy_ties(s, i, best.value))
+      best.tie = s->score[i].tie;
+  }
+  for (ptrdiff_t p = 0; p < s->scored_count; p++) {
+    const ptrdiff_t i = s->scored[p];
+    if (!greedy_can_move(s, i, member))
       continue;
     if (lowest < 0 || i < lowest)
       lowest = i;
-    if (greedy_ties(s->score[i], best, s->tolerance) && (first < 0 || i < first))
+    if (greedy_ties(s, i, best.value) && s->score[i].tie <= best.tie + s->tolerance.tie &&
+        (first < 0 || i < first))
       first = i;
   }
   return first < 0 ? lowest : first;
@@ -400,6 +433,8 @@ static void greedy_prepare(struct greedy *s) {
   s->best = (struct greedy_score){INFINITY, INFINITY};
   s->out->moves = 0;
   s->out->best = -1;
+  if (s->price != NULL)
+    memcpy(s->price, s->control->price, (size_t)pb->n * sizeof(double));
   for (ptrdiff_t i = 0; i < pb->n; i++) {
     s->usable_count += pb->usable[i] != 0;
     s->member[i] = 0;

@@ -30,11 +30,14 @@ struct greedy_control {
   int max_moves;
   enum search search;
   enum criterion criterion;
-  const int *given;             /* columns that a search adds first, in this order; those that a
-                                   backward search begins with, all usable ones if none are given */
-  int given_count;              /* at most k, unless backward */
-  int classes;                  /* the response has classes, whose zero-one errors are wanted */
-  enum skipping skipping;       /* of candidates that provably cannot win, where that can be done */
+  const int *given;       /* columns that a search adds first, in this order; those that a
+                             backward search begins with, all usable ones if none are given */
+  int given_count;        /* at most k, unless backward */
+  const double *price;    /* n, at least 1, of a forward search by gains per price; or NULL */
+  const int *assay;       /* n, the assay that has the column, -1: none; its price is paid once */
+  double budget;          /* the most that the columns chosen may cost together */
+  int classes;            /* the response has classes, whose zero-one errors are wanted */
+  enum skipping skipping; /* of candidates that provably cannot win, where that can be done */
   struct greedy_shared *shared; /* by bounds, or NULL */
 };
 

@@ -116,6 +116,9 @@ static struct greedy_control unpack_greedy(SEXP control) {
       .criterion = unpack_criterion(field(control, "criterion")),
       .given = INTEGER(field(control, "given")),
       .given_count = length(field(control, "given")),
+      .price = real_or_null(control, "price"),
+      .assay = INTEGER(field(control, "assay")),
+      .budget = real_field(control, "budget"),
       .classes = int_field(control, "classes"),
       .skipping = (enum skipping)CHOICE(control, "skipping", skippings)};
 }

@@ -115,6 +115,7 @@ fuzz_calls <- alist(
   greedy_rls(x, g, k = 2, lambda = c(1, 2), size_folds = 3, search = "floating", folds = 4),
   greedy_rls(y ~ ., data = d, k = 2, lambda = 1, size = "criterion"),
   greedy_rls(x, y, k = 3, lambda = 1, size = "criterion", start = c("c4", "c1")),
+  greedy_rls(x, y, k = 3, lambda = 1, size = "criterion", cost = 1:6, budget = 9),
   wrapper_rls(x, y, k = 1, lambda = 1),
   lowrank_lssvm(x, y, k = 2, lambda = 1),
   random_selection(x, y, k = 2, lambda = 1),

@@ -81,6 +81,7 @@ test_that("no column is the default, and names are as good as numbers", {
       fit[setdiff(names(fit), c("call", "control", "problem"))]
     }
     expect_identical(run(start = character()), run())
+    expect_identical(run(start = integer()), run())
     expect_identical(run(start = c("e", "a")), run(start = c(5, 1)))
   }
 })
