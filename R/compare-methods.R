@@ -1,31 +1,45 @@
-#' Compare methods of subset selection on random splits
+#' Compare methods on random splits
 #'
-#' Splits the rows at random many times, runs every method on the training part of each split, and
-#' compares the training and test \eqn{R^2} of their models of one size: the experiment of Qian, Yu
-#' and Zhou (2015).
+#' Splits the rows at random, runs every method on the training part of each split, and compares the
+#' models on the test part: their error, whether differences are more than chance, and the size,
+#' stability and time of each method.
 #'
 #' In each split the training rows become a problem of their own, so centre and scale of the columns
-#' are estimated on them alone. For a method that returns a fit, its model of size `k` is used, with
-#' its own `lambda`; for a method that returns column numbers, least squares on these columns and
-#' the covariates. If there is no model of size `k`, the largest smaller one is used, and of a fit
-#' without sizes the model that it chose. For rows \eqn{j} of a part, case weights \eqn{w} and
-#' predictions \eqn{\hat y},
+#' are estimated on them alone, and classes are in proportion in both parts. Every method chooses
+#' its own size (or lambda) there. With `k`, models of one size are compared instead: of a fit, the
+#' model of size `k` or the largest smaller one, with its own `lambda`; of a fit without sizes the
+#' model that it chose. Where a method returns column numbers, the model is least squares on these
+#' and the covariates.
+#'
+#' **R-squared**, the default for a numeric response, is for rows \eqn{j} of a part, case weights
+#' \eqn{w} and predictions \eqn{\hat y}
 #' \deqn{R^2 = 1 - \sum_j w_j \| y_j - \hat y_j \|^2 / \sum_j w_j \| y_j - \hat y_j^0 \|^2,}{
 #' R^2 = 1 - sum_j w_j ||y_j - yhat_j||^2 / sum_j w_j ||y_j - yhat0_j||^2,}
 #' where \eqn{\hat y^0}{yhat0} is the prediction of the covariates alone, fitted to the training
 #' rows: with an intercept only, the training mean. A model that predicts no better has a test
-#' \eqn{R^2} of 0. The paper normalises all variables once, on all rows, and reports 1 less the mean
-#' squared error; here the test rows are not used in training, and the variance is that of the rows
-#' of the part about the training mean. Classes are compared by the \eqn{R^2} of their -1/+1 codes.
+#' \eqn{R^2} of 0. For classes it is that of their codes -1 and 1.
 #'
-#' The p-value of a method is that of a two-sided paired t-test against the first method over the
-#' splits. The splits share rows, so their differences are not independent and the test of the
-#' paper, used here, is optimistic.
+#' **Differences.** All methods see the same splits, so they are compared split by split with the
+#' first of them. Splits share rows, and a paired t-test that takes them as independent finds far
+#' too many differences. The standard errors are therefore those of Nadeau and Bengio (2003): with J
+#' splits of \eqn{n_1} training and \eqn{n_2} test rows and the variance \eqn{s^2} over splits,
+#' \deqn{\sqrt{(1 / J + n_2 / n_1) \, s^2},}{sqrt((1 / J + n_2 / n_1) s^2),}
+#' and p-values those of a t distribution with J - 1 degrees of freedom. They are for one comparison
+#' each, not adjusted for several. More splits than ten or twenty say little more.
+#'
+#' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()],
+#' [forward_regression()], [omp()], [foba()], [rfe()] and [poss()], with five folds, not ten, where
+#' they choose their size by cross-validation; `rfe()` drops a tenth of the columns a round, and
+#' `poss()` makes a single search of a hundred thousand iterations. `print()` says so.
+#'
+#' The experiment of Qian, Yu and Zhou (2015) is that of `k = 8`, `splits = 100`, `test = 0.5` and
+#' `measure = "r_squared"`. They normalise all variables once, on all rows, and report 1 less the
+#' mean squared error; here the test rows are not used in training.
 #'
 #' The splits run on the plan set by `future::plan()` when the package future.apply is installed,
 #' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
-#' gives the same result under any plan. Ctrl-C returns the splits already done, with a warning of
-#' class `sparsels_interrupted`.
+#' gives the same result under any plan, but for the times. Ctrl-C returns the splits already done,
+#' with a warning of class `sparsels_interrupted`.
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
 #'   its response; a formula and data; an experiment of Bioconductor, such as a
@@ -33,35 +47,47 @@
 #'   is the result of `compare_methods()`.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
 #'   `intercept`, `standardize`, `task`, `assay`, `make_unique`. Any other name is an error. For
-#'   `plot()`, arguments of [graphics::boxplot()], such as `ylim` and `main`.
-#' @param methods A named list of functions, called as `method(problem, k = k)` with the problem of
-#'   the training rows. By default [poss()], [forward_regression()], [omp()], [foba()] and [rfe()];
-#'   with more than 1000 usable columns, to take seconds, `poss()` with 3 searches and `rfe()` with
-#'   `step = 0.1`, as `print()` says. A function returns at most `k` column numbers, or a fit: of
-#'   this package, or
-#'   any object for which `predict(object, x)` gives a value or class for each row of a matrix `x`.
-#' @param k The size of the models compared, between 1 and the smaller of the usable columns and the
-#'   training rows less the covariates less one.
-#' @param splits Number of random splits into a training and a test part; 20 by default, the paper
-#'   has 100.
+#'   `plot()`, arguments of [graphics::boxplot()], such as `ylim`, the range of the measure.
+#' @param methods A list of methods, each with a name of its own: a function of the package such as
+#'   `greedy_rls`; a list of such a function and arguments for it, `list(poss, restarts = 3)`; or
+#'   your own `function(problem, k)` or `function(problem)` of the problem of the training rows. It
+#'   returns a fit of this package, any object for which `predict(object, x)` gives a value or class
+#'   for each row of a matrix `x`, or column numbers, at most `k` if that is given. Functions of the
+#'   package need no name. `NULL` for the default ones, see Details.
+#' @param k `NULL`, or the size of the models compared, between 1 and the smaller of the usable
+#'   columns and the training rows less the covariates less one. Methods with an argument `k` are
+#'   called with it, and those that would choose their size by cross-validation with
+#'   `size = "criterion"`, unless their own arguments say otherwise.
+#' @param splits Number of random splits into a training and a test part.
 #' @param test Share of the rows in the test part, above 0 and below 1; it is rounded to whole rows
 #'   and each part has two of them at least.
+#' @param groups `NULL`, or a vector with one value for each row: rows with the same value, such as
+#'   the samples of a patient, are not divided between training and test; classes are then not kept
+#'   in proportion.
+#' @param measure `"r_squared"` or one of the measures of [cross_validate()], such as `"error"` and
+#'   `"auc"`; `NULL`: `"error"` for classes, otherwise `"r_squared"`.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #'
 #' @return An object of class `method_comparison`, a list:
-#' * `table`: data frame, a row per method: `method`; for the training part `training` (mean),
-#'   `training_sd`, `training_p` (the t-test), `training_win`, `training_tie` and `training_loss`,
-#'   the number of splits in which the method is above, equal (up to 1e-9) and below the first
-#'   method; and the same for `test`. p is `NA` for the first method and where the differences do
-#'   not vary.
-#' * `r_squared`: array splits x methods x 2 (training, test).
+#' * `table`: data frame, a row for each method: `method`; `test`, the mean of the measure over the
+#'   test parts, and `se`, its standard error; `training`, the mean over the training parts;
+#'   `difference`, `test` less that of the first method, `se_difference` and `p`; `win`, `tie` and
+#'   `loss`, the number of splits in which the method is better than, equal to (up to 1e-9) and
+#'   worse than the first one; `size`, the mean number of columns; `stability` of the columns
+#'   chosen, see [stability()]; `seconds` a fit takes, on average. `NA` is what there is not: p
+#'   where differences do not vary, the size of a fit that chooses no columns.
+#' * `scores`: array splits x methods x 2 (training, test) of the measure.
 #' * `chosen`: list matrix splits x methods of column numbers, such as `chosen[[3, "omp"]]`; `NULL`
 #'   for a fit that chooses no columns.
-#' * `training_rows`: list with the training rows of each split.
-#' * `k`, `quick` (whether the methods are those for many columns), `call`, `status`
-#'   (`"complete"` or `"interrupted"`), `problem` (without its x).
+#' * `seconds`: matrix splits x methods.
+#' * `training_rows`, `test_rows`: lists with the rows of each split.
+#' * `k`, `quick` (whether the methods are the default ones), `measure`, `words` (what it is
+#'   called), `higher` (whether more is better), `call`, `status` (`"complete"` or
+#'   `"interrupted"`), `problem` (without its x).
 #'
-#' `plot()` draws a box per method for the training and the test part, over the splits, and returns
-#' invisibly the data frame drawn: `split`, `method` and `part` (factors), `r_squared`.
+#' `plot()` draws a box for each method and part over the splits, and beside it the differences from
+#' the first method with intervals of 95 %, and returns invisibly the data frame of the boxes:
+#' `split`, `method` and `part` (factors), `score`.
 #'
 #' @section Cost: `splits` times the cost of all methods; memory, that of one training part per
 #' worker on top of what the methods need. In an interactive session the time is estimated after the
@@ -70,118 +96,149 @@
 #' @section Errors: `sparsels_error_input` for bad arguments and for a method that returns something
 #' else. An error inside a method keeps its class and says in which split it was.
 #'
-#' @references Qian, C., Yu, Y., Zhou, Z.-H. (2015). Subset selection by Pareto optimization.
-#' Advances in Neural Information Processing Systems 28, 1774-1782.
+#' @references Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine
+#' Learning 52, 239-281. \doi{10.1023/A:1024068626366}
+#'
+#' Qian, C., Yu, Y., Zhou, Z.-H. (2015). Subset selection by Pareto optimization. Advances in Neural
+#' Information Processing Systems 28, 1774-1782.
 #'
 #' @seealso [cross_validate()], which estimates the error of one method at every size
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60)
 #' y <- x[, 3] - x[, 8] + x[, 11] / 2 + rnorm(60)
-#' methods <- list(forward = forward_regression, foba = foba)
-#' methods$ridge <- function(problem, k) forward_regression(problem, k = k, lambda = 5)
-#' # the largest support of the lasso with no more than k columns
-#' if (requireNamespace("glmnet", quietly = TRUE)) {
-#'   methods$lasso <- function(problem, k) {
-#'     path <- glmnet::glmnet(problem$x, problem$y[, 1], weights = problem$weights)
-#'     which(path$beta[, max(which(path$df <= k))] != 0)
-#'   }
+#' methods <- list(greedy = greedy_rls, lasso = list(l1_path, folds = 5))
+#' methods$correlated <- function(problem) {
+#'   order(-abs(cor(problem$x, problem$y)))[1:3]
 #' }
-#' compared <- compare_methods(x, y, methods = methods, k = 3, splits = 10)
+#' compared <- compare_methods(x, y, methods = methods, splits = 5)
 #' compared
 #' plot(compared)
 #' @export
-compare_methods <- function(x, y = NULL, ..., data = NULL,
-                            methods = NULL, k, splits = 20, test = 0.5) {
+compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = NULL, splits = 10,
+                            test = 0.2, groups = NULL, measure = NULL,
+                            progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
-  quick <- is.null(methods) && sum(problem$usable) > many_columns
-  if (is.null(methods)) methods <- default_methods(quick)
-  check_methods(methods)
+  check_flag(progress, "progress")
   splits <- check_repeats(splits, "splits")
-  test_rows <- check_test(test, nrow(problem))
-  if (missing(k)) stop_input("`k` must be given: the size of the models to compare")
-  bound <- subset_bound(problem, nrow(problem) - test_rows)
-  k <- check_count(k, "k", bound$upper, bound$what)
-  runs <- lapply(methods, comparison_run, problem, k)
+  measure <- comparison_measure(measure, problem)
+  plan <- resampling_plan(problem, test, groups)
+  bound <- subset_bound(problem, plan$largest)
+  if (!is.null(k)) k <- check_count(k, "k", bound$upper, bound$what)
+  quick <- is.null(methods)
+  methods <- as_methods(if (quick) quick_methods(k) else methods)
+  runs <- Map(comparison_run, methods, names(methods), MoreArgs = list(problem = problem, k = k))
   scored <- repeat_tasks(splits, "split", function(i) {
-    rows <- sort(sample.int(nrow(problem), nrow(problem) - test_rows))
-    of_methods <- lapply(stats::setNames(nm = names(runs)), function(name) {
-      in_context(sprintf("method '%s'", name), score_split(runs[[name]], rows, k))
-    })
-    list(rows = rows, methods = of_methods)
-  })
-  new_comparison(scored, problem, k, splits, quick, short_call(match.call()))
+    score_split(runs, problem, plan, measure, k)
+  }, progress)
+  new_comparison(scored, problem, plan, measure, k, splits, quick, short_call(match.call()))
 }
 
-# The methods compared by default, which on many columns are to take seconds.
-default_methods <- function(quick) {
-  methods <- list(poss = poss, forward_regression = forward_regression, omp = omp, foba = foba,
-                  rfe = rfe)
-  if (!quick) return(methods)
-  methods$poss <- function(problem, k) poss(problem, k = k, restarts = 3)
-  methods$rfe <- function(problem, k) rfe(problem, k = k, step = 0.1)
-  methods
+# The methods compared by default, with arguments that make them quick.
+quick_methods <- function(k) {
+  sizing <- if (is.null(k)) list(size = "cv", size_folds = 5)
+  list(
+    greedy_rls = c(list(greedy_rls), sizing),
+    l1_path = c(list(l1_path), if (is.null(k)) list(folds = 5)),
+    forward_regression = c(list(forward_regression), sizing), omp = c(list(omp), sizing),
+    foba = c(list(foba), sizing), rfe = c(list(rfe, step = 0.1), sizing),
+    poss = c(list(poss, restarts = 1, iterations = 1e5), sizing)
+  )
 }
 
-many_columns <- 1000L
+quick_words <- function(k) {
+  paste0("for speed, ", if (is.null(k)) "sizes are chosen by five folds, ", "rfe drops a tenth ",
+         "of the columns a round, and poss makes a single search of 100,000 iterations")
+}
 
 # Arguments ---------------------------------------------------------------------------------------
 
-check_methods <- function(methods) {
-  must <- "a list of functions, each with a name of its own"
-  fine <- is.list(methods) && length(methods) && all(vapply(methods, is.function, NA))
-  if (!fine) refuse("methods", must, methods)
-  if (any(vapply(methods, arguments_of, 0) < 2)) {
-    stop_input("`methods` must be functions of a problem and `k`: one takes fewer arguments",
-               "sparsels_error_argument")
+# The methods by name, each a list of a function and its arguments.
+as_methods <- function(methods) {
+  must <- "a list of functions, or of lists of a function and its arguments"
+  if (!is.list(methods)) refuse("methods", must, methods)
+  if (!length(methods)) stop_input(sprintf("`methods` must be %s, not empty", must))
+  bare <- vapply(methods, is.function, NA)
+  methods[bare] <- lapply(methods[bare], list)
+  fine <- vapply(methods, function(one) {
+    is.list(one) && length(one) > 0L && is.function(one[[1L]])
+  }, NA)
+  if (!all(fine)) {
+    first <- which(!fine)[1L]
+    stop_input(sprintf("`methods` must be %s, but element %d is %s", must, first,
+                       describe(methods[[first]])), "sparsels_error_argument")
   }
   names <- names(methods)
-  if (is.null(names) || any(names %in% c("", NA)) || anyDuplicated(names)) {
-    stop_input(sprintf("`methods` must be %s", must), "sparsels_error_argument")
+  if (is.null(names)) names <- character(length(methods))
+  nameless <- names %in% c("", NA)
+  names[nameless] <- vapply(methods[nameless], function(one) as.character(own_name(one[[1L]])), "")
+  if ("a function" %in% names || anyDuplicated(names)) {
+    stop_input("`methods` must have a name for each method, and no name twice",
+               "sparsels_error_argument")
   }
+  stats::setNames(methods, names)
 }
 
-# the number of test rows
-check_test <- function(test, rows) {
-  fine <- is_number(test) && test > 0 && test < 1
-  if (!fine) refuse("test", "a share of the rows, above 0 and below 1", test)
-  test_rows <- round(test * rows)
-  if (test_rows < 2 || rows - test_rows < 2) {
-    stop_input(sprintf("`test` must leave two rows to each part, but is %s of %d rows",
-                       format(test), rows))
+comparison_measure <- function(measure, problem) {
+  if (is.null(measure) && problem$task == "regression") measure <- "r_squared"
+  if (identical(measure, "r_squared")) {
+    return(list(name = "r_squared", words = "R-squared", higher = TRUE))
   }
-  test_rows
+  one_measure(measure, problem)
 }
 
-# a method that is asked for models up to size k, and not to choose among them
-comparison_run <- function(method, problem, k) {
-  chooses <- "size_folds" %in% names(formals(method))
-  new_run(method, problem, c(list(k = k), if (chooses) list(size = "criterion")))
+# A method with its arguments; with k it is asked for models up to that size, and not to choose
+# among them.
+comparison_run <- function(method, name, problem, k) {
+  arguments <- method[-1L]
+  method <- method[[1L]]
+  in_context(sprintf("method '%s'", name), {
+    check_method(method)
+    do.call(check_method_dots, c(list(quote(method)), quoted(arguments), list(known = "k")))
+  })
+  takes <- names(formals(args(method)))
+  open <- "..." %in% takes && !identical(environment(method), topenv())
+  needs <- "k" %in% takes && identical(as.character(formals(method)$k), "")
+  if (is.null(k) && needs && is.null(arguments$k)) {
+    stop_input(sprintf("`k` must be given: method '%s' needs it", name), "sparsels_error_argument")
+  }
+  wanted <- if (!is.null(k)) {
+    c(if ("k" %in% takes || open) list(k = k),
+      if ("size_folds" %in% takes) list(size = "criterion"))
+  }
+  wanted <- wanted[setdiff(names(wanted), names(arguments))]
+  new_run(method, problem, c(wanted, arguments), name)
 }
 
 # One split ---------------------------------------------------------------------------------------
 
-# What a method makes of the training rows: the columns of its model and the R^2 of both parts,
-# against the covariates alone.
-score_split <- function(run, rows, k) {
-  part <- fit_rows(run, rows)
+# What every method makes of a random split of the rows.
+score_split <- function(runs, problem, plan, measure, k) {
+  order <- shuffled_rows(problem, plan$groups)
+  test_rows <- held_out_count(order, plan)
+  parts <- list(training = sort(utils::head(order, -test_rows)),
+                test = sort(utils::tail(order, test_rows)))
+  methods <- lapply(runs, function(run) {
+    in_context(sprintf("method '%s'", run$name), score_method(run, parts, measure, k))
+  })
+  list(parts = parts, methods = methods)
+}
+
+# The columns of the model, the measure on both parts, and the time of the fit.
+score_method <- function(run, parts, measure, k) {
+  start <- proc.time()[["elapsed"]]
+  part <- fit_rows(run, parts$training)
+  seconds <- proc.time()[["elapsed"]] - start
   found <- compared_model(part, k)
-  null <- null_scores(part, seq_len(nrow(run$problem)))
-  squares <- function(score, rows) {
-    off <- part$problem$y[rows, , drop = FALSE] - score[rows, , drop = FALSE]
-    sum(part$problem$weights[rows] * off^2)
-  }
-  r_squared <- function(rows) 1 - squares(found$score, rows) / squares(null, rows)
-  list(features = found$features, training = r_squared(rows), test = r_squared(-rows))
+  scores <- vapply(parts, function(rows) {
+    null <- if (measure$name == "r_squared") null_scores(part, rows)
+    measured(measure, scored_rows(run$problem, rows), found$score[rows, , drop = FALSE], null)
+  }, 0)
+  list(features = found$features, scores = scores, seconds = seconds)
 }
 
-# The scores of some rows by the covariates alone, fitted to the training rows.
-null_scores <- function(part, rows) {
-  part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$y)
-}
-
-# The columns and the scores of all rows of the model of size k, or the largest one below; a fit
-# whose models have no size stands for the model that it chose.
+# The columns and the scores of all rows of the model of size k, or the largest one below; without
+# k, and of a fit whose models have no size, of the model that it chose.
 compared_model <- function(part, k) {
   fit <- part$fit
   every <- seq_len(nrow(part$problem))
@@ -191,17 +248,22 @@ compared_model <- function(part, k) {
                 score = layer(model_scores(list(model), part$problem, every), 1L)))
   }
   path <- path_scores(fit, part$problem, every)
-  place <- if (path$key == "size") which(path$values <= k) else path$chosen
+  if (is.null(k) || path$key != "size") {
+    return(list(features = chosen_features(fit), score = layer(path$scores, path$chosen)))
+  }
+  place <- which(path$values <= k)
   if (!length(place)) stop_input(sprintf("the fit has no model of at most %d terms", k))
   list(features = if (inherits(fit, "sparse_fit")) model_of(fit, path$values[max(place)])$features,
        score = layer(path$scores, max(place)))
 }
 
 method_columns <- function(columns, train, k) {
-  fine <- length(columns) <= k && all(columns %in% seq_len(ncol(train))) && !anyDuplicated(columns)
+  most <- if (is.null(k)) ncol(train) else k
+  fine <- length(columns) <= most && all(columns %in% seq_len(ncol(train))) &&
+    !anyDuplicated(columns)
   if (!fine) {
     stop_input(sprintf("a method must return a fit or at most %d different column numbers, not %s",
-                       k, describe(columns)))
+                       most, describe(columns)))
   }
   as.integer(columns)
 }
@@ -221,42 +283,58 @@ least_squares <- function(problem, columns) {
 
 # The result --------------------------------------------------------------------------------------
 
-new_comparison <- function(scored, problem, k, splits, quick, call) {
+new_comparison <- function(scored, problem, plan, measure, k, splits, quick, call) {
   of_splits <- lapply(scored, `[[`, "methods")
   methods <- names(of_splits[[1L]])
-  both <- function(split) vapply(split, function(one) c(one$training, one$test), c(0, 0))
-  r_squared <- aperm(vapply(of_splits, both, matrix(0, 2L, length(methods))), 3:1)
-  dimnames(r_squared) <- list(NULL, methods, c("training", "test"))
+  both <- function(split) vapply(split, `[[`, c(training = 0, test = 0), "scores")
+  scores <- aperm(vapply(of_splits, both, matrix(0, 2L, length(methods))), 3:1)
+  dimnames(scores) <- list(NULL, methods, c("training", "test"))
+  seconds <- t(vapply(of_splits, vapply, numeric(length(methods)), `[[`, 0, "seconds"))
+  seconds <- matrix(seconds, ncol = length(methods), dimnames = list(NULL, methods))
   chosen <- do.call(rbind, lapply(of_splits, lapply, `[[`, "features"))
-  table <- cbind(data.frame(method = methods), part_table(r_squared, "training"),
-                 part_table(r_squared, "test"), row.names = NULL)
+  rows <- lapply(scored, `[[`, "parts")
+  table <- data.frame(
+    method = methods, compared_scores(scores, measure, plan$ratio),
+    size = apply(chosen, 2L, mean_size),
+    stability = apply(chosen, 2L, set_stability, sum(problem$usable)),
+    seconds = colMeans(seconds), row.names = NULL
+  )
   structure(list(
-    table = table, r_squared = r_squared, chosen = chosen,
-    training_rows = lapply(scored, `[[`, "rows"), k = k, quick = quick, call = call,
-    status = if (length(scored) < splits) "interrupted" else "complete",
+    table = table, scores = scores, chosen = chosen, seconds = seconds,
+    training_rows = lapply(rows, `[[`, "training"), test_rows = lapply(rows, `[[`, "test"), k = k,
+    quick = quick, measure = measure$name, words = measure$words, higher = measure$higher,
+    call = call, status = if (length(scored) < splits) "interrupted" else "complete",
     problem = without_x(problem)
   ), class = "method_comparison")
 }
 
-# Mean, standard deviation and the comparison with the first method, of one part.
-part_table <- function(r_squared, part) {
-  values <- matrix(r_squared[, , part], dim(r_squared)[1L])
-  ahead <- values - values[, 1L]
-  ahead[abs(ahead) <= 1e-9] <- 0
-  table <- data.frame(
-    mean = colMeans(values), sd = apply(values, 2L, stats::sd), p = apply(ahead, 2L, paired_p),
-    win = colSums(ahead > 0), tie = colSums(ahead == 0), loss = colSums(ahead < 0)
+# Means of both parts, and the comparison with the first method on the test part; a split in which
+# a measure has no value does not count.
+compared_scores <- function(scores, measure, ratio) {
+  part <- function(name) matrix(scores[, , name], dim(scores)[1L])
+  test <- part("test")
+  counted <- stats::complete.cases(test)
+  test <- test[counted, , drop = FALSE]
+  difference <- test - test[, 1L]
+  difference[abs(difference) <= 1e-9] <- 0
+  gain <- if (measure$higher) difference else -difference
+  mean <- colMeans(difference)
+  se <- resampling_se(difference, ratio)
+  p <- 2 * stats::pt(-abs(mean) / se, nrow(test) - 1)
+  data.frame(
+    test = colMeans(test), se = resampling_se(test, ratio),
+    training = colMeans(part("training"), na.rm = TRUE), difference = mean, se_difference = se,
+    p = ifelse(is.na(se) | se == 0, NA_real_, p), win = colSums(gain > 0),
+    tie = colSums(gain == 0), loss = colSums(gain < 0)
   )
-  names(table) <- c(part, paste(part, names(table)[-1L], sep = "_"))
-  table
 }
 
-# The two-sided t-test of a mean difference of 0.
-paired_p <- function(difference) {
-  n <- length(difference)
-  spread <- stats::sd(difference)
-  if (n < 2L || spread == 0) return(NA_real_)
-  2 * stats::pt(-abs(mean(difference)) / spread * sqrt(n), n - 1)
+mean_size <- function(sets) {
+  if (any(vapply(sets, is.null, NA))) NA_real_ else mean(lengths(sets))
+}
+
+set_stability <- function(sets, n) {
+  if (length(sets) < 2L || any(vapply(sets, is.null, NA))) NA_real_ else stability(sets, n)
 }
 
 # Methods -----------------------------------------------------------------------------------------
@@ -264,44 +342,54 @@ paired_p <- function(difference) {
 #' @export
 print.method_comparison <- function(x, ...) {
   check_object(x)
-  train <- length(x$training_rows[[1L]])
-  say(sprintf("%s compared by models of %s, on %s (%d rows to train, %d to test)",
-              counted(nrow(x$table), "method"), counted(x$k, "feature"),
-              counted(length(x$training_rows), "random split"), train, nrow(x$problem) - train))
-  if (isTRUE(x$quick)) {
-    remark("for speed, poss makes 3 searches, not 10, and rfe drops a tenth of the columns a round")
-  }
+  say(sprintf("%s compared on %s (%s to train on, %s to test), %s",
+              counted(nrow(x$table), "method"), counted(nrow(x$scores), "random split"),
+              counted_range(range(lengths(x$training_rows)), "row"),
+              counted_range(range(lengths(x$test_rows)), "row"),
+              if (is.null(x$k)) "each at the size it chose" else
+                paste("by models of", counted(x$k, "feature"))))
+  if (x$quick) remark(quick_words(x$k))
   if (x$status == "interrupted") cat("interrupted: these splits were done\n")
-  for (part in c("test", "training")) {
-    cat(sprintf("R-squared on the %s rows:\n", part))
-    print(part_words(x$table, part), row.names = FALSE)
-  }
-  remark(sprintf(
-    "mean, sd = mean and standard deviation over splits; p = paired t-test against %s; %s",
-    x$table$method[1L], "win, tie, loss = splits with a higher, an equal, a lower R-squared than it"
-  ))
   print_data(x$problem)
+  say(measure_label(x), " on the test rows:")
+  print(test_words(x$table), row.names = FALSE)
+  remark(sprintf("difference = from %s, %s is better; se = standard errors of test and of the %s",
+                 x$table$method[1L], if (x$higher) "above 0" else "below 0", "difference, "),
+         "corrected for the rows that splits share; p = t-test of the difference with it; win, ",
+         "tie, loss = splits in which the method is better, equal, worse")
+  say("the models:")
+  print(model_words(x$table), row.names = FALSE)
+  remark("training = ", x$words, " on the training rows; size = mean number of columns; stability ",
+         "= how alike the columns of different splits are, at most 1; seconds = a fit takes")
   invisible(x)
 }
 
-part_words <- function(table, part) {
-  columns <- paste0(part, c("", "_sd", "_p", "_win", "_tie", "_loss"))
-  text <- stats::setNames(table[c("method", columns)],
-                          c("method", "mean", "sd", "p", "win", "tie", "loss"))
-  text[c("mean", "sd")] <- lapply(text[c("mean", "sd")], formatC, digits = 3L, format = "f")
+test_words <- function(table) {
+  columns <- c("test", "se", "difference", "se_difference")
+  text <- table[c("method", columns, "p", "win", "tie", "loss")]
+  text[columns] <- lapply(text[columns], formatC, digits = 3L, format = "f")
   text$p <- ifelse(is.na(text$p), "", format.pval(text$p, digits = 2L, eps = 1e-4))
+  text[1L, c("difference", "se_difference", "win", "tie", "loss")] <- ""
+  stats::setNames(text, c("method", "test", "se", "difference", "se", names(text)[6:9]))
+}
+
+model_words <- function(table) {
+  text <- table[c("method", "training", "size", "stability", "seconds")]
+  digits <- c(training = 3L, size = 1L, stability = 2L, seconds = 3L)
+  text[names(digits)] <- Map(formatC, text[names(digits)], digits = digits, format = "f")
+  text[-1L] <- lapply(text[-1L], function(column) sub("NA|NaN", "", column))
   text
 }
 
 #' @exportS3Method
-plot_data.method_comparison <- function(x) { # nolint: object_name_linter.
-  names <- dimnames(x$r_squared)
-  size <- dim(x$r_squared)
+plot_data.method_comparison <- function(x, ...) { # nolint: object_name_linter.
+  names <- dimnames(x$scores)
+  size <- dim(x$scores)
   data.frame(
     split = rep(seq_len(size[1L]), size[2L] * size[3L]),
     method = factor(rep(rep(names[[2L]], each = size[1L]), size[3L]), names[[2L]]),
     part = factor(rep(names[[3L]], each = size[1L] * size[2L]), names[[3L]]),
-    r_squared = as.vector(x$r_squared)
+    score = as.vector(x$scores)
   )
 }
 
@@ -310,20 +398,50 @@ plot_data.method_comparison <- function(x) { # nolint: object_name_linter.
 plot.method_comparison <- function(x, ...) {
   check_object(x)
   data <- plot_data(x)
-  methods <- nlevels(data$method)
+  both <- any(is.finite(x$table$p))
+  old <- graphics::par(no.readonly = TRUE)
+  on.exit(graphics::par(old))
+  names <- graphics::strwidth(x$table$method, "inches", cex = graphics::par("cex.axis"))
+  graphics::par(mfrow = c(1L, 1L + both), mar = c(4.5, 0.5, 4.1, 1),
+                omi = c(0, max(names) + 0.2, 0, 0))
+  draw_scores(x, data, ...)
+  if (both) draw_differences(x)
+  main <- list(...)$main
+  graphics::mtext(if (is.null(main)) comparison_title(x) else main, line = -1.3, outer = TRUE,
+                  font = 2)
+  invisible(data)
+}
+
+# methods from top to bottom
+method_places <- function(x) rev(seq_len(nrow(x$table)))
+
+draw_scores <- function(x, data, ...) {
+  places <- method_places(x)
   colours <- curve_style$colour[match(c("inner", "test"), curve_style$curve)]
   fill <- grDevices::adjustcolor(colours, 0.4)
   own <- list(
-    r_squared ~ part + method, data, at = rep(3 * seq_len(methods), each = 2L) + c(-0.45, 0.45),
-    col = fill, border = colours, boxwex = 0.7, xaxt = "n", xlab = "", ylab = "R-squared",
-    main = sprintf("%s, models of size %d", x$problem$response, x$k)
+    score ~ part + method, data, at = rep(places, each = 2L) + c(-0.17, 0.17), col = fill,
+    border = colours, boxwex = 0.28, horizontal = TRUE, yaxt = "n", xlab = measure_label(x),
+    ylab = ""
   )
   asked <- utils::modifyList(own, list(...))
-  title <- asked$main
   asked$main <- NULL
   do.call(graphics::boxplot, asked)
-  graphics::title(title, line = 2.4, cex.main = 1.1)
-  graphics::axis(1, 3 * seq_len(methods), levels(data$method))
+  graphics::axis(2, places, x$table$method, las = 1, tick = FALSE, xpd = NA)
   legend_above(levels(data$part), fill = fill, border = colours)
-  invisible(data)
+}
+
+# the differences from the first method with their intervals of 95 %
+draw_differences <- function(x) {
+  table <- x$table[-1L, ]
+  places <- method_places(x)[-1L]
+  degrees <- sum(stats::complete.cases(x$scores[, , "test"])) - 1
+  half <- stats::qt(0.975, degrees) * table$se_difference
+  ends <- range(0, table$difference - half, table$difference + half, na.rm = TRUE)
+  graphics::plot.default(ends, graphics::par("usr")[3:4], type = "n", yaxs = "i", yaxt = "n",
+                         ylab = "", xlab = paste("difference from", x$table$method[1L]))
+  graphics::abline(v = 0, lty = 3, col = "#555555")
+  graphics::segments(table$difference - half, places, table$difference + half, places, lwd = 2)
+  graphics::points(table$difference, places, pch = 16)
+  legend_above("with 95 % interval", pch = 16, lty = 1, lwd = 2)
 }

@@ -110,38 +110,14 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
                 known = c("sizes", "repeats", "test", "groups", "measure", "progress"))
   repeats <- check_repeats(repeats, "repeats")
   measure <- one_measure(measure, run$problem)
-  plan <- training_plan(run, sizes, test, groups)
+  plan <- resampling_plan(run$problem, test, groups)
+  plan$sizes <- if (is.null(sizes)) default_sizes(run, plan$largest) else
+    check_sizes(sizes, plan$largest)
   done <- repeat_tasks(repeats, "repeat", function(i) score_repeat(run, plan, measure), progress)
   new_learning_curve(run, plan, measure, done, repeats, short_call(match.call()))
 }
 
-one_measure <- function(measure, problem) {
-  measures <- as_measures(measure, problem)
-  if (length(measures) > 1L) {
-    stop_input("`measure` must be one measure, not several", "sparsels_error_argument")
-  }
-  measures[[1L]]
-}
-
-# Which rows --------------------------------------------------------------------------------------
-
-# What the parts of every repeat have in common: the numbers of training rows, how many rows are
-# held out at most, and the group of every row, if there are groups.
-training_plan <- function(run, sizes, test, groups) {
-  problem <- run$problem
-  rows <- trained_rows(problem)
-  test_rows <- check_test(test, rows)
-  groups <- check_row_labels(groups, "groups", nrow(problem))
-  largest <- rows - test_rows
-  if (!is.null(groups)) {
-    members <- tabulate(groups[trained_places(problem)])
-    if (sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
-    # a group larger than the test part is held out alone
-    largest <- rows - max(test_rows, members)
-  }
-  sizes <- if (is.null(sizes)) default_sizes(run, largest) else check_sizes(sizes, largest)
-  list(sizes = sizes, test_rows = test_rows, groups = groups)
-}
+# How many rows -----------------------------------------------------------------------------------
 
 check_sizes <- function(sizes, largest) {
   fine <- is.numeric(sizes) && !is.object(sizes) && has_integers(sizes, 2L, largest) &&
@@ -166,27 +142,6 @@ default_sizes <- function(run, largest) {
   as.integer(sizes)
 }
 
-# The rows in an order of which any first part is a training set and the last part is held out: at
-# random, with the classes in proportion in every part, or with the rows of each group together.
-shuffled_rows <- function(problem, groups) {
-  rows <- trained_places(problem)
-  shuffled <- rows[sample.int(length(rows))]
-  if (!is.null(groups)) return(shuffled[order(sample.int(max(groups))[groups[shuffled]])])
-  if (problem$task == "regression") return(shuffled)
-  class <- class_index(problem)[shuffled]
-  count <- tabulate(class)
-  # evenly spaced from a random start
-  place <- stats::ave(shuffled, class, FUN = seq_along) - stats::runif(length(count))[class]
-  shuffled[order(place / count[class])]
-}
-
-# how many rows at the end of an order are held out: whole groups, at least one
-held_out_count <- function(order, plan) {
-  if (is.null(plan$groups)) return(plan$test_rows)
-  ends <- cumsum(rev(rle(plan$groups[order])$lengths))
-  max(ends[1L], ends[ends <= plan$test_rows])
-}
-
 # One repeat --------------------------------------------------------------------------------------
 
 # The measure of the method and of the null model at every number of training rows (2 x sizes).
@@ -199,10 +154,7 @@ score_repeat <- function(run, plan, measure) {
                        fit_rows(run, sort(order[seq_len(size)])))
     path <- path_scores(part$fit, part$problem, held_out)
     scores <- list(layer(path$scores, path$chosen), null_scores(part, held_out))
-    vapply(scores, function(score) {
-      sums <- fold_sum(scored, measure, scored$y - score)
-      if (sums[2L] > 0) sums[[1L]] / sums[[2L]] else NA_real_
-    }, 0)
+    vapply(scores, function(score) measured(measure, scored, score), 0)
   }, c(0, 0))
 }
 
@@ -246,16 +198,6 @@ power_law <- function(fitted, rows) {
   fitted[, "a"] + fitted[, "b"] * outer(fitted[, "c"], rows, function(c, n) n^-c)
 }
 
-# The variance of a mean over repeats of random parts, from that of its values, is larger by this
-# factor than that of independent values: test rows to training rows are in this `ratio`. Nadeau and
-# Bengio (2003).
-resampling_factor <- function(repeats, ratio) 1 + repeats * ratio
-
-resampling_se <- function(values, ratio) {
-  repeats <- nrow(values)
-  sqrt(apply(values, 2L, stats::var) / repeats * resampling_factor(repeats, ratio))
-}
-
 # The fitted curve, and those of bootstrap samples of the repeats: `losses` are repeats x sizes.
 fit_curves <- function(rows, losses, ratio, lowest, draws = 1000L) {
   repeats <- nrow(losses)
@@ -282,11 +224,10 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
   scored <- errors[counted, , drop = FALSE]
   mean <- colMeans(scored)
   null <- colMeans(null[counted, , drop = FALSE])
-  ratio <- plan$test_rows / (trained_rows(run$problem) - plan$test_rows)
-  curves <- fit_curves(rows, as_loss(measure, scored), ratio, smallest_loss(measure))
+  curves <- fit_curves(rows, as_loss(measure, scored), plan$ratio, smallest_loss(measure))
   result <- structure(list(
-    table = data.frame(rows = rows, error = mean, se = resampling_se(scored, ratio), null = null,
-                       relative = relative_to(measure, null, mean)),
+    table = data.frame(rows = rows, error = mean, se = resampling_se(scored, plan$ratio),
+                       null = null, relative = relative_to(measure, null, mean)),
     errors = errors, fitted = curves$fitted[1L, ], forecast = NULL, draws = curves$draws,
     test_rows = plan$test_rows, grouped = !is.null(plan$groups), method = run$name,
     measure = measure$name, words = measure$words, higher = measure$higher,

@@ -438,15 +438,18 @@ object_fields <- list( # nolint: cyclocomp_linter.
   ),
   method_comparison = alist(
     problem = has_kept_problem(problem),
-    table = has_table(table, character(), paste0(
-      rep(c("training", "test"), each = 6L), c("", "_sd", "_p", "_win", "_tie", "_loss")
-    ), "method"),
-    r_squared = has_numbers(r_squared, gaps = TRUE) && length(dim(r_squared)) == 3L &&
-      dim(r_squared)[2L] == nrow(table) && dim(r_squared)[3L] == 2L,
+    table = has_table(table, c("win", "tie", "loss", "seconds"), c(
+      "test", "se", "training", "difference", "se_difference", "p", "size", "stability"
+    ), "method") && nrow(table) > 0L,
+    scores = has_numbers(scores, gaps = TRUE) && length(dim(scores)) == 3L &&
+      dim(scores)[2L] == nrow(table) && identical(dimnames(scores)[[3L]], c("training", "test")),
+    seconds = has_matrix(seconds, dim(scores)[1L], nrow(table)),
     chosen = is.list(chosen), training_rows = is.list(training_rows) &&
-      length(training_rows) == dim(r_squared)[1L] && all(vapply(training_rows, has_integers, NA)),
-    k = has_integers(k) && length(k) == 1L, status = is_string(status) && status %in% statuses,
-    call = is_none_or(call, is.call(call))
+      length(training_rows) == dim(scores)[1L] && all(vapply(training_rows, has_integers, NA)),
+    test_rows = is.list(test_rows) && length(test_rows) == length(training_rows),
+    k = is_none_or(k, has_integers(k) && length(k) == 1L), quick = is_flag(quick),
+    measure = is_string(measure), words = is_string(words), higher = is_flag(higher),
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   cv_variance = alist(
     problem = has_kept_problem(problem),

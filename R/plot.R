@@ -396,6 +396,11 @@ plot_title <- function(x) {
   sprintf("%s: %s, %s", x$method, x$problem$response, data_words(x$problem))
 }
 
+comparison_title <- function(x) {
+  sprintf("%s: %s, %s", x$problem$response, counted(nrow(x$scores), "random split"),
+          if (is.null(x$k)) "each method's own size" else paste("models of size", x$k))
+}
+
 error_axis <- function(x) {
   if (x$measure == "squared") squared_units(x$problem) else measure_label(x)
 }
@@ -620,6 +625,21 @@ autoplot.exchange <- function(object, ...) { # nolint: object_name_linter.
                                   high = cost_colours[3L], limits = c(-1, 1), guide = "none") +
     ggplot2::labs(title = exchange_title(object), x = substitute_words(object), y = NULL) +
     ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
+autoplot.method_comparison <- function(object, ...) { # nolint: object_name_linter.
+  check_object(object)
+  data <- plot_data(object)
+  data <- data[!is.na(data$score), ]
+  data$method <- factor(data$method, rev(levels(data$method)))
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data, ggplot2::aes(.data$score, .data$method, fill = .data$part)) +
+    ggplot2::geom_boxplot(alpha = 0.4) +
+    ggplot2::scale_fill_manual(NULL, values = c(training = "#0072B2", test = "#D55E00")) +
+    ggplot2::labs(title = comparison_title(object), x = measure_label(object), y = NULL) +
+    ggplot2::theme(legend.position = "bottom")
 }
 
 #' @rdname autoplot

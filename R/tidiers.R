@@ -58,6 +58,8 @@ generics::augment
 #'   `optimal`, that is, no swap improves it.
 #' * `tidy()` of a permutation test: its `by_size`; of a stability selection: `term`, `probability`
 #'   and whether it is `stable`, for every column.
+#' * `tidy()` of a comparison of methods: its `table`; `glance()`: the method with the best mean,
+#'   which is a little optimistic as the best of several.
 #' * `tidy()` of a learning curve: its `table`; `glance()`: the error of the largest training set,
 #'   and `a`, `b` and `c` of the fitted curve.
 #' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
@@ -225,6 +227,27 @@ glance.learning_curve <- function(x, ...) { # nolint: object_name_linter.
   data.frame(method = x$method, measure = x$measure, rows = largest$rows, estimate = largest$error,
              std.error = largest$se, as.list(x$fitted), repeats = counted_repeats(x),
              nobs = nrow(x$problem), status = x$status)
+}
+
+#' @rdname tidiers
+#' @method tidy method_comparison
+#' @export
+tidy.method_comparison <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  x$table
+}
+
+#' @rdname tidiers
+#' @method glance method_comparison
+#' @export
+glance.method_comparison <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  best <- x$table[if (x$higher) which.max(x$table$test) else which.min(x$table$test), ]
+  data.frame(methods = nrow(x$table), best = best$method, measure = x$measure, estimate = best$test,
+             std.error = best$se, splits = nrow(x$scores), nobs = nrow(x$problem),
+             status = x$status)
 }
 
 #' @rdname tidiers

@@ -187,7 +187,7 @@ typed(best_subset(wide, tissue), c("screen|fewer", "poss"), error = TRUE)
 typed(best_subset(x, tissue, k = 5, nodes = 3), "not proven|stopped")
 seconds <- system.time(typed(poss(wide, tissue, k = 5), "iterations"))[["elapsed"]]
 typed(seconds < 60, "TRUE")
-typed(compare_methods(x, tissue, k = 3, splits = 2), "R-squared")
+typed(compare_methods(x, tissue, k = 3, splits = 2), "error rate")
 typed(holdout(kernel_rls(x, tissue), rows = 1:5), "held.out")
 typed(kernel_rls(x, tissue), "gamma: .* chosen from 7 values")
 typed(kernel_rls(x, tissue, kernel = kernel_gaussian(1e3)), "constant|same|null model")

@@ -152,7 +152,7 @@ present <- function(methods) Filter(Negate(is.null), methods)
 # The same seed gives the same splits, whatever the methods and k.
 compare <- function(problem, methods, splits, k) {
   set.seed(2015)
-  compare_methods(problem, methods = present(methods), k = k, splits = splits)
+  compare_methods(problem, methods = present(methods), k = k, splits = splits, test = 0.5)
 }
 
 # Table 2 -----------------------------------------------------------------------------------------
@@ -161,8 +161,8 @@ se <- function(values) sd(values) / sqrt(length(values))
 
 # One row: a method beside POSS on the same splits.
 table_row <- function(name, method, result) {
-  training <- result$r_squared[, , "training"]
-  test <- result$r_squared[, , "test"]
+  training <- result$scores[, , "training"]
+  test <- result$scores[, , "test"]
   less <- training[, "POSS"] - training[, method]
   ahead <- sign(less) * (abs(less) > 1e-9)
   p <- if (sd(less) > 0) t.test(less)$p.value else NA
@@ -275,7 +275,7 @@ size_figure <- function(set, problem) {
   methods <- c(OPT = optimum(), methods_of(set), penalties(set, scad = TRUE))
   results <- over_sizes(problem, methods, splits, sizes)
   part <- function(name) {
-    t(vapply(results, function(one) colMeans(one$r_squared[, , name]),
+    t(vapply(results, function(one) colMeans(one$scores[, , name]),
              numeric(length(present(methods)))))
   }
   panels <- list(part("training"), part("test"))
@@ -312,14 +312,14 @@ ridge_figure <- function(set, problem) {
                      MoreArgs = list(problem = problem, lambda = lambda))
     colMeans(matrix(errors, splits, dimnames = list(NULL, colnames(one$chosen))))
   }, numeric(length(methods))))
-  test <- t(vapply(results, function(one) colMeans(one$r_squared[, , "test"]),
+  test <- t(vapply(results, function(one) colMeans(one$scores[, , "test"]),
                    numeric(length(methods))))
   what <- sprintf("%s with an l2 penalty of %.4f, means over %d half splits", set$name, lambda,
                   splits)
   save_picture("ridge", 1200, 480, function() {
     draw_sizes(list(rss, test), sizes, c("training RSS (penalised)", "test R-squared"), what)
   })
-  last <- results[[length(results)]]$r_squared[, , "test"]
+  last <- results[[length(results)]]$scores[, , "test"]
   less <- last[, "POSS"] - last[, c("FR", "FoBa", "OMP", "RFE")]
   c("", sprintf("Figure 4. %s: training RSS", what), by_size(rss, sizes), "test R-squared",
     by_size(test, sizes),

@@ -186,6 +186,8 @@ fuzz_calls <- alist(
   verify(greedy, x, y, claims = 3),
   verify(framed, d[c(1:6, 8)], g, claims = 3),
   compare_methods(x, y, methods = list(omp = omp), k = 1, splits = 2),
+  compare_methods(x, y, methods = list(omp = omp), k = 1, splits = 2, test = 0.3,
+                  measure = "absolute"),
   # methods
   choose(problem, i = 1:6, j = 1:2),
   predict(greedy, newdata = x, size = 1, type = "link", adjust = NULL, lambda = NULL),
@@ -238,6 +240,7 @@ fuzz_objects <- alist(
   swapped = exchange(classed, x, size = 2, keep = 2),
   verified = verify(greedy, x, y),
   compared = compare_methods(x, y, methods = list(omp = omp, foba = foba), k = 1, splits = 2),
+  compared = compare_methods(x, y, methods = list(omp, foba), k = 1, splits = 3),
   variance = cv_variance(x, y, kernel = gaussian, n = 3, folds = 3, lambda = 1, repeats = 2)
 )
 
@@ -301,7 +304,7 @@ fuzz_methods <- list(
     fitted(it), selected(it), best_size(it), nobs(it), tidy(it), glance(it), augment(it, data = d),
     as.data.frame(it)
   ),
-  method_comparison = alist(print(it), plot(it)),
+  method_comparison = alist(print(it), plot(it), pictured(it), tidy(it), glance(it)),
   cv_variance = alist(print(it), plot(it))
 )
 

@@ -25,15 +25,16 @@ test_that("R-squared of both parts is that of lm()", {
     pb <- compared_problem(weights = TRUE, covariates = TRUE, sparse = sparse)
     compared <- compare_methods(pb, methods = list(first = first, last = last, fr = omp), k = 3,
                                 splits = 4, test = 0.4)
-    expect_identical(dim(compared$r_squared), c(4L, 3L, 2L))
+    expect_identical(dim(compared$scores), c(4L, 3L, 2L))
     for (split in 1:4) {
       rows <- compared$training_rows[[split]]
       expect_length(rows, 18)
+      expect_setequal(c(rows, compared$test_rows[[split]]), 1:30)
       for (method in 1:3) {
         features <- compared$chosen[[split, method]]
         expect_length(features, 3)
         exact <- c(oracle_split(pb, features, rows, rows), oracle_split(pb, features, rows, -rows))
-        expect_equal(unname(compared$r_squared[split, method, ]), exact)
+        expect_equal(unname(compared$scores[split, method, ]), exact)
       }
       expect_identical(compared$chosen[[split, "first"]], 1:3)
       expect_identical(compared$chosen[[split, "fr"]],
@@ -47,19 +48,63 @@ test_that("a fit is scored as it is, several responses and classes too", {
   for (task in c("two", "binary", "three")) {
     pb <- compared_problem(task)
     compared <- compare_methods(pb, methods = list(forward = forward, greedy = greedy_rls), k = 2,
-                                splits = 3)
+                                splits = 3, measure = "r_squared")
     for (split in 1:3) {
       rows <- compared$training_rows[[split]]
       fit <- forward(pb[rows, ], 2)
       score <- as.matrix(predict(fit, pb$x[-rows, ]))
       mean <- rep(colMeans(pb$y[rows, , drop = FALSE]), each = length(rows))
       y <- pb$y[-rows, , drop = FALSE]
-      exact <- 1 - sum((y - score)^2) / sum((y - mean)^2)
-      expect_equal(compared$r_squared[[split, "forward", "test"]], exact)
+      means <- rep(colMeans(pb$y[rows, , drop = FALSE]), each = nrow(y))
+      exact <- 1 - sum((y - score)^2) / sum((y - means)^2)
+      expect_equal(compared$scores[[split, "forward", "test"]], exact)
       exact <- 1 - sum(residuals(fit)^2) / sum((pb$y[rows, ] - mean)^2)
-      expect_equal(compared$r_squared[[split, "forward", "training"]], exact)
+      expect_equal(compared$scores[[split, "forward", "training"]], exact)
     }
   }
+})
+
+test_that("each method chooses its size where none is given, with its own arguments", {
+  set.seed(81)
+  pb <- compared_problem("binary", weights = TRUE)
+  class <- factor(pb$levels[1 + (pb$y > 0)])
+  methods <- list(greedy_rls, lasso = list(l1_path, folds = 4, size = "1se"),
+                  two = function(problem) c(2, 4))
+  compared <- compare_methods(pb, methods = methods, splits = 3)
+  area <- compare_methods(pb, methods = list(rls, greedy_rls), splits = 3, measure = "auc")
+  expect_identical(compared$table$method, c("greedy_rls", "lasso", "two"))
+  expect_identical(compared$measure, "error")
+  for (split in 1:3) {
+    rows <- compared$training_rows[[split]]
+    train <- pb[rows, ]
+    out <- as.matrix(pb$x)[-rows, ]
+    # the numbers of rows of the classes are in proportion
+    expect_lt(abs(mean(class[rows] == "ill") - mean(class == "ill")), 1 / 24)
+    # folds of the lasso are drawn
+    greedy <- greedy_rls(train)
+    wrong <- predict(greedy, out, type = "class") != class[-rows]
+    expect_equal(compared$scores[[split, "greedy_rls", "test"]],
+                 sum((pb$weights[-rows] * wrong)) / sum(pb$weights[-rows]))
+    expect_identical(compared$chosen[[split, "greedy_rls"]], selected(greedy, index = TRUE))
+    expect_identical(compared$chosen[[split, "two"]], c(2L, 4L))
+    rows <- area$training_rows[[split]]
+    score <- drop(predict(rls(pb[rows, ]), as.matrix(pb$x)[-rows, ], type = "link"))
+    w <- pb$weights[-rows]
+    up <- class[-rows] == pb$levels[2]
+    pairs <- outer(w[up], w[!up])
+    exact <- sum(pairs * outer(score[up], score[!up], function(a, b) (a > b) + (a == b) / 2)) /
+      sum(pairs)
+    expect_equal(area$scores[[split, "rls", "test"]], exact)
+  }
+  sizes <- lengths(compared$chosen[, "greedy_rls"])
+  expect_identical(compared$table$size, c(mean(sizes), mean(lengths(compared$chosen[, "lasso"])),
+                                          2))
+  expect_identical(compared$table$stability[1], stability(compared$chosen[, "greedy_rls"],
+                                                          sum(pb$usable)))
+  expect_identical(compared$table$stability[3], 1)
+  expect_identical(area$table$size[1], NA_real_)
+  expect_identical(area$table$stability[1], NA_real_)
+  expect_identical(compared$table$seconds, unname(colMeans(compared$seconds)))
 })
 
 test_that("fits of any kind are compared: by size where they have one, else as they chose", {
@@ -67,47 +112,58 @@ test_that("fits of any kind are compared: by size where they have one, else as t
   pb <- compared_problem()
   kernel <- kernel_gaussian(0.1)
   methods <- list(
-    l1 = l1_path, ridge = function(problem, k) rls(problem),
-    machine = function(problem, k) fs_lssvm(problem, k = 5, kernel = kernel, gamma = 1, folds = 3)
+    l1 = l1_path, ridge = rls,
+    machine = list(fs_lssvm, k = 5, kernel = kernel, gamma = 1, folds = 3)
   )
   compared <- compare_methods(pb, methods = methods, k = 3, splits = 2)
   for (split in 1:2) {
     rows <- compared$training_rows[[split]]
     train <- pb[rows, ]
-    fits <- lapply(methods, function(method) method(train, k = 3))
     full <- l1_path(train)
     largest <- max(full$path$size[cumsum(full$path$size > 3) == 0])
-    scores <- list(predict(full, pb$x, size = largest), predict(fits$ridge, pb$x))
+    scores <- list(predict(full, pb$x, size = largest), predict(rls(train), pb$x))
     for (method in 1:2) {
       off <- (pb$y - scores[[method]])[-rows]
       exact <- 1 - sum(off^2) / sum((pb$y[-rows] - mean(pb$y[rows]))^2)
-      expect_equal(compared$r_squared[[split, method, "test"]], exact)
+      expect_equal(compared$scores[[split, method, "test"]], exact)
     }
     expect_length(compared$chosen[[split, "l1"]], largest)
     expect_null(compared$chosen[[split, "ridge"]])
   }
 })
 
-test_that("the table has means, t-tests and counts against the first method", {
+test_that("differences have the standard errors of Nadeau and Bengio", {
   set.seed(72)
   pb <- compared_problem()
   methods <- list(forward = forward, same = forward, first = first)
-  compared <- compare_methods(pb, methods = methods, k = 3, splits = 8)
-  table <- compared$table
-  for (part in c("training", "test")) {
-    values <- compared$r_squared[, , part]
-    expect_equal(table[[part]], unname(colMeans(values)))
-    expect_equal(table[[paste0(part, "_sd")]], unname(apply(values, 2, sd)))
-    test <- stats::t.test(values[, 1], values[, 3], paired = TRUE)
-    expect_equal(table[[paste0(part, "_p")]], c(NA, NA, test$p.value))
-    counts <- as.matrix(table[paste0(part, c("_win", "_tie", "_loss"))])
-    expect_equal(rowSums(counts), rep(8, 3))
-    expect_equal(unname(counts[1, ]), c(0, 8, 0))
+  for (measure in c("r_squared", "squared")) {
+    compared <- compare_methods(pb, methods = methods, k = 3, splits = 8, measure = measure)
+    table <- compared$table
+    test <- compared$scores[, , "test"]
+    off <- test[, 3] - test[, 1]
+    expect_equal(table$test, unname(colMeans(test)))
+    expect_equal(table$training, unname(colMeans(compared$scores[, , "training"])))
+    expect_equal(table$se, unname(sqrt((1 / 8 + 6 / 24) * apply(test, 2, var))))
+    expect_equal(table$difference, c(0, 0, mean(off)))
+    se <- sqrt((1 / 8 + 6 / 24) * var(off))
+    expect_equal(table$se_difference, c(0, 0, se))
+    expect_equal(table$p, c(NA, NA, 2 * pt(-abs(mean(off)) / se, 7)))
+    counts <- as.matrix(table[c("win", "tie", "loss")])
     expect_equal(unname(counts[2, ]), c(0, 8, 0))
-    expect_equal(counts[[3, 1]], sum(values[, 3] > values[, 1] + 1e-9))
+    better <- if (measure == "r_squared") off > 0 else off < 0
+    expect_equal(unname(counts[3, ]), c(sum(better), 0, sum(!better)))
   }
+  # three differences by hand: 1, 2, 6 with mean 3 and variance 7, four to one rows
+  scores <- array(0, c(3, 2, 2), list(NULL, c("a", "b"), c("training", "test")))
+  scores[, 2, "test"] <- c(1, 2, 6)
+  by_hand <- compared_scores(scores, list(higher = FALSE), 1 / 4)[2, ]
+  expect_equal(by_hand$se_difference, sqrt((1 / 3 + 1 / 4) * 7))
+  t <- 3 / sqrt(49 / 12)
+  # the t distribution with 2 degrees of freedom
+  expect_equal(by_hand$p, 1 - t / sqrt(2 + t^2))
+  expect_equal(by_hand$loss, 3)
   one <- compare_methods(pb, methods = methods["first"], k = 3, splits = 1)
-  expect_identical(one$table$training_sd, NA_real_)
+  expect_identical(one$table$se, NA_real_)
 })
 
 test_that("dependent, unusable and missing columns have no effect", {
@@ -118,11 +174,12 @@ test_that("dependent, unusable and missing columns have no effect", {
   pb <- as_problem(x, rnorm(40))
   methods <- list(one = function(problem, k) 1, more = function(problem, k) c(1, 4, 5),
                   none = function(problem, k) integer())
-  compared <- compare_methods(pb, methods = methods, k = 3, splits = 6)
+  compared <- compare_methods(pb, methods = methods, k = 3, splits = 6, test = 0.5)
   without_row_1 <- !vapply(compared$training_rows, function(rows) 1 %in% rows, NA)
-  values <- compared$r_squared[, , "training"]
+  values <- compared$scores[, , "training"]
   expect_equal(values[without_row_1, "one"], values[without_row_1, "more"])
-  expect_equal(unname(compared$r_squared[, "none", ]), matrix(0, 6, 2))
+  expect_equal(unname(compared$scores[, "none", ]), matrix(0, 6, 2))
+  expect_identical(compared$table$stability[3], NA_real_)
   # a model of the largest size there is
   short <- compare_methods(pb[, c(1, 4)], methods = list(omp = omp), k = 2, splits = 2)
   expect_identical(lengths(short$chosen)[1:2], c(1L, 1L))
@@ -138,10 +195,30 @@ test_that("the seed makes the splits, and the methods do not disturb them", {
   }
   one <- compare(drawn = drawing, first = first)
   two <- compare(drawn = drawing, first = first)
-  expect_identical(one$r_squared, two$r_squared)
+  timed <- c("call", "seconds", "table")
+  expect_identical(one[setdiff(names(one), timed)], two[setdiff(names(two), timed)])
   three <- compare(first = first)
   expect_identical(three$training_rows, one$training_rows)
-  expect_identical(three$r_squared[, "first", ], one$r_squared[, "first", ])
+  expect_identical(three$scores[, "first", ], one$scores[, "first", ])
+})
+
+test_that("groups are not divided", {
+  set.seed(82)
+  pb <- compared_problem()
+  groups <- rep(c("a", "b", "c", "d", "e"), c(9, 3, 5, 7, 6))
+  compared <- compare_methods(pb, methods = list(omp), k = 2, splits = 12, test = 0.3,
+                              groups = groups)
+  tested <- lapply(compared$test_rows, function(rows) unique(groups[rows]))
+  for (split in 1:12) {
+    rows <- compared$test_rows[[split]]
+    expect_setequal(which(groups %in% tested[[split]]), rows)
+    expect_setequal(c(rows, compared$training_rows[[split]]), 1:30)
+    expect_true(length(rows) <= 9)
+    fit <- omp(pb[-rows, ], k = 2)
+    expect_identical(compared$chosen[[split, "omp"]], selected(fit, index = TRUE))
+  }
+  expect_setequal(unlist(tested), unique(groups))
+  expect_equal(compared$table$se, sd(compared$scores[, , "test"]) * sqrt(1 / 12 + 9 / 21))
 })
 
 test_that("Ctrl-C keeps the splits done", {
@@ -159,7 +236,7 @@ test_that("Ctrl-C keeps the splits done", {
     "interrupted after 2 of 5 splits", class = "sparsels_interrupted"
   )
   expect_identical(compared$status, "interrupted")
-  expect_identical(nrow(compared$r_squared), 2L)
+  expect_identical(nrow(compared$scores), 2L)
   expect_output(print(compared), "these splits were done")
   calls <- 2
   caught <- tryCatch(compare_methods(pb, methods = list(one = stopping), k = 1, splits = 5),
@@ -178,8 +255,18 @@ test_that("the plot draws every split", {
   expect_gt(file.size(file), 1000)
   expect_identical(nrow(data), 16L)
   row <- data[data$split == 3 & data$method == "last" & data$part == "test", ]
-  expect_identical(row$r_squared, compared$r_squared[[3, "last", "test"]])
+  expect_identical(row$score, compared$scores[[3, "last", "test"]])
+  expect_identical(generics::tidy(compared), compared$table)
+  expect_identical(generics::glance(compared)$estimate, max(compared$table$test))
+  skip_if_not_installed("ggplot2")
+  expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(compared)), "ggplot_built")
 })
+
+# without the times
+untimed <- function(compared) {
+  compared$table$seconds <- 0
+  compared
+}
 
 test_that("comparisons print, and bad arguments are refused", {
   x <- cbind(a = c(1, 2, 3, 4, 5, 7, 1, 3), b = c(2, 1, 2, 1, 9, 3, 5, 5),
@@ -188,44 +275,58 @@ test_that("comparisons print, and bad arguments are refused", {
   set.seed(77)
   failing <- function(problem, k) stop("no luck")
   expect_snapshot({
-    compare_methods(x, y, methods = list(first = first, last = last), k = 2, splits = 5)
-    refusal(compare_methods(x, y))
-    refusal(compare_methods(x, y, k = 3))
-    refusal(compare_methods(x, y, k = 4, test = 0.3))
+    untimed(compare_methods(x, y, methods = list(first = first, last = last), k = 2, splits = 5,
+                            test = 0.5))
+    refusal(compare_methods(x, y, methods = list(first = first)))
+    refusal(compare_methods(x, y, k = 4))
+    refusal(compare_methods(x, y, k = 3, test = 0.5))
     refusal(compare_methods(x, y, k = 1, test = 0.75))
     refusal(compare_methods(x, y, k = 1, splits = 0))
     refusal(compare_methods(x, y, k = 1, test = 1))
     refusal(compare_methods(x, y, k = 1, test = 0.1))
+    refusal(compare_methods(x, y, k = 1, groups = rep(1, 8)))
+    refusal(compare_methods(x, y, k = 1, measure = "auc"))
+    refusal(compare_methods(x, y, k = 1, measure = c("squared", "absolute")))
     refusal(compare_methods(x, y, k = 1, methods = omp))
-    refusal(compare_methods(x, y, k = 1, methods = list(omp)))
+    refusal(compare_methods(x, y, k = 1, methods = list(first)))
     refusal(compare_methods(x, y, k = 1, methods = list(a = omp, a = foba)))
     refusal(compare_methods(x, y, k = 1, methods = list()))
+    refusal(compare_methods(x, y, k = 1, methods = list(omp, nu = 1)))
+    refusal(compare_methods(x, y, k = 1, methods = list(list(poss, restart = 3))))
+    refusal(compare_methods(x, y, k = 1, methods = list(a = function() 1)))
     refusal(compare_methods(x, y, k = 1, methods = list(a = failing)))
     refusal(compare_methods(x, y, k = 1, methods = list(a = function(problem, k) 4)))
+    refusal(compare_methods(x, y, methods = list(a = function(problem) 1:4)))
     refusal(compare_methods(x, y, k = 1, methods = list(a = function(problem, k) "a")))
     refusal(compare_methods(x, y, k = 2, methods = list(a = function(problem, k) c(1, 1))))
     refusal(compare_methods(x, y, k = 1, split = 5))
   })
 })
 
-test_that("with many columns the default methods are quicker ones, which print() says", {
+test_that("the default methods are quick ones, which print() says", {
   set.seed(64)
-  x <- matrix(rnorm(30 * 12), 30)
-  y <- x[, 1] + rnorm(30)
-  all <- compare_methods(x, y, k = 2, splits = 2)
-  expect_identical(nrow(compare_methods(x, y, k = 2, methods = list(f = omp))$r_squared), 20L)
-  with_binding("many_columns", 11L, {
+  x <- matrix(rnorm(40 * 12), 40)
+  y <- x[, 1] + rnorm(40)
+  compare <- function(...) {
     set.seed(65)
-    quick <- compare_methods(x, y, k = 2, splits = 2)
-    set.seed(65)
-    same <- compare_methods(x, y, k = 2, splits = 2, methods = list(
-      poss = function(problem, k) poss(problem, k = k, restarts = 3),
-      forward_regression = forward_regression, omp = omp, foba = foba,
-      rfe = function(problem, k) rfe(problem, k = k, step = 0.1)
-    ))
-  })
-  expect_identical(quick$r_squared, same$r_squared)
-  expect_identical(dimnames(quick$r_squared), dimnames(all$r_squared))
-  expect_identical(c(all$quick, quick$quick, same$quick), c(FALSE, TRUE, FALSE))
-  expect_output(print(quick), "for speed, poss makes 3 searches, not 10")
+    compare_methods(x, y, splits = 2, ...)
+  }
+  quick <- compare(k = 2)
+  names <- c("greedy_rls", "l1_path", "forward_regression", "omp", "foba", "rfe", "poss")
+  expect_identical(quick$table$method, names)
+  same <- compare(k = 2, methods = list(
+    greedy_rls = function(problem, k) greedy_rls(problem, k = k, size = "criterion"), l1_path,
+    forward_regression, omp, foba, rfe = list(rfe, step = 0.1),
+    poss = function(problem, k) poss(problem, k = k, restarts = 1, iterations = 1e5)
+  ))
+  expect_identical(quick$scores, same$scores)
+  expect_identical(c(quick$quick, same$quick), c(TRUE, FALSE))
+  printed <- function(one) gsub("\\s+", " ", paste(utils::capture.output(one), collapse = " "))
+  expect_match(printed(quick), "poss makes a single search of 100,000")
+  own <- compare()
+  expect_identical(own$table$method, names)
+  expect_match(printed(own), "sizes are chosen by five folds")
+  rows <- own$training_rows[[1]]
+  greedy <- greedy_rls(x[rows, ], y[rows], size_folds = 5)
+  expect_identical(own$chosen[[1, "greedy_rls"]], selected(greedy, index = TRUE))
 })

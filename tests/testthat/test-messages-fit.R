@@ -217,8 +217,8 @@ test_that("methods that are none, and fits without models", {
     refusal(cross_validate(x, y, method = "omp", outer = 3))
     refusal(cross_validate(x, y, empty, outer = 3))
     refusal(cross_validate(x, y, emptied, outer = 3))
-    refusal(compare_methods(x, y, methods = list(one = function(x) 1), k = 1, splits = 1))
-    refusal(compare_methods(x, y, methods = list(hollow = hollow), k = 1, splits = 1))
+    refusal(compare_methods(x, y, methods = list(one = function() 1), test = 0.4))
+    refusal(compare_methods(x, y, methods = list(hollow = hollow), k = 1, test = 0.4))
   })
 })
 

@@ -30,7 +30,7 @@ calls <- list(
   tune_lssvm = function() tune_lssvm(x[, 1:5], y, budget = 20)$table,
   scdp = function() scdp(A, A[, 1] + A[, 5], k = 150)$path,
   cross_validate = function() cross_validate(pb, omp, k = 5, outer = 5)$curves,
-  compare_methods = function() compare_methods(small, k = 3, splits = 20)$r_squared,
+  compare_methods = function() compare_methods(small, k = 3, splits = 20)$scores,
   select_basis = function() select_basis(pb, 20, method = "greedy", kernel = kernel)
 )
 

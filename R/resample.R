@@ -1,0 +1,87 @@
+# Random parts of the rows, some trained on and the others scored, again and again: what
+# learning_curve() and compare_methods() share.
+
+# Rows --------------------------------------------------------------------------------------------
+
+# What all parts have in common: how many rows are held out, at most, unless a group is larger; the
+# `largest` training set that there is in every repeat; test rows to training rows as a `ratio`; and
+# the group of every row, if there are groups.
+resampling_plan <- function(problem, test, groups) {
+  rows <- trained_rows(problem)
+  test_rows <- check_test(test, rows)
+  groups <- check_row_labels(groups, "groups", nrow(problem))
+  members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
+  if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
+  list(test_rows = test_rows, largest = rows - max(test_rows, members),
+       ratio = test_rows / (rows - test_rows), groups = groups)
+}
+
+# the number of test rows
+check_test <- function(test, rows) {
+  fine <- is_number(test) && test > 0 && test < 1
+  if (!fine) refuse("test", "a share of the rows, above 0 and below 1", test)
+  test_rows <- round(test * rows)
+  if (test_rows < 2 || rows - test_rows < 2) {
+    stop_input(sprintf("`test` must leave two rows to each part, but is %s of %d rows",
+                       format(test), rows))
+  }
+  test_rows
+}
+
+# The rows in an order of which any first part is a training set and the last part is held out: at
+# random, with the classes in proportion in every part, or with the rows of each group together.
+shuffled_rows <- function(problem, groups) {
+  rows <- trained_places(problem)
+  shuffled <- rows[sample.int(length(rows))]
+  if (!is.null(groups)) return(shuffled[order(sample.int(max(groups))[groups[shuffled]])])
+  if (problem$task == "regression") return(shuffled)
+  class <- class_index(problem)[shuffled]
+  count <- tabulate(class)
+  # evenly spaced from a random start
+  place <- stats::ave(shuffled, class, FUN = seq_along) - stats::runif(length(count))[class]
+  shuffled[order(place / count[class])]
+}
+
+# how many rows at the end of an order are held out: whole groups, at least one
+held_out_count <- function(order, plan) {
+  if (is.null(plan$groups)) return(plan$test_rows)
+  ends <- cumsum(rev(rle(plan$groups[order])$lengths))
+  max(ends[1L], ends[ends <= plan$test_rows])
+}
+
+# Scores ------------------------------------------------------------------------------------------
+
+# the one measure that is asked for
+one_measure <- function(measure, problem) {
+  measures <- as_measures(measure, problem)
+  if (length(measures) > 1L) {
+    stop_input("`measure` must be one measure, not several", "sparsels_error_argument")
+  }
+  measures[[1L]]
+}
+
+# A measure of predictions for the rows of a problem, R-squared against those of the null model; NA
+# where there is none.
+measured <- function(measure, problem, score, null = NULL) {
+  if (measure$name == "r_squared") {
+    squares <- function(score) sum(problem$weights * (problem$y - score)^2)
+    return(1 - squares(score) / squares(null))
+  }
+  sums <- fold_sum(problem, measure, problem$y - score)
+  if (sums[2L] > 0) sums[[1L]] / sums[[2L]] else NA_real_
+}
+
+# The scores of some rows by the covariates alone, fitted to the training rows.
+null_scores <- function(part, rows) {
+  part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$y)
+}
+
+# The variance of a mean over repeats of random parts, from that of its values, is larger by this
+# factor than that of independent values: test rows to training rows are in this `ratio`. Nadeau and
+# Bengio (2003).
+resampling_factor <- function(repeats, ratio) 1 + repeats * ratio
+
+resampling_se <- function(values, ratio) {
+  repeats <- nrow(values)
+  sqrt(apply(values, 2L, stats::var) / repeats * resampling_factor(repeats, ratio))
+}
