@@ -1,0 +1,234 @@
+# judge() and report(): the parts are those of the functions called alone, whatever else is asked.
+
+judged_data <- function(m = 40, n = 30) {
+  x <- matrix(rnorm(m * n), m, dimnames = list(NULL, paste0("gene", seq_len(n))))
+  list(x = x, y = x[, 3] - x[, 8] + rnorm(m))
+}
+
+few <- function(...) {
+  judge(..., k = 3, size = "criterion", refit = FALSE, outer = 4, permutations = 19, pairs = 4,
+        repeats = 2, keep = 3, claims = 12)
+}
+
+test_that("every part is that of its function", {
+  set.seed(1)
+  data <- judged_data()
+  pb <- as_problem(data$x, data$y)
+  judged <- few(pb, seed = 7)
+  alone <- function(part, ...) {
+    streams <- with_stream(fixed_stream, {
+      set.seed(7)
+      task_streams(8L)
+    })
+    with_stream(streams[[match(part, names(part_words))]], ...)
+  }
+  same <- function(value, expected) {
+    value["call"] <- expected["call"] <- list(NULL)
+    expect_identical(value, expected)
+  }
+  fit <- bare_rls(pb, k = 3)
+  expect_identical(judged$fit$path, fit$path)
+  expect_identical(judged$cross_validation$estimate,
+                   cross_validate(pb, bare_rls, k = 3, outer = judged$folds)$estimate)
+  same(judged$permutation, alone("permutation", permutation_test(
+    pb, greedy_rls, k = 3, size = "criterion", refit = FALSE, permutations = 19
+  )))
+  same(judged$stability, alone("stability", stability_selection(pb, greedy_rls, pairs = 4,
+                                                                refit = FALSE)))
+  same(judged$learning_curve, alone("learning_curve", learning_curve(
+    pb, greedy_rls, k = 3, size = "criterion", refit = FALSE, repeats = 2
+  )))
+  found <- exchange(judged$fit, pb, keep = 3)
+  columns <- c("drop", "add", "criterion")
+  expect_identical(judged$exchange[, columns], found[, columns])
+  expect_true(judged$verification$ok)
+  expect_identical(nrow(judged$verification$claims), 12L)
+
+  chosen <- selected(judged$fit)
+  expect_identical(judged$features$name, chosen)
+  expect_identical(judged$features$probability, unname(judged$stability$probability[chosen]))
+  without <- vapply(chosen, function(name) {
+    found$criterion[found$drop %in% name & is.na(found$add)]
+  }, 0)
+  own <- found$criterion[is.na(found$drop) & is.na(found$add)]
+  expect_equal(judged$features$dropped, unname(without) / own, tolerance = 1e-14)
+  swaps <- found[!is.na(found$drop) & !is.na(found$add), ]
+  best <- swaps[match(chosen, swaps$drop), ]
+  expect_identical(judged$features$substitute, best$add)
+  expect_equal(judged$features$swapped, best$criterion / own, tolerance = 1e-14)
+})
+
+test_that("the seed alone decides, whatever is left out, and R's generator is left as it was", {
+  set.seed(2)
+  data <- judged_data()
+  state <- .Random.seed
+  whole <- few(data$x, data$y, seed = 3)
+  expect_identical(.Random.seed, state)
+  again <- few(data$x, data$y, seed = 3)
+  expect_identical(again, whole)
+  part <- judge(data$x, data$y, greedy_rls, k = 3, size = "criterion", refit = FALSE, outer = 0,
+                permutations = 19, pairs = 0, repeats = 0, keep = 0, claims = 0, seed = 3)
+  expect_identical(part$permutation, whole$permutation)
+  expect_null(part$error)
+  expect_identical(names(part$left_out), setdiff(names(part_words), "permutation"))
+  expect_true(all(part$left_out == "not asked for"))
+  expect_identical(part$features$name, whole$features$name)
+  expect_true(all(is.na(part$features[c("probability", "dropped", "substitute", "swapped")])))
+  set.seed(5)
+  drawn <- few(data$x, data$y)
+  expect_identical(few(data$x, data$y, seed = drawn$seed)$permutation, drawn$permutation)
+})
+
+test_that("a fit is judged by the method and arguments of its call", {
+  set.seed(3)
+  data <- judged_data()
+  pb <- as_problem(data$x, data$y)
+  most <- 3
+  fit <- greedy_rls(pb, k = most, size = "criterion", refit = FALSE)
+  of_fit <- judge(fit, pb, outer = 4, permutations = 19, pairs = 4, repeats = 2, keep = 3,
+                  claims = 12, seed = 7)
+  of_data <- few(pb, seed = 7)
+  for (part in setdiff(names(part_words), c("exchange", "verification"))) {
+    expect_identical(of_fit[[part]], of_data[[part]], label = part)
+  }
+  expect_identical(of_fit$features, of_data$features)
+  expect_identical(of_fit$fit, fit)
+  rm(most)
+  expect_snapshot({
+    refusal(judge(fit, pb))
+    refusal(judge(fit))
+    refusal(judge(fit, data$x))
+    refusal(judge(pb, permutations = -1))
+    refusal(judge(pb, seed = 1.5))
+    refusal(judge(pb, groups = 1:3))
+    refusal(judge(pb, nonsense = 1))
+    refusal(judge(pb, outer = 1))
+  })
+})
+
+test_that("intervals: Wilson's for error rates, t for other measures", {
+  for (case in list(c(0, 20), c(3, 20), c(20, 20), c(7, 62))) {
+    expected <- suppressWarnings(stats::prop.test(case[1], case[2], correct = FALSE)$conf.int)
+    expect_equal(wilson_interval(case[1] / case[2], case[2]), as.vector(expected))
+  }
+  set.seed(4)
+  data <- judged_data()
+  only_error <- function(...) {
+    judge(..., k = 2, size = "criterion", refit = FALSE, outer = 5, permutations = 0, pairs = 0,
+          repeats = 0, keep = 0, claims = 0, seed = 1)
+  }
+  judged <- only_error(data$x, data$y)
+  estimate <- judged$cross_validation$estimate
+  expect_equal(c(judged$error$lower, judged$error$upper),
+               estimate[["mean"]] + c(-1, 1) * stats::qt(0.975, 4) * estimate[["se"]])
+  expect_identical(judged$error$null, judged$cross_validation$curves$majority[1])
+
+  # rows of weight 0 and 1, and groups
+  weights <- rep(1:0, c(36, 4))
+  weighted <- only_error(data$x, factor(data$y > 0), weights = weights)
+  expect_equal(c(weighted$error$lower, weighted$error$upper),
+               wilson_interval(weighted$error$estimate, 36))
+  groups <- rep(1:10, each = 4)
+  grouped <- only_error(data$x, factor(data$y > 0), groups = groups)
+  expect_equal(c(grouped$error$lower, grouped$error$upper),
+               wilson_interval(grouped$error$estimate, 10))
+  expect_true(all(tapply(grouped$folds$ids, groups, function(ids) length(unique(ids))) == 1))
+})
+
+test_that("what a method cannot do is left out and said, and an error leaves the other parts", {
+  set.seed(5)
+  data <- judged_data(30, 9)
+  machine <- judge(data$x, data$y, rls, lambda = c(1, 10), outer = 3, repeats = 2, claims = 5,
+                   seed = 1)
+  expect_setequal(names(machine$left_out), c("permutation", "stability", "exchange"))
+  expect_true(machine$verification$ok)
+  count <- 0
+  fails <- function(problem, k = 2) {
+    count <<- count + 1
+    if (count == 9) stop("out of luck")
+    greedy_rls(problem, k = k, lambda = 1, size = "criterion")
+  }
+  expect_warning(
+    judged <- judge(data$x, data$y, fails, outer = 3, permutations = 9, pairs = 3, repeats = 2,
+                    claims = 3, seed = 1),
+    "the permutation test was left out, as it ended with an error: permutation 4: out of luck",
+    class = "sparsels_warning_part"
+  )
+  expect_identical(names(judged$left_out), "permutation")
+  expect_false(is.null(judged$stability))
+  none <- greedy_rls(data$x, data$y, k = 2, size = 0)
+  nothing <- judge(none, as_problem(data$x, data$y), outer = 3, permutations = 9, pairs = 2,
+                   repeats = 2, claims = 3, seed = 1)
+  expect_identical(nothing$left_out, c(exchange = "the fit has chosen no feature"))
+  expect_identical(nrow(nothing$features), 0L)
+  expect_snapshot({
+    machine
+    nothing
+  })
+})
+
+test_that("Ctrl-C keeps the parts done", {
+  set.seed(6)
+  data <- judged_data(30, 9)
+  for (stop_at in c(1, 3, 9)) {
+    count <- 0
+    stops <- function(problem, k = 2) {
+      count <<- count + 1
+      if (count == stop_at) raise_interrupt()
+      greedy_rls(problem, k = k, lambda = 1, size = "criterion")
+    }
+    run <- quote(judge(data$x, data$y, stops, outer = 3, permutations = 9, pairs = 3, repeats = 2,
+                       claims = 3, seed = 1))
+    if (stop_at == 1) {
+      expect_identical(tryCatch(eval(run), interrupt = function(e) "stopped"), "stopped")
+      next
+    }
+    expect_warning(judged <- eval(run), class = "sparsels_interrupted")
+    expect_identical(judged$status, "interrupted")
+    expect_null(judged$stability)
+    expect_identical(judged$left_out[["stability"]], "interrupted")
+    expect_false(is.null(judged$permutation) && stop_at == 9)
+  }
+})
+
+test_that("what is printed, drawn, tidied and reported", {
+  set.seed(7)
+  data <- judged_data()
+  judged <- few(data$x, data$y, seed = 7)
+  classed <- few(data$x, factor(ifelse(data$y > 0, "ill", "well")), seed = 8)
+  expect_snapshot({
+    judged
+    print(classed, n = 1)
+    cat(strwrap(methods_paragraph(classed)), sep = "\n")
+  }, transform = function(lines) sub("sparsels [0-9.]+ in R [0-9.]+", "sparsels in R", lines))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  before <- graphics::par("mfrow", "mar")
+  expect_identical(plot(judged), judged)
+  expect_identical(graphics::par("mfrow", "mar"), before)
+  expect_identical(tidy(judged), judged$features)
+  told <- glance(judged)
+  expect_identical(told$p.value, judged$permutation$p.value)
+  expect_identical(told$estimate, judged$error$estimate)
+  expect_error(plot(judge(data$x, data$y, k = 1, outer = 0, permutations = 0, pairs = 0, repeats = 0,
+                          keep = 0, claims = 0)), class = "sparsels_error_input")
+
+  skip_if_not_installed("rmarkdown")
+  skip_if_not(rmarkdown::pandoc_available())
+  page <- tempfile(fileext = ".html")
+  expect_identical(report(classed, page, title = "A page"), normalizePath(page))
+  text <- paste(readLines(page), collapse = " ")
+  for (words in c("<h1[^>]*>A page</h1>", classed$features$name, "seed 8", "Wilson",
+                  "Linear\\s+Time\\s+Feature\\s+Selection")) {
+    expect_match(text, words)
+  }
+  expect_identical(lengths(gregexpr("<img ", text)), 5L)
+  expect_error(report(classed, page), "is there already", class = "sparsels_error_input")
+  report(judged, page, overwrite = TRUE)
+  expect_match(paste(readLines(page), collapse = " "), "Prediction of data\\$y by")
+  expect_snapshot({
+    refusal(report(judged, "page.pdf"))
+    refusal(report(judged, "no/such/folder.html"))
+    refusal(report(judged$fit, page))
+  })
+})
