@@ -31,6 +31,13 @@
 #' compete, as in Theorem 2 for designs with exponentially decaying correlations; the archive is
 #' then about n times as large and the search slower.
 #'
+#' With `cost` the second objective is the price of a set, in which an assay counts once: a set is
+#' dominated by one that is as good and cheaper, or better and no dearer. Sets of up to `k` columns
+#' that cost at most twice the `budget` (Qian et al. 2017) are archived, up to about 1000 in each
+#' search: a set for which there is no room is left out. `fit$front` has the sets within the budget
+#' that none dominates, from the cheapest to the best. The models of the fit are the best of each
+#' size on the front, none of a size that is not there; by default the best of all is chosen.
+#'
 #' R's random numbers are used: the result depends on `set.seed()` before the call and on
 #' `restarts`, not on `threads`.
 #'
@@ -38,9 +45,9 @@
 #' evaluates the call again, so the data must still exist under the same names.
 #'
 #' @inheritParams greedy_rls
-#' @param k The size wanted: sets of up to 2k - 1 columns are archived. At most the number of usable
-#'   columns, and the number of rows less the covariates less one; `NULL` for the smaller of 10 and
-#'   that.
+#' @param k The size wanted: sets of up to 2k - 1 columns are archived, with `cost` of up to k. At
+#'   most the number of usable columns, and the number of rows less the covariates less one; `NULL`
+#'   for the smaller of 10 and that.
 #' @param lambda Ridge parameter, a number of at least 0; 0 by default.
 #' @param iterations Number of iterations of each search, at least 1; `NULL` for the paper's
 #'   `floor(2 e k^2 n)`, but at most 1e6.
@@ -49,16 +56,20 @@
 #'   the largest size of at most `k`, since the training error decreases with the size.
 #' @param restarts Number of independent searches; 10 by default.
 #' @param isolation `"none"` (the default) or `"first"`, see Details.
+#' @param cost,budget Prices of the columns, as in [greedy_rls()], and the most that a set may cost:
+#'   sets are then compared by their price instead of their size, see Details.
 #' @param start Where to begin: `NULL` for the empty set; a list of sets of columns (numbers or
 #'   names) that every search has in its archive from the start; or an earlier fit with the same
-#'   columns, `k`, `lambda` and `isolation`, whose searches are continued.
+#'   columns, `k`, `lambda`, `isolation`, `cost` and `budget`, whose searches are continued.
 #' @param threads Number of OpenMP threads over the searches, 1 by default.
 #'
 #' @return An object of class `poss`, a [sparse_fit]. Its `path` has a row for
 #'   the best set of each size that was found: `criterion` is \eqn{R^2}; `squared` (and `error` for
 #'   classes) the leave-one-out error of that set, which does not account for the selection.
 #'   `archive` is a data frame with a row for every archived set of every search: `search`, `size`,
-#'   `criterion` and the list column `columns`. `iterations` is the number of iterations of each
+#'   `criterion` and the list column `columns`. With `cost`, `front` is a data frame with a row for
+#'   each set of the front: `price`, `size`, `criterion`, `squared` (and `error`) as in `path`, and
+#'   `columns`. `iterations` is the number of iterations of each
 #'   search, `rng_state` the state of their random number generators.
 #'
 #' @section Cost: O(1) to O(k^2) an iteration once X'X is known. For up to 5792 usable columns it is
@@ -71,6 +82,9 @@
 #'
 #' @references Qian, C., Yu, Y., Zhou, Z.-H. (2015). Subset selection by Pareto optimization.
 #' Advances in Neural Information Processing Systems 28, 1774-1782.
+#'
+#' Qian, C., Shi, J.-C., Yu, Y., Tang, K. (2017). On subset selection with general cost constraints.
+#' Proceedings of the 26th International Joint Conference on Artificial Intelligence, 2613-2619.
 #' @seealso [best_subset()] for a proof of optimality, [forward_regression()], [compare_methods()]
 #' @examples
 #' set.seed(1)
@@ -79,13 +93,22 @@
 #' fit <- poss(x, y, k = 3)
 #' fit
 #' selected(fit, 3)
+#'
+#' # what each further expense buys
+#' front <- poss(x, y, k = 5, cost = rep(c(1, 4), 6), budget = 12)$front
+#' plot(criterion ~ price, front, type = "s")
 #' @export
 poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations = NULL,
-                 restarts = 10, isolation = "none", start = NULL, size = "criterion",
-                 size_folds = 10, threads = 1, progress = interactive()) {
+                 restarts = 10, isolation = "none", start = NULL, cost = NULL, budget = Inf,
+                 size = "criterion", size_folds = 10, threads = 1, progress = interactive()) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$isolation <- check_choice(isolation, "isolation", c("none", "first"))
+  control$cost <- check_cost(cost, problem)
+  control$budget <- check_budget(budget, control$cost, problem)
+  if (!is.null(control$cost) && control$isolation != "none") {
+    stop_input("`cost` is for `isolation = \"none\"` alone", "sparsels_error_argument")
+  }
   control$iterations <- min(paper_iterations(problem, control), max_iterations)
   if (!is.null(iterations)) control$iterations <- check_count(iterations, "iterations")
   control$max_size <- largest_set(problem, control)
@@ -103,9 +126,12 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
     }
     search <- poss_search(problem, control, state)
     search$iterations <- state$done + search$done
-    list(c(poss_path(problem, control, search), list(found = search)))
+    path <- poss_path(problem, control, search)
+    search$front <- path$front
+    path$front <- NULL
+    list(c(path, list(found = search)))
   }, short_call(match.call()), random = TRUE)
-  found <- c("archive", "iterations", "rng_state")
+  found <- c("archive", "iterations", "rng_state", if (!is.null(control$cost)) "front")
   fit[found] <- fit$found[found]
   fit$found <- NULL
   fit
@@ -124,15 +150,24 @@ search_words.poss <- function(fit) { # nolint: object_name_linter.
   searches <- ncol(fit$rng_state)
   words <- sprintf("%d %s of %s iterations", searches, if (searches == 1L) "search" else "searches",
                    whole_number(fit$iterations))
+  if (!is.null(fit$front)) return(sprintf("%s; %s", words, front_words(fit$front)))
   paper <- paper_iterations(fit$problem, fit$control)
   if (fit$iterations >= paper) return(words)
   sprintf("%s, fewer than the %s of the paper (2 e k^2 n)", words, whole_number(paper))
 }
 
+front_words <- function(front) {
+  if (!nrow(front)) return("no set is on the front")
+  sprintf("%s on the front of R-squared and price, in fit$front", counted(nrow(front), "set"))
+}
+
 whole_number <- function(value) format(value, big.mark = ",", scientific = FALSE)
 
 # the largest number of columns of an archived set
-largest_set <- function(problem, control) min(2L * control$k - 1L, control$largest(problem))
+largest_set <- function(problem, control) {
+  if (!is.null(control$cost)) return(min(control$k, control$largest(problem)))
+  min(2L * control$k - 1L, control$largest(problem))
+}
 
 # The state in which the searches begin: list(rng_state: the generators, 8 x searches; sets: the
 # archive of each; done: iterations before).
@@ -154,10 +189,11 @@ poss_start <- function(start, problem, control, restarts) {
 check_same_search <- function(start, problem, control) {
   same <- identical(start$problem$names, problem$names) &&
     identical(start$problem$usable, problem$usable) && start$control$k == control$k &&
-    start$control$isolation == control$isolation && start$lambda == control$lambda
+    start$control$isolation == control$isolation && start$lambda == control$lambda &&
+    identical(start$control[c("cost", "budget")], control[c("cost", "budget")])
   if (!same) {
-    stop_input("`start` is a fit with other columns, `k`, `lambda` or `isolation`",
-               "sparsels_error_argument")
+    stop_input(paste("`start` is a fit with other columns, `k`, `lambda`, `isolation`, `cost` or",
+                     "`budget`"), "sparsels_error_argument")
   }
 }
 
@@ -179,7 +215,9 @@ poss_search <- function(problem, control, state) {
   # more sets may be given to start from than an archive has room for
   capacity <- max(archive_capacity(problem, control), lengths(state$sets))
   archives <- pack_sets(state$sets, usable, control$max_size, capacity)
+  prices <- price_settings(problem, control$cost, control$budget)
   answer <- .Call(C_poss, terms, list(
+    price = prices$price[usable], assay = prices$assay[usable], max_price = 2 * prices$budget,
     lambda = control$lambda, max_size = control$max_size, isolated = as.integer(isolated),
     capacity = as.integer(capacity), iterations = as.double(control$iterations),
     kept = if (is.null(terms$whole)) as.integer(min(n, 2^25 %/% n)) else 0L,
@@ -196,10 +234,14 @@ poss_search <- function(problem, control, state) {
 
 # the largest number of sets in an archive
 archive_capacity <- function(problem, control) {
+  if (!is.null(control$cost)) return(priced_sets)
   n <- sum(problem$usable)
   size <- control$max_size
   (if (control$isolation == "first") sum(n - seq_len(size) + 1) else size) + 2
 }
+
+# how many sets an archive has room for where sets are compared by their price
+priced_sets <- 1000L
 
 # the largest number of column numbers in the archives of all searches: a gigabyte
 max_archive_entries <- 2^28
@@ -235,6 +277,7 @@ unpack_sets <- function(answer, usable, max_size, total) {
 # The path of the best set of each size over all searches; the chosen size is the largest of at most
 # k.
 poss_path <- function(problem, control, search) {
+  if (!is.null(control$cost)) return(priced_path(problem, control, search))
   archive <- search$archive
   archive <- archive[order(archive$size, -archive$criterion, archive$search), ]
   best <- archive[!duplicated(archive$size), ]
@@ -242,6 +285,31 @@ poss_path <- function(problem, control, search) {
   steps <- data.frame(action = c("start", rep("found", nrow(best))), feature = NA_integer_)
   size <- max(0L, best$size[best$size <= control$k])
   subset_path(problem, control, sets, steps, size, search$status)
+}
+
+# With prices: `front`, the sets within the budget that none dominates, by price, and the path of
+# the best of each size; the chosen size is that of the best of all.
+priced_path <- function(problem, control, search) {
+  archive <- search$archive
+  archive$price <- vapply(archive$columns, function(set) price_of(control$cost, set), 0)
+  archive <- archive[within_budget(archive$price, control$budget), ]
+  archive <- archive[order(archive$price, -archive$criterion, archive$search), ]
+  gain <- archive$criterion
+  archive <- archive[gain > c(0, cummax(gain))[seq_along(gain)] * (1 + 1e-12), ]
+  sets <- c(list(integer()), archive$columns)
+  steps <- data.frame(action = c("start", rep("found", nrow(archive))), feature = NA_integer_)
+  path <- subset_path(problem, control, sets, steps, utils::tail(c(0L, archive$size), 1L),
+                      search$status)
+  path$path$price <- c(0, archive$price)
+  front <- path$path[-1L, c("price", "size", intersect(error_columns[-2L], names(path$path)))]
+  row.names(front) <- NULL
+  front$columns <- archive$columns
+  there <- which(!vapply(path$models, is.null, NA))
+  path$path <- path$path[vapply(path$models[there], `[[`, 0L, "row"), ]
+  path$path$step <- seq_along(there) - 1L
+  row.names(path$path) <- NULL
+  for (i in seq_along(there)) path$models[[there[i]]]$row <- i
+  c(path, list(front = front))
 }
 
 #' @rdname poss

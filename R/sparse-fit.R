@@ -235,6 +235,7 @@ lambda_words <- function(fit) {
 
 # What a method does, for a title: its name, or more where that is short.
 method_title <- function(fit) {
+  if (!is.null(fit$front)) return("best subset at every price (Pareto optimisation)")
   title <- method_titles[fit$method]
   if (is.na(title)) gsub("_", " ", fit$method) else title
 }

@@ -1,5 +1,5 @@
-/* POSS: subset selection as a search with two objectives, gain and size. Qian, Yu and Zhou 2015,
-   Algorithm 2, for the gain b_S'(C_SS + lambda I)^-1 b_S. */
+/* POSS: subset selection as a search with two objectives, gain and size, or gain and price. Qian,
+   Yu and Zhou 2015, Algorithm 2, for the gain b_S'(C_SS + lambda I)^-1 b_S. */
 #include "subset.h"
 #include "subset-set.h"
 #include "tolerance.h"
@@ -17,6 +17,7 @@ struct poss_set {
   double *R;   /* max_size x max_size */
   double *z;   /* max_size x L */
   double gain;
+  double price; /* of a member, where columns have one */
 };
 
 /* An archived set. Its columns ascend, so that its numbers depend on nothing but the set. */
@@ -221,7 +222,57 @@ static int poss_make_child(struct poss_search *search, const struct poss_member 
   return size;
 }
 
-/* ---- the archive: for each class at most one set of each size, the larger the better ---- */
+/* ---- prices ---- */
+
+/* What a set of columns costs, each assay once. */
+static double poss_price(const struct poss_control *control, const int *column, int size) {
+  const int *assay = control->assay;
+  double sum = 0;
+  for (int i = 0; i < size; i++) {
+    int paid = 0;
+    for (int p = 0; p < i && assay[column[i]] >= 0; p++)
+      paid = paid || assay[column[p]] == assay[column[i]];
+    sum += paid ? 0 : control->price[column[i]];
+  }
+  return sum;
+}
+
+/* The same of an ascending set of which column j is flipped; column: room for one more. */
+static double poss_flipped_price(
+    const struct poss_control *control, const struct poss_set *set, int j, int *column) {
+  int size = 0, added = subset_index(set->column, set->size, j) >= 0;
+  for (int i = 0; i < set->size; i++) {
+    if (!added && set->column[i] > j) {
+      column[size++] = j;
+      added = 1;
+    }
+    if (set->column[i] != j)
+      column[size++] = set->column[i];
+  }
+  if (!added)
+    column[size++] = j;
+  return poss_price(control, column, size);
+}
+
+/* Whether an archived set strictly dominates one of this price and gain; *permanent as below. The
+   empty set dominates nothing. */
+static int poss_is_dominated_at_price(
+    const struct poss_island *island, double price, double gain, int *permanent) {
+  double best = 0, cheaper = -1; /* gains at no more than the price, and at less */
+  for (int i = 0; i < island->count; i++) {
+    const struct poss_set *set = &island->member[island->order[i]].set;
+    if (set->size == 0 || set->price > price)
+      continue;
+    best = fmax(best, set->gain);
+    if (set->price < price)
+      cheaper = fmax(cheaper, set->gain);
+  }
+  *permanent = best - gain > TIE * best;
+  return best > gain || cheaper >= gain;
+}
+
+/* ---- the archive: for each class at most one set of each size, the larger the better; where
+   columns have prices, any sets of which none dominates another ---- */
 
 /* Sets are compared when they have the same first column; without isolation all are. */
 static ptrdiff_t poss_class(const struct poss_search *search, const struct poss_set *set) {
@@ -253,16 +304,22 @@ static int poss_is_dominated(
   return s == size ? best > gain : best >= gain;
 }
 
+/* Takes the member with this place in the order out of the archive. */
+static void poss_drop_place(struct poss_island *island, int index) {
+  const int number = island->order[index];
+  island->count--;
+  memmove(island->order + index, island->order + index + 1,
+      (size_t)(island->count - index) * sizeof(int));
+  island->order[island->count] = number;
+}
+
 static void poss_drop_member(struct poss_island *island, int *by_size, int size) {
   const int number = by_size[size];
   by_size[size] = -1;
   int index = 0;
   while (island->order[index] != number)
     index++;
-  island->count--;
-  memmove(island->order + index, island->order + index + 1,
-      (size_t)(island->count - index) * sizeof(int));
-  island->order[island->count] = number;
+  poss_drop_place(island, index);
 }
 
 static int poss_same_columns(const struct poss_set *a, const struct poss_set *b) {
@@ -283,9 +340,49 @@ static void poss_make_member(struct poss_search *search, struct poss_island *isl
     poss_append(search, &member->set, column[i]);
 }
 
+/* Whether an archived set is the member's own, or dominates it. */
+static int poss_is_superfluous(const struct poss_island *island, const struct poss_set *set) {
+  int permanent;
+  for (int i = 0; i < island->count; i++)
+    if (poss_same_columns(&island->member[island->order[i]].set, set))
+      return 1;
+  return set->size > 0 && poss_is_dominated_at_price(island, set->price, set->gain, &permanent);
+}
+
+static int poss_dominates(const struct poss_set *a, const struct poss_set *b) {
+  return b->size > 0 && a->price <= b->price && a->gain >= b->gain;
+}
+
+/* The same at a price. A set for which the archive has no room is left out, so that what has once
+   been dominated stays so. */
+static void poss_archive_at_price(
+    struct poss_search *search, struct poss_island *island, const struct poss_set *set) {
+  const int number = island->order[island->count];
+  struct poss_member *member = island->member + number;
+  poss_make_member(search, island, set, member);
+  member->set.price = poss_price(search->control, member->set.column, member->set.size);
+  if (member->set.price >= search->control->max_price || poss_is_superfluous(island, &member->set))
+    return;
+  int dominated = 0;
+  for (int i = 0; i < island->count; i++)
+    dominated += poss_dominates(&member->set, &island->member[island->order[i]].set);
+  if (island->count + 1 - dominated > search->control->capacity - 1)
+    return;
+  island->count++;
+  for (int i = island->count - 2; i >= 0; i--)
+    if (poss_dominates(&member->set, &island->member[island->order[i]].set))
+      poss_drop_place(island, i);
+  memset(member->tried, 0, (size_t)(search->gram->n / 64 + 1) * sizeof(uint64_t));
+  poss_deletion_losses(search, member, island->inverse);
+}
+
 /* Archives a set unless it is dominated, in place of what it dominates. */
 static void poss_archive(
     struct poss_search *search, struct poss_island *island, const struct poss_set *set) {
+  if (search->control->price != NULL) {
+    poss_archive_at_price(search, island, set);
+    return;
+  }
   const int size = set->size, number = island->order[island->count];
   struct poss_member *member = island->member + number;
   int *by_size = poss_sizes(search, island, poss_class(search, set)), permanent;
@@ -304,6 +401,16 @@ static void poss_archive(
 }
 
 /* ---- the search ---- */
+
+/* Whether a set is not to be archived: it is dominated, or too dear. */
+static int poss_is_worse(const struct poss_search *search, const struct poss_island *island,
+    ptrdiff_t class, int size, double price, double gain, int *permanent) {
+  if (search->control->price == NULL)
+    return poss_is_dominated(island, poss_sizes(search, island, class), size, gain, permanent);
+  *permanent = 1;
+  return price >= search->control->max_price ||
+         poss_is_dominated_at_price(island, price, gain, permanent);
+}
 
 /* Flips one column. The gain of the child follows from its parent's numbers, and most children are
    dominated by it alone; those that always will be are not tried again. */
@@ -329,8 +436,11 @@ static void poss_flip_one(
   else
     gain -= parent->loss[index];
   int permanent;
-  const int *by_size = poss_sizes(search, island, search->control->isolated ? 1 + first : 0);
-  if (poss_is_dominated(island, by_size, size, gain, &permanent)) {
+  const int class = search->control->isolated ? 1 + first : 0;
+  const double price = search->control->price == NULL
+                           ? 0
+                           : poss_flipped_price(search->control, set, j, island->child.column);
+  if (poss_is_worse(search, island, class, size, price, gain, &permanent)) {
     if (permanent)
       *tried |= bit;
     return;
@@ -344,8 +454,12 @@ static void poss_flip_several(struct poss_search *search, struct poss_island *is
   struct poss_set *child = &island->child;
   const int size = poss_make_child(search, parent, flip, c, child);
   int permanent;
-  if (size < 0 || poss_is_dominated(island, poss_sizes(search, island, poss_class(search, child)),
-                      size, child->gain, &permanent))
+  if (size < 0)
+    return;
+  const double price =
+      search->control->price == NULL ? 0 : poss_price(search->control, child->column, size);
+  if (poss_is_worse(
+          search, island, poss_class(search, child), size, price, child->gain, &permanent))
     return;
   poss_archive(search, island, child);
 }

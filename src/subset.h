@@ -6,8 +6,11 @@
 
 struct poss_control {
   double lambda;
-  int max_size; /* of the sets that are archived, 2k - 1 */
-  int isolated; /* whether only sets with the same first column are compared */
+  int max_size;        /* of the sets that are archived, 2k - 1 */
+  int isolated;        /* whether only sets with the same first column are compared */
+  const double *price; /* n, by which sets are compared instead of by their size; or NULL */
+  const int *assay;    /* n, the assay that has the column, -1: none; its price is paid once */
+  double max_price;    /* sets that cost as much are not archived */
   int islands;
   int capacity;      /* how many sets an island can archive */
   int max_cached;    /* how many columns of X'X each thread may cache when it is not given full */

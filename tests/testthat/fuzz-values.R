@@ -126,6 +126,7 @@ fuzz_calls <- alist(
   rfe(x, y, k = 2),
   best_subset(x, y, k = 2),
   poss(x, y, k = 2, iterations = 50, restarts = 1),
+  poss(x, y, k = 2, iterations = 50, restarts = 1, cost = 1:6, budget = 9),
   rls(x, y, lambda = 1, folds = 3, adjust = age),
   kernel_rls(x, y, kernel = gaussian, lambda = 1, folds = 3),
   kernel_rls(x, y, kernel = gaussian, basis = 4, lambda = c(1, 2), weights = w),

@@ -272,14 +272,29 @@ static void go_on(struct run *run, const struct terms *terms, const struct poss_
 struct set {
   int size;
   const int *columns;
-  double gain;
+  double gain, price;
 };
+
+/* What a set costs, each assay once; without prices its size. */
+static double price_of(const struct poss_control *control, const int *columns, int size) {
+  double sum = 0;
+  if (control->price == NULL)
+    return size;
+  for (int i = 0; i < size; i++) {
+    int first = 1;
+    for (int p = 0; p < i; p++)
+      first = first && (control->assay[columns[i]] < 0 ||
+                           control->assay[columns[i]] != control->assay[columns[p]]);
+    sum += first ? control->price[columns[i]] : 0;
+  }
+  return sum;
+}
 
 static struct set set_at(
     const struct run *run, const struct poss_control *control, ptrdiff_t island, ptrdiff_t place) {
   const ptrdiff_t at = place + control->capacity * island;
-  return (struct set){
-      run->state.size[at], run->state.columns + control->max_size * at, run->state.gain[at]};
+  const int size = run->state.size[at], *columns = run->state.columns + control->max_size * at;
+  return (struct set){size, columns, run->state.gain[at], price_of(control, columns, size)};
 }
 
 static int same_columns(struct set a, struct set b) {
@@ -340,7 +355,7 @@ static double plain_gain(const struct terms *terms, double lambda, const int *se
 }
 
 static int dominates(struct set a, struct set b) {
-  return (a.gain > b.gain && a.size <= b.size) || (a.gain >= b.gain && a.size < b.size);
+  return (a.gain > b.gain && a.price <= b.price) || (a.gain >= b.gain && a.price < b.price);
 }
 
 static void check_archives(
@@ -351,6 +366,7 @@ static void check_archives(
     for (ptrdiff_t place = 0; place < count; place++) {
       const struct set set = set_at(run, control, island, place);
       CHECK(set.size >= 1 && set.size <= control->max_size);
+      CHECK(control->price == NULL || set.price < control->max_price);
       CHECK(set.columns[0] >= 0 && set.columns[set.size - 1] < terms->gram.n);
       for (int i = 1; i < set.size; i++)
         CHECK(set.columns[i - 1] < set.columns[i]);
@@ -358,7 +374,7 @@ static void check_archives(
       for (ptrdiff_t other = 0; other < count; other++) {
         const struct set than = set_at(run, control, island, other);
         if (other != place && (!control->isolated || set.columns[0] == than.columns[0]))
-          CHECK(!dominates(set, than) && set.size != than.size);
+          CHECK(!dominates(set, than) && set.price != than.price);
       }
     }
   }
@@ -371,7 +387,7 @@ enum { COLUMNS = 70, SETS = 400 };
 struct bits {
   unsigned char bit[COLUMNS];
   int size, first; /* -1 for the empty set */
-  double gain;
+  double gain, price;
 };
 
 struct slow {
@@ -412,7 +428,8 @@ static int draw_binomial(uint64_t s[4], ptrdiff_t n) {
 
 static int beats(const struct slow *slow, const struct bits *a, const struct bits *b) {
   return (!slow->control->isolated || a->first == b->first) &&
-         dominates((struct set){a->size, NULL, a->gain}, (struct set){b->size, NULL, b->gain});
+         dominates((struct set){a->size, NULL, a->gain, a->price},
+             (struct set){b->size, NULL, b->gain, b->price});
 }
 
 static void weigh(const struct slow *slow, struct bits *set) {
@@ -423,6 +440,9 @@ static void weigh(const struct slow *slow, struct bits *set) {
       columns[set->size++] = j;
   set->first = set->size > 0 ? columns[0] : -1;
   set->gain = -INFINITY;
+  set->price = price_of(slow->control, columns, set->size);
+  if (slow->control->price != NULL && set->price >= slow->control->max_price)
+    return;
   if (set->size > 0 && set->size <= slow->control->max_size)
     set->gain = plain_gain(slow->terms, slow->control->lambda, columns, set->size);
 }
@@ -450,7 +470,7 @@ static void step(struct slow *slow) {
   for (int i = 0; i < slow->count; i++) {
     const struct bits *old = &slow->archive[i];
     const int competes = !slow->control->isolated || old->first == child.first;
-    if (!competes || old->gain > child.gain || old->size < child.size)
+    if (!competes || old->gain > child.gain || old->price < child.price)
       slow->archive[kept++] = *old;
   }
   slow->archive[kept] = child;
@@ -543,6 +563,39 @@ TEST(poss_searches) {
         (struct shape){.m = 30, .n = COLUMNS, .L = 1, .q = 1, .weights = 1, .sparse = 1});
     for (int k = 1; k <= 3; k += 2)
       search_all_ways(&made, (enum source)source, k, 1500);
+    discard(&made);
+  }
+}
+
+/* Prices in whole numbers, so that sums of them are exact, of some columns for an assay. */
+TEST(poss_prices) {
+  double price[COLUMNS];
+  int assay[COLUMNS];
+  for (int i = 0; i < 48; i++) {
+    seed(350 + (unsigned long long)i);
+    const int n = i < 40 ? 4 + i % 9 : COLUMNS, assays = i % 3;
+    struct made made = make_untied((struct shape){
+        .m = 30, .n = n, .L = 1 + i % 2, .q = i % 3, .weights = i % 2, .sparse = i % 5 == 0});
+    struct terms terms = make_terms(&made, (enum source)(i % SOURCES));
+    for (int j = 0; j < n; j++) {
+      assay[j] = assays > 0 && any(0, 1) ? any(0, assays - 1) : -1;
+      price[j] = assay[j] >= 0 ? 3 + assay[j] : any(1, 6);
+    }
+    struct poss_control control = control_of(&terms, 2 + i % 3, i % 2 ? 0 : 0.7, 0, 1500);
+    control.price = price;
+    control.assay = assay;
+    control.max_price = i % 4 == 0 ? INFINITY : 12;
+    control.capacity = SETS - 2;
+    struct run run = fresh(&control);
+    check_search(&run, &terms, &control, 1 + i % 2);
+    check_search(&run, &terms, &control, 1); /* goes on */
+    control.capacity = 6; /* no room for all: those that are there do not dominate each other */
+    struct run narrow = fresh(&control);
+    go_on(&narrow, &terms, &control, 2, 0xFF);
+    check_archives(&narrow, &terms, &control);
+    discard_run(&run);
+    discard_run(&narrow);
+    discard_terms(&terms);
     discard(&made);
   }
 }
