@@ -66,7 +66,8 @@
 #' @section Errors: `sparsels_error_input` for bad arguments and for data that are not those of the
 #'   fit: other columns, rows, means, scales or fitted values.
 #'
-#' @seealso [stability_selection()], how often each column is chosen
+#' @seealso [stability_selection()], how often each column is chosen; [panel_error()], the error of
+#'   any list of columns
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))

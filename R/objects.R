@@ -124,6 +124,7 @@ problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(prob
 problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit", "lssvm",
                    "fs_lssvm", "cv_result", "permutation_test",
                    "stability_selection", "learning_curve", "judgement")
+                   "stability_selection", "panel_error")
 
 object_sizes <- c(
   list(sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
@@ -381,6 +382,20 @@ object_fields <- list( # nolint: cyclocomp_linter.
     by_size = has_table(by_size, c("size", "p.value"), c("statistic", "lower", "upper")),
     null = has_numbers(null) && length(null) > 0L,
     null_by_size = has_matrix(null_by_size, length(null), nrow(by_size), gaps = TRUE),
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
+  ),
+  panel_error = alist(
+    problem = has_kept_problem(problem), criterion = has_criterion(criterion),
+    error = has_numbers(error, 1L), se = length(se) == 1L && (is.na(se) || has_numbers(se, 1L)),
+    errors = has_table(errors, c("criterion", "squared", if (classes) "error"), "se") &&
+      nrow(errors) == 1L,
+    null = has_numbers(null, 1L), random = has_numbers(random),
+    p.value = if (length(random)) has_numbers(p.value, 1L) && p.value > 0 && p.value <= 1 else
+      is.na(p.value),
+    features = has_integers(features, 1L, n) && length(features) > 0L,
+    lambda = has_numbers(lambda, 1L) && lambda > 0, lambda_rule = is_string(lambda_rule),
+    held_out = has_matrix(held_out, m, L),
+    folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   exchange = alist(

@@ -644,6 +644,23 @@ autoplot.method_comparison <- function(object, ...) { # nolint: object_name_lint
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
+autoplot.panel_error <- function(object, ...) { # nolint: object_name_linter.
+  check_object(object)
+  check_random(object)
+  data <- plot_data(object)
+  marked <- data$list != "random"
+  .data <- ggplot2::.data
+  ggplot2::ggplot(data[!marked, ], ggplot2::aes(.data$error)) +
+    ggplot2::geom_histogram(breaks = panel_breaks(object), fill = "grey80") +
+    ggplot2::geom_vline(ggplot2::aes(xintercept = .data$error, colour = .data$list,
+                                     linetype = .data$list), data[marked, ]) +
+    ggplot2::scale_colour_manual(NULL, values = c("#D55E00", "#0072B2")) +
+    ggplot2::scale_linetype_manual(NULL, values = 1:2) +
+    ggplot2::labs(title = panel_title(object), x = object$criterion$label, y = "random lists")
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
 autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
   check_object(object)
   data <- plot_data(object)

@@ -49,16 +49,18 @@ is_nested <- function(sets) {
   all(vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA))
 }
 
-# The leading columns of `features`, for each of `sizes`: list(lambda, beta, errors). Adding them
-# in this order gives all sizes for one lambda.
-refit_leading <- function(problem, control, features, sizes) {
+# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,
+# beta, errors). Adding them in this order gives all sizes for one lambda.
+refit_leading <- function(problem, control, features, sizes,
+                          lambdas = refit_multiples * mean_square(problem)) {
   narrow <- only_columns(problem, features)
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", length(features), 0L, 0L, FALSE)
   control$cost <- NULL
-  lambdas <- refit_multiples * mean_square(problem)
   paths <- lapply(lambdas, function(lambda) {
-    greedy_path(narrow, control, lambda, given = seq_along(features), skipping = "none")
+    path <- greedy_path(narrow, control, lambda, given = seq_along(features), skipping = "none")
+    if (path$status == "interrupted") raise_interrupt()
+    path
   })
   error <- vapply(paths, function(path) path$path$squared[sizes + 1L], numeric(length(sizes)))
   best <- apply(matrix(error, length(sizes)), 1L, which.min)
@@ -84,9 +86,16 @@ refitted_values <- function(path, problem, control) {
   if (path$size < 1L || path$status == "interrupted") return(path)
   model <- path$models[[path$size + 1L]]
   lambda <- path$path$refit_lambda[model$row]
-  spectrum <- linear_spectrum(only_columns(problem, model$features))
-  held_out <- held_out_folds(spectrum, control$folds, lambda)
-  path$held_out <- problem$y - layer(Reduce(`+`, held_out) / length(held_out), 1L)
-  path$fitted <- problem$y - layer(training_residuals(spectrum, lambda), 1L)
+  values <- ridge_values(problem, model$features, lambda, control$folds)
+  path[names(values)] <- values
   path
+}
+
+# Predictions of the rows by the ridge model of some columns: without each fold, the mean over
+# repeats, and with all.
+ridge_values <- function(problem, features, lambda, folds) {
+  spectrum <- linear_spectrum(only_columns(problem, features))
+  held_out <- held_out_folds(spectrum, folds, lambda)
+  list(held_out = problem$y - layer(Reduce(`+`, held_out) / length(held_out), 1L),
+       fitted = problem$y - layer(training_residuals(spectrum, lambda), 1L))
 }

@@ -21,8 +21,8 @@ generics::augment
 #' features were chosen with it, and errors computed from `.held_out` are optimistic:
 #' [cross_validate()] gives an honest estimate.
 #'
-#' @param x A fit, or the result of [cross_validate()], [permutation_test()] or
-#'   [stability_selection()].
+#' @param x A fit, or the result of [cross_validate()], [permutation_test()],
+#'   [stability_selection()], [exchange()] or [panel_error()].
 #' @param size,lambda The model of a fit, as in [coef()][coef.sparsels_fit]; `NULL` for the chosen
 #'   one.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
@@ -56,6 +56,7 @@ generics::augment
 #'   `.held_out` is predicted by the outer fold without the sample, with the size chosen there.
 #' * `tidy()` of [exchange()]: its rows; `glance()`: the set, its criterion and whether it is
 #'   `optimal`, that is, no swap improves it.
+#' * `tidy()` of [panel_error()]: a row per list of columns with its `error`.
 #' * `tidy()` of a permutation test: its `by_size`; of a stability selection: `term`, `probability`
 #'   and whether it is `stable`, for every column.
 #' * `tidy()` of a comparison of methods: its `table`; `glance()`: the method with the best mean,
@@ -306,6 +307,26 @@ glance.verification <- function(x, ...) {
   check_dots(..., known = character())
   data.frame(method = x$method, ok = x$ok, claims = nrow(x$claims), failed = sum(!x$claims$ok),
              largest = x$largest, status = x$status)
+}
+
+#' @rdname tidiers
+#' @method tidy panel_error
+#' @export
+tidy.panel_error <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  plot_data(x)
+}
+
+#' @rdname tidiers
+#' @method glance panel_error
+#' @export
+glance.panel_error <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(size = length(x$features), lambda = x$lambda, criterion = x$criterion$name,
+             value = x$error, se = x$se, null = x$null, p.value = x$p.value,
+             random = length(x$random), nobs = nrow(x$problem), status = x$status)
 }
 
 #' @rdname tidiers

@@ -1,0 +1,227 @@
+#' How good is a given list of columns?
+#'
+#' The exact held-out error of the ridge model on a list of columns, such as a published panel of
+#' genes, beside the errors of lists of the same length drawn at random.
+#'
+#' The model is fitted without each fold in turn and predicts it; the number equals that of
+#' retraining. With `lambda = NULL` the ridge parameter is the one among `16^(-3:1)` times the mean
+#' sum of squares of a column that has the smallest held-out squared error, as after a refit in
+#' [greedy_rls()], for the list and for each random one.
+#'
+#' **When it may be trusted.** The error is that of a panel that was **not chosen on these data**:
+#' one from the literature, from another cohort or by subject knowledge. Of columns chosen on the
+#' same rows, as those of [selected()], it is optimistic, however they were chosen; for these see
+#' [cross_validate()]. That lambda is the best of five makes it slightly optimistic in any case, but
+#' as much so for the random lists. The centre and scale of the columns are those of all rows.
+#'
+#' **The random lists** are drawn from the usable columns of the data, each equally likely, and may
+#' share columns with the panel. The p-value, \eqn{(1 + \#\{\mathrm{as\ good}\}) / (R + 1)}{(1 +
+#' number as good) / (R + 1)} with \eqn{R} lists, answers whether the panel is better than columns
+#' taken at random. Where many columns are related to the response, as in most data on gene
+#' expression and cancer, random lists predict well too (Venet, Dumont and Detours 2011); whether
+#' they do is seen by their distance from the null model.
+#'
+#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
+#'   its response; a formula and data; an experiment of Bioconductor, such as a
+#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `print()` and
+#'   `plot()`, `x` is the result.
+#' @param features The panel: names or numbers of columns. With a problem for `x` it may come
+#'   second.
+#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
+#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`. For `plot()`, graphical parameters
+#'   such as `main`.
+#' @param random Number of random lists, 100 by default; 0 for none.
+#' @param folds Which rows are held out together, as in [greedy_rls()].
+#' @param lambda Positive ridge parameter; of several the one with the smallest held-out squared
+#'   error is taken. `NULL`: see Details.
+#' @param criterion The error, as in [greedy_rls()].
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#'
+#' @return An object of class `panel_error`, a list:
+#' * `error`, `se`: the criterion of the panel and its standard error over folds (`NA` where it has
+#'   none); `errors`, a data frame with one row: `criterion`, `se`, `squared` and, for classes, the
+#'   error rate `error`.
+#' * `null`: the criterion of the model without columns of `x`.
+#' * `random`: that of each random list; `p.value`, how often one is as good, see Details.
+#' * `features`, the numbers of the columns, `lambda`, `held_out` (m x L, the predictions of each
+#'   row by the model without it; rows of weight 0 are predicted by the model of the others).
+#' * `criterion`, `folds`, `problem` (without its x), `status` (`"complete"` or `"interrupted"`),
+#'   `call`.
+#'
+#' `plot()` draws a histogram of the random lists with the panel and the null model, and returns
+#' invisibly the data frame drawn. [selected()] gives the names of the panel.
+#'
+#' @section Cost: O(m k^2) for each list of k columns and each lambda. The random lists run on the
+#'   plan set by `future::plan()` when the package future.apply is installed; each has its own
+#'   stream of random numbers: `set.seed()` before the call gives the same result under any plan.
+#'   Ctrl-C returns the lists already done, with a warning of class `sparsels_interrupted`.
+#'
+#' @section Errors: `sparsels_error_input` for bad arguments, and for columns that there are not,
+#'   that come twice, or that are constant.
+#'
+#' @references Venet, D., Dumont, J. E., Detours, V. (2011). Most random gene expression signatures
+#' are significantly associated with breast cancer outcome. PLoS Computational Biology 7, e1002240.
+#' \doi{10.1371/journal.pcbi.1002240}
+#'
+#' @seealso [exchange()], what could replace a feature; [rls()], which fits the model
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))
+#' tumour <- factor(ifelse(x[, 7] - x[, 50] + rnorm(40) / 2 > 0, "yes", "no"))
+#' panel <- panel_error(x, tumour, c("gene7", "gene20", "gene50"))
+#' panel
+#' plot(panel)
+#' @export
+panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random = 100,
+                        folds = "loo", lambda = NULL, criterion = "squared",
+                        progress = interactive()) {
+  check_given(x, "x")
+  if (inherits(x, "sparsels_problem") && is.null(features)) {
+    features <- y
+    y <- NULL
+  }
+  problem <- fitter_problem(x, y, ..., data = data)
+  features <- panel_columns(features, problem)
+  random <- check_count(random, "random", 1e6, lower = 0L)
+  folds <- as_folds(folds, problem)
+  fold_basis_check(problem, folds)
+  control <- list(folds = folds, threads = 1L,
+                  criterion = as_criterion(criterion, problem, folds))
+  values <- check_lambda(lambda)
+  if (is.null(values)) values <- refit_multiples * mean_square(problem)
+  check_flag(progress, "progress")
+  size <- length(features)
+  panel <- refit_leading(problem, control, features, c(0L, size), values)
+  usable <- which(problem$usable)
+  drawn <- if (random > 0L) repeat_tasks(random, "random list", function(i) {
+    columns <- usable[sample.int(length(usable), size)]
+    refit_leading(problem, control, columns, size, values)[[1L]]$errors$criterion
+  }, progress)
+  new_panel_error(problem, control, features, panel, as.double(unlist(drawn)), random,
+                  if (is.null(lambda)) NULL else values, short_call(match.call()))
+}
+
+# The numbers of the columns of a panel.
+panel_columns <- function(features, problem) {
+  if (is.null(features)) {
+    stop_input("`features` must be given: the names or numbers of columns",
+               "sparsels_error_argument")
+  }
+  columns <- in_context("`features`", positions(features, ncol(problem), problem$names, "column"))
+  twice <- columns[anyDuplicated(columns)]
+  if (length(twice)) {
+    stop_input(sprintf("`features` has column '%s' twice", problem$names[twice]),
+               "sparsels_error_argument")
+  }
+  excluded <- columns[!problem$usable[columns]]
+  if (length(excluded)) {
+    stop_input(sprintf("`features` has column '%s', which is excluded: %s",
+                       problem$names[excluded[1L]],
+                       "it is constant or collinear with the covariates"),
+               "sparsels_error_argument")
+  }
+  columns
+}
+
+# `panel`: what refit_leading() makes of sizes 0 and that of the panel. `given`: the lambdas, if the
+# user gave any.
+new_panel_error <- function(problem, control, features, panel, random, wanted, given, call) {
+  criterion <- control$criterion
+  errors <- panel[[2L]]$errors
+  values <- ridge_values(problem, features, panel[[2L]]$lambda, control$folds)
+  structure(list(
+    error = errors$criterion, se = errors$se, errors = errors, null = panel[[1L]]$errors$criterion,
+    random = random, p.value = panel_chance(criterion, random, errors$criterion),
+    features = features, lambda = panel[[2L]]$lambda,
+    lambda_rule = if (length(given) == 1L) "given" else "chosen by the held-out squared error",
+    held_out = predicted_unweighted(values$held_out, problem, features, panel[[2L]]$beta),
+    criterion = criterion[c("name", "higher", "words", "label")], folds = control$folds,
+    problem = without_x(problem), call = call,
+    status = if (length(random) < wanted) "interrupted" else "complete"
+  ), class = "panel_error")
+}
+
+# How often a random list is as good, the panel being one of them; up to rounding equal is as good.
+panel_chance <- function(criterion, random, own) {
+  if (!length(random)) return(NA_real_)
+  worse <- criterion_loss(criterion, random) - criterion_loss(criterion, own)
+  (1 + sum(worse <= 1e-9 * abs(own))) / (length(random) + 1)
+}
+
+# Predictions of the rows, those of weight 0 by the model.
+predicted_unweighted <- function(held_out, problem, features, beta) {
+  rows <- which(problem$weights == 0)
+  if (!length(rows)) return(held_out)
+  model <- user_coefficients(problem, list(list(features = features, beta = beta, row = 1L)))
+  held_out[rows, ] <- layer(model_scores(model, problem, rows), 1L)
+  held_out
+}
+
+# Print and picture -------------------------------------------------------------------------------
+
+#' @rdname panel_error
+#' @exportS3Method
+print.panel_error <- function(x, ...) {
+  check_object(x)
+  say("panel of ", counted(length(x$features), "column"), ": ", held_out_words(x, x$errors))
+  own <- if (!is.na(x$se)) paste("; standard error of that of the panel:", format(x$se, digits = 2))
+  remark(x$criterion$words, " of the null model: ", shown(x$null), own)
+  remark("exact for columns that were not chosen on these data, otherwise optimistic")
+  print_data(x$problem)
+  say("columns: ", some_of(x$problem$names[x$features], 10L, ""))
+  say("lambda: ", shown_parameter(x$lambda), ", ", x$lambda_rule)
+  count <- length(x$random)
+  if (count) {
+    say(sprintf("random lists of as many columns: %d of %d are as good (p-value %s), %s",
+                as.integer(round(x$p.value * (count + 1))) - 1L, count,
+                format(x$p.value, digits = 2),
+                paste("their median is", shown(stats::median(x$random)))))
+  }
+  if (x$status == "interrupted") cat("interrupted: the random lists are those done\n")
+  invisible(x)
+}
+
+#' @exportS3Method
+selected.panel_error <- function(object, size = NULL, # nolint: object_name_linter.
+                                 index = FALSE, lambda = NULL) {
+  check_object(object)
+  if (!is.null(size) || !is.null(lambda)) {
+    stop_input("`size` and `lambda` have no meaning here: a panel is one list of columns",
+               "sparsels_error_argument")
+  }
+  if (check_flag(index, "index")) object$features else object$problem$names[object$features]
+}
+
+#' @exportS3Method
+plot_data.panel_error <- function(x, ...) { # nolint: object_name_linter.
+  lists <- c("panel", "null model", "random")
+  data.frame(list = factor(rep(lists, c(1L, 1L, length(x$random))), lists),
+             error = c(x$error, x$null, x$random))
+}
+
+#' @rdname panel_error
+#' @importFrom graphics plot
+#' @exportS3Method
+plot.panel_error <- function(x, ...) {
+  check_object(x)
+  check_random(x)
+  data <- plot_data(x)
+  words <- list(main = panel_title(x), xlab = x$criterion$label, ylab = "random lists",
+                col = "grey85", border = "white", breaks = panel_breaks(x),
+                xlim = range(data$error, panel_breaks(x)))
+  do.call(graphics::hist, utils::modifyList(c(list(x = x$random), words), list(...)))
+  graphics::abline(v = c(x$error, x$null), col = c("#D55E00", "#0072B2"), lty = 1:2, lwd = 2)
+  legend_above(c("this panel", "null model", "random lists"),
+               col = c("#D55E00", "#0072B2", "grey80"), lty = c(1, 2, 1), lwd = c(2, 2, 8))
+  invisible(data)
+}
+
+check_random <- function(x) {
+  if (!length(x$random)) stop_input("there are no random lists to draw: `random` was 0")
+}
+
+panel_breaks <- function(x) pretty(range(x$random), 30L)
+
+panel_title <- function(x) {
+  sprintf("%s: p-value %s", counted(length(x$features), "column"), format(x$p.value, digits = 2))
+}
