@@ -9,8 +9,8 @@
 #' sets; as it also chose them, it is no estimate of the error of any of them, for which see
 #' [cross_validate()]. A set is called exchange-optimal if no swap of one feature for another
 #' improves its criterion by more than rounding (1e-10 of the criterion of the null model, or of the
-#' set where that is more). Adding a feature nearly always improves the criterion somewhat, which
-#' is no reason to add it.
+#' set where that is more). Of many columns the best nearly always improves the criterion, by chance
+#' alone: that is no reason to add it.
 #'
 #' **lambda.** All sets are compared at one ridge parameter, by default that of the search,
 #' `fit$lambda`, also where the coefficients of the fit were refitted at another. The criterion of
@@ -20,9 +20,10 @@
 #' parameter, as those of [best_subset()] or [l1_path()], give `lambda`; where its criterion is one
 #' of the training rows, the held-out mean squared error takes its place, leave-one-out by default.
 #'
-#' **`improve = TRUE`** makes the best swap again and again until none helps. The criterion falls
+#' **`improve = TRUE`** makes the best swap again and again until none helps. The criterion improves
 #' with every swap, so that this ends, at an exchange-optimal set; it need not be the best set of
-#' its size. [selected()] gives its features, for [rls()] on these columns, say.
+#' its size. As it fits the criterion further, the criterion becomes more optimistic, and the set
+#' need not predict better. [selected()] gives its features, for [rls()] on these columns, say.
 #'
 #' @param fit A fit that chooses columns, such as that of [greedy_rls()].
 #' @param x The data that the fit was made from, in any form that [predict()][predict.sparsels_fit]
@@ -51,7 +52,8 @@
 #' The attribute `"set"` is a list: `features`, the set by number, after swaps if there were any;
 #' `criterion`, of the set, and `null`, of the null model; `optimal`, whether no swap improves it
 #' (`NA` after Ctrl-C); `swaps`, a data frame of the swaps made, with the criterion after each;
-#' further `lambda`, `measure`, `keep`, `method`, `status`, `problem` and `call`. Rows of the result
+#' further `lambda`, `measure` (the criterion in words), `keep`, `method`, `status`, `problem` and
+#' `call`. Rows of the result
 #' (`result[1:3, ]`) are a plain data frame.
 #'
 #' `plot()` draws the features of the set by their substitutes, coloured by how much the criterion
@@ -334,10 +336,8 @@ print.exchange <- function(x, n = 20, ...) {
     remark("dropped = ", set$measure$words, " without the feature; swapped = with its best ",
            "substitute in its place")
   }
-  addition <- x[is.na(x$drop) & !is.na(x$add), ]
-  if (nrow(addition)) {
-    say("one feature more: at best ", shown(addition$criterion[1L]), ", with ", addition$add[1L])
-  }
+  print_best(x[is.na(x$add) & !is.na(x$drop), ], "one feature less", "without", "drop")
+  print_best(x[is.na(x$drop) & !is.na(x$add), ], "one feature more", "with", "add")
   if (set$status == "interrupted") cat("interrupted: some features are missing\n")
   invisible(x)
 }
@@ -347,6 +347,13 @@ print_swaps_made <- function(set) {
   if (!nrow(swaps)) return(invisible())
   each <- sprintf("%s for %s (%s)", swaps$add, swaps$drop, shown(swaps$criterion))
   say(counted(nrow(swaps), "swap"), " made: ", some_of(each, 5L, ""))
+}
+
+# The first of some rows, best first, in words.
+print_best <- function(rows, what, how, column) {
+  if (nrow(rows)) {
+    say(what, ": at best ", shown(rows$criterion[1L]), ", ", how, " ", rows[[column]][1L])
+  }
 }
 
 held_out_value <- function(set, value) paste(set$measure$label, shown(value))
