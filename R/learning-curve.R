@@ -28,8 +28,9 @@
 #' **The forecast is an extrapolation.** It assumes that the error goes on falling as the fitted
 #' curve does and that new rows come from where these came from; the band does not say how wrong
 #' that is. In simulations with 80 rows it held the true error of twice as many in three of four
-#' data sets. Where all numbers of rows are small for the number of columns, the curve may be far
-#' off: it cannot foresee that a method begins to find the right columns.
+#' data sets. Where numbers of rows are small for the number of columns, the curve may be far off: an
+#' error that stays where it is and then falls, as a method begins to find the right columns, is no
+#' power law. Look at the picture, and give `sizes` from there on.
 #'
 #' The repeats run on the plan set by `future::plan()` when the package future.apply is installed,
 #' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
