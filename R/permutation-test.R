@@ -284,7 +284,7 @@ path_errors <- function(path, criterion) {
 # Errors of every size relative to that of size 0: list(size, errors).
 relative_errors <- function(fit) {
   sizes <- if (inherits(fit, "sparse_fit")) size_table(fit)
-  errors <- sizes[[error_column(fit)]]
+  errors <- sizes[[error_column(sizes)]]
   if (is.null(errors)) {
     stop_input("`method` must return a path of models with their errors, as greedy_rls() does",
                "sparsels_error_method")
@@ -292,11 +292,11 @@ relative_errors <- function(fit) {
   list(size = sizes$size, errors = relative_error(error_criterion(fit), errors))
 }
 
-# The error of the whole procedure, where it was repeated in folds.
-error_column <- function(fit) if (is.null(fit$path$cv)) "criterion" else "cv"
+# the error of the whole procedure, where it was repeated in folds
+error_column <- function(path) if (is.null(path$cv)) "criterion" else "cv"
 
 error_criterion <- function(fit) {
-  fit[[if (is.null(fit$path$cv)) "criterion" else "cv_criterion"]]
+  if (error_column(fit$path) == "cv") fit$cv_criterion else fit$criterion
 }
 
 # Of a criterion between 0 and 1 of which more is better the rest is an error; of a user's own the

@@ -326,6 +326,7 @@ test_that("what is printed, drawn and refused", {
     print(grouped)
     refusal(permutation_test(data$x, data$y))
     refusal(permutation_test(data$x, data$y, rls))
+    refusal(permutation_test(data$x, data$y, function(problem) 1:3))
     refusal(permutation_test(data$x, data$y, greedy_rls, permutations = 0))
     refusal(permutation_test(data$x, data$y, greedy_rls, strata = 1:3))
     refusal(permutation_test(data$x, data$y, greedy_rls, strata = 1:30))
