@@ -338,7 +338,7 @@ print.exchange <- function(x, n = 20, ...) {
   }
   print_best(x[is.na(x$add) & !is.na(x$drop), ], "one feature less", "without", "drop")
   print_best(x[is.na(x$drop) & !is.na(x$add), ], "one feature more", "with", "add")
-  if (set$status == "interrupted") cat("interrupted: some features are missing\n")
+  if (set$status == "interrupted") cat("interrupted: the exchanges are those done\n")
   invisible(x)
 }
 
