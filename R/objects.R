@@ -123,8 +123,7 @@ problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(prob
 # classes whose conditions use the sizes of the problem
 problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit", "lssvm",
                    "fs_lssvm", "cv_result", "permutation_test",
-                   "stability_selection", "learning_curve", "judgement")
-                   "stability_selection", "panel_error")
+                   "stability_selection", "learning_curve", "judgement", "panel_error")
 
 object_sizes <- c(
   list(sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
