@@ -151,7 +151,7 @@ test_that("what a method cannot do is left out and said, and an error leaves the
   expect_warning(
     judged <- judge(data$x, data$y, fails, outer = 3, permutations = 9, pairs = 3, repeats = 2,
                     claims = 3, seed = 1),
-    "the permutation test was left out, as it ended with an error: permutation 4: out of luck",
+    "the permutation test was left out, as it ended with an error: permutation 3: out of luck",
     class = "sparsels_warning_part"
   )
   expect_identical(names(judged$left_out), "permutation")
@@ -179,7 +179,7 @@ test_that("Ctrl-C keeps the parts done", {
     }
     run <- quote(judge(data$x, data$y, stops, outer = 3, permutations = 9, pairs = 3, repeats = 2,
                        claims = 3, seed = 1))
-    if (stop_at == 1) {
+    if (stop_at < 9) {
       expect_identical(tryCatch(eval(run), interrupt = function(e) "stopped"), "stopped")
       next
     }
@@ -187,7 +187,9 @@ test_that("Ctrl-C keeps the parts done", {
     expect_identical(judged$status, "interrupted")
     expect_null(judged$stability)
     expect_identical(judged$left_out[["stability"]], "interrupted")
-    expect_false(is.null(judged$permutation) && stop_at == 9)
+    expect_identical(judged$permutation$status, "interrupted")
+    expect_length(judged$permutation$null, 2L)
+    expect_identical(judged$cross_validation$status, "complete")
   }
 })
 
@@ -199,8 +201,8 @@ test_that("what is printed, drawn, tidied and reported", {
   expect_snapshot({
     judged
     print(classed, n = 1)
-    cat(strwrap(methods_paragraph(classed)), sep = "\n")
-  }, transform = function(lines) sub("sparsels [0-9.]+ in R [0-9.]+", "sparsels in R", lines))
+    cat(gsub("([.;]) ", "\\1\n", methods_paragraph(classed)))
+  }, transform = function(lines) gsub("[0-9]+[.][0-9]+[.][0-9]+", "<version>", lines))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   before <- graphics::par("mfrow", "mar")
