@@ -51,9 +51,9 @@ sparse_bench <- function(fit, problem) {
 remembered <- function(f) {
   kept <- new.env()
   function(...) {
-    key <- paste(vapply(list(...), function(one) {
+    key <- paste0(vapply(list(...), function(one) {
       paste(format(one, digits = 17), collapse = " ")
-    }, ""), collapse = ";")
+    }, ""), ";", collapse = "")
     if (is.null(kept[[key]])) assign(key, f(...), kept)
     kept[[key]]
   }

@@ -132,7 +132,7 @@ new_verification <- function(fit, book, claims, progress, call) {
   done <- run_serially(length(number), function(i) {
     # figures may be so wrong that nothing can be trained by them
     tryCatch(kinds[[of_kind[i]]]$check(number[i]), interrupt = identity,
-             error = function(e) new_claim(NA, NA, 1e-10, deviation = Inf))
+             error = function(e) new_claim(NA, NA, 1e-10, deviation = NA))
   }, "Verifying", progress)
   done <- Filter(function(claim) !inherits(claim, "condition"), done)
   if (!length(done)) raise_interrupt()
@@ -147,7 +147,8 @@ new_verification <- function(fit, book, claims, progress, call) {
     ok = all(table$ok), claims = table,
     kinds = data.frame(claim = words, checked = tabulate(of_kind, length(kinds)),
                        available = count),
-    largest = max(table$deviation / table$tolerance), unchecked = book$unchecked,
+    largest = max(ifelse(is.na(table$deviation), Inf, table$deviation / table$tolerance)),
+    unchecked = book$unchecked,
     method = fit$method, fit_call = fit$call, call = call,
     status = if (length(done) < length(number)) "interrupted" else "complete"
   ), class = "verification")
@@ -284,9 +285,11 @@ print.verification <- function(x, ...) {
     sprintf("%d %s NOT HOLD", nrow(failed), if (nrow(failed) == 1L) "DOES" else "DO")
   }))
   worst <- x$claims[which.max(x$claims$deviation / x$claims$tolerance), ]
-  remark(sprintf("largest deviation %s, relative, where %s is allowed (%s)",
-                 format(worst$deviation, digits = 2), format(worst$tolerance, digits = 2),
-                 claim_words(worst)))
+  if (nrow(worst)) {
+    remark(sprintf("largest deviation %s, relative, where %s is allowed (%s)",
+                   format(worst$deviation, digits = 2), format(worst$tolerance, digits = 2),
+                   claim_words(worst)))
+  }
   if (!x$ok) print_failed(failed)
   table <- x$kinds
   kind <- factor(x$claims$claim, table$claim)

@@ -30,7 +30,7 @@ searches_of_columns <- list(
 
 test_that("all claims of fits of columns hold", {
   set.seed(1)
-  data <- made_data()
+  data <- made_data(18, 7)
   zero <- replace(data$w, c(3, 7), 0)
   sparse <- methods::as(replace(data$x, abs(data$x) < 0.5, 0), "CsparseMatrix")
   for (method in searches_of_columns) {
@@ -92,21 +92,26 @@ nudged_fits <- function(fit, fields) {
 }
 
 expect_all_found <- function(fits, ..., but = character()) {
-  found <- vapply(fits, function(fit) !verify_all(fit, ...)$ok, NA)
+  found <- vapply(fits, function(fit) {
+    tryCatch(!verify_all(fit, ...)$ok, sparsels_error_object = function(e) TRUE)
+  }, NA)
   expect_identical(setdiff(names(fits)[!found], but), character())
   expect_gt(sum(found), 4)
 }
 
 figures <- c("path", "coefficients", "held_out", "fitted", "lambda", "lambda_table", "estimate",
-             "estimate_error", "fitted_sizes", "alternatives", "proof", "archive")
+             "estimate_error", "fitted_sizes", "alternatives", "proof", "archive", "gamma",
+             "kernel_table", "null_objective")
+
+# counts, and a gap that is rounding
+of_the_work <- c("path$gap", "path$rounds", "path$products", "path$columns_kept",
+                 "kernel_table$gamma", "kernel_table$sigma2")
 
 test_that("a figure that was changed by a millionth is found in any field", {
   set.seed(3)
-  data <- made_data()
+  data <- made_data(16, 6)
   refitted <- greedy_rls(data$x, data$three, k = 2, keep = 2, size_folds = 3, adjust = data$age)
   expect_all_found(nudged_fits(refitted, figures), data$x, data$three)
-  plain <- greedy_rls(data$x, data$two, k = 3, size = "criterion", refit = FALSE, folds = 4)
-  expect_all_found(nudged_fits(plain, figures), data$x, data$two)
   proven <- best_subset(data$x, data$y, k = 2)
   expect_all_found(nudged_fits(proven, figures), data$x, data$y, but = "proof$nodes")
   archived <- poss(data$x, data$y, k = 2, restarts = 2)
@@ -178,4 +183,137 @@ test_that("a verification says what was checked, and what failed", {
   expect_snapshot(print(verify_all(fit, data$x, data$y)), transform = hidden)
   drawn <- random_selection(data$x, data$y, k = 2, size_folds = 3, size = "cv")
   expect_match(verify(drawn, data$x, data$y)$unchecked, "draws at random")
+})
+
+# The fits that the calls of the fuzz tests make, with the data of each: a method that is added
+# there is verified here.
+fits_of_calls <- function(world) {
+  fits <- lapply(fuzz_calls, function(call) {
+    method <- eval(call[[1L]], world)
+    arguments <- names(formals(args(method)))
+    of_data <- arguments[1L] %in% c("x", "A") && any(c("y", "b") %in% arguments)
+    if (!of_data) return(NULL)
+    call <- match.call(method, call)
+    fit <- tryCatch(suppressMessages(suppressWarnings(eval(call, world))),
+                    sparsels_error = function(e) NULL)
+    if (!inherits(fit, c("sparsels_fit", "system_fit"))) return(NULL)
+    given <- as.list(call)[intersect(names(call), c("x", "y", "A", "b", "data", "adjust"))]
+    names(given)[names(given) %in% c("A", "b")] <- c("x", "y")[c("A", "b") %in% names(given)]
+    list(fit = fit, data = lapply(given, eval, world))
+  })
+  Filter(Negate(is.null), fits)
+}
+
+test_that("a fit of every method is verified", {
+  made <- fits_of_calls(fuzz_world())
+  methods <- vapply(made, function(one) one$fit$method, "")
+  expect_true(all(c(names(searches_of_columns), "rls", "kernel_rls", "lssvm", "fs_lssvm", "l1_path",
+                    "l1_size", "matching_pursuit", "lars_path") %in% methods))
+  for (one in made) expect_verified(do.call(verify_all, c(list(one$fit), one$data)))
+})
+
+# calls of data in this order: x, y
+gaussian <- kernel_gaussian(gamma = 0.1)
+kernel_calls <- alist(
+  rls(x, three, weights = w, adjust = age, lambda = c(0.1, 5)),
+  rls(wide, y, intercept = FALSE, folds = 4, lambda = c(1e-3, 5)),
+  kernel_rls(x, two, kernel = gaussian, lambda = c(0.1, 1)),
+  kernel_rls(x, classes, kernel = gaussian, basis = 1:6, lambda = c(0.1, 1), weights = w,
+             adjust = age, intercept = TRUE, standardize = TRUE),
+  kernel_rls(x, y, kernel = gaussian, basis = x[1:5, ] + 0.1, folds = 5, lambda = 1),
+  kernel_rls(x, y, kernel = gaussian, basis = 1:8, shift = "paper", folds = 5, lambda = 1),
+  kernel_rls(x, y, kernel = kernel_polynomial(2), lambda = 1, shift = 0.01),
+  kernel_rls(sparse, y, kernel = kernel_gaussian(c(0.1, 1)), lambda = c(0.1, 1),
+             standardize = TRUE, folds = make_folds(24, 3, repeats = 2)),
+  kernel_rls(products, y, kernel = "precomputed", lambda = 1),
+  lssvm(whole, three, gamma = c(1, 9)),
+  fs_lssvm(x, two, kernel = gaussian, gamma = 1),
+  fs_lssvm(x, classes, kernel = gaussian, gamma = 9, adjust = age, weights = w, folds = 4),
+  fs_lssvm(x, three, kernel = gaussian, gamma = 9, adjust = age, intercept = "forced",
+           folds = make_folds(24, 3, repeats = 2), score = "ols"),
+  fs_lssvm(x, y, kernel = gaussian, gamma = 2, solver = "full", adjust = age),
+  fs_lssvm(x, y, kernel = gaussian, gamma = 2, solver = "nystrom"),
+  fs_lssvm(x, y, kernel = gaussian, gamma = 2, refit = TRUE, intercept = "none", folds = NULL),
+  fs_lssvm(x, y, kernel = gaussian, gamma = 2, candidates = 3, prototypes = 9)
+)
+
+l1_calls <- alist(
+  l1_path(x, y, nlambda = 5, weights = w, adjust = age),
+  l1_path(wide, y, nlambda = 5, folds = 4),
+  l1_path(sparse, classes, nlambda = 4, loss = "logistic", folds = make_folds(24, 3, repeats = 2)),
+  l1_path(whole, classes, nlambda = 4, loss = "logistic", weights = w, adjust = age),
+  l1_path(x, classes, nlambda = 4, loss = "hinge", folds = 4),
+  l1_path(x, classes, nlambda = 4, loss = "hinge", intercept = FALSE, weights = w),
+  l1_path(x, classes, nlambda = 4, loss = "hinge", adjust = age),
+  l1_path(x, y, nlambda = 4, solver = "ipm"),
+  l1_path(x, classes, nlambda = 3, loss = "logistic", solver = "ipm", folds = 3),
+  l1_path(x, classes, nlambda = 4, folds = 4, criterion = "auc"),
+  l1_size(x, y, size = 3)
+)
+
+# the data of these calls
+made_world <- function() {
+  data <- made_data()
+  data$sparse <- methods::as(replace(data$x, abs(data$x) < 0.5, 0), "CsparseMatrix")
+  data$whole <- round(4 * data$x)
+  storage.mode(data$whole) <- "integer"
+  data$wide <- matrix(rnorm(24 * 40), 24)
+  data$products <- tcrossprod(data$wide)
+  list2env(data, parent = environment(made_world))
+}
+
+fit_of <- function(call, world) suppressWarnings(eval(call, world))
+
+verified_call <- function(call, fit, world) {
+  verify_all(fit, eval(call[[2L]], world), eval(call[[3L]], world))
+}
+
+test_that("all claims of kernel expansions and machines hold", {
+  set.seed(10)
+  world <- made_world()
+  for (call in kernel_calls) expect_verified(verified_call(call, fit_of(call, world), world))
+})
+
+test_that("all claims of paths with an l1 penalty hold", {
+  set.seed(11)
+  world <- made_world()
+  for (call in l1_calls) expect_verified(verified_call(call, fit_of(call, world), world))
+  cut <- threshold_coef(l1_path(world$x, world$y, nlambda = 4, solver = "ipm"))
+  expect_verified(verify_all(cut, world$x, world$y))
+})
+
+test_that("a changed figure of a kernel expansion, machine or l1 path is found", {
+  set.seed(12)
+  world <- made_world()
+  for (call in c(kernel_calls[c(1, 4, 8, 12, 14)], l1_calls[c(1, 3)])) {
+    expect_all_found(nudged_fits(fit_of(call, world), figures), eval(call[[2L]], world),
+                     eval(call[[3L]], world), but = of_the_work)
+  }
+})
+
+test_that("all claims of sparse solutions of systems hold, and changed figures are found", {
+  set.seed(13)
+  x <- matrix(rnorm(30 * 9), 30)
+  A <- crossprod(x)
+  b <- crossprod(x, matrix(rnorm(60), 30))
+  one <- b[, 1]
+  column <- function(j) A[, j]
+  fits <- list(
+    scdp(A = A, b = b, k = 4), scdp(A = A, b = b, k = 4, score = "ols"),
+    scdp(A = A, b = b, k = 4, score = "normalised"), scdp(A = A, b = b, k = 3, candidates = 4),
+    matching_pursuit(A, b, k = 4), matching_pursuit(A, b, k = 4, debias = FALSE, shrinkage = 0.5)
+  )
+  for (fit in fits) expect_verified(verify_all(fit, A, b))
+  expect_all_found(nudged_fits(fits[[1]], figures), A, b)
+  expect_all_found(nudged_fits(fits[[6]], figures), A, b)
+  paths <- list(lars_path(A, one, k = 5), lars_path(A, one, type = "lar", k = 5, debias = FALSE))
+  for (fit in paths) expect_verified(verify_all(fit, A, one))
+  expect_all_found(nudged_fits(paths[[2]], c(figures, "knots")), A, one)
+  expect_verified(verify_all(scdp(A = column, b = one, k = 3), column, one))
+  expect_false(verify_all(fits[[1]], A, b + 1e-6)$ok)
+  expect_snapshot({
+    refusal(verify(fits[[1]], A))
+    refusal(verify(fits[[1]], A, one))
+    refusal(verify(fits[[1]], A[-1, -1], b[-1, ]))
+  })
 })

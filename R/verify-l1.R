@@ -1,0 +1,338 @@
+# What a path with an l1 penalty claims, by its optimality conditions, for verify(): objective, dual
+# point and gap in plain R, as R/duality.R has them.
+
+#' @exportS3Method
+claims_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+  bench <- l1_bench(fit, verified_problem(fit, x, y, ..., data = data))
+  list(kinds = Filter(Negate(is.null), c(
+    objective_claims(bench), optimality_claims(bench), solution_coefficient_claims(bench),
+    l1_error_claims(bench), l1_row_claims(bench), list(l1_path_claim(bench))
+  )), unchecked = c(if (!bench$exact) {
+    "more than that figures of thresholded solutions are bounds"
+  }, if (fit$loss == "hinge") {
+    c(if (ncol(fit$problem$z) > 1L) "the null model of the hinge loss with several covariates",
+      if (!all(bench$certain)) {
+        sprintf("the optimum at %s, where the rows on the margin leave the dual point open",
+                counted(sum(!bench$certain), "lambda"))
+      }, if (!is.null(fit$folds)) "the optima without each fold")
+  }))
+}
+
+l1_bench <- function(fit, problem) {
+  bench <- list(fit = fit, problem = problem, folds = fit$folds)
+  bench$exact <- is.null(fit$path$threshold)
+  y <- problem$y[, 1L]
+  bench$rms <- sqrt(mean((y - mean(y))^2))
+  bench$offset <- max(abs(y)) / max(bench$rms, 1e-300)
+  bench$point <- remembered(function(row) {
+    solution_point(problem, fit$loss, fit$path$lambda[row], model_of_row(fit, row))
+  })
+  bench$certain <- vapply(seq_len(nrow(fit$path)), function(row) {
+    fit$loss != "hinge" || is_determined(problem, model_of_row(fit, row))
+  }, NA)
+  bench$null <- remembered(function(all) {
+    if (fit$loss == "hinge" && ncol(problem$z) > 1L) return(fit$null_objective)
+    model_point(problem, fit$loss, integer(), numeric())$loss
+  })
+  if (!is.null(fit$folds)) {
+    bench$parts <- held_out_rows(fit$folds)
+    bench$fold <- remembered(function(part) fold_solutions(bench, bench$parts$rows[[part]]))
+    bench$held_out <- remembered(function(row) held_out_of_row(bench, row))
+  }
+  bench
+}
+
+# A model at a lambda: its values f, loss, objective, the products of all columns with its dual
+# point and the duality gap. `model` is on the user's scale.
+solution_point <- function(problem, loss, lambda, model) {
+  x <- plain_columns(problem, model$features)
+  f <- drop(x %*% model$beta + problem$z %*% model$covariates)
+  y <- problem$y[, 1L]
+  w <- problem$weights
+  scaled <- drop(model$beta) * problem$scale[model$features]
+  value <- sum(w * own_loss(loss, y, f))
+  r <- switch(loss,
+    squared = sqrt(w) * (y - f),
+    logistic = sqrt(w) * y * stats::plogis(-y * f),
+    hinge = hinge_point(problem, f, lambda, model$features, sign(scaled))
+  )
+  if (ncol(problem$z)) r <- qr.resid(qr(sqrt(w) * problem$z, tol = 1e-12), r)
+  products <- column_products(problem, r)
+  objective <- value + lambda * sum(abs(scaled))
+  dual <- dual_value(problem, loss, r, max(abs(products)), lambda)
+  list(f = f, loss = value, objective = objective, products = products, gap = objective - dual,
+       signs = replace(numeric(ncol(problem)), model$features, sign(scaled)))
+}
+
+own_loss <- function(loss, y, f) {
+  switch(loss,
+    squared = (y - f)^2 / 2,
+    logistic = log1p(exp(-abs(y * f))) + pmax(-y * f, 0),
+    hinge = pmax(1 - y * f, 0)
+  )
+}
+
+# The dual point of the hinge loss: alpha is w below the margin, 0 above, and at the margin what
+# makes the products of the columns in the model lambda and those of the covariates 0.
+hinge_point <- function(problem, f, lambda, features, signs) {
+  y <- problem$y[, 1L]
+  w <- problem$weights
+  slack <- 1 - y * f
+  margin <- margin_rows(y, f)
+  alpha <- ifelse(slack > 0, w, 0)
+  alpha[margin] <- 0
+  columns <- cbind(problem$z, own_columns(problem, features)$values) * y
+  wanted <- c(numeric(ncol(problem$z)), lambda * signs) - drop(crossprod(columns, alpha))
+  if (length(margin)) {
+    inner <- t(columns[margin, , drop = FALSE])
+    solved <- qr.coef(qr(inner, tol = 1e-9), wanted)
+    alpha[margin] <- pmin(pmax(ifelse(is.na(solved), 0, solved), 0), w[margin])
+  }
+  y * alpha / sqrt(w)
+}
+
+margin_rows <- function(y, f) which(abs(1 - y * f) <= 1e-7 * max(1, abs(f)))
+
+# whether the rows on the margin are no more than the equations for their part of the dual point
+is_determined <- function(problem, model) {
+  f <- plain_columns(problem, model$features) %*% model$beta + problem$z %*% model$covariates
+  length(margin_rows(problem$y, f)) <= length(model$features) + ncol(problem$z)
+}
+
+# The objective ------------------------------------------------------------------------------------
+
+objective_claims <- function(bench) {
+  fit <- bench$fit
+  path <- fit$path
+  tolerance <- tolerance_of(bench$offset)
+  null <- function() bench$null(1)
+  of_rows <- function(words, column, value) {
+    claim_kind(words, nrow(path), function(row) {
+      own <- value(bench$point(row))
+      claimed <- path[[column]][row]
+      # a thresholded solution has bounds of these
+      deviation <- if (!bench$exact) {
+        max(0, if (column == "objective") own - claimed else claimed - own) / max(abs(own), 1e-3)
+      }
+      new_claim(claimed, own, tolerance, if (column == "objective") 1e-3 * null() else 1e-3,
+                deviation, size = path$size[row], lambda = path$lambda[row])
+    })
+  }
+  list(
+    of_rows("objective", "objective", function(point) point$objective),
+    of_rows("explained fraction", "dev_ratio", function(point) 1 - point$loss / null()),
+    claim_kind("objective of the null model", 1L, function(i) {
+      new_claim(fit$null_objective, null(), tolerance)
+    })
+  )
+}
+
+# No optimum is below the objective by more than the gap of the path or its tolerance, and no
+# product of a column with the dual point is above lambda.
+optimality_claims <- function(bench) {
+  fit <- bench$fit
+  path <- fit$path
+  usable <- which(fit$problem$usable)
+  rows <- which(bench$certain)
+  inner <- identical(fit$control$solver, "ipm")
+  # the dual point of an interior point is better than that of its residuals
+  allowed <- function(row) {
+    (if (inner) 10 else 1.5) * max(path$gap[row], fit$control$tolerance * fit$null_objective)
+  }
+  list(
+    claim_kind("duality gap", length(rows), function(i) {
+      row <- rows[i]
+      own <- bench$point(row)$gap
+      new_claim(path$gap[row], own, 1e-10,
+                deviation = max(0, own - allowed(row)) / fit$null_objective,
+                size = path$size[row], lambda = path$lambda[row])
+    }),
+    claim_kind("product of a column with the dual point", length(rows) * length(usable),
+               function(i) {
+      row <- rows[(i - 1) %/% length(usable) + 1]
+      product_claim(bench, row, usable[(i - 1) %% length(usable) + 1], inner)
+    }, function(n) {
+      # half of them of columns in the model
+      at <- sample.int(length(rows), n, replace = TRUE)
+      unique(vapply(at, function(one) {
+        own <- match(fit$solutions[[rows[one]]]$features, usable)
+        of_model <- length(own) && stats::runif(1L) < 0.5
+        (one - 1) * length(usable) + if (of_model) own[sample.int(length(own), 1L)] else
+          sample.int(length(usable), 1L)
+      }, 0))
+    })
+  )
+}
+
+# The product of a column is lambda, with its sign, where the column is in the model, and otherwise
+# no more. An interior point has small coefficients where the solution has none.
+product_claim <- function(bench, row, column, inner) {
+  problem <- bench$problem
+  point <- bench$point(row)
+  lambda <- bench$fit$path$lambda[row]
+  own <- point$products[column]
+  wanted <- if (inner || point$signs[column] == 0) sign(own) * min(abs(own), lambda) else
+    lambda * point$signs[column]
+  # a gap bounds how far the dual point is from the best one
+  size <- sqrt(problem$rss[column]) / problem$scale[column]
+  gap <- max(point$gap, 1e-15 * bench$null(1))
+  off <- sqrt(2 * gap * max(problem$weights, 1)) * size
+  new_claim(wanted, own, max(1e-10, 2 * off / lambda), lambda, size = bench$fit$path$size[row],
+            lambda = lambda, feature = problem$names[column])
+}
+
+# Coefficients -------------------------------------------------------------------------------------
+
+# The coefficients of a size are those of its solution, with the covariates as they are best.
+solution_coefficient_claims <- function(bench) {
+  fit <- bench$fit
+  problem <- bench$problem
+  models <- Filter(Negate(is.null), fit$coefficients)
+  row_of <- function(model) model$step + 1L
+  last <- cumsum(vapply(models, function(model) as.double(length(model$features)), 0))
+  shared <- ncol(problem$z)
+  list(
+    claim_kind("coefficient", max(0, last), function(i) {
+      at <- findInterval(i - 1, last) + 1L
+      model <- models[[at]]
+      cell <- i - c(0, last)[at]
+      solution <- fit$solutions[[row_of(model)]]
+      scale <- own_columns(problem, model$features)$scale
+      own <- solution$beta[match(model$features, solution$features)] / scale
+      new_claim(model$beta[cell], own[cell], 1e-10, size = length(model$features),
+                lambda = fit$path$lambda[row_of(model)],
+                feature = problem$names[model$features[cell]])
+    }),
+    claim_kind("coefficient of a covariate", length(models) * shared, function(i) {
+      model <- models[[(i - 1) %/% shared + 1]]
+      term <- (i - 1) %% shared + 1
+      row <- row_of(model)
+      own <- model_of_row(fit, row)$covariates[term]
+      condition <- bench$offset
+      if (fit$loss == "squared") {
+        x <- plain_columns(problem, model$features)
+        root_w <- sqrt(problem$weights)
+        rest <- problem$y - x %*% model$beta
+        own <- qr.coef(qr(root_w * problem$z, tol = 1e-12), root_w * rest)[term]
+        condition <- max(condition, max(abs(x %*% model$beta)) / bench$rms)
+      }
+      new_claim(model$covariates[term], own, tolerance_of(condition),
+                1e-3 * bench$rms / sqrt(mean(problem$z[, term]^2)),
+                size = length(model$features), lambda = fit$path$lambda[row],
+                feature = colnames(problem$z)[term])
+    })
+  )
+}
+
+# Held out -----------------------------------------------------------------------------------------
+
+# The path without some rows, as the fit computed it, with the scores of these rows and the duality
+# gap of each solution relative to the null model.
+fold_solutions <- function(bench, rows) {
+  problem <- bench$problem
+  train <- without_rows(problem, rows)
+  solutions <- solve_path(train, bench$fit$control, lambda = bench$fit$path$lambda)
+  models <- lapply(solutions, function(solution) solution_model(train, solution))
+  scores <- vapply(models, function(model) {
+    drop(plain_columns(problem, model$features)[rows, , drop = FALSE] %*% model$beta +
+           problem$z[rows, , drop = FALSE] %*% model$covariates)
+  }, numeric(length(rows)))
+  list(train = train, models = models, scores = matrix(scores, length(rows)))
+}
+
+held_out_of_row <- function(bench, row) {
+  lapply(unique(bench$parts$repetition), function(repetition) {
+    pred <- matrix(NA_real_, nrow(bench$problem), 1L)
+    for (part in which(bench$parts$repetition == repetition)) {
+      pred[bench$parts$rows[[part]], ] <- bench$fold(part)$scores[, row]
+    }
+    pred
+  })
+}
+
+l1_error_claims <- function(bench) {
+  fit <- bench$fit
+  path <- fit$path
+  if (is_training(fit)) {
+    table <- fit$lambda_table$criterion
+    return(list(claim_kind("criterion", 2L * nrow(path), function(i) {
+      row <- (i - 1L) %% nrow(path) + 1L
+      own <- 1 - bench$point(row)$loss / bench$null(1)
+      claimed <- c(path$criterion, table)[i]
+      new_claim(claimed, own, tolerance_of(bench$offset), 1e-3,
+                deviation = if (!bench$exact) max(0, path$dev_ratio[row] - own),
+                size = path$size[row], lambda = path$lambda[row])
+    })))
+  }
+  # the folds hold out what the path was, not what a threshold leaves of it
+  name <- fit$criterion$name
+  columns <- list(criterion = name, se = name, squared = "squared", error = "error")
+  columns <- columns[names(columns) %in% names(path)]
+  kinds <- lapply(names(columns), function(column) {
+    rows <- which(!is.na(path[[column]]))
+    claim_kind(claim_names[[column]], length(rows), function(i) {
+      row <- rows[i]
+      pred <- bench$held_out(row)
+      each <- vapply(seq_along(pred), function(r) {
+        own_fold_mean(own_fold_sums(bench$problem, columns[[column]], pred[[r]],
+                                    fit$folds$ids[, r]))
+      }, c(value = 0, se = 0))
+      own <- mean(each[if (column == "se") "se" else "value", ])
+      new_claim(path[[column]][row], own, tolerance_of(bench$offset), 1e-3 * mean(each["value", ]),
+                size = path$size[row], lambda = path$lambda[row])
+    })
+  })
+  parts <- nrow(bench$parts)
+  c(kinds, list(
+    claim_kind("criterion at a lambda", nrow(fit$lambda_table), function(row) {
+      new_claim(fit$lambda_table$criterion[row], path$criterion[row], 1e-10,
+                lambda = path$lambda[row])
+    }),
+    claim_kind("duality gap without a fold", if (fit$loss == "hinge") 0 else parts * nrow(path),
+               function(i) {
+      fold <- bench$fold((i - 1) %% parts + 1)
+      row <- (i - 1) %/% parts + 1
+      own <- solution_point(fold$train, fit$loss, path$lambda[row], fold$models[[row]])
+      new_claim(0, own$gap / fit$null_objective, max(1e-10, 10 * fit$control$tolerance), 1,
+                lambda = path$lambda[row])
+    })
+  ))
+}
+
+# Predictions of the rows at the chosen lambda.
+l1_row_claims <- function(bench) {
+  fit <- bench$fit
+  row <- which.min(abs(fit$path$lambda - fit$lambda))
+  of_rows <- function(words, values, own) {
+    at <- which(!is.na(values))
+    claim_kind(words, length(at), function(i) {
+      new_claim(values[at[i]], own()[at[i]], tolerance_of(bench$offset), 1e-3 * bench$rms,
+                size = fit$size, lambda = fit$lambda, row = at[i])
+    })
+  }
+  list(
+    if (bench$exact) of_rows("fitted value", fit$fitted, function() bench$point(row)$f),
+    if (!is.null(bench$held_out)) of_rows("held-out prediction", fit$held_out, function() {
+      pred <- bench$held_out(row)
+      Reduce(`+`, pred) / length(pred)
+    })
+  )
+}
+
+# Sizes in the path, its lambdas and those chosen agree with the solutions: in so many rows.
+l1_path_claim <- function(bench) {
+  fit <- bench$fit
+  claim_kind("rows of the path that agree with the solutions", 1L, function(i) {
+    path <- fit$path
+    good <- path$size == lengths(lapply(fit$solutions, `[[`, "features"))
+    good <- good & path$lambda == fit$control$lambda[seq_along(good)]
+    good <- good & fit$lambda_table$lambda == path$lambda & fit$lambda_table$size == path$size
+    good[1L] <- good[1L] && fit$lambda %in% path$lambda
+    for (size in model_sizes(fit)) {
+      model <- fit$coefficients[[size + 1L]]
+      row <- model$step + 1L
+      good[row] <- good[row] && setequal(model$features, fit$solutions[[row]]$features)
+    }
+    new_claim(nrow(path), sum(good), 1e-10)
+  })
+}
