@@ -28,9 +28,9 @@
 #' **The forecast is an extrapolation.** It assumes that the error goes on falling as the fitted
 #' curve does and that new rows come from where these came from; the band does not say how wrong
 #' that is. In simulations with 80 rows it held the true error of twice as many in three of four
-#' data sets. Where numbers of rows are small for the number of columns, the curve may be far off: an
-#' error that stays where it is and then falls, as a method begins to find the right columns, is no
-#' power law. Look at the picture, and give `sizes` from there on.
+#' data sets. Where numbers of rows are small for the number of columns, the curve may be far off:
+#' an error that stays where it is and then falls, as a method begins to find the right columns, is
+#' no power law. Look at the picture, and give `sizes` from there on.
 #'
 #' The repeats run on the plan set by `future::plan()` when the package future.apply is installed,
 #' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
@@ -355,9 +355,13 @@ plot.learning_curve <- function(x, ...) {
   measured <- data[data$part == "measured", ]
   graphics::segments(measured$rows, measured$lower, measured$rows, measured$upper)
   graphics::points(measured$rows, measured$error, pch = 16)
-  legend_above(c("measured", "fitted", "forecast", "90 %", "all rows"),
-               col = c("black", mark_colour, mark_colour, "grey80", "#BBBBBB"),
-               lty = c(NA, 1, 2, 1, 3), pch = c(16, NA, NA, NA, NA), lwd = c(1, 2, 2, 8, 1),
+  keys <- data.frame(
+    label = c("measured", "fitted", "forecast", "90 %", "all rows"),
+    colour = c("black", mark_colour, mark_colour, "grey80", "#BBBBBB"), line = c(NA, 1, 2, 1, 3),
+    mark = c(16, NA, NA, NA, NA), width = c(1, 2, 2, 8, 1)
+  )
+  if (!nrow(curve)) keys <- keys[keys$label != "90 %", ]
+  legend_above(keys$label, col = keys$colour, lty = keys$line, pch = keys$mark, lwd = keys$width,
                seg.len = 2)
   invisible(data)
 }
