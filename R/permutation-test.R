@@ -32,7 +32,8 @@
 #'   too: `folds = make_folds(x, 10, groups = patient)` does both.
 #' * With covariates (`adjust`), the residuals of the null model are permuted and added to its
 #'   fitted values (Freedman and Lane 1983). The p-value is then approximate, and close to exact
-#'   with many rows to a covariate. Classes must be given as numbers, with `task = "regression"`.
+#'   with many rows, or groups, to a covariate. Classes must be given as numbers, with
+#'   `task = "regression"`.
 #'
 #' **Defaults of the method.** What depends on the response must be chosen anew, inside the method,
 #' for each permutation. To be quick, [greedy_rls()] and its kin, the methods with an argument
@@ -78,11 +79,11 @@
 #' `plot()` draws the errors of the path in the band of 90 % of the permutations, and returns
 #' invisibly the data frame drawn.
 #'
-#' @section Cost: One fit for each permutation. Permutations that differ in the response only share
-#' what a search needs of `x`, which takes a tenth to a half of the time: [greedy_rls()] with
-#' `search = "forward"`, `size = "criterion"`, `refit = FALSE`, one `lambda`, equal weights, `folds`
-#' given row by row or leave-one-out, and any criterion but `"auc"` and your own. Results do not
-#' depend on that.
+#' @section Cost: One fit for each permutation. Searches that differ in the response only share what
+#' they need of `x`, and take a quarter to three quarters of the time of single fits: those of
+#' [greedy_rls()] with `search = "forward"`, `size = "criterion"`, `refit = FALSE`, one `lambda`,
+#' equal weights, `folds` given row by row or leave-one-out, and any criterion but `"auc"` and your
+#' own. Results do not depend on that.
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments, for strata or groups that leave
 #' nothing to permute, and for a method whose fit is no path or has no errors. An error inside a
