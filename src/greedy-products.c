@@ -5,7 +5,10 @@
 
 enum { MOST_VECTORS = 32 }; /* that one pass of greedy_products() multiplies x with */
 
-enum { TILE = 4 }; /* columns that are read together */
+enum {
+  TILE = 4,        /* columns that are read together */
+  AHEAD = 4 * TILE /* where short columns come from memory in time */
+};
 
 struct products_work {
   double *by_row;        /* r x m, the vectors by rows, of a sparse x */
@@ -43,7 +46,7 @@ static struct tile products_tile(const struct column_pass *pass, ptrdiff_t p, pt
       .scale = pb->inv_scale,
       .line = 8 * (ptrdiff_t)simd->columns[x->element].bytes};
   for (ptrdiff_t i = 0; i < TILE; i++) {
-    const ptrdiff_t here = greedy_min(p + i, last), there = greedy_min(p + TILE + i, last);
+    const ptrdiff_t here = greedy_min(p + i, last), there = greedy_min(p + AHEAD + i, last);
     tile.x[i] = column_rows(x, pb->m, pass->list[here], row, rows, block + i * ROWS);
     tile.next[i] = column_at(x, pb->m, pass->list[there], row);
   }

@@ -398,89 +398,117 @@ TARGET static ptrdiff_t NAME(pair_above)(
 
 #if WIDTH == 8
 #define SIDES 4
-#define SUMS SUMS_4
-#define ADD ADD_4
-#define ALL ALL_4
+#define SUMS SUMS_OF(0), SUMS_OF(1), SUMS_OF(2), SUMS_OF(3)
+#define ALL ALL_OF(0), ALL_OF(1), ALL_OF(2), ALL_OF(3)
+#define ADD_MORE(LOAD, j)                                                                          \
+  ADD(2, LOAD(v2 + (j)));                                                                          \
+  ADD(3, LOAD(v3 + (j)))
 #else
 #define SIDES 2
-#define SUMS SUMS_2
-#define ADD ADD_2
-#define ALL ALL_2
+#define SUMS SUMS_OF(0), SUMS_OF(1)
+#define ALL ALL_OF(0), ALL_OF(1)
+#define ADD_MORE(LOAD, j)
 #endif
+#define BEGINNING(p) NAME(beginning)(p, m - j)
 
-/* Where there are fewer than four columns the last one is taken again; vectors that do not fill a
-   tile go one by one. The next columns come from memory while these are multiplied, a share of them
-   with each tile. */
+/* The first numbers of a vector at p, fewer than WIDTH, and zeros. */
+TARGET static inline vector NAME(beginning)(const double *p, ptrdiff_t count) {
+#if WIDTH == 8
+  return (vector)_mm512_maskz_loadu_pd((__mmask8)((1 << count) - 1), p);
+#elif WIDTH == 4
+  const __m256i places = _mm256_set_epi64x(3, 2, 1, 0);
+  return (vector)_mm256_maskload_pd(p, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), places));
+#elif WIDTH == 2
+  return (vector){count > 0 ? p[0] : 0, 0};
+#else
+  return count > 0 ? p[0] : 0;
+#endif
+}
+
+/* across() of WIDTH vectors. */
+TARGET static inline vector NAME(each_across)(const vector *v) {
+#if WIDTH == 8
+  vector half[4], quarter[2];
+  UNROLL for (int i = 0; i < 4; i++) half[i] =
+      SHUFFLE(v[2 * i], v[2 * i + 1], 0, 1, 2, 3, 8, 9, 10, 11) +
+      SHUFFLE(v[2 * i], v[2 * i + 1], 4, 5, 6, 7, 12, 13, 14, 15);
+  UNROLL for (int i = 0; i < 2; i++) quarter[i] =
+      SHUFFLE(half[2 * i], half[2 * i + 1], 0, 1, 4, 5, 8, 9, 12, 13) +
+      SHUFFLE(half[2 * i], half[2 * i + 1], 2, 3, 6, 7, 10, 11, 14, 15);
+  return SHUFFLE(quarter[0], quarter[1], 0, 2, 4, 6, 8, 10, 12, 14) +
+         SHUFFLE(quarter[0], quarter[1], 1, 3, 5, 7, 9, 11, 13, 15);
+#elif WIDTH == 4
+  const vector one = SHUFFLE(v[0], v[1], 0, 1, 4, 5) + SHUFFLE(v[0], v[1], 2, 3, 6, 7);
+  const vector two = SHUFFLE(v[2], v[3], 0, 1, 4, 5) + SHUFFLE(v[2], v[3], 2, 3, 6, 7);
+  return SHUFFLE(one, two, 0, 2, 4, 6) + SHUFFLE(one, two, 1, 3, 5, 7);
+#elif WIDTH == 2
+  return SHUFFLE(v[0], v[1], 0, 2) + SHUFFLE(v[0], v[1], 1, 3);
+#else
+  return v[0];
+#endif
+}
+
+/* The rows at j of four columns times those of a tile of vectors; LOAD(p): the rows at p. */
+#define ADD_ROWS(LOAD, j)                                                                          \
+  do {                                                                                             \
+    const vector c0 = LOAD(x0 + (j)) - m0, c1 = LOAD(x1 + (j)) - m1;                               \
+    const vector c2 = LOAD(x2 + (j)) - m2, c3 = LOAD(x3 + (j)) - m3;                               \
+    ADD(0, LOAD(v0 + (j)));                                                                        \
+    ADD(1, LOAD(v1 + (j)));                                                                        \
+    ADD_MORE(LOAD, j);                                                                             \
+  } while (0)
+
+/* Where there are fewer than four columns, or fewer vectors than a tile has, the last one is taken
+   again. The next columns come from memory while these are multiplied, a share of them with each
+   tile. */
 TARGET static void NAME(products)(ptrdiff_t m, const struct tile *x, ptrdiff_t r, const double *v,
     ptrdiff_t ldv, double *const *out) {
   enum { LINE = 8 };
   const ptrdiff_t last = x->count - 1, i1 = last < 1 ? last : 1, i2 = last < 2 ? last : 2;
-  const ptrdiff_t tiles = r / SIDES, lines = m / LINE;
+  const ptrdiff_t tiles = (r + SIDES - 1) / SIDES, lines = m / LINE;
   const int *at = x->at;
   const double *x0 = x->x[0], *x1 = x->x[i1], *x2 = x->x[i2], *x3 = x->x[last];
   const double m0 = x->centre[at[0]], m1 = x->centre[at[i1]], m2 = x->centre[at[i2]];
   const double m3 = x->centre[at[last]];
   for (ptrdiff_t tile = 0; tile < tiles; tile++) {
     const ptrdiff_t l = tile * SIDES, first = 4 * tile / tiles, end = 4 * (tile + 1) / tiles;
-    const double *v0 = v + l * ldv, *v1 = v0 + ldv;
+    const ptrdiff_t count = r - l < SIDES ? r - l : SIDES;
+    const double *v0 = v + l * ldv, *v1 = v0 + (count > 1 ? ldv : 0);
 #if SIDES == 4
-    const double *v2 = v1 + ldv, *v3 = v2 + ldv;
+    const double *v2 = v1 + (count > 2 ? ldv : 0), *v3 = v2 + (count > 3 ? ldv : 0);
 #endif
     const char *next0 = first < end ? x->next[first] : (const char *)v0;
     const char *next1 = first + 1 < end ? x->next[first + 1] : next0;
-    vector SUMS(p), SUMS(q), SUMS(s), SUMS(t);
+    vector SUMS;
+    ptrdiff_t j = 0;
     for (ptrdiff_t line = 0; line < lines; line++) {
       PREFETCH(next0 + line * x->line);
       PREFETCH(next1 + line * x->line);
-      for (ptrdiff_t j = LINE * line; j < LINE * line + LINE; j += WIDTH) {
-        const vector a0 = AT(v0 + j), a1 = AT(v1 + j);
-#if SIDES == 4
-        const vector a2 = AT(v2 + j), a3 = AT(v3 + j);
-#endif
-        const vector c0 = AT(x0 + j) - m0, c1 = AT(x1 + j) - m1;
-        const vector c2 = AT(x2 + j) - m2, c3 = AT(x3 + j) - m3;
-        ADD(p, c0);
-        ADD(q, c1);
-        ADD(s, c2);
-        ADD(t, c3);
-      }
+      for (; j < LINE * (line + 1); j += WIDTH)
+        ADD_ROWS(AT, j);
     }
-    const vector all[4 * SIDES] = {ALL(p), ALL(q), ALL(s), ALL(t)};
+    for (; j + WIDTH <= m; j += WIDTH)
+      ADD_ROWS(AT, j);
+    if (j < m)
+      ADD_ROWS(BEGINNING, j);
+    const vector all[4 * SIDES] = {ALL};
     double sum[4 * SIDES];
-    for (int i = 0; i < 4 * SIDES; i++)
-      sum[i] = NAME(across)((const double *)&all[i]);
-    for (ptrdiff_t j = LINE * lines; j < m; j++) {
-      const double row[] = {x0[j] - m0, x1[j] - m1, x2[j] - m2, x3[j] - m3};
-      for (int i = 0; i < 4 * SIDES; i++)
-        sum[i] += row[i / SIDES] * v0[j + i % SIDES * ldv];
-    }
-    for (ptrdiff_t i = 0; i < x->count; i++)
-      for (ptrdiff_t o = 0; o < SIDES; o++)
-        out[l + o][at[i]] += x->scale[at[i]] * sum[o + i * SIDES];
+    UNROLL for (int i = 0; i < 4 * SIDES; i += WIDTH) PUT(sum + i) = NAME(each_across)(all + i);
+    for (ptrdiff_t o = 0; o < count; o++)
+      for (ptrdiff_t i = 0; i <= last; i++)
+        out[l + o][at[i]] += x->scale[at[i]] * sum[i + 4 * o];
   }
   for (ptrdiff_t i = 2 * tiles; i < 4 && tiles < 2; i++)
     for (ptrdiff_t line = 0; line < lines; line++)
       PREFETCH(x->next[i] + line * x->line);
-  for (ptrdiff_t l = tiles * SIDES; l < r; l++) {
-    const double *v0 = v + l * ldv;
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    SIMD_SUM(s0, s1, s2, s3)
-    for (ptrdiff_t j = 0; j < m; j++) {
-      s0 += (x0[j] - m0) * v0[j];
-      s1 += (x1[j] - m1) * v0[j];
-      s2 += (x2[j] - m2) * v0[j];
-      s3 += (x3[j] - m3) * v0[j];
-    }
-    const double sum[] = {s0, s1, s2, s3};
-    for (ptrdiff_t i = 0; i < x->count; i++)
-      out[l][at[i]] += x->scale[at[i]] * sum[i];
-  }
 }
 
 #undef SIDES
 #undef SUMS
-#undef ADD
 #undef ALL
+#undef ADD_MORE
+#undef ADD_ROWS
+#undef BEGINNING
 
 TARGET static void NAME(weighted)(ptrdiff_t m, double *out, const double *w, const double *v) {
   SIMD for (ptrdiff_t j = 0; j < m; j++) out[j] = w[j] * v[j];

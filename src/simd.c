@@ -53,14 +53,15 @@ enum { BLOCK = 256 }; /* rows that stay in the nearest cache between two loops o
   __builtin_shuffle(a, b, (long long __attribute__((vector_size(sizeof(a))))){__VA_ARGS__})
 #endif
 
-/* For products(): a tile of four columns and SIDES vectors, as many as there are registers for. The
-   sums of a column are s0, s1, ..., the vectors at row j v0, v1, ... */
-#define SUMS_2(s) s##0 = {0}, s##1 = {0}
-#define SUMS_4(s) SUMS_2(s), s##2 = {0}, s##3 = {0}
-#define ADD_2(s, c) s##0 += (c)*a0, s##1 += (c)*a1
-#define ADD_4(s, c) ADD_2(s, c), s##2 += (c)*a2, s##3 += (c)*a3
-#define ALL_2(s) s##0, s##1
-#define ALL_4(s) ALL_2(s), s##2, s##3
+/* For products(): a tile of four columns and as many vectors as there are registers for. The sums
+   of vector l are pl, ql, sl and tl, the columns at a row c0 to c3. */
+#define SUMS_OF(l) p##l = {0}, q##l = {0}, s##l = {0}, t##l = {0}
+#define ALL_OF(l) p##l, q##l, s##l, t##l
+#define ADD(l, rows)                                                                               \
+  do {                                                                                             \
+    const vector a = rows;                                                                         \
+    p##l += c0 * a, q##l += c1 * a, s##l += c2 * a, t##l += c3 * a;                                \
+  } while (0)
 
 /* The functions of simd-columns.h for elements of a type. */
 #define COLUMN_LOOPS(type, plural)                                                                 \
