@@ -468,16 +468,21 @@ static int lazy_count_bits(unsigned bits, int steps) {
   return count;
 }
 
-/* Whether bounds do not pay: more than a quarter of the candidates remained in two of the last
-   three steps; or, holding out single rows, x was read in six of the last eight, as errors by
-   recurrence read it at every step. They leave one candidate, unless digits are lost for good. */
-static int lazy_bounds_fail(struct lazy *lazy, ptrdiff_t remaining, ptrdiff_t candidates) {
-  const int many = 4 * remaining > candidates;
+/* Whether bounds do not pay. To go over to another engine takes about as long as to compute every
+   candidate once from its column, as many operations for each row as there are members. That is
+   worth it where more than a quarter of the candidates remained in two of the last three steps, or
+   more if only two or three steps are left; or, holding out single rows, where x was read in six of
+   the last eight and there are as many steps left as members. Errors by recurrence read x at every
+   step, and leave one candidate unless digits are lost for good. */
+static int lazy_bounds_fail(const struct greedy *s, ptrdiff_t remaining, ptrdiff_t candidates) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t left = s->control->k - s->size;
+  const int many = greedy_min(4, left) * remaining > candidates;
   if (lazy_is_recurring(lazy))
     return many && remaining > CHUNK;
   lazy->crowded = lazy->crowded << 1 | (unsigned)many;
   return lazy_count_bits(lazy->crowded, 3) >= 2 ||
-         (lazy->folds == NULL && lazy_count_bits(lazy->missed, 8) >= 6);
+         (lazy->folds == NULL && left >= s->size && lazy_count_bits(lazy->missed, 8) >= 6);
 }
 
 /* Scores every candidate and leaves the rest of the search to the engine that always does. */
@@ -546,17 +551,34 @@ static enum status lazy_bound_candidates(struct greedy *s) {
   return COMPLETE;
 }
 
-/* The candidates that are left by the best score so far, in lazy->heap; returns how many, -1:
+/* Takes up to CHUNK candidates that may win from the heap, the lowest bounds first, and scores
+   them. */
+static void lazy_score_chunk(struct greedy *s, ptrdiff_t *remaining) {
+  struct lazy *lazy = s->lazy;
+  int list[CHUNK], count = 0;
+  while (count < CHUNK && (*remaining) > 0 && !(lazy->merit[lazy->heap[0]] > lazy_limit(s))) {
+    list[count] = lazy_pop(lazy, remaining);
+    count += lazy->scored_at[list[count]] != s->size;
+  }
+  lazy_score_and_rank(s, list, count);
+}
+
+/* The candidates that are left by the best scores of a few, in lazy->heap; returns how many, -1:
    interrupted. */
 static ptrdiff_t lazy_remaining(struct greedy *s) {
   struct lazy *lazy = s->lazy;
-  const ptrdiff_t remaining = lazy_filter(s);
-  if (remaining <= CHUNK || lazy->exact || lazy_is_recurring(lazy))
+  ptrdiff_t remaining = lazy_filter(s);
+  if (remaining <= CHUNK || lazy_is_recurring(lazy))
     return remaining;
-  if (lazy_sharpen(s, lazy->heap, remaining) != COMPLETE)
-    return -1;
-  lazy_check_bounds(s);
-  lazy_price_bounds(s);
+  if (!lazy->exact) {
+    if (lazy_sharpen(s, lazy->heap, remaining) != COMPLETE)
+      return -1;
+    lazy_check_bounds(s);
+    lazy_price_bounds(s);
+    remaining = lazy_filter(s);
+  }
+  lazy_make_heap(lazy, remaining);
+  lazy_score_chunk(s, &remaining);
   return lazy_filter(s);
 }
 
@@ -597,23 +619,18 @@ static enum status lazy_score_step(struct greedy *s) {
   ptrdiff_t remaining = lazy_remaining(s);
   if (remaining < 0)
     return INTERRUPTED;
-  int fail = lazy_bounds_fail(lazy, remaining, candidates);
+  int fail = lazy_bounds_fail(s, remaining, candidates);
   if (fail && lazy->folds != NULL && lazy->folds->can_recur && !lazy->folds->recurring) {
     if (lazy_go_over_to_recurrence(s) != COMPLETE)
       return INTERRUPTED;
     remaining = lazy_filter(s);
-    fail = lazy_bounds_fail(lazy, remaining, candidates);
+    fail = lazy_bounds_fail(s, remaining, candidates);
   }
   if (fail && lazy_can_sweep_all(s))
     return lazy->folds == NULL ? lazy_sweep_all(s) : lazy_sweep_all_folds(s);
   lazy_make_heap(lazy, remaining);
   while (remaining > 0 && !(lazy->merit[lazy->heap[0]] > lazy_limit(s))) {
-    int list[CHUNK], count = 0;
-    while (count < CHUNK && remaining > 0 && !(lazy->merit[lazy->heap[0]] > lazy_limit(s))) {
-      list[count] = lazy_pop(lazy, &remaining);
-      count += lazy->scored_at[list[count]] != s->size;
-    }
-    lazy_score_and_rank(s, list, count);
+    lazy_score_chunk(s, &remaining);
     if (greedy_stopped(s))
       return INTERRUPTED;
   }
