@@ -29,13 +29,13 @@ refit_path <- function(path, problem, control) {
   } else {
     lapply(seq_along(sets), function(i) refit_leading(problem, control, sets[[i]], sizes[i])[[1L]])
   }
-  for (i in seq_along(sizes)) {
-    row <- path$models[[sizes[i] + 1L]]$row
-    path$models[[sizes[i] + 1L]]$beta <- refitted[[i]]$beta
-    path$path[row, names(refitted[[i]]$errors)] <- refitted[[i]]$errors
-    path$path$refit_lambda[row] <- refitted[[i]]$lambda
-  }
+  path$models[sizes + 1L] <- Map(function(model, one) replace(model, "beta", list(one$beta)),
+                                 path$models[sizes + 1L], refitted)
   rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
+  path$path$refit_lambda[rows[-1L]] <- vapply(refitted, `[[`, 0, "lambda")
+  for (column in names(refitted[[1L]]$errors)) {
+    path$path[[column]][rows[-1L]] <- vapply(refitted, function(one) one$errors[[column]], 0)
+  }
   loss <- criterion_loss(control$criterion, path$path$criterion[rows])
   path$size <- c(0L, sizes)[which.min(loss)]
   path
@@ -64,10 +64,11 @@ refit_leading <- function(problem, control, features, sizes,
   })
   error <- vapply(paths, function(path) path$path$squared[sizes + 1L], numeric(length(sizes)))
   best <- apply(matrix(error, length(sizes)), 1L, which.min)
+  columns <- intersect(error_columns, names(paths[[1L]]$path))
   Map(function(size, l) {
     path <- paths[[l]]
     list(lambda = lambdas[l], beta = path$models[[size + 1L]]$beta,
-         errors = path$path[size + 1L, intersect(error_columns, names(path$path))])
+         errors = lapply(unclass(path$path)[columns], `[`, size + 1L))
   }, sizes, best)
 }
 
