@@ -322,16 +322,27 @@ fold_basis_check <- function(problem, folds) {
 # Refuses sets of rows, named or not, without which the covariates cannot be estimated; `what` is
 # what one of the sets is called.
 check_estimable <- function(problem, sets, what = "these rows") {
-  if (ncol(problem$z) == problem$intercept) return(invisible())
+  if (!ncol(problem$z)) return(invisible())
+  lost <- if (ncol(problem$z) > problem$intercept) loses_covariates else loses_weight
+  for (set in which(lost(problem, sets))) {
+    stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "))
+  }
+}
+
+# whether a direction of the covariates lies within each set of rows
+loses_covariates <- function(problem, sets) {
   basis <- covariate_basis(problem)
   leverage <- rowSums(basis^2)
   # no direction has a larger share than all of them together
   share <- vapply(sets, function(rows) sum(leverage[rows]), 0)
-  for (set in which(share > 1 - 1e-10)) {
-    if (largest_share(sets[[set]], basis) > 1 - 1e-10) {
-      stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "))
-    }
-  }
+  lost <- share > 1 - 1e-10
+  lost[lost] <- vapply(sets[lost], largest_share, 0, basis) > 1 - 1e-10
+  lost
+}
+
+# whether no weight is left without each set of rows; the intercept needs no more
+loses_weight <- function(problem, sets) {
+  vapply(sets, function(rows) !any(problem$weights[-rows] > 0), NA)
 }
 
 # the largest share of any direction of the covariates that lies within some rows
@@ -339,8 +350,9 @@ largest_share <- function(rows, basis) norm(basis[rows, , drop = FALSE], "2")^2
 
 # A share of 1 is rounded from less where the rows outweigh the others: these then decide.
 stop_lost_rows <- function(problem, rows, what) {
+  without <- sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
+                     some_of(rows, 5L, ""))
+  if (all(problem$weights[-rows] == 0)) stop_input(paste0("no row has a positive weight", without))
   rest <- sqrt(problem$weights[-rows]) * problem$z[-rows, , drop = FALSE]
-  stop_aliased(qr(rest, tol = 1e-10), problem$z,
-               sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
-                       some_of(rows, 5L, "")))
+  stop_aliased(qr(rest, tol = 1e-10), problem$z, without)
 }

@@ -338,6 +338,7 @@ greedy_paths <- function(problem, control, lambda, responses) {
   done <- !vapply(answers, is.null, NA)
   Map(function(answer, response) {
     problem$y <- response
+    if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
     unpack_path(answer, problem, control, lambda)
   }, answers[done], responses[done])
 }

@@ -122,3 +122,14 @@ test_that("covariates that a fold alone determines are found", {
   alone <- as_problem(pb$x, y, adjust = c(0, 0, 0, 1, 0, 0), weights = 1:6)
   expect_error(fold_basis_check(alone, as_folds("loo", alone)), "without fold 4 \\(row 4\\)")
 })
+
+test_that("a fold that has all rows of positive weight is named", {
+  few <- as_problem(matrix(c(2, 7, 1, 8, 2, 9)), c(1, 5, 2, 4, 3, 6), weights = c(0, 0, 2, 1, 0, 0))
+  pairs <- c(1, 1, 2, 2, 3, 3)
+  lost <- "no row has a positive weight without fold 2 \\(rows 3, 4\\)"
+  expect_error(fold_basis_check(few, as_folds(pairs, few)), lost, class = "sparsels_error_input")
+  expect_error(greedy_rls(few, folds = pairs, k = 1), lost, class = "sparsels_error_input")
+  expect_null(fold_basis_check(few, as_folds("loo", few)))
+  without <- as_problem(few$x, few$y[, 1], weights = few$weights, intercept = FALSE)
+  expect_null(fold_basis_check(without, as_folds(pairs, without)))
+})

@@ -511,6 +511,15 @@ test_that("Ctrl-C between searches for many responses leaves out the rest", {
   expect_identical(many[[length(many)]]$status, "interrupted")
 })
 
+test_that("searches for many responses notice an x that has become other than finite", {
+  set.seed(35)
+  pb <- as_problem(matrix(rnorm(60 * 480), 60), rnorm(60))
+  control <- path_control(pb, 3L, 5, "loo", "squared")
+  control <- c(control, list(search = "forward", keep = 0L, threads = 1L, progress = FALSE))
+  pb$x[3, ] <- NaN
+  expect_error(greedy_paths(pb, control, 5, list(pb$y, -pb$y)), class = "sparsels_error_input")
+})
+
 test_that("searches by folds go on where rounding has left them singular", {
   for (seed in 1:20) {
     set.seed(seed)
