@@ -197,6 +197,13 @@
 #' table(predict(fit, x, type = "class"), tumour)
 #' plot(fit)
 #' selected(fit, "1se")
+#'
+#' # a panel from elsewhere, scored and extended
+#' panel <- c("gene7", "gene9")
+#' greedy_rls(x, tumour, start = panel, k = 6)
+#' # what is gained per price: genes at 1, and a chip of 100 genes for 3
+#' prices <- data.frame(cost = rep(c(1, 3), each = 100), assay = rep(c(NA, "chip"), each = 100))
+#' greedy_rls(x, tumour, cost = prices, budget = 5, k = 10)
 #' @export
 greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "cv",
                        size_folds = 10, refit = is.null(lambda), folds = "loo",

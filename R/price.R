@@ -109,8 +109,7 @@ price_settings <- function(problem, cost, budget) {
 
 # the price of a fit's model, in words
 price_words <- function(fit) {
-  price <- price_of(fit$control$cost, model_of(fit)$features)
   budget <- fit$control$budget
-  paste0("price of the model: ", show_value(price),
-         if (is.finite(budget)) paste(", the budget is", show_value(budget)))
+  paste0("price of the model: ", show_value(chosen_row(fit)$price),
+         if (isTRUE(is.finite(budget))) paste(", the budget is", show_value(budget)))
 }

@@ -258,6 +258,9 @@ fit_title <- function(fit) {
   search <- fit$control$search
   title <- if (is.null(search)) method_title(fit) else
     paste(sub("_", "-", search), "search")
+  if (!is.null(fit$path$price) && !is.null(search)) {
+    return(paste(title, "by the gain in", fit$criterion$label, "per price"))
+  }
   paste(title, "by the", fit$criterion$label)
 }
 
