@@ -38,7 +38,8 @@ column_design <- function(fit, problem) {
     x[parts$pivot, ] <- x
   }
   list(x = x, gram = diag(ncol(x)), owner = integer(ncol(x)), back = turn / columns$scale,
-       shift = columns$centre, names = problem$names[fit$features])
+       shift = columns$centre, offset = max(abs(columns$centre / columns$scale)),
+       names = problem$names[fit$features])
 }
 
 # A kernel on some basis vectors, or on all rows in the coordinates of its eigenvectors.
@@ -88,9 +89,9 @@ design_bench <- function(fit, problem, design) {
       held_out_design(problem, design, function(kept) root_of(lambda, kept),
                       fit$folds$ids[, repetition])
     })
-    list(pred = lapply(each, `[[`, "pred"), condition = max(
-      vapply(each, `[[`, 0, "digits"), design_condition(problem, design, lambda)
-    ))
+    digits <- max(vapply(each, `[[`, 0, "digits"))
+    list(pred = lapply(each, `[[`, "pred"),
+         condition = digits * design_condition(problem, design, lambda))
   })
   y <- problem$y
   bench$rms <- sqrt(mean((y - rep(colMeans(y), each = nrow(y)))^2))
@@ -121,9 +122,9 @@ design_condition <- function(problem, design, lambda) {
   x <- sqrt(problem$weights) * t(backsolve(own, t(design$x), transpose = TRUE))
   values <- svd(x, 0L, 0L)$d^2
   spread <- svd(design$gram, 0L, 0L)$d
-  offset <- max(abs(problem$y)) / max(stats::sd(problem$y), 1e-300)
+  offset <- max(response_offset(problem), design$offset)
   least <- if (ncol(x) > nrow(x)) 0 else min(values)
-  max((max(values) + lambda) / (least + lambda), max(spread) / min(spread), offset)
+  offset * max((max(values) + lambda) / (least + lambda), max(spread) / min(spread))
 }
 
 # Errors -------------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ l1_bench <- function(fit, problem) {
   bench$exact <- is.null(fit$path$threshold)
   y <- problem$y[, 1L]
   bench$rms <- sqrt(mean((y - mean(y))^2))
-  bench$offset <- max(abs(y)) / max(bench$rms, 1e-300)
+  bench$offset <- response_offset(problem) *
+    max(1, abs(problem$centre / problem$scale)[problem$usable])
   bench$point <- remembered(function(row) {
     solution_point(problem, fit$loss, fit$path$lambda[row], model_of_row(fit, row))
   })

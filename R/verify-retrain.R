@@ -79,18 +79,22 @@ pairs_by_qr <- function(problem, x, penalty) {
   cbind(pairs, ahead = score(pairs$up, up) - score(pairs$down, down))
 }
 
-# The condition number of columns with the penalty, given the covariates, and how many times larger
-# than what varies values are.
+# The condition number of columns with the penalty, given the covariates, times what centring costs:
+# how many times larger than what varies the values are.
 condition_of <- function(problem, columns, lambda) {
-  y <- problem$y[problem$weights > 0, , drop = FALSE]
-  offset <- max(abs(y)) / max(sqrt(mean((y - mean(y))^2)), 1e-300)
+  offset <- response_offset(problem)
   if (!ncol(columns$values)) return(offset)
   offset <- max(offset, abs(columns$centre / columns$scale))
   x <- sqrt(problem$weights) * columns$values
   if (ncol(problem$z)) x <- qr.resid(qr(sqrt(problem$weights) * problem$z, tol = 1e-12), x)
   values <- svd(x, 0L, 0L)$d^2
   if (ncol(x) > nrow(x)) values <- c(values, 0)
-  max(offset, (max(values) + lambda) / max(min(values) + lambda, 1e-16 * max(values)))
+  offset * (max(values) + lambda) / max(min(values) + lambda, 1e-16 * max(values))
+}
+
+response_offset <- function(problem) {
+  y <- problem$y[problem$weights > 0, , drop = FALSE]
+  max(1, max(abs(y)) / max(sqrt(mean((y - mean(y))^2)), 1e-300))
 }
 
 tolerance_of <- function(condition) max(1e-10, 100 * .Machine$double.eps * condition)

@@ -116,8 +116,9 @@ step_value <- function(bench, rule, row, feature) {
                 null = if (is_training(fit)) 1 else max(abs(bench$null$criterion), 1e-300)))
   }
   if (rule == "weight") {
-    value <- sum(bench$trained(before, fit$lambda)$B[match(feature, before), ]^2)
-    return(list(value = value, loss = value, null = value))
+    weights <- rowSums(bench$trained(before, fit$lambda)$B^2)
+    value <- weights[match(feature, before)]
+    return(list(value = value, loss = value, null = max(value, 1e-12 * weights, 1e-300)))
   }
   # products of a column with the residual, orthogonal to the covariates
   residual <- problem$y - bench$trained(before, fit$lambda)$pred

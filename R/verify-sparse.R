@@ -41,7 +41,7 @@ sparse_bench <- function(fit, problem) {
     })
     digits <- max(vapply(each, `[[`, 0, "digits"))
     list(pred = lapply(each, `[[`, "pred"),
-         condition = max(digits, condition_of(problem, columns, lambda)))
+         condition = digits * condition_of(problem, columns, lambda))
   })
   bench$null <- null_errors(bench)
   bench

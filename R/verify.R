@@ -36,7 +36,9 @@
 #' \eqn{\max(10^{-10}, 100 \epsilon \kappa)}{max(1e-10, 100 eps cond)}, with the rounding unit
 #' \eqn{\epsilon}{eps} and the condition number
 #' \eqn{(\sigma_{\max}^2 + \lambda) / (\sigma_{\min}^2 + \lambda)}{
-#' (s_max^2 + lambda) / (s_min^2 + lambda)} of the columns, standardised. A column is better at a
+#' (s_max^2 + lambda) / (s_min^2 + lambda)} of the columns, standardised; more where centring costs
+#' digits, the values being large beside what varies of them, and where a row is held out that is
+#' fitted almost exactly. A column is better at a
 #' step if its criterion is by more than 1e-12 of the null model's. A path of l1 is held to the
 #' tolerance it was given.
 #'
