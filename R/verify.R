@@ -4,10 +4,11 @@
 #' have been better at step 3", trains the models that they are about from scratch, in another way
 #' than the fit did, and compares.
 #'
-#' Everything is trained again in plain R, without the formulas and the C code that made the fit:
-#' ridge models by a QR decomposition of the rows augmented by the square root of the penalty,
+#' Models are trained again in plain R, without the formulas and the C code that made the fit: ridge
+#' models by a QR decomposition of the rows augmented by the square root of the penalty,
 #' leave-one-out predictions from the leverages of its orthogonal factor, predictions of folds by a
-#' model of the other rows each. The data are measured anew, too.
+#' model of the other rows each. The data are measured anew, too. Two things are asked of the code
+#' of the fit once more: which columns a search chooses without a fold, and the l1 path without one.
 #'
 #' **What it proves.** That the figures checked are those of retraining, up to the tolerance. A
 #' figure that was changed, by an error of the program or of a hand, is found if it is among those
@@ -26,8 +27,8 @@
 #'   and its models are retrained; cross-validated errors need this for all folds, and take as long
 #'   as the fit did.
 #' * Paths of [l1_path()]: the objective, a duality gap by the dual point of the residuals, and
-#'   columns whose product with it may not exceed lambda. Solutions without a fold are computed as
-#'   the fit did; the same must hold for them.
+#'   columns whose product with it may not exceed lambda: solutions are not found again, but shown
+#'   to be optimal. Those without a fold are computed as the fit did, and their gaps checked.
 #' * Kernel expansions: errors, coefficients and predictions by retraining with the kernel's values.
 #' * Solutions of systems: objective, residual, and the equations that the components satisfy.
 #'
