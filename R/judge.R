@@ -14,8 +14,8 @@
 #' * **Stability.** [stability_selection()] repeats it on both halves of `pairs` random splits. The
 #'   method runs there with its arguments but for `k` and `size`.
 #' * **Substitutes.** [exchange()] computes the error without each of the chosen columns and with
-#'   another column in its place, at the ridge parameter of the search; where the method has none, at
-#'   a quarter of the mean sum of squares of a column.
+#'   another column in its place, at the ridge parameter of the search, or where it has none at a
+#'   quarter of the mean sum of squares of a column.
 #' * **More samples.** [learning_curve()] repeats it on fewer rows, `repeats` times.
 #' * **Figures.** [verify()] retrains a sample of `claims` of the fit by another route.
 #'
@@ -127,7 +127,7 @@ judge_call <- function(call) short_call(replace(call, 1L, list(quote(judge))))
 
 # Arguments ---------------------------------------------------------------------------------------
 
-# The parts, and what they are called in sentences.
+# what the parts are called in sentences
 part_words <- c(
   cross_validation = "the cross-validation", permutation = "the permutation test",
   stability = "the stability selection", exchange = "the substitutes",
@@ -274,7 +274,7 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
     error = if (!is.null(done$cross_validation)) error_interval(done$cross_validation, control),
     features = feature_table(fit, done$stability, done$exchange), fit = fit
   )
-  result[names(part_words)] <- list(NULL)
+  result[judgement_parts] <- list(NULL)
   result[names(done)] <- done
   structure(c(result, list(
     left_out = left_out, folds = control$outer, groups = control$groups, method = run$name,
@@ -371,10 +371,10 @@ judgement_lines <- function(x) {
 
 error_sentence <- function(x) {
   error <- x$error
-  sprintf("%s %s on rows that were not there (95 %% interval %s to %s)%s; all was repeated without %s",
+  sprintf("%s %s on new rows (95 %% interval %s to %s)%s; all was repeated without each fold (%s)",
           error$words, shown(error$estimate), shown(error$lower), shown(error$upper),
           if (is.na(error$null)) "" else sprintf(", null model %s", shown(error$null)),
-          sprintf("each fold (%s)", x$folds$label))
+          x$folds$label)
 }
 
 chance_sentence <- function(permutation) {

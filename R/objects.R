@@ -115,6 +115,9 @@ losses <- c("squared", "logistic", "hinge")
 
 has_kept_problem <- function(problem) is_good(problem, "sparsels_problem") && is.null(problem$x)
 
+judgement_parts <- c("cross_validation", "permutation", "stability", "exchange", "learning_curve",
+                     "verification")
+
 # The table ---------------------------------------------------------------------------------------
 
 problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(problem$names),
@@ -427,7 +430,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     learning_curve = is_none_or(learning_curve, is_good(learning_curve, "learning_curve")),
     verification = is_none_or(verification, is_good(verification, "verification")),
     left_out = length(left_out) == 0L ||
-      has_words(left_out) && all(names(left_out) %in% names(part_words)),
+      has_words(left_out) && all(names(left_out) %in% judgement_parts),
     folds = is_none_or(folds, is_good(folds, "sparsels_folds") && nrow(folds$ids) == m),
     groups = is_none_or(groups, has_integers(groups) && length(groups) == m),
     seed = has_integers(seed, 0L) && length(seed) == 1L,

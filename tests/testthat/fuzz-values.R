@@ -179,6 +179,11 @@ fuzz_calls <- alist(
   stability_selection(x, y, omp, pairs = 2, q = 1, threshold = 0.7, groups = rep(1:6, 2)),
   stability(list(1:2, 2:3), n = 6),
   permutation_test(x, y, greedy_rls, k = 1, permutations = 3, strata = sign(age), lambda = 1),
+  judge(problem, method = omp, k = 1, outer = 3, permutations = 3, pairs = 2, repeats = 0, keep = 2,
+        claims = 3, groups = rep(1:6, 2), seed = 1),
+  judge(greedy, problem, outer = 3, permutations = 0, pairs = 2, repeats = 0, seed = 1),
+  report(judge(problem, omp, k = 1, outer = 0, permutations = 0, pairs = 0, repeats = 0, seed = 1),
+         file = "page.pdf", title = "a page", overwrite = FALSE),
   learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3, test = 0.2, groups = age,
                  measure = "absolute"),
   permutation_test(x, y, omp, k = 1, permutations = 3, groups = rep(1:6, 2)),
@@ -243,6 +248,8 @@ fuzz_objects <- alist(
                                                           lambda = 1, size = "criterion"),
   halves = stability_selection(x, y, omp, pairs = 3),
   chance = permutation_test(x, y, greedy_rls, k = 2, lambda = 1, permutations = 3),
+  judged = judge(problem, omp, k = 1, outer = 3, permutations = 3, pairs = 2, repeats = 2, keep = 2,
+                 claims = 3, seed = 1),
   learnt = learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3),
   swapped = exchange(classed, x, size = 2, keep = 2),
   verified = verify(greedy, x, y),
@@ -288,6 +295,7 @@ fuzz_methods <- list(
     print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)
   ),
   permutation_test = alist(print(it), plot(it), pictured(it), tidy(it), glance(it)),
+  judgement = alist(print(it), plot(it), tidy(it), glance(it)),
   learning_curve = alist(
     print(it), plot(it), pictured(it), tidy(it), glance(it), predict(it, rows = 20)
   ),

@@ -58,6 +58,8 @@ test_that("every part is that of its function", {
   expect_equal(judged$features$swapped, best$criterion / own, tolerance = 1e-14)
 })
 
+test_that("every part has its words", expect_identical(names(part_words), judgement_parts))
+
 test_that("the seed alone decides, whatever is left out, and R's generator is left as it was", {
   set.seed(2)
   data <- judged_data()
@@ -212,8 +214,9 @@ test_that("what is printed, drawn, tidied and reported", {
   told <- glance(judged)
   expect_identical(told$p.value, judged$permutation$p.value)
   expect_identical(told$estimate, judged$error$estimate)
-  expect_error(plot(judge(data$x, data$y, k = 1, outer = 0, permutations = 0, pairs = 0, repeats = 0,
-                          keep = 0, claims = 0)), class = "sparsels_error_input")
+  nothing <- judge(data$x, data$y, k = 1, outer = 0, permutations = 0, pairs = 0, repeats = 0,
+                   keep = 0, claims = 0)
+  expect_error(plot(nothing), class = "sparsels_error_input")
 
   skip_if_not_installed("rmarkdown")
   skip_if_not(rmarkdown::pandoc_available())
