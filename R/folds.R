@@ -342,7 +342,8 @@ loses_covariates <- function(problem, sets) {
 
 # whether no weight is left without each set of rows; the intercept needs no more
 loses_weight <- function(problem, sets) {
-  vapply(sets, function(rows) !any(problem$weights[-rows] > 0), NA)
+  weighs <- problem$weights > 0
+  vapply(sets, function(rows) sum(weighs[rows]), 0L) == sum(weighs)
 }
 
 # the largest share of any direction of the covariates that lies within some rows
