@@ -127,7 +127,7 @@ panel_columns <- function(features, problem) {
 # user gave any.
 new_panel_error <- function(problem, control, features, panel, random, wanted, given, call) {
   criterion <- control$criterion
-  errors <- panel[[2L]]$errors
+  errors <- as.data.frame(panel[[2L]]$errors)
   values <- ridge_values(problem, features, panel[[2L]]$lambda, control$folds)
   structure(list(
     error = errors$criterion, se = errors$se, errors = errors, null = panel[[1L]]$errors$criterion,

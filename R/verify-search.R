@@ -11,6 +11,7 @@ step_claims <- function(bench) {
   if (rule == "exchange") return(list(exchange_claims(bench)))
   path <- bench$fit$path
   rows <- which(path$action %in% if (rule == "weight") "drop" else c("add", "drop"))
+  rows <- setdiff(rows, given_rows(bench$fit))
   if (rule %in% c("residual", "normalised")) rows <- which(path$action == "add")
   if (rule == "weight") rows <- rows[is_single_drop(bench, rows)]
   if (!length(rows)) return(NULL)
@@ -34,8 +35,15 @@ step_claims <- function(bench) {
   ))
 }
 
-# the rule by which a search chooses columns, NULL where there is none
+# rows of the path whose column was given, not chosen
+given_rows <- function(fit) {
+  if (identical(fit$control$search, "backward")) return(integer())
+  1L + seq_along(fit$control$start)
+}
+
+# the rule by which a search chooses columns, NULL where there is none that is checked
 search_rule <- function(fit) {
+  if (!is.null(fit$path$price)) return(NULL)
   switch(fit$method,
     greedy_rls = , wrapper_rls = , lowrank_lssvm =
       if (is_known_criterion(fit$criterion$name)) "criterion",
@@ -319,10 +327,10 @@ search_again <- function(fit, train, lambda) {
   null <- list(list(features = integer(), lambda = 1))
   if (upper < 1L) return(rep(null, largest + 1L))
   control <- fit$control[setdiff(intersect(names(fit$control), names(formals(method))),
-                                 c("k", "lambda", "size", "keep", "progress"))]
+                                 c("k", "lambda", "size", "keep", "cost", "progress"))]
   own <- list(k = min(largest, upper), lambda = lambda, size = "criterion", progress = FALSE,
               folds = fit$folds, criterion = fit$criterion$name,
-              refit = !is.null(fit$path$refit_lambda))
+              refit = !is.null(fit$path$refit_lambda), cost = given_cost(fit$control$cost))
   own <- own[names(own) %in% names(formals(method))]
   again <- suppressWarnings(do.call(method, c(list(quote(train)), control, own)))
   models <- lapply(again$coefficients, function(model) {
@@ -330,6 +338,12 @@ search_again <- function(fit, train, lambda) {
     list(features = model$features, lambda = row_lambda(again, model$step + 1L))
   })
   fill_models(models, largest)
+}
+
+# prices as a fit keeps them -> as an argument
+given_cost <- function(cost) {
+  if (is.null(cost)) return(NULL)
+  data.frame(cost = cost$price, assay = replace(cost$assay, cost$assay < 0L, NA))
 }
 
 # The lambda of a training part: the same multiple of its mean square where it was such a one.

@@ -13,6 +13,8 @@ unchecked_words <- function(bench) {
   fit <- bench$fit
   c(if (!is_known_criterion(fit$criterion$name)) {
     "values of the `criterion` function, which the fit does not keep"
+  }, if (!is.null(fit$path$price)) {
+    "that no other column was better at a step, by what it gains per price"
   }, if (!is.null(fit$size_folds) && !bench$repeatable) {
     "errors and predictions of the whole procedure, whose search draws at random"
   }, if (fit$status == "interrupted" && !is.null(fit$size_folds)) {
@@ -69,7 +71,8 @@ path_sets <- function(fit) {
     }
     return(sets)
   }
-  set <- if (path$size[1L] > 0L) which(fit$problem$usable) else integer()
+  start <- if (length(fit$control$start)) fit$control$start else which(fit$problem$usable)
+  set <- if (path$size[1L] > 0L) start else integer()
   sets[[1L]] <- set
   for (row in seq_len(nrow(path))[-1L]) {
     feature <- path$feature[row]
