@@ -426,7 +426,7 @@ static const struct larger {
     {{.m = 300, .n = 200, .L = 1, .columns = SIGNALS, .exact = 1}, 95, 0.1, 0},
     {{.m = 200, .n = 400, .L = 1, .q = 1, .columns = SIGNALS}, 80, 1, 0},
     {{.m = 600, .n = 60, .L = 2, .columns = ANY}, 20, 300, 1},
-    {{.m = 600, .n = 60, .L = 1, .columns = BLOCKS}, 20, 300, 1},
+    {{.m = 600, .n = 60, .L = 1, .columns = BLOCKS}, 20, 300, 0},
     {{.m = 40, .n = 200, .L = 1, .q = 1, .columns = HEAVY}, 30, 1, 1},
     {{.m = 40, .n = 200, .L = 1, .columns = UNRELATED}, 36, 0.01, 1}};
 
