@@ -1,8 +1,8 @@
 # Are p-values of permutation_test() uniform where nothing is true, do the columns that
-# stability_selection() finds stay within its bounds, and what do searches for many permuted
-# responses in one call save?
+# stability_selection() finds stay within its bounds, what do searches for many permuted responses
+# in one call save, and how long does judge() take?
 #
-#   Rscript bench/judging.R [uniform] [false] [speed] [sets=400] [permutations=99] [draws=10]
+#   Rscript bench/judging.R [uniform] [false] [speed] [judge] [sets=400] [permutations=99] [draws=10]
 #                           [times=3] [out=bench/results]
 #
 # All data are simulated. `sets` data sets for each line of p-values, `draws` for each of false
@@ -19,8 +19,8 @@ sets <- as.integer(given$sets)
 permutations <- as.integer(given$permutations)
 draws <- as.integer(given$draws)
 times <- as.integer(given$times)
-parts <- if (length(line$words)) line$words else c("uniform", "false", "speed")
-stopifnot(parts %in% c("uniform", "false", "speed"))
+parts <- if (length(line$words)) line$words else c("uniform", "false", "speed", "judge")
+stopifnot(parts %in% c("uniform", "false", "speed", "judge"))
 
 normal <- function(m, n) matrix(rnorm(m * n), m)
 
@@ -250,7 +250,33 @@ measure_speed <- function() {
   }
 }
 
-measures <- list(uniform = measure_uniform, false = measure_false, speed = measure_speed)
+# The whole suite ---------------------------------------------------------------------------------
+
+measure_judge <- function() {
+  heading("judge(x, y), every part with its defaults: CPU seconds on one thread, medians of %d, and",
+          times)
+  say("in multiples of one greedy_rls(x, y); effects: columns with an effect on y")
+  say("")
+  say("%-14s %-12s %8s %10s %10s", "", "response", "effects", "seconds", "multiple")
+  for (size in list(c(62, 2000), c(100, 20000))) {
+    for (task in c("number", "two classes")) {
+      for (effects in c(0, 5)) {
+        set.seed(10)
+        x <- normal(size[1], size[2])
+        y <- rowSums(x[, seq_len(effects), drop = FALSE]) + rnorm(size[1])
+        if (task == "two classes") y <- factor(y > 0)
+        calls <- list(function() judge(x, y, seed = 1, progress = FALSE),
+                      function() greedy_rls(x, y, progress = FALSE))
+        seconds <- suppressWarnings(interleaved(calls, times, cpu))
+        say("%-14s %-12s %8d %10.1f %10.0f", paste(size, collapse = " x "), task,
+            as.integer(effects), seconds[1], seconds[1] / seconds[2])
+      }
+    }
+  }
+}
+
+measures <- list(uniform = measure_uniform, false = measure_false, speed = measure_speed,
+                 judge = measure_judge)
 for (part in parts) {
   lines <- character()
   say("%s", machine_line())
