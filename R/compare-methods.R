@@ -70,6 +70,8 @@
 #' @param measure `"r_squared"` or one of the measures of [cross_validate()], such as `"error"` and
 #'   `"auc"`; `NULL`: `"error"` for classes, otherwise `"r_squared"`.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the splits, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return An object of class `method_comparison`, a list:
 #' * `table`: data frame, a row for each method: `method`; `test`, the mean of the measure over the
@@ -120,9 +122,10 @@
 #' @export
 compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = NULL, splits = 10,
                             test = 0.2, groups = NULL, measure = NULL,
-                            progress = interactive()) {
+                            progress = interactive(), BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
   splits <- check_repeats(splits, "splits")
   measure <- comparison_measure(measure, problem)
   plan <- resampling_plan(problem, test, groups)
@@ -133,7 +136,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   runs <- Map(comparison_run, methods, names(methods), MoreArgs = list(problem = problem, k = k))
   scored <- repeat_tasks(splits, "split", function(i) {
     score_split(runs, problem, plan, measure, k)
-  }, progress)
+  }, progress, BPPARAM)
   new_comparison(scored, problem, plan, measure, k, splits, quick, short_call(match.call()))
 }
 

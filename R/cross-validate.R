@@ -55,6 +55,8 @@
 #' @param keep Logical: are the out-of-fold predictions of every model kept?
 #' @param progress Logical: is a progress bar with the time left shown? By default in interactive
 #'   sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the outer folds, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #' @param object The result of `cross_validate()`.
 #' @param newdata New observations, see [predict.sparsels_fit()].
 #' @param size The model wanted: a number, `"min"` or `"1se"` by the test error of the outer folds;
@@ -114,14 +116,15 @@
 #' @export
 cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10, repeats = 1,
                            measure = NULL, baselines = c("random", "majority"), keep = FALSE,
-                           progress = interactive()) {
+                           progress = interactive(), BPPARAM = NULL) {
   check_given(x, "x")
   check_baselines(baselines)
   check_flag(keep, "keep")
   check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("outer", "repeats", "measure", "baselines", "keep", "progress"))
+                known = c("outer", "repeats", "measure", "baselines", "keep", "progress", "BPPARAM"))
   measures <- as_measures(measure, run$problem)
   outer <- in_context("outer folds", make_folds(run$problem, outer, repeats = repeats))
   absent <- warn_absent(run$problem, outer)
@@ -130,7 +133,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   parts <- held_out_rows(outer)
   scored <- repeat_tasks(nrow(parts), "outer fold", function(i) {
     score_fold(run, parts$rows[[i]], measures, baselines)
-  }, progress)
+  }, progress, BPPARAM)
   result <- new_cv_result(scored, parts, run, fit, measures, keep, outer$label,
                           short_call(match.call()))
   if ("auc" %in% vapply(measures, `[[`, "", "name")) warn_constant(result$problem, learned(result))

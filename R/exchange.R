@@ -42,6 +42,8 @@
 #'   it.
 #' @param threads Number of OpenMP threads over columns, 1 by default.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the features, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #' @param n Number of features to print.
 #'
 #' @return A data frame of class `exchange`, best first, with the columns
@@ -85,7 +87,7 @@
 #' @export
 exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10, improve = FALSE,
                      lambda = NULL, criterion = NULL, folds = NULL, threads = 1,
-                     progress = interactive()) {
+                     progress = interactive(), BPPARAM = NULL) {
   check_given(fit, "fit")
   check_given(x, "x")
   check_dots(..., known = names(formals(exchange)))
@@ -104,8 +106,9 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   )
   check_flag(improve, "improve")
   check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
   features <- model_of(fit, size)$features
-  found <- exchanged(problem, control, features, improve, progress)
+  found <- exchanged(problem, control, features, improve, progress, BPPARAM)
   new_exchange(found, problem, control, fit$method, short_call(match.call()))
 }
 
@@ -191,14 +194,14 @@ exchange_criterion <- function(fit, criterion) {
 
 # The exchanges of a set, with `improve` of the set after all swaps that help: list(features, table,
 # null, swaps, status).
-exchanged <- function(problem, control, features, improve, progress) {
-  found <- exchanges_of(problem, control, features, progress)
+exchanged <- function(problem, control, features, improve, progress, BPPARAM) {
+  found <- exchanges_of(problem, control, features, progress, BPPARAM)
   if (is.null(found)) raise_interrupt()
   while (improve && found$status == "complete") {
     swap <- helpful_swap(found, control$criterion)
     if (is.null(swap)) break
     features <- replace(found$features, found$features == swap$drop, swap$add)
-    following <- exchanges_of(problem, control, features, progress)
+    following <- exchanges_of(problem, control, features, progress, BPPARAM)
     if (is.null(following)) {
       found$status <- "interrupted"
       break
@@ -213,11 +216,12 @@ exchanged <- function(problem, control, features, improve, progress) {
 
 # Every set that differs from this one by a feature, in column numbers; NULL where Ctrl-C came
 # before the criterion of the set itself.
-exchanges_of <- function(problem, control, features, progress) {
+exchanges_of <- function(problem, control, features, progress, BPPARAM) {
   # the whole set, for additions, then the set without each of its features
   given <- c(list(features), lapply(seq_along(features), function(j) features[-j]))
   steps <- run_tasks(length(given), function(i) next_step(problem, control, given[[i]]),
-                     "Exchanging features", random = FALSE, progress = progress)
+                     "Exchanging features", random = FALSE, progress = progress,
+                     BPPARAM = BPPARAM)
   done <- attr(steps, "done")
   if (!1L %in% done) return(NULL)
   rows <- Map(function(step, left_out) {

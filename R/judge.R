@@ -49,6 +49,8 @@
 #'   the folds that the method is given, if any; `FALSE` for none.
 #' @param seed A whole number, or `NULL` for one that R's generator draws.
 #' @param progress Logical: are progress bars shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the parts, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return An object of class `judgement`, a list:
 #' * `error`: data frame of a row: `measure`, `words` (what it is called), `estimate`, `lower`,
@@ -92,7 +94,8 @@ judge <- function(x, ...) {
 #' @export
 judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10,
                           permutations = 200, pairs = 50, repeats = 5, keep = 5, claims = 20,
-                          groups = NULL, seed = NULL, progress = interactive()) {
+                          groups = NULL, seed = NULL, progress = interactive(),
+                          BPPARAM = NULL) {
   said <- list(y = substitute(y), method = substitute(method))
   if (is.null(method) && !is.function(y)) {
     method <- greedy_rls
@@ -100,8 +103,9 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
   }
   run <- as_run(x, y, method, ..., data = data, said = said,
                 known = names(formals(judge.default)))
-  control <- judge_control(run, groups, seed, progress, outer = outer, permutations = permutations,
-                           pairs = pairs, repeats = repeats, keep = keep, claims = claims)
+  control <- judge_control(run, groups, seed, progress, BPPARAM, outer = outer, keep = keep,
+                           permutations = permutations, pairs = pairs, repeats = repeats,
+                           claims = claims)
   judge_run(run, NULL, control, judge_call(match.call()))
 }
 
@@ -109,7 +113,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
 #' @export
 judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200, pairs = 50,
                                repeats = 5, keep = 5, claims = 20, groups = NULL, seed = NULL,
-                               progress = interactive()) {
+                               progress = interactive(), BPPARAM = NULL) {
   check_object(x)
   check_dots(..., known = names(formals(judge.sparsels_fit)))
   if (!inherits(y, "sparsels_problem")) {
@@ -117,8 +121,9 @@ judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200,
                "sparsels_error_argument")
   }
   run <- run_of_fit(x, check_object(y), parent.frame())
-  control <- judge_control(run, groups, seed, progress, outer = outer, permutations = permutations,
-                           pairs = pairs, repeats = repeats, keep = keep, claims = claims)
+  control <- judge_control(run, groups, seed, progress, BPPARAM, outer = outer, keep = keep,
+                           permutations = permutations, pairs = pairs, repeats = repeats,
+                           claims = claims)
   judge_run(run, x, control, judge_call(match.call()))
 }
 
@@ -135,7 +140,7 @@ part_words <- c(
 )
 
 # What the parts share, and how often each is done, 0 for not at all.
-judge_control <- function(run, groups, seed, progress, ...) {
+judge_control <- function(run, groups, seed, progress, BPPARAM, ...) {
   problem <- run$problem
   groups <- groups_of(groups, run)
   seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
@@ -150,7 +155,7 @@ judge_control <- function(run, groups, seed, progress, ...) {
   given[counts] <- Map(check_count, given[counts], counts, upper = 1e6, lower = 0L)
   given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, problem, groups)))
   c(given, list(groups = groups, seed = seed, streams = streams,
-                progress = check_flag(progress, "progress")))
+                progress = check_flag(progress, "progress"), BPPARAM = check_bpparam(BPPARAM)))
 }
 
 judge_folds <- function(outer, problem, groups) {
@@ -214,7 +219,8 @@ is_interrupted <- function(part) {
 judge_parts <- function(run, fit, control) {
   part <- function(count, of, ..., arguments = run$arguments) {
     if (identical(count, 0L) || is.null(count)) return("not asked for")
-    function() of_run(of, run, arguments, ..., progress = control$progress)
+    function() of_run(of, run, arguments, ..., progress = control$progress,
+                      BPPARAM = control$BPPARAM)
   }
   groups <- control$groups
   selects <- inherits(fit, "sparse_fit")
@@ -240,7 +246,7 @@ judge_parts <- function(run, fit, control) {
 exchange_fit <- function(fit, problem, control) {
   own <- !inherits(fit, "l1_path") && fit$lambda > 0
   exchange(fit, problem, keep = control$keep, lambda = if (!own) mean_square(problem) / 4,
-           progress = control$progress)
+           progress = control$progress, BPPARAM = control$BPPARAM)
 }
 
 # One of the package's experiments with the method of a run. Its call would show no more than that.

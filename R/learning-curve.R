@@ -56,6 +56,8 @@
 #' @param measure The measure of error, one of those of [cross_validate()]; `NULL`: `"error"` for
 #'   classes, otherwise `"squared"`.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the repeats, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #' @param object The result.
 #' @param rows Numbers of training rows, not below the smallest of `sizes`; `NULL` for all rows of
 #'   the data, one and a half times, and twice as many.
@@ -103,18 +105,20 @@
 #' @export
 learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes = NULL,
                            repeats = 10, test = 0.2, groups = NULL, measure = NULL,
-                           progress = interactive()) {
+                           progress = interactive(), BPPARAM = NULL) {
   check_given(x, "x")
   check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("sizes", "repeats", "test", "groups", "measure", "progress"))
+                known = c("sizes", "repeats", "test", "groups", "measure", "progress", "BPPARAM"))
   repeats <- check_repeats(repeats, "repeats")
   measure <- one_measure(measure, run$problem)
   plan <- resampling_plan(run$problem, test, groups)
   plan$sizes <- if (is.null(sizes)) default_sizes(run, plan$largest) else
     check_sizes(sizes, plan$largest)
-  done <- repeat_tasks(repeats, "repeat", function(i) score_repeat(run, plan, measure), progress)
+  done <- repeat_tasks(repeats, "repeat", function(i) score_repeat(run, plan, measure), progress,
+                       BPPARAM)
   new_learning_curve(run, plan, measure, done, repeats, short_call(match.call()))
 }
 

@@ -36,6 +36,8 @@
 #'   error is taken. `NULL`: see Details.
 #' @param criterion The error, as in [greedy_rls()].
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the random lists, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return An object of class `panel_error`, a list:
 #' * `error`, `se`: the criterion of the panel and its standard error over folds (`NA` where it has
@@ -74,7 +76,7 @@
 #' @export
 panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random = 100,
                         folds = "loo", lambda = NULL, criterion = "squared",
-                        progress = interactive()) {
+                        progress = interactive(), BPPARAM = NULL) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem") && is.null(features)) {
     features <- y
@@ -90,13 +92,14 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random =
   values <- check_lambda(lambda)
   if (is.null(values)) values <- refit_multiples * mean_square(problem)
   check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
   size <- length(features)
   panel <- refit_leading(problem, control, features, c(0L, size), values)
   usable <- which(problem$usable)
   drawn <- if (random > 0L) repeat_tasks(random, "random list", function(i) {
     columns <- usable[sample.int(length(usable), size)]
     refit_leading(problem, control, columns, size, values)[[1L]]$errors$criterion
-  }, progress)
+  }, progress, BPPARAM)
   new_panel_error(problem, control, features, panel, as.double(unlist(drawn)), random,
                   if (is.null(lambda)) NULL else values, short_call(match.call()))
 }

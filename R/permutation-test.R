@@ -65,6 +65,8 @@
 #'   method is given, see [make_folds()], if any; folds given row by row are groups themselves.
 #'   `FALSE`: none.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the permutations, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return An object of class `permutation_test`, a list:
 #' * `p.value`, `statistic`: that of \eqn{T}, and \eqn{T(y)}.
@@ -109,12 +111,14 @@
 #' plot(tested)
 #' @export
 permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permutations = 1000,
-                             strata = NULL, groups = NULL, progress = interactive()) {
+                             strata = NULL, groups = NULL, progress = interactive(),
+                             BPPARAM = NULL) {
   check_given(x, "x")
   check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("permutations", "strata", "groups", "progress"))
+                known = c("permutations", "strata", "groups", "progress", "BPPARAM"))
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(run)
   null <- null_response(run$problem)
@@ -123,13 +127,13 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   fit <- fit_run(run)
   observed <- relative_errors(fit)
   done <- if (is_shared_search(run, fit)) {
-    searched_errors(fit, null, exchange, permutations, progress)
+    searched_errors(fit, null, exchange, permutations, progress, BPPARAM)
   } else {
     repeat_tasks(permutations, "permutation", function(i) {
       permuted <- permuted_problem(null, permuted_rows(exchange))
       relative_errors(suppressWarnings(fit_method(run$method, permuted, run$arguments),
                                        c(own_warnings, "sparsels_warning_precision")))
-    }, progress)
+    }, progress, BPPARAM)
   }
   new_permutation_test(run, fit, observed, done, permutations,
                        permuted_words(null, exchange, permutations), short_call(match.call()))
@@ -252,7 +256,7 @@ is_shared_search <- function(run, fit) {
 }
 
 # relative_errors() of the permutations that repeat_tasks() would draw.
-searched_errors <- function(fit, null, exchange, permutations, progress) {
+searched_errors <- function(fit, null, exchange, permutations, progress, BPPARAM) {
   control <- c(fit$control, list(criterion = fit$criterion, folds = fit$folds))
   control$progress <- FALSE
   streams <- task_streams(permutations)
@@ -265,7 +269,7 @@ searched_errors <- function(fit, null, exchange, permutations, progress) {
     stopped <- vapply(paths, function(path) path$status == "interrupted", NA)
     if (length(paths) < length(responses) || any(stopped)) raise_interrupt()
     lapply(paths, path_errors, fit$criterion)
-  }, "Permutations", random = FALSE, progress)
+  }, "Permutations", random = FALSE, progress, BPPARAM)
   done <- unlist(done, recursive = FALSE)
   if (length(done) < permutations) warn_interrupted(length(done), permutations, "permutation")
   done

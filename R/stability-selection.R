@@ -56,6 +56,8 @@
 #'   `NULL`: the groups of the `folds` or `size_folds` that the method is given, see [make_folds()],
 #'   if any; folds given row by row are groups themselves. `FALSE`: none.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the pairs, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return An object of class `stability_selection`, a list:
 #' * `probability`: the selection probability of each column, by name.
@@ -95,12 +97,14 @@
 #' plot(chosen)
 #' @export
 stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pairs = 50, q = NULL,
-                                threshold = 0.6, groups = NULL, progress = interactive()) {
+                                threshold = 0.6, groups = NULL, progress = interactive(),
+                                BPPARAM = NULL) {
   check_given(x, "x")
   check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("pairs", "q", "threshold", "groups", "progress"))
+                known = c("pairs", "q", "threshold", "groups", "progress", "BPPARAM"))
   pairs <- check_repeats(pairs, "pairs")
   if (!(is_number(threshold) && threshold > 0.5 && threshold <= 1)) {
     refuse("threshold", "a number above 0.5 and at most 1", threshold)
@@ -112,7 +116,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
     lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
       sort(compared_features(fit_rows(run, rows)$fit, run$arguments$k))
     })
-  }, progress)
+  }, progress, BPPARAM)
   new_stability_selection(run, unlist(done, recursive = FALSE), threshold, pairs, length(done),
                           groups, short_call(match.call()))
 }

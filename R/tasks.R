@@ -3,20 +3,22 @@
 # The results of task(1), ..., task(n), as run_tasks() makes them. An error says which `what` it is
 # from; an interrupt leaves the results before it, with a warning, and is passed on when there are
 # none.
-repeat_tasks <- function(n, what, task, progress = interactive()) {
+repeat_tasks <- function(n, what, task, progress = interactive(), BPPARAM = NULL) {
   label <- paste0(toupper(substr(what, 1L, 1L)), substring(what, 2L), "s")
   results <- run_tasks(n, function(i) in_context(paste(what, i), task(i)), label,
-                       progress = progress)
+                       progress = progress, BPPARAM = BPPARAM)
   if (length(results) < n) warn_interrupted(length(results), n, what)
   results
 }
 
-# The list of task(1), ..., task(n), run on the user's future plan when future.apply is there and
-# the plan is not sequential, one after the other otherwise. With `random` every task draws from its
-# own L'Ecuyer stream, so the result depends on R's generator at the call and on nothing else: not
-# on the plan, not on the number of workers. Without, R's generator is not touched. An interrupt
-# keeps the tasks done before it: the attribute "done" has their numbers.
-run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = interactive()) {
+# The list of task(1), ..., task(n), run by BiocParallel as BPPARAM says, else on the user's future
+# plan when future.apply is there and the plan is not sequential, else one after the other. With
+# `random` every task draws from its own L'Ecuyer stream, so the result depends on R's generator at
+# the call and on nothing else: not on the plan, not on the number of workers. Without, R's
+# generator is not touched. An interrupt keeps the tasks done before it: the attribute "done" has
+# their numbers.
+run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = interactive(),
+                      BPPARAM = NULL) {
   streams <- if (random) task_streams(n)
   run <- function(i) {
     tryCatch(
@@ -24,7 +26,9 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
       interrupt = identity
     )
   }
-  results <- if (has_parallel_plan()) {
+  results <- if (!is.null(BPPARAM)) {
+    run_on_bioc(n, run, BPPARAM)
+  } else if (has_parallel_plan()) {
     future.apply::future_lapply(
       seq_len(n), run,
       future.seed = NULL, future.packages = "sparsels"
@@ -45,6 +49,24 @@ run_serially <- function(n, run, label, progress) {
     if (!is.null(bar)) bar(i, n)
   }
   results
+}
+
+# BiocParallel wraps errors of its workers: here the first keeps its class.
+run_on_bioc <- function(n, run, BPPARAM) {
+  kept <- function(i) tryCatch(run(i), error = function(e) structure(list(e), class = "task_error"))
+  results <- BiocParallel::bplapply(seq_len(n), kept, BPPARAM = BPPARAM)
+  failed <- Find(function(result) inherits(result, "task_error"), results)
+  if (!is.null(failed)) stop(failed[[1L]])
+  results
+}
+
+check_bpparam <- function(BPPARAM) {
+  if (is.null(BPPARAM)) return(NULL)
+  if (!inherits(BPPARAM, "BiocParallelParam")) {
+    refuse("BPPARAM", "NULL or such as BiocParallel::MulticoreParam(2)", BPPARAM)
+  }
+  need_package("BiocParallel")
+  BPPARAM
 }
 
 # A sequential plan gains nothing from future and would be held to its limit on exported data.

@@ -10,7 +10,7 @@ need="gcc make gfortran R lapack"
 packages="Matrix cli generics"
 nice=""
 # without these their tests are skipped, and the vignette that reads ALL shows code only
-bioconductor="ALL Biobase DelayedArray edgeR HDF5Array MultiAssayExperiment SingleCellExperiment SummarizedExperiment"
+bioconductor="ALL Biobase BiocParallel DelayedArray edgeR HDF5Array MultiAssayExperiment SingleCellExperiment SummarizedExperiment"
 case "${1:-demo}" in
   demo) ;;
   test)
