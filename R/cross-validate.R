@@ -124,7 +124,8 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("outer", "repeats", "measure", "baselines", "keep", "progress", "BPPARAM"))
+                known = c("outer", "repeats", "measure", "baselines", "keep", "progress",
+                          "BPPARAM"))
   measures <- as_measures(measure, run$problem)
   outer <- in_context("outer folds", make_folds(run$problem, outer, repeats = repeats))
   absent <- warn_absent(run$problem, outer)

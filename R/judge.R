@@ -219,8 +219,9 @@ is_interrupted <- function(part) {
 judge_parts <- function(run, fit, control) {
   part <- function(count, of, ..., arguments = run$arguments) {
     if (identical(count, 0L) || is.null(count)) return("not asked for")
-    function() of_run(of, run, arguments, ..., progress = control$progress,
-                      BPPARAM = control$BPPARAM)
+    function() {
+      of_run(of, run, arguments, ..., progress = control$progress, BPPARAM = control$BPPARAM)
+    }
   }
   groups <- control$groups
   selects <- inherits(fit, "sparse_fit")

@@ -2,8 +2,8 @@
 # stability_selection() finds stay within its bounds, what do searches for many permuted responses
 # in one call save, and how long does judge() take?
 #
-#   Rscript bench/judging.R [uniform] [false] [speed] [judge] [sets=400] [permutations=99] [draws=10]
-#                           [times=3] [out=bench/results]
+#   Rscript bench/judging.R [uniform] [false] [speed] [judge] [sets=400] [permutations=99]
+#                           [draws=10] [times=3] [out=bench/results]
 #
 # All data are simulated. `sets` data sets for each line of p-values, `draws` for each of false
 # selections. About 10 minutes of CPU with the defaults; without a part named, all are run, and each
@@ -253,9 +253,9 @@ measure_speed <- function() {
 # The whole suite ---------------------------------------------------------------------------------
 
 measure_judge <- function() {
-  heading("judge(x, y), every part with its defaults: CPU seconds on one thread, medians of %d, and",
+  heading("judge(x, y), every part with its defaults: CPU seconds on one thread, medians of %d,",
           times)
-  say("in multiples of one greedy_rls(x, y); effects: columns with an effect on y")
+  say("and in multiples of one greedy_rls(x, y); effects: columns with an effect on y")
   say("")
   say("%-14s %-12s %8s %10s %10s", "", "response", "effects", "seconds", "multiple")
   for (size in list(c(62, 2000), c(100, 20000))) {
