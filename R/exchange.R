@@ -26,12 +26,11 @@
 #' need not predict better. [selected()] gives its features, for [rls()] on these columns, say.
 #'
 #' @param fit A fit that chooses columns, such as that of [greedy_rls()].
-#' @param x The data that the fit was made from, in any form that [predict()][predict.sparsels_fit]
-#'   takes, rows in the same order; or their problem. Response, weights and covariates are those of
-#'   the fit. For `print()` and `plot()`, the result.
-#' @param y,data Not needed. `y` may be given as for the fit, and is then checked; with a formula
-#'   for `x`, `data` has its variables.
-#' @param ... Must be empty. For `plot()`, graphical parameters such as `main`.
+#' @param x,y,data The data that the fit was made from, see [verify()]: where no response is
+#'   given, `x` is as [predict()][predict.sparsels_fit] takes it. For `print()` and
+#'   `plot()`, `x` is the result.
+#' @param ... Further arguments of [as_problem()], such as `weights`; those not given are as the fit
+#'   has them. For `plot()`, graphical parameters such as `main`.
 #' @param size The set: its number of features, as in [coef()][coef.sparsels_fit]; `NULL` for the
 #'   chosen one.
 #' @param keep Number of substitutes for each feature, the best ones, and of additions; `NULL` or
@@ -68,7 +67,7 @@
 #'   class `sparsels_interrupted`.
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments and for data that are not those of the
-#'   fit: other columns, rows, means, scales or fitted values.
+#'   fit: other columns, rows, responses, weights or covariates, columns with another mean or scale.
 #'
 #' @seealso [stability_selection()], how often each column is chosen; [panel_error()], the error of
 #'   any list of columns
@@ -90,12 +89,14 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
                      progress = interactive(), BPPARAM = NULL) {
   check_given(fit, "fit")
   check_given(x, "x")
-  check_dots(..., known = names(formals(exchange)))
+  check_dots(..., known = c(names(formals(exchange)), problem_arguments),
+             allowed = problem_arguments)
   check_object(fit)
   if (!inherits(fit, "sparse_fit")) {
     refuse("fit", "a fit that chooses columns, such as that of greedy_rls()", fit)
   }
-  problem <- data_of_fit(fit, x, y, data, check_count(threads, "threads"))
+  threads <- check_count(threads, "threads")
+  problem <- problem_of_fit(fit, x, y, ..., data = data)
   folds <- if (is.null(folds) && !is.null(fit$folds)) fit$folds else
     as_folds(if (is.null(folds)) "loo" else folds, problem)
   fold_basis_check(problem, folds)
@@ -110,59 +111,6 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   features <- model_of(fit, size)$features
   found <- exchanged(problem, control, features, improve, progress, BPPARAM)
   new_exchange(found, problem, control, fit$method, short_call(match.call()))
-}
-
-# The data of a fit -------------------------------------------------------------------------------
-
-# The problem of a fit with its x again, which the fit does not keep. Refuses other data.
-data_of_fit <- function(fit, x, y = NULL, data = NULL, threads = 1L) {
-  problem <- fit$problem
-  if (!is.null(y) || inherits(x, "formula")) {
-    task <- if (problem$task == "regression") "regression" else "classification"
-    x <- as_problem(x, y, data = data, task = task)
-  }
-  given <- inherits(x, "sparsels_problem")
-  values <- tryCatch(
-    if (given && identical(x$names, problem$names)) problem_x(x) else
-      new_data_matrix(problem, x, seq_len(ncol(problem))),
-    sparsels_error_input = function(e) {
-      e$message <- gsub("`newdata`", "`x`", conditionMessage(e), fixed = TRUE)
-      stop(e)
-    }
-  )
-  if (nrow(values) != nrow(problem)) {
-    stop_newdata("`x` must be the %d rows that the fit was made from, not %s", nrow(problem),
-                 counted(nrow(values), "row"))
-  }
-  if (given && !identical(unname(x$y), unname(problem$y))) {
-    stop_newdata("the response of `x` is not that of the fit, '%s'", problem$response)
-  }
-  problem$x <- values
-  problem <- measure_columns(problem, threads = threads)
-  check_fit_columns(problem, fit$problem)
-  check_fit_rows(problem, fit)
-  problem
-}
-
-check_fit_columns <- function(problem, kept) {
-  spread <- sqrt(kept$squares / sum(kept$weights))
-  moved <- abs(problem$centre - kept$centre) > 1e-6 * (spread + abs(kept$centre))
-  scaled <- abs(problem$squares - kept$squares) > 1e-6 * (kept$squares + raw_squares(kept) * 1e-6)
-  other <- which(moved | scaled)
-  if (length(other)) {
-    stop_newdata("`x` is not the data of the fit: column '%s' has another mean or scale",
-                 problem$names[other[1L]])
-  }
-}
-
-# Rows in another order have the same means and scales, but not the same fitted values.
-check_fit_rows <- function(problem, fit) {
-  model <- model_of(fit)
-  if (!length(model$features)) return(invisible())
-  off <- abs(layer(model_scores(list(model), problem), 1L) - fit$fitted)
-  if (max(off) <= 1e-6 * max(abs(fit$fitted), abs(problem$y))) return(invisible())
-  stop_newdata("`x` is not the data of the fit: row %d has another fitted value, are rows in %s",
-               row(off)[which.max(off)], "another order?")
 }
 
 # Arguments ---------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200,
     stop_input("a fit is judged with the problem it was made from: judge(fit, as_problem(x, y))",
                "sparsels_error_argument")
   }
-  run <- run_of_fit(x, check_object(y), parent.frame())
+  run <- run_of_fit(x, problem_of_fit(x, y), parent.frame())
   control <- judge_control(run, groups, seed, progress, BPPARAM, outer = outer, keep = keep,
                            permutations = permutations, pairs = pairs, repeats = repeats,
                            claims = claims)

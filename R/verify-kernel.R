@@ -6,7 +6,7 @@
 
 #' @exportS3Method
 claims_of.kernel_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
-  problem <- kernel_data(fit, verified_problem(fit, x, y, ..., data = data))
+  problem <- kernel_data(fit, problem_of_fit(fit, x, y, ..., data = data))
   design <- if (is.null(fit$kernel)) column_design(fit, problem) else
     kernel_design(fit, problem, fit$kernel)
   bench <- design_bench(fit, problem, design)

@@ -3,7 +3,7 @@
 
 #' @exportS3Method
 claims_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
-  bench <- l1_bench(fit, verified_problem(fit, x, y, ..., data = data))
+  bench <- l1_bench(fit, problem_of_fit(fit, x, y, ..., data = data))
   list(kinds = Filter(Negate(is.null), c(
     objective_claims(bench), optimality_claims(bench), solution_coefficient_claims(bench),
     l1_error_claims(bench), l1_row_claims(bench), list(l1_path_claim(bench))

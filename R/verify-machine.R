@@ -3,7 +3,7 @@
 
 #' @exportS3Method
 claims_of.fs_lssvm <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
-  problem <- kernel_data(fit, verified_problem(fit, x, y, ..., data = data))
+  problem <- kernel_data(fit, problem_of_fit(fit, x, y, ..., data = data))
   bench <- machine_bench(fit, problem)
   list(kinds = Filter(Negate(is.null), c(
     machine_error_claims(bench), machine_coefficient_claims(bench), machine_row_claims(bench),

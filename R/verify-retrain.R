@@ -1,6 +1,18 @@
 # Retraining from scratch, for verify(): QR decompositions in plain R that share nothing with the
 # code that makes fits. `problem` is the data; columns are as a model sees them (m x s).
 
+plain_columns <- function(problem, columns) {
+  x <- as.matrix(problem$x[, columns, drop = FALSE]) + 0
+  dimnames(x) <- NULL
+  x
+}
+
+# the weighted mean of each column; the second pass mends the rounding of the first
+own_centre <- function(x, w) {
+  centre <- colSums(w * x) / sum(w)
+  centre + colSums(w * (x - rep(centre, each = nrow(x)))) / sum(w)
+}
+
 # Columns centred and scaled by the rows with weight: list(values, centre, scale).
 own_columns <- function(problem, features, weights = problem$weights) {
   x <- plain_columns(problem, features)

@@ -2,7 +2,7 @@
 
 #' @exportS3Method
 claims_of.sparse_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
-  bench <- sparse_bench(fit, verified_problem(fit, x, y, ..., data = data))
+  bench <- sparse_bench(fit, problem_of_fit(fit, x, y, ..., data = data))
   kinds <- c(error_claims(bench), coefficient_claims(bench), prediction_claims(bench),
              choice_claims(bench), list(path_claim(bench)), step_claims(bench),
              procedure_claims(bench))

@@ -44,9 +44,10 @@
 #' tolerance it was given.
 #'
 #' @param fit A fit of this package, not a result of [cross_validate()], whose field `fit` is one.
-#' @param x,y,data The data that the fit was made of, in the same form: a matrix and its response, a
-#'   formula and data, an experiment and the name of its response, or a problem. Of a solution of a
-#'   system `A` and `b`.
+#' @param x,y,data The data that the fit was made from, in the same form: a matrix and its response,
+#'   a formula and data, an experiment and the name of its response, or a problem. Where no response
+#'   is given, `x` is as [predict()][predict.sparsels_fit] takes it, and rows in another order are
+#'   found by their fitted values. Of a solution of a system `A` and `b`.
 #' @param ... Further arguments of [as_problem()], such as `weights`; those not given are as the fit
 #'   has them. With a formula `x` the formula `adjust` is given again, as its variables are no
 #'   columns.
@@ -173,103 +174,6 @@ drawn_shares <- function(count, wanted) {
 drawn_claims <- function(kind, share) {
   if (share == kind$count) return(seq_len(share))
   if (is.null(kind$draw)) sample.int(kind$count, share) else kind$draw(share)
-}
-
-# The data ----------------------------------------------------------------------------------------
-
-# The data as a problem, of which the columns are those of the fit.
-verified_problem <- function(fit, x, y, ..., data) {
-  check_object(fit)
-  own <- fit$problem
-  problem <- if (inherits(x, "sparsels_problem")) {
-    as_problem(x, y, ..., data = data)
-  } else {
-    given <- list(...)
-    kept <- unclass(own)[c("intercept", "standardize")]
-    kept$task <- if (own$task == "regression") "regression" else "classification"
-    if (is.null(given$subset) && is.null(given$na.action)) kept$weights <- own$weights
-    covariates <- setdiff(colnames(own$z), "(Intercept)")
-    if (length(covariates)) kept$adjust <- own$z[, covariates, drop = FALSE]
-    if (!is.null(own$assay)) kept$assay <- own$assay
-    if (length(own$renamed)) kept$make_unique <- TRUE
-    do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
-                          quoted(kept[setdiff(names(kept), names(given))])))
-  }
-  check_same_data(problem, own)
-  problem
-}
-
-check_same_data <- function(problem, own) {
-  other <- function(what) {
-    stop_input(sprintf("the data are not those of the fit: %s", what), "sparsels_error_argument")
-  }
-  if (!identical(dim(problem), dim(own))) {
-    other(sprintf("%s, but the fit has %s", data_words(problem), data_words(own)))
-  }
-  renamed <- which(problem$names != own$names)
-  if (length(renamed)) {
-    j <- renamed[1L]
-    other(sprintf("column %d is '%s', but '%s' in the fit", j, problem$names[j], own$names[j]))
-  }
-  if (!identical(problem$task, own$task) || !identical(problem$levels, own$levels)) {
-    other("the response is of another kind or has other classes")
-  }
-  compare_rows(problem$y, own$y, "the response", other)
-  compare_rows(problem$weights, own$weights, "the weight", other)
-  if (!identical(colnames(problem$z), colnames(own$z))) {
-    words <- function(z) if (ncol(z)) some_of(colnames(z)) else "none"
-    other(sprintf("the covariates are %s, but %s in the fit", words(problem$z), words(own$z)))
-  }
-  compare_rows(problem$z, own$z, "a covariate", other)
-  if (problem$intercept != own$intercept || problem$standardize != own$standardize) {
-    other("`intercept` or `standardize` is another")
-  }
-  check_same_moments(problem, own, other)
-}
-
-compare_rows <- function(values, own, what, other) {
-  values <- as.matrix(values)
-  own <- as.matrix(own)
-  if (!identical(dim(values), dim(own))) other(sprintf("%s has another number of columns", what))
-  row <- which(rowSums(abs(values - own) > 1e-14 * abs(own)) > 0)[1L]
-  if (!is.na(row)) other(sprintf("%s of row %d is another", what, row))
-}
-
-# Means and sums of squares of all columns, in blocks of columns. Kernels leave columns as they are,
-# or some of them uncentred.
-check_same_moments <- function(problem, own, other) {
-  w <- problem$weights
-  for (block in column_blocks(nrow(problem), ncol(problem))) {
-    x <- plain_columns(problem, block)
-    centre <- own_centre(x, w)
-    squares <- colSums(w * (x - rep(if (problem$intercept) centre else 0 * centre,
-                                    each = nrow(x)))^2)
-    size <- sqrt(colSums(w * x^2) / sum(w))
-    rms <- sqrt(squares / sum(w))
-    centred <- own$centre[block] != 0
-    scaled <- own$scale[block] != 1
-    # a kernel's scale is about the mean whether there is an intercept or not
-    about_mean <- sqrt(colSums(w * (x - rep(centre, each = nrow(x)))^2) / sum(w))
-    off <- abs(squares - own$squares[block]) > 1e-10 * squares + 1e-12 * size * rms * sum(w) |
-      centred & abs(centre - own$centre[block]) > 1e-10 * size |
-      scaled & pmin(abs(rms - own$scale[block]), abs(about_mean - own$scale[block])) >
-        1e-10 * rms + 1e-12 * size
-    if (any(off)) {
-      other(sprintf("column '%s' has another mean or scale", problem$names[block[which(off)[1L]]]))
-    }
-  }
-}
-
-plain_columns <- function(problem, columns) {
-  x <- as.matrix(problem$x[, columns, drop = FALSE]) + 0
-  dimnames(x) <- NULL
-  x
-}
-
-# the weighted mean of each column; the second pass mends the rounding of the first
-own_centre <- function(x, w) {
-  centre <- colSums(w * x) / sum(w)
-  centre + colSums(w * (x - rep(centre, each = nrow(x)))) / sum(w)
 }
 
 # Printing ----------------------------------------------------------------------------------------

@@ -172,6 +172,8 @@ test_that("claims are drawn from each kind, and by R's generator", {
   expect_true(glance(first)$ok)
   problem <- as_problem(data$x, data$y)
   expect_true(verify(fit, problem)$ok)
+  expect_true(verify(fit, data$x[, 9:1])$ok)
+  expect_error(verify(fit, data$x[24:1, ]), "rows in another order")
 })
 
 test_that("a verification says what was checked, and what failed", {

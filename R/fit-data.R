@@ -1,0 +1,117 @@
+# The data of a fit, which it does not keep, given again to exchange(), verify() or judge().
+
+# The problem of a fit, with x. Refuses data that are not those of the fit.
+problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
+  check_object(fit)
+  given <- !is.null(y) || !is.null(data) || ...length()
+  if (!given && !inherits(x, c("sparsels_problem", "formula"))) {
+    problem <- with_columns(fit$problem, x)
+    check_same_moments(problem, fit$problem)
+    check_same_order(problem, fit)
+    return(problem)
+  }
+  problem <- if (inherits(x, "sparsels_problem")) as_problem(x, y, ..., data = data) else
+    problem_again(fit$problem, x, y, ..., data = data)
+  check_same_data(problem, fit$problem)
+  problem
+}
+
+# A problem with its columns, in any form that predict() takes; all else is as it was.
+with_columns <- function(problem, x) {
+  problem$x <- tryCatch(
+    new_data_matrix(problem, x, seq_len(ncol(problem))),
+    sparsels_error_input = function(e) {
+      e$message <- gsub("`newdata`", "`x`", conditionMessage(e), fixed = TRUE)
+      stop(e)
+    }
+  )
+  if (nrow(problem$x) != nrow(problem$z)) {
+    stop_not_of_fit("%s, but the fit has %d", counted(nrow(problem$x), "row"), nrow(problem$z))
+  }
+  measure_columns(problem)
+}
+
+# A problem made again of its data; what is not given is as it was.
+problem_again <- function(own, x, y, ..., data) {
+  given <- list(...)
+  kept <- unclass(own)[c("intercept", "standardize")]
+  kept$task <- if (own$task == "regression") "regression" else "classification"
+  if (is.null(given$subset) && is.null(given$na.action)) kept$weights <- own$weights
+  covariates <- setdiff(colnames(own$z), "(Intercept)")
+  if (length(covariates)) kept$adjust <- own$z[, covariates, drop = FALSE]
+  if (!is.null(own$assay)) kept$assay <- own$assay
+  if (length(own$renamed)) kept$make_unique <- TRUE
+  do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
+                        quoted(kept[setdiff(names(kept), names(given))])))
+}
+
+stop_not_of_fit <- function(...) {
+  stop_input(paste("the data are not those of the fit:", sprintf(...)), "sparsels_error_argument")
+}
+
+check_same_data <- function(problem, own) {
+  if (!identical(dim(problem), dim(own))) {
+    stop_not_of_fit("%s, but the fit has %s", data_words(problem), data_words(own))
+  }
+  renamed <- which(problem$names != own$names)
+  if (length(renamed)) {
+    j <- renamed[1L]
+    stop_not_of_fit("column %d is '%s', but '%s' in the fit", j, problem$names[j], own$names[j])
+  }
+  if (!identical(problem$task, own$task) || !identical(problem$levels, own$levels)) {
+    stop_not_of_fit("the response is of another kind or has other classes")
+  }
+  compare_rows(problem$y, own$y, "the response")
+  compare_rows(problem$weights, own$weights, "the weight")
+  if (!identical(colnames(problem$z), colnames(own$z))) {
+    words <- function(z) if (ncol(z)) some_of(colnames(z)) else "none"
+    stop_not_of_fit("the covariates are %s, but %s in the fit", words(problem$z), words(own$z))
+  }
+  compare_rows(problem$z, own$z, "a covariate")
+  if (problem$intercept != own$intercept || problem$standardize != own$standardize) {
+    stop_not_of_fit("`intercept` or `standardize` is another")
+  }
+  check_same_moments(problem, own)
+}
+
+compare_rows <- function(values, own, what) {
+  values <- as.matrix(values)
+  own <- as.matrix(own)
+  if (!identical(dim(values), dim(own))) stop_not_of_fit("%s has another number of columns", what)
+  row <- which(rowSums(abs(values - own) > 1e-14 * abs(own)) > 0)[1L]
+  if (!is.na(row)) stop_not_of_fit("%s of row %d is another", what, row)
+}
+
+# Rows in another order have the same means and scales, but not the same fitted values.
+check_same_order <- function(problem, fit) {
+  scores <- scores_of_models(fit, list(model_of(fit)), problem)
+  off <- abs(layer(scores, 1L) - fit$fitted)
+  if (max(off) <= 1e-6 * max(abs(fit$fitted), abs(problem$y))) return(invisible())
+  stop_not_of_fit("row %d has another fitted value, are rows in another order?",
+                  row(off)[which.max(off)])
+}
+
+# Means and sums of squares of all columns, in blocks of columns. Kernels leave columns as they are,
+# or some of them uncentred.
+check_same_moments <- function(problem, own) {
+  w <- problem$weights
+  for (block in column_blocks(nrow(problem), ncol(problem))) {
+    x <- plain_columns(problem, block)
+    centre <- own_centre(x, w)
+    squares <- colSums(w * (x - rep(if (problem$intercept) centre else 0 * centre,
+                                    each = nrow(x)))^2)
+    size <- sqrt(colSums(w * x^2) / sum(w))
+    rms <- sqrt(squares / sum(w))
+    centred <- own$centre[block] != 0
+    scaled <- own$scale[block] != 1
+    # a kernel's scale is about the mean whether there is an intercept or not
+    about_mean <- sqrt(colSums(w * (x - rep(centre, each = nrow(x)))^2) / sum(w))
+    off <- abs(squares - own$squares[block]) > 1e-10 * squares + 1e-12 * size * rms * sum(w) |
+      centred & abs(centre - own$centre[block]) > 1e-10 * size |
+      scaled & pmin(abs(rms - own$scale[block]), abs(about_mean - own$scale[block])) >
+        1e-10 * rms + 1e-12 * size
+    if (any(off)) {
+      stop_not_of_fit("column '%s' has another mean or scale", problem$names[block[which(off)[1L]]])
+    }
+  }
+}
