@@ -113,6 +113,21 @@ criterion_loss <- function(criterion, value) {
   if (criterion$higher) -value else value
 }
 
+# A criterion as an error, of which less is better: the rest of one between 0 and 1 of which more is
+# better, the negative of a user's own.
+as_error <- function(criterion, value) {
+  if (is_share(criterion)) 1 - value else criterion_loss(criterion, value)
+}
+
+is_share <- function(criterion) criterion$name %in% c("auc", "r_squared", "dev_ratio")
+
+# The error divided by that of the null model; of a user's own criterion of which more is better the
+# difference.
+relative_error <- function(criterion, value, null = value[1L]) {
+  if (criterion$higher && !is_share(criterion)) return(null - value)
+  as_error(criterion, value) / as_error(criterion, null)
+}
+
 # whether the criterion is one of the training rows
 is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
 

@@ -351,11 +351,6 @@ plot_data.exchange <- function(x, ...) { # nolint: object_name_linter.
   rows
 }
 
-# A criterion of which less is better.
-as_error <- function(criterion, value) {
-  if (criterion$name == "auc") 1 - value else criterion_loss(criterion, value)
-}
-
 #' @rdname exchange
 #' @importFrom graphics plot
 #' @exportS3Method

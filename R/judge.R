@@ -389,7 +389,7 @@ chance_sentence <- function(permutation) {
   sprintf("p-value %s; of %s %d gave as small an error as the data",
           format(permutation$p.value, digits = 2),
           sprintf("%d permutations of the %s", count, permutation$permuted),
-          as.integer(round(permutation$p.value * (count + 1))) - 1L)
+          count_as_small(permutation$p.value, count))
 }
 
 stability_sentence <- function(stability) {

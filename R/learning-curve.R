@@ -165,11 +165,6 @@ score_repeat <- function(run, plan, measure) {
 
 # The fitted curve --------------------------------------------------------------------------------
 
-# What the curve is fitted to, and back: errors of which less is better.
-as_loss <- function(measure, value) {
-  if (measure$name == "auc") 1 - value else criterion_loss(measure, value)
-}
-
 # errors have a smallest value, which a user's function need not have
 smallest_loss <- function(measure) if (measure$name == "user") -Inf else 0
 
@@ -229,10 +224,10 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
   scored <- errors[counted, , drop = FALSE]
   mean <- colMeans(scored)
   null <- colMeans(null[counted, , drop = FALSE])
-  curves <- fit_curves(rows, as_loss(measure, scored), plan$ratio, smallest_loss(measure))
+  curves <- fit_curves(rows, as_error(measure, scored), plan$ratio, smallest_loss(measure))
   result <- structure(list(
     table = data.frame(rows = rows, error = mean, se = resampling_se(scored, plan$ratio),
-                       null = null, relative = relative_to(measure, null, mean)),
+                       null = null, relative = relative_error(measure, mean, null)),
     errors = errors, fitted = curves$fitted[1L, ], forecast = NULL, draws = curves$draws,
     test_rows = plan$test_rows, grouped = !is.null(plan$groups), method = run$name,
     measure = measure$name, words = measure$words, higher = measure$higher,
@@ -243,16 +238,12 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
   result
 }
 
-relative_to <- function(measure, null, value) {
-  mapply(function(null, value) relative_error(measure, c(null, value))[2L], null, value)
-}
-
 # The fitted curve at numbers of rows, with the band that holds 90 % of the bootstrap samples.
 forecast_of <- function(x, rows) {
   measure <- list(name = x$measure, higher = x$higher)
-  band <- apply(as_loss(measure, power_law(x$draws, rows)), 2L, stats::quantile, c(0.05, 0.95),
+  band <- apply(as_error(measure, power_law(x$draws, rows)), 2L, stats::quantile, c(0.05, 0.95),
                 names = FALSE)
-  data.frame(rows = rows, error = as_loss(measure, power_law(t(x$fitted), rows)[1L, ]),
+  data.frame(rows = rows, error = as_error(measure, power_law(t(x$fitted), rows)[1L, ]),
              lower = band[1L, ], upper = band[2L, ])
 }
 

@@ -144,11 +144,10 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
   ), class = "panel_error")
 }
 
-# How often a random list is as good, the panel being one of them; up to rounding equal is as good.
+# how often a random list is as good, the panel being one of them
 panel_chance <- function(criterion, random, own) {
   if (!length(random)) return(NA_real_)
-  worse <- criterion_loss(criterion, random) - criterion_loss(criterion, own)
-  (1 + sum(worse <= 1e-9 * abs(own))) / (length(random) + 1)
+  chance_of(matrix(criterion_loss(criterion, random)), criterion_loss(criterion, own))
 }
 
 # Predictions of the rows, those of weight 0 by the model.
@@ -176,7 +175,7 @@ print.panel_error <- function(x, ...) {
   count <- length(x$random)
   if (count) {
     say(sprintf("random lists of as many columns: %d of %d are as good (p-value %s), %s",
-                as.integer(round(x$p.value * (count + 1))) - 1L, count,
+                count_as_small(x$p.value, count), count,
                 format(x$p.value, digits = 2),
                 paste("their median is", shown(stats::median(x$random)))))
   }

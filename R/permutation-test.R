@@ -304,16 +304,6 @@ error_criterion <- function(fit) {
   if (error_column(fit$path) == "cv") fit$cv_criterion else fit$criterion
 }
 
-# Of a criterion between 0 and 1 of which more is better the rest is an error; of a user's own the
-# difference counts.
-relative_error <- function(criterion, value) {
-  if (!criterion$higher) return(value / value[1L])
-  if (is_share(criterion)) return((1 - value) / (1 - value[1L]))
-  value[1L] - value
-}
-
-is_share <- function(criterion) criterion$name %in% c("auc", "r_squared", "dev_ratio")
-
 new_permutation_test <- function(run, fit, observed, done, wanted, permuted, call) {
   # a path without a model of some size has that of the next smaller one
   by_size <- vapply(done, function(one) {
@@ -335,12 +325,15 @@ new_permutation_test <- function(run, fit, observed, done, wanted, permuted, cal
   ), class = "permutation_test")
 }
 
-# p-values: how often a permutation is as good as what was observed, which counts as one of them.
-# `null` has a column for each of `observed`. Equal up to rounding is as good.
+# p-values: how often an error of `null`, which has a column for each of `observed`, is as small as
+# what was observed, which counts as one of them. Equal up to rounding is as small.
 chance_of <- function(null, observed) {
-  as_good <- null <= rep(observed * (1 + 1e-9), each = nrow(null))
-  (1 + colSums(as_good, na.rm = TRUE)) / (nrow(null) + 1)
+  as_small <- null <= rep(observed + 1e-9 * abs(observed), each = nrow(null))
+  (1 + colSums(as_small, na.rm = TRUE)) / (nrow(null) + 1)
 }
+
+# how many of `count` errors are as small as what was observed, by their p-value
+count_as_small <- function(p, count) as.integer(round(p * (count + 1))) - 1L
 
 # Words -------------------------------------------------------------------------------------------
 
@@ -390,7 +383,7 @@ print.permutation_test <- function(x, ...) {
   count <- length(x$null)
   say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
       " permutations of the ", x$permuted)
-  as_small <- as.integer(round(x$p.value * (count + 1))) - 1L
+  as_small <- count_as_small(x$p.value, count)
   say(sprintf("p-value %s: %d of the permutations %s as small an error on the path",
               format(x$p.value, digits = 2), as_small, if (as_small == 1L) "has" else "have"))
   remark("smallest error: ", shown(x$statistic), ", median of the permutations: ",
