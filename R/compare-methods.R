@@ -213,8 +213,7 @@ comparison_run <- function(method, name, problem, k) {
     c(if ("k" %in% takes || open) list(k = k),
       if ("size_folds" %in% takes) list(size = "criterion"))
   }
-  wanted <- wanted[setdiff(names(wanted), names(arguments))]
-  new_run(method, problem, c(wanted, arguments), name)
+  with_defaults(new_run(method, problem, arguments, name), wanted)
 }
 
 # One split ---------------------------------------------------------------------------------------

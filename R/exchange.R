@@ -324,11 +324,8 @@ verdict_words <- function(x, set) {
 selected.exchange <- function(object, size = NULL, # nolint: object_name_linter.
                               index = FALSE, lambda = NULL) {
   set <- exchange_set(object)
-  if (!is.null(size) || !is.null(lambda)) {
-    stop_input("`size` and `lambda` have no meaning here: an exchange is of one set",
-               "sparsels_error_argument")
-  }
-  if (check_flag(index, "index")) set$features else set$problem$names[set$features]
+  selected_of_set(set$features, set$problem$names, size, index, lambda,
+                  "an exchange is of one set")
 }
 
 # Picture -----------------------------------------------------------------------------------------

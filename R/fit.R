@@ -393,6 +393,14 @@ selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = N
   if (is.null(object$basis$rows)) terms else object$basis$rows[terms]
 }
 
+# What selected() gives of a result with one set of columns.
+selected_of_set <- function(features, names, size, index, lambda, why) {
+  if (!is.null(size) || !is.null(lambda)) {
+    stop_input(paste("`size` and `lambda` have no meaning here:", why), "sparsels_error_argument")
+  }
+  if (check_flag(index, "index")) features else names[features]
+}
+
 #' @export
 selected.default <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   refuse("object", "a fit that chooses features, components or prototypes", object)

@@ -317,7 +317,7 @@ fold_basis_check <- function(problem, folds) {
   for (repetition in seq_len(ncol(folds$ids))) {
     ids <- folds$ids[, repetition]
     # the intercept alone is lost with all rows of positive weight only
-    small <- max(tabulate(ids)) < sum(problem$weights > 0)
+    small <- max(tabulate(ids)) < trained_rows(problem)
     if (small && ncol(problem$z) == problem$intercept) next
     check_estimable(problem, split(seq_along(ids), ids), "fold")
   }

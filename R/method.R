@@ -1,5 +1,5 @@
-# A method, run on some rows of a problem: what cross_validate() and compare_methods() do again and
-# again.
+# A method, run on some rows of a problem or other responses: what cross_validate(), judge() and its
+# parts do again and again.
 
 # The method, its arguments and the data ----------------------------------------------------------
 
@@ -92,6 +92,20 @@ method_name <- function(expression) {
     expression <- expression[[3L]]
   }
   if (is.name(expression)) as.character(expression) else "a function"
+}
+
+# A number for each row, equal for rows that belong together: `groups` as given, by default those of
+# the folds that the method is given; NULL where each row is by itself.
+groups_of <- function(groups, run) {
+  if (isFALSE(groups)) return(NULL)
+  if (!is.null(groups)) return(check_row_labels(groups, "groups", nrow(run$problem)))
+  Find(Negate(is.null), lapply(run$arguments[run$by_row], `[[`, "groups"))
+}
+
+# A run with arguments for those that the user does not give.
+with_defaults <- function(run, arguments) {
+  run$arguments <- c(run$arguments, arguments[setdiff(names(arguments), names(run$arguments))])
+  run
 }
 
 # Fits --------------------------------------------------------------------------------------------

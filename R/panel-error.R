@@ -187,11 +187,8 @@ print.panel_error <- function(x, ...) {
 selected.panel_error <- function(object, size = NULL, # nolint: object_name_linter.
                                  index = FALSE, lambda = NULL) {
   check_object(object)
-  if (!is.null(size) || !is.null(lambda)) {
-    stop_input("`size` and `lambda` have no meaning here: a panel is one list of columns",
-               "sparsels_error_argument")
-  }
-  if (check_flag(index, "index")) object$features else object$problem$names[object$features]
+  selected_of_set(object$features, object$problem$names, size, index, lambda,
+                  "a panel is one list of columns")
 }
 
 #' @exportS3Method

@@ -142,18 +142,8 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
 # The run with arguments that make greedy search and its kin quick, where the user says nothing.
 quick_run <- function(run) {
   if (!"refit" %in% names(formals(run$method))) return(run)
-  quick <- list(k = min(first_k, subset_bound(run$problem)$upper), size = "criterion",
-                refit = FALSE)
-  run$arguments <- c(run$arguments, quick[setdiff(names(quick), names(run$arguments))])
-  run
-}
-
-# A number for each row, equal for rows that belong together: `groups` as given, by default those of
-# the folds that the method is given; NULL where each row is by itself.
-groups_of <- function(groups, run) {
-  if (isFALSE(groups)) return(NULL)
-  if (!is.null(groups)) return(check_row_labels(groups, "groups", nrow(run$problem)))
-  Find(Negate(is.null), lapply(run$arguments[run$by_row], `[[`, "groups"))
+  with_defaults(run, list(k = min(first_k, subset_bound(run$problem)$upper), size = "criterion",
+                          refit = FALSE))
 }
 
 # Permuted responses ------------------------------------------------------------------------------

@@ -516,6 +516,8 @@ check_response_size <- function(y, weights, name) {
 # does not influence the model and is predicted like new data.
 trained_rows <- function(problem) sum(problem$weights > 0)
 
+trained_places <- function(problem) which(problem$weights > 0)
+
 # Refuses weights of 0, for methods that cannot leave rows out of training.
 check_all_trained <- function(problem) {
   untrained <- sum(problem$weights == 0)

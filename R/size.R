@@ -154,7 +154,7 @@ fold_words <- function(parts, i) {
 # `found` for each lambda, from which one for larger sizes goes on.
 search_without <- function(problem, rows, control, search, found = NULL) {
   train <- reweighted(problem, replace(problem$weights, rows, 0))
-  check_folds_left(control$folds, which(train$weights > 0))
+  check_folds_left(control$folds, trained_places(train))
   fold_basis_check(train, control$folds)
   control$lambda <- control$lambda_values(train)
   control$patience <- 0L

@@ -149,12 +149,9 @@ half_run <- function(run, q, threshold, pairs, groups) {
   }
   q <- if (is.null(q)) default_q(min(upper, floor(trained_rows(problem) / 4)), p, threshold, pairs)
   else check_count(q, "q", upper, "what half of the rows allow")
-  quick <- if ("refit" %in% names(formals(run$method))) {
-    list(lambda = mean_square(problem) / 4, size = "criterion", refit = FALSE)
-  }
-  run$arguments <- c(list(k = q), run$arguments,
-                     quick[setdiff(names(quick), names(run$arguments))])
-  run
+  run$arguments <- c(list(k = q), run$arguments)
+  if (!"refit" %in% names(formals(run$method))) return(run)
+  with_defaults(run, list(lambda = mean_square(problem) / 4, size = "criterion", refit = FALSE))
 }
 
 # The largest number of columns for at most one chance selection by the r-concave bound.
@@ -163,8 +160,6 @@ default_q <- function(upper, p, threshold, pairs) {
   while (q < upper && isTRUE(r_concave_bound(q + 1L, p, threshold, pairs) <= 1)) q <- q + 1L
   q
 }
-
-trained_places <- function(problem) which(problem$weights > 0)
 
 # Half of the rows that are trained on, at random: half of each class, or of the groups.
 half_of <- function(problem, groups = NULL) {
@@ -356,11 +351,8 @@ bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "uni
 selected.stability_selection <- function(object, size = NULL, # nolint: object_name_linter.
                                          index = FALSE, lambda = NULL) {
   check_object(object)
-  if (!is.null(size) || !is.null(lambda)) {
-    stop_input("`size` and `lambda` have no meaning here: the threshold decides",
-               "sparsels_error_argument")
-  }
-  if (check_flag(index, "index")) object$stable$feature else object$stable$name
+  selected_of_set(object$stable$feature, object$problem$names, size, index, lambda,
+                  "the threshold decides")
 }
 
 # The most frequent columns, at most 30.
