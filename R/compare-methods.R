@@ -355,7 +355,6 @@ print.method_comparison <- function(x, ...) {
               if (is.null(x$k)) "each at the size it chose" else
                 paste("by models of", counted(x$k, "feature"))))
   if (x$quick) remark(quick_words(x$k))
-  if (x$status == "interrupted") cat("interrupted: these splits were done\n")
   print_data(x$problem)
   say(measure_label(x), " on the test rows:")
   print(test_words(x$table), row.names = FALSE)
@@ -367,6 +366,7 @@ print.method_comparison <- function(x, ...) {
   print(model_words(x$table), row.names = FALSE)
   remark("training = ", x$words, " on the training rows; size = mean number of columns; stability ",
          "= how alike the columns of different splits are, at most 1; seconds = a fit takes")
+  print_interrupted(x$status, "splits")
   invisible(x)
 }
 

@@ -274,6 +274,7 @@ print.exchange <- function(x, n = 20, ...) {
   n <- check_shown(n)
   size <- length(set$features)
   say("exchanges of ", counted(size, "feature"), " chosen by ", set$method)
+  print_data(set$problem)
   print_swaps_made(set)
   say(held_out_value(set, set$criterion), " of the set, ", shown(set$null),
       " of the null model, at lambda ", shown_parameter(set$lambda))
@@ -290,7 +291,7 @@ print.exchange <- function(x, n = 20, ...) {
   }
   print_best(x[is.na(x$add) & !is.na(x$drop), ], "one feature less", "without", "drop")
   print_best(x[is.na(x$drop) & !is.na(x$add), ], "one feature more", "with", "add")
-  if (set$status == "interrupted") cat("interrupted: the exchanges are those done\n")
+  print_interrupted(set$status, "features")
   invisible(x)
 }
 

@@ -359,7 +359,7 @@ print.judgement <- function(x, n = 20, ...) {
     say("left out: ", part_words[[name]], " (", x$left_out[[name]], ")")
   }
   say("seed: ", x$seed)
-  if (x$status == "interrupted") cat("interrupted: the result has the parts done\n")
+  print_interrupted(x$status, "parts")
   invisible(x)
 }
 

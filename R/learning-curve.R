@@ -282,7 +282,7 @@ print.learning_curve <- function(x, ...) {
   say("forecast, an extrapolation", if (nrow(x$draws)) ", with a band of 90 %", ":")
   cat(paste0("  ", forecast_lines(x), "\n"), sep = "")
   remark("it holds if the error goes on falling as the curve does and new rows are like these")
-  if (x$status == "interrupted") cat("interrupted: the result is that of the repeats done\n")
+  print_interrupted(x$status, "repeats")
   invisible(x)
 }
 

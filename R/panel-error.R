@@ -179,7 +179,7 @@ print.panel_error <- function(x, ...) {
                 format(x$p.value, digits = 2),
                 paste("their median is", shown(stats::median(x$random)))))
   }
-  if (x$status == "interrupted") cat("interrupted: the random lists are those done\n")
+  print_interrupted(x$status, "random lists")
   invisible(x)
 }
 

@@ -373,13 +373,13 @@ print.permutation_test <- function(x, ...) {
   count <- length(x$null)
   say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
       " permutations of the ", x$permuted)
+  print_data(x$problem)
   as_small <- count_as_small(x$p.value, count)
   say(sprintf("p-value %s: %d of the permutations %s as small an error on the path",
               format(x$p.value, digits = 2), as_small, if (as_small == 1L) "has" else "have"))
   remark("smallest error: ", shown(x$statistic), ", median of the permutations: ",
          shown(stats::median(x$null)))
   remark("error: ", statistic_words(x$fit))
-  print_data(x$problem)
   table <- utils::head(x$by_size, 8L)
   table[-1L] <- lapply(table[-1L], signif, 3L)
   print(table, row.names = FALSE)
@@ -387,7 +387,7 @@ print.permutation_test <- function(x, ...) {
   if (more > 0L) cat("... and ", counted(more, "more size"), ", all in $by_size\n", sep = "")
   remark("statistic = error of that size; p.value = of that size alone; lower to upper: 90 % of ",
          "the permutations")
-  if (x$status == "interrupted") cat("interrupted: the result is that of the permutations done\n")
+  print_interrupted(x$status, "permutations")
   invisible(x)
 }
 

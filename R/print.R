@@ -68,6 +68,11 @@ warn_constant <- function(problem, score) {
   if (!is.null(class)) warn_sparsels(constant_words(problem, class), "sparsels_warning_constant")
 }
 
+# The last line of a result that Ctrl-C cut short.
+print_interrupted <- function(status, what) {
+  if (status == "interrupted") cat("interrupted: the result is that of the", what, "done\n")
+}
+
 # Tables ------------------------------------------------------------------------------------------
 
 # Some rows of a path of `total` rows, which are called `what`; `meaning` says in words what is in

@@ -340,7 +340,7 @@ print.stability_selection <- function(x, ...) {
          "more often than by chance")
   say("stability of the lists: ", shown(x$stability),
       " (1: all the same, 0: as if drawn at random)")
-  if (x$status == "interrupted") cat("interrupted: the result is that of the pairs done\n")
+  print_interrupted(x$status, "pairs")
   invisible(x)
 }
 

@@ -206,7 +206,7 @@ print.verification <- function(x, ...) {
   table$available <- format(table$available, big.mark = ",", scientific = FALSE)
   print(table, row.names = FALSE, right = FALSE)
   for (words in x$unchecked) remark("not checked: ", words)
-  if (x$status == "interrupted") cat("interrupted: the result is that of the claims checked\n")
+  print_interrupted(x$status, "claims")
   invisible(x)
 }
 

@@ -199,7 +199,7 @@ test_that("Ctrl-C keeps the features done", {
   expect_identical(attr(others, "set")$status, "interrupted")
   expect_identical(attr(others, "set")$optimal, NA)
   expect_length(unique(others$drop), 3)
-  expect_output(print(others), "the exchanges are those done")
+  expect_output(print(others), "that of the features done")
 })
 
 test_that("what is printed, drawn and refused", {
