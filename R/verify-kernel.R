@@ -172,27 +172,23 @@ design_error <- function(bench, lambda, column) {
 # Coefficients -------------------------------------------------------------------------------------
 
 term_claims <- function(bench, models, lambda) {
-  cells <- length(models[[1L]]$beta)
-  shared <- length(models[[1L]]$covariates)
   terms <- nrow(models[[1L]]$beta)
   list(
-    claim_kind("coefficient", length(models) * cells, function(i) {
-      l <- (i - 1) %/% cells + 1
-      cell <- (i - 1) %% cells + 1
+    claims_of_each("coefficient", lengths(lapply(models, `[[`, "beta")), function(l, cell) {
       own <- bench$trained(lambda[l])
       new_claim(models[[l]]$beta[cell], own$beta[cell],
                 tolerance_of(max(own$condition, 1e3 * own$digits)),
                 1e-3 * max(abs(own$beta)), lambda = lambda[l],
                 feature = bench$names[(cell - 1) %% terms + 1])
     }),
-    claim_kind("coefficient of a covariate", length(models) * shared, function(i) {
-      l <- (i - 1) %/% shared + 1
-      cell <- (i - 1) %% shared + 1
+    claims_of_each("coefficient of a covariate", lengths(lapply(models, `[[`, "covariates")),
+                   function(l, cell) {
       own <- bench$trained(lambda[l])
-      z <- bench$problem$z[, (cell - 1) %% ncol(bench$problem$z) + 1]
+      term <- (cell - 1) %% ncol(bench$problem$z) + 1
+      z <- bench$problem$z[, term]
       new_claim(models[[l]]$covariates[cell], own$b[cell], tolerance_of(own$condition),
                 1e-3 * bench$rms / sqrt(mean(z^2)), lambda = lambda[l],
-                feature = colnames(bench$problem$z)[(cell - 1) %% ncol(bench$problem$z) + 1])
+                feature = colnames(bench$problem$z)[term])
     })
   )
 }

@@ -190,13 +190,11 @@ solution_coefficient_claims <- function(bench) {
   problem <- bench$problem
   models <- Filter(Negate(is.null), fit$coefficients)
   row_of <- function(model) model$step + 1L
-  last <- cumsum(vapply(models, function(model) as.double(length(model$features)), 0))
+  sizes <- lengths(lapply(models, `[[`, "features"))
   shared <- ncol(problem$z)
   list(
-    claim_kind("coefficient", max(0, last), function(i) {
-      at <- findInterval(i - 1, last) + 1L
+    claims_of_each("coefficient", sizes, function(at, cell) {
       model <- models[[at]]
-      cell <- i - c(0, last)[at]
       solution <- fit$solutions[[row_of(model)]]
       scale <- own_columns(problem, model$features)$scale
       own <- solution$beta[match(model$features, solution$features)] / scale
@@ -204,9 +202,8 @@ solution_coefficient_claims <- function(bench) {
                 lambda = fit$path$lambda[row_of(model)],
                 feature = problem$names[model$features[cell]])
     }),
-    claim_kind("coefficient of a covariate", length(models) * shared, function(i) {
-      model <- models[[(i - 1) %/% shared + 1]]
-      term <- (i - 1) %% shared + 1
+    claims_of_each("coefficient of a covariate", rep(shared, length(models)), function(at, term) {
+      model <- models[[at]]
       row <- row_of(model)
       own <- model_of_row(fit, row)$covariates[term]
       condition <- bench$offset
@@ -289,10 +286,9 @@ l1_error_claims <- function(bench) {
       new_claim(fit$lambda_table$criterion[row], path$criterion[row], 1e-10,
                 lambda = path$lambda[row])
     }),
-    claim_kind("duality gap without a fold", if (fit$loss == "hinge") 0 else parts * nrow(path),
-               function(i) {
-      fold <- bench$fold((i - 1) %% parts + 1)
-      row <- (i - 1) %/% parts + 1
+    claims_of_each("duality gap without a fold",
+                   rep(if (fit$loss == "hinge") 0 else parts, nrow(path)), function(row, part) {
+      fold <- bench$fold(part)
       own <- solution_point(fold$train, fit$loss, path$lambda[row], fold$models[[row]])
       new_claim(0, own$gap / fit$null_objective, max(1e-10, 10 * fit$control$tolerance), 1,
                 lambda = path$lambda[row])

@@ -173,13 +173,9 @@ machine_coefficient_claims <- function(bench) {
   fit <- bench$fit
   sizes <- model_sizes(fit)
   kind <- function(words, part, own_part, names, scale) {
-    last <- cumsum(vapply(sizes, function(size) {
-      as.double(length(fit$coefficients[[size + 1L]][[part]]))
-    }, 0))
-    claim_kind(words, max(0, last), function(i) {
-      at <- findInterval(i - 1, last) + 1L
-      values <- fit$coefficients[[sizes[at] + 1L]][[part]]
-      cell <- i - c(0, last)[at]
+    models <- lapply(fit$coefficients[sizes + 1L], `[[`, part)
+    claims_of_each(words, lengths(models), function(at, cell) {
+      values <- models[[at]]
       own <- bench$trained(sizes[at])
       new_claim(values[cell], own[[own_part]][cell], tolerance_of(own$condition),
                 scale(own), size = sizes[at], lambda = fit$lambda,

@@ -17,20 +17,17 @@ step_claims <- function(bench) {
   if (!length(rows)) return(NULL)
   score <- remembered(function(row) step_candidates(bench, row))
   count <- lengths(lapply(rows, function(row) candidates_of(bench, row)))
-  last <- cumsum(as.double(count))
-  list(claim_kind(
-    "no better column at a step", last[length(last)],
-    function(i) {
-      at <- findInterval(i - 1, last) + 1L
-      candidate_claim(bench, rule, rows[at], score(rows[at])[i - c(0, last)[at]])
-    },
+  list(claims_of_each(
+    "no better column at a step", count,
+    function(at, i) candidate_claim(bench, rule, rows[at], score(rows[at])[i]),
     # half of them among the first five runners-up
     function(n) {
-      at <- resample(which(count > 0L), n)
+      open <- which(count > 0L)
+      at <- open[sample.int(length(open), n, replace = TRUE)]
       rank <- vapply(at, function(one) {
         sample.int(if (stats::runif(1L) < 0.5) min(5L, count[one]) else count[one], 1L)
       }, 0L)
-      unique(c(0, last)[at] + rank)
+      unique(c(0, cumsum(as.double(count)))[at] + rank)
     }
   ))
 }
@@ -54,8 +51,6 @@ search_rule <- function(fit) {
     rfe = "weight", best_subset = , sequential_replacement = "exchange"
   )
 }
-
-resample <- function(from, n) from[sample.int(length(from), n, replace = TRUE)]
 
 # drops of rfe() that are the only ones of their round, with more rows than columns
 is_single_drop <- function(bench, rows) {
@@ -165,12 +160,9 @@ exchange_claims <- function(bench) {
   count <- vapply(rows, function(row) {
     as.double(fit$path$size[row]) * (length(usable) - fit$path$size[row])
   }, 0)
-  last <- cumsum(count)
-  claim_kind("no better exchange of two columns", max(0, last), function(i) {
-    at <- findInterval(i - 1, last) + 1L
-    row <- rows[at]
-    set <- bench$sets[[row]]
-    pair <- arrayInd(i - c(0, last)[at], c(length(set), length(usable) - length(set)))
+  claims_of_each("no better exchange of two columns", count, function(at, i) {
+    set <- bench$sets[[rows[at]]]
+    pair <- arrayInd(i, c(length(set), length(usable) - length(set)))
     feature <- setdiff(usable, set)[pair[2L]]
     other <- c(set[-pair[1L]], feature)
     own <- training_gain(bench, set, fit$lambda)

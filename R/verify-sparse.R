@@ -299,11 +299,8 @@ prediction_claims <- function(bench) {
 # several kinds of the same words as one
 joined_kinds <- function(kinds) {
   if (!length(kinds)) return(NULL)
-  last <- cumsum(vapply(kinds, `[[`, 0, "count"))
-  claim_kind(kinds[[1L]]$words, last[length(last)], function(i) {
-    k <- findInterval(i - 1, last) + 1L
-    kinds[[k]]$check(i - c(0, last)[k])
-  })
+  claims_of_each(kinds[[1L]]$words, vapply(kinds, `[[`, 0, "count"),
+                 function(at, i) kinds[[at]]$check(i))
 }
 
 # The path -----------------------------------------------------------------------------------------

@@ -86,8 +86,6 @@ value_claims <- function(table, solutions, system, of, lambda = NULL) {
 solution_claims <- function(fit, models, system) {
   exact <- !isFALSE(fit$control$debias)
   rows <- if (!exact && is.null(fit$knots)) row_solutions(fit, system)
-  count <- vapply(models, function(model) length(model$beta), 0L)
-  last <- cumsum(count)
   own <- remembered(function(i) {
     model <- models[[i]]
     if (is.null(rows) && !exact) return(fit$knots[[model$step + 1L]]$beta)
@@ -95,9 +93,7 @@ solution_claims <- function(fit, models, system) {
     at <- max(which(fit$path$size == length(model$components)))
     rows[[at]]$beta[match(model$components, rows[[at]]$components), , drop = FALSE]
   })
-  claim_kind("coefficient", max(0L, last), function(i) {
-    at <- findInterval(i - 1, last) + 1L
-    cell <- i - c(0, last)[at]
+  claims_of_each("coefficient", lengths(lapply(models, `[[`, "beta")), function(at, cell) {
     found <- own(at)
     component <- models[[at]]$components[(cell - 1L) %% nrow(found) + 1L]
     new_claim(models[[at]]$beta[cell], found[cell],
@@ -115,10 +111,7 @@ solved_by_qr <- function(system, S, right) {
 knot_claims <- function(fit, system) {
   knots <- fit$knots
   if (is.null(knots)) return(NULL)
-  last <- cumsum(vapply(knots, function(knot) length(knot$beta), 0L))
-  claim_kind("coefficient at a knot", max(0L, last), function(i) {
-    at <- findInterval(i - 1, last) + 1L
-    cell <- i - c(0, last)[at]
+  claims_of_each("coefficient at a knot", lengths(lapply(knots, `[[`, "beta")), function(at, cell) {
     S <- knots[[at]]$components
     lambda <- fit$path$lambda[at]
     rest <- knot_rest(system, knots[[at]])

@@ -110,6 +110,16 @@ claim_kind <- function(words, count, check, draw = NULL) {
   list(words = words, count = count, check = check, draw = draw)
 }
 
+# A kind of claims, `counts` of them about each of several things: check(at, i) retrains the i-th
+# about the thing `at`.
+claims_of_each <- function(words, counts, check, draw = NULL) {
+  last <- cumsum(as.double(counts))
+  claim_kind(words, max(0, last), function(i) {
+    at <- findInterval(i - 1, last) + 1L
+    check(at, i - c(0, last)[at])
+  }, draw)
+}
+
 # What was found of a claim. `scale` is what a deviation is relative to, where that is more than the
 # figure itself; `deviation` may be given where it is not the difference.
 new_claim <- function(claimed, retrained, tolerance, scale = 0, deviation = NULL,
