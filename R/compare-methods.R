@@ -128,6 +128,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   check_bpparam(BPPARAM)
   splits <- check_repeats(splits, "splits")
   measure <- comparison_measure(measure, problem)
+  groups <- check_row_labels(groups, "groups", nrow(problem))
   plan <- resampling_plan(problem, test, groups)
   bound <- subset_bound(problem, plan$largest)
   if (!is.null(k)) k <- check_count(k, "k", bound$upper, bound$what)

@@ -223,7 +223,7 @@ judge_parts <- function(run, fit, control) {
       of_run(of, run, arguments, ..., progress = control$progress, BPPARAM = control$BPPARAM)
     }
   }
-  groups <- control$groups
+  groups <- if (is.null(control$groups)) FALSE else control$groups
   selects <- inherits(fit, "sparse_fit")
   many <- run$arguments[setdiff(names(run$arguments), c("k", "size"))]
   none <- if (selects) "the fit has chosen no feature" else "the method selects no columns"

@@ -51,8 +51,9 @@
 #' @param repeats Number of repeats.
 #' @param test Share of the rows held out in each repeat, above 0 and below 1; it is rounded to
 #'   whole rows.
-#' @param groups `NULL`, or a vector with one value for each row: rows with the same value, such as
-#'   the samples of a patient, are not divided between training and test.
+#' @param groups A vector with one value for each row: rows with the same value, such as the samples
+#'   of a patient, are not divided between training and test. `NULL`: the groups of the
+#'   `folds` or `size_folds` that the method is given, as in [permutation_test()]. `FALSE`: none.
 #' @param measure The measure of error, one of those of [cross_validate()]; `NULL`: `"error"` for
 #'   classes, otherwise `"squared"`.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
@@ -114,7 +115,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
                 known = c("sizes", "repeats", "test", "groups", "measure", "progress", "BPPARAM"))
   repeats <- check_repeats(repeats, "repeats")
   measure <- one_measure(measure, run$problem)
-  plan <- resampling_plan(run$problem, test, groups)
+  plan <- resampling_plan(run$problem, test, groups_of(groups, run))
   plan$sizes <- if (is.null(sizes)) default_sizes(run, plan$largest) else
     check_sizes(sizes, plan$largest)
   done <- repeat_tasks(repeats, "repeat", function(i) score_repeat(run, plan, measure), progress,

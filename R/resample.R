@@ -9,7 +9,6 @@
 resampling_plan <- function(problem, test, groups) {
   rows <- trained_rows(problem)
   test_rows <- check_test(test, rows)
-  groups <- check_row_labels(groups, "groups", nrow(problem))
   members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
   if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
   list(test_rows = test_rows, largest = rows - max(test_rows, members),

@@ -135,6 +135,10 @@ test_that("intervals: Wilson's for error rates, t for other measures", {
   expect_equal(c(grouped$error$lower, grouped$error$upper),
                wilson_interval(grouped$error$estimate, 10))
   expect_true(all(tapply(grouped$folds$ids, groups, function(ids) length(unique(ids))) == 1))
+  pb <- as_problem(data$x, data$y)
+  alone <- judge(pb, lambda = 1, folds = make_folds(pb, 4, groups = groups), groups = FALSE,
+                 outer = 0, permutations = 9, pairs = 0, repeats = 0, keep = 0, claims = 0, seed = 1)
+  expect_identical(alone$permutation$permuted, "responses")
 })
 
 test_that("what a method cannot do is left out and said, and an error leaves the other parts", {

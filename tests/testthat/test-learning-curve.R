@@ -85,6 +85,14 @@ test_that("classes are in proportion in every part, and groups are not divided",
   }, 0)
   expect_gt(length(unique(counts)), 2)
   curve <- learning_curve(problem, omp, k = 1, groups = groups, repeats = 3, test = 0.1)
+  of_folds <- function(...) {
+    set.seed(9)
+    folds <- make_folds(problem, 4, groups = groups)
+    learning_curve(problem, omp, k = 1, size_folds = folds, repeats = 2, test = 0.1, ...)
+  }
+  expect_identical(of_folds()$errors, of_folds(groups = groups)$errors)
+  expect_true(of_folds()$grouped)
+  expect_false(of_folds(groups = FALSE)$grouped)
   expect_identical(max(curve$table$rows), 50L)
 })
 
