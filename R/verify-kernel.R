@@ -93,8 +93,7 @@ design_bench <- function(fit, problem, design) {
     list(pred = lapply(each, `[[`, "pred"),
          condition = digits * design_condition(problem, design, lambda))
   })
-  y <- problem$y
-  bench$rms <- sqrt(mean((y - rep(colMeans(y), each = nrow(y)))^2))
+  bench$rms <- response_rms(problem)
   bench
 }
 
@@ -162,11 +161,8 @@ design_error <- function(bench, lambda, column) {
   }
   out <- bench$held_out(lambda)
   name <- if (column == "error") "error" else "squared"
-  each <- vapply(seq_along(out$pred), function(repetition) {
-    own_fold_mean(own_fold_sums(problem, name, out$pred[[repetition]],
-                                bench$fit$folds$ids[, repetition]))
-  }, c(value = 0, se = 0))
-  list(value = mean(each[if (column == "se") "se" else "value", ]), condition = out$condition)
+  error <- own_error(problem, name, out$pred, bench$fit$folds)
+  list(value = error[[if (column == "se") "se" else "value"]], condition = out$condition)
 }
 
 # Coefficients -------------------------------------------------------------------------------------
@@ -207,7 +203,7 @@ row_claims <- function(bench, lambda) {
     of_rows("fitted value", fit$fitted, function() bench$trained(lambda)),
     of_rows("held-out prediction", fit$held_out, function() {
       out <- bench$held_out(lambda)
-      list(pred = Reduce(`+`, out$pred) / length(out$pred), condition = out$condition)
+      list(pred = mean_prediction(out$pred), condition = out$condition)
     })
   )
 }

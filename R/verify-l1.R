@@ -21,8 +21,7 @@ claims_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_lint
 l1_bench <- function(fit, problem) {
   bench <- list(fit = fit, problem = problem, folds = fit$folds)
   bench$exact <- is.null(fit$path$threshold)
-  y <- problem$y[, 1L]
-  bench$rms <- sqrt(mean((y - mean(y))^2))
+  bench$rms <- response_rms(problem)
   bench$offset <- response_offset(problem) *
     max(1, abs(problem$centre / problem$scale)[problem$usable])
   bench$point <- remembered(function(row) {
@@ -270,14 +269,10 @@ l1_error_claims <- function(bench) {
     rows <- which(!is.na(path[[column]]))
     claim_kind(claim_names[[column]], length(rows), function(i) {
       row <- rows[i]
-      pred <- bench$held_out(row)
-      each <- vapply(seq_along(pred), function(r) {
-        own_fold_mean(own_fold_sums(bench$problem, columns[[column]], pred[[r]],
-                                    fit$folds$ids[, r]))
-      }, c(value = 0, se = 0))
-      own <- mean(each[if (column == "se") "se" else "value", ])
-      new_claim(path[[column]][row], own, tolerance_of(bench$offset), 1e-3 * mean(each["value", ]),
-                size = path$size[row], lambda = path$lambda[row])
+      own <- own_error(bench$problem, columns[[column]], bench$held_out(row), fit$folds)
+      new_claim(path[[column]][row], own[[if (column == "se") "se" else "value"]],
+                tolerance_of(bench$offset), 1e-3 * own[["value"]], size = path$size[row],
+                lambda = path$lambda[row])
     })
   })
   parts <- nrow(bench$parts)
@@ -310,8 +305,7 @@ l1_row_claims <- function(bench) {
   list(
     if (bench$exact) of_rows("fitted value", fit$fitted, function() bench$point(row)$f),
     if (!is.null(bench$held_out)) of_rows("held-out prediction", fit$held_out, function() {
-      pred <- bench$held_out(row)
-      Reduce(`+`, pred) / length(pred)
+      mean_prediction(bench$held_out(row))
     })
   )
 }

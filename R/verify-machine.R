@@ -24,7 +24,7 @@ machine_bench <- function(fit, problem) {
   bench <- list(
     fit = fit, problem = problem, n = ncol(K), K = K,
     own = basis_kernel_matrix(problem, fit$kernel, fit$basis, K),
-    pursued = fit$control$solver == "scdp", rms = machine_rms(problem),
+    pursued = fit$control$solver == "scdp", rms = response_rms(problem),
     # the pursuits of the folds chose among all prototypes
     repeatable = !is.null(fit$folds) && (fit$control$solver != "scdp" ||
       ncol(K) == fit$basis$available && is.null(fit$control$candidates))
@@ -42,11 +42,6 @@ machine_bench <- function(fit, problem) {
   })
   bench$held_out <- remembered(function(size) held_out_machine(bench, size))
   bench
-}
-
-machine_rms <- function(problem) {
-  y <- problem$y
-  sqrt(mean((y - rep(colMeans(y), each = nrow(y)))^2))
 }
 
 # The terms of a size: the prototypes so far, the covariates that are forced, and the intercept when
@@ -204,7 +199,7 @@ machine_row_claims <- function(bench) {
     of_rows("fitted value", fit$fitted, function() bench$trained(fit$size)),
     if (bench$repeatable) of_rows("held-out prediction", fit$held_out, function() {
       out <- bench$held_out(fit$size)
-      list(pred = Reduce(`+`, out$pred) / length(out$pred), condition = out$condition)
+      list(pred = mean_prediction(out$pred), condition = out$condition)
     })
   )
 }

@@ -175,5 +175,21 @@ own_fold_mean <- function(sums) {
   })
 }
 
+# Value and standard error of a criterion, means over partitions, each with its own `pred`.
+own_error <- function(problem, name, pred, folds) {
+  rowMeans(vapply(seq_along(pred), function(repetition) {
+    own_fold_mean(own_fold_sums(problem, name, pred[[repetition]], folds$ids[, repetition]))
+  }, c(value = 0, se = 0)))
+}
+
+# predictions of several partitions as one
+mean_prediction <- function(pred) Reduce(`+`, pred) / length(pred)
+
+# how much the response varies
+response_rms <- function(problem) {
+  y <- problem$y
+  sqrt(mean((y - rep(colMeans(y), each = nrow(y)))^2))
+}
+
 # whether verify() can evaluate a criterion: not a function of the user, which fits do not keep
 is_known_criterion <- function(name) name %in% c(names(criteria), "r_squared")

@@ -107,11 +107,7 @@ set_error <- function(bench, set, lambda, name) {
     weight <- problem$weights[pairs$up] * problem$weights[pairs$down]
     return(c(value = sum(weight * own_order(pairs$ahead)) / sum(weight), se = NA_real_))
   }
-  pred <- bench$held_out(set, lambda)$pred
-  each <- vapply(seq_along(pred), function(repetition) {
-    own_fold_mean(own_fold_sums(problem, name, pred[[repetition]], folds$ids[, repetition]))
-  }, c(value = 0, se = 0))
-  rowMeans(each)
+  own_error(problem, name, bench$held_out(set, lambda)$pred, folds)
 }
 
 # 1 less the penalised residual sum of squares relative to that of the null model
@@ -282,7 +278,7 @@ prediction_claims <- function(bench) {
   })
   held_out <- function() {
     out <- bench$held_out(chosen$features, lambda)
-    pred <- Reduce(`+`, out$pred) / length(out$pred)
+    pred <- mean_prediction(out$pred)
     idle <- problem$weights == 0
     pred[idle, ] <- own()$pred[idle, ]
     list(pred = pred, condition = out$condition, lambda = lambda)
