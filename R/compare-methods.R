@@ -107,7 +107,8 @@
 #' Qian, C., Yu, Y., Zhou, Z.-H. (2015). Subset selection by Pareto optimization. Advances in Neural
 #' Information Processing Systems 28, 1774-1782.
 #'
-#' @seealso [cross_validate()], which estimates the error of one method at every size
+#' @seealso [cross_validate()], which estimates the error of one method at every size; [judge()],
+#'   which asks further questions of one method
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60)

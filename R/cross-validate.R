@@ -104,7 +104,8 @@
 #'
 #' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
 #'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
-#' @seealso [plot.cv_result()], [greedy_rls()], [make_folds()]
+#' @seealso [plot.cv_result()], [make_folds()]; [judge()], which asks further questions of a method;
+#'   [compare_methods()], which compares several
 #' @examples
 #' x <- matrix(rnorm(60 * 20), 60, 20)
 #' y <- factor(ifelse(x[, 3] + x[, 8] + rnorm(60) > 0, "ill", "well"))

@@ -70,7 +70,7 @@
 #'   fit: other columns, rows, responses, weights or covariates, columns with another mean or scale.
 #'
 #' @seealso [stability_selection()], how often each column is chosen; [panel_error()], the error of
-#'   any list of columns
+#'   any list of columns; [judge()], this and more in one call
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))

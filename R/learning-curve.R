@@ -37,10 +37,7 @@
 #' gives the same result under any plan. Ctrl-C returns the repeats already done, with a warning of
 #' class `sparsels_interrupted`.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `print()` and
-#'   `plot()`, `x` is the result.
+#' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls], as for [cross_validate()].
 #' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
 #'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`. For
@@ -56,7 +53,6 @@
 #'   `folds` or `size_folds` that the method is given, as in [permutation_test()]. `FALSE`: none.
 #' @param measure The measure of error, one of those of [cross_validate()]; `NULL`: `"error"` for
 #'   classes, otherwise `"squared"`.
-#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the repeats, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #' @param object The result.
@@ -94,7 +90,8 @@
 #' classifying DNA microarray data. Journal of Computational Biology 10, 119-142.
 #' \doi{10.1089/106652703321825928}
 #'
-#' @seealso [cross_validate()], the error with the rows there are; [permutation_test()]
+#' @seealso [cross_validate()], the error with the rows there are; [permutation_test()], whether it
+#'   is better than chance; [judge()], both and more in one call
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(120 * 50), 120)

@@ -21,10 +21,7 @@
 #' expression and cancer, random lists predict well too (Venet, Dumont and Detours 2011); whether
 #' they do is seen by their distance from the null model.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `print()` and
-#'   `plot()`, `x` is the result.
+#' @inheritParams permutation_test
 #' @param features The panel: names or numbers of columns. With a problem for `x` it may come
 #'   second.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
@@ -35,7 +32,6 @@
 #' @param lambda Positive ridge parameter; of several the one with the smallest held-out squared
 #'   error is taken. `NULL`: see Details.
 #' @param criterion The error, as in [greedy_rls()].
-#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the random lists, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'

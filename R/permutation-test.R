@@ -99,7 +99,7 @@
 #' Applications in Genetics and Molecular Biology 9, article 39. \doi{10.2202/1544-6115.1585}
 #'
 #' @seealso [cross_validate()], which estimates how good a model is; [stability_selection()], which
-#'   columns are chosen again and again
+#'   columns are chosen again and again; [judge()], both and more in one call
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))

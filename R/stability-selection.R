@@ -39,10 +39,7 @@
 #' gives the same result under any plan. Ctrl-C returns the pairs already done, with a warning of
 #' class `sparsels_interrupted`.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `print()`,
-#'   `plot()` and `selected()`, the result.
+#' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls] that is called with `k = q` and whose fit has
 #'   models by size, or that returns column numbers.
 #' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
@@ -55,7 +52,6 @@
 #' @param groups A vector with one value for each row: rows of the same value stay in one half.
 #'   `NULL`: the groups of the `folds` or `size_folds` that the method is given, see [make_folds()],
 #'   if any; folds given row by row are groups themselves. `FALSE`: none.
-#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the pairs, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
@@ -86,7 +82,8 @@
 #' stability selection. Journal of the Royal Statistical Society B 75, 55-80.
 #' \doi{10.1111/j.1467-9868.2011.01034.x}
 #'
-#' @seealso [permutation_test()], whether there is anything to choose; [stability()]
+#' @seealso [permutation_test()], whether there is anything to choose; [stability()]; [judge()], both
+#'   and more in one call
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(80 * 200), 80, dimnames = list(NULL, paste0("gene", 1:200)))

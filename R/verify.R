@@ -73,7 +73,7 @@
 #' rows, responses, weights or covariates, columns with another mean or scale.
 #'
 #' @seealso [cross_validate()], how good a model is; [permutation_test()], whether it is better than
-#'   chance
+#'   chance; [judge()], both and more in one call
 #' @examples
 #' x <- matrix(rnorm(40 * 60), 40, dimnames = list(NULL, paste0("gene", 1:60)))
 #' y <- x[, 7] - x[, 50] + rnorm(40) / 2
