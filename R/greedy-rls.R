@@ -305,7 +305,7 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
 each_lambda <- function(path) {
   function(problem, control) {
     paths <- list()
-    start <- control$start[problem$usable[control$start]]
+    start <- usable_start(problem, control)
     for (i in seq_along(control$lambda)) {
       control$given <- if (is.null(control$found[[i]])) start else control$found[[i]]
       paths <- c(paths, list(path(problem, control, control$lambda[i])))
@@ -314,6 +314,8 @@ each_lambda <- function(path) {
     paths
   }
 }
+
+usable_start <- function(problem, control) control$start[problem$usable[control$start]]
 
 # The path for one lambda, as a list for new_sparse_fit(). `given`: columns that a search adds
 # first, in this order, or that a backward search begins with; candidates for their places are not
@@ -337,8 +339,9 @@ greedy_paths <- function(problem, control, lambda, responses) {
   several <- problem
   several$y <- do.call(cbind, responses)
   bar <- progress_bar(control$progress, "Selecting features")
-  settings <- greedy_settings(problem, control, lambda, NULL, skipping_of(problem, control, NULL),
-                              bar)
+  given <- usable_start(problem, control)
+  settings <- greedy_settings(problem, control, lambda, given,
+                              skipping_of(problem, control, given), bar)
   settings$searches <- length(responses)
   settings$shared_rows <- as.integer(min(ncol(problem), shared_values / ncol(problem)))
   answers <- .Call(C_greedy_responses, c(working(several), list(response = several$y)), settings)

@@ -10,8 +10,8 @@
 #' T(y) = min over sizes s of error_s(y) / error_0(y),}
 #' where the error is the criterion of the method, or the cross-validated error of the whole
 #' procedure for a method called with `size = "cv"`. 1 less the area under the ROC curve, or less
-#' \eqn{R^2}, counts as an error; of a criterion of your own of which more is better the difference
-#' from the null model's is taken. With \eqn{P} permutations the p-value is
+#' \eqn{R^2}, counts as an error; of a criterion of your own, which may be negative, the difference
+#' from the null model's is taken, an improvement being negative. With \eqn{P} permutations the p-value is
 #' \eqn{(1 + \#\{T(y_b) \le T(y)\}) / (P + 1)}{(1 + #{T(y_b) <= T(y)}) / (P + 1)}: if the columns
 #' have nothing to do with the response and what is permuted is exchangeable, it is at most
 #' \eqn{\alpha}{alpha} with probability at most \eqn{\alpha}{alpha}, whatever the method does. The
@@ -271,7 +271,7 @@ responses_at_once <- 25
 path_errors <- function(path, criterion) {
   models <- Filter(Negate(is.null), path$models)
   sizes <- path$path[vapply(models, `[[`, 0L, "row"), ]
-  list(size = sizes$size, errors = relative_error(criterion, sizes$criterion))
+  list(size = sizes$size, errors = change_of_error(criterion, sizes$criterion))
 }
 
 # The statistic -----------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ relative_errors <- function(fit) {
     stop_input("`method` must return a path of models with their errors, as greedy_rls() does",
                "sparsels_error_method")
   }
-  list(size = sizes$size, errors = relative_error(error_criterion(fit), errors))
+  list(size = sizes$size, errors = change_of_error(error_criterion(fit), errors))
 }
 
 # the error of the whole procedure, where it was repeated in folds
@@ -292,6 +292,13 @@ error_column <- function(path) if (is.null(path$cv)) "criterion" else "cv"
 
 error_criterion <- function(fit) {
   if (error_column(fit$path) == "cv") fit$cv_criterion else fit$criterion
+}
+
+# Errors relative to the first; of a user's own criterion, which may have any sign, the difference.
+change_of_error <- function(criterion, value) {
+  if (criterion$name != "user") return(relative_error(criterion, value))
+  loss <- criterion_loss(criterion, value)
+  loss - loss[1L]
 }
 
 new_permutation_test <- function(run, fit, observed, done, wanted, permuted, call) {
@@ -359,9 +366,13 @@ statistic_words <- function(fit) {
   criterion <- error_criterion(fit)
   label <- if (is.null(criterion$label)) paste("cross-validated", criterion$words) else
     criterion$label
+  if (criterion$name == "user") {
+    order <- if (criterion$higher) "%s of the null model less that of a size" else
+      "%s less that of the null model"
+    return(sprintf(order, label))
+  }
   if (!criterion$higher) return(paste(label, "divided by that of the null model"))
-  if (is_share(criterion)) return(sprintf("1 - %s, divided by that of the null model", label))
-  sprintf("%s of the null model less that of a size", label)
+  sprintf("1 - %s, divided by that of the null model", label)
 }
 
 # Print and picture -------------------------------------------------------------------------------

@@ -176,7 +176,9 @@ test_that("searches for many responses in one call give what single ones do", {
                                                              folds = rep(1:8, 5), groups = FALSE),
     list(x, y, adjust = rnorm(m), strata = rep(1:2, 20), criterion = "absolute"),
     list(x, y, folds = make_folds(m, 5, groups = patient), lambda = 3, standardize = FALSE),
-    list(x, classes == levels(classes)[1], groups = patient, keep = 2, threads = 2)
+    list(x, classes == levels(classes)[1], groups = patient, keep = 2, threads = 2),
+    list(x, y, start = c(30, 5, 17)), list(x, y, start = 9, folds = make_folds(m, 5), lambda = 1),
+    list(x, y, start = 9, cost = seq(1, 3, length.out = ncol(x)), budget = 6)
   )
   batches <- ceiling(105 / responses_at_once) + length(runs) - 1
   called <- 0
@@ -258,6 +260,31 @@ test_that("a signal is found, by any method with a path, and the seed decides", 
   gain <- permutation_test(data$x, classes, greedy_rls, criterion = own, folds = 5, k = 2,
                            permutations = 9)
   expect_lt(gain$statistic, 0)
+})
+
+test_that("a criterion of one's own counts by its differences, whatever its sign", {
+  set.seed(26)
+  data <- made(m = 20, n = 6, signal = 1)
+  squared <- function(y, prediction, fold) mean((y - prediction)^2)
+  p_value <- function(criterion) {
+    set.seed(27)
+    permutation_test(data$x, data$y, greedy_rls, criterion = criterion, k = 2, lambda = 5,
+                     permutations = 30)
+  }
+  # leave-one-out, the null model's error is the same for every permutation
+  plain <- p_value("squared")
+  lower <- p_value(function(...) squared(...) - 100)
+  higher <- p_value(structure(function(...) 100 - squared(...), better = "higher"))
+  expect_identical(lower$by_size$p.value, plain$by_size$p.value)
+  expect_identical(higher$by_size$p.value, plain$by_size$p.value)
+  expect_equal(lower$null, higher$null, tolerance = 1e-9)
+  expect_lt(lower$statistic, 0)
+  expect_output(print(lower), "function less that of the null")
+})
+
+test_that("equal values are as good below 0, too", {
+  expect_identical(chance_of(matrix(c(-2, -1, 0, 2)), -1), 3 / 5)
+  expect_identical(chance_of(matrix(c(-2, -1, 0, 2)), 2 * (1 - 1e-12)), 1)
 })
 
 test_that("Ctrl-C keeps the permutations searched together before", {
