@@ -111,7 +111,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   done <- repeat_tasks(pairs, "pair", function(i) {
     first <- half_of(run$problem, groups)
     lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
-      sort(compared_features(fit_rows(run, rows)$fit, run$arguments$k))
+      sort(compared_features(fit_rows(run, rows)$fit, run$arguments$k, ncol(run$problem)))
     })
   }, progress, BPPARAM)
   new_stability_selection(run, unlist(done, recursive = FALSE), threshold, pairs, length(done),
@@ -167,8 +167,14 @@ half_of <- function(problem, groups = NULL) {
 
 # The columns of the model of size k of a fit, or of the largest smaller one; or column numbers
 # themselves.
-compared_features <- function(fit, k) {
-  if (is.numeric(fit)) return(as.integer(fit))
+compared_features <- function(fit, k, n) {
+  if (is.numeric(fit)) {
+    if (!all(fit %in% seq_len(n)) || anyDuplicated(fit)) {
+      stop_input(sprintf("`method` must return different column numbers from 1 to %d, not %s", n,
+                         describe(fit)), "sparsels_error_method")
+    }
+    return(as.integer(fit))
+  }
   if (!inherits(fit, "sparse_fit")) {
     stop_input("`method` must return a path of models by size, or column numbers",
                "sparsels_error_method")

@@ -208,3 +208,14 @@ test_that("what is printed, drawn and refused", {
   skip_if_not_installed("ggplot2")
   expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(found)), "ggplot_built")
 })
+
+test_that("what are no column numbers is refused", {
+  set.seed(30)
+  pb <- as_problem(matrix(rnorm(20 * 6), 20), rnorm(20))
+  for (answer in list(c(1, 1), 7, 0, -1, 1.5, c(2, NA))) {
+    expect_error(stability_selection(pb, function(x, k) answer, pairs = 2, q = 1),
+                 "different column numbers from 1 to 6", class = "sparsels_error_method")
+  }
+  none <- stability_selection(pb, function(x, k) integer(), pairs = 2, q = 1)
+  expect_identical(sum(none$probability), 0)
+})
