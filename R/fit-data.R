@@ -28,6 +28,7 @@ with_columns <- function(problem, x) {
   if (nrow(problem$x) != nrow(problem$z)) {
     stop_not_of_fit("%s, but the fit has %d", counted(nrow(problem$x), "row"), nrow(problem$z))
   }
+  check_row_names(rownames(problem$x), problem$row_names)
   measure_columns(problem)
 }
 
@@ -61,6 +62,7 @@ check_same_data <- function(problem, own) {
   if (!identical(problem$task, own$task) || !identical(problem$levels, own$levels)) {
     stop_not_of_fit("the response is of another kind or has other classes")
   }
+  check_row_names(problem$row_names, own$row_names)
   compare_rows(problem$y, own$y, "the response")
   compare_rows(problem$weights, own$weights, "the weight")
   if (!identical(colnames(problem$z), colnames(own$z))) {
@@ -80,6 +82,14 @@ compare_rows <- function(values, own, what) {
   if (!identical(dim(values), dim(own))) stop_not_of_fit("%s has another number of columns", what)
   row <- which(rowSums(abs(values - own) > 1e-14 * abs(own)) > 0)[1L]
   if (!is.na(row)) stop_not_of_fit("%s of row %d is another", what, row)
+}
+
+# Where a model has no columns, names alone tell that rows are in another order.
+check_row_names <- function(given, own) {
+  other <- which(given != own)[1L]
+  if (is.na(other) || !setequal(given, own)) return(invisible())
+  stop_not_of_fit("row %d is '%s', not '%s', are rows in another order?", other, given[other],
+                  own[other])
 }
 
 # Rows in another order have the same means and scales, but not the same fitted values.

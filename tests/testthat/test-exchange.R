@@ -202,6 +202,15 @@ test_that("Ctrl-C keeps the features done", {
   expect_output(print(others), "that of the features done")
 })
 
+test_that("rows in another order are known by their names where no column is chosen", {
+  set.seed(10)
+  x <- matrix(rnorm(30 * 12), 30, dimnames = list(paste("patient", 30:1), NULL))
+  fit <- greedy_rls(x, rnorm(30), k = 3, lambda = 30, size = 0)
+  expect_error(exchange(fit, x[30:1, ], size = 2), "row 1 is 'patient 1', not 'patient 30'",
+               class = "sparsels_error_input")
+  expect_s3_class(exchange(fit, unname(x), size = 2), "exchange")
+})
+
 test_that("what is printed, drawn and refused", {
   set.seed(9)
   x <- matrix(rnorm(40 * 30), 40, dimnames = list(NULL, paste0("gene", 1:30)))
