@@ -74,7 +74,8 @@
 #'   `permutations + 2 * pairs` searches, the latter on half of the rows.
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments, for a method that fails on all rows,
-#'   and for a fit whose call has arguments that are not known any more.
+#'   for a problem whose data are not those of the fit, and for a fit whose call has arguments that
+#'   are not known any more or stand for something else by now.
 #'
 #' @seealso [report()], and the functions of the parts
 #' @examples
@@ -184,7 +185,27 @@ run_of_fit <- function(fit, problem, envir) {
   own <- setdiff(names(formals(method)), c("x", "y", "data", "progress", "..."))
   given <- given[names(given) %in% own]
   arguments <- Map(known, given, sprintf("`%s`", names(given)))
-  new_run(method, problem, arguments, fit$method)
+  run <- new_run(method, problem, arguments, fit$method)
+  check_same_settings(fit, run)
+  run
+}
+
+# Names in the call of a fit may stand for something else by now: the fit is made again for its
+# settings.
+check_same_settings <- function(fit, run) {
+  if (!identical(fit$status, "complete")) return(invisible())
+  again <- tryCatch(suppressWarnings(with_stream(fixed_stream, fit_run(run))),
+                    sparsels_error = identity)
+  settings <- function(one) {
+    one$control[c("progress", "threads")] <- NULL
+    unclass(one)[intersect(c("method", "lambda", "control", "folds", "size_folds"), names(one))]
+  }
+  if (inherits(again, "sparsels_fit") && isTRUE(all.equal(settings(again), settings(fit)))) {
+    return(invisible())
+  }
+  stop_input(paste("the call of the fit makes another one now, as names in it stand for something",
+                   "else: give judge() the problem, the method and its arguments"),
+             "sparsels_error_argument")
 }
 
 # The parts ---------------------------------------------------------------------------------------
@@ -229,19 +250,24 @@ judge_parts <- function(run, fit, control) {
   none <- if (selects) "the fit has chosen no feature" else "the method selects no columns"
   list(
     cross_validation = part(control$outer, cross_validate, outer = control$outer),
-    permutation = part(control$permutations, permutation_test, groups = groups,
-                       permutations = control$permutations),
-    stability = if (!selects) "the method selects no columns" else
+    permutation = if (!selects) "the method has no path of columns" else
+      part(control$permutations, permutation_test, groups = groups,
+           permutations = control$permutations),
+    stability = if (!selects) "the method selects no columns" else if (!takes_k(run$method))
+      "the method has no argument `k`" else
       part(control$pairs, stability_selection, pairs = control$pairs, groups = groups,
            arguments = many),
     exchange = if (!length(chosen_features(fit))) none else if (control$keep == 0L)
       "not asked for" else function() exchange_fit(fit, run$problem, control),
     learning_curve = part(control$repeats, learning_curve, repeats = control$repeats,
                           groups = groups),
-    verification = if (control$claims == 0L) "not asked for" else
+    verification = if (!inherits(fit, "sparsels_fit")) "the method is not one of the package" else
+      if (control$claims == 0L) "not asked for" else
       function() verify(fit, run$problem, claims = control$claims, progress = control$progress)
   )
 }
+
+takes_k <- function(method) any(c("k", "...") %in% names(formals(args(method))))
 
 # A fit without a ridge parameter is compared at that of its halves in stability_selection().
 exchange_fit <- function(fit, problem, control) {
@@ -267,8 +293,8 @@ try_part <- function(part, stream, words) {
     interrupt = function(e) "interrupted",
     sparsels_error_method = conditionMessage,
     error = function(e) {
-      warn_sparsels(sprintf("%s was left out, as it ended with an error: %s", words,
-                            conditionMessage(e)), "sparsels_warning_part")
+      warn_sparsels(sprintf("left out: %s, by an error: %s", words, conditionMessage(e)),
+                    "sparsels_warning_part")
       conditionMessage(e)
     }
   )
@@ -324,7 +350,7 @@ independent_rows <- function(cv, control) {
 # criterion without it and with its best substitute, relative to that of the set.
 feature_table <- function(fit, stability, exchange) {
   features <- chosen_features(fit)
-  names <- fit$problem$names[features]
+  names <- if (length(features)) fit$problem$names[features]
   table <- data.frame(feature = as.integer(features), name = as.character(names))
   table$probability <- if (is.null(stability)) rep(NA_real_, length(names)) else
     unname(stability$probability[features])
@@ -386,24 +412,25 @@ error_sentence <- function(x) {
 
 chance_sentence <- function(permutation) {
   count <- length(permutation$null)
-  sprintf("p-value %s; of %s %d gave as small an error as the data",
-          format(permutation$p.value, digits = 2),
-          sprintf("%d permutations of the %s", count, permutation$permuted),
-          count_as_small(permutation$p.value, count))
+  as_small <- count_as_small(permutation$p.value, count)
+  sprintf("p-value %s; %s of %d permutations of the %s gave an error as small as that of the data",
+          format(permutation$p.value, digits = 2), if (as_small) as_small else "none", count,
+          permutation$permuted)
 }
 
 stability_sentence <- function(stability) {
   count <- nrow(stability$stable)
-  sprintf(paste("%s in at least %s of the halves of the rows, on which %d each are chosen; the",
+  sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen; the",
                 "lists agree by %s (1: all the same, 0: as if drawn at random)"),
           if (count) sprintf("%s %s", counted(count, "column"), if (count == 1L) "is" else "are")
-          else "no column is", shown(stability$threshold), stability$q, shown(stability$stability))
+          else "no column is", shown(stability$threshold),
+          if (stability$q == 1L) "1 is" else paste(stability$q, "are"), shown(stability$stability))
 }
 
 substitutes_sentence <- function(exchange) {
   set <- attr(exchange, "set")
-  sprintf("%s %s of the set; %s", set$measure$label, shown(set$criterion),
-          verdict_words(exchange, set))
+  sprintf("%s of the set %s, at lambda %s; %s", set$measure$label, shown(set$criterion),
+          shown_parameter(set$lambda), verdict_words(exchange, set))
 }
 
 curve_sentence <- function(curve) {

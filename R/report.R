@@ -63,21 +63,33 @@ check_report_file <- function(file, overwrite) {
   }
 }
 
+# Text that may hold any character, such as the name of a column, as markdown that shows it as it
+# is: with punctuation as entities.
+markdown_text <- function(text) {
+  text <- gsub("[[:space:]]+", " ", enc2utf8(as.character(text)))
+  vapply(strsplit(text, ""), function(letters) {
+    mark <- grepl("^[!-/:-@[-`{-~]$", letters, perl = TRUE)
+    letters[mark] <- sprintf("&#%d;", vapply(letters[mark], utf8ToInt, 0L))
+    paste(letters, collapse = "")
+  }, "")
+}
+
 # What was done, for the methods section of a paper.
 methods_paragraph <- function(x) {
   problem <- x$problem
   covariates <- setdiff(colnames(problem$z), "(Intercept)")
   arguments <- if (length(x$arguments)) {
-    sprintf(" with %s", paste(names(x$arguments), "=", x$arguments, collapse = ", "))
+    sprintf(", with %s", paste(names(x$arguments), "=", x$arguments, collapse = ", "))
   }
   groups <- if (!is.null(x$groups)) {
     sprintf(" Rows of one of %d groups were held out, permuted and drawn together.", max(x$groups))
   }
   sentences <- c(
-    sprintf("Models of %s on %s (%s) were fitted by %s()%s of the R package sparsels %s in R %s%s.",
-            problem$response, counted(ncol(problem), "column"), counted(nrow(problem), "row"),
-            x$method, none_if_null(arguments), x$versions[["sparsels"]], x$versions[["R"]],
-            if (length(covariates)) paste(", adjusted for", some_of(covariates, 8L, "")) else ""),
+    sprintf("Models of %s on %s (%s) were fitted by %s%s%s%s.", problem$response,
+            counted(ncol(problem), "column"), counted(nrow(problem), "row"), software_words(x),
+            none_if_null(arguments),
+            if (length(covariates)) paste(", adjusted for", some_of(covariates, 8L, "")) else "",
+            if (length(unique(problem$weights)) > 1L) ", rows being weighted" else ""),
     groups, error_method(x), chance_method(x$permutation), stability_method(x$stability),
     substitutes_method(x$exchange), curve_method(x$learning_curve),
     if (!is.null(x$verification)) {
@@ -88,6 +100,19 @@ methods_paragraph <- function(x) {
     sprintf("Random numbers were those of L'Ecuyer's generator from the seed %d.", x$seed)
   )
   paste(trimws(sentences), collapse = " ")
+}
+
+# the function that made the models, and where it is from
+software_words <- function(x) {
+  version <- function(name) paste(name, x$versions[[name]])
+  own <- x$method %in% getNamespaceExports("sparsels")
+  paste0(called_method(x), if (own) sprintf(" of the R package %s in %s", version("sparsels"),
+                                            version("R")) else
+    sprintf(", and judged by the R package %s in %s", version("sparsels"), version("R")))
+}
+
+called_method <- function(x) {
+  if (x$method == "a function") x$method else paste0(x$method, "()")
 }
 
 none_if_null <- function(text) if (is.null(text)) "" else text
@@ -106,9 +131,10 @@ error_method <- function(x) {
 
 chance_method <- function(permutation) {
   if (is.null(permutation)) return(NULL)
-  sprintf(paste("The p-value is the share of %d permutations of the %s, the data among them, whose",
-                "smallest error on the path, relative to the null model's, was as small; the whole",
-                "selection was repeated for each."), length(permutation$null), permutation$permuted)
+  sprintf(paste("The p-value is the share, among the data and %d permutations of the %s, of those",
+                "whose smallest error on the path, relative to the null model's, was as small as",
+                "that of the data; the whole selection was repeated for each."),
+          length(permutation$null), permutation$permuted)
 }
 
 stability_method <- function(stability) {
@@ -140,7 +166,8 @@ cited_works <- function(x) {
   works <- utils::citation("sparsels")
   used <- c(x$method, if (!is.null(x$stability)) "stability_selection",
             if (!is.null(x$learning_curve)) "learning_curve",
-            if (isTRUE(startsWith(x$permutation$permuted, "residuals"))) "permutation_test")
+            if (any(startsWith(as.character(x$permutation$permuted), "residuals")))
+              "permutation_test")
   named <- vapply(works$header, function(header) {
     grepl("package", header) || any(vapply(paste0(used, "()"), grepl, NA, header, fixed = TRUE))
   }, NA)

@@ -95,9 +95,13 @@ test_that("a fit is judged by the method and arguments of its call", {
   }
   expect_identical(of_fit$features, of_data$features)
   expect_identical(of_fit$fit, fit)
-  rm(most)
+  most <- 4
   expect_snapshot({
     refusal(judge(fit, pb))
+    rm(most)
+    refusal(judge(fit, pb))
+    refusal(judge(fit, as_problem(data$x, rev(data$y))))
+    refusal(judge(fit, as_problem(data$x[, -1], data$y)))
     refusal(judge(fit))
     refusal(judge(fit, data$x))
     refusal(judge(pb, permutations = -1))
@@ -157,7 +161,7 @@ test_that("what a method cannot do is left out and said, and an error leaves the
   expect_warning(
     judged <- judge(data$x, data$y, fails, outer = 3, permutations = 9, pairs = 3, repeats = 2,
                     claims = 3, seed = 1),
-    "the permutation test was left out, as it ended with an error: permutation 3: out of luck",
+    "left out: the permutation test, by an error: permutation 3: out of luck",
     class = "sparsels_warning_part"
   )
   expect_identical(names(judged$left_out), "permutation")
@@ -240,4 +244,50 @@ test_that("what is printed, drawn, tidied and reported", {
     refusal(report(judged, "no/such/folder.html"))
     refusal(report(judged$fit, page))
   })
+})
+
+test_that("a page shows names and titles as they are, and needs no part", {
+  skip_if_not_installed("rmarkdown")
+  skip_if_not(rmarkdown::pandoc_available())
+  set.seed(8)
+  data <- judged_data(30, 9)
+  odd <- c("g|<b>*`_1", "<script>x</script>", "a\\b&amp;", "$x^2$", "[l](u)", "~~s~~ \"q\"")
+  colnames(data$x)[1:6] <- odd
+  y <- rowSums(data$x[, 1:6])
+  only <- function(...) {
+    judge(..., outer = 0, permutations = 0, pairs = 0, repeats = 0, keep = 0, claims = 0, seed = 1)
+  }
+  page <- tempfile(fileext = ".html")
+  page_of <- function(...) {
+    suppressWarnings(report(..., page, overwrite = TRUE))
+    paste(readLines(page), collapse = " ")
+  }
+  shown <- function(text) {
+    marks <- c("&" = "&amp;", "<" = "&lt;", ">" = "&gt;", "\"" = "&quot;")
+    for (mark in names(marks)) text <- gsub(mark, marks[[mark]], text, fixed = TRUE)
+    text
+  }
+  text <- page_of(only(data$x, y, k = 6, size = 6), title = "\"a\": \\ <i> `c` # 1")
+  for (words in shown(c(odd, "\"a\": \\ <i> `c` # 1"))) expect_match(text, words, fixed = TRUE)
+
+  # a method of which no part is there, and one of the user
+  expect_match(page_of(only(data$x, y, rls, lambda = 1)), "fitted by rls\\(\\)\\s+of\\s+the")
+  own <- function(problem) greedy_rls(problem, k = 2, size = 2)
+  expect_match(page_of(only(data$x, y, own)), "fitted by own\\(\\),\\s+and\\s+judged\\s+by")
+  expect_match(page_of(only(data$x, y, function(problem) own(problem))), "method\\s+a function[.]")
+})
+
+test_that("what returns no fit of the package or takes no `k` leaves parts out by saying so", {
+  set.seed(9)
+  data <- judged_data(30, 9)
+  few_of <- function(method, y = data$y) {
+    judge(data$x, y, method, outer = 3, permutations = 9, pairs = 3, repeats = 2, claims = 3,
+          seed = 1)
+  }
+  columns <- suppressWarnings(few_of(function(problem) 1:2), "sparsels_warning_part")
+  expect_setequal(names(columns$left_out), names(part_words))
+  fixed <- few_of(function(problem) greedy_rls(problem, k = 3, size = 2))
+  expect_identical(fixed$left_out, c(stability = "the method has no argument `k`"))
+  machine <- few_of(fs_lssvm, factor(data$y > 0))
+  expect_identical(machine$left_out[["permutation"]], "the method has no path of columns")
 })
