@@ -128,6 +128,16 @@ relative_error <- function(criterion, value, null = value[1L]) {
   as_error(criterion, value) / as_error(criterion, null)
 }
 
+# p-values: how often an error of `null`, which has a column for each of `observed`, is as small as
+# what was observed, which counts as one of them. Equal up to rounding is as small.
+chance_of <- function(null, observed) {
+  as_small <- null <= rep(observed + 1e-9 * abs(observed), each = nrow(null))
+  (1 + colSums(as_small, na.rm = TRUE)) / (nrow(null) + 1)
+}
+
+# how many of `count` errors are as small as what was observed, by their p-value
+count_as_small <- function(p, count) as.integer(round(p * (count + 1))) - 1L
+
 # whether the criterion is one of the training rows
 is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
 

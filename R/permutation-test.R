@@ -322,16 +322,6 @@ new_permutation_test <- function(run, fit, observed, done, wanted, permuted, cal
   ), class = "permutation_test")
 }
 
-# p-values: how often an error of `null`, which has a column for each of `observed`, is as small as
-# what was observed, which counts as one of them. Equal up to rounding is as small.
-chance_of <- function(null, observed) {
-  as_small <- null <= rep(observed + 1e-9 * abs(observed), each = nrow(null))
-  (1 + colSums(as_small, na.rm = TRUE)) / (nrow(null) + 1)
-}
-
-# how many of `count` errors are as small as what was observed, by their p-value
-count_as_small <- function(p, count) as.integer(round(p * (count + 1))) - 1L
-
 # Words -------------------------------------------------------------------------------------------
 
 # What was permuted, and how many permutations there are where that is fewer than were drawn.

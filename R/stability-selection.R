@@ -82,8 +82,8 @@
 #' stability selection. Journal of the Royal Statistical Society B 75, 55-80.
 #' \doi{10.1111/j.1467-9868.2011.01034.x}
 #'
-#' @seealso [permutation_test()], whether there is anything to choose; [stability()]; [judge()], both
-#'   and more in one call
+#' @seealso [permutation_test()], whether there is anything to choose; [stability()]; [judge()],
+#'   both and more in one call
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(80 * 200), 80, dimnames = list(NULL, paste0("gene", 1:200)))

@@ -141,7 +141,8 @@ test_that("intervals: Wilson's for error rates, t for other measures", {
   expect_true(all(tapply(grouped$folds$ids, groups, function(ids) length(unique(ids))) == 1))
   pb <- as_problem(data$x, data$y)
   alone <- judge(pb, lambda = 1, folds = make_folds(pb, 4, groups = groups), groups = FALSE,
-                 outer = 0, permutations = 9, pairs = 0, repeats = 0, keep = 0, claims = 0, seed = 1)
+                 permutations = 9, outer = 0, pairs = 0, repeats = 0, keep = 0, claims = 0,
+                 seed = 1)
   expect_identical(alone$permutation$permuted, "responses")
 })
 
