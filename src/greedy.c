@@ -259,11 +259,14 @@ static int greedy_can_move(const struct greedy *s, ptrdiff_t i, int member) {
   return member ? s->member[i] : greedy_can_add(s, i);
 }
 
-/* Whether moving column i is no worse than the best by more than a tie of the criterion. */
+/* Whether moving column i is no worse than the best by more than a tie of the criterion. At a
+   price a column that gains nothing ties with none that gains: for a free one a tie would count as
+   a large gain. */
 static int greedy_ties(const struct greedy *s, ptrdiff_t i, double best) {
+  const double value = s->score[i].value;
   if (s->price == NULL)
-    return s->score[i].value <= best + s->tolerance.value;
-  return greedy_merit_of_tie(s, i, s->score[i].value) <= best;
+    return value <= best + s->tolerance.value;
+  return greedy_merit_of_tie(s, i, value) <= best && (best >= 0 || greedy_merit(s, i, value) < 0);
 }
 
 /* The best column to add (member = 0) or to drop (member = 1); of ties the one with the least

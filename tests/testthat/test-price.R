@@ -45,6 +45,23 @@ test_that("other criteria count gains per price, too", {
   }
 })
 
+test_that("a free column that gains nothing does not come before one that gains", {
+  prices <- data.frame(cost = c(1, 1, 1, 1, 2, 3), assay = c("u", "u", "u", "u", NA, NA))
+  for (seed in c(7, 1:6)) {
+    set.seed(seed)
+    score <- rep(c(-0.5, 0.5), c(5, 7))
+    x <- cbind(score * 0.8 + rnorm(12) / 1.2, score * 0.5 + rnorm(12), score * 0.3 + rnorm(12),
+               rnorm(12), score + rnorm(12) * 0.5, score * 0.7 + rnorm(12))
+    pb <- as_problem(x, factor(score > 0))
+    folds <- make_folds(pb, rep_len(1:4, 12))
+    for (name in c("error", "auc")) {
+      fit <- bare_rls(pb, k = 5, lambda = 1, folds = folds, cost = prices, criterion = name)
+      chosen <- oracle_priced(pb, 5, 1, folds, prices$cost, prices$assay, name = name)
+      expect_identical(fit$path$feature[-1], chosen, label = paste(seed, name))
+    }
+  }
+})
+
 # A path with prices by any way of skipping.
 priced_path <- function(pb, cost, k, lambda, folds, skipping, budget = Inf, keep = 0L,
                         threads = 1L) {
