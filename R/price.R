@@ -29,6 +29,7 @@ cost_table <- function(cost) {
     table$name <- if (!is.null(cost$name)) as.character(cost$name) else if (named) row.names(cost)
     return(table)
   }
+  if (is.data.frame(cost)) refuse("cost$cost", "a column of numbers", cost$cost)
   if (!is.numeric(cost) || is.object(cost) || !is.null(dim(cost))) {
     refuse("cost", "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
   }
