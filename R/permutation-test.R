@@ -142,8 +142,14 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
 # The run with arguments that make greedy search and its kin quick, where the user says nothing.
 quick_run <- function(run) {
   if (!"refit" %in% names(formals(run$method))) return(run)
-  with_defaults(run, list(k = min(first_k, subset_bound(run$problem)$upper), size = "criterion",
-                          refit = FALSE))
+  with_defaults(run, list(k = quick_size(run), size = "criterion", refit = FALSE))
+}
+
+# Sizes that leave room for the columns that a search begins with; a backward one has no others.
+quick_size <- function(run) {
+  size <- min(first_k, subset_bound(run$problem)$upper)
+  start <- length(run$arguments$start)
+  if (start > 0L && identical(run$arguments$search, "backward")) start else max(size, start)
 }
 
 # Permuted responses ------------------------------------------------------------------------------

@@ -282,6 +282,16 @@ test_that("a criterion of one's own counts by its differences, whatever its sign
   expect_output(print(lower), "function less that of the null")
 })
 
+test_that("sizes by default leave room for the columns that the search begins with", {
+  set.seed(28)
+  data <- made()
+  many <- permutation_test(data$x, data$y, greedy_rls, start = 1:25, permutations = 2)
+  expect_identical(many$by_size$size, 0:25)
+  pruned <- permutation_test(data$x, data$y, greedy_rls, start = 1:3, search = "backward",
+                             permutations = 2)
+  expect_identical(pruned$by_size$size, 0:3)
+})
+
 test_that("equal values are as good below 0, too", {
   expect_identical(chance_of(matrix(c(-2, -1, 0, 2)), -1), 3 / 5)
   expect_identical(chance_of(matrix(c(-2, -1, 0, 2)), 2 * (1 - 1e-12)), 1)
