@@ -59,7 +59,8 @@
 #' @param cost,budget Prices of the columns, as in [greedy_rls()], and the most that a set may cost:
 #'   sets are then compared by their price instead of their size, see Details.
 #' @param start Where to begin: `NULL` for the empty set; a list of sets of columns (numbers or
-#'   names) that every search has in its archive from the start; or an earlier fit with the same
+#'   names) that every search has in its archive from the start, but for those that others of them
+#'   dominate or that cost more than twice the `budget`; or an earlier fit with the same
 #'   columns, `k`, `lambda`, `isolation`, `cost` and `budget`, whose searches are continued.
 #' @param threads Number of OpenMP threads over the searches, 1 by default.
 #'
