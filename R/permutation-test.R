@@ -11,7 +11,8 @@
 #' where the error is the criterion of the method, or the cross-validated error of the whole
 #' procedure for a method called with `size = "cv"`. 1 less the area under the ROC curve, or less
 #' \eqn{R^2}, counts as an error; of a criterion of your own, which may be negative, the difference
-#' from the null model's is taken, an improvement being negative. With \eqn{P} permutations the p-value is
+#' from the null model's is taken, an improvement being negative. With \eqn{P} permutations
+#' the p-value is
 #' \eqn{(1 + \#\{T(y_b) \le T(y)\}) / (P + 1)}{(1 + #{T(y_b) <= T(y)}) / (P + 1)}: if the columns
 #' have nothing to do with the response and what is permuted is exchangeable, it is at most
 #' \eqn{\alpha}{alpha} with probability at most \eqn{\alpha}{alpha}, whatever the method does. The
