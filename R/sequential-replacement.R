@@ -111,6 +111,7 @@ swap_gains <- function(model) {
     r <- model$r + outer(along, model$beta[j, ])
     ifelse(d > dependent * model$size, rowSums(r^2) / d, 0) - sum(model$beta[j, ]^2) / own[j]
   }, numeric(nrow(coefficients)))
+  gain <- matrix(gain, nrow(coefficients))
   gain[model$set, ] <- 0
   gain
 }

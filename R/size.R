@@ -202,6 +202,7 @@ choice_of <- function(problem, control, done, parts) {
     fold_errors(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
                 criteria[[name]]$higher, slack_of(problem))
   })
+  check_scored(errors$cv)
   rule <- control$sizing$rule
   chosen <- pick(errors$cv, rule)
   best <- if (is.numeric(rule)) chosen else pick(errors$cv, "min")
@@ -228,6 +229,16 @@ fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = N
     higher = higher, slack = slack,
     columns = if (is.null(columns)) seq_len(shape[1L]) - 1L else columns
   )
+}
+
+# An area under the ROC curve needs rows of both classes in a fold; what is chosen without a fold is
+# chosen by another one.
+check_scored <- function(errors) {
+  scored <- rowsum(as.integer(errors$weight > 0), errors$repetition)
+  if (all(scored > 1L)) return(invisible())
+  stop_input(sprintf("`size_folds` must have rows of both classes in two folds or more, not %s: %s",
+                     if (min(scored)) "in one" else "in none",
+                     "use fewer folds, or another `size`"))
 }
 
 some_folds <- function(errors, folds) {

@@ -98,3 +98,8 @@ test_that("a size is chosen by folds, and any path has its methods", {
   expect_snapshot(print(sequential_replacement(x, y, k = 2)))
   expect_error(sequential_replacement(x, y, k = 2, nu = 1), class = "sparsels_error")
 })
+
+test_that("a single column is a set that no other can replace", {
+  fit <- sequential_replacement(matrix(c(1, 2, 4, 3, 5)), c(1, 2, 3, 4, 6), k = 1)
+  expect_identical(selected(fit, 1, index = TRUE), 1L)
+})

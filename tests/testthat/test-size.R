@@ -478,3 +478,14 @@ test_that("Ctrl-C in the folds keeps those done, or the sizes done before", {
   expect_equal(first$k, 20)
   expect_equal(nrow(first$parts), 10)
 })
+
+test_that("a size is not chosen by areas under the ROC curve that no two folds have", {
+  set.seed(51)
+  x <- matrix(rnorm(60), 10)
+  y <- factor(rep(1:2, 5))
+  for (folds in list(10, c(1, 1, 2:9))) {
+    expect_error(greedy_rls(x, y, k = 2, criterion = "auc", size_folds = folds), "in two folds",
+                 class = "sparsels_error_input")
+  }
+  expect_true(is.finite(greedy_rls(x, y, k = 2, criterion = "auc", size_folds = 5)$estimate[[1]]))
+})
