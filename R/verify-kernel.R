@@ -89,9 +89,10 @@ design_bench <- function(fit, problem, design) {
       held_out_design(problem, design, function(kept) root_of(lambda, kept),
                       fit$folds$ids[, repetition])
     })
-    digits <- max(vapply(each, `[[`, 0, "digits"))
+    # the kernel matrix with lambda on its diagonal, which fits use, costs more digits than its root
+    digits <- 10 * max(vapply(each, `[[`, 0, "digits"))
     list(pred = lapply(each, `[[`, "pred"),
-         condition = digits * design_condition(problem, design, lambda))
+         condition = max(digits * design_condition(problem, design, lambda), 1e5))
   })
   bench$rms <- response_rms(problem)
   bench
@@ -121,7 +122,7 @@ design_condition <- function(problem, design, lambda) {
   x <- sqrt(problem$weights) * t(backsolve(own, t(design$x), transpose = TRUE))
   values <- svd(x, 0L, 0L)$d^2
   spread <- svd(design$gram, 0L, 0L)$d
-  offset <- max(response_offset(problem), design$offset)
+  offset <- centring_cost(max(response_offset(problem), design$offset))
   least <- if (ncol(x) > nrow(x)) 0 else min(values)
   offset * max((max(values) + lambda) / (least + lambda), max(spread) / min(spread))
 }

@@ -22,8 +22,8 @@ l1_bench <- function(fit, problem) {
   bench <- list(fit = fit, problem = problem, folds = fit$folds)
   bench$exact <- is.null(fit$path$threshold)
   bench$rms <- response_rms(problem)
-  bench$offset <- response_offset(problem) *
-    max(1, abs(problem$centre / problem$scale)[problem$usable])
+  bench$offset <- centring_cost(response_offset(problem) *
+    max(1, abs(problem$centre / problem$scale)[problem$usable]))
   bench$point <- remembered(function(row) {
     solution_point(problem, fit$loss, fit$path$lambda[row], model_of_row(fit, row))
   })
@@ -143,7 +143,7 @@ optimality_claims <- function(bench) {
     claim_kind("duality gap", length(rows), function(i) {
       row <- rows[i]
       own <- bench$point(row)$gap
-      new_claim(path$gap[row], own, 1e-10,
+      new_claim(path$gap[row], own, tolerance_of(bench$offset),
                 deviation = max(0, own - allowed(row)) / fit$null_objective,
                 size = path$size[row], lambda = path$lambda[row])
     }),

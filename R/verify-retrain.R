@@ -69,7 +69,7 @@ held_out_by_qr <- function(problem, x, penalty, ids) {
   for (row in which(leverage > 1 - 1e-6)) {
     pred[row, ] <- trained_by_qr(problem, x, penalty, seq_along(ids)[-row])$pred[row, ]
   }
-  list(pred = unname(pred), digits = 1 / min(1, (1 - leverage)[leverage <= 1 - 1e-6]))
+  list(pred = unname(pred), digits = 1 / max(min(1, 1 - leverage), 1e-6))
 }
 
 # Scores of the pairs of a positive and a negative row held out together, by the 2 x 2 blocks of the
@@ -94,9 +94,8 @@ pairs_by_qr <- function(problem, x, penalty) {
 # The condition number of columns with the penalty, given the covariates, times what centring costs:
 # how many times larger than what varies the values are.
 condition_of <- function(problem, columns, lambda) {
-  offset <- response_offset(problem)
+  offset <- centring_cost(max(response_offset(problem), abs(columns$centre / columns$scale)))
   if (!ncol(columns$values)) return(offset)
-  offset <- max(offset, abs(columns$centre / columns$scale))
   x <- sqrt(problem$weights) * columns$values
   if (ncol(problem$z)) x <- qr.resid(qr(sqrt(problem$weights) * problem$z, tol = 1e-12), x)
   values <- svd(x, 0L, 0L)$d^2
@@ -104,10 +103,15 @@ condition_of <- function(problem, columns, lambda) {
   offset * (max(values) + lambda) / max(min(values) + lambda, 1e-16 * max(values))
 }
 
+# of the response that has the largest values beside its spread
 response_offset <- function(problem) {
   y <- problem$y[problem$weights > 0, , drop = FALSE]
-  max(1, max(abs(y)) / max(sqrt(mean((y - mean(y))^2)), 1e-300))
+  spread <- sqrt(colMeans((y - rep(colMeans(y), each = nrow(y)))^2))
+  max(1, apply(abs(y), 2L, max) / pmax(spread, 1e-300))
 }
+
+# Centring costs digits of figures that are small themselves: ten times as many are allowed.
+centring_cost <- function(offset) if (offset > 10) 10 * offset else offset
 
 tolerance_of <- function(condition) max(1e-10, 100 * .Machine$double.eps * condition)
 

@@ -217,18 +217,21 @@ coefficient_claims <- function(bench) {
     kind("coefficient", terms[[1L]], function(model, own, lambda, term, response) {
       values <- own$B[, response] / own$scale
       new_claim(model$beta[term, response], values[term], tolerance_of(own$condition),
-                1e-3 * max(abs(own$B)) / own$scale[term], size = length(model$features),
-                lambda = lambda, feature = bench$names[model$features[term]])
+                1e-3 * max(abs(own$B), bench$null$rms / sqrt(mean(own$values[, term]^2))) /
+                  own$scale[term],
+                size = length(model$features), lambda = lambda,
+                feature = bench$names[model$features[term]])
     }),
     kind("coefficient of a covariate", terms[[2L]], function(model, own, lambda, term, response) {
-      z <- bench$problem$z[, term]
+      unit <- bench$null$rms / sqrt(mean(bench$problem$z[, term]^2))
       value <- own$b[term, response]
       if (bench$problem$intercept && term == 1L) {
+        unit <- unit * max(1, abs(own$centre / own$scale))
         value <- value - sum(own$centre * own$B[, response] / own$scale)
       }
       new_claim(model$covariates[term, response], value, tolerance_of(own$condition),
-                1e-3 * bench$null$rms / sqrt(mean(z^2)), size = length(model$features),
-                lambda = lambda, feature = colnames(bench$problem$z)[term])
+                1e-3 * unit, size = length(model$features), lambda = lambda,
+                feature = colnames(bench$problem$z)[term])
     }),
     claim_kind("gradient", length(models), function(i) gradient_claim(bench, models[[i]]))
   )

@@ -320,3 +320,34 @@ test_that("all claims of sparse solutions of systems hold, and changed figures a
     refusal(verify(fits[[1]], A[-1, -1], b[-1, ]))
   })
 })
+
+test_that("figures are not held to more digits than centring and rows fitted exactly leave", {
+  holds <- function(fit, x, y) {
+    checked <- verify(fit, x, y, claims = Inf)
+    expect_true(checked$ok, label = checked$claims$claim[!checked$claims$ok][1])
+  }
+  # one response of two has values large beside its spread
+  set.seed(61)
+  x <- matrix(rnorm(60 * 6), 60)
+  y <- cbind(1e7 + x[, 3], rnorm(60))
+  holds(greedy_rls(x, y, k = 3, lambda = 1, size = "criterion"), x, y)
+  # a column that is 0 but in a row
+  x <- matrix(rnorm(8 * 6), 8)
+  x[, 4] <- c(1, numeric(7))
+  y <- rnorm(8)
+  holds(rls(x, y, lambda = c(4e-9, 3e-3)), x, y)
+  # kernels with a small lambda
+  for (seed in 1:5) {
+    set.seed(seed)
+    x <- matrix(rnorm(8 * 15), 8)
+    y <- factor(rep(1:2, 4))
+    holds(lssvm(x, y, gamma = 2^15), x, y)
+  }
+  # columns that are large beside their spread, of small coefficients
+  for (seed in 1:5) {
+    set.seed(seed)
+    x <- 1e6 + matrix(rnorm(20 * 6), 20)
+    y <- x[, 3] - 1e6 + rnorm(20)
+    holds(forward_regression(x, y, k = 4, size = 2), x, y)
+  }
+})
