@@ -54,8 +54,8 @@
 #'
 #' @return An object of class `judgement`, a list:
 #' * `error`: data frame of a row: `measure`, `words` (what it is called), `estimate`, `lower`,
-#'   `upper`, and `null`, that of the model without columns of `x` (the null model); `NULL` where
-#'   left out.
+#'   `upper` (`NA` where Ctrl-C left one fold), and `null`, that of the model without columns of `x`
+#'   (the null model); `NULL` where left out.
 #' * `features`: data frame, a row for each column that the fit has chosen, in its order: `feature`
 #'   (number), `name`, `probability`, with which half of the rows chose it, `dropped`, the criterion
 #'   without it relative to that with it, `substitute`, the column that replaces it best, and
@@ -320,11 +320,11 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
 }
 
 # The honest error with an interval: of an error rate Wilson's, for the effective number of
-# independent rows; otherwise t with the standard error over folds.
+# independent rows; otherwise t with the standard error over the folds of a partition, NA of one.
 error_interval <- function(cv, control) {
   estimate <- cv$estimate[["mean"]]
   ends <- if (cv$measure == "error") wilson_interval(estimate, independent_rows(cv, control)) else
-    estimate + c(-1, 1) * stats::qt(0.975, nrow(cv$folds) - 1L) * cv$estimate[["se"]]
+    estimate + c(-1, 1) * t_quantile(cv) * cv$estimate[["se"]]
   bounds <- switch(cv$measure, squared = , absolute = c(0, Inf), error = , balanced = ,
                    auc = c(0, 1), c(-Inf, Inf))
   data.frame(
@@ -340,9 +340,16 @@ wilson_interval <- function(p, n, z = stats::qnorm(0.975)) {
   (middle + c(-1, 1) * half) / (1 + z^2 / n)
 }
 
+t_quantile <- function(cv) {
+  folds <- min(table(cv$folds$repetition))
+  if (folds > 1L) stats::qt(0.975, folds - 1) else NA_real_
+}
+
+# of the rows that were held out, which Ctrl-C may leave a part
 independent_rows <- function(cv, control) {
-  weights <- cv$problem$weights
-  if (!is.null(control$groups)) return(length(unique(control$groups[weights > 0])))
+  scored <- !is.na(rowSums(cv$held_out)) & cv$problem$weights > 0
+  if (!is.null(control$groups)) return(length(unique(control$groups[scored])))
+  weights <- cv$problem$weights[scored]
   sum(weights)^2 / sum(weights^2)
 }
 
@@ -404,8 +411,10 @@ judgement_lines <- function(x) {
 
 error_sentence <- function(x) {
   error <- x$error
-  sprintf("%s %s on new rows (95 %% interval %s to %s)%s; all was repeated without each fold (%s)",
-          error$words, shown(error$estimate), shown(error$lower), shown(error$upper),
+  interval <- if (is.na(error$lower)) "" else
+    sprintf(" (95 %% interval %s to %s)", shown(error$lower), shown(error$upper))
+  sprintf("%s %s on new rows%s%s; all was repeated without each fold (%s)",
+          error$words, shown(error$estimate), interval,
           if (is.na(error$null)) "" else sprintf(", null model %s", shown(error$null)),
           x$folds$label)
 }

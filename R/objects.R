@@ -419,7 +419,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   judgement = alist(
     problem = has_kept_problem(problem), method = is_string(method),
     arguments = length(arguments) == 0L || has_words(arguments) && has_words(names(arguments)),
-    error = is_none_or(error, has_table(error, c("estimate", "lower", "upper"), "null",
+    error = is_none_or(error, has_table(error, "estimate", c("lower", "upper", "null"),
                                         c("measure", "words")) && nrow(error) == 1L),
     features = has_table(features, "feature", c("probability", "dropped", "swapped"), "name") &&
       has_integers(features$feature, 1L, n),

@@ -129,6 +129,14 @@ test_that("intervals: Wilson's for error rates, t for other measures", {
                estimate[["mean"]] + c(-1, 1) * stats::qt(0.975, 4) * estimate[["se"]])
   expect_identical(judged$error$null, judged$cross_validation$curves$majority[1])
 
+  # of repeated folds those of one partition count
+  pb <- as_problem(data$x, data$y)
+  repeated <- judge(pb, k = 2, size = "criterion", refit = FALSE, permutations = 0, pairs = 0,
+                    outer = make_folds(pb, 4, repeats = 2), repeats = 0, keep = 0, claims = 0)
+  estimate <- repeated$cross_validation$estimate
+  expect_equal(repeated$error$upper,
+               estimate[["mean"]] + stats::qt(0.975, 3) * estimate[["se"]])
+
   # rows of weight 0 and 1, and groups
   weights <- rep(1:0, c(36, 4))
   weighted <- only_error(data$x, factor(data$y > 0), weights = weights)
@@ -202,6 +210,28 @@ test_that("Ctrl-C keeps the parts done", {
     expect_length(judged$permutation$null, 2L)
     expect_identical(judged$cross_validation$status, "complete")
   }
+})
+
+test_that("an interrupted cross-validation counts the rows held out", {
+  set.seed(10)
+  data <- judged_data(30, 9)
+  stopped <- function(y, at) {
+    count <- 0
+    stops <- function(problem, k = 2) {
+      count <<- count + 1
+      if (count == at) raise_interrupt()
+      greedy_rls(problem, k = k, lambda = 1, size = "criterion")
+    }
+    suppressWarnings(judge(data$x, y, stops, outer = 3, seed = 1), "sparsels_interrupted")
+  }
+  # the first call is that of the fit, the second that of cross_validate()
+  one <- stopped(data$y, 4)
+  expect_identical(nrow(one$cross_validation$folds), 1L)
+  expect_true(is.na(one$error$lower) && is.finite(one$error$estimate))
+  expect_output(print(one), "on new rows, null model")
+  two <- stopped(factor(data$y > 0), 5)
+  rows <- sum(two$cross_validation$folds$rows)
+  expect_equal(c(two$error$lower, two$error$upper), wilson_interval(two$error$estimate, rows))
 })
 
 test_that("what is printed, drawn, tidied and reported", {
