@@ -236,35 +236,48 @@ is_interrupted <- function(part) {
   identical(status, "interrupted")
 }
 
-# For each part a function that does it, or why it is left out.
+# For each part a function that does it, or in words why it is left out.
 judge_parts <- function(run, fit, control) {
-  part <- function(count, of, ..., arguments = run$arguments) {
-    if (identical(count, 0L) || is.null(count)) return("not asked for")
+  experiment <- function(of, ..., arguments = run$arguments) {
     function() {
       of_run(of, run, arguments, ..., progress = control$progress, BPPARAM = control$BPPARAM)
     }
   }
   groups <- if (is.null(control$groups)) FALSE else control$groups
-  selects <- inherits(fit, "sparse_fit")
-  many <- run$arguments[setdiff(names(run$arguments), c("k", "size"))]
-  none <- if (selects) "the fit has chosen no feature" else "the method selects no columns"
-  list(
-    cross_validation = part(control$outer, cross_validate, outer = control$outer),
-    permutation = if (!selects) "the method has no path of columns" else
-      part(control$permutations, permutation_test, groups = groups,
-           permutations = control$permutations),
-    stability = if (!selects) "the method selects no columns" else if (!takes_k(run$method))
-      "the method has no argument `k`" else
-      part(control$pairs, stability_selection, pairs = control$pairs, groups = groups,
-           arguments = many),
-    exchange = if (!length(chosen_features(fit))) none else if (control$keep == 0L)
-      "not asked for" else function() exchange_fit(fit, run$problem, control),
-    learning_curve = part(control$repeats, learning_curve, repeats = control$repeats,
-                          groups = groups),
-    verification = if (!inherits(fit, "sparsels_fit")) "the method is not one of the package" else
-      if (control$claims == 0L) "not asked for" else
-      function() verify(fit, run$problem, claims = control$claims, progress = control$progress)
+  any_size <- run$arguments[setdiff(names(run$arguments), c("k", "size"))]
+  parts <- list(
+    cross_validation = experiment(cross_validate, outer = control$outer),
+    permutation = experiment(permutation_test, groups = groups,
+                             permutations = control$permutations),
+    stability = experiment(stability_selection, groups = groups, pairs = control$pairs,
+                           arguments = any_size),
+    exchange = function() exchange_fit(fit, run$problem, control),
+    learning_curve = experiment(learning_curve, groups = groups, repeats = control$repeats),
+    verification = function() {
+      verify(fit, run$problem, claims = control$claims, progress = control$progress)
+    }
   )
+  reasons <- reasons_against(run, fit, control)
+  replace(parts, names(reasons), reasons)
+}
+
+# Why parts are left out, by their names.
+reasons_against <- function(run, fit, control) {
+  asked <- c(cross_validation = !is.null(control$outer), permutation = control$permutations > 0L,
+             stability = control$pairs > 0L, exchange = control$keep > 0L,
+             learning_curve = control$repeats > 0L, verification = control$claims > 0L)
+  unsuited <- c(
+    if (!inherits(fit, "sparsels_fit")) c(verification = "the method is not one of the package"),
+    if (!inherits(fit, "sparse_fit")) {
+      c(permutation = "the method has no path of columns",
+        stability = "the method selects no columns", exchange = "the method selects no columns")
+    } else {
+      c(if (!takes_k(run$method)) c(stability = "the method has no argument `k`"),
+        if (!length(chosen_features(fit))) c(exchange = "the fit has chosen no feature"))
+    }
+  )
+  not_asked <- setdiff(names(asked)[!asked], names(unsuited))
+  as.list(c(unsuited, stats::setNames(rep("not asked for", length(not_asked)), not_asked)))
 }
 
 takes_k <- function(method) any(c("k", "...") %in% names(formals(args(method))))
