@@ -281,7 +281,7 @@ print.exchange <- function(x, n = 20, ...) {
   remark("it compares sets, and is optimistic: the features were chosen on these rows")
   if (size) say(verdict_words(x, set))
   members <- member_table(x)
-  if (nrow(members)) {
+  if (nrow(members) && n > 0L) {
     text <- shown_table(utils::head(members, n), c("dropped", "swapped"))
     print(fitting_names(text, "feature"), row.names = FALSE)
     more <- nrow(members) - nrow(text)
@@ -360,7 +360,7 @@ plot.exchange <- function(x, ...) {
   at <- cbind(as.integer(data$add), length(members) + 1L - as.integer(data$drop))
   shade <- matrix(NA_real_, length(others), length(members))
   shade[at] <- cost_shade(data$cost)
-  width <- function(names) 3 + 0.45 * max(nchar(shortened(names, 20L)))
+  width <- function(names) 3 + 0.45 * max(nchar(shortened(names, 20L, 8L)))
   margins <- graphics::par(mar = c(width(others), width(members), 3, 1))
   on.exit(graphics::par(margins))
   words <- list(xlab = "", ylab = "", axes = FALSE, main = exchange_title(x),
@@ -369,9 +369,9 @@ plot.exchange <- function(x, ...) {
     c(list(x = seq_along(others), y = seq_along(members), z = shade), words), list(...)
   ))
   graphics::abline(v = seq_along(others) + 0.5, h = seq_along(members) + 0.5, col = "white")
-  graphics::axis(1, seq_along(others), shortened(others, 20L), las = 2, tick = FALSE,
+  graphics::axis(1, seq_along(others), shortened(others, 20L, 8L), las = 2, tick = FALSE,
                  cex.axis = 0.8)
-  graphics::axis(2, rev(seq_along(members)), shortened(members, 20L), las = 1, tick = FALSE,
+  graphics::axis(2, rev(seq_along(members)), shortened(members, 20L, 8L), las = 1, tick = FALSE,
                  cex.axis = 0.8)
   text <- cost_text(data$cost)
   size <- 0.9 / max(graphics::strwidth(text), 1.5 * graphics::strheight(text))
