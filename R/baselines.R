@@ -117,7 +117,7 @@ wrapper_path <- function(problem, control, lambda) {
 
 # Centred and scaled columns, dense, unweighted.
 standardised_columns <- function(problem) {
-  x <- as.matrix(problem$x)
+  x <- as.matrix(as_doubles(problem$x))
   dimnames(x) <- NULL
   sweep(sweep(x, 2L, problem$centre), 2L, problem$scale, "/")
 }

@@ -177,7 +177,8 @@ dependent <- 1e-10
 #   gain_score() as long as nothing is dropped; penalised: the diagonal of X'X + lambda I.
 new_pursuit <- function(problem, control, max_size) {
   s <- list(problem = problem, lambda = control$lambda, set = integer(), gain = NA_real_,
-            terms = gram_terms(problem, whole = FALSE))
+            terms = if (is_file_matrix(problem$x)) file_terms(problem) else
+              gram_terms(problem, whole = FALSE))
   s$q <- covariate_basis(problem)
   s$extra <- if (control$lambda > 0) max_size else 0L
   s$y <- rbind(working_response(problem), matrix(0, s$extra, ncol(problem$y)))
@@ -253,9 +254,23 @@ long_columns <- function(s, set, after = 0L) {
   rbind(x, penalty)
 }
 
+# What gram_terms() gives, of columns that stay in their file.
+file_terms <- function(problem) {
+  columns <- which(problem$usable)
+  scale <- problem$scale[columns]
+  list(m = nrow(problem), columns = columns, total = sum(working_response(problem)^2),
+       b = problem$products[columns, , drop = FALSE] / scale,
+       diagonal = problem$rss[columns] / scale^2,
+       x = problem$x, w = problem$weights, scale = scale, centred = problem$intercept)
+}
+
 # X'v of all usable columns, for v (m x any) orthogonal to the covariates, so that sparse columns
 # need not be centred.
 cross_columns <- function(terms, v) {
+  if (is_file_matrix(terms$x)) {
+    products <- column_moments(terms$x, terms$w, terms$centred, sqrt(terms$w) * v)$products
+    return(products[terms$columns, , drop = FALSE] / terms$scale)
+  }
   if (!is.null(terms$X)) return(.Call(C_cross_columns, terms$X, v))
   as.matrix(Matrix::crossprod(terms$x, sqrt(terms$w) * v)) / terms$scale
 }

@@ -154,7 +154,8 @@
 #' for each repeat. Neither is done where it would take more than 4 GB, or the m x n doubles alone
 #' more than 2 GB; candidates that are not ruled out are then computed one by one.
 #' Backward, floating and forward-backward search, other criteria than `"squared"`, and an `x` of
-#' fewer than 64 columns or 25000 values always have every candidate evaluated.
+#' fewer than 64 columns or 25000 values always have every candidate evaluated; where `x` is a
+#' [file_matrix()] and the m x n doubles would be more than 2 GB, that is an error.
 #'
 #' `fit$work` counts the operations: `candidates` (their number, summed over the steps), `evaluated`
 #' (the number whose error was computed from the column), `passes` (over `x`, without that of
@@ -359,6 +360,7 @@ shared_values <- 2^25
 # The control list of a search as C reads it. `bar` is made by the caller: it ends with the function
 # that made it.
 greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
+  check_candidate_values(problem, control)
   backward <- control$search == "backward"
   usable <- if (length(given)) length(given) else sum(problem$usable)
   c(list(
@@ -374,11 +376,31 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
 }
 
 skipping_of <- function(problem, control, given) {
+  if (is_large_file(problem)) return("bounds")
   if (length(given) < control$k && skipping_pays(problem)) "bounds" else "none"
 }
 
 # Bounds are not worth their cost with few columns, or if the search takes milliseconds.
 skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 25000
+
+# A matrix in a file is not followed by a larger one in memory: where every candidate must be
+# evaluated, m x n doubles are at most the 2 GB that searches by bounds keep.
+is_large_file <- function(problem) {
+  is_file_matrix(problem$x) && prod(dim(problem)) > most_candidate_values
+}
+
+most_candidate_values <- 2^28
+
+check_candidate_values <- function(problem, control) {
+  skips <- control$search == "forward" && control$criterion$name == "squared"
+  if (skips || !is_large_file(problem)) return(invisible())
+  stop_input(sprintf(
+    "this `%s` keeps a double for each of the %d x %d values of `x`, %.3g GB: %s",
+    if (control$search == "forward") "criterion" else "search", nrow(problem), ncol(problem),
+    8e-9 * prod(dim(problem)),
+    "of a file so large only forward search by the squared error is possible"
+  ), "sparsels_error_argument")
+}
 
 unpack_path <- function(answer, problem, control, lambda) {
   if (answer$status == "not_positive") {

@@ -532,7 +532,8 @@ is_summary <- function(fit, numbers) {
 is_values <- function(x, m, n) {
   plain <- is.matrix(x) && (is.numeric(x) || is.logical(x)) && !is.object(x)
   sparse <- inherits(x, "dgCMatrix") && isTRUE(methods::validObject(x, test = TRUE))
-  (plain || sparse || is_float_matrix(x) && is_sound_float(x)) &&
+  (plain || sparse || is_float_matrix(x) && is_sound_float(x) ||
+     is_file_matrix(x) && is_sound_file(x)) &&
     identical(dim(x), as.integer(c(m, n)))
 }
 

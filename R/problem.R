@@ -34,6 +34,7 @@
 #'   * a numeric, integer or logical matrix, rows are observations (m x n);
 #'   * a sparse matrix of the Matrix package, kept sparse as `dgCMatrix`;
 #'   * a `DelayedMatrix`, which is read into memory unless it is large, see Bioconductor;
+#'   * a [float_matrix()] or a [file_matrix()], which are read in place;
 #'   * a data frame of candidate variables;
 #'   * a formula `response ~ columns`, with `data`;
 #'   * an experiment of Bioconductor (genes x samples), which is transposed: a
@@ -78,7 +79,8 @@
 #'   dense matrix. The result does not depend on it.
 #'
 #' @return A list of class `sparsels_problem` with, for m rows, n columns, L responses and q
-#'   covariates: `x` (m x n, a matrix of doubles, integers or logicals as given, or a `dgCMatrix`),
+#'   covariates: `x` (m x n, a matrix of doubles, integers or logicals, a `float_matrix` or
+#'   `file_matrix` as given, or a `dgCMatrix`),
 #'   `y` (m x L, coded), `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
 #'   (its name), `weights` (m), `z` (m x q, the covariates, intercept first), `names` and `named`
 #'   (column names, and whether they were given), `row_names`, and, each of length n, `centre`,
@@ -178,6 +180,9 @@ as_problem.DelayedMatrix <- as_problem.matrix
 as_problem.float_matrix <- as_problem.matrix
 
 #' @export
+as_problem.file_matrix <- as_problem.matrix
+
+#' @export
 as_problem.data.frame <- function(x, y = NULL, ..., intercept = TRUE) {
   design <- frame_design(x, check_flag(intercept, "intercept"))
   new_problem(design_matrix(design, x, "x"), y, response_name(substitute(y)), ...,
@@ -270,6 +275,7 @@ as_values <- function(x, called = "x") {
     return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
   if (is_float_matrix(x)) return(sound_float(x, called))
+  if (is_file_matrix(x)) return(sound_file(x, called))
   if (isS4(x)) x <- as.matrix(x)
   if (!is.numeric(x) && !is.logical(x)) {
     stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
@@ -281,7 +287,7 @@ as_values <- function(x, called = "x") {
 
 # a dense matrix converted to doubles, since integer arithmetic may overflow
 as_doubles <- function(x) {
-  if (is_float_matrix(x)) return(as.matrix(x))
+  if (is_float_matrix(x) || is_file_matrix(x)) return(x[, , drop = FALSE])
   if (is.matrix(x) && !is.double(x)) storage.mode(x) <- "double"
   x
 }

@@ -36,7 +36,8 @@
 #' upper bound unless the classes have the same weight.
 #'
 #' @inheritParams l1_path
-#' @param x As for [as_problem()], or for data larger than memory an object with two dimensions and
+#' @param x As for [as_problem()], where a [file_matrix()] may be larger than memory; or an object
+#'   of any size with two dimensions and
 #'   `[`, or a function of column numbers (of names, if `columns` are names) that returns these
 #'   columns of all rows as a matrix or a sparse matrix of the Matrix package.
 #' @param y,data The response, and for a formula the data, as for [as_problem()].
@@ -134,12 +135,14 @@ whole_source <- function(problem) {
   read <- function(columns) {
     if (identical(columns, seq_len(ncol(problem)))) problem else problem[, columns]
   }
-  list(problem = problem, names = problem$names, named = problem$named,
-       blocks = list(seq_len(ncol(problem))), read = read)
+  blocks <- if (is_file_matrix(problem$x)) column_blocks(nrow(problem), ncol(problem), 4e6) else
+    list(seq_len(ncol(problem)))
+  list(problem = problem, names = problem$names, named = problem$named, blocks = blocks,
+       read = read)
 }
 
 is_streamed <- function(x) {
-  known <- c("matrix", "Matrix", "data.frame", "formula", "sparsels_problem")
+  known <- c("matrix", "Matrix", "data.frame", "formula", "file_matrix", "sparsels_problem")
   is.function(x) || length(dim(x)) == 2L && !inherits(x, known) && !is_experiment(x)
 }
 

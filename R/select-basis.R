@@ -128,8 +128,9 @@ basis_values <- function(x) {
   if (inherits(x, "sparsels_problem")) {
     check_object(x)
     if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
-    check_still_finite(x, Matrix::colSums(x$x))
-    return(as_doubles(x$x))
+    values <- as_doubles(x$x)
+    check_still_finite(x, Matrix::colSums(values))
+    return(values)
   }
   if (is.data.frame(x)) x <- design_matrix(frame_design(x, intercept = TRUE), x, "x")
   if (length(dim(x)) != 2L) {

@@ -23,6 +23,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_safe_bounds, 2),
     ENTRY(C_scdp, 2),
     ENTRY(C_fixed_size, 2),
+    ENTRY(C_new_map, 0),
+    ENTRY(C_file_values, 3),
     ENTRY(C_threads_here, 2),
     ENTRY(C_use_simd, 1),
     {NULL, NULL, 0},

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* What a dense x is made of. */
-enum element { DOUBLES = 0, INTEGERS = 1, FLOATS = 2, ELEMENTS = 3 };
+enum element { DOUBLES = 0, INTEGERS = 1, FLOATS = 2, SHORTS = 3, BYTES = 4, ELEMENTS = 5 };
 
 /* Dense, column-major; or compressed sparse columns when `p` is not NULL. column.h reads it. */
 struct matrix {

@@ -88,7 +88,9 @@ struct matrix unpack_matrix(SEXP x) {
     return (struct matrix){.element = INTEGERS, .dense = INTEGER(x)};
   case LGLSXP:
     return (struct matrix){.element = INTEGERS, .dense = LOGICAL(x)};
-  case VECSXP: /* a float_matrix */
+  case VECSXP: /* a file_matrix or a float_matrix */
+    if (inherits(x, "file_matrix"))
+      return unpack_file(x);
     return (struct matrix){.element = FLOATS, .dense = RAW(field(x, "bytes"))};
   default:
     return (struct matrix){.x = REAL(R_do_slot(x, install("x"))),

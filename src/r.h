@@ -36,7 +36,7 @@ void add_status(struct answer *answer, enum status status);
 SEXP answer_list(const struct answer *answer);
 
 /* Views of R's vectors, which stay theirs: of a matrix of doubles, integers or logicals, a
-   float_matrix or a dgCMatrix; of a problem; of X'X. */
+   float_matrix, a file_matrix or a dgCMatrix; of a problem; of X'X. */
 struct matrix unpack_matrix(SEXP x);
 struct problem unpack_problem(SEXP problem);
 struct gram unpack_gram(SEXP terms);
@@ -68,6 +68,12 @@ SEXP eval_interruptible(SEXP call);
 void note_process(void);
 int threads_here(SEXP threads, ptrdiff_t parts);
 
+/* ---- r-file.c: matrices in files ---- */
+
+/* The view of a file_matrix, whose file is mapped when it is not yet. An error if it has changed.
+ */
+struct matrix unpack_file(SEXP x);
+
 /* ---- r-memory.c: large workspaces ---- */
 
 /* Memory that R does not count, as much of it may never be touched, in large pages where the system
@@ -93,6 +99,8 @@ SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 SEXP C_safe_bounds(SEXP problem, SEXP control);
 SEXP C_scdp(SEXP given, SEXP control);
 SEXP C_fixed_size(SEXP machine, SEXP control);
+SEXP C_new_map(void);
+SEXP C_file_values(SEXP x, SEXP rows, SEXP columns);
 SEXP C_threads_here(SEXP threads, SEXP parts);
 SEXP C_use_simd(SEXP width);
 

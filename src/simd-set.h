@@ -396,6 +396,16 @@ TARGET static ptrdiff_t NAME(pair_above)(
 #define COLUMN(f) NAME(f##_floats)
 #include "simd-columns.h"
 
+#define ELEMENT short
+#define MISSING(x) ((void)(x), 0)
+#define COLUMN(f) NAME(f##_shorts)
+#include "simd-columns.h"
+
+#define ELEMENT unsigned char
+#define MISSING(x) ((void)(x), 0)
+#define COLUMN(f) NAME(f##_bytes)
+#include "simd-columns.h"
+
 #if WIDTH == 8
 #define SIDES 4
 #define SUMS SUMS_OF(0), SUMS_OF(1), SUMS_OF(2), SUMS_OF(3)
@@ -879,7 +889,9 @@ TARGET static double NAME(held_out_pairs)(const struct class_rows *positive,
 static const struct simd NAME(set) = {.width = WIDTH,
     .columns = {[DOUBLES] = COLUMN_LOOPS(double, doubles),
         [INTEGERS] = COLUMN_LOOPS(int, integers),
-        [FLOATS] = COLUMN_LOOPS(float, floats)},
+        [FLOATS] = COLUMN_LOOPS(float, floats),
+        [SHORTS] = COLUMN_LOOPS(short, shorts),
+        [BYTES] = COLUMN_LOOPS(unsigned char, bytes)},
     .dot = NAME(dot),
     .shift = NAME(shift),
     .shift_squares = NAME(shift_squares),

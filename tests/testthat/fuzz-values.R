@@ -19,6 +19,7 @@ fuzz_world <- function() {
   world$b <- drop(crossprod(x, world$y))
   world$sparse <- methods::as(replace(x, abs(x) < 0.5, 0), "CsparseMatrix")
   world$choose <- function(problem, i, j) problem[i, j]
+  world$choose_columns <- function(columns) x[, columns, drop = FALSE]
   # the picture is made and not drawn
   world$pictured <- function(fit) {
     if (requireNamespace("ggplot2", quietly = TRUE)) is.list(ggplot2::autoplot(fit))
@@ -88,6 +89,7 @@ fuzz_values <- alist(
   damaged(sparse, "i", 0L * sparse@i), damaged(sparse, "p", sparse@p[1:3]),
   damaged(sparse, "p", rev(sparse@p)), damaged(sparse, "Dim", c(3L, 6L)),
   # objects of the package, and what only calls itself one
+  numbers, structure(list(), class = "file_matrix"),
   problem, classes, folds, rls_fit, greedy, gaussian, mask, lasso, cvd, system, expansion,
   pareto, structure(list(), class = "sparsels_problem"),
   structure(list(), class = "sparsels_folds"),
@@ -108,6 +110,10 @@ fuzz_calls <- alist(
   as_problem(y ~ ., data = d, adjust = ~ sex),
   as_problem(d[1:6], y, adjust = d["sex"]),
   float_matrix(x),
+  file_matrix(numbers$path, nrow = 12, ncol = 6, type = "int16", dimnames = dimnames(x)),
+  write_file_matrix(x, path = tempfile(), type = "float", dimnames = NULL, block = 4),
+  write_file_matrix(choose_columns, path = tempfile(), nrow = 12, ncol = 6),
+  greedy_rls(numbers, y, k = 2, lambda = 1, size = 1),
   make_folds(problem, 3),
   make_folds(12, 3, groups = rep(1:6, 2)),
   greedy_rls(x, y, k = 2, lambda = 1, size = "criterion", weights = w, adjust = age,
@@ -228,6 +234,7 @@ fuzz_calls <- alist(
 # An object of every class, and what can be done with each -----------------------------------------
 
 fuzz_objects <- alist(
+  numbers = write_file_matrix(round(x), tempfile(), "int16"), on_disk = as_problem(numbers, y),
   problem = as_problem(x, y), classes = as_problem(d[c(1:6, 8)], g, weights = w, adjust = age),
   folds = make_folds(12, 3, repeats = 2), gaussian = kernel_gaussian(gamma = 0.1),
   polynomial = kernel_polynomial(2), greedy = greedy_rls(x, y, k = 3, lambda = 1, size_folds = 3),
@@ -261,6 +268,9 @@ fuzz_objects <- alist(
 
 # `it` is the object; what is listed for a class is done with every object of it
 fuzz_methods <- list(
+  file_matrix = alist(
+    print(it), it[1:2, 1:3], as.matrix(it), as_problem(it, y), safe_screen(it, y, lambda = 1)
+  ),
   sparsels_problem = alist(
     print(it), summary(it), plot(it), dim(it), it[1:6, 1:2], as_problem(it), make_folds(it, 3),
     greedy_rls(it, k = 2, lambda = 1, size_folds = 3), greedy_rls(it, k = 2, search = "floating"),
@@ -420,8 +430,11 @@ trouble_of <- function(call, world, seconds = 10) {
   told
 }
 
-# One value for one argument: a data frame of what is wrong, with no row when nothing is.
+# One value for one argument: a data frame of what is wrong, with no row when nothing is. A word
+# that is taken for the path of a new file makes one among the temporary files.
 try_value <- function(call, argument, value, world, seconds = 10) {
+  old <- setwd(tempdir())
+  on.exit(setwd(old))
   call <- attacked_call(call, argument, value, world)
   troubles(call, trouble_of(call, world, seconds))
 }

@@ -208,6 +208,25 @@ static void check_elements(ptrdiff_t m) {
   clear(&pile);
 }
 
+/* The same of the small whole numbers that only files hold, none of which is missing. */
+static void check_small_elements(ptrdiff_t m) {
+  struct pile pile = {.count = 0};
+  double *x = draw(&pile, m);
+  short *shorts = pile.parts[pile.count++] = room((size_t)m * sizeof(short), 0);
+  unsigned char *bytes = pile.parts[pile.count++] = room((size_t)m, 0);
+  for (ptrdiff_t j = 0; j < m; j++)
+    x[j] = shorts[j] = (short)(32767 * uniform());
+  CHECK(simd->columns[SHORTS].bytes == sizeof(short));
+  check_element(m, SHORTS, shorts, x);
+  CHECK(!simd->columns[SHORTS].has_missing(m, shorts));
+  for (ptrdiff_t j = 0; j < m; j++)
+    x[j] = bytes[j] = (unsigned char)(255 * fabs(uniform()));
+  CHECK(simd->columns[BYTES].bytes == sizeof(unsigned char));
+  check_element(m, BYTES, bytes, x);
+  CHECK(!simd->columns[BYTES].has_missing(m, bytes));
+  clear(&pile);
+}
+
 /* k columns, ld apart, of m rows. */
 static void check_columns(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
   struct pile pile = {.count = 0};
@@ -731,6 +750,8 @@ static void check_set(void) {
     for (ptrdiff_t L = 1; L <= 3; L++)
       for (int alone = 0; alone <= 1; alone++)
         check_pairs(p, L, alone);
+  for (ptrdiff_t m = 0; m < SHORT; m++)
+    check_small_elements(m);
 }
 
 TEST(simd_sets) {

@@ -1,0 +1,379 @@
+#' Matrix in a file
+#'
+#' Opens a file of plain numbers, column after column, as a matrix that is read where it lies.
+#' [as_problem()] takes it like any other, so that `x` may be many times larger than memory.
+#' `write_file_matrix()` makes such a file from anything that can be read some columns at a time.
+#'
+#' Nothing is loaded: the file is mapped into memory, read-only, and the operating system reads of
+#' it what is used and keeps as much as there is room for. Every type is converted to double, which
+#' is exact, so results equal those of the same values in memory, to the last bit. Integer types
+#' take a half, a quarter or an eighth of the space of doubles; genotypes and counts fit in
+#' `"uint8"`, which has no missing value, as `"int16"` has none.
+#'
+#' **What reads columns in place:** `as_problem()`, [greedy_rls()] with its choice of size and
+#' lambda, where a training set is the same `x` with weight 0 on the rows held out,
+#' [forward_regression()], [omp()] and [foba()], [l1_path()] without `folds`, [safe_screen()],
+#' [permutation_test()] of these, and `predict()`, for which a file can also be `newdata`.
+#'
+#' **What needs other parts of `x` in memory:** functions that train on some rows alone take those
+#' rows as an ordinary matrix, among them [cross_validate()], `l1_path(folds = )`,
+#' [stability_selection()] and [learning_curve()]; `problem[rows, columns]` does, too. Kernel
+#' methods, `rls()` and the other searches by the training error take all columns. That is done up
+#' to 1e8 values, 0.8 GB as doubles. More than that is an error that names the function and the
+#' size. `x[rows, columns]` has the same limit, and `as.matrix(x)` has none.
+#'
+#' The file is found by its path, and its size and time of last change are checked each time it is
+#' used. The object holds nothing else, so it can be saved by `saveRDS()` and read in another
+#' session, and sent to the workers of a future plan, of parallel or of BiocParallel: each opens the
+#' file itself, where that has the same path. A file that was moved, changed or touched must be
+#' opened again by `file_matrix()`. It is closed when R's garbage collector finds the object unused.
+#'
+#' *Never shorten a file in use.* The checks come before each computation and not within it: reading
+#' beyond the end of a file that is cut off meanwhile ends the R session (signal SIGBUS). Values
+#' that are overwritten meanwhile are used as they are at that moment.
+#'
+#' @param path Path of the file. `write_file_matrix()` makes a new one and never replaces a file.
+#' @param nrow,ncol Number of rows and columns. The size of the file must be the product of these
+#'   and the bytes of a value. For `write_file_matrix()`, only if `x` is a function.
+#' @param type How a value is stored, in little-endian order: `"double"` (8 bytes), `"float"` (4),
+#'   `"int32"` (4, with R's missing value), `"int16"` (2, -32768 to 32767) or `"uint8"` (1, 0 to
+#'   255). R's own `writeBin()`, NumPy's `tofile()` of a matrix in Fortran order and the backing
+#'   files of bigmemory and bigstatsr are such files.
+#' @param dimnames `NULL`, or a list of row names and column names, each a character vector or
+#'   `NULL`. `write_file_matrix()` takes those of `x` by default.
+#'
+#' @return An object of class `file_matrix`, a list of `path`, `type`, `dim`, `dimnames`, `size` (in
+#'   bytes), `modified` (when the file was last changed, in seconds since 1970) and `map` (the open
+#'   file). It has `dim()`, `dimnames()`, `as.matrix()` and `x[i, j]`, which give R's own matrices.
+#' @section Cost: Opening takes no time and no memory. [as_problem()] reads the file once and keeps
+#'   about 100 bytes a column. [greedy_rls()] reads it 3 to 13 times for each search, as
+#'   `fit$work$passes` counts, and needs `(k + 32) n` doubles and up to 2 GB for the columns that it
+#'   looks at. With `search`, `criterion` or `cost` for which it must keep m x n doubles, `x` can
+#'   have at most 2^28 values. [forward_regression()] and [omp()] read the file once for each
+#'   column chosen, [l1_path()] a few times for each lambda. Where the file fits into the memory
+#'   that is free, it is read from the disk only once.
+#'
+#'   `write_file_matrix()` holds one block of columns at a time.
+#' @section Errors: Of class `sparsels_error_input`, with the path: a file that is not there, whose
+#'   size is not what `nrow`, `ncol` and `type` say, or that has changed since it was opened;
+#'   values that the type cannot hold; parts of `x` too large for memory.
+#' @seealso [float_matrix()] for half the memory without a file, [safe_screen()].
+#' @examples
+#' x <- matrix(rpois(1000, 3), 20, dimnames = list(NULL, paste0("gene", 1:50)))
+#' path <- tempfile(fileext = ".bin")
+#' counts <- write_file_matrix(x, path, type = "uint8")
+#' counts
+#' counts[1:2, c("gene3", "gene7")]
+#' fit <- greedy_rls(counts, x[, 3] - x[, 7] + rnorm(20), k = 3, lambda = 1, size = 2)
+#' predict(fit, counts)[1:3]
+#'
+#' # the same file, opened in another session, and one made block by block
+#' again <- file_matrix(path, 20, 50, "uint8", dimnames = dimnames(x))
+#' sums <- write_file_matrix(function(columns) outer(1:20, columns, "+"), tempfile(),
+#'   type = "int16", nrow = 20, ncol = 1000)
+#' sums[1:2, 999:1000]
+#' @export
+file_matrix <- function(path, nrow, ncol, type = "double", dimnames = NULL) {
+  check_given(path, "path")
+  check_given(nrow, "nrow")
+  check_given(ncol, "ncol")
+  check_path(path)
+  check_choice(type, "type", names(file_types))
+  check_little_endian()
+  dim <- c(check_count(nrow, "nrow", lower = 0L), check_count(ncol, "ncol", lower = 0L))
+  facts <- file_facts(path)
+  check_file_size(path, facts$size, dim, type)
+  structure(list(
+    path = normalizePath(path, "/"), type = type, dim = dim,
+    dimnames = check_dimnames(dimnames, dim), size = facts$size, modified = facts$modified,
+    map = .Call(C_new_map)
+  ), class = "file_matrix")
+}
+
+# The types: bytes of a value, the values that can be stored, whether only whole ones can, and
+# whether missing ones can.
+file_types <- list(
+  double = list(bytes = 8, low = -Inf, high = Inf, whole = FALSE, missing = TRUE),
+  float = list(bytes = 4, low = -Inf, high = Inf, whole = FALSE, missing = TRUE),
+  int32 = list(bytes = 4, low = -2147483647, high = 2147483647, whole = TRUE, missing = TRUE),
+  int16 = list(bytes = 2, low = -32768, high = 32767, whole = TRUE, missing = FALSE),
+  uint8 = list(bytes = 1, low = 0, high = 255, whole = TRUE, missing = FALSE)
+)
+
+# Checks ------------------------------------------------------------------------------------------
+
+check_path <- function(path) {
+  if (!is_path(path)) refuse("path", "the path of a file", path)
+}
+
+is_path <- function(path) is.character(path) && length(path) == 1L && !is.na(path) && path != ""
+
+check_little_endian <- function() {
+  if (.Platform$endian != "little") {
+    stop_input("files are little-endian, as this machine is not: they cannot be read in place")
+  }
+}
+
+# list(size: in bytes, NA where there is no such file; modified: in seconds since 1970)
+file_facts <- function(path) {
+  facts <- suppressWarnings(file.info(path, extra_cols = FALSE))
+  list(size = if (isFALSE(facts$isdir)) facts$size else NA_real_,
+       modified = as.double(facts$mtime))
+}
+
+check_file_size <- function(path, size, dim, type) {
+  if (is.na(size)) stop_input(sprintf("`path` must be that of a file: there is none at '%s'", path))
+  wanted <- prod(as.double(dim)) * file_types[[type]]$bytes
+  if (size == wanted) return(invisible())
+  stop_input(sprintf("'%s' has %s, but %d x %d values of type \"%s\" take %s", path,
+                     bytes_words(size), dim[1L], dim[2L], type, bytes_words(wanted)))
+}
+
+bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" else "s")
+
+check_dimnames <- function(dimnames, dim) {
+  if (is.null(dimnames)) return(NULL)
+  if (!is_dimnames(dimnames, dim)) {
+    must <- sprintf("NULL or a list of %d row names and %d column names, or NULL in their place",
+                    dim[1L], dim[2L])
+    refuse("dimnames", must, dimnames)
+  }
+  if (is.null(dimnames[[1L]]) && is.null(dimnames[[2L]])) NULL else dimnames
+}
+
+is_dimnames <- function(dimnames, dim) {
+  fits <- function(names, size) is.null(names) || is.character(names) && length(names) == size
+  is.list(dimnames) && length(dimnames) == 2L && fits(dimnames[[1L]], dim[1L]) &&
+    fits(dimnames[[2L]], dim[2L])
+}
+
+is_file_matrix <- function(x) inherits(x, "file_matrix")
+
+sound_file <- function(x, called = "x") {
+  if (is_sound_file(x)) return(x)
+  stop_input(sprintf("`%s` is not a valid file_matrix: open it again by file_matrix()", called))
+}
+
+# whether the parts of one fit each other
+is_sound_file <- function(x) {
+  x <- unclass(x)
+  is.list(x) && is_path(x$path) && is_path(x$type) && x$type %in% names(file_types) &&
+    is.integer(x$dim) && length(x$dim) == 2L && !anyNA(x$dim) && all(x$dim >= 0L) &&
+    (is.null(x$dimnames) || is_dimnames(x$dimnames, x$dim)) &&
+    is_number(x$size) && x$size == prod(as.double(x$dim)) * file_types[[x$type]]$bytes &&
+    is_number(x$modified) && typeof(x$map) == "externalptr"
+}
+
+# Refuses a file that is not what it was when it was opened. C calls this before it reads.
+check_file <- function(x) {
+  x <- unclass(x)
+  now <- file_facts(x$path)
+  what <- if (is.na(now$size)) {
+    "is not there any more"
+  } else if (now$size != x$size) {
+    sprintf("has changed: it has %s, not %s", bytes_words(now$size), bytes_words(x$size))
+  } else if (now$modified != x$modified) {
+    sprintf("has changed: it was written at %s, not %s", time_words(now$modified),
+            time_words(x$modified))
+  }
+  if (is.null(what)) return(invisible())
+  stop_input(sprintf("the file '%s' of a file_matrix %s: open it again by file_matrix()", x$path,
+                     what))
+}
+
+time_words <- function(seconds) {
+  format(as.POSIXct(seconds, origin = "1970-01-01"), "%Y-%m-%d %H:%M:%OS3")
+}
+
+# what C calls where the system does not give the file
+stop_unmapped <- function(x) {
+  stop_input(sprintf("the file '%s' of a file_matrix cannot be read: %s", unclass(x)$path,
+                     "open it again by file_matrix()"))
+}
+
+# Refuses to take more values of a file into memory than are taken unasked.
+check_taken <- function(x, rows, columns) {
+  values <- as.double(rows) * columns
+  if (values <= max_realised) return(invisible())
+  stop_input(sprintf(
+    "%s needs %.0f x %.0f values of the file '%s' in memory, %.3g GB as doubles: %s %.3g GB, %s",
+    asking_function(), rows, columns, unclass(x)$path, 8e-9 * values, "it takes at most",
+    8e-9 * max_realised, "so keep fewer columns first, or give as.matrix() of it if all are meant"
+  ))
+}
+
+# the function of the package that the user called
+asking_function <- function() {
+  for (i in seq_len(sys.nframe())) {
+    fun <- sys.function(i)
+    if (!identical(environment(fun), topenv())) next
+    name <- sub("(.)[.].*", "\\1", as.character(own_name(fun)))
+    return(if (name == "[") "`[`" else paste0(name, "()"))
+  }
+}
+
+# Methods -----------------------------------------------------------------------------------------
+
+#' @export
+dim.file_matrix <- function(x) unclass(x)$dim
+
+#' @export
+dimnames.file_matrix <- function(x) unclass(x)$dimnames
+
+#' @export
+`dimnames<-.file_matrix` <- function(x, value) {
+  parts <- unclass(x)
+  parts["dimnames"] <- list(check_dimnames(value, parts$dim))
+  structure(parts, class = "file_matrix")
+}
+
+#' @export
+`[.file_matrix` <- function(x, i, j, ..., drop = TRUE) {
+  given <- nargs() - (if (missing(drop)) 0L else 1L)
+  if (given != 3L) {
+    stop_input("a file_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
+  }
+  names <- dimnames(sound_file(x))
+  rows <- index_of(i, nrow(x), names[[1L]])
+  columns <- index_of(j, ncol(x), names[[2L]])
+  check_taken(x, length(rows), length(columns))
+  values <- file_values(x, rows, columns)
+  if (drop) base::drop(values) else values
+}
+
+file_values <- function(x, rows, columns) {
+  values <- .Call(C_file_values, x, rows, columns)
+  names <- dimnames(x)
+  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
+  values
+}
+
+#' @export
+as.matrix.file_matrix <- function(x, ...) {
+  file_values(sound_file(x), seq_len(nrow(x)), seq_len(ncol(x)))
+}
+
+#' @export
+print.file_matrix <- function(x, ...) {
+  parts <- unclass(sound_file(x))
+  gigabytes <- parts$size / 1e9
+  cat(sprintf("file_matrix: %d x %d, %s, %s\n", nrow(x), ncol(x), parts$type,
+              if (gigabytes < 0.1) bytes_words(parts$size) else sprintf("%.3g GB", gigabytes)))
+  cat(sprintf("in %s\n", parts$path))
+  invisible(x)
+}
+
+# Writing -----------------------------------------------------------------------------------------
+
+#' @rdname file_matrix
+#' @param x What to write: a numeric, integer or logical matrix, a sparse matrix of the Matrix
+#'   package, a [float_matrix()] or another `file_matrix`, a `DelayedMatrix` such as one in an HDF5
+#'   file; or a function of column numbers that returns a matrix of these columns, for data that
+#'   come from somewhere else, such as Parquet files or a data base.
+#' @param ... Must be empty.
+#' @param block Number of columns that are read and written at a time; by default so many that they
+#'   have 1e7 values.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @export
+write_file_matrix <- function(x, path, type = "double", ..., nrow = NULL, ncol = NULL,
+                              dimnames = NULL, block = NULL, progress = interactive()) {
+  check_given(x, "x")
+  check_given(path, "path")
+  check_dots(..., known = names(formals(write_file_matrix)))
+  check_choice(type, "type", names(file_types))
+  check_little_endian()
+  dim <- written_dim(x, nrow, ncol)
+  if (is.null(dimnames) && !is.function(x)) dimnames <- dimnames(x)
+  dimnames <- check_dimnames(dimnames, dim)
+  block <- if (is.null(block)) max(1, 1e7 %/% max(dim[1L], 1)) else check_count(block, "block")
+  check_new_path(path)
+  bar <- progress_bar(check_flag(progress, "progress"), "Writing the file")
+  write_blocks(columns_of(x, dim[1L]), path, type, dim, block, bar)
+  file_matrix(path, dim[1L], dim[2L], type, dimnames)
+}
+
+written_dim <- function(x, nrow, ncol) {
+  if (is.function(x) && arguments_of(x)) {
+    return(c(check_count(nrow, "nrow", lower = 0L), check_count(ncol, "ncol", lower = 0L)))
+  }
+  if (is_file_matrix(x)) sound_file(x)
+  if (length(dim(x)) != 2L || is.data.frame(x)) {
+    stop_input(sprintf("`x` must be a matrix or a function of column numbers, not %s%s",
+                       describe(x), drop_hint(x)))
+  }
+  if (!is.null(nrow) || !is.null(ncol)) {
+    stop_input("`nrow` and `ncol` are only for an `x` that is a function",
+               "sparsels_error_argument")
+  }
+  dim(x)
+}
+
+check_new_path <- function(path) {
+  check_path(path)
+  if (file.exists(path)) {
+    stop_input(sprintf("there is a file '%s': give another `path`, or unlink() it first", path))
+  }
+  if (!dir.exists(dirname(path))) {
+    stop_input(sprintf("there is no folder '%s' to write `path` to", dirname(path)))
+  }
+}
+
+# A function of column numbers that gives these columns as R's own matrix.
+columns_of <- function(x, rows) {
+  read <- if (is.function(x)) x else function(columns) x[, columns, drop = FALSE]
+  function(columns) {
+    where <- sprintf("columns %d to %d", columns[1L], max(columns))
+    values <- in_context(where, asked(read, columns))
+    if (length(dim(values)) == 2L) values <- as.matrix(values)
+    if ((is.numeric(values) || is.logical(values)) &&
+        identical(dim(values), c(rows, length(columns)))) {
+      return(values)
+    }
+    stop_input(sprintf("`x` must give a numeric matrix of %d x %d for %s, not %s", rows,
+                       length(columns), where, describe(values)))
+  }
+}
+
+# An error of the user's own function is an error of the input.
+asked <- function(read, columns) {
+  tryCatch(read(columns), error = function(e) {
+    if (inherits(e, "sparsels_error")) stop(e)
+    stop_input(sprintf("`x` fails: %s", conditionMessage(e)))
+  })
+}
+
+# A file that is not complete is removed.
+write_blocks <- function(read, path, type, dim, block, bar) {
+  file <- file(path, "wb")
+  complete <- FALSE
+  on.exit({
+    close(file)
+    if (!complete) unlink(path)
+  })
+  for (number in seq_len(ceiling(dim[2L] / block))) {
+    columns <- (block * (number - 1) + 1):min(block * number, dim[2L])
+    writeBin(stored_values(read(columns), type, columns), file, size = file_types[[type]]$bytes,
+             endian = "little")
+    if (!is.null(bar)) bar(max(columns), dim[2L])
+  }
+  complete <- TRUE
+}
+
+# The values of some columns as R writes them, if the type can hold them.
+stored_values <- function(values, type, columns) {
+  rule <- file_types[[type]]
+  kept <- is_storable(values, rule, type == "float")
+  if (!all(kept)) {
+    bad <- which(!kept, arr.ind = TRUE)[1L, ]
+    stop_input(sprintf("type \"%s\" cannot hold the value %s in row %d, column %d of `x`", type,
+                       format(values[bad[1L], bad[2L]]), bad[1L], columns[bad[2L]]))
+  }
+  if (rule$whole) as.integer(values) else as.double(values)
+}
+
+is_storable <- function(values, rule, single) {
+  if (single) return(!is.finite(values) | abs(values) <= largest_float)
+  if (!rule$whole) return(TRUE)
+  fine <- values >= rule$low & values <= rule$high & values == round(values)
+  ifelse(is.na(values), rule$missing, fine)
+}

@@ -1,0 +1,160 @@
+/* Matrices in files: a file is mapped into memory, to be read only, by each process that reads of
+   it, when it first does. */
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#endif
+#include "r.h"
+
+#include "column.h"
+#include <stdlib.h>
+#ifndef _WIN32
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+/* What the external pointer of a file_matrix is to. */
+struct map {
+  size_t bytes;
+  void *at;
+};
+
+static const char map_tag[] = "sparsels_map";
+
+static const char *const file_types[] = {[DOUBLES] = "double",
+    [INTEGERS] = "int32",
+    [FLOATS] = "float",
+    [SHORTS] = "int16",
+    [BYTES] = "uint8"};
+
+/* ---- the system's part: the whole file at an address, or NULL ---- */
+
+#ifdef _WIN32
+
+static void *map_bytes(HANDLE file, size_t bytes) {
+  LARGE_INTEGER size;
+  if (!GetFileSizeEx(file, &size) || (size_t)size.QuadPart != bytes)
+    return NULL;
+  HANDLE mapping = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
+  if (mapping == NULL)
+    return NULL;
+  void *at = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0);
+  CloseHandle(mapping); /* the view keeps it */
+  return at;
+}
+
+static void *map_path(SEXP path, size_t bytes) {
+  wchar_t wide[32768];
+  if (MultiByteToWideChar(CP_UTF8, 0, translateCharUTF8(path), -1, wide, 32768) == 0)
+    return NULL;
+  HANDLE file = CreateFileW(
+      wide, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+  if (file == INVALID_HANDLE_VALUE)
+    return NULL;
+  void *at = map_bytes(file, bytes);
+  CloseHandle(file);
+  return at;
+}
+
+static void unmap(const struct map *map) {
+  UnmapViewOfFile(map->at);
+}
+
+#else
+
+static void *map_bytes(int file, size_t bytes) {
+  struct stat facts;
+  if (fstat(file, &facts) != 0 || (size_t)facts.st_size != bytes)
+    return NULL;
+  void *at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+static void *map_path(SEXP path, size_t bytes) {
+  const int file = open(translateChar(path), O_RDONLY);
+  if (file < 0)
+    return NULL;
+  void *at = map_bytes(file, bytes);
+  close(file); /* the map keeps it */
+  return at;
+}
+
+static void unmap(const struct map *map) {
+  munmap(map->at, map->bytes);
+}
+
+#endif
+
+/* ---- R's part ---- */
+
+/* A pointer without a map: R's reader of saved objects makes the same of any. */
+SEXP C_new_map(void) {
+  return R_MakeExternalPtr(NULL, install(map_tag), R_NilValue);
+}
+
+static void release_map(SEXP pointer) {
+  struct map *map = R_ExternalPtrAddr(pointer);
+  R_ClearExternalPtr(pointer);
+  if (map != NULL && map->bytes > 0)
+    unmap(map);
+  free(map);
+}
+
+/* The map of a file of so many bytes, or NULL. An empty one has no address. */
+static struct map *open_map(SEXP path, size_t bytes) {
+  struct map *map = malloc(sizeof *map);
+  if (map == NULL)
+    return NULL;
+  *map = (struct map){.bytes = bytes, .at = bytes > 0 ? map_path(path, bytes) : map};
+  if (map->at != NULL)
+    return map;
+  free(map);
+  return NULL;
+}
+
+/* Calls a function of the package on the matrix; it may raise the package's own error. */
+static void ask_r(const char *name, SEXP x) {
+  SEXP space = PROTECT(R_FindNamespace(mkString("sparsels")));
+  SEXP call = PROTECT(lang2(install(name), x));
+  eval(call, space);
+  UNPROTECT(2);
+}
+
+struct matrix unpack_file(SEXP x) {
+  ask_r("check_file", x);
+  SEXP pointer = field(x, "map");
+  const size_t bytes = (size_t)real_field(x, "size");
+  const int ours = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == install(map_tag);
+  struct map *map = ours ? R_ExternalPtrAddr(pointer) : NULL;
+  if (ours && map == NULL) {
+    map = open_map(STRING_ELT(field(x, "path"), 0), bytes);
+    R_SetExternalPtrAddr(pointer, map);
+    R_RegisterCFinalizer(pointer, release_map);
+  }
+  if (map == NULL || map->bytes != bytes)
+    ask_r("stop_unmapped", x);
+  return (struct matrix){
+      .element = (enum element)choice_field(x, "type", file_types, ELEMENTS), .dense = map->at};
+}
+
+/* Some rows of some columns as doubles, both counted from 1. */
+SEXP C_file_values(SEXP x, SEXP rows, SEXP columns) {
+  const struct matrix view = unpack_matrix(x);
+  const ptrdiff_t m = INTEGER(field(x, "dim"))[0];
+  const int count = length(rows), *row = INTEGER(rows), *column = INTEGER(columns);
+  double *whole = (double *)R_alloc((size_t)m, sizeof(double));
+  SEXP values = PROTECT(allocMatrix(REALSXP, count, length(columns)));
+  double *out = REAL(values);
+  for (ptrdiff_t l = 0; l < length(columns); l++, out += count) {
+    gather_column(&view, m, column[l] - 1, whole);
+    const int missing = column_has_missing(&view, m, column[l] - 1);
+    for (ptrdiff_t i = 0; i < count; i++) {
+      const double value = whole[row[i] - 1];
+      out[i] = missing && value == (double)NA_INTEGER ? NA_REAL : value;
+    }
+  }
+  UNPROTECT(1);
+  return values;
+}
