@@ -116,10 +116,11 @@ static struct map *open_map(SEXP path, size_t bytes) {
 
 /* Calls a function of the package on the matrix; it may raise the package's own error. */
 static void ask_r(const char *name, SEXP x) {
-  SEXP space = PROTECT(R_FindNamespace(mkString("sparsels")));
+  SEXP package = PROTECT(mkString("sparsels"));
+  SEXP space = PROTECT(R_FindNamespace(package));
   SEXP call = PROTECT(lang2(install(name), x));
   eval(call, space);
-  UNPROTECT(2);
+  UNPROTECT(3);
 }
 
 struct matrix unpack_file(SEXP x) {
