@@ -58,7 +58,9 @@ test_that("every part is that of its function", {
   expect_equal(judged$features$swapped, best$criterion / own, tolerance = 1e-14)
 })
 
-test_that("every part has its words", expect_identical(names(part_words), judgement_parts))
+test_that("every part has its words", {
+  expect_identical(names(part_words), judgement_parts)
+})
 
 test_that("the seed alone decides, whatever is left out, and R's generator is left as it was", {
   set.seed(2)
