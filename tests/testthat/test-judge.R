@@ -255,8 +255,8 @@ test_that("what is printed, drawn, tidied and reported", {
   told <- glance(judged)
   expect_identical(told$p.value, judged$permutation$p.value)
   expect_identical(told$estimate, judged$error$estimate)
-  nothing <- judge(data$x, data$y, k = 1, outer = 0, permutations = 0, pairs = 0, repeats = 0,
-                   keep = 0, claims = 0)
+  nothing <- judge(data$x, data$y, k = 1, size = 1, outer = 0, permutations = 0, pairs = 0,
+                   repeats = 0, keep = 0, claims = 0)
   expect_error(plot(nothing), class = "sparsels_error_input")
 
   skip_if_not_installed("rmarkdown")
