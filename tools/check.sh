@@ -64,7 +64,8 @@ check() {
   export _R_CHECK_SYSTEM_CLOCK_=0              # asks no time server
   export _R_CHECK_FORCE_SUGGESTS_=false        # tests of an absent suggested package are skipped, and counted
   export _R_CHECK_TESTS_NLINES_=0              # a failing test is shown whole
-  export _R_SHLIB_STRIP_=true                  # debugging symbols are not part of the installed size
+  # debugging symbols are not part of the installed size; the symbol table stays, which the check reads
+  export _R_SHLIB_STRIP_=true R_STRIP_SHARED_LIB="strip -S"
   # flags of Debian's own R build, not the package's
   export _R_CHECK_COMPILATION_FLAGS_KNOWN_="-Wformat -Werror=format-security -Wdate-time"
   rm -rf "$logs/sparsels.Rcheck"
