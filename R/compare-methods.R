@@ -68,7 +68,8 @@
 #'   the samples of a patient, are not divided between training and test; classes are then not kept
 #'   in proportion.
 #' @param measure `"r_squared"` or one of the measures of [cross_validate()], such as `"error"` and
-#'   `"auc"`; `NULL`: `"error"` for classes, otherwise `"r_squared"`.
+#'   `"auc"`; `NULL`: `"error"` for classes, `"concordance"` for censored times, otherwise
+#'   `"r_squared"`.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the splits, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
@@ -189,7 +190,7 @@ as_methods <- function(methods) {
 }
 
 comparison_measure <- function(measure, problem) {
-  if (is.null(measure) && problem$task == "regression") measure <- "r_squared"
+  if (is.null(measure) && measure_of(problem) == "squared") measure <- "r_squared"
   if (identical(measure, "r_squared")) {
     return(list(name = "r_squared", words = "R-squared", higher = TRUE))
   }

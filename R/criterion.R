@@ -19,6 +19,7 @@ criteria <- list(
                       needs = "two classes"),
   balanced = new_criterion("balanced error rate", c("search", "measure"), needs = "classes",
                            constants = function(problem) list(share = class_share(problem))),
+  concordance = new_criterion("concordance", "measure", higher = TRUE, needs = "times or numbers"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
   hinge = new_criterion("hinge loss", "path", needs = "two classes")
 )
@@ -35,10 +36,18 @@ named_criterion <- function(name, argument, use, problem) {
 
 check_needs <- function(name, argument, problem) {
   needs <- criteria[[name]]$needs
-  fine <- is.null(needs) || problem$task == "binary" ||
-    needs == "classes" && problem$task == "multiclass"
+  fine <- is.null(needs) || switch(needs,
+    classes = problem$task != "regression",
+    "two classes" = problem$task == "binary",
+    "times or numbers" = problem$task == "regression" && ncol(problem$y) == 1L
+  )
   if (!fine) {
-    given <- if (problem$task == "regression") "numbers: give it as a factor" else "more"
+    numbers <- problem$task == "regression"
+    given <- if (needs == "times or numbers") {
+      if (numbers) "several" else "classes"
+    } else {
+      if (numbers) "numbers: give it as a factor" else "more"
+    }
     stop_input(sprintf("`%s = \"%s\"` needs a response with %s, not %s", argument, name, needs,
                        given), "sparsels_error_argument")
   }
@@ -119,7 +128,9 @@ as_error <- function(criterion, value) {
   if (is_share(criterion)) 1 - value else criterion_loss(criterion, value)
 }
 
-is_share <- function(criterion) criterion$name %in% c("auc", "r_squared", "dev_ratio")
+is_share <- function(criterion) {
+  criterion$name %in% c("auc", "concordance", "r_squared", "dev_ratio")
+}
 
 # The error divided by that of the null model; of a user's own criterion of which more is better the
 # difference.
@@ -173,7 +184,10 @@ as_measure <- function(measure, problem) {
   named_criterion(measure, "measure", "measure", problem)
 }
 
-measure_of <- function(problem) if (problem$task == "regression") "squared" else "error"
+measure_of <- function(problem) {
+  if (is_survival(problem)) return("concordance")
+  if (problem$task == "regression") "squared" else "error"
+}
 
 # the weight of each class, which a balanced error takes out again
 class_share <- function(problem) {
@@ -219,6 +233,7 @@ fold_sum <- function(problem, criterion, residual) {
   if (criterion$name == "auc") {
     return(right_pairs(seq_len(nrow(residual)), problem, problem$y - residual))
   }
+  if (criterion$name == "concordance") return(ordered_pairs(problem, problem$y - residual))
   weight <- sum(problem$weights)
   if (criterion$name == "user") {
     fold <- rep(1L, nrow(residual))
@@ -259,6 +274,28 @@ right_pairs <- function(rows, problem, score) {
   negative <- rows[problem$y[rows, 1L] <= 0]
   .Call(C_pair_sum, score[positive, 1L], problem$weights[positive],
         score[negative, 1L], problem$weights[negative])
+}
+
+# Weight of the comparable pairs of rows that scores put in the right order, a tie counting half,
+# and of all comparable pairs. Of censored times the earlier has the higher score.
+ordered_pairs <- function(problem, score) {
+  need_package("survival")
+  rows <- problem$weights > 0
+  if (sum(rows) < 2L) return(c(0, 0))
+  times <- times_of(problem, rows)
+  y <- if (is.null(times)) problem$y[rows, 1L] else survival::Surv(times$time, times$event)
+  counted <- survival::concordancefit(y, tied_ranks(score[rows, 1L]),
+                                      weights = problem$weights[rows], reverse = !is.null(times),
+                                      std.err = FALSE)$count
+  c(counted[[1L]] + counted[[3L]] / 2, sum(counted[1:3]))
+}
+
+# The ranks of scores, where those that differ by rounding are equal.
+tied_ranks <- function(score) {
+  order <- order(score)
+  rank <- integer(length(score))
+  rank[order] <- cumsum(c(1L, diff(score[order]) > score_tie))
+  rank
 }
 
 # Classes -----------------------------------------------------------------------------------------

@@ -42,10 +42,11 @@
 #' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
 #'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
 #'   under the ROC curve, over pairs within a fold and never across folds, whose models differ;
-#'   `"balanced"`, the mean of the classes' misclassification rates; or functions `(y, prediction,
-#'   fold)` as for `criterion` in [greedy_rls()], called for each fold, in a vector or a list.
-#'   `curves` and `estimate` are about the first. `NULL`: `"error"` for classes, otherwise
-#'   `"squared"`.
+#'   `"balanced"`, the mean of the classes' misclassification rates; `"concordance"`, of numbers or
+#'   censored times, the share of the comparable pairs within a fold in the right order; or
+#'   functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold,
+#'   in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
+#'   classes, `"concordance"` for censored times, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
 #'   for a numeric response; `NULL` for none. The random model has the lambda of the method and is

@@ -30,8 +30,9 @@
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
 #'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
-#'   above 0, the largest score for more classes. For `residuals()`: `"response"`, on the training
-#'   rows, or `"held_out"`.
+#'   above 0, the largest score for more classes; `"risk"`, of a fit to censored times alone, is the
+#'   value of the linear model, which is higher for an earlier event. For `residuals()`:
+#'   `"response"`, on the training rows, or `"held_out"`.
 #' @param adjust The covariates of the new observations, in the form that [as_problem()] was given;
 #'   not needed when a formula finds them in `newdata`.
 #' @param ... Not used.
@@ -421,7 +422,7 @@ best_size.default <- function(object, rule = "min", ...) {
 #' @rdname sparsels_fit
 #' @export
 predict.sparsels_fit <- function(object, newdata, size = NULL,
-                                 type = c("response", "class", "link"), adjust = NULL,
+                                 type = c("response", "class", "link", "risk"), adjust = NULL,
                                  lambda = NULL, ...) {
   check_object(object)
   if (missing(newdata)) stop_no_newdata()
@@ -442,7 +443,10 @@ new_row_names <- function(newdata) {
 # Scores (rows x L x models) as the type of prediction asked for, with the names of the rows and
 # models; `loss` is that of an l1 fit.
 respond <- function(problem, score, type, rows, models, loss) {
-  type <- choice_or_first(type, "type", c("response", "class", "link"))
+  type <- choice_or_first(type, "type", c("response", "class", "link", "risk"))
+  if (type == "risk" && !is_survival(problem)) {
+    stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
+  }
   if (type == "class" && problem$task == "regression") {
     stop_input("`type = \"class\"` needs a fit with classes, but the response is numeric")
   }

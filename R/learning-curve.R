@@ -288,14 +288,17 @@ counted_repeats <- function(x) sum(stats::complete.cases(x$errors))
 
 value_word <- function(x) if (x$higher) "value" else "error"
 
+# whether 1 is the best value there is
+of_one <- function(x) x$higher && is_share(list(name = x$measure))
+
 relative_words <- function(x) {
   if (!x$higher) return("error / null")
-  if (x$measure == "auc") "(1 - value) / (1 - null)" else "null - value"
+  if (of_one(x)) "(1 - value) / (1 - null)" else "null - value"
 }
 
 fitted_words <- function(x) {
   value <- vapply(x$fitted, format, "", digits = 3L)
-  of <- if (x$measure == "auc") ", of 1 less the area" else if (x$higher) ", of the negative"
+  of <- if (of_one(x)) ", of 1 less the value" else if (x$higher) ", of the negative"
   paste0(value[["a"]], " + ", value[["b"]], " / rows^", value[["c"]], of)
 }
 

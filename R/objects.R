@@ -177,6 +177,8 @@ sized_fields <- c(alist(
     any(!is.na(path$cv)),
   estimate = is_none_or(estimate, has_numbers(estimate, 2L, gaps = TRUE) &&
                           setequal(names(estimate), c("mean", "se"))),
+  estimate_concordance = is_none_or(estimate_concordance,
+                                    has_numbers(estimate_concordance, 2L, gaps = TRUE)),
   estimate_error = is_none_or(estimate_error, has_numbers(estimate_error, 2L, gaps = TRUE) &&
                                 setequal(names(estimate_error), c("mean", "se"))),
   fitted_sizes = is_none_or(fitted_sizes, has_numbers(fitted_sizes, gaps = TRUE) &&
@@ -229,6 +231,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     levels = switch(task, regression = is.null(levels), binary = has_words(levels, 2L),
                     multiclass = has_words(levels, L)) &&
       !anyDuplicated(levels),
+    survival = is_none_or(survival, is_times(survival, m) && task == "regression" && L == 1L),
     response = is_string(response),
     intercept = is_flag(intercept),
     standardize = is_flag(standardize),
@@ -529,6 +532,11 @@ is_summary <- function(fit, numbers) {
 }
 
 # x of a problem, m x n
+is_times <- function(survival, m) {
+  has_table(survival, "time") && nrow(survival) == m && all(survival$time > 0) &&
+    is.logical(survival$event) && !anyNA(survival$event)
+}
+
 is_values <- function(x, m, n) {
   plain <- is.matrix(x) && (is.numeric(x) || is.logical(x)) && !is.object(x)
   sparse <- inherits(x, "dgCMatrix") && isTRUE(methods::validObject(x, test = TRUE))

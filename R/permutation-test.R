@@ -237,6 +237,7 @@ permuted_response <- function(null, order) {
 permuted_problem <- function(null, order) {
   problem <- null$problem
   problem$y <- permuted_response(null, order)
+  problem["survival"] <- list(if (null$words == "responses") times_of(problem, order))
   reweighted(problem, problem$weights[order])
 }
 

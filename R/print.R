@@ -31,6 +31,7 @@ column_meanings <- function(fit) {
     training = paste("training", squared),
     cv = if (!is.null(fit$cv_criterion)) paste("cross-validated", fit$cv_criterion$words),
     cv_se = "its standard error", cv_error = "cross-validated error rate",
+    cv_concordance = "cross-validated concordance",
     prototypes = "number of prototypes"
   )
 }
@@ -38,6 +39,7 @@ column_meanings <- function(fit) {
 # what a mean squared error is measured in
 squared_scale <- function(problem) {
   if (problem$task != "regression") return("of the class codes -1 and 1")
+  if (is_survival(problem)) return("of the logarithm of time")
   paste("in squared units of", shortened(problem$response, 30L))
 }
 

@@ -186,10 +186,13 @@ null_paths <- function(problem, control) {
   rep(list(list(models = list(none), status = "complete")), length(control$lambda))
 }
 
-# The criteria held out for every size: that of the search and, for classes, the error rate.
+# The criteria held out for every size: that of the search and, for classes, the error rate, for
+# censored times the concordance.
 path_criteria <- function(problem, criterion) {
   rate <- if (problem$task != "regression") list(name = "error", higher = FALSE)
-  Filter(Negate(is.null), list(cv = held_out_criterion(criterion), cv_error = rate))
+  concordance <- if (is_survival(problem)) list(name = "concordance", higher = TRUE)
+  Filter(Negate(is.null), list(cv = held_out_criterion(criterion), cv_error = rate,
+                               cv_concordance = concordance))
 }
 
 # The choice --------------------------------------------------------------------------------------

@@ -19,15 +19,16 @@
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
 #'   `step`. Where the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number),
-#'   the path also has its held-out criterion `cv` with `cv_se`, and for classes its error rate
-#'   `cv_error` with `cv_error_se`: of the best model of each size, scored on rows that were not
-#'   there when it was chosen. After a refit `criterion`, `se`, `squared` and `error` are those of
+#'   the path also has its held-out criterion `cv` with `cv_se`, for classes its error rate
+#'   `cv_error` with `cv_error_se`, and for censored times its concordance `cv_concordance` with
+#'   `cv_concordance_se`: of the best model of each size, scored on rows that were not there when it
+#'   was chosen. After a refit `criterion`, `se`, `squared` and `error` are those of
 #'   the refitted models, `refit_lambda` is their lambda and `search_criterion` the criterion by
 #'   which the search chose.
 #' * `size`, the chosen size, and `size_by`, how it was chosen. `estimate` (`mean`, `se`): the
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
-#'   scored on each; `estimate_error`, the same as an error rate. `size_folds`, the folds of the
-#'   procedure.
+#'   scored on each; `estimate_error`, the same as an error rate, and `estimate_concordance`.
+#'   `size_folds`, the folds of the procedure.
 #' * `held_out` and `fitted` (m x L): predictions of the rows at the chosen size, by models without
 #'   them and by the fit; `fitted_sizes` (m x L x sizes) those of all sizes, of fits whose search
 #'   was repeated in folds, up to a million numbers. Where the procedure was repeated in folds,
@@ -106,6 +107,7 @@ take_choice <- function(fit, problem, chosen) {
   fit$best <- chosen$best
   fit$estimate <- chosen$estimate$cv
   fit$estimate_error <- chosen$estimate$cv_error
+  fit$estimate_concordance <- chosen$estimate$cv_concordance
   fit$size_folds <- chosen$folds
   few <- length(problem$y) * length(fit$coefficients) <= 1e6
   fitted <- model_scores(fit$coefficients[if (few) TRUE else fit$size + 1L], problem)
@@ -278,20 +280,19 @@ print_choice <- function(fit) {
 # the same model, and the error of the procedure that chose this size.
 print_cv <- function(fit, row) {
   measure <- reported_measure(fit)
-  error <- if (measure$name == "error") row$cv_error else row$cv
   say(sprintf("%s chosen, cross-validated %s %s%s", size_of_words(fit), measure$words,
-              shown(error), se_words(measure$se(row))))
+              shown(row[[measure$column]]), se_words(row[[paste0(measure$column, "_se")]])))
   why <- rule_words(fit, measure)
   if (!is.null(why)) remark(why)
   remark(procedure_words(fit))
-  estimate <- if (measure$name == "error") fit$estimate_error else fit$estimate
+  estimate <- fit[[sub("cv", "estimate", measure$column)]]
   if (!is.null(estimate) && !is.numeric(fit$size_by)) {
     remark(sprintf("cross-fitted %s %s%s, with the size for each fold chosen by the others",
                    measure$words, shown(estimate[["mean"]]), se_words(estimate[["se"]])))
   }
   if (fit$size == 0L) return(invisible())
-  criterion <- if (measure$name == "error") row$error else row[[criterion_column(fit)]]
-  words <- paste(measure$words, shown(criterion))
+  words <- if (measure$name == "error") paste(measure$words, shown(row$error)) else
+    paste(fit$cv_criterion$words, shown(row[[criterion_column(fit)]]))
   own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)
   remark(sprintf("%s: optimistic, as %s", own, if (is_training(fit)) {
     "the features were chosen on all rows"
@@ -322,8 +323,7 @@ best_model_words <- function(fit, measure) {
     return(sprintf("%s at lambda %s", features, shown_parameter(lambda)))
   }
   sizes <- size_table(fit)
-  column <- if (measure$name == "error") "cv_error" else "cv"
-  sprintf("%s with %s", shown(sizes[[column]][match(fit$best, sizes$size)]), features)
+  sprintf("%s with %s", shown(sizes[[measure$column]][match(fit$best, sizes$size)]), features)
 }
 
 size_of_words <- function(fit) if (fit$size == 0L) "no feature" else counted(fit$size, "feature")
@@ -335,14 +335,16 @@ procedure_words <- function(fit) {
   sprintf("%s were repeated without each fold (%s)", what, fit$size_folds$label)
 }
 
-# The error printed of a fit: for classes the error rate where it was not the criterion itself.
+# The measure printed of a fit, and the column of the path that has it: for classes the error rate,
+# for censored times the concordance, where the criterion was the squared error.
 reported_measure <- function(fit) {
   own <- fit$cv_criterion
-  rate <- fit$problem$task != "regression" && own$name == "squared"
-  if (rate) return(list(name = "error", words = "error rate", pairs = FALSE,
-                        se = function(row) row$cv_error_se))
-  list(name = "criterion", words = own$words, pairs = own$name == "auc",
-       se = function(row) row$cv_se)
+  name <- measure_of(fit$problem)
+  if (own$name == "squared" && name != "squared") {
+    return(list(name = name, words = criteria[[name]]$words, pairs = FALSE,
+                column = paste0("cv_", name)))
+  }
+  list(name = "criterion", words = own$words, pairs = own$name == "auc", column = "cv")
 }
 
 # the column with the fit's own held-out error that is comparable with its `cv`
@@ -394,7 +396,7 @@ print_path <- function(fit, n) {
 path_columns <- function(fit) {
   if (inherits(fit, "l1_path")) return(lambda_columns(fit))
   c("price", "criterion", if (is_training(fit)) "squared" else "se", "error", "cv", "cv_se",
-    "cv_error")
+    "cv_error", "cv_concordance")
 }
 
 # those of a path of lambda

@@ -143,6 +143,9 @@ own_fold_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
       c(sum(weight * own_order(outer(pred[up, 1L], pred[down, 1L], "-"))), sum(weight))
     }, c(0, 0)))
   }
+  if (name == "concordance") {
+    return(vapply(split(rows, ids[rows]), own_concordance, c(0, 0), problem, pred[, 1L]))
+  }
   loss <- switch(name,
     squared = rowMeans((problem$y - pred)^2),
     absolute = rowMeans(abs(problem$y - pred)),
@@ -155,6 +158,17 @@ own_fold_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
     w <- w * (sum(w) / tapply(w, class, sum))[as.character(class)]
   }
   rbind(tapply((w * loss)[rows], ids[rows], sum), tapply(w[rows], ids[rows], sum))
+}
+
+# The weight of the pairs in the right order, and of the comparable ones: those whose earlier time
+# is an event, an event being before what is censored at the same time.
+own_concordance <- function(rows, problem, pred) {
+  times <- problem$survival[rows, ]
+  w <- problem$weights[rows]
+  earlier <- outer(times$time, times$time, "<") |
+    outer(times$time, times$time, "==") & outer(times$event, times$event, ">")
+  weight <- outer(w, w) * (earlier & times$event)
+  c(sum(weight * own_order(outer(pred[rows], pred[rows], "-"))), sum(weight))
 }
 
 # 1 for a pair in the right order, half for a tie

@@ -191,20 +191,20 @@ procedure_claims <- function(bench) {
     fold_scores(bench, parts$rows[[part]], tried[place])
   })
   # the error of a fit whose search was interrupted is of the parts that were done
-  sums_of <- remembered(function(part, place, rate) {
+  sums_of <- remembered(function(part, place, reported) {
     own <- scores(part, place)
     rows <- parts$rows[[part]]
     vapply(seq_len(dim(own)[3L]), function(s) {
       pred <- bench$problem$y
       pred[rows, ] <- own[, , s]
-      name <- if (rate) "error" else fit$cv_criterion$name
+      name <- if (reported) measure_of(bench$problem) else fit$cv_criterion$name
       own_fold_sums(bench$problem, name, pred, rep(1L, nrow(pred)), rows)[, 1L]
     }, c(0, 0))
   })
-  errors_of <- remembered(function(place, size, rate) {
+  errors_of <- remembered(function(place, size, reported) {
     each <- vapply(unique(parts$repetition), function(r) {
       own <- vapply(which(parts$repetition == r), function(part) {
-        sums <- sums_of(part, place, rate)
+        sums <- sums_of(part, place, reported)
         sums[, min(size + 1L, ncol(sums))]
       }, c(0, 0))
       own_fold_mean(own)
@@ -216,11 +216,11 @@ procedure_claims <- function(bench) {
   }, 0))
   # training parts have fewer rows
   tolerance <- tolerance_of(10 * condition)
-  curve <- function(column, rate, part) {
+  curve <- function(column, reported, part) {
     rows <- which(!is.na(fit$path[[column]]))
     claim_kind(procedure_names[[column]], length(rows), function(i) {
       size <- fit$path$size[rows[i]]
-      own <- errors_of(place, size, rate)
+      own <- errors_of(place, size, reported)
       new_claim(fit$path[[column]][rows[i]], own[[part]], tolerance, 1e-3 * own[["value"]],
                 size = size, lambda = fit$lambda)
     })
@@ -241,17 +241,19 @@ procedure_claims <- function(bench) {
               lambda = fit$lambda, row = row)
   })
   if (!is_known_criterion(fit$cv_criterion$name)) return(list(held_out))
-  classes <- !is.null(fit$path$cv_error)
+  other <- setdiff(names(path_criteria(bench$problem, fit$cv_criterion)), "cv")
   list(held_out, curve("cv", FALSE, "value"), curve("cv_se", FALSE, "se"),
-       if (classes) curve("cv_error", TRUE, "value"),
-       if (classes) curve("cv_error_se", TRUE, "se"),
+       if (length(other)) curve(other, TRUE, "value"),
+       if (length(other)) curve(paste0(other, "_se"), TRUE, "se"),
        lambda_claims(fit, errors_of, tolerance),
        estimate_claims(bench, parts, sums_of, tolerance))
 }
 
 procedure_names <- c(cv = "cross-validated criterion", cv_se = "standard error of that criterion",
                      cv_error = "cross-validated error rate",
-                     cv_error_se = "standard error of that rate")
+                     cv_error_se = "standard error of that rate",
+                     cv_concordance = "cross-validated concordance",
+                     cv_concordance_se = "standard error of that concordance")
 
 # the table of lambdas: the smallest error of each
 lambda_claims <- function(fit, errors_of, tolerance) {
@@ -266,13 +268,14 @@ lambda_claims <- function(fit, errors_of, tolerance) {
 # The error of the procedure with its choice: chosen by the other folds, scored on each.
 estimate_claims <- function(bench, parts, sums_of, tolerance) {
   fit <- bench$fit
-  claimed <- c(fit$estimate, fit$estimate_error)
+  claimed <- c(fit$estimate, fit$estimate_error, fit$estimate_concordance)
   if (!length(claimed)) return(NULL)
   own <- remembered(function(all) {
     places <- seq_len(nrow(fit$lambda_table))
-    errors <- lapply(c(cv = FALSE, cv_error = TRUE)[seq_len(length(claimed) / 2)], function(rate) {
+    kinds <- c(cv = FALSE, reported = TRUE)[seq_len(length(claimed) / 2)]
+    errors <- lapply(kinds, function(reported) {
       sums <- lapply(seq_len(nrow(parts)), function(part) {
-        of_lambda <- lapply(places, function(place) sums_of(part, place, rate))
+        of_lambda <- lapply(places, function(place) sums_of(part, place, reported))
         largest <- max(vapply(of_lambda, ncol, 0L))
         array(unlist(lapply(of_lambda, function(one) {
           one[, pmin(seq_len(largest), ncol(one))]
@@ -280,7 +283,8 @@ estimate_claims <- function(bench, parts, sums_of, tolerance) {
       })
       widest <- max(vapply(sums, function(one) dim(one)[2L], 0L))
       sums <- lapply(sums, function(one) one[, pmin(seq_len(widest), dim(one)[2L]), , drop = FALSE])
-      fold_errors(sums, parts$repetition, !rate && isTRUE(fit$cv_criterion$higher),
+      higher <- if (reported) is_survival(bench$problem) else isTRUE(fit$cv_criterion$higher)
+      fold_errors(sums, parts$repetition, higher,
                   slack_of(bench$problem))
     })
     unlist(cross_fitted(errors, fit$size_by))

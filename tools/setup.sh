@@ -15,11 +15,11 @@ case "${1:-demo}" in
   demo) ;;
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc"
-    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample"
+    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival"
     nice=$bioconductor
     ;;
   coverage)
-    packages+=" testthat covr ggplot2 future future.apply glmnet kernlab Rglpk rsample"
+    packages+=" testthat covr ggplot2 future future.apply glmnet kernlab Rglpk rsample survival"
     nice=$bioconductor
     ;;
   *)

@@ -15,6 +15,9 @@ fuzz_world <- function() {
   world$d <- data.frame(x, y = world$y, sex = rep(c("f", "m", "f"), 4))
   world$w <- rep(c(1, 2, 0.5), 4)
   world$age <- stats::rnorm(12)
+  # what survival::Surv() makes
+  world$times <- structure(cbind(time = c(3, 1:11), status = rep(c(1, 1, 0), 4)), class = "Surv",
+                           type = "right", inputAttributes = list())
   world$A <- crossprod(x)
   world$b <- drop(crossprod(x, world$y))
   world$sparse <- methods::as(replace(x, abs(x) < 0.5, 0), "CsparseMatrix")
@@ -57,7 +60,8 @@ fuzz_values <- alist(
   as.Date("2020-01-01"), as.Date("2020-01-01") + 0:11, as.difftime(1, units = "days"),
   as.POSIXct(1:12, origin = "1970-01-01"), as.POSIXlt(as.Date("2020-01-01")),
   numeric_version("1.2"), structure(c(1, 2), class = "integer64"), structure(1, class = "odd"),
-  structure(list(), class = "odd"), table(c(1, 2)), stats::ts(1:12), I(1), I(x),
+  structure(list(), class = "odd"), table(c(1, 2)), stats::ts(1:12), I(1), I(x), times,
+  replace(times, 1, 0),
   # lists
   list(1), list(1, "a"), list(list(list(1))), list(NULL), list(1:12, NULL), as.list(1:12),
   list(k = 1), pairlist(a = 1), list(rep(1:3, 4), rep(1:2, 6)), list(1:3, list),
@@ -197,6 +201,7 @@ fuzz_calls <- alist(
            criterion = "squared", folds = "loo"),
   verify(greedy, x, y, claims = 3),
   verify(framed, d[c(1:6, 8)], g, claims = 3),
+  risk_groups(survived, groups = 2),
   panel_error(x, y, features = c("c2", "c5"), random = 3, folds = "loo", lambda = NULL,
               criterion = "squared"),
   verify(lasso_cv, x, g, claims = 3),
@@ -261,6 +266,7 @@ fuzz_objects <- alist(
   swapped = exchange(classed, x, size = 2, keep = 2),
   verified = verify(greedy, x, y),
   panel = panel_error(x, g, 1:2, random = 4),
+  survived = greedy_rls(x, times, k = 2, size_folds = 3),
   compared = compare_methods(x, y, methods = list(omp = omp, foba = foba), k = 1, splits = 2),
   compared = compare_methods(x, y, methods = list(omp, foba), k = 1, splits = 3),
   variance = cv_variance(x, y, kernel = gaussian, n = 3, folds = 3, lambda = 1, repeats = 2)

@@ -1,0 +1,133 @@
+# Rows of censored times in groups of low to high risk, and their Kaplan-Meier curves.
+
+#' Kaplan-Meier curves of risk groups
+#'
+#' Cuts the rows into groups of low to high risk by predictions of models that were trained without
+#' them, and draws the Kaplan-Meier curve of each group. Groups cut by the fitted values of the rows
+#' themselves would differ even where nothing can be predicted.
+#'
+#' Each row has its prediction from folds without it: those in which the whole procedure was
+#' repeated ([cross_validate()], or the choice of the size, see [sparse_fit]). Predictions of
+#' different folds come from different models, so that groups are somewhat less apart than those of
+#' one model on new rows. For a test of whether there is any association see [permutation_test()]: a
+#' log-rank test between such groups is not exact, as training sets share rows.
+#'
+#' @param object The result of [cross_validate()], or a fit whose size was chosen in folds, such as
+#'   that of [greedy_rls()]; the response must be `Surv(time, status)`.
+#' @param groups Number of groups of about equal size, or the quantiles of the risk at which to cut,
+#'   between 0 and 1.
+#' @return A data frame of class `risk_groups` with a row for each row of the data: `time`, `event`,
+#'   `risk` (the held-out prediction, higher for an earlier event) and `group` (an ordered factor).
+#'   `survival::survfit(survival::Surv(time, event) ~ group, data = result)` takes it as it is.
+#'   `plot()` draws the curves, and returns them invisibly: a data frame with `group`, `time`,
+#'   `surv`.
+#' @section Errors: `sparsels_error_input` where the response is not of censored times, where there
+#'   are no held-out predictions, or fewer different ones than groups.
+#' @seealso [as_problem()] for what stands for censored times
+#' @examples
+#' if (requireNamespace("survival", quietly = TRUE)) {
+#'   set.seed(1)
+#'   x <- matrix(rnorm(100 * 30), 100)
+#'   time <- exp(-x[, 4] + rnorm(100))
+#'   fit <- greedy_rls(x, survival::Surv(pmin(time, 2), time < 2), k = 5)
+#'   low_high <- risk_groups(fit)
+#'   low_high
+#'   plot(low_high)
+#' }
+#' @export
+risk_groups <- function(object, groups = 2) {
+  check_given(object, "object")
+  check_object(object)
+  if (!is_survival(object$problem)) {
+    stop_input("`object` must be of a response Surv(time, status)")
+  }
+  if (is.null(object$held_out)) stop_input("`object` has no predictions of rows held out")
+  trained <- which(object$problem$weights > 0)
+  risk <- object$held_out[trained, 1L]
+  place <- cut_points(risk, groups)
+  group <- findInterval(risk, place, left.open = TRUE) + 1L
+  result <- data.frame(times_of(object$problem, trained), risk = risk,
+                       group = factor(risk_words(length(place) + 1L)[group],
+                                      risk_words(length(place) + 1L), ordered = TRUE))
+  rownames(result) <- object$problem$row_names[trained]
+  structure(result, class = c("risk_groups", "data.frame"))
+}
+
+# the risks at which to cut, from a number of groups or quantiles
+cut_points <- function(risk, groups) {
+  at <- groups
+  if (is_number(groups) && groups >= 2 && groups == round(groups)) {
+    at <- seq_len(groups - 1) / groups
+  }
+  fine <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
+    !is.unsorted(at, strictly = TRUE)
+  if (!fine) refuse("groups", "a number of groups, 2 or more, or rising quantiles", groups)
+  place <- stats::quantile(risk, at, names = FALSE, na.rm = TRUE, type = 1L)
+  ends <- range(risk, na.rm = TRUE)
+  if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) {
+    stop_input(sprintf("the risks held out cannot be cut into %d groups: too many are equal",
+                       length(at) + 1L))
+  }
+  place
+}
+
+risk_words <- function(count) {
+  if (count == 2L) return(c("low", "high"))
+  if (count == 3L) return(c("low", "middle", "high"))
+  as.character(seq_len(count))
+}
+
+#' @export
+print.risk_groups <- function(x, ...) {
+  check_dots(...)
+  counts <- data.frame(
+    group = levels(x$group), rows = as.vector(table(x$group)),
+    events = as.vector(tapply(x$event, x$group, sum)),
+    median = vapply(split(x, x$group), function(part) shown(median_time(part)), "")
+  )
+  say(counted(nrow(x), "row"), " by the risk held out:")
+  print(counts, row.names = FALSE)
+  remark("median = time by which half have had the event, by the Kaplan-Meier curve; ",
+         "NA: fewer had it")
+  invisible(x)
+}
+
+# the median time of some rows by Kaplan and Meier, NA where the curve stays above one half
+median_time <- function(part) {
+  curve <- survival_curve(part)
+  curve$time[curve$surv <= 0.5 + 1e-12][1L]
+}
+
+# The Kaplan-Meier curve of some rows, from 1 at time 0.
+survival_curve <- function(part) {
+  need_package("survival")
+  found <- survival::survfit(survival::Surv(part$time, part$event) ~ 1)
+  data.frame(time = c(0, found$time), surv = c(1, found$surv))
+}
+
+#' @rdname risk_groups
+#' @param x The result of `risk_groups()`.
+#' @param ... For `plot()` graphical parameters for [graphics::plot.default()], such as `main`.
+#' @export
+plot.risk_groups <- function(x, ...) {
+  curves <- lapply(split(x, x$group), survival_curve)
+  data <- do.call(rbind, lapply(names(curves), function(name) {
+    data.frame(group = name, curves[[name]])
+  }))
+  data$group <- factor(data$group, levels(x$group))
+  words <- list(main = "Kaplan-Meier curves by the risk held out", xlab = "time",
+                ylab = "share without the event")
+  empty_plot(data$time, data.frame(lower = 0, upper = 1), words, ..., integers = FALSE)
+  graphics::axis(1)
+  colours <- grDevices::hcl.colors(nlevels(x$group) + 1L, "viridis")[seq_len(nlevels(x$group))]
+  for (i in seq_along(curves)) {
+    graphics::lines(curves[[i]]$time, curves[[i]]$surv, type = "s", col = colours[i], lwd = 2)
+    censored <- x$time[x$group == names(curves)[i] & !x$event]
+    at <- findInterval(censored, curves[[i]]$time)
+    graphics::points(censored, curves[[i]]$surv[at], pch = 3, col = colours[i], cex = 0.7)
+  }
+  sizes <- sprintf("%s (%d)", levels(x$group), as.vector(table(x$group)))
+  legend_above(c(sizes, "censored"), col = c(colours, "grey40"), lwd = 2,
+               lty = c(rep(1, length(sizes)), NA), pch = c(rep(NA, length(sizes)), 3))
+  invisible(data)
+}

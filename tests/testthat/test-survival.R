@@ -1,0 +1,178 @@
+skip_if_not_installed("survival")
+
+# Times with ties, some of them censored.
+random_times <- function(m) {
+  survival::Surv(round(rexp(m) + 0.05, 2), rbinom(m, 1, 0.6))
+}
+
+# Minus the expected logarithm of each time, by survival::survfit() of the rows of positive weight.
+oracle_times <- function(y, weights = rep(1, nrow(y))) {
+  curve <- survival::survfit(y[weights > 0] ~ 1, weights = weights[weights > 0])
+  mass <- -diff(c(1, curve$surv))
+  last <- length(mass)
+  mass[last] <- mass[last] + curve$surv[last]
+  -vapply(seq_len(nrow(y)), function(i) {
+    beyond <- curve$time > y[i, "time"] & mass > 1e-12
+    if (y[i, "status"] == 1 || !any(beyond)) return(log(y[[i, "time"]]))
+    sum(mass[beyond] * log(curve$time[beyond])) / sum(mass[beyond])
+  }, 0)
+}
+
+# Share of the comparable pairs in the right order, pair by pair.
+oracle_concordance <- function(y, score, weights = rep(1, nrow(y))) {
+  right <- all <- 0
+  for (i in seq_len(nrow(y))) for (j in seq_len(nrow(y))) {
+    earlier <- y[i, "time"] < y[j, "time"] ||
+      y[i, "time"] == y[j, "time"] && y[i, "status"] > y[j, "status"]
+    if (y[i, "status"] == 1 && earlier) {
+      w <- weights[i] * weights[j]
+      all <- all + w
+      right <- right + w * (if (score[i] == score[j]) 0.5 else score[i] > score[j])
+    }
+  }
+  c(right, all)
+}
+
+test_that("the working response and the concordance have the values worked out by hand", {
+  y <- survival::Surv(c(5, 8, 3, 8, 12, 2, 9, 4), c(1, 0, 1, 1, 1, 0, 0, 1))
+  score <- c(3, 1, 4, 1, 5, 9, 2, 6)
+  pb <- as_problem(cbind(score), y)
+  expect_equal(-pb$y[, 1], c(1.6094379124, 2.4849066498, 1.0986122887, 2.0794415417,
+                             2.4849066498, 1.9469294362, 2.4849066498, 1.3862943611),
+               tolerance = 1e-10)
+  pairs <- ordered_pairs(pb, cbind(score))
+  expect_equal(pairs[1] / pairs[2], 0.6944444444, tolerance = 1e-9)
+  expect_equal(pairs, oracle_concordance(y, score))
+})
+
+test_that("both equal survfit() and the pairs, with weights, ties and rows of weight 0", {
+  set.seed(1)
+  for (i in 1:20) {
+    y <- random_times(15)
+    w <- if (i %% 2) rep(1, 15) else sample(c(0, 0.5, 1, 2), 15, TRUE)
+    if (!any(y[w > 0, "status"] == 1)) next
+    pb <- as_problem(matrix(rnorm(30), 15), y, weights = w)
+    expect_equal(pb$y[, 1], oracle_times(y, w))
+    score <- round(rnorm(15), 1)
+    expect_equal(ordered_pairs(pb, cbind(score)), oracle_concordance(y, score, w))
+  }
+})
+
+test_that("training parts have working responses of their own", {
+  set.seed(2)
+  x <- matrix(rnorm(40 * 6), 40)
+  y <- random_times(40)
+  pb <- as_problem(x, y)
+  rows <- sample(40, 25)
+  expect_equal(pb[rows, ]$y[, 1], oracle_times(y[rows]))
+  part <- as_problem(x[rows, ], y[rows])
+  expect_identical(pb[rows, ], replace(part, "response", list("y")))
+  weights <- replace(rep(1, 40), -rows, 0)
+  expect_equal(reweighted(pb, weights)$y, as_problem(x, y, weights = weights)$y)
+
+  ids <- rep(1:4, 10)
+  cv <- cross_validate(pb, bare_rls, k = 3, lambda = 2, outer = ids)
+  fit <- bare_rls(pb, k = 3, lambda = 2, size_folds = ids)
+  again <- greedy_rls(pb, k = 3, lambda = 2, refit = FALSE, size = 2, size_folds = ids)
+  for (size in 0:3) {
+    sums <- squares <- matrix(0, 2, 4)
+    for (fold in 1:4) {
+      out <- ids == fold
+      one <- bare_rls(x[!out, ], y[!out], k = 3, lambda = 2)
+      score <- predict(one, x[out, ], size = size)
+      sums[, fold] <- oracle_concordance(y[out], score)
+      squares[, fold] <- c(sum((pb$y[out] - score)^2), sum(out))
+    }
+    at <- cv$curves$size == size
+    expect_equal(cv$curves$test[at], sum(sums[1, ]) / sum(sums[2, ]))
+    at <- again$path$size == size
+    expect_equal(again$path$cv_concordance[at], sum(sums[1, ]) / sum(sums[2, ]))
+    expect_equal(again$path$cv[at], sum(squares[1, ]) / 40)
+  }
+  expect_identical(cv$measure, "concordance")
+})
+
+test_that("formula, data and matrix give the same problem, and `.` leaves out time and status", {
+  set.seed(3)
+  d <- data.frame(time = rexp(20), status = rbinom(20, 1, 0.7), a = rnorm(20), b = rnorm(20))
+  Surv <- survival::Surv # nolint: object_name_linter.
+  pb <- as_problem(Surv(time, status) ~ ., d)
+  expect_identical(pb$names, c("a", "b"))
+  expect_identical(pb$y, as_problem(d[3:4], Surv(d$time, d$status))$y)
+  expect_identical(pb$response, "Surv(time, status)")
+  expect_snapshot(print(pb))
+})
+
+test_that("fits predict risks, are verified and judged", {
+  set.seed(4)
+  x <- matrix(rnorm(60 * 10), 60)
+  y <- survival::Surv(exp(-x[, 3] + rnorm(60) / 2), rbinom(60, 1, 0.7))
+  fit <- greedy_rls(x, y, k = 4)
+  expect_identical(predict(fit, x, type = "risk"), predict(fit, x))
+  expect_true(cor(predict(fit, x, type = "risk"), x[, 3]) > 0.9)
+  checked <- verify(fit, x, y, claims = 200)
+  expect_identical(checked$status, "complete")
+  expect_true(all(checked$claims$holds))
+  expect_true("cross-validated concordance" %in% checked$claims$claim)
+  tested <- permutation_test(x, y, greedy_rls, k = 2, permutations = 19)
+  expect_equal(tested$p.value, 1 / 20)
+  expect_snapshot(print(fit))
+})
+
+test_that("a permutation takes times, states and weights along", {
+  set.seed(5)
+  x <- matrix(rnorm(80), 20)
+  y <- random_times(20)
+  w <- runif(20, 0.5, 2)
+  pb <- as_problem(x, y, weights = w)
+  order <- sample(20)
+  permuted <- permuted_problem(null_response(pb), order)
+  expect_equal(permuted$y, as_problem(x, y[order], weights = w[order])$y)
+  part <- permuted[1:15, ]
+  expect_equal(part$y, as_problem(x[1:15, ], y[order][1:15], weights = w[order][1:15])$y)
+})
+
+test_that("bad times are refused", {
+  x <- matrix(rnorm(12), 6)
+  Surv <- survival::Surv # nolint: object_name_linter.
+  expect_snapshot({
+    refusal(as_problem(x, Surv(c(1, 2, 0, 4, 5, 6), rep(1, 6))))
+    refusal(as_problem(x, Surv(1:6, rep(0, 6))))
+    refusal(as_problem(x, Surv(1:6, c(1, 0, 0, 0, 0, 0)), weights = c(0, 1, 1, 1, 1, 1)))
+    refusal(as_problem(x, Surv(c(1, NA, 3:6), rep(1, 6))))
+    refusal(as_problem(x, Surv(1:6, 2:7, rep(1, 6))))
+    refusal(as_problem(x, Surv(1:5, rep(1, 5))))
+    refusal(as_problem(x, Surv(1:6, rep(1, 6)), task = "classification"))
+    refusal(as_problem(x, Surv(rep(2, 6), c(1, 0, 1, 1, 1, 0))))
+    refusal(predict(bare_rls(x, 1:6 + 0.5, k = 1, lambda = 1), x, type = "risk"))
+    refusal(cross_validate(x, gl(2, 3), bare_rls, k = 1, measure = "concordance"))
+    refusal(cross_validate(x, cbind(1:6, 6:1 + 0.1), bare_rls, k = 1, measure = "concordance"))
+    refusal(as_problem(x, Surv(1:6, c(1, 0, 0, 1, 1, 1)))[2:3, ])
+  })
+})
+
+test_that("risk groups are cut by held-out predictions, and drawn by survfit()", {
+  set.seed(6)
+  x <- matrix(rnorm(60 * 5), 60)
+  y <- survival::Surv(exp(-x[, 3] + rnorm(60) / 2), rbinom(60, 1, 0.7))
+  fit <- greedy_rls(x, y, k = 3)
+  two <- risk_groups(fit)
+  expect_identical(two$risk, fit$held_out[, 1])
+  expect_identical(two$group == "high", two$risk > stats::quantile(two$risk, 0.5, type = 1))
+  expect_equal(as.vector(table(risk_groups(fit, 3)$group)), c(20, 20, 20))
+  expect_identical(risk_groups(fit, 0.5), two)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  drawn <- plot(two)
+  high <- survival::survfit(y[two$group == "high"] ~ 1)
+  expect_equal(drawn$surv[drawn$group == "high"][-1], high$surv)
+  cv <- cross_validate(x, y, bare_rls, k = 2, lambda = 1, outer = 5)
+  expect_identical(risk_groups(cv)$risk, cv$held_out[, 1])
+  expect_snapshot({
+    print(risk_groups(fit, 3))
+    refusal(risk_groups(fit, 1))
+    refusal(risk_groups(fit, c(0.5, 0.2)))
+    refusal(risk_groups(bare_rls(x, x[, 1] + rnorm(60), k = 1, lambda = 1)))
+    refusal(risk_groups(replace(fit, "held_out", list(0 * fit$held_out))))
+  })
+})
