@@ -85,7 +85,8 @@ file_matrix <- function(path, nrow, ncol, type = "double", dimnames = NULL) {
   check_file_size(path, facts$size, dim, type)
   structure(list(
     path = normalizePath(path, "/"), type = type, dim = dim,
-    dimnames = check_dimnames(dimnames, dim), size = facts$size, modified = facts$modified,
+    dimnames = check_dimnames(dimnames, dim), codes = NULL, size = facts$size,
+    modified = facts$modified,
     map = .Call(C_new_map)
   ), class = "file_matrix")
 }

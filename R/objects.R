@@ -247,6 +247,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     products = is.null(x) && is.null(products) || has_matrix(products, n, L),
     scale = has_numbers(scale, n) && is.double(scale) && all(scale > 0),
     usable = is.logical(usable) && length(usable) == n && !anyNA(usable),
+    fill = is_none_or(fill, is.double(fill) && has_numbers(fill, n)),
     design = is_none_or(design, is_design(design, names)),
     assay = is_none_or(assay, is_assay(assay)),
     renamed = is_none_or(renamed, has_words(renamed) && has_words(names(renamed))),

@@ -278,7 +278,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
     response = response,
     weights = weights, z = covariates$z, names = NULL, named = NULL,
     row_names = row_names, centre = NULL, squares = NULL, rss = NULL, products = NULL,
-    scale = NULL, usable = NULL, intercept = intercept, standardize = standardize, design = design,
+    scale = NULL, usable = NULL, fill = NULL, intercept = intercept, standardize = standardize, design = design,
     adjust_design = covariates$design
   ), class = "sparsels_problem")
   covariate_basis(problem)
@@ -715,7 +715,8 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- sqrt(problem$weights)
   moments <- column_moments(problem$x, problem$weights, problem$intercept,
-                            root_w * working_response(problem, basis, root_w), threads)
+                            root_w * working_response(problem, basis, root_w), threads,
+                            problem$fill)
   if (!all(is.finite(moments$squares))) check_finite(problem$x, called)
   check_squares(problem, moments$squares, called)
   problem[c("centre", "squares", "products")] <- moments
@@ -745,12 +746,17 @@ check_squares <- function(problem, squares, called) {
 
 # list(centre: weighted mean, 0 without intercept; squares: weighted sum of squares about it;
 # products: x'v for v (m x L), whose columns sum to 0 if there is an intercept)
-column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
+# with fill (n), that is the value of what is missing in each column
+column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L, fill = NULL) {
   if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept, v))
-  moments <- .Call(C_column_moments, x, ncol(x), w, intercept, v, threads)
+  moments <- .Call(C_column_moments, x, fill, w, intercept, v, threads)
   dim(moments$products) <- c(ncol(x), ncol(v))
   moments
 }
+
+# list(mean: weighted mean of the values that are there, NaN where there is none with a weight;
+# missing: number of rows without a value), for each column of a dense x
+column_means <- function(x, w, threads = 1L) .Call(C_column_means, x, w, threads)
 
 sparse_moments <- function(x, w, intercept, v) {
   row_w <- w[x@i + 1L]
@@ -821,7 +827,7 @@ working <- function(problem) {
     centre = problem$centre,
     inv_scale = 1 / problem$scale, squares = problem$squares / problem$scale^2,
     rss = problem$rss / problem$scale^2, products = problem$products / problem$scale,
-    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis, root_w)
+    usable = as.integer(problem$usable), fill = problem$fill, q = basis, y = working_response(problem, basis, root_w)
   )
 }
 

@@ -4,38 +4,63 @@
 
 #include "problem.h"
 #include "simd.h"
+#include <math.h>
 #include <string.h>
 
 static inline int is_sparse(const struct matrix *x) {
   return x->p != NULL;
 }
 
-/* Where row `row` of column j of a dense x is. */
+/* x with what stands for the missing values of each column; NULL: NAN does. */
+static inline struct matrix fill_missing(struct matrix x, const double *fill) {
+  x.fill = fill;
+  if (x.element == DOUBLES)
+    x.element = FILLED_DOUBLES;
+  else if (x.element == INTEGERS)
+    x.element = FILLED_INTEGERS;
+  else if (x.element == FLOATS)
+    x.element = FILLED_FLOATS;
+  return x;
+}
+
+/* x with all its missing values read as NAN, or as what was given for them. */
+static inline struct matrix read_missing(struct matrix x) {
+  return x.element == INTEGERS ? fill_missing(x, NULL) : x;
+}
+
+static inline const struct column_loops *loops_of(const struct matrix *x) {
+  return simd->columns + x->element;
+}
+
+/* Where row `row` of column j of a dense x is, `row` being a multiple of 4. */
 static inline const void *column_at(
     const struct matrix *x, ptrdiff_t m, ptrdiff_t j, ptrdiff_t row) {
-  const size_t at = (size_t)(j * m + row);
-  return (const char *)x->dense + at * simd->columns[x->element].bytes;
+  const ptrdiff_t bits = loops_of(x)->bits;
+  return (const char *)x->dense + j * ((m * bits + 7) / 8) + row * bits / 8;
 }
 
-/* Rows [row, row + rows) of column j of a dense x as doubles: in place, or copied into `copy`. */
+/* Column j of a dense x from that row on. */
+static inline struct column column_from(
+    const struct matrix *x, ptrdiff_t m, ptrdiff_t j, ptrdiff_t row) {
+  return (struct column){.at = column_at(x, m, j, row),
+      .codes = x->codes,
+      .fill = x->fill == NULL ? (double)NAN : x->fill[j]};
+}
+
+/* Rows [row, row + rows) of column j of a dense x as doubles: in place, or copied into `copy`;
+   `row` is a multiple of 4. */
 static inline const double *column_rows(
     const struct matrix *x, ptrdiff_t m, ptrdiff_t j, ptrdiff_t row, ptrdiff_t rows, double *copy) {
-  const void *at = column_at(x, m, j, row);
   if (x->element == DOUBLES)
-    return at;
-  simd->columns[x->element].gather(rows, copy, at);
+    return column_at(x, m, j, row);
+  loops_of(x)->gather(rows, copy, column_from(x, m, j, row));
   return copy;
-}
-
-/* Whether column j of a dense x has an element that stands for a missing value and is not NAN. */
-static inline int column_has_missing(const struct matrix *x, ptrdiff_t m, ptrdiff_t j) {
-  return simd->columns[x->element].has_missing(m, column_at(x, m, j, 0));
 }
 
 /* out (m) := column j. */
 static inline void gather_column(const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double *out) {
   if (!is_sparse(x)) {
-    simd->columns[x->element].gather(m, out, column_at(x, m, j, 0));
+    loops_of(x)->gather(m, out, column_from(x, m, j, 0));
     return;
   }
   memset(out, 0, (size_t)m * sizeof(double));
@@ -56,11 +81,23 @@ static inline double column_sparse_dot(const struct matrix *x, ptrdiff_t j, cons
   return k < end ? dot + value[k] * v[i[k]] + other : dot + other;
 }
 
+/* Sum over rows of w (x_j - centre)^2, x dense. */
+static inline double column_square(
+    const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double centre, const double *w) {
+  return loops_of(x)->centred_square(m, column_from(x, m, j, 0), centre, w);
+}
+
+/* s (m) -= step h (x_j - centre), x dense. */
+static inline void column_shift_weighted(const struct matrix *x, ptrdiff_t m, ptrdiff_t j,
+    double centre, double step, const double *h, double *s) {
+  loops_of(x)->shift_weighted(m, s, step, h, column_from(x, m, j, 0), centre);
+}
+
 /* Sum over rows of (x_j - centre) v, `sum` being that of v. */
 static inline double column_dot(
     const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double centre, const double *v, double sum) {
   if (!is_sparse(x))
-    return simd->columns[x->element].centred_dot(m, column_at(x, m, j, 0), centre, v);
+    return loops_of(x)->centred_dot(m, column_from(x, m, j, 0), centre, v);
   return column_sparse_dot(x, j, v) - centre * sum;
 }
 
@@ -69,7 +106,7 @@ static inline double column_dot(
 static inline void column_add(const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double centre,
     double step, double *f, double *offset) {
   if (!is_sparse(x)) {
-    simd->columns[x->element].add_centred(m, f, step, column_at(x, m, j, 0), centre);
+    loops_of(x)->add_centred(m, f, step, column_from(x, m, j, 0), centre);
     return;
   }
   for (int k = x->p[j]; k < x->p[j + 1]; k++)
@@ -81,7 +118,7 @@ static inline void column_add(const struct matrix *x, ptrdiff_t m, ptrdiff_t j, 
 static inline void column_centred(const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double centre,
     double f, const double *w, double *out) {
   if (!is_sparse(x)) {
-    simd->columns[x->element].centred(m, out, column_at(x, m, j, 0), centre, f, w);
+    loops_of(x)->centred(m, out, column_from(x, m, j, 0), centre, f, w);
     return;
   }
   for (ptrdiff_t r = 0; r < m; r++)

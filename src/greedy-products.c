@@ -44,7 +44,7 @@ static struct tile products_tile(const struct column_pass *pass, ptrdiff_t p, pt
       .at = pass->list + p,
       .centre = pb->centre,
       .scale = pb->inv_scale,
-      .line = 8 * (ptrdiff_t)simd->columns[x->element].bytes};
+      .line = simd->columns[x->element].bits};
   for (ptrdiff_t i = 0; i < TILE; i++) {
     const ptrdiff_t here = greedy_min(p + i, last), there = greedy_min(p + AHEAD + i, last);
     tile.x[i] = column_rows(x, pb->m, pass->list[here], row, rows, block + i * ROWS);

@@ -30,7 +30,7 @@ static void logistic_measure_column(
   const double inv = pb->inv_scale[j], centre = pb->centre[j], *h = fit->h;
   double *b = fit->b + k * q, *e = fit->e + k * q, square;
   if (!is_sparse(x)) {
-    square = simd->columns[x->element].centred_square(m, column_at(x, m, j, 0), centre, h);
+    square = column_square(x, m, j, centre, h);
     for (ptrdiff_t l = 0; l < q; l++)
       b[l] = column_dot(x, m, j, centre, fit->HB + l * m, 0) * inv;
   } else {
@@ -94,8 +94,7 @@ static void logistic_move(struct logistic_fit *fit, int k, double delta,
   const ptrdiff_t j = logistic_index(fit, k);
   const double step = delta * pb->inv_scale[j];
   if (!is_sparse(x)) {
-    const void *x_j = column_at(x, pb->m, j, 0);
-    simd->columns[x->element].shift_weighted(pb->m, fit->s, step, fit->h, x_j, pb->centre[j]);
+    column_shift_weighted(x, pb->m, j, pb->centre[j], step, fit->h, fit->s);
   } else {
     for (int i = x->p[j]; i < x->p[j + 1]; i++)
       fit->s[x->i[i]] -= step * x->x[i] * fit->h[x->i[i]];

@@ -98,14 +98,16 @@ static void measure_four(
   }
   for (ptrdiff_t i = 0; i < four.count; i++) {
     moments->centre[from + i] = four.centre[i];
-    moments->squares[from + i] =
-        column_has_missing(&moments->x, moments->m, from + i) ? NAN : four.square[i];
+    moments->squares[from + i] = four.square[i];
   }
 }
 
-void column_moments(const struct moments *moments, int threads) {
-  const ptrdiff_t n = moments->n, share = (n + threads - 1) / threads;
+void column_moments(const struct moments *given, int threads) {
+  const ptrdiff_t n = given->n, share = (n + threads - 1) / threads;
+  struct moments as_read = *given;
+  const struct moments *moments = &as_read;
   double weights = 0;
+  as_read.x = read_missing(given->x);
   for (ptrdiff_t r = 0; r < moments->m; r++)
     weights += moments->w[r];
   memset(moments->products, 0, (size_t)(n * moments->L) * sizeof(double));
@@ -116,6 +118,42 @@ void column_moments(const struct moments *moments, int threads) {
     const ptrdiff_t to = (t + 1) * share < n ? (t + 1) * share : n;
     for (ptrdiff_t from = t * share; from < to; from += SIDE_BY_SIDE)
       measure_four(moments, from, to, weights);
+  }
+}
+
+/* ---- means of the values that are there ---- */
+
+/* Over all rows of column j. */
+static struct present_sums sum_present(
+    const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double centre, const double *w) {
+  struct present_sums all = {0, 0, 0};
+  double copy[BLOCK_ROWS];
+  for (ptrdiff_t row = 0; row < m; row += BLOCK_ROWS) {
+    const ptrdiff_t rows = m - row < BLOCK_ROWS ? m - row : BLOCK_ROWS;
+    const double *values = column_rows(x, m, j, row, rows, copy);
+    const struct present_sums block = simd->present(rows, values, centre, w + row);
+    all.count += block.count;
+    all.weight += block.weight;
+    all.sum += block.sum;
+  }
+  return all;
+}
+
+void column_means(const struct present_means *means, int threads) {
+  const ptrdiff_t n = means->n, m = means->m, share = (n + threads - 1) / threads;
+  const struct matrix x = read_missing(means->x);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#endif
+  for (int t = 0; t < threads; t++) {
+    const ptrdiff_t to = (t + 1) * share < n ? (t + 1) * share : n;
+    for (ptrdiff_t j = t * share; j < to; j++) {
+      const struct present_sums raw = sum_present(&x, m, j, 0, means->w);
+      const double centre = raw.weight > 0 ? raw.sum / raw.weight : NAN;
+      const struct present_sums centred = sum_present(&x, m, j, centre, means->w);
+      means->mean[j] = centre + centred.sum / raw.weight;
+      means->missing[j] = (double)m - raw.count;
+    }
   }
 }
 

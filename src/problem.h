@@ -84,6 +84,18 @@ struct moments {
    number of threads. O(m n (1 + L)), x is read once, or twice if centred. */
 void column_moments(const struct moments *moments, int threads);
 
+/* What column_means() finds of the columns of a dense x (m x n). */
+struct present_means {
+  ptrdiff_t m, n;
+  struct matrix x;
+  const double *w; /* m, weights */
+  double *mean;    /* n, weighted means of the values that are there, NAN where none has a weight */
+  double *missing; /* n, number of rows without a value */
+};
+
+/* The result is the same for any number of threads. O(m n), each column is read twice in a row. */
+void column_means(const struct present_means *means, int threads);
+
 /* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
    share * root_i * root_j, -1 when there is none. O(n^2). */
 ptrdiff_t asymmetric_entry(ptrdiff_t n, const double *A, const double *root, double share);

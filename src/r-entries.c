@@ -347,14 +347,19 @@ SEXP C_best_subset(SEXP terms, SEXP control) {
   return answer_list(&out);
 }
 
-SEXP C_column_moments(SEXP x, SEXP n_columns, SEXP w, SEXP centred, SEXP v, SEXP threads) {
-  const ptrdiff_t m = nrows(v), n = asInteger(n_columns), L = ncols(v);
+/* Of a dense matrix of any kind. */
+static ptrdiff_t columns_of(SEXP x) {
+  return TYPEOF(x) == VECSXP ? INTEGER(field(x, "dim"))[1] : ncols(x);
+}
+
+SEXP C_column_moments(SEXP x, SEXP fill, SEXP w, SEXP centred, SEXP v, SEXP threads) {
+  const ptrdiff_t m = nrows(v), n = columns_of(x), L = ncols(v);
   struct answer out = new_answer();
   PROTECT(out.list);
   const struct moments moments = {.m = m,
       .n = n,
       .L = L,
-      .x = unpack_matrix(x),
+      .x = unpack_filled(x, fill),
       .w = REAL(w),
       .v = REAL(v),
       .centred = asLogical(centred),
@@ -362,6 +367,21 @@ SEXP C_column_moments(SEXP x, SEXP n_columns, SEXP w, SEXP centred, SEXP v, SEXP
       .squares = add_real(&out, "squares", (size_t)n),
       .products = add_real(&out, "products", (size_t)(n * L))};
   column_moments(&moments, threads_here(threads, n));
+  UNPROTECT(1);
+  return answer_list(&out);
+}
+
+SEXP C_column_means(SEXP x, SEXP w, SEXP threads) {
+  const ptrdiff_t n = columns_of(x);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  const struct present_means means = {.m = length(w),
+      .n = n,
+      .x = unpack_matrix(x),
+      .w = REAL(w),
+      .mean = add_real(&out, "mean", (size_t)n),
+      .missing = add_real(&out, "missing", (size_t)n)};
+  column_means(&means, threads_here(threads, n));
   UNPROTECT(1);
   return answer_list(&out);
 }

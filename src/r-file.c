@@ -27,7 +27,12 @@ static const char *const file_types[] = {[DOUBLES] = "double",
     [INTEGERS] = "int32",
     [FLOATS] = "float",
     [SHORTS] = "int16",
-    [BYTES] = "uint8"};
+    [UNSIGNED_SHORTS] = "uint16",
+    [BYTES] = "uint8",
+    [CODED] = "uint8 codes",
+    [CALLS] = "bed"};
+
+enum { FILE_TYPES = CALLS + 1, CALLS_HEADER = 3 }; /* bytes before the first column of calls */
 
 /* ---- the system's part: the whole file at an address, or NULL ---- */
 
@@ -136,13 +141,16 @@ struct matrix unpack_file(SEXP x) {
   }
   if (map == NULL || map->bytes != bytes)
     ask_r("stop_unmapped", x);
-  return (struct matrix){
-      .element = (enum element)choice_field(x, "type", file_types, ELEMENTS), .dense = map->at};
+  const enum element element = (enum element)choice_field(x, "type", file_types, FILE_TYPES);
+  return (struct matrix){.element = element,
+      .dense = (const char *)map->at + (element == CALLS ? CALLS_HEADER : 0),
+      .codes = real_or_null(x, "codes")};
 }
 
 /* Some rows of some columns as doubles, both counted from 1. */
 SEXP C_file_values(SEXP x, SEXP rows, SEXP columns) {
-  const struct matrix view = unpack_matrix(x);
+  const struct matrix view = read_missing(unpack_matrix(x));
+  const int has_payload = view.element == DOUBLES || view.element == FLOATS;
   const ptrdiff_t m = INTEGER(field(x, "dim"))[0];
   const int count = length(rows), *row = INTEGER(rows), *column = INTEGER(columns);
   double *whole = (double *)R_alloc((size_t)m, sizeof(double));
@@ -150,10 +158,9 @@ SEXP C_file_values(SEXP x, SEXP rows, SEXP columns) {
   double *out = REAL(values);
   for (ptrdiff_t l = 0; l < length(columns); l++, out += count) {
     gather_column(&view, m, column[l] - 1, whole);
-    const int missing = column_has_missing(&view, m, column[l] - 1);
     for (ptrdiff_t i = 0; i < count; i++) {
       const double value = whole[row[i] - 1];
-      out[i] = missing && value == (double)NA_INTEGER ? NA_REAL : value;
+      out[i] = isnan(value) && !has_payload ? NA_REAL : value;
     }
   }
   UNPROTECT(1);

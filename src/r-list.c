@@ -1,5 +1,7 @@
 /* Lists by name: what R gives, and answers. */
 #include "r.h"
+
+#include "column.h"
 #include <string.h>
 
 SEXP field(SEXP list, const char *name) {
@@ -18,9 +20,20 @@ double real_field(SEXP list, const char *name) {
   return asReal(field(list, name));
 }
 
-const double *real_or_null(SEXP list, const char *name) {
-  SEXP part = field(list, name);
+static const double *reals(SEXP part) {
   return isNull(part) ? NULL : REAL(part);
+}
+
+const double *real_or_null(SEXP list, const char *name) {
+  return reals(field(list, name));
+}
+
+static int has_field(SEXP list, const char *name) {
+  SEXP names = getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < xlength(names); i++)
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
+      return 1;
+  return 0;
 }
 
 int choice_field(SEXP list, const char *name, const char *const *words, int count) {
@@ -99,13 +112,24 @@ struct matrix unpack_matrix(SEXP x) {
   }
 }
 
+struct matrix unpack_filled(SEXP x, SEXP fill) {
+  const struct matrix view = unpack_matrix(x);
+  return isNull(fill) || is_sparse(&view) ? view : fill_missing(view, REAL(fill));
+}
+
+/* The x of a problem or of X'X, which may have a field `fill`. */
+static struct matrix unpack_x(SEXP list) {
+  SEXP fill = has_field(list, "fill") ? field(list, "fill") : R_NilValue;
+  return unpack_filled(field(list, "x"), fill);
+}
+
 struct problem unpack_problem(SEXP problem) {
   SEXP y = field(problem, "y"), Q = field(problem, "q");
   return (struct problem){.m = nrows(y),
       .n = length(field(problem, "usable")),
       .L = ncols(y),
       .q = ncols(Q),
-      .x = unpack_matrix(field(problem, "x")),
+      .x = unpack_x(problem),
       .centre = REAL(field(problem, "centre")),
       .inv_scale = REAL(field(problem, "inv_scale")),
       .squares = REAL(field(problem, "squares")),
@@ -154,7 +178,7 @@ struct gram unpack_gram(SEXP terms) {
       .m = int_field(terms, "m"),
       .X = real_or_null(terms, "X")};
   if (isNull(whole) && isNull(X)) {
-    gram.x = unpack_matrix(field(terms, "x"));
+    gram.x = unpack_x(terms);
     gram.w = REAL(field(terms, "w"));
     gram.scale = REAL(field(terms, "scale"));
     gram.G = REAL(field(terms, "G"));

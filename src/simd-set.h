@@ -22,6 +22,15 @@ typedef double NAME(vector) __attribute__((vector_size(WIDTH * 8), aligned(8), m
 #define WHERE(comparison, w) ((vector)((comparison) & (__typeof__(comparison))(w)))
 #endif
 
+/* f where a comparison is true, else v */
+#if WIDTH == 1
+#define OR_ELSE(comparison, f, v) ((comparison) ? (f) : (v))
+#else
+#define OR_ELSE(comparison, f, v)                                                                  \
+  ((vector)(((comparison) & (__typeof__(comparison))((f) - (vector){0})) |                         \
+            (~(comparison) & (__typeof__(comparison))(v))))
+#endif
+
 /* the square roots of a vector */
 #if WIDTH == 8
 #define ROOT(v) ((vector)_mm512_sqrt_pd((__m512d)(v)))
@@ -381,30 +390,114 @@ TARGET static ptrdiff_t NAME(pair_above)(
   return to;
 }
 
+/* ---- columns of each kind ---- */
+
+TARGET static inline double NAME(value_coded)(const struct column *x, ptrdiff_t j) {
+  const double value = x->codes[((const unsigned char *)x->at)[j]];
+  return isnan(value) ? x->fill : value;
+}
+
+TARGET static inline double NAME(value_calls)(const struct calls *x, ptrdiff_t j) {
+  return x->value[x->at[j / 4] >> 2 * (j % 4) & 3];
+}
+
+#if WIDTH > 1
+TARGET static inline vector NAME(values_coded)(const struct column *x, ptrdiff_t j) {
+  const unsigned char *at = (const unsigned char *)x->at + j;
+  const double *code = x->codes;
+#if WIDTH == 8
+  const vector values = {code[at[0]], code[at[1]], code[at[2]], code[at[3]], code[at[4]],
+      code[at[5]], code[at[6]], code[at[7]]};
+#elif WIDTH == 4
+  const vector values = {code[at[0]], code[at[1]], code[at[2]], code[at[3]]};
+#else
+  const vector values = {code[at[0]], code[at[1]]};
+#endif
+  return OR_ELSE(values != values, x->fill, values);
+}
+
+TARGET static inline vector NAME(values_calls)(const struct calls *x, ptrdiff_t j) {
+  const unsigned char *at = x->at + j / 4;
+#if WIDTH == 8
+  const __m512i places = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+  const __m512i codes = _mm512_srlv_epi64(_mm512_set1_epi64(at[0] | at[1] << 8), places);
+  return (vector)_mm512_permutexvar_pd(codes, (__m512d)AT(x->value));
+#elif WIDTH == 4
+  /* each value is looked up as two halves, 2 code and 2 code + 1 */
+  const __m256i places = _mm256_set_epi32(6, 6, 4, 4, 2, 2, 0, 0), even = _mm256_set1_epi32(6);
+  const __m256i second = _mm256_set_epi32(1, 0, 1, 0, 1, 0, 1, 0);
+  const __m256i codes = _mm256_srlv_epi32(_mm256_set1_epi32(at[0] << 1), places);
+  const __m256i halves = _mm256_or_si256(_mm256_and_si256(codes, even), second);
+  return (vector)_mm256_permutevar8x32_epi32((__m256i)AT(x->value), halves);
+#else
+  const int codes = at[0] >> 2 * (j % 4);
+  return (vector){x->value[codes & 3], x->value[codes >> 2 & 3]};
+#endif
+}
+#endif
+
+#define COLUMN(f) NAME(f##_coded)
+#define READER struct column
+#define OPEN(column) (column)
+#include "simd-columns.h"
+
+#define COLUMN(f) NAME(f##_calls)
+#define READER struct calls
+#define OPEN(column) open_calls(column)
+#include "simd-columns.h"
+
 #define ELEMENT double
-#define MISSING(x) ((void)(x), 0)
 #define COLUMN(f) NAME(f##_doubles)
 #include "simd-columns.h"
 
 #define ELEMENT int
-#define MISSING(x) ((x) == INT_MIN)
 #define COLUMN(f) NAME(f##_integers)
 #include "simd-columns.h"
 
 #define ELEMENT float
-#define MISSING(x) ((void)(x), 0)
 #define COLUMN(f) NAME(f##_floats)
 #include "simd-columns.h"
 
 #define ELEMENT short
-#define MISSING(x) ((void)(x), 0)
 #define COLUMN(f) NAME(f##_shorts)
 #include "simd-columns.h"
 
+#define ELEMENT unsigned short
+#define COLUMN(f) NAME(f##_unsigned_shorts)
+#include "simd-columns.h"
+
 #define ELEMENT unsigned char
-#define MISSING(x) ((void)(x), 0)
 #define COLUMN(f) NAME(f##_bytes)
 #include "simd-columns.h"
+
+#define ELEMENT double
+#define MISSING(v) ((v) != (v))
+#define COLUMN(f) NAME(f##_filled_doubles)
+#include "simd-columns.h"
+
+#define ELEMENT int
+#define MISSING(v) ((v) == (double)INT_MIN)
+#define COLUMN(f) NAME(f##_filled_integers)
+#include "simd-columns.h"
+
+#define ELEMENT float
+#define MISSING(v) ((v) != (v))
+#define COLUMN(f) NAME(f##_filled_floats)
+#include "simd-columns.h"
+
+TARGET static struct present_sums NAME(present)(
+    ptrdiff_t m, const double *x, double centre, const double *w) {
+  double count = 0, weight = 0, sum = 0;
+  SIMD_SUM(count, weight, sum)
+  for (ptrdiff_t j = 0; j < m; j++) {
+    count += isnan(x[j]) ? 0 : 1;
+    weight += isnan(x[j]) ? 0 : w[j];
+    sum += isnan(x[j]) ? 0 : w[j] * (x[j] - centre);
+  }
+  return (struct present_sums){count, weight, sum};
+}
+
+/* ---- products of several columns ---- */
 
 #if WIDTH == 8
 #define SIDES 4
@@ -887,11 +980,17 @@ TARGET static double NAME(held_out_pairs)(const struct class_rows *positive,
 }
 
 static const struct simd NAME(set) = {.width = WIDTH,
-    .columns = {[DOUBLES] = COLUMN_LOOPS(double, doubles),
-        [INTEGERS] = COLUMN_LOOPS(int, integers),
-        [FLOATS] = COLUMN_LOOPS(float, floats),
-        [SHORTS] = COLUMN_LOOPS(short, shorts),
-        [BYTES] = COLUMN_LOOPS(unsigned char, bytes)},
+    .columns = {[DOUBLES] = COLUMN_LOOPS(64, doubles),
+        [INTEGERS] = COLUMN_LOOPS(32, integers),
+        [FLOATS] = COLUMN_LOOPS(32, floats),
+        [SHORTS] = COLUMN_LOOPS(16, shorts),
+        [UNSIGNED_SHORTS] = COLUMN_LOOPS(16, unsigned_shorts),
+        [BYTES] = COLUMN_LOOPS(8, bytes),
+        [CODED] = COLUMN_LOOPS(8, coded),
+        [CALLS] = COLUMN_LOOPS(2, calls),
+        [FILLED_DOUBLES] = COLUMN_LOOPS(64, filled_doubles),
+        [FILLED_INTEGERS] = COLUMN_LOOPS(32, filled_integers),
+        [FILLED_FLOATS] = COLUMN_LOOPS(32, filled_floats)},
     .dot = NAME(dot),
     .shift = NAME(shift),
     .shift_squares = NAME(shift_squares),
@@ -904,6 +1003,7 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .rest_square = NAME(rest_square),
     .losses = NAME(losses),
     .moments = NAME(moments),
+    .present = NAME(present),
     .logistic = NAME(logistic),
     .score = NAME(score),
     .shift_and_score = NAME(shift_and_score),
@@ -936,3 +1036,4 @@ static const struct simd NAME(set) = {.width = WIDTH,
 #undef PUT
 #undef ROOT
 #undef WHERE
+#undef OR_ELSE

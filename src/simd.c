@@ -63,14 +63,29 @@ enum { BLOCK = 256 }; /* rows that stay in the nearest cache between two loops o
     p##l += c0 * a, q##l += c1 * a, s##l += c2 * a, t##l += c3 * a;                                \
   } while (0)
 
-/* The functions of simd-columns.h for elements of a type. */
-#define COLUMN_LOOPS(type, plural)                                                                 \
+/* The functions of simd-columns.h for elements of a kind. */
+#define COLUMN_LOOPS(size, plural)                                                                 \
   {                                                                                                \
-    .bytes = sizeof(type), .gather = NAME(gather_##plural),                                        \
-    .has_missing = NAME(has_missing_##plural), .centred_dot = NAME(centred_dot_##plural),          \
+    .bits = (size), .gather = NAME(gather_##plural), .centred_dot = NAME(centred_dot_##plural),    \
     .centred_square = NAME(centred_square_##plural), .add_centred = NAME(add_centred_##plural),    \
     .shift_weighted = NAME(shift_weighted_##plural), .centred = NAME(centred_##plural)             \
   }
+
+/* A column of codes of two bits, and the values of the four codes, twice: a code may be looked up
+   by the three bits that begin with it. */
+struct calls {
+  const unsigned char *at;
+  double value[8];
+};
+
+static inline struct calls open_calls(struct column x) {
+  struct calls calls = {.at = x.at};
+  for (int code = 0; code < 4; code++) {
+    const double value = x.codes[code];
+    calls.value[code] = calls.value[code + 4] = isnan(value) ? x.fill : value;
+  }
+  return calls;
+}
 
 #define WIDTH 1
 #define TARGET

@@ -20,6 +20,11 @@ struct pair_dots {
   double gc, gq;
 };
 
+/* Over the rows that have a value. */
+struct present_sums {
+  double count, weight, sum;
+};
+
 /* Candidates of a best-subset search that are to be added in pairs after candidate i, whose row of
    C is a. Matrices have ld entries in a row, a multiple of SIMD_PAD; where there is no candidate,
    floor is positive and the rest 0. */
@@ -160,32 +165,37 @@ struct range {
   double low, high;
 };
 
-/* Loops over one dense column x of m elements of one type. */
+/* A dense column from some row on: its elements, the values of codes, and what a missing value
+   counts as. */
+struct column {
+  const void *at;
+  const double *codes;
+  double fill;
+};
+
+/* Loops over one dense column x of m elements of one kind. */
 struct column_loops {
-  size_t bytes; /* of an element */
+  int bits; /* of an element */
 
   /* out := x */
-  void (*gather)(ptrdiff_t m, double *out, const void *x);
-
-  /* Whether an element stands for a missing value and is not NAN. */
-  int (*has_missing)(ptrdiff_t m, const void *x);
+  void (*gather)(ptrdiff_t m, double *out, struct column x);
 
   /* sum_j (x_j - centre) v_j */
-  double (*centred_dot)(ptrdiff_t m, const void *x, double centre, const double *v);
+  double (*centred_dot)(ptrdiff_t m, struct column x, double centre, const double *v);
 
   /* sum_j w_j (x_j - centre)^2 */
-  double (*centred_square)(ptrdiff_t m, const void *x, double centre, const double *w);
+  double (*centred_square)(ptrdiff_t m, struct column x, double centre, const double *w);
 
   /* f := f + step (x - centre) */
-  void (*add_centred)(ptrdiff_t m, double *f, double step, const void *x, double centre);
+  void (*add_centred)(ptrdiff_t m, double *f, double step, struct column x, double centre);
 
   /* s := s - step h (x - centre) */
   void (*shift_weighted)(
-      ptrdiff_t m, double *s, double step, const double *h, const void *x, double centre);
+      ptrdiff_t m, double *s, double step, const double *h, struct column x, double centre);
 
   /* out := f w (x - centre) */
   void (*centred)(
-      ptrdiff_t m, double *out, const void *x, double centre, double f, const double *w);
+      ptrdiff_t m, double *out, struct column x, double centre, double f, const double *w);
 };
 
 struct simd {
@@ -233,6 +243,9 @@ struct simd {
      sum_j v_j (x_ij - centre_i) */
   void (*moments)(ptrdiff_t m, const double *const *x, const double *centre, const double *w,
       const double *v, double *sum, double *square, double *product);
+
+  /* Of the rows where x_j is no NAN: their number, sum_j w_j and sum_j w_j (x_j - centre). */
+  struct present_sums (*present)(ptrdiff_t m, const double *x, double centre, const double *w);
 
   /* The logistic loss: v := w y / (1 + exp(y f)), h := its second derivative; returns the sum of
      w log(1 + exp(-y f)). */

@@ -42,6 +42,10 @@ static double apart(const double *a, const double *b, ptrdiff_t count) {
 /* What rounding may do to a value of about one, and to the sum of a few thousand of them. */
 static const double rounded = 4e-16, summed = 1e-12;
 
+static struct column plain(const void *at) {
+  return (struct column){.at = at, .fill = NAN};
+}
+
 /* ---- vectors ---- */
 
 static void check_dots(ptrdiff_t m) {
@@ -56,8 +60,8 @@ static void check_dots(ptrdiff_t m) {
     square += w[j] * (x[j] - centre) * (x[j] - centre);
   }
   CHECK_NEAR(simd->dot(m, x, y), dot, summed);
-  CHECK_NEAR(doubles->centred_dot(m, x, centre, y), centred, summed);
-  CHECK_NEAR(doubles->centred_square(m, x, centre, w), square, summed);
+  CHECK_NEAR(doubles->centred_dot(m, plain(x), centre, y), centred, summed);
+  CHECK_NEAR(doubles->centred_square(m, plain(x), centre, w), square, summed);
   clear(&pile);
 }
 
@@ -150,30 +154,34 @@ static void check_updates(ptrdiff_t m) {
     truth[j] -= f * c[j] * c[j];
   CHECK(apart(out, truth, m) <= 2 * rounded);
   const struct column_loops *doubles = simd->columns + DOUBLES;
-  doubles->add_centred(m, out, f, c, centre);
+  doubles->add_centred(m, out, f, plain(c), centre);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] += f * (c[j] - centre);
   CHECK(apart(out, truth, m) <= 3 * rounded);
-  doubles->shift_weighted(m, out, f, w, c, centre);
+  doubles->shift_weighted(m, out, f, w, plain(c), centre);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] -= f * w[j] * (c[j] - centre);
   CHECK(apart(out, truth, m) <= 6 * rounded);
-  doubles->centred(m, out, x, centre, f, w);
+  doubles->centred(m, out, plain(x), centre, f, w);
   for (ptrdiff_t j = 0; j < m; j++)
     truth[j] = f * w[j] * (x[j] - centre);
   CHECK(apart(out, truth, m) <= rounded);
   clear(&pile);
 }
 
-/* Whether the loops over a column of another type do what they do over the same values as doubles,
+/* ---- columns of other kinds ---- */
+
+/* Whether the loops over a column of another kind do what they do over the same values as doubles,
    to the last bit. */
-static void check_element(ptrdiff_t m, enum element element, const void *column, const double *x) {
+static void check_element(
+    ptrdiff_t m, enum element element, struct column column, const double *values) {
   struct pile pile = {.count = 0};
   const struct column_loops *loops = simd->columns + element, *doubles = simd->columns + DOUBLES;
   const double *v = draw(&pile, m), *w = draw(&pile, m), centre = uniform(), f = uniform();
+  const struct column x = plain(values);
   double *out = copy(&pile, v, m), *truth = copy(&pile, v, m);
   loops->gather(m, out, column);
-  CHECK(apart(out, x, m) == 0);
+  CHECK(apart(out, values, m) == 0);
   CHECK(loops->centred_dot(m, column, centre, v) == doubles->centred_dot(m, x, centre, v));
   CHECK(loops->centred_square(m, column, centre, w) == doubles->centred_square(m, x, centre, w));
   loops->centred(m, out, column, centre, f, w);
@@ -188,42 +196,112 @@ static void check_element(ptrdiff_t m, enum element element, const void *column,
   clear(&pile);
 }
 
-static void check_elements(ptrdiff_t m) {
+static void *bytes(struct pile *pile, size_t count) {
+  return pile->parts[pile->count++] = room(count, 0);
+}
+
+/* Numbers, none of which is missing. */
+static void check_numbers(ptrdiff_t m) {
   struct pile pile = {.count = 0};
   double *x = draw(&pile, m);
-  int *integers = pile.parts[pile.count++] = room((size_t)m * sizeof(int), 0);
-  float *floats = pile.parts[pile.count++] = room((size_t)m * sizeof(float), 0);
+  int *integers = bytes(&pile, (size_t)m * sizeof(int));
+  float *floats = bytes(&pile, (size_t)m * sizeof(float));
+  short *shorts = bytes(&pile, (size_t)m * sizeof(short));
+  unsigned short *unsigned_shorts = bytes(&pile, (size_t)m * sizeof(short));
+  unsigned char *small = bytes(&pile, (size_t)m);
   for (ptrdiff_t j = 0; j < m; j++)
     x[j] = floats[j] = (float)x[j];
-  CHECK(simd->columns[FLOATS].bytes == sizeof(float));
-  check_element(m, FLOATS, floats, x);
+  check_element(m, FLOATS, plain(floats), x);
+  check_element(m, FILLED_FLOATS, plain(floats), x);
+  check_element(m, FILLED_DOUBLES, plain(x), x);
   for (ptrdiff_t j = 0; j < m; j++)
     x[j] = integers[j] = (int)(1e9 * x[j]);
-  CHECK(simd->columns[INTEGERS].bytes == sizeof(int));
-  check_element(m, INTEGERS, integers, x);
-  CHECK(!simd->columns[INTEGERS].has_missing(m, integers));
-  if (m > 0)
-    integers[m / 2] = INT_MIN;
-  CHECK(simd->columns[INTEGERS].has_missing(m, integers) == (m > 0));
+  check_element(m, INTEGERS, plain(integers), x);
+  check_element(m, FILLED_INTEGERS, plain(integers), x);
+  for (ptrdiff_t j = 0; j < m; j++)
+    x[j] = shorts[j] = (short)(32767 * uniform());
+  check_element(m, SHORTS, plain(shorts), x);
+  for (ptrdiff_t j = 0; j < m; j++)
+    x[j] = unsigned_shorts[j] = (unsigned short)(65535 * fabs(uniform()));
+  check_element(m, UNSIGNED_SHORTS, plain(unsigned_shorts), x);
+  for (ptrdiff_t j = 0; j < m; j++)
+    x[j] = small[j] = (unsigned char)(255 * fabs(uniform()));
+  check_element(m, BYTES, plain(small), x);
   clear(&pile);
 }
 
-/* The same of the small whole numbers that only files hold, none of which is missing. */
-static void check_small_elements(ptrdiff_t m) {
+/* A third of the values is missing and counts as `fill`. */
+static void check_filled(ptrdiff_t m, double fill) {
   struct pile pile = {.count = 0};
-  double *x = draw(&pile, m);
-  short *shorts = pile.parts[pile.count++] = room((size_t)m * sizeof(short), 0);
-  unsigned char *bytes = pile.parts[pile.count++] = room((size_t)m, 0);
-  for (ptrdiff_t j = 0; j < m; j++)
-    x[j] = shorts[j] = (short)(32767 * uniform());
-  CHECK(simd->columns[SHORTS].bytes == sizeof(short));
-  check_element(m, SHORTS, shorts, x);
-  CHECK(!simd->columns[SHORTS].has_missing(m, shorts));
-  for (ptrdiff_t j = 0; j < m; j++)
-    x[j] = bytes[j] = (unsigned char)(255 * fabs(uniform()));
-  CHECK(simd->columns[BYTES].bytes == sizeof(unsigned char));
-  check_element(m, BYTES, bytes, x);
-  CHECK(!simd->columns[BYTES].has_missing(m, bytes));
+  double *x = draw(&pile, m), *given = draw(&pile, m);
+  int *integers = bytes(&pile, (size_t)m * sizeof(int));
+  float *floats = bytes(&pile, (size_t)m * sizeof(float));
+  for (ptrdiff_t j = 0; j < m; j++) {
+    const int missing = fabs(uniform()) < .3;
+    const double whole = floor(20 * x[j]);
+    integers[j] = missing ? INT_MIN : (int)whole;
+    floats[j] = missing ? NAN : (float)whole;
+    given[j] = missing ? NAN : whole;
+    x[j] = missing ? fill : whole;
+  }
+  check_element(m, FILLED_INTEGERS, (struct column){.at = integers, .fill = fill}, x);
+  check_element(m, FILLED_FLOATS, (struct column){.at = floats, .fill = fill}, x);
+  check_element(m, FILLED_DOUBLES, (struct column){.at = given, .fill = fill}, x);
+  clear(&pile);
+}
+
+/* Codes of a byte and of two bits, of which one stands for a missing value. */
+static void check_codes(ptrdiff_t m, double fill) {
+  struct pile pile = {.count = 0};
+  double *x = draw(&pile, m), *codes = draw(&pile, 256);
+  unsigned char *coded = bytes(&pile, (size_t)m), *calls = bytes(&pile, (size_t)(m + 3) / 4);
+  codes[1] = NAN;
+  for (ptrdiff_t j = 0; j < m; j++) {
+    coded[j] = fabs(uniform()) < .2 ? 1 : (unsigned char)(255 * fabs(uniform()));
+    x[j] = coded[j] == 1 ? fill : codes[coded[j]];
+  }
+  check_element(m, CODED, (struct column){.at = coded, .codes = codes, .fill = fill}, x);
+  for (ptrdiff_t j = 0; j < m; j += 4)
+    calls[j / 4] = (unsigned char)(255 * fabs(uniform())); /* also beyond the last row */
+  for (ptrdiff_t j = 0; j < m; j++) {
+    const int code = calls[j / 4] >> 2 * (j % 4) & 3;
+    x[j] = code == 1 ? fill : codes[code];
+  }
+  codes = copy(&pile, codes, 4);
+  check_element(m, CALLS, (struct column){.at = calls, .codes = codes, .fill = fill}, x);
+  clear(&pile);
+}
+
+/* What is read where nothing was given for missing values. */
+static void check_missing(void) {
+  const int integers[] = {3, INT_MIN, 5};
+  const unsigned char coded[] = {0, 1, 2}, calls[] = {0x24};
+  double codes[256] = {7, NAN, 9}, out[3];
+  const struct {
+    enum element element;
+    const void *at;
+  } columns[] = {{FILLED_INTEGERS, integers}, {CODED, coded}, {CALLS, calls}};
+  for (int c = 0; c < 3; c++) {
+    const struct column x = {.at = columns[c].at, .codes = codes, .fill = NAN};
+    simd->columns[columns[c].element].gather(3, out, x);
+    CHECK(out[0] == (c == 0 ? 3 : 7) && isnan(out[1]) && out[2] == (c == 0 ? 5 : 9));
+  }
+}
+
+static void check_present(ptrdiff_t m) {
+  struct pile pile = {.count = 0};
+  double *x = draw(&pile, m), count = 0, weight = 0, sum = 0;
+  const double *w = draw(&pile, m), centre = uniform();
+  for (ptrdiff_t j = 0; j < m; j++) {
+    x[j] = fabs(uniform()) < .3 ? NAN : x[j];
+    count += isnan(x[j]) ? 0 : 1;
+    weight += isnan(x[j]) ? 0 : w[j];
+    sum += isnan(x[j]) ? 0 : w[j] * (x[j] - centre);
+  }
+  const struct present_sums got = simd->present(m, x, centre, w);
+  CHECK(got.count == count);
+  CHECK_NEAR(got.weight, weight, summed);
+  CHECK_NEAR(got.sum, sum, summed);
   clear(&pile);
 }
 
@@ -725,7 +803,10 @@ static void check_set(void) {
     check_moments(m);
     check_quotients(m);
     check_updates(m);
-    check_elements(m);
+    check_numbers(m);
+    check_filled(m, uniform());
+    check_codes(m, uniform());
+    check_present(m);
     check_logistic(m);
     check_folds(m);
     check_criteria(m);
@@ -750,8 +831,7 @@ static void check_set(void) {
     for (ptrdiff_t L = 1; L <= 3; L++)
       for (int alone = 0; alone <= 1; alone++)
         check_pairs(p, L, alone);
-  for (ptrdiff_t m = 0; m < SHORT; m++)
-    check_small_elements(m);
+  check_missing();
 }
 
 TEST(simd_sets) {
