@@ -48,8 +48,8 @@
 #' @section Cost: Opening takes no time and no memory. [as_problem()] reads the file once and keeps
 #'   about 100 bytes a column. [greedy_rls()] reads it 3 to 13 times for each search, as
 #'   `fit$work$passes` counts, and needs `(k + 32) n` doubles and up to 2 GB for the columns that it
-#'   looks at. With `search`, `criterion` or `cost` for which it must keep m x n doubles, `x` can
-#'   have at most 2^28 values. [forward_regression()] and [omp()] read the file once for each
+#'   looks at. Other criteria than the squared error and searches that drop columns read it once for
+#'   each step. [forward_regression()] and [omp()] read the file once for each
 #'   column chosen, [l1_path()] a few times for each lambda. Where the file fits into the memory
 #'   that is free, it is read from the disk only once.
 #'

@@ -154,14 +154,19 @@
 #' for each repeat. Neither is done where it would take more than 4 GB, or the m x n doubles alone
 #' more than 2 GB; candidates that are not ruled out are then computed one by one.
 #' Backward, floating and forward-backward search, other criteria than `"squared"`, and an `x` of
-#' fewer than 64 columns or 25000 values always have every candidate evaluated; where `x` is a
-#' [file_matrix()] and the m x n doubles would be more than 2 GB, that is an error.
+#' fewer than 64 columns or 25000 values always have every candidate evaluated.
+#'
+#' Where `x` is a [file_matrix()] or sparse and m x n doubles would be more than 2 GB, they are not
+#' kept: evaluating every candidate then reads `x` once for each step and computes each column anew
+#' from the features chosen, O(smn) time for the step to s + 1 features, in k m doubles besides those
+#' above. The errors are the same but for rounding. A backward search keeps m doubles for each column
+#' that it begins with: from more of them than 2 GB hold it is an error.
 #'
 #' `fit$work` counts the operations: `candidates` (their number, summed over the steps), `evaluated`
 #' (the number whose error was computed from the column), `passes` (over `x`, without that of
-#' [as_problem()]: columns read divided by n), `recurrence_from`, the step from which on the errors
-#' of all candidates were updated, and `dense_from`, the step from which on every candidate was
-#' evaluated, each `NA` if that was never so.
+#' [as_problem()]: columns read divided by n), and the steps from which on the errors of all
+#' candidates were updated, `recurrence_from`, every candidate was evaluated from the m x n doubles,
+#' `dense_from`, or from `x` read again, `reread_from`, each `NA` if that was never so.
 #'
 #' `"backward"` adds O(mn min(m, n)) for the start, and `lambda = "full"` as much for the choice, in
 #' one decomposition by LAPACK that Ctrl-C cannot interrupt. Ctrl-C during `size_folds` chooses the
@@ -360,7 +365,7 @@ shared_values <- 2^25
 # The control list of a search as C reads it. `bar` is made by the caller: it ends with the function
 # that made it.
 greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
-  check_candidate_values(problem, control)
+  check_backward_values(problem, control, given)
   backward <- control$search == "backward"
   usable <- if (length(given)) length(given) else sum(problem$usable)
   c(list(
@@ -370,35 +375,39 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
       20L * control$k + 100L,
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$task != "regression", skipping = skipping,
-    folds = control$folds, threads = control$threads, user_loss = control$criterion$loss,
-    progress = bar
+    rereads = rereads(problem), folds = control$folds, threads = control$threads,
+    user_loss = control$criterion$loss, progress = bar
   ), price_settings(problem, control$cost, control$budget))
 }
 
 skipping_of <- function(problem, control, given) {
-  if (is_large_file(problem)) return("bounds")
   if (length(given) < control$k && skipping_pays(problem)) "bounds" else "none"
 }
 
 # Bounds are not worth their cost with few columns, or if the search takes milliseconds.
 skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 25000
 
-# A matrix in a file is not followed by a larger one in memory: where every candidate must be
-# evaluated, m x n doubles are at most the 2 GB that searches by bounds keep.
-is_large_file <- function(problem) {
-  is_file_matrix(problem$x) && prod(dim(problem)) > most_candidate_values
+# A matrix in a file, or a sparse one, is not followed by a larger one in memory: where every
+# candidate must be evaluated, its columns are read again at each step if m x n doubles are more than
+# the 2 GB that searches by bounds keep.
+rereads <- function(problem) {
+  (is_file_matrix(problem$x) || inherits(problem$x, "dgCMatrix")) &&
+    prod(dim(problem)) > most_candidate_values
 }
 
 most_candidate_values <- 2^28
 
-check_candidate_values <- function(problem, control) {
-  skips <- control$search == "forward" && control$criterion$name == "squared"
-  if (skips || !is_large_file(problem)) return(invisible())
+# A backward search begins with m doubles for each column of the set.
+check_backward_values <- function(problem, control, given) {
+  columns <- if (length(given)) length(given) else ncol(problem)
+  values <- as.double(nrow(problem)) * columns
+  if (control$search != "backward" || !rereads(problem) || values <= most_candidate_values) {
+    return(invisible())
+  }
   stop_input(sprintf(
-    "this `%s` keeps a double for each of the %d x %d values of `x`, %.3g GB: %s",
-    if (control$search == "forward") "criterion" else "search", nrow(problem), ncol(problem),
-    8e-9 * prod(dim(problem)),
-    "of a file so large only forward search by the squared error is possible"
+    "`search = \"backward\"` from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
+    columns, nrow(problem), columns, 8e-9 * values,
+    "give fewer columns to begin with by `start`, or another `search`"
   ), "sparsels_error_argument")
 }
 
@@ -436,7 +445,8 @@ unpack_path <- function(answer, problem, control, lambda) {
 unpack_work <- function(work, columns) {
   step <- function(number) if (number < 0) NA else as.integer(number)
   list(candidates = work[1L], evaluated = work[2L], passes = work[3L] / columns,
-       recurrence_from = step(work[4L]), dense_from = step(work[5L]))
+       recurrence_from = step(work[4L]), dense_from = step(work[5L]),
+       reread_from = step(work[6L]))
 }
 
 # Per size 0..k: features in the order chosen, their coefficients in working units, the row of the

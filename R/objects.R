@@ -161,7 +161,7 @@ sparse_fields <- c(fit_fields, alist(
   cv_criterion = has_criterion(cv_criterion, label = FALSE),
   alternatives = is_none_or(alternatives, has_table(alternatives, c("step", "rank", "feature"))),
   work = is_none_or(work, has_fields(work, c("candidates", "evaluated", "passes",
-                                             "recurrence_from", "dense_from"))),
+                                             "recurrence_from", "dense_from", "reread_from"))),
   control = is.list(control) && is_none_or(control$search, is_string(control$search)) &&
     is_none_or(control$patience, has_integers(control$patience, 0L))
 ))

@@ -116,7 +116,7 @@ static enum status start_members(
     blas_gemm(0, m, columns, k, lambda, T, m, W, k, 0, columns_out, m);
     for (ptrdiff_t j = 0; j < columns; j++) {
       const ptrdiff_t i = s->order[from + j];
-      memcpy(s->C + i * m, columns_out + j * m, (size_t)m * sizeof(double));
+      memcpy(greedy_column(s, i), columns_out + j * m, (size_t)m * sizeof(double));
       s->kappa[i] = -lambda * lambda * simd->dot(k, W + j * k, W + j * k);
     }
     if (greedy_stopped(s))
@@ -137,7 +137,7 @@ static enum status start_factor(struct greedy *s, const struct start_work *work)
     const ptrdiff_t columns = greedy_min(k - from, width);
     double *P = Q + from * tall, *Rp = R + from * k, *S = work->panel;
     for (ptrdiff_t j = 0; j < columns; j++) {
-      memcpy(P + j * tall, s->C + s->order[from + j] * m, (size_t)m * sizeof(double));
+      memcpy(P + j * tall, greedy_column(s, s->order[from + j]), (size_t)m * sizeof(double));
       P[m + from + j + j * tall] = sqrt(s->control->lambda);
     }
     for (int pass = 0; pass < 2 && from > 0; pass++) {
@@ -169,20 +169,16 @@ static void start_inverse(struct greedy *s, const double *R) {
     memmove(P + j * ld, P + j * k, (size_t)k * sizeof(double));
 }
 
+/* The factors of a set of at most m columns, and what follows from them for the rows. */
 static enum status start_primal(struct greedy *s, const struct start_work *work) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, k = s->size;
   double *T = work->V + pb->q * m, *R = work->square;
-  enum status status = start_factor(s, work);
+  const enum status status = start_factor(s, work);
   if (status != COMPLETE)
     return status;
   for (ptrdiff_t j = 0; j < k; j++)
     memcpy(T + j * m, work->stacked + j * (m + k), (size_t)m * sizeof(double));
-  status = start_candidates(s, T, R, work->panel);
-  if (status == COMPLETE)
-    status = start_members(s, T, R, work->panel, work->panel2);
-  if (status != COMPLETE)
-    return status;
   start_inverse(s, R);
   for (ptrdiff_t j = 0; j < k; j++) {
     const double *Tj = T + j * m;
@@ -194,11 +190,17 @@ static enum status start_primal(struct greedy *s, const struct start_work *work)
   return COMPLETE;
 }
 
+static enum status start_primal_columns(struct greedy *s, const struct start_work *work) {
+  const double *T = work->V + s->pb->q * s->pb->m, *R = work->square;
+  const enum status status = start_candidates(s, T, R, work->panel);
+  return status == COMPLETE ? start_members(s, T, R, work->panel, work->panel2) : status;
+}
+
 /* |S| > m: G = lambda (X_S X_S' + mu QQ' + lambda I)^-1 - lambda / (lambda + mu) QQ', with mu of
    the size of X_S X_S' so that subtracting the covariates' part again costs no digits. */
 static enum status start_dual(struct greedy *s, const struct start_work *work) {
   const struct problem *pb = s->pb;
-  const ptrdiff_t m = pb->m, n = pb->n, k = s->size;
+  const ptrdiff_t m = pb->m, k = s->size;
   const double lambda = s->control->lambda;
   double *G = work->square, *panel = work->panel, mu = 0;
   const ptrdiff_t width = start_panel_width(m, m);
@@ -206,7 +208,7 @@ static enum status start_dual(struct greedy *s, const struct start_work *work) {
   for (ptrdiff_t from = 0; from < k; from += width) {
     const ptrdiff_t columns = greedy_min(k - from, width);
     for (ptrdiff_t j = 0; j < columns; j++)
-      memcpy(panel + j * m, s->C + s->order[from + j] * m, (size_t)m * sizeof(double));
+      memcpy(panel + j * m, greedy_column(s, s->order[from + j]), (size_t)m * sizeof(double));
     blas_syrk(0, m, columns, 1, panel, m, 1, G);
     if (greedy_stopped(s))
       return INTERRUPTED;
@@ -222,6 +224,16 @@ static enum status start_dual(struct greedy *s, const struct start_work *work) {
   for (ptrdiff_t r = 0; r < m * m; r++)
     G[r] *= lambda;
   blas_gemm_trans_b(m, m, pb->q, -lambda / (lambda + mu), pb->Q, m, pb->Q, m, 1, G, m);
+  blas_gemm(0, m, pb->L, m, 1, G, m, pb->y, m, 0, s->a, m);
+  for (ptrdiff_t r = 0; r < m; r++)
+    s->d[r] = G[r + r * m];
+  return COMPLETE;
+}
+
+static enum status start_dual_columns(struct greedy *s, const struct start_work *work) {
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, width = start_panel_width(m, m);
+  const double *G = work->square, lambda = s->control->lambda;
+  double *panel = work->panel;
   for (ptrdiff_t from = 0; from < n; from += width) {
     const ptrdiff_t columns = greedy_min(n - from, width);
     double *C = s->C + from * m;
@@ -233,21 +245,12 @@ static enum status start_dual(struct greedy *s, const struct start_work *work) {
     if (greedy_stopped(s))
       return INTERRUPTED;
   }
-  blas_gemm(0, m, pb->L, m, 1, G, m, pb->y, m, 0, s->a, m);
-  for (ptrdiff_t r = 0; r < m; r++)
-    s->d[r] = G[r + r * m];
   return COMPLETE;
 }
 
 /* B (h x columns, leading dimension m) := (G_HH)^-1 B, for one fold. */
-struct start_fold_inverse {
-  int direct; /* `factor` is that of G_HH; else (G_HH)^-1 = I + UU' */
-  ptrdiff_t h, rank;
-  const double *factor, *U;
-};
-
-static enum status start_apply_fold(struct greedy *s, const struct start_fold_inverse *f, double *B,
-    ptrdiff_t columns, double *panel) {
+static enum status start_apply_fold(struct greedy *s, const struct greedy_fold_inverse *f,
+    double *B, ptrdiff_t columns, double *panel) {
   const ptrdiff_t ldb = s->pb->m, width = start_panel_width(f->h, f->direct ? f->h : f->rank + 1);
   for (ptrdiff_t from = 0; from < columns; from += width) {
     const ptrdiff_t some = greedy_min(columns - from, width);
@@ -268,10 +271,10 @@ static enum status start_apply_fold(struct greedy *s, const struct start_fold_in
 /* The inverse of G_HH, which is I - VV' on the fold's rows or a part of G, through the smaller of
    |H| and the rank of V. */
 static int start_invert_fold(const struct greedy *s, const struct start_work *work, const int *rows,
-    ptrdiff_t h, struct start_fold_inverse *f) {
+    ptrdiff_t h, struct greedy_fold_inverse *f) {
   const ptrdiff_t m = s->pb->m, dual = s->size > m, rank = s->pb->q + (dual ? 0 : s->size);
   double *E = work->fold, *U = work->U;
-  *f = (struct start_fold_inverse){dual || h <= rank, h, rank, E, U};
+  *f = (struct greedy_fold_inverse){dual || h <= rank, h, rank, E, U};
   if (!dual)
     for (ptrdiff_t l = 0; l < rank; l++)
       for (ptrdiff_t p = 0; p < h; p++)
@@ -296,9 +299,10 @@ static int start_invert_fold(const struct greedy *s, const struct start_work *wo
   return info;
 }
 
+/* Where the columns of C are kept, those of D are made; else what makes them is kept. */
 static enum status start_partition(
     struct greedy *s, const struct start_work *work, struct greedy_partition *part) {
-  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, n = s->reread == NULL ? s->pb->n : 0;
   for (ptrdiff_t i = 0; i < n; i++)
     for (ptrdiff_t p = 0; p < m; p++)
       part->D[p + i * m] = s->C[part->order[p] + i * m];
@@ -307,7 +311,7 @@ static enum status start_partition(
       part->g[p + l * m] = s->a[part->order[p] + l * m];
   for (int f = 0; f < part->count; f++) {
     const ptrdiff_t from = part->start[f], h = part->start[f + 1] - from;
-    struct start_fold_inverse inverse;
+    struct greedy_fold_inverse inverse;
     if (start_invert_fold(s, work, part->order + from, h, &inverse) != 0)
       return NOT_POSITIVE;
     part->pivot[f] =
@@ -315,6 +319,8 @@ static enum status start_partition(
     if (start_apply_fold(s, &inverse, part->D + from, n, work->panel) != COMPLETE ||
         start_apply_fold(s, &inverse, part->g + from, L, work->panel) != COMPLETE)
       return INTERRUPTED;
+    if (s->reread != NULL)
+      reread_keep_fold(s, part, f, &inverse, work->fold);
   }
   return COMPLETE;
 }
@@ -343,6 +349,30 @@ void greedy_start_rows(struct greedy *s) {
   }
 }
 
+/* The part of the state that needs the columns of the set alone, which are in C as they are in X.
+ */
+static enum status start_set(struct greedy *s, const struct start_work *work) {
+  const ptrdiff_t m = s->pb->m;
+  memcpy(work->V, s->pb->Q, (size_t)(m * s->pb->q) * sizeof(double));
+  greedy_start_rows(s);
+  s->inverse_valid = s->size == 0;
+  s->from_G = s->size > m;
+  s->since_start = 0;
+  if (s->size == 0)
+    return COMPLETE;
+  return s->from_G ? start_dual(s, work) : start_primal(s, work);
+}
+
+static enum status start_rows_held_out(struct greedy *s, const struct start_work *work) {
+  for (int r = 0; r < s->parts; r++) {
+    const enum status status = start_partition(s, work, s->part + r);
+    if (status != COMPLETE)
+      return status;
+  }
+  start_pairs(s, work);
+  return COMPLETE;
+}
+
 enum status greedy_start(struct greedy *s) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L;
@@ -353,22 +383,27 @@ enum status greedy_start(struct greedy *s) {
     return INTERRUPTED;
   for (ptrdiff_t i = 0; i < n; i++)
     s->out->work.columns_read += greedy_in_play(s, i);
-  memcpy(work.V, pb->Q, (size_t)(m * pb->q) * sizeof(double));
-  greedy_start_rows(s);
-  enum status status = COMPLETE;
-  s->inverse_valid = s->size == 0;
-  s->from_G = s->size > m;
-  if (s->size > 0)
-    status = s->size > m ? start_dual(s, &work) : start_primal(s, &work);
+  enum status status = start_set(s, &work);
+  if (status == COMPLETE && s->size > 0)
+    status = s->from_G ? start_dual_columns(s, &work) : start_primal_columns(s, &work);
+  if (status != COMPLETE)
+    return status;
   memcpy(s->kappa_ref, s->kappa, (size_t)n * sizeof(double));
   for (ptrdiff_t i = 0; i < n; i++)
     for (ptrdiff_t l = 0; l < L; l++)
       s->t[i * L + l] = simd->dot(m, s->C + i * m, pb->y + l * m);
-  for (int r = 0; r < s->parts && status == COMPLETE; r++)
-    status = start_partition(s, &work, s->part + r);
-  start_pairs(s, &work);
-  s->since_start = 0;
-  return status;
+  return start_rows_held_out(s, &work);
+}
+
+enum status greedy_start_set(struct greedy *s, struct greedy_set *set) {
+  const ptrdiff_t m = s->pb->m;
+  struct arena arena = arena_over(s->start_work);
+  const struct start_work work = start_lay_out(s->pb, s->folds, s->size, &arena);
+  *set = (struct greedy_set){.T = work.V + s->pb->q * m, .square = work.square};
+  enum status status = start_set(s, &work);
+  if (status == COMPLETE && s->size > 0 && !s->from_G)
+    status = start_members(s, set->T, set->square, work.panel, work.panel2);
+  return status == COMPLETE ? start_rows_held_out(s, &work) : status;
 }
 
 /* ---- P follows a move ---- */

@@ -79,9 +79,11 @@ static void fold_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   ptrdiff_t factors;
   struct lazy_folds folds = fold_count(s, &factors), *place;
-  folds.can_sweep = lazy_count_slots(s->pb) == s->pb->n && fold_dense_size(s) <= FOLD_MOST_VALUES;
+  const int rereads = s->control->rereads;
+  folds.can_sweep =
+      rereads || (lazy_count_slots(s->pb) == s->pb->n && fold_dense_size(s) <= FOLD_MOST_VALUES);
   lazy_lay_out(s, threads, arena);
-  greedy_lay_out_parts(s, folds.can_sweep, arena);
+  greedy_lay_out_parts(s, rereads ? 1 : folds.can_sweep ? s->pb->n : 0, arena);
   const ptrdiff_t rows = m * folds.repeats;
   place = arena_alloc(arena, 1, sizeof folds);
   folds.fold = arena_alloc(arena, folds.count, sizeof *folds.fold);
@@ -97,7 +99,7 @@ static void fold_lay_out(struct greedy *s, int threads, struct arena *arena) {
   tile_lay_out(s, &folds, threads, arena);
   recur_lay_out(s, &folds, arena);
   s->scratch_size = (size_t)(m + folds.work_size + recurrence_numbers(L));
-  s->max_start = s->control->k;
+  s->max_start = greedy_max(s->max_start, s->control->k);
   if (arena->base == NULL)
     return;
   fold_share_out(s, &folds, U, w, Mq, factor);

@@ -93,6 +93,8 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .a_ahead = alloc_doubles(arena, m * L),
       .d_ahead = alloc_doubles(arena, m)};
   double *merit = s->control->price == NULL ? lazy.bound : alloc_doubles(arena, n);
+  if (s->control->rereads)
+    reread_lay_out(s, threads, arena);
   if (arena->base == NULL)
     return;
   *s->lazy = lazy;
@@ -472,12 +474,14 @@ static int lazy_count_bits(unsigned bits, int steps) {
    candidate once from its column, as many operations for each row as there are members. That is
    worth it where more than a quarter of the candidates remained in two of the last three steps, or
    more if only two or three steps are left; or, holding out single rows, where x was read in six of
-   the last eight and there are as many steps left as members. Errors by recurrence read x at every
-   step, and leave one candidate unless digits are lost for good. */
+   the last eight and there are as many steps left as members. Where columns are not kept, it takes
+   as long at every step: it is worth it where more than half of the candidates remained. Errors by
+   recurrence read x at every step, and leave one candidate unless digits are lost for good. */
 static int lazy_bounds_fail(const struct greedy *s, ptrdiff_t remaining, ptrdiff_t candidates) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t left = s->control->k - s->size;
-  const int many = greedy_min(4, left) * remaining > candidates;
+  const ptrdiff_t worth = s->control->rereads ? 2 : greedy_min(4, left);
+  const int many = worth * remaining > candidates;
   if (lazy_is_recurring(lazy))
     return many && remaining > CHUNK;
   lazy->crowded = lazy->crowded << 1 | (unsigned)many;
@@ -527,7 +531,7 @@ static enum status lazy_sweep_all_folds(struct greedy *s) {
 static int lazy_can_sweep_all(const struct greedy *s) {
   const struct lazy *lazy = s->lazy;
   if (lazy->folds == NULL)
-    return lazy->slots == s->pb->n;
+    return s->control->rereads || lazy->slots == s->pb->n;
   return lazy->folds->can_sweep && s->engine->min_pivot(s) > GREEDY_FOLD_SINGULAR;
 }
 
@@ -626,8 +630,11 @@ static enum status lazy_score_step(struct greedy *s) {
     remaining = lazy_filter(s);
     fail = lazy_bounds_fail(s, remaining, candidates);
   }
-  if (fail && lazy_can_sweep_all(s))
+  if (fail && lazy_can_sweep_all(s)) {
+    if (s->control->rereads)
+      return reread_take_over(s);
     return lazy->folds == NULL ? lazy_sweep_all(s) : lazy_sweep_all_folds(s);
+  }
   lazy_make_heap(lazy, remaining);
   while (remaining > 0 && !(lazy->merit[lazy->heap[0]] > lazy_limit(s))) {
     lazy_score_chunk(s, &remaining);

@@ -24,7 +24,9 @@ struct greedy_partition {
   int *order; /* m, the rows fold by fold; for an AUC the positive ones of a fold first */
   const int *start;
   double *rows;  /* m x (L + 2): response, root_w of `weighted` and divisor */
-  double *D;     /* m x n, (G_HH)^-1 C_H */
+  double *D;     /* m x n, (G_HH)^-1 C_H; where columns are not kept, that of the move under way */
+  double *M;     /* m x M_width where columns are not kept, what makes D, fold by fold */
+  int *direct;   /* count, whether that is (G_HH)^-1 itself; else it is I + MM' */
   double *g;     /* m x L, held-out residuals */
   double *q;     /* m, column of D of the move under way */
   double *c;     /* m, column of C of the move under way */
@@ -71,7 +73,8 @@ struct greedy_engine {
 };
 
 extern const struct greedy_engine greedy_leave_one_out, greedy_folds;
-extern const struct greedy_engine greedy_lazy, greedy_lazy_folds; /* that skip candidates */
+extern const struct greedy_engine greedy_lazy, greedy_lazy_folds;     /* that skip candidates */
+extern const struct greedy_engine greedy_reread, greedy_reread_folds; /* that keep no columns */
 
 /* Letters as in the paper, scaled by lambda: G is lambda (XX' + lambda I)^-1 less its part along
    the covariates. */
@@ -129,11 +132,14 @@ struct greedy {
   double *residual;    /* m x L */
   double *scratch;     /* threads x scratch_size */
   size_t scratch_size;
-  ptrdiff_t max_start; /* the largest set that the state is made of from scratch */
-  void *start_work;    /* for greedy_start() */
-  int from_G;          /* whether a and d were made from G itself, and have all their digits */
-  int since_start;     /* columns dropped since the state was made afresh */
-  struct lazy *lazy;   /* of the engines that skip candidates */
+  ptrdiff_t max_start;   /* the largest set that the state is made of from scratch */
+  void *start_work;      /* for greedy_start() */
+  int from_G;            /* whether a and d were made from G itself, and have all their digits */
+  int since_start;       /* columns dropped since the state was made afresh */
+  struct lazy *lazy;     /* of the engines that skip candidates */
+  struct reread *reread; /* of those that keep no columns of C but the members'; M_width: of a fold
+                            of h rows M has h times as many numbers, at most */
+  ptrdiff_t M_width;
 };
 
 static inline ptrdiff_t greedy_min(ptrdiff_t a, ptrdiff_t b) {
@@ -227,6 +233,23 @@ size_t greedy_start_work(const struct problem *pb, const struct folds *folds, pt
 /* Makes C, a, d, kappa, t, P and the folds' D and g afresh from X and the set order[0 .. size). */
 enum status greedy_start(struct greedy *s);
 
+/* What makes the columns of C of a set: T (m x size) with G = I - QQ' - TT', and the triangular
+   factor R of X_S = TR; of more than m columns G itself. */
+struct greedy_set {
+  const double *T, *square;
+};
+
+/* Makes a, d, P, the folds' g and M, and of the members C and kappa afresh from the set order[0 ..
+   size), whose columns are in C as they are in X; of more than m members C stays as it is. */
+enum status greedy_start_set(struct greedy *s, struct greedy_set *set);
+
+/* (G_HH)^-1 of the h rows of a fold. */
+struct greedy_fold_inverse {
+  int direct; /* `factor` is that of G_HH; else (G_HH)^-1 = I + UU' */
+  ptrdiff_t h, rank;
+  const double *factor, *U;
+};
+
 /* The part of the state that belongs to no column, a and d, of the empty set. */
 void greedy_start_rows(struct greedy *s);
 
@@ -237,6 +260,33 @@ void greedy_commit_inverse(struct greedy *s);
 
 /* Moves column s->b into or out of a and d, its column of C to s->c_b. */
 void greedy_commit_rows(struct greedy *s);
+
+/* Whether column i is scored: members by searches that drop, candidates by those that choose. */
+int greedy_is_scored(const struct greedy *s, ptrdiff_t i);
+
+/* Lists the columns that are scored, and counts them. */
+void greedy_list_scored(struct greedy *s);
+
+/* The criterion of moving column i, whose column of C becomes c less f c_b; pairs apart. */
+struct greedy_score greedy_loo_score(
+    struct greedy *s, ptrdiff_t i, double *c, double f, double *scratch);
+
+/* The same by the folds of one repeat, summed over rows; q is the column of D, which follows the
+   last move if there is one, v being x_i'C_b. */
+struct greedy_score greedy_folds_score(struct greedy *s, int repeat, ptrdiff_t i, const double *c,
+    double *q, double v, double *scratch);
+
+/* The score of all repeats from the sum over them. */
+struct greedy_score greedy_folds_mean(const struct greedy *s, struct greedy_score sum);
+
+/* Products that a column takes by folds: ordering a row for an AUC takes the time of ten. */
+double greedy_folds_cost(const struct greedy *s);
+
+/* part->ss of all repeats. */
+void greedy_folds_sum_squares(struct greedy *s);
+
+/* beta (ld x L) := the working coefficients of the members, the move under way included. */
+void greedy_sweep_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld);
 
 /* A model given by a less c t / kappa, d and pairs less c c' / kappa, and its leave-pair-out AUC
    loss. */
@@ -256,13 +306,24 @@ void greedy_loo_hold_out(struct greedy *s, int repeat);
 void greedy_loo_keep_residuals(struct greedy *s);
 double greedy_loo_min_pivot(const struct greedy *s);
 
-/* Of the engine for folds, which the one that skips candidates shares. The columns of D need memory
-   where every candidate is to be scored: dense. */
-void greedy_lay_out_parts(struct greedy *s, int dense, struct arena *arena);
+/* Of the engine for folds, which the others share. columns: of D that are kept. */
+void greedy_lay_out_parts(struct greedy *s, ptrdiff_t columns, struct arena *arena);
 void greedy_order_rows(struct greedy *s); /* once, after s->weighted */
 void greedy_folds_hold_out(struct greedy *s, int repeat);
 void greedy_folds_keep_residuals(struct greedy *s);
 double greedy_folds_min_pivot(const struct greedy *s);
+
+/* ---- greedy-reread.c: the engines that score every candidate and keep no columns ---- */
+
+/* Lays out what they need. */
+void reread_lay_out(struct greedy *s, int threads, struct arena *arena);
+
+/* Leaves the rest of the search to them and scores every candidate. */
+enum status reread_take_over(struct greedy *s);
+
+/* Keeps the inverse of fold f in part->M; its factor, if it has one, is lost. */
+void reread_keep_fold(const struct greedy *s, struct greedy_partition *part, int f,
+    const struct greedy_fold_inverse *inverse, double *factor);
 
 /* ---- greedy-lazy.c: the engine that skips candidates ---- */
 

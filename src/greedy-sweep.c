@@ -87,18 +87,16 @@ static void sweep_update_moved(struct greedy *s) {
 
 /* ---- what both engines score and count ---- */
 
-/* Members are scored by searches that drop, candidates by those that choose. */
-static int sweep_is_scored(const struct greedy *s, ptrdiff_t i) {
+int greedy_is_scored(const struct greedy *s, ptrdiff_t i) {
   if (greedy_next_is_given(s))
     return 0;
   return s->control->search != FORWARD || greedy_can_add(s, i);
 }
 
-/* Lists the columns that are scored. */
-static void sweep_list_scored(struct greedy *s) {
+void greedy_list_scored(struct greedy *s) {
   s->scored_count = 0;
   for (ptrdiff_t i = 0; i < s->pb->n; i++)
-    if (greedy_in_play(s, i) && sweep_is_scored(s, i))
+    if (greedy_in_play(s, i) && greedy_is_scored(s, i))
       s->scored[s->scored_count++] = (int)i;
   s->out->work.candidates += (double)s->scored_count;
   s->out->work.evaluated += (double)s->scored_count;
@@ -118,7 +116,7 @@ static double sweep_member_t(const struct greedy *s, ptrdiff_t i, ptrdiff_t l) {
   return t - v * s->t_b[l] / s->kappa_b;
 }
 
-static void sweep_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld) {
+void greedy_sweep_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld) {
   for (ptrdiff_t l = 0; l < s->pb->L; l++)
     for (ptrdiff_t p = 0; p < s->size; p++)
       beta[p + ld * l] = sweep_member_t(s, s->order[p], l) / s->control->lambda;
@@ -227,7 +225,7 @@ static void loo_evaluate_columns(struct greedy *s, ptrdiff_t i, double *scratch)
     if (greedy_in_play(s, j))
       return;
   for (ptrdiff_t j = i; j < to; j++)
-    if (greedy_in_play(s, j) && sweep_is_scored(s, j)) {
+    if (greedy_in_play(s, j) && greedy_is_scored(s, j)) {
       candidate[count] = (struct pair_candidate){greedy_column(s, j), s->kappa[j], s->t[j], 0};
       column[count++] = (int)j;
     }
@@ -242,22 +240,22 @@ static void loo_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->pairs = alloc_doubles(arena, (ptrdiff_t)s->positives * s->negatives);
 }
 
-/* The criterion of candidate i, pairs apart; column C_i follows the last move, f being its multiple
-   of c_b. */
-static struct greedy_score loo_score(struct greedy *s, ptrdiff_t i, double f, double *scratch) {
+struct greedy_score greedy_loo_score(
+    struct greedy *s, ptrdiff_t i, double *c, double f, double *scratch) {
   const struct problem *pb = s->pb;
   const enum criterion kind = s->control->criterion;
   const ptrdiff_t m = pb->m, L = pb->L;
   const double kappa = s->kappa[i], *t = s->t + i * L, *c_b = s->c_b;
-  double *c = greedy_column(s, i), *alpha = scratch + m * L;
+  double *alpha = scratch + m * L;
   for (ptrdiff_t l = 0; l < L; l++)
     alpha[l] = t[l] / kappa;
   if (kind == SQUARED || greedy_by_pairs(s)) {
-    const double tie = simd->shift_and_score(m, L, c, f, c_b, s->a, s->d, 1 / kappa, alpha);
-    return (struct greedy_score){tie, tie};
+    const double sum = simd->shift_and_score(m, L, c, f, c_b, s->a, s->d, 1 / kappa, alpha);
+    return (struct greedy_score){sum / s->total_weight, sum / s->total_weight};
   }
-  const double tie =
+  const double sum =
       simd->shift_and_hold_out(m, L, c, f, c_b, s->a, s->d, 1 / kappa, alpha, pb->divisor, scratch);
+  const double tie = sum / s->total_weight;
   if (kind == USER)
     return (struct greedy_score){s->host->user_loss(s->host, scratch, 0), tie};
   return (struct greedy_score){criterion_loss(&s->weighted, kind, scratch) / s->weight, tie};
@@ -275,19 +273,16 @@ static void loo_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
     f = 0;
     sweep_recompute(s, i, scratch);
   }
-  if (!sweep_is_scored(s, i)) {
+  if (!greedy_is_scored(s, i)) {
     simd->shift(m, greedy_column(s, i), f, s->c_b);
     return;
   }
-  s->score[i] = loo_score(s, i, f, scratch);
-  s->score[i].tie /= s->total_weight;
-  if (s->control->criterion == SQUARED)
-    s->score[i].value = s->score[i].tie;
+  s->score[i] = greedy_loo_score(s, i, greedy_column(s, i), f, scratch);
 }
 
 static enum status loo_sweep(struct greedy *s) {
   const double pairs = (double)s->positives * s->negatives;
-  sweep_list_scored(s);
+  greedy_list_scored(s);
   const enum status status =
       greedy_each_column(s, (double)s->pb->m * (double)s->pb->L, loo_sweep_column);
   if (status != COMPLETE || !greedy_by_pairs(s))
@@ -341,15 +336,16 @@ const struct greedy_engine greedy_leave_one_out = {.lay_out = loo_lay_out,
     .begin = greedy_start,
     .sweep = loo_sweep,
     .commit = loo_commit,
-    .coefficients = sweep_coefficients,
+    .coefficients = greedy_sweep_coefficients,
     .hold_out = greedy_loo_hold_out,
     .keep_residuals = greedy_loo_keep_residuals,
     .min_pivot = greedy_loo_min_pivot};
 
 /* ---- folds ---- */
 
-void greedy_lay_out_parts(struct greedy *s, int dense, struct arena *arena) {
-  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
+void greedy_lay_out_parts(struct greedy *s, ptrdiff_t columns, struct arena *arena) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  const int rereads = s->control->rereads;
   const int *start = s->folds->start;
   s->parts = s->folds->repeats;
   s->part = arena_alloc(arena, s->parts, sizeof(struct greedy_partition));
@@ -359,7 +355,9 @@ void greedy_lay_out_parts(struct greedy *s, int dense, struct arena *arena) {
         .order = alloc_ints(arena, m),
         .start = start,
         .rows = alloc_doubles(arena, m * (L + 2)),
-        .D = alloc_doubles(arena, dense ? m * n : 0),
+        .D = alloc_doubles(arena, m * columns),
+        .M = alloc_doubles(arena, rereads ? m * s->M_width : 0),
+        .direct = alloc_ints(arena, rereads ? count : 0),
         .g = alloc_doubles(arena, m * L),
         .q = alloc_doubles(arena, m),
         .c = alloc_doubles(arena, m),
@@ -374,7 +372,7 @@ void greedy_lay_out_parts(struct greedy *s, int dense, struct arena *arena) {
 static void folds_lay_out(struct greedy *s, int threads, struct arena *arena) {
   (void)threads;
   s->C = alloc_doubles(arena, s->pb->m * s->pb->n);
-  greedy_lay_out_parts(s, 1, arena);
+  greedy_lay_out_parts(s, s->pb->n, arena);
 }
 
 /* Puts the positive rows of each fold before the negative ones. */
@@ -426,15 +424,15 @@ static double folds_evaluate(const struct greedy *s, double *scratch, int repeat
 /* Brings D_i up to date, then r_H = g_H - q_H alpha with alpha = (t - g_H'c_H) / (kappa -
    c_H'q_H), c and q being columns i of C and D; v: x_i'C_b. Squares are summed by dot products,
    other criteria need the residuals. */
-static struct greedy_score folds_score_partition(
-    struct greedy *s, int repeat, ptrdiff_t i, double v, double *scratch) {
+struct greedy_score greedy_folds_score(struct greedy *s, int repeat, ptrdiff_t i, const double *C,
+    double *q, double v, double *scratch) {
   const struct greedy_partition *part = s->part + repeat;
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   const int moved = s->b >= 0 && i != s->b;
-  const int evaluated = s->control->criterion != SQUARED && sweep_is_scored(s, i);
-  const double kappa = s->kappa[i], *t = s->t + i * L, *C = greedy_column(s, i);
+  const int evaluated = s->control->criterion != SQUARED && greedy_is_scored(s, i);
+  const double kappa = s->kappa[i], *t = s->t + i * L;
   const double *divisor = part->rows + (L + 1) * m;
-  double *residual = scratch, *c = scratch + m * L, *q = part->D + i * m, sum = part->ss;
+  double *residual = scratch, *c = scratch + m * L, sum = part->ss;
   for (ptrdiff_t p = 0; p < m; p++)
     c[p] = C[part->order[p]];
   for (int f = 0; f < part->count; f++) {
@@ -453,6 +451,12 @@ static struct greedy_score folds_score_partition(
   return (struct greedy_score){evaluated ? folds_evaluate(s, scratch, repeat) : sum, sum};
 }
 
+struct greedy_score greedy_folds_mean(const struct greedy *s, struct greedy_score sum) {
+  const double tie = sum.tie / s->parts / s->total_weight;
+  const double value = s->control->criterion == SQUARED ? tie : sum.value / s->parts;
+  return (struct greedy_score){value, tie};
+}
+
 static void folds_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
   const ptrdiff_t m = s->pb->m;
   double v = 0;
@@ -466,32 +470,36 @@ static void folds_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
   }
   struct greedy_score sum = {0, 0};
   for (int r = 0; r < s->parts; r++) {
-    const struct greedy_score one = folds_score_partition(s, r, i, v, scratch);
+    const struct greedy_score one =
+        greedy_folds_score(s, r, i, greedy_column(s, i), s->part[r].D + i * m, v, scratch);
     sum.value += one.value;
     sum.tie += one.tie;
   }
-  s->score[i].tie = sum.tie / s->parts / s->total_weight;
-  s->score[i].value = s->control->criterion == SQUARED ? s->score[i].tie : sum.value / s->parts;
+  s->score[i] = greedy_folds_mean(s, sum);
 }
 
-/* Products that a column takes in a sweep; ordering a row for an AUC takes the time of ten. */
-static double folds_column_cost(const struct greedy *s) {
+double greedy_folds_cost(const struct greedy *s) {
   const double of_row = (double)s->pb->L + (s->control->criterion == AUC ? 10 : 0);
   return (double)s->pb->m * (1 + s->parts * of_row);
 }
 
-static enum status folds_sweep(struct greedy *s) {
-  sweep_list_scored(s);
+void greedy_folds_sum_squares(struct greedy *s) {
   for (int r = 0; r < s->parts; r++) {
     struct greedy_partition *part = s->part + r;
     part->ss = simd->dot(s->pb->m * s->pb->L, part->g, part->g);
   }
-  return greedy_each_column(s, folds_column_cost(s), folds_sweep_column);
+}
+
+static enum status folds_sweep(struct greedy *s) {
+  greedy_list_scored(s);
+  greedy_folds_sum_squares(s);
+  return greedy_each_column(s, greedy_folds_cost(s), folds_sweep_column);
 }
 
 static void folds_commit_partition(struct greedy *s, struct greedy_partition *part) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  memcpy(part->q, part->D + s->b * m, (size_t)m * sizeof(double));
+  const double *D = s->reread == NULL ? part->D + s->b * m : part->D;
+  memcpy(part->q, D, (size_t)m * sizeof(double));
   for (ptrdiff_t p = 0; p < m; p++)
     part->c[p] = s->c_b[part->order[p]];
   for (int f = 0; f < part->count; f++) {
@@ -548,7 +556,7 @@ const struct greedy_engine greedy_folds = {.lay_out = folds_lay_out,
     .begin = greedy_start,
     .sweep = folds_sweep,
     .commit = folds_commit,
-    .coefficients = sweep_coefficients,
+    .coefficients = greedy_sweep_coefficients,
     .hold_out = greedy_folds_hold_out,
     .keep_residuals = greedy_folds_keep_residuals,
     .min_pivot = greedy_folds_min_pivot};

@@ -25,6 +25,8 @@ static const struct greedy_engine *greedy_choose_engine(
     const struct folds *folds, const struct greedy_control *control) {
   if (lazy_can_skip(control))
     return folds->loo ? &greedy_lazy : &greedy_lazy_folds;
+  if (control->rereads)
+    return folds->loo ? &greedy_reread : &greedy_reread_folds;
   return folds->loo ? &greedy_leave_one_out : &greedy_folds;
 }
 
@@ -355,7 +357,7 @@ static enum status greedy_refresh(struct greedy *s) {
   if (!due && !greedy_digits_at_risk(s))
     return COMPLETE;
   s->b = -1;
-  return greedy_start(s);
+  return s->engine->begin(s);
 }
 
 /* Nothing can follow, so the columns need not be brought up to date. */
@@ -472,8 +474,10 @@ enum status greedy_rls(const struct problem *pb, const struct folds *folds,
   s.out = result;
   greedy_lay_out(&s, host->threads, &arena);
   greedy_prepare(&s);
-  result->work = (struct greedy_work_done){
-      .recurrence_from = -1, .dense_from = lazy_can_skip(control) ? -1 : 1};
+  const int skips = lazy_can_skip(control), rereads = control->rereads;
+  result->work = (struct greedy_work_done){.recurrence_from = -1,
+      .dense_from = skips || rereads ? -1 : 1,
+      .reread_from = !skips && rereads ? 1 : -1};
   const enum status status = s.engine->begin(&s);
   if (status != COMPLETE)
     return status;

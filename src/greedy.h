@@ -39,6 +39,8 @@ struct greedy_control {
   int classes;            /* the response has classes, whose zero-one errors are wanted */
   enum skipping skipping; /* of candidates that provably cannot win, where that can be done */
   struct greedy_shared *shared; /* by bounds, or NULL */
+  int rereads; /* where every candidate is evaluated, columns of C are made from x at each step and
+                  not kept */
 };
 
 /* What a search took. */
@@ -48,6 +50,7 @@ struct greedy_work_done {
   double columns_read; /* columns of x read, the same one as often as it was */
   int recurrence_from; /* the step from which errors followed the moves; -1: never */
   int dense_from;      /* the step from which every candidate was evaluated; -1: never */
+  int reread_from;     /* the same, each of them from its column of x; -1: never */
 #ifdef SPARSELS_CHECK_BOUNDS
   double bounds, broken; /* bounds that were compared with what they bound; those above it */
 #endif

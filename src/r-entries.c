@@ -120,7 +120,8 @@ static struct greedy_control unpack_greedy(SEXP control) {
       .assay = INTEGER(field(control, "assay")),
       .budget = real_field(control, "budget"),
       .classes = int_field(control, "classes"),
-      .skipping = (enum skipping)CHOICE(control, "skipping", skippings)};
+      .skipping = (enum skipping)CHOICE(control, "skipping", skippings),
+      .rereads = int_field(control, "rereads")};
 }
 
 /* One search as a list; work: greedy_work() bytes. */
@@ -148,12 +149,13 @@ static SEXP run_greedy(const struct problem *pb, const struct folds *folds,
   add_status(&out, final_status(status, host->self));
   *add_int(&out, "moves", 1) = result.moves;
   *add_int(&out, "best", 1) = result.best;
-  double *done = add_real(&out, "work", 5);
+  double *done = add_real(&out, "work", 6);
   done[0] = result.work.candidates;
   done[1] = result.work.evaluated;
   done[2] = result.work.columns_read;
   done[3] = result.work.recurrence_from;
   done[4] = result.work.dense_from;
+  done[5] = result.work.reread_from;
   UNPROTECT(1);
   return answer_list(&out);
 }

@@ -190,10 +190,12 @@ test_that("a search keeps no more of a large file than bounds take", {
   by_folds <- list(k = 2, start = c("g7", "g3"), folds = rep(1:5, 6))
   expect_equal(as_large(do.call(path, c(list(file), by_folds))),
                do.call(path, c(list(d$x), by_folds)))
-  expect_snapshot({
-    as_large(refusal(path(file, k = 5, search = "floating")))
-    as_large(refusal(path(file, k = 5, criterion = "absolute")))
-  })
+  for (search in c("floating", "forward_backward")) {
+    expect_equal(as_large(path(file, k = 5, search = search)), path(d$x, k = 5, search = search))
+  }
+  expect_equal(as_large(path(file, k = 5, criterion = "absolute")),
+               path(d$x, k = 5, criterion = "absolute"))
+  expect_snapshot(as_large(refusal(path(file, k = 5, search = "backward"))))
 })
 
 test_that("permutations share the file", {
