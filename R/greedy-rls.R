@@ -158,9 +158,9 @@
 #'
 #' Where `x` is a [file_matrix()] or sparse and m x n doubles would be more than 2 GB, they are not
 #' kept: evaluating every candidate then reads `x` once for each step and computes each column anew
-#' from the features chosen, O(smn) time for the step to s + 1 features, in k m doubles besides those
-#' above. The errors are the same but for rounding. A backward search keeps m doubles for each column
-#' that it begins with: from more of them than 2 GB hold it is an error.
+#' from the features chosen, O(smn) time for the step to s + 1 features, in k m doubles besides
+#' those above. The errors are the same but for rounding. A backward search keeps m doubles for each
+#' column that it begins with: from more of them than 2 GB hold it is an error.
 #'
 #' `fit$work` counts the operations: `candidates` (their number, summed over the steps), `evaluated`
 #' (the number whose error was computed from the column), `passes` (over `x`, without that of
@@ -388,8 +388,8 @@ skipping_of <- function(problem, control, given) {
 skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 25000
 
 # A matrix in a file, or a sparse one, is not followed by a larger one in memory: where every
-# candidate must be evaluated, its columns are read again at each step if m x n doubles are more than
-# the 2 GB that searches by bounds keep.
+# candidate must be evaluated, its columns are read again at each step if m x n doubles are more
+# than the 2 GB that searches by bounds keep.
 rereads <- function(problem) {
   (is_file_matrix(problem$x) || inherits(problem$x, "dgCMatrix")) &&
     prod(dim(problem)) > most_candidate_values
@@ -405,8 +405,8 @@ check_backward_values <- function(problem, control, given) {
     return(invisible())
   }
   stop_input(sprintf(
-    "`search = \"backward\"` from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
-    columns, nrow(problem), columns, 8e-9 * values,
+    "%s from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
+    "`search = \"backward\"`", columns, nrow(problem), columns, 8e-9 * values,
     "give fewer columns to begin with by `start`, or another `search`"
   ), "sparsels_error_argument")
 }

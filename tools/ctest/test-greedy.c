@@ -181,8 +181,9 @@ TEST(greedy_paths) {
         struct greedy_control control =
             control_of((enum search)search, (enum criterion)criterion, (int)shapes[i].n);
         control.given = given;
-        for (int count = 0; count <= 4; count += 2) {
-          control.given_count = count;
+        for (int which = 0; which < 6; which++) {
+          control.given_count = which / 2 * 2;
+          control.rereads = which % 2;
           check_path(&made, &control);
         }
       }
@@ -218,12 +219,13 @@ static double leave_pairs_out(const struct made *made, double lambda, const int 
 }
 
 /* The models of the path, and the additions that were nearly chosen. */
-TEST(greedy_pairs) {
+static void check_pairs(int rereads) {
   enum { COLUMNS = 11 };
   seed(30);
   struct made made = make(
       (struct shape){.m = PAIR_ROWS, .n = COLUMNS, .L = 1, .q = 1, .weights = 1, .classes = 1});
   struct greedy_control control = control_of(FLOATING, AUC, COLUMNS);
+  control.rereads = rereads;
   const struct run run = run_kernel(&made, &control, 2, 0xFF, quiet);
   int set[COLUMNS + 1], size = 0;
   for (int move = 0; move <= run.result.moves; move++) {
@@ -244,6 +246,11 @@ TEST(greedy_pairs) {
   discard(&made);
 }
 
+TEST(greedy_pairs) {
+  check_pairs(0);
+  check_pairs(1);
+}
+
 /* ---- interrupts and other ends ---- */
 
 TEST(greedy_interrupts) {
@@ -252,6 +259,8 @@ TEST(greedy_interrupts) {
     struct made made = make(shapes[i]);
     for (int search = FORWARD; search <= FORWARD_BACKWARD; search++) {
       struct greedy_control control = control_of((enum search)search, SQUARED, (int)shapes[i].n);
+      stop_everywhere(&made, &control);
+      control.rereads = 1;
       stop_everywhere(&made, &control);
     }
     struct greedy_control control = control_of(FORWARD, USER, (int)shapes[i].n);
