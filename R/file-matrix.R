@@ -273,7 +273,8 @@ print.file_matrix <- function(x, ...) {
 #'   come from somewhere else, such as Parquet files or a data base.
 #' @param ... Must be empty.
 #' @param block Number of columns that are read and written at a time; by default so many that they
-#'   have 1e7 values.
+#'   have 1e7 values, and of a `DelayedMatrix` as many more as complete the chunks of its file, up
+#'   to 1e8 values.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @export
 write_file_matrix <- function(x, path, type = "double", ..., nrow = NULL, ncol = NULL,
@@ -286,7 +287,7 @@ write_file_matrix <- function(x, path, type = "double", ..., nrow = NULL, ncol =
   dim <- written_dim(x, nrow, ncol)
   if (is.null(dimnames) && !is.function(x)) dimnames <- dimnames(x)
   dimnames <- check_dimnames(dimnames, dim)
-  block <- if (is.null(block)) max(1, 1e7 %/% max(dim[1L], 1)) else check_count(block, "block")
+  block <- if (is.null(block)) written_block(x, dim[1L]) else check_count(block, "block")
   check_new_path(path)
   bar <- progress_bar(check_flag(progress, "progress"), "Writing the file")
   write_blocks(columns_of(x, dim[1L]), path, type, dim, block, bar)
@@ -307,6 +308,19 @@ written_dim <- function(x, nrow, ncol) {
                "sparsels_error_argument")
   }
   dim(x)
+}
+
+written_values <- 1e7
+
+# How many columns are written at a time: about 1e7 values. Where `x` is a DelayedMatrix whose file
+# is in chunks, a part of one takes as long to read as all of it, so whole ones are read if they
+# are not too large for memory.
+written_block <- function(x, rows) {
+  block <- max(1, written_values %/% max(rows, 1))
+  chunk <- if (inherits(x, "DelayedMatrix")) DelayedArray::chunkdim(x)[2L]
+  if (is.null(chunk)) return(block)
+  whole <- chunk * ceiling(block / chunk)
+  if (whole * rows <= max_realised) whole else block
 }
 
 check_new_path <- function(path) {
@@ -363,13 +377,23 @@ write_blocks <- function(read, path, type, dim, block, bar) {
 # The values of some columns as R writes them, if the type can hold them.
 stored_values <- function(values, type, columns) {
   rule <- file_types[[type]]
-  kept <- is_storable(values, rule, type == "float")
-  if (!all(kept)) {
-    bad <- which(!kept, arr.ind = TRUE)[1L, ]
-    stop_input(sprintf("type \"%s\" cannot hold the value %s in row %d, column %d of `x`", type,
-                       format(values[bad[1L], bad[2L]]), bad[1L], columns[bad[2L]]))
-  }
+  if (!all_whole_within(values, rule)) check_storable(values, type, columns)
   if (rule$whole) as.integer(values) else as.double(values)
+}
+
+# Whether all are whole numbers that can be stored, none missing: the usual case, soon seen.
+all_whole_within <- function(values, rule) {
+  if (!rule$whole || anyNA(values)) return(FALSE)
+  min(values, 0) >= rule$low && max(values, 0) <= rule$high &&
+    (!is.double(values) || all(values == round(values)))
+}
+
+check_storable <- function(values, type, columns) {
+  kept <- is_storable(values, file_types[[type]], type == "float")
+  if (all(kept)) return(invisible())
+  bad <- which(!kept, arr.ind = TRUE)[1L, ]
+  stop_input(sprintf("type \"%s\" cannot hold the value %s in row %d, column %d of `x`", type,
+                     format(values[bad[1L], bad[2L]]), bad[1L], columns[bad[2L]]))
 }
 
 is_storable <- function(values, rule, single) {
