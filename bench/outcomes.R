@@ -1,0 +1,143 @@
+# How well are survival times predicted, beside Cox's model with the lasso and the ridge penalty?
+#
+#   Rscript bench/outcomes.R DIR [splits=4] [sims=5] [out=bench/results]
+#
+# DIR holds breast_vdv.rds, surv_nki70.rds, surv_lung.rds and surv_sorlie.rds: lists of X and the
+# times and states of the data sets vdv (CRAN package randomForestSRC), nki70 (penalized), Lung
+# (compound.Cox) and sorlie (ahaz). Without DIR only the simulated ones are run.
+#
+# Every method is called with its defaults, on the same training parts: five folds, drawn `splits`
+# times. Concordance is within folds. Differences from the lasso are paired by data set and split.
+# About 20 minutes of CPU.
+
+library(sparsels)
+source("bench/common.R")
+
+line <- command_line(list(splits = "4", sims = "5", out = "bench/results"))
+given <- line$options
+directory <- c(line$words, "")[1L]
+splits <- as.integer(given$splits)
+sims <- as.integer(given$sims)
+
+read_set <- function(name) {
+  d <- readRDS(file.path(directory, paste0(name, ".rds")))
+  if (name == "breast_vdv") list(x = d$X, time = d$y, event = d$event == 1) else
+    list(x = d$X, time = d$time, event = d$status == 1)
+}
+
+# Data --------------------------------------------------------------------------------------------
+
+# 200 rows, 1000 columns, six of them with effects on the logarithm of the hazard.
+simulated <- function(censored, correlated = FALSE) {
+  x <- matrix(rnorm(200 * 1000), 200)
+  if (correlated) {
+    block <- matrix(rnorm(200 * 100), 200)[, rep(1:100, each = 10)]
+    x <- sqrt(0.7) * block + sqrt(0.3) * x
+  }
+  risk <- drop(x[, c(1, 101, 201, 301, 401, 501)] %*% c(1, -1, 0.8, -0.8, 0.6, -0.6))
+  time <- (rexp(200) * exp(-risk))^0.7
+  end <- unname(quantile(time, 1 - censored)) * runif(200, 0.5, 1.5)
+  list(x = x, time = pmin(time, end), event = time <= end)
+}
+
+sets <- c(
+  if (nzchar(directory)) {
+    lapply(c(sorlie = "surv_sorlie", nki70 = "surv_nki70", lung = "surv_lung", vdv = "breast_vdv"),
+           function(name) function() read_set(name))
+  },
+  list("sim, 1/3 censored" = function() simulated(1 / 3),
+       "sim, 2/3 censored" = function() simulated(2 / 3),
+       "sim, correlated" = function() simulated(1 / 3, TRUE))
+)
+
+# Methods -----------------------------------------------------------------------------------------
+
+cox <- function(alpha) {
+  function(x, y) {
+    fit <- glmnet::cv.glmnet(x, y, family = "cox", alpha = alpha)
+    list(risk = function(new) drop(predict(fit, new, s = "lambda.min")),
+         size = sum(coef(fit, s = "lambda.min") != 0))
+  }
+}
+
+ours <- function(...) {
+  function(x, y) {
+    fit <- greedy_rls(x, y, ..., progress = FALSE)
+    list(risk = function(new) predict(fit, new, type = "risk"), size = fit$size)
+  }
+}
+
+methods <- list("greedy_rls()" = ours(), "greedy_rls(size = \"min\")" = ours(size = "min"),
+                "Cox lasso" = cox(1), "Cox ridge" = cox(0))
+
+# Runs --------------------------------------------------------------------------------------------
+
+# the concordance of each method within each fold of one partition, their columns and seconds
+one_split <- function(set) {
+  y <- survival::Surv(set$time, set$event)
+  ids <- sample(rep(1:5, length.out = nrow(set$x)))
+  seed <- sample.int(1e6, 1)
+  vapply(methods, function(method) {
+    set.seed(seed)
+    pairs <- c(0, 0)
+    sizes <- numeric()
+    seconds <- cpu_seconds({
+      for (fold in 1:5) {
+        out <- ids == fold
+        fit <- suppressWarnings(method(set$x[!out, ], y[!out]))
+        found <- survival::concordancefit(y[out], round(fit$risk(set$x[out, ]), 10), reverse = TRUE)
+        count <- found$count
+        pairs <- pairs + c(count[[1L]] + count[[3L]] / 2, sum(count[1:3]))
+        sizes <- c(sizes, fit$size)
+      }
+    })
+    c(concordance = pairs[1L] / pairs[2L], size = mean(sizes), seconds = seconds / 5)
+  }, c(concordance = 0, size = 0, seconds = 0))
+}
+
+cpu_seconds <- function(code) sum(system.time(code)[c("user.self", "sys.self")])
+
+set.seed(1)
+found <- lapply(names(sets), function(name) {
+  runs <- lapply(seq_len(if (startsWith(name, "sim")) sims else splits), function(i) {
+    one_split(sets[[name]]())
+  })
+  simplify2array(runs)
+})
+names(found) <- names(sets)
+
+rows <- do.call(rbind, lapply(names(found), function(name) {
+  values <- found[[name]]["concordance", , ]
+  excess <- values - rep(values["Cox lasso", ], each = nrow(values))
+  data.frame(
+    set = c(name, rep("", nrow(values) - 1L)), method = rownames(values),
+    concordance = sprintf("%.3f", rowMeans(values)),
+    "less lasso" = sprintf("%+.3f", rowMeans(excess)),
+    se = sprintf("%.3f", apply(excess, 1L, sd) / sqrt(ncol(excess))),
+    columns = sprintf("%.1f", rowMeans(found[[name]]["size", , ])),
+    "CPU s" = sprintf("%.2f", apply(found[[name]]["seconds", , ], 1L, median)),
+    check.names = FALSE
+  )
+}))
+
+say("%s", machine_line())
+heading("Concordance of held-out risks, five folds, %d partitions of each set (%d sets of each", splits,
+        sims)
+say("simulation), mean; less lasso: paired differences and their standard error over partitions,")
+say("which share rows, so that it is too small for the real sets; columns: mean of the folds; CPU")
+say("seconds of a fit, median")
+say("")
+say_table(rows)
+real <- intersect(names(found), c("sorlie", "nki70", "lung", "vdv"))
+if (length(real)) {
+  means <- vapply(found[real], function(values) rowMeans(values["concordance", , ]),
+                  numeric(length(methods)))
+  excess <- means - rep(means["Cox lasso", ], each = nrow(means))
+  heading("Mean over the %d real sets, and less lasso with the standard error over sets:", length(real))
+  say("")
+  say_table(data.frame(method = rownames(means), concordance = sprintf("%.3f", rowMeans(means)),
+                       "less lasso" = sprintf("%+.3f", rowMeans(excess)),
+                       se = sprintf("%.3f", apply(excess, 1L, sd) / sqrt(length(real))),
+                       check.names = FALSE))
+}
+writeLines(lines, file.path(given$out, "outcomes.txt"))
