@@ -31,16 +31,8 @@ struct reread_scratch {
 
 /* ---- workspace ---- */
 
-/* The most members that the search may have. */
-static ptrdiff_t reread_most_members(const struct greedy *s) {
-  const struct greedy_control *control = s->control;
-  if (control->search != BACKWARD)
-    return control->k;
-  return control->given_count > 0 ? control->given_count : s->pb->n;
-}
-
 static struct reread_scratch reread_lay_out_scratch(const struct greedy *s, struct arena *arena) {
-  const ptrdiff_t m = s->pb->m, most = reread_most_members(s);
+  const ptrdiff_t m = s->pb->m, most = greedy_most_members(s);
   return (struct reread_scratch){.C = alloc_doubles(arena, m * TOGETHER),
       .q = alloc_doubles(arena, m),
       .row = alloc_doubles(arena, m),
@@ -51,7 +43,7 @@ static struct reread_scratch reread_lay_out_scratch(const struct greedy *s, stru
 /* M of h rows of a fold takes h times as many doubles, at most. */
 static ptrdiff_t reread_fold_width(const struct greedy *s) {
   const struct folds *folds = s->folds;
-  const ptrdiff_t most = reread_most_members(s);
+  const ptrdiff_t most = greedy_most_members(s);
   ptrdiff_t h = 0;
   const int *start = folds->start;
   for (int r = 0; r < folds->repeats; start += folds->count[r] + 1, r++)
@@ -63,7 +55,7 @@ static ptrdiff_t reread_fold_width(const struct greedy *s) {
 void reread_lay_out(struct greedy *s, int threads, struct arena *arena) {
   struct arena count = arena_over(NULL);
   reread_lay_out_scratch(s, &count);
-  const ptrdiff_t slots = reread_most_members(s) + 1;
+  const ptrdiff_t slots = greedy_most_members(s) + 1;
   const ptrdiff_t size = (ptrdiff_t)(count.used / sizeof(double));
   struct reread *reread = arena_alloc(arena, 1, sizeof *reread);
   const struct reread parts = {.C = alloc_doubles(arena, s->pb->m * slots),

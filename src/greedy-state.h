@@ -100,7 +100,7 @@ struct greedy {
   int parts; /* 0 for leave-one-out */
 
   int *member; /* n */
-  int *order;  /* n, the members in the order chosen */
+  int *order;  /* the members in the order chosen */
   int size;
   ptrdiff_t usable_count; /* columns that are usable */
   int *positive, *negative, positives, negatives;
@@ -121,8 +121,8 @@ struct greedy {
   struct greedy_score *score; /* n, of moving each column */
   int *scored;                /* n, the columns whose score is up to date, in any order */
   ptrdiff_t scored_count;
-  double *gain;              /* n + 1, what the last addition to reach a size brought */
-  struct greedy_score *seen; /* n + 1, best score met at each size */
+  double *gain; /* one more than members at most, what the last addition to reach a size brought */
+  struct greedy_score *seen; /* as many, best score met at each size */
   struct greedy_score tolerance, best;
   double now;          /* criterion of the current model */
   double *price;       /* n, what each column costs in addition to the members; or NULL */
@@ -202,6 +202,9 @@ static inline int greedy_stopped(const struct greedy *s) {
 }
 
 /* ---- greedy.c ---- */
+
+/* The most members that the search may have. */
+ptrdiff_t greedy_most_members(const struct greedy *s);
 
 /* How many columns could be added. */
 ptrdiff_t greedy_count_candidates(const struct greedy *s);

@@ -8,17 +8,11 @@
 
 /* ---- workspace ---- */
 
-/* The largest set that the state is made of from scratch, by searches that drop. */
-static ptrdiff_t greedy_max_start(const struct problem *pb, const struct greedy_control *control) {
-  switch (control->search) {
-  case BACKWARD:
-    return control->given_count > 0 ? control->given_count : pb->n;
-  case FLOATING:
-  case FORWARD_BACKWARD:
+ptrdiff_t greedy_most_members(const struct greedy *s) {
+  const struct greedy_control *control = s->control;
+  if (control->search != BACKWARD)
     return control->k;
-  default:
-    return 0;
-  }
+  return control->given_count > 0 ? control->given_count : s->pb->n;
 }
 
 static const struct greedy_engine *greedy_choose_engine(
@@ -45,7 +39,8 @@ static struct greedy greedy_state(
 
 static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const struct problem *pb = s->pb;
-  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, members = greedy_max_start(pb, s->control);
+  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, most = greedy_most_members(s);
+  const ptrdiff_t started = greedy_drops(s) ? most : 0; /* the largest set made from scratch */
   s->engine->lay_out(s, threads, arena);
   s->weights = alloc_doubles(arena, m);
   s->a = alloc_doubles(arena, m * L);
@@ -57,12 +52,12 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->c_b = alloc_doubles(arena, m);
   s->t_b = alloc_doubles(arena, L);
   s->residual = alloc_doubles(arena, m * L);
-  s->gain = alloc_doubles(arena, n + 1);
+  s->gain = alloc_doubles(arena, most + 1);
   s->score = arena_alloc(arena, n, sizeof(struct greedy_score));
   s->scored = alloc_ints(arena, n);
-  s->seen = arena_alloc(arena, n + 1, sizeof(struct greedy_score));
+  s->seen = arena_alloc(arena, most + 1, sizeof(struct greedy_score));
   s->member = alloc_ints(arena, n);
-  s->order = alloc_ints(arena, n);
+  s->order = alloc_ints(arena, most);
   s->price = s->control->price == NULL ? NULL : alloc_doubles(arena, n);
   s->positive = alloc_ints(arena, s->positives);
   s->negative = alloc_ints(arena, s->negatives);
@@ -73,10 +68,10 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   if (s->control->criterion == USER)
     s->scratch_size += (size_t)(m * L);
   s->scratch = alloc_doubles(arena, threads * (ptrdiff_t)s->scratch_size);
-  s->inverse_order = greedy_min(members, m);
+  s->inverse_order = greedy_min(started, m);
   s->inverse = alloc_doubles(arena, s->inverse_order * s->inverse_order);
-  s->inverse_b = alloc_doubles(arena, members > 0 ? n : 0);
-  s->max_start = greedy_max(s->max_start, members);
+  s->inverse_b = alloc_doubles(arena, started > 0 ? n : 0);
+  s->max_start = greedy_max(s->max_start, started);
   s->start_work = arena_alloc(arena, 1, greedy_start_work(pb, s->folds, s->max_start));
 }
 
@@ -445,7 +440,7 @@ static void greedy_prepare(struct greedy *s) {
     s->member[i] = 0;
   }
   greedy_begin_with_members(s);
-  for (ptrdiff_t i = 0; i <= pb->n; i++) {
+  for (ptrdiff_t i = 0; i <= greedy_most_members(s); i++) {
     s->seen[i] = s->best;
     s->gain[i] = 0;
   }
