@@ -758,7 +758,22 @@ column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads 
 # missing: number of rows without a value), for each column of a dense x
 column_means <- function(x, w, threads = 1L) .Call(C_column_means, x, w, threads)
 
+# The same of a sparse x, some columns at a time.
 sparse_moments <- function(x, w, intercept, v) {
+  blocks <- split(seq_len(ncol(x)), x@p[-1L] %/% most_stored)
+  if (length(blocks) < 2L) return(moments_of_stored(x, w, intercept, v))
+  parts <- lapply(blocks, function(block) {
+    moments_of_stored(x[, block, drop = FALSE], w, intercept, v)
+  })
+  gather <- function(name, bind) do.call(bind, unname(lapply(parts, `[[`, name)))
+  list(centre = gather("centre", c), squares = gather("squares", c),
+       products = gather("products", rbind))
+}
+
+# so many stored values at a time, of which a few copies are made
+most_stored <- 1e7
+
+moments_of_stored <- function(x, w, intercept, v) {
   row_w <- w[x@i + 1L]
   stored <- diff(x@p)
   column <- rep.int(seq_len(ncol(x)), stored)
