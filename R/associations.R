@@ -29,6 +29,7 @@
 #'   several responses). `summary()`: a list with `rows`, `columns`, `excluded` (names), `sparse`,
 #'   `task`, `response`, `response_table` (of classes their rows, of numbers their quantiles and
 #'   mean, a row each), `covariates` (names), `weights` (their range, `NULL` where all are 1),
+#'   `missing` (of each column how many values are missing, `NULL` unless `missing = "mean"`),
 #'   `scale` (quantiles of the standard deviations of the columns, in the units of the data),
 #'   `strongest` (the first rows of that data frame).
 #' @seealso [as_problem()]
@@ -242,7 +243,7 @@ summary.sparsels_problem <- function(object, ...) {
     sparse = inherits(object$x, "dgCMatrix"), task = object$task, response = object$response,
     response_table = response_table(object),
     covariates = as.character(setdiff(colnames(object$z), "(Intercept)")),
-    weights = if (any(object$weights != 1)) range(object$weights),
+    weights = if (any(object$weights != 1)) range(object$weights), missing = object$missing,
     scale = stats::quantile(column_scales(object)), strongest = strongest,
     label = association_label(object)
   ), class = "summary.sparsels_problem")
@@ -283,6 +284,7 @@ print.summary.sparsels_problem <- function(x, ...) {
   if (length(x$weights)) {
     cat(sprintf("weights: %s to %s\n", format(x$weights[1L]), format(x$weights[2L])))
   }
+  if (any(x$missing > 0L)) say(missing_words(x$missing))
   cat(sprintf("standard deviations of the columns: %s to %s, median %s\n",
               format(x$scale[[1L]], digits = 3), format(x$scale[[5L]], digits = 3),
               format(x$scale[[3L]], digits = 3)))

@@ -49,8 +49,9 @@
 #'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `plot()`, `x`
 #'   is the result of `compare_methods()`.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`. Any other name is an error. For
-#'   `plot()`, arguments of [graphics::boxplot()], such as `ylim`, the range of the measure.
+#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
+#'   error. For `plot()`, arguments of [graphics::boxplot()], such as `ylim`, the range of the
+#'   measure.
 #' @param methods A list of methods, each with a name of its own: a function of the package such as
 #'   `greedy_rls`; a list of such a function and arguments for it, `list(poss, restarts = 3)`; or
 #'   your own `function(problem, k)` or `function(problem)` of the problem of the training rows. It

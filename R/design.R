@@ -227,6 +227,15 @@ design_matrix <- function(design, data, called, env = NULL) {
   terms_matrix(design, data, env, called)
 }
 
+# Whether each column is that of a factor or a product with one.
+coded_columns <- function(design) {
+  if (is.null(design)) return(FALSE)
+  if (is.null(design$terms)) return(!is.na(design$columns$level))
+  factors <- attr(design$terms, "factors")
+  coded <- rownames(factors) %in% names(design$levels)
+  design$columns$term %in% colnames(factors)[colSums(factors[coded, , drop = FALSE]) > 0]
+}
+
 subset_design <- function(design, columns) {
   if (!is.null(design)) design$columns <- design$columns[columns, , drop = FALSE]
   design

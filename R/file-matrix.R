@@ -162,7 +162,7 @@ is_sound_file <- function(x) {
     is.integer(x$dim) && length(x$dim) == 2L && !anyNA(x$dim) && all(x$dim >= 0L) &&
     (is.null(x$dimnames) || is_dimnames(x$dimnames, x$dim)) &&
     is_number(x$size) && x$size == prod(as.double(x$dim)) * file_types[[x$type]]$bytes &&
-    is_number(x$modified) && typeof(x$map) == "externalptr"
+    is_number(x$modified) && typeof(x$map) == "externalptr" && is_fill(x$fill, x$dim[2L])
 }
 
 # Refuses a file that is not what it was when it was opened. C calls this before it reads.
@@ -243,7 +243,7 @@ dimnames.file_matrix <- function(x) unclass(x)$dimnames
 }
 
 file_values <- function(x, rows, columns) {
-  values <- .Call(C_file_values, x, rows, columns)
+  values <- as_carried(x, .Call(C_file_values, x, rows, columns), columns)
   names <- dimnames(x)
   if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
   values

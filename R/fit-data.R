@@ -19,7 +19,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
 # A problem with its columns, in any form that predict() takes; all else is as it was.
 with_columns <- function(problem, x) {
   problem$x <- tryCatch(
-    new_data_matrix(problem, x, seq_len(ncol(problem))),
+    new_values(problem, x, seq_len(ncol(problem))),
     sparsels_error_input = function(e) {
       e$message <- gsub("`newdata`", "`x`", conditionMessage(e), fixed = TRUE)
       stop(e)
@@ -42,6 +42,7 @@ problem_again <- function(own, x, y, ..., data) {
   if (length(covariates)) kept$adjust <- own$z[, covariates, drop = FALSE]
   if (!is.null(own$assay)) kept$assay <- own$assay
   if (length(own$renamed)) kept$make_unique <- TRUE
+  if (!is.null(own$fill)) kept$missing <- "mean"
   do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
                         quoted(kept[setdiff(names(kept), names(given))])))
 }

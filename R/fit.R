@@ -44,7 +44,8 @@
 #'   several responses an array, terms x responses x models. `selected()`: character (or integer)
 #'   vector of the features or prototypes in the order chosen; of fits that choose none it is an
 #'   error. `predict()`: one value per row of `newdata` (a matrix for several responses), `NA` with
-#'   a warning where a needed value is missing; for several sizes or lambdas a matrix with a column
+#'   a warning where a needed value is missing, which a fit with `missing = "mean"` replaces by the
+#'   mean of the column in its training rows; for several sizes or lambdas a matrix with a column
 #'   for each (for several responses an array, rows x responses x models). Classes are a factor, for
 #'   several sizes or lambdas a character matrix. `fitted()`: what `predict()` gives for the
 #'   training rows, in the fit's field `fitted` a score. `residuals()`: the response less the fitted
@@ -260,10 +261,10 @@ new_kernel_values <- function(object, newdata) {
 }
 
 # Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
-# model.
-model_scores <- function(models, problem, rows = seq_len(nrow(problem))) {
+# model. `means`, one for each column, stand for missing values where the problem has such.
+model_scores <- function(models, problem, rows = seq_len(nrow(problem)), means = problem$fill) {
   used <- used_features(models)
-  x <- as.matrix(problem$x[rows, used, drop = FALSE])
+  x <- as.matrix(values_filled_by(problem, rows, used, means))
   column_scores(models, x, used, problem$z[rows, , drop = FALSE])
 }
 
@@ -303,6 +304,7 @@ scores_of_models <- function(fit, models, newdata, adjust = NULL) {
 rows_as_data <- function(problem, rows) {
   part <- scored_rows(problem, rows)
   part$x <- problem$x[rows, , drop = FALSE]
+  part$gaps <- NULL
   part
 }
 

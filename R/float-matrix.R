@@ -59,7 +59,7 @@ sound_float <- function(x, called) {
 is_sound_float <- function(x) {
   x <- unclass(x)
   is.raw(x$bytes) && is.integer(x$dim) && length(x$dim) == 2L && !anyNA(x$dim) &&
-    length(x$bytes) == 4 * prod(x$dim)
+    length(x$bytes) == 4 * prod(x$dim) && is_fill(x$fill, x$dim[2L])
 }
 
 #' @export
@@ -85,8 +85,8 @@ dimnames.float_matrix <- function(x) unclass(x)$dimnames
   rows <- index_of(i, nrow(x), names[[1L]])
   columns <- index_of(j, ncol(x), names[[2L]])
   values <- vapply(columns, function(column) float_column(x, column)[rows], numeric(length(rows)))
-  values <- matrix(values, length(rows), dimnames = list(names[[1L]][rows], names[[2L]][columns]))
-  if (is.null(names)) dimnames(values) <- NULL
+  values <- as_carried(x, matrix(values, length(rows)), columns)
+  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
   if (drop) base::drop(values) else values
 }
 

@@ -74,7 +74,8 @@
 #'   its response; a formula and data; an experiment of Bioconductor, such as a
 #'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`. Any other name is an error.
+#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
+#'   error.
 #' @param k Largest number of features, between 1 and the number of usable columns. `NULL`, the
 #'   default: 20, doubled for as long as the cross-validated error is still improving in the last 10
 #'   sizes, and at most `min(usable columns, m - 1, 100)`; with a number for `size`, that number;

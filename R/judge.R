@@ -37,8 +37,8 @@
 #'   those of the call that made the fit. For `print()` and `plot()`, `x` is the result.
 #' @param method A function such as [greedy_rls], the default.
 #' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
-#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`. Must be
-#'   empty where `x` is a fit, and for `print()` and `plot()`.
+#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.
+#'   Must be empty where `x` is a fit, and for `print()` and `plot()`.
 #' @param outer Number of outer folds, or folds as [make_folds()] takes them.
 #' @param permutations,pairs,repeats Numbers of permutations, of random splits into halves, and of
 #'   repeats of the learning curve.

@@ -241,8 +241,8 @@ held_out_scores <- function(problem, control) {
       if (train$task == "binary") check_both_classes(train, rows)
       solutions <- solve_path(train, control)
       if (length(solutions) < length(control$lambda)) return(NULL)
-      score[rows, ] <- solution_scores(train, solutions, problem$x[rows, , drop = FALSE],
-                                       problem$z[rows, , drop = FALSE])
+      x <- values_filled_by(problem, rows, seq_len(ncol(problem)), train$fill)
+      score[rows, ] <- solution_scores(train, solutions, x, problem$z[rows, , drop = FALSE])
     }
     score
   })

@@ -40,8 +40,8 @@
 #' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls], as for [cross_validate()].
 #' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
-#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`. For
-#'   `plot()`, graphical parameters such as `ylim` and `main`.
+#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.
+#'   For `plot()`, graphical parameters such as `ylim` and `main`.
 #' @param sizes The numbers of training rows, at least three; `NULL` for six from a tenth of the
 #'   largest training set on, but at least 10 and what the classes, the covariates and an argument
 #'   `k` of the method need, each larger by the same factor. Rows of weight 0 do not count.

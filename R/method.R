@@ -115,8 +115,8 @@ fit_run <- function(run) fit_method(run$method, run$problem, run$arguments)
 
 # The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these
 # rows, the inner folds that the method was given, if any, and the problem from which path_scores()
-# takes other rows. Warnings of the choice and of the classes are for the fit on all rows and not
-# repeated.
+# takes other rows, with the means of these for missing values. Warnings of the choice and of the
+# classes are for the fit on all rows and not repeated.
 fit_rows <- function(run, rows) {
   # a kernel matrix has a column for every row that is trained on
   columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
@@ -125,7 +125,7 @@ fit_rows <- function(run, rows) {
   run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows)
   fit <- suppressWarnings(fit_method(run$method, train, run$arguments), own_warnings)
   other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
-  list(fit = fit, train = train, folds = run$arguments$folds, problem = other)
+  list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
 }
 
 # warnings that are for the fit on all rows

@@ -247,7 +247,10 @@ object_fields <- list( # nolint: cyclocomp_linter.
     products = is.null(x) && is.null(products) || has_matrix(products, n, L),
     scale = has_numbers(scale, n) && is.double(scale) && all(scale > 0),
     usable = is.logical(usable) && length(usable) == n && !anyNA(usable),
-    fill = is_none_or(fill, is.double(fill) && has_numbers(fill, n)),
+    fill = is_fill(fill, n),
+    missing = if (is.null(fill)) is.null(missing) else
+      has_integers(missing, 0L, m) && length(missing) == n,
+    gaps = is_none_or(gaps, is_pattern(gaps, m, missing) && !is.null(x)),
     design = is_none_or(design, is_design(design, names)),
     assay = is_none_or(assay, is_assay(assay)),
     renamed = is_none_or(renamed, has_words(renamed) && has_words(names(renamed))),
@@ -311,6 +314,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     response_table = is.data.frame(response_table) &&
       (task == "regression" || has_table(response_table, c("rows", "share"), words = "class")),
     covariates = has_words(covariates), weights = is_none_or(weights, has_numbers(weights, 2L)),
+    missing = is_none_or(missing, has_integers(missing, 0L)),
     scale = has_numbers(scale, 5L), label = is_string(label),
     strongest = is_none_or(strongest, has_table(strongest, "association", "expected", "name"))
   ),
@@ -544,6 +548,12 @@ is_values <- function(x, m, n) {
   (plain || sparse || is_float_matrix(x) && is_sound_float(x) ||
      is_file_matrix(x) && is_sound_file(x)) &&
     identical(dim(x), as.integer(c(m, n)))
+}
+
+# places in a matrix of m rows, so many in each column
+is_pattern <- function(x, m, counts) {
+  inherits(x, "ngCMatrix") && isTRUE(methods::validObject(x, test = TRUE)) &&
+    identical(dim(x), as.integer(c(m, length(counts)))) && all(diff(x@p) == counts)
 }
 
 is_solution <- function(solution, n, q) {

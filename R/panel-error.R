@@ -25,8 +25,8 @@
 #' @param features The panel: names or numbers of columns. With a problem for `x` it may come
 #'   second.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`. For `plot()`, graphical parameters
-#'   such as `main`.
+#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. For `plot()`, graphical
+#'   parameters such as `main`.
 #' @param random Number of random lists, 100 by default; 0 for none.
 #' @param folds Which rows are held out together, as in [greedy_rls()].
 #' @param lambda Positive ridge parameter; of several the one with the smallest held-out squared

@@ -55,8 +55,8 @@
 #'   and gives their errors: any method of the package that chooses columns, such as [poss], or
 #'   [l1_path] with `folds`.
 #' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
-#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`. For
-#'   `plot()`, graphical parameters such as `ylim` and `main`.
+#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.
+#'   For `plot()`, graphical parameters such as `ylim` and `main`.
 #' @param permutations Number of permutations \eqn{P}, at most a million. The smallest p-value there
 #'   can be is \eqn{1 / (P + 1)}.
 #' @param strata `NULL`, or a vector with one value for each row: rows are exchangeable within each

@@ -162,8 +162,6 @@ front_words <- function(front) {
   sprintf("%s on the front of R-squared and price, in fit$front", counted(nrow(front), "set"))
 }
 
-whole_number <- function(value) format(value, big.mark = ",", scientific = FALSE)
-
 # the largest number of columns of an archived set
 largest_set <- function(problem, control) {
   if (!is.null(control$cost)) return(min(control$k, control$largest(problem)))

@@ -23,12 +23,31 @@
 #' intercept is removed by `intercept = FALSE` only. Formulas that only add and remove variables,
 #' such as `y ~ .`, are fast with many thousands of columns.
 #'
+#' **Missing values** of `x` are an error by default, which names the first. With
+#' `missing = "mean"` each (`NA` or `NaN`; an infinite value remains an error) is replaced by the
+#' weighted mean of the values that its column has in the training rows, those of positive weight.
+#' A column without any is excluded as constant. `print()` says how many values were replaced.
+#' Columns of factors have no mean: missing values of factors remain errors, and in new data `NA` is
+#' predicted for them. A mean says nothing of its row, and replacing by it assumes that whether a
+#' value is missing has nothing to do with the response.
+#'
+#' Wherever a method is trained on other rows or weights the means are computed anew, of these rows
+#' alone: in `problem[rows, ]`, in each training set of [cross_validate()], [learning_curve()],
+#' [compare_methods()] and [stability_selection()], in each fold of [l1_path()], and in each
+#' repetition of a search for the choice of size (`size_folds`). The rows held out there get the
+#' means of the rows trained on, and so do new data in `predict()`: what is predicted has no part in
+#' the means. The exact shortcuts are not so strict. Leave-one-out and fold errors *within* one
+#' search, one kernel fit, [exchange()] or [panel_error()] hold out rows of the completed `x`, whose
+#' means are those of all training rows, as its scale is. The errors of `cross_validate()` and those
+#' of the choice of size are free of that.
+#'
 #' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on the rows
 #' chosen; rows and columns are chosen by number, by name or by a logical vector.
 #'
 #' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for sparse `x`. A
 #' matrix of doubles, integers or logicals is not copied; working memory beyond `x` is about a
-#' hundred thousand doubles.
+#' hundred thousand doubles. With `missing = "mean"` and values that are missing a matrix in memory
+#' is copied once, as doubles, and the places of the missing values take 4 bytes each.
 #'
 #' @param x One of:
 #'   * a numeric, integer or logical matrix, rows are observations (m x n);
@@ -76,12 +95,15 @@
 #'   one. For a `MultiAssayExperiment`, names of one or several experiments.
 #' @param make_unique Logical: in a matrix or an experiment, are names that occur more than once
 #'   made unique, as [make.unique()] does (`TP53`, `TP53.1`)? Otherwise they are an error.
+#' @param missing What is done about missing values of `x`: `"error"`, the default, or `"mean"`,
+#'   which replaces them by the weighted means of their columns, see Details. Missing values of the
+#'   response, the weights and the covariates are errors.
 #' @param threads Number of OpenMP threads for the means and sums of squares of the columns of a
 #'   dense matrix. The result does not depend on it.
 #'
 #' @return A list of class `sparsels_problem` with, for m rows, n columns, L responses and q
 #'   covariates: `x` (m x n, a matrix of doubles, integers or logicals, a `float_matrix` or
-#'   `file_matrix` as given, or a `dgCMatrix`),
+#'   `file_matrix` as given, or a `dgCMatrix`; complete with `missing = "mean"`),
 #'   `y` (m x L, coded), `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `survival`
 #'   (`NULL`, or a data frame of `time` and `event`), `response` (its name), `weights` (m), `z` (m x
 #'   q, the covariates, intercept first), `names` and `named` (column names, and whether they were
@@ -90,7 +112,9 @@
 #'   of the columns given the covariates), `scale` and `usable` (`FALSE` for an excluded column);
 #'   further `products` (n x L, weighted cross products of columns and responses given the
 #'   covariates), `intercept`, `standardize`, and `design`, `adjust_design`, `assay` and `renamed`,
-#'   which turn new data into columns.
+#'   which turn new data into columns. With `missing = "mean"`, else `NULL`: `fill` (n, what missing
+#'   values are replaced by), `missing` (n, how many of each column) and `gaps` (where they were, a
+#'   sparse m x n pattern; `NULL` where there are none or `x` is read in place).
 #'
 #' @section Bioconductor:
 #' Experiments have genes, or other features, in rows and samples in columns. The problem has the
@@ -170,7 +194,7 @@
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                        na.action = NULL, # nolint: object_name_linter.
                        adjust = NULL, intercept = TRUE, standardize = TRUE, task = NULL,
-                       assay = NULL, make_unique = FALSE, threads = 1) {
+                       assay = NULL, make_unique = FALSE, missing = "error", threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
@@ -263,9 +287,10 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
 # a problem without x, to be completed by put_columns()
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
                           intercept = TRUE, standardize = TRUE, task = NULL, design = NULL,
-                          row_names = NULL, called = c(x = "x", y = "y")) {
+                          row_names = NULL, called = c(x = "x", y = "y"), missing = "error") {
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
+  check_choice(missing, "missing", c("error", "mean"))
   coded <- code_response(y, rows, called, task)
   weights <- check_weights(weights, rows)
   coded <- with_working_times(c(coded, list(weights = weights)), called[["y"]])
@@ -278,14 +303,16 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
     response = response,
     weights = weights, z = covariates$z, names = NULL, named = NULL,
     row_names = row_names, centre = NULL, squares = NULL, rss = NULL, products = NULL,
-    scale = NULL, usable = NULL, fill = NULL, intercept = intercept, standardize = standardize, design = design,
+    scale = NULL, usable = NULL, intercept = intercept, standardize = standardize, design = design,
     adjust_design = covariates$design
   ), class = "sparsels_problem")
+  if (missing == "mean") problem$fill <- numeric()
   covariate_basis(problem)
   problem
 }
 
 put_columns <- function(problem, x, called = "x", threads = 1L) {
+  problem$gaps <- NULL
   problem$x <- x
   problem$named <- !is.null(colnames(x))
   problem$names <- if (problem$named) colnames(x) else paste0("V", seq_len(ncol(x)))
@@ -343,30 +370,42 @@ check_size <- function(x, called) {
   }
 }
 
-check_finite <- function(x, called) {
-  bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x) else dense_not_finite(x)
+# Refuses missing and infinite values; with `gaps` only infinite ones.
+check_finite <- function(x, called, gaps = FALSE, hint = NULL) {
+  is_bad <- if (gaps) is.infinite else not_finite
+  bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x, is_bad) else dense_not_finite(x, is_bad)
   if (!bad$count) return(invisible(x))
   column <- if (is.null(colnames(x))) bad$column else sprintf("'%s'", colnames(x)[bad$column])
-  hint <- if (called == "data") ": `na.action = na.omit` leaves out rows with missing values"
+  kind <- if (gaps) "infinite value" else "missing or infinite value"
   stop_input(sprintf("`%s` has %s (first: row %d, column %s)%s", called,
-                     counted(bad$count, "missing or infinite value"), bad$row, column,
-                     if (is.null(hint)) "" else hint))
+                     counted(bad$count, kind), bad$row, column,
+                     if (bad$missing && !is.null(hint)) paste0(": ", hint) else ""))
 }
+
+# what may be done about missing values
+missing_hint <- function(called) {
+  paste0(if (called == "data") "`na.action = na.omit` leaves out rows with missing values, ",
+         "`missing = \"mean\"` replaces missing numbers by the mean of their column")
+}
+
+not_finite <- function(values) !is.finite(values)
 
 # Positions of missing and infinite values. Only columns whose sum of squares is not finite (a
 # missing, infinite or very large value) are searched, so that x is not copied.
-dense_not_finite <- function(x) {
+dense_not_finite <- function(x, is_bad = not_finite) {
   squares <- column_moments(x, rep(1, nrow(x)), FALSE)$squares
   columns <- which(!is.finite(squares))
-  rows <- lapply(columns, function(j) which(!is.finite(x[, j])))
+  rows <- lapply(columns, function(j) which(is_bad(x[, j])))
   columns <- columns[lengths(rows) > 0L]
   rows <- rows[lengths(rows) > 0L]
-  list(count = sum(lengths(rows)), row = unlist(rows)[1L], column = columns[1L])
+  list(count = sum(lengths(rows)), row = unlist(rows)[1L], column = columns[1L],
+       missing = any(vapply(seq_along(rows), function(i) anyNA(x[rows[[i]], columns[i]]), NA)))
 }
 
-sparse_not_finite <- function(x) {
-  bad <- which(!is.finite(x@x))
-  list(count = length(bad), row = x@i[bad[1L]] + 1L, column = findInterval(bad[1L] - 1L, x@p))
+sparse_not_finite <- function(x, is_bad = not_finite) {
+  bad <- which(is_bad(x@x))
+  list(count = length(bad), row = x@i[bad[1L]] + 1L, column = findInterval(bad[1L] - 1L, x@p),
+       missing = anyNA(x@x[bad]))
 }
 
 # `unit` is what the names are of: the columns of a matrix, or the rows of an experiment
@@ -567,8 +606,7 @@ check_all_trained <- function(problem) {
 weighted_rows <- function(problem) {
   rows <- problem$weights > 0
   if (all(rows)) return(problem)
-  problem$x <- problem$x[rows, , drop = FALSE]
-  scored_rows(problem, rows)
+  scored_rows(part_of_x(problem, which(rows), seq_len(ncol(problem))), rows)
 }
 
 # names, response, covariates and weights of some rows, which is what scoring uses
@@ -584,6 +622,7 @@ scored_rows <- function(problem, rows) {
 # the problem with other case weights; centre and scale, and what stands for censored times, are
 # computed anew
 reweighted <- function(problem, weights, threads = 1L) {
+  problem <- as_given(problem)
   problem$weights <- weights
   measure_columns(with_working_times(problem), threads = threads)
 }
@@ -710,14 +749,16 @@ covariate_solver <- function(problem) {
 # Centre, scale, usable ---------------------------------------------------------------------------
 
 # Centre, scale and cross products of all columns in one pass over x, which also finds values that
-# are not finite.
+# are not finite. With `missing = "mean"` x, as given, is completed first.
 measure_columns <- function(problem, called = "x", threads = 1L) {
+  problem <- complete_columns(problem, called, threads)
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- sqrt(problem$weights)
   moments <- column_moments(problem$x, problem$weights, problem$intercept,
-                            root_w * working_response(problem, basis, root_w), threads,
-                            problem$fill)
-  if (!all(is.finite(moments$squares))) check_finite(problem$x, called)
+                            root_w * working_response(problem, basis, root_w), threads)
+  if (!all(is.finite(moments$squares))) {
+    check_finite(problem$x, called, hint = missing_hint(called))
+  }
   check_squares(problem, moments$squares, called)
   problem[c("centre", "squares", "products")] <- moments
   problem$scale <- rep(1, ncol(problem))
@@ -728,6 +769,18 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
     problem$scale[problem$usable] <- rms[problem$usable]
   }
   problem
+}
+
+# The problem, whose x is as given, with the means of its rows for missing values, if it is to have
+# them.
+complete_columns <- function(problem, called, threads) {
+  if (is.null(problem$fill)) return(problem)
+  found <- column_means(problem$x, problem$weights, threads)
+  if (!all(is.finite(found$mean))) check_finite(problem$x, called, gaps = TRUE)
+  problem$missing <- as.integer(found$missing)
+  check_coded(problem, called)
+  # a column without values is constant; sums that overflow are refused with the squares
+  put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
 }
 
 # Refuses columns whose sum of squares underflows, or overflows when two of them are multiplied.
@@ -746,17 +799,12 @@ check_squares <- function(problem, squares, called) {
 
 # list(centre: weighted mean, 0 without intercept; squares: weighted sum of squares about it;
 # products: x'v for v (m x L), whose columns sum to 0 if there is an intercept)
-# with fill (n), that is the value of what is missing in each column
-column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L, fill = NULL) {
+column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
   if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept, v))
-  moments <- .Call(C_column_moments, x, fill, w, intercept, v, threads)
+  moments <- .Call(C_column_moments, x, w, intercept, v, threads)
   dim(moments$products) <- c(ncol(x), ncol(v))
   moments
 }
-
-# list(mean: weighted mean of the values that are there, NaN where there is none with a weight;
-# missing: number of rows without a value), for each column of a dense x
-column_means <- function(x, w, threads = 1L) .Call(C_column_means, x, w, threads)
 
 # The same of a sparse x, some columns at a time.
 sparse_moments <- function(x, w, intercept, v) {
@@ -842,7 +890,7 @@ working <- function(problem) {
     centre = problem$centre,
     inv_scale = 1 / problem$scale, squares = problem$squares / problem$scale^2,
     rss = problem$rss / problem$scale^2, products = problem$products / problem$scale,
-    usable = as.integer(problem$usable), fill = problem$fill, q = basis, y = working_response(problem, basis, root_w)
+    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis, root_w)
   )
 }
 
@@ -898,7 +946,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   if (anyDuplicated(cols)) {
     stop_input(sprintf("column '%s' is chosen twice", x$names[cols[anyDuplicated(cols)]]))
   }
-  x$x <- x$x[rows, cols, drop = FALSE]
+  x <- part_as_given(x, rows, cols)
   x$y <- x$y[rows, , drop = FALSE]
   x$z <- x$z[rows, , drop = FALSE]
   x$weights <- x$weights[rows]
@@ -977,6 +1025,7 @@ print_design <- function(problem) {
     say(sprintf("left out: %s with missing values (%s)", counted(length(omitted), "row"),
                 some_of(names(omitted), 5L, "")))
   }
+  if (any(problem$missing > 0L)) say(missing_words(problem$missing))
 }
 
 print_response <- function(problem) {
@@ -1035,13 +1084,19 @@ class_counts <- function(problem, counted = TRUE) {
 # the problem as a fit stores it, without the data matrix
 without_x <- function(problem) {
   problem[c("x", "products")] <- list(NULL)
+  problem$gaps <- NULL
   problem
 }
 
 # New data ----------------------------------------------------------------------------------------
 
-# new data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that order
+# new data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that
+# order; missing values are replaced if the problem has means for them
 new_data_matrix <- function(problem, newdata, columns) {
+  complete_new(problem, new_values(problem, newdata, columns), columns)
+}
+
+new_values <- function(problem, newdata, columns) {
   if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
   if (is_experiment(newdata)) newdata <- read_experiment(newdata, problem$assay, "newdata")$values
   newdata <- as_valid(newdata, "newdata")
@@ -1055,13 +1110,13 @@ new_data_matrix <- function(problem, newdata, columns) {
   as_doubles(as_values(newdata[, chosen, drop = FALSE], "newdata"))
 }
 
-# the data matrix of a problem given as new data; the problem stored in a fit has none
+# the data matrix of a problem given as new data, as given; the problem stored in a fit has none
 problem_x <- function(problem) {
   check_object(problem)
   if (is.null(problem$x)) {
     stop_newdata("`newdata` is the problem stored in a fit, which has no data matrix")
   }
-  problem$x
+  as_given(problem)$x
 }
 
 # positions in newdata of the wanted columns: by name where both have names, by position otherwise
@@ -1159,7 +1214,7 @@ new_adjust <- function(design, newdata, adjust) {
 # The problem of a fitter --------------------------------------------------------------------------
 
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
-                       "task", "assay", "make_unique")
+                       "task", "assay", "make_unique", "missing")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {

@@ -74,7 +74,7 @@ refit_leading <- function(problem, control, features, sizes,
 
 # a problem of some columns, with the scale that they have in the whole
 only_columns <- function(problem, columns) {
-  problem$x <- problem$x[, columns, drop = FALSE]
+  problem <- part_of_x(problem, seq_len(nrow(problem)), columns)
   for (field in c("names", "centre", "squares", "rss", "scale", "usable")) {
     problem[[field]] <- problem[[field]][columns]
   }

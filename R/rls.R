@@ -27,7 +27,8 @@
 #' @param threads Number of OpenMP threads over folds, here and in [holdout()] and [cv_error()].
 #'   Each thread calls BLAS: leave this at 1 with a multithreaded BLAS.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`. Any other name is an error.
+#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
+#'   error.
 #' @return An object of class `rls`, a [kernel_fit].
 #'
 #' @section Cost: O(mn min(m, n)) time; memory about three times a dense x, of which the fit keeps

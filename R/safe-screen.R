@@ -165,7 +165,7 @@ streamed_source <- function(x, y, columns, response, ..., data) {
     block_names <- if (is.null(names)) paste0("V", columns) else names[columns]
     values <- check_block(columns_of(columns), rows, block_names, !is.null(names))
     colnames(values) <- block_names
-    check_values(values, "x")
+    check_size(values, "x")
     put_columns(problem, values)
   }
   list(problem = problem, names = if (is.null(names)) paste0("V", seq_len(n)) else names,

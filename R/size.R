@@ -151,7 +151,8 @@ fold_words <- function(parts, i) {
 
 # One fold: the models of each lambda and size on the user's scale, for each criterion the sum over
 # the rows held out and its weight (2 x sizes x lambdas), and the columns that a forward search has
-# `found` for each lambda, from which one for larger sizes goes on.
+# `found` for each lambda, from which one for larger sizes goes on; with `missing = "mean"` also the
+# means of the columns of the models.
 search_without <- function(problem, rows, control, search, found = NULL) {
   train <- reweighted(problem, replace(problem$weights, rows, 0))
   check_folds_left(control$folds, trained_places(train))
@@ -170,14 +171,21 @@ search_without <- function(problem, rows, control, search, found = NULL) {
     fill_models(user_coefficients(train, path$models), largest)
   })
   scored <- scored_rows(problem, rows)
-  scores <- lapply(models, model_scores, problem, rows)
+  scores <- lapply(models, model_scores, train, rows)
   sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
     vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = criterion)
   })
   found <- if (identical(control$search, "forward")) {
     lapply(paths, function(path) path$models[[length(path$models)]]$features)
   }
-  list(models = models, sums = sums, found = found)
+  list(models = models, sums = sums, found = found, means = means_of(train, models))
+}
+
+# The means of the columns that some models (a list for each lambda) use, if there are any.
+means_of <- function(problem, models) {
+  if (is.null(problem$fill)) return(NULL)
+  used <- used_features(unlist(models, recursive = FALSE))
+  list(features = used, values = problem$fill[used])
 }
 
 # where a training part has no usable column
@@ -215,7 +223,8 @@ choice_of <- function(problem, control, done, parts) {
       as.data.frame(lapply(error_curve(one), function(table) table[, chosen$lambda]))
     }),
     table = best_of_lambda(errors$cv), estimate = cross_fitted(errors, rule),
-    models = lapply(done, function(fold) fold$models[[chosen$lambda]])
+    models = lapply(done, function(fold) fold$models[[chosen$lambda]]),
+    means = lapply(done, `[[`, "means")
   )
 }
 
@@ -361,7 +370,9 @@ held_out_predictions <- function(problem, chosen, final) {
   for (i in seq_len(nrow(chosen$parts))) {
     rows <- chosen$parts$rows[[i]]
     model <- chosen$models[[i]][[min(chosen$size + 1L, length(chosen$models[[i]]))]]
-    total[rows, ] <- total[rows, ] + layer(model_scores(list(model), problem, rows), 1L)
+    fold <- chosen$means[[i]]
+    means <- if (!is.null(fold)) replace(problem$fill, fold$features, fold$values)
+    total[rows, ] <- total[rows, ] + layer(model_scores(list(model), problem, rows, means), 1L)
     count[rows] <- count[rows] + 1L
   }
   total <- total / ifelse(count > 0L, count, NA)

@@ -43,8 +43,8 @@
 #' @param method A function such as [greedy_rls] that is called with `k = q` and whose fit has
 #'   models by size, or that returns column numbers.
 #' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
-#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`. For
-#'   `plot()`, graphical parameters such as `xlim` and `main`.
+#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.
+#'   For `plot()`, graphical parameters such as `xlim` and `main`.
 #' @param pairs Number of random splits into two halves.
 #' @param q Number of columns chosen on each half; `NULL` for the default, see Details. It should
 #'   not be chosen by looking at the result.

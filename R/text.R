@@ -6,6 +6,9 @@ shown <- function(value) format(value, digits = 3)
 
 shown_parameter <- function(value) format(value, digits = 4)
 
+# "1,234"
+whole_number <- function(value) format(value, big.mark = ",", scientific = FALSE)
+
 se_words <- function(se) {
   if (is.na(se)) "" else sprintf(" (standard error %s)", format(se, digits = 2))
 }

@@ -230,8 +230,9 @@ fold_solutions <- function(bench, rows) {
   train <- without_rows(problem, rows)
   solutions <- solve_path(train, bench$fit$control, lambda = bench$fit$path$lambda)
   models <- lapply(solutions, function(solution) solution_model(train, solution))
+  completed <- filled_like(problem, train)
   scores <- vapply(models, function(model) {
-    drop(plain_columns(problem, model$features)[rows, , drop = FALSE] %*% model$beta +
+    drop(plain_columns(completed, model$features)[rows, , drop = FALSE] %*% model$beta +
            problem$z[rows, , drop = FALSE] %*% model$covariates)
   }, numeric(length(rows)))
   list(train = train, models = models, scores = matrix(scores, length(rows)))

@@ -18,7 +18,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_cross_columns, 2),
     ENTRY(C_best_subset, 2),
     ENTRY(C_l1_path, 2),
-    ENTRY(C_column_moments, 6),
+    ENTRY(C_column_moments, 5),
     ENTRY(C_column_means, 3),
     ENTRY(C_asymmetry, 3),
     ENTRY(C_safe_bounds, 2),

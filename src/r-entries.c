@@ -354,14 +354,14 @@ static ptrdiff_t columns_of(SEXP x) {
   return TYPEOF(x) == VECSXP ? INTEGER(field(x, "dim"))[1] : ncols(x);
 }
 
-SEXP C_column_moments(SEXP x, SEXP fill, SEXP w, SEXP centred, SEXP v, SEXP threads) {
+SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
   const ptrdiff_t m = nrows(v), n = columns_of(x), L = ncols(v);
   struct answer out = new_answer();
   PROTECT(out.list);
   const struct moments moments = {.m = m,
       .n = n,
       .L = L,
-      .x = unpack_filled(x, fill),
+      .x = unpack_matrix(x),
       .w = REAL(w),
       .v = REAL(v),
       .centred = asLogical(centred),

@@ -20,12 +20,9 @@ double real_field(SEXP list, const char *name) {
   return asReal(field(list, name));
 }
 
-static const double *reals(SEXP part) {
-  return isNull(part) ? NULL : REAL(part);
-}
-
 const double *real_or_null(SEXP list, const char *name) {
-  return reals(field(list, name));
+  SEXP part = field(list, name);
+  return isNull(part) ? NULL : REAL(part);
 }
 
 static int has_field(SEXP list, const char *name) {
@@ -93,6 +90,17 @@ SEXP answer_list(const struct answer *answer) {
 
 /* ---- views ---- */
 
+/* A file_matrix or a float_matrix, which may carry what stands for its missing values. */
+static struct matrix unpack_in_place(SEXP x) {
+  struct matrix view = {.element = FLOATS};
+  if (inherits(x, "file_matrix"))
+    view = unpack_file(x);
+  else
+    view.dense = RAW(field(x, "bytes"));
+  const double *fill = has_field(x, "fill") ? real_or_null(x, "fill") : NULL;
+  return fill == NULL ? view : fill_missing(view, fill);
+}
+
 struct matrix unpack_matrix(SEXP x) {
   switch (TYPEOF(x)) {
   case REALSXP:
@@ -101,26 +109,13 @@ struct matrix unpack_matrix(SEXP x) {
     return (struct matrix){.element = INTEGERS, .dense = INTEGER(x)};
   case LGLSXP:
     return (struct matrix){.element = INTEGERS, .dense = LOGICAL(x)};
-  case VECSXP: /* a file_matrix or a float_matrix */
-    if (inherits(x, "file_matrix"))
-      return unpack_file(x);
-    return (struct matrix){.element = FLOATS, .dense = RAW(field(x, "bytes"))};
+  case VECSXP:
+    return unpack_in_place(x);
   default:
     return (struct matrix){.x = REAL(R_do_slot(x, install("x"))),
         .i = INTEGER(R_do_slot(x, install("i"))),
         .p = INTEGER(R_do_slot(x, install("p")))};
   }
-}
-
-struct matrix unpack_filled(SEXP x, SEXP fill) {
-  const struct matrix view = unpack_matrix(x);
-  return isNull(fill) || is_sparse(&view) ? view : fill_missing(view, REAL(fill));
-}
-
-/* The x of a problem or of X'X, which may have a field `fill`. */
-static struct matrix unpack_x(SEXP list) {
-  SEXP fill = has_field(list, "fill") ? field(list, "fill") : R_NilValue;
-  return unpack_filled(field(list, "x"), fill);
 }
 
 struct problem unpack_problem(SEXP problem) {
@@ -129,7 +124,7 @@ struct problem unpack_problem(SEXP problem) {
       .n = length(field(problem, "usable")),
       .L = ncols(y),
       .q = ncols(Q),
-      .x = unpack_x(problem),
+      .x = unpack_matrix(field(problem, "x")),
       .centre = REAL(field(problem, "centre")),
       .inv_scale = REAL(field(problem, "inv_scale")),
       .squares = REAL(field(problem, "squares")),
@@ -178,7 +173,7 @@ struct gram unpack_gram(SEXP terms) {
       .m = int_field(terms, "m"),
       .X = real_or_null(terms, "X")};
   if (isNull(whole) && isNull(X)) {
-    gram.x = unpack_x(terms);
+    gram.x = unpack_matrix(field(terms, "x"));
     gram.w = REAL(field(terms, "w"));
     gram.scale = REAL(field(terms, "scale"));
     gram.G = REAL(field(terms, "G"));

@@ -38,9 +38,6 @@ SEXP answer_list(const struct answer *answer);
 /* Views of R's vectors, which stay theirs: of a matrix of doubles, integers or logicals, a
    float_matrix, a file_matrix or a dgCMatrix; of a problem; of X'X. */
 struct matrix unpack_matrix(SEXP x);
-
-/* The view of x with fill (NULL or a number for each column) for its missing values. */
-struct matrix unpack_filled(SEXP x, SEXP fill);
 struct problem unpack_problem(SEXP problem);
 struct gram unpack_gram(SEXP terms);
 
@@ -97,7 +94,7 @@ SEXP C_poss(SEXP terms, SEXP control);
 SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_best_subset(SEXP terms, SEXP control);
 SEXP C_l1_path(SEXP problem, SEXP control);
-SEXP C_column_moments(SEXP x, SEXP fill, SEXP w, SEXP centred, SEXP v, SEXP threads);
+SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads);
 SEXP C_column_means(SEXP x, SEXP w, SEXP threads);
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 SEXP C_safe_bounds(SEXP problem, SEXP control);

@@ -113,6 +113,7 @@ fuzz_calls <- alist(
   as_problem(x, y, weights = w, adjust = age),
   as_problem(y ~ ., data = d, adjust = ~ sex),
   as_problem(d[1:6], y, adjust = d["sex"]),
+  as_problem(holed, y, missing = "mean"),
   float_matrix(x),
   file_matrix(numbers$path, nrow = 12, ncol = 6, type = "int16", dimnames = dimnames(x)),
   write_file_matrix(x, path = tempfile(), type = "float", dimnames = NULL, block = 4),
@@ -240,6 +241,7 @@ fuzz_calls <- alist(
 
 fuzz_objects <- alist(
   numbers = write_file_matrix(round(x), tempfile(), "int16"), on_disk = as_problem(numbers, y),
+  holed = replace(x, c(2, 31), NA), filled = as_problem(holed, y, missing = "mean"),
   problem = as_problem(x, y), classes = as_problem(d[c(1:6, 8)], g, weights = w, adjust = age),
   folds = make_folds(12, 3, repeats = 2), gaussian = kernel_gaussian(gamma = 0.1),
   polynomial = kernel_polynomial(2), greedy = greedy_rls(x, y, k = 3, lambda = 1, size_folds = 3),

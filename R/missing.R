@@ -1,0 +1,172 @@
+# Missing values of x, which `missing = "mean"` replaces by the means of their columns: weighted
+# means of the values that are there, so that rows of weight 0 do not count. Whenever a problem gets
+# other rows or weights its x is as given for a moment, and its means are computed anew.
+#
+# A problem has `fill`, the means, `missing`, how many values each column lacks, and an x that is
+# complete. x in memory is completed where `gaps` says; one that is read in place carries the means
+# with it, and what reads it fills in.
+
+# Making x complete -------------------------------------------------------------------------------
+
+# The problem, whose x is as given, completed by these means. Where `gaps` does not say yet where
+# values are missing, the columns are searched that have some by the counts of the problem.
+put_means <- function(problem, means) {
+  problem$fill <- means
+  if (!any(problem$missing > 0L)) return(problem)
+  if (is_read_in_place(problem$x)) {
+    problem$x <- carrying(problem$x, means)
+  } else {
+    if (is.null(problem$gaps)) problem$gaps <- gaps_of(problem$x, which(problem$missing > 0L))
+    problem$missing <- diff(problem$gaps@p)
+    problem$x <- fill_gaps(problem$x, problem$gaps, means)
+  }
+  problem
+}
+
+# list(mean: weighted mean of the values of each column that are there, NaN where none has a weight;
+# missing: how many are not there)
+column_means <- function(x, w, threads = 1L) {
+  if (inherits(x, "dgCMatrix")) sparse_means(x, w) else .Call(C_column_means, x, w, threads)
+}
+
+sparse_means <- function(x, w) {
+  sums <- function(values) {
+    x@x <- as.double(values)
+    unname(Matrix::colSums(x))
+  }
+  row_w <- w[x@i + 1L]
+  lacking <- is.na(x@x)
+  there_w <- ifelse(lacking, 0, row_w)
+  zeros_w <- ifelse(diff(x@p) == nrow(x), 0, pmax(sum(w) - sums(row_w), 0))
+  list(mean = sums(there_w * ifelse(lacking, 0, x@x)) / (zeros_w + sums(there_w)),
+       missing = sums(lacking))
+}
+
+# Refuses missing values in columns of factors, which have no mean.
+check_coded <- function(problem, called) {
+  bad <- which(coded_columns(problem$design) & problem$missing > 0L)
+  if (!length(bad)) return(invisible())
+  row <- which(is.na(problem$x[, bad[1L]]))[1L]
+  stop_input(sprintf(
+    "`%s` has missing values in columns of factors (first: row %d, column '%s'), %s: %s",
+    called, row, problem$names[bad[1L]], "which have no mean", "leave out these rows"
+  ))
+}
+
+# A matrix that is read in place carries the means that stand for its missing values.
+is_read_in_place <- function(x) inherits(x, c("file_matrix", "float_matrix"))
+
+carrying <- function(x, means) {
+  parts <- unclass(x)
+  parts$fill <- means
+  structure(parts, class = class(x))
+}
+
+# Columns that were read from a matrix in place, completed by the means that it carries.
+as_carried <- function(x, values, columns) {
+  means <- unclass(x)$fill
+  if (is.null(means)) values else complete_by(values, means[columns])
+}
+
+is_fill <- function(fill, columns) {
+  is.null(fill) || is.double(fill) && length(fill) == columns && all(is.finite(fill))
+}
+
+# Where values are missing ------------------------------------------------------------------------
+
+# The places of missing values as a matrix of the Matrix package that stores nothing else, from x as
+# given; only some columns are searched.
+gaps_of <- function(x, columns = seq_len(ncol(x))) {
+  if (inherits(x, "dgCMatrix")) {
+    at <- which(is.na(x@x))
+    rows <- x@i[at]
+    counts <- tabulate(findInterval(at - 1L, x@p), ncol(x))
+  } else {
+    rows <- lapply(columns, function(j) which(is.na(x[, j])) - 1L)
+    counts <- replace(integer(ncol(x)), columns, lengths(rows))
+    rows <- as.integer(unlist(rows))
+  }
+  Matrix::sparseMatrix(i = rows, p = c(0L, cumsum(counts)), dims = dim(x), index1 = FALSE)
+}
+
+# x with a value for each column in its gaps
+fill_gaps <- function(x, gaps, values) {
+  columns <- rep.int(seq_len(ncol(x)), diff(gaps@p))
+  if (inherits(x, "dgCMatrix")) {
+    x@x[stored_at(x, gaps@i, columns)] <- values[columns]
+    return(x)
+  }
+  storage.mode(x) <- "double"
+  x[gaps@i + 1 + (columns - 1) * as.double(nrow(x))] <- values[columns]
+  x
+}
+
+# where the entries of some rows (from 0) and columns of a sparse matrix are stored
+stored_at <- function(x, rows, columns) {
+  places <- function(rows, columns) rows + (columns - 1) * as.double(nrow(x))
+  at <- match(places(rows, columns), places(x@i, rep.int(seq_len(ncol(x)), diff(x@p))))
+  if (anyNA(at)) stop_input("`x` of the problem was edited: make it again", "sparsels_error_object")
+  at
+}
+
+# x as given ---------------------------------------------------------------------------------------
+
+# The problem with its x as given; where values are missing is still known.
+as_given <- function(problem) {
+  if (is.null(problem$fill)) return(problem)
+  if (is_read_in_place(problem$x)) problem$x <- carrying(problem$x, NULL)
+  if (!is.null(problem$gaps)) {
+    problem$x <- fill_gaps(problem$x, problem$gaps, rep(NA_real_, ncol(problem$x)))
+  }
+  problem
+}
+
+# The problem with some rows and columns of its x, as given.
+part_as_given <- function(problem, rows, columns) {
+  if (is_read_in_place(problem$x)) problem <- as_given(problem)
+  problem$x <- problem$x[rows, columns, drop = FALSE]
+  problem$gaps <- problem$gaps[rows, columns, drop = FALSE]
+  as_given(problem)
+}
+
+# The same, completed by the means that the problem has.
+part_of_x <- function(problem, rows, columns) {
+  part <- part_as_given(problem, rows, columns)
+  if (is.null(problem$fill)) return(part)
+  part$missing <- problem$missing[columns]
+  put_means(part, problem$fill[columns])
+}
+
+# By the means of a training set ------------------------------------------------------------------
+
+# The problem with the means of a training set of the same columns instead of its own, for what is
+# computed of rows that were held out.
+filled_like <- function(problem, train) {
+  if (is.null(problem$fill)) problem else put_means(as_given(problem), train$fill)
+}
+
+# Some columns of some rows, completed by these means, one for each column of the problem.
+values_filled_by <- function(problem, rows, columns, means) {
+  values <- part_as_given(problem, rows, columns)$x
+  if (is.null(means)) values else complete_by(values, means[columns])
+}
+
+# New data of some columns of a problem: those of factors have no mean and stay as they are.
+complete_new <- function(problem, x, columns) {
+  if (is.null(problem$fill)) return(x)
+  means <- problem$fill[columns]
+  means[coded_columns(subset_design(problem$design, columns))] <- NA
+  complete_by(x, means)
+}
+
+complete_by <- function(x, means) {
+  if (anyNA(if (is.matrix(x)) x else x@x)) fill_gaps(x, gaps_of(x), means) else x
+}
+
+# Words --------------------------------------------------------------------------------------------
+
+# "1,234 missing values in 56 columns, replaced by column means"
+missing_words <- function(missing) {
+  sprintf("%s missing value%s in %s, replaced by column means", whole_number(sum(missing)),
+          if (sum(missing) == 1) "" else "s", counted(sum(missing > 0), "column"))
+}

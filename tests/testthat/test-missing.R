@@ -1,0 +1,398 @@
+# Missing values replaced by means, against values that were replaced by hand.
+
+set.seed(61)
+m <- 48
+n <- 12
+complete <- matrix(rnorm(m * n, 3), m, dimnames = list(NULL, paste0("g", seq_len(n))))
+y <- complete[, 2] - complete[, 7] + rnorm(m) / 2
+x <- complete
+x[sample(m * n, 60)] <- c(NA, NaN)
+colnames(x) <- colnames(complete)
+
+# The mean of each column over the rows that have a value, one row after the other.
+means_by_hand <- function(x, w = rep(1, nrow(x))) {
+  means <- numeric(ncol(x))
+  for (j in seq_len(ncol(x))) {
+    total <- weight <- 0
+    for (i in seq_len(nrow(x))) {
+      if (is.na(x[i, j]) || w[i] == 0) next
+      total <- total + w[i] * x[i, j]
+      weight <- weight + w[i]
+    }
+    if (weight > 0) means[j] <- total / weight
+  }
+  means
+}
+
+replaced <- function(x, means) {
+  for (j in seq_len(ncol(x))) for (i in seq_len(nrow(x))) if (is.na(x[i, j])) x[i, j] <- means[j]
+  x
+}
+
+by_hand <- function(x, w = rep(1, nrow(x))) replaced(x, means_by_hand(x, w))
+
+expect_completed <- function(problem, x, w = rep(1, nrow(x))) {
+  expect_equal(unname(as.matrix(problem$x)), unname(by_hand(x, w)), tolerance = 1e-14)
+  expect_equal(problem$fill, means_by_hand(x, w), tolerance = 1e-14)
+  expect_identical(problem$missing, unname(as.integer(colSums(is.na(x)))))
+}
+
+test_that("missing values are replaced by the means of their columns", {
+  expect_completed(as_problem(x, y, missing = "mean"), x)
+  pb <- as_problem(x, y, missing = "mean")
+  whole <- as_problem(by_hand(x), y)
+  for (field in c("centre", "squares", "rss", "scale", "products", "usable")) {
+    expect_equal(pb[[field]], whole[[field]], tolerance = 1e-12)
+  }
+  expect_identical(as.matrix(pb$gaps), unname(is.na(x)))
+  expect_true(anyNA(x))
+  counts <- round(x)
+  storage.mode(counts) <- "integer"
+  expect_completed(as_problem(counts, y, missing = "mean"), counts)
+  expect_completed(as_problem(x > 3, y, missing = "mean"), (x > 3) + 0)
+  expect_completed(as_problem(x, y, missing = "mean", intercept = FALSE), x)
+  expect_completed(as_problem(as.data.frame(x), y, missing = "mean"), x)
+  expect_completed(as_problem(y ~ ., data.frame(y, x), missing = "mean"), x)
+  expect_completed(as_problem(y ~ log(g1) + g2:g3, data.frame(y, exp(x)), missing = "mean"),
+                   cbind(x[, 1], exp(x[, 2] + x[, 3])))
+})
+
+test_that("a problem without missing values is as any other", {
+  pb <- as_problem(complete, y, missing = "mean")
+  expect_null(pb$gaps)
+  expect_identical(pb$missing, integer(n))
+  expect_identical(pb$x, complete)
+  expect_equal(pb$fill, pb$centre)
+  fit <- greedy_rls(pb, k = 3, lambda = 2, size = 2)
+  expect_identical(coef(fit), coef(greedy_rls(complete, y, k = 3, lambda = 2, size = 2)))
+  expect_false(any(grepl("missing", capture.output(print(fit)))))
+})
+
+test_that("rows of weight 0 do not count", {
+  w <- rep(c(0, 1, 2.5), length.out = m)
+  pb <- as_problem(x, y, weights = w, missing = "mean")
+  expect_completed(pb, x, w)
+  expect_equal(pb$centre, means_by_hand(x, w), tolerance = 1e-13)
+  changed <- reweighted(pb, rev(w))
+  expect_completed(changed, x, rev(w))
+  expect_equal(unclass(changed)[c("centre", "squares", "products")],
+               unclass(as_problem(x, y, weights = rev(w), missing = "mean"))[
+                 c("centre", "squares", "products")])
+  fit <- greedy_rls(pb, k = 3, lambda = 1, size = 3)
+  rows <- which(w == 0)
+  expect_equal(fit$fitted[rows, 1], predict(fit, replaced(x, pb$fill)[rows, ]), ignore_attr = TRUE)
+  expect_true(verify(fit, x, claims = Inf)$ok)
+})
+
+test_that("a sparse matrix may store missing values", {
+  thin <- x
+  thin[!is.na(x) & abs(x - 3) < 0.8] <- 0
+  thin[, 5] <- NA
+  thin[1:3, 5] <- 2
+  thin[, 6] <- ifelse(seq_len(m) %% 2, NA, 0)
+  sparse <- methods::as(Matrix::Matrix(thin, sparse = TRUE), "CsparseMatrix")
+  w <- rep(c(1, 2, 3), length.out = m)
+  pb <- as_problem(sparse, y, weights = w, missing = "mean")
+  expect_s4_class(pb$x, "dgCMatrix")
+  expect_completed(pb, thin, w)
+  expect_identical(length(pb$x@x), length(sparse@x))
+  expect_false(pb$usable[6])
+  rows <- c(40:2, 7, 7)
+  cols <- c(8, 1:6)
+  expect_completed(pb[rows, cols], thin[rows, cols], w[rows])
+  expect_completed(reweighted(pb, rev(w)), thin, rev(w))
+  dense <- greedy_rls(as_problem(thin, y, weights = w, missing = "mean"), k = 4, lambda = 2)
+  fit <- greedy_rls(pb, k = 4, lambda = 2)
+  expect_equal(coef(fit), coef(dense), tolerance = 1e-10)
+  expect_equal(predict(fit, sparse), predict(dense, thin), tolerance = 1e-10)
+  expect_true(verify(fit, sparse, claims = Inf)$ok)
+  pb$x <- Matrix::drop0(pb$x)
+  expect_error(pb[1:9, ], "edited", class = "sparsels_error_object")
+})
+
+test_that("means are those of the rows taken", {
+  pb <- as_problem(x, y, missing = "mean")
+  rows <- c(3, 3, 30:5, 41, 48)
+  cols <- c(9, 2, 5, 7)
+  part <- pb[rows, cols]
+  expect_completed(part, x[rows, cols])
+  expect_equal(part$centre, means_by_hand(x[rows, cols]), tolerance = 1e-13)
+  # again of a part, and of columns alone
+  expect_completed(part[4:20, c(3, 1)], x[rows, cols][4:20, c(3, 1)])
+  expect_completed(pb[, cols], x[, cols])
+})
+
+test_that("a column without values is excluded", {
+  empty <- x
+  empty[-(1:4), 3] <- NA
+  empty[, 5] <- NA
+  pb <- as_problem(empty, y, missing = "mean")
+  expect_identical(which(!pb$usable), 5L)
+  expect_identical(which(!pb[5:m, ]$usable), c(3L, 5L))
+  expect_completed(pb, empty)
+  expect_false(anyNA(predict(greedy_rls(pb, k = 3, lambda = 1), empty)))
+  expect_snapshot(refusal(as_problem(empty[, 5, drop = FALSE], y, missing = "mean")))
+})
+
+test_that("cross_validate() replaces by the means of each training set", {
+  folds <- rep(1:4, length.out = m)
+  found <- cross_validate(x, y, greedy_rls, k = 4, lambda = 3, size = 2, outer = folds,
+                          missing = "mean")
+  by_fold <- y * NA
+  for (fold in 1:4) {
+    out <- folds == fold
+    means <- means_by_hand(x[!out, ])
+    fit <- greedy_rls(replaced(x[!out, ], means), y[!out], k = 4, lambda = 3, size = 2)
+    by_fold[out] <- predict(fit, replaced(x[out, ], means))
+  }
+  expect_equal(found$held_out[, 1], by_fold, tolerance = 1e-10)
+  expect_false(isTRUE(all.equal(
+    by_fold, cross_validate(by_hand(x), y, greedy_rls, k = 4, lambda = 3, size = 2,
+                            outer = folds)$held_out[, 1]
+  )))
+  # a method of the user's, which sees complete matrices alone
+  own <- function(problem) lm(y ~ g2 + g7, data.frame(y = problem$y[, 1], problem$x))
+  seen <- function(fit, x) predict(fit, as.data.frame(x))
+  method <- function(problem) structure(list(fit = own(problem)), class = "own_fit")
+  registerS3method("predict", "own_fit", function(object, x, ...) seen(object$fit, x))
+  found <- cross_validate(x, y, method, outer = folds, missing = "mean", baselines = NULL)
+  for (fold in 1:4) {
+    out <- folds == fold
+    means <- means_by_hand(x[!out, ])
+    fit <- lm(y ~ g2 + g7, data.frame(y = y[!out], replaced(x[!out, ], means)))
+    by_fold[out] <- predict(fit, as.data.frame(replaced(x[out, ], means)))
+  }
+  expect_equal(found$held_out[, 1], by_fold, tolerance = 1e-10)
+})
+
+test_that("the choice of size replaces by the means of each training part", {
+  folds <- rep(1:4, length.out = m)
+  fit <- greedy_rls(x, y, k = 4, lambda = 3, size = 3, size_folds = folds, refit = FALSE,
+                    missing = "mean", weights = rep(1:2, length.out = m))
+  w <- rep(1:2, length.out = m)
+  sums <- matrix(0, 5, 4)
+  held_out <- y * NA
+  for (fold in 1:4) {
+    out <- folds == fold
+    means <- means_by_hand(x[!out, ], w[!out])
+    part <- bare_rls(replaced(x[!out, ], means), y[!out], weights = w[!out], k = 4, lambda = 3)
+    scores <- predict(part, replaced(x[out, ], means), size = 0:4)
+    sums[, fold] <- colSums(w[out] * (y[out] - scores)^2)
+    held_out[out] <- scores[, 4]
+  }
+  expect_equal(fit$path$cv, rowSums(sums) / sum(w), tolerance = 1e-10)
+  expect_equal(fit$held_out[, 1], held_out, tolerance = 1e-10)
+  expect_equal(unname(fit$fitted[, 1]), unname(predict(fit, by_hand(x, w))))
+  expect_true(verify(fit, x, claims = Inf)$ok)
+})
+
+test_that("the folds of l1_path() replace by the means of each training part", {
+  folds <- rep(1:4, length.out = m)
+  fit <- l1_path(x, y, folds = folds, nlambda = 8, missing = "mean", tolerance = 1e-10)
+  scale <- as_problem(x, y, missing = "mean")$scale
+  error <- matrix(0, 8, 4)
+  for (fold in 1:4) {
+    out <- folds == fold
+    means <- means_by_hand(x[!out, ])
+    of_scale <- function(x) replaced(x, means) / rep(scale, each = nrow(x))
+    part <- l1_path(of_scale(x[!out, ]), y[!out], lambda = fit$path$lambda, standardize = FALSE,
+                    tolerance = 1e-10)
+    error[, fold] <- colSums((y[out] - predict(part, of_scale(x[out, ]),
+                                               lambda = fit$path$lambda))^2)
+  }
+  expect_equal(fit$path$criterion, rowSums(error) / m, tolerance = 1e-6)
+  expect_true(verify(fit, x, claims = Inf)$ok)
+})
+
+test_that("predict() replaces by the means of the training rows", {
+  fit <- greedy_rls(x, y, k = 3, lambda = 1, size = 3, missing = "mean")
+  means <- means_by_hand(x)
+  new <- complete[1:9, ] + 1
+  new[, 2] <- NA
+  new[3, ] <- NA
+  expected <- drop(cbind(1, replaced(new, means)[, selected(fit)]) %*% coef(fit))
+  expect_equal(predict(fit, new), expected, tolerance = 1e-12)
+  expect_equal(predict(fit, as.data.frame(new)), expected, tolerance = 1e-12, ignore_attr = TRUE)
+  expect_equal(predict(fit, Matrix::Matrix(new, sparse = TRUE)), expected, tolerance = 1e-12)
+  expect_equal(predict(fit, new[, 12:1]), expected, tolerance = 1e-12)
+  # a problem has means of its own, which are not those of the fit
+  other <- as_problem(rbind(new, complete[1:5, ]), y[1:14], missing = "mean")
+  expect_equal(predict(fit, other)[1:9], expected, tolerance = 1e-12, ignore_attr = TRUE)
+  expect_equal(model.matrix(fit, new)[, -1], replaced(new, means)[, selected(fit)],
+               tolerance = 1e-12)
+  plain <- greedy_rls(complete, y, k = 3, lambda = 1, size = 3)
+  expect_warning(predicted <- predict(plain, new), class = "sparsels_warning_missing")
+  expect_true(is.na(predicted[[3]]))
+})
+
+test_that("saved fits predict, and problems of before have no means", {
+  fit <- greedy_rls(x, y, k = 3, lambda = 1, size = 3, missing = "mean")
+  expect_null(fit$problem$gaps)
+  path <- withr::local_tempfile()
+  saveRDS(fit, path)
+  expect_identical(predict(readRDS(path), x), predict(fit, x))
+  old <- as_problem(complete, y)
+  old[c("fill", "missing", "gaps")] <- NULL
+  class(old) <- "sparsels_problem"
+  expect_false("fill" %in% names(old))
+  fitted <- greedy_rls(old, k = 3, lambda = 1, size = 3)
+  expect_identical(fitted$fitted, greedy_rls(complete, y, k = 3, lambda = 1, size = 3)$fitted)
+  expect_true(verify(fitted, complete)$ok)
+  edited <- as_problem(x, y, missing = "mean")
+  edited$fill <- edited$fill[-1]
+  expect_error(edited[1:9, ], "`fill`", class = "sparsels_error_object")
+})
+
+test_that("factors have no mean", {
+  frame <- data.frame(x, kind = rep(c("a", "b", "c"), length.out = m))
+  formulas <- list(y ~ ., y ~ g1 + kind, y ~ g2 + g1:kind, y ~ g1 * g2)
+  expect_identical(lapply(formulas, function(formula) {
+    coded_columns(as_problem(formula, data.frame(y, complete, kind = frame$kind))$design)
+  }), list(rep(c(FALSE, TRUE), c(n, 2)), c(FALSE, TRUE, TRUE), c(FALSE, TRUE, TRUE, TRUE),
+           logical(3)))
+  fit <- greedy_rls(frame, y, k = 5, lambda = 1, size = 5, missing = "mean", start = "kindb")
+  expect_true("kindb" %in% selected(fit))
+  new <- frame[1:4, ]
+  new$g2[1] <- NA
+  new$kind[2] <- NA
+  expect_warning(predicted <- predict(fit, new), class = "sparsels_warning_missing")
+  expect_identical(unname(is.na(predicted)), c(FALSE, TRUE, FALSE, FALSE))
+  frame$kind[c(4, 9)] <- NA
+  expect_snapshot({
+    refusal(as_problem(frame, y, missing = "mean"))
+    refusal(as_problem(y ~ g1:kind, data.frame(y, frame), missing = "mean"))
+  })
+})
+
+test_that("every method takes them", {
+  whole <- as_problem(by_hand(x), y)
+  pb <- as_problem(x, y, missing = "mean")
+  gaussian <- kernel_gaussian(0.1)
+  same <- function(fit, other) expect_equal(fit$fitted, other$fitted, tolerance = 1e-8)
+  same(kernel_rls(pb, lambda = 1, kernel = gaussian),
+       kernel_rls(whole, lambda = 1, kernel = gaussian))
+  same(rls(pb), rls(whole))
+  same(forward_regression(pb, k = 3), forward_regression(whole, k = 3))
+  same(best_subset(pb, k = 3), best_subset(whole, k = 3))
+  same(l1_path(pb, nlambda = 5), l1_path(whole, nlambda = 5))
+  expect_true(verify(kernel_rls(pb, lambda = 1, kernel = gaussian), x)$ok)
+  expect_true(verify(rls(x, y, missing = "mean"), x, y, missing = "mean")$ok)
+  expect_true(verify(rls(x, y, missing = "mean"), x, y)$ok)
+  expect_true(verify(forward_regression(pb), pb)$ok)
+  expect_equal(predict(kernel_rls(pb, lambda = 1, kernel = gaussian), x),
+               kernel_rls(whole, lambda = 1, kernel = gaussian)$fitted[, 1], tolerance = 1e-8)
+  lambda <- 0.7 * lambda_max(pb)
+  expect_equal(safe_screen(pb, lambda = lambda)$bounds,
+               safe_screen(function(columns) x[, columns], y, columns = colnames(x),
+                           lambda = lambda, missing = "mean")$bounds, tolerance = 1e-12)
+})
+
+test_that("outer loops replace by the means of their training rows", {
+  pb <- as_problem(x, y, missing = "mean")
+  chosen <- list()
+  method <- function(problem, ...) {
+    chosen[[length(chosen) + 1L]] <<- problem
+    greedy_rls(problem, k = 2, lambda = 3, size = 2)
+  }
+  # the rows of a part are told by their responses
+  expect_own_means <- function(problem) {
+    expect_completed(problem, x[match(problem$y[, 1], y), ])
+  }
+  set.seed(1)
+  stability_selection(pb, method, pairs = 2, progress = FALSE)
+  expect_gt(length(chosen), 3L)
+  for (problem in chosen) expect_own_means(problem)
+  chosen <- list()
+  learning_curve(pb, method, sizes = c(20, 25, 30), repeats = 2, progress = FALSE)
+  expect_gt(length(chosen), 5L)
+  for (problem in chosen) expect_own_means(problem)
+  splits <- compare_methods(pb, methods = list(all = function(problem) {
+    greedy_rls(problem, k = 2, lambda = 3, size = 2)
+  }), splits = 2, measure = "squared", progress = FALSE)
+  for (split in 1:2) {
+    rows <- splits$training_rows[[split]]
+    test <- splits$test_rows[[split]]
+    fit <- greedy_rls(by_hand(x[rows, ]), y[rows], k = 2, lambda = 3, size = 2)
+    error <- function(rows, x) mean((y[rows] - predict(fit, x))^2)
+    of_test <- replaced(x[test, ], means_by_hand(x[rows, ]))
+    expect_equal(unname(splits$scores[split, 1, ]),
+                 c(error(rows, by_hand(x[rows, ])), error(test, of_test)), tolerance = 1e-10)
+  }
+})
+
+test_that("print() and summary() count them, and errors name the place", {
+  withr::local_options(width = 100)
+  wide <- matrix(rnorm(40 * 60), 40)
+  wide[c(1:1200, 2301)] <- NA
+  set.seed(2)
+  response <- rnorm(40)
+  pb <- as_problem(wide, response, missing = "mean")
+  expect_output(print(pb), "1,201 missing values in 31 columns, replaced by column means",
+                fixed = TRUE)
+  one <- complete
+  one[2, 3] <- NA
+  pb <- as_problem(one, y, missing = "mean")
+  expect_identical(summary(pb)$missing, pb$missing)
+  infinite <- x
+  infinite[5, c(2, 4)] <- c(Inf, -Inf)
+  huge <- x * 1e200
+  expect_snapshot({
+    print(pb)
+    print(summary(pb))
+    refusal(as_problem(x, y))
+    refusal(as_problem(infinite, y, missing = "mean"))
+    refusal(as_problem(methods::as(infinite, "CsparseMatrix"), y, missing = "mean"))
+    refusal(as_problem(huge, y, missing = "mean"))
+    refusal(as_problem(x, y, missing = "median"))
+    refusal(as_problem(pb, missing = "mean"))
+    refusal(as_problem(y ~ ., data.frame(y, x)))
+    refusal(as_problem(x, replace(y, 2, NA), missing = "mean"))
+  })
+})
+
+test_that("matrices read in place carry the means, to the bits of the same values in memory", {
+  whole <- round(4 * x)
+  forms <- list(
+    float = float_matrix(whole), double = write_file_matrix(whole, tempfile()),
+    single = write_file_matrix(whole, tempfile(), "float"),
+    integer = write_file_matrix(whole, tempfile(), "int32")
+  )
+  w <- rep(c(0, 1, 2), length.out = m)
+  memory <- as_problem(whole, y, weights = w, missing = "mean")
+  fit <- greedy_rls(memory, k = 3, lambda = 1, size = 2)
+  path <- l1_path(whole, y, nlambda = 5, missing = "mean")
+  for (form in names(forms)) {
+    it <- forms[[form]]
+    pb <- as_problem(it, y, weights = w, missing = "mean")
+    expect_true(is_read_in_place(pb$x), info = form)
+    expect_null(pb$gaps)
+    for (field in c("fill", "missing", "centre", "squares", "products")) {
+      expect_identical(pb[[field]], memory[[field]], info = paste(form, field))
+    }
+    expect_identical(pb$x[3:9, c(7, 2)], memory$x[3:9, c(7, 2)])
+    expect_identical(as.matrix(it), whole)
+    rows <- c(9:30, 9)
+    expect_equal(pb[rows, 3:8], memory[rows, 3:8])
+    expect_identical(reweighted(pb, rev(w))$fill, reweighted(memory, rev(w))$fill)
+    found <- greedy_rls(pb, k = 3, lambda = 1, size = 2)
+    for (field in c("path", "coefficients", "held_out", "fitted")) {
+      expect_identical(found[[field]], fit[[field]], info = paste(form, field))
+    }
+    expect_identical(predict(found, it), predict(fit, whole))
+    expect_true(verify(found, it)$ok)
+    in_place <- l1_path(it, y, nlambda = 5, missing = "mean")
+    expect_identical(in_place$fitted, path$fitted)
+    expect_identical(in_place$path, path$path)
+    expect_equal(safe_screen(it, y, lambda = 5, missing = "mean")$bounds,
+                 safe_screen(whole, y, lambda = 5, missing = "mean")$bounds)
+    expect_equal(forward_regression(pb, k = 3)$fitted, forward_regression(memory, k = 3)$fitted,
+                 tolerance = 1e-10)
+    expect_equal(rls(it, y, missing = "mean")$fitted, rls(whole, y, missing = "mean")$fitted,
+                 tolerance = 1e-10)
+    folds <- rep(1:3, length.out = m)
+    outer <- lapply(list(pb, memory), cross_validate, method = greedy_rls, k = 3, lambda = 1,
+                    size = 2, outer = folds, baselines = NULL)
+    expect_identical(outer[[1]]$held_out, outer[[2]]$held_out)
+  }
+  expect_snapshot(refusal(as_problem(float_matrix(replace(whole, 5, Inf)), y, missing = "mean")))
+})
