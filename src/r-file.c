@@ -147,19 +147,37 @@ struct matrix unpack_file(SEXP x) {
       .codes = real_or_null(x, "codes")};
 }
 
-/* Some rows of some columns as doubles, both counted from 1. */
+/* The rows from the first to the last of some that are counted from 1; `first`, which counts from
+   0, is a multiple of 4. */
+struct span {
+  ptrdiff_t first, rows;
+};
+
+static struct span span_of(int count, const int *row) {
+  int first = count > 0 ? row[0] : 1, last = first - (count == 0);
+  for (int i = 1; i < count; i++) {
+    first = row[i] < first ? row[i] : first;
+    last = row[i] > last ? row[i] : last;
+  }
+  first = (first - 1) / 4 * 4;
+  return (struct span){first, last - first};
+}
+
+/* Some rows of some columns as doubles, both counted from 1. Of each column only the rows from the
+   first to the last of these are read. */
 SEXP C_file_values(SEXP x, SEXP rows, SEXP columns) {
   const struct matrix view = read_missing(unpack_matrix(x));
   const int has_payload = view.element == DOUBLES || view.element == FLOATS;
   const ptrdiff_t m = INTEGER(field(x, "dim"))[0];
   const int count = length(rows), *row = INTEGER(rows), *column = INTEGER(columns);
-  double *whole = (double *)R_alloc((size_t)m, sizeof(double));
+  const struct span span = span_of(count, row);
+  double *part = (double *)R_alloc((size_t)span.rows, sizeof(double));
   SEXP values = PROTECT(allocMatrix(REALSXP, count, length(columns)));
   double *out = REAL(values);
   for (ptrdiff_t l = 0; l < length(columns); l++, out += count) {
-    gather_column(&view, m, column[l] - 1, whole);
+    const double *values_of = column_rows(&view, m, column[l] - 1, span.first, span.rows, part);
     for (ptrdiff_t i = 0; i < count; i++) {
-      const double value = whole[row[i] - 1];
+      const double value = values_of[row[i] - 1 - span.first];
       out[i] = isnan(value) && !has_payload ? NA_REAL : value;
     }
   }
