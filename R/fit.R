@@ -214,8 +214,17 @@ term_names <- function(fit, terms) {
   names[terms]
 }
 
-# Values of some terms for new data times their weights, rows x L.
+# Values of some terms for new data times their weights, rows x L. Of a file some rows are read at a
+# time.
 term_scores <- function(fit, newdata, beta, terms = seq_len(nrow(beta))) {
+  if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
+  if (is_file_matrix(newdata)) {
+    blocks <- block_ranges(nrow(newdata), rows_at_a_time(ncol(newdata)))
+    scores <- lapply(blocks, function(rows) {
+      term_scores(fit, newdata[rows, , drop = FALSE], beta, terms)
+    })
+    return(do.call(rbind, scores))
+  }
   if (!is.null(fit$kernel)) return(kernel_scores(fit, newdata, beta, terms))
   as.matrix(new_data_matrix(fit$problem, newdata, terms) %*% beta)
 }

@@ -4,8 +4,10 @@
 #' vectors, for every lambda, with the exact held-out error of each.
 #'
 #' @details A fit is a plain list, which `saveRDS()` keeps whole. It holds its basis vectors and the
-#' decomposition by which rows are held out, about m x min(m, n) doubles, but not `x`. With m rows,
-#' n terms (features or basis vectors), L responses, q covariates:
+#' decomposition by which rows are held out, about m x min(m, n) doubles, but not `x`. Only where
+#' these doubles would be too many (see [kernel_rls()], Many rows) it has `x` in their place, or the
+#' path of its file, and goes through the rows again to hold some out. With m rows, n terms
+#' (features or basis vectors), L responses, q covariates:
 #'
 #' * `path`: data frame with a row for every lambda: `lambda`; the held-out `criterion`, the
 #'   weighted mean squared error, and its standard error `se` over folds; for classes `error`, the
@@ -64,8 +66,9 @@ squared_criterion <- function(folds) {
 }
 
 # The held-out errors of every lambda of a spectrum: the path, and the predictions at the best
-# lambda.
-evaluate_spectrum <- function(spectrum, problem, control) {
+# lambda. `trained` is the result of block_problem() where the spectrum is in blocks.
+evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
+  if (is_in_blocks(spectrum)) return(evaluate_blocks(trained, problem, control))
   lambda <- control$lambda
   held_out <- held_out_folds(spectrum, control$folds, lambda, control$threads)
   training <- training_residuals(spectrum, lambda)
@@ -250,7 +253,9 @@ path_or <- function(lambda, fit) {
 #'   over folds (`NA` for a function and for leave-pair-out AUC), and for classes `error`. Repeats
 #'   are averaged.
 #' @section Cost: As [holdout()] for every fold: leave-one-out O(m r c) for r = min(m, n) and c
-#'   lambdas, N folds at most O(m r^2 + N r^3) for all lambdas.
+#'   lambdas, N folds at most O(m r^2 + N r^3) for all lambdas. Where the rows are read in blocks,
+#'   the AUC and a function as `criterion` need the predictions of all rows for all lambdas in
+#'   memory, up to 1e8 of them.
 #' @section Errors: `sparsels_error_input` for folds of the wrong length, `"skip"` when every row is
 #'   a basis vector, and what [make_folds()] refuses.
 #' @inherit kernel_rls references
@@ -274,6 +279,12 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
   }
   problem <- scored_rows(fit$problem, scored)
   folds$ids <- folds$ids[scored, , drop = FALSE]
+  if (is_in_blocks(fit$spectrum)) {
+    if (is_row_sum(criterion)) {
+      return(data.frame(lambda, block_errors(fit, scored, folds, basis, criterion, lambda)))
+    }
+    check_collected(fit, lambda)
+  }
   hold_out <- function(sets) {
     check_estimable(fit$problem, sets)
     held_out_residuals(fit$spectrum, sets, lambda, basis == "remove", fit$threads)

@@ -60,17 +60,33 @@
 #'   `adjust` for unpenalised covariates.
 #' @return An object of class `kernel_rls`, a [kernel_fit].
 #'
+#' @section Many rows: Where rows times basis vectors are more than 1e7, or `x` is a
+#'   [file_matrix()], kernel values are computed for some thousand rows at a time, and again in each
+#'   pass: one to train, one for the errors of all lambdas, one for the predictions of the rows at
+#'   the best of them, and one for the fitted values. The models, errors and predictions are the same to
+#'   rounding, and so is what [holdout()] and [cv_error()] give. `x` itself is read in place, so
+#'   that a file may be larger than memory; [predict()][sparsels_fit] reads new data in a file in
+#'   blocks, too.
+#'
+#'   Training needs the triangle of the QR decomposition of the kernel values, not of their
+#'   products, which would square the condition number. Large folds are retrained on the triangles
+#'   of the other folds, small ones are taken away row by row, whichever takes less memory.
+#'
 #' @section Cost: With n basis vectors, d columns, c lambdas and L responses: O(mnd) for the kernel,
 #'   O(mn^2) for training, then O(mncL) for all leave-one-out errors; N folds cost at most O(mn^2 +
 #'   N n^3) for all lambdas. The m x m kernel matrix is not computed if a basis is given. Memory:
-#'   about two m x n and nine n x n matrices of doubles, of which the fit keeps one each. All rows
+#'   about two m x n and nine n x n matrices of doubles, of which the fit keeps one each; with many
+#'   rows some 15 vectors of m, 2e7 doubles for the rows of a block, and the smaller of 2 N
+#'   triangles of n x n and three m / N x n matrices. All rows
 #'   as basis: O(m^3) time and nine m x m matrices, of which the fit keeps two. Ctrl-C returns the
 #'   best of the kernel widths completed, with a warning of class `sparsels_interrupted`; it takes
 #'   effect after an eigenvalue problem of LAPACK, O(n^3), has ended.
 #'
 #' @section Accuracy: As that of retraining by QR, rounding error times the condition number of the
 #'   problem: relative errors below 1e-10 for a well-conditioned kernel matrix of the basis, and
-#'   below 1e-6 at the default shift otherwise. With all rows as the basis a `lambda` near the
+#'   below 1e-6 at the default shift otherwise. Where the kernel matrix of the basis is singular but
+#'   for the shift, predictions and errors keep these digits, the dual weights need not. In blocks
+#'   of rows one digit more may be lost. With all rows as the basis a `lambda` near the
 #'   rounding errors of the kernel matrix, times the weights, gives a warning of class
 #'   `sparsels_warning_precision`.
 #'
@@ -108,10 +124,11 @@ kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NUL
 # Fits a kernel expansion, for every method that has the arguments of kernel_rls().
 expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, threads, call) {
   kernels <- each_kernel(as_kernel(kernel))
-  problem <- kernel_problem(problem, kernels[[1L]])
+  problem <- kernel_problem(problem, kernels[[1L]], in_place = !is.null(basis))
   check_shift(shift)
   control <- expansion_control(problem, lambda, folds, threads)
   basis <- as_basis(basis, problem, kernels[[1L]])
+  if (!reads_blocks(problem, basis_size(basis))) problem <- with_doubles(problem)
   if (is.null(basis$rows)) {
     check_count(nrow(basis$points), "nrow(basis)", nrow(problem), "the number of rows of the data")
   }
@@ -158,6 +175,7 @@ null_residuals <- function(problem, folds) {
   basis <- covariate_basis(problem)
   own <- project_out(root_w * problem$y, basis)
   if (!ncol(basis)) return(own / root_w)
+  if (folds$loo && ncol(basis) == 1L) return(own / (root_w * (1 - basis[, 1L]^2)))
   total <- 0 * own
   for (repetition in seq_len(ncol(folds$ids))) {
     for (rows in split(seq_len(nrow(own)), folds$ids[, repetition])) {
@@ -268,14 +286,20 @@ best_trial <- function(kernels, trial) {
 
 # The models of one kernel for every lambda, and their held-out errors.
 kernel_trial <- function(problem, kernel, basis, shift, control) {
-  fitted <- expansion(problem, kernel, basis, shift)
+  fitted <- expansion(problem, kernel, basis, shift, control$folds)
+  of_terms <- if (is.null(fitted$trained)) covariate_solver(problem)(fitted$K) else
+    fitted$trained$of_terms
   list(kernel = kernel, shift = fitted$shift,
-       evaluated = evaluate_spectrum(fitted$spectrum, problem, control),
-       models = kernel_models(problem, fitted$K, fitted$spectrum, control$lambda))
+       evaluated = evaluate_spectrum(fitted$spectrum, problem, control, fitted$trained),
+       models = kernel_models(problem, of_terms, fitted$spectrum, control$lambda))
 }
 
-# The spectrum of a kernel expansion, its K (m x n) and the shift used.
-expansion <- function(problem, kernel, basis, shift) {
+# The spectrum of a kernel expansion, the shift used, and its K (m x n) or, in blocks, the result of
+# block_problem(), in which the first partition of `folds` has its triangles.
+expansion <- function(problem, kernel, basis, shift, folds = NULL) {
+  if (!basis$all && reads_blocks(problem, basis_size(basis))) {
+    return(block_expansion(problem, kernel, basis, shift, folds))
+  }
   K <- kernel_columns(problem, kernel, basis)
   if (basis$all && identical(shift, "auto")) {
     spectrum <- full_spectrum(problem, K[, order(basis$rows)])
@@ -290,6 +314,17 @@ expansion <- function(problem, kernel, basis, shift) {
   list(K = K, spectrum = basis_spectrum(problem, K, penalty$C, basis$rows), shift = penalty$shift)
 }
 
+block_expansion <- function(problem, kernel, basis, shift, folds) {
+  source <- kernel_source(problem, kernel, basis)
+  rows <- basis$rows
+  own <- if (!is.null(rows)) source_terms(source, rows, seq_along(rows))
+  penalty <- shifted_cholesky(basis_kernel_matrix(problem, kernel, basis, own, seq_along(rows)),
+                              shift)
+  if (penalty$shift$where == "kernel") source$diagonal <- source$diagonal + penalty$shift$value
+  trained <- block_problem(problem, source, penalty$C, rows, folds)
+  list(trained = trained, spectrum = trained$spectrum, shift = penalty$shift)
+}
+
 # K (m x n) between the rows and the basis
 kernel_columns <- function(problem, kernel, basis) {
   if (is_precomputed(kernel)) return(unname(as.matrix(problem$x[, basis$rows, drop = FALSE])))
@@ -300,15 +335,15 @@ kernel_columns <- function(problem, kernel, basis) {
   K
 }
 
-# K_BB, symmetric to the last digit
-basis_kernel_matrix <- function(problem, kernel, basis, K) {
+# K_BB, symmetric to the last digit; `rows` are those of K that are the basis
+basis_kernel_matrix <- function(problem, kernel, basis, K, rows = basis$rows) {
   KBB <- if (is.null(basis$rows)) {
     points <- kernel_points(problem, basis$points)
     values <- kernel_matrix(kernel, points, points)
     diag(values) <- kernel_diagonal(kernel, points)
     values
   } else {
-    K[basis$rows, , drop = FALSE]
+    K[rows, , drop = FALSE]
   }
   (KBB + t(KBB)) / 2
 }
@@ -327,11 +362,10 @@ shifted_cholesky <- function(KBB, shift) {
   stop_not_positive(eigen(KBB, symmetric = TRUE, only.values = TRUE)$values, tau)
 }
 
-# dual weights and coefficients of the covariates for every lambda, on the user's scale
-kernel_models <- function(problem, K, spectrum, lambda) {
-  on_covariates <- covariate_solver(problem)
-  of_y <- on_covariates(problem$y)
-  of_terms <- on_covariates(K)
+# dual weights and coefficients of the covariates for every lambda, on the user's scale; `of_terms`
+# are the coefficients of the terms on the covariates
+kernel_models <- function(problem, of_terms, spectrum, lambda) {
+  of_y <- covariate_solver(problem)(problem$y)
   lapply(term_weights(spectrum, lambda), function(beta) {
     covariates <- of_y - of_terms %*% beta
     dimnames(covariates) <- list(colnames(problem$z), colnames(problem$y))

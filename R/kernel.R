@@ -367,8 +367,12 @@ finite_values <- function(values, kernel) {
 
 # What a kernel sees of a problem ------------------------------------------------------------------
 
-# x is given to a kernel as doubles: a user's kernel could overflow with integers.
-kernel_problem <- function(problem, kernel) {
+# x is given to a kernel as doubles: a user's kernel could overflow with integers. With `in_place` a
+# file stays one, of which the rows are read as they are needed.
+kernel_problem <- function(problem, kernel, in_place = FALSE) {
+  if (in_place && is_file_matrix(problem$x) && !is_precomputed(kernel)) {
+    return(kernel_scale(problem, kernel$shift, in_place = TRUE))
+  }
   problem <- with_doubles(problem)
   check_still_finite(problem, Matrix::colSums(problem$x))
   if (is_precomputed(kernel)) {
@@ -387,14 +391,14 @@ with_doubles <- function(problem) {
 # scaled, with or without an intercept. For a kernel that depends on differences only (`shift`),
 # sparse columns are not centred unless their mean exceeds their standard deviation, since
 # differences would lose digits; such a column has few zeros.
-kernel_scale <- function(problem, shift = FALSE) {
-  problem <- with_doubles(problem)
+kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
+  if (!in_place || !is_file_matrix(problem$x)) problem <- with_doubles(problem)
   problem$centre <- numeric(ncol(problem))
   problem$scale <- rep(1, ncol(problem))
   if (problem$standardize) {
     moments <- column_moments(problem$x, problem$weights, TRUE)
     rms <- sqrt(moments$squares / sum(problem$weights))
-    uncentred <- shift && !is.matrix(problem$x) & abs(moments$centre) <= rms
+    uncentred <- shift && inherits(problem$x, "dgCMatrix") & abs(moments$centre) <= rms
     problem$centre <- ifelse(uncentred, 0, moments$centre)
     varies <- rms > 1e-13 * abs(moments$centre)
     problem$scale[varies] <- rms[varies]

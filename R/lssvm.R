@@ -82,7 +82,8 @@ lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL, fo
 
 # Gaussian kernels with widths near the typical distance of two rows
 typical_kernels <- function(problem) {
-  kernel_gaussian(sigma2 = typical_distance(kernel_scale(problem, shift = TRUE)) * 2^(-3:3))
+  scaled <- kernel_scale(problem, shift = TRUE, in_place = TRUE)
+  kernel_gaussian(sigma2 = typical_distance(scaled) * 2^(-3:3))
 }
 
 # the fit of kernel_rls() in terms of gamma = 1 / lambda and sigma2

@@ -598,11 +598,24 @@ basis_size <- function(basis) if (is.null(basis$rows)) nrow(basis$points) else l
 is_spectrum <- function(spectrum, m, L) {
   r <- length(spectrum$values)
   n <- nrow(spectrum$back)
+  in_blocks <- !is.null(spectrum$source)
   with(spectrum, all(
-    is.double(values), has_numbers(values), has_matrix(phi, m, r), has_matrix(t, r, L),
+    is.double(values), has_numbers(values), has_matrix(t, r, L),
+    if (in_blocks) is_source(source, m, n, ncol(z_basis)) else has_matrix(phi, m, r),
     has_matrix(y, m, L), has_matrix(z_basis, m, ncol(z_basis)), has_matrix(back, n, r),
     is.double(root_w), has_numbers(root_w, m), root_w > 0, is_flag(complete), is_flag(linear),
     is.integer(basis), length(basis) == m, has_integers(basis, 0L, n),
     is_none_or(spectrum$rounding, has_numbers(spectrum$rounding, 1L))
+  ))
+}
+
+is_source <- function(source, m, n, q) {
+  kernel <- source$kernel
+  pointless <- is.null(kernel) || kernel$name == "precomputed"
+  with(source, all(
+    is_values(x, m, ncol(x)), has_matrix(penalty, n, n), has_matrix(of_terms, q, n),
+    !pointless || has_integers(columns, 1L, ncol(x)) && length(columns) == n,
+    is_none_or(kernel, is_good(kernel, "sparsels_kernel") && has_numbers(diagonal, n)),
+    pointless || is_values(points, n, ncol(x)), has_numbers(centre), has_numbers(scale)
   ))
 }

@@ -17,6 +17,9 @@
 #'
 #' [holdout()] and [cv_error()] hold out other rows of a fit without training again.
 #'
+#' With fewer columns than rows, and more than 1e7 values or `x` in a [file_matrix()], rows are read
+#' in blocks as by [kernel_rls()], see Many rows there.
+#'
 #' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
 #'   its response; a formula and data; an experiment of Bioconductor, such as a
 #'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
@@ -32,8 +35,8 @@
 #' @return An object of class `rls`, a [kernel_fit].
 #'
 #' @section Cost: O(mn min(m, n)) time; memory about three times a dense x, of which the fit keeps
-#'   m x min(m, n) doubles. The decomposition by LAPACK cannot be interrupted: it takes seconds
-#'   where min(m, n) is more than a thousand.
+#'   m x min(m, n) doubles, or in blocks of rows that of [kernel_rls()]. The decomposition by LAPACK
+#'   cannot be interrupted: it takes seconds where min(m, n) is more than a thousand.
 #' @section Errors: As for [greedy_rls()]; weights of 0.
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
@@ -48,13 +51,24 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", thr
   problem <- fitter_problem(x, y, ..., data = data)
   check_all_trained(problem)
   control <- expansion_control(problem, lambda, folds, threads)
-  spectrum <- linear_spectrum(problem)
   features <- which(problem$usable)
+  trained <- if (reads_blocks(problem, length(features))) block_columns(problem, features, control)
+  spectrum <- if (is.null(trained)) linear_spectrum(problem) else trained$spectrum
   models <- lapply(term_weights(spectrum, control$lambda), function(beta) {
     list(features = features, beta = beta, row = 1L)
   })
-  models <- lapply(user_coefficients(problem, models), `[`, c("beta", "covariates"))
-  evaluated <- evaluate_spectrum(spectrum, problem, control)
+  models <- lapply(user_coefficients(problem, models, trained$of_x), `[`, c("beta", "covariates"))
+  evaluated <- evaluate_spectrum(spectrum, problem, control, trained)
   new_kernel_fit("rls", problem, control, evaluated, models, short_call(match.call()),
                  features = features)
+}
+
+# The result of block_problem() for columns of x, with their own coefficients on the covariates.
+block_columns <- function(problem, columns, control) {
+  trained <- block_problem(problem, column_source(problem, columns), diag(length(columns)),
+                           folds = control$folds, linear = TRUE)
+  of_x <- trained$of_terms * rep(problem$scale[columns], each = ncol(problem$z))
+  if (problem$intercept) of_x[1L, ] <- of_x[1L, ] + problem$centre[columns]
+  trained$of_x <- of_x
+  trained
 }

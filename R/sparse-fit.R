@@ -131,14 +131,15 @@ done_words <- function(path) {
   counted(nrow(path) - 1L, if ("found" %in% path$action) "size" else "step")
 }
 
-# Coefficients of working columns -> of the user's columns, with those of the covariates.
-user_coefficients <- function(problem, models) {
+# Coefficients of working columns -> of the user's columns, with those of the covariates. `of_x`, if
+# known, are the coefficients on the covariates of the columns used, in their order.
+user_coefficients <- function(problem, models, of_x = NULL) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
   scale <- problem$scale
   index <- replace(integer(length(scale)), used, seq_along(used))
   on_covariates <- covariate_solver(problem)
   of_y <- on_covariates(problem$y)
-  of_x <- on_covariates(problem$x, used)
+  if (is.null(of_x)) of_x <- on_covariates(problem$x, used)
   name_models(problem, models, function(model) {
     beta <- model$beta / scale[model$features]
     of_terms <- of_x[, index[model$features], drop = FALSE]

@@ -156,29 +156,44 @@ training_residuals <- function(spectrum, lambda) {
 # Residuals of rows held out in sets (a list of row numbers), in the user's units: (all rows of all
 # sets) x L x c. The model is trained without the set; `remove` takes its basis vectors away too.
 held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 1L) {
+  in_order <- row_sets(sets)
+  if (is_in_blocks(spectrum)) {
+    return(collected_residuals(holdout_plan(spectrum, in_order, lambda, remove, threads)))
+  }
+  answer <- taken_away(spectrum, in_order, lambda, remove, threads,
+                       progress_bar(interactive(), "Holding out"))
+  residual <- answer$residual
+  of_set <- rep(seq_along(sets), lengths(sets))
+  for (set in answer$lost) {
+    residual[of_set == set, , ] <- trained_without(spectrum, sets[[set]], lambda, remove)
+  }
+  residual
+}
+
+# list(residual, lost: the sets that weigh so much that they cannot be taken away). `sets` are those
+# of row_sets(), of rows of the spectrum.
+taken_away <- function(spectrum, sets, lambda, remove, threads, progress = NULL) {
   control <- list(
-    order = as.integer(unlist(sets)) - 1L, start = as.integer(c(0, cumsum(lengths(sets)))),
+    order = sets$order - 1L, start = sets$start,
     basis = if (remove) spectrum$basis - 1L else rep(-1L, length(spectrum$basis)),
     # the columns of x may determine a model to more digits than a kernel matrix does
     outweighed = 1e-6, singular = if (isTRUE(spectrum$linear)) 1e-5 else 0,
-    lambda = lambda, form = "cheaper", threads = threads, user_loss = NULL,
-    progress = progress_bar(interactive(), "Holding out")
+    lambda = lambda, form = "cheaper", threads = threads, user_loss = NULL, progress = progress
   )
   answer <- call_holdout(spectrum, control)
   residual <- answer$residual
   lost <- which(answer$done == 0L)
   if (length(lost)) {
-    control$order <- as.integer(unlist(sets[lost])) - 1L
-    control$start <- as.integer(c(0, cumsum(lengths(sets[lost]))))
+    of_set <- rep(seq_along(answer$done), diff(sets$start))
+    of_lost <- of_set %in% lost
+    control$order <- control$order[of_lost]
+    control$start <- as.integer(c(0, cumsum(diff(sets$start)[lost])))
     control$form <- "per_fold"
     again <- call_holdout(spectrum, control)
-    of_set <- rep(seq_along(sets), lengths(sets))
-    residual[of_set %in% lost, , ] <- again$residual
-    for (set in lost[again$done == 0L]) {
-      residual[of_set == set, , ] <- trained_without(spectrum, sets[[set]], lambda, remove)
-    }
+    residual[of_lost, , ] <- again$residual
+    lost <- lost[again$done == 0L]
   }
-  residual
+  list(residual = residual, lost = lost)
 }
 
 # The residuals of one set from the other rows themselves, where these weigh so little beside the

@@ -71,6 +71,16 @@ static inline int lapack_qr(ptrdiff_t r, ptrdiff_t c, double *A, ptrdiff_t lda, 
   return info;
 }
 
+/* Upper triangle of A (r x c) := the triangular factor of its QR decomposition, the rest is lost.
+   tau holds the smaller of r and c, work `length` doubles. Zero on success. */
+static inline int lapack_triangle(
+    ptrdiff_t r, ptrdiff_t c, double *A, double *tau, double *work, ptrdiff_t length) {
+  const int ri = (int)r, ci = (int)c, lwork = lapack_length(length);
+  int info = 0;
+  F77_CALL(dgeqrf)(&ri, &ci, A, &ri, tau, work, &lwork, &info);
+  return info;
+}
+
 /* Upper triangle of A (n x n) := its Cholesky factor. Zero on success. */
 static inline int lapack_cholesky(ptrdiff_t n, double *A) {
   const int ni = (int)n;

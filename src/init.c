@@ -14,6 +14,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_greedy_responses, 2),
     ENTRY(C_kernel_spectrum, 2),
     ENTRY(C_holdout, 2),
+    ENTRY(C_triangle, 2),
     ENTRY(C_poss, 2),
     ENTRY(C_cross_columns, 2),
     ENTRY(C_best_subset, 2),

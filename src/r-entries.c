@@ -278,6 +278,17 @@ SEXP C_holdout(SEXP spectrum, SEXP control) {
   return answer_list(&out);
 }
 
+/* The triangle of two matrices, one on top of the other. */
+SEXP C_triangle(SEXP above, SEXP below) {
+  const ptrdiff_t p = ncols(above), a = nrows(above), b = nrows(below);
+  SEXP out = PROTECT(allocMatrix(REALSXP, (int)p, (int)p));
+  void *work = R_alloc(triangle_work(a + b, p), 1);
+  if (triangle(p, a, REAL(above), b, REAL(below), work, REAL(out)) != 0)
+    error("LAPACK's dgeqrf failed");
+  UNPROTECT(1);
+  return out;
+}
+
 /* ---- subsets ---- */
 
 /* X'V, without the look for missing values that R's crossprod() takes at X each time. */

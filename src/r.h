@@ -90,6 +90,7 @@ SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);
 SEXP C_kernel_spectrum(SEXP problem, SEXP control);
 SEXP C_holdout(SEXP spectrum, SEXP control);
+SEXP C_triangle(SEXP above, SEXP below);
 SEXP C_poss(SEXP terms, SEXP control);
 SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_best_subset(SEXP terms, SEXP control);

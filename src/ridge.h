@@ -14,6 +14,13 @@ enum status kernel_spectrum(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double 
 
 size_t kernel_spectrum_work(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q);
 
+/* R (p x p) := the triangular factor of the QR decomposition of A (above x p) on top of B (below x
+   p), zero rows where these have fewer than p. Zero on success. O((above + below) p^2). */
+int triangle(ptrdiff_t p, ptrdiff_t above, const double *A, ptrdiff_t below, const double *B,
+    void *work, double *R);
+
+size_t triangle_work(ptrdiff_t rows, ptrdiff_t p); /* rows: above + below */
+
 /* A ridge problem with r directions; docs/objects.md says what each part is. */
 struct spectrum {
   ptrdiff_t m, r, q, L;

@@ -779,3 +779,30 @@ TEST(holdout_interrupts) {
   stop_between(1);
   stop_between(2);
 }
+
+TEST(triangle_of_rows) {
+  static const ptrdiff_t rows[][2] = {{0, 0}, {0, 3}, {2, 1}, {5, 40}, {40, 0}};
+  enum { P = 5 };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const ptrdiff_t a = rows[i][0], b = rows[i][1];
+    double *A = doubles(a * P), *B = doubles(b * P), *R = doubles(P * P);
+    double *sum = doubles(P * P), *below = doubles(P * P), *own = doubles(P * P);
+    for (ptrdiff_t k = 0; k < a * P; k++)
+      A[k] = uniform();
+    for (ptrdiff_t k = 0; k < b * P; k++)
+      B[k] = uniform();
+    void *work = room(triangle_work(a + b, P), 0xFF);
+    CHECK(triangle(P, a, A, b, B, work, R) == 0);
+    cross(a, P, A, P, A, sum);
+    cross(b, P, B, P, B, below);
+    cross(P, P, R, P, R, own);
+    for (ptrdiff_t k = 0; k < P * P; k++)
+      CHECK_NEAR(own[k], sum[k] + below[k], 1e-13);
+    for (ptrdiff_t j = 0; j < P; j++)
+      for (ptrdiff_t k = j + 1; k < P; k++)
+        CHECK(R[k + j * P] == 0);
+    void *parts[] = {A, B, R, sum, below, own, work};
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+      free(parts[part]);
+  }
+}
