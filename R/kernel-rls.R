@@ -63,7 +63,7 @@
 #' @section Many rows: Where rows times basis vectors are more than 1e7, or `x` is a
 #'   [file_matrix()], kernel values are computed for some thousand rows at a time, and again in each
 #'   pass: one to train, one for the errors of all lambdas, one for the predictions of the rows at
-#'   the best of them, and one for the fitted values. The models, errors and predictions are the same to
+#'   the best of them, and one for the fitted values. Models, errors and predictions are the same to
 #'   rounding, and so is what [holdout()] and [cv_error()] give. `x` itself is read in place, so
 #'   that a file may be larger than memory; [predict()][sparsels_fit] reads new data in a file in
 #'   blocks, too.
