@@ -36,7 +36,7 @@ void l1_predict_model(const struct problem *pb, int size, const int *feature, co
   l1_predict_rows(pb, size, feature, beta, f);
   for (ptrdiff_t l = 0; l < pb->q; l++)
     for (ptrdiff_t i = 0; i < pb->m; i++)
-      f[i] += u[l] * pb->Q[i + l * pb->m] / pb->root_w[i];
+      f[i] += u[l] * pb->Q[i + l * pb->m] / pb->divisor[i];
 }
 
 void l1_column_norms(const struct problem *pb, double *norm) {

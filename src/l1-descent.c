@@ -50,7 +50,7 @@ static double lasso_soft_threshold(double value, double lambda) {
 static double lasso_update_residual(struct l1_state *state, double *v) {
   const struct problem *pb = state->pb;
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    state->r[i] = v[i] / pb->root_w[i];
+    state->r[i] = v[i] / pb->divisor[i];
   project_out(pb, state->r);
   return l1_weigh_rows(pb, state->r, v);
 }

@@ -19,9 +19,9 @@ double l1_dual_value(const struct problem *pb, enum loss loss, const double *r, 
     const double w = case_weight(pb, i), alpha = s * pb->response[i] * r[i] * pb->root_w[i];
     if (loss == LEAST_SQUARES)
       value += s * r[i] * (pb->y[i] - s * r[i] / 2);
-    else if (loss == LOGISTIC)
+    else if (loss == LOGISTIC && w > 0)
       value += w * (l1_entropy_term(alpha / w) + l1_entropy_term(1 - alpha / w));
-    else
+    else if (loss == HINGE)
       value += alpha;
   }
   return value;
@@ -35,7 +35,7 @@ double l1_dual_radius(enum loss loss, double gap) {
 
 /* alpha_i / w_i of r */
 static double l1_share(const struct problem *pb, const double *r, ptrdiff_t i) {
-  return fmax(0, pb->response[i] * r[i] / pb->root_w[i]);
+  return fmax(0, pb->response[i] * r[i] / pb->divisor[i]);
 }
 
 /* The logistic dual value of s r. The optimum's lower bound takes it with log1p, which has all

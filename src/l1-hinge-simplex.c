@@ -367,10 +367,11 @@ static double hinge_hash(ptrdiff_t i) {
   return 0.5 + (double)((z ^ (z >> 31)) >> 12) * 0x1p-53;
 }
 
-/* cost := 1, or a little more. */
+/* cost := 1, or a little more. A row of weight 0 costs nothing, as it has no entries. */
 static void hinge_set_costs(struct hinge_programme *lp, double unequal) {
+  ptrdiff_t trained = 0;
   for (ptrdiff_t i = 0; i < lp->m; i++)
-    lp->cost[i] = 1 + unequal * hinge_hash(i);
+    lp->cost[i] = lp->w[i] > 0 ? 1 + unequal * hinge_hash(trained++) : 0;
   hinge_recompute(lp);
 }
 

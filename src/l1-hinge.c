@@ -80,7 +80,7 @@ static int hinge_read_model(struct hinge_programme *lp) {
 /* r := y alpha / root_w, alpha brought within its bounds where rounding left it outside. */
 static void hinge_residual(const struct hinge_programme *lp, const struct problem *pb, double *r) {
   for (ptrdiff_t i = 0; i < lp->m; i++)
-    r[i] = lp->y[i] * fmin(fmax(lp->alpha[i], 0), lp->w[i]) / pb->root_w[i];
+    r[i] = lp->y[i] * fmin(fmax(lp->alpha[i], 0), lp->w[i]) / pb->divisor[i];
 }
 
 /* f (m) := the values of the model; returns its objective. */
@@ -107,15 +107,15 @@ void hinge_begin(struct l1_state *state) {
   struct hinge_programme *lp = state->engine;
   memset(lp->has_row, 0, (size_t)pb->n * sizeof(int));
   for (ptrdiff_t i = 0; i < lp->m; i++) {
-    lp->y[i] = pb->response[i];
     lp->w[i] = case_weight(pb, i);
+    lp->y[i] = lp->w[i] > 0 ? pb->response[i] : 0;
     lp->max_weight = fmax(lp->max_weight, lp->w[i]);
   }
   hinge_clear_basis(lp);
   for (ptrdiff_t l = 0; l < lp->q; l++) {
     double *a = hinge_row(lp, l);
     for (ptrdiff_t i = 0; i < lp->m; i++)
-      a[i] = lp->y[i] * pb->Q[i + l * lp->m] / pb->root_w[i];
+      a[i] = lp->y[i] * pb->Q[i + l * lp->m] / pb->divisor[i];
     hinge_append_row(lp, -1);
   }
   hinge_invert(lp);

@@ -20,7 +20,7 @@ struct hinge_programme {
   int *feature; /* max_rows, the column a row belongs to, -1 for a covariate */
   int *has_row; /* n, whether there is a row for a column */
 
-  double *w, *y, *cost, *d; /* m; d: reduced costs of alpha */
+  double *w, *y, *cost, *d; /* m; y, cost: 0 where w is; d: reduced costs of alpha */
   double *alpha;            /* m, exactly 0 or w unless basic */
   double *v;                /* max_rows, value of each row, exactly at its bound when tight */
   double *beta;             /* max_rows, multipliers, 0 unless tight */

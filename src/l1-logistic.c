@@ -377,7 +377,7 @@ static void logistic_load(struct l1_state *state, struct logistic_fit *fit) {
 
 static void logistic_store_residual(struct l1_state *state, const struct logistic_fit *fit) {
   for (ptrdiff_t i = 0; i < state->pb->m; i++)
-    state->r[i] = fit->v[i] / state->pb->root_w[i];
+    state->r[i] = fit->v[i] / state->pb->divisor[i];
 }
 
 /* The model at the point `now` becomes the solution. */
@@ -400,7 +400,7 @@ void logistic_begin(struct l1_state *state) {
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     state->u[l] = 0;
     for (ptrdiff_t i = 0; i < m; i++)
-      fit->B[i + l * m] = pb->Q[i + l * m] / pb->root_w[i];
+      fit->B[i + l * m] = pb->Q[i + l * m] / pb->divisor[i];
   }
   logistic_load(state, fit);
   logistic_store_residual(state, fit);

@@ -30,7 +30,7 @@ static ptrdiff_t safe_fold(const struct safe_column *column, int label, struct s
   ptrdiff_t count = 0;
   double rest = 0;
   for (ptrdiff_t k = 0; k < column->d; k++)
-    if (label == 0 || column->y[k] == label)
+    if (column->w[k] > 0 && (label == 0 || column->y[k] == label))
       piece[count++] = (struct safe_piece){column->y[k] * column->x[k], column->w[k]};
   for (int c = 0; c < 2; c++)
     if (label != (c == 0 ? -1 : 1))

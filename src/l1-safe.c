@@ -66,7 +66,7 @@ static struct safe_data safe_prepare(
 static void safe_fill_projected(const struct safe_data *s, ptrdiff_t j, double *x) {
   working_column(s->pb, j, x);
   for (ptrdiff_t i = 0; i < s->pb->m; i++)
-    x[i] /= s->pb->root_w[i];
+    x[i] /= s->pb->divisor[i];
 }
 
 /* The nonzeros of a sparse column, not centred: with an intercept that is no matter, and without

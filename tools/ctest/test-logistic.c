@@ -141,6 +141,7 @@ static struct data make_data(
       .rss = data.rss,
       .usable = data.usable,
       .root_w = data.root_w,
+      .divisor = data.root_w,
       .Q = data.Q,
       .y = data.y,
       .response = data.y};
