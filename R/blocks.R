@@ -1,8 +1,8 @@
 # Matrices that are read some columns at a time.
 
-# column numbers in blocks of about `values` matrix entries each
+# column numbers in blocks of about `values` matrix entries each, as far as these may be in memory
 column_blocks <- function(rows, columns, values = 1e5) {
-  size <- max(1L, values %/% max(rows, 1L))
+  size <- max(1L, min(values, max_realised) %/% max(rows, 1L))
   split(seq_len(columns), (seq_len(columns) - 1L) %/% size)
 }
 

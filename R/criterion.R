@@ -76,8 +76,9 @@ held_out_label <- function(words, scheme, pairs = FALSE) {
 check_auc <- function(problem, folds) {
   check_needs("auc", "criterion", problem)
   if (folds$loo) return(invisible())
-  classes <- problem$y[, 1L] > 0
-  mixed <- function(ids) any(tapply(classes, ids, function(one) any(one) && !all(one)))
+  rows <- trained_places(problem)
+  classes <- problem$y[rows, 1L] > 0
+  mixed <- function(ids) any(tapply(classes, ids[rows], function(one) any(one) && !all(one)))
   both <- apply(folds$ids, 2L, mixed)
   if (!all(both)) stop_input("`criterion = \"auc\"` needs a fold with rows of both classes")
 }
@@ -189,9 +190,13 @@ measure_of <- function(problem) {
   if (problem$task == "regression") "squared" else "error"
 }
 
-# the weight of each class, which a balanced error takes out again
+# the weight of each class, which a balanced error takes out again; 1 for a class without rows
 class_share <- function(problem) {
-  as.vector(rowsum(problem$weights, class_index(problem))) / sum(problem$weights)
+  sums <- rowsum(problem$weights, class_index(problem))
+  share <- rep(1, length(problem$levels))
+  present <- sums[, 1L] > 0
+  share[as.integer(rownames(sums))[present]] <- sums[present, 1L] / sum(problem$weights)
+  share
 }
 
 # Values ------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
     logistic = logistic_covariates(y, score, root_w, basis, u),
     hinge = hinge_covariates(y, score, root_w, basis, u)
   )
-  f <- score + drop(basis %*% u) / root_w
+  f <- score + drop(basis %*% u) / weight_divisor(problem)
   r <- switch(loss,
     squared = drop(project_out(root_w * (y - f), basis)),
     logistic = root_w * y * stats::plogis(-y * f)
@@ -53,10 +53,11 @@ l1_loss <- function(loss, y, f) {
 logistic_covariates <- function(y, score, root_w, basis, u = NULL) {
   if (is.null(u)) u <- numeric(ncol(basis))
   if (!length(u)) return(u)
-  value <- function(u) sum(root_w^2 * l1_loss("logistic", y, score + drop(basis %*% u) / root_w))
+  divisor <- ifelse(root_w > 0, root_w, 1)
+  value <- function(u) sum(root_w^2 * l1_loss("logistic", y, score + drop(basis %*% u) / divisor))
   current <- value(u)
   for (iteration in 1:100) {
-    probability <- stats::plogis(-y * (score + drop(basis %*% u) / root_w))
+    probability <- stats::plogis(-y * (score + drop(basis %*% u) / divisor))
     ascent <- drop(crossprod(basis, root_w * y * probability))
     # second derivatives may vanish if all rows are fitted closely
     hessian <- crossprod(basis, probability * (1 - probability) * basis) + diag(1e-14, length(u))
@@ -134,7 +135,7 @@ dual_objective <- function(problem, loss, r) {
 
 # alpha / w of a dual point for logistic or hinge loss; slightly negative values are rounding errors
 dual_share <- function(problem, r) {
-  share <- problem$y[, 1L] * r / sqrt(problem$weights)
+  share <- problem$y[, 1L] * r / weight_divisor(problem)
   replace(share, share < 0 & share > -1e-10, 0)
 }
 

@@ -10,16 +10,18 @@
 #' take a half, a quarter or an eighth of the space of doubles; genotypes and counts fit in
 #' `"uint8"`, which has no missing value, as `"int16"` has none.
 #'
-#' **What reads columns in place:** `as_problem()`, [greedy_rls()] with its choice of size and
-#' lambda, where a training set is the same `x` with weight 0 on the rows held out,
-#' [forward_regression()], [omp()] and [foba()], [l1_path()] without `folds`, [safe_screen()],
-#' [permutation_test()] of these, and `predict()`, for which a file can also be `newdata`.
+#' **What reads columns in place:** `as_problem()`, [greedy_rls()], [random_selection()],
+#' [forward_regression()], [omp()], [foba()], [l1_path()] with `solver = "cd"`, [l1_size()],
+#' [lambda_max()] and [safe_screen()]; [cross_validate()], [permutation_test()],
+#' [stability_selection()], [learning_curve()], [compare_methods()] and [judge()] of these methods;
+#' [exchange()], [panel_error()] and [verify()]; and `predict()`, for which a file can also be
+#' `newdata`. Where a model is trained on some rows alone, as without a fold, it is trained on the
+#' same `x` with weight 0 on the other rows, so that nothing is copied.
 #'
-#' **What needs other parts of `x` in memory:** functions that train on some rows alone take those
-#' rows as an ordinary matrix, among them [cross_validate()], `l1_path(folds = )`,
-#' [stability_selection()] and [learning_curve()]; `problem[rows, columns]` does, too. Kernel
-#' methods, `rls()` and the other searches by the training error take all columns. That is done up
-#' to 1e8 values, 0.8 GB as doubles. More than that is an error that names the function and the
+#' **What needs `x` in memory:** kernel methods, `rls()`, `l1_path(solver = "ipm")`, the other
+#' searches, `lambda = "full"`, and `problem[rows, columns]`; and a method of your own in
+#' [cross_validate()] and the like, which is given training rows as an ordinary matrix. That is done
+#' up to 1e8 values, 0.8 GB as doubles. More than that is an error that names the function and the
 #' size. `x[rows, columns]` has the same limit, and `as.matrix(x)` has none.
 #'
 #' The file is found by its path, and its size and time of last change are checked each time it is
@@ -193,12 +195,12 @@ stop_unmapped <- function(x) {
 }
 
 # Refuses to take more values of a file into memory than are taken unasked.
-check_taken <- function(x, rows, columns) {
+check_taken <- function(x, rows, columns, who = asking_function()) {
   values <- as.double(rows) * columns
   if (values <= max_realised) return(invisible())
   stop_input(sprintf(
     "%s needs %.0f x %.0f values of the file '%s' in memory, %.3g GB as doubles: %s %.3g GB, %s",
-    asking_function(), rows, columns, unclass(x)$path, 8e-9 * values, "it takes at most",
+    who, rows, columns, unclass(x)$path, 8e-9 * values, "it takes at most",
     8e-9 * max_realised, "so keep fewer columns first, or give as.matrix() of it if all are meant"
   ))
 }

@@ -16,10 +16,13 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   problem
 }
 
-# A problem with its columns, in any form that predict() takes; all else is as it was.
+# A problem with its columns, in any form that predict() takes; all else is as it was. A file whose
+# columns are these stays one.
 with_columns <- function(problem, x) {
+  columns <- seq_len(ncol(problem))
   problem$x <- tryCatch(
-    new_values(problem, x, seq_len(ncol(problem))),
+    if (is_file_matrix(x) && identical(new_positions(problem, sound_file(x), columns), columns)) x
+    else new_values(problem, x, columns),
     sparsels_error_input = function(e) {
       e$message <- gsub("`newdata`", "`x`", conditionMessage(e), fixed = TRUE)
       stop(e)

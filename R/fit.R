@@ -270,11 +270,27 @@ new_kernel_values <- function(object, newdata) {
 }
 
 # Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
-# model. `means`, one for each column, stand for missing values where the problem has such.
+# model. `means`, one for each column, stand for missing values where the problem has such. The
+# columns are read in blocks; the covariates are added with the first.
 model_scores <- function(models, problem, rows = seq_len(nrow(problem)), means = problem$fill) {
   used <- used_features(models)
-  x <- as.matrix(values_filled_by(problem, rows, used, means))
-  column_scores(models, x, used, problem$z[rows, , drop = FALSE])
+  blocks <- column_blocks(length(rows), length(used), 1e7)
+  z <- problem$z[rows, , drop = FALSE]
+  scores <- 0
+  for (block in if (length(blocks)) blocks else list(integer())) {
+    x <- as.matrix(values_filled_by(problem, rows, used[block], means))
+    scores <- scores + column_scores(lapply(models, terms_among, used[block]), x, used[block], z)
+    z <- 0 * z
+  }
+  scores
+}
+
+# A model without its terms in other columns.
+terms_among <- function(model, columns) {
+  if (is.null(model)) return(NULL)
+  among <- model$features %in% columns
+  list(features = model$features[among], beta = model$beta[among, , drop = FALSE],
+       covariates = model$covariates)
 }
 
 used_features <- function(models) sort(unique(unlist(lapply(models, `[[`, "features"))))

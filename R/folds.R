@@ -86,11 +86,22 @@ joint_groups <- function(ids) {
   match(pattern, unique(pattern))
 }
 
-# what fitters call: folds in any form, for the rows of a problem
+# What fitters call: folds in any form, for the rows of a problem. A number is drawn as for the rows
+# of positive weight alone; the others are dealt out to the same folds.
 as_folds <- function(folds, problem) {
-  folds <- make_folds(problem, folds)
+  rows <- trained_places(problem)
+  some <- length(rows) < nrow(problem) && !identical(folds, "loo") &&
+    is_drawn(folds, nrow(problem))
+  folds <- if (some) drawn_for(problem, rows, folds) else make_folds(problem, folds)
   warn_absent(problem, folds)
   folds
+}
+
+drawn_for <- function(problem, rows, count) {
+  drawn <- make_folds(without_x(scored_rows(problem, rows)), count)
+  if (drawn$loo) return(make_folds(problem, "loo"))
+  ids <- rep_len(seq_len(max(drawn$ids)), nrow(problem))
+  new_folds(replace(ids, rows, drawn$ids), drawn$label)
 }
 
 # Warns of classes of which a fold holds every row: a model trained without it never predicts them.
@@ -286,11 +297,12 @@ held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
   do.call(rbind, parts)
 }
 
-# Folds of all rows, cut down to some; numbered anew, since a fold may have lost all its rows.
-cut_folds <- function(folds, rows) {
+# Folds of all rows, cut down to some; numbered anew, since a fold may have lost all its rows. Rows
+# that are `kept` beside them, which are not trained on, come after them in that.
+cut_folds <- function(folds, rows, kept = rows) {
   check_folds_left(folds, rows)
-  ids <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) match(id, unique(id)))
-  new_folds(ids, folds$label, folds$groups[rows])
+  ids <- apply(folds$ids, 2L, function(id) match(id[kept], unique(id[c(rows, kept)])))
+  new_folds(ids, folds$label, folds$groups[kept])
 }
 
 check_folds_left <- function(folds, rows) {

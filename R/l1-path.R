@@ -37,8 +37,9 @@
 #'
 #' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
 #' with the scales of the columns on all rows; `fit$lambda` is then chosen by the held-out criterion
-#' as `size` says. Without `folds` there is no held-out error, and `fit$lambda` is the smallest
-#' lambda.
+#' as `size` says, of equally good lambdas the largest. The folds run on the plan set by
+#' `future::plan()` when the package future.apply is installed, otherwise one after the other.
+#' Without `folds` there is no held-out error, and `fit$lambda` is the smallest lambda.
 #'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`; the last two need a
@@ -87,9 +88,9 @@
 #'   and s^2 doubles for the factor.  Ctrl-C returns the solutions completed, with a warning of
 #'   class `sparsels_interrupted`.
 #'
-#' @section Errors: As for [greedy_rls()]; more than one response, weights of 0, a `loss` that does
-#'   not suit the response, `screen = "lazy"` with `solver = "ipm"`, `solver = "ipm"` with the hinge
-#'   loss.
+#' @section Errors: As for [greedy_rls()]; more than one response, a `loss` that does not suit the
+#'   response, `screen = "lazy"` or weights of 0 with `solver = "ipm"`, `solver = "ipm"` with the
+#'   hinge loss.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -177,7 +178,7 @@ lambda_sequence <- function(problem, control, nlambda, ratio) {
   check_repeats(nlambda, "nlambda")
   check_some_lambda(control$lambda_max)
   if (is.null(ratio)) {
-    more_columns <- sum(problem$usable) > nrow(problem)
+    more_columns <- sum(problem$usable) > trained_rows(problem)
     ratio <- if (more_columns || control$loss == "hinge") 0.01 else 1e-4
   }
   lambda <- control$lambda_max * exp(seq(0, log(check_ratio(ratio)), length.out = nlambda))
@@ -214,8 +215,9 @@ chord_bound <- function(problem, control) {
   null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
 }
 
-# The linear predictor of some rows for every solution: rows x solutions.
-solution_scores <- function(problem, solutions, x, z) {
+# The linear predictor of some rows of the `data`, a problem with the same columns, for every
+# solution: rows x solutions. The columns are read in blocks.
+solution_scores <- function(problem, solutions, data = problem, rows = seq_len(nrow(data))) {
   factor <- covariate_parts(problem)$factor
   models <- lapply(solutions, function(solution) solution_model(problem, solution, factor))
   used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
@@ -223,42 +225,52 @@ solution_scores <- function(problem, solutions, x, z) {
     replace(numeric(length(used)), match(model$features, used), model$beta)
   }, numeric(length(used)))
   dim(beta) <- c(length(used), length(models))
-  covariates <- matrix(unlist(lapply(models, `[[`, "covariates")), ncol(z), length(models))
-  as.matrix(x[, used, drop = FALSE] %*% beta) + z %*% covariates
+  z <- data$z[rows, , drop = FALSE]
+  scores <- z %*% matrix(unlist(lapply(models, `[[`, "covariates")), ncol(z), length(models))
+  for (block in column_blocks(length(rows), length(used), 1e7)) {
+    x <- values_filled_by(data, rows, used[block], problem$fill)
+    scores <- as.matrix(x %*% beta[block, , drop = FALSE]) + scores
+  }
+  scores
 }
 
 # Held out -----------------------------------------------------------------------------------------
 
 # The linear predictor of all rows, each from the path without its fold: a list with an m x lambdas
-# matrix for every repeat; NULL if interrupted.
+# matrix for every repeat, 0 for rows of weight 0; NULL if interrupted.
 held_out_scores <- function(problem, control) {
-  folds <- control$folds
-  control$progress <- FALSE
-  scores <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
-    score <- matrix(NA_real_, nrow(problem), length(control$lambda))
-    for (rows in split(seq_len(nrow(problem)), folds$ids[, repetition])) {
-      train <- without_rows(problem, rows)
-      if (train$task == "binary") check_both_classes(train, rows)
-      solutions <- solve_path(train, control)
-      if (length(solutions) < length(control$lambda)) return(NULL)
-      x <- values_filled_by(problem, rows, seq_len(ncol(problem)), train$fill)
-      score[rows, ] <- solution_scores(train, solutions, x, problem$z[rows, , drop = FALSE])
-    }
+  parts <- held_out_rows(control$folds, problem$weights > 0)
+  done <- run_tasks(nrow(parts), function(i) {
+    scores_without(problem, control, parts$rows[[i]])
+  }, "Paths without each fold", random = FALSE, control$progress)
+  if (length(done) < nrow(parts)) return(NULL)
+  lapply(unique(parts$repetition), function(repetition) {
+    score <- matrix(0, nrow(problem), length(control$lambda))
+    for (i in which(parts$repetition == repetition)) score[parts$rows[[i]], ] <- done[[i]]
     score
   })
-  if (any(lengths(scores) == 0L)) NULL else scores
+}
+
+# The linear predictor of some rows from the path without them: rows x lambdas.
+scores_without <- function(problem, control, rows) {
+  train <- without_rows(problem, rows)
+  if (train$task == "binary") check_both_classes(train, rows)
+  control$progress <- FALSE
+  solutions <- solve_path(train, control)
+  if (length(solutions) < length(control$lambda)) raise_interrupt()
+  solution_scores(train, solutions, problem, rows)
 }
 
 # the problem without some rows, with the scales of all rows
 without_rows <- function(problem, rows) {
-  train <- problem[-rows, ]
+  train <- training_part(problem, seq_len(nrow(problem))[-rows])
   train$usable <- train$usable & problem$usable
   train$scale <- problem$scale
   train
 }
 
 check_both_classes <- function(train, rows) {
-  if (length(unique(train$y[, 1L])) < 2L) {
+  if (length(unique(train$y[train$weights > 0, 1L])) < 2L) {
     stop_input(sprintf("without the rows %s only one class remains: use other `folds`",
                        some_of(rows, quote = "")))
   }
@@ -285,7 +297,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   path <- evaluated$path
   control$criterion <- evaluated$criterion
   row <- if (is.null(chosen)) evaluated$row else chosen
-  score <- solution_scores(problem, solutions[row], problem$x, problem$z)
+  score <- solution_scores(problem, solutions[row])
   fit <- new_sparse_fit("l1_path", problem, list(
     lambda = control$lambda[row], path = path, size = path$size[row],
     models = models_of_sizes(problem, solutions, path, control$criterion, row),
@@ -343,11 +355,18 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
   list(path = path, held_out = held_out, criterion = control$criterion, row = row, stopped = FALSE)
 }
 
-best_row <- function(criterion, path) which.min(criterion_loss(criterion, path$criterion))
+# The row with the best criterion, of equal ones that of the largest lambda: for the hinge loss
+# neighbours often have the same model.
+best_row <- function(criterion, path) first_best(criterion_loss(criterion, path$criterion))
+
+# the first of those that are the smallest but for rounding
+first_best <- function(loss) {
+  which(loss <= min(loss, na.rm = TRUE) + 1e-12 * max(abs(loss), na.rm = TRUE))[1L]
+}
 
 # The row of the path chosen by the rule: pick() applied to the rows as if they were sizes.
 row_by_rule <- function(problem, control, scores, columns) {
-  parts <- held_out_rows(control$folds)
+  parts <- held_out_rows(control$folds, problem$weights > 0)
   sums <- lapply(seq_len(nrow(parts)), function(i) {
     rows <- parts$rows[[i]]
     score <- scores[[parts$repetition[i]]][rows, , drop = FALSE]

@@ -7,9 +7,9 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 
 l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1) {
-  check_all_trained(problem)
   check_loss(problem, loss)
   check_choice(solver, "solver", c("cd", "ipm"))
+  if (solver == "ipm") check_all_trained(problem)
   check_choice(screen, "screen", c("auto", screens))
   if (solver == "ipm" && loss == "hinge") {
     stop_input("`solver = \"ipm\"` needs `loss = \"squared\"` or \"logistic\", not \"hinge\"",

@@ -32,8 +32,29 @@ as_run <- function(x, y, method, ..., data, said, known) {
 new_run <- function(method, problem, arguments = list(), name = "a function") {
   by_row <- names(arguments) %in% c("folds", "size_folds") & vapply(arguments, is_by_row, NA)
   arguments[by_row] <- lapply(arguments[by_row], as_folds, problem)
-  list(method = method, name = name, arguments = arguments, by_row = names(arguments)[by_row],
-       problem = problem)
+  run <- list(method = method, name = name, arguments = arguments,
+              by_row = names(arguments)[by_row], problem = problem)
+  own <- identical(environment(method), topenv())
+  if (own && is_file_matrix(problem$x) && !reads_in_place(run)) {
+    check_memory(run, nrow(problem), ncol(problem))
+  }
+  run
+}
+
+# The methods that read the columns of x where they are, and to which a row of weight 0 is as one
+# that is not there.
+methods_in_place <- c("greedy_rls", "random_selection", "forward_regression", "omp", "foba",
+                      "l1_path", "l1_size")
+
+reads_in_place <- function(run) {
+  among <- vapply(methods_in_place, function(name) identical(topenv()[[name]], run$method), NA)
+  any(among) && !identical(run$arguments$solver, "ipm")
+}
+
+# Refuses a method that must have more of a file in memory than is taken unasked.
+check_memory <- function(run, rows, columns) {
+  who <- if (run$name == "a function") "the method" else paste0(run$name, "()")
+  check_taken(run$problem$x, rows, columns, who)
 }
 
 # whether folds are given row by row, not by their number
@@ -121,11 +142,25 @@ fit_rows <- function(run, rows) {
   # a kernel matrix has a column for every row that is trained on
   columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
     seq_len(ncol(run$problem))
-  train <- run$problem[rows, columns]
-  run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows)
+  kept <- rows
+  if (is_file_matrix(run$problem$x) && reads_in_place(run)) {
+    train <- training_part(run$problem, rows)
+    kept <- seq_len(nrow(run$problem))
+  } else {
+    if (is_file_matrix(run$problem$x)) check_memory(run, length(rows), length(columns))
+    train <- run$problem[rows, columns]
+  }
+  run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows, kept)
   fit <- suppressWarnings(fit_method(run$method, train, run$arguments), own_warnings)
   other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
   list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
+}
+
+# A problem to train on some rows alone: a part of x in memory; of x in a file the same x, with
+# weight 0 on the other rows, for methods that take it so.
+training_part <- function(problem, rows) {
+  if (!is_file_matrix(problem$x)) return(problem[rows, ])
+  reweighted(problem, replace(numeric(nrow(problem)), rows, problem$weights[rows]))
 }
 
 # warnings that are for the fit on all rows

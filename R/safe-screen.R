@@ -103,6 +103,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
     if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")
     source <- whole_source(fitter_problem(x, y, ..., data = data))
   }
+  check_all_trained(source$problem)
   control <- l1_control(source$problem, loss, threads = threads)
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))

@@ -304,10 +304,13 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
 correlated_names <- function(problem, found, probability) {
   if (!length(found)) return(character())
   usable <- which(problem$usable)
-  columns <- working_matrix(problem, usable)
-  length <- sqrt(colSums(columns^2))
-  products <- crossprod(columns, columns[, match(found, usable), drop = FALSE])
-  alike <- abs(products) > 0.9 * outer(length, length[match(found, usable)])
+  chosen <- working_matrix(problem, found)
+  lengths <- function(columns) sqrt(colSums(columns^2))
+  blocks <- column_blocks(nrow(problem), length(usable), 1e7)
+  alike <- do.call(rbind, lapply(blocks, function(block) {
+    columns <- working_matrix(problem, usable[block])
+    abs(crossprod(columns, chosen)) > 0.9 * outer(lengths(columns), lengths(chosen))
+  }))
   vapply(seq_along(found), function(i) {
     others <- setdiff(usable[alike[, i]], found[i])
     others <- others[order(-probability[others])]

@@ -35,7 +35,7 @@ l1_bench <- function(fit, problem) {
     model_point(problem, fit$loss, integer(), numeric())$loss
   })
   if (!is.null(fit$folds)) {
-    bench$parts <- held_out_rows(fit$folds)
+    bench$parts <- held_out_rows(fit$folds, problem$weights > 0)
     bench$fold <- remembered(function(part) fold_solutions(bench, bench$parts$rows[[part]]))
     bench$held_out <- remembered(function(row) held_out_of_row(bench, row))
   }
@@ -78,7 +78,7 @@ hinge_point <- function(problem, f, lambda, features, signs) {
   y <- problem$y[, 1L]
   w <- problem$weights
   slack <- 1 - y * f
-  margin <- margin_rows(y, f)
+  margin <- margin_rows(problem, f)
   alpha <- ifelse(slack > 0, w, 0)
   alpha[margin] <- 0
   columns <- cbind(problem$z, own_columns(problem, features)$values) * y
@@ -88,15 +88,17 @@ hinge_point <- function(problem, f, lambda, features, signs) {
     solved <- qr.coef(qr(inner, tol = 1e-9), wanted)
     alpha[margin] <- pmin(pmax(ifelse(is.na(solved), 0, solved), 0), w[margin])
   }
-  y * alpha / sqrt(w)
+  y * alpha / weight_divisor(problem)
 }
 
-margin_rows <- function(y, f) which(abs(1 - y * f) <= 1e-7 * max(1, abs(f)))
+margin_rows <- function(problem, f) {
+  which(problem$weights > 0 & abs(1 - problem$y[, 1L] * f) <= 1e-7 * max(1, abs(f)))
+}
 
 # whether the rows on the margin are no more than the equations for their part of the dual point
 is_determined <- function(problem, model) {
   f <- plain_columns(problem, model$features) %*% model$beta + problem$z %*% model$covariates
-  length(margin_rows(problem$y, f)) <= length(model$features) + ncol(problem$z)
+  length(margin_rows(problem, drop(f))) <= length(model$features) + ncol(problem$z)
 }
 
 # The objective ------------------------------------------------------------------------------------
@@ -240,7 +242,8 @@ fold_solutions <- function(bench, rows) {
 
 held_out_of_row <- function(bench, row) {
   lapply(unique(bench$parts$repetition), function(repetition) {
-    pred <- matrix(NA_real_, nrow(bench$problem), 1L)
+    # rows of weight 0 are in no part
+    pred <- matrix(bench$point(row)$f)
     for (part in which(bench$parts$repetition == repetition)) {
       pred[bench$parts$rows[[part]], ] <- bench$fold(part)$scores[, row]
     }

@@ -338,8 +338,7 @@ test_that("lambda is chosen by the rules that choose a size elsewhere", {
       rows <- which(ids$ids[, 1] == f)
       solutions <- solve_path(without_rows(pb, rows), l1_control(pb, "squared"),
                               lambda = path$lambda)
-      score <- solution_scores(without_rows(pb, rows), solutions[l], x[rows, ],
-                               pb$z[rows, , drop = FALSE])
+      score <- solution_scores(without_rows(pb, rows), solutions[l], pb, rows)
       c(sum((y[rows] - score)^2), length(rows))
     }, c(0, 0)))
   })
