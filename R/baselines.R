@@ -44,7 +44,7 @@ NULL
 #' @export
 wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "criterion",
                         size_folds = 10, folds = "loo", criterion = "squared", search = "forward",
-                        shortcut = "none", progress = interactive()) {
+                        shortcut = "none", progress = interactive(), BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
@@ -53,21 +53,23 @@ wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, 
   if (shortcut != "none" && (!control$folds$loo || control$criterion$name == "auc")) {
     stop_input("`shortcut` needs `folds = \"loo\"` and a criterion other than \"auc\"")
   }
-  sized_fit("wrapper_rls", problem, control, each_lambda(wrapper_path), short_call(match.call()))
+  sized_fit("wrapper_rls", problem, control, each_lambda(wrapper_path), short_call(match.call()),
+            BPPARAM = BPPARAM)
 }
 
 #' @rdname baselines
 #' @export
 lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
                           size = "criterion", size_folds = 10, criterion = "squared",
-                          progress = interactive()) {
+                          progress = interactive(), BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- path_control(problem, k, lambda, "loo", criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
   if (control$criterion$name == "auc") {
     stop_input("`criterion = \"auc\"` is not available in lowrank_lssvm(): use greedy_rls()")
   }
-  sized_fit("lowrank_lssvm", problem, control, each_lambda(lowrank_path), short_call(match.call()))
+  sized_fit("lowrank_lssvm", problem, control, each_lambda(lowrank_path), short_call(match.call()),
+            BPPARAM = BPPARAM)
 }
 
 #' @rdname baselines
@@ -75,13 +77,14 @@ lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL
 random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
                              size = "criterion", size_folds = 10, refit = is.null(lambda),
                              folds = "loo", criterion = "squared", threads = 1,
-                             progress = interactive()) {
+                             progress = interactive(), BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control <- c(control, keep = 0L, threads = check_count(threads, "threads"),
                progress = check_flag(progress, "progress"))
   search <- if (check_flag(refit, "refit")) with_refit(drawn_paths) else drawn_paths
-  sized_fit("random_selection", problem, control, search, short_call(match.call()), random = TRUE)
+  sized_fit("random_selection", problem, control, search, short_call(match.call()), random = TRUE,
+            BPPARAM = BPPARAM)
 }
 
 # The drawn columns are the same for every lambda; all others are excluded, so that no work is done

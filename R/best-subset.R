@@ -84,7 +84,8 @@
 #' selected(fit, 3)
 #' @export
 best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nodes = NULL,
-                        size = "criterion", size_folds = 10, progress = interactive()) {
+                        size = "criterion", size_folds = 10, progress = interactive(),
+                        BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$progress <- check_flag(progress, "progress")
@@ -94,7 +95,8 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
                        whole_gram, usable))
   }
   control$nodes <- if (is.null(nodes)) default_nodes(usable, control$k) else check_nodes(nodes)
-  fit <- sized_fit("best_subset", problem, control, best_path, short_call(match.call()))
+  fit <- sized_fit("best_subset", problem, control, best_path, short_call(match.call()),
+                   BPPARAM = BPPARAM)
   fit$proof <- best_proof(fit, fit$found)
   fit$found <- NULL
   if (is.null(nodes) && fit$status == "node_limit") {

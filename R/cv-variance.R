@@ -31,6 +31,8 @@
 #' @param select How the basis is chosen: `NULL` for at random, or a function `(problem, n)` that
 #'   returns n row numbers of a problem (see [as_problem()]), such as `function(problem, n)
 #'   select_basis(problem, n, "greedy", kernel = kernel_gaussian(1))`.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the repeats, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return A list of class `cv_variance`: `table`, a data frame with a row per approach and lambda:
 #'   `approach`, `lambda`, `mean` and `variance` of the weighted mean squared error over the repeats
@@ -52,7 +54,7 @@
 #' @export
 cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, folds = 10,
                         lambda = NULL, approach = 1:3, repeats = 100, select = NULL,
-                        intercept = FALSE, standardize = FALSE, shift = "auto") {
+                        intercept = FALSE, standardize = FALSE, shift = "auto", BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data,
                             intercept = unless_stated(x, intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
@@ -62,6 +64,7 @@ cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, 
   check_shift(shift)
   repeats <- check_repeats(repeats, "repeats")
   control <- variance_control(problem, n, folds, lambda, approach, select)
+  check_bpparam(BPPARAM)
   train <- function(rows) {
     expansion(problem, kernel, rows_basis(rows, problem, kernel), shift)$spectrum
   }
@@ -69,7 +72,7 @@ cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, 
     vapply(approach, function(one) {
       approaches[[one]](problem, control, train)
     }, numeric(length(control$lambda)))
-  })
+  }, BPPARAM = BPPARAM)
   new_cv_variance(errors, problem, control, repeats, short_call(match.call()))
 }
 

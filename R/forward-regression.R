@@ -56,6 +56,8 @@
 #' @param nu For `foba()`: the largest increase of \eqn{E} by a drop, as a fraction of the reduction
 #'   by the addition; a number of at least 0 and below 1, 0.5 by default. With 0 only a column
 #'   without effect is dropped.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step
 #'   with `criterion` and the leave-one-out error; `fit$coefficients` the best model of every size;
@@ -97,36 +99,39 @@ NULL
 #' @rdname forward_regression
 #' @export
 forward_regression <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
-                               size = if (is.null(k)) "cv" else "criterion", size_folds = 10) {
+                               size = if (is.null(k)) "cv" else "criterion", size_folds = 10,
+                               BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   sized_fit("forward_regression", problem, control, function(problem, control) {
     list(pursuit_path(problem, control, pursue(problem, control, gain_score)))
-  }, short_call(match.call()))
+  }, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
 #' @rdname forward_regression
 #' @export
 omp <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
-                size = if (is.null(k)) "cv" else "criterion", size_folds = 10) {
+                size = if (is.null(k)) "cv" else "criterion", size_folds = 10,
+                BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   sized_fit("omp", problem, control, function(problem, control) {
     list(pursuit_path(problem, control, pursue(problem, control, residual_score)))
-  }, short_call(match.call()))
+  }, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
 #' @rdname forward_regression
 #' @export
 foba <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nu = 0.5,
-                 size = if (is.null(k)) "cv" else "criterion", size_folds = 10) {
+                 size = if (is.null(k)) "cv" else "criterion", size_folds = 10,
+                 BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   if (!(is_number(nu) && nu >= 0 && nu < 1)) refuse("nu", "a number of at least 0 and below 1", nu)
   control$nu <- as.double(nu)
   sized_fit("foba", problem, control, function(problem, control) {
     list(pursuit_path(problem, control, pursue_and_drop(problem, control)))
-  }, short_call(match.call()))
+  }, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
 # The searches ------------------------------------------------------------------------------------

@@ -129,6 +129,8 @@
 #'   plan set by `future::plan()` when the package future.apply is installed, otherwise
 #'   sequentially.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step,
 #'   `fit$coefficients` the best model of every size, `fit$size` is the chosen one and
@@ -215,7 +217,8 @@
 greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "cv",
                        size_folds = 10, refit = is.null(lambda), folds = "loo",
                        criterion = "squared", search = "forward", start = NULL, cost = NULL,
-                       budget = Inf, keep = 0, threads = 1, progress = interactive()) {
+                       budget = Inf, keep = 0, threads = 1, progress = interactive(),
+                       BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   check_choice(search, "search", searches)
   start <- check_start(start, problem)
@@ -232,7 +235,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
-  sized_fit("greedy_rls", problem, control, search, short_call(match.call()))
+  sized_fit("greedy_rls", problem, control, search, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
 # what the search began with

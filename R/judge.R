@@ -182,7 +182,7 @@ run_of_fit <- function(fit, problem, envir) {
   }
   method <- known(fit$call[[1L]], "the method")
   given <- as.list(fit$call)[-1L]
-  own <- setdiff(names(formals(method)), c("x", "y", "data", "progress", "..."))
+  own <- setdiff(names(formals(method)), c("x", "y", "data", "progress", "BPPARAM", "..."))
   given <- given[names(given) %in% own]
   arguments <- Map(known, given, sprintf("`%s`", names(given)))
   run <- new_run(method, problem, arguments, fit$method)

@@ -69,6 +69,8 @@
 #'   curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for
 #'   every lambda: `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the
@@ -116,10 +118,11 @@
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NULL, nlambda = 100,
                     lambda_min_ratio = NULL, k = NULL, screen = "auto", solver = "cd",
                     tolerance = 1e-8, folds = NULL, size = "min", criterion = "loss", threads = 1,
-                    progress = interactive()) {
+                    progress = interactive(), BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- l1_control(problem, loss, screen, solver, tolerance, threads)
   control$progress <- check_flag(progress, "progress")
+  control$BPPARAM <- check_bpparam(BPPARAM)
   control <- selection_control(control, problem, folds, criterion, size)
   control$lambda_max <- largest_lambda(problem, control)
   control$lambda <- if (is.null(lambda)) {
@@ -242,7 +245,7 @@ held_out_scores <- function(problem, control) {
   parts <- held_out_rows(control$folds, problem$weights > 0)
   done <- run_tasks(nrow(parts), function(i) {
     scores_without(problem, control, parts$rows[[i]])
-  }, "Paths without each fold", random = FALSE, control$progress)
+  }, "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
   if (length(done) < nrow(parts)) return(NULL)
   lapply(unique(parts$repetition), function(repetition) {
     score <- matrix(0, nrow(problem), length(control$lambda))

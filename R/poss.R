@@ -101,7 +101,8 @@
 #' @export
 poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations = NULL,
                  restarts = 10, isolation = "none", start = NULL, cost = NULL, budget = Inf,
-                 size = "criterion", size_folds = 10, threads = 1, progress = interactive()) {
+                 size = "criterion", size_folds = 10, threads = 1, progress = interactive(),
+                 BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$isolation <- check_choice(isolation, "isolation", c("none", "first"))
@@ -131,7 +132,7 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
     search$front <- path$front
     path$front <- NULL
     list(c(path, list(found = search)))
-  }, short_call(match.call()), random = TRUE)
+  }, short_call(match.call()), random = TRUE, BPPARAM = BPPARAM)
   found <- c("archive", "iterations", "rng_state", if (!is.null(control$cost)) "front")
   fit[found] <- fit$found[found]
   fit$found <- NULL

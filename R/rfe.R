@@ -66,13 +66,13 @@
 #' selected(fit, 2)
 #' @export
 rfe <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, step = 1,
-                size = "criterion", size_folds = 10) {
+                size = "criterion", size_folds = 10, BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$step <- check_step(step)
   sized_fit("rfe", problem, control, function(problem, control) {
     list(elimination_path(problem, control, eliminate(problem, control)))
-  }, short_call(match.call()))
+  }, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
 check_step <- function(step) {

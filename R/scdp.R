@@ -61,6 +61,8 @@
 #'   needs the former.
 #' @param size,size_folds For a problem: how its size is chosen, see [greedy_rls()]. `"criterion"`,
 #'   the default, is the largest size of at most `k`.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
+#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
 #' @return For a problem a [sparse_fit]. For a system a [system_fit]: `coef(fit, size)` is a vector
 #'   of length D.
@@ -90,7 +92,8 @@
 #' @export
 scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
                  score = c("residual", "normalised", "ols"), candidates = NULL, lambda = 0,
-                 solver = c("cholesky", "qr"), size = "criterion", size_folds = 10) {
+                 solver = c("cholesky", "qr"), size = "criterion", size_folds = 10,
+                 BPPARAM = NULL) {
   score <- choice_or_first(score, "score", scdp_scores)
   solver <- choice_or_first(solver, "solver", c("cholesky", "qr"))
   if (!is.null(A) || !is.null(b)) {
@@ -118,10 +121,10 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
     function(problem, control) list(columns_path(problem, control, candidates))
   }
   sized_fit("scdp", problem, control, search, short_call(match.call()),
-            random = !is.null(candidates))
+            random = !is.null(candidates), BPPARAM = BPPARAM)
 }
 
-of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds")
+of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds", "BPPARAM")
 
 scdp_scores <- c("residual", "normalised", "ols")
 

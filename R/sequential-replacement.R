@@ -51,7 +51,8 @@
 #' selected(sequential_replacement(x, y, k = 2))
 #' @export
 sequential_replacement <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
-                                   size = if (is.null(k)) "cv" else "criterion", size_folds = 10) {
+                                   size = if (is.null(k)) "cv" else "criterion", size_folds = 10,
+                                   BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   sized_fit("sequential_replacement", problem, control, function(problem, control) {
@@ -59,7 +60,7 @@ sequential_replacement <- function(x, y = NULL, ..., data = NULL, k = NULL, lamb
     steps <- data.frame(action = rep(c("start", "found"), c(1L, length(sets) - 1L)),
                         feature = NA_integer_)
     list(subset_path(problem, control, sets, steps, length(sets) - 1L))
-  }, short_call(match.call()))
+  }, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
 # The sets of size 0, 1, ... as column numbers of the problem.

@@ -50,13 +50,14 @@ procedure_folds <- function(problem, size_folds, folds) {
 
 # Searches, chooses the size by the rule that control$sizing holds, and puts the fit together.
 # `random`: whether the search draws.
-sized_fit <- function(method, problem, control, search, call, random = FALSE) {
+sized_fit <- function(method, problem, control, search, call, random = FALSE, BPPARAM = NULL) {
+  check_bpparam(BPPARAM)
   if (is.null(control$sizing$folds)) {
     path <- complete_path(search, problem, control)
     warn_precision(path)
     return(new_sparse_fit(method, problem, path, control, call))
   }
-  chosen <- choose_in_folds(problem, control, search, random)
+  chosen <- choose_in_folds(problem, control, search, random, BPPARAM)
   chosen$table <- data.frame(lambda = control$lambda, chosen$table)
   chosen$folds <- control$sizing$folds
   control[c("k", "patience")] <- list(chosen$k, 0L)
@@ -111,7 +112,7 @@ complete_path <- function(search, problem, control) {
 
 # Repeats the search without each fold in turn, for larger and larger sizes until the held-out error
 # has not improved for a while, unless the user gave the largest.
-choose_in_folds <- function(problem, control, search, random) {
+choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   parts <- held_out_rows(control$sizing$folds, problem$weights > 0)
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
@@ -121,7 +122,7 @@ choose_in_folds <- function(problem, control, search, random) {
     done <- run_tasks(nrow(parts), function(i) {
       in_context(fold_words(parts, i),
                  search_without(problem, parts$rows[[i]], control, search, done[[i]]$found))
-    }, "Repeating the search in folds", random, control$progress)
+    }, "Repeating the search in folds", random, control$progress, BPPARAM)
     # a partition of which one fold alone was done says nothing of the choice
     kept <- attr(done, "done")
     several <- stats::ave(kept, parts$repetition[kept], FUN = length) > 1L

@@ -13,6 +13,11 @@ test_that("BiocParallel's workers give what a single process gives", {
     stability_selection(pb, omp, pairs = 3), learning_curve(pb, omp, k = 2, repeats = 3),
     compare_methods(pb, methods = list(omp, foba), k = 2, splits = 3),
     exchange(fit, pb, lambda = 1), panel_error(pb, 1:2, random = 5),
+    greedy_rls(pb, k = 2, size_folds = 3), random_selection(pb, k = 2, size = "cv"),
+    omp(pb, k = 2, size = "cv"), rfe(pb, k = 2, size = "cv", size_folds = 3),
+    poss(pb, k = 2, iterations = 50, size = "cv", size_folds = 3), scdp(pb, k = 2, size = "cv"),
+    l1_path(pb, nlambda = 5, folds = 3),
+    cv_variance(pb, kernel = kernel_linear(), n = 3, folds = 3, lambda = 1, repeats = 2),
     judge(pb, omp, k = 2, outer = 3, permutations = 5, pairs = 2, repeats = 2, seed = 3)
   )
   # forked, so that they see the package as the tests do
