@@ -6,7 +6,7 @@
 
 /* What a dense x is made of: numbers; codes of values, a byte each (CODED) or two bits each
    (CALLS), the lowest bits of a byte first, where each column begins with a new byte; numbers of
-   which some stand for a missing value (FILLED_*): NAN, and the lowest integer. */
+   which some stand for a missing value (FILLED_*): NAN, and the lowest whole number. */
 enum element {
   DOUBLES,
   INTEGERS,
@@ -16,6 +16,7 @@ enum element {
   BYTES,
   CODED,
   CALLS,
+  FILLED_SHORTS,
   FILLED_DOUBLES,
   FILLED_INTEGERS,
   FILLED_FLOATS,

@@ -29,10 +29,12 @@ static const char *const file_types[] = {[DOUBLES] = "double",
     [SHORTS] = "int16",
     [UNSIGNED_SHORTS] = "uint16",
     [BYTES] = "uint8",
-    [CODED] = "uint8 codes",
-    [CALLS] = "bed"};
+    [CODED] = "codes",
+    [CALLS] = "bed",
+    [FILLED_SHORTS] = "int16 or missing"};
 
-enum { FILE_TYPES = CALLS + 1, CALLS_HEADER = 3 }; /* bytes before the first column of calls */
+enum { FILE_TYPES = FILLED_SHORTS + 1 };
+enum { CALLS_HEADER = 3 }; /* bytes before the first column */
 
 /* ---- the system's part: the whole file at an address, or NULL ---- */
 

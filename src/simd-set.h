@@ -485,6 +485,11 @@ TARGET static inline vector NAME(values_calls)(const struct calls *x, ptrdiff_t 
 #define COLUMN(f) NAME(f##_filled_floats)
 #include "simd-columns.h"
 
+#define ELEMENT short
+#define MISSING(v) ((v) == (double)SHRT_MIN)
+#define COLUMN(f) NAME(f##_filled_shorts)
+#include "simd-columns.h"
+
 TARGET static struct present_sums NAME(present)(
     ptrdiff_t m, const double *x, double centre, const double *w) {
   double count = 0, weight = 0, sum = 0;
@@ -990,7 +995,8 @@ static const struct simd NAME(set) = {.width = WIDTH,
         [CALLS] = COLUMN_LOOPS(2, calls),
         [FILLED_DOUBLES] = COLUMN_LOOPS(64, filled_doubles),
         [FILLED_INTEGERS] = COLUMN_LOOPS(32, filled_integers),
-        [FILLED_FLOATS] = COLUMN_LOOPS(32, filled_floats)},
+        [FILLED_FLOATS] = COLUMN_LOOPS(32, filled_floats),
+        [FILLED_SHORTS] = COLUMN_LOOPS(16, filled_shorts)},
     .dot = NAME(dot),
     .shift = NAME(shift),
     .shift_squares = NAME(shift_squares),

@@ -236,16 +236,19 @@ static void check_filled(ptrdiff_t m, double fill) {
   double *x = draw(&pile, m), *given = draw(&pile, m);
   int *integers = bytes(&pile, (size_t)m * sizeof(int));
   float *floats = bytes(&pile, (size_t)m * sizeof(float));
+  short *shorts = bytes(&pile, (size_t)m * sizeof(short));
   for (ptrdiff_t j = 0; j < m; j++) {
     const int missing = fabs(uniform()) < .3;
     const double whole = floor(20 * x[j]);
     integers[j] = missing ? INT_MIN : (int)whole;
     floats[j] = missing ? NAN : (float)whole;
+    shorts[j] = missing ? SHRT_MIN : (short)whole;
     given[j] = missing ? NAN : whole;
     x[j] = missing ? fill : whole;
   }
   check_element(m, FILLED_INTEGERS, (struct column){.at = integers, .fill = fill}, x);
   check_element(m, FILLED_FLOATS, (struct column){.at = floats, .fill = fill}, x);
+  check_element(m, FILLED_SHORTS, (struct column){.at = shorts, .fill = fill}, x);
   check_element(m, FILLED_DOUBLES, (struct column){.at = given, .fill = fill}, x);
   clear(&pile);
 }
@@ -580,7 +583,7 @@ static void check_recurrence(ptrdiff_t folds, ptrdiff_t L, ptrdiff_t rank) {
   const ptrdiff_t T = FOLD_TILE, stride = 4 + 3 * L + 2 * rank, numbers = recurrence_numbers(L);
   const double *of_fold = draw(&pile, stride * folds), *t = draw(&pile, T), inverse = 0.7;
   const double *sums = draw(&pile, 2 * T * folds), *along = draw(&pile, T * rank);
-  const double *kappa = near(&pile, T, 5), *products = draw(&pile, T * L);
+  const double *kappa = near(&pile, T, 40), *products = draw(&pile, T * L); /* more than any c'q */
   double *state = draw(&pile, T * numbers * folds), error[FOLD_TILE], worst[FOLD_TILE];
   double *twin = copy(&pile, state, T * numbers * folds);
   const struct recurrence_move move = {folds, L, rank, stride, of_fold, inverse};
