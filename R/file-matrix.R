@@ -7,8 +7,10 @@
 #' Nothing is loaded: the file is mapped into memory, read-only, and the operating system reads of
 #' it what is used and keeps as much as there is room for. Every type is converted to double, which
 #' is exact, so results equal those of the same values in memory, to the last bit. Integer types
-#' take a half, a quarter or an eighth of the space of doubles; genotypes and counts fit in
-#' `"uint8"`, which has no missing value, as `"int16"` has none.
+#' take a half, a quarter or an eighth of the space of doubles; counts up to 255 fit in `"uint8"`.
+#' With `codes`, the bytes stand for up to 256 values that need not be whole, such as dosages of
+#' 0, 0.01, ..., 2, one of which may be missing. Genotypes of PLINK take two bits: [bed_matrix()].
+#' Matrices of bigstatsr and bigmemory are opened by [as_file_matrix()].
 #'
 #' **What reads columns in place:** `as_problem()`, [greedy_rls()], [random_selection()],
 #' [forward_regression()], [omp()], [foba()], [l1_path()] with `solver = "cd"`, [l1_size()],
@@ -38,15 +40,19 @@
 #' @param nrow,ncol Number of rows and columns. The size of the file must be the product of these
 #'   and the bytes of a value. For `write_file_matrix()`, only if `x` is a function.
 #' @param type How a value is stored, in little-endian order: `"double"` (8 bytes), `"float"` (4),
-#'   `"int32"` (4, with R's missing value), `"int16"` (2, -32768 to 32767) or `"uint8"` (1, 0 to
-#'   255). R's own `writeBin()`, NumPy's `tofile()` of a matrix in Fortran order and the backing
-#'   files of bigmemory and bigstatsr are such files.
+#'   `"int32"` (4, with R's missing value), `"int16"` (2, -32768 to 32767), `"uint16"` (2, 0 to
+#'   65535) or `"uint8"` (1, 0 to 255); the last three have no missing value. R's own `writeBin()`
+#'   and NumPy's `tofile()` of a matrix in Fortran order make such files.
+#' @param codes With type `"uint8"`, up to 256 numbers: the values that the bytes 0, 1, 2, ... stand
+#'   for, `NA` for a missing one. Bytes beyond them are missing. `write_file_matrix()` refuses a
+#'   value that is not exactly one of them.
 #' @param dimnames `NULL`, or a list of row names and column names, each a character vector or
 #'   `NULL`. `write_file_matrix()` takes those of `x` by default.
 #'
-#' @return An object of class `file_matrix`, a list of `path`, `type`, `dim`, `dimnames`, `size` (in
-#'   bytes), `modified` (when the file was last changed, in seconds since 1970) and `map` (the open
-#'   file). It has `dim()`, `dimnames()`, `as.matrix()` and `x[i, j]`, which give R's own matrices.
+#' @return An object of class `file_matrix`, a list of `path`, `type` (`"codes"` for bytes with
+#'   `codes`), `dim`, `dimnames`, `codes` (the value of each code, or `NULL`), `size` (in bytes),
+#'   `modified` (when the file was last changed, in seconds since 1970) and `map` (the open file).
+#'   It has `dim()`, `dimnames()`, `as.matrix()` and `x[i, j]`, which give R's own matrices.
 #' @section Cost: Opening takes no time and no memory. [as_problem()] reads the file once and keeps
 #'   about 100 bytes a column. [greedy_rls()] reads it 3 to 13 times for each search, as
 #'   `fit$work$passes` counts, and needs `(k + 32) n` doubles and up to 2 GB for the columns that it
@@ -59,7 +65,8 @@
 #' @section Errors: Of class `sparsels_error_input`, with the path: a file that is not there, whose
 #'   size is not what `nrow`, `ncol` and `type` say, or that has changed since it was opened;
 #'   values that the type cannot hold; parts of `x` too large for memory.
-#' @seealso [float_matrix()] for half the memory without a file, [safe_screen()].
+#' @seealso [bed_matrix()] and [as_file_matrix()] for files of other programs, [float_matrix()] for
+#'   half the memory without a file, [safe_screen()].
 #' @examples
 #' x <- matrix(rpois(1000, 3), 20, dimnames = list(NULL, paste0("gene", 1:50)))
 #' path <- tempfile(fileext = ".bin")
@@ -74,36 +81,74 @@
 #' sums <- write_file_matrix(function(columns) outer(1:20, columns, "+"), tempfile(),
 #'   type = "int16", nrow = 20, ncol = 1000)
 #' sums[1:2, 999:1000]
+#'
+#' # dosages, a byte each
+#' dosages <- (0:200) / 100
+#' imputed <- write_file_matrix(matrix(sample(dosages, 200, TRUE), 20), tempfile(), "uint8",
+#'   codes = dosages)
+#' imputed[1:2, 1:5]
 #' @export
-file_matrix <- function(path, nrow, ncol, type = "double", dimnames = NULL) {
+file_matrix <- function(path, nrow, ncol, type = "double", codes = NULL, dimnames = NULL) {
   check_given(path, "path")
   check_given(nrow, "nrow")
   check_given(ncol, "ncol")
   check_path(path)
   check_choice(type, "type", names(file_types))
-  check_little_endian()
+  codes <- check_codes(codes, type)
   dim <- c(check_count(nrow, "nrow", lower = 0L), check_count(ncol, "ncol", lower = 0L))
+  new_file_matrix(path, dim, if (is.null(codes)) type else "codes", codes, dimnames)
+}
+
+new_file_matrix <- function(path, dim, type, codes = NULL, dimnames = NULL) {
+  check_little_endian()
   facts <- file_facts(path)
   check_file_size(path, facts$size, dim, type)
   structure(list(
     path = normalizePath(path, "/"), type = type, dim = dim,
-    dimnames = check_dimnames(dimnames, dim), codes = NULL, size = facts$size,
-    modified = facts$modified,
-    map = .Call(C_new_map)
+    dimnames = check_dimnames(dimnames, dim), codes = codes, size = facts$size,
+    modified = facts$modified, map = .Call(C_new_map)
   ), class = "file_matrix")
 }
 
-# The types: bytes of a value, the values that can be stored, whether only whole ones can, and
-# whether missing ones can.
+# The types that a user names: bytes of a value, the values that can be stored, whether only whole
+# ones can, and whether missing ones can.
 file_types <- list(
   double = list(bytes = 8, low = -Inf, high = Inf, whole = FALSE, missing = TRUE),
   float = list(bytes = 4, low = -Inf, high = Inf, whole = FALSE, missing = TRUE),
   int32 = list(bytes = 4, low = -2147483647, high = 2147483647, whole = TRUE, missing = TRUE),
   int16 = list(bytes = 2, low = -32768, high = 32767, whole = TRUE, missing = FALSE),
+  uint16 = list(bytes = 2, low = 0, high = 65535, whole = TRUE, missing = FALSE),
   uint8 = list(bytes = 1, low = 0, high = 255, whole = TRUE, missing = FALSE)
 )
 
+bed_header <- 3 # bytes before the first column of a .bed file
+
+# the bytes of a file
+file_bytes <- function(type, dim) {
+  dim <- as.double(dim)
+  if (type == "bed") return(bed_header + ceiling(dim[1L] / 4) * dim[2L])
+  prod(dim) * switch(type, codes = 1, "int16 or missing" = 2, file_types[[type]]$bytes)
+}
+
+stored_types <- c(names(file_types), "codes", "bed", "int16 or missing")
+
+type_words <- function(type) {
+  switch(type, codes = "uint8 codes", bed = "PLINK calls", "int16 or missing" = "int16", type)
+}
+
 # Checks ------------------------------------------------------------------------------------------
+
+# values of 256 codes, NA for those without one
+check_codes <- function(codes, type) {
+  if (is.null(codes)) return(NULL)
+  if (type != "uint8") stop_input(sprintf("`codes` go with `type = \"uint8\"`, not \"%s\"", type))
+  fine <- is.numeric(codes) && !is.object(codes) && length(codes) %in% 1:256 &&
+    !any(is.infinite(codes)) && !all(is.na(codes))
+  if (!fine) refuse("codes", "up to 256 numbers, the values of the codes 0, 1, 2, ...", codes)
+  codes <- as.double(codes)
+  codes[is.na(codes)] <- NA
+  c(codes, rep(NA, 256L - length(codes)))
+}
 
 check_path <- function(path) {
   if (!is_path(path)) refuse("path", "the path of a file", path)
@@ -126,10 +171,10 @@ file_facts <- function(path) {
 
 check_file_size <- function(path, size, dim, type) {
   if (is.na(size)) stop_input(sprintf("`path` must be that of a file: there is none at '%s'", path))
-  wanted <- prod(as.double(dim)) * file_types[[type]]$bytes
+  wanted <- file_bytes(type, dim)
   if (size == wanted) return(invisible())
   stop_input(sprintf("'%s' has %s, but %d x %d values of type \"%s\" take %s", path,
-                     bytes_words(size), dim[1L], dim[2L], type, bytes_words(wanted)))
+                     bytes_words(size), dim[1L], dim[2L], type_words(type), bytes_words(wanted)))
 }
 
 bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" else "s")
@@ -160,10 +205,12 @@ sound_file <- function(x, called = "x") {
 # whether the parts of one fit each other
 is_sound_file <- function(x) {
   x <- unclass(x)
-  is.list(x) && is_path(x$path) && is_path(x$type) && x$type %in% names(file_types) &&
+  is.list(x) && is_path(x$path) && is_path(x$type) && x$type %in% stored_types &&
+    is.double(x$codes) == (x$type %in% c("codes", "bed")) &&
+    length(x$codes) == switch(x$type, codes = 256L, bed = 4L, 0L) &&
     is.integer(x$dim) && length(x$dim) == 2L && !anyNA(x$dim) && all(x$dim >= 0L) &&
     (is.null(x$dimnames) || is_dimnames(x$dimnames, x$dim)) &&
-    is_number(x$size) && x$size == prod(as.double(x$dim)) * file_types[[x$type]]$bytes &&
+    is_number(x$size) && x$size == file_bytes(x$type, x$dim) &&
     is_number(x$modified) && typeof(x$map) == "externalptr" && is_fill(x$fill, x$dim[2L])
 }
 
@@ -260,7 +307,7 @@ as.matrix.file_matrix <- function(x, ...) {
 print.file_matrix <- function(x, ...) {
   parts <- unclass(sound_file(x))
   gigabytes <- parts$size / 1e9
-  cat(sprintf("file_matrix: %d x %d, %s, %s\n", nrow(x), ncol(x), parts$type,
+  cat(sprintf("file_matrix: %d x %d, %s, %s\n", nrow(x), ncol(x), type_words(parts$type),
               if (gigabytes < 0.1) bytes_words(parts$size) else sprintf("%.3g GB", gigabytes)))
   cat(sprintf("in %s\n", parts$path))
   invisible(x)
@@ -279,12 +326,14 @@ print.file_matrix <- function(x, ...) {
 #'   to 1e8 values.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @export
-write_file_matrix <- function(x, path, type = "double", ..., nrow = NULL, ncol = NULL,
-                              dimnames = NULL, block = NULL, progress = interactive()) {
+write_file_matrix <- function(x, path, type = "double", ..., codes = NULL, nrow = NULL,
+                              ncol = NULL, dimnames = NULL, block = NULL,
+                              progress = interactive()) {
   check_given(x, "x")
   check_given(path, "path")
   check_dots(..., known = names(formals(write_file_matrix)))
   check_choice(type, "type", names(file_types))
+  values <- check_codes(codes, type)
   check_little_endian()
   dim <- written_dim(x, nrow, ncol)
   if (is.null(dimnames) && !is.function(x)) dimnames <- dimnames(x)
@@ -292,8 +341,8 @@ write_file_matrix <- function(x, path, type = "double", ..., nrow = NULL, ncol =
   block <- if (is.null(block)) written_block(x, dim[1L]) else check_count(block, "block")
   check_new_path(path)
   bar <- progress_bar(check_flag(progress, "progress"), "Writing the file")
-  write_blocks(columns_of(x, dim[1L]), path, type, dim, block, bar)
-  file_matrix(path, dim[1L], dim[2L], type, dimnames)
+  write_blocks(columns_of(x, dim[1L]), path, type, values, dim, block, bar)
+  file_matrix(path, dim[1L], dim[2L], type, codes, dimnames)
 }
 
 written_dim <- function(x, nrow, ncol) {
@@ -360,7 +409,7 @@ asked <- function(read, columns) {
 }
 
 # A file that is not complete is removed.
-write_blocks <- function(read, path, type, dim, block, bar) {
+write_blocks <- function(read, path, type, codes, dim, block, bar) {
   file <- file(path, "wb")
   complete <- FALSE
   on.exit({
@@ -369,8 +418,10 @@ write_blocks <- function(read, path, type, dim, block, bar) {
   })
   for (number in seq_len(ceiling(dim[2L] / block))) {
     columns <- (block * (number - 1) + 1):min(block * number, dim[2L])
-    writeBin(stored_values(read(columns), type, columns), file, size = file_types[[type]]$bytes,
-             endian = "little")
+    values <- read(columns)
+    stored <- if (is.null(codes)) stored_values(values, type, columns) else
+      stored_codes(values, codes, columns)
+    writeBin(stored, file, size = file_types[[type]]$bytes, endian = "little")
     if (!is.null(bar)) bar(max(columns), dim[2L])
   }
   complete <- TRUE
@@ -379,7 +430,10 @@ write_blocks <- function(read, path, type, dim, block, bar) {
 # The values of some columns as R writes them, if the type can hold them.
 stored_values <- function(values, type, columns) {
   rule <- file_types[[type]]
-  if (!all_whole_within(values, rule)) check_storable(values, type, columns)
+  if (!all_whole_within(values, rule)) {
+    check_stored(values, is_storable(values, rule, type == "float"), columns,
+                 sprintf("type \"%s\" cannot hold", type))
+  }
   if (rule$whole) as.integer(values) else as.double(values)
 }
 
@@ -390,12 +444,19 @@ all_whole_within <- function(values, rule) {
     (!is.double(values) || all(values == round(values)))
 }
 
-check_storable <- function(values, type, columns) {
-  kept <- is_storable(values, file_types[[type]], type == "float")
+# The codes of the values of some columns, counted from 0.
+stored_codes <- function(values, codes, columns) {
+  values[is.na(values)] <- NA
+  place <- match(values, codes)
+  check_stored(values, matrix(!is.na(place), nrow(values)), columns, "`codes` do not have")
+  place - 1L
+}
+
+check_stored <- function(values, kept, columns, cannot) {
   if (all(kept)) return(invisible())
   bad <- which(!kept, arr.ind = TRUE)[1L, ]
-  stop_input(sprintf("type \"%s\" cannot hold the value %s in row %d, column %d of `x`", type,
-                     format(values[bad[1L], bad[2L]]), bad[1L], columns[bad[2L]]))
+  stop_input(sprintf("%s the value %s in row %d, column %d of `x`", cannot,
+                     format(values[bad[1L], bad[2L]], digits = 15L), bad[1L], columns[bad[2L]]))
 }
 
 is_storable <- function(values, rule, single) {

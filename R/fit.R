@@ -453,6 +453,7 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
                                  lambda = NULL, ...) {
   check_object(object)
   if (missing(newdata)) stop_no_newdata()
+  newdata <- opened_file(newdata)
   check_dots(..., known = names(formals(predict.sparsels_fit)))
   models <- models_asked(object, size, lambda)
   score <- scores_of_models(object, models, newdata, adjust)

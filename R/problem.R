@@ -54,6 +54,8 @@
 #'   * a sparse matrix of the Matrix package, kept sparse as `dgCMatrix`;
 #'   * a `DelayedMatrix`, which is read into memory unless it is large, see Bioconductor;
 #'   * a [float_matrix()] or a [file_matrix()], which are read in place;
+#'   * the path of a `.bed` file of PLINK, see [bed_matrix()], or a matrix of bigstatsr or
+#'     bigmemory, see [as_file_matrix()], which are read in place, too;
 #'   * a data frame of candidate variables;
 #'   * a formula `response ~ columns`, with `data`;
 #'   * an experiment of Bioconductor (genes x samples), which is transposed: a
@@ -232,6 +234,29 @@ as_problem.float_matrix <- as_problem.matrix
 #' @export
 as_problem.file_matrix <- as_problem.matrix
 
+# nolint start: object_name_linter. Classes of other packages.
+
+#' @export
+as_problem.FBM <- as_problem.matrix
+
+#' @export
+as_problem.FBM.code256 <- as_problem.matrix
+
+#' @export
+as_problem.big.matrix <- as_problem.matrix
+
+#' @export
+as_problem.big.matrix.descriptor <- as_problem.matrix
+
+# nolint end
+
+#' @export
+as_problem.character <- function(x, y = NULL, ...) { # nolint: object_name_linter.
+  if (!is_bed_path(x)) return(as_problem.default(x))
+  new_problem(as_values(x), y, response_name(substitute(y)), ...,
+              unique_by = "`make_unique = TRUE` numbers them")
+}
+
 #' @export
 as_problem.data.frame <- function(x, y = NULL, ..., intercept = TRUE) {
   design <- frame_design(x, check_flag(intercept, "intercept"))
@@ -324,6 +349,7 @@ put_columns <- function(problem, x, called = "x", threads = 1L) {
 # any matrix as a plain numeric or logical matrix, or a dgCMatrix; a plain matrix is not copied
 as_values <- function(x, called = "x") {
   if (inherits(x, "DelayedMatrix")) x <- read_delayed(x, called)
+  x <- opened_file(x)
   x <- as_valid(x, called)
   if (inherits(x, "dgCMatrix")) return(x)
   if (inherits(x, "sparseMatrix")) {

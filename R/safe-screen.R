@@ -143,7 +143,8 @@ whole_source <- function(problem) {
 }
 
 is_streamed <- function(x) {
-  known <- c("matrix", "Matrix", "data.frame", "formula", "file_matrix", "sparsels_problem")
+  known <- c("matrix", "Matrix", "data.frame", "formula", "file_matrix", "sparsels_problem",
+             backed_classes)
   is.function(x) || length(dim(x)) == 2L && !inherits(x, known) && !is_experiment(x)
 }
 

@@ -23,6 +23,15 @@ fuzz_world <- function() {
   world$sparse <- methods::as(replace(x, abs(x) < 0.5, 0), "CsparseMatrix")
   world$choose <- function(problem, i, j) problem[i, j]
   world$choose_columns <- function(columns) x[, columns, drop = FALSE]
+  # a .bed file of 12 people and 6 variants, and those of their names
+  world$cohort <- function() {
+    stem <- tempfile("cohort")
+    writeBin(as.raw(c(108, 27, 1, rep(c(0xb2, 0xec, 0x8e, 0x3b, 0xc2), length.out = 18))),
+             paste0(stem, ".bed"))
+    writeLines(paste(1, paste0("c", 1:6), 0, 1:6, "A", "G"), paste0(stem, ".bim"))
+    writeLines(paste("fam", 1:12, "0 0 0 -9"), paste0(stem, ".fam"))
+    paste0(stem, ".bed")
+  }
   # the picture is made and not drawn
   world$pictured <- function(fit) {
     if (requireNamespace("ggplot2", quietly = TRUE)) is.list(ggplot2::autoplot(fit))
@@ -116,6 +125,8 @@ fuzz_calls <- alist(
   as_problem(holed, y, missing = "mean"),
   float_matrix(x),
   file_matrix(numbers$path, nrow = 12, ncol = 6, type = "int16", dimnames = dimnames(x)),
+  file_matrix(numbers$path, nrow = 24, ncol = 6, type = "uint8", codes = 0:2),
+  bed_matrix(cohort()), as_file_matrix(numbers),
   write_file_matrix(x, path = tempfile(), type = "float", dimnames = NULL, block = 4),
   write_file_matrix(choose_columns, path = tempfile(), nrow = 12, ncol = 6),
   greedy_rls(numbers, y, k = 2, lambda = 1, size = 1),
@@ -242,6 +253,7 @@ fuzz_calls <- alist(
 fuzz_objects <- alist(
   numbers = write_file_matrix(round(x), tempfile(), "int16"), on_disk = as_problem(numbers, y),
   holed = replace(x, c(2, 31), NA), filled = as_problem(holed, y, missing = "mean"),
+  calls = bed_matrix(cohort()),
   problem = as_problem(x, y), classes = as_problem(d[c(1:6, 8)], g, weights = w, adjust = age),
   folds = make_folds(12, 3, repeats = 2), gaussian = kernel_gaussian(gamma = 0.1),
   polynomial = kernel_polynomial(2), greedy = greedy_rls(x, y, k = 3, lambda = 1, size_folds = 3),

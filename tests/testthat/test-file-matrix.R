@@ -35,8 +35,8 @@ test_that("values come back, of every type", {
 })
 
 test_that("the ends of each type and its missing values are kept, others are refused", {
-  low <- c(int32 = -2147483647, int16 = -32768, uint8 = 0)
-  high <- c(int32 = 2147483647, int16 = 32767, uint8 = 255)
+  low <- c(int32 = -2147483647, int16 = -32768, uint16 = 0, uint8 = 0)
+  high <- c(int32 = 2147483647, int16 = 32767, uint16 = 65535, uint8 = 255)
   for (type in names(low)) {
     ends <- rbind(low[[type]], high[[type]], 0)
     expect_identical(as.matrix(in_file(ends, type)), ends)
@@ -50,6 +50,35 @@ test_that("the ends of each type and its missing values are kept, others are ref
   expect_identical(as.matrix(in_file(matrix(c(NA, 3L), 2), "int32")), matrix(c(NA, 3), 2))
   expect_error(in_file(matrix(c(NA, 3L), 2), "uint8"), "the value NA in row 1, column 1")
   expect_error(in_file(matrix(1e39), "float"), "cannot hold the value 1e\\+39")
+})
+
+test_that("codes stand for values", {
+  d <- example_counts()
+  dosages <- seq(0, 2, by = 0.01)
+  x <- matrix(dosages[d$x %% 201 + 1], 30, dimnames = dimnames(d$x))
+  file <- in_file(x, "uint8", codes = dosages)
+  expect_identical(file$size, 27000)
+  expect_identical(as.matrix(file), x)
+  gaps <- replace(x, c(3, 800), c(NA, NaN))
+  with_gaps <- in_file(gaps, "uint8", codes = dosages)
+  expect_identical(as.matrix(with_gaps), replace(x, c(3, 800), NA))
+  expect_error(as_problem(with_gaps, d$y), "has 2 missing or infinite values \\(first: row 3, ")
+  same <- file_matrix(file$path, 30, 900, "uint8", codes = dosages)
+  expect_identical(as.matrix(same), unname(x))
+  fits <- list(
+    function(x) greedy_rls(x, d$y, k = 6), function(x) l1_path(x, d$y, nlambda = 20),
+    function(x) greedy_rls(x, d$g, k = 4, lambda = 1, folds = rep(1:5, 6), size = 3),
+    function(x) l1_path(x, d$g, loss = "logistic", nlambda = 10)
+  )
+  for (fit in fits) expect_identical(coef(fit(file)), coef(fit(x)))
+  expect_snapshot({
+    writeLines(utils::capture.output(print(file))[1L])
+    refusal(in_file(x + 0.005, "uint8", codes = dosages))
+    refusal(in_file(matrix(c(0, NA), 1), "uint8", codes = 0:255))
+    refusal(in_file(x, "int16", codes = dosages))
+    refusal(file_matrix(file$path, 30, 900, "uint8", codes = letters))
+    refusal(file_matrix(file$path, 30, 900, "uint8", codes = 0:256))
+  })
 })
 
 test_that("anything that is read by columns can be written", {
