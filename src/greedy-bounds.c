@@ -25,8 +25,8 @@ static void lazy_dots_block(struct greedy *s, const void *with, ptrdiff_t row, p
   simd->dots(rows, v + row, s->size, lazy->c + row, s->pb->m, lazy_sums(lazy, row));
 }
 
-/* v := G v = v - QQ'v - sum_l kappa_l c_l (c_l'v); the c are not orthogonal. O(m (size + q)). */
-static void lazy_multiply_G(struct greedy *s, double *v) {
+/* G v = v - QQ'v - sum_l kappa_l c_l (c_l'v); the c are not orthogonal. */
+void lazy_multiply_G(struct greedy *s, double *v) {
   const struct lazy *lazy = s->lazy;
   greedy_each_block(s, s->size, lazy_dots_block, v);
   for (int l = 0; l < s->size; l++)

@@ -65,6 +65,7 @@ static void fold_share_out(
           .c = part->c + from,
           .q = part->q + from,
           .Mq = Mq + from,
+          .eta = part->eta + f,
           .pivot = part->pivot + f};
       factor += fold_factor_size(h, folds->max_rank);
     }
@@ -282,7 +283,10 @@ static void fold_commit_one(struct greedy *s, ptrdiff_t f, double *work) {
   } else {
     fold_multiply_twice(folds, fold, y, y2);
   }
-  const double scale = 1 / (s->kappa_b - dots.cq), share = (s->kappa_b - dots.cq) / s->kappa_b;
+  *fold->eta = s->kappa_b - dots.cq;
+  if (*fold->eta == 0) /* all digits are lost */
+    *fold->eta = DBL_EPSILON * s->kappa_b;
+  const double scale = 1 / *fold->eta, share = *fold->eta / s->kappa_b;
   if (share < GREEDY_FOLD_SCALE)
     *fold->pivot = fmin(1, *fold->pivot * share);
   move[0] = scale;

@@ -58,7 +58,7 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .c_ref = alloc_doubles(arena, L),
       .max_batch = max_batch,
       .rows = alloc_doubles(arena, n * (k + max_batch)),
-      .row = alloc_ints(arena, n),
+      .row = alloc_ints(arena, n + k),
       .row_owner = alloc_ints(arena, k + max_batch),
       .row_version = alloc_ints(arena, k + max_batch),
       .bounds = {.n = n,
@@ -90,8 +90,8 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .sums_per_block = sums,
       .scored_at = alloc_ints(arena, n),
       .best = alloc_doubles(arena, s->control->keep + 1),
-      .list = alloc_ints(arena, n),
-      .heap = alloc_ints(arena, n),
+      .list = alloc_ints(arena, n + 1),
+      .heap = alloc_ints(arena, n + 1),
       .products_work = arena_alloc(arena, 1, column_products_work(pb, sides, threads)),
       .shortlist = alloc_ints(arena, shortlist),
       .shortlist_row = alloc_ints(arena, shortlist),
@@ -140,10 +140,12 @@ enum status lazy_begin(struct greedy *s) {
   for (ptrdiff_t i = 0; i < n; i++) {
     bounds->fold_norm[i] = 0;
     lazy->merit[i] = INFINITY;
-    s->slot[i] = lazy->row[i] = lazy->version[i] = lazy->scored_at[i] = -1;
+    s->slot[i] = lazy->version[i] = lazy->scored_at[i] = -1;
     bounds->excluded[i] = lazy_is_candidate(s, i) ? 0 : INFINITY;
     bounds->kappa[i] = bounds->norm[i] = bounds->read_norm2[i] = 1; /* of excluded columns */
   }
+  for (ptrdiff_t i = 0; i < n + s->control->k; i++)
+    lazy->row[i] = -1;
   for (ptrdiff_t p = 0; p < lazy->slots; p++)
     lazy->slot_owner[p] = -1;
   for (int p = 0; p < s->control->k + lazy->max_batch; p++)
@@ -204,10 +206,11 @@ static int lazy_pop(const struct lazy *lazy, ptrdiff_t *count) {
 
 /* The columns to come that are given: at most `max` that have no row of products. */
 static int lazy_list_given(const struct greedy *s, int *list, int max) {
+  const int *given = s->control->given;
   int found = 0;
   for (int p = s->size; p < s->control->given_count && found < max; p++)
-    if (!lazy_has_products(s, s->control->given[p]))
-      list[found++] = s->control->given[p];
+    if (given[p] < s->pb->n && !lazy_has_products(s, given[p]))
+      list[found++] = given[p];
   return found;
 }
 
@@ -270,22 +273,41 @@ static enum status lazy_read_batch(struct greedy *s) {
 
 /* ---- a move ---- */
 
-/* Keeps what later sweeps need of the move under way, and moves it into a and d; c_b is put where
-   its column will stay. */
+double greedy_read_column(struct greedy *s, ptrdiff_t i, double *x) {
+  working_column(s->pb, i, x);
+  s->out->work.columns_read++;
+  return s->lazy->bounds.read_norm2[i];
+}
+
+/* The column of the move under way and what follows from it: c_b, put where it will stay, its
+   multiples of the columns before it in lazy->f, kappa_b and t_b. Nothing else goes into them: not
+   what is known of the candidates, of which some have been scored and some not, nor which shard has
+   the column. So the path depends on the columns chosen alone. */
+static void lazy_make_column(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, b = s->b;
+  if (b < s->pb->n) {
+    s->read_norm2_b = greedy_read_column(s, b, s->x_b);
+    lazy->bounds.excluded[b] = INFINITY;
+  }
+  s->c_b = lazy->c + s->size * m;
+  memcpy(s->c_b, s->x_b, (size_t)m * sizeof(double));
+  lazy_multiply_G(s, s->c_b);
+  s->kappa_b = s->control->lambda + simd->dot(m, s->x_b, s->c_b);
+  for (ptrdiff_t l = 0; l < L; l++)
+    s->t_b[l] = simd->dot(m, s->x_b, s->a + l * m);
+}
+
+/* Makes the move under way, keeps what later sweeps need of it, and moves it into a, d and the
+   folds. */
 void lazy_commit(struct greedy *s) {
   struct lazy *lazy = s->lazy;
-  const ptrdiff_t m = s->pb->m, L = s->pb->L, k = s->control->k, b = s->b;
+  const ptrdiff_t L = s->pb->L, k = s->control->k;
   const int size = s->size;
+  lazy_make_column(s);
   double *u = lazy->U + size * k, *f = lazy->f, inverse = 1 / s->kappa_b, spread = 0;
-  const int i = (int)b;
-  if (s->slot[b] < 0) /* another column has its slot */
-    lazy_update_columns(s, &i, 1);
-  s->c_b = lazy->c + size * m;
   lazy->inverse_kappa[size] = inverse;
-  lazy->growth += 1 + lazy->bounds.read_norm2[b] * inverse;
-  lazy->bounds.excluded[b] = INFINITY;
-  for (int l = 0; l < size; l++)
-    f[l] = lazy->inverse_kappa[l] * lazy->W[l][b];
+  lazy->growth += 1 + s->read_norm2_b * inverse;
   memset(u, 0, (size_t)size * sizeof(double));
   for (int l = 0; l < size; l++)
     simd->shift(l + 1, u, f[l], lazy->U + l * k);
@@ -318,7 +340,7 @@ static enum status lazy_advance(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t n = s->pb->n, L = s->pb->L, b = s->b;
   const int last = s->size - 1, missed = !lazy_has_products(s, b);
-  lazy->missed = lazy->missed << 1 | (unsigned)missed;
+  lazy->missed = lazy->missed << 1 | (unsigned)(missed && b < n);
   if (missed) {
     if (s->size > 1)
       lazy->batch = lazy_batch_size(s, lazy->batch_used + 3);
@@ -497,7 +519,31 @@ static int lazy_bounds_fail(const struct greedy *s, ptrdiff_t remaining, ptrdiff
          (lazy->folds == NULL && left >= s->size && lazy_count_bits(lazy->missed, 8) >= 6);
 }
 
-/* Scores every candidate and leaves the rest of the search to the engine that always does. */
+/* What scores every candidate from here on; the path goes on as it was. */
+static enum status lazy_sweep_dense(struct greedy *s) {
+  return greedy_leave_one_out.sweep(s);
+}
+
+static enum status lazy_sweep_dense_folds(struct greedy *s) {
+  return greedy_folds.sweep(s);
+}
+
+static const struct greedy_engine lazy_dense = {.sweep = lazy_sweep_dense,
+    .commit = lazy_commit,
+    .coefficients = lazy_coefficients,
+    .hold_out = greedy_loo_hold_out,
+    .keep_residuals = greedy_loo_keep_residuals,
+    .min_pivot = greedy_loo_min_pivot};
+
+static const struct greedy_engine lazy_dense_folds = {.sweep = lazy_sweep_dense_folds,
+    .commit = lazy_commit,
+    .coefficients = lazy_coefficients,
+    .hold_out = greedy_folds_hold_out,
+    .keep_residuals = greedy_folds_keep_residuals,
+    .min_pivot = greedy_folds_min_pivot};
+
+/* Scores every candidate and leaves those of the rest of the search to the engine that always does.
+ */
 static enum status lazy_sweep_all(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t L = s->pb->L, k = s->control->k, count = lazy_list_candidates(s, lazy->list);
@@ -519,18 +565,33 @@ static enum status lazy_sweep_all(struct greedy *s) {
     for (int j = 0; j < s->size; j++)
       s->t[l + s->order[j] * L] = s->control->lambda * lazy->beta[j + l * k];
   s->out->work.dense_from = s->size + 1;
-  s->engine = &greedy_leave_one_out;
+  s->engine = &lazy_dense;
   return COMPLETE;
 }
 
-/* Leaves the rest of the search by folds to the engine that scores every candidate, on a state made
-   afresh. */
+/* Leaves the candidates of the rest of the search by folds to the engine that scores every one, on
+   a state made afresh; a, d and what is held out are not part of that, so their new values go into
+   memory that is not used any more. */
 static enum status lazy_sweep_all_folds(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  double *const a = s->a, *const d = s->d;
   s->slot = NULL;
   s->b = -1;
   s->out->work.dense_from = s->size + 1;
-  s->engine = &greedy_folds;
+  s->engine = &lazy_dense_folds;
+  s->a = lazy->a_ahead;
+  s->d = lazy->d_ahead;
+  for (int r = 0; r < s->parts; r++) {
+    s->part[r].g = lazy->Gw;
+    s->part[r].pivot = lazy->w;
+  }
   const enum status status = greedy_start(s);
+  s->a = a;
+  s->d = d;
+  for (int r = 0, f = 0; r < s->parts; f += s->part[r++].count) {
+    s->part[r].g = lazy->folds->fold[f].g;
+    s->part[r].pivot = lazy->folds->fold[f].pivot;
+  }
   return status == COMPLETE ? s->engine->sweep(s) : status;
 }
 
@@ -541,14 +602,6 @@ static int lazy_can_sweep_all(const struct greedy *s) {
   if (lazy->folds == NULL)
     return s->control->rereads || lazy->slots == s->pb->n;
   return lazy->folds->can_sweep && s->engine->min_pivot(s) > GREEDY_FOLD_SINGULAR;
-}
-
-/* The next column is given: what a commit needs of it. */
-static void lazy_take_given(struct greedy *s) {
-  const int b = s->control->given[s->out->moves];
-  lazy_update_columns(s, &b, 1);
-  lazy_recompute(s, &b, 1);
-  lazy_store_scalars(s, b);
 }
 
 /* lazy->bound := what rules candidates out. */
@@ -621,11 +674,7 @@ static enum status lazy_score_step(struct greedy *s) {
     return INTERRUPTED;
   lazy_check_bounds(s);
   lazy_price_bounds(s);
-  if (greedy_next_is_given(s)) {
-    lazy_take_given(s);
-    return COMPLETE;
-  }
-  if (candidates == 0)
+  if (greedy_next_is_given(s) || candidates == 0)
     return COMPLETE;
   lazy_score_promising(s, greedy_min(candidates, s->control->keep + 1));
   ptrdiff_t remaining = lazy_remaining(s);

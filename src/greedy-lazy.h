@@ -53,7 +53,7 @@ struct lazy_fold {
   double *U;                   /* h x max_rank, the rows H of Q and of each sqrt(1 / kappa_l) c_l */
   double *g, *w;               /* h x L, outputs m apart: held-out residuals and M times them */
   double *c, *q, *Mq;          /* h, of the move under way c_H, M c_H and M M c_H */
-  double *pivot;               /* see struct greedy_partition */
+  double *eta, *pivot;         /* see struct greedy_partition */
   double trace, square;        /* sums of the eigenvalues of M - I and of their squares */
   double min_eigen, max_eigen; /* bounds of the eigenvalues of M */
 };
@@ -104,7 +104,7 @@ struct lazy {
   /* rows of products of x with columns of C: those of W, and of columns that may be chosen next */
   int max_batch;    /* rows beside those of W */
   double *rows;     /* n x (k + max_batch) */
-  int *row;         /* n, which is column i's, -1: none */
+  int *row;         /* n + k, which is column i's, -1: none */
   int *row_owner;   /* k + max_batch, -1: none */
   int *row_version; /* k + max_batch, how many moves the column had taken part in */
   int next_row;
@@ -140,7 +140,7 @@ struct lazy {
   int *scored_at;      /* n, the size at which a column was scored last */
   double *best;        /* keep + 1 smallest sums of squares of this step */
   int best_count;      /* of these */
-  int *list, *heap;    /* n */
+  int *list, *heap;    /* n + 1 */
   void *products_work; /* for column_products() */
   /* of the last steps, a bit each: too many candidates remained; x was read */
   unsigned crowded, missed;
@@ -250,6 +250,9 @@ double lazy_total(const struct greedy *s, ptrdiff_t which);
    amplified it. */
 double lazy_rounding(const struct greedy *s);
 
+/* v (m) := G v. O(m (size + q)). */
+void lazy_multiply_G(struct greedy *s, double *v);
+
 /* Gw := G w for each output. */
 void lazy_multiply_w(struct greedy *s);
 
@@ -285,7 +288,7 @@ enum status lazy_add_products(struct greedy *s, const int *list, ptrdiff_t count
 /* lazy->out := those products. */
 enum status lazy_products(struct greedy *s, const int *list, ptrdiff_t count, ptrdiff_t r);
 
-/* Whether the products of column i with the others are known, of some version. */
+/* Whether the products of column i with those of this shard are known, of some version. */
 int lazy_has_products(const struct greedy *s, ptrdiff_t i);
 
 /* A row of products for the last of the columns listed, `others` come before it. */

@@ -204,7 +204,7 @@ enum status recur_bounds(struct greedy *s, int moved) {
       lazy_assign_row(s, &b, 0);
     lazy->W[last] = lazy->rows + lazy->row[b] * n;
     recur_fill_vectors(s);
-    s->out->work.columns_read += (double)(s->usable_count - s->size);
+    s->out->work.columns_read += (double)(s->usable_count - s->own_members);
   }
   const double cost =
       (double)(s->pb->m * folds->repeats) + (double)(folds->count * folds->rank) / FOLD_TILE;

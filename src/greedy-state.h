@@ -55,7 +55,8 @@ struct greedy_engine {
      columns s->scored. */
   enum status (*sweep)(struct greedy *s);
 
-  /* Moves column s->b into or out of what has m entries or fewer: a, d and the folds. */
+  /* Moves column s->b into or out of what has m entries or fewer: x_b and what follows of the move
+     under way, a, d and the folds. */
   void (*commit)(struct greedy *s);
 
   /* beta (ld x L) := the working coefficients of the members, in the order chosen. */
@@ -99,16 +100,21 @@ struct greedy {
   struct greedy_partition *part;
   int parts; /* 0 for leave-one-out */
 
-  int *member; /* n */
+  /* Columns of other shards that have joined are numbered behind the n of this one. */
+  int *member; /* n + k */
   int *order;  /* the members in the order chosen */
   int size;
   ptrdiff_t usable_count; /* columns that are usable */
+  ptrdiff_t own_members;  /* members among the n */
   int *positive, *negative, positives, negatives;
 
   /* the move under way, applied to each column by the next sweep */
   ptrdiff_t b; /* -1: none */
   double kappa_b, factor_b;
-  double *x_b, *c_b, *t_b;       /* m, m, L, before the move */
+  double *x_b, *c_b, *t_b;       /* m, m, L, before the move; x_b is filled by the caller where b is
+                                    a column of another shard */
+  double read_norm2_b;           /* so is this: the square by which rounding in
+                                    products with it is measured */
   int dropped;                   /* whether b leaves the set */
   double x_b_square, c_b_square; /* in searches that drop */
 
@@ -136,6 +142,7 @@ struct greedy {
   void *start_work;      /* for greedy_start() */
   int from_G;            /* whether a and d were made from G itself, and have all their digits */
   int since_start;       /* columns dropped since the state was made afresh */
+  int since_best;        /* moves without improvement */
   struct lazy *lazy;     /* of the engines that skip candidates */
   struct reread *reread; /* of those that keep no columns of C but the members'; M_width: of a fold
                             of h rows M has h times as many numbers, at most */
@@ -261,7 +268,7 @@ void greedy_commit_inverse(struct greedy *s);
 
 /* ---- greedy-sweep.c: the engines that score every candidate ---- */
 
-/* Moves column s->b into or out of a and d, its column of C to s->c_b. */
+/* Moves column s->b, whose column of C is s->c_b, into or out of a and d. */
 void greedy_commit_rows(struct greedy *s);
 
 /* Whether column i is scored: members by searches that drop, candidates by those that choose. */

@@ -124,9 +124,8 @@ void greedy_sweep_coefficients(const struct greedy *s, double *beta, ptrdiff_t l
 
 static void sweep_commit_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  double *c = s->c_b + row;
+  const double *c = s->c_b + row;
   (void)with;
-  memcpy(c, greedy_column(s, s->b) + row, (size_t)rows * sizeof(double));
   for (ptrdiff_t l = 0; l < L; l++)
     simd->shift(rows, s->a + row + l * m, s->t_b[l] / s->kappa_b, c);
   simd->shift_squares(rows, s->d + row, 1 / s->kappa_b, c);
@@ -137,8 +136,12 @@ void greedy_commit_rows(struct greedy *s) {
 }
 
 static void sweep_commit(struct greedy *s) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
   working_column(s->pb, s->b, s->x_b);
   s->out->work.columns_read++;
+  s->kappa_b = s->kappa[s->b];
+  memcpy(s->t_b, s->t + s->b * L, (size_t)L * sizeof(double));
+  memcpy(s->c_b, greedy_column(s, s->b), (size_t)m * sizeof(double));
   greedy_commit_rows(s);
 }
 

@@ -39,7 +39,8 @@ static struct greedy greedy_state(
 
 static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const struct problem *pb = s->pb;
-  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, most = greedy_most_members(s);
+  const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k;
+  const ptrdiff_t most = greedy_most_members(s);
   const ptrdiff_t started = greedy_drops(s) ? most : 0; /* the largest set made from scratch */
   s->engine->lay_out(s, threads, arena);
   s->weights = alloc_doubles(arena, m);
@@ -56,7 +57,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->score = arena_alloc(arena, n, sizeof(struct greedy_score));
   s->scored = alloc_ints(arena, n);
   s->seen = arena_alloc(arena, most + 1, sizeof(struct greedy_score));
-  s->member = alloc_ints(arena, n);
+  s->member = alloc_ints(arena, n + k);
   s->order = alloc_ints(arena, most);
   s->price = s->control->price == NULL ? NULL : alloc_doubles(arena, n);
   s->positive = alloc_ints(arena, s->positives);
@@ -79,6 +80,7 @@ size_t greedy_work(const struct problem *pb, const struct folds *folds,
     const struct greedy_control *control, int threads) {
   struct greedy s = greedy_state(pb, folds, control);
   struct arena count = arena_over(NULL);
+  arena_alloc(&count, 1, sizeof s);
   greedy_lay_out(&s, threads, &count);
   return count.used;
 }
@@ -96,6 +98,8 @@ static int greedy_is_better(
 /* ---- commit a move ---- */
 
 static void greedy_toggle_member(struct greedy *s, ptrdiff_t b) {
+  if (b < s->pb->n)
+    s->own_members += s->member[b] ? -1 : 1;
   if (!s->member[b]) {
     s->member[b] = 1;
     s->order[s->size++] = (int)b;
@@ -123,14 +127,10 @@ static void greedy_pay(struct greedy *s, ptrdiff_t b) {
 
 /* Everything with m entries or fewer moves now; the columns follow in the next sweep. */
 static void greedy_commit(struct greedy *s, ptrdiff_t b) {
-  const ptrdiff_t L = s->pb->L;
-  const double sign = s->member[b] ? -1 : 1;
   s->b = b;
-  s->kappa_b = s->kappa[b];
-  s->factor_b = sign * s->control->lambda / s->kappa_b;
-  memcpy(s->t_b, s->t + b * L, (size_t)L * sizeof(double));
   s->engine->commit(s);
   s->dropped = s->member[b];
+  s->factor_b = (s->dropped ? -1 : 1) * s->control->lambda / s->kappa_b;
   if (greedy_drops(s))
     greedy_commit_inverse(s);
   greedy_toggle_member(s, b);
@@ -244,7 +244,7 @@ static void greedy_record_others(struct greedy *s, ptrdiff_t chosen) {
 
 ptrdiff_t greedy_count_candidates(const struct greedy *s) {
   if (s->price == NULL)
-    return s->usable_count - s->size;
+    return s->usable_count - s->own_members;
   ptrdiff_t count = 0;
   for (ptrdiff_t i = 0; i < s->pb->n; i++)
     count += greedy_can_add(s, i);
@@ -266,11 +266,10 @@ static int greedy_ties(const struct greedy *s, ptrdiff_t i, double best) {
   return greedy_merit_of_tie(s, i, value) <= best && (best >= 0 || greedy_merit(s, i, value) < 0);
 }
 
-/* The best column to add (member = 0) or to drop (member = 1); of ties the one with the least
-   squared error, of these the lowest; -1 if there is none. */
-static ptrdiff_t greedy_best_move(const struct greedy *s, int member) {
+/* The least criterion of adding a column (member = 0) or of dropping one (member = 1), and the
+   least squared error of those that tie with it. */
+static struct greedy_score greedy_best_score(const struct greedy *s, int member) {
   struct greedy_score best = {INFINITY, INFINITY};
-  ptrdiff_t first = -1, lowest = -1; /* of those that tie, of all */
   for (ptrdiff_t p = 0; p < s->scored_count; p++) {
     const ptrdiff_t i = s->scored[p];
     if (greedy_can_move(s, i, member) && greedy_merit(s, i, s->score[i].value) < best.value)
@@ -282,17 +281,30 @@ static ptrdiff_t greedy_best_move(const struct greedy *s, int member) {
         greedy_ties(s, i, best.value))
       best.tie = s->score[i].tie;
   }
+  return best;
+}
+
+/* The lowest column that ties with the best; where no score is finite the lowest of all; -1 if
+   there is none. */
+static ptrdiff_t greedy_first_of_ties(
+    const struct greedy *s, int member, struct greedy_score best) {
+  ptrdiff_t first = -1, lowest = -1;
   for (ptrdiff_t p = 0; p < s->scored_count; p++) {
     const ptrdiff_t i = s->scored[p];
     if (!greedy_can_move(s, i, member))
       continue;
-    if (lowest < 0 || i < lowest)
+    if (!(best.value < INFINITY) && (lowest < 0 || i < lowest))
       lowest = i;
     if (greedy_ties(s, i, best.value) && s->score[i].tie <= best.tie + s->tolerance.tie &&
         (first < 0 || i < first))
       first = i;
   }
   return first < 0 ? lowest : first;
+}
+
+/* The best column to add or to drop, -1 if there is none. */
+static ptrdiff_t greedy_best_move(const struct greedy *s, int member) {
+  return greedy_first_of_ties(s, member, greedy_best_score(s, member));
 }
 
 /* Floating: drop while that beats the best model of the smaller size seen so far. */
@@ -373,12 +385,37 @@ static double greedy_gain(const struct greedy *s, double gain, int given) {
   return given ? fmax(gain, s->tolerance.value / s->control->nu) : gain;
 }
 
+int greedy_move(struct greedy *s, ptrdiff_t b, enum status *status) {
+  struct greedy_result *out = s->out;
+  const double before = out->loss[out->moves];
+  const int given = greedy_next_is_given(s);
+  out->moves++;
+  greedy_record_others(s, b);
+  greedy_commit(s, b);
+  *status = greedy_refresh(s);
+  if (*status != COMPLETE) {
+    out->moves--;
+    return 0;
+  }
+  s->since_best = greedy_record(s, b) || given ? 0 : s->since_best + 1;
+  if (!isfinite(out->loss[out->moves])) {
+    out->moves--;
+    *status = s->control->criterion == USER ? INTERRUPTED : NOT_POSITIVE;
+    return 0;
+  }
+  if (s->member[b])
+    s->gain[s->size] = greedy_gain(s, before - out->loss[out->moves], given);
+  if (s->control->patience > 0 && s->since_best >= s->control->patience)
+    *status = EARLY_STOP;
+  return *status == COMPLETE && !greedy_finished(s);
+}
+
 /* Algorithm 3: scores every move, makes the best one and records the model, until the search is
    over. */
 static enum status greedy_search(struct greedy *s) {
-  int since_best = 0;
+  enum status status;
   for (;;) {
-    enum status status = s->engine->sweep(s);
+    status = s->engine->sweep(s);
     if (status != COMPLETE)
       return status;
     const ptrdiff_t b = greedy_next_move(s);
@@ -386,27 +423,8 @@ static enum status greedy_search(struct greedy *s) {
       return COMPLETE;
     if (s->out->moves == s->control->max_moves)
       return MOVE_LIMIT;
-    const double before = s->out->loss[s->out->moves];
-    const int given = greedy_next_is_given(s);
-    s->out->moves++;
-    greedy_record_others(s, b);
-    greedy_commit(s, b);
-    status = greedy_refresh(s);
-    if (status != COMPLETE) {
-      s->out->moves--;
+    if (!greedy_move(s, b, &status))
       return status;
-    }
-    since_best = greedy_record(s, b) || given ? 0 : since_best + 1;
-    if (!isfinite(s->out->loss[s->out->moves])) {
-      s->out->moves--;
-      return s->control->criterion == USER ? INTERRUPTED : NOT_POSITIVE;
-    }
-    if (s->member[b])
-      s->gain[s->size] = greedy_gain(s, before - s->out->loss[s->out->moves], given);
-    if (s->control->patience > 0 && since_best >= s->control->patience)
-      return EARLY_STOP;
-    if (greedy_finished(s))
-      return COMPLETE;
   }
 }
 
@@ -421,6 +439,7 @@ static void greedy_begin_with_members(struct greedy *s) {
     s->member[i] = 1;
     s->order[s->size++] = i;
   }
+  s->own_members = s->size;
 }
 
 /* The set to start from and an empty path. */
@@ -435,10 +454,9 @@ static void greedy_prepare(struct greedy *s) {
   s->out->best = -1;
   if (s->price != NULL)
     memcpy(s->price, s->control->price, (size_t)pb->n * sizeof(double));
-  for (ptrdiff_t i = 0; i < pb->n; i++) {
+  for (ptrdiff_t i = 0; i < pb->n; i++)
     s->usable_count += pb->usable[i] != 0;
-    s->member[i] = 0;
-  }
+  memset(s->member, 0, (size_t)(pb->n + s->control->k) * sizeof(int));
   greedy_begin_with_members(s);
   for (ptrdiff_t i = 0; i <= greedy_most_members(s); i++) {
     s->seen[i] = s->best;
@@ -460,24 +478,52 @@ static void greedy_prepare(struct greedy *s) {
     s->total_weight += pb->root_w[j] * pb->root_w[j] * (double)pb->L;
 }
 
-enum status greedy_rls(const struct problem *pb, const struct folds *folds,
+/* ---- the search in steps ---- */
+
+struct greedy *greedy_open(const struct problem *pb, const struct folds *folds,
     const struct greedy_control *control, struct host *host, void *work,
-    struct greedy_result *result) {
-  struct greedy s = greedy_state(pb, folds, control);
+    struct greedy_result *result, enum status *status) {
   struct arena arena = arena_over(work);
-  s.host = host;
-  s.out = result;
-  greedy_lay_out(&s, host->threads, &arena);
-  greedy_prepare(&s);
+  struct greedy *s = arena_alloc(&arena, 1, sizeof *s);
+  *s = greedy_state(pb, folds, control);
+  s->host = host;
+  s->out = result;
+  greedy_lay_out(s, host->threads, &arena);
+  greedy_prepare(s);
   const int skips = lazy_can_skip(control), rereads = control->rereads;
   result->work = (struct greedy_work_done){.recurrence_from = -1,
       .dense_from = skips || rereads ? -1 : 1,
       .reread_from = !skips && rereads ? 1 : -1};
-  const enum status status = s.engine->begin(&s);
-  if (status != COMPLETE)
-    return status;
-  greedy_record(&s, -1);
-  s.tolerance.tie = TIE * simd->dot(pb->m * pb->L, pb->y, pb->y) / s.total_weight;
-  s.tolerance.value = control->criterion == SQUARED ? s.tolerance.tie : TIE * fabs(result->loss[0]);
-  return greedy_search(&s);
+  *status = s->engine->begin(s);
+  if (*status != COMPLETE)
+    return s;
+  greedy_record(s, -1);
+  s->tolerance.tie = TIE * simd->dot(pb->m * pb->L, pb->y, pb->y) / s->total_weight;
+  s->tolerance.value =
+      control->criterion == SQUARED ? s->tolerance.tie : TIE * fabs(result->loss[0]);
+  return s;
+}
+
+enum status greedy_score_moves(struct greedy *s, double *best) {
+  const enum status status = s->engine->sweep(s);
+  *best = status == COMPLETE ? greedy_best_score(s, 0).value : INFINITY;
+  return status;
+}
+
+ptrdiff_t greedy_first_tie(const struct greedy *s, double best) {
+  return greedy_first_of_ties(s, 0, (struct greedy_score){best, best});
+}
+
+int greedy_move_other(struct greedy *s, const double *x, double read_norm2, enum status *status) {
+  memcpy(s->x_b, x, (size_t)s->pb->m * sizeof(double));
+  s->read_norm2_b = read_norm2;
+  return greedy_move(s, s->pb->n + s->size, status);
+}
+
+enum status greedy_rls(const struct problem *pb, const struct folds *folds,
+    const struct greedy_control *control, struct host *host, void *work,
+    struct greedy_result *result) {
+  enum status status;
+  struct greedy *s = greedy_open(pb, folds, control, host, work, result, &status);
+  return status == COMPLETE ? greedy_search(s) : status;
 }

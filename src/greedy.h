@@ -30,8 +30,9 @@ struct greedy_control {
   int max_moves;
   enum search search;
   enum criterion criterion;
-  const int *given;       /* columns that a search adds first, in this order; those that a
-                             backward search begins with, all usable ones if none are given */
+  const int *given;       /* columns that a search adds first, in this order, those of other shards
+                             numbered n or higher; those that a backward search begins with, all usable
+                             ones if none are given */
   int given_count;        /* at most k, unless backward */
   const double *price;    /* n, at least 1, of a forward search by gains per price; or NULL */
   const int *assay;       /* n, the assay that has the column, -1: none; its price is paid once */
@@ -42,6 +43,8 @@ struct greedy_control {
   int rereads; /* where every candidate is evaluated, columns of C are made from x at each step and
                   not kept */
 };
+
+struct greedy;
 
 /* What a search took. */
 struct greedy_work_done {
@@ -95,5 +98,36 @@ size_t greedy_work(const struct problem *pb, const struct folds *folds,
 enum status greedy_rls(const struct problem *pb, const struct folds *folds,
     const struct greedy_control *control, struct host *host, void *work,
     struct greedy_result *result);
+
+/* ---- the same search in steps, for columns that several processes share ----
+
+   Each of the processes, the shards, has some columns of x and all of the rest, and runs the search
+   with every column that is chosen, its own or another's. One more has no columns at all: its path
+   is the result. A move depends on the working column alone (lazy_commit()), so it is the same to
+   the bit in every shard, and in the one that greedy_rls() is. Only forward search by the squared
+   error that skips candidates, without prices. */
+
+/* Begins a search; *status is COMPLETE if it can go on. What it is given must last as long as the
+   search does, which lives in `work`. */
+struct greedy *greedy_open(const struct problem *pb, const struct folds *folds,
+    const struct greedy_control *control, struct host *host, void *work,
+    struct greedy_result *result, enum status *status);
+
+/* Scores the columns of this shard, unless the next one is given; *best := the least criterion,
+   infinite if there is none. */
+enum status greedy_score_moves(struct greedy *s, double *best);
+
+/* The lowest column of this shard whose score ties with `best`, the least of all shards, -1: none.
+   All that tie have been scored, as bounds leave out none that ties with the shard's own best. */
+ptrdiff_t greedy_first_tie(const struct greedy *s, double best);
+
+/* x (m) := working column i; returns the square by which rounding in products with it is measured.
+ */
+double greedy_read_column(struct greedy *s, ptrdiff_t i, double *x);
+
+/* Moves column i, or adds another shard's working column x (m), and records the model. Returns
+   whether the search goes on; else *status is how it ended. */
+int greedy_move(struct greedy *s, ptrdiff_t i, enum status *status);
+int greedy_move_other(struct greedy *s, const double *x, double read_norm2, enum status *status);
 
 #endif
