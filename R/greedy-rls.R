@@ -131,6 +131,8 @@
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#' @param cluster A cluster of R's parallel package over which the columns are spread, such as
+#'   `parallel::makeCluster(2)`; by default none. See section Clusters.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step,
 #'   `fit$coefficients` the best model of every size, `fit$size` is the chosen one and
@@ -177,6 +179,32 @@
 #' path found so far, with a warning of class `sparsels_interrupted` and `fit$status ==
 #' "interrupted"`.
 #'
+#' @section Clusters: With `cluster` each worker searches its own range of the columns, a shard, for
+#'   forward search by the squared error without `cost` and `keep`, by any `folds`. It is any
+#'   cluster that the functions of parallel take: of processes on this machine or on others
+#'   (`parallel::makeCluster()`), of MPI processes (packages snow and Rmpi) or of mirai. The workers
+#'   need this version of the package, and `threads` is the number for each.
+#'
+#'   The fit is that of one process, to the last bit for any number of shards, on processors with
+#'   the same vector instructions: a column joins the model by its values alone, which go to all
+#'   workers. Which one joins is decided by the scores of all shards, with ties to the lowest
+#'   column. Scores may differ in their last digits between shards and one process, by far less than
+#'   a tie. `fit$work` has the sums over the shards.
+#'
+#'   A matrix is sent to the workers once, each gets its columns. A [file_matrix()] is not sent:
+#'   each opens the file, which must have the same path there, and reads its columns. In one step
+#'   every worker sends its best score, one sends its column of m doubles, and each gets that. A
+#'   shard reads its columns once for each column that comes from another, so it goes over them more
+#'   often than a single process, about `k` times. A search of milliseconds runs in the calling
+#'   process, as do refits.
+#'
+#'   A worker that is lost ends the search under way as Ctrl-C does, with a warning of class
+#'   `sparsels_warning_worker` that names it by its number, host and process; nothing to return is
+#'   an error of class `sparsels_error_worker`. Later searches run in the calling process, and the
+#'   cluster should be stopped, as its other workers may still have answers to give. Ctrl-C waits
+#'   for the answers to the step under way, after which the cluster can be used again. Workers keep
+#'   nothing when the call ends.
+#'
 #' @section Accuracy: Errors and coefficients equal those of retraining up to rounding error times
 #' the condition number of the model: about 1e-12 for usual data and lambda, 1e-8 for exact
 #' duplicates in a model of standardised columns at `lambda = 1e-3`. Searches that drop features
@@ -218,7 +246,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
                        size_folds = 10, refit = is.null(lambda), folds = "loo",
                        criterion = "squared", search = "forward", start = NULL, cost = NULL,
                        budget = Inf, keep = 0, threads = 1, progress = interactive(),
-                       BPPARAM = NULL) {
+                       BPPARAM = NULL, cluster = NULL) {
   problem <- fitter_problem(x, y, ..., data = data)
   check_choice(search, "search", searches)
   start <- check_start(start, problem)
@@ -235,6 +263,8 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
+  control$shards <- shards_of(problem, check_cluster(cluster, control))
+  on.exit(close_shards(control$shards))
   sized_fit("greedy_rls", problem, control, search, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
@@ -335,8 +365,12 @@ usable_start <- function(problem, control) control$start[problem$usable[control$
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   bar <- progress_bar(control$progress, "Selecting features")
-  answer <- .Call(C_greedy_rls, c(working(problem), list(response = problem$y)),
-                  greedy_settings(problem, control, lambda, given, skipping, bar))
+  settings <- greedy_settings(problem, control, lambda, given, skipping, bar)
+  answer <- if (is_sharded(control, skipping)) {
+    sharded_path(problem, control, lambda, settings)
+  } else {
+    .Call(C_greedy_rls, c(working(problem), list(response = problem$y)), settings)
+  }
   if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
   unpack_path(answer, problem, control, lambda)
 }
@@ -382,6 +416,14 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
     rereads = rereads(problem), folds = control$folds, threads = control$threads,
     user_loss = control$criterion$loss, progress = bar
   ), price_settings(problem, control$cost, control$budget))
+}
+
+# The columns given to the workers of a cluster; NULL where there is none, or so little to do that
+# the calling process does it.
+shards_of <- function(problem, cluster, count = length(cluster)) {
+  if (count > 0L && skipping_pays(problem)) {
+    open_shards(problem, cluster, count)
+  }
 }
 
 skipping_of <- function(problem, control, given) {

@@ -122,7 +122,8 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     done <- run_tasks(nrow(parts), function(i) {
       in_context(fold_words(parts, i),
                  search_without(problem, parts$rows[[i]], control, search, done[[i]]$found))
-    }, "Repeating the search in folds", random, control$progress, BPPARAM)
+    }, "Repeating the search in folds", random, control$progress, BPPARAM,
+    apart = is.null(control$shards))
     # a partition of which one fold alone was done says nothing of the choice
     kept <- attr(done, "done")
     several <- stats::ave(kept, parts$repetition[kept], FUN = length) > 1L
@@ -137,7 +138,10 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     if (enough || chosen$interrupted) return(chosen)
     control$k <- min(2L * control$k, upper)
   }
-  if (is.null(chosen)) raise_interrupt()
+  if (is.null(chosen)) {
+    stop_lost(control$shards$lost)
+    raise_interrupt()
+  }
   chosen$interrupted <- TRUE
   chosen
 }

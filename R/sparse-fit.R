@@ -86,7 +86,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
 }
 
 internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lambda_given",
-                      "sizing", "grows", "largest", "BPPARAM")
+                      "sizing", "grows", "largest", "BPPARAM", "shards")
 
 # The fit with the size that the folds of the whole procedure choose, their errors of every size,
 # and predictions of each row by the models without it.

@@ -12,13 +12,13 @@ repeat_tasks <- function(n, what, task, progress = interactive(), BPPARAM = NULL
 }
 
 # The list of task(1), ..., task(n), run by BiocParallel as BPPARAM says, else on the user's future
-# plan when future.apply is there and the plan is not sequential, else one after the other. With
-# `random` every task draws from its own L'Ecuyer stream, so the result depends on R's generator at
-# the call and on nothing else: not on the plan, not on the number of workers. Without, R's
-# generator is not touched. An interrupt keeps the tasks done before it: the attribute "done" has
-# their numbers.
+# plan when future.apply is there, the plan is not sequential and tasks may run in other processes
+# (`apart`), else one after the other. With `random` every task draws from its own L'Ecuyer stream,
+# so the result depends on R's generator at the call and on nothing else: not on the plan, not on
+# the number of workers. Without, R's generator is not touched. An interrupt keeps the tasks done
+# before it: the attribute "done" has their numbers.
 run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = interactive(),
-                      BPPARAM = NULL) {
+                      BPPARAM = NULL, apart = TRUE) {
   streams <- if (random) task_streams(n)
   run <- function(i) {
     tryCatch(
@@ -28,7 +28,7 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
   }
   results <- if (!is.null(BPPARAM)) {
     run_on_bioc(n, run, BPPARAM)
-  } else if (has_parallel_plan()) {
+  } else if (apart && has_parallel_plan()) {
     future.apply::future_lapply(
       seq_len(n), run,
       future.seed = NULL, future.packages = "sparsels"

@@ -82,7 +82,8 @@ static void fold_lay_out(struct greedy *s, int threads, struct arena *arena) {
   struct lazy_folds folds = fold_count(s, &factors), *place;
   const int rereads = s->control->rereads;
   folds.can_sweep =
-      rereads || (lazy_count_slots(s->pb) == s->pb->n && fold_dense_size(s) <= FOLD_MOST_VALUES);
+      !s->control->shard &&
+      (rereads || (lazy_count_slots(s->pb) == s->pb->n && fold_dense_size(s) <= FOLD_MOST_VALUES));
   lazy_lay_out(s, threads, arena);
   greedy_lay_out_parts(s, rereads ? 1 : folds.can_sweep ? s->pb->n : 0, arena);
   const ptrdiff_t rows = m * folds.repeats;

@@ -595,12 +595,13 @@ static enum status lazy_sweep_all_folds(struct greedy *s) {
   return status == COMPLETE ? s->engine->sweep(s) : status;
 }
 
-/* Whether an engine that scores every candidate can go on: there is memory for its columns, and by
-   folds the state can be made afresh, as rounding has not left it singular. */
+/* Whether an engine that scores every candidate can go on: it has all columns, members included,
+   and memory for them, and by folds the state can be made afresh, as rounding has not left it
+   singular. */
 static int lazy_can_sweep_all(const struct greedy *s) {
   const struct lazy *lazy = s->lazy;
   if (lazy->folds == NULL)
-    return s->control->rereads || lazy->slots == s->pb->n;
+    return !s->control->shard && (s->control->rereads || lazy->slots == s->pb->n);
   return lazy->folds->can_sweep && s->engine->min_pivot(s) > GREEDY_FOLD_SINGULAR;
 }
 

@@ -42,6 +42,7 @@ struct greedy_control {
   struct greedy_shared *shared; /* by bounds, or NULL */
   int rereads; /* where every candidate is evaluated, columns of C are made from x at each step and
                   not kept */
+  int shard;   /* whether other processes have other columns */
 };
 
 struct greedy;

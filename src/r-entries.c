@@ -3,7 +3,6 @@
 #include "r.h" /* first: it makes `error` another name */
 
 #include "column.h"
-#include "greedy.h"
 #include "l1.h"
 #include "pursuit.h"
 #include "ridge.h"
@@ -13,13 +12,6 @@
 
 /* ---- choices, in R's words ---- */
 
-static const char *const skippings[] = {
-    [SKIP_NONE] = "none", [SKIP_BY_BOUNDS] = "bounds", [SKIP_BY_RECURRENCE] = "recurrence"};
-
-static const char *const searches[] = {[FORWARD] = "forward",
-    [BACKWARD] = "backward",
-    [FLOATING] = "floating",
-    [FORWARD_BACKWARD] = "forward_backward"};
 static const char *const losses[] = {
     [LEAST_SQUARES] = "squared", [LOGISTIC] = "logistic", [HINGE] = "hinge"};
 static const char *const screens[] = {[LAZY] = "lazy",
@@ -30,17 +22,6 @@ static const char *const screens[] = {[LAZY] = "lazy",
 static const char *const scores[] = {
     [RESIDUAL] = "residual", [NORMALISED] = "normalised", [OLS] = "ols"};
 static const char *const forms[] = {[HOLDOUT_CHEAPER] = "cheaper", [HOLDOUT_PER_FOLD] = "per_fold"};
-
-#define CHOICE(list, name, words)                                                                  \
-  choice_field(list, name, words, (int)(sizeof(words) / sizeof *(words)))
-
-static enum criterion unpack_criterion(SEXP name) {
-  const int kind =
-      isString(name) && length(name) == 1 ? criterion_named(CHAR(STRING_ELT(name, 0))) : -1;
-  if (kind < 0)
-    error("internal: no such criterion");
-  return (enum criterion)kind;
-}
 
 /* ---- criteria ---- */
 
@@ -103,117 +84,7 @@ SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negati
   return answer;
 }
 
-/* ---- greedy search ---- */
-
-static struct greedy_control unpack_greedy(SEXP control) {
-  return (struct greedy_control){.lambda = real_field(control, "lambda"),
-      .nu = real_field(control, "nu"),
-      .k = int_field(control, "k"),
-      .patience = int_field(control, "patience"),
-      .keep = int_field(control, "keep"),
-      .max_moves = int_field(control, "limit"),
-      .search = (enum search)CHOICE(control, "search", searches),
-      .criterion = unpack_criterion(field(control, "criterion")),
-      .given = INTEGER(field(control, "given")),
-      .given_count = length(field(control, "given")),
-      .price = real_or_null(control, "price"),
-      .assay = INTEGER(field(control, "assay")),
-      .budget = real_field(control, "budget"),
-      .classes = int_field(control, "classes"),
-      .skipping = (enum skipping)CHOICE(control, "skipping", skippings),
-      .rereads = int_field(control, "rereads")};
-}
-
-/* One search as a list; work: greedy_work() bytes. */
-static SEXP run_greedy(const struct problem *pb, const struct folds *folds,
-    const struct greedy_control *ctl, struct host *host, void *work) {
-  const size_t k = (size_t)ctl->k, moves = (size_t)ctl->max_moves + 1;
-  const size_t mL = (size_t)(pb->m * pb->L);
-  struct answer out = new_answer();
-  PROTECT(out.list);
-  struct greedy_result result = {.feature = add_int(&out, "feature", moves),
-      .size = add_int(&out, "size", moves),
-      .loss = add_real(&out, "loss", moves),
-      .se = add_real(&out, "se", moves),
-      .squared = add_real(&out, "squared", moves),
-      .error = add_real(&out, "error", moves),
-      .model_entry = add_int(&out, "model_entry", k + 1),
-      .model = add_int(&out, "model", k * (k + 1)),
-      .beta = add_real(&out, "beta", k * (size_t)pb->L * (k + 1)),
-      .held_out = add_real(&out, "held_out", mL),
-      .fitted = add_real(&out, "fitted", mL),
-      .runner_up = add_int(&out, "other", moves * (size_t)ctl->keep),
-      .runner_up_loss = add_real(&out, "other_loss", moves * (size_t)ctl->keep),
-      .pivot = add_real(&out, "pivot", moves)};
-  const enum status status = greedy_rls(pb, folds, ctl, host, work, &result);
-  add_status(&out, final_status(status, host->self));
-  *add_int(&out, "moves", 1) = result.moves;
-  *add_int(&out, "best", 1) = result.best;
-  double *done = add_real(&out, "work", 6);
-  done[0] = result.work.candidates;
-  done[1] = result.work.evaluated;
-  done[2] = result.work.columns_read;
-  done[3] = result.work.recurrence_from;
-  done[4] = result.work.dense_from;
-  done[5] = result.work.reread_from;
-  UNPROTECT(1);
-  return answer_list(&out);
-}
-
-SEXP C_greedy_rls(SEXP problem, SEXP control) {
-  const struct problem pb = unpack_problem(problem);
-  const struct folds folds = unpack_folds(field(control, "folds"));
-  const struct greedy_control ctl = unpack_greedy(control);
-  struct r_host r;
-  struct host host = make_host(&r, control, (size_t)(pb.m * pb.L), pb.n + pb.m);
-  void *work;
-  SEXP workspace = PROTECT(alloc_workspace(greedy_work(&pb, &folds, &ctl, host.threads), &work));
-  SEXP answer = PROTECT(run_greedy(&pb, &folds, &ctl, &host, work));
-  release_workspace(workspace);
-  UNPROTECT(2);
-  return answer;
-}
-
-/* A search for each of many responses on one x, of which y and response (m x L x searches) have
-   all; the answer is a list of lists. Searches that Ctrl-C leaves out are NULL. */
-SEXP C_greedy_responses(SEXP problem, SEXP control) {
-  const struct problem first = unpack_problem(problem);
-  const struct folds folds = unpack_folds(field(control, "folds"));
-  const int searches = int_field(control, "searches");
-  const ptrdiff_t m = first.m, n = first.n, L = first.L / searches;
-  const int capacity = int_field(control, "shared_rows");
-  struct greedy_shared shared = {.capacity = capacity,
-      .place = (int *)R_alloc((size_t)n, sizeof(int)),
-      .fold_norm = (double *)R_alloc((size_t)n, sizeof(double))};
-  for (ptrdiff_t i = 0; i < n; i++)
-    shared.place[i] = -1;
-  struct greedy_control ctl = unpack_greedy(control);
-  ctl.shared = &shared;
-  struct problem pb = first;
-  pb.L = L;
-  struct r_host r;
-  struct host host = make_host(&r, control, (size_t)(m * L), n + m);
-  const size_t needed = greedy_work(&pb, &folds, &ctl, host.threads);
-  const size_t before = greedy_products_work(&first, host.threads);
-  void *work, *kept;
-  SEXP answers = PROTECT(allocVector(VECSXP, searches));
-  SEXP workspace = PROTECT(alloc_workspace(needed > before ? needed : before, &work));
-  SEXP memory =
-      PROTECT(alloc_workspace((size_t)(n * (capacity + first.L)) * sizeof(double), &kept));
-  double *products = kept;
-  shared.rows = products + n * first.L;
-  greedy_products(&first, &host, work, products);
-  for (int one = 0; one < searches && !r.stopped; one++) {
-    pb.y = first.y + one * m * L;
-    pb.response = first.response + one * m * L;
-    pb.products = products + one * n * L;
-    SET_VECTOR_ELT(answers, one, run_greedy(&pb, &folds, &ctl, &host, work));
-  }
-  release_workspace(memory);
-  release_workspace(workspace);
-  UNPROTECT(3);
-  return answers;
-}
+/* ---- ridge regression ---- */
 
 /* K (m x n), R (n x n), root_w, Z -> F (phi in R, where F is FALSE), values, Q */
 SEXP C_kernel_spectrum(SEXP problem, SEXP control) {

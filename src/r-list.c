@@ -41,6 +41,14 @@ int choice_field(SEXP list, const char *name, const char *const *words, int coun
   error("internal: no %s '%s'", name, word);
 }
 
+enum criterion unpack_criterion(SEXP name) {
+  const int kind =
+      isString(name) && length(name) == 1 ? criterion_named(CHAR(STRING_ELT(name, 0))) : -1;
+  if (kind < 0)
+    error("internal: no such criterion");
+  return (enum criterion)kind;
+}
+
 /* ---- answers ---- */
 
 enum { MAX_PARTS = 20 };

@@ -44,15 +44,21 @@ static void stop_memory(size_t bytes) {
   UNPROTECT(2);
 }
 
+static const size_t page = (size_t)1 << 21;
+
+void *workspace_begin(SEXP workspace) {
+  struct block *block = R_ExternalPtrAddr(workspace);
+  return (char *)block + (page - (uintptr_t)block % page);
+}
+
 SEXP alloc_workspace(size_t bytes, void **begin) {
-  const size_t page = (size_t)1 << 21;
   SEXP workspace = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
   R_RegisterCFinalizer(workspace, release_workspace);
   struct block *block = get_block(bytes + page);
   if (block == NULL)
     stop_memory(bytes);
   R_SetExternalPtrAddr(workspace, block);
-  *begin = (char *)block + (page - (uintptr_t)block % page);
+  *begin = workspace_begin(workspace);
 #ifdef MADV_HUGEPAGE
   madvise(*begin, bytes, MADV_HUGEPAGE);
 #endif

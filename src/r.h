@@ -2,6 +2,7 @@
 #ifndef SPARSELS_R_H
 #define SPARSELS_R_H
 
+#include "criterion.h"
 #include "gram.h"
 #include "problem.h"
 #include <R.h>
@@ -18,6 +19,10 @@ const double *real_or_null(SEXP list, const char *name);
 
 /* The place of a field's word among `count` words, by which R and C name the same choice. */
 int choice_field(SEXP list, const char *name, const char *const *words, int count);
+#define CHOICE(list, name, words)                                                                  \
+  choice_field(list, name, words, (int)(sizeof(words) / sizeof *(words)))
+
+enum criterion unpack_criterion(SEXP name);
 
 /* A list that is filled part by part; the caller protects `list`. */
 struct answer {
@@ -80,14 +85,21 @@ struct matrix unpack_file(SEXP x);
    has them. To be released; R's collector does it where an error went past that. */
 SEXP alloc_workspace(size_t bytes, void **begin);
 void release_workspace(SEXP workspace);
+void *workspace_begin(SEXP workspace);
 
-/* ---- r-entries.c: what R calls ---- */
+/* ---- r-entries.c and r-greedy.c: what R calls ---- */
 
 SEXP C_row_losses(SEXP name, SEXP response, SEXP residual);
 SEXP C_pair_losses(SEXP positive, SEXP negative);
 SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negative_weights);
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);
+SEXP C_greedy_open(SEXP problem, SEXP control);
+SEXP C_greedy_score(SEXP pointer);
+SEXP C_greedy_first_tie(SEXP pointer, SEXP best);
+SEXP C_greedy_column(SEXP pointer, SEXP column);
+SEXP C_greedy_add(SEXP pointer, SEXP column, SEXP x, SEXP read_norm2);
+SEXP C_greedy_close(SEXP pointer);
 SEXP C_kernel_spectrum(SEXP problem, SEXP control);
 SEXP C_holdout(SEXP spectrum, SEXP control);
 SEXP C_triangle(SEXP above, SEXP below);

@@ -1,0 +1,297 @@
+# The columns of a search over the processes of a cluster: each has a range of them, a shard, and
+# runs the search on that with every column that is chosen, its own or another's (src/greedy.h). The
+# calling process has no columns and keeps the path. Only functions of parallel are used, so any of
+# its clusters will do.
+
+# What a cluster can search ------------------------------------------------------------------------
+
+check_cluster <- function(cluster, control) {
+  if (is.null(cluster)) return(NULL)
+  if (!inherits(cluster, "cluster") || !length(cluster)) {
+    refuse("cluster", "NULL or a cluster, such as parallel::makeCluster(2)", cluster)
+  }
+  plain <- control$search == "forward" && control$criterion$name == "squared" &&
+    is.null(control$cost) && control$keep == 0L
+  if (!plain) {
+    stop_input(paste("`cluster` is for forward search by the squared error, without `cost` and",
+                     "`keep`"), "sparsels_error_argument")
+  }
+  cluster
+}
+
+# In the calling process ---------------------------------------------------------------------------
+
+# Gives each worker its columns. `count`: how many shards there are; without a cluster, all in this
+# process.
+open_shards <- function(problem, cluster, count) {
+  count <- min(count, ncol(problem))
+  ends <- as.integer(round(ncol(problem) * seq_len(count) / count))
+  shards <- list2env(list(
+    cluster = cluster, count = count, to = ends, from = c(0L, ends[-count]) + 1L,
+    ids = sprintf("%d-%.6f-%d", Sys.getpid(), as.numeric(Sys.time()), seq_len(count)), lost = NULL
+  ), parent = emptyenv())
+  shards$workers <- if (is.null(cluster)) "this process" else greet_workers(cluster)
+  for (shard in seq_len(count)) {
+    ask_shard(shards, shard, "hold", shard_columns(problem$x, shards$from[shard]:shards$to[shard]))
+  }
+  shards
+}
+
+close_shards <- function(shards) {
+  if (is.null(shards)) return(invisible())
+  for (shard in seq_len(shards$count)) try(ask_shard(shards, shard, "drop"), silent = TRUE)
+}
+
+# How the workers are called in messages; all must have this version of the package.
+greet_workers <- function(cluster) {
+  who <- parallel::clusterCall(cluster, own_words)
+  workers <- sprintf("worker %d (%s)", seq_along(who), unlist(who))
+  versions <- unlist(parallel::clusterCall(cluster, installed_version))
+  ours <- installed_version()
+  other <- which(versions != ours)
+  if (length(other)) {
+    stop_input(sprintf("%s of `cluster` has %s, not version %s as here", workers[other[1L]],
+                       if (nzchar(versions[other[1L]])) paste("sparsels", versions[other[1L]]) else
+                         "no package sparsels", ours))
+  }
+  workers
+}
+
+# These two run on workers that may not have this package: they need R alone.
+own_words <- function() sprintf("%s, process %d", Sys.info()[["nodename"]], Sys.getpid())
+installed_version <- function() {
+  tryCatch(as.character(getNamespaceVersion("sparsels")), error = function(e) "")
+}
+environment(own_words) <- environment(installed_version) <- baseenv()
+
+# The columns of a shard as it takes them: of a file the whole, as it opens its own, and how many
+# columns come before.
+shard_columns <- function(x, columns) {
+  if (is_file_matrix(x)) return(list(x = x, first = columns[1L] - 1L))
+  if (is_float_matrix(x)) {
+    bytes <- unclass(x)$bytes[float_bytes(nrow(x), columns)]
+    part <- list(bytes = bytes, dim = c(nrow(x), length(columns)), dimnames = NULL,
+                 fill = unclass(x)$fill[columns])
+    return(list(x = structure(part, class = "float_matrix"), first = 0L))
+  }
+  part <- x[, columns, drop = FALSE]
+  dimnames(part) <- list(NULL, NULL)
+  list(x = part, first = 0L)
+}
+
+# What shards answer. Ctrl-C waits until they have, as answers that nobody reads would be taken for
+# those of the next call; a second one does not.
+ask_shard <- function(shards, shard, action, ...) {
+  node <- (shard - 1L) %% max(1L, length(shards$cluster)) + 1L
+  in_touch(shards, {
+    if (is.null(shards$cluster)) list(answer_shard(shards$ids[shard], action, ...)) else
+      parallel::clusterCall(shards$cluster[node], answer_shard, shards$ids[shard], action, ...)
+  })[[1L]]
+}
+
+# `each`: a list with what is for each of them alone, the first argument of the action.
+ask_shards <- function(shards, action, each, ...) {
+  given <- Map(list, shards$ids, each)
+  in_touch(shards, {
+    if (is.null(shards$cluster)) lapply(given, answer_given, action, ...) else
+      parallel::clusterApply(shards$cluster, given, answer_given, action, ...)
+  })
+}
+
+in_touch <- function(shards, call) {
+  stopped <- FALSE
+  answers <- withCallingHandlers(
+    tryCatch(call, error = function(condition) lose_workers(shards)),
+    interrupt = function(condition) {
+      if (stopped) return()
+      stopped <<- TRUE
+      tryInvokeRestart("resume")
+    }
+  )
+  if (stopped) raise_interrupt()
+  for (shard in seq_along(answers)) {
+    if (inherits(answers[[shard]], "error")) {
+      in_context(shards$workers[(shard - 1L) %% length(shards$workers) + 1L],
+                 stop(answers[[shard]]))
+    }
+  }
+  answers
+}
+
+# A call that fails as a whole: a worker does not answer any more. The first that does not when it
+# is asked alone is named.
+lose_workers <- function(shards) {
+  answers <- vapply(seq_along(shards$cluster), function(node) {
+    tryCatch(is.list(parallel::clusterCall(shards$cluster[node], Sys.getpid)),
+             error = function(e) FALSE)
+  }, NA)
+  shards$lost <- c(shards$workers[!answers], "a worker")[1L]
+  stop_lost(shards$lost)
+}
+
+# an error if a worker was lost
+stop_lost <- function(worker) {
+  if (is.null(worker)) return(invisible())
+  stop(structure(class = c("sparsels_error_worker", "sparsels_error", "error", "condition"), list(
+    message = paste(worker, "of `cluster` does not answer any more"), call = NULL
+  )))
+}
+
+# Whether a search runs on the cluster: once a worker is lost the calling process goes on by itself.
+is_sharded <- function(control, skipping) {
+  !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
+}
+
+# The search of greedy_path() ----------------------------------------------------------------------
+
+# The path for one lambda; every step is one question to all shards for their least criterion,
+# which adds the column chosen before, and one for the lowest column that ties with the least of
+# all: that which one process would choose.
+sharded_path <- function(problem, control, lambda, settings) {
+  shards <- control$shards
+  given <- settings$given + 1L
+  rows <- c(working(problem), list(response = problem$y))
+  path <- .Call(C_greedy_open, working_part(rows, integer(), matrix(0, nrow(problem), 0L)),
+                c(settings, first = 0L))
+  chosen <- integer()
+  ended <- tryCatch({
+    start_shards(shards, rows, settings, given)
+    column <- NULL
+    repeat {
+      best <- ask_shards(shards, "score", addition_for(shards, column))
+      step <- length(chosen) + 1L
+      column <- if (any(lengths(best) == 0L)) NULL else if (step <= length(given)) {
+        given_column(shards, given[step])
+      } else {
+        best_column(shards, min(unlist(best)))
+      }
+      if (is.null(column)) break
+      chosen <- c(chosen, column$number)
+      if (!.Call(C_greedy_add, path, 0L, column$x, column$read_norm2)) break
+      if (!is.null(settings$progress)) settings$progress(step, control$k)
+    }
+    if (any(lengths(best) == 0L)) "interrupted"
+  }, interrupt = function(condition) "interrupted", sparsels_error_worker = identity)
+  answer <- .Call(C_greedy_close, path)
+  done <- end_shards(shards)
+  if (inherits(ended, "condition")) {
+    warn_sparsels(paste0(conditionMessage(ended), ": the search ends there"),
+                  "sparsels_warning_worker")
+  }
+  if (!is.null(ended)) answer$status <- "interrupted"
+  of_all_columns(answer, chosen, done)
+}
+
+# The part of a problem of working() that belongs to some columns, `x` having them.
+working_part <- function(rows, columns, x) {
+  of_columns <- c("centre", "inv_scale", "squares", "rss", "usable")
+  rows[of_columns] <- lapply(rows[of_columns], `[`, columns)
+  rows$products <- matrix(rows$products, ncol = ncol(rows$y))[columns, , drop = FALSE]
+  rows["x"] <- list(x)
+  rows
+}
+
+start_shards <- function(shards, rows, settings, given) {
+  settings["progress"] <- list(NULL)
+  each <- Map(function(from, to) {
+    # columns of other shards have the number of none
+    settings$given <- ifelse(given >= from & given <= to, given - from, to - from + 1L)
+    list(problem = working_part(rows, from:to, NULL), settings = settings)
+  }, shards$from, shards$to)
+  ask_shards(shards, "start", each)
+}
+
+# For each shard the column that is to be added, if any: its own by number, another's as it is.
+addition_for <- function(shards, column) {
+  lapply(seq_len(shards$count), function(shard) {
+    if (!is.null(column) && shard == column$shard) return(list(own = column$own))
+    if (!is.null(column)) c(own = 0L, column[c("x", "read_norm2")])
+  })
+}
+
+given_column <- function(shards, number) {
+  shard <- which(number <= shards$to)[1L]
+  found <- ask_shard(shards, shard, "column", number - shards$from[shard] + 1L)
+  placed_column(shards, shard, found)
+}
+
+# NULL where no column is left
+best_column <- function(shards, best) {
+  found <- ask_shards(shards, "best", best)
+  shard <- which(lengths(found) > 0L)[1L]
+  if (!is.na(shard)) placed_column(shards, shard, found[[shard]])
+}
+
+placed_column <- function(shards, shard, found) {
+  c(found, list(shard = shard, number = shards$from[shard] + found$own - 1L))
+}
+
+# What the shards did, and the end of their searches.
+end_shards <- function(shards) {
+  if (!is.null(shards$lost)) return(NULL)
+  tryCatch(do.call(rbind, ask_shards(shards, "end", vector("list", shards$count))),
+           sparsels_error_worker = function(condition) NULL)
+}
+
+# The answer of the process without columns, which numbers them as they came, in the words of one
+# that has all of them.
+of_all_columns <- function(answer, chosen, done) {
+  moves <- seq_len(answer$moves)
+  answer$feature[moves + 1L] <- chosen[moves] - 1L
+  # beyond the sizes reached the models are not filled
+  model <- matrix(answer$model, ncol = length(answer$model_entry))
+  kept <- row(model) < col(model) & rep(answer$model_entry >= 0L, each = nrow(model))
+  answer$model[kept] <- chosen[answer$model[kept] + 1L] - 1L
+  if (!is.null(done)) {
+    from <- done[, 4L]
+    answer$work <- c(colSums(done[, 1:3, drop = FALSE]), c(from[from >= 0], -1)[1L], -1)
+  }
+  answer
+}
+
+# In a worker --------------------------------------------------------------------------------------
+
+# What this process has of each shard: x, first, and the search under way.
+held_shards <- new.env(parent = emptyenv())
+
+answer_given <- function(given, action, ...) answer_shard(given[[1L]], action, given[[2L]], ...)
+
+# errors are answers, so that all are read
+answer_shard <- function(id, action, ...) {
+  tryCatch(shard_actions[[action]](id, ...), error = identity)
+}
+
+shard_actions <- list(
+  hold = function(id, columns) {
+    held_shards[[id]] <- columns
+    TRUE
+  },
+  start = function(id, part) {
+    shard <- held_shards[[id]]
+    part$problem["x"] <- list(shard$x)
+    shard$search <- .Call(C_greedy_open, part$problem, c(part$settings, first = shard$first))
+    held_shards[[id]] <- shard
+    TRUE
+  },
+  # adds the column chosen before, if any; NULL where the search was interrupted
+  score = function(id, added) {
+    search <- held_shards[[id]]$search
+    if (!is.null(added)) .Call(C_greedy_add, search, added$own, added$x, added$read_norm2)
+    .Call(C_greedy_score, search)
+  },
+  best = function(id, best) {
+    own <- .Call(C_greedy_first_tie, held_shards[[id]]$search, best)
+    if (own > 0L) shard_actions$column(id, own)
+  },
+  column = function(id, own) c(.Call(C_greedy_column, held_shards[[id]]$search, own), own = own),
+  end = function(id, nothing) {
+    work <- .Call(C_greedy_close, held_shards[[id]]$search)$work
+    held_shards[[id]]$search <- NULL
+    work
+  },
+  drop = function(id) {
+    held_shards[[id]] <- NULL
+    if (exists(id, held_shards, inherits = FALSE)) rm(list = id, envir = held_shards)
+    TRUE
+  }
+)

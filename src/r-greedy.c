@@ -1,0 +1,261 @@
+/* What R calls for greedy search: as a whole, for many responses, and in steps. */
+#include "r.h" /* first: it makes `error` another name */
+
+#include "column.h"
+#include "greedy.h"
+#include "work.h"
+#include <string.h>
+
+static const char *const skippings[] = {
+    [SKIP_NONE] = "none", [SKIP_BY_BOUNDS] = "bounds", [SKIP_BY_RECURRENCE] = "recurrence"};
+
+static const char *const searches[] = {[FORWARD] = "forward",
+    [BACKWARD] = "backward",
+    [FLOATING] = "floating",
+    [FORWARD_BACKWARD] = "forward_backward"};
+
+static struct greedy_control unpack_greedy(SEXP control) {
+  return (struct greedy_control){.lambda = real_field(control, "lambda"),
+      .nu = real_field(control, "nu"),
+      .k = int_field(control, "k"),
+      .patience = int_field(control, "patience"),
+      .keep = int_field(control, "keep"),
+      .max_moves = int_field(control, "limit"),
+      .search = (enum search)CHOICE(control, "search", searches),
+      .criterion = unpack_criterion(field(control, "criterion")),
+      .given = INTEGER(field(control, "given")),
+      .given_count = length(field(control, "given")),
+      .price = real_or_null(control, "price"),
+      .assay = INTEGER(field(control, "assay")),
+      .budget = real_field(control, "budget"),
+      .classes = int_field(control, "classes"),
+      .skipping = (enum skipping)CHOICE(control, "skipping", skippings),
+      .rereads = int_field(control, "rereads")};
+}
+
+/* Memory for what a search finds, in parts of the answer. */
+static struct greedy_result new_result(
+    const struct problem *pb, const struct greedy_control *ctl, struct answer *out) {
+  const size_t k = (size_t)ctl->k, moves = (size_t)ctl->max_moves + 1;
+  const size_t mL = (size_t)(pb->m * pb->L);
+  return (struct greedy_result){.feature = add_int(out, "feature", moves),
+      .size = add_int(out, "size", moves),
+      .loss = add_real(out, "loss", moves),
+      .se = add_real(out, "se", moves),
+      .squared = add_real(out, "squared", moves),
+      .error = add_real(out, "error", moves),
+      .model_entry = add_int(out, "model_entry", k + 1),
+      .model = add_int(out, "model", k * (k + 1)),
+      .beta = add_real(out, "beta", k * (size_t)pb->L * (k + 1)),
+      .held_out = add_real(out, "held_out", mL),
+      .fitted = add_real(out, "fitted", mL),
+      .runner_up = add_int(out, "other", moves * (size_t)ctl->keep),
+      .runner_up_loss = add_real(out, "other_loss", moves * (size_t)ctl->keep),
+      .pivot = add_real(out, "pivot", moves)};
+}
+
+static SEXP finish_result(
+    struct answer *out, const struct greedy_result *result, enum status status) {
+  add_status(out, status);
+  *add_int(out, "moves", 1) = result->moves;
+  *add_int(out, "best", 1) = result->best;
+  double *done = add_real(out, "work", 6);
+  done[0] = result->work.candidates;
+  done[1] = result->work.evaluated;
+  done[2] = result->work.columns_read;
+  done[3] = result->work.recurrence_from;
+  done[4] = result->work.dense_from;
+  done[5] = result->work.reread_from;
+  return answer_list(out);
+}
+
+/* One search as a list; work: greedy_work() bytes. */
+static SEXP run_greedy(const struct problem *pb, const struct folds *folds,
+    const struct greedy_control *ctl, struct host *host, void *work) {
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct greedy_result result = new_result(pb, ctl, &out);
+  const enum status status = greedy_rls(pb, folds, ctl, host, work, &result);
+  SEXP answer = finish_result(&out, &result, final_status(status, host->self));
+  UNPROTECT(1);
+  return answer;
+}
+
+SEXP C_greedy_rls(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem);
+  const struct folds folds = unpack_folds(field(control, "folds"));
+  const struct greedy_control ctl = unpack_greedy(control);
+  struct r_host r;
+  struct host host = make_host(&r, control, (size_t)(pb.m * pb.L), pb.n + pb.m);
+  void *work;
+  SEXP workspace = PROTECT(alloc_workspace(greedy_work(&pb, &folds, &ctl, host.threads), &work));
+  SEXP answer = PROTECT(run_greedy(&pb, &folds, &ctl, &host, work));
+  release_workspace(workspace);
+  UNPROTECT(2);
+  return answer;
+}
+
+/* A search for each of many responses on one x, of which y and response (m x L x searches) have
+   all; the answer is a list of lists. Searches that Ctrl-C leaves out are NULL. */
+SEXP C_greedy_responses(SEXP problem, SEXP control) {
+  const struct problem first = unpack_problem(problem);
+  const struct folds folds = unpack_folds(field(control, "folds"));
+  const int searches = int_field(control, "searches");
+  const ptrdiff_t m = first.m, n = first.n, L = first.L / searches;
+  const int capacity = int_field(control, "shared_rows");
+  struct greedy_shared shared = {.capacity = capacity,
+      .place = (int *)R_alloc((size_t)n, sizeof(int)),
+      .fold_norm = (double *)R_alloc((size_t)n, sizeof(double))};
+  for (ptrdiff_t i = 0; i < n; i++)
+    shared.place[i] = -1;
+  struct greedy_control ctl = unpack_greedy(control);
+  ctl.shared = &shared;
+  struct problem pb = first;
+  pb.L = L;
+  struct r_host r;
+  struct host host = make_host(&r, control, (size_t)(m * L), n + m);
+  const size_t needed = greedy_work(&pb, &folds, &ctl, host.threads);
+  const size_t before = greedy_products_work(&first, host.threads);
+  void *work, *kept;
+  SEXP answers = PROTECT(allocVector(VECSXP, searches));
+  SEXP workspace = PROTECT(alloc_workspace(needed > before ? needed : before, &work));
+  SEXP memory =
+      PROTECT(alloc_workspace((size_t)(n * (capacity + first.L)) * sizeof(double), &kept));
+  double *products = kept;
+  shared.rows = products + n * first.L;
+  greedy_products(&first, &host, work, products);
+  for (int one = 0; one < searches && !r.stopped; one++) {
+    pb.y = first.y + one * m * L;
+    pb.response = first.response + one * m * L;
+    pb.products = products + one * n * L;
+    SET_VECTOR_ELT(answers, one, run_greedy(&pb, &folds, &ctl, &host, work));
+  }
+  release_workspace(memory);
+  release_workspace(workspace);
+  UNPROTECT(3);
+  return answers;
+}
+
+/* ---- the search in steps ---- */
+
+/* A search that lives between calls, behind an external pointer to a workspace that begins with
+   this. R's vectors of which there are views are kept with the pointer. */
+struct session {
+  struct problem pb;
+  struct folds folds;
+  struct greedy_control control;
+  struct r_host r;
+  struct host host;
+  struct answer out;
+  struct greedy_result result;
+  struct greedy *search;
+  enum status status;
+};
+
+static const size_t session_size =
+    (sizeof(struct session) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+
+/* What is kept with the pointer. */
+enum { KEPT_PROBLEM, KEPT_CONTROL, KEPT_FOLDS, KEPT_ANSWER, KEPT };
+
+static struct session *session_of(SEXP pointer) {
+  if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrAddr(pointer) == NULL)
+    error("internal: the search is closed");
+  return workspace_begin(pointer);
+}
+
+/* The same folds in memory of R's vectors, which is kept. */
+static SEXP keep_folds(struct folds *folds, ptrdiff_t m) {
+  const ptrdiff_t repeats = folds->repeats, rows = m * repeats, starts = (m + 1) * repeats;
+  SEXP kept = allocVector(INTSXP, rows + starts + repeats);
+  int *order = INTEGER(kept), *start = order + rows, *count = start + starts;
+  memcpy(order, folds->order, (size_t)rows * sizeof(int));
+  memcpy(start, folds->start, (size_t)starts * sizeof(int));
+  memcpy(count, folds->count, (size_t)repeats * sizeof(int));
+  folds->order = order;
+  folds->start = start;
+  folds->count = count;
+  return kept;
+}
+
+/* A search on the columns from control$first on (counted from 0) of problem$x, as many as
+   problem$usable has. */
+SEXP C_greedy_open(SEXP problem, SEXP control) {
+  struct session start = {.pb = unpack_problem(problem),
+      .folds = unpack_folds(field(control, "folds")),
+      .control = unpack_greedy(control)};
+  SEXP kept = PROTECT(allocVector(VECSXP, KEPT));
+  start.out = new_answer();
+  SET_VECTOR_ELT(kept, KEPT_ANSWER, start.out.list);
+  SET_VECTOR_ELT(kept, KEPT_PROBLEM, problem);
+  SET_VECTOR_ELT(kept, KEPT_CONTROL, control);
+  SET_VECTOR_ELT(kept, KEPT_FOLDS, keep_folds(&start.folds, start.pb.m));
+  start.control.shard = 1;
+  start.result = new_result(&start.pb, &start.control, &start.out);
+  const int first = int_field(control, "first");
+  if (first > 0)
+    start.pb.x.dense = column_at(&start.pb.x, start.pb.m, first, 0);
+  const int threads = threads_here(field(control, "threads"), start.pb.n + start.pb.m);
+  const size_t bytes = greedy_work(&start.pb, &start.folds, &start.control, threads);
+  void *begin;
+  SEXP pointer = PROTECT(alloc_workspace(session_size + bytes, &begin));
+  R_SetExternalPtrProtected(pointer, kept);
+  struct session *session = begin;
+  *session = start;
+  session->host =
+      make_host(&session->r, control, (size_t)(start.pb.m * start.pb.L), start.pb.n + start.pb.m);
+  session->search = greedy_open(&session->pb, &session->folds, &session->control, &session->host,
+      (char *)begin + session_size, &session->result, &session->status);
+  UNPROTECT(2);
+  return pointer;
+}
+
+/* The least criterion of the moves to come, infinite if there is none; NULL where the search cannot
+   go on. */
+SEXP C_greedy_score(SEXP pointer) {
+  struct session *session = session_of(pointer);
+  double best = R_PosInf;
+  if (session->status == COMPLETE)
+    session->status = greedy_score_moves(session->search, &best);
+  return session->status == COMPLETE ? ScalarReal(best) : R_NilValue;
+}
+
+/* The lowest column, from 1, that ties with the best of all shards; 0: none. */
+SEXP C_greedy_first_tie(SEXP pointer, SEXP best) {
+  const struct session *session = session_of(pointer);
+  return ScalarInteger((int)greedy_first_tie(session->search, asReal(best)) + 1);
+}
+
+/* What other shards need to add a column, from 1. */
+SEXP C_greedy_column(SEXP pointer, SEXP column) {
+  struct session *session = session_of(pointer);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  double *x = add_real(&out, "x", (size_t)session->pb.m);
+  *add_real(&out, "read_norm2", 1) = greedy_read_column(session->search, asInteger(column) - 1, x);
+  UNPROTECT(1);
+  return answer_list(&out);
+}
+
+/* Adds a column of this shard, from 1, or, that being 0, one of another; whether the search goes
+   on. */
+SEXP C_greedy_add(SEXP pointer, SEXP column, SEXP x, SEXP read_norm2) {
+  struct session *session = session_of(pointer);
+  const int own = asInteger(column);
+  const int on =
+      session->status != COMPLETE ? 0
+      : own > 0                   ? greedy_move(session->search, own - 1, &session->status)
+                : greedy_move_other(session->search, REAL(x), asReal(read_norm2), &session->status);
+  return ScalarLogical(on);
+}
+
+/* What the search has found, as C_greedy_rls() gives it. It ends here. */
+SEXP C_greedy_close(SEXP pointer) {
+  struct session *session = session_of(pointer);
+  SEXP answer = PROTECT(
+      finish_result(&session->out, &session->result, final_status(session->status, &session->r)));
+  R_SetExternalPtrProtected(pointer, R_NilValue);
+  release_workspace(pointer);
+  UNPROTECT(1);
+  return answer;
+}

@@ -1,0 +1,185 @@
+# greedy_rls(cluster = ): columns in shards, the search of one process to the last bit
+
+# the package must be installed for the workers to find it
+new_cluster <- function(type = "PSOCK") {
+  skip_if_not(file.exists(system.file("Meta", "package.rds", package = "sparsels")))
+  cluster <- parallel::makeCluster(2, type = type)
+  use <- function(paths) .libPaths(paths)
+  environment(use) <- globalenv()
+  parallel::clusterCall(cluster, use, .libPaths())
+  cluster
+}
+
+# columns 30 and 170 are equal, as are 41 and 42; 50 is constant
+columns_example <- function(m = 130, n = 200) {
+  set.seed(83)
+  x <- matrix(rpois(m * n, 4), m, dimnames = list(NULL, paste0("g", seq_len(n))))
+  x[, 170] <- x[, 30]
+  x[, 42] <- x[, 41]
+  x[, 50] <- 1L
+  y <- drop(x[, c(30, 41, 90, 199)] %*% c(1, -1, 1, 2)) + 2 * rnorm(m)
+  list(x = x, y = y, class = factor(findInterval(y, stats::quantile(y, c(0.3, 0.7)))),
+       weights = runif(m, 0.2, 3), z = rnorm(m))
+}
+
+search_control <- function(problem, k, folds, lambda, start = integer()) {
+  c(path_control(problem, k, lambda, folds, "squared", start = start),
+    list(search = "forward", keep = 0L, threads = 1L, progress = FALSE))
+}
+
+# The path by `count` shards that this process plays, or by one process where that is 0.
+path_by_shards <- function(problem, count, k = 8L, folds = "loo", lambda = 2, start = integer(),
+                           ...) {
+  control <- search_control(problem, k, folds, lambda, start)
+  control$shards <- shards_of(problem, NULL, count)
+  on.exit(close_shards(control$shards))
+  path <- greedy_path(problem, control, lambda, given = start, ...)
+  path$work <- NULL
+  path
+}
+
+expect_same_paths <- function(problem, counts = c(1, 2, 7), ...) {
+  whole <- path_by_shards(problem, 0, ...)
+  for (count in counts) expect_identical(path_by_shards(problem, count, ...), whole)
+}
+
+test_that("1, 2 and 7 shards give the path of one process, to the last bit", {
+  d <- columns_example()
+  groups <- rep(1:13, 10)
+  plain <- as_problem(d$x, d$y)
+  adjusted <- as_problem(d$x, d$y, weights = replace(d$weights, 3:5, 0), adjust = d$z)
+  classes <- as_problem(d$x, d$class)
+  for (folds in list("loo", rep(1:5, 26), groups)) {
+    expect_same_paths(plain, folds = folds)
+    expect_same_paths(adjusted, folds = folds)
+    expect_same_paths(classes, folds = folds)
+  }
+  expect_same_paths(classes, folds = list(rep(1:5, 26), groups))
+  expect_same_paths(plain, folds = rep(1:5, 26), skipping = "recurrence")
+})
+
+test_that("long paths at a small lambda are the same however candidates are scored", {
+  d <- columns_example(60, 420)
+  problem <- as_problem(d$x, d$y)
+  for (folds in list("loo", rep(1:3, 20))) {
+    path <- path_by_shards(problem, 2, k = 45L, folds = folds, lambda = 1e-2)
+    expect_identical(path, path_by_shards(problem, 0, k = 45L, folds = folds, lambda = 1e-2))
+    expect_lt(length(unique(path$path$feature)), 47L)
+  }
+})
+
+test_that("shards take x of every kind, in memory and in a file", {
+  d <- columns_example()
+  sparse <- Matrix::Matrix(d$x * (d$x > 4), sparse = TRUE)
+  file <- write_file_matrix(d$x, tempfile(), "uint8")
+  for (x in list(d$x + 0.5, sparse, float_matrix(d$x), file)) {
+    expect_same_paths(as_problem(x, d$y), counts = 7)
+    expect_same_paths(as_problem(x, d$y), counts = 7, folds = rep(1:5, 26))
+  }
+  expect_identical(path_by_shards(as_problem(file, d$y), 2),
+                   path_by_shards(as_problem(d$x, d$y), 0))
+})
+
+test_that("columns that are given join from any shard", {
+  problem <- with(columns_example(), as_problem(x, y))
+  for (folds in list("loo", rep(1:5, 26))) {
+    expect_same_paths(problem, counts = c(2, 7), start = c(190L, 2L, 100L), folds = folds)
+  }
+})
+
+test_that("shards are given up when the search ends, and small data are not sent out", {
+  d <- columns_example()
+  path_by_shards(as_problem(d$x, d$y), 7)
+  expect_length(ls(held_shards), 0L)
+  expect_null(shards_of(as_problem(d$x[, 1:20], d$y), NULL, 2))
+  expect_null(shards_of(as_problem(d$x, d$y), NULL, 0))
+})
+
+test_that("a fit by a cluster is that of one process", {
+  d <- columns_example()
+  cluster <- new_cluster()
+  on.exit(parallel::stopCluster(cluster))
+  without <- function(fit) fit[setdiff(names(fit), c("work", "call"))]
+  fit <- function(...) greedy_rls(d$x, d$class, k = 3, lambda = 20, size = 2, size_folds = 2, ...)
+  one <- fit()
+  many <- fit(cluster = cluster)
+  expect_identical(without(many), without(one))
+  expect_gte(many$work$evaluated, one$work$evaluated)
+  held <- function() length(ls(asNamespace("sparsels")$held_shards))
+  environment(held) <- globalenv()
+  expect_identical(parallel::clusterCall(cluster, held), list(0L, 0L))
+})
+
+test_that("a worker that dies ends the search with the path so far and is named", {
+  skip_on_os("windows")
+  d <- columns_example()
+  cluster <- new_cluster("FORK")
+  on.exit({
+    parallel::stopCluster(cluster[1L])
+    close(cluster[[2L]]$con)
+  })
+  pid <- parallel::clusterCall(cluster, Sys.getpid)[[2L]]
+  ask <- ask_shards
+  calls <- 0L
+  kill_at <- function(last) {
+    function(shards, action, ...) {
+      calls <<- calls + (action == "score")
+      if (calls == last) {
+        tools::pskill(pid, tools::SIGKILL)
+        Sys.sleep(0.1)
+      }
+      ask(shards, action, ...)
+    }
+  }
+  messages <- character()
+  fit <- with_binding("ask_shards", kill_at(4L), withCallingHandlers(
+    bare_rls(d$x, d$y, k = 8, lambda = 2, cluster = cluster),
+    warning = function(warning) {
+      messages <<- c(messages, conditionMessage(warning))
+      invokeRestart("muffleWarning")
+    }
+  ))
+  expect_identical(fit$status, "interrupted")
+  whole <- bare_rls(d$x, d$y, k = 8, lambda = 2)
+  expect_identical(fit$path, whole$path[1:4, ])
+  expect_match(messages[1L], paste0("^worker 2 [(].*, process ", pid, "[)] of `cluster` does not"))
+  expect_match(messages[2L], "the 3 steps done so far")
+  # what is asked of it from now on is an error that names it
+  expect_error(bare_rls(d$x, d$y, k = 3, cluster = cluster))
+})
+
+test_that("Ctrl-C waits for the answers, and the cluster can be used again", {
+  skip_on_os("windows")
+  d <- columns_example()
+  cluster <- new_cluster("FORK")
+  on.exit(parallel::stopCluster(cluster))
+  ask <- ask_shards
+  calls <- 0L
+  interrupting <- function(shards, action, ...) {
+    calls <<- calls + (action == "score")
+    answers <- ask(shards, action, ...)
+    if (action == "score" && calls == 4L) tools::pskill(Sys.getpid(), tools::SIGINT)
+    Sys.sleep(0.01)
+    answers
+  }
+  fit <- with_binding("ask_shards", interrupting, suppressWarnings(
+    bare_rls(d$x, d$y, k = 8, lambda = 2, cluster = cluster)
+  ))
+  expect_identical(fit$status, "interrupted")
+  whole <- bare_rls(d$x, d$y, k = 8, lambda = 2)
+  expect_identical(fit$path, whole$path[seq_len(nrow(fit$path)), ])
+  again <- bare_rls(d$x, d$y, k = 8, lambda = 2, cluster = cluster)
+  expect_identical(again$path, whole$path)
+})
+
+test_that("what is no cluster, and what a cluster cannot do, is refused", {
+  d <- columns_example()
+  cluster <- structure(list(NULL), class = "cluster")
+  expect_snapshot({
+    refusal(greedy_rls(d$x, d$y, cluster = 2))
+    refusal(greedy_rls(d$x, d$y, search = "floating", cluster = cluster))
+    refusal(greedy_rls(d$x, d$y, criterion = "absolute", cluster = cluster))
+    refusal(greedy_rls(d$x, d$y, keep = 3, cluster = cluster))
+    refusal(greedy_rls(d$x, d$y, cost = rep(1, 200), cluster = cluster))
+  })
+})
