@@ -244,7 +244,7 @@ of_all_columns <- function(answer, chosen, done) {
   answer$model[kept] <- chosen[answer$model[kept] + 1L] - 1L
   if (!is.null(done)) {
     from <- done[, 4L]
-    answer$work <- c(colSums(done[, 1:3, drop = FALSE]), c(from[from >= 0], -1)[1L], -1)
+    answer$work <- c(colSums(done[, 1:3, drop = FALSE]), c(from[from >= 0], -1)[1L], -1, -1)
   }
   answer
 }
