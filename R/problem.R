@@ -828,6 +828,7 @@ check_squares <- function(problem, squares, called) {
 column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
   if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept, v))
   moments <- .Call(C_column_moments, x, w, intercept, v, threads)
+  if (is.null(moments)) raise_interrupt()
   dim(moments$products) <- c(ncol(x), ncol(v))
   moments
 }
@@ -911,11 +912,15 @@ explained_squares <- function(problem, basis) {
 working <- function(problem) {
   basis <- covariate_basis(problem)
   root_w <- sqrt(problem$weights)
+  # vectors of very many columns are not copied to be divided by 1
+  by <- if (all(problem$scale == 1)) 1 else problem$scale
+  per <- function(values, by) if (identical(by, 1)) values else values / by
   list(
     x = problem$x, root_w = root_w, divisor = weight_divisor(problem),
     centre = problem$centre,
-    inv_scale = 1 / problem$scale, squares = problem$squares / problem$scale^2,
-    rss = problem$rss / problem$scale^2, products = problem$products / problem$scale,
+    inv_scale = if (identical(by, 1)) problem$scale else 1 / by,
+    squares = per(problem$squares, by^2), rss = per(problem$rss, by^2),
+    products = per(problem$products, by),
     usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis, root_w)
   )
 }

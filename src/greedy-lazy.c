@@ -32,17 +32,10 @@ ptrdiff_t lazy_count_slots(const struct problem *pb) {
   return greedy_min(pb->n, greedy_max(MIN_SLOTS, values / pb->m));
 }
 
-/* As many rows of products as take a gigabyte. */
-static int lazy_max_batch(ptrdiff_t n) {
-  const ptrdiff_t values = (ptrdiff_t)1 << 27;
-  return (int)greedy_max(MIN_BATCH, greedy_min(MAX_BATCH, values / greedy_max(n, 1)));
-}
-
 void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k, slots = lazy_count_slots(pb);
   const ptrdiff_t sums = greedy_max(greedy_max(CHUNK, k), greedy_max(2 + L, W_PRODUCTS * L));
-  const int max_batch = lazy_max_batch(n);
   const ptrdiff_t sides = greedy_max(MAX_BATCH + 1 + L, pb->q), shortlist = lazy_shortlist_size(n);
   s->C = alloc_doubles(arena, m * slots);
   s->slot = alloc_ints(arena, n);
@@ -56,11 +49,10 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .W = arena_alloc(arena, k, sizeof(double *)),
       .U = alloc_doubles(arena, k * k),
       .c_ref = alloc_doubles(arena, L),
-      .max_batch = max_batch,
-      .rows = alloc_doubles(arena, n * (k + max_batch)),
+      .rows = alloc_doubles(arena, n * (k + MAX_BATCH)),
       .row = alloc_ints(arena, n + k),
-      .row_owner = alloc_ints(arena, k + max_batch),
-      .row_version = alloc_ints(arena, k + max_batch),
+      .row_owner = alloc_ints(arena, k + MAX_BATCH),
+      .row_version = alloc_ints(arena, k + MAX_BATCH),
       .bounds = {.n = n,
           .L = L,
           .kappa = alloc_doubles(arena, n),
@@ -114,7 +106,7 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
 /* So many rows of products, or a few more: as many as fill whole tiles together with those of w. */
 static int lazy_batch_size(const struct greedy *s, ptrdiff_t rows) {
   const ptrdiff_t L = s->pb->L, all = (rows + L + SIDES - 1) / SIDES * SIDES;
-  return (int)greedy_max(MIN_BATCH, greedy_min(s->lazy->max_batch, all) - L);
+  return (int)greedy_max(MIN_BATCH, greedy_min(MAX_BATCH, all) - L);
 }
 
 /* A bound of the squared norm of column i as it is read, by which rounding in its products is
@@ -148,7 +140,7 @@ enum status lazy_begin(struct greedy *s) {
     lazy->row[i] = -1;
   for (ptrdiff_t p = 0; p < lazy->slots; p++)
     lazy->slot_owner[p] = -1;
-  for (int p = 0; p < s->control->k + lazy->max_batch; p++)
+  for (int p = 0; p < s->control->k + MAX_BATCH; p++)
     lazy->row_owner[p] = -1;
   /* as many as can be guessed: a move changes what is known of the others by about 1 / sqrt(m) */
   lazy->batch = lazy_batch_size(s, greedy_min(m, n) / 16);
@@ -251,7 +243,7 @@ static enum status lazy_read_batch(struct greedy *s) {
   const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
   lazy->list[0] = (int)s->b;
   const int found =
-      1 + (greedy_next_is_given(s) ? lazy_list_given(s, lazy->list + 1, lazy->max_batch - 1)
+      1 + (greedy_next_is_given(s) ? lazy_list_given(s, lazy->list + 1, MAX_BATCH - 1)
                                    : lazy_lookahead(s, lazy->list + 1, lazy->batch - 1));
   if (found == 0)
     return INTERRUPTED;

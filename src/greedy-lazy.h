@@ -102,11 +102,10 @@ struct lazy {
   int moves;             /* of which W is known */
 
   /* rows of products of x with columns of C: those of W, and of columns that may be chosen next */
-  int max_batch;    /* rows beside those of W */
-  double *rows;     /* n x (k + max_batch) */
+  double *rows;     /* n x (k + MAX_BATCH) */
   int *row;         /* n + k, which is column i's, -1: none */
-  int *row_owner;   /* k + max_batch, -1: none */
-  int *row_version; /* k + max_batch, how many moves the column had taken part in */
+  int *row_owner;   /* k + MAX_BATCH, -1: none */
+  int *row_version; /* k + MAX_BATCH, how many moves the column had taken part in */
   int next_row;
   double *shared_columns; /* m x MAX_BATCH, working columns whose products are shared */
   int batch, batch_used;  /* how many to make next; how many of those made last were used */

@@ -1,6 +1,7 @@
 /* Products of many columns with several vectors in one pass over x. */
 #include "column.h"
 #include "greedy-state.h"
+#include <math.h>
 #include <string.h>
 
 enum { MOST_VECTORS = 32 }; /* that one pass of greedy_products() multiplies x with */
@@ -107,8 +108,9 @@ enum status column_products(const struct column_pass *pass, struct host *host, v
   const struct products_work parts = products_lay_out(pb, pass->r, threads, &arena);
   if (sparse)
     products_by_row(pass, &parts);
-  /* a tenth of a second of work between two polls */
-  const double wanted = 5e8 / ((double)pb->m * (double)(pass->r + 1));
+  /* a tenth of a second of work between two polls, or so much of a file that is read from a disk */
+  const double wanted =
+      fmin(5e8 / ((double)pb->m * (double)(pass->r + 1)), POLLED_VALUES / (double)pb->m);
   const ptrdiff_t share = wanted < TILE ? TILE : wanted > 1e6 ? 1000000 : (ptrdiff_t)wanted;
   for (ptrdiff_t begin = 0; begin < pass->count; begin += share * threads) {
     const ptrdiff_t end = greedy_min(begin + share * threads, pass->count);

@@ -9,6 +9,7 @@
 #include "blas.h"
 #include "greedy-state.h"
 #include "simd.h"
+#include <math.h>
 #include <string.h>
 
 enum { TOGETHER = 8 }; /* columns that share the reading of T */
@@ -257,7 +258,8 @@ static double reread_column_cost(const struct greedy *s) {
 
 /* Columns between two polls, of all threads together. A user's criterion is R code. */
 static ptrdiff_t reread_share(const struct greedy *s, int threads) {
-  const double groups = 2e7 / (TOGETHER * reread_column_cost(s));
+  const double wanted = fmin(2e7 / reread_column_cost(s), POLLED_VALUES / (double)s->pb->m);
+  const double groups = wanted / TOGETHER;
   if (s->control->criterion == USER)
     return TOGETHER;
   return TOGETHER * threads * (groups > 1e5 ? 100000 : 1 + (ptrdiff_t)groups);

@@ -8,6 +8,10 @@
 #include "greedy.h"
 #include "work.h"
 
+/* Values of x that are read between two polls, at most: so many come from a slow disk in a second.
+ */
+#define POLLED_VALUES 8e6
+
 /* The price of a column whose assay is paid for: so little that the least gain counts more than the
    largest at a price. */
 #define FREE_PRICE 1e-30

@@ -43,7 +43,7 @@ enum status tile_each(struct greedy *s, double cost, tile_work *work) {
   const ptrdiff_t n = s->pb->n;
   const int threads = s->host->threads;
   /* a tenth of a second of work between two polls */
-  const double wanted = 1e8 / (cost * FOLD_TILE);
+  const double wanted = fmin(1e8 / cost, POLLED_VALUES / (double)s->pb->m) / FOLD_TILE;
   const ptrdiff_t share = FOLD_TILE * threads * (wanted > 1e6 ? 1000000 : 1 + (ptrdiff_t)wanted);
   for (ptrdiff_t begin = 0; begin < n; begin += share) {
     const ptrdiff_t end = greedy_min(begin + share, n);

@@ -102,8 +102,11 @@ static void measure_four(
   }
 }
 
-void column_moments(const struct moments *given, int threads) {
-  const ptrdiff_t n = given->n, share = (n + threads - 1) / threads;
+enum status column_moments(const struct moments *given, int threads) {
+  const ptrdiff_t n = given->n, all = (n + threads - 1) / threads;
+  /* a slow disk gives so many in a second */
+  const ptrdiff_t some = SIDE_BY_SIDE * (2000000 / (given->m + 1) + 1);
+  const ptrdiff_t share = some < all ? some : all;
   struct moments as_read = *given;
   const struct moments *moments = &as_read;
   double weights = 0;
@@ -111,14 +114,19 @@ void column_moments(const struct moments *given, int threads) {
   for (ptrdiff_t r = 0; r < moments->m; r++)
     weights += moments->w[r];
   memset(moments->products, 0, (size_t)(n * moments->L) * sizeof(double));
+  for (ptrdiff_t begin = 0; begin < n; begin += share * threads) {
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
 #endif
-  for (int t = 0; t < threads; t++) {
-    const ptrdiff_t to = (t + 1) * share < n ? (t + 1) * share : n;
-    for (ptrdiff_t from = t * share; from < to; from += SIDE_BY_SIDE)
-      measure_four(moments, from, to, weights);
+    for (int t = 0; t < threads; t++) {
+      const ptrdiff_t first = begin + t * share, to = first + share < n ? first + share : n;
+      for (ptrdiff_t from = first; from < to; from += SIDE_BY_SIDE)
+        measure_four(moments, from, to, weights);
+    }
+    if (moments->stop != NULL && moments->stop())
+      return INTERRUPTED;
   }
+  return COMPLETE;
 }
 
 /* ---- means of the values that are there ---- */

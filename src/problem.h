@@ -75,14 +75,16 @@ struct moments {
   const double *w; /* m, weights */
   const double *v; /* m x L; if centred, its columns sum to nothing */
   int centred;
-  double *centre;   /* n, weighted means, 0 unless centred */
-  double *squares;  /* n, weighted sums of squares about it */
-  double *products; /* n x L, of the columns with v */
+  double *centre;    /* n, weighted means, 0 unless centred */
+  double *squares;   /* n, weighted sums of squares about it */
+  double *products;  /* n x L, of the columns with v */
+  int (*stop)(void); /* asked now and then: not zero means that the rest is not wanted; or NULL */
 };
 
 /* A value that is not finite, or missing, leaves squares not finite. The result is the same for any
-   number of threads. O(m n (1 + L)), x is read once, or twice if centred. */
-void column_moments(const struct moments *moments, int threads);
+   number of threads. O(m n (1 + L)), x is read once, or twice if centred. INTERRUPTED where stop()
+   says so. */
+enum status column_moments(const struct moments *moments, int threads);
 
 /* What column_means() finds of the columns of a dense x (m x n). */
 struct present_means {

@@ -236,6 +236,7 @@ static ptrdiff_t columns_of(SEXP x) {
   return TYPEOF(x) == VECSXP ? INTEGER(field(x, "dim"))[1] : ncols(x);
 }
 
+/* NULL where Ctrl-C ended it. */
 SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
   const ptrdiff_t m = nrows(v), n = columns_of(x), L = ncols(v);
   struct answer out = new_answer();
@@ -249,9 +250,12 @@ SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
       .centred = asLogical(centred),
       .centre = add_real(&out, "centre", (size_t)n),
       .squares = add_real(&out, "squares", (size_t)n),
-      .products = add_real(&out, "products", (size_t)(n * L))};
-  column_moments(&moments, threads_here(threads, n));
+      .products = add_real(&out, "products", (size_t)(n * L)),
+      .stop = is_interrupted};
+  const enum status status = column_moments(&moments, threads_here(threads, n));
   UNPROTECT(1);
+  if (status != COMPLETE)
+    return R_NilValue;
   return answer_list(&out);
 }
 

@@ -46,8 +46,12 @@ static void check_interrupt(void *nothing) {
   R_CheckUserInterrupt();
 }
 
+int is_interrupted(void) {
+  return !R_ToplevelExec(check_interrupt, NULL);
+}
+
 enum status final_status(enum status status, struct r_host *r) {
-  r->stopped = r->stopped || !R_ToplevelExec(check_interrupt, NULL);
+  r->stopped = r->stopped || is_interrupted();
   return r->stopped && status >= COMPLETE ? INTERRUPTED : status;
 }
 

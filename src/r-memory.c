@@ -51,7 +51,11 @@ void *workspace_begin(SEXP workspace) {
   return (char *)block + (page - (uintptr_t)block % page);
 }
 
+/* R's own garbage goes before a large block comes. */
 SEXP alloc_workspace(size_t bytes, void **begin) {
+  const size_t large = (size_t)1 << 30;
+  if (bytes > large)
+    R_gc();
   SEXP workspace = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
   R_RegisterCFinalizer(workspace, release_workspace);
   struct block *block = get_block(bytes + page);
@@ -60,7 +64,8 @@ SEXP alloc_workspace(size_t bytes, void **begin) {
   R_SetExternalPtrAddr(workspace, block);
   *begin = workspace_begin(workspace);
 #ifdef MADV_HUGEPAGE
-  madvise(*begin, bytes, MADV_HUGEPAGE);
+  /* much of a block for very many columns is never touched */
+  madvise(*begin, bytes, bytes > 4 * large ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 #endif
   UNPROTECT(1);
   return workspace;

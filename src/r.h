@@ -61,6 +61,9 @@ struct r_host {
 /* `parts`: among how many threads the work can be shared at most. */
 struct host make_host(struct r_host *r, SEXP control, size_t residual_length, ptrdiff_t parts);
 
+/* Whether the user has pressed Ctrl-C. */
+int is_interrupted(void);
+
 /* What a kernel that keeps its work when it is interrupted came to. Ctrl-C since R was last asked
    counts, too: if R saw it first, all would be lost. */
 enum status final_status(enum status status, struct r_host *r);

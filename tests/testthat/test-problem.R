@@ -468,3 +468,12 @@ test_that("problems print in a few lines", {
     as_problem(x, cbind(1:6, 6:1))
   })
 })
+
+test_that("a large sparse x is measured in blocks of columns to the same bits", {
+  set.seed(81)
+  x <- Matrix::rsparsematrix(50, 40, 0.3)
+  w <- runif(50)
+  v <- matrix(rnorm(100), 50)
+  whole <- sparse_moments(x, w, TRUE, v)
+  expect_identical(with_binding("most_stored", 70, sparse_moments(x, w, TRUE, v)), whole)
+})
