@@ -20,10 +20,12 @@
 #' @return A [file_matrix()].
 #' @section Errors: Of class `sparsels_error_input`: a matrix that has no file, whose type is not
 #'   listed above, or whose file is not there or of another size.
-#' @examplesIf requireNamespace("bigstatsr", quietly = TRUE)
-#' fbm <- bigstatsr::as_FBM(matrix(rnorm(200), 20))
+#' @examples
+#' \dontrun{
+#' fbm <- bigstatsr::as_FBM(matrix(rnorm(2000), 20))
 #' as_file_matrix(fbm)
 #' greedy_rls(fbm, rnorm(20), k = 2, lambda = 1, size = 1)
+#' }
 #' @export
 as_file_matrix <- function(x) {
   check_given(x, "x")
@@ -61,7 +63,8 @@ as_file_matrix.FBM.code256 <- as_file_matrix.FBM
 #' @export
 as_file_matrix.big.matrix <- function(x) {
   need_package("bigmemory")
-  as_file_matrix(bigmemory::describe(x))
+  describe_big <- getExportedValue("bigmemory", "describe")
+  as_file_matrix(describe_big(x))
 }
 
 #' @export
