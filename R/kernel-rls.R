@@ -86,9 +86,9 @@
 #'   problem: relative errors below 1e-10 for a well-conditioned kernel matrix of the basis, and
 #'   below 1e-6 at the default shift otherwise. Where the kernel matrix of the basis is singular but
 #'   for the shift, predictions and errors keep these digits, the dual weights need not. In blocks
-#'   of rows one digit more may be lost. With all rows as the basis a `lambda` near the
-#'   rounding errors of the kernel matrix, times the weights, gives a warning of class
-#'   `sparsels_warning_precision`.
+#'   of rows one digit more is lost, or two for nearly equal columns at a tiny `lambda`. With all
+#'   rows as the basis a `lambda` near the rounding errors of the kernel matrix, times the weights,
+#'   gives a warning of class `sparsels_warning_precision`.
 #'
 #' @section Errors: Of class `sparsels_error_input`: a kernel matrix that is not square, symmetric
 #'   or positive definite with the shift added, a basis larger than m or with repeats, weights of 0,
