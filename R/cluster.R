@@ -32,7 +32,10 @@ open_shards <- function(problem, cluster, count) {
   ), parent = emptyenv())
   shards$workers <- if (is.null(cluster)) "this process" else greet_workers(cluster)
   for (shard in seq_len(count)) {
-    ask_shard(shards, shard, "hold", shard_columns(problem$x, shards$from[shard]:shards$to[shard]))
+    columns <- shards$from[shard]:shards$to[shard]
+    held <- shard_columns(problem$x, columns)
+    if (!is.null(problem$gaps)) held$gaps <- problem$gaps[, columns, drop = FALSE]
+    ask_shard(shards, shard, "hold", held)
   }
   shards
 }
@@ -70,8 +73,7 @@ shard_columns <- function(x, columns) {
   if (is_file_matrix(x)) return(list(x = x, first = columns[1L] - 1L))
   if (is_float_matrix(x)) {
     bytes <- unclass(x)$bytes[float_bytes(nrow(x), columns)]
-    part <- list(bytes = bytes, dim = c(nrow(x), length(columns)), dimnames = NULL,
-                 fill = unclass(x)$fill[columns])
+    part <- list(bytes = bytes, dim = c(nrow(x), length(columns)), dimnames = NULL)
     return(list(x = structure(part, class = "float_matrix"), first = 0L))
   }
   part <- x[, columns, drop = FALSE]
@@ -155,7 +157,7 @@ sharded_path <- function(problem, control, lambda, settings) {
                 c(settings, first = 0L))
   chosen <- integer()
   ended <- tryCatch({
-    start_shards(shards, rows, settings, given)
+    start_shards(shards, rows, settings, given, problem$fill)
     column <- NULL
     repeat {
       best <- ask_shards(shards, "score", addition_for(shards, column))
@@ -191,12 +193,13 @@ working_part <- function(rows, columns, x) {
   rows
 }
 
-start_shards <- function(shards, rows, settings, given) {
+# `means`: what stands for missing values in this search, if anything does
+start_shards <- function(shards, rows, settings, given, means) {
   settings["progress"] <- list(NULL)
   each <- Map(function(from, to) {
     # columns of other shards have the number of none
     settings$given <- ifelse(given >= from & given <= to, given - from, to - from + 1L)
-    list(problem = working_part(rows, from:to, NULL), settings = settings)
+    list(problem = working_part(rows, from:to, NULL), settings = settings, means = means[from:to])
   }, shards$from, shards$to)
   ask_shards(shards, "start", each)
 }
@@ -261,6 +264,13 @@ answer_shard <- function(id, action, ...) {
   tryCatch(shard_actions[[action]](id, ...), error = identity)
 }
 
+# the columns of a shard, completed by these means
+held_columns <- function(shard, means) {
+  if (is.null(means)) return(shard$x)
+  if (is_read_in_place(shard$x)) return(carrying(shard$x, means))
+  if (is.null(shard$gaps)) shard$x else fill_gaps(shard$x, shard$gaps, means)
+}
+
 shard_actions <- list(
   hold = function(id, columns) {
     held_shards[[id]] <- columns
@@ -268,7 +278,7 @@ shard_actions <- list(
   },
   start = function(id, part) {
     shard <- held_shards[[id]]
-    part$problem["x"] <- list(shard$x)
+    part$problem["x"] <- list(held_columns(shard, part$means))
     shard$search <- .Call(C_greedy_open, part$problem, c(part$settings, first = shard$first))
     held_shards[[id]] <- shard
     TRUE

@@ -80,6 +80,25 @@ test_that("shards take x of every kind, in memory and in a file", {
                    path_by_shards(as_problem(d$x, d$y), 0))
 })
 
+test_that("missing values are the means of each training part, in every shard", {
+  d <- columns_example()
+  x <- d$x + 0
+  x[sample(length(x), 500)] <- NA
+  path <- tempfile()
+  on.exit(unlink(path))
+  sparse <- methods::as(replace(x, !is.na(x) & x < 4, 0), "CsparseMatrix")
+  for (values in list(x, sparse, float_matrix(x), write_file_matrix(x, path))) {
+    problem <- as_problem(values, d$y, missing = "mean")
+    train <- reweighted(problem, replace(rep(1, 130), 1:40, 0))
+    control <- search_control(train, 8L, as_folds("loo", train), 2)
+    whole <- greedy_path(train, control, 2)
+    control$shards <- shards_of(problem, NULL, 3)
+    expect_identical(replace(greedy_path(train, control, 2), "work", list(NULL)),
+                     replace(whole, "work", list(NULL)))
+    close_shards(control$shards)
+  }
+})
+
 test_that("columns that are given join from any shard", {
   problem <- with(columns_example(), as_problem(x, y))
   for (folds in list("loo", rep(1:5, 26))) {

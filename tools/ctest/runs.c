@@ -54,12 +54,18 @@ static void lay_out(
 
 /* ---- a run ---- */
 
+struct run empty_run(const struct problem *pb, const struct greedy_control *control) {
+  struct run run = {.counter = quiet};
+  lay_out(&run, pb, control);
+  run.block = room(run.used, 0);
+  lay_out(&run, pb, control);
+  return run;
+}
+
 static struct run run_in(const struct made *made, const struct greedy_control *control, int threads,
     void *work, struct counter counter) {
-  struct run run = {.counter = counter};
-  lay_out(&run, &made->pb, control);
-  run.block = room(run.used, 0);
-  lay_out(&run, &made->pb, control);
+  struct run run = empty_run(&made->pb, control);
+  run.counter = counter;
   struct host host = {
       threads, count_polls, largest_residual, (size_t)(made->pb.m * made->pb.L), &run.counter};
   run.status = greedy_rls(&made->pb, &made->folds, control, &host, work, &run.result);

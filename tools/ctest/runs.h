@@ -19,6 +19,9 @@ struct run {
   struct counter counter;
 };
 
+/* Room for a result. */
+struct run empty_run(const struct problem *pb, const struct greedy_control *control);
+
 /* Runs the kernel in a workspace of exactly the size it asked for, filled with `byte`, between
    fences. */
 struct run run_fenced(const struct made *made, const struct greedy_control *control, int threads,
