@@ -121,8 +121,8 @@ rows <- do.call(rbind, lapply(names(found), function(name) {
 }))
 
 say("%s", machine_line())
-heading("Concordance of held-out risks, five folds, %d partitions of each set (%d sets of each", splits,
-        sims)
+heading("Concordance of held-out risks, five folds, %d partitions of each set (%d sets of each",
+        splits, sims)
 say("simulation), mean; less lasso: paired differences and their standard error over partitions,")
 say("which share rows, so that it is too small for the real sets; columns: mean of the folds; CPU")
 say("seconds of a fit, median")
@@ -133,7 +133,8 @@ if (length(real)) {
   means <- vapply(found[real], function(values) rowMeans(values["concordance", , ]),
                   numeric(length(methods)))
   excess <- means - rep(means["Cox lasso", ], each = nrow(means))
-  heading("Mean over the %d real sets, and less lasso with the standard error over sets:", length(real))
+  heading("Mean over the %d real sets, and less lasso with the standard error over sets:",
+          length(real))
   say("")
   say_table(data.frame(method = rownames(means), concordance = sprintf("%.3f", rowMeans(means)),
                        "less lasso" = sprintf("%+.3f", rowMeans(excess)),
