@@ -59,7 +59,7 @@ wide <- list(
   },
   search = function() {
     data <- made()
-    problem <- timed(function() as_problem(data$x, data$y))
+    problem <- timed(function() as_problem(data$x, data$y, threads = threads))
     search <- timed(function() {
       greedy_rls(problem$value, k = 20, lambda = wide_size$rows, size = "criterion",
                  threads = threads)
@@ -110,7 +110,7 @@ select_snps <- function(data, folds) {
   cohort <- data$cohort
   problem <- timed(function() {
     as_problem(paste0(cohort$path, ".bed"), cohort$y, adjust = cohort$covariates,
-               missing = "mean")
+               missing = "mean", threads = threads)
   })
   search <- timed(function() {
     greedy_rls(problem$value, k = bed_size$k, lambda = cohort$people, size = "criterion",
@@ -256,7 +256,7 @@ counts <- list(
   make = function() simulate_counts(counts_size$cells, counts_size$genes),
   search = function() {
     data <- made()
-    problem <- timed(function() as_problem(data$x, data$type))
+    problem <- timed(function() as_problem(data$x, data$type, threads = threads))
     search <- timed(function() {
       greedy_rls(problem$value, k = counts_k, lambda = counts_size$cells, folds = data$donor,
                  size = "criterion", threads = threads)
