@@ -780,15 +780,20 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   problem <- complete_columns(problem, called, threads)
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- sqrt(problem$weights)
+  response <- root_w * working_response(problem, basis, root_w)
+  # columns are centred: their products with the intercept are nothing
+  covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$intercept, drop = FALSE]
   moments <- column_moments(problem$x, problem$weights, problem$intercept,
-                            root_w * working_response(problem, basis, root_w), threads)
+                            cbind(response, covariates), threads)
   if (!all(is.finite(moments$squares))) {
     check_finite(problem$x, called, hint = missing_hint(called))
   }
   check_squares(problem, moments$squares, called)
-  problem[c("centre", "squares", "products")] <- moments
+  problem[c("centre", "squares")] <- moments[c("centre", "squares")]
+  of_response <- seq_len(ncol(response))
+  problem$products <- moments$products[, of_response, drop = FALSE]
   problem$scale <- rep(1, ncol(problem))
-  problem$rss <- column_rss(problem, basis)
+  problem$rss <- column_rss(problem, basis, moments$products[, -of_response, drop = FALSE])
   problem$usable <- is_usable(problem)
   if (problem$standardize) {
     rms <- sqrt(problem$squares / sum(problem$weights))
@@ -879,32 +884,16 @@ is_usable <- function(problem) {
 # the weighted sum of squares of each column as it was given
 raw_squares <- function(problem) problem$squares + sum(problem$weights) * problem$centre^2
 
-# weighted residual sum of squares of each column given the covariates, computed from the residuals
-# themselves where the difference of sums of squares would lose digits
-column_rss <- function(problem, basis) {
-  rss <- problem$squares
-  if (ncol(problem$z) == problem$intercept) return(rss)
-  rss <- rss - explained_squares(problem, basis)
+# Weighted residual sum of squares of each column given the covariates, from its products with their
+# basis; from the residuals themselves where the difference of sums of squares would lose digits.
+column_rss <- function(problem, basis, products) {
+  if (!ncol(products)) return(problem$squares)
+  rss <- problem$squares - rowSums(products^2)
   doubtful <- which(rss <= 1e-4 * problem$squares | rss <= 1e-6 * raw_squares(problem))
   for (block in column_blocks(nrow(problem), length(doubtful))) {
     rss[doubtful[block]] <- colSums(working_matrix(problem, doubtful[block], basis)^2)
   }
   rss
-}
-
-# squared norm of the projection of each centred column on the covariates, from products only
-explained_squares <- function(problem, basis) {
-  root_basis <- sqrt(problem$weights) * basis
-  times_basis <- function(x) .Call(C_cross_columns, as_doubles(x), root_basis)
-  products <- if (is.double(problem$x)) {
-    times_basis(problem$x)
-  } else if (inherits(problem$x, "dgCMatrix")) {
-    unname(as.matrix(Matrix::crossprod(problem$x, root_basis)))
-  } else {
-    blocks <- column_blocks(nrow(problem), ncol(problem))
-    do.call(rbind, lapply(blocks, function(block) times_basis(problem$x[, block, drop = FALSE])))
-  }
-  rowSums((products - outer(problem$centre, colSums(root_basis)))^2)
 }
 
 # For the kernels ---------------------------------------------------------------------------------
