@@ -26,7 +26,9 @@ put_means <- function(problem, means) {
 # list(mean: weighted mean of the values of each column that are there, NaN where none has a weight;
 # missing: how many are not there)
 column_means <- function(x, w, threads = 1L) {
-  if (inherits(x, "dgCMatrix")) sparse_means(x, w) else .Call(C_column_means, x, w, threads)
+  if (inherits(x, "dgCMatrix")) return(sparse_means(x, w))
+  means <- .Call(C_column_means, x, w, threads)
+  if (is.null(means)) raise_interrupt() else means
 }
 
 sparse_means <- function(x, w) {

@@ -398,8 +398,7 @@ check_size <- function(x, called) {
 
 # Refuses missing and infinite values; with `gaps` only infinite ones.
 check_finite <- function(x, called, gaps = FALSE, hint = NULL) {
-  is_bad <- if (gaps) is.infinite else not_finite
-  bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x, is_bad) else dense_not_finite(x, is_bad)
+  bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x, gaps) else dense_not_finite(x, gaps)
   if (!bad$count) return(invisible(x))
   column <- if (is.null(colnames(x))) bad$column else sprintf("'%s'", colnames(x)[bad$column])
   kind <- if (gaps) "infinite value" else "missing or infinite value"
@@ -414,22 +413,25 @@ missing_hint <- function(called) {
          "`missing = \"mean\"` replaces missing numbers by the mean of their column")
 }
 
-not_finite <- function(values) !is.finite(values)
+# whether values are infinite or, without `gaps`, missing
+not_finite <- function(gaps) if (gaps) is.infinite else function(values) !is.finite(values)
 
-# Positions of missing and infinite values. Only columns whose sum of squares is not finite (a
-# missing, infinite or very large value) are searched, so that x is not copied.
-dense_not_finite <- function(x, is_bad = not_finite) {
-  squares <- column_moments(x, rep(1, nrow(x)), FALSE)$squares
-  columns <- which(!is.finite(squares))
-  rows <- lapply(columns, function(j) which(is_bad(x[, j])))
-  columns <- columns[lengths(rows) > 0L]
-  rows <- rows[lengths(rows) > 0L]
-  list(count = sum(lengths(rows)), row = unlist(rows)[1L], column = columns[1L],
-       missing = any(vapply(seq_along(rows), function(i) anyNA(x[rows[[i]], columns[i]]), NA)))
+# The number and the first place of missing and infinite values. Missing ones are counted in C, and
+# only columns whose mean is not finite (an infinite or a very large value) are searched, so that x
+# is not copied. With `gaps` missing values do not count.
+dense_not_finite <- function(x, gaps = FALSE) {
+  found <- column_means(x, rep(1, nrow(x)))
+  missing <- if (gaps) 0 * found$missing else found$missing
+  infinite <- 0 * missing
+  odd <- which(!is.finite(found$mean) & found$missing < nrow(x))
+  infinite[odd] <- vapply(odd, function(j) sum(is.infinite(x[, j])), 0L)
+  column <- which(missing + infinite > 0)[1L]
+  row <- if (!is.na(column)) which(not_finite(gaps)(x[, column]))[1L]
+  list(count = sum(missing + infinite), row = row, column = column, missing = any(missing > 0))
 }
 
-sparse_not_finite <- function(x, is_bad = not_finite) {
-  bad <- which(is_bad(x@x))
+sparse_not_finite <- function(x, gaps = FALSE) {
+  bad <- which(not_finite(gaps)(x@x))
   list(count = length(bad), row = x@i[bad[1L]] + 1L, column = findInterval(bad[1L] - 1L, x@p),
        missing = anyNA(x@x[bad]))
 }

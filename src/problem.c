@@ -79,8 +79,15 @@ static void sum_rows(const struct moments *moments, struct four_columns *four, i
   }
 }
 
-static void measure_four(
-    const struct moments *moments, ptrdiff_t from, ptrdiff_t to, double weights) {
+struct weighted_moments {
+  struct moments moments;
+  double weights; /* summed */
+};
+
+static void measure_four(const void *data, ptrdiff_t from, ptrdiff_t to) {
+  const struct weighted_moments *all = data;
+  const struct moments *moments = &all->moments;
+  const double weights = all->weights;
   enum { MAX = SIDE_BY_SIDE };
   struct four_columns four = {.from = from, .count = to - from < MAX ? to - from : MAX};
   const int products = moments->L > 0, centred = moments->centred;
@@ -102,18 +109,13 @@ static void measure_four(
   }
 }
 
-enum status column_moments(const struct moments *given, int threads) {
-  const ptrdiff_t n = given->n, all = (n + threads - 1) / threads;
+/* Has `measure` do all of n columns of m rows, four at a time, and looks at stop() now and then. */
+static enum status over_columns(ptrdiff_t m, ptrdiff_t n, int threads, int (*stop)(void),
+    void (*measure)(const void *data, ptrdiff_t from, ptrdiff_t to), const void *data) {
+  const ptrdiff_t all = (n + threads - 1) / threads;
   /* a slow disk gives so many in a second */
-  const ptrdiff_t some = SIDE_BY_SIDE * (2000000 / (given->m + 1) + 1);
+  const ptrdiff_t some = SIDE_BY_SIDE * (2000000 / (m + 1) + 1);
   const ptrdiff_t share = some < all ? some : all;
-  struct moments as_read = *given;
-  const struct moments *moments = &as_read;
-  double weights = 0;
-  as_read.x = read_missing(given->x);
-  for (ptrdiff_t r = 0; r < moments->m; r++)
-    weights += moments->w[r];
-  memset(moments->products, 0, (size_t)(n * moments->L) * sizeof(double));
   for (ptrdiff_t begin = 0; begin < n; begin += share * threads) {
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
@@ -121,12 +123,21 @@ enum status column_moments(const struct moments *given, int threads) {
     for (int t = 0; t < threads; t++) {
       const ptrdiff_t first = begin + t * share, to = first + share < n ? first + share : n;
       for (ptrdiff_t from = first; from < to; from += SIDE_BY_SIDE)
-        measure_four(moments, from, to, weights);
+        measure(data, from, to);
     }
-    if (moments->stop != NULL && moments->stop())
+    if (stop != NULL && stop())
       return INTERRUPTED;
   }
   return COMPLETE;
+}
+
+enum status column_moments(const struct moments *given, int threads) {
+  struct weighted_moments all = {.moments = *given, .weights = 0};
+  all.moments.x = read_missing(given->x);
+  for (ptrdiff_t r = 0; r < given->m; r++)
+    all.weights += given->w[r];
+  memset(given->products, 0, (size_t)(given->n * given->L) * sizeof(double));
+  return over_columns(given->m, given->n, threads, given->stop, measure_four, &all);
 }
 
 /* ---- means of the values that are there ---- */
@@ -147,22 +158,22 @@ static struct present_sums sum_present(
   return all;
 }
 
-void column_means(const struct present_means *means, int threads) {
-  const ptrdiff_t n = means->n, m = means->m, share = (n + threads - 1) / threads;
-  const struct matrix x = read_missing(means->x);
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-#endif
-  for (int t = 0; t < threads; t++) {
-    const ptrdiff_t to = (t + 1) * share < n ? (t + 1) * share : n;
-    for (ptrdiff_t j = t * share; j < to; j++) {
-      const struct present_sums raw = sum_present(&x, m, j, 0, means->w);
-      const double centre = raw.weight > 0 ? raw.sum / raw.weight : NAN;
-      const struct present_sums centred = sum_present(&x, m, j, centre, means->w);
-      means->mean[j] = centre + centred.sum / raw.weight;
-      means->missing[j] = (double)m - raw.count;
-    }
+static void mean_of_four(const void *data, ptrdiff_t from, ptrdiff_t end) {
+  const struct present_means *means = data;
+  const ptrdiff_t to = end - from < SIDE_BY_SIDE ? end : from + SIDE_BY_SIDE;
+  for (ptrdiff_t j = from; j < to; j++) {
+    const struct present_sums raw = sum_present(&means->x, means->m, j, 0, means->w);
+    const double centre = raw.weight > 0 ? raw.sum / raw.weight : NAN;
+    const struct present_sums centred = sum_present(&means->x, means->m, j, centre, means->w);
+    means->mean[j] = centre + centred.sum / raw.weight;
+    means->missing[j] = (double)means->m - raw.count;
   }
+}
+
+enum status column_means(const struct present_means *given, int threads) {
+  struct present_means means = *given;
+  means.x = read_missing(given->x);
+  return over_columns(means.m, means.n, threads, means.stop, mean_of_four, &means);
 }
 
 /* ---- symmetry ---- */

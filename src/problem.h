@@ -93,10 +93,12 @@ struct present_means {
   const double *w; /* m, weights */
   double *mean;    /* n, weighted means of the values that are there, NAN where none has a weight */
   double *missing; /* n, number of rows without a value */
+  int (*stop)(void);
 };
 
-/* The result is the same for any number of threads. O(m n), each column is read twice in a row. */
-void column_means(const struct present_means *means, int threads);
+/* The result is the same for any number of threads. O(m n), each column is read twice in a row.
+   INTERRUPTED where stop() says so. */
+enum status column_means(const struct present_means *means, int threads);
 
 /* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
    share * root_i * root_j, -1 when there is none. O(n^2). */

@@ -259,6 +259,7 @@ SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
   return answer_list(&out);
 }
 
+/* NULL where Ctrl-C ended it. */
 SEXP C_column_means(SEXP x, SEXP w, SEXP threads) {
   const ptrdiff_t n = columns_of(x);
   struct answer out = new_answer();
@@ -268,10 +269,11 @@ SEXP C_column_means(SEXP x, SEXP w, SEXP threads) {
       .x = unpack_matrix(x),
       .w = REAL(w),
       .mean = add_real(&out, "mean", (size_t)n),
-      .missing = add_real(&out, "missing", (size_t)n)};
-  column_means(&means, threads_here(threads, n));
+      .missing = add_real(&out, "missing", (size_t)n),
+      .stop = is_interrupted};
+  const enum status status = column_means(&means, threads_here(threads, n));
   UNPROTECT(1);
-  return answer_list(&out);
+  return status == COMPLETE ? answer_list(&out) : R_NilValue;
 }
 
 /* Row and column, from 1, of an entry unlike its mirror image; NULL when there is none. */
