@@ -244,7 +244,7 @@ report_bed <- function() {
   }
   say("before: as_problem(), or the conversion of the .bed to the peer's own file")
   say("GB: peak memory beside the page cache; correlation: with the response of the new people,")
-  say("the covariates taken out of both; CPU and memory are those of the process that searches, not")
+  say("the covariates taken out of both; CPU and memory are those of the searching process, not")
   say("those of the workers of big_spLinReg()")
 }
 
