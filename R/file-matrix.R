@@ -197,6 +197,9 @@ is_dimnames <- function(dimnames, dim) {
 
 is_file_matrix <- function(x) inherits(x, "file_matrix")
 
+# bytes of a column of one; NULL for any other x
+column_bytes <- function(x) if (is_file_matrix(x)) unclass(x)$size / ncol(x)
+
 sound_file <- function(x, called = "x") {
   if (is_sound_file(x)) return(x)
   stop_input(sprintf("`%s` is not a valid file_matrix: open it again by file_matrix()", called))

@@ -128,7 +128,8 @@
 #'   number. A `criterion` function runs on a single thread. The folds of `size_folds` run on the
 #'   plan set by `future::plan()` when the package future.apply is installed, otherwise
 #'   sequentially.
-#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions. It counts the
+#'   features chosen and, where `x` is in a file, says how much was read.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #' @param cluster A cluster of R's parallel package over which the columns are spread, such as
@@ -364,7 +365,8 @@ usable_start <- function(problem, control) control$start[problem$usable[control$
 # of all candidates, with folds.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
-  bar <- progress_bar(control$progress, "Selecting features")
+  bar <- progress_bar(control$progress, "Selecting features",
+                      column_bytes = column_bytes(problem$x))
   settings <- greedy_settings(problem, control, lambda, given, skipping, bar)
   answer <- if (is_sharded(control, skipping)) {
     sharded_path(problem, control, lambda, settings)
@@ -382,7 +384,8 @@ greedy_path <- function(problem, control, lambda, given = control$given,
 greedy_paths <- function(problem, control, lambda, responses) {
   several <- problem
   several$y <- do.call(cbind, responses)
-  bar <- progress_bar(control$progress, "Selecting features")
+  bar <- progress_bar(control$progress, "Selecting features",
+                      column_bytes = column_bytes(problem$x))
   given <- usable_start(problem, control)
   settings <- greedy_settings(problem, control, lambda, given,
                               skipping_of(problem, control, given), bar)

@@ -1,18 +1,24 @@
 # What R and its user are to long work: a progress bar, Ctrl-C and what it leaves, and how a search
 # may end.
 
-# A function (done, total) that moves a progress bar and says how long it will take, or NULL.
-# `steady`: whether equal parts of the work take about equal times; otherwise no time is said.
-progress_bar <- function(wanted, label, frame = parent.frame(), steady = TRUE) {
+# A function (done, total, columns) that moves a progress bar and says how long it will take, or
+# NULL. `steady`: whether equal parts of the work take about equal times; otherwise no time is said.
+# `column_bytes`: of a column in a file; the bar then says how much was read of it.
+progress_bar <- function(wanted, label, frame = parent.frame(), steady = TRUE,
+                         column_bytes = NULL) {
   if (!wanted) return(NULL)
-  format <- if (!steady) "{cli::pb_name}{cli::pb_bar} {cli::pb_percent}"
+  format <- if (!steady || !is.null(column_bytes)) {
+    "{cli::pb_name}{cli::pb_bar} {cli::pb_percent} {cli::pb_status}"
+  }
   id <- cli::cli_progress_bar(label, total = 1, format = format, auto_terminate = FALSE,
                               .envir = frame)
   say_time <- if (steady) time_sayer(label) else function(done, total) NULL
-  function(done, total) {
+  function(done, total, columns = 0) {
     say_time(done, total)
+    status <- if (!is.null(column_bytes)) sprintf("%.1f GB read", 1e-9 * columns * column_bytes)
     # a search that drops columns makes more moves than the size that it aims at
-    cli::cli_progress_update(set = min(done, total), total = total, id = id, .envir = frame)
+    cli::cli_progress_update(set = min(done, total), total = total, status = status, id = id,
+                             .envir = frame)
   }
 }
 

@@ -112,6 +112,7 @@ enum status column_products(const struct column_pass *pass, struct host *host, v
   const double wanted =
       fmin(5e8 / ((double)pb->m * (double)(pass->r + 1)), POLLED_VALUES / (double)pb->m);
   const ptrdiff_t share = wanted < TILE ? TILE : wanted > 1e6 ? 1000000 : (ptrdiff_t)wanted;
+  const double read_before = host->columns_read;
   for (ptrdiff_t begin = 0; begin < pass->count; begin += share * threads) {
     const ptrdiff_t end = greedy_min(begin + share * threads, pass->count);
     const ptrdiff_t per_thread = (end - begin + threads - 1) / threads;
@@ -128,6 +129,7 @@ enum status column_products(const struct column_pass *pass, struct host *host, v
       else
         products_dense(pass, from, to, scratch);
     }
+    host->columns_read = read_before + (double)end;
     if (host->stop(host, pass->done, pass->total))
       return INTERRUPTED;
   }

@@ -209,6 +209,7 @@ static inline int greedy_by_pairs(const struct greedy *s) {
 
 /* Asks the host whether to stop. */
 static inline int greedy_stopped(const struct greedy *s) {
+  s->host->columns_read = s->out->work.columns_read;
   return s->host->stop(s->host, s->out->moves, s->control->k);
 }
 

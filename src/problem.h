@@ -42,6 +42,7 @@ struct host {
   int (*stop)(struct host *host, double done, double total);
   double (*user_loss)(struct host *host, const double *held_out_residual, int repeat);
   size_t residual_length; /* of what user_loss() is given, m x L */
+  double columns_read;    /* by the kernel until now, if it counts them */
   void *self;
 };
 

@@ -22,9 +22,10 @@ static void poll_r(void *data) {
   R_CheckUserInterrupt();
   if (isFunction(r->progress)) {
     SEXP done = PROTECT(ScalarReal(r->done)), total = PROTECT(ScalarReal(r->total));
-    SEXP call = PROTECT(lang3(r->progress, done, total));
+    SEXP columns = PROTECT(ScalarReal(r->columns_read));
+    SEXP call = PROTECT(lang4(r->progress, done, total, columns));
     eval(call, R_BaseEnv);
-    UNPROTECT(3);
+    UNPROTECT(4);
   }
 }
 
@@ -36,6 +37,7 @@ static int host_stop(struct host *host, double done, double total) {
     return r->stopped;
   r->done = done;
   r->total = total;
+  r->columns_read = host->columns_read;
   r->stopped = !R_ToplevelExec(poll_r, r);
   r->polled = seconds();
   return r->stopped;

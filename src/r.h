@@ -54,7 +54,7 @@ struct folds unpack_folds(SEXP folds);
 struct r_host {
   SEXP progress, user_loss; /* R functions or NULL */
   double polled;            /* when R was last asked, in seconds */
-  double done, total;
+  double done, total, columns_read;
   int stopped;
 };
 

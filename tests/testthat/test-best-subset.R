@@ -212,7 +212,7 @@ test_that("Ctrl-C leaves the best sets found, with valid bounds", {
   set.seed(409)
   x <- matrix(rnorm(40 * 80), 40) # a search of hours
   y <- rnorm(40)
-  bar <- function(done, total) {
+  bar <- function(done, total, ...) {
     expect_true(done >= 0 && done <= total)
     tools::pskill(Sys.getpid(), tools::SIGINT)
     for (i in 1:5000) identity(i)

@@ -16,7 +16,7 @@ new_file <- function() tempfile("converted", fileext = ".bin")
 # What a progress bar is told, and the columns of each block.
 watched <- function(code) {
   told <- NULL
-  bar <- function(...) function(done, total) told <<- rbind(told, c(done, total) + 0)
+  bar <- function(...) function(done, total, ...) told <<- rbind(told, c(done, total) + 0)
   value <- with_binding("progress_bar", bar, code)
   list(value = value, told = told)
 }

@@ -864,7 +864,7 @@ test_that("Ctrl-C keeps the sizes that are done", {
   m <- 1500
   x <- matrix(rnorm(3 * m), m)
   y <- factor(x[, 1] * x[, 2] + rnorm(m) / 3 > 0)
-  bar <- function(done, total) {
+  bar <- function(done, total, ...) {
     if (done < wait) return()
     tools::pskill(Sys.getpid(), tools::SIGINT)
     # R sees the signal when it next looks

@@ -389,7 +389,7 @@ test_that("Ctrl-C in a search by folds returns the steps done", {
   set.seed(30)
   pb <- as_problem(matrix(rnorm(1500 * 400), 1500), rnorm(1500))
   folds <- make_folds(pb, rep_len(1:5, 1500))
-  bar <- function(done, total) {
+  bar <- function(done, total, ...) {
     if (done >= 2) tools::pskill(Sys.getpid(), tools::SIGINT)
     for (i in 1:5000) identity(i) # sees the signal
   }
@@ -501,7 +501,7 @@ test_that("Ctrl-C between searches for many responses leaves out the rest", {
   control <- c(control, list(search = "forward", keep = 0L, threads = 1L, progress = TRUE))
   responses <- replicate(4000, pb$y[sample(60), , drop = FALSE], simplify = FALSE)
   sent <- FALSE
-  bar <- function(done, total) { # returns before R sees the signal
+  bar <- function(done, total, ...) { # returns before R sees the signal
     if (!sent) tools::pskill(Sys.getpid(), tools::SIGINT)
     sent <<- TRUE
   }

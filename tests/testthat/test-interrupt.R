@@ -19,7 +19,7 @@ long_problem <- function(m = 2000, n = 600) {
 
 test_that("Ctrl-C in the kernel returns the partial path", {
   pb <- long_problem()
-  bar <- function(done, total) {
+  bar <- function(done, total, ...) {
     if (done >= 2) interrupt_me()
     look()
   }
@@ -46,7 +46,7 @@ test_that("Ctrl-C in the kernel returns the partial path", {
 test_that("Ctrl-C ends the search over lambda too", {
   pb <- long_problem()
   sent <- 0
-  bar <- function(done, total) {
+  bar <- function(done, total, ...) {
     if (done >= 1) {
       sent <<- sent + 1
       interrupt_me()
@@ -205,7 +205,7 @@ test_that("Ctrl-C that R has not seen when a kernel ends does not lose its work"
   signals <- 0
   for (fitter in fitters) {
     sent <- FALSE
-    bar <- function(done, total) {
+    bar <- function(done, total, ...) {
       sent <<- TRUE
       interrupt_me()
     }

@@ -385,7 +385,7 @@ test_that("Ctrl-C returns the path up to there", {
   # R is asked every tenth of a second: the path must take a few of them
   x <- matrix(rnorm(400 * 3000), 400)
   score <- drop(x[, 1:20] %*% rnorm(20)) + rnorm(400)
-  bar <- function(done, total) {
+  bar <- function(done, total, ...) {
     if (done > 0) tools::pskill(Sys.getpid(), tools::SIGINT)
     for (i in 1:5000) identity(i)
   }

@@ -179,7 +179,7 @@ test_that("an interrupted search returns its archives", {
   x <- matrix(rnorm(60 * 30), 60)
   y <- drop(x[, 1:4] %*% c(3, -2, 2, 1)) + rnorm(60)
   calls <- 0
-  bar <- function(done, total) {
+  bar <- function(done, total, ...) {
     calls <<- calls + 1
     if (calls >= 2) tools::pskill(Sys.getpid(), tools::SIGINT)
     for (i in 1:5000) identity(i)

@@ -491,7 +491,7 @@ test_that("Ctrl-C between two steps keeps those done", {
   skip_on_cran()
   skip_on_os("windows")
   set.seed(931)
-  bar <- function(done, total) if (done >= 1) send_interrupt()
+  bar <- function(done, total, ...) if (done >= 1) send_interrupt()
   with_bar <- function(code) with_binding("progress_bar", function(...) bar, code)
   made <- random_system(1500, rows = 100, ridge = 1)
   expect_warning(fit <- with_bar(scdp(A = made$A, b = made$b, k = 1500)),
