@@ -128,8 +128,7 @@
 #'   number. A `criterion` function runs on a single thread. The folds of `size_folds` run on the
 #'   plan set by `future::plan()` when the package future.apply is installed, otherwise
 #'   sequentially.
-#' @param progress Logical: is a progress bar shown? By default in interactive sessions. It counts the
-#'   features chosen and, where `x` is in a file, says how much was read.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #' @param cluster A cluster of R's parallel package over which the columns are spread, such as
