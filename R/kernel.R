@@ -383,6 +383,9 @@ kernel_problem <- function(problem, kernel, in_place = FALSE) {
 }
 
 with_doubles <- function(problem) {
+  if (is_read_in_place(problem$x)) {
+    return(part_of_x(problem, seq_len(nrow(problem)), seq_len(ncol(problem))))
+  }
   problem["x"] <- list(as_doubles(problem$x))
   problem
 }

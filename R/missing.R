@@ -1,6 +1,6 @@
 # Missing values of x, which `missing = "mean"` replaces by the means of their columns: weighted
-# means of the values that are there, so that rows of weight 0 do not count. Whenever a problem gets
-# other rows or weights its x is as given for a moment, and its means are computed anew.
+# means of the values that are there, so that rows of weight 0 do not count. They are computed anew
+# whenever a problem gets other rows or weights.
 #
 # A problem has `fill`, the means, `missing`, how many values each column lacks, and an x that is
 # complete. x in memory is completed where `gaps` says; one that is read in place carries the means
@@ -8,8 +8,8 @@
 
 # Making x complete -------------------------------------------------------------------------------
 
-# The problem, whose x is as given, completed by these means. Where `gaps` does not say yet where
-# values are missing, the columns are searched that have some by the counts of the problem.
+# The problem completed by these means. Where there are no `gaps` yet x is as given, and the columns
+# are searched that lack values by the counts of the problem.
 put_means <- function(problem, means) {
   problem$fill <- means
   if (!any(problem$missing > 0L)) return(problem)
@@ -17,7 +17,6 @@ put_means <- function(problem, means) {
     problem$x <- carrying(problem$x, means)
   } else {
     if (is.null(problem$gaps)) problem$gaps <- gaps_of(problem$x, which(problem$missing > 0L))
-    problem$missing <- diff(problem$gaps@p)
     problem$x <- fill_gaps(problem$x, problem$gaps, means)
   }
   problem
@@ -25,8 +24,13 @@ put_means <- function(problem, means) {
 
 # list(mean: weighted mean of the values of each column that are there, NaN where none has a weight;
 # missing: how many are not there)
-column_means <- function(x, w, threads = 1L) {
-  if (inherits(x, "dgCMatrix")) return(sparse_means(x, w))
+column_means <- function(problem, threads = 1L) {
+  x <- as_given(problem)$x
+  if (inherits(x, "dgCMatrix")) sparse_means(x, problem$weights)
+  else dense_means(x, problem$weights, threads)
+}
+
+dense_means <- function(x, w, threads = 1L) {
   means <- .Call(C_column_means, x, w, threads)
   if (is.null(means)) raise_interrupt() else means
 }
@@ -111,11 +115,10 @@ stored_at <- function(x, rows, columns) {
   at
 }
 
-# x as given ---------------------------------------------------------------------------------------
+# x as given and its parts -------------------------------------------------------------------------
 
 # The problem with its x as given; where values are missing is still known.
 as_given <- function(problem) {
-  if (is.null(problem$fill)) return(problem)
   if (is_read_in_place(problem$x)) problem$x <- carrying(problem$x, NULL)
   if (!is.null(problem$gaps)) {
     problem$x <- fill_gaps(problem$x, problem$gaps, rep(NA_real_, ncol(problem$x)))
@@ -123,20 +126,18 @@ as_given <- function(problem) {
   problem
 }
 
-# The problem with some rows and columns of its x, as given.
-part_as_given <- function(problem, rows, columns) {
-  if (is_read_in_place(problem$x)) problem <- as_given(problem)
-  problem$x <- problem$x[rows, columns, drop = FALSE]
-  problem$gaps <- problem$gaps[rows, columns, drop = FALSE]
-  as_given(problem)
-}
-
-# The same, completed by the means that the problem has.
+# The problem with some rows and columns of its x, completed by the means that it has.
 part_of_x <- function(problem, rows, columns) {
-  part <- part_as_given(problem, rows, columns)
-  if (is.null(problem$fill)) return(part)
-  part$missing <- problem$missing[columns]
-  put_means(part, problem$fill[columns])
+  carried <- is_read_in_place(problem$x) && any(problem$missing > 0L)
+  x <- (if (carried) as_given(problem) else problem)$x[rows, columns, drop = FALSE]
+  problem$gaps <- if (carried) gaps_of(x) else problem$gaps[rows, columns, drop = FALSE]
+  problem$x <- x
+  if (is.null(problem$fill)) return(problem)
+  problem$missing <- if (is.null(problem$gaps)) integer(ncol(x)) else diff(problem$gaps@p)
+  means <- problem$fill[columns]
+  if (carried) return(put_means(problem, means))
+  problem$fill <- means
+  problem
 }
 
 # By the means of a training set ------------------------------------------------------------------
@@ -144,13 +145,13 @@ part_of_x <- function(problem, rows, columns) {
 # The problem with the means of a training set of the same columns instead of its own, for what is
 # computed of rows that were held out.
 filled_like <- function(problem, train) {
-  if (is.null(problem$fill)) problem else put_means(as_given(problem), train$fill)
+  if (is.null(problem$fill)) problem else put_means(problem, train$fill)
 }
 
 # Some columns of some rows, completed by these means, one for each column of the problem.
 values_filled_by <- function(problem, rows, columns, means) {
-  values <- part_as_given(problem, rows, columns)$x
-  if (is.null(means)) values else complete_by(values, means[columns])
+  part <- part_of_x(problem, rows, columns)
+  if (is.null(means)) part$x else put_means(part, means[columns])$x
 }
 
 # New data of some columns of a problem: those of factors have no mean and stay as they are.

@@ -420,7 +420,7 @@ not_finite <- function(gaps) if (gaps) is.infinite else function(values) !is.fin
 # only columns whose mean is not finite (an infinite or a very large value) are searched, so that x
 # is not copied. With `gaps` missing values do not count.
 dense_not_finite <- function(x, gaps = FALSE) {
-  found <- column_means(x, rep(1, nrow(x)))
+  found <- dense_means(x, rep(1, nrow(x)))
   missing <- if (gaps) 0 * found$missing else found$missing
   infinite <- 0 * missing
   odd <- which(!is.finite(found$mean) & found$missing < nrow(x))
@@ -650,7 +650,6 @@ scored_rows <- function(problem, rows) {
 # the problem with other case weights; centre and scale, and what stands for censored times, are
 # computed anew
 reweighted <- function(problem, weights, threads = 1L) {
-  problem <- as_given(problem)
   problem$weights <- weights
   measure_columns(with_working_times(problem), threads = threads)
 }
@@ -777,7 +776,7 @@ covariate_solver <- function(problem) {
 # Centre, scale, usable ---------------------------------------------------------------------------
 
 # Centre, scale and cross products of all columns in one pass over x, which also finds values that
-# are not finite. With `missing = "mean"` x, as given, is completed first.
+# are not finite. With `missing = "mean"` x is completed first.
 measure_columns <- function(problem, called = "x", threads = 1L) {
   problem <- complete_columns(problem, called, threads)
   basis <- covariate_basis(problem, strict = FALSE)
@@ -804,12 +803,11 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   problem
 }
 
-# The problem, whose x is as given, with the means of its rows for missing values, if it is to have
-# them.
+# The problem with the means of its rows for missing values, if it is to have means.
 complete_columns <- function(problem, called, threads) {
   if (is.null(problem$fill)) return(problem)
-  found <- column_means(problem$x, problem$weights, threads)
-  if (!all(is.finite(found$mean))) check_finite(problem$x, called, gaps = TRUE)
+  found <- column_means(problem, threads)
+  if (!all(is.finite(found$mean))) check_finite(as_given(problem)$x, called, gaps = TRUE)
   problem$missing <- as.integer(found$missing)
   check_coded(problem, called)
   # a column without values is constant; sums that overflow are refused with the squares
@@ -968,7 +966,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   if (anyDuplicated(cols)) {
     stop_input(sprintf("column '%s' is chosen twice", x$names[cols[anyDuplicated(cols)]]))
   }
-  x <- part_as_given(x, rows, cols)
+  x <- part_of_x(x, rows, cols)
   x$y <- x$y[rows, , drop = FALSE]
   x$z <- x$z[rows, , drop = FALSE]
   x$weights <- x$weights[rows]
