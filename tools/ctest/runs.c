@@ -66,8 +66,11 @@ static struct run run_in(const struct made *made, const struct greedy_control *c
     void *work, struct counter counter) {
   struct run run = empty_run(&made->pb, control);
   run.counter = counter;
-  struct host host = {
-      threads, count_polls, largest_residual, (size_t)(made->pb.m * made->pb.L), &run.counter};
+  struct host host = {.threads = threads,
+      .stop = count_polls,
+      .user_loss = largest_residual,
+      .residual_length = (size_t)(made->pb.m * made->pb.L),
+      .self = &run.counter};
   run.status = greedy_rls(&made->pb, &made->folds, control, &host, work, &run.result);
   return run;
 }

@@ -38,7 +38,7 @@ static struct products run_pass(const struct problem *pb, const int *list, ptrdi
   const struct column_pass pass = {
       .pb = pb, .list = list, .count = count, .r = r, .v = v, .out = out, .done = 1, .total = 2};
   struct polls polls = {0, stop_at};
-  struct host host = {threads, poll, NULL, 0, &polls};
+  struct host host = {.threads = threads, .stop = poll, .self = &polls};
   void *work = room(size, 0xFF);
   const enum status status = column_products(&pass, &host, work);
   CHECK(status == (stop_at > 0 ? INTERRUPTED : COMPLETE));

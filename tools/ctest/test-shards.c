@@ -53,7 +53,7 @@ static struct shard open_shard(const struct made *made, const struct greedy_cont
 }
 
 static void begin(struct shard *shard, const struct made *made) {
-  shard->host = (struct host){1, poll, NULL, 0, &shard->polls};
+  shard->host = (struct host){.threads = 1, .stop = poll, .self = &shard->polls};
   shard->work = room(greedy_work(&shard->pb, &made->folds, &shard->control, 1), 0xFF);
   shard->run = empty_run(&shard->pb, &shard->control);
   shard->search = greedy_open(&shard->pb, &made->folds, &shard->control, &shard->host, shard->work,

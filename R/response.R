@@ -1,0 +1,185 @@
+# The response and the case weights: how they are coded, and what is refused.
+
+# list(y = m x L coded, task, levels)
+code_response <- function(y, rows, called, task = NULL) {
+  name <- called[["y"]]
+  if (!is.null(task)) check_choice(task, "task", c("regression", "classification"))
+  if (is.null(y)) stop_input(sprintf("`%s` is missing: the response is needed", name))
+  y <- single_column(y, name)
+  if (NROW(y) != rows) {
+    stop_input(sprintf("`%s` must have one value for each of the %d rows of `%s`, not %d",
+                       name, rows, called[["x"]], NROW(y)))
+  }
+  check_response_values(if (inherits(y, "Surv")) unclass(y) else y, name)
+  if (inherits(y, "Surv")) return(code_times(y, name, task))
+  check_task(y, name, task)
+  if (is.numeric(y) && !identical(task, "classification")) return(code_numbers(y, name))
+  code_classes(y, name)
+}
+
+# Refuses a response that does not suit the task, and says which task was assumed of numbers that
+# may be codes of classes.
+check_task <- function(y, name, task) {
+  if (identical(task, "regression") && !is.numeric(y)) {
+    stop_input(sprintf("`task = \"regression\"` needs numbers, but `%s` is %s: %s", name,
+                       describe(y), "leave out `task` for classes, or make it numeric"))
+  }
+  if (identical(task, "classification") && length(dim(y)) == 2L) {
+    stop_input(sprintf("`task = \"classification\"` needs one column, but `%s` has %d: %s", name,
+                       ncol(y), "give the classes as one vector"))
+  }
+  if (is.null(task) && is.numeric(y) && is.null(dim(y)) && has_few_codes(y)) {
+    codes <- sort(unique(as.vector(y)))
+    message_sparsels(sprintf(
+      "`%s` is numeric (%d values: %s), so regression is assumed: %s, %s", name, length(codes),
+      some_of(codes, 10L, ""), "for classes give `task = \"classification\"` or a factor",
+      "for numbers `task = \"regression\"`"
+    ), "sparsels_message_task")
+  }
+}
+
+# Whether numbers may be codes of classes: at most ten different values, all whole, that come twice
+# or more on average.
+has_few_codes <- function(y) {
+  codes <- unique(as.vector(y))
+  length(codes) > 1L && length(codes) <= 10L && 2L * length(codes) < length(y) &&
+    all(codes == round(codes))
+}
+
+# the vector in a matrix or data frame of one column; anything else unchanged
+single_column <- function(y, name) {
+  if (inherits(y, "Surv")) return(y)
+  if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
+  if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
+  if (is.matrix(y) && ncol(y) == 1L && !is.object(y)) y <- y[, 1L]
+  if (length(dim(y)) == 2L && !ncol(y)) {
+    stop_input(sprintf("`%s` must have at least one column", name))
+  }
+  is_numeric_response <- is.numeric(y) && length(dim(y)) %in% c(0L, 2L)
+  is_class_response <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
+  if (!is_numeric_response && !is_class_response) {
+    stop_input(sprintf("`%s` must be numeric, a factor, character, logical or Surv(), not %s",
+                       name, describe(y)))
+  }
+  y
+}
+
+check_response_values <- function(y, name) {
+  fine <- if (is.numeric(y)) is.finite(y) else !is.na(y)
+  if (all(fine)) return(invisible())
+  bad <- which(rowSums(!as.matrix(fine)) > 0)
+  kind <- if (is.numeric(y)) "missing or infinite value" else "missing value"
+  stop_input(sprintf("`%s` has %s (first: row %d)", name, counted(length(bad), kind), bad[1L]))
+}
+
+code_numbers <- function(y, name) {
+  y <- as.matrix(y)
+  storage.mode(y) <- "double"
+  constant <- which(vapply(seq_len(ncol(y)), function(l) all(y[, l] == y[1L, l]), NA))
+  if (length(constant)) {
+    where <- if (ncol(y) == 1L) "" else sprintf(" of column %d", constant[1L])
+    stop_input(sprintf("`%s` must vary, but is %s in every row%s", name,
+                       format(y[1L, constant[1L]]), where))
+  }
+  dimnames(y) <- if (!is.null(colnames(y))) list(NULL, colnames(y))
+  list(y = y, task = "regression", levels = NULL)
+}
+
+code_classes <- function(y, name) {
+  y <- droplevels(as.factor(y))
+  classes <- levels(y)
+  if (length(classes) < 2L) {
+    stop_input(sprintf("`%s` must have at least two classes, but every row is '%s'", name, classes))
+  }
+  coded <- 2 * outer(as.integer(y), seq_along(classes), "==") - 1
+  colnames(coded) <- classes
+  if (length(classes) > 2L) return(list(y = coded, task = "multiclass", levels = classes))
+  list(y = unname(coded[, 2L, drop = FALSE]), task = "binary", levels = classes)
+}
+
+check_weights <- function(weights, rows) {
+  if (is.null(weights)) return(rep(1, rows))
+  if (!is.numeric(weights) || is.object(weights)) {
+    stop_input(sprintf("`weights` must be a numeric vector of values of at least 0, not %s",
+                       describe(weights)))
+  }
+  if (length(weights) != rows) {
+    stop_input(sprintf("`weights` must have one value for each of the %d rows, not %d",
+                       rows, length(weights)))
+  }
+  bad <- which(!(is.finite(weights) & weights >= 0))
+  if (length(bad)) {
+    stop_input(sprintf("`weights` must be finite and at least 0, but weight %d is %s",
+                       bad[1L], format(weights[bad[1L]])))
+  }
+  bad <- which(weights > 0 & (weights < 1e-100 | weights > 1e100))
+  if (length(bad)) {
+    stop_input(sprintf("`weights` above 0 must be between 1e-100 and 1e+100, but weight %d is %s",
+                       bad[1L], format(weights[bad[1L]])))
+  }
+  if (sum(weights > 0) < 2L) {
+    stop_input(sprintf("`weights` must leave at least 2 rows to train on, but %s above 0",
+                       if (any(weights > 0)) "only 1 is" else "none is"))
+  }
+  as.double(weights)
+}
+
+# Refuses a response that varies only in rows of weight 0.
+check_trained_response <- function(coded, weights, name) {
+  y <- coded$y[weights > 0, , drop = FALSE]
+  varies <- vapply(seq_len(ncol(y)), function(l) any(y[, l] != y[1L, l]), NA)
+  if (coded$task == "multiclass" && any(varies) || all(varies)) return(invisible())
+  stop_input(sprintf("`%s` must vary in the rows with a positive weight, but is the same in all",
+                     name))
+}
+
+# Refuses responses whose sum of squares overflows or loses digits to underflow.
+check_response_size <- function(y, weights, name) {
+  rows <- weights > 0
+  centred <- y[rows, , drop = FALSE] - rep(y[which(rows)[1L], ], each = sum(rows))
+  squares <- colSums(weights[rows] * centred^2)
+  large <- !all(is.finite(squares)) || any(squares > 1 / smallest_square) || any(abs(y) > 1e150)
+  if (large || any(squares < smallest_square)) {
+    stop_input(sprintf("`%s` has values too %s to square: rescale it", name,
+                       if (large) "large" else "small"))
+  }
+}
+
+# The number of rows a model is trained on. A row of weight 0 is zero in working coordinates: it
+# does not influence the model and is predicted like new data.
+trained_rows <- function(problem) sum(problem$weights > 0)
+
+trained_places <- function(problem) which(problem$weights > 0)
+
+# Refuses weights of 0, for methods that cannot leave rows out of training.
+check_all_trained <- function(problem) {
+  untrained <- sum(problem$weights == 0)
+  if (untrained) {
+    stop_input(sprintf("`weights` must be positive for this method: leave out the %s of weight 0",
+                       counted(untrained, "row")))
+  }
+}
+
+# the problem restricted to the rows of positive weight, with centre and scale unchanged
+weighted_rows <- function(problem) {
+  rows <- problem$weights > 0
+  if (all(rows)) return(problem)
+  scored_rows(part_of_x(problem, which(rows), seq_len(ncol(problem))), rows)
+}
+
+# names, response, covariates and weights of some rows, which is what scoring uses
+scored_rows <- function(problem, rows) {
+  problem$y <- problem$y[rows, , drop = FALSE]
+  problem$z <- problem$z[rows, , drop = FALSE]
+  problem$weights <- problem$weights[rows]
+  problem["survival"] <- list(times_of(problem, rows))
+  problem["row_names"] <- list(problem$row_names[rows])
+  problem
+}
+
+# the problem with other case weights; centre and scale, and what stands for censored times, are
+# computed anew
+reweighted <- function(problem, weights, threads = 1L) {
+  problem$weights <- weights
+  measure_columns(with_working_times(problem), threads = threads)
+}
