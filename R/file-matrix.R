@@ -55,7 +55,7 @@
 #'   It has `dim()`, `dimnames()`, `as.matrix()` and `x[i, j]`, which give R's own matrices.
 #' @section Cost: Opening takes no time and no memory. [as_problem()] reads the file once and keeps
 #'   about 100 bytes a column. [greedy_rls()] reads it 3 to 13 times for each search, as
-#'   `fit$work$passes` counts and its progress bar says, and needs `(k + 32) n` doubles and up to 2 GB for the columns that it
+#'   `fit$work$passes` counts and its progress bar says, and needs `(k + 8) n` doubles and up to 2 GB for the columns that it
 #'   looks at. Other criteria than the squared error and searches that drop columns read it once for
 #'   each step. [forward_regression()] and [omp()] read the file once for each
 #'   column chosen, [l1_path()] a few times for each lambda. Where the file fits into the memory

@@ -12,6 +12,7 @@
 enum {
   MIN_BATCH = 4, /* rows of products that one pass over x makes */
   MAX_BATCH = 32,
+  SPARE_ROWS = 8,     /* rows of products kept beside those of the members, at the least */
   SIDES = 4,          /* products come in tiles of so many rows */
   MIN_SHORTLIST = 32, /* candidates among which the next selections are looked for */
   MAX_SHORTLIST = 512,
@@ -102,10 +103,10 @@ struct lazy {
   int moves;             /* of which W is known */
 
   /* rows of products of x with columns of C: those of W, and of columns that may be chosen next */
-  double *rows;     /* n x (k + MAX_BATCH) */
+  double *rows;     /* n x (k + SPARE_ROWS) */
   int *row;         /* n + k, which is column i's, -1: none */
-  int *row_owner;   /* k + MAX_BATCH, -1: none */
-  int *row_version; /* k + MAX_BATCH, how many moves the column had taken part in */
+  int *row_owner;   /* k + SPARE_ROWS, -1: none */
+  int *row_version; /* k + SPARE_ROWS, how many moves the column had taken part in */
   int next_row;
   double *shared_columns; /* m x MAX_BATCH, working columns whose products are shared */
   int batch, batch_used;  /* how many to make next; how many of those made last were used */

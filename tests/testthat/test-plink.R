@@ -74,6 +74,29 @@ test_that("a missing call is named", {
   expect_error(as_problem(path, d$y), "first: row 5, column 'rs8'", class = "sparsels_error_input")
 })
 
+test_that("missing calls take the means of the training rows, to the bits of the same in memory", {
+  d <- example_calls()
+  gaps <- d$x
+  gaps[sample(length(gaps), 900)] <- NA
+  gaps[, 7] <- NA # nobody was called: a constant
+  path <- write_bed(gaps)
+  w <- rep(c(1, 2, 0.5), 13)
+  problems <- lapply(list(path, gaps), as_problem, y = d$y, weights = w, missing = "mean")
+  for (field in c("fill", "missing", "usable", "centre", "squares", "products")) {
+    expect_identical(problems[[1]][[field]], problems[[2]][[field]], info = field)
+  }
+  called <- !is.na(gaps)
+  expect_equal(problems[[1]]$fill[-7], unname(colSums(replace(w * gaps, !called, 0)) /
+                                                colSums(w * called))[-7])
+  fits <- lapply(problems, greedy_rls, k = 5, lambda = 1, folds = d$family, size = 3)
+  expect_identical(fits[[1]]$path, fits[[2]]$path)
+  expect_identical(coef(fits[[1]]), coef(fits[[2]]))
+  expect_identical(predict(fits[[1]], path), predict(fits[[2]], gaps))
+  outer <- lapply(problems, cross_validate, method = greedy_rls, k = 3, lambda = 1, size = 2,
+                  outer = d$family, baselines = NULL)
+  expect_equal(outer[[1]]$held_out, outer[[2]]$held_out, tolerance = 1e-12)
+})
+
 test_that("names tell people and variants apart", {
   d <- example_calls(4, 4)
   bed <- bed_matrix(write_bed(d$x, ids = c("rs1", ".", "rs2", "rs2"), people = c(1:3, 3)),
