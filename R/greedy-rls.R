@@ -198,6 +198,9 @@
 #'   often than a single process, about `k` times. A search of milliseconds runs in the calling
 #'   process, as do refits.
 #'
+#'   Permutations, outer folds and other repeats can run on the same workers, as tasks: with
+#'   `future::plan(future::cluster, workers = cl)` and no `cluster` in the call.
+#'
 #'   A worker that is lost ends the search under way as Ctrl-C does, with a warning of class
 #'   `sparsels_warning_worker` that names it by its number, host and process; nothing to return is
 #'   an error of class `sparsels_error_worker`. Later searches run in the calling process, and the
