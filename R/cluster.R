@@ -5,11 +5,16 @@
 
 # What a cluster can search ------------------------------------------------------------------------
 
-check_cluster <- function(cluster, control) {
+check_cluster <- function(cluster) {
   if (is.null(cluster)) return(NULL)
   if (!inherits(cluster, "cluster") || !length(cluster)) {
     refuse("cluster", "NULL or a cluster, such as parallel::makeCluster(2)", cluster)
   }
+  cluster
+}
+
+check_search_cluster <- function(cluster, control) {
+  if (is.null(check_cluster(cluster))) return(NULL)
   plain <- control$search == "forward" && control$criterion$name == "squared" &&
     is.null(control$cost) && control$keep == 0L
   if (!plain) {
@@ -119,6 +124,18 @@ in_touch <- function(shards, call) {
   }
   answers
 }
+
+# lapply() in which each worker of a cluster has a range of the values.
+lapply_on_cluster <- function(cluster, values, f) {
+  workers <- list2env(list(cluster = cluster, workers = greet_workers(cluster), lost = NULL))
+  ranges <- parallel::splitIndices(length(values), length(cluster))
+  answers <- in_touch(workers, parallel::clusterApply(
+    cluster, lapply(ranges, function(range) values[range]), lapply_or_error, f
+  ))
+  do.call(c, answers)
+}
+
+lapply_or_error <- function(values, f) tryCatch(lapply(values, f), error = identity)
 
 # A call that fails as a whole: a worker does not answer any more. The first that does not when it
 # is asked alone is named.

@@ -266,7 +266,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
-  control$shards <- shards_of(problem, check_cluster(cluster, control))
+  control$shards <- shards_of(problem, check_search_cluster(cluster, control))
   on.exit(close_shards(control$shards))
   sized_fit("greedy_rls", problem, control, search, short_call(match.call()), BPPARAM = BPPARAM)
 }

@@ -35,6 +35,10 @@
 #' ball. The model then needs only the columns in `mask$keep`. For hinge `lambda_max` is then an
 #' upper bound unless the classes have the same weight.
 #'
+#' **A cluster.** With `cluster` the passes over `x` are divided among its workers, each of which has
+#' a range of the blocks. A [file_matrix()], which must have the same path there, and a function `x`
+#' are read by the workers, a matrix is sent to each of them.
+#'
 #' @inheritParams l1_path
 #' @param x As for [as_problem()], where a [file_matrix()] may be larger than memory; or an object
 #'   of any size with two dimensions and
@@ -47,6 +51,8 @@
 #' @param lambda0 Which lambdas of `fit` to use; `NULL` for the nearest on either side.
 #' @param columns For a function `x`: the number of columns, or their names.
 #' @param threads Number of OpenMP threads over columns, for `"logistic"` and `"hinge"`.
+#' @param cluster A cluster of R's parallel package whose workers go over the blocks of columns, such
+#'   as `parallel::makeCluster(2)`; by default none. The mask is the same.
 #'
 #' @return `safe_screen()`: a list of class `sparsels_mask` with, for n columns,
 #'   * `keep` (n, named): `FALSE` for dropped columns, among them those that are excluded as
@@ -92,7 +98,7 @@
 #' safe_screen(function(columns) x[, columns], y, lambda = mask$lambda, columns = colnames(x))
 #' @export
 safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared", rule = "safe1",
-                        fit = NULL, lambda0 = NULL, columns = NULL, threads = 1) {
+                        fit = NULL, lambda0 = NULL, columns = NULL, threads = 1, cluster = NULL) {
   check_given(x, "x")
   streamed <- is_streamed(x)
   if (streamed) {
@@ -101,8 +107,9 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
     source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data)
   } else {
     if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")
-    source <- whole_source(fitter_problem(x, y, ..., data = data))
+    source <- whole_source(fitter_problem(x, y, ..., data = data), cluster)
   }
+  source$cluster <- check_cluster(cluster)
   check_all_trained(source$problem)
   control <- l1_control(source$problem, loss, threads = threads)
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
@@ -130,14 +137,22 @@ stop_argument <- function(...) stop_input(sprintf(...), "sparsels_error_argument
 # Where columns come from --------------------------------------------------------------------------
 
 # A source is a list of `problem` (without x, for data in blocks), `names`, `named`, `blocks`
-# (column numbers) and `read(columns)`, a function that returns the problem with these columns.
+# (column numbers), `read(columns)`, a function that returns the problem with these columns, and the
+# `cluster` that reads them, or NULL.
 
-whole_source <- function(problem) {
+# The list of of(block) for every block of the columns.
+each_block <- function(source, of) {
+  if (is.null(source$cluster)) lapply(source$blocks, of) else
+    lapply_on_cluster(source$cluster, source$blocks, of)
+}
+
+whole_source <- function(problem, cluster) {
   read <- function(columns) {
     if (identical(columns, seq_len(ncol(problem)))) problem else problem[, columns]
   }
-  blocks <- if (is_file_matrix(problem$x)) column_blocks(nrow(problem), ncol(problem), 4e6) else
-    list(seq_len(ncol(problem)))
+  at_once <- is.null(cluster) && !is_file_matrix(problem$x)
+  blocks <- if (at_once) list(seq_len(ncol(problem))) else
+    column_blocks(nrow(problem), ncol(problem), 4e6)
   list(problem = problem, names = problem$names, named = problem$named, blocks = blocks,
        read = read)
 }
@@ -286,16 +301,15 @@ null_point <- function(problem, control) {
 # A list of `corr`, |a_k'r| of every column and point (n x points), `max_corr`, the largest for each
 # point, `norms` of the columns, rounded up, and `usable`.
 read_products <- function(source, control, points) {
-  n <- length(source$names)
-  corr <- matrix(0, n, length(points))
-  norms <- numeric(n)
-  for (block in source$blocks) {
+  found <- each_block(source, function(block) {
     problem <- source$read(block)
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
-    corr[block, ] <- vapply(points, function(point) abs(column_products(problem, point$r)),
-                                numeric(length(block)))
-    norms[block] <- working_norms(problem) * (1 + 1e-12)
-  }
+    list(corr = do.call(cbind, lapply(points, function(point) {
+      abs(column_products(problem, point$r))
+    })), norms = working_norms(problem) * (1 + 1e-12))
+  })
+  corr <- unname(do.call(rbind, lapply(found, `[[`, "corr")))
+  norms <- unlist(lapply(found, `[[`, "norms"), use.names = FALSE)
   list(corr = corr, norms = norms, max_corr = apply(corr, 2L, max), usable = norms > 0)
 }
 
@@ -363,14 +377,15 @@ also_safe <- function(source, control, points, max_corr, result) {
   gamma <- max(mapply(function(point, max_corr) {
     dual_value(source$problem, "logistic", point$r, max_corr, lambda)
   }, points, max_corr)) - 1e-12 * points[[1L]]$loss
-  for (block in source$blocks) {
-    kept <- block[lambda <= result$bounds[block]]
-    if (!length(kept)) next
-    problem <- source$read(kept)
+  kept <- lambda <= result$bounds
+  found <- each_block(source, function(block) {
+    block <- block[kept[block]]
+    if (!length(block)) return(numeric())
+    problem <- source$read(block)
     work <- c(working(problem), list(response = problem$y))
-    bounds <- safe_call("bounds", work, control, gamma = gamma, enough = lambda)$bounds
-    result$bounds[kept] <- pmin(result$bounds[kept], bounds)
-  }
+    safe_call("bounds", work, control, gamma = gamma, enough = lambda)$bounds
+  })
+  result$bounds[kept] <- pmin(result$bounds[kept], unlist(found))
   result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)
   result
 }
@@ -483,12 +498,9 @@ ball_reach <- function(problem, loss, point, max_corr, top, share) {
 # Bounds without a closed form, from a lower bound of the optimum; for hinge and "gap" also from the
 # gaps of the models, at `lambda` only.
 search_bounds <- function(source, control, points, bound, top) {
-  n <- length(source$names)
-  bounds <- reach <- numeric(n)
-  usable <- logical(n)
   lambda <- control$lambda
   value <- stats::approx(bound$lambda, bound$value, lambda, rule = 2)$y
-  for (block in source$blocks) {
+  found <- each_block(source, function(block) {
     problem <- source$read(block)
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
     work <- c(working(problem), list(response = problem$y))
@@ -503,11 +515,10 @@ search_bounds <- function(source, control, points, bound, top) {
       }
       result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)
     }
-    bounds[block] <- result$bounds
-    reach[block] <- result$reach
-    usable[block] <- problem$usable
-  }
-  list(bounds = bounds, reach = reach, usable = usable)
+    list(bounds = result$bounds, reach = result$reach, usable = problem$usable)
+  })
+  parts <- c(bounds = "bounds", reach = "reach", usable = "usable")
+  lapply(parts, function(part) unlist(lapply(found, `[[`, part)))
 }
 
 # The mask -----------------------------------------------------------------------------------------

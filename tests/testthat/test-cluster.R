@@ -202,3 +202,42 @@ test_that("what is no cluster, and what a cluster cannot do, is refused", {
     refusal(greedy_rls(d$x, d$y, cost = rep(1, 200), cluster = cluster))
   })
 })
+
+test_that("safe_screen() by a cluster is that of one process", {
+  d <- columns_example(60)
+  cluster <- new_cluster()
+  on.exit(parallel::stopCluster(cluster))
+  class <- factor(d$y > median(d$y))
+  file <- write_file_matrix(d$x, tempfile())
+  columns <- local({
+    x <- d$x
+    function(names) x[, names]
+  }, list2env(list(d = d), parent = globalenv()))
+  blocks <- function(rows, columns, values = 0) split(1:columns, (1:columns - 1) %/% 30)
+  for (loss in c("squared", "logistic", "hinge")) {
+    y <- if (loss == "squared") d$y else class
+    most <- lambda_max(d$x, y, adjust = d$z, loss = loss)
+    path <- l1_path(d$x, y, adjust = d$z, loss = loss, lambda = c(0.95, 0.7) * most)
+    for (rule in c("safe1", "safe2", "gap")) {
+      screen <- function(x, ...) {
+        safe_screen(x, y, adjust = d$z, loss = loss, lambda = 0.8 * most, rule = rule,
+                    fit = if (rule != "safe1") path, ...)
+      }
+      alone <- screen(d$x)
+      with_binding("column_blocks", blocks, {
+        expect_equal(screen(d$x, cluster = cluster), alone, tolerance = 1e-10)
+        expect_identical(screen(file, cluster = cluster), screen(file))
+        if (loss != "hinge") { # whose lambda_max is a bound for data in blocks
+          expect_equal(screen(columns, columns = colnames(d$x), cluster = cluster), alone,
+                       tolerance = 1e-7)
+        }
+      })
+    }
+  }
+  # what a worker finds wrong is told with its name
+  broken <- function(columns) stop("no such disk")
+  environment(broken) <- globalenv()
+  expect_error(safe_screen(broken, d$y, lambda = 1, columns = 200, cluster = cluster),
+               "worker 1 .*no such disk")
+  expect_snapshot(refusal(safe_screen(d$x, d$y, lambda = 1, cluster = 2)))
+})
