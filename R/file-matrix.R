@@ -54,12 +54,12 @@
 #'   `modified` (when the file was last changed, in seconds since 1970) and `map` (the open file).
 #'   It has `dim()`, `dimnames()`, `as.matrix()` and `x[i, j]`, which give R's own matrices.
 #' @section Cost: Opening takes no time and no memory. [as_problem()] reads the file once and keeps
-#'   about 100 bytes a column. [greedy_rls()] reads it 3 to 13 times for each search, as
-#'   `fit$work$passes` counts and its progress bar says, and needs `(k + 8) n` doubles and up to 2 GB for the columns that it
-#'   looks at. Other criteria than the squared error and searches that drop columns read it once for
-#'   each step. [forward_regression()] and [omp()] read the file once for each
-#'   column chosen, [l1_path()] a few times for each lambda. Where the file fits into the memory
-#'   that is free, it is read from the disk only once.
+#'   about 100 bytes a column. [greedy_rls()] reads it 3 to 25 times for each search of 20
+#'   to 50 features, as `fit$work$passes` counts and its progress bar says, and needs `(k + 8) n`
+#'   doubles and up to 2 GB for the columns that it looks at. Other criteria than the squared error
+#'   and searches that drop columns read it once for each step. [forward_regression()] and [omp()]
+#'   read the file once for each column chosen, [l1_path()] a few times for each lambda. Where the
+#'   file fits into the memory that is free, it is read from the disk only once.
 #'
 #'   `write_file_matrix()` holds one block of columns at a time.
 #' @section Errors: Of class `sparsels_error_input`, with the path: a file that is not there, whose

@@ -35,8 +35,8 @@
 #' ball. The model then needs only the columns in `mask$keep`. For hinge `lambda_max` is then an
 #' upper bound unless the classes have the same weight.
 #'
-#' **A cluster.** With `cluster` the passes over `x` are divided among its workers, each of which has
-#' a range of the blocks. A [file_matrix()], which must have the same path there, and a function `x`
+#' **A cluster.** With `cluster` the passes over `x` are divided among its workers, each of which
+#' has a range of the blocks. A [file_matrix()], which must have the same path there, and a function `x`
 #' are read by the workers, a matrix is sent to each of them.
 #'
 #' @inheritParams l1_path
@@ -51,8 +51,8 @@
 #' @param lambda0 Which lambdas of `fit` to use; `NULL` for the nearest on either side.
 #' @param columns For a function `x`: the number of columns, or their names.
 #' @param threads Number of OpenMP threads over columns, for `"logistic"` and `"hinge"`.
-#' @param cluster A cluster of R's parallel package whose workers go over the blocks of columns, such
-#'   as `parallel::makeCluster(2)`; by default none. The mask is the same.
+#' @param cluster A cluster of R's parallel package whose workers go over the blocks of columns,
+#'   such as `parallel::makeCluster(2)`; by default none. The mask is the same.
 #'
 #' @return `safe_screen()`: a list of class `sparsels_mask` with, for n columns,
 #'   * `keep` (n, named): `FALSE` for dropped columns, among them those that are excluded as

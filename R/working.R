@@ -123,7 +123,7 @@ column_rss <- function(problem, basis, products) {
   rss
 }
 
-# Working coordinates -------------------------------------------------------------------------------
+# Working coordinates ------------------------------------------------------------------------------
 
 working <- function(problem) {
   basis <- covariate_basis(problem)
