@@ -36,8 +36,8 @@
 #' upper bound unless the classes have the same weight.
 #'
 #' **A cluster.** With `cluster` the passes over `x` are divided among its workers, each of which
-#' has a range of the blocks. A [file_matrix()], which must have the same path there, and a function `x`
-#' are read by the workers, a matrix is sent to each of them.
+#' has a range of the blocks. A [file_matrix()], which must have the same path there, and a function
+#' `x` are read by the workers, a matrix is sent to each of them.
 #'
 #' @inheritParams l1_path
 #' @param x As for [as_problem()], where a [file_matrix()] may be larger than memory; or an object

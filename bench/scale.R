@@ -251,7 +251,7 @@ report_bed <- function() {
 # Counts ------------------------------------------------------------------------------------------
 
 counts_size <- if (small) list(cells = 2000, genes = 600) else list(cells = 38000, genes = 32000)
-counts_k <- if (small) 10 else 50
+counts_k <- if (small) 10 else 20
 
 counts <- list(
   make = function() simulate_counts(counts_size$cells, counts_size$genes),
