@@ -239,7 +239,8 @@ summary.sparsels_problem <- function(object, ...) {
   check_dots(..., known = character())
   strongest <- if (!is.null(object$products)) utils::head(plot_data(object), 5L)
   structure(list(
-    rows = nrow(object), columns = ncol(object), excluded = object$names[!object$usable],
+    rows = nrow(object), columns = ncol(object),
+    excluded = object$names[!object$usable & !is_set_apart(object)],
     sparse = inherits(object$x, "dgCMatrix"), task = object$task, response = object$response,
     response_table = response_table(object),
     covariates = as.character(setdiff(colnames(object$z), "(Intercept)")),

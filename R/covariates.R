@@ -89,18 +89,20 @@ covariate_parts <- function(problem, strict = TRUE) {
     return(list(basis = unname(weighted) / length, factor = matrix(length)))
   }
   decomposed <- qr(weighted, tol = 1e-10)
-  if (strict) stop_aliased(decomposed, problem$z)
+  if (strict) stop_aliased(decomposed, problem)
   list(basis = qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE],
        factor = qr.R(decomposed))
 }
 
 covariate_basis <- function(problem, strict = TRUE) covariate_parts(problem, strict)$basis
 
-stop_aliased <- function(decomposed, z, where = "") {
+stop_aliased <- function(decomposed, problem, where = "") {
+  z <- problem$z
   if (decomposed$rank == ncol(z)) return(invisible())
   aliased <- colnames(z)[decomposed$pivot[seq.int(decomposed$rank + 1L, ncol(z))]]
   stop_input(sprintf(
-    "the covariates in `adjust` are not linearly independent%s: %s follow%s from the others",
+    "the covariates %s are not linearly independent%s: %s follow%s from the others",
+    if (length(unpenalised(problem))) "(columns of `penalty` 0 among them)" else "in `adjust`",
     where, some_of(aliased), if (length(aliased) == 1L) "s" else ""
   ))
 }

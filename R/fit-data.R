@@ -12,6 +12,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   }
   problem <- if (inherits(x, "sparsels_problem")) as_problem(x, y, ..., data = data) else
     problem_again(fit$problem, x, y, ..., data = data)
+  if (isTRUE(fit$problem$absolute)) problem <- absolute_penalty(problem)
   check_same_data(problem, fit$problem)
   problem
 }
@@ -41,11 +42,12 @@ problem_again <- function(own, x, y, ..., data) {
   kept <- unclass(own)[c("intercept", "standardize")]
   kept$task <- if (own$task == "regression") "regression" else "classification"
   if (is.null(given$subset) && is.null(given$na.action)) kept$weights <- own$weights
-  covariates <- setdiff(colnames(own$z), "(Intercept)")
+  covariates <- setdiff(given_covariates(own), "(Intercept)")
   if (length(covariates)) kept$adjust <- own$z[, covariates, drop = FALSE]
   if (!is.null(own$assay)) kept$assay <- own$assay
   if (length(own$renamed)) kept$make_unique <- TRUE
   if (!is.null(own$fill)) kept$missing <- "mean"
+  kept$penalty <- own$penalty
   do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
                         quoted(kept[setdiff(names(kept), names(given))])))
 }
@@ -77,6 +79,7 @@ check_same_data <- function(problem, own) {
   if (problem$intercept != own$intercept || problem$standardize != own$standardize) {
     stop_not_of_fit("`intercept` or `standardize` is another")
   }
+  if (!identical(problem$penalty, own$penalty)) stop_not_of_fit("`penalty` is another")
   check_same_moments(problem, own)
 }
 
@@ -109,6 +112,7 @@ check_same_order <- function(problem, fit) {
 # or some of them uncentred.
 check_same_moments <- function(problem, own) {
   w <- problem$weights
+  own$scale <- own$scale / penalty_divisor(own)
   for (block in column_blocks(nrow(problem), ncol(problem))) {
     x <- plain_columns(problem, block)
     centre <- own_centre(x, w)

@@ -275,7 +275,7 @@ new_kernel_values <- function(object, newdata) {
 model_scores <- function(models, problem, rows = seq_len(nrow(problem)), means = problem$fill) {
   used <- used_features(models)
   blocks <- column_blocks(length(rows), length(used), 1e7)
-  z <- problem$z[rows, , drop = FALSE]
+  z <- covariates_filled_by(problem, rows, means)
   scores <- 0
   for (block in if (length(blocks)) blocks else list(integer())) {
     x <- as.matrix(values_filled_by(problem, rows, used[block], means))

@@ -166,7 +166,8 @@ formula.sparsels_problem <- function(x, ...) {
 formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_object(x)
   problem <- x$problem
-  column_formula(problem, model_of(x, size, lambda)$features, problem$adjust_design)
+  columns <- c(unpenalised(problem), model_of(x, size, lambda)$features)
+  column_formula(problem, columns, problem$adjust_design)
 }
 
 #' @rdname formula.sparsels_fit
@@ -188,8 +189,9 @@ terms.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
 #' @export
 model.matrix.sparsels_problem <- function(object, ...) {
   check_object(object)
-  x <- new_data_matrix(object, object, seq_len(ncol(object)))
-  named_columns(object$z, x, object$names, object$row_names)
+  columns <- setdiff(seq_len(ncol(object)), unpenalised(object))
+  x <- new_data_matrix(object, object, columns)
+  named_columns(object$z, x, object$names[columns], object$row_names)
 }
 
 #' @rdname formula.sparsels_fit

@@ -395,6 +395,7 @@ with_doubles <- function(problem) {
 # sparse columns are not centred unless their mean exceeds their standard deviation, since
 # differences would lose digits; such a column has few zeros.
 kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
+  check_no_penalty(problem)
   if (!in_place || !is_file_matrix(problem$x)) problem <- with_doubles(problem)
   problem$centre <- numeric(ncol(problem))
   problem$scale <- rep(1, ncol(problem))

@@ -119,7 +119,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NU
                     lambda_min_ratio = NULL, k = NULL, screen = "auto", solver = "cd",
                     tolerance = 1e-8, folds = NULL, size = "min", criterion = "loss", threads = 1,
                     progress = interactive(), BPPARAM = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- absolute_penalty(fitter_problem(x, y, ..., data = data))
   control <- l1_control(problem, loss, screen, solver, tolerance, threads)
   control$progress <- check_flag(progress, "progress")
   control$BPPARAM <- check_bpparam(BPPARAM)
@@ -228,7 +228,7 @@ solution_scores <- function(problem, solutions, data = problem, rows = seq_len(n
     replace(numeric(length(used)), match(model$features, used), model$beta)
   }, numeric(length(used)))
   dim(beta) <- c(length(used), length(models))
-  z <- data$z[rows, , drop = FALSE]
+  z <- covariates_filled_by(data, rows, problem$fill)
   scores <- z %*% matrix(unlist(lapply(models, `[[`, "covariates")), ncol(z), length(models))
   for (block in column_blocks(length(rows), length(used), 1e7)) {
     x <- values_filled_by(data, rows, used[block], problem$fill)

@@ -33,7 +33,7 @@
 #' lambda_max(x, factor(y > 0), loss = "logistic")
 #' @export
 lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared") {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- absolute_penalty(fitter_problem(x, y, ..., data = data))
   largest_lambda(problem, l1_control(problem, loss))
 }
 

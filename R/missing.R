@@ -140,12 +140,41 @@ part_of_x <- function(problem, rows, columns) {
   problem
 }
 
+# Columns among the covariates ---------------------------------------------------------------------
+
+# The problem with its columns of factor 0 among the covariates, with the values that they have now.
+with_unpenalised <- function(problem) {
+  columns <- unpenalised(problem)
+  if (!length(columns)) return(problem)
+  given <- problem$z[, given_covariates(problem), drop = FALSE]
+  rows <- seq_len(nrow(problem))
+  problem$z <- cbind(given, column_covariates(problem, rows, problem$fill))
+  problem
+}
+
+# The columns of factor 0 in some rows, completed by these means where values are missing.
+column_covariates <- function(problem, rows, means) {
+  columns <- unpenalised(problem)
+  z <- as.matrix(values_filled_by(problem, rows, columns, means)) + 0
+  dimnames(z) <- list(NULL, problem$names[columns])
+  z
+}
+
+# The covariates of some rows, columns among them completed by these means.
+covariates_filled_by <- function(problem, rows, means) {
+  z <- problem$z[rows, , drop = FALSE]
+  if (is.null(means) || !length(unpenalised(problem))) return(z)
+  columns <- column_covariates(problem, rows, means)
+  z[, colnames(columns)] <- columns
+  z
+}
+
 # By the means of a training set ------------------------------------------------------------------
 
 # The problem with the means of a training set of the same columns instead of its own, for what is
 # computed of rows that were held out.
 filled_like <- function(problem, train) {
-  if (is.null(problem$fill)) problem else put_means(problem, train$fill)
+  if (is.null(problem$fill)) problem else with_unpenalised(put_means(problem, train$fill))
 }
 
 # Some columns of some rows, completed by these means, one for each column of the problem.

@@ -78,6 +78,21 @@ new_frame_matrix <- function(problem, newdata, columns) {
 # covariates z (rows x q) of new data; `adjust` as for as_problem(), a formula's variables from
 # newdata
 new_covariates <- function(problem, newdata, adjust = NULL) {
+  z <- new_given_covariates(problem, newdata, adjust)
+  new_unpenalised(problem, newdata, z)
+}
+
+# The columns without penalty as covariates of new data, beside `z`, those that are no columns.
+new_unpenalised <- function(problem, newdata, z) {
+  columns <- unpenalised(problem)
+  if (!length(columns)) return(z)
+  values <- as.matrix(new_data_matrix(problem, newdata, columns))
+  dimnames(values) <- list(NULL, problem$names[columns])
+  cbind(z, values)[, colnames(problem$z), drop = FALSE]
+}
+
+# covariates of new data that are no columns of x
+new_given_covariates <- function(problem, newdata, adjust) {
   if (inherits(newdata, "sparsels_problem")) return(problem_covariates(problem, newdata))
   if (is_experiment(newdata)) newdata <- experiment_samples(newdata)
   rows <- nrow(newdata)
@@ -94,7 +109,7 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
 
 # the covariates of a problem given as new data, matched by name
 problem_covariates <- function(problem, newdata) {
-  needed <- setdiff(colnames(problem$z), "(Intercept)")
+  needed <- setdiff(given_covariates(problem), "(Intercept)")
   lacking <- setdiff(needed, colnames(newdata$z))
   if (length(lacking)) {
     stop_newdata("`newdata` is a problem that is not adjusted for %s, as the fit is",

@@ -247,6 +247,9 @@ object_fields <- list( # nolint: cyclocomp_linter.
     products = is.null(x) && is.null(products) || has_matrix(products, n, L),
     scale = has_numbers(scale, n) && is.double(scale) && all(scale > 0),
     usable = is.logical(usable) && length(usable) == n && !anyNA(usable),
+    penalty = is_none_or(penalty, is.double(penalty) && length(penalty) == n && !anyNA(penalty) &&
+                           all(penalty >= 0)),
+    absolute = is_none_or(absolute, is_flag(absolute)),
     fill = is_fill(fill, n),
     missing = if (is.null(fill)) is.null(missing) else
       has_integers(missing, 0L, m) && length(missing) == n,
@@ -254,8 +257,11 @@ object_fields <- list( # nolint: cyclocomp_linter.
     design = is_none_or(design, is_design(design, names)),
     assay = is_none_or(assay, is_assay(assay)),
     renamed = is_none_or(renamed, has_words(renamed) && has_words(names(renamed))),
-    adjust_design = if (is.null(adjust_design)) ncol(z) == intercept else
-      is_adjust_design(adjust_design, setdiff(colnames(z), "(Intercept)")),
+    adjust_design = {
+      covariates <- setdiff(colnames(z), c("(Intercept)", names[which(penalty == 0)]))
+      if (is.null(adjust_design)) length(covariates) == 0L else
+        is_adjust_design(adjust_design, covariates)
+    },
     formula = is_none_or(formula, inherits(formula, "formula") && length(formula) == 3L),
     na.action = is_none_or(na.action, has_integers(unclass(na.action)) &&
                               is.character(names(na.action)))

@@ -41,6 +41,17 @@
 #' means are those of all training rows, as its scale is. The errors of `cross_validate()` and those
 #' of the choice of size are free of that.
 #'
+#' **Penalty factors.** With `penalty`, a factor \eqn{p_j} for each column, the penalty is
+#' \eqn{\lambda \sum_j p_j \beta_j^2}{lambda sum_j p_j beta_j^2}, and
+#' \eqn{\lambda \sum_j p_j |\beta_j|}{lambda sum_j p_j |beta_j|} for methods with an l1 penalty,
+#' where \eqn{\beta_j}{beta_j} is the coefficient of the standardised column. They are the
+#' `penalty.factor` of glmnet, but are *not* rescaled: glmnet makes their sum the number of columns,
+#' which divides them by their mean (those of columns that are never used counting as 1). A column
+#' of factor 0 has no penalty and becomes a covariate: it is in every model under its own name,
+#' beside the intercept, and new data must have it. A column of factor `Inf` is never used. Other
+#' factors need a penalty: searches with `lambda = 0` refuse them, and methods with kernels refuse
+#' `penalty` altogether.
+#'
 #' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on the rows
 #' chosen; rows and columns are chosen by number, by name or by a logical vector.
 #'
@@ -100,6 +111,10 @@
 #' @param missing What is done about missing values of `x`: `"error"`, the default, or `"mean"`,
 #'   which replaces them by the weighted means of their columns, see Details. Missing values of the
 #'   response, the weights and the covariates are errors.
+#' @param penalty Factors by which the penalty of each column is multiplied, numbers of at least 0:
+#'   one for each column, in their order, or some named by columns or by terms, such as
+#'   `c(age = 0, stage = 0)`, where all others are 1. 0: without penalty, in every model; `Inf`:
+#'   never used. They are not rescaled, see Details. `NULL`: all are 1.
 #' @param threads Number of OpenMP threads for the means and sums of squares of the columns of a
 #'   dense matrix. The result does not depend on it.
 #'
@@ -112,6 +127,7 @@
 #'   given), `row_names`, and, each of length n, `centre`,
 #'   `squares` (weighted sums of squares about `centre`), `rss` (weighted residual sums of squares
 #'   of the columns given the covariates), `scale` and `usable` (`FALSE` for an excluded column);
+#'   `penalty` (n factors, or `NULL`; `scale` has their roots as factors);
 #'   further `products` (n x L, weighted cross products of columns and responses given the
 #'   covariates), `intercept`, `standardize`, and `design`, `adjust_design`, `assay` and `renamed`,
 #'   which turn new data into columns. With `missing = "mean"`, else `NULL`: `fill` (n, what missing
@@ -173,7 +189,8 @@
 #' values, lengths that differ, fewer than two rows, no column or only constant ones, a response
 #' that does not suit `task`, is constant or has one class, character matrices, column names that
 #' are not unique, negative weights, weights that leave fewer than two rows, covariates that are
-#' linearly dependent, values too large or too small to square, times that are not above 0 or not
+#' linearly dependent, penalty factors that are negative or of no column, values too large or too
+#' small to square, times that are not above 0 or not
 #' right-censored, and no event in the rows trained on.
 #'
 #' @examples
@@ -196,7 +213,8 @@
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                        na.action = NULL, # nolint: object_name_linter.
                        adjust = NULL, intercept = TRUE, standardize = TRUE, task = NULL,
-                       assay = NULL, make_unique = FALSE, missing = "error", threads = 1) {
+                       assay = NULL, make_unique = FALSE, missing = "error", penalty = NULL,
+                       threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
@@ -290,7 +308,7 @@ as_problem.default <- function(x, y = NULL, ...) {
 new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, threads = 1,
                         row_names = rownames(x), called = c(x = "x", y = "y"),
                         features = c(called[["x"]], "column"), unique_by = NULL, formula = NULL,
-                        omitted = NULL) {
+                        omitted = NULL, penalty = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   renamed <- if (make_unique) repeated_names(colnames(x))
@@ -301,10 +319,15 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$renamed <- renamed
   problem$formula <- formula
   problem$na.action <- omitted
+  names <- if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else colnames(x)
+  problem$penalty <- check_penalty(penalty, names, column_term_names(problem$design, names))
+  check_unpenalised(problem$penalty, names, colnames(problem$z))
   problem <- put_columns(problem, x, called[["x"]], threads)
+  covariate_basis(problem)
   if (!any(problem$usable)) {
-    stop_input(sprintf("every column of `%s` is constant or collinear with the covariates",
-                       called[["x"]]))
+    stop_input(sprintf("every column of `%s` is constant or collinear with the covariates%s",
+                       called[["x"]],
+                       if (is.null(problem$penalty)) "" else ", or has `penalty` 0 or Inf"))
   }
   problem
 }
@@ -359,6 +382,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   if (anyDuplicated(cols)) {
     stop_input(sprintf("column '%s' is chosen twice", x$names[cols[anyDuplicated(cols)]]))
   }
+  x <- without_covariates(x, setdiff(unpenalised(x), cols))
   x <- part_of_x(x, rows, cols)
   x$y <- x$y[rows, , drop = FALSE]
   x$z <- x$z[rows, , drop = FALSE]
@@ -368,6 +392,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   if (!is.null(x$formula) && !missing(j)) x$formula <- column_formula(x, cols)
   x$names <- x$names[cols]
   x["design"] <- list(subset_design(x$design, cols))
+  x$penalty <- x$penalty[cols]
   measure_columns(with_working_times(x))
 }
 
@@ -412,7 +437,7 @@ print.sparsels_problem <- function(x, ...) {
     say(sprintf("made unique: the names of %s (%s)", counted(length(x$renamed), "column"),
                 some_of(names(x$renamed), 5L, "")))
   }
-  excluded <- x$names[!x$usable]
+  excluded <- x$names[!x$usable & !is_set_apart(x)]
   if (length(excluded)) {
     say(sprintf("excluded: %s, constant or collinear with the covariates (%s)",
                 counted(length(excluded), "column"), some_of(excluded, 5L, "")))
@@ -429,8 +454,9 @@ print_data <- function(problem) {
 print_design <- function(problem) {
   if (!is.null(problem$assay)) say("assay: ", assay_words(problem$assay))
   print_response(problem)
-  covariates <- setdiff(colnames(problem$z), "(Intercept)")
+  covariates <- setdiff(given_covariates(problem), "(Intercept)")
   if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
+  print_penalty(problem)
   w <- problem$weights
   if (any(w != 1)) cat(sprintf("weights of the rows: %s to %s\n", shown(min(w)), shown(max(w))))
   omitted <- problem$na.action
@@ -504,7 +530,7 @@ without_x <- function(problem) {
 # The problem of a fitter --------------------------------------------------------------------------
 
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
-                       "task", "assay", "make_unique", "missing")
+                       "task", "assay", "make_unique", "missing", "penalty")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {

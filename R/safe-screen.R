@@ -102,12 +102,12 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   check_given(x, "x")
   streamed <- is_streamed(x)
   if (streamed) {
-    allowed <- setdiff(problem_arguments, c("assay", "make_unique"))
+    allowed <- setdiff(problem_arguments, c("assay", "make_unique", "penalty"))
     check_dots(..., known = c(allowed, names(formals(safe_screen))), allowed = allowed)
     source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data)
   } else {
     if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")
-    source <- whole_source(fitter_problem(x, y, ..., data = data), cluster)
+    source <- whole_source(absolute_penalty(fitter_problem(x, y, ..., data = data)), cluster)
   }
   source$cluster <- check_cluster(cluster)
   check_all_trained(source$problem)
@@ -148,7 +148,8 @@ each_block <- function(source, of) {
 
 whole_source <- function(problem, cluster) {
   read <- function(columns) {
-    if (identical(columns, seq_len(ncol(problem)))) problem else problem[, columns]
+    if (identical(columns, seq_len(ncol(problem)))) problem else
+      settled_covariates(problem)[, columns]
   }
   at_once <- is.null(cluster) && !is_file_matrix(problem$x)
   blocks <- if (at_once) list(seq_len(ncol(problem))) else
@@ -236,7 +237,7 @@ check_screen_fit <- function(fit, source, control) {
     stop_argument("`fit` has `loss = \"%s\"`, not \"%s\"", fit$loss, control$loss)
   }
   same <- function(part, of = source$problem) identical(fit$problem[[part]], of[[part]])
-  parts <- c("y", "weights", "z", "intercept", "standardize")
+  parts <- c("y", "weights", "z", "intercept", "standardize", "penalty")
   if (!all(vapply(parts, same, NA)) || !same("names", source)) stop_other_data()
   fit
 }
@@ -292,6 +293,7 @@ screen_points <- function(source, control) {
 
 # The null model does not depend on the column that the problem is given.
 null_point <- function(problem, control) {
+  problem["penalty"] <- list(NULL) # of other columns
   null <- null_solution(put_columns(problem, matrix(as.double(seq_len(nrow(problem))))), control)
   if (control$loss != "squared") check_not_separated(problem, null$null)
   f <- drop(covariate_basis(problem) %*% null$u) / sqrt(problem$weights)
@@ -528,9 +530,10 @@ new_mask <- function(source, control, result) {
     stop_input("every column of `x` is constant or collinear with the covariates")
   }
   above <- control$lambda > result$lambda_max * (1 + 1e-9)
+  free <- seq_along(source$names) %in% unpenalised(source$problem)
   named <- function(values) stats::setNames(values, source$names)
   structure(list(
-    keep = named(!above & result$usable & result$bounds >= control$lambda),
+    keep = named(free | !above & result$usable & result$bounds >= control$lambda),
     # 0 / 0 if lambda_max is 0
     rho = named(ifelse(result$usable & result$lambda_max > 0,
                        pmin(result$reach / result$lambda_max, 1), 0)),

@@ -189,7 +189,7 @@ search_without <- function(problem, rows, control, search, found = NULL) {
 # The means of the columns that some models (a list for each lambda) use, if there are any.
 means_of <- function(problem, models) {
   if (is.null(problem$fill)) return(NULL)
-  used <- used_features(unlist(models, recursive = FALSE))
+  used <- c(unpenalised(problem), used_features(unlist(models, recursive = FALSE)))
   list(features = used, values = problem$fill[used])
 }
 

@@ -9,6 +9,7 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
   if (is.null(k)) k <- max(min(bound$upper, 10L), if (is.numeric(size)) size)
   k <- check_count(k, "k", bound$upper, bound$what)
   lambda <- check_positive(lambda, "lambda", or_zero = TRUE)
+  if (lambda == 0) check_no_factors(problem, "`lambda` is 0")
   folds <- as_folds("loo", problem)
   fold_basis_check(problem, folds)
   list(

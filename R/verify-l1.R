@@ -235,7 +235,7 @@ fold_solutions <- function(bench, rows) {
   completed <- filled_like(problem, train)
   scores <- vapply(models, function(model) {
     drop(plain_columns(completed, model$features)[rows, , drop = FALSE] %*% model$beta +
-           problem$z[rows, , drop = FALSE] %*% model$covariates)
+           completed$z[rows, , drop = FALSE] %*% model$covariates)
   }, numeric(length(rows)))
   list(train = train, models = models, scores = matrix(scores, length(rows)))
 }

@@ -20,6 +20,10 @@ own_columns <- function(problem, features, weights = problem$weights) {
   values <- x - rep(centre, each = nrow(x))
   scale <- rep(1, ncol(x))
   if (problem$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
+  if (!is.null(problem$penalty)) {
+    factors <- problem$penalty[features]
+    scale <- scale * if (isTRUE(problem$absolute)) factors else sqrt(factors)
+  }
   scale[scale == 0] <- 1
   list(values = values / rep(scale, each = nrow(x)), centre = centre, scale = scale)
 }

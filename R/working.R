@@ -5,7 +5,7 @@
 # Centre, scale and cross products of all columns in one pass over x, which also finds values that
 # are not finite. With `missing = "mean"` x is completed first.
 measure_columns <- function(problem, called = "x", threads = 1L) {
-  problem <- complete_columns(problem, called, threads)
+  problem <- with_unpenalised(complete_columns(problem, called, threads))
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- sqrt(problem$weights)
   response <- root_w * working_response(problem, basis, root_w)
@@ -22,11 +22,12 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   problem$products <- moments$products[, of_response, drop = FALSE]
   problem$scale <- rep(1, ncol(problem))
   problem$rss <- column_rss(problem, basis, moments$products[, -of_response, drop = FALSE])
-  problem$usable <- is_usable(problem)
+  problem$usable <- is_usable(problem) & !is_set_apart(problem)
   if (problem$standardize) {
     rms <- sqrt(problem$squares / sum(problem$weights))
     problem$scale[problem$usable] <- rms[problem$usable]
   }
+  if (!is.null(problem$penalty)) problem$scale <- problem$scale * penalty_divisor(problem)
   problem
 }
 
