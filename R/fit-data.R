@@ -12,6 +12,9 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   }
   problem <- if (inherits(x, "sparsels_problem")) as_problem(x, y, ..., data = data) else
     problem_again(fit$problem, x, y, ..., data = data)
+  if (!is.null(fit$blocks) && inherits(x, "sparsels_problem")) {
+    problem <- with_block_ratios(problem, fit$blocks)
+  }
   if (isTRUE(fit$problem$absolute)) problem <- absolute_penalty(problem)
   check_same_data(problem, fit$problem)
   problem

@@ -329,6 +329,7 @@ print_expansion <- function(fit, lambda, width) {
   print_constant(fit$problem, fit$held_out)
   print_data(fit$problem)
   say(chosen_words(fit, lambda))
+  if (!is.null(fit$blocks)) say(blocks_words(fit$blocks))
   tried <- fit$kernel_table[[width]]
   if (length(tried) > 1L) say(width_words(width, fit$kernel$parameters[[width]], tried))
   if (!is.null(fit$shift) && fit$shift$where != "none") {

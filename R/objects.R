@@ -216,6 +216,11 @@ kernel_fields <- c(alist(
     coefficients, if (is.null(kernel)) length(features) else basis_size(basis), L, q, nrow(path)
   ),
   spectrum = is_spectrum(spectrum, m, L),
+  blocks = is_none_or(blocks, has_fields(blocks, c("columns", "ratio", "lambda", "tried")) &&
+                        has_integers(unlist(blocks$columns), 1L, n) &&
+                        has_numbers(blocks$ratio, length(blocks$columns)) &&
+                        has_numbers(blocks$lambda, length(blocks$columns)) &&
+                        has_table(blocks$tried, c(names(blocks$columns), "criterion"), "se")),
   folds = is_good(folds, "sparsels_folds") && nrow(folds$ids) == m,
   kernel_table = is_none_or(kernel_table, has_table(kernel_table, "criterion")),
   shift = is_none_or(shift, has_numbers(shift$value, 1L) && is_string(shift$where)),

@@ -27,14 +27,21 @@ linear_spectrum <- function(problem) {
 # The spectrum of the columns of x from the smaller Gram matrix, without coefficients: several times
 # faster than linear_spectrum(), with half the digits.
 gram_spectrum <- function(problem) {
-  tall <- nrow(problem) > sum(problem$usable)
-  x <- if (tall) working_matrix(problem)
-  parts <- eigen(if (tall) crossprod(x) else products_of_rows(problem), symmetric = TRUE)
+  if (nrow(problem) <= sum(problem$usable)) {
+    return(spectrum_of_products(problem, products_of_rows(problem)))
+  }
+  x <- working_matrix(problem)
+  spectrum_of_products(problem, crossprod(x), x)
+}
+
+# The same from the products XX' or, where X is given, X'X.
+spectrum_of_products <- function(problem, products, x = NULL) {
+  parts <- eigen(products, symmetric = TRUE)
   root <- sqrt(pmax(parts$values, 0))
   real <- is_real(root, sqrt(.Machine$double.eps), problem)
   root <- root[real]
   vectors <- parts$vectors[, real, drop = FALSE]
-  phi <- if (tall) x %*% vectors else vectors * rep(root, each = nrow(vectors))
+  phi <- if (is.null(x)) vectors * rep(root, each = nrow(vectors)) else x %*% vectors
   complete <- spans_all(problem, root)
   if (complete) phi <- phi * rep(1 / root, each = nrow(phi))
   new_spectrum(problem, phi, root^2, matrix(0, 0L, length(root)), complete)

@@ -1,0 +1,154 @@
+# Ridge regression with one lambda for each block of columns, chosen by held-out errors. A model is
+# that of rls() with penalty factors: block b has the lambda of the first block times its ratio. For
+# each vector of ratios one decomposition, of a sum of matrices that are made once for each block,
+# gives the held-out errors of every lambda of the first block.
+
+# Blocks as given ---------------------------------------------------------------------------------
+
+# A list of column numbers under the names of the blocks, from a list of columns or a vector with
+# the block of every column. Each column that is penalised must be in one block.
+check_blocks <- function(blocks, problem) {
+  columns <- if (is.list(blocks) && !is.data.frame(blocks)) {
+    listed_blocks(blocks, problem)
+  } else {
+    labelled_blocks(blocks, problem)
+  }
+  count <- tabulate(unlist(columns), ncol(problem))
+  twice <- which(count > 1L)
+  if (length(twice)) {
+    stop_input(sprintf("`blocks` has column '%s' twice", problem$names[twice[1L]]),
+               "sparsels_error_argument")
+  }
+  lacking <- which(count == 0L & problem$usable)
+  if (length(lacking)) {
+    stop_input(sprintf("`blocks` must have every column, but lacks %s",
+                       some_of(problem$names[lacking])), "sparsels_error_argument")
+  }
+  columns
+}
+
+listed_blocks <- function(blocks, problem) {
+  named <- names(blocks)
+  if (!length(blocks) || is.null(named) || any(named == "") || anyDuplicated(named)) {
+    stop_input(paste("`blocks` must be a list with a different name for each block, such as",
+                     "list(clinic = c(\"age\", \"sex\"), genes = 3:100)"),
+               "sparsels_error_argument")
+  }
+  terms <- column_term_names(problem$design, problem$names)
+  lapply(stats::setNames(named, named), function(name) {
+    entry <- blocks[[name]]
+    of_terms <- if (is.character(entry)) which(terms %in% entry & !problem$names %in% entry)
+    others <- if (is.character(entry)) setdiff(entry, terms[of_terms]) else entry
+    chosen <- if (length(others)) {
+      in_context(sprintf("block '%s' of `blocks`", name),
+                 positions(others, ncol(problem), problem$names, "column"))
+    }
+    sort(c(of_terms, chosen))
+  })
+}
+
+labelled_blocks <- function(blocks, problem) {
+  if (!is.atomic(blocks) || length(blocks) != ncol(problem) || anyNA(blocks)) {
+    stop_input(sprintf("`blocks` must be a named list of columns, or %s %d columns, not %s",
+                       "a vector with the block of each of the", ncol(problem), describe(blocks)),
+               "sparsels_error_argument")
+  }
+  split(seq_len(ncol(problem)), factor(blocks, unique(blocks)))
+}
+
+# Refuses a problem so tall that its rows are read in blocks.
+check_held_in_memory <- function(problem) {
+  if (!reads_blocks(problem, sum(problem$usable))) return(invisible())
+  stop_input(paste("`blocks` needs all columns in memory, and `x` is so tall that its rows are",
+                   "read in parts: use fewer rows, or `penalty` with factors of your own"),
+             "sparsels_error_argument")
+}
+
+# The search --------------------------------------------------------------------------------------
+
+# The ratios that are tried of the lambda of a block to that of the first.
+block_ratios <- 2^(-15:15)
+
+# The best ratios, and every model tried: list(columns, ratio, lambda, tried). Two blocks: every
+# ratio. More: each block's ratio in turn is the best given the others, from equal lambdas on, until
+# none changes. Of ratios that are equally good the one nearest to the present one is taken.
+search_blocks <- function(problem, columns, control) {
+  products <- block_products(problem, columns)
+  tried <- list()
+  errors_at <- function(ratio) {
+    key <- paste(ratio, collapse = " ")
+    if (is.null(tried[[key]])) tried[[key]] <<- ratio_errors(problem, products, ratio, control)
+    tried[[key]]$criterion
+  }
+  best <- stats::setNames(rep(1, length(columns)), names(columns))
+  error <- min(errors_at(best))
+  repeat {
+    before <- best
+    for (block in names(columns)[-1L]) {
+      for (value in block_ratios[order(abs(log(block_ratios / best[[block]])))]) {
+        ratio <- replace(best, block, value)
+        if (min(errors_at(ratio)) < error) {
+          best <- ratio
+          error <- min(errors_at(ratio))
+        }
+      }
+    }
+    if (length(columns) < 3L || identical(before, best)) break
+  }
+  tried <- do.call(rbind, unname(tried))
+  chosen <- tried[which.min(tried$criterion), names(columns), drop = FALSE]
+  list(columns = columns, ratio = best, lambda = unlist(chosen), tried = tried)
+}
+
+# The held-out errors of every lambda of the first block: a data frame with the lambda of each block
+# under its name, and the errors.
+ratio_errors <- function(problem, products, ratio, control) {
+  spectrum <- blocks_spectrum(problem, products, ratio)
+  held_out <- held_out_folds(spectrum, control$folds, control$lambda, control$threads)
+  errors <- lambda_errors(problem, control$folds, held_out, "squared")
+  data.frame(outer(control$lambda, ratio), errors, check.names = FALSE)
+}
+
+# With more columns than rows XX' of each block (m x m), else X and X'X; `block` has the block of
+# each usable column.
+block_products <- function(problem, columns) {
+  usable <- which(problem$usable)
+  block <- rep(seq_along(columns), lengths(columns))[match(usable, unlist(columns))]
+  if (nrow(problem) > length(usable)) {
+    x <- working_matrix(problem, usable)
+    return(list(block = block, x = x, gram = crossprod(x)))
+  }
+  list(rows = lapply(seq_along(columns), function(b) {
+    problem$usable <- replace(logical(ncol(problem)), usable[block == b], TRUE)
+    products_of_rows(problem)
+  }))
+}
+
+blocks_spectrum <- function(problem, products, ratio) {
+  if (is.null(products$x)) {
+    return(spectrum_of_products(problem, Reduce(`+`, Map(`/`, products$rows, ratio))))
+  }
+  by <- 1 / sqrt(ratio[products$block])
+  spectrum_of_products(problem, products$gram * outer(by, by),
+                       products$x * rep(by, each = nrow(problem)))
+}
+
+# The problem in which the penalty of each block is multiplied by its ratio.
+with_block_ratios <- function(problem, blocks) {
+  ratio <- rep(1, ncol(problem))
+  ratio[unlist(blocks$columns)] <- rep(blocks$ratio, lengths(blocks$columns))
+  if (all(ratio == 1)) return(problem)
+  without <- problem$scale / penalty_divisor(problem)
+  problem$penalty <- (if (is.null(problem$penalty)) 1 else problem$penalty) * ratio
+  problem$scale <- without * penalty_divisor(problem)
+  problem
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+blocks_words <- function(blocks) {
+  each <- sprintf("%s %s (%s)", names(blocks$lambda), vapply(blocks$lambda, shown_parameter, ""),
+                  vapply(lengths(blocks$columns), counted, "", "column"))
+  sprintf("lambda of each block: %s; %s models tried", paste(each, collapse = ", "),
+          format(nrow(blocks$tried), big.mark = ","))
+}
