@@ -110,21 +110,23 @@ working_norms <- function(problem) ifelse(problem$usable, sqrt(problem$rss) / pr
 
 # The largest dual value of the multiples s r with |s| max_corr <= lambda, where max_corr is an
 # upper bound of every |a_k'r|: a lower bound of the optimum. El Ghaoui and others, (8).
-dual_value <- function(problem, loss, r, max_corr, lambda) {
-  dual_objective(problem, loss, dual_multiple(problem, loss, r, max_corr, lambda) * r)
+# With a ridge, max_corr bounds |a_k'r - pull_k| and `tail` is what the ridge takes: ridge_tail().
+dual_value <- function(problem, loss, r, max_corr, lambda, tail = 0) {
+  s <- dual_multiple(problem, loss, r, max_corr, lambda, tail)
+  dual_objective(problem, loss, s * r) - s^2 * tail / 2
 }
 
 # the s of the best multiple in dual_value()
-dual_multiple <- function(problem, loss, r, max_corr, lambda) {
+dual_multiple <- function(problem, loss, r, max_corr, lambda, tail = 0) {
   max_s <- if (max_corr > 0) lambda / max_corr else Inf
   if (all(r == 0)) return(0)
   if (loss == "squared") {
-    return(max(-max_s, min(sum(working_response(problem) * r) / sum(r^2), max_s)))
+    return(max(-max_s, min(sum(working_response(problem) * r) / (sum(r^2) + tail), max_s)))
   }
   share <- dual_share(problem, r)
   if (any(share < 0)) return(0)
   max_s <- min(max_s, 1 / max(share))
-  if (loss == "hinge") max_s else largest_entropy(problem$weights, share, max_s)
+  if (loss == "hinge") max_s else largest_entropy(problem$weights, share, max_s, tail)
 }
 
 dual_objective <- function(problem, loss, r) {
@@ -144,12 +146,13 @@ entropy <- function(p) {
   part(p) + ifelse(p < 1, -(1 - p) * log1p(-p), 0)
 }
 
-# the s in (0, max_s] that maximises the sum of w entropy(s share), which is concave in s
-largest_entropy <- function(w, share, max_s) {
+# the s in (0, max_s] that maximises the sum of w entropy(s share) less s^2 tail / 2, which is
+# concave in s
+largest_entropy <- function(w, share, max_s, tail = 0) {
   inside <- share > 0
   w <- (w * share)[inside]
   share <- share[inside]
-  slope <- function(s) sum(w * (log1p(-pmin(s * share, 1)) - log(s * share)))
+  slope <- function(s) sum(w * (log1p(-pmin(s * share, 1)) - log(s * share))) - s * tail
   if (slope(max_s) >= 0) return(max_s)
   ends <- c(0, max_s)
   # half of the digits suffice at a maximum

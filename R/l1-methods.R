@@ -34,7 +34,7 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 print.l1_path <- function(x, n = 6L, ...) {
   check_object(x)
   n <- check_shown(n)
-  say(x$method, ": ", penalised_words(x$loss))
+  say(x$method, ": ", penalised_words(x$loss, x$alpha))
   print_lambda_choice(x)
   if (x$size > 0L && !is_training(x)) print_constant(x$problem, x$held_out)
   print_data(x$problem)
@@ -44,10 +44,11 @@ print.l1_path <- function(x, n = 6L, ...) {
   invisible(x)
 }
 
-penalised_words <- function(loss) {
+penalised_words <- function(loss, alpha) {
+  net <- sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha))
   switch(loss,
-    squared = "least squares with an l1 penalty (lasso)",
-    logistic = "logistic regression with an l1 penalty",
+    squared = paste("least squares with", if (alpha < 1) net else "an l1 penalty (lasso)"),
+    logistic = paste("logistic regression with", if (alpha < 1) net else "an l1 penalty"),
     hinge = "support vector machine with an l1 penalty (hinge loss)"
   )
 }

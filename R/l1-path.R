@@ -5,14 +5,22 @@
 #' error.
 #'
 #' For each lambda the solution minimises
-#' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda \|\beta\|_1,}{
-#' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda ||beta||_1,}
+#' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
+#' \frac{1 - \alpha}{2} \|\beta\|_2^2),}{
+#' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda (alpha ||beta||_1 + (1 - alpha)/2 ||beta||_2^2),}
 #' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})}{log(1 + exp(-ys))}
 #' (`"logistic"`) or \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`), case weights \eqn{w},
 #' unpenalised covariates \eqn{z} (the intercept is one) and standardised columns \eqn{\tilde
-#' x}{xs}, as in [as_problem()]; classes are coded -1 and +1, the second level is +1. There is no
-#' 1/m: glmnet's lambda is this one divided by `sum(weights)`, for both `"squared"` and
-#' `"logistic"`.
+#' x}{xs}, as in [as_problem()]; classes are coded -1 and +1, the second level is +1. By default
+#' `alpha` is 1, the l1 norm alone. There is no 1/m: glmnet's lambda is this one divided by
+#' `sum(weights)`, for both `"squared"` and `"logistic"`, with the same `alpha`. For `"squared"`
+#' with `alpha` below 1 that holds for a response of variance 1 (divided by m, not m - 1), to which
+#' glmnet scales any other before it takes the squares of the coefficients.
+#'
+#' **The elastic net.** With `alpha` below 1 columns that are much alike share their coefficient,
+#' where the l1 norm picks one of them, and a model may have more columns than there are rows. It is
+#' the lasso with a further row for every column, and its gaps and safe tests are made from that;
+#' the rows themselves are not.
 #'
 #' **Exactness.** `fit$path$gap` is the duality gap of each solution, an upper bound of its
 #' objective minus the optimum. A solution has converged when its gap is at most `tolerance` times
@@ -44,6 +52,9 @@
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`; the last two need a
 #'   response with two classes. There must be a single response.
+#' @param alpha The share of the l1 norm in the penalty, a number above 0 and at most 1: 1, the
+#'   default, is the l1 norm alone, less is an elastic net, see Details. Below 1 it needs `loss =
+#'   "squared"` or `"logistic"` and `solver = "cd"`.
 #' @param lambda The penalties, positive numbers, used in decreasing order; `NULL` for `nlambda`
 #'   values equally spaced on the log scale from [lambda_max()] down.
 #' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default.
@@ -72,27 +83,29 @@
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #'
-#' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for
-#'   every lambda: `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the
-#'   fraction of the null model's deviance or hinge loss that is explained),
-#'   `criterion` with `se` (held out, or `dev_ratio` without `folds`), `squared` and for classes
-#'   `error` (held out), and counts of operations: `rounds` over the columns, `products` of columns
-#'   with the residual, and `columns_kept`, the number of columns that a safe test did not exclude.
-#'   `coefficients` has the model with the best criterion of every size; `coef()`, `predict()`,
-#'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
-#'   smallest lambda for which all coefficients are 0, `null_objective` the null model's objective,
-#'   `loss` the loss, `solutions` the solutions in working coordinates, a list with an element for
-#'   every lambda. `fitted` and `held_out` are values of the linear predictor for every loss.
+#' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for every lambda:
+#'   `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the fraction of the null
+#'   model's deviance or hinge loss that is explained), `criterion` with `se` (held out, or
+#'   `dev_ratio` without `folds`), `squared` and for classes `error` (held out), and counts of
+#'   operations: `rounds` over the columns, `products` of columns with the residual, and
+#'   `columns_kept`, the number of columns that a safe test did not exclude. `coefficients` has the
+#'   model with the best criterion of every size; `coef()`, `predict()`, `selected()` and `tidy()`
+#'   take a `lambda` of the path instead of a size. `lambda_max` is the smallest lambda for which
+#'   all coefficients are 0, `null_objective` the null model's objective, `loss` the loss, `alpha`
+#'   the share of the l1 norm, `solutions` the solutions in working coordinates, a list with an
+#'   element for every lambda. `fitted` and `held_out` are values of the linear predictor for every
+#'   loss.
 #'
 #' @section Cost: A round over the columns takes at most O(mn) time, or O(nonzeros) for sparse `x`;
 #'   a lambda takes a few rounds. The factor of the lasso takes O(m s + s^2) for each column that
 #'   enters or leaves a model of s columns. Memory besides `x`: a few vectors of m and n doubles,
-#'   and s^2 doubles for the factor.  Ctrl-C returns the solutions completed, with a warning of
-#'   class `sparsels_interrupted`.
+#'   and s^2 doubles for the factor. With `alpha` below 1 every lambda takes O(s^3) for a factor of
+#'   up to 512 columns, beyond which there is none. Ctrl-C returns the solutions completed, with a
+#'   warning of class `sparsels_interrupted`.
 #'
 #' @section Errors: As for [greedy_rls()]; more than one response, a `loss` that does not suit the
-#'   response, `screen = "lazy"` or weights of 0 with `solver = "ipm"`, `solver = "ipm"` with the
-#'   hinge loss.
+#'   response, `alpha` below 1 with the hinge loss or `solver = "ipm"`, `screen = "lazy"` or weights
+#'   of 0 with `solver = "ipm"`, `solver = "ipm"` with the hinge loss.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -115,12 +128,12 @@
 #' best_lambda(fit, "1se")
 #' coef(fit, lambda = fit$path$lambda[20])
 #' @export
-l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", lambda = NULL, nlambda = 100,
-                    lambda_min_ratio = NULL, k = NULL, screen = "auto", solver = "cd",
-                    tolerance = 1e-8, folds = NULL, size = "min", criterion = "loss", threads = 1,
-                    progress = interactive(), BPPARAM = NULL) {
+l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, lambda = NULL,
+                    nlambda = 100, lambda_min_ratio = NULL, k = NULL, screen = "auto",
+                    solver = "cd", tolerance = 1e-8, folds = NULL, size = "min",
+                    criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL) {
   problem <- absolute_penalty(fitter_problem(x, y, ..., data = data))
-  control <- l1_control(problem, loss, screen, solver, tolerance, threads)
+  control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha)
   control$progress <- check_flag(progress, "progress")
   control$BPPARAM <- check_bpparam(BPPARAM)
   control <- selection_control(control, problem, folds, criterion, size)
@@ -294,7 +307,8 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
     lambda = control$lambda, solution_facts(solutions)
   )
   path$action[path$size == 0L] <- "start"
-  penalty <- path$lambda * vapply(solutions, function(one) sum(abs(one$beta)), 0)
+  penalty <- mapply(function(lambda, one) penalty_of(control, lambda, one$beta), path$lambda,
+                    solutions)
   path$dev_ratio <- 1 - (path$objective - penalty) / null
   evaluated <- evaluate_solutions(problem, control, path, !stopped)
   path <- evaluated$path
@@ -307,7 +321,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
     held_out = evaluated$held_out(row), fitted = score,
     status = if (stopped || evaluated$stopped) "interrupted" else "complete"
   ), control, call, to_user = name_models)
-  fit[c("loss", "lambda_max")] <- control[c("loss", "lambda_max")]
+  fit[c("loss", "alpha", "lambda_max")] <- control[c("loss", "alpha", "lambda_max")]
   fit$null_objective <- null
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule

@@ -47,14 +47,14 @@
 #' fit$searched
 #' @export
 l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "custom",
-                    loss = "squared", screen = "auto", tolerance = 1e-8,
+                    loss = "squared", alpha = 1, screen = "auto", tolerance = 1e-8,
                     lambda_min_ratio = 1e-3, threads = 1) {
   problem <- absolute_penalty(fitter_problem(x, y, ..., data = data))
   if (missing(size)) stop_input("`size` must be given: how many columns are wanted?")
   size <- check_count(size, "size", sum(problem$usable), "the number of usable columns", lower = 0L)
   range <- check_count(range, "range", lower = 0L)
   check_choice(search, "search", c("custom", "standard"))
-  control <- l1_control(problem, loss, screen, "cd", tolerance, threads)
+  control <- l1_control(problem, loss, screen, "cd", tolerance, threads, alpha)
   control$lambda_max <- largest_lambda(problem, control)
   check_some_lambda(control$lambda_max)
   smallest <- check_ratio(lambda_min_ratio) * control$lambda_max
@@ -119,11 +119,13 @@ proven_bound <- function(problem, control, state, lambda) {
   value <- vapply(state$solutions, function(solution) solution$objective - solution$gap, 0)
   chord <- stats::approx(c(0, state$lambda, control$lambda_max), c(0, value, null), lambda,
                          rule = 2, ties = max)$y
-  scaled <- vapply(state$solutions, function(solution) {
+  alpha <- control$alpha
+  scaled <- mapply(function(solution, own) {
     # for the hinge loss the value of a scaled dual point is on the chord from 0
     if (control$loss == "hinge") return(-Inf)
-    dual_value(problem, control$loss, solution$r, solution$max_abs_corr, lambda)
-  }, 0)
+    tail <- ridge_tail(alpha, own, solution$beta, lambda)
+    dual_value(problem, control$loss, solution$r, solution$max_abs_corr, alpha * lambda, tail)
+  }, state$solutions, state$lambda)
   max(chord, scaled) - 1e-12 * null
 }
 

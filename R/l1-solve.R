@@ -6,7 +6,7 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 # Checks -------------------------------------------------------------------------------------------
 
 l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
-                       threads = 1) {
+                       threads = 1, alpha = 1) {
   check_loss(problem, loss)
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") check_all_trained(problem)
@@ -20,9 +20,40 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
                "sparsels_error_argument")
   }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
-  list(loss = loss, screen = screen, solver = solver,
+  check_alpha(alpha, loss, solver)
+  list(loss = loss, alpha = alpha, screen = screen, solver = solver,
        tolerance = check_positive(tolerance, "tolerance"),
        threads = check_count(threads, "threads"), progress = FALSE)
+}
+
+check_alpha <- function(alpha, loss, solver = "cd") {
+  if (!is_number(alpha) || alpha <= 0 || alpha > 1) {
+    refuse("alpha", "a number above 0 and at most 1 (`rls()` has the ridge penalty alone)", alpha)
+  }
+  if (alpha < 1 && loss == "hinge") {
+    stop_input("`alpha` below 1 needs `loss = \"squared\"` or \"logistic\", not \"hinge\"",
+               "sparsels_error_argument")
+  }
+  if (alpha < 1 && solver == "ipm") {
+    stop_input("`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"", "sparsels_error_argument")
+  }
+}
+
+# The weight of the squares beside that of the l1 norm: the penalty is
+# alpha lambda (|beta|_1 + ridge_share / 2 |beta|_2^2).
+ridge_share <- function(alpha) (1 - alpha) / alpha
+
+# What the squares take from the dual value of s r, times 2 / s^2: r belongs to a solution for
+# `lambda` with coefficients beta, and the value is that at the penalty `at`. It is the square of
+# the dual point in the rows that the ridge adds (docs/elastic-net.md).
+ridge_tail <- function(alpha, lambda, beta, at) {
+  if (alpha < 1) (1 - alpha) * lambda^2 * sum(beta^2) / at else 0
+}
+
+# the penalty of coefficients in working coordinates
+penalty_of <- function(control, lambda, beta) {
+  alpha <- control$alpha
+  lambda * alpha * (sum(abs(beta)) + ridge_share(alpha) / 2 * sum(beta^2))
 }
 
 check_loss <- function(problem, loss) {
@@ -51,7 +82,8 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
   work <- c(working(problem), list(response = problem$y))
   solutions <- .Call(C_l1_path, work, list(
     loss = control$loss, screen = control$screen,
-    tolerance = control$tolerance, lambda = as.double(lambda), start = start,
+    tolerance = control$tolerance, lambda = as.double(control$alpha * lambda), start = start,
+    ridge = ridge_share(control$alpha),
     bound = rep_len(as.double(bound), length(lambda)),
     max_size = as.integer(max_size), max_active = as.integer(min(sum(problem$usable), 256L)),
     threads = control$threads,
@@ -62,7 +94,7 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
 
 # the solution of the null model; its `max_abs_corr` is the largest |a_k'r| of any column
 null_solution <- function(problem, control) {
-  control[c("screen", "solver", "progress")] <- list("none", "cd", FALSE)
+  control[c("screen", "solver", "progress", "alpha")] <- list("none", "cd", FALSE, 1)
   solve_path(problem, control, lambda = .Machine$double.xmax)[[1L]]
 }
 

@@ -4,14 +4,14 @@
 #' begins.
 #'
 #' It is exact, for the objective of [l1_path()]. For `"squared"` and `"logistic"` it is the maximum
-#' over k of \eqn{|a_k' r|}, where \eqn{a_k} is column k standardised, multiplied by the square
-#' roots of the weights and residualised on the covariates, and \eqn{r} the residual of the null
-#' model (with covariates only). For `"hinge"` that residual is not unique if the classes have
-#' different weights, and lambda_max is the solution of a linear programme, (21) of the paper. It is
-#' computed by Newton's method on the optimum as a function of lambda, which is concave and
-#' piecewise linear: from a lambda with a solution \eqn{\beta}{beta}, the next one is where the
-#' tangent, \eqn{loss + \lambda \|\beta\|_1}{loss + lambda ||beta||_1}, equals the objective of the
-#' null model.
+#' over k of \eqn{|a_k' r|}, divided by `alpha`, where \eqn{a_k} is column k standardised,
+#' multiplied by the square roots of the weights and residualised on the covariates, and \eqn{r} the
+#' residual of the null model (with covariates only). For `"hinge"` that residual is not unique if
+#' the classes have different weights, and lambda_max is the solution of a linear programme, (21) of
+#' the paper. It is computed by Newton's method on the optimum as a function of lambda, which is
+#' concave and piecewise linear: from a lambda with a solution \eqn{\beta}{beta}, the next one is
+#' where the tangent, \eqn{loss + \lambda \|\beta\|_1}{loss + lambda ||beta||_1}, equals the
+#' objective of the null model.
 #'
 #' @inheritParams l1_path
 #'
@@ -32,16 +32,16 @@
 #' lambda_max(x, y)
 #' lambda_max(x, factor(y > 0), loss = "logistic")
 #' @export
-lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared") {
+lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1) {
   problem <- absolute_penalty(fitter_problem(x, y, ..., data = data))
-  largest_lambda(problem, l1_control(problem, loss))
+  largest_lambda(problem, l1_control(problem, loss, alpha = alpha))
 }
 
 largest_lambda <- function(problem, control) {
   if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
   null <- null_solution(problem, control)
   if (control$loss == "logistic") check_not_separated(problem, null$null)
-  null$max_abs_corr
+  null$max_abs_corr / control$alpha
 }
 
 # Refuses classes that are separated by the covariates: all coefficients are 0 at every lambda.

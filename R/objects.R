@@ -196,6 +196,7 @@ l1_fields <- c(alist(
   path = has_path(path, c("step", "size", "lambda", "criterion", "objective", "gap", "dev_ratio"),
                   c("se", "squared", if (classes) "error")),
   loss = is_string(loss) && loss %in% losses,
+  alpha = has_numbers(alpha, 1L) && alpha > 0 && alpha <= 1,
   lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda && all(path$lambda > 0),
   solutions = is.list(solutions) && length(solutions) == nrow(path) &&
     all(vapply(solutions, is_solution, NA, n, q)),

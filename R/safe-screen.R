@@ -4,15 +4,16 @@
 #' model is fitted, so that they need not be kept or even loaded.
 #'
 #' The model is that of [l1_path()]: it minimises
-#' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda \|\beta\|_1}{
-#' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda ||beta||_1}
+#' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
+#' \frac{1 - \alpha}{2} \|\beta\|_2^2)}{
+#' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda (alpha ||beta||_1 + (1 - alpha)/2 ||beta||_2^2)}
 #' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})}{log(1 + exp(-ys))}
 #' (`"logistic"`) or \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`). Let \eqn{a_k} be column k
 #' standardised, multiplied by \eqn{\sqrt{w_j}}{sqrt(w_j)} and residualised on the covariates. Its
-#' coefficient is 0 if \eqn{|a_k' r| < \lambda}{|a_k' r| < lambda} for every dual solution \eqn{r}.
-#' A rule computes a region that contains every dual solution, and the maximum \eqn{T_k} of
-#' \eqn{|a_k' r|} over it: column k is dropped if \eqn{\lambda > T_k}{lambda > T_k}, with a margin
-#' for rounding error.
+#' coefficient is 0 if \eqn{|a_k' r| < \alpha\lambda}{|a_k' r| < alpha lambda} for every dual
+#' solution \eqn{r}. A rule computes a region that contains every dual solution, and the maximum
+#' \eqn{T_k} of \eqn{|a_k' r|} over it: column k is dropped if
+#' \eqn{\alpha\lambda > T_k}{alpha lambda > T_k}, with a margin for rounding error.
 #'
 #' * `"safe1"`: the points with a dual value at least that of the null model (with covariates only),
 #'   its residual scaled to be dual feasible (Theorem 1 of the paper; (20) for hinge; (27) for
@@ -47,7 +48,7 @@
 #' @param y,data The response, and for a formula the data, as for [as_problem()].
 #' @param lambda The l1 penalty, a positive number.
 #' @param rule The screening rule: `"safe1"` (the default), `"safe2"` or `"gap"`, see Details.
-#' @param fit A fit of [l1_path()] to the same data and loss, for `"safe2"` and `"gap"`.
+#' @param fit A fit of [l1_path()] to the same data, loss and `alpha`, for `"safe2"` and `"gap"`.
 #' @param lambda0 Which lambdas of `fit` to use; `NULL` for the nearest on either side.
 #' @param columns For a function `x`: the number of columns, or their names.
 #' @param threads Number of OpenMP threads over columns, for `"logistic"` and `"hinge"`.
@@ -74,10 +75,10 @@
 #'   `"safe2"` about ten passes, each with an exponential for every entry. For these, `rho` takes
 #'   about ten times as long; for `"squared"`, and `"logistic"` with `"gap"`, it is in closed form.
 #'
-#' @section Errors: As for [l1_path()]; `rule = "safe2"` without `fit`; a `fit` of another loss or
-#'   to other data; a `lambda0` that is not a lambda of `fit`; a function `x` that returns other
-#'   columns than asked for; classes that are separated by the covariates alone. A lambda above
-#'   `lambda_max` is not an error.
+#' @section Errors: As for [l1_path()]; `rule = "safe2"` without `fit`; a `fit` of another loss,
+#'   `alpha` or to other data; a `lambda0` that is not a lambda of `fit`; a function `x` that
+#'   returns other columns than asked for; classes that are separated by the covariates alone. A
+#'   lambda above `lambda_max` is not an error.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -97,8 +98,9 @@
 #' # the same without ever holding x
 #' safe_screen(function(columns) x[, columns], y, lambda = mask$lambda, columns = colnames(x))
 #' @export
-safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared", rule = "safe1",
-                        fit = NULL, lambda0 = NULL, columns = NULL, threads = 1, cluster = NULL) {
+safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared", alpha = 1,
+                        rule = "safe1", fit = NULL, lambda0 = NULL, columns = NULL, threads = 1,
+                        cluster = NULL) {
   check_given(x, "x")
   streamed <- is_streamed(x)
   if (streamed) {
@@ -111,7 +113,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   }
   source$cluster <- check_cluster(cluster)
   check_all_trained(source$problem)
-  control <- l1_control(source$problem, loss, threads = threads)
+  control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
   control$streamed <- streamed
@@ -119,6 +121,9 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   control$used <- used_lambdas(lambda0, control)
   # for hinge only dual values are needed, which are known for every solution
   control$valued <- if (is.null(lambda0)) seq_along(control$fit$path$lambda) else control$used
+  # from here on lambda is the weight of the l1 norm
+  control$asked <- control$lambda
+  control$lambda <- alpha * control$lambda
   new_mask(source, control, screen_source(source, control))
 }
 
@@ -236,6 +241,10 @@ check_screen_fit <- function(fit, source, control) {
   if (fit$loss != control$loss) {
     stop_argument("`fit` has `loss = \"%s\"`, not \"%s\"", fit$loss, control$loss)
   }
+  if (fit$alpha != control$alpha) {
+    stop_argument("`fit` has `alpha = %s`, not %s", format(fit$alpha, digits = 4),
+                  format(control$alpha, digits = 4))
+  }
   same <- function(part, of = source$problem) identical(fit$problem[[part]], of[[part]])
   parts <- c("y", "weights", "z", "intercept", "standardize", "penalty")
   if (!all(vapply(parts, same, NA)) || !same("names", source)) stop_other_data()
@@ -275,8 +284,9 @@ used_lambdas <- function(lambda0, control) {
 
 # Dual points --------------------------------------------------------------------------------------
 
-# The null model, then the models of the fit that are used: lists of `r`, `f`, `loss`, `l1`,
-# `lambda`.
+# The null model, then the models of the fit that are used: lists of `r`, `f`, `loss`, `norms` (the
+# penalty for a lambda of 1), `lambda`, and of an elastic net `pull`, what the ridge takes from the
+# products of the columns `features`.
 screen_points <- function(source, control) {
   points <- list(null_point(source$problem, control))
   for (row in control$used) {
@@ -286,7 +296,11 @@ screen_points <- function(source, control) {
     check_same_columns(control$fit, problem, solution$features)
     u <- if (control$loss == "hinge") solution$u
     point <- model_point(problem, control$loss, seq_along(solution$features), solution$beta, u)
-    points <- c(points, list(c(point, lambda = control$fit$path$lambda[row])))
+    lambda <- control$alpha * control$fit$path$lambda[row]
+    point$norms <- point$l1 + ridge_share(control$alpha) / 2 * sum(solution$beta^2)
+    point$features <- solution$features
+    point$pull <- lambda * ridge_share(control$alpha) * solution$beta
+    points <- c(points, list(c(point, lambda = lambda)))
   }
   points
 }
@@ -297,25 +311,48 @@ null_point <- function(problem, control) {
   null <- null_solution(put_columns(problem, matrix(as.double(seq_len(nrow(problem))))), control)
   if (control$loss != "squared") check_not_separated(problem, null$null)
   f <- drop(covariate_basis(problem) %*% null$u) / sqrt(problem$weights)
-  list(r = null$r, f = f, loss = null$null, l1 = 0, lambda = Inf)
+  list(r = null$r, f = f, loss = null$null, norms = 0, lambda = Inf, features = integer(),
+       pull = numeric())
+}
+
+# What the ridge takes from the dual value of s r, times 2 / s^2, at each lambda.
+point_tail <- function(control, point, lambda) {
+  if (control$alpha == 1) return(0 * lambda)
+  sum(point$pull^2) / (lambda * ridge_share(control$alpha))
 }
 
 # A list of `corr`, |a_k'r| of every column and point (n x points), `max_corr`, the largest for each
-# point, `norms` of the columns, rounded up, and `usable`.
+# point of |a_k'r - pull_k|, `norms` of the columns, rounded up, and `usable`.
 read_products <- function(source, control, points) {
   found <- each_block(source, function(block) {
     problem <- source$read(block)
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
-    list(corr = do.call(cbind, lapply(points, function(point) {
-      abs(column_products(problem, point$r))
-    })), norms = working_norms(problem) * (1 + 1e-12))
+    parts <- lapply(points, function(point) {
+      products <- column_products(problem, point$r)
+      pulled <- products
+      at <- match(point$features, block)
+      here <- which(!is.na(at))
+      pulled[at[here]] <- pulled[at[here]] - point$pull[here]
+      list(corr = abs(products), largest = max(0, abs(pulled)))
+    })
+    list(corr = do.call(cbind, lapply(parts, `[[`, "corr")),
+         largest = vapply(parts, `[[`, 0, "largest"),
+         norms = working_norms(problem) * (1 + 1e-12))
   })
   corr <- unname(do.call(rbind, lapply(found, `[[`, "corr")))
   norms <- unlist(lapply(found, `[[`, "norms"), use.names = FALSE)
-  list(corr = corr, norms = norms, max_corr = apply(corr, 2L, max), usable = norms > 0)
+  max_corr <- do.call(pmax, lapply(found, `[[`, "largest"))
+  list(corr = corr, norms = norms, max_corr = max_corr, usable = norms > 0)
 }
 
-# the dual value of the point s r
+# The best dual value at lambda of the points, whose largest products are max_corr.
+best_dual <- function(problem, control, points, max_corr, lambda) {
+  max(mapply(function(point, max_corr) {
+    dual_value(problem, control$loss, point$r, max_corr, lambda, point_tail(control, point, lambda))
+  }, points, max_corr))
+}
+
+# the dual value of the point s r, without a ridge
 dual_at <- function(problem, loss, r, s) {
   if (loss == "squared") return(s * sum(working_response(problem) * r) - s^2 * sum(r^2) / 2)
   sum(problem$weights * entropy(s * problem$y[, 1L] * r / sqrt(problem$weights)))
@@ -334,9 +371,7 @@ lower_bound <- function(source, control, points, max_corr, lambda_max) {
     lambda <- lambda_max * exp(seq(log(0.02), 0, length.out = 200))
     lambda <- c(lambda, control$lambda, max_corr)
     value <- vapply(lambda, function(knot) {
-      max(mapply(function(point, max_corr) {
-        dual_value(source$problem, control$loss, point$r, max_corr, knot)
-      }, points, max_corr))
+      best_dual(source$problem, control, points, max_corr, knot)
     }, 0)
   }
   lambda <- c(0, lambda)
@@ -376,9 +411,7 @@ screen_source <- function(source, control) {
 # those only.
 also_safe <- function(source, control, points, max_corr, result) {
   lambda <- control$lambda
-  gamma <- max(mapply(function(point, max_corr) {
-    dual_value(source$problem, "logistic", point$r, max_corr, lambda)
-  }, points, max_corr)) - 1e-12 * points[[1L]]$loss
+  gamma <- best_dual(source$problem, control, points, max_corr, lambda) - 1e-12 * points[[1L]]$loss
   kept <- lambda <= result$bounds
   found <- each_block(source, function(block) {
     block <- block[kept[block]]
@@ -423,13 +456,18 @@ square_bounds <- function(problem, control, points, pass) {
   slack <- length(y) * .Machine$double.eps * yy
   bounds <- reach <- Inf
   for (i in seq_along(points)) {
-    a <- sum(points[[i]]$r^2)
+    tail <- point_tail(control, points[[i]], control$lambda)
+    a <- sum(points[[i]]$r^2) + tail
     b <- abs(sum(y * points[[i]]$r))
     max_corr <- pass$max_corr[i]
     distance2 <- max(yy - b^2 / a, 0) + slack
     radius <- sqrt(a * max(b / a - control$lambda / max_corr, 0)^2 + distance2)
     bounds <- pmin(bounds, c + radius * d)
-    reach <- pmin(reach, square_reach(c, d, a, b, yy + slack, distance2, max_corr) * max_corr)
+    # the tail of a ridge falls as lambda grows: no closed form, but what is dropped at a lambda is
+    # at any larger one
+    own <- if (tail > 0) ifelse(control$lambda > bounds * (1 + 1e-10), control$lambda, Inf) else
+      square_reach(c, d, a, b, yy + slack, distance2, max_corr) * max_corr
+    reach <- pmin(reach, own)
   }
   list(bounds = bounds * (1 + 1e-10), reach = reach * (1 + 1e-10))
 }
@@ -454,11 +492,11 @@ ball_bounds <- function(problem, control, points, pass, result) {
   for (i in seq_along(points)) {
     point <- points[[i]]
     if (point$lambda < lambda * (1 - 1e-12)) next
-    ball <- gap_ball(problem, control$loss, point, pass$max_corr[i], lambda)
+    ball <- gap_ball(problem, control, point, pass$max_corr[i], lambda)
     bounds <- ball$s * pass$corr[, i] + ball$radius * pass$norms
     result$bounds <- pmin(result$bounds, bounds * (1 + 1e-10))
     top <- if (i == 1L) pass$max_corr[i] else min(lambda, pass$max_corr[i])
-    reach <- ball_reach(problem, control$loss, point, pass$max_corr[i], top,
+    reach <- ball_reach(problem, control, point, pass$max_corr[i], top,
                         (1 - pass$corr[, i] / pass$max_corr[i]) / pass$norms)
     # the range of a ball about a model of the fit counts only if it contains lambda
     if (i > 1L) reach[lambda <= bounds * (1 + 1e-10)] <- Inf
@@ -470,11 +508,12 @@ ball_bounds <- function(problem, control, points, pass, result) {
 
 # a ball about the dual point s r that contains the optimal one: list(s, gap, radius), vectors over
 # lambda
-gap_ball <- function(problem, loss, point, max_corr, lambda) {
+gap_ball <- function(problem, control, point, max_corr, lambda) {
   s <- pmin(1, lambda / max_corr)
-  dual <- vapply(s, function(factor) dual_at(problem, loss, point$r, factor), 0)
-  gap <- pmax(point$loss + lambda * point$l1 - dual, 0) + 1e-12 * point$loss
-  list(s = s, gap = gap, radius = sqrt(gap * gap_factor(loss)))
+  dual <- vapply(s, function(factor) dual_at(problem, control$loss, point$r, factor), 0) -
+    s^2 * point_tail(control, point, lambda) / 2
+  gap <- pmax(point$loss + lambda * point$norms - dual, 0) + 1e-12 * point$loss
+  list(s = s, gap = gap, radius = sqrt(gap * gap_factor(control$loss)))
 }
 
 gap_factor <- function(loss) if (loss == "logistic") 1 / 2 else 2
@@ -482,9 +521,9 @@ gap_factor <- function(loss) if (loss == "logistic") 1 / 2 else 2
 # The smallest lambda from which up to `top` a ball drops column k: where gap_factor gap(lambda) <
 # (share lambda)^2, share = (1 - |a_k'r| / max_corr) / norm. The gap is computed at knots;
 # between them chords are used, which are above it.
-ball_reach <- function(problem, loss, point, max_corr, top, share) {
+ball_reach <- function(problem, control, point, max_corr, top, share) {
   lambda <- top * exp(seq(log(1e-3), 0, length.out = 200))
-  gap <- gap_factor(loss) * gap_ball(problem, loss, point, max_corr, lambda)$gap
+  gap <- gap_factor(control$loss) * gap_ball(problem, control, point, max_corr, lambda)$gap
   level <- rev(cummax(rev(gap / lambda^2)))
   square <- ifelse(is.finite(share) & share > 0, share, 0)^2
   # column k is dropped at the last knots, from this one on
@@ -511,7 +550,7 @@ search_bounds <- function(source, control, points, bound, top) {
     if (control$rule == "gap") {
       for (point in points) {
         if (point$lambda < lambda * (1 - 1e-12)) next
-        gap <- point$loss + lambda * point$l1 - value
+        gap <- point$loss + lambda * point$norms - value
         gap_bounds <- safe_call("hinge_gap", work, control, f = point$f, gap = gap)$bounds
         result$bounds <- pmin(result$bounds, gap_bounds)
       }
@@ -537,7 +576,8 @@ new_mask <- function(source, control, result) {
     # 0 / 0 if lambda_max is 0
     rho = named(ifelse(result$usable & result$lambda_max > 0,
                        pmin(result$reach / result$lambda_max, 1), 0)),
-    bounds = named(result$bounds), lambda = control$lambda, lambda_max = result$lambda_max,
+    bounds = named(result$bounds), lambda = control$asked,
+    lambda_max = result$lambda_max / control$alpha,
     exact = result$exact, loss = control$loss, rule = control$rule,
     lambda0 = control$fit$path$lambda[control$used], usable = named(result$usable)
   ), class = "sparsels_mask")

@@ -264,6 +264,7 @@ stability <- function(sets, n) {
   fine <- is.list(sets) && length(sets) > 1L &&
     all(vapply(sets, function(set) is.atomic(set) && !anyNA(set) && !anyDuplicated(set), NA))
   if (!fine) refuse("sets", "a list of two or more vectors of different columns", sets)
+  check_given(n, "n")
   n <- check_count(n, "n")
   columns <- unlist(lapply(sets, as.character))
   if (length(unique(columns)) > n) {

@@ -25,7 +25,7 @@ l1_bench <- function(fit, problem) {
   bench$offset <- centring_cost(response_offset(problem) *
     max(1, abs(problem$centre / problem$scale)[problem$usable]))
   bench$point <- remembered(function(row) {
-    solution_point(problem, fit$loss, fit$path$lambda[row], model_of_row(fit, row))
+    solution_point(problem, fit, fit$path$lambda[row], model_of_row(fit, row))
   })
   bench$certain <- vapply(seq_len(nrow(fit$path)), function(row) {
     fit$loss != "hinge" || is_determined(problem, model_of_row(fit, row))
@@ -43,8 +43,10 @@ l1_bench <- function(fit, problem) {
 }
 
 # A model at a lambda: its values f, loss, objective, the products of all columns with its dual
-# point and the duality gap. `model` is on the user's scale.
-solution_point <- function(problem, loss, lambda, model) {
+# point, less what the ridge takes from them, and the duality gap. `model` is on the user's scale.
+solution_point <- function(problem, fit, lambda, model) {
+  loss <- fit$loss
+  alpha <- fit$alpha
   x <- plain_columns(problem, model$features)
   f <- drop(x %*% model$beta + problem$z %*% model$covariates)
   y <- problem$y[, 1L]
@@ -58,8 +60,10 @@ solution_point <- function(problem, loss, lambda, model) {
   )
   if (ncol(problem$z)) r <- qr.resid(qr(sqrt(w) * problem$z, tol = 1e-12), r)
   products <- column_products(problem, r)
-  objective <- value + lambda * sum(abs(scaled))
-  dual <- dual_value(problem, loss, r, max(abs(products)), lambda)
+  products[model$features] <- products[model$features] - lambda * (1 - alpha) * scaled
+  objective <- value + lambda * (alpha * sum(abs(scaled)) + (1 - alpha) / 2 * sum(scaled^2))
+  tail <- if (alpha < 1) lambda * (1 - alpha) * sum(scaled^2) else 0
+  dual <- dual_value(problem, loss, r, max(abs(products)), alpha * lambda, tail)
   list(f = f, loss = value, objective = objective, products = products, gap = objective - dual,
        signs = replace(numeric(ncol(problem)), model$features, sign(scaled)))
 }
@@ -171,7 +175,7 @@ optimality_claims <- function(bench) {
 product_claim <- function(bench, row, column, inner) {
   problem <- bench$problem
   point <- bench$point(row)
-  lambda <- bench$fit$path$lambda[row]
+  lambda <- bench$fit$alpha * bench$fit$path$lambda[row]
   own <- point$products[column]
   wanted <- if (inner || point$signs[column] == 0) sign(own) * min(abs(own), lambda) else
     lambda * point$signs[column]
@@ -180,7 +184,7 @@ product_claim <- function(bench, row, column, inner) {
   gap <- max(point$gap, 1e-15 * bench$null(1))
   off <- sqrt(2 * gap * max(problem$weights, 1)) * size
   new_claim(wanted, own, max(1e-10, 2 * off / lambda), lambda, size = bench$fit$path$size[row],
-            lambda = lambda, feature = problem$names[column])
+            lambda = bench$fit$path$lambda[row], feature = problem$names[column])
 }
 
 # Coefficients -------------------------------------------------------------------------------------
@@ -288,7 +292,7 @@ l1_error_claims <- function(bench) {
     claims_of_each("duality gap without a fold",
                    rep(if (fit$loss == "hinge") 0 else parts, nrow(path)), function(row, part) {
       fold <- bench$fold(part)
-      own <- solution_point(fold$train, fit$loss, path$lambda[row], fold$models[[row]])
+      own <- solution_point(fold$train, fit, path$lambda[row], fold$models[[row]])
       new_claim(0, own$gap / fit$null_objective, max(1e-10, 10 * fit$control$tolerance), 1,
                 lambda = path$lambda[row])
     })

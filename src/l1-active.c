@@ -1,6 +1,7 @@
 /* The lasso's active set and its Cholesky factor, updated as columns come and go. */
 #include "l1-active.h"
 #include "simd.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,41 +22,79 @@ void lasso_residual(struct l1_state *state, struct lasso_active *active) {
 
 /* ---- a column comes ---- */
 
-/* l := R'^-1 A'a */
-static void lasso_project(
-    struct l1_state *state, struct lasso_active *active, const double *a, double *l) {
+/* out := A'a */
+static void lasso_products(
+    struct l1_state *state, struct lasso_active *active, const double *a, double *out) {
   const double sum = l1_weigh_rows(state->pb, a, active->v);
   for (int i = 0; i < active->count; i++)
-    l[i] = l1_column_product(state->pb, active->column[i], active->v, sum);
-  l1_solve_lower(active->count, active->R, active->max_factored, l);
+    out[i] = l1_column_product(state->pb, active->column[i], active->v, sum);
+}
+
+/* The square of the pivot of a column, active->a, by the rest that the active columns leave of it,
+   which is projected a second time; active->l = R'^-1 A'a. With a ridge the columns have rows of
+   their own below those of x, in which the rest is 1 for the column and -target for the others. */
+static double lasso_rest_square(struct l1_state *state, struct lasso_active *active) {
+  const ptrdiff_t m = state->pb->m;
+  double *l = active->l, *more = active->c, *h = active->s, *target = active->target;
+  memcpy(active->rest, active->a, (size_t)m * sizeof(double));
+  memcpy(more, l, (size_t)active->count * sizeof(double));
+  memset(target, 0, (size_t)active->count * sizeof(double));
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass > 0) {
+      lasso_products(state, active, active->rest, more);
+      simd->shift(active->count, more, active->ridge, target);
+      l1_solve_lower(active->count, active->R, active->max_factored, more);
+      simd->shift(active->count, l, -1, more);
+    }
+    memcpy(h, more, (size_t)active->count * sizeof(double));
+    l1_solve_upper(active->count, active->R, active->max_factored, h);
+    lasso_subtract_model(state, active, h, active->rest);
+    simd->shift(active->count, target, -1, h);
+  }
+  return simd->dot(m, active->rest, active->rest) +
+         active->ridge * (1 + simd->dot(active->count, target, target));
 }
 
 /* The pivot that column k adds to R, 0 where it is dependent on the active columns; active->l :=
    R'^-1 A'a_k, active->a := a_k. Where the active columns leave little of a_k, a difference of
-   squares has lost its digits: the rest of a_k is then made, and projected a second time. */
+   squares has lost its digits. */
 static double lasso_next_pivot(struct l1_state *state, struct lasso_active *active, int k) {
-  const ptrdiff_t m = state->pb->m;
-  double *l = active->l, *more = active->c, *h = active->s;
+  const int j = active->count;
+  double *l = active->l;
   working_column(state->pb, k, active->a);
-  lasso_project(state, active, active->a, l);
-  const double square = simd->dot(m, active->a, active->a);
-  double schur = square - simd->dot(active->count, l, l);
+  lasso_products(state, active, active->a, l);
+  double square = simd->dot(state->pb->m, active->a, active->a);
+  if (active->G != NULL) {
+    double *column = active->G + j * (ptrdiff_t)active->max_factored;
+    memcpy(column, l, (size_t)j * sizeof(double));
+    column[j] = square;
+  }
+  square += active->ridge;
+  l1_solve_lower(j, active->R, active->max_factored, l);
+  double schur = square - simd->dot(j, l, l);
   if (schur < LASSO_ILL_CONDITIONED * square) {
-    memcpy(active->rest, active->a, (size_t)m * sizeof(double));
-    memcpy(more, l, (size_t)active->count * sizeof(double));
-    for (int pass = 0; pass < 2; pass++) {
-      if (pass > 0) {
-        lasso_project(state, active, active->rest, more);
-        simd->shift(active->count, l, -1, more);
-      }
-      memcpy(h, more, (size_t)active->count * sizeof(double));
-      l1_solve_upper(active->count, active->R, active->max_factored, h);
-      lasso_subtract_model(state, active, h, active->rest);
-    }
-    schur = simd->dot(m, active->rest, active->rest);
+    schur = lasso_rest_square(state, active);
     active->ill_conditioned = 1;
   }
   return schur > LASSO_DEPENDENT * square ? sqrt(schur) : 0;
+}
+
+void lasso_set_ridge(struct lasso_active *active, double ridge) {
+  const ptrdiff_t ld = active->max_factored;
+  if (active->G == NULL)
+    return;
+  active->ridge = ridge;
+  if (!active->factored)
+    return;
+  active->ill_conditioned = 0;
+  for (int j = 0; j < active->count; j++) {
+    double *column = active->R + j * ld;
+    memcpy(column, active->G + j * ld, (size_t)j * sizeof(double));
+    l1_solve_lower(j, active->R, ld, column);
+    const double square = active->G[j + j * ld] + ridge, l = simd->dot(j, column, column);
+    active->ill_conditioned |= square - l < LASSO_ILL_CONDITIONED * square;
+    column[j] = sqrt(fmax(square - l, DBL_EPSILON * square));
+  }
 }
 
 int lasso_activate(
@@ -80,9 +119,21 @@ int lasso_activate(
 
 /* ---- a column goes ---- */
 
+/* Removes row and column p from the columns' products. */
+static void lasso_forget_products(struct lasso_active *active, int p) {
+  const ptrdiff_t ld = active->max_factored;
+  for (int j = p; j < active->count - 1; j++) {
+    double *column = active->G + j * ld;
+    memcpy(column, column + ld, (size_t)p * sizeof(double));
+    memcpy(column + p, column + ld + p + 1, (size_t)(j + 1 - p) * sizeof(double));
+  }
+}
+
 /* Later columns of R move up and are made triangular again by rotations. */
 static void lasso_downdate(struct lasso_active *active, int p) {
   const ptrdiff_t ld = active->max_factored;
+  if (active->G != NULL)
+    lasso_forget_products(active, p);
   const int last = --active->count;
   for (int j = p; j < last; j++) {
     double *column = active->R + j * ld;

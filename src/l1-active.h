@@ -15,7 +15,9 @@ struct lasso_active {
   double *beta;         /* max_active, 0 or of that sign */
   double *target;       /* max_active, coefficients for lambda and the signs, or a step to them */
   double *product;      /* max_active, a_k'y */
-  double *R;            /* max_factored x max_factored, upper Cholesky factor of A'A */
+  double ridge;         /* added to the columns' products with themselves, 0 without one */
+  double *G;            /* max_factored x max_factored with a ridge, A'A; otherwise NULL */
+  double *R;            /* max_factored x max_factored, upper Cholesky factor of A'A + ridge I */
   double *l, *c, *s;    /* max_active each, temporary */
   double *a, *v, *rest; /* m each, temporary */
   double *f;            /* m, the model's values at the last lasso_residual() */
@@ -25,6 +27,9 @@ struct lasso_active {
 
 /* r := y - root_w f for the active columns' model, projected on what Q leaves. */
 void lasso_residual(struct l1_state *state, struct lasso_active *active);
+
+/* Sets the ridge, and with a factor makes it anew. */
+void lasso_set_ridge(struct lasso_active *active, double ridge);
 
 /* Adds column k to the active set, and to the factor if there is one. Returns 0, and adds nothing,
    where the column is dependent on those in the factor; active->l is then R'^-1 A'a_k. */

@@ -103,6 +103,23 @@ static int l1_may_exceed(
   return bound + state->norm[k] * rounding > level;
 }
 
+void l1_set_pull(struct l1_state *state, int count, const int *column, const double *beta) {
+  if (state->pull == NULL)
+    return;
+  memset(state->pull, 0, (size_t)state->pb->n * sizeof(double));
+  state->pull_square = 0;
+  for (int i = 0; i < count; i++) {
+    const double pull = state->lambda * state->control.ridge * beta[i];
+    state->pull[column[i]] = pull;
+    state->pull_square += pull * pull;
+    state->bound_base[column[i]] = INFINITY; /* its product is wanted, however small it is */
+  }
+}
+
+static inline double l1_pull(const struct l1_state *state, ptrdiff_t k) {
+  return state->pull == NULL ? 0 : state->pull[k];
+}
+
 /* list := the columns that are not excluded; returns how many. */
 static ptrdiff_t l1_list_all(struct l1_state *state) {
   ptrdiff_t count = 0;
@@ -132,7 +149,7 @@ static ptrdiff_t l1_list_columns(
   for (ptrdiff_t l = 0; l < count; l++) {
     const int k = state->list[l];
     if (state->excluded[k] || l1_is_fresh(state, k) ||
-        !l1_may_exceed(state, k, level, rest, rounding))
+        (l1_pull(state, k) == 0 && !l1_may_exceed(state, k, level, rest, rounding)))
       continue;
     *avoidable += fabs(l1_known_product(state, k)) < L1_AVOIDABLE * level;
     state->list[uncertain++] = k;
@@ -208,12 +225,13 @@ enum status l1_correlate(struct l1_state *state, double level) {
   /* with LAZY, products that were not made are at most level */
   state->max_abs_corr = state->control.screen == LAZY ? level : 0;
   for (ptrdiff_t l = 0; l < count; l++) {
-    state->pass[state->list[l]] = state->passes;
-    l1_set_bound(state, state->list[l], fabs(state->corr[state->list[l]]));
-    state->max_abs_corr = fmax(state->max_abs_corr, fabs(state->corr[state->list[l]]));
+    const int k = state->list[l];
+    state->pass[k] = state->passes;
+    l1_set_bound(state, k, fabs(state->corr[k]));
+    state->max_abs_corr = fmax(state->max_abs_corr, fabs(state->corr[k] - l1_pull(state, k)));
   }
   for (ptrdiff_t k = 0; k < pb->n && moved == 0; k++)
     if (!state->excluded[k] && l1_is_fresh(state, k))
-      state->max_abs_corr = fmax(state->max_abs_corr, fabs(state->corr[k]));
+      state->max_abs_corr = fmax(state->max_abs_corr, fabs(state->corr[k] - l1_pull(state, k)));
   return COMPLETE;
 }

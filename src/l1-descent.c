@@ -64,19 +64,19 @@ static double lasso_sweep(
   for (int i = 0; i < active->count; i++) {
     const int k = active->column[i];
     const double h = state->norm[k] * state->norm[k], old = active->beta[i];
-    const double new =
-        lasso_soft_threshold(l1_column_product(pb, k, active->v, *sum) + h * old, lambda) / h;
+    const double product = l1_column_product(pb, k, active->v, *sum) + h * old;
+    const double new = lasso_soft_threshold(product, lambda) / (h + active->ridge);
     if (new == old)
       continue;
     active->beta[i] = new;
-    gained += h * (new - old) * (new - old);
+    gained += (h + active->ridge) * (new - old) * (new - old);
     lasso_shift_rows(pb, k, new - old, active->v, sum);
   }
   *sum = lasso_update_residual(state, active->v);
   return gained;
 }
 
-/* out := A'A p on the support, the active columns whose coefficient is not zero. */
+/* out := (A'A + ridge I) p on the support, the active columns whose coefficient is not zero. */
 static void lasso_multiply(
     struct l1_state *state, struct lasso_active *active, const double *p, double *out) {
   const struct problem *pb = state->pb;
@@ -86,7 +86,16 @@ static void lasso_multiply(
   project_out(pb, active->a);
   const double sum = l1_weigh_rows(pb, active->a, active->v);
   for (int i = 0; i < active->count; i++)
-    out[i] = active->beta[i] != 0 ? l1_column_product(pb, active->column[i], active->v, sum) : 0;
+    out[i] = active->beta[i] != 0
+                 ? l1_column_product(pb, active->column[i], active->v, sum) + active->ridge * p[i]
+                 : 0;
+}
+
+/* The curvature along the i-th active column, rounded up. */
+static double lasso_curvature(
+    const struct l1_state *state, const struct lasso_active *active, int i) {
+  const double norm = state->norm[active->column[i]];
+  return norm * norm + active->ridge;
 }
 
 /* target := Newton's step on the support with its signs, by conjugate gradients preconditioned with
@@ -97,12 +106,13 @@ static void lasso_newton_step(struct l1_state *state, struct lasso_active *activ
   double *d = active->target, *residual = active->l, *p = active->c, *Hp = active->s, rz = 0;
   const double sum = l1_weigh_rows(pb, state->r, active->v);
   for (int i = 0; i < active->count; i++) {
-    const double beta = active->beta[i], h = state->norm[active->column[i]];
+    const double beta = active->beta[i];
     d[i] = p[i] = residual[i] = 0;
     if (beta == 0)
       continue;
-    residual[i] = l1_column_product(pb, active->column[i], active->v, sum) - copysign(lambda, beta);
-    p[i] = residual[i] / (h * h);
+    residual[i] = l1_column_product(pb, active->column[i], active->v, sum) -
+                  copysign(lambda, beta) - active->ridge * beta;
+    p[i] = residual[i] / lasso_curvature(state, active, i);
     rz += residual[i] * p[i];
   }
   const double goal = LASSO_NEWTON_RESIDUAL * LASSO_NEWTON_RESIDUAL * rz;
@@ -113,15 +123,12 @@ static void lasso_newton_step(struct l1_state *state, struct lasso_active *activ
       return;
     double new_rz = 0;
     for (int i = 0; i < active->count; i++) {
-      const double h = state->norm[active->column[i]];
       d[i] += alpha * p[i];
       residual[i] -= alpha * Hp[i];
-      new_rz += residual[i] * residual[i] / (h * h);
+      new_rz += residual[i] * residual[i] / lasso_curvature(state, active, i);
     }
-    for (int i = 0; i < active->count; i++) {
-      const double h = state->norm[active->column[i]];
-      p[i] = residual[i] / (h * h) + new_rz / rz * p[i];
-    }
+    for (int i = 0; i < active->count; i++)
+      p[i] = residual[i] / lasso_curvature(state, active, i) + new_rz / rz * p[i];
     rz = new_rz;
   }
 }
@@ -131,7 +138,8 @@ static double lasso_objective(
   double l1 = 0;
   for (int i = 0; i < active->count; i++)
     l1 += fabs(active->beta[i]);
-  return simd->dot(state->pb->m, state->r, state->r) / 2 + lambda * l1;
+  const double squares = simd->dot(active->count, active->beta, active->beta);
+  return (simd->dot(state->pb->m, state->r, state->r) + active->ridge * squares) / 2 + lambda * l1;
 }
 
 /* beta := old + step target, 0 where that changes the sign. */

@@ -47,9 +47,9 @@ static double l1_entropy(const struct problem *pb, const double *r, double s) {
   return value;
 }
 
-/* The slope of l1_entropy() along s. */
-static double l1_entropy_slope(const struct problem *pb, const double *r, double s) {
-  double slope = 0;
+/* The slope of l1_entropy() less s^2 tail / 2 along s. */
+static double l1_entropy_slope(const struct problem *pb, const double *r, double tail, double s) {
+  double slope = -tail * s;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const double p = l1_share(pb, r, i);
     if (p > 0)
@@ -58,35 +58,36 @@ static double l1_entropy_slope(const struct problem *pb, const double *r, double
   return slope;
 }
 
-/* The largest entropy of s r for 0 < s <= top. It is concave, and flat where it is largest, so that
-   half of all digits of s are enough. */
-static double l1_best_entropy(const struct problem *pb, const double *r, double top) {
-  if (l1_entropy_slope(pb, r, top) >= 0)
-    return l1_entropy(pb, r, top);
+/* The s, 0 < s <= top, with the largest entropy of s r less s^2 tail / 2. That is concave, and flat
+   where it is largest, so that half of all digits of s are enough. */
+static double l1_best_multiple(const struct problem *pb, const double *r, double tail, double top) {
+  if (l1_entropy_slope(pb, r, tail, top) >= 0)
+    return top;
   double low = 0, high = top;
   for (int i = 0; i < 30; i++) {
     const double s = (low + high) / 2;
-    if (l1_entropy_slope(pb, r, s) > 0)
+    if (l1_entropy_slope(pb, r, tail, s) > 0)
       low = s;
     else
       high = s;
   }
-  return l1_entropy(pb, r, low > 0 ? low : high);
+  return low > 0 ? low : high;
 }
 
-/* For squares s y'r - s^2 r'r / 2 at the best |s| <= widest, rounded down. */
-static double l1_best_square(const struct problem *pb, const double *r, double widest) {
-  const double rr = simd->dot(pb->m, r, r), yr = simd->dot(pb->m, pb->y, r);
+/* For squares s y'r - s^2 (r'r + tail) / 2 at the best |s| <= widest, rounded down. */
+static double l1_best_square(
+    const struct problem *pb, const double *r, double tail, double widest) {
+  const double rr = simd->dot(pb->m, r, r) + tail, yr = simd->dot(pb->m, pb->y, r);
   const double s = fmax(-widest, fmin(rr > 0 ? yr / rr : 0, widest));
   const double rounding = DBL_EPSILON * (double)pb->m * (fabs(s * yr) + s * s * rr);
   return s * yr - s * s * rr / 2 - rounding;
 }
 
-double l1_dual_bound(
-    const struct problem *pb, enum loss loss, const double *r, double max_abs_corr, double lambda) {
+double l1_dual_bound(const struct problem *pb, enum loss loss, const double *r, double max_abs_corr,
+    double tail, double lambda) {
   const double widest = max_abs_corr > 0 ? lambda / max_abs_corr : DBL_MAX;
   if (loss == LEAST_SQUARES)
-    return l1_best_square(pb, r, widest);
+    return l1_best_square(pb, r, tail, widest);
   double total = 0, largest = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     total += case_weight(pb, i) * l1_share(pb, r, i);
@@ -94,7 +95,9 @@ double l1_dual_bound(
   }
   if (largest == 0)
     return 0;
-  const double top = fmin(widest, 1 / largest);
-  const double value = loss == HINGE ? top * total : l1_best_entropy(pb, r, top);
-  return value * (1 - DBL_EPSILON * (double)(pb->m + 8));
+  const double top = fmin(widest, 1 / largest), rounding = DBL_EPSILON * (double)(pb->m + 8);
+  if (loss == HINGE)
+    return top * total * (1 - rounding);
+  const double s = l1_best_multiple(pb, r, tail, top);
+  return l1_entropy(pb, r, s) * (1 - rounding) - s * s * tail / 2 * (1 + rounding);
 }

@@ -7,15 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-/* A factor costs the square of its columns for each that comes or goes; a sweep over sparse ones
-   costs next to nothing. */
-static int lasso_max_factored(const struct problem *pb) {
-  return is_sparse(&pb->x) ? 256 : 2048;
+/* A factor costs the square of its columns for each that comes or goes, and with a ridge, which
+   changes with lambda, the cube of them for every lambda; a sweep over sparse ones costs next to
+   nothing. */
+static int lasso_max_factored(const struct problem *pb, const struct l1_control *control) {
+  return is_sparse(&pb->x) ? 256 : control->ridge > 0 ? 512 : 2048;
 }
 
 void *lasso_layout(
     const struct problem *pb, const struct l1_control *control, struct arena *arena) {
-  const int limit = lasso_max_factored(pb), k = control->max_active, order = k < limit ? k : limit;
+  const int limit = lasso_max_factored(pb, control), k = control->max_active;
+  const int order = k < limit ? k : limit;
   const ptrdiff_t m = pb->m, n = pb->n;
   struct lasso_active *active = arena_alloc(arena, 1, sizeof(struct lasso_active));
   const struct lasso_active parts = {.max_factored = order,
@@ -25,6 +27,7 @@ void *lasso_layout(
       .beta = alloc_doubles(arena, k),
       .target = alloc_doubles(arena, k),
       .product = alloc_doubles(arena, k),
+      .G = control->ridge > 0 ? alloc_doubles(arena, (ptrdiff_t)order * order) : NULL,
       .R = alloc_doubles(arena, (ptrdiff_t)order * order),
       .l = alloc_doubles(arena, k),
       .c = alloc_doubles(arena, k),
@@ -61,6 +64,11 @@ void lasso_begin(struct l1_state *state) {
 enum status lasso_start(struct l1_state *state) {
   struct lasso_active *active = state->engine;
   active->factored = state->size <= active->max_factored;
+  /* until the first lambda, one that leaves no column dependent on others */
+  double ridge = 0;
+  for (int i = 0; i < state->size; i++)
+    ridge += state->norm[state->feature[i]] * state->norm[state->feature[i]];
+  lasso_set_ridge(active, ridge);
   for (int i = 0; i < state->size; i++)
     lasso_activate(state, active, state->feature[i], state->beta[i] > 0 ? 1 : -1, state->beta[i]);
   state->size = 0; /* r and the objective are those of the null model */
@@ -80,7 +88,7 @@ static void lasso_solve_signs(struct l1_state *state, struct lasso_active *activ
   for (int i = 0; i < active->count; i++)
     target[i] = (refine ? l1_column_product(state->pb, active->column[i], active->v, sum)
                         : active->product[i]) -
-                lambda * active->sign[i];
+                lambda * active->sign[i] - (refine ? active->ridge * active->beta[i] : 0);
   l1_solve_lower(active->count, active->R, active->max_factored, target);
   l1_solve_upper(active->count, active->R, active->max_factored, target);
   if (refine)
@@ -192,13 +200,14 @@ static void lasso_evaluate(
     struct l1_state *state, const struct lasso_active *active, double lambda) {
   const struct problem *pb = state->pb;
   const double rr = simd->dot(pb->m, state->r, state->r), yr = simd->dot(pb->m, pb->y, state->r);
+  const double squares = rr + active->ridge * simd->dot(active->count, active->beta, active->beta);
   const double widest = state->max_abs_corr > lambda ? lambda / state->max_abs_corr : 1;
-  const double scale = rr > 0 ? fmax(-widest, fmin(yr / rr, widest)) : 0;
+  const double scale = squares > 0 ? fmax(-widest, fmin(yr / squares, widest)) : 0;
   double l1 = 0;
   for (int i = 0; i < active->count; i++)
     l1 += fabs(active->beta[i]);
-  state->primal = rr / 2 + lambda * l1;
-  state->dual = scale * (yr - scale * rr / 2);
+  state->primal = squares / 2 + lambda * l1;
+  state->dual = scale * (yr - scale * squares / 2);
 }
 
 /* Stores the active columns with a coefficient as the solution. After descent the others are
@@ -229,10 +238,12 @@ enum status lasso_solve(struct l1_state *state, double lambda) {
   for (int i = active->count - 1; i >= 0; i--)
     if (state->excluded[active->column[i]])
       lasso_deactivate(active, i);
+  lasso_set_ridge(active, lambda * state->control.ridge);
   if (lasso_solve_active(state, active, lambda, enough) != COMPLETE)
     return INTERRUPTED;
   for (int refined = 0, idle = 0, round = 0;; round++) {
     lasso_residual(state, active);
+    l1_set_pull(state, active->count, active->column, active->beta);
     if (l1_correlate(state, lambda) != COMPLETE)
       return INTERRUPTED;
     lasso_evaluate(state, active, lambda);

@@ -52,7 +52,7 @@ static void logistic_measure_column(
   fit->curvature[k] = square;
   for (ptrdiff_t l = 0; l < q; l++)
     fit->curvature[k] -= b[l] * e[l];
-  fit->curvature[k] = fmax(fit->curvature[k], LOGISTIC_DEPENDENT * square);
+  fit->curvature[k] = fmax(fit->curvature[k], LOGISTIC_DEPENDENT * square) + fit->ridge;
 }
 
 /* Sets them for all columns of the working set. O(mq) each, or q times the nonzeros. */
@@ -65,7 +65,7 @@ static void logistic_measure_columns(const struct l1_state *state, struct logist
     logistic_measure_column(state, fit, k, sum_h);
 }
 
-/* Minus the derivative along column k of the working set, u following. */
+/* Minus the derivative at next along column k of the working set, u following. */
 static double logistic_slope(
     const struct logistic_fit *fit, int k, const struct logistic_gradient *gradient) {
   const struct problem *pb = &fit->local;
@@ -83,7 +83,7 @@ static double logistic_slope(
   dot *= pb->inv_scale[j];
   for (ptrdiff_t l = 0; l < pb->q; l++)
     dot -= e[l] * gradient->tau[l];
-  return dot;
+  return dot - fit->ridge * fit->next.beta[k];
 }
 
 /* Moves by delta along column k of the working set, u following. */
@@ -173,8 +173,9 @@ static double logistic_multiply(const struct l1_state *state, struct logistic_fi
     l1_add_column(local, logistic_index(fit, fit->support[i]), x[i], fit->t, &offset);
   const double square = logistic_apply_hessian(state, fit, offset, &sum);
   for (int i = 0; i < size; i++)
-    out[i] = l1_column_product(local, logistic_index(fit, fit->support[i]), fit->t, sum);
-  return square;
+    out[i] = l1_column_product(local, logistic_index(fit, fit->support[i]), fit->t, sum) +
+             fit->ridge * x[i];
+  return square + fit->ridge * simd->dot(size, x, x);
 }
 
 /* ---- the preconditioner ---- */
@@ -202,7 +203,7 @@ static void logistic_factor_support(
     logistic_apply_hessian(state, fit, offset, &sum);
     for (int i = 0; i <= j; i++)
       column[i] = l1_column_product(local, logistic_index(fit, fit->support[i]), fit->t, sum);
-    column[j] *= 1 + LOGISTIC_RIDGE;
+    column[j] = column[j] * (1 + LOGISTIC_RIDGE) + fit->ridge;
     fit->factor_column[j] = fit->column[fit->support[j]];
   }
   fit->factored = lapack_cholesky(size, fit->K) == 0 ? size : 0;

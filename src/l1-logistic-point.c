@@ -19,14 +19,20 @@ void logistic_add_constant(ptrdiff_t m, double *x, double constant) {
       x[i] += constant;
 }
 
+double logistic_penalty(
+    const struct logistic_fit *fit, const struct logistic_point *point, double lambda) {
+  return lambda * point->l1 + fit->ridge * point->squares / 2;
+}
+
 void logistic_predict(const struct logistic_fit *fit, struct logistic_point *point) {
   double offset = 0;
-  point->l1 = 0;
+  point->l1 = point->squares = 0;
   memset(point->base, 0, (size_t)fit->local.m * sizeof(double));
   for (int k = 0; k < fit->count; k++)
     if (point->beta[k] != 0) {
       l1_add_column(&fit->local, logistic_index(fit, k), point->beta[k], point->base, &offset);
       point->l1 += fabs(point->beta[k]);
+      point->squares += point->beta[k] * point->beta[k];
     }
   logistic_add_constant(fit->local.m, point->base, offset);
 }

@@ -214,7 +214,8 @@ static double logistic_end_slope(const struct logistic_fit *fit, ptrdiff_t m, do
   double slope = 0;
   for (int k = 0; k < fit->count; k++) {
     const double sign = next->beta[k] != 0 ? next->beta[k] : now->beta[k];
-    slope += lambda * copysign(1, sign) * (next->beta[k] - now->beta[k]);
+    slope +=
+        (lambda * copysign(1, sign) + fit->ridge * next->beta[k]) * (next->beta[k] - now->beta[k]);
   }
   for (ptrdiff_t i = 0; i < m; i++)
     slope -= fit->v[i] * (next->base[i] - now->base[i]);
@@ -237,10 +238,11 @@ static void logistic_follow_covariates(const struct l1_state *state, struct logi
 static void logistic_halve_step(struct logistic_fit *fit, ptrdiff_t m, ptrdiff_t q) {
   const struct logistic_point *now = &fit->now;
   struct logistic_point *next = &fit->next;
-  next->l1 = 0;
+  next->l1 = next->squares = 0;
   for (int k = 0; k < fit->count; k++) {
     next->beta[k] -= (next->beta[k] - now->beta[k]) / 2;
     next->l1 += fabs(next->beta[k]);
+    next->squares += next->beta[k] * next->beta[k];
   }
   for (ptrdiff_t i = 0; i < m; i++)
     next->base[i] -= (next->base[i] - now->base[i]) / 2;
@@ -254,13 +256,13 @@ static int logistic_line_search(
     const struct l1_state *state, struct logistic_fit *fit, double lambda) {
   const ptrdiff_t m = state->pb->m;
   struct logistic_point *now = &fit->now, *next = &fit->next;
-  const double before = now->loss + lambda * now->l1;
+  const double before = now->loss + logistic_penalty(fit, now, lambda);
   const double hidden = L1_VALUE_NOISE * state->null_objective;
   logistic_predict(fit, next);
   logistic_follow_covariates(state, fit);
   for (int halved = 0; halved < LOGISTIC_HALVINGS; halved++) {
     logistic_optimise_covariates(state, fit, next);
-    const double fall = before - next->loss - lambda * next->l1 + hidden;
+    const double fall = before - next->loss - logistic_penalty(fit, next, lambda) + hidden;
     if (fall >= 0 && logistic_end_slope(fit, m, lambda) <= 2 * fall) {
       const struct logistic_point point = *now;
       *now = *next;
@@ -310,7 +312,8 @@ static double logistic_set_gap(
   double max = lambda, product = 0;
   *zeros = 0;
   for (int k = 0; k < fit->count; k++) {
-    const double c = l1_column_product(&fit->local, logistic_index(fit, k), fit->v, sum);
+    const double c = l1_column_product(&fit->local, logistic_index(fit, k), fit->v, sum) -
+                     fit->ridge * fit->now.beta[k];
     fit->corr[k] = c;
     max = fmax(max, fabs(c));
     product += c * fit->now.beta[k];
@@ -337,7 +340,7 @@ static enum status logistic_solve_set(
     const double gap = logistic_set_gap(state, fit, lambda, &zeros);
     if (gap <= goal)
       return COMPLETE;
-    const double now = fit->now.loss + lambda * fit->now.l1;
+    const double now = fit->now.loss + logistic_penalty(fit, &fit->now, lambda);
     waited = gap < best / 2 || now < value - LOGISTIC_PROGRESS * gap || signs == SOME_TRUNCATED
                  ? 0
                  : waited + 1;
@@ -419,8 +422,9 @@ enum status logistic_start(struct l1_state *state) {
 static double logistic_update_gap(
     struct l1_state *state, const struct logistic_fit *fit, double lambda) {
   const double s = state->max_abs_corr > lambda ? lambda / state->max_abs_corr : 1;
-  state->primal = fit->now.loss + lambda * fit->now.l1;
-  state->dual = l1_dual_value(state->pb, LOGISTIC, state->r, s);
+  state->primal = fit->now.loss + logistic_penalty(fit, &fit->now, lambda);
+  state->dual =
+      l1_dual_value(state->pb, LOGISTIC, state->r, s) - s * s * fit->ridge * fit->now.squares / 2;
   return state->primal - state->dual;
 }
 
@@ -432,6 +436,7 @@ static enum status logistic_solve_rounds(
   for (int round = 0; round < LOGISTIC_ROUNDS; round++) {
     const enum status inside = logistic_solve_set(state, fit, lambda, inner);
     logistic_store_residual(state, fit);
+    l1_set_pull(state, fit->count, fit->column, fit->now.beta);
     if (inside == INTERRUPTED || l1_correlate(state, lambda) == INTERRUPTED)
       return INTERRUPTED;
     const double gap = logistic_update_gap(state, fit, lambda);
@@ -454,6 +459,7 @@ static enum status logistic_solve_rounds(
 enum status logistic_solve(struct l1_state *state, double lambda) {
   struct logistic_fit *fit = state->engine;
   const double primal = state->primal, dual = state->dual, corr = state->max_abs_corr;
+  fit->ridge = lambda * state->control.ridge;
   logistic_remove(state, fit, 1);
   if (lambda < fit->lambda)
     logistic_add_violated(state, fit, fmax(0, 2 * lambda - fit->lambda), 0);
@@ -472,5 +478,6 @@ enum status logistic_solve(struct l1_state *state, double lambda) {
   fit->lambda_before = 0;
   logistic_load(state, fit);
   logistic_store_residual(state, fit);
+  l1_set_pull(state, fit->count, fit->column, fit->now.beta);
   return status;
 }

@@ -11,9 +11,11 @@ struct logistic_point {
   double *base;    /* m */
   double *u;       /* q */
   double loss, l1; /* l1: the sum of |beta| */
+  double squares;  /* the sum of beta^2 */
 };
 
 struct logistic_fit {
+  double ridge;                 /* the penalty has ridge / 2 times the sum of beta^2 */
   double lambda, lambda_before; /* of the last two solutions, 0 if unknown */
 
   /* The working set: the columns whose coefficients are optimised. */
@@ -38,7 +40,7 @@ struct logistic_fit {
   double *g;     /* q, temporary */
 
   /* The quadratic model. Its second derivatives are those of the loss with u following the columns'
-     coefficients: K = Z'(H - HB (B'HB)^-1 B'H) Z with the set's columns Z. */
+     coefficients: K = Z'(H - HB (B'HB)^-1 B'H) Z + ridge I with the set's columns Z. */
   double *s;          /* m, minus the model's gradient: v less H times the change of f */
   double *curvature;  /* max_active, diagonal of K */
   double *xh;         /* max_active, x_k'h of sparse columns */
@@ -63,6 +65,10 @@ struct logistic_fit {
 
 double logistic_sum(ptrdiff_t m, const double *x);
 
+/* lambda l1 + ridge / 2 squares */
+double logistic_penalty(
+    const struct logistic_fit *fit, const struct logistic_point *point, double lambda);
+
 /* The number of the k-th column of the working set in fit->local. */
 static inline ptrdiff_t logistic_index(const struct logistic_fit *fit, int k) {
   return is_sparse(&fit->local.x) ? k : fit->column[k];
@@ -71,7 +77,7 @@ static inline ptrdiff_t logistic_index(const struct logistic_fit *fit, int k) {
 /* x (m) := x + the constant that l1_add_column() leaves of sparse columns. */
 void logistic_add_constant(ptrdiff_t m, double *x, double constant);
 
-/* base and l1 of a point, from its beta. */
+/* base, l1 and squares of a point, from its beta. */
 void logistic_predict(const struct logistic_fit *fit, struct logistic_point *point);
 
 /* f, v, h and the loss of a point. O(mq) */

@@ -16,6 +16,7 @@ ptrdiff_t l1_max_points(const struct l1_control *control) {
 void l1_keep_point(struct l1_state *state, double max_abs_corr) {
   const ptrdiff_t m = state->pb->m;
   memcpy(state->points + state->point_count * m, state->r, (size_t)m * sizeof(double));
+  state->point_pull[state->point_count] = state->pull_square;
   state->point_bound[state->point_count++] = max_abs_corr;
 }
 
@@ -39,8 +40,8 @@ static void l1_bound_by_ball(struct l1_state *state, double s, const double *c, 
 static double l1_lower_bound(const struct l1_state *state, double lambda, double bound) {
   const struct problem *pb = state->pb;
   for (ptrdiff_t k = 0; k < state->point_count; k++) {
-    const double value = l1_dual_bound(
-        pb, state->control.loss, state->points + k * pb->m, state->point_bound[k], lambda);
+    const double value = l1_dual_bound(pb, state->control.loss, state->points + k * pb->m,
+        state->point_bound[k], l1_tail(state, state->point_pull[k], lambda), lambda);
     bound = fmax(bound, value - L1_VALUE_NOISE * state->null_objective);
   }
   return bound;
@@ -71,17 +72,19 @@ struct l1_gap {
 static struct l1_gap l1_gap_at(const struct l1_state *state, double lambda) {
   const struct problem *pb = state->pb;
   const double max_abs_corr = state->max_abs_corr;
-  double l1 = 0, scale = max_abs_corr > lambda ? lambda / max_abs_corr : 1;
+  const double tail = l1_tail(state, state->pull_square, lambda);
+  double norms = 0, scale = max_abs_corr > lambda ? lambda / max_abs_corr : 1;
   for (int k = 0; k < state->size; k++)
-    l1 += fabs(state->beta[k]);
-  const double change = state->size > 0 ? (lambda - state->lambda) * l1 : 0;
+    norms += fabs(state->beta[k]) + state->control.ridge / 2 * state->beta[k] * state->beta[k];
+  const double change = state->size > 0 ? (lambda - state->lambda) * norms : 0;
   if (state->control.loss == LEAST_SQUARES) {
-    const double best = simd->dot(pb->m, pb->y, state->r) / simd->dot(pb->m, state->r, state->r);
+    const double best =
+        simd->dot(pb->m, pb->y, state->r) / (simd->dot(pb->m, state->r, state->r) + tail);
     const double widest = max_abs_corr > 0 ? lambda / max_abs_corr : INFINITY;
     scale = fmax(-widest, fmin(best, widest));
   }
-  const double gap =
-      state->primal + change - l1_dual_value(pb, state->control.loss, state->r, scale);
+  const double gap = state->primal + change + scale * scale * tail / 2 -
+                     l1_dual_value(pb, state->control.loss, state->r, scale);
   return (struct l1_gap){scale, fmax(gap, 0) + L1_VALUE_NOISE * state->null_objective};
 }
 

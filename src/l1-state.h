@@ -33,6 +33,9 @@ struct l1_state {
   /* l1-correlations.c: no |a_k'r| exceeds bound_base[k] + norm[k] drift. The products of all
      columns with a few directions are known, so that only the rest of r is uncertain. */
   double *bound_base; /* n */
+  double *pull;       /* n with a ridge, lambda ridge beta_k of the model that r belongs to, which
+                         the penalty takes from a_k'r; otherwise NULL */
+  double pull_square; /* its square's sum */
   int *pass;          /* n, the pass that computed corr, -1 for none */
   int passes;
   double drift;  /* length of the way of r so far */
@@ -50,7 +53,8 @@ struct l1_state {
   double *safe_bound;  /* n */
   double *null_corr;   /* n, products with r of the null model */
   double *points;      /* m x point_count, dual points */
-  double *point_bound; /* point_count, no |a_k'r| of each exceeds it */
+  double *point_bound; /* point_count, no |a_k'r - pull_k| of each exceeds it */
+  double *point_pull;  /* point_count, pull_square of each */
   ptrdiff_t point_count;
   void *safe_work;
 
@@ -83,9 +87,12 @@ void l1_column_norms(const struct problem *pb, double *norm);
 /* How many directions have their products with all columns kept. */
 int l1_max_directions(const struct problem *pb, const struct l1_control *control);
 
+/* With a ridge, says which model r belongs to: `count` columns with their coefficients. */
+void l1_set_pull(struct l1_state *state, int count, const int *column, const double *beta);
+
 /* Brings corr up to date after r has moved: of every column not excluded, or with LAZY of those
-   alone whose |a_k'r| may exceed `level`, as far as their bounds tell. Then no |a_k'r| of a column
-   not excluded exceeds state->max_abs_corr. Counts a round. */
+   alone whose |a_k'r| may exceed `level`, as far as their bounds tell. Then no |a_k'r - pull_k| of
+   a column not excluded exceeds state->max_abs_corr. Counts a round. */
 enum status l1_correlate(struct l1_state *state, double level);
 
 /* Whether corr[k] is that of the present r. */
@@ -109,6 +116,11 @@ double l1_binary_entropy(double p);
 /* The dual value of s r, whose alpha must be within bounds for classes. O(m) */
 double l1_dual_value(const struct problem *pb, enum loss loss, const double *r, double s);
 
+/* What the ridge takes from the dual value of s r, times 2 / s^2. */
+static inline double l1_tail(const struct l1_state *state, double pull_square, double lambda) {
+  return pull_square > 0 ? pull_square / (lambda * state->control.ridge) : 0;
+}
+
 /* The dual ball: no optimal dual point is farther from a feasible one with that gap. Hinge, whose
    dual is not strongly concave, has none. */
 double l1_dual_radius(enum loss loss, double gap);
@@ -121,7 +133,7 @@ ptrdiff_t l1_max_points(const struct l1_control *control);
 /* Whether there is a safe test. */
 int l1_is_safe(enum screen screen);
 
-/* Keeps the present dual point, no |a_k'r| of which exceeds max_abs_corr. */
+/* Keeps the present dual point, no |a_k'r - pull_k| of which exceeds max_abs_corr. */
 void l1_keep_point(struct l1_state *state, double max_abs_corr);
 
 /* Excludes what can be excluded before lambda is solved for, given a lower bound of the optimum. */
@@ -132,7 +144,7 @@ enum status l1_screen(struct l1_state *state, double lambda, double bound);
    looks at. Engines may call it after every full round; with another screen it does nothing. */
 enum status l1_screen_gap(struct l1_state *state, double lambda, const double *f);
 
-/* No |a_k'r| of any column exceeds it, be it excluded or not. */
+/* No |a_k'r - pull_k| of any column exceeds it, be it excluded or not. */
 double l1_max_abs_corr(const struct l1_state *state);
 
 /* ---- the engines: l1-lasso.c, l1-logistic.c, l1-hinge.c ---- */

@@ -36,6 +36,7 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
       .norm = alloc_doubles(arena, n),
       .corr = alloc_doubles(arena, n),
       .bound_base = alloc_doubles(arena, n),
+      .pull = control->ridge > 0 ? alloc_doubles(arena, n) : NULL,
       .pass = alloc_ints(arena, n),
       .old_r = alloc_doubles(arena, m),
       .v = alloc_doubles(arena, m),
@@ -50,6 +51,7 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
       .null_corr = alloc_doubles(arena, safe ? n : 0),
       .points = alloc_doubles(arena, points * m),
       .point_bound = alloc_doubles(arena, points),
+      .point_pull = alloc_doubles(arena, points),
       .safe_work = arena_alloc(arena, safe, safe_work(pb, control->loss, host->threads)),
       .engine = engines[control->loss].layout(pb, control, arena)};
   if (arena->base != NULL)
@@ -75,6 +77,7 @@ struct l1_state *l1_begin(
     state->excluded[k] = !pb->usable[k];
   }
   memset(state->old_r, 0, (size_t)pb->m * sizeof(double));
+  l1_set_pull(state, 0, NULL, NULL);
   engines[control->loss].begin(state);
   if (l1_is_safe(control->screen) && l1_correlate(state, 0) == COMPLETE) {
     memcpy(state->null_corr, state->corr, (size_t)pb->n * sizeof(double));

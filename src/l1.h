@@ -18,6 +18,7 @@ struct l1_control {
   double tolerance; /* largest duality gap of a solution, as a share of the null objective */
   int max_active;   /* capacity of an engine's active or working set, in columns */
   int lambdas;      /* how many lambdas will be solved for */
+  double ridge;     /* of the elastic net: see l1_solve(); 0 for the l1 norm alone, and for hinge */
 };
 
 /* The state that the engines share, in l1-state.h. */
@@ -34,7 +35,8 @@ struct l1_state *l1_begin(
 enum status l1_start(struct l1_state *state, int size, const int *feature, const double *beta);
 
 /* Solves for one lambda, from the solution of the last one:
-     min over beta and u of  sum_j w_j loss(y_j, f_j) + lambda ||beta||_1,
+     min over beta and u of
+       sum_j w_j loss(y_j, f_j) + lambda (||beta||_1 + control.ridge / 2 ||beta||_2^2),
      f = A beta / root_w + Q u / root_w  with the working columns A before they are projected on Q,
      loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)) or (1 - y f)_+.
    El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the optimum
@@ -52,7 +54,7 @@ struct l1_solution {
   const double *r;       /* m: root_w (y - f) for squares, y alpha / root_w for classes; Q'r = 0 */
   double primal;         /* objective */
   double dual;           /* lower bound of the optimum, from r scaled to be feasible */
-  double max_abs_corr;   /* no |a_k'r| exceeds it */
+  double max_abs_corr;   /* no |a_k'r - lambda control.ridge beta_k| exceeds it */
   double null_objective; /* the objective of the null model */
   int rounds;            /* passes over the columns */
   double products;       /* products of a column with a residual */
@@ -65,10 +67,11 @@ struct l1_solution l1_solution(const struct l1_state *state);
 
 /* Lower bound of the optimum at lambda: the best value of a multiple s r of a residual r (m, as in
    struct l1_solution, Q'r = 0) with |s| max_abs_corr <= lambda, where no |a_k'r| exceeds
-   max_abs_corr. El Ghaoui and others, (8). O(m) for squares and hinge, a few times that for
-   logistic. */
-double l1_dual_bound(
-    const struct problem *pb, enum loss loss, const double *r, double max_abs_corr, double lambda);
+   max_abs_corr. El Ghaoui and others, (8). With a ridge, max_abs_corr is that of a_k'r - pull_k for
+   some pull (n), and `tail` is |pull|^2 / (lambda ridge), otherwise 0. O(m) for squares and hinge,
+   a few times that for logistic. */
+double l1_dual_bound(const struct problem *pb, enum loss loss, const double *r, double max_abs_corr,
+    double tail, double lambda);
 
 /* Bytes of workspace for the functions below; `threads` is that of their host. */
 size_t safe_work(const struct problem *pb, enum loss loss, int threads);

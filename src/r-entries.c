@@ -323,7 +323,8 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
       .screen = (enum screen)CHOICE(control, "screen", screens),
       .tolerance = real_field(control, "tolerance"),
       .max_active = int_field(control, "max_active"),
-      .lambdas = count};
+      .lambdas = count,
+      .ridge = real_field(control, "ridge")};
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
   SEXP path = PROTECT(allocVector(VECSXP, count));

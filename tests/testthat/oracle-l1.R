@@ -47,27 +47,36 @@ polish_lasso <- function(X, y, lambda, beta) {
   }
 }
 
-# min sum_j w_j log(1 + exp(-y_j (X beta + Z v)_j)) + lambda ||beta||_1: Newton's method, every step
-# a lasso.
-cd_logistic <- function(X, y, w, Z, lambda, gap = 1e-13) {
+# The elastic net 1/2 ||y - X beta||^2 + lambda ||beta||_1 + ridge / 2 ||beta||^2 as the lasso of
+# more rows.
+cd_elastic_net <- function(X, y, lambda, ridge, ...) {
+  cd_lasso(rbind(X, sqrt(ridge) * diag(ncol(X))), c(y, numeric(ncol(X))), lambda, ...)
+}
+
+# min sum_j w_j log(1 + exp(-y_j (X beta + Z v)_j)) + lambda ||beta||_1 + ridge / 2 ||beta||^2:
+# Newton's method, every step a lasso or elastic net.
+cd_logistic <- function(X, y, w, Z, lambda, gap = 1e-13, ridge = 0) {
   objective <- function(at) {
     margin <- y * drop(X %*% at$beta + Z %*% at$v)
-    sum(w * (pmax(-margin, 0) + log1p(exp(-abs(margin))))) + lambda * sum(abs(at$beta))
+    sum(w * (pmax(-margin, 0) + log1p(exp(-abs(margin))))) + lambda * sum(abs(at$beta)) +
+      ridge / 2 * sum(at$beta^2)
   }
   at <- best_covariates(y, w, Z, list(beta = numeric(ncol(X)), v = numeric(ncol(Z))), X)
   null <- objective(at)
   for (try in 1:100) {
     score <- drop(X %*% at$beta + Z %*% at$v)
     p <- plogis(-y * score)
-    share <- p * min(1, lambda / max(abs(crossprod(X, w * y * p))))
+    s <- min(1, lambda / max(abs(crossprod(X, w * y * p) - ridge * at$beta)))
+    share <- s * p
     at$objective <- objective(at)
-    at$gap <- at$objective + sum(w * (share * log(share) + (1 - share) * log1p(-share)))
+    at$gap <- at$objective + sum(w * (share * log(share) + (1 - share) * log1p(-share))) +
+      s^2 * ridge / 2 * sum(at$beta^2)
     if (at$gap <= gap * null) return(at)
     root <- sqrt(w * p * plogis(y * score))
     target <- root * score + w * y * p / root
     design <- qr(root * Z)
-    inner <- cd_lasso(qr.resid(design, root * X), qr.resid(design, target), lambda, 1e-12,
-                      tries = 20, must = FALSE)
+    inner <- cd_elastic_net(qr.resid(design, root * X), qr.resid(design, target), lambda, ridge,
+                            1e-12, tries = 20, must = FALSE)
     step <- inner$beta - at$beta
     size <- 1
     repeat {
@@ -121,11 +130,13 @@ oracle_l1 <- function(pb) {
 }
 
 # The optimum of a problem by the oracle for its loss.
-oracle_optimum <- function(pb, loss, lambda) {
+oracle_optimum <- function(pb, loss, lambda, alpha = 1) {
   at <- oracle_l1(pb)
+  ridge <- (1 - alpha) * lambda
+  lambda <- alpha * lambda
   switch(loss,
-    squared = cd_lasso(at$working$X, at$working$y, lambda),
-    logistic = cd_logistic(at$X, at$y, at$w, at$Z, lambda),
+    squared = cd_elastic_net(at$working$X, at$working$y, lambda, ridge),
+    logistic = cd_logistic(at$X, at$y, at$w, at$Z, lambda, ridge = ridge),
     hinge = hinge_lp(at$X, at$y, at$w, at$Z, lambda)
   )
 }

@@ -3,9 +3,9 @@
 
 # A problem solved for some lambdas, the largest first, to a gap of 1e-12 without a screen; NULL
 # when the covariates alone separate its classes, or no column is of use.
-solved_problem <- function(loss, ...) {
+solved_problem <- function(loss, alpha = 1, ...) {
   pb <- random_l1(loss, m = sample(10:60, 1), n = sample(10:80, 1), ...)
-  control <- l1_control(pb, loss, "none", tolerance = 1e-12)
+  control <- l1_control(pb, loss, "none", tolerance = 1e-12, alpha = alpha)
   control$null <- null_solution(pb, control)$null
   if (control$null < 1e-6 * sum(pb$weights)) return(NULL)
   control$lambda_max <- largest_lambda(pb, control)
@@ -21,20 +21,27 @@ solved_problem <- function(loss, ...) {
 }
 
 # The relative gap of a solution and the products of all columns with its dual point. That of hinge
-# is the solver's own; it must balance and keep within its bounds.
+# is the solver's own; it must balance and keep within its bounds. A ridge adds a row to a column,
+# with its root, and to the dual point minus its root times the coefficient.
 recompute <- function(at, lambda, solution) {
+  ridge <- (1 - at$control$alpha) * lambda
+  lambda <- at$control$alpha * lambda
   hinge <- at$loss == "hinge"
   point <- model_point(at$pb, at$loss, solution$features, solution$beta, if (hinge) solution$u)
   r <- if (hinge) solution$r else point$r
-  products <- abs(column_products(at$pb, r))
-  dual <- dual_value(at$pb, at$loss, r, max(products), lambda)
+  products <- column_products(at$pb, r)
+  beta <- replace(numeric(ncol(at$pb)), solution$features, solution$beta)
+  largest <- max(abs(products - ridge * beta))
+  squares <- ridge * sum(beta^2)
+  s <- dual_multiple(at$pb, at$loss, r, largest, lambda, squares)
+  dual <- dual_objective(at$pb, at$loss, s * r) - s^2 / 2 * squares
   off <- 0
   if (hinge) {
     share <- dual_share(at$pb, r)
     off <- max(0, -share, share - 1, abs(crossprod(covariate_basis(at$pb), r)))
   }
-  list(gap = (point$loss + lambda * point$l1 - dual) / at$control$null, products = products,
-       off = off)
+  list(gap = (point$loss + lambda * point$l1 + squares / 2 - dual) / at$control$null,
+       products = abs(products), off = off)
 }
 
 # How much worse than the solution without a screen that with one is, at any lambda; and its gap.
@@ -53,7 +60,7 @@ screened_path <- function(at, screen) {
 # solver had hardly begun: the lambda they are said to solve for then tells nothing.
 known_fit <- function(at) {
   lambda <- at$control$lambda_max * 10^runif(3, -1.5, 0.02)
-  fit <- l1_path(at$pb, loss = at$loss, lambda = lambda)
+  fit <- l1_path(at$pb, loss = at$loss, alpha = at$control$alpha, lambda = lambda)
   if (runif(1) < 0.5) return(fit)
   far <- runif(1)^2 * 1.3
   fit$solutions <- lapply(fit$solutions, function(one) {
@@ -67,7 +74,8 @@ known_fit <- function(at) {
 # its column with the optimal dual point.
 masked <- function(at, rule, fit, row) {
   lambda <- at$control$lambda
-  mask <- safe_screen(at$pb, loss = at$loss, lambda = lambda[row], rule = rule, fit = fit)
+  mask <- safe_screen(at$pb, loss = at$loss, alpha = at$control$alpha, lambda = lambda[row],
+                      rule = rule, fit = fit)
   spoken <- outer(unname(mask$rho) * mask$lambda_max, lambda, `<`)
   if (rule == "gap" && !is.null(fit)) {
     spoken <- spoken & !mask$keep & rep(lambda <= lambda[row], each = ncol(at$pb))
@@ -81,7 +89,7 @@ masked <- function(at, rule, fit, row) {
 
 # Runs N problems; a data frame with a row for each of the checks that failed, and how many columns
 # each rule threw out.
-try_problems <- function(loss, N, rules) {
+try_problems <- function(loss, N, rules, alpha = function(case) 1) {
   failed <- NULL
   count <- list(problems = 0, columns = 0, zero = 0, safe1 = 0, safe2 = 0, gap = 0)
   note <- function(case, what, value, most) {
@@ -93,7 +101,7 @@ try_problems <- function(loss, N, rules) {
   }
   for (case in seq_len(N)) {
     set.seed(case)
-    at <- solved_problem(loss)
+    at <- solved_problem(loss, alpha(case))
     if (is.null(at)) next
     note(case, "solution", vapply(at$duals, `[[`, c(gap = 0), "gap"), 2e-12)
     note(case, "dual point", vapply(at$duals, `[[`, c(off = 0), "off"), 1e-10)
@@ -120,8 +128,8 @@ try_problems <- function(loss, N, rules) {
 }
 
 # Over N problems nothing failed, every rule threw out something, and "gap" no less than "safe2".
-expect_safe <- function(loss, N, rules) {
-  tried <- try_problems(loss, N, rules)
+expect_safe <- function(loss, N, rules, ...) {
+  tried <- try_problems(loss, N, rules, ...)
   expect_null(tried$failed)
   count <- tried$count
   expect_gte(count$problems, 0.98 * N)
@@ -139,6 +147,28 @@ test_that("logistic: no column of a solution is thrown out", {
 
 test_that("hinge: no column of a solution is thrown out", {
   expect_safe("hinge", 60, function(case) c(if (case %% 3 == 0) "safe1", "safe2", "gap"))
+})
+
+test_that("elastic nets: no column of a solution is thrown out", {
+  alpha <- function(case) c(0.95, 0.5, 0.1)[case %% 3 + 1]
+  expect_safe("squared", 40, function(case) c(if (case %% 2) "safe1", "safe2", "gap"), alpha)
+  expect_safe("logistic", 20, function(case) c(if (case %% 2) "safe1" else "safe2", "gap"), alpha)
+})
+
+test_that("elastic nets are those of slow programs", {
+  for (loss in c("squared", "logistic")) {
+    for (case in 1:8) {
+      set.seed(3100 + case)
+      alpha <- c(0.9, 0.5, 0.2, 0.02)[case %% 4 + 1]
+      at <- solved_problem(loss, alpha)
+      if (is.null(at)) next
+      for (row in c(1, 4)) {
+        best <- oracle_optimum(at$pb, loss, at$control$lambda[row], alpha)
+        expect_lt(abs(at$solutions[[row]]$objective - best$objective) / at$control$null, 1e-9)
+        expect_lt(max(abs(at$beta[, row] - best$beta)), 1e-4 * max(1, abs(best$beta)))
+      }
+    }
+  }
 })
 
 test_that("the solutions are those of slow programs", {

@@ -192,16 +192,17 @@ TEST(lasso_products) {
 
 /* ---- solutions ---- */
 
-/* What is true of the model: its objective and residual, and the largest product of any column; the
-   optimality conditions are checked. */
-static void prove(
-    const struct made *made, enum screen screen, struct l1_solution model, double lambda) {
+/* What is true of the model: its objective and residual, and the largest product of any column less
+   the ridge's part; the optimality conditions are checked. */
+static void prove(const struct made *made, enum screen screen, struct l1_solution model,
+    double lambda, double ridge) {
   const struct problem *pb = &made->pb;
   double *r = room((size_t)pb->m * sizeof(double), 0);
   int *place = room((size_t)pb->n * sizeof(int), 0);
-  double objective = 0, most = 0, ry = 0, square = 0;
+  double objective = 0, most = 0, ry = 0, square = 0, tail = 0;
   for (int k = 0; k < model.size; k++) {
     objective += lambda * fabs(model.beta[k]);
+    tail += ridge * model.beta[k] * model.beta[k];
     CHECK(model.beta[k] != 0 && place[model.feature[k]] == 0 && pb->usable[model.feature[k]]);
     place[model.feature[k]] = k + 1;
   }
@@ -226,12 +227,14 @@ static void prove(
   }
   for (ptrdiff_t j = 0; j < pb->n; j++) {
     double length;
-    const double c = pb->usable[j] ? slow_product(made, j, r, &length) : 0;
+    const double beta = place[j] > 0 ? model.beta[place[j] - 1] : 0;
+    const double c = pb->usable[j] ? slow_product(made, j, r, &length) - ridge * beta : 0;
     most = fmax(most, fabs(c));
     CHECK(fabs(c) <= lambda * (1 + 1e-8) + 1e-11 * scale);
-    if (place[j] > 0) /* within what the gap of 1e-12 allows */
-      CHECK(c * (model.beta[place[j] - 1] > 0 ? 1 : -1) >= lambda - 4e-6 * scale * length);
+    if (beta != 0) /* within what the gap of 1e-12 allows */
+      CHECK(c * (beta > 0 ? 1 : -1) >= lambda - 4e-6 * scale * sqrt(length * length + ridge));
   }
+  square += tail;
   objective += square / 2;
   const double s = square > 0 ? fmin(ry / square, lambda / most) : 0;
   CHECK(objective - (s * ry - s * s * square / 2) <= 1.1e-12 * model.null_objective);
@@ -270,13 +273,16 @@ static double lambda_at(double first, double last, int step) {
 /* Solves for all, with more room whenever it is too small. The objectives are left in `value`,
    unless they are there to be compared with. Returns how often there was no room; *largest is the
    size of the largest model. */
-static int follow(const struct made *made, enum screen screen, int columns, double last,
-    double *value, int compare, int *largest) {
+static int follow(const struct made *made, double ridge, enum screen screen, int columns,
+    double last, double *value, int compare, int *largest) {
   const struct problem *pb = &made->pb;
   struct polls polls = {0, -1};
   struct host host = {.threads = 1, .stop = poll, .self = &polls};
-  struct l1_control control = {
-      .screen = screen, .tolerance = 1e-12, .max_active = columns, .lambdas = STEPS};
+  struct l1_control control = {.screen = screen,
+      .tolerance = 1e-12,
+      .max_active = columns,
+      .lambdas = STEPS,
+      .ridge = ridge};
   int refused = 0, step = 0, size = 0;
   int *feature = room((size_t)pb->n * sizeof(int), 0);
   double *beta = room((size_t)pb->n * sizeof(double), 0), first = 0;
@@ -299,7 +305,7 @@ static int follow(const struct made *made, enum screen screen, int columns, doub
         CHECK(model.size <= size);
         break;
       }
-      prove(made, screen, model, lambda);
+      prove(made, screen, model, lambda, lambda * ridge);
       CHECK(model.kept >= model.size);
       if (screen > NO_SCREEN)
         check_bounds(made, state, first);
@@ -338,12 +344,37 @@ TEST(lasso_paths) {
     /* safe tests throw out most near the largest lambda */
     const double last = run / 2 % 2 ? 0.2 : 1e-3;
     double value[STEPS];
-    CHECK(follow(&made, LAZY, (int)shape.n, last, value, 0, &largest) == 0);
-    refused += follow(&made, screens[run % 4], 2, last, value, 1, &largest);
-    follow(&made, screens[(run / 4 + 1) % 4], (int)shape.n, last, value, 1, &largest);
+    CHECK(follow(&made, 0, LAZY, (int)shape.n, last, value, 0, &largest) == 0);
+    refused += follow(&made, 0, screens[run % 4], 2, last, value, 1, &largest);
+    follow(&made, 0, screens[(run / 4 + 1) % 4], (int)shape.n, last, value, 1, &largest);
     discard(&made);
   }
   CHECK(refused > 200);
+}
+
+/* Elastic nets, also with hardly any ridge. */
+TEST(lasso_elastic_net) {
+  const ptrdiff_t rows[] = {8, 30, 70}, columns[] = {7, 40, 90}, covariates[] = {0, 1, 3};
+  const enum screen screens[] = {NO_SCREEN, SAFE_ONE, SAFE_TWO, GAP_SAFE};
+  const double ridges[] = {0.01, 1, 20, 1e-6};
+  int refused = 0, largest = 0;
+  for (int run = 0; run < 216; run++) {
+    struct shape shape = {.m = rows[run % 3],
+        .n = columns[run / 3 % 3],
+        .L = 1,
+        .q = covariates[run / 9 % 3],
+        .weights = run % 2,
+        .sparse = run / 108};
+    seed((unsigned long long)run + 1);
+    struct made made = make_twisted(shape, (enum twist)(run / 27 % TWISTS), 0.3);
+    const double last = run / 2 % 2 ? 0.2 : 1e-3, ridge = ridges[run / 5 % 4];
+    double value[STEPS];
+    CHECK(follow(&made, ridge, LAZY, (int)shape.n, last, value, 0, &largest) == 0);
+    refused += follow(&made, ridge, screens[run % 4], 2, last, value, 1, &largest);
+    follow(&made, ridge, screens[(run / 4 + 1) % 4], (int)shape.n, last, value, 1, &largest);
+    discard(&made);
+  }
+  CHECK(refused > 200 && largest > 80);
 }
 
 /* More columns than the factor of a sparse problem takes. */
@@ -354,9 +385,11 @@ TEST(lasso_descent) {
     struct made made = make_twisted(shape, run == 2 ? DUPLICATES : NONE, 0.05);
     double value[STEPS];
     int largest = 0;
-    follow(&made, LAZY, (int)shape.n, 5e-3, value, 0, &largest);
+    follow(&made, 0, LAZY, (int)shape.n, 5e-3, value, 0, &largest);
     CHECK(largest > 256);
-    CHECK(follow(&made, GAP_SAFE, 130, 5e-3, value, 1, &largest) > 0);
+    CHECK(follow(&made, 0, GAP_SAFE, 130, 5e-3, value, 1, &largest) > 0);
+    follow(&made, 0.5, LAZY, (int)shape.n, 5e-3, value, 0, &largest);
+    CHECK(follow(&made, 0.5, GAP_SAFE, 130, 5e-3, value, 1, &largest) > 0);
     discard(&made);
   }
 }

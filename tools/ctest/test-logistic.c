@@ -13,6 +13,7 @@ struct data {
   int *usable;
   double *value; /* nonzeros */
   int *row, *first;
+  double ridge; /* of the elastic net */
 };
 
 static double *reals(ptrdiff_t count) {
@@ -178,18 +179,30 @@ static double softplus(double x) {
   return fmax(x, 0) + log1p(exp(-fabs(x)));
 }
 
+/* The penalty of a coefficient for a lambda of 1. */
+static double norm_of(const struct data *data, double beta) {
+  return fabs(beta) + data->ridge / 2 * beta * beta;
+}
+
 /* The objective, with `by` added to the coefficient of a column unless that is -1. */
 static double objective(const struct data *data, const struct l1_solution *at, double lambda,
     ptrdiff_t bumped, double by) {
-  double sum = 0, l1 = 0;
+  double sum = 0, norms = 0;
   for (ptrdiff_t i = 0; i < data->pb.m; i++)
     sum += data->root_w[i] * data->root_w[i] *
            softplus(-data->y[i] * value_at(data, at, i, bumped, by));
   for (int k = 0; k < at->size; k++) {
-    l1 += fabs(at->beta[k] + (at->feature[k] == bumped ? by : 0));
+    norms += norm_of(data, at->beta[k] + (at->feature[k] == bumped ? by : 0));
     by = at->feature[k] == bumped ? 0 : by;
   }
-  return sum + lambda * (l1 + (bumped >= 0 ? fabs(by) : 0));
+  return sum + lambda * (norms + (bumped >= 0 ? norm_of(data, by) : 0));
+}
+
+static double coefficient(const struct l1_solution *at, ptrdiff_t j) {
+  for (int k = 0; k < at->size; k++)
+    if (at->feature[k] == j)
+      return at->beta[k];
+  return 0;
 }
 
 static double product(const struct data *data, const double *r, ptrdiff_t j) {
@@ -235,19 +248,22 @@ static void check_residual(const struct data *data, const struct l1_solution *at
 /* All that a solution must be. */
 static void check_solution(
     const struct data *data, const struct l1_solution *at, double lambda, double tolerance) {
-  double most = 0;
+  const double ridge = lambda * data->ridge;
+  double most = 0, squares = 0;
   check_residual(data, at);
   for (ptrdiff_t j = 0; j < data->pb.n; j++)
     if (data->usable[j])
-      most = fmax(most, fabs(product(data, at->r, j)));
-  const double primal = objective(data, at, lambda, -1, 0);
-  const double gap = primal - dual_value(data, at->r, fmin(1, lambda / most));
+      most = fmax(most, fabs(product(data, at->r, j) - ridge * coefficient(at, j)));
+  for (int k = 0; k < at->size; k++)
+    squares += ridge * at->beta[k] * at->beta[k];
+  const double primal = objective(data, at, lambda, -1, 0), s = fmin(1, lambda / most);
+  const double gap = primal - dual_value(data, at->r, s) + s * s * squares / 2;
   CHECK(gap <= (tolerance + 1e-13) * at->null_objective && gap >= -1e-13 * at->null_objective);
   CHECK(fabs(primal - at->primal) <= 1e-13 * at->null_objective);
   CHECK(at->primal - at->dual <= tolerance * at->null_objective);
   CHECK(at->dual <= primal - gap + 1e-12 * at->null_objective);
   for (int k = 0; k < at->size; k++) {
-    const double c = fmin(1, lambda / most) * product(data, at->r, at->feature[k]);
+    const double c = s * (product(data, at->r, at->feature[k]) - ridge * at->beta[k]);
     CHECK(at->beta[k] != 0 && data->usable[at->feature[k]]);
     CHECK(fabs(at->beta[k]) * lambda - at->beta[k] * c <= (tolerance + 1e-12) * at->null_objective);
     for (int l = 0; l < k; l++)
@@ -290,7 +306,8 @@ static struct run *begin(
       .screen = screen,
       .tolerance = tolerance,
       .max_active = max_active,
-      .lambdas = 8};
+      .lambdas = 8,
+      .ridge = data->ridge};
   run->work = room(l1_work(&data->pb, &run->control, &run->host), 0xff);
   run->state = l1_begin(&data->pb, &run->control, &run->host, run->work);
   return run;
@@ -444,7 +461,8 @@ static void check_stop(const struct data *data) {
 TEST(logistic_paths) {
   static const ptrdiff_t covariates[] = {1, 0, 3};
   static const enum screen screens[] = {LAZY, NO_SCREEN, GAP_SAFE};
-  for (int round = 0; round < 120; round++) {
+  static const double ridges[] = {0, 0.01, 0, 1, 0, 20, 1e-6}; /* every other path has none */
+  for (int round = 0; round < 160; round++) {
     const enum kind kind = (enum kind)(round % KINDS);
     const int sparse = kind != OFFSET && round / KINDS % 2, weights = round / 10 % 2;
     /* columns far from zero that nothing centres are all but the same column: not asked for here */
@@ -452,6 +470,7 @@ TEST(logistic_paths) {
     const ptrdiff_t m = 20 + round % 41, n = 10 + (13 * round) % 70;
     seed(1000 + (unsigned long long)round);
     struct data data = make_data(kind, sparse, weights, m, n, q);
+    data.ridge = ridges[round % 7];
     check_path(&data, round % 4 == 3 ? 1e-12 : 1e-8, screens[round % 7 < 4 ? 0 : round % 7 % 3]);
     if (round % 6 == 0) {
       check_room(&data);

@@ -383,7 +383,7 @@ static void dual_bound_is_best(enum loss loss) {
         squares ? pb->y[i] + uniform() : pb->response[i] * pb->root_w[i] * (0.35 + 0.3 * uniform());
   const double lambda[] = {0.01, 0.2, 1, 1.3, 5, 100};
   for (int l = 0; l < 6; l++) {
-    const double value = l1_dual_bound(pb, loss, r, 1, lambda[l]);
+    const double value = l1_dual_bound(pb, loss, r, 1, 0, lambda[l]);
     double best = 0;
     for (int grid = -20000; grid <= 20000; grid++) {
       const double s = lambda[l] * grid / 20000;
@@ -397,7 +397,7 @@ static void dual_bound_is_best(enum loss loss) {
     CHECK_NEAR(value, best, loss == HINGE ? 1e-3 : 1e-6);
   }
   memset(r, 0, (size_t)pb->m * sizeof(double));
-  CHECK(l1_dual_bound(pb, loss, r, 0, 1) == 0);
+  CHECK(l1_dual_bound(pb, loss, r, 0, 0, 1) == 0);
   free(r);
   discard(&made);
 }
