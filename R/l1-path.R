@@ -54,7 +54,7 @@
 #'   response with two classes. There must be a single response.
 #' @param alpha The share of the l1 norm in the penalty, a number above 0 and at most 1: 1, the
 #'   default, is the l1 norm alone, less is an elastic net, see Details. Below 1 it needs `loss =
-#'   "squared"` or `"logistic"` and `solver = "cd"`.
+#'   "squared"` or `"logistic"`, `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
 #' @param lambda The penalties, positive numbers, used in decreasing order; `NULL` for `nlambda`
 #'   values equally spaced on the log scale from [lambda_max()] down.
 #' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default.

@@ -21,9 +21,18 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
   check_alpha(alpha, loss, solver)
+  check_plain_penalty(problem, alpha)
   list(loss = loss, alpha = alpha, screen = screen, solver = solver,
        tolerance = check_positive(tolerance, "tolerance"),
        threads = check_count(threads, "threads"), progress = FALSE)
+}
+
+# A factor of the penalty is put into the scale of its column, which would square it for the ridge.
+check_plain_penalty <- function(problem, alpha) {
+  if (alpha < 1 && !all(problem$penalty %in% c(0, 1, Inf))) {
+    stop_input("`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only",
+               "sparsels_error_argument")
+  }
 }
 
 check_alpha <- function(alpha, loss, solver = "cd") {

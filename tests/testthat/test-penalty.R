@@ -214,6 +214,7 @@ test_that("bad factors are refused by name", {
     refusal(kernel_rls(x, y, penalty = c(0, 1)))
     refusal(best_subset(x, y, penalty = c(2, 1)))
     refusal(predict(rls(x, y, penalty = c(0, 1)), x[, "gene", drop = FALSE]))
+    refusal(l1_path(x, y, alpha = 0.5, penalty = c(2, 1)))
     as_problem(cbind(x, other = c(2, 2, 1, 3, 5, 1), none = 1), y,
                penalty = c(age = 0, other = 2, none = Inf))
   })
