@@ -45,7 +45,7 @@ NULL
 wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "criterion",
                         size_folds = 10, folds = "loo", criterion = "squared", search = "forward",
                         shortcut = "none", progress = interactive(), BPPARAM = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- single_columns(fitter_problem(x, y, ..., data = data), "wrapper_rls()")
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
   control$search <- check_choice(search, "search", searches)
@@ -62,7 +62,7 @@ wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, 
 lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
                           size = "criterion", size_folds = 10, criterion = "squared",
                           progress = interactive(), BPPARAM = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- single_columns(fitter_problem(x, y, ..., data = data), "lowrank_lssvm()")
   control <- path_control(problem, k, lambda, "loo", criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
   if (control$criterion$name == "auc") {
@@ -90,14 +90,25 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
 # The drawn columns are the same for every lambda; all others are excluded, so that no work is done
 # for them.
 drawn_paths <- function(problem, control) {
-  usable <- which(problem$usable)
-  drawn <- usable[sample.int(length(usable), control$k)]
+  drawn <- draw_units(problem, control$k)
   problem$usable <- seq_along(problem$usable) %in% drawn
   control$search <- "forward"
   search <- each_lambda(function(problem, control, lambda) {
     greedy_path(problem, control, lambda, drawn)
   })
   search(problem, control)
+}
+
+# k usable columns at random, or groups of them, or columns of different groups.
+draw_units <- function(problem, k) {
+  units <- unique(units_of(problem, which(problem$usable)))
+  groups <- problem$column_groups
+  if (!identical(groups$rule, "one")) {
+    return(whole_groups(problem, units[sample.int(length(units), k)]))
+  }
+  units <- units[sample.int(length(units))]
+  group <- groups$of[units]
+  utils::head(units[group == 0L | !duplicated(group)], k)
 }
 
 # The wrapper -------------------------------------------------------------------------------------

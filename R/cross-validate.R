@@ -182,6 +182,7 @@ spread_models <- function(sums, path) {
 # folds of the method.
 random_scores <- function(part, rows) {
   fit <- part$fit
+  part$train$column_groups <- fit$problem$column_groups
   largest <- length(fit$coefficients) - 1L
   lambda <- random_lambda(fit, part$train)
   refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
@@ -388,7 +389,7 @@ chosen_range <- function(x) {
 }
 
 # what the size of a model counts
-term_word <- function(x) if (inherits(x$fit, "sparse_fit")) "feature" else "term"
+term_word <- function(x) if (inherits(x$fit, "sparse_fit")) size_word(x$fit$problem) else "term"
 
 lambda_range <- function(x) {
   values <- vapply(range(x$folds$lambda), shown_parameter, "")

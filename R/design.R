@@ -236,6 +236,14 @@ coded_columns <- function(design) {
   design$columns$term %in% colnames(factors)[colSums(factors[coded, , drop = FALSE]) > 0]
 }
 
+# The variable or term of each column that is one of several of a factor, "" of any other; NULL
+# without a design.
+design_groups <- function(design) {
+  if (is.null(design)) return(NULL)
+  of <- if (is.null(design$terms)) design$columns$variable else design$columns$term
+  if (is.null(of)) NULL else ifelse(coded_columns(design), of, "")
+}
+
 subset_design <- function(design, columns) {
   if (!is.null(design)) design$columns <- design$columns[columns, , drop = FALSE]
   design

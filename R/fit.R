@@ -538,7 +538,7 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
 # folds and they are no more than a million numbers, of the others. NULL for any other.
 kept_scores <- function(fit, model) {
   if (model$step == model_of(fit)$step) return(fit$fitted)
-  if (!is.null(fit$fitted_sizes)) layer(fit$fitted_sizes, length(model$features) + 1L)
+  if (!is.null(fit$fitted_sizes)) layer(fit$fitted_sizes, fit$path$size[model$step + 1L] + 1L)
 }
 
 stop_not_fitted <- function(fit, model, key) {

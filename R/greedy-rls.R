@@ -56,6 +56,21 @@
 #' in a part of the rows is left out there. `"forward_backward"` counts a member that gained nothing
 #' when it was added as one that gained 0: it is dropped where that costs nothing.
 #'
+#' **Groups of columns.** Where the problem has groups, such as the levels of a factor, which are a
+#' group by default, or the `columns_group` of [as_problem()], each step adds or drops a whole
+#' group: the one with the smallest held-out error of all its columns together, which is as exact as
+#' that of a column. Sizes then count groups, a column without a group being a group of its own:
+#' `k`, `size` and the rules of size, `fit$path$size`, and the `size` of `coef()` and `predict()`.
+#' `fit$path` has a row for each group moved: its name in `name`, its first column in `feature` and
+#' the number of its columns in `columns`. Nothing favours small groups but the held-out error: a
+#' group of many columns that explains little more than a small one has a larger error. A group may
+#' have collinear columns, among which ridge regression divides the coefficient.
+#'
+#' With `group_rule = "one"` sizes count columns, and no column is added to a model that has another
+#' one of its group. `keep` records groups, `start` takes the whole group of each column that it
+#' names. `cost` is not for groups that move together, `cluster` for no groups, nor `"backward"` for
+#' `group_rule = "one"`.
+#'
 #' **Prices.** With `cost` each step adds the column with the largest gain, the criterion now less
 #' the criterion with the column, divided by its price, of those that the rest of `budget` allows.
 #' Once an assay is paid for, its other columns are free: as long as one of them lowers the
@@ -74,9 +89,10 @@
 #'   its response; a formula and data; an experiment of Bioconductor, such as a
 #'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
-#'   error.
-#' @param k Largest number of features, between 1 and the number of usable columns. `NULL`, the
+#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`, `columns_group`,
+#'   `group_rule`. Any other name is an error.
+#' @param k Largest number of features, between 1 and the number of usable columns; of groups, where
+#'   columns move in groups, see Details. `NULL`, the
 #'   default: 20, doubled for as long as the cross-validated error is still improving in the last 10
 #'   sizes, and at most `min(usable columns, m - 1, 100)`; with a number for `size`, that number;
 #'   with `size = "criterion"` up to that maximum, stopping when the criterion has not improved for
@@ -167,6 +183,12 @@
 #' those above. The errors are the same but for rounding. A backward search keeps m doubles for each
 #' column that it begins with: from more of them than 2 GB hold it is an error.
 #'
+#' Where columns move in groups every candidate is always evaluated, with m x n doubles, with folds
+#' m x n more for each repeat: a group of s columns takes O(m s^2) time to score and 3 m s more
+#' doubles for each thread, and moving it is s sweeps over the m x n doubles. It is an error for a
+#' [file_matrix()] or a sparse `x` where these would be more than 2 GB. At most one of a group is
+#' searched for as single columns are.
+#'
 #' `fit$work` counts the operations: `candidates` (their number, summed over the steps), `evaluated`
 #' (the number whose error was computed from the column), `passes` (over `x`, without that of
 #' [as_problem()]: columns read divided by n), and the steps from which on the errors of all
@@ -244,6 +266,10 @@
 #' # what is gained per price: genes at 1, and a chip of 100 genes for 3
 #' prices <- data.frame(cost = rep(c(1, 3), each = 100), assay = rep(c(NA, "chip"), each = 100))
 #' greedy_rls(x, tumour, cost = prices, budget = 5, k = 10)
+#' # pathways as a whole, and the best gene of each
+#' pathways <- list(repair = 1:5, growth = 6:9, transport = 48:52)
+#' greedy_rls(x, tumour, columns_group = pathways, k = 5)
+#' greedy_rls(x, tumour, columns_group = pathways, group_rule = "one", k = 5)
 #' @export
 greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "cv",
                        size_folds = 10, refit = is.null(lambda), folds = "loo",
@@ -261,6 +287,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
     stop_input("`cost` is for `search = \"forward\"` alone", "sparsels_error_argument")
   }
   control$budget <- check_budget(budget, control$cost, problem, start)
+  check_group_search(problem, control, cluster)
   search <- each_lambda(greedy_path)
   if (check_flag(refit, "refit")) search <- with_refit(search)
   control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
@@ -269,6 +296,33 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   control$shards <- shards_of(problem, check_search_cluster(cluster, control))
   on.exit(close_shards(control$shards))
   sized_fit("greedy_rls", problem, control, search, short_call(match.call()), BPPARAM = BPPARAM)
+}
+
+# Refuses what a search over groups cannot do.
+check_group_search <- function(problem, control, cluster = NULL) {
+  groups <- problem$column_groups
+  if (is.null(groups)) return(invisible())
+  together <- groups$rule == "together"
+  hint <- if (groups$stated) "" else ": `columns_group = FALSE` takes levels of factors one by one"
+  fail <- function(what) stop_input(paste0(what, hint), "sparsels_error_argument")
+  if (together && !is.null(control$cost)) {
+    fail("`cost` prices single columns, but these move in groups")
+  }
+  if (!is.null(cluster)) fail("`cluster` is for columns without groups")
+  if (!together && control$search == "backward") {
+    fail("`search = \"backward\"` begins with all columns of a group, which may have one at most")
+  }
+  if (together && rereads(problem)) {
+    fail(sprintf("groups of columns need a double for each of %d x %d values, %.3g GB, %s",
+                 nrow(problem), ncol(problem), 8e-9 * prod(dim(problem)),
+                 "more than is kept beside a file or a sparse matrix"))
+  }
+  start <- groups$of[control$start]
+  twice <- anyDuplicated(start[start > 0L])
+  if (!together && twice) {
+    fail(sprintf("`start` has two columns of group '%s', which may have one at most",
+                 groups$names[start[start > 0L][twice]]))
+  }
 }
 
 # what the search began with
@@ -292,7 +346,7 @@ check_start <- function(start, problem) {
     stop_input(sprintf("`start` has column '%s' twice",
                        problem$names[columns[anyDuplicated(columns)]]), "sparsels_error_argument")
   }
-  columns
+  whole_groups(problem, columns)
 }
 
 # the same of columns that may come more than once
@@ -314,14 +368,18 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
                          size_folds = 10, start = integer(), pruned = FALSE) {
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
-  columns <- function(problem) if (pruned) start[problem$usable[start]] else which(problem$usable)
-  usable <- length(columns(problem))
+  largest <- function(problem) {
+    count_units(problem, if (pruned) start[problem$usable[start]] else which(problem$usable))
+  }
+  usable <- largest(problem)
+  begun <- count_units(problem, start)
   if (!is.null(k)) {
-    what <- if (pruned) "the number of columns of `start`" else "the number of usable columns"
+    unit <- if (moves_together(problem)) "groups" else "columns"
+    what <- sprintf(if (pruned) "the number of %s of `start`" else "the number of usable %s", unit)
     k <- check_count(k, "k", usable, what)
-    if (k < length(start) && !pruned) {
-      stop_input(sprintf("`k` is %d, but the search begins with the %d columns of `start`",
-                         k, length(start)), "sparsels_error_argument")
+    if (k < begun && !pruned) {
+      stop_input(sprintf("`k` is %d, but the search begins with the %d %s of `start`",
+                         k, begun, unit), "sparsels_error_argument")
     }
   }
   choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"))
@@ -329,10 +387,10 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
   grows <- is.null(k) && !is.numeric(sizing$rule)
   if (is.null(k)) {
     k <- if (grows) min(usable, trained_rows(problem) - 1L, 100L) else sizing$rule
-    if (!pruned) k <- max(k, length(start))
+    if (!pruned) k <- max(k, begun)
   }
   list(
-    k = max(1L, k), largest = function(problem) length(columns(problem)), grows = grows,
+    k = max(1L, k), largest = largest, grows = grows,
     start = start,
     patience = if (grows) improve_within else 0L, sizing = sizing,
     lambda = choice$lambda, lambda_values = choice$values, lambda_rule = choice$rule,
@@ -410,7 +468,8 @@ shared_values <- 2^25
 greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
   check_backward_values(problem, control, given)
   backward <- control$search == "backward"
-  usable <- if (length(given)) length(given) else sum(problem$usable)
+  usable <- count_units(problem, if (length(given)) given else which(problem$usable))
+  if (!backward) given <- unique(units_of(problem, given))
   c(list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
     patience = if (backward) 0L else control$patience,
@@ -420,7 +479,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
     classes = problem$task != "regression", skipping = skipping,
     rereads = rereads(problem), folds = control$folds, threads = control$threads,
     user_loss = control$criterion$loss, progress = bar
-  ), price_settings(problem, control$cost, control$budget))
+  ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k))
 }
 
 # The columns given to the workers of a cluster; NULL where there is none, or so little to do that
@@ -432,6 +491,7 @@ shards_of <- function(problem, cluster, count = length(cluster)) {
 }
 
 skipping_of <- function(problem, control, given) {
+  if (moves_together(problem)) return("none")
   if (length(given) < control$k && skipping_pays(problem)) "bounds" else "none"
 }
 
@@ -478,15 +538,19 @@ unpack_path <- function(answer, problem, control, lambda) {
   value <- criterion_value(control$criterion, answer$loss[keep])
   path <- list2DF(list(
     step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
-    feature = replace(feature, 1L, NA), name = c(NA, problem$names[feature[-1L]]), size = size,
+    feature = replace(feature, 1L, NA), name = c(NA, unit_names(problem, feature[-1L])),
+    size = size,
     criterion = value, se = replace(answer$se[keep], is.nan(answer$se[keep]), NA),
     squared = answer$squared[keep]
   ))
+  if (moves_together(problem)) {
+    path$columns <- c(0L, lengths(lapply(feature[-1L], unit_columns, problem = problem)))
+  }
   if (!is.null(control$cost)) path$price <- cumsum(c(0, added_prices(control$cost, feature[-1L])))
   if (problem$task != "regression") path$error <- answer$error[keep]
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
-    models = unpack_models(answer, control$k, ncol(problem$y)),
+    models = unpack_models(answer, ncol(problem$y)),
     held_out = problem$y - answer$held_out, fitted = problem$y - answer$fitted,
     alternatives = unpack_others(answer, problem, control, length(keep)),
     work = unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
@@ -502,13 +566,15 @@ unpack_work <- function(work, columns) {
 
 # Per size 0..k: features in the order chosen, their coefficients in working units, the row of the
 # path.
-unpack_models <- function(answer, k, L) {
-  beta <- matrix(answer$beta, k)
-  lapply(0:k, function(size) {
+unpack_models <- function(answer, L) {
+  sizes <- length(answer$model_entry)
+  most <- length(answer$model) %/% sizes
+  beta <- matrix(answer$beta, most)
+  lapply(seq_len(sizes) - 1L, function(size) {
     entry <- answer$model_entry[size + 1L]
     if (entry < 0L) return(NULL)
-    members <- seq_len(size)
-    list(features = answer$model[size * k + members] + 1L,
+    members <- seq_len(answer$model_columns[size + 1L])
+    list(features = answer$model[size * most + members] + 1L,
          beta = beta[members, size * L + seq_len(L), drop = FALSE], row = entry + 1L)
   })
 }
@@ -521,7 +587,7 @@ unpack_others <- function(answer, problem, control, entries) {
   present <- feature > 0L
   data.frame(
     step = col(feature)[present], rank = row(feature)[present], feature = feature[present],
-    name = problem$names[feature[present]],
+    name = unit_names(problem, feature[present]),
     criterion = criterion_value(control$criterion, loss[present])
   )
 }

@@ -273,7 +273,11 @@ reasons_against <- function(run, fit, control) {
         stability = "the method selects no columns", exchange = "the method selects no columns")
     } else {
       c(if (!takes_k(run$method)) c(stability = "the method has no argument `k`"),
-        if (!length(chosen_features(fit))) c(exchange = "the fit has chosen no feature"))
+        if (moves_together(fit$problem)) {
+          c(exchange = "columns move in groups")
+        } else if (!length(chosen_features(fit))) {
+          c(exchange = "the fit has chosen no feature")
+        })
     }
   )
   not_asked <- setdiff(names(asked)[!asked], names(unsuited))

@@ -132,7 +132,8 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
                     nlambda = 100, lambda_min_ratio = NULL, k = NULL, screen = "auto",
                     solver = "cd", tolerance = 1e-8, folds = NULL, size = "min",
                     criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL) {
-  problem <- absolute_penalty(fitter_problem(x, y, ..., data = data))
+  problem <- single_columns(fitter_problem(x, y, ..., data = data), "l1_path()")
+  problem <- absolute_penalty(problem)
   control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha)
   control$progress <- check_flag(progress, "progress")
   control$BPPARAM <- check_bpparam(BPPARAM)

@@ -49,7 +49,8 @@
 l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "custom",
                     loss = "squared", alpha = 1, screen = "auto", tolerance = 1e-8,
                     lambda_min_ratio = 1e-3, threads = 1) {
-  problem <- absolute_penalty(fitter_problem(x, y, ..., data = data))
+  problem <- single_columns(fitter_problem(x, y, ..., data = data), "l1_size()")
+  problem <- absolute_penalty(problem)
   if (missing(size)) stop_input("`size` must be given: how many columns are wanted?")
   size <- check_count(size, "size", sum(problem$usable), "the number of usable columns", lower = 0L)
   range <- check_count(range, "range", lower = 0L)

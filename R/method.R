@@ -151,7 +151,10 @@ fit_rows <- function(run, rows) {
     train <- run$problem[rows, columns]
   }
   run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows, kept)
-  fit <- suppressWarnings(fit_method(run$method, train, run$arguments), own_warnings)
+  fit <- suppressMessages(
+    suppressWarnings(fit_method(run$method, train, run$arguments), own_warnings),
+    "sparsels_message_groups"
+  )
   other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
   list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
 }

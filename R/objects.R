@@ -87,6 +87,14 @@ are_models <- function(models, n, L, q, steps) {
   is.list(models) && length(models) > 0L && all(vapply(models, fine, NA))
 }
 
+# groups of n columns
+is_column_groups <- function(groups, n) {
+  is.list(groups) && has_integers(groups$of, 0L, length(groups$names)) &&
+    length(groups$of) == n && has_words(groups$names) && !anyDuplicated(groups$names) &&
+    all(tabulate(groups$of, length(groups$names)) > 1L) && is_string(groups$rule) &&
+    groups$rule %in% group_rules && is_flag(groups$stated)
+}
+
 # models of all terms, one for every row of the path
 are_full_models <- function(models, n, L, q, rows) {
   fine <- function(model) {
@@ -95,9 +103,9 @@ are_full_models <- function(models, n, L, q, rows) {
   is.list(models) && length(models) == rows && all(vapply(models, fine, NA))
 }
 
-# whether element s + 1 of the models has s terms
-are_by_size <- function(models) {
-  sizes <- lengths(lapply(models, `[[`, "features"))
+# whether element s + 1 of the models has s terms, or groups of them
+are_by_size <- function(models, problem) {
+  sizes <- vapply(models, function(model) count_units(problem, model$features), 0L)
   all(sizes == seq_along(models) - 1L | vapply(models, is.null, NA))
 }
 
@@ -150,7 +158,8 @@ fit_fields <- alist(
 
 # fits of columns
 sparse_fields <- c(fit_fields, alist(
-  coefficients = are_models(coefficients, n, L, q, nrow(path)) && are_by_size(coefficients) &&
+  coefficients = are_models(coefficients, n, L, q, nrow(path)) &&
+    are_by_size(coefficients, problem) &&
     all(path$size[path$action %in% set_actions] < length(coefficients)),
   size = has_model(coefficients, size),
   lambda_rule = is_none_or(lambda_rule, is_string(lambda_rule)),
@@ -262,6 +271,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     gaps = is_none_or(gaps, is_pattern(gaps, m, missing) && !is.null(x)),
     design = is_none_or(design, is_design(design, names)),
     assay = is_none_or(assay, is_assay(assay)),
+    column_groups = is_none_or(column_groups, is_column_groups(column_groups, n)),
     renamed = is_none_or(renamed, has_words(renamed) && has_words(names(renamed))),
     adjust_design = {
       covariates <- setdiff(colnames(z), c("(Intercept)", names[which(penalty == 0)]))

@@ -80,6 +80,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random =
   }
   problem <- fitter_problem(x, y, ..., data = data)
   features <- panel_columns(features, problem)
+  problem$column_groups <- NULL # a panel is given, whatever its columns have in common
   random <- check_count(random, "random", 1e6, lower = 0L)
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)

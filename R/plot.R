@@ -208,7 +208,8 @@ plot.cv_result <- function(x, ...) {
 key_position <- function(key, data) if (key == "lambda") log2(data$lambda) else data[[key]]
 
 key_axis <- function(x) {
-  switch(x$key, size = "selected features", lambda = "log2(lambda)", "model")
+  switch(x$key, size = sprintf("selected %ss", chosen_word(x$fit)), lambda = "log2(lambda)",
+         "model")
 }
 
 #' Plot the held-out error against lambda

@@ -103,7 +103,7 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
                  restarts = 10, isolation = "none", start = NULL, cost = NULL, budget = Inf,
                  size = "criterion", size_folds = 10, threads = 1, progress = interactive(),
                  BPPARAM = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- single_columns(fitter_problem(x, y, ..., data = data), "poss()")
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$isolation <- check_choice(isolation, "isolation", c("none", "first"))
   control$cost <- check_cost(cost, problem)

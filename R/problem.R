@@ -115,6 +115,12 @@
 #'   one for each column, in their order, or some named by columns or by terms, such as
 #'   `c(age = 0, stage = 0)`, where all others are 1. 0: without penalty, in every model; `Inf`:
 #'   never used. They are not rescaled, see Details. `NULL`: all are 1.
+#' @param columns_group Groups of columns, see there: a vector with the group of each column, a name
+#'   or number, in order or by the names of the columns, `NA` or `""` being none; or a named list of
+#'   groups, each given by the names or numbers of its columns. `NULL`, the default: the columns of
+#'   a factor are a group. `FALSE`: there are no groups.
+#' @param group_rule Whether the columns of a group are in a model `"together"`, the default, or at
+#'   most `"one"` of them is.
 #' @param threads Number of OpenMP threads for the means and sums of squares of the columns of a
 #'   dense matrix. The result does not depend on it.
 #'
@@ -129,10 +135,12 @@
 #'   of the columns given the covariates), `scale` and `usable` (`FALSE` for an excluded column);
 #'   `penalty` (n factors, or `NULL`; `scale` has their roots as factors);
 #'   further `products` (n x L, weighted cross products of columns and responses given the
-#'   covariates), `intercept`, `standardize`, and `design`, `adjust_design`, `assay` and `renamed`,
-#'   which turn new data into columns. With `missing = "mean"`, else `NULL`: `fill` (n, what missing
-#'   values are replaced by), `missing` (n, how many of each column) and `gaps` (where they were, a
-#'   sparse m x n pattern; `NULL` where there are none or `x` is read in place).
+#'   covariates), `column_groups` (`NULL`, or `of`, the number of each column's group, 0 for none,
+#'   and the groups' `names` and `rule`), `intercept`, `standardize`, and `design`, `adjust_design`,
+#'   `assay` and `renamed`, which turn new data into columns. With `missing = "mean"`, else `NULL`:
+#'   `fill` (n, what missing values are replaced by), `missing` (n, how many of each column) and
+#'   `gaps` (where they were, a sparse m x n pattern; `NULL` where there are none or `x` is read in
+#'   place).
 #'
 #' @section Bioconductor:
 #' Experiments have genes, or other features, in rows and samples in columns. The problem has the
@@ -160,6 +168,20 @@
 #'   [safe_screen()] can read one of any size.
 #' * Features of the same name are an error unless `make_unique = TRUE`. New data must then have the
 #'   name as often and in the same order, or unique names.
+#'
+#' @section Groups of columns:
+#' Columns that say one thing together, such as the indicators of a factor, the probes of a gene or
+#' the genes of a pathway, can be chosen as a group: [greedy_rls()] takes all of them into the model
+#' or none. With `group_rule = "one"` it takes one at most, such as the best probe of each gene. A
+#' column is in one group at most: where pathways overlap, say in which of them a gene counts.
+#' Columns without a group are chosen by themselves. Excluded columns are left out of their group.
+#'
+#' In a data frame or formula the columns of a factor of three levels or more are a group by
+#' default, and so are those of each interaction with a factor. `columns_group = FALSE` takes levels
+#' one by one, and a `columns_group` that is given replaces these groups. Models with all columns or
+#' with kernels, such as those of [rls()], do not depend on groups. Methods that choose single
+#' columns, such as [l1_path()] and [omp()], refuse groups that were given; factors they take level
+#' by level, and say so in a message of class `sparsels_message_groups`.
 #'
 #' @section Survival:
 #' Right-censored times, `Surv(time, status)` of the survival package, also as the left side of a
@@ -214,7 +236,7 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        na.action = NULL, # nolint: object_name_linter.
                        adjust = NULL, intercept = TRUE, standardize = TRUE, task = NULL,
                        assay = NULL, make_unique = FALSE, missing = "error", penalty = NULL,
-                       threads = 1) {
+                       columns_group = NULL, group_rule = "together", threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
@@ -308,7 +330,8 @@ as_problem.default <- function(x, y = NULL, ...) {
 new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, threads = 1,
                         row_names = rownames(x), called = c(x = "x", y = "y"),
                         features = c(called[["x"]], "column"), unique_by = NULL, formula = NULL,
-                        omitted = NULL, penalty = NULL) {
+                        omitted = NULL, penalty = NULL, columns_group = NULL,
+                        group_rule = "together") {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   renamed <- if (make_unique) repeated_names(colnames(x))
@@ -324,6 +347,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   check_unpenalised(problem$penalty, names, colnames(problem$z))
   problem <- put_columns(problem, x, called[["x"]], threads)
   covariate_basis(problem)
+  problem <- with_column_groups(problem, columns_group, group_rule)
   if (!any(problem$usable)) {
     stop_input(sprintf("every column of `%s` is constant or collinear with the covariates%s",
                        called[["x"]],
@@ -393,6 +417,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x$names <- x$names[cols]
   x["design"] <- list(subset_design(x$design, cols))
   x$penalty <- x$penalty[cols]
+  x$column_groups <- some_column_groups(x$column_groups, cols)
   measure_columns(with_working_times(x))
 }
 
@@ -465,6 +490,7 @@ print_design <- function(problem) {
                 some_of(names(omitted), 5L, "")))
   }
   if (any(problem$missing > 0L)) say(missing_words(problem$missing))
+  if (!is.null(problem$column_groups)) say(column_groups_words(problem))
 }
 
 print_response <- function(problem) {
@@ -530,7 +556,8 @@ without_x <- function(problem) {
 # The problem of a fitter --------------------------------------------------------------------------
 
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
-                       "task", "assay", "make_unique", "missing", "penalty")
+                       "task", "assay", "make_unique", "missing", "penalty", "columns_group",
+                       "group_rule")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {

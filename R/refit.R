@@ -55,7 +55,7 @@ refit_leading <- function(problem, control, features, sizes,
                           lambdas = refit_multiples * mean_square(problem)) {
   narrow <- only_columns(problem, features)
   control[c("search", "k", "keep", "patience", "progress")] <-
-    list("forward", length(features), 0L, 0L, FALSE)
+    list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
   paths <- lapply(lambdas, function(lambda) {
     path <- greedy_path(narrow, control, lambda, given = seq_along(features), skipping = "none")
@@ -79,6 +79,7 @@ only_columns <- function(problem, columns) {
     problem[[field]] <- problem[[field]][columns]
   }
   problem$products <- problem$products[columns, , drop = FALSE]
+  problem$column_groups <- some_column_groups(problem$column_groups, columns)
   problem
 }
 

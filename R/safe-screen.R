@@ -104,12 +104,14 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   check_given(x, "x")
   streamed <- is_streamed(x)
   if (streamed) {
-    allowed <- setdiff(problem_arguments, c("assay", "make_unique", "penalty"))
+    whole <- c("assay", "make_unique", "penalty", "columns_group", "group_rule")
+    allowed <- setdiff(problem_arguments, whole)
     check_dots(..., known = c(allowed, names(formals(safe_screen))), allowed = allowed)
     source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data)
   } else {
     if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")
-    source <- whole_source(absolute_penalty(fitter_problem(x, y, ..., data = data)), cluster)
+    problem <- single_columns(fitter_problem(x, y, ..., data = data), "safe_screen()")
+    source <- whole_source(absolute_penalty(problem), cluster)
   }
   source$cluster <- check_cluster(cluster)
   check_all_trained(source$problem)

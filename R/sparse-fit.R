@@ -16,6 +16,8 @@
 #'   that of a weighted mean of fold means; it takes the folds as independent, which they nearly
 #'   are. It is `NA` for a user's function and for leave-pair-out AUC. With the `cost` of
 #'   [greedy_rls()], `price` is what the columns of the model cost together.
+#'   Where columns move in groups `size` counts groups, `name` is that of the group, `feature` its
+#'   first column, and `columns` says how many were moved.
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
 #'   `step`. Where the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number),
@@ -306,8 +308,10 @@ print_cv <- function(fit, row) {
 rule_words <- function(fit, measure) {
   smallest <- best_model_words(fit, measure)
   if (fit$size == 0L) {
-    return(if (fit$best == 0L || fit$size_by != "cv") "no feature is better than none" else
-      sprintf("none is clearly better than no feature: %s", smallest))
+    word <- size_word(fit$problem)
+    alone <- fit$best == 0L || fit$size_by != "cv"
+    return(if (alone) sprintf("no %s is better than none", word) else
+      sprintf("none is clearly better than no %s: %s", word, smallest))
   }
   if (!fit$size_by %in% c("cv", "1se") || fit$best == fit$size) return(NULL)
   what <- if (fit$size_by == "cv") "not clearly worse than the best" else
@@ -317,7 +321,7 @@ rule_words <- function(fit, measure) {
 
 # the best model of all lambdas: its error, where that is in the path
 best_model_words <- function(fit, measure) {
-  features <- counted(fit$best, "feature")
+  features <- counted(fit$best, size_word(fit$problem))
   tried <- fit$lambda_table
   lambda <- tried$lambda[which.min(criterion_loss(fit$cv_criterion, tried$cv))]
   if (lambda != fit$lambda) {
@@ -327,7 +331,10 @@ best_model_words <- function(fit, measure) {
   sprintf("%s with %s", shown(sizes[[measure$column]][match(fit$best, sizes$size)]), features)
 }
 
-size_of_words <- function(fit) if (fit$size == 0L) "no feature" else counted(fit$size, "feature")
+size_of_words <- function(fit) {
+  if (fit$size == 0L) return(paste("no", size_word(fit$problem)))
+  sized_words(fit$problem, fit$size, length(model_of(fit)$features))
+}
 
 procedure_words <- function(fit) {
   what <- c("scaling", if (length(fit$lambda_table$lambda) > 1L) "lambda", "search",
@@ -389,6 +396,7 @@ print_path <- function(fit, n) {
   text <- shown[, c(if (moves) c("step", "action"), "size", "name")]
   text$name <- moved_names(fit, shown)
   columns <- intersect(path_columns(fit), names(shown))
+  if (!is.null(shown$columns)) text$columns <- shown$columns
   text <- shown_table(cbind(text, shown[columns]), columns)
   print_rows(fitting_names(text), nrow(fit$path), "step", column_meanings(fit), fit$problem)
 }

@@ -57,6 +57,9 @@
 #'
 #' @return An object of class `stability_selection`, a list:
 #' * `probability`: the selection probability of each column, by name.
+#'   Where columns move in groups (`columns_group` of [as_problem()]), groups are counted: a column
+#'   has the probability of its group, `q` and the bounds count groups, and `stable` and `chosen`
+#'   have the first column of each.
 #' * `stable`: the stable columns, most frequent first: a data frame `feature` (number), `name`,
 #'   `probability`, and `correlated`, the names of the columns whose correlation with it is above
 #'   0.9 in size, most frequent first (at most five).
@@ -111,7 +114,8 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   done <- repeat_tasks(pairs, "pair", function(i) {
     first <- half_of(run$problem, groups)
     lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
-      sort(compared_features(fit_rows(run, rows)$fit, run$arguments$k, ncol(run$problem)))
+      features <- compared_features(fit_rows(run, rows)$fit, run$arguments$k, ncol(run$problem))
+      sort(unique(units_of(run$problem, features)))
     })
   }, progress, BPPARAM)
   new_stability_selection(run, unlist(done, recursive = FALSE), threshold, pairs, length(done),
@@ -134,7 +138,7 @@ trained_groups <- function(groups, problem) {
 # nothing.
 half_run <- function(run, q, threshold, pairs, groups) {
   problem <- run$problem
-  p <- sum(problem$usable)
+  p <- count_chosen(problem)
   # halves of whole groups differ by the largest at most
   largest <- if (is.null(groups)) 1L else max(tabulate(groups))
   half <- floor((trained_rows(problem) + 1L - largest) / 2)
@@ -284,21 +288,28 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
   problem <- run$problem
   q <- run$arguments$k
   n <- ncol(problem)
-  probability <- stats::setNames(tabulate(unlist(chosen), n) / length(chosen), problem$names)
+  share <- tabulate(unlist(chosen), n) / length(chosen)
+  units <- units_of(problem, seq_len(n))
+  probability <- stats::setNames(share[units], problem$names)
   found <- order(-probability, seq_len(n))
-  found <- found[probability[found] >= threshold - 1e-9]
+  found <- found[probability[found] >= threshold - 1e-9 & units[found] == found]
   structure(list(
     probability = probability,
     stable = data.frame(
-      feature = found, name = problem$names[found], probability = unname(probability[found]),
+      feature = found, name = unit_names(problem, found), probability = unname(probability[found]),
       correlated = correlated_names(problem, found, probability)
     ),
-    bounds = chance_bounds(q, sum(problem$usable), threshold, done),
-    stability = stability(chosen, sum(problem$usable)), chosen = chosen, method = run$name, q = q,
+    bounds = chance_bounds(q, count_chosen(problem), threshold, done),
+    stability = stability(chosen, count_chosen(problem)), chosen = chosen, method = run$name, q = q,
     threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups),
     problem = without_x(problem), call = call,
     status = if (done < wanted) "interrupted" else "complete"
   ), class = "stability_selection")
+}
+
+# among how many columns, or groups that move together, a method chooses
+count_chosen <- function(problem) {
+  if (moves_together(problem)) count_units(problem) else sum(problem$usable)
 }
 
 # Columns whose correlation with a stable one is above 0.9 in size, most frequent first.
@@ -313,7 +324,7 @@ correlated_names <- function(problem, found, probability) {
     abs(crossprod(columns, chosen)) > 0.9 * outer(lengths(columns), lengths(chosen))
   }))
   vapply(seq_along(found), function(i) {
-    others <- setdiff(usable[alike[, i]], found[i])
+    others <- setdiff(usable[alike[, i]], unit_columns(problem, found[i]))
     others <- others[order(-probability[others])]
     paste(problem$names[utils::head(others, 5L)], collapse = ", ")
   }, "")
@@ -323,7 +334,8 @@ correlated_names <- function(problem, found, probability) {
 #' @exportS3Method
 print.stability_selection <- function(x, ...) {
   check_object(x)
-  say("stability selection: ", x$method, " chose ", counted(x$q, "column"), " on each half of ",
+  word <- if (moves_together(x$problem)) "group" else "column"
+  say("stability selection: ", x$method, " chose ", counted(x$q, word), " on each half of ",
       counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
   splits <- if (is.null(x$groups)) Inf else choose(x$groups, x$groups %/% 2L) / (2 - x$groups %% 2L)
   if (splits < x$pairs) {
@@ -332,7 +344,7 @@ print.stability_selection <- function(x, ...) {
   }
   print_data(x$problem)
   count <- nrow(x$stable)
-  say(if (count == 0L) "no column" else counted(count, "column"),
+  say(if (count == 0L) paste("no", word) else counted(count, word),
       " with a selection probability of at least ", shown(x$threshold), if (count) ":")
   if (count) {
     table <- utils::head(x$stable[c("name", "probability", "correlated")], 20L)
@@ -341,10 +353,10 @@ print.stability_selection <- function(x, ...) {
     if (count > 20L) cat("... and ", count - 20L, " more, all in $stable\n", sep = "")
   }
   known <- x$bounds[!is.na(x$bounds)]
-  say("expected number of stable columns that are chosen no more often than by chance, at most: ",
-      paste0(shown(known), " (", bound_words[names(known)], ")", collapse = ", "))
-  remark("columns without effect may be more: one correlated with a column of effect is chosen ",
-         "more often than by chance")
+  say(sprintf("expected number of stable %ss that are chosen no more often than by chance, ", word),
+      "at most: ", paste0(shown(known), " (", bound_words[names(known)], ")", collapse = ", "))
+  remark(sprintf("%ss without effect may be more: one correlated with a %s of effect is chosen ",
+                 word, word), "more often than by chance")
   say("stability of the lists: ", shown(x$stability),
       " (1: all the same, 0: as if drawn at random)")
   print_interrupted(x$status, "pairs")
@@ -358,16 +370,18 @@ bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "uni
 selected.stability_selection <- function(object, size = NULL, # nolint: object_name_linter.
                                          index = FALSE, lambda = NULL) {
   check_object(object)
-  selected_of_set(object$stable$feature, object$problem$names, size, index, lambda,
+  stable <- unlist(lapply(object$stable$feature, unit_columns, problem = object$problem))
+  selected_of_set(stable, object$problem$names, size, index, lambda,
                   "the threshold decides")
 }
 
 # The most frequent columns, at most 30.
 #' @exportS3Method
 plot_data.stability_selection <- function(x, ...) { # nolint: object_name_linter.
-  top <- utils::head(order(-x$probability), 30L)
+  top <- order(-x$probability)
+  top <- utils::head(top[units_of(x$problem, top) == top], 30L)
   top <- top[x$probability[top] > 0]
-  data.frame(feature = top, name = names(x$probability)[top],
+  data.frame(feature = top, name = unit_names(x$problem, top),
              probability = unname(x$probability[top]),
              stable = x$probability[top] >= x$threshold - 1e-9, row.names = NULL)
 }

@@ -32,7 +32,8 @@ generics::augment
 #' @return Plain data frames.
 #' * `tidy()` of a fit: `response` (only with several), `term` (the intercept and covariates,
 #'   then the features or prototypes in the order chosen, or basis vectors by their rows), `order`
-#'   (`NA` for terms that were not chosen), `estimate` on the user's scale.
+#'   (`NA` for terms that were not chosen), `group` (where the problem has groups of columns),
+#'   `estimate` on the user's scale.
 #' * `glance()` of a fit: one row with the same columns for all fits, so that rows of several can be
 #'   put together; `NA` is what a fit does not have:
 #'   * `method`, `task` (regression, binary or multiclass), `nobs` (rows), `features` (candidate
@@ -94,6 +95,10 @@ tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
   order <- if (is.null(model$features)) rep(NA_integer_, length(terms)) else seq_along(terms)
   rows <- data.frame(term = c(colnames(problem$z), term_names(x, terms)),
                      order = c(rep(NA_integer_, ncol(problem$z)), order))
+  if (!is.null(problem$column_groups) && !is.null(model$features)) {
+    of <- problem$column_groups$of[model$features]
+    rows$group <- c(rep(NA, ncol(problem$z)), c(NA, problem$column_groups$names)[of + 1L])
+  }
   responses <- response_names(problem)
   table <- data.frame(
     response = rep(responses, each = nrow(rows)),

@@ -67,7 +67,16 @@ candidates_of <- function(bench, row) {
   } else {
     before
   }
-  setdiff(others, bench$fit$path$feature[row])
+  moved_apart(bench$fit$problem, before, others, bench$fit$path$feature[row])
+}
+
+# What could have been moved in the place of a column, of several that move together the first.
+moved_apart <- function(problem, before, others, feature) {
+  groups <- problem$column_groups
+  if (identical(groups$rule, "one") && !all(others %in% before)) {
+    others <- others[!groups$of[others] %in% setdiff(groups$of[before], 0L)]
+  }
+  setdiff(unique(units_of(problem, others)), units_of(problem, feature))
 }
 
 # The other columns of a step, the most promising first: the runners-up of the search, then those
@@ -98,12 +107,14 @@ candidate_claim <- function(bench, rule, row, feature) {
   tie <- if (rule == "weight") 1e-11 else 1e-12
   before <- bench$sets[[row - 1L]]
   lambda <- bench$fit$lambda
-  condition <- max(bench$trained(c(before, if (!chosen %in% before) chosen), lambda)$condition,
-                   bench$trained(union(before, feature), lambda)$condition)
+  with <- function(column) union(before, unit_columns(bench$fit$problem, column))
+  condition <- max(bench$trained(with(chosen), lambda)$condition,
+                   bench$trained(with(feature), lambda)$condition)
   tolerance <- max(tie, 100 * .Machine$double.eps * condition)
   new_claim(own$value, other$value, tolerance,
             deviation = max(0, (own$loss - other$loss) / own$null),
-            size = bench$fit$path$size[row], lambda = lambda, feature = bench$names[feature])
+            size = bench$fit$path$size[row], lambda = lambda,
+            feature = unit_names(bench$fit$problem, feature))
 }
 
 # list(value: what the search compares; loss: the same to be minimised; null: its size)

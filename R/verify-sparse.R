@@ -76,7 +76,8 @@ path_sets <- function(fit) {
   sets[[1L]] <- set
   for (row in seq_len(nrow(path))[-1L]) {
     feature <- path$feature[row]
-    set <- if (path$action[row] == "add") union(set, feature) else setdiff(set, feature)
+    moved <- unit_columns(fit$problem, feature)
+    set <- if (path$action[row] == "add") union(set, moved) else setdiff(set, moved)
     sets[row] <- list(set)
   }
   sets
@@ -167,7 +168,8 @@ alternative_claims <- function(bench) {
 # the set of a step if it had moved another column
 moved_set <- function(bench, row, feature) {
   before <- bench$sets[[row - 1L]]
-  if (bench$fit$path$action[row] == "add") c(before, feature) else setdiff(before, feature)
+  moved <- unit_columns(bench$fit$problem, feature)
+  if (bench$fit$path$action[row] == "add") c(before, moved) else setdiff(before, moved)
 }
 
 archive_claims <- function(bench) {
@@ -310,12 +312,14 @@ path_claim <- function(bench) {
   claim_kind("rows of the path with the columns named", 1L, function(i) {
     path <- fit$path
     known <- !vapply(bench$sets, is.null, NA)
-    good <- !known | path$size == lengths(bench$sets)
-    good <- good & (is.na(path$feature) | mapply(identical, path$name, bench$names[path$feature]))
+    sizes <- vapply(bench$sets, count_units, 0L, problem = fit$problem)
+    good <- !known | path$size == sizes
+    names <- unit_names(fit$problem, path$feature)
+    good <- good & (is.na(path$feature) | mapply(identical, path$name, names))
     for (size in model_sizes(fit)) {
       model <- fit$coefficients[[size + 1L]]
       row <- model$step + 1L
-      good[row] <- good[row] && length(model$features) == size &&
+      good[row] <- good[row] && count_units(fit$problem, model$features) == size &&
         setequal(model$features, bench$sets[[row]]) &&
         identical(rownames(model$beta), if (size) bench$names[model$features])
     }

@@ -273,6 +273,17 @@ double greedy_read_column(struct greedy *s, ptrdiff_t i, double *x) {
   return s->lazy->bounds.read_norm2[i];
 }
 
+/* Column b is no candidate any more, nor are those that it keeps out. */
+static void lazy_exclude(struct greedy *s, ptrdiff_t b) {
+  const struct column_groups *groups = &s->control->groups;
+  const int group = greedy_group_of(s, b);
+  s->lazy->bounds.excluded[b] = INFINITY;
+  if (group < 0)
+    return;
+  for (int p = groups->start[group]; p < groups->start[group + 1]; p++)
+    s->lazy->bounds.excluded[groups->columns[p]] = INFINITY;
+}
+
 /* The column of the move under way and what follows from it: c_b, put where it will stay, its
    multiples of the columns before it in lazy->f, kappa_b and t_b. Nothing else goes into them: not
    what is known of the candidates, of which some have been scored and some not, nor which shard has
@@ -282,7 +293,7 @@ static void lazy_make_column(struct greedy *s) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L, b = s->b;
   if (b < s->pb->n) {
     s->read_norm2_b = greedy_read_column(s, b, s->x_b);
-    lazy->bounds.excluded[b] = INFINITY;
+    lazy_exclude(s, b);
   }
   s->c_b = lazy->c + s->size * m;
   memcpy(s->c_b, s->x_b, (size_t)m * sizeof(double));

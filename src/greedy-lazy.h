@@ -158,7 +158,7 @@ static inline ptrdiff_t lazy_shortlist_size(ptrdiff_t n) {
 }
 
 static inline int lazy_is_candidate(const struct greedy *s, ptrdiff_t i) {
-  return s->pb->usable[i] && !s->member[i];
+  return s->pb->usable[i] && !s->member[i] && !greedy_is_kept_out(s, i);
 }
 
 /* Where the block of rows that begins at `row` keeps its sums. */

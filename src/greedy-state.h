@@ -1,7 +1,7 @@
 /* The state of a greedy search and what the files of the family share: greedy.c chooses the moves,
    an engine carries them out. greedy-sweep.c has the engines that score every candidate, on a state
    that greedy-cache.c makes from a set; greedy-lazy.c and greedy-folds.c have those that skip
-   candidates. */
+   candidates; greedy-groups.c scores columns that move together. */
 #ifndef SPARSELS_GREEDY_STATE_H
 #define SPARSELS_GREEDY_STATE_H
 
@@ -108,6 +108,9 @@ struct greedy {
   int *member; /* n + k */
   int *order;  /* the members in the order chosen */
   int size;
+  int groups;             /* of the members, a column on its own being one */
+  int *taken;             /* how many members each group has */
+  int within_group;       /* whether other columns of the group of the last move are to follow it */
   ptrdiff_t usable_count; /* columns that are usable */
   ptrdiff_t own_members;  /* members among the n */
   int *positive, *negative, positives, negatives;
@@ -151,6 +154,8 @@ struct greedy {
   struct reread *reread; /* of those that keep no columns of C but the members'; M_width: of a fold
                             of h rows M has h times as many numbers, at most */
   ptrdiff_t M_width;
+  double *group_scratch; /* threads x group_scratch_size, of columns that move together */
+  size_t group_scratch_size;
 };
 
 static inline ptrdiff_t greedy_min(ptrdiff_t a, ptrdiff_t b) {
@@ -166,9 +171,42 @@ static inline double *greedy_column(const struct greedy *s, ptrdiff_t i) {
   return s->C + (s->slot == NULL ? i : s->slot[i]) * s->pb->m;
 }
 
+/* The group of column i, -1: none. */
+static inline int greedy_group_of(const struct greedy *s, ptrdiff_t i) {
+  return s->control->groups.rule == NO_GROUPS ? -1 : s->control->groups.of[i];
+}
+
+/* The columns that move with column i, itself among them: as many as *count. */
+static inline const int *greedy_together(const struct greedy *s, ptrdiff_t i, int *count) {
+  const struct column_groups *groups = &s->control->groups;
+  const int group = groups->rule == MOVE_TOGETHER ? groups->of[i] : -1;
+  *count = group < 0 ? 1 : groups->start[group + 1] - groups->start[group];
+  return group < 0 ? NULL : groups->columns + groups->start[group];
+}
+
+/* Whether column i stands for its group: the first of those that move together. */
+static inline int greedy_stands_for_group(const struct greedy *s, ptrdiff_t i) {
+  int count;
+  const int *columns = greedy_together(s, i, &count);
+  return columns == NULL || columns[0] == i;
+}
+
+/* Whether another column of its group keeps column i out. */
+static inline int greedy_is_kept_out(const struct greedy *s, ptrdiff_t i) {
+  const int group = s->control->groups.rule == AT_MOST_ONE ? greedy_group_of(s, i) : -1;
+  return group >= 0 && s->taken[group] > 0 && !s->member[i];
+}
+
 /* A column that may still be added or dropped. */
 static inline int greedy_in_play(const struct greedy *s, ptrdiff_t i) {
-  return s->pb->usable[i] && (s->control->search != BACKWARD || s->member[i]);
+  switch (s->control->search) {
+  case FORWARD:
+    return s->pb->usable[i] && !greedy_is_kept_out(s, i);
+  case BACKWARD:
+    return s->pb->usable[i] && s->member[i];
+  default:
+    return s->pb->usable[i];
+  }
 }
 
 /* Whether the next column to add is given, so that no candidate needs a score. */
@@ -176,9 +214,10 @@ static inline int greedy_next_is_given(const struct greedy *s) {
   return s->control->search != BACKWARD && s->out->moves < s->control->given_count;
 }
 
-/* Whether column i could be added: it is no member, and not beyond the budget. */
+/* Whether column i could be added: it is no member, none of its group keeps it out, and it is not
+   beyond the budget. */
 static inline int greedy_can_add(const struct greedy *s, ptrdiff_t i) {
-  return s->pb->usable[i] && !s->member[i] &&
+  return s->pb->usable[i] && !s->member[i] && !greedy_is_kept_out(s, i) &&
          (s->price == NULL || s->spent + s->price[i] <= s->control->budget);
 }
 
@@ -316,6 +355,9 @@ void greedy_evaluate_pairs(
     const struct greedy *s, struct pair_candidate *candidate, int count, double *work);
 size_t greedy_pairs_work(const struct greedy *s);
 
+/* The criterion of one repeat from residuals in fold order at the beginning of `scratch`. */
+double greedy_folds_evaluate(const struct greedy *s, double *scratch, int repeat);
+
 /* Of the engine for leave-one-out; the one that skips candidates has them, too. */
 void greedy_loo_hold_out(struct greedy *s, int repeat);
 void greedy_loo_keep_residuals(struct greedy *s);
@@ -327,6 +369,14 @@ void greedy_order_rows(struct greedy *s); /* once, after s->weighted */
 void greedy_folds_hold_out(struct greedy *s, int repeat);
 void greedy_folds_keep_residuals(struct greedy *s);
 double greedy_folds_min_pivot(const struct greedy *s);
+
+/* ---- greedy-groups.c: columns that move together ---- */
+
+/* Lays out what their scores need. */
+void greedy_lay_out_groups(struct greedy *s, int threads, struct arena *arena);
+
+/* Scores moving each group of two columns or more, the columns being up to date. */
+enum status greedy_score_groups(struct greedy *s);
 
 /* ---- greedy-reread.c: the engines that score every candidate and keep no columns ---- */
 

@@ -87,16 +87,23 @@ static void sweep_update_moved(struct greedy *s) {
 
 /* ---- what both engines score and count ---- */
 
-int greedy_is_scored(const struct greedy *s, ptrdiff_t i) {
-  if (greedy_next_is_given(s))
+/* Whether moving column i, with its group, may come next. */
+static int sweep_may_move(const struct greedy *s, ptrdiff_t i) {
+  if (greedy_next_is_given(s) || s->within_group)
     return 0;
   return s->control->search != FORWARD || greedy_can_add(s, i);
+}
+
+int greedy_is_scored(const struct greedy *s, ptrdiff_t i) {
+  int count;
+  greedy_together(s, i, &count);
+  return count == 1 && sweep_may_move(s, i);
 }
 
 void greedy_list_scored(struct greedy *s) {
   s->scored_count = 0;
   for (ptrdiff_t i = 0; i < s->pb->n; i++)
-    if (greedy_in_play(s, i) && greedy_is_scored(s, i))
+    if (greedy_in_play(s, i) && sweep_may_move(s, i) && greedy_stands_for_group(s, i))
       s->scored[s->scored_count++] = (int)i;
   s->out->work.candidates += (double)s->scored_count;
   s->out->work.evaluated += (double)s->scored_count;
@@ -288,9 +295,11 @@ static enum status loo_sweep(struct greedy *s) {
   greedy_list_scored(s);
   const enum status status =
       greedy_each_column(s, (double)s->pb->m * (double)s->pb->L, loo_sweep_column);
-  if (status != COMPLETE || !greedy_by_pairs(s))
+  if (status != COMPLETE)
     return status;
-  return greedy_each_column(s, pairs, loo_evaluate_columns);
+  if (greedy_by_pairs(s) && greedy_each_column(s, pairs, loo_evaluate_columns) != COMPLETE)
+    return INTERRUPTED;
+  return greedy_score_groups(s);
 }
 
 static void loo_commit(struct greedy *s) {
@@ -406,8 +415,7 @@ void greedy_order_rows(struct greedy *s) {
   }
 }
 
-/* The criterion from residuals in fold order at the beginning of `scratch`. */
-static double folds_evaluate(const struct greedy *s, double *scratch, int repeat) {
+double greedy_folds_evaluate(const struct greedy *s, double *scratch, int repeat) {
   const enum criterion kind = s->control->criterion;
   const struct greedy_partition *part = s->part + repeat;
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
@@ -451,7 +459,7 @@ struct greedy_score greedy_folds_score(struct greedy *s, int repeat, ptrdiff_t i
         simd->shifted_quotient(h, residual + from + l * m, g, alpha, q + from, divisor + from);
     }
   }
-  return (struct greedy_score){evaluated ? folds_evaluate(s, scratch, repeat) : sum, sum};
+  return (struct greedy_score){evaluated ? greedy_folds_evaluate(s, scratch, repeat) : sum, sum};
 }
 
 struct greedy_score greedy_folds_mean(const struct greedy *s, struct greedy_score sum) {
@@ -496,7 +504,8 @@ void greedy_folds_sum_squares(struct greedy *s) {
 static enum status folds_sweep(struct greedy *s) {
   greedy_list_scored(s);
   greedy_folds_sum_squares(s);
-  return greedy_each_column(s, greedy_folds_cost(s), folds_sweep_column);
+  const enum status status = greedy_each_column(s, greedy_folds_cost(s), folds_sweep_column);
+  return status == COMPLETE ? greedy_score_groups(s) : status;
 }
 
 static void folds_commit_partition(struct greedy *s, struct greedy_partition *part) {

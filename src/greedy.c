@@ -11,7 +11,7 @@
 ptrdiff_t greedy_most_members(const struct greedy *s) {
   const struct greedy_control *control = s->control;
   if (control->search != BACKWARD)
-    return control->k;
+    return greedy_most_columns(control);
   return control->given_count > 0 ? control->given_count : s->pb->n;
 }
 
@@ -59,6 +59,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->seen = arena_alloc(arena, most + 1, sizeof(struct greedy_score));
   s->member = alloc_ints(arena, n + k);
   s->order = alloc_ints(arena, most);
+  s->taken = alloc_ints(arena, s->control->groups.count);
   s->price = s->control->price == NULL ? NULL : alloc_doubles(arena, n);
   s->positive = alloc_ints(arena, s->positives);
   s->negative = alloc_ints(arena, s->negatives);
@@ -74,6 +75,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->inverse_b = alloc_doubles(arena, started > 0 ? n : 0);
   s->max_start = greedy_max(s->max_start, started);
   s->start_work = arena_alloc(arena, 1, greedy_start_work(pb, s->folds, s->max_start));
+  greedy_lay_out_groups(s, threads, arena);
 }
 
 size_t greedy_work(const struct problem *pb, const struct folds *folds,
@@ -98,8 +100,11 @@ static int greedy_is_better(
 /* ---- commit a move ---- */
 
 static void greedy_toggle_member(struct greedy *s, ptrdiff_t b) {
+  const int change = s->member[b] ? -1 : 1, group = greedy_group_of(s, b);
   if (b < s->pb->n)
-    s->own_members += s->member[b] ? -1 : 1;
+    s->own_members += change;
+  if (group >= 0)
+    s->taken[group] += change;
   if (!s->member[b]) {
     s->member[b] = 1;
     s->order[s->size++] = (int)b;
@@ -159,17 +164,18 @@ static struct estimate greedy_evaluate_model(
 }
 
 static void greedy_keep_model(struct greedy *s, int entry) {
-  const ptrdiff_t k = s->control->k, L = s->pb->L, size = s->size;
+  const ptrdiff_t most = greedy_most_columns(s->control), L = s->pb->L, size = s->groups;
   s->out->model_entry[size] = entry;
-  memcpy(s->out->model + size * k, s->order, (size_t)size * sizeof(int));
-  s->engine->coefficients(s, s->out->beta + k * L * size, k);
+  s->out->model_columns[size] = s->size;
+  memcpy(s->out->model + size * most, s->order, (size_t)s->size * sizeof(int));
+  s->engine->coefficients(s, s->out->beta + most * L * size, most);
 }
 
 /* Writes entry `moves` of the path; returns 1 when this is the best model so far, of equally good
    ones the smallest. */
 static int greedy_record(struct greedy *s, ptrdiff_t feature) {
   struct greedy_result *out = s->out;
-  const int entry = out->moves, repeats = s->folds->repeats, size = s->size;
+  const int entry = out->moves, repeats = s->folds->repeats, size = s->groups;
   const struct greedy_score none = {0, 0};
   struct greedy_score now = {0, 0};
   double se = 0, error = 0;
@@ -243,7 +249,7 @@ static void greedy_record_others(struct greedy *s, ptrdiff_t chosen) {
 /* ---- search ---- */
 
 ptrdiff_t greedy_count_candidates(const struct greedy *s) {
-  if (s->price == NULL)
+  if (s->price == NULL && s->control->groups.rule == NO_GROUPS)
     return s->usable_count - s->own_members;
   ptrdiff_t count = 0;
   for (ptrdiff_t i = 0; i < s->pb->n; i++)
@@ -309,8 +315,8 @@ static ptrdiff_t greedy_best_move(const struct greedy *s, int member) {
 
 /* Floating: drop while that beats the best model of the smaller size seen so far. */
 static int greedy_floating_drops(struct greedy *s, ptrdiff_t i) {
-  struct greedy_score *seen = s->seen + s->size - 1;
-  if (s->size < 2 || !greedy_is_better(s->score[i], *seen, s->tolerance))
+  struct greedy_score *seen = s->seen + s->groups - 1;
+  if (s->groups < 2 || !greedy_is_better(s->score[i], *seen, s->tolerance))
     return 0;
   *seen = s->score[i];
   return 1;
@@ -318,8 +324,8 @@ static int greedy_floating_drops(struct greedy *s, ptrdiff_t i) {
 
 /* Zhang 2009: drop when it costs at most nu times what the last addition to this size gained. */
 static int greedy_forward_backward_drops(const struct greedy *s, ptrdiff_t i) {
-  const double now = s->out->loss[s->out->moves], gain = s->gain[s->size];
-  return s->size > 1 && gain > s->tolerance.value &&
+  const double now = s->out->loss[s->out->moves], gain = s->gain[s->groups];
+  return s->groups > 1 && gain > s->tolerance.value &&
          s->score[i].value - now <= s->control->nu * gain;
 }
 
@@ -335,7 +341,7 @@ static ptrdiff_t greedy_next_move(struct greedy *s) {
     return drop;
   if (control->search == FORWARD_BACKWARD && drop >= 0 && greedy_forward_backward_drops(s, drop))
     return drop;
-  return s->size < control->k ? greedy_best_move(s, 0) : -1;
+  return s->groups < control->k ? greedy_best_move(s, 0) : -1;
 }
 
 /* A move into or out of a nearly singular model loses digits, which later drops magnify: a nearly
@@ -371,7 +377,7 @@ static enum status greedy_refresh(struct greedy *s) {
 static int greedy_finished(const struct greedy *s) {
   switch (s->control->search) {
   case FORWARD:
-    return s->size == s->control->k;
+    return s->groups == s->control->k;
   case BACKWARD:
     return s->size == 0;
   default:
@@ -385,14 +391,33 @@ static double greedy_gain(const struct greedy *s, double gain, int given) {
   return given ? fmax(gain, s->tolerance.value / s->control->nu) : gain;
 }
 
+/* Moves column b, or those that move with it one after the other. */
+static enum status greedy_commit_group(struct greedy *s, ptrdiff_t b) {
+  const int alone = (int)b;
+  int count = 1;
+  const int *columns = b < s->pb->n ? greedy_together(s, b, &count) : NULL;
+  if (columns == NULL)
+    columns = &alone;
+  s->groups += s->member[b] ? -1 : 1;
+  for (int p = 0; p < count; p++) {
+    s->within_group = p + 1 < count;
+    greedy_commit(s, columns[p]);
+    enum status status = greedy_refresh(s);
+    if (status == COMPLETE && s->within_group)
+      status = s->engine->sweep(s);
+    if (status != COMPLETE)
+      return status;
+  }
+  return COMPLETE;
+}
+
 int greedy_move(struct greedy *s, ptrdiff_t b, enum status *status) {
   struct greedy_result *out = s->out;
   const double before = out->loss[out->moves];
   const int given = greedy_next_is_given(s);
   out->moves++;
   greedy_record_others(s, b);
-  greedy_commit(s, b);
-  *status = greedy_refresh(s);
+  *status = greedy_commit_group(s, b);
   if (*status != COMPLETE) {
     out->moves--;
     return 0;
@@ -404,7 +429,7 @@ int greedy_move(struct greedy *s, ptrdiff_t b, enum status *status) {
     return 0;
   }
   if (s->member[b])
-    s->gain[s->size] = greedy_gain(s, before - out->loss[out->moves], given);
+    s->gain[s->groups] = greedy_gain(s, before - out->loss[out->moves], given);
   if (s->control->patience > 0 && s->since_best >= s->control->patience)
     *status = EARLY_STOP;
   return *status == COMPLETE && !greedy_finished(s);
@@ -438,6 +463,7 @@ static void greedy_begin_with_members(struct greedy *s) {
       continue;
     s->member[i] = 1;
     s->order[s->size++] = i;
+    s->groups += greedy_stands_for_group(s, i);
   }
   s->own_members = s->size;
 }
@@ -457,6 +483,7 @@ static void greedy_prepare(struct greedy *s) {
   for (ptrdiff_t i = 0; i < pb->n; i++)
     s->usable_count += pb->usable[i] != 0;
   memset(s->member, 0, (size_t)(pb->n + s->control->k) * sizeof(int));
+  memset(s->taken, 0, (size_t)s->control->groups.count * sizeof(int));
   greedy_begin_with_members(s);
   for (ptrdiff_t i = 0; i <= greedy_most_members(s); i++) {
     s->seen[i] = s->best;

@@ -21,10 +21,21 @@ struct greedy_shared {
   int measured;        /* whether that is known */
 };
 
+/* Groups of columns: those of one group move together, or one of them at most is a member. */
+enum group_rule { NO_GROUPS = 0, MOVE_TOGETHER = 1, AT_MOST_ONE = 2 };
+
+struct column_groups {
+  enum group_rule rule;
+  int count;
+  const int *of;      /* n, the group of each column, -1: on its own */
+  const int *start;   /* count + 1, where the columns of each group begin in `columns` */
+  const int *columns; /* usable columns, group by group, the lowest first */
+};
+
 struct greedy_control {
   double lambda;
   double nu; /* forward-backward: drop when it costs at most nu times the last gain at this size */
-  int k;     /* models of size 0..k are kept */
+  int k;     /* models of size 0..k are kept; size counts groups, a column on its own is one */
   int patience; /* stop after so many moves without improvement; 0: never */
   int keep;     /* runners-up kept at each step */
   int max_moves;
@@ -43,6 +54,9 @@ struct greedy_control {
   int rereads; /* where every candidate is evaluated, columns of C are made from x at each step and
                   not kept */
   int shard;   /* whether other processes have other columns */
+  struct column_groups
+      groups;       /* MOVE_TOGETHER where every candidate is evaluated and columns are kept */
+  int most_columns; /* that k groups have, at the most; 0: k */
 };
 
 struct greedy;
@@ -65,7 +79,7 @@ struct greedy_work_done {
 struct greedy_result {
   int moves;         /* path entries 0..moves, entry 0 is the start */
   int best;          /* size of the best model, -1 if none */
-  int *feature;      /* max_moves + 1, column of each move, -1 at the start */
+  int *feature;      /* max_moves + 1, column of each move, of a group the first; -1 at the start */
   int *size;         /* max_moves + 1, size after the move */
   double *loss, *se; /* max_moves + 1 each, the criterion */
   double *squared;   /* max_moves + 1, weighted mean squared held-out residual */
@@ -73,14 +87,21 @@ struct greedy_result {
   double *pivot;     /* max_moves + 1, the least that held-out residuals are divided by, or 1: they
                         have lost as many digits */
   int *model_entry;  /* k + 1, path entry of the best model of each size, -1 if none */
-  int *model;        /* k x (k + 1), column s holds the s features in the order chosen */
-  double *beta;      /* k x L x (k + 1), their working coefficients */
-  double *held_out;  /* m x L, held-out residuals of the best model, mean over repeats */
-  double *fitted;    /* m x L, its residuals on the training rows */
-  int *runner_up;    /* keep x (max_moves + 1), of each move, -1 where there are fewer */
+  int *model; /* c x (k + 1), c being the most columns of a model: column s holds the features
+                 of size s in the order chosen */
+  int *model_columns; /* k + 1, how many these are; s without groups */
+  double *beta;       /* c x L x (k + 1), their working coefficients */
+  double *held_out;   /* m x L, held-out residuals of the best model, mean over repeats */
+  double *fitted;     /* m x L, its residuals on the training rows */
+  int *runner_up;     /* keep x (max_moves + 1), of each move, -1 where there are fewer */
   double *runner_up_loss;
   struct greedy_work_done work;
 };
+
+/* The most columns of a model of k groups. */
+static inline int greedy_most_columns(const struct greedy_control *control) {
+  return control->most_columns > 0 ? control->most_columns : control->k;
+}
 
 /* products (n x L) := those of the usable working columns with y, several at a time; work:
    greedy_products_work() bytes. O(mn) for each output, x is read once for 32 of them. */

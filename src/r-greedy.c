@@ -14,6 +14,17 @@ static const char *const searches[] = {[FORWARD] = "forward",
     [FLOATING] = "floating",
     [FORWARD_BACKWARD] = "forward_backward"};
 
+static const char *const group_rules[] = {
+    [NO_GROUPS] = "none", [MOVE_TOGETHER] = "together", [AT_MOST_ONE] = "one"};
+
+static struct column_groups unpack_groups(SEXP control) {
+  return (struct column_groups){.rule = (enum group_rule)CHOICE(control, "group_rule", group_rules),
+      .count = length(field(control, "group_start")) - 1,
+      .of = INTEGER(field(control, "group_of")),
+      .start = INTEGER(field(control, "group_start")),
+      .columns = INTEGER(field(control, "group_columns"))};
+}
+
 static struct greedy_control unpack_greedy(SEXP control) {
   return (struct greedy_control){.lambda = real_field(control, "lambda"),
       .nu = real_field(control, "nu"),
@@ -30,14 +41,16 @@ static struct greedy_control unpack_greedy(SEXP control) {
       .budget = real_field(control, "budget"),
       .classes = int_field(control, "classes"),
       .skipping = (enum skipping)CHOICE(control, "skipping", skippings),
-      .rereads = int_field(control, "rereads")};
+      .rereads = int_field(control, "rereads"),
+      .groups = unpack_groups(control),
+      .most_columns = int_field(control, "most_columns")};
 }
 
 /* Memory for what a search finds, in parts of the answer. */
 static struct greedy_result new_result(
     const struct problem *pb, const struct greedy_control *ctl, struct answer *out) {
   const size_t k = (size_t)ctl->k, moves = (size_t)ctl->max_moves + 1;
-  const size_t mL = (size_t)(pb->m * pb->L);
+  const size_t mL = (size_t)(pb->m * pb->L), columns = (size_t)greedy_most_columns(ctl);
   return (struct greedy_result){.feature = add_int(out, "feature", moves),
       .size = add_int(out, "size", moves),
       .loss = add_real(out, "loss", moves),
@@ -45,8 +58,9 @@ static struct greedy_result new_result(
       .squared = add_real(out, "squared", moves),
       .error = add_real(out, "error", moves),
       .model_entry = add_int(out, "model_entry", k + 1),
-      .model = add_int(out, "model", k * (k + 1)),
-      .beta = add_real(out, "beta", k * (size_t)pb->L * (k + 1)),
+      .model = add_int(out, "model", columns * (k + 1)),
+      .model_columns = add_int(out, "model_columns", k + 1),
+      .beta = add_real(out, "beta", columns * (size_t)pb->L * (k + 1)),
       .held_out = add_real(out, "held_out", mL),
       .fitted = add_real(out, "fitted", mL),
       .runner_up = add_int(out, "other", moves * (size_t)ctl->keep),

@@ -34,6 +34,7 @@ static void *take(struct run *run, ptrdiff_t count, size_t size) {
 static void lay_out(
     struct run *run, const struct problem *pb, const struct greedy_control *control) {
   const ptrdiff_t moves = control->max_moves + 1, k = control->k, mL = pb->m * pb->L;
+  const ptrdiff_t columns = greedy_most_columns(control);
   const size_t real = sizeof(double), whole = sizeof(int);
   run->used = 0;
   run->result = (struct greedy_result){.feature = take(run, moves, whole),
@@ -44,8 +45,9 @@ static void lay_out(
       .pivot = take(run, moves, real),
       .error = take(run, moves, real),
       .model_entry = take(run, k + 1, whole),
-      .model = take(run, k * (k + 1), whole),
-      .beta = take(run, k * pb->L * (k + 1), real),
+      .model = take(run, columns * (k + 1), whole),
+      .model_columns = take(run, k + 1, whole),
+      .beta = take(run, columns * pb->L * (k + 1), real),
       .held_out = take(run, mL, real),
       .fitted = take(run, mL, real),
       .runner_up = take(run, control->keep * moves, whole),

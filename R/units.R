@@ -1,0 +1,113 @@
+# Groups of columns: the dummies of a factor, the probes of a gene, the genes of a pathway. Methods
+# that know of groups take their columns in and out together, or one of them at most. A column
+# without a group is a group of its own, a unit of the search like any other.
+
+# problem$column_groups is NULL or list(of, names, rule, stated): the number of each column's group,
+# 0 for none; the names of the groups; "together" or "one"; whether the user asked for groups, or
+# they are those of factors. Each group has two columns or more.
+
+group_rules <- c("together", "one")
+
+# Groups from labels, of which those of one column are none; NULL where no group is left.
+new_column_groups <- function(labels, rule, stated) {
+  labels <- as.character(labels)
+  labels[is.na(labels)] <- ""
+  count <- table(labels[labels != ""])
+  labels[!labels %in% names(count)[count > 1L]] <- ""
+  if (!any(labels != "")) return(NULL)
+  names <- unique(labels[labels != ""])
+  list(of = match(labels, names, 0L), names = names, rule = rule, stated = stated)
+}
+
+# the groups of some columns
+some_column_groups <- function(groups, columns) {
+  if (is.null(groups)) return(NULL)
+  new_column_groups(c("", groups$names)[groups$of[columns] + 1L], groups$rule, groups$stated)
+}
+
+# Units -------------------------------------------------------------------------------------------
+
+moves_together <- function(problem) {
+  is.list(problem) && identical(problem$column_groups$rule, "together")
+}
+
+# What is moved as one: for each of some columns the first usable column of its group, or itself.
+units_of <- function(problem, columns) {
+  if (!moves_together(problem)) return(columns)
+  of <- problem$column_groups$of
+  first <- match(seq_along(problem$column_groups$names), replace(of, !problem$usable, 0L))
+  ifelse(of[columns] > 0L & problem$usable[columns], first[pmax(of[columns], 1L)], columns)
+}
+
+# The usable columns that move with one.
+unit_columns <- function(problem, column) {
+  if (!moves_together(problem)) return(column)
+  group <- problem$column_groups$of[column]
+  if (group > 0L) which(problem$column_groups$of == group & problem$usable) else column
+}
+
+# some columns and those that move with them
+whole_groups <- function(problem, columns) {
+  unlist(lapply(unique(units_of(problem, columns)), unit_columns, problem = problem))
+}
+
+# The largest size of a model of some usable columns: how many groups they have, a column on its own
+# being one, or, where each group has one at most, can be chosen.
+count_units <- function(problem, columns = which(problem$usable)) {
+  groups <- problem$column_groups
+  if (is.null(groups)) return(length(columns))
+  sum(groups$of[columns] == 0L) + length(setdiff(unique(groups$of[columns]), 0L))
+}
+
+# the name of what moves with each column: its group's, where the group moves
+unit_names <- function(problem, columns) {
+  if (!moves_together(problem)) return(problem$names[columns])
+  group <- problem$column_groups$of[columns]
+  ifelse(group > 0L, problem$column_groups$names[pmax(group, 1L)], problem$names[columns])
+}
+
+# Groups as C reads them: those of two usable columns or more, and the most columns of a model of
+# size k.
+group_settings <- function(problem, k) {
+  groups <- problem$column_groups
+  of <- if (is.null(groups)) integer() else ifelse(problem$usable, groups$of, 0L)
+  size <- tabulate(of, length(groups$names))
+  several <- which(size > 1L)
+  if (!length(several)) {
+    return(list(group_rule = "none", group_of = integer(), group_start = 0L,
+                group_columns = integer(), most_columns = as.integer(k)))
+  }
+  of <- match(of, several, 0L)
+  sizes <- sort(c(size[several], rep(1L, sum(problem$usable & of == 0L))), decreasing = TRUE)
+  together <- groups$rule == "together"
+  list(group_rule = groups$rule, group_of = of - 1L,
+       group_start = as.integer(c(0L, cumsum(size[several]))),
+       group_columns = order(of)[sum(of == 0L) + seq_len(sum(of > 0L))] - 1L,
+       most_columns = as.integer(if (together) sum(utils::head(sizes, k)) else k))
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+# what a size counts
+size_word <- function(problem) if (moves_together(problem)) "group" else "feature"
+
+# the same of a fit, which may be of a function of the user
+chosen_word <- function(fit) {
+  if (inherits(fit, "sparse_fit")) size_word(fit$problem) else "feature"
+}
+
+# "3 groups (7 columns)"
+sized_words <- function(problem, size, columns) {
+  words <- counted(size, size_word(problem))
+  if (moves_together(problem)) sprintf("%s (%s)", words, counted(columns, "column")) else words
+}
+
+column_groups_words <- function(problem) {
+  groups <- problem$column_groups
+  size <- tabulate(groups$of, length(groups$names))
+  each <- sprintf("%s (%d)", groups$names, size)
+  rule <- if (groups$rule == "together") "each in a model as a whole or not at all" else
+    "at most one column of each in a model"
+  sprintf("%s (%s), %s: %s", counted(length(size), "group"), counted(sum(size), "column"), rule,
+          some_of(each, 5L, ""))
+}
