@@ -18,9 +18,10 @@
 #' the pursuit on all rows gives the models of this and all other sizes.
 #'
 #' Held-out rows are removed from the training rows, but not from the available prototypes, which
-#' were chosen from all `x` (not by `y`). The error of the size chosen is slightly optimistic, since
-#' it is the error by which it was chosen, and the more so the larger `size_rule` is.
-#' [cross_validate()] repeats all of it, tuning included, in outer folds for an honest estimate.
+#' were chosen from all `x`, or are means of its rows (not by `y`). The error of the size chosen is
+#' slightly optimistic, since it is the error by which it was chosen, and the more so the larger
+#' `size_rule` is. [cross_validate()] repeats all of it, tuning and means included, in outer folds
+#' for an honest estimate.
 #'
 #' **The intercept** is one of the components among which the pursuit chooses, as in the paper, when
 #' `intercept = "candidate"`: it may come late or never, and counts in the size. With `"forced"` it
@@ -46,7 +47,8 @@
 #'   For a fraction or number rows are chosen as `select` says, with R's random numbers:
 #'   `set.seed()` before the call reproduces them.
 #' @param select How these are chosen when their number is given, a method of [select_basis()]:
-#'   `"k_center"`, `"random"`, `"renyi"` (needs a kernel) or `"kmeans"`.
+#'   `"k_center"`, `"random"`, `"renyi"` (needs a kernel), `"kmeans"` or `"cluster_mean"`. Of these
+#'   last two as many points are taken as there are different rows, if that is less.
 #' @param solver How the model is fitted: `"scdp"`, prototypes are added one at a time; `"full"`, on
 #'   all of them; `"nystrom"`, in Nystrom features of all of them; see Details.
 #' @param k The largest size; `NULL` for the number of components, at most 500.
@@ -129,7 +131,8 @@ fs_model <- function(prototypes = 0.3, select = "k_center", solver = "scdp", k =
                      size_rule = 0.1, window = 10, change = 1e-4, refit = FALSE, threads = 1) {
   list(
     prototypes = prototypes,
-    select = check_choice(select, "select", c("k_center", "random", "renyi", "kmeans")),
+    select = check_choice(select, "select",
+                          c("k_center", "random", "renyi", "kmeans", "cluster_mean")),
     solver = choice_or_first(solver, "solver", c("scdp", "full", "nystrom")), k = k,
     folds = folds,
     intercept = choice_or_first(intercept, "intercept", c("candidate", "forced", "none")),
@@ -154,6 +157,7 @@ fs_prototypes <- function(problem, kernel, model) {
   if (!is.null(count)) {
     # distances are those of the columns: in the space of a narrow kernel all rows are as far apart
     needed <- model$select == "renyi" || !is.null(kernel) && is_precomputed(kernel)
+    if (model$select %in% c("kmeans", "cluster_mean")) count <- min(count, distinct_rows(problem$x))
     prototypes <- select_basis(problem, count, model$select, kernel = if (needed) kernel)
   }
   if (is.null(kernel)) kernel <- kernel_linear()
@@ -170,9 +174,12 @@ fs_prototypes <- function(problem, kernel, model) {
   list(rows = basis$rows[distinct], points = basis$points[distinct, , drop = FALSE], all = FALSE)
 }
 
+distinct_rows <- function(x) sum(!duplicated(as.matrix(x)))
+
 # a share or number of the rows as a number; NULL when prototypes are given themselves
 prototype_count <- function(prototypes, rows) {
-  given <- !is.numeric(prototypes) || length(prototypes) != 1L || !is.null(dim(prototypes))
+  given <- !is.numeric(prototypes) || length(prototypes) != 1L || !is.null(dim(prototypes)) ||
+    inherits(prototypes, "sparsels_basis")
   if (given) return(NULL)
   if (is_number(prototypes) && prototypes > 0 && prototypes < 1) {
     return(max(1L, as.integer(round(prototypes * rows))))

@@ -216,7 +216,7 @@ as_basis <- function(basis, problem, kernel, name = "basis") {
   if (length(dim(basis)) == 2L) return(points_basis(basis, problem, kernel, name))
   rows <- if (is.null(basis)) {
     seq_len(m)
-  } else if (is.numeric(basis) && length(basis) == 1L) {
+  } else if (is.numeric(basis) && length(basis) == 1L && !inherits(basis, "sparsels_basis")) {
     sample.int(m, check_count(basis, name, m, "the number of rows"))
   } else {
     basis_rows(basis, problem, name)
@@ -233,6 +233,7 @@ basis_rows <- function(basis, problem, name = "basis") {
   if (!is.atomic(basis) || !length(basis)) {
     refuse(name, "NULL, a number, row numbers or a matrix of points", basis)
   }
+  if (inherits(basis, "sparsels_basis")) basis <- as.integer(basis)
   rows <- positions(basis, nrow(problem), problem$row_names, "row")
   if (!length(rows)) stop_input(sprintf("`%s` chooses no row", name))
   if (anyDuplicated(rows)) {

@@ -2,7 +2,9 @@
 
 #' Select basis vectors for a kernel expansion
 #'
-#' Chooses the basis vectors of a kernel expansion: n rows of the data, or with `"kmeans"` n points.
+#' Chooses the basis vectors of a kernel expansion: n rows of the data, or n points, the means of
+#' clusters of rows; where the choice is by the response, with the exact held-out error of every
+#' size on the way.
 #'
 #' For rows \eqn{B} of the data, with \eqn{K_{BB}}{K_BB} their kernel matrix and
 #' \eqn{k_B(x)}{k_B(x)} the vector of their kernels with \eqn{x}, the methods are:
@@ -15,6 +17,10 @@
 #'   of all rows with probability 0.95. Weights \eqn{w} and covariates \eqn{z} are those of the
 #'   problem; without a problem there are none, as in [kernel_rls()]. With several responses their
 #'   errors are summed.
+#' * `"loo"`: in each round the row is added, of all rows, for which this model has the smallest
+#'   leave-one-out error, or that of `folds`; exactly, without training again. Its models are no
+#'   better than those of `"greedy"` in our experience, and it takes more time and memory: it
+#'   minimises the very error that its path shows.
 #' * `"k_center"`: the first row is drawn, then each time the row farthest from all chosen ones is
 #'   added, by the squared distance \eqn{k(x, x) + k(z, z) - 2 k(x, z)} in feature space, or without
 #'   a kernel by the Euclidean distance (Gonzalez 1985). The largest distance of a row to its
@@ -26,49 +32,73 @@
 #'   random basis row for a random other row are tried; those that increase the entropy are kept.
 #' * `"kmeans"`: the centres of [stats::kmeans()], the best of five random starts. They need not be
 #'   rows. `kernel` is not used.
+#' * `"cluster_mean"`: n rows are chosen by `"k_center"` with the Euclidean distance, every row is
+#'   given to the nearest of them, and the means of these clusters are the points. They need not be
+#'   rows, and lie within the data where the rows of `"k_center"` lie at their edge. `kernel` is not
+#'   used.
 #'
-#' Ties go to the candidate drawn first, and to the lowest row with `"k_center"`; differences of
-#' training errors below 1e-12 of the sum of squares of the response are ties, and so are
+#' **Errors.** `"greedy"` and `"loo"` give the exact held-out error of the models on the first 1, 2,
+#' ..., n rows, leave-one-out or over `folds`; the others do so when `folds` is given. With the
+#' default `basis = "remove"` a row that is held out leaves the basis, too, as in [kernel_rls()],
+#' whose error at the same `lambda` this is. A basis that was chosen by the responses of all rows
+#' makes the errors optimistic, whichever way rows are held out: choose it anew in each training
+#' part for an honest one. For points there are no such errors here, since they have no order;
+#' `kernel_rls(basis = )` gives the error of all of them, in which the means of clusters still know
+#' the held-out rows of `x`, though not of `y`. [cross_validate()] of [fs_lssvm()] makes them anew
+#' in each training part.
+#'
+#' Ties go to the candidate drawn first, and to the lowest row with `"k_center"` and `"loo"`;
+#' differences of errors below 1e-12 of the sum of squares of the response are ties, and so are
 #' differences of distances below rounding error. A candidate whose kernel column is linearly
 #' dependent on those of the chosen rows (Schur complement at most 1e-12 of its penalised sum of
-#' squares) does not change the model: `"greedy"` skips it unless all candidates of the round are
-#' dependent; then it adds the first drawn.
+#' squares, for `"loo"` 1e-9 of its penalty) does not change the model: it is skipped unless all
+#' candidates are dependent; then the first is added.
 #'
-#' All methods use R's random numbers, so `set.seed()` before the call reproduces them. Only
-#' `"greedy"` uses the response, `lambda` and `candidates`. Its basis depends on the responses of
-#' all rows, so that a held-out error computed with it afterwards is optimistic, especially if the
-#' basis is small and is kept while rows are held out.
+#' All methods but `"loo"` use R's random numbers, so `set.seed()` before the call reproduces them.
 #'
 #' @param x The points: a numeric matrix, sparse matrix or data frame (m x d, rows are points), or a
 #'   problem from [as_problem()], whose columns are centred and scaled first when it is
 #'   standardised, as [kernel_rls()] does. With `kernel = "precomputed"` the m x m kernel matrix.
 #' @param n Number of basis vectors, a whole number between 1 and m.
-#' @param method How they are chosen: `"random"` (the default), `"greedy"`, `"k_center"`, `"renyi"`
-#'   or `"kmeans"`, see Details.
+#' @param method How they are chosen: `"random"` (the default), `"greedy"`, `"loo"`, `"k_center"`,
+#'   `"renyi"`, `"kmeans"` or `"cluster_mean"`, see Details.
 #' @param ... Must be empty: the arguments below are given by name.
-#' @param y The response for `"greedy"`, in any form that [as_problem()] takes; not given when `x`
-#'   is a problem.
-#' @param kernel The kernel, see [kernels], with a single width; needed by `"greedy"` and
-#'   `"renyi"`.
-#' @param lambda Ridge parameter of the models that `"greedy"` compares, a positive number; 1 by
-#'   default.
+#' @param y The response for `"greedy"`, `"loo"` and `folds`, in any form that [as_problem()] takes;
+#'   not given when `x` is a problem.
+#' @param kernel The kernel, see [kernels], with a single width; needed by `"greedy"`, `"loo"`,
+#'   `"renyi"` and `folds`.
+#' @param lambda Ridge parameter of the models that are compared, a positive number; 1 by default.
 #' @param candidates Number of rows that `"greedy"` draws in each round, 59 by default (all
 #'   remaining rows if there are fewer).
+#' @param folds Which rows are held out together, see [make_folds()]; `NULL` for `"loo"` where the
+#'   choice is by the response, and for no errors otherwise. Method `"loo"` takes one partition.
+#' @param basis What becomes of basis vectors whose rows are held out: `"remove"` or `"keep"`, as in
+#'   [holdout()].
+#' @param shift Added to the penalty of the models whose errors are given, as in [kernel_rls()].
+#' @param threads Number of OpenMP threads of method `"loo"`; the result does not depend on it.
 #'
-#' @return An integer vector of n distinct row numbers in the order chosen. For `"kmeans"` an n x d
-#'   matrix of points, on the user's scale.
+#' @return An integer vector of n distinct row numbers in the order chosen. With errors it is of
+#'   class `sparsels_basis`, which prints as a summary and is taken wherever row numbers are: its
+#'   attribute `path` is a data frame with a row for every size: `size`, the `row` added, the
+#'   `criterion`, which is the weighted mean squared held-out error, its standard error `se` and,
+#'   for classes, `error`, the misclassification rate. `[` and `as.integer()` give plain numbers.
+#'   For `"kmeans"` and `"cluster_mean"` an n x d matrix of points, on the user's scale.
 #'
 #' @section Cost: With c candidates, `"greedy"` takes O(c m (n^2 + n d)) time and about
-#' m (n + 5 c) doubles; `"k_center"` O(mnd) time, or n times the nonzeros of a sparse x, and two
-#' copies of x; `"renyi"` O(n^2 d) time, on a sparse `x` a pass
-#' over x for every swap; `"kmeans"` O(mnd) for every pass over the rows. No method makes an m x m
-#' matrix.
+#' m (n + 5 c) doubles; `"loo"` O(m^2 (n + d)) time and 2 m^2 + m n doubles, with folds twice the
+#' time and 4 m^2 doubles, or 5 m^2 with `basis = "remove"`; `"k_center"` and `"cluster_mean"`
+#' O(mnd) time, or n times the nonzeros of a sparse x, and two copies of x; `"renyi"` O(n^2 d) time,
+#' on a sparse `x` a pass over x for every swap; `"kmeans"` O(mnd) for every pass over the rows.
+#' Only `"loo"` makes an m x m matrix. The errors take O(m n (n + d)) time for single rows, and for
+#' folds of h rows O(m n min(h, n) (h + n)) besides. Ctrl-C during `"loo"` returns the rows chosen
+#' so far, with a warning of class `sparsels_interrupted`.
 #'
 #' @section Errors:
 #' Of class `sparsels_error_input`, naming the argument: `n` out of range, no kernel or no response
-#' where one is needed, a kernel with several widths, missing or infinite values in `x`, a
-#' precomputed kernel that is not square and symmetric or is given to `"kmeans"`, and fewer than n
-#' different rows for `"kmeans"`.
+#' where one is needed, a kernel with several widths, missing or infinite values in `x`, weights of
+#' 0 and folds that leave covariates without rows where errors are computed, folds for points, a
+#' precomputed kernel that is not square and symmetric or is given for points, and fewer than n
+#' different rows for `"kmeans"` and `"cluster_mean"`.
 #'
 #' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
 #' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.
@@ -88,36 +118,46 @@
 #' x <- matrix(runif(400), 200)
 #' y <- sin(6 * x[, 1]) + x[, 2] + rnorm(200) / 10
 #' select_basis(x, 5)
-#' select_basis(x, 5, method = "greedy", y = y, kernel = kernel_gaussian(2))
+#' rows <- select_basis(x, 5, method = "greedy", y = y, kernel = kernel_gaussian(2))
+#' rows
+#' kernel_rls(x, y, kernel = kernel_gaussian(2), basis = rows)
 #' select_basis(x, 5, method = "k_center")
-#' select_basis(x, 3, method = "kmeans")
+#' select_basis(x, 3, method = "cluster_mean")
 #' @export
-select_basis <- function(x, n, method = c("random", "greedy", "k_center", "renyi", "kmeans"), ...,
-                         y = NULL, kernel = NULL, lambda = 1, candidates = 59) {
+select_basis <- function(x, n, method = c("random", "greedy", "loo", "k_center", "renyi", "kmeans",
+                                          "cluster_mean"), ..., y = NULL, kernel = NULL,
+                         lambda = 1, candidates = 59, folds = NULL, basis = c("remove", "keep"),
+                         shift = "auto", threads = 1) {
   check_dots(..., known = names(formals(select_basis)))
-  methods <- c("random", "greedy", "k_center", "renyi", "kmeans")
-  method <- choice_or_first(method, "method", methods)
+  method <- choice_or_first(method, "method", eval(formals(select_basis)$method))
   values <- basis_values(x)
   check_given(n, "n")
   n <- check_count(n, "n", nrow(values), "the number of rows")
-  kernel <- basis_kernel(kernel, method, x, values)
   lambda <- check_positive(lambda, "lambda")
   candidates <- check_count(candidates, "candidates")
-  # distances do not depend on the centre; the centres of "kmeans" are returned on the user's scale
-  shift <- method != "kmeans" && (is.null(kernel) || kernel$shift)
-  scaled_problem <- if (inherits(x, "sparsels_problem")) kernel_scale(x, shift)
+  if (is.null(folds) && method %in% c("greedy", "loo")) folds <- "loo"
+  scored <- !is.null(folds)
+  if (scored && method %in% c("kmeans", "cluster_mean")) stop_no_path(method)
+  kernel <- basis_kernel(kernel, scored || method == "renyi", method, x, values)
+  # distances do not depend on the centre; the centres of clusters are returned on the user's scale
+  centred <- method %in% c("kmeans", "cluster_mean")
+  shifts <- !centred && (is.null(kernel) || kernel$shift)
+  scaled_problem <- if (inherits(x, "sparsels_problem")) kernel_scale(x, shifts)
   points <- if (is.null(scaled_problem)) values else kernel_points(scaled_problem, values)
-  switch(method,
+  if (scored) {
+    scoring <- basis_scoring(basis_problem(x, values, y), lambda, folds, basis, shift, threads)
+  }
+  chosen <- switch(method,
     random = sample.int(nrow(points), n),
-    greedy = {
-      work <- working(basis_problem(x, values, y))
-      work$x <- points
-      greedy_basis(work, kernel, n, lambda, candidates)
-    },
+    greedy = greedy_basis(scoring, points, kernel, n, candidates),
+    loo = loo_basis(scoring, points, kernel, n),
     k_center = k_center_basis(points, kernel, n),
     renyi = renyi_basis(points, kernel, n)$rows,
-    kmeans = user_points(scaled_problem, kmeans_basis(points, n))
+    kmeans = user_points(scaled_problem, kmeans_basis(points, n)),
+    cluster_mean = user_points(scaled_problem, cluster_mean_basis(points, n))
   )
+  if (!scored) return(chosen)
+  new_basis(chosen, basis_path(scoring, points, kernel, chosen), method, scoring)
 }
 
 # Arguments ---------------------------------------------------------------------------------------
@@ -156,17 +196,35 @@ basis_problem <- function(x, values, y) {
 }
 
 # the kernel, checked; NULL when none is given and none is needed
-basis_kernel <- function(kernel, method, x, values) {
-  if (is.null(kernel) && !method %in% c("greedy", "renyi")) return(NULL)
+basis_kernel <- function(kernel, needed, method, x, values) {
+  if (is.null(kernel) && !needed) return(NULL)
   kernel <- single_kernel(kernel)
   if (is_precomputed(kernel)) {
-    if (method == "kmeans") {
-      stop_input("method \"kmeans\" needs the points: `kernel` cannot be \"precomputed\"",
-                 "sparsels_error_argument")
+    if (method %in% c("kmeans", "cluster_mean")) {
+      stop_input(sprintf("method \"%s\" needs the points: `kernel` cannot be \"precomputed\"",
+                         method), "sparsels_error_argument")
     }
     if (inherits(x, "sparsels_problem")) kernel_problem(x, kernel) else check_precomputed(values)
   }
   kernel
+}
+
+stop_no_path <- function(method) {
+  stop_input(sprintf("`folds` must be NULL with method \"%s\": its points are no rows and %s",
+                     method, "have no order; kernel_rls(basis = ) gives the error of all of them"),
+             "sparsels_error_argument")
+}
+
+# By what the models on basis vectors are judged, checked: list(problem, lambda, folds, remove:
+# whether basis vectors leave with their rows, shift, threads).
+basis_scoring <- function(problem, lambda, folds, basis, shift, threads) {
+  check_all_trained(problem)
+  folds <- as_folds(folds, problem)
+  fold_basis_check(problem, folds)
+  basis <- choice_or_first(basis, "basis", c("remove", "keep"))
+  check_shift(shift)
+  list(problem = problem, lambda = lambda, folds = folds, remove = basis == "remove",
+       shift = shift, threads = check_count(threads, "threads"))
 }
 
 # kernel values between rows of x; x is the kernel matrix itself when that is precomputed
@@ -186,7 +244,10 @@ nearly_largest <- function(value, slack) which(value >= max(value) - slack)[1L]
 # K_B (m x k) are the kernel columns of the chosen rows that are not linearly dependent, in working
 # coordinates. With L L' = K_B'K_B + lambda K_BB and Z = K_B L^-T the model has the fit Z Z'y. The
 # state has L, Z, Z'Z and the residual; adding a row adds a row to L and a column to Z.
-greedy_basis <- function(work, kernel, n, lambda, candidates) {
+greedy_basis <- function(scoring, points, kernel, n, candidates) {
+  work <- working(scoring$problem)
+  work$x <- points
+  lambda <- scoring$lambda
   m <- nrow(work$y)
   slack <- 1e-12 * sum(work$y^2)
   state <- list(rows = integer(), L = matrix(0, 0L, 0L), Z = matrix(0, m, 0L),
@@ -241,9 +302,43 @@ add_row <- function(state, trial, chosen) {
 # forwardsolve() refuses an empty system
 solve_lower <- function(L, b) if (nrow(L)) forwardsolve(L, b) else b
 
+# Leave-one-out -----------------------------------------------------------------------------------
+
+# Greedy choice among all rows by the held-out error itself.
+loo_basis <- function(scoring, points, kernel, n) {
+  folds <- scoring$folds
+  if (ncol(folds$ids) > 1L) {
+    stop_input(sprintf("`folds` must be one partition for method \"loo\", not %d repeats",
+                       ncol(folds$ids)))
+  }
+  sets <- if (folds$loo) row_sets(list()) else fold_sets(folds$ids[, 1L])
+  order <- if (folds$loo) seq_len(nrow(points)) else sets$order
+  K <- kernel_between(kernel, points, TRUE, TRUE)
+  if (identical(scoring$shift, "paper")) diag(K) <- diag(K) + 1e-7
+  work <- working(scoring$problem)
+  given <- list(
+    K = if (is.unsorted(order)) K[order, , drop = FALSE] else K, penalty = K,
+    shift = switch(as.character(scoring$shift), auto = 1e-10 * mean(diag(K)), paper = 0,
+                   as.double(scoring$shift)),
+    row = order(order), root_w = work$root_w[order], y = work$y[order, , drop = FALSE],
+    z_basis = work$q[order, , drop = FALSE]
+  )
+  control <- list(k = n, lambda = scoring$lambda, start = if (folds$loo) integer() else sets$start,
+                  removed = scoring$remove, threads = scoring$threads, user_loss = NULL,
+                  progress = progress_bar(interactive(), "Choosing"))
+  answer <- .Call(C_choose_centres, given, control)
+  if (answer$status == "not_positive") stop_singular("the model without some of the rows")
+  if (answer$size < n) warn_interrupted(answer$size, n, "basis vector")
+  answer$chosen[seq_len(answer$size)]
+}
+
 # Farthest first ----------------------------------------------------------------------------------
 
-k_center_basis <- function(x, kernel, n) {
+k_center_basis <- function(x, kernel, n) farthest_first(x, kernel, n)$rows
+
+# list(rows: the heads in order, owner: of each row the number of the nearest head). Of heads as far
+# as rounding can tell the first one owns a row, so that a head equal to an earlier one owns none.
+farthest_first <- function(x, kernel, n) {
   if (is.null(kernel)) {
     # Euclidean distances are those of the linear kernel; centring avoids cancellation
     kernel <- kernel_linear()
@@ -253,14 +348,18 @@ k_center_basis <- function(x, kernel, n) {
   slack <- kernel_rounding * max(diagonal)
   column <- kernel_column(kernel, x)
   rows <- c(sample.int(nrow(x), 1L), integer(n - 1L))
+  chosen <- logical(nrow(x))
   nearest <- rep(Inf, nrow(x))
-  for (round in seq_len(n - 1L)) {
+  owner <- integer(nrow(x))
+  for (round in seq_len(n)) {
     last <- rows[round]
-    nearest <- pmin(nearest, diagonal + (diagonal[last] - 2 * column(last)))
-    nearest[last] <- -Inf
-    rows[round + 1L] <- nearly_largest(nearest, slack)
+    chosen[last] <- TRUE
+    distance <- diagonal + (diagonal[last] - 2 * column(last))
+    owner[distance < nearest - slack] <- round
+    nearest <- pmin(nearest, distance)
+    if (round < n) rows[round + 1L] <- nearly_largest(ifelse(chosen, -Inf, nearest), slack)
   }
-  rows
+  list(rows = rows, owner = owner)
 }
 
 # Renyi entropy -----------------------------------------------------------------------------------
@@ -295,14 +394,27 @@ swap_change <- function(x, kernel, rest, old, new) {
 
 # K-means -----------------------------------------------------------------------------------------
 
+# The means of the rows that are nearest to each of n heads.
+cluster_mean_basis <- function(x, n) {
+  owner <- farthest_first(x, NULL, n)$owner
+  size <- tabulate(owner, n)
+  if (any(size == 0L)) stop_few_rows(sum(size > 0L), n)
+  belongs <- Matrix::sparseMatrix(owner, seq_along(owner), x = 1 / size[owner])
+  means <- as.matrix(belongs %*% x)
+  dimnames(means) <- if (!is.null(colnames(x))) list(NULL, colnames(x))
+  means
+}
+
+stop_few_rows <- function(distinct, n) {
+  stop_input(sprintf("`n` must be at most %d here, not %d: `x` has only so many distinct rows",
+                     distinct, n))
+}
+
 kmeans_basis <- function(x, n) {
   if (!is.matrix(x)) stop_input("method \"kmeans\" needs a dense `x`: give as.matrix(x)")
   rownames(x) <- NULL
   distinct <- unique(x)
-  if (nrow(distinct) < n) {
-    stop_input(sprintf("`n` must be at most %d here, not %d: `x` has only so many distinct rows",
-                       nrow(distinct), n))
-  }
+  if (nrow(distinct) < n) stop_few_rows(nrow(distinct), n)
   if (nrow(distinct) == n) return(distinct)
   # dividing by a power of two is exact, and prevents overflow and underflow of squares
   unit <- 2^floor(log2(max(abs(x))))

@@ -149,6 +149,46 @@ SEXP C_holdout(SEXP spectrum, SEXP control) {
   return answer_list(&out);
 }
 
+/* Rows are fold by fold, `start` is empty for leave-one-out; candidates and their rows count from
+   1, 0 for none. */
+SEXP C_choose_centres(SEXP given, SEXP control) {
+  SEXP K = field(given, "K"), Z = field(given, "z_basis"), y = field(given, "y");
+  SEXP row = field(given, "row"), start = field(control, "start");
+  const int n = ncols(K);
+  int *from_zero = (int *)R_alloc((size_t)n, sizeof(int));
+  for (int h = 0; h < n; h++)
+    from_zero[h] = INTEGER(row)[h] - 1;
+  const struct centres ct = {.m = nrows(K),
+      .n = n,
+      .q = ncols(Z),
+      .L = ncols(y),
+      .K = REAL(K),
+      .penalty = REAL(field(given, "penalty")),
+      .shift = real_field(given, "shift"),
+      .Z = REAL(Z),
+      .root_w = REAL(field(given, "root_w")),
+      .y = REAL(y),
+      .lambda = real_field(control, "lambda"),
+      .row = from_zero,
+      .folds = length(start) > 0 ? length(start) - 1 : 0,
+      .start = INTEGER(start),
+      .removed = int_field(control, "removed"),
+      .k = int_field(control, "k")};
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct centres_result result = {.chosen = add_int(&out, "chosen", (size_t)ct.k),
+      .error = add_real(&out, "error", (size_t)ct.k)};
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, n);
+  void *work = R_alloc(centres_work(&ct), 1);
+  add_status(&out, final_status(choose_centres(&ct, &host, work, &result), &r));
+  *add_int(&out, "size", 1) = result.size;
+  for (int i = 0; i < result.size; i++)
+    result.chosen[i]++;
+  UNPROTECT(1);
+  return answer_list(&out);
+}
+
 /* The triangle of two matrices, one on top of the other. */
 SEXP C_triangle(SEXP above, SEXP below) {
   const ptrdiff_t p = ncols(above), a = nrows(above), b = nrows(below);

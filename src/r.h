@@ -105,6 +105,7 @@ SEXP C_greedy_add(SEXP pointer, SEXP column, SEXP x, SEXP read_norm2);
 SEXP C_greedy_close(SEXP pointer);
 SEXP C_kernel_spectrum(SEXP problem, SEXP control);
 SEXP C_holdout(SEXP spectrum, SEXP control);
+SEXP C_choose_centres(SEXP given, SEXP control);
 SEXP C_triangle(SEXP above, SEXP below);
 SEXP C_poss(SEXP terms, SEXP control);
 SEXP C_cross_columns(SEXP X, SEXP V);

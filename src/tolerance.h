@@ -244,4 +244,10 @@
    coefficients of the covariates. */
 #define HOLDOUT_ALIASED 1e-10
 
+/* ---- the choice of centres ---- */
+
+/* A candidate is set aside, as dependent on the centres, when its Schur complement is below this
+   share of its penalty: of the shift alone little is left above rounding. */
+#define CENTRES_DEPENDENT 1e-9
+
 #endif

@@ -169,6 +169,8 @@ fuzz_calls <- alist(
   select_basis(x, n = 3, method = "k_center"),
   select_basis(x, n = 3, method = "renyi", kernel = gaussian),
   select_basis(x, n = 3, method = "kmeans"),
+  select_basis(x, n = 3, method = "loo", y = y, kernel = gaussian, folds = 3, basis = "keep"),
+  select_basis(x, n = 3, method = "cluster_mean"),
   nystrom_features(x, prototypes = 1:4, kernel = gaussian),
   scdp(x, y, k = 2),
   scdp(x, y, k = 2, solver = "qr", score = "ols"),

@@ -1,6 +1,9 @@
 # Basis selection against slow twins that draw the same random numbers, and what is refused.
 
-basis_methods <- c("random", "greedy", "k_center", "renyi", "kmeans")
+basis_methods <- c("random", "greedy", "loo", "k_center", "renyi", "kmeans", "cluster_mean")
+
+# the rows without their path
+rows_only <- function(basis) if (inherits(basis, "sparsels_basis")) as.integer(basis) else basis
 
 # the errors of models retrained from scratch for every candidate
 oracle_greedy <- function(pb, k, n, lambda, candidates) {
@@ -53,7 +56,7 @@ oracle_renyi <- function(K, n) {
 
 same_draws <- function(seed, expr, twin) {
   set.seed(seed)
-  value <- expr
+  value <- rows_only(expr)
   set.seed(seed)
   expect_identical(value, twin)
 }
@@ -91,7 +94,7 @@ test_that("greedy on a matrix is greedy on its problem as kernel_rls() would sta
   expect_identical(one(x, y = y[, 1] > 1), one(plain(x, factor(y[, 1] > 1))))
   set.seed(2)
   expect_identical(
-    select_basis(x, 5, "greedy", y = y, kernel = kernel_gaussian(1)),
+    rows_only(select_basis(x, 5, "greedy", y = y, kernel = kernel_gaussian(1))),
     {
       set.seed(2)
       oracle_greedy(plain(x, y), oracle_gaussian(1), 5, 1, 59)
@@ -106,10 +109,10 @@ test_that("a standardised problem is seen as kernel_rls() sees it", {
   z <- oracle_standardised(x, w)
   pb <- as_problem(x, rnorm(30), weights = w)
   plain <- as_problem(z, pb$y[, 1], weights = w, standardize = FALSE)
-  for (method in setdiff(basis_methods, "kmeans")) {
+  for (method in setdiff(basis_methods, c("kmeans", "cluster_mean"))) {
     run <- function(problem) {
       set.seed(3)
-      select_basis(problem, 6, method, kernel = kernel_gaussian(0.5))
+      rows_only(select_basis(problem, 6, method, kernel = kernel_gaussian(0.5)))
     }
     expect_identical(run(pb), run(plain), label = method)
   }
@@ -167,7 +170,7 @@ test_that("greedy gives ties to the first drawn", {
   y <- rep(rnorm(10), 2)[c(1:10, 20:11)]
   for (seed in 1:20) {
     set.seed(seed)
-    first <- select_basis(x, 1, "greedy", y = y, kernel = kernel_gaussian(1))
+    first <- rows_only(select_basis(x, 1, "greedy", y = y, kernel = kernel_gaussian(1)))
     set.seed(seed)
     drawn <- sample.int(20, 20)
     expect_identical(first, drawn[mirror[drawn] == mirror[first]][1])
@@ -222,7 +225,7 @@ test_that("a sparse standardised problem gives the rows of the dense one", {
     for (method in c("random", if (!is.null(kernel)) c("greedy", "renyi"), "k_center")) {
       same_draws(7, select_basis(sparse, 6, method, kernel = kernel), {
         set.seed(7)
-        select_basis(dense, 6, method, kernel = kernel)
+        rows_only(select_basis(dense, 6, method, kernel = kernel))
       })
     }
   }
@@ -294,15 +297,43 @@ test_that("kmeans returns centres", {
   expect_identical(select_basis(centres[group, ], 3, "kmeans"), centres)
 })
 
+test_that("cluster_mean returns means of the rows nearest to each head", {
+  set.seed(232)
+  x <- matrix(rnorm(90), 30, dimnames = list(paste0("s", 1:30), c("u", "v", "w")))
+  for (n in c(1, 4, 30)) {
+    set.seed(n)
+    heads <- select_basis(x, n, "k_center")
+    nearest <- apply(x, 1, function(row) which.min(colSums((t(x[heads, , drop = FALSE]) - row)^2)))
+    expected <- t(vapply(seq_len(n), function(i) colMeans(x[nearest == i, , drop = FALSE]),
+                         numeric(3)))
+    set.seed(n)
+    found <- select_basis(x, n, "cluster_mean")
+    expect_equal(found, expected)
+    expect_identical(dimnames(found), list(NULL, colnames(x)))
+    set.seed(n)
+    expect_equal(select_basis(methods::as(x, "CsparseMatrix"), n, "cluster_mean"), found)
+  }
+  # rows that are there twice weigh twice
+  set.seed(1)
+  found <- select_basis(x[c(1, 1, 2, 2, 2), ], 2, "cluster_mean")
+  expect_equal(found[order(found[, 1]), ], unname(x[order(x[1:2, 1]), ]), ignore_attr = TRUE)
+  pb <- as_problem(x, rnorm(30), weights = runif(30))
+  set.seed(2)
+  scaled <- select_basis(oracle_standardised(x, pb$weights), 5, "cluster_mean")
+  set.seed(2)
+  expect_equal(unname(oracle_standardised(x, pb$weights, select_basis(pb, 5, "cluster_mean"))),
+               unname(scaled))
+})
+
 test_that("every method gives different rows, reproduced by set.seed(), from one to all", {
   set.seed(228)
   x <- matrix(rnorm(48), 16)
   y <- rnorm(16)
   pb <- as_problem(data.frame(x), y, intercept = FALSE, standardize = FALSE)
-  for (method in setdiff(basis_methods, "kmeans")) for (n in c(1, 6, 16)) {
+  for (method in setdiff(basis_methods, c("kmeans", "cluster_mean"))) for (n in c(1, 6, 16)) {
     run <- function(x, ..., seed = 4) {
       set.seed(seed)
-      select_basis(x, n, method, ..., kernel = kernel_gaussian(1))
+      rows_only(select_basis(x, n, method, ..., kernel = kernel_gaussian(1)))
     }
     rows <- run(x, y = y)
     expect_type(rows, "integer")
@@ -327,10 +358,10 @@ test_that("a precomputed kernel is the kernel of its points", {
   kernel <- kernel_gaussian(0.7)
   K <- kernel_matrix(kernel, x, x)
   dimnames(K) <- list(letters[1:20], letters[1:20])
-  for (method in setdiff(basis_methods, "kmeans")) {
+  for (method in setdiff(basis_methods, c("kmeans", "cluster_mean"))) {
     run <- function(x, kernel) {
       set.seed(3)
-      select_basis(x, 5, method, y = y, kernel = kernel)
+      rows_only(select_basis(x, 5, method, y = y, kernel = kernel))
     }
     rows <- run(x, kernel)
     expect_identical(run(K, "precomputed"), rows)
@@ -373,6 +404,19 @@ test_that("what cannot be selected", {
     refusal(select_basis(diag(6), 2, "kmeans", kernel = "precomputed"))
     refusal(select_basis(methods::as(x, "CsparseMatrix"), 2, "kmeans"))
     refusal(select_basis(x[c(1, 1, 2, 2), ], 3, "kmeans"))
+    refusal(select_basis(x[c(1, 1, 2, 2), ], 3, "cluster_mean"))
+    refusal(select_basis(diag(6), 2, "cluster_mean", kernel = "precomputed"))
+    refusal(select_basis(x, 2, "cluster_mean", y = y, kernel = g, folds = "loo"))
+    refusal(select_basis(x, 2, "loo", y = y))
+    refusal(select_basis(x, 2, "loo", kernel = g))
+    refusal(select_basis(x, 2, "random", kernel = g, folds = 2))
+    refusal(select_basis(x, 2, "loo", y = y, kernel = g, folds = 7))
+    refusal(select_basis(x, 2, "loo", y = y, kernel = g, folds = make_folds(6, 2, repeats = 2)))
+    refusal(select_basis(x, 2, "loo", y = y, kernel = g, basis = "skip"))
+    refusal(select_basis(x, 2, "loo", y = y, kernel = g, shift = -1))
+    refusal(select_basis(x, 2, "loo", y = y, kernel = g, threads = 0))
+    refusal(select_basis(as_problem(x, y, weights = c(0, 1, 1, 1, 1, 1)), 2, "loo", kernel = g))
+    refusal(select_basis(-diag(6), 2, "loo", y = y, kernel = "precomputed"))
     refusal(select_basis(replace(x, 8, NA), 2))
     refusal(select_basis(x[, 1], 2))
     refusal(select_basis(list(x), 2))

@@ -806,3 +806,152 @@ TEST(triangle_of_rows) {
       free(parts[part]);
   }
 }
+
+/* ---- the choice of centres ---- */
+
+/* The model on some of the basis vectors of another, which shares the rows. */
+static struct model some_centres(const struct model *all, const int *chosen, int k) {
+  const ptrdiff_t m = all->made.pb.m, n = all->p;
+  struct model model = {.made = all->made, .p = k};
+  model.K = doubles(m * k);
+  model.P = doubles(k * k);
+  model.C = doubles(k * k);
+  model.basis = room((size_t)m * sizeof(int), 0xFF);
+  for (int j = 0; j < k; j++) {
+    memcpy(model.K + j * m, all->K + chosen[j] * m, (size_t)m * sizeof(double));
+    for (int i = 0; i < k; i++)
+      model.P[i + j * k] = all->P[chosen[i] + chosen[j] * n];
+    for (ptrdiff_t row = 0; row < m; row++)
+      if (all->basis[row] == chosen[j])
+        model.basis[row] = j;
+  }
+  cholesky(k, model.P, model.C);
+  return model;
+}
+
+/* The held-out sum of squares of a model retrained without each fold of one partition. */
+static double retrained_error(
+    const struct model *model, int folds, const int *start, int removed, double lambda) {
+  const struct problem *pb = &model->made.pb;
+  int *rows = room((size_t)pb->m * sizeof(int), 0), *kept = room((size_t)pb->m * sizeof(int), 0xFF);
+  double *out = doubles(pb->m * pb->L), total = 0;
+  for (ptrdiff_t j = 0; j < pb->m; j++)
+    rows[j] = (int)j;
+  for (int f = 0; f < folds; f++) {
+    const int h = start[f + 1] - start[f];
+    train_without(model, rows + start[f], h, removed ? model->basis : kept, lambda, out);
+    for (ptrdiff_t l = 0; l < pb->L; l++)
+      for (int i = 0; i < h; i++)
+        total += case_weight(pb, start[f] + i) * out[i + l * h] * out[i + l * h];
+  }
+  free(out);
+  free(kept);
+  free(rows);
+  return total;
+}
+
+static enum status run_centres(
+    const struct centres *ct, int threads, int stop_at, struct centres_result *result) {
+  struct polls polls = {.stop_at = stop_at};
+  struct host host = host_with(&polls, threads);
+  void *work = room(centres_work(ct), 0xFF);
+  const enum status status = choose_centres(ct, &host, work, result);
+  free(work);
+  return status;
+}
+
+enum { CENTRES = 5 };
+
+static void check_centres(struct shape shape, int removed, int loo) {
+  struct model all = basis_model(shape, shape.m, 2, 1e-6);
+  const struct problem *pb = &all.made.pb;
+  int *row = room((size_t)pb->m * sizeof(int), 0),
+      *single = room((size_t)(pb->m + 1) * sizeof(int), 0);
+  for (int j = 0; j < pb->m; j++)
+    row[all.basis[j]] = j;
+  for (int j = 0; j <= pb->m; j++)
+    single[j] = j;
+  const int start[] = {0, 3, 9, (int)pb->m};
+  const double lambda = 0.1;
+  const struct centres ct = {.m = pb->m,
+      .n = pb->m,
+      .q = pb->q,
+      .L = pb->L,
+      .K = all.K,
+      .penalty = all.P,
+      .Z = pb->Q,
+      .root_w = pb->root_w,
+      .y = pb->y,
+      .lambda = lambda,
+      .row = row,
+      .folds = loo ? 0 : 3,
+      .start = loo ? NULL : start,
+      .removed = removed,
+      .k = CENTRES};
+  int chosen[CENTRES], again[CENTRES];
+  double error[CENTRES], same[CENTRES];
+  struct centres_result one = {.chosen = chosen, .error = error};
+  struct centres_result two = {.chosen = again, .error = same};
+  CHECK(run_centres(&ct, 1, 0, &one) == COMPLETE && one.size == CENTRES);
+  for (int k = 1; k <= CENTRES; k++) {
+    struct model model = some_centres(&all, chosen, k);
+    const double expected = loo ? retrained_error(&model, (int)pb->m, single, removed, lambda)
+                                : retrained_error(&model, 3, start, removed, lambda);
+    CHECK_NEAR(error[k - 1] / expected, 1, 1e-7);
+    model.made = (struct made){0};
+    discard_model(&model);
+  }
+  CHECK(run_centres(&ct, 3, 0, &two) == COMPLETE);
+  CHECK(memcmp(chosen, again, sizeof chosen) == 0 && memcmp(error, same, sizeof error) == 0);
+  CHECK(run_centres(&ct, 1, 3, &two) == INTERRUPTED && two.size == 2);
+  CHECK(memcmp(chosen, again, 2 * sizeof *chosen) == 0);
+  free(single);
+  free(row);
+  discard_model(&all);
+}
+
+TEST(centres_have_the_error_of_retraining) {
+  for (int i = 0; i < 16; i++)
+    check_centres((struct shape){.m = 16 + i,
+                      .n = 2,
+                      .L = 1 + i / 8,
+                      .q = i % 3,
+                      .weights = i % 2,
+                      .columns = UNRELATED},
+        i / 2 % 2, i / 4 % 2);
+}
+
+/* Candidates that are copies of each other: the second of them changes nothing and comes last. */
+TEST(dependent_centres_come_last) {
+  struct model all =
+      basis_model((struct shape){.m = 12, .n = 2, .L = 1, .columns = UNRELATED}, 12, 2, 0);
+  const struct problem *pb = &all.made.pb;
+  double K[24 * 12], P[24 * 24];
+  int row[24], chosen[24], seen[12] = {0};
+  double error[24];
+  for (int j = 0; j < 24; j++) {
+    row[j] = -1;
+    memcpy(K + j * 12, all.K + j % 12 * 12, 12 * sizeof(double));
+    for (int i = 0; i < 24; i++)
+      P[i + j * 24] = all.P[i % 12 + j % 12 * 12];
+  }
+  for (int removed = 0; removed < 2; removed++) {
+    const struct centres ct = {.m = 12,
+        .n = 24,
+        .L = 1,
+        .K = K,
+        .penalty = P,
+        .root_w = pb->root_w,
+        .y = pb->y,
+        .lambda = 1,
+        .row = row,
+        .removed = removed,
+        .k = 24};
+    struct centres_result result = {.chosen = chosen, .error = error};
+    CHECK(run_centres(&ct, 1, 0, &result) == COMPLETE && result.size == 24);
+    memset(seen, 0, sizeof seen);
+    for (int k = 0; k < 12; k++)
+      CHECK(seen[chosen[k] % 12]++ == 0);
+  }
+  discard_model(&all);
+}
