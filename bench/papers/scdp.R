@@ -18,6 +18,7 @@
 
 library(sparsels)
 source("bench/common.R")
+source("bench/raetsch.R")
 
 parts <- c("random", "sensing", "ripley", "small", "adult")
 line <- command_line(list(runs = "3", partitions = "5", sets = "", budget = "30", splits = "1",
@@ -273,25 +274,15 @@ titanic|3.56|1.02|5.51|2.41|1.91
 twonorm|33.6|10.87|34.3|19.2|14.3
 ")
 
-# Breiman's ringnorm, which was not at hand
-ringnorm <- function(rows = 7400, columns = 20) {
-  set.seed(1998)
-  y <- rep(c(1, -1), length.out = rows)
-  x <- matrix(rnorm(rows * columns), rows)
-  list(X = ifelse(y > 0, 2, 1) * x + ifelse(y > 0, 0, 2 / sqrt(columns)), y = y)
-}
-
-# The rows to train and test on: the partitions of the file, then others of the same sizes at random
-partitions_of <- function(data, sizes) {
-  own <- if (is.null(data$train)) 0L else nrow(data$train)
-  count <- if (given$partitions == "full") max(own, 10L) else as.integer(given$partitions)
-  if (given$partitions != "full" && sizes$train >= 1000) count <- ceiling(count / 5)
-  lapply(seq_len(count), function(i) {
-    if (i <= own) return(list(train = data$train[i, ], test = data$test[i, ], own = TRUE))
-    set.seed(i)
-    drawn <- sample.int(nrow(data$X), sizes$train + sizes$test)
-    list(train = drawn[seq_len(sizes$train)], test = drawn[-seq_len(sizes$train)], own = FALSE)
-  })
+# the partitions taken, fewer where there are many rows
+partitions_of <- function(data, set) {
+  count <- if (given$partitions == "full") {
+    max(own_partitions(data), 10L)
+  } else {
+    as.integer(given$partitions)
+  }
+  if (given$partitions != "full" && raetsch_sizes[set, "train"] >= 1000) count <- ceiling(count / 5)
+  raetsch_partitions(data, set, count)
 }
 
 # What is measured of a method on a partition: error in %, prototypes (or support vectors),
@@ -301,10 +292,11 @@ pursuit_method <- function(prototypes, candidates = NULL) {
     # the paper's largest models have about that many
     most <- if (is.null(prototypes)) nrow(x) else round(prototypes * nrow(x))
     k <- if (nrow(x) >= 1000) min(320, most)
-    tuning <- tune(x, y, prototypes = prototypes, candidates = candidates, k = k)
+    tuning <- tune(x, y, prototypes = prototypes, select = "k_center", candidates = candidates,
+                   k = k)
     train <- function(...) {
       fs_lssvm(x, y, kernel = tuning$kernel, gamma = tuning$gamma, prototypes = prototypes,
-               candidates = candidates, ...)
+               select = "k_center", candidates = candidates, ...)
     }
     fit <- train(folds = tuning$folds, k = k, change = 0)
     seconds <- cpu(function() train(folds = NULL, k = max(1, fit$size)))
@@ -359,11 +351,10 @@ method_names <- c(SCDP = "SCDP, all rows", PV = "SCDP, 0.3 N k-center",
                   SCDPP = "SCDPP, 59 candidates", LSSVM = "LS-SVM", SVM = "SVM (kernlab)")
 
 measure_set <- function(sizes) {
-  data <- if (sizes$set == "ringnorm") ringnorm() else read_data(paste0("raetsch_", sizes$set))
-  x <- as.matrix(data$X)
-  storage.mode(x) <- "double"
-  y <- factor(data$y)
-  all <- partitions_of(data, sizes)
+  data <- raetsch_data(directory, sizes$set)
+  x <- data$x
+  y <- data$y
+  all <- partitions_of(data, sizes$set)
   measured <- vapply(seq_along(all), function(i) {
     rows <- all[[i]]
     set.seed(i)
@@ -446,14 +437,15 @@ some_rows <- function(split, count) {
 # gamma and the width by 3000 rows and 300 prototypes
 tune_adult <- function(split) {
   few <- some_rows(split, 3000)
-  tune(few$x, few$y, prototypes = min(300, nrow(few$x) %/% 2))
+  tune(few$x, few$y, prototypes = min(300, nrow(few$x) %/% 2), select = "k_center")
 }
 
 table5_row <- function(split, tuning) {
   n <- min(2000, nrow(split$x) %/% 2)
   prototypes <- select_basis(as_problem(split$x, split$y), n, "k_center")
   train <- function(...) {
-    fs_lssvm(split$x, split$y, kernel = tuning$kernel, gamma = tuning$gamma, ...)
+    fs_lssvm(split$x, split$y, kernel = tuning$kernel, gamma = tuning$gamma, select = "k_center",
+             ...)
   }
   fit <- train(prototypes = prototypes, k = 300, folds = 10, change = 0)
   seconds <- cpu(function() train(prototypes = n, k = fit$size, folds = NULL))

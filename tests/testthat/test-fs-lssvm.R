@@ -577,9 +577,18 @@ test_that("prototypes in any form", {
     expect_setequal(number$basis$rows, chosen)
   }
   set.seed(5)
-  centres <- fit(6, select = "kmeans")
-  expect_null(centres$basis$rows)
-  expect_identical(dim(centres$basis$points), c(6L, 2L))
+  for (select in c("kmeans", "cluster_mean")) {
+    set.seed(5)
+    centres <- fit(6, select = select)
+    expect_null(centres$basis$rows)
+    expect_identical(dim(centres$basis$points), c(6L, 2L))
+    set.seed(5)
+    points <- select_basis(as_problem(x, y), 6, select)
+    expect_equal(fit(points)$path, centres$path)
+    # of five different rows no more than five clusters
+    expect_identical(machine_fit(x[rep(1:5, 8), ], y, kernel = kernel_gaussian(0.5), gamma = 3,
+                                 prototypes = 0.5, select = select)$basis$available, 5L)
+  }
   expect_identical(fit(0.001)$basis$available, 1L)
   expect_identical(fit(0.999)$basis$available, 40L)
   expect_identical(fit(0.26)$basis$available, 10L)

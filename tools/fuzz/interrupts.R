@@ -31,7 +31,8 @@ calls <- list(
   scdp = function() scdp(A, A[, 1] + A[, 5], k = 150)$path,
   cross_validate = function() cross_validate(pb, omp, k = 5, outer = 5)$curves,
   compare_methods = function() compare_methods(small, k = 3, splits = 20)$scores,
-  select_basis = function() select_basis(pb, 20, method = "greedy", kernel = kernel)
+  select_basis = function() select_basis(pb, 20, method = "greedy", kernel = kernel),
+  centres = function() select_basis(pb, 60, method = "loo", folds = 5, kernel = kernel)
 )
 
 repeated <- function(call) {
