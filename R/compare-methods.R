@@ -242,7 +242,8 @@ score_method <- function(run, parts, measure, k) {
   found <- compared_model(part, k)
   scores <- vapply(parts, function(rows) {
     null <- if (measure$name == "r_squared") null_scores(part, rows)
-    measured(measure, scored_rows(run$problem, rows), found$score[rows, , drop = FALSE], null)
+    measured(measure_for(measure, part$fit), scored_rows(run$problem, rows),
+             found$score[rows, , drop = FALSE], null)
   }, 0)
   list(features = found$features, scores = scores, seconds = seconds)
 }

@@ -19,6 +19,8 @@ criteria <- list(
                       needs = "two classes"),
   balanced = new_criterion("balanced error rate", c("search", "measure"), needs = "classes",
                            constants = function(problem) list(share = class_share(problem))),
+  brier = new_criterion("Brier score", "measure", needs = "classes"),
+  logloss = new_criterion("log loss", "measure", needs = "classes"),
   concordance = new_criterion("concordance", "measure", higher = TRUE, needs = "times or numbers"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
   hinge = new_criterion("hinge loss", "path", needs = "two classes")
@@ -237,6 +239,9 @@ fold_mean <- function(sums) {
 fold_sum <- function(problem, criterion, residual) {
   if (criterion$name == "auc") {
     return(right_pairs(seq_len(nrow(residual)), problem, problem$y - residual))
+  }
+  if (needs_probabilities(criterion)) {
+    return(probability_sum(problem, criterion, problem$y - residual))
   }
   if (criterion$name == "concordance") return(ordered_pairs(problem, problem$y - residual))
   weight <- sum(problem$weights)

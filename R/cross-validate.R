@@ -42,9 +42,10 @@
 #' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
 #'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
 #'   under the ROC curve, over pairs within a fold and never across folds, whose models differ;
-#'   `"balanced"`, the mean of the classes' misclassification rates; `"concordance"`, of numbers or
-#'   censored times, the share of the comparable pairs within a fold in the right order; or
-#'   functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold,
+#'   `"balanced"`, the mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the
+#'   Brier score and the logarithmic loss of probabilities, see Probabilities; `"concordance"`,
+#'   of numbers or censored times, the share of the comparable pairs within a fold in the right
+#'   order; or functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold,
 #'   in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
 #'   classes, `"concordance"` for censored times, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
@@ -59,7 +60,8 @@
 #' @param BPPARAM `NULL`, or how BiocParallel runs the outer folds, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #' @param object The result of `cross_validate()`.
-#' @param newdata New observations, see [predict.sparsels_fit()].
+#' @param newdata New observations, see [predict.sparsels_fit()]. With `type = "prob"` scores are
+#'   calibrated on those of the outer folds.
 #' @param size The model wanted: a number, `"min"` or `"1se"` by the test error of the outer folds;
 #'   `NULL` for the size that the method chose on all rows. For `coef()` and `predict()` also
 #'   several.
@@ -92,6 +94,16 @@
 #' `best_size()` and `size = "min"` or `"1se"` use the test error; the smallest of several
 #' errors is a little optimistic itself. Standard errors treat the outer folds as independent; with
 #' `repeats` above 1 they are too small.
+#'
+#' @section Probabilities:
+#' For `"brier"` and `"logloss"` scores become probabilities by [class_probabilities]: Platt's
+#' calibration (or the model's own probabilities, with the logistic loss), made afresh in each outer
+#' fold from its training rows, on the held-out scores of the model chosen there. Models of other
+#' sizes or lambdas are read by the same calibration. Both are as in yardstick: the Brier score is
+#' half the sum of squares over the classes, so that for two classes it is the mean squared error of
+#' the probability of one; the log loss is minus the mean logarithm of the probability of the class
+#' that the row has, no less than 2.2e-16. Rows count by their case weights, without class weights.
+#' The null model gives every class its share of the training rows.
 #'
 #' @section Cost:
 #' One fit on all rows, and the number of outer folds times the cost of `method` and of as many
@@ -158,15 +170,24 @@ score_fold <- function(run, rows, measures, baselines) {
   fit <- part$fit
   path <- path_scores(fit, part$problem, rows)
   scores <- list(test = path$scores)
+  # what the models of the scores are: fits, and the problem of the null model
+  sources <- list(test = fit)
   if ("random" %in% baselines && inherits(fit, "sparse_fit")) {
-    scores$random <- random_scores(part, rows)
+    sources$random <- random_fit(part)
+    models <- sources$random$coefficients[path_sizes(fit) + 1L]
+    scores$random <- model_scores(models, part$problem, rows)
   }
-  if ("majority" %in% baselines) scores$majority <- constant_scores(part, rows)
+  if ("majority" %in% baselines) {
+    scores$majority <- constant_scores(part, rows)
+    sources$majority <- part$train
+  }
   heldout <- scored_rows(run$problem, rows)
   list(
     key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
     sums = lapply(measures, function(measure) {
-      lapply(scores, function(of) spread_models(score_sums(of, heldout, measure), path))
+      Map(function(of, source) {
+        spread_models(score_sums(of, heldout, measure_for(measure, source)), path)
+      }, scores, sources)
     }),
     inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
     lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit)
@@ -180,17 +201,16 @@ spread_models <- function(sums, path) {
 
 # As many random features as the models of a fit have, with the same ridge parameter and the inner
 # folds of the method.
-random_scores <- function(part, rows) {
+random_fit <- function(part) {
   fit <- part$fit
   part$train$column_groups <- fit$problem$column_groups
   largest <- length(fit$coefficients) - 1L
   lambda <- random_lambda(fit, part$train)
   refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
-  random <- suppressWarnings(do.call(random_selection, c(
+  suppressWarnings(do.call(random_selection, c(
     list(quote(part$train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
     if (!is.null(part$folds)) list(folds = part$folds)
   )), own_warnings)
-  model_scores(random$coefficients[path_sizes(fit) + 1L], part$problem, rows)
 }
 
 # The ridge parameter of the random features: NULL lets random_selection() choose it.
@@ -347,7 +367,7 @@ print.cv_result <- function(x, ...) {
       ")")
   say(measure_label(x), chosen_range(x), ", with standard errors (se):")
   cat(paste0("  ", error_lines(x), "\n"), sep = "")
-  print_constant(x$problem, learned(x))
+  print_classes(x$problem, learned(x))
   print_smallest(x)
   print_measures(x)
   print_data(x$problem)
@@ -426,6 +446,13 @@ best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_na
   object$curves$size[best_place(object, rule)]
 }
 
+# the fit on all rows with the predictions of the outer folds as its held-out ones
+fit_of_folds <- function(object) {
+  fit <- object$fit
+  if (inherits(fit, "sparsels_fit")) fit$held_out <- object$held_out
+  fit
+}
+
 # arguments of a method of the fit, `size` among them only where it is wanted
 on_fit <- function(generic, object, size, ...) {
   wanted <- list(...)
@@ -438,6 +465,7 @@ on_fit <- function(generic, object, size, ...) {
 predict.cv_result <- function(object, newdata, size = NULL, ...) {
   check_object(object)
   if (missing(newdata)) stop_no_newdata()
+  object$fit <- fit_of_folds(object)
   on_fit(stats::predict, object, size, newdata = newdata, ...)
 }
 
@@ -471,8 +499,7 @@ residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
   check_object(object)
   check_dots(..., known = "type")
   if (is.null(object$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
-  object$fit$held_out <- object$held_out
-  stats::residuals(object$fit, type)
+  stats::residuals(fit_of_folds(object), type)
 }
 
 #' @rdname cross_validate
@@ -524,7 +551,8 @@ error_meanings <- function(x) {
     cv = "the method's own cross-validation of the whole search",
     inner = paste0("the method's own criterion (", x$inner, "), optimistic"),
     random = "as many random features",
-    majority = paste0("null model, ", majority_words(x$problem$task))
+    majority = paste0("null model, ", if (x$measure %in% c("brier", "logloss"))
+      "shares of the classes" else majority_words(x$problem$task))
   )
 }
 

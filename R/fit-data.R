@@ -45,7 +45,8 @@ problem_again <- function(own, x, y, ..., data) {
   given <- list(...)
   kept <- unclass(own)[c("intercept", "standardize")]
   kept$task <- if (own$task == "regression") "regression" else "classification"
-  if (is.null(given$subset) && is.null(given$na.action)) kept$weights <- own$weights
+  if (is.null(given$subset) && is.null(given$na.action)) kept$weights <- case_weights(own)
+  kept$class_weights <- own$class_weights
   covariates <- setdiff(given_covariates(own), "(Intercept)")
   if (length(covariates)) kept$adjust <- own$z[, covariates, drop = FALSE]
   if (!is.null(own$assay)) kept$assay <- own$assay

@@ -30,9 +30,15 @@
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
 #'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
-#'   above 0, the largest score for more classes; `"risk"`, of a fit to censored times alone, is the
+#'   above 0, the largest score for more classes; `"prob"` are the probabilities of the classes, a
+#'   column for each, see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the
 #'   value of the linear model, which is higher for an earlier event. For `residuals()`:
 #'   `"response"`, on the training rows, or `"held_out"`.
+#' @param threshold For `type = "class"` of two classes: the second is said where its probability is
+#'   above this number, or above the threshold that [choose_threshold()] chose, whose result may be
+#'   given as it is. `NULL`: where the score is above 0.
+#' @param calibration How scores become probabilities, `"platt"`, `"isotonic"` or `"none"`; `NULL`:
+#'   see [class_probabilities].
 #' @param adjust The covariates of the new observations, in the form that [as_problem()] was given;
 #'   not needed when a formula finds them in `newdata`.
 #' @param ... Not used.
@@ -47,7 +53,8 @@
 #'   a warning where a needed value is missing, which a fit with `missing = "mean"` replaces by the
 #'   mean of the column in its training rows; for several sizes or lambdas a matrix with a column
 #'   for each (for several responses an array, rows x responses x models). Classes are a factor, for
-#'   several sizes or lambdas a character matrix. `fitted()`: what `predict()` gives for the
+#'   several sizes or lambdas a character matrix; probabilities a matrix with a column for each
+#'   class, in the order of the levels. `fitted()`: what `predict()` gives for the
 #'   training rows, in the fit's field `fitted` a score. `residuals()`: the response less the fitted
 #'   or held-out values of the chosen model; classes are -1 or +1, but 0 or 1 with the logistic
 #'   loss. `nobs()`: the number of rows. `summary()`: a list with the fit, the rows of the path that
@@ -449,15 +456,16 @@ best_size.default <- function(object, rule = "min", ...) {
 #' @rdname sparsels_fit
 #' @export
 predict.sparsels_fit <- function(object, newdata, size = NULL,
-                                 type = c("response", "class", "link", "risk"), adjust = NULL,
-                                 lambda = NULL, ...) {
+                                 type = c("response", "class", "link", "risk", "prob"),
+                                 adjust = NULL, lambda = NULL, threshold = NULL,
+                                 calibration = NULL, ...) {
   check_object(object)
   if (missing(newdata)) stop_no_newdata()
   newdata <- opened_file(newdata)
   check_dots(..., known = names(formals(predict.sparsels_fit)))
   models <- models_asked(object, size, lambda)
   score <- scores_of_models(object, models, newdata, adjust)
-  respond(object$problem, score, type, new_row_names(newdata), names(models), object$loss)
+  respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
 }
 
 stop_no_newdata <- function() {
@@ -468,24 +476,45 @@ new_row_names <- function(newdata) {
   if (is_experiment(newdata)) sample_names(newdata) else rownames(newdata)
 }
 
-# Scores (rows x L x models) as the type of prediction asked for, with the names of the rows and
-# models; `loss` is that of an l1 fit.
-respond <- function(problem, score, type, rows, models, loss) {
-  type <- choice_or_first(type, "type", c("response", "class", "link", "risk"))
-  if (type == "risk" && !is_survival(problem)) {
-    stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
-  }
-  if (type == "class" && problem$task == "regression") {
-    stop_input("`type = \"class\"` needs a fit with classes, but the response is numeric")
-  }
+# Scores of models (rows x L x models) as the type of prediction asked for, with the names of the
+# rows and models.
+respond <- function(fit, models, score, type, rows, threshold = NULL, calibration = NULL) {
+  problem <- fit$problem
+  type <- choice_or_first(type, "type", c("response", "class", "link", "risk", "prob"))
+  check_type(problem, type, threshold, calibration)
   missing <- which(is.na(rowSums(score)))
   if (length(missing)) {
     warn_sparsels(sprintf("`newdata` has missing values in %s (first: row %d): NA is predicted",
                           counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
   }
-  if (type == "class") return(classes_of(problem, score, rows, models))
-  drop_models(if (type == "response") as_response(score, loss) else score, rows,
-              colnames(problem$y), models)
+  if (type == "prob") {
+    values <- probabilities_of(fit, score, models, calibration)
+    return(drop_models(values, rows, problem$levels, names(models)))
+  }
+  if (type == "class" && !is.null(threshold)) {
+    threshold <- as_threshold(threshold, calibration)
+    second <- probabilities_of(fit, score, models, threshold$calibration)[, 2L, , drop = FALSE]
+    score <- second - threshold$value
+  }
+  if (type == "class") return(classes_of(problem, score, rows, names(models)))
+  drop_models(if (type == "response") as_response(score, fit$loss) else score, rows,
+              colnames(problem$y), names(models))
+}
+
+check_type <- function(problem, type, threshold, calibration) {
+  if (type == "risk" && !is_survival(problem)) {
+    stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
+  }
+  if (type %in% c("class", "prob") && problem$task == "regression") {
+    stop_input(sprintf("`type = \"%s\"` needs a fit with classes, but the response is numeric",
+                       type))
+  }
+  if (!is.null(threshold)) {
+    if (type != "class") stop_argument("`threshold` needs `type = \"class\"`")
+    check_two_classes(problem, "`threshold`")
+  } else if (!is.null(calibration) && type != "prob") {
+    stop_argument("`calibration` needs `type = \"prob\"` or a `threshold`")
+  }
 }
 
 # The class of each row: a factor, or for several models a character matrix.

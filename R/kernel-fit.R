@@ -326,7 +326,7 @@ print_expansion <- function(fit, lambda, width) {
   say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
       if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
   say(held_out_words(fit, chosen_row(fit)))
-  print_constant(fit$problem, fit$held_out)
+  print_classes(fit$problem, fit$held_out)
   print_data(fit$problem)
   say(chosen_words(fit, lambda))
   if (!is.null(fit$blocks)) say(blocks_words(fit$blocks))

@@ -36,7 +36,7 @@ print.l1_path <- function(x, n = 6L, ...) {
   n <- check_shown(n)
   say(x$method, ": ", penalised_words(x$loss, x$alpha))
   print_lambda_choice(x)
-  if (x$size > 0L && !is_training(x)) print_constant(x$problem, x$held_out)
+  if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
   print_data(x$problem)
   print_lambda_range(x)
   if (x$status == "interrupted") cat(interrupted_words(x), "\n", sep = "")

@@ -157,7 +157,8 @@ score_repeat <- function(run, plan, measure) {
                        fit_rows(run, sort(order[seq_len(size)])))
     path <- path_scores(part$fit, part$problem, held_out)
     scores <- list(layer(path$scores, path$chosen), null_scores(part, held_out))
-    vapply(scores, function(score) measured(measure, scored, score), 0)
+    measures <- lapply(list(part$fit, part$train), measure_for, measure = measure)
+    mapply(measured, measures, score = scores, MoreArgs = list(problem = scored))
   }, c(0, 0))
 }
 

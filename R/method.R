@@ -163,7 +163,7 @@ fit_rows <- function(run, rows) {
 # weight 0 on the other rows, for methods that take it so.
 training_part <- function(problem, rows) {
   if (!is_file_matrix(problem$x)) return(problem[rows, ])
-  reweighted(problem, replace(numeric(nrow(problem)), rows, problem$weights[rows]))
+  reweighted(problem, replace(numeric(nrow(problem)), rows, case_weights(problem)[rows]))
 }
 
 # warnings that are for the fit on all rows

@@ -246,6 +246,9 @@ object_fields <- list( # nolint: cyclocomp_linter.
     levels = switch(task, regression = is.null(levels), binary = has_words(levels, 2L),
                     multiclass = has_words(levels, L)) &&
       !anyDuplicated(levels),
+    class_weights = is_none_or(class_weights, is_class_weights(class_weights, levels)),
+    case_weights = is.null(case_weights) == is.null(class_weights) &&
+      is_none_or(case_weights, has_numbers(case_weights, m) && all(case_weights >= 0)),
     survival = is_none_or(survival, is_times(survival, m) && task == "regression" && L == 1L),
     response = is_string(response),
     intercept = is_flag(intercept),
@@ -556,6 +559,11 @@ is_assay <- function(x) {
 is_summary <- function(fit, numbers) {
   check_object(fit)
   has_numbers(numbers, gaps = TRUE)
+}
+
+is_class_weights <- function(weights, levels) {
+  if (is.null(levels) || identical(weights, "balanced")) return(!is.null(levels))
+  has_numbers(weights, length(levels)) && setequal(names(weights), levels) && all(weights > 0)
 }
 
 # x of a problem, m x n

@@ -184,7 +184,7 @@ exchange_of <- function(null, groups, strata) {
   size <- tabulate(group)
   first <- match(seq_along(size), group)
   check_within(stratum, first[group])
-  weighted <- length(unique(null$problem$weights)) > 1L
+  weighted <- length(unique(case_weights(null$problem))) > 1L
   whole <- !weighted && is_constant_within(null$residuals, first[group])
   sets <- split(seq_along(size), list(stratum[first], if (whole) 1L else size), drop = TRUE)
   exchange <- list(group = group, sets = sets, whole = whole, rows = order(group),
@@ -238,7 +238,7 @@ permuted_problem <- function(null, order) {
   problem <- null$problem
   problem$y <- permuted_response(null, order)
   problem["survival"] <- list(if (null$words == "responses") times_of(problem, order))
-  reweighted(problem, problem$weights[order])
+  reweighted(problem, case_weights(problem)[order])
 }
 
 # Many responses in one call ----------------------------------------------------------------------

@@ -58,10 +58,33 @@ constant_words <- function(problem, class) {
             "worse than that of the null model")
 }
 
-# the line of a fit whose held-out predictions are all of one class, though it is not the null model
-print_constant <- function(problem, score) {
+# What classes the rows of each are predicted to be when they are held out; if it is the same for
+# all, though the model is not the null model, a line that says so.
+print_classes <- function(problem, score) {
+  if (problem$task == "regression" || is.null(score)) return(invisible())
   class <- constant_class(problem, score)
-  if (!is.null(class)) remark("note: ", constant_words(problem, class))
+  if (!is.null(class)) return(remark("note: ", constant_words(problem, class)))
+  rows <- problem$weights > 0 & !is.na(rowSums(score))
+  if (any(rows)) print_confusion(problem, class_index(problem)[rows],
+                                 class_number(problem, score[rows, , drop = FALSE]))
+}
+
+# A table where it fits the console, otherwise the classes that are confused most often.
+print_confusion <- function(problem, own, predicted) {
+  names <- make.unique(short_class(problem$levels))
+  each <- seq_along(names)
+  counts <- table(class = factor(own, each, names), predicted = factor(predicted, each, names))
+  if (length(names) <= 6L && sum(pmax(nchar(names), 5L) + 1L) + max(nchar(names)) < 70L) {
+    cat("rows by class and held-out prediction:\n")
+    return(print(counts))
+  }
+  wrong <- counts * (row(counts) != col(counts))
+  top <- utils::head(order(-wrong), 5L)
+  top <- top[wrong[top] > 0L]
+  if (!length(top)) return(say("held-out predictions are right in every row"))
+  say("held out, confused most often: ",
+      paste(sprintf("%s taken for %s (%d)", names[row(wrong)[top]], names[col(wrong)[top]],
+                    wrong[top]), collapse = ", "))
 }
 
 # AUC says nothing of the classes that are predicted.

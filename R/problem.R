@@ -121,6 +121,12 @@
 #'   a factor are a group. `FALSE`: there are no groups.
 #' @param group_rule Whether the columns of a group are in a model `"together"`, the default, or at
 #'   most `"one"` of them is.
+#' @param class_weights For classes, `NULL`, `"balanced"` or a named numeric vector with a positive
+#'   value for every class, by which the case weights are multiplied. `"balanced"` makes the classes
+#'   weigh the same together: W / (K W_c) for a class of weight W_c among K classes and W together;
+#'   wherever a method is trained on some of the rows it is computed anew from these. Models and
+#'   their errors are those of the weighted rows, so that with `"balanced"` the error rate of a
+#'   fit is the balanced one; for probabilities see [class_probabilities].
 #' @param threads Number of OpenMP threads for the means and sums of squares of the columns of a
 #'   dense matrix. The result does not depend on it.
 #'
@@ -137,10 +143,11 @@
 #'   further `products` (n x L, weighted cross products of columns and responses given the
 #'   covariates), `column_groups` (`NULL`, or `of`, the number of each column's group, 0 for none,
 #'   and the groups' `names` and `rule`), `intercept`, `standardize`, and `design`, `adjust_design`,
-#'   `assay` and `renamed`, which turn new data into columns. With `missing = "mean"`, else `NULL`:
-#'   `fill` (n, what missing values are replaced by), `missing` (n, how many of each column) and
-#'   `gaps` (where they were, a sparse m x n pattern; `NULL` where there are none or `x` is read in
-#'   place).
+#'   `assay` and `renamed`, which turn new data into columns. With `class_weights`, else `NULL`:
+#'   `class_weights` (as given) and `case_weights` (m, without them). With `missing = "mean"`, else
+#'   `NULL`: `fill` (n, what missing values are replaced by), `missing` (n, how many of each column)
+#'   and `gaps` (where they were, a sparse m x n pattern; `NULL` where there are none or `x` is read
+#'   in place).
 #'
 #' @section Bioconductor:
 #' Experiments have genes, or other features, in rows and samples in columns. The problem has the
@@ -236,7 +243,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        na.action = NULL, # nolint: object_name_linter.
                        adjust = NULL, intercept = TRUE, standardize = TRUE, task = NULL,
                        assay = NULL, make_unique = FALSE, missing = "error", penalty = NULL,
-                       columns_group = NULL, group_rule = "together", threads = 1) {
+                       columns_group = NULL, group_rule = "together", class_weights = NULL,
+                       threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
@@ -359,12 +367,14 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
 # a problem without x, to be completed by put_columns()
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
                           intercept = TRUE, standardize = TRUE, task = NULL, design = NULL,
-                          row_names = NULL, called = c(x = "x", y = "y"), missing = "error") {
+                          row_names = NULL, called = c(x = "x", y = "y"), missing = "error",
+                          class_weights = NULL) {
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
   check_choice(missing, "missing", c("error", "mean"))
   coded <- code_response(y, rows, called, task)
   weights <- check_weights(weights, rows)
+  check_class_weights(class_weights, coded$levels)
   coded <- with_working_times(c(coded, list(weights = weights)), called[["y"]])
   check_trained_response(coded, weights, called[["y"]])
   check_response_size(coded$y, weights, called[["y"]])
@@ -379,6 +389,8 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
     adjust_design = covariates$design
   ), class = "sparsels_problem")
   if (missing == "mean") problem$fill <- numeric()
+  problem$class_weights <- class_weights
+  problem <- put_weights(problem, weights)
   covariate_basis(problem)
   problem
 }
@@ -410,7 +422,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x <- part_of_x(x, rows, cols)
   x$y <- x$y[rows, , drop = FALSE]
   x$z <- x$z[rows, , drop = FALSE]
-  x$weights <- x$weights[rows]
+  x <- put_weights(x, case_weights(x)[rows])
   x["survival"] <- list(times_of(x, rows))
   x["row_names"] <- list(x$row_names[rows])
   if (!is.null(x$formula) && !missing(j)) x$formula <- column_formula(x, cols)
@@ -482,8 +494,9 @@ print_design <- function(problem) {
   covariates <- setdiff(given_covariates(problem), "(Intercept)")
   if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
   print_penalty(problem)
-  w <- problem$weights
+  w <- case_weights(problem)
   if (any(w != 1)) cat(sprintf("weights of the rows: %s to %s\n", shown(min(w)), shown(max(w))))
+  if (!is.null(problem$class_weights)) say(class_weights_words(problem))
   omitted <- problem$na.action
   if (length(omitted)) {
     say(sprintf("left out: %s with missing values (%s)", counted(length(omitted), "row"),
@@ -557,7 +570,7 @@ without_x <- function(problem) {
 
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
                        "task", "assay", "make_unique", "missing", "penalty", "columns_group",
-                       "group_rule")
+                       "group_rule", "class_weights")
 
 # the problem of a fitter, from the fitter's own x, y, ... and data
 fitter_problem <- function(x, y, ..., data = NULL) {

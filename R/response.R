@@ -172,6 +172,7 @@ scored_rows <- function(problem, rows) {
   problem$y <- problem$y[rows, , drop = FALSE]
   problem$z <- problem$z[rows, , drop = FALSE]
   problem$weights <- problem$weights[rows]
+  problem$case_weights <- problem$case_weights[rows]
   problem["survival"] <- list(times_of(problem, rows))
   problem["row_names"] <- list(problem$row_names[rows])
   problem
@@ -180,6 +181,72 @@ scored_rows <- function(problem, rows) {
 # the problem with other case weights; centre and scale, and what stands for censored times, are
 # computed anew
 reweighted <- function(problem, weights, threads = 1L) {
-  problem$weights <- weights
-  measure_columns(with_working_times(problem), threads = threads)
+  measure_columns(with_working_times(put_weights(problem, weights)), threads = threads)
 }
+
+# Class weights -----------------------------------------------------------------------------------
+
+# Where a problem has class weights its weights are products: of the case weights, which it keeps,
+# and those of the classes.
+
+case_weights <- function(problem) {
+  if (is.null(problem$class_weights)) problem$weights else problem$case_weights
+}
+
+# the problem with these case weights
+put_weights <- function(problem, case_weights) {
+  problem$weights <- case_weights
+  if (is.null(problem$class_weights)) return(problem)
+  problem$case_weights <- case_weights
+  problem$weights <- case_weights * unname(weights_of_classes(problem))[class_index(problem)]
+  problem
+}
+
+# the weight of each class, by which its case weights are multiplied
+weights_of_classes <- function(problem) {
+  given <- problem$class_weights
+  if (is.numeric(given)) return(given[problem$levels])
+  class <- factor(class_index(problem), seq_along(problem$levels))
+  total <- as.vector(tapply(case_weights(problem), class, sum, default = 0))
+  there <- total > 0
+  weights <- ifelse(there, sum(total) / (sum(there) * total), 1)
+  stats::setNames(weights, problem$levels)
+}
+
+check_class_weights <- function(class_weights, levels) {
+  if (is.null(class_weights)) return(invisible())
+  if (is.null(levels)) {
+    stop_input("`class_weights` needs a response with classes: give it as a factor",
+               "sparsels_error_argument")
+  }
+  if (identical(class_weights, "balanced")) return(invisible())
+  fine <- is.numeric(class_weights) && !is.object(class_weights) && !is.null(names(class_weights))
+  must <- "NULL, \"balanced\" or numbers named by the classes"
+  if (!fine) refuse("class_weights", must, class_weights)
+  absent <- setdiff(levels, names(class_weights))
+  unknown <- setdiff(names(class_weights), levels)
+  problem <- if (length(unknown)) {
+    sprintf("names %s, which is no class: the classes are %s", some_of(unknown, 1L),
+            some_of(levels, Inf))
+  } else if (length(absent)) {
+    sprintf("has no value for the class %s", some_of(absent, 1L))
+  } else if (anyDuplicated(names(class_weights))) {
+    sprintf("has several values for the class %s",
+            some_of(names(class_weights)[duplicated(names(class_weights))], 1L))
+  } else if (!all(is.finite(class_weights) & class_weights >= 1e-50 & class_weights <= 1e50)) {
+    "must be positive finite numbers, between 1e-50 and 1e+50"
+  }
+  if (!is.null(problem)) {
+    stop_input(paste("`class_weights`", problem), "sparsels_error_argument")
+  }
+}
+
+# "class weights (balanced), which errors have, too: normal 1.41, tumour 0.775"
+class_weights_words <- function(problem) {
+  weights <- weights_of_classes(problem)
+  each <- paste(short_class(names(weights)), shown_each(weights))
+  sprintf("class weights%s, which errors have, too: %s",
+          if (is.numeric(problem$class_weights)) "" else " (balanced)", some_of(each, 10L, ""))
+}
+
+shown_each <- function(values) vapply(values, shown, "")

@@ -159,7 +159,7 @@ fold_words <- function(parts, i) {
 # `found` for each lambda, from which one for larger sizes goes on; with `missing = "mean"` also the
 # means of the columns of the models.
 search_without <- function(problem, rows, control, search, found = NULL) {
-  train <- reweighted(problem, replace(problem$weights, rows, 0))
+  train <- reweighted(problem, replace(case_weights(problem), rows, 0))
   check_folds_left(control$folds, trained_places(train))
   fold_basis_check(train, control$folds)
   control$lambda <- control$lambda_values(train)

@@ -204,7 +204,7 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   say(x$method, ": ", fit_title(x))
   print_choice(x)
   if (!is.null(x$path$price)) say(price_words(x))
-  if (x$size > 0L) print_constant(x$problem, x$held_out)
+  if (x$size > 0L) print_classes(x$problem, x$held_out)
   print_data(x$problem)
   say(lambda_words(x))
   searched <- search_words(x)

@@ -45,7 +45,9 @@ generics::augment
 #'   * `status`.
 #' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
 #'   response less `.fitted`), one column each for several (`.fitted.a`, ...); for classes
-#'   also `.class`, the class of `.held_out`. Scores and residuals of classes are those of the codes
+#'   also `.pred_class`, the class of `.held_out`, and `.pred_` with the name of each class, its
+#'   probability calibrated on `.held_out` (see [class_probabilities]), as yardstick takes them.
+#'   Scores and residuals of classes are those of the codes
 #'   -1 and +1; with `loss = "logistic"` the predictions are probabilities of the second level,
 #'   which the residuals take from 0 or 1. A fit without held-out errors has `NA` there.
 #' * `as.data.frame()` of a fit: its path, `fit$path`: a row per lambda, or a row per step of a
@@ -79,6 +81,13 @@ generics::augment
 #' glance(fit)
 #' head(augment(fit))
 #' as.data.frame(fit)[1:3, c("name", "size", "cv", "chosen")]
+#'
+#' ill <- factor(ifelse(x[, 3] + x[, 8] + rnorm(60) > 0, "ill", "well"), c("well", "ill"))
+#' held_out <- augment(greedy_rls(x, ill))
+#' head(held_out)
+#' if (requireNamespace("yardstick", quietly = TRUE)) {
+#'   yardstick::roc_auc(held_out, ill, .pred_ill, event_level = "second")
+#' }
 #' @name tidiers
 NULL
 
@@ -159,8 +168,15 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
     names <- if (length(responses) > 1L) paste0(name, ".", responses) else name
     stats::setNames(as.data.frame(parts[[name]]), names)
   }))
-  if (problem$task != "regression") columns$.class <- class_of(problem, x$held_out)
+  if (problem$task != "regression") columns <- cbind(columns, predicted_classes(x))
   cbind(data, columns)
+}
+
+# the class of each row and its probabilities, by held-out scores
+predicted_classes <- function(fit) {
+  p <- as.data.frame(held_out_probabilities(fit))
+  names(p) <- paste0(".pred_", fit$problem$levels)
+  cbind(.pred_class = class_of(fit$problem, fit$held_out), p)
 }
 
 response_names <- function(problem) {
@@ -355,9 +371,7 @@ augment.cv_result <- function(x, data = NULL, ...) {
   check_object(x)
   check_dots(..., known = "data")
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
-  fit <- x$fit
-  fit$held_out <- x$held_out
-  augment(fit, data)
+  augment(fit_of_folds(x), data)
 }
 
 # Paths and curves --------------------------------------------------------------------------------

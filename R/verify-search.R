@@ -315,7 +315,7 @@ is_repeatable <- function(fit) {
 fold_scores <- function(bench, rows, lambda) {
   fit <- bench$fit
   problem <- bench$problem
-  train <- reweighted(problem, replace(problem$weights, rows, 0))
+  train <- reweighted(problem, replace(case_weights(problem), rows, 0))
   searched <- search_again(fit, train, fold_lambda(bench, train, lambda))
   scores <- vapply(searched, function(model) {
     columns <- own_columns(train, model$features)

@@ -217,6 +217,13 @@ fuzz_calls <- alist(
   verify(greedy, x, y, claims = 3),
   verify(framed, d[c(1:6, 8)], g, claims = 3),
   risk_groups(survived, groups = 2),
+  as_problem(x, g, weights = w, class_weights = c(ill = 2, well = 1)),
+  predict(classed, x, type = "prob", calibration = "isotonic"),
+  predict(classed, x, type = "class", threshold = 0.4, calibration = "platt"),
+  choose_threshold(classed, cost = c(false_positive = 1, false_negative = 5), sensitivity = NULL,
+                   threshold = NULL, calibration = "platt"),
+  choose_threshold(classed, sensitivity = 0.9),
+  cross_validate(x, g, omp, k = 1, outer = 3, measure = c("brier", "logloss")),
   panel_error(x, y, features = c("c2", "c5"), random = 3, folds = "loo", lambda = NULL,
               criterion = "squared"),
   verify(lasso_cv, x, g, claims = 3),
@@ -322,7 +329,8 @@ fuzz_methods <- list(
     predict(it, d), fitted(it), fitted(it, size = 1), residuals(it),
     residuals(it, type = "held_out"), nobs(it), selected(it), best_size(it), best_size(it, "1se"),
     plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d), predict(it, x, size = 0:1),
-    coef(it, size = 0:1), deviance(it, size = 0:1), logLik(it), as.data.frame(it)
+    coef(it, size = 0:1), deviance(it, size = 0:1), logLik(it), as.data.frame(it),
+    predict(it, x, type = "prob"), choose_threshold(it)
   ),
   stability_selection = alist(
     print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)
@@ -341,7 +349,7 @@ fuzz_methods <- list(
   kernel_fit = alist(
     print(it), summary(it), print(summary(it)), coef(it), predict(it, x), fitted(it), residuals(it),
     nobs(it), plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d),
-    holdout(it, 1:2), cv_error(it, 3), deviance(it), as.data.frame(it)
+    predict(it, x, type = "prob"), choose_threshold(it), holdout(it, 1:2), cv_error(it, 3), deviance(it), as.data.frame(it)
   ),
   fs_lssvm = alist(selected(it), coef(it, size = 1), predict(it, x, size = 1)),
   lssvm_tuning = alist(print(it), plot(it)),

@@ -184,7 +184,7 @@ test_that("a fit that held nothing out has all methods", {
   data <- fs_data()
   fit <- fs_lssvm(data$x, data$binary, kernel = kernel_gaussian(1), gamma = 10, folds = NULL)
   expect_true(all(is.na(residuals(fit, "held_out"))))
-  expect_true(all(is.na(augment(fit)[c(".held_out", ".class")])))
+  expect_true(all(is.na(augment(fit)[c(".held_out", ".pred_class")])))
   expect_false(anyNA(fitted(fit)))
   expect_identical(glance(fit)$value, NA_real_)
   expect_snapshot(fit)
@@ -281,9 +281,10 @@ test_that("tidy(), glance() and augment()", {
     deviance = sum((fit$problem$y - fit$fitted)^2), status = "complete"
   ))
   with_data <- augment(fit, data.frame(id = 1:40))
-  expect_identical(names(with_data), c("id", ".fitted", ".held_out", ".resid", ".class"))
+  expect_identical(names(with_data), c("id", ".fitted", ".held_out", ".resid", ".pred_class",
+                                       ".pred_in", ".pred_out"))
   expect_identical(with_data$.resid, unname(residuals(fit)))
-  expect_equal(mean(with_data$.class != data$binary), row$error)
+  expect_equal(mean(with_data$.pred_class != data$binary), row$error)
 })
 
 # Pictures ----------------------------------------------------------------------------------------

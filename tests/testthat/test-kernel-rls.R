@@ -631,7 +631,7 @@ test_that("tidy, glance and augment of a kernel fit", {
   d <- data.frame(kind = rep(c("p", "q"), 10), x)
   classes <- kernel_rls(kind ~ ., data = d, kernel = kernel_gaussian(1), lambda = 1)
   expect_identical(names(augment(classes, d))[1:3], names(d))
-  expect_identical(augment(classes)$.class == "q", unname(classes$held_out[, 1] > 0))
+  expect_identical(augment(classes)$.pred_class == "q", unname(classes$held_out[, 1] > 0))
 })
 
 test_that("a kernel fit prints what was fitted", {

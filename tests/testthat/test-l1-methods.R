@@ -85,7 +85,7 @@ test_that("logistic predictions are probabilities, the others scores", {
     expect_equal(table$.resid, unname(residuals(fit)))
     if (loss != "squared") {
       expect_identical(unname(predict(fit, d$x, type = "class") == "yes"), unname(link > 0))
-      expect_identical(table$.class == "yes", drop(fit$held_out) > 0)
+      expect_identical(table$.pred_class == "yes", drop(fit$held_out) > 0)
     }
   }
 })

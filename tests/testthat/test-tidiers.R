@@ -69,13 +69,13 @@ test_that("augment() of classes has the held-out class", {
   fit <- of_numbers(y = two)
   table <- augment(fit)
   expect_equal(table[[1]], two)
-  expect_equal(table$.class, factor(ifelse(fit$held_out > 0, "b", "a"))[1:30])
+  expect_equal(table$.pred_class, factor(ifelse(fit$held_out > 0, "b", "a"))[1:30])
   three <- factor(rep(c("a", "b", "c"), 10))
   fit <- of_numbers(y = three)
   table <- augment(fit)
   expect_equal(table[[1]], three)
   held_out <- as.matrix(table[paste0(".held_out.", levels(three))])
-  expect_equal(as.integer(table$.class), max.col(held_out, "first"))
+  expect_equal(as.integer(table$.pred_class), max.col(held_out, "first"))
 })
 
 test_that("a cross-validation is tidied as it is drawn", {
