@@ -115,8 +115,11 @@ calibration_kind <- function(fit, calibration) {
 scored_places <- function(fit) {
   rows <- which(case_weights(fit$problem) > 0 & !is.na(rowSums(fit$held_out)))
   if (length(rows)) return(rows)
-  stop_input(paste("probabilities are calibrated on scores of rows held out, which this fit does",
-                   "not have: give `folds` when it is made"), "sparsels_error_argument")
+  has_folds <- "folds" %in% names(formals(get0(fit$method, topenv(), mode = "function")))
+  stop_input(paste0(
+    "probabilities are calibrated on scores of rows held out, which this fit does not have: ",
+    if (has_folds) "give `folds` when it is made" else "use cross_validate(), which has them"
+  ), "sparsels_error_argument")
 }
 
 of_two_classes <- function(second) cbind(1 - second, second)
@@ -240,14 +243,22 @@ needs_probabilities <- function(measure) measure$name %in% c("brier", "logloss")
 # on, the probabilities are the shares of the classes.
 measure_for <- function(measure, fit) {
   if (!needs_probabilities(measure)) return(measure)
-  if (!inherits(fit, c("sparsels_fit", "sparsels_problem"))) {
+  measure$map <- if (inherits(fit, "sparsels_problem")) {
+    null_map(fit)
+  } else if (can_be_calibrated(fit)) {
+    calibrated(fit)
+  } else {
     stop_input(sprintf(
-      "`measure = \"%s\"` needs a fit of this package, which has held-out scores, not %s",
-      measure$name, "what `method` gives: give a function as `measure`"
+      "`measure = \"%s\"` needs a fit of this package with held-out scores, not %s", measure$name,
+      "what `method` gives: give a function as `measure`"
     ), "sparsels_error_argument")
   }
-  measure$map <- if (inherits(fit, "sparsels_fit")) calibrated(fit) else null_map(fit)
   measure
+}
+
+can_be_calibrated <- function(fit) {
+  if (!inherits(fit, "sparsels_fit")) return(FALSE)
+  calibration_kind(fit, NULL) == "none" || !all(is.na(fit$held_out))
 }
 
 null_map <- function(problem) {
