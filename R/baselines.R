@@ -78,7 +78,7 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
                              size = "criterion", size_folds = 10, refit = is.null(lambda),
                              folds = "loo", criterion = "squared", threads = 1,
                              progress = interactive(), BPPARAM = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- fitter_problem(x, y, ..., data = data, ranks = TRUE)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control <- c(control, keep = 0L, threads = check_count(threads, "threads"),
                progress = check_flag(progress, "progress"))

@@ -217,3 +217,22 @@ own_name <- function(fun) {
   space <- topenv()
   as.name(Find(function(name) identical(space[[name]], fun), ls(space), nomatch = "a function"))
 }
+
+# labels of rows as 1, 2, ... in order of appearance
+check_row_labels <- function(labels, name, m) {
+  if (is.null(labels)) return(NULL)
+  if (!is.atomic(labels) || !is.null(dim(labels))) {
+    stop_input(sprintf("`%s` must be a vector with one value per row, not %s",
+                       name, describe(labels)))
+  }
+  if (length(labels) != m) {
+    stop_input(sprintf("`%s` must have one value for each of the %d rows, not %d",
+                       name, m, length(labels)))
+  }
+  bad <- which(is.na(labels))
+  if (length(bad)) {
+    stop_input(sprintf("`%s` has %s (first: row %d)",
+                       name, counted(length(bad), "missing value"), bad[1L]))
+  }
+  match(labels, unique(labels))
+}

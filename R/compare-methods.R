@@ -69,7 +69,7 @@
 #'   the samples of a patient, are not divided between training and test; classes are then not kept
 #'   in proportion.
 #' @param measure `"r_squared"` or one of the measures of [cross_validate()], such as `"error"` and
-#'   `"auc"`; `NULL`: `"error"` for classes, `"concordance"` for censored times, otherwise
+#'   `"auc"`; `NULL`: `"error"` for classes, `"concordance"` for censored times and rankings, else
 #'   `"r_squared"`.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the splits, such as
@@ -126,17 +126,18 @@
 compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = NULL, splits = 10,
                             test = 0.2, groups = NULL, measure = NULL,
                             progress = interactive(), BPPARAM = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- fitter_problem(x, y, ..., data = data, ranks = TRUE)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   splits <- check_repeats(splits, "splits")
   measure <- comparison_measure(measure, problem)
-  groups <- check_row_labels(groups, "groups", nrow(problem))
+  groups <- if (is.null(groups)) query_groups(problem) else
+    check_row_labels(groups, "groups", nrow(problem))
   plan <- resampling_plan(problem, test, groups)
   bound <- subset_bound(problem, plan$largest)
   if (!is.null(k)) k <- check_count(k, "k", bound$upper, bound$what)
-  quick <- is.null(methods)
-  methods <- as_methods(if (quick) quick_methods(problem, k) else methods)
+  quick <- is.null(methods) && !is_ranked(problem)
+  methods <- as_methods(if (is.null(methods)) quick_methods(problem, k) else methods)
   runs <- Map(comparison_run, methods, names(methods), MoreArgs = list(problem = problem, k = k))
   scored <- repeat_tasks(splits, "split", function(i) {
     score_split(runs, problem, plan, measure, k)
@@ -146,6 +147,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
 
 # The methods compared by default, with arguments that make them quick; an l1 path has one response.
 quick_methods <- function(problem, k) {
+  if (is_ranked(problem)) return(list(greedy_rls = greedy_rls, rls = rls))
   sizing <- if (is.null(k)) list(size = "cv", size_folds = 5)
   methods <- list(
     greedy_rls = c(list(greedy_rls), sizing),

@@ -83,7 +83,7 @@ with_intercept <- function(z, rows, intercept) {
 # sqrt(w) Z = Q R: list(basis = Q, m x q and orthonormal; factor = R)
 covariate_parts <- function(problem, strict = TRUE) {
   if (!ncol(problem$z)) return(list(basis = problem$z, factor = matrix(0, 0L, 0L)))
-  weighted <- sqrt(problem$weights) * problem$z
+  weighted <- weighted_covariates(problem)
   if (ncol(weighted) == problem$intercept) {
     length <- sqrt(sum(problem$weights))
     return(list(basis = unname(weighted) / length, factor = matrix(length)))
@@ -93,6 +93,8 @@ covariate_parts <- function(problem, strict = TRUE) {
   list(basis = qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE],
        factor = qr.R(decomposed))
 }
+
+weighted_covariates <- function(problem) sqrt(problem$weights) * centred_covariates(problem)
 
 covariate_basis <- function(problem, strict = TRUE) covariate_parts(problem, strict)$basis
 

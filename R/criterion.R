@@ -21,15 +21,18 @@ criteria <- list(
                            constants = function(problem) list(share = class_share(problem))),
   brier = new_criterion("Brier score", "measure", needs = "classes"),
   logloss = new_criterion("log loss", "measure", needs = "classes"),
-  concordance = new_criterion("concordance", "measure", higher = TRUE, needs = "times or numbers"),
+  concordance = new_criterion("concordance", c("search", "measure"), higher = TRUE,
+                              needs = "times or numbers"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
   hinge = new_criterion("hinge loss", "path", needs = "two classes")
 )
 
 # the criterion of a name that is an argument, for a response that has what it needs
 named_criterion <- function(name, argument, use, problem) {
+  if (is_gain(name) && use == "measure") return(gain_criterion(name, problem))
   serves <- vapply(criteria, function(one) use %in% one$use, NA)
   check_choice(name, argument, names(criteria)[serves])
+  check_ranking_criterion(name, argument, problem)
   check_needs(name, argument, problem)
   made <- criteria[[name]]
   constants <- if (!is.null(made$constants)) made$constants(problem)
@@ -60,8 +63,12 @@ check_needs <- function(name, argument, problem) {
 # A criterion as every fitter holds it. A kernel minimises a loss, which criterion_value() turns
 # into the criterion.
 as_criterion <- function(criterion, problem, folds) {
-  if (is.function(criterion)) return(user_criterion(criterion, problem, folds))
+  if (is.function(criterion)) {
+    check_ranking_criterion("user", "criterion", problem)
+    return(user_criterion(criterion, problem, folds))
+  }
   made <- named_criterion(criterion, "criterion", "search", problem)
+  if (criterion == "concordance") check_ordered(problem, folds)
   if (criterion == "auc") check_auc(problem, folds)
   made$label <- held_out_label(made$words, folds$label, criterion == "auc" && folds$loo)
   made
@@ -117,7 +124,8 @@ user_criterion <- function(criterion, problem, folds) {
 
 # The value of a criterion, from what a kernel minimises.
 criterion_value <- function(criterion, loss) {
-  if (criterion$name == "auc") 1 - loss else if (criterion$higher) -loss else loss
+  if (criterion$name %in% c("auc", "concordance")) return(1 - loss)
+  if (criterion$higher) -loss else loss
 }
 
 # What a search minimises, from the value of its criterion.
@@ -132,7 +140,7 @@ as_error <- function(criterion, value) {
 }
 
 is_share <- function(criterion) {
-  criterion$name %in% c("auc", "concordance", "r_squared", "dev_ratio")
+  criterion$name %in% c("auc", "concordance", "r_squared", "dev_ratio") || is_gain(criterion$name)
 }
 
 # The error divided by that of the null model; of a user's own criterion of which more is better the
@@ -179,6 +187,7 @@ as_measures <- function(measure, problem) {
 
 as_measure <- function(measure, problem) {
   if (is.function(measure)) {
+    check_ranking_criterion("user", "measure", problem)
     one_fold <- new_folds(rep(1L, nrow(problem)), "outer")
     made <- user_criterion(measure, problem, one_fold)
     made$words <- "value of the `measure` function"
@@ -188,7 +197,7 @@ as_measure <- function(measure, problem) {
 }
 
 measure_of <- function(problem) {
-  if (is_survival(problem)) return("concordance")
+  if (is_survival(problem) || is_ranked(problem) && ncol(problem$y) == 1L) return("concordance")
   if (problem$task == "regression") "squared" else "error"
 }
 
@@ -207,13 +216,17 @@ class_share <- function(problem) {
 # an m x L matrix for each repeat. Several repeats are averaged.
 evaluate_folds <- function(problem, folds, criterion, residuals) {
   each <- lapply(seq_along(residuals), function(repetition) {
-    residual <- residuals[[repetition]]
+    residual <- centre_within(problem, residuals[[repetition]])
     if (criterion$name == "user") {
       return(c(value = criterion_value(criterion, criterion$loss(residual, repetition)), se = NA))
     }
     ids <- folds$ids[, repetition]
     fold_mean(if (criterion$name == "auc") {
       vapply(split(seq_along(ids), ids), right_pairs, c(0, 0), problem, problem$y - residual)
+    } else if (criterion$name == "concordance") {
+      vapply(split(seq_along(ids), ids), function(rows) {
+        ranked_pairs(scored_rows(problem, rows), (problem$y - residual)[rows, , drop = FALSE])
+      }, c(0, 0))
     } else {
       loss <- row_losses(problem, criterion$name, residual)
       w <- row_weights(problem, criterion)
@@ -244,6 +257,10 @@ fold_sum <- function(problem, criterion, residual) {
     return(probability_sum(problem, criterion, problem$y - residual))
   }
   if (criterion$name == "concordance") return(ordered_pairs(problem, problem$y - residual))
+  if (is_gain(criterion$name)) {
+    return(gain_sums(problem, problem$y - residual, gain_limit(criterion$name)))
+  }
+  residual <- centre_within(problem, residual)
   weight <- sum(problem$weights)
   if (criterion$name == "user") {
     fold <- rep(1L, nrow(residual))
@@ -289,13 +306,14 @@ right_pairs <- function(rows, problem, score) {
 # Weight of the comparable pairs of rows that scores put in the right order, a tie counting half,
 # and of all comparable pairs. Of censored times the earlier has the higher score.
 ordered_pairs <- function(problem, score) {
+  if (!is_survival(problem)) return(ranked_pairs(problem, score))
   need_package("survival")
   rows <- problem$weights > 0
   if (sum(rows) < 2L) return(c(0, 0))
   times <- times_of(problem, rows)
-  y <- if (is.null(times)) problem$y[rows, 1L] else survival::Surv(times$time, times$event)
-  counted <- survival::concordancefit(y, tied_ranks(score[rows, 1L]),
-                                      weights = problem$weights[rows], reverse = !is.null(times),
+  counted <- survival::concordancefit(survival::Surv(times$time, times$event),
+                                      tied_ranks(score[rows, 1L]),
+                                      weights = problem$weights[rows], reverse = TRUE,
                                       std.err = FALSE)$count
   c(counted[[1L]] + counted[[3L]] / 2, sum(counted[1:3]))
 }

@@ -43,11 +43,12 @@
 #'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
 #'   under the ROC curve, over pairs within a fold and never across folds, whose models differ;
 #'   `"balanced"`, the mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the
-#'   Brier score and the logarithmic loss of probabilities, see Probabilities; `"concordance"`,
-#'   of numbers or censored times, the share of the comparable pairs within a fold in the right
-#'   order; or functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold,
+#'   Brier score and the logarithmic loss of probabilities, see Probabilities; `"concordance"`, of
+#'   numbers or censored times, the share of the comparable pairs within a fold (of a ranking within
+#'   a query) in the right order; `"ndcg"` or `"ndcg@10"`, of grades, see [as_problem()]; or
+#'   functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold,
 #'   in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
-#'   classes, `"concordance"` for censored times, otherwise `"squared"`.
+#'   classes, `"concordance"` for censored times and rankings, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
 #'   for a numeric response; `NULL` for none. The random model has the lambda of the method and is
@@ -339,7 +340,8 @@ chosen_predictions <- function(scored, parts, problem) {
   count <- integer(nrow(problem))
   for (i in seq_along(scored)) {
     rows <- parts$rows[[i]]
-    total[rows, ] <- total[rows, ] + layer(scored[[i]]$scores, scored[[i]]$chosen)
+    score <- layer(scored[[i]]$scores, scored[[i]]$chosen)
+    total[rows, ] <- total[rows, ] + centre_within(scored_rows(problem, rows), score)
     count[rows] <- count[rows] + 1L
   }
   total / ifelse(count > 0L, count, NA)

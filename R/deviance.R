@@ -74,7 +74,8 @@ training_scores <- function(fit, models, newdata, adjust) {
 # The deviance of each model from its scores, rows x L x models.
 deviance_of_scores <- function(fit, scores) {
   loss <- if (is.null(fit$loss)) "squared" else fit$loss
-  of_rows <- 2 * l1_loss(loss, as.vector(fit$problem$y), scores)
+  y <- centre_within(fit$problem, fit$problem$y)
+  of_rows <- 2 * l1_loss(loss, as.vector(y), centre_within(fit$problem, scores))
   colSums(fit$problem$weights * of_rows, dims = 2L)
 }
 
@@ -135,6 +136,8 @@ check_likelihood <- function(fit, model) {
     "the model is penalised, and maximises no likelihood"
   } else if (problem$task != "regression" && !logistic) {
     "least squares on the codes of classes maximises no likelihood of the classes"
+  } else if (is_ranked(problem)) {
+    "a ranking says nothing of the level of a query"
   } else if (ncol(problem$y) > 1L) {
     sprintf("the fit has %d responses", ncol(problem$y))
   }

@@ -51,6 +51,7 @@ problem_again <- function(own, x, y, ..., data) {
   if (length(covariates)) kept$adjust <- own$z[, covariates, drop = FALSE]
   if (!is.null(own$assay)) kept$assay <- own$assay
   if (length(own$renamed)) kept$make_unique <- TRUE
+  if (is_ranked(own)) kept$within <- own$query
   if (!is.null(own$fill)) kept$missing <- "mean"
   kept$penalty <- own$penalty
   do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
@@ -76,6 +77,9 @@ check_same_data <- function(problem, own) {
   check_row_names(problem$row_names, own$row_names)
   compare_rows(problem$y, own$y, "the response")
   compare_rows(problem$weights, own$weights, "the weight")
+  if (!identical(as.integer(problem$query), as.integer(own$query))) {
+    stop_not_of_fit("the queries of `within` are others")
+  }
   if (!identical(colnames(problem$z), colnames(own$z))) {
     words <- function(z) if (ncol(z)) some_of(colnames(z)) else "none"
     stop_not_of_fit("the covariates are %s, but %s in the fit", words(problem$z), words(own$z))
@@ -107,7 +111,7 @@ check_row_names <- function(given, own) {
 # Rows in another order have the same means and scales, but not the same fitted values.
 check_same_order <- function(problem, fit) {
   scores <- scores_of_models(fit, list(model_of(fit)), problem)
-  off <- abs(layer(scores, 1L) - fit$fitted)
+  off <- abs(centre_within(problem, layer(scores, 1L)) - fit$fitted)
   if (max(off) <= 1e-6 * max(abs(fit$fitted), abs(problem$y))) return(invisible())
   stop_not_of_fit("row %d has another fitted value, are rows in another order?",
                   row(off)[which.max(off)])
@@ -121,10 +125,10 @@ check_same_moments <- function(problem, own) {
   for (block in column_blocks(nrow(problem), ncol(problem))) {
     x <- plain_columns(problem, block)
     centre <- own_centre(x, w)
-    squares <- colSums(w * (x - rep(if (problem$intercept) centre else 0 * centre,
-                                    each = nrow(x)))^2)
+    centres <- problem$intercept || is_ranked(problem)
+    squares <- colSums(w * (x - rep(if (centres) centre else 0 * centre, each = nrow(x)))^2)
     size <- sqrt(colSums(w * x^2) / sum(w))
-    rms <- sqrt(squares / sum(w))
+    rms <- sqrt((if (is_ranked(problem)) sum_of_squares(problem, x)[1L, ] else squares) / sum(w))
     centred <- own$centre[block] != 0
     scaled <- own$scale[block] != 1
     # a kernel's scale is about the mean whether there is an intercept or not

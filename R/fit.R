@@ -582,7 +582,8 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
   check_object(object)
   type <- choice_or_first(type, "type", c("response", "held_out"))
   score <- if (type == "held_out") object$held_out else object$fitted
-  rows_of(object$problem, response_of(object) - as_response(score, object$loss))
+  residual <- response_of(object) - as_response(score, object$loss)
+  rows_of(object$problem, centre_within(object$problem, residual))
 }
 
 # Values of the training rows, under their names.

@@ -6,7 +6,8 @@
 #' Folds are drawn with R's random numbers, so `set.seed()` before the call reproduces them;
 #' leave-one-out and given folds draw nothing. Sizes of drawn folds differ by at most one row. With
 #' `strata`, so do the numbers of rows of each stratum. With `groups`, whole groups are dealt out,
-#' large ones first, each to the fold that has the fewest rows (of its strata) so far. Time is O(m)
+#' large ones first, each to the fold that has the fewest rows (of its strata) so far. The groups of
+#' a ranking are its queries (`within` of [as_problem()]). Time is O(m)
 #' for m rows, O(groups x folds) with groups.
 #'
 #' @param x What the rows belong to: the number of rows, a problem from [as_problem()], a matrix, a
@@ -50,10 +51,14 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   if (inherits(x, "sparsels_problem")) check_object(x)
   m <- fold_rows(x)
   repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
+  ranked <- inherits(x, "sparsels_problem") && is_ranked(x)
   if (!is_drawn(folds, m)) {
     refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))
-    return(given_folds(folds, m))
+    folds <- given_folds(folds, m)
+    if (ranked) check_whole_queries(x, folds)
+    return(folds)
   }
+  if (ranked) return(query_folds(x, folds, groups, strata, repeats))
   groups <- check_row_labels(groups, "groups", m)
   loo <- identical(folds, "loo") || (is.null(groups) && is_number(folds) && folds == m)
   if (loo) {
@@ -90,7 +95,7 @@ joint_groups <- function(ids) {
 # of positive weight alone; the others are dealt out to the same folds.
 as_folds <- function(folds, problem) {
   rows <- trained_places(problem)
-  some <- length(rows) < nrow(problem) && !identical(folds, "loo") &&
+  some <- length(rows) < nrow(problem) && !identical(folds, "loo") && !is_ranked(problem) &&
     is_drawn(folds, nrow(problem))
   folds <- if (some) drawn_for(problem, rows, folds) else make_folds(problem, folds)
   warn_absent(problem, folds)
@@ -148,25 +153,6 @@ is_drawn <- function(folds, m) {
   }
   stop_input(sprintf("`folds` must be \"loo\", a number of folds, ids or a list of ids, not %s",
                      describe(folds)))
-}
-
-# labels of rows as 1, 2, ... in order of appearance
-check_row_labels <- function(labels, name, m) {
-  if (is.null(labels)) return(NULL)
-  if (!is.atomic(labels) || !is.null(dim(labels))) {
-    stop_input(sprintf("`%s` must be a vector with one value per row, not %s",
-                       name, describe(labels)))
-  }
-  if (length(labels) != m) {
-    stop_input(sprintf("`%s` must have one value for each of the %d rows, not %d",
-                       name, m, length(labels)))
-  }
-  bad <- which(is.na(labels))
-  if (length(bad)) {
-    stop_input(sprintf("`%s` has %s (first: row %d)",
-                       name, counted(length(bad), "missing value"), bad[1L]))
-  }
-  match(labels, unique(labels))
 }
 
 # the classes of a problem unless others are given, or FALSE
@@ -283,6 +269,41 @@ drawn_label <- function(count, groups, strata, repeats) {
   )
 }
 
+# Folds of whole queries, drawn, or one for each.
+query_folds <- function(problem, folds, groups, strata, repeats) {
+  refuse_with_queries(groups, strata)
+  if (nlevels(problem$query) < 2L) {
+    stop_input("`within` has a single query here: it leaves none to train on")
+  }
+  made <- in_words("number of groups", "number of queries", make_folds(
+    nrow(problem), folds, groups = problem$query, repeats = repeats
+  ))
+  made$label <- query_label(made$label)
+  made
+}
+
+refuse_with_queries <- function(groups, strata) {
+  given <- c(groups = !is.null(groups), strata = !is.null(strata) && !isFALSE(strata))
+  if (any(given)) {
+    stop_input(sprintf("`%s` cannot be used with queries, which folds hold whole",
+                       names(which(given))[1L]))
+  }
+}
+
+# An error with other words for what it is about.
+in_words <- function(from, to, expr) {
+  tryCatch(expr, error = function(e) {
+    e$message <- sub(from, to, conditionMessage(e), fixed = TRUE)
+    stop(e)
+  })
+}
+
+# The label of folds of whole queries.
+query_label <- function(label) {
+  label <- sub("^leave-one-group-out, .*", "leave-query-out", label)
+  sub("groups kept whole", "queries kept whole", label, fixed = TRUE)
+}
+
 # Parts -------------------------------------------------------------------------------------------
 
 # One row per fold of each partition; `rows` is a list column of the rows held out, of those that
@@ -370,6 +391,6 @@ stop_lost_rows <- function(problem, rows, what) {
   without <- sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
                      some_of(rows, 5L, ""))
   if (all(problem$weights[-rows] == 0)) stop_input(paste0("no row has a positive weight", without))
-  rest <- sqrt(problem$weights[-rows]) * problem$z[-rows, , drop = FALSE]
+  rest <- weighted_covariates(problem)[-rows, , drop = FALSE]
   stop_aliased(qr(rest, tol = 1e-10), problem, without)
 }

@@ -5,25 +5,31 @@
 #' @export
 # nolint start: object_name_linter.
 as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
-                               na.action = NULL, adjust = NULL, intercept = TRUE) {
+                               na.action = NULL, adjust = NULL, intercept = TRUE,
+                               within = NULL) {
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   data <- formula_data(y, data)
   omit <- omits_missing(na.action)
   weights_in <- substitute(weights)
   weights <- data_value(weights_in, weights, x, data)
+  within_in <- substitute(within)
+  within <- data_value(within_in, within, x, data)
   subset <- data_value(substitute(subset), subset, x, data)
   apart <- c(all.vars(x[[2L]]), if (inherits(adjust, "formula")) all.vars(adjust),
-             if (is_in_data(weights_in, data)) all.vars(weights_in))
-  kept <- list(data = data, weights = weights, adjust = adjust)
-  if (!is.null(subset) || omit) kept <- kept_rows(x, data, weights, subset, omit, adjust, apart)
+             if (is_in_data(weights_in, data)) all.vars(weights_in),
+             if (is_in_data(within_in, data)) all.vars(within_in) else query_variables(within))
+  kept <- list(data = data, weights = weights, adjust = adjust, within = within)
+  if (!is.null(subset) || omit) {
+    kept <- kept_rows(x, data, weights, subset, omit, adjust, apart, within)
+  }
   data <- kept$data
   env <- environment(x)
   dot <- as.character(setdiff(names(data), apart))
   design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data")
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$weights,
-              adjust = kept$adjust, intercept = intercept, design = design,
+              adjust = kept$adjust, within = kept$within, intercept = intercept, design = design,
               row_names = given_row_names(data), formula = lean_formula(x, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
@@ -61,9 +67,9 @@ is_same <- function(given, name) {
   identical(given, name) || is.function(given) && identical(given, getExportedValue("stats", name))
 }
 
-# The rows in `subset` less those with missing values: list(data, weights, adjust, omitted); the
-# data with the formula's other variables. `apart`: variables that `.` does not stand for.
-kept_rows <- function(formula, data, weights, subset, omit, adjust, apart) {
+# The rows in `subset` less those with missing values: list(data, weights, adjust, within, omitted);
+# the data with the formula's other variables. `apart`: variables that `.` does not stand for.
+kept_rows <- function(formula, data, weights, subset, omit, adjust, apart, within = NULL) {
   count <- if (is.null(data)) NROW(formula_response(formula, data)) else nrow(data)
   named <- all.vars(formula[[3L]])
   variables <- union(apart, if ("." %in% named) names(data) else named)
@@ -76,13 +82,14 @@ kept_rows <- function(formula, data, weights, subset, omit, adjust, apart) {
   omitted <- NULL
   if (omit) {
     others <- Filter(function(value) NROW(value) == count && !inherits(value, "formula"),
-                     list(weights, adjust))
+                     list(weights, adjust, within))
     values <- c(unclass(data)[intersect(variables, names(data))], others)
     complete <- do.call(stats::complete.cases, unname(values))[rows]
     omitted <- stats::setNames(which(!complete), row.names(data)[rows[!complete]])
     rows <- rows[complete]
   }
   list(data = data[rows, , drop = FALSE], weights = cut(weights, rows), adjust = cut(adjust, rows),
+       within = cut(within, rows),
        omitted = if (length(omitted)) structure(omitted, class = "omit"))
 }
 

@@ -112,12 +112,16 @@
 #'   value of [make_folds()], repeated partitions included.
 #' @param refit Whether the coefficients of each size are refitted by ridge regression on the chosen
 #'   features at a lambda of their own. By default `TRUE` if `lambda` is not given.
-#' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out; a number of
-#'   folds (stratified for classes); a vector of fold ids; a list of those; or the result of
+#' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out, or of a
+#'   ranking leave-query-out; a number of folds (stratified for classes, of a ranking of whole
+#'   queries); a vector of fold ids; a list of those; or the result of
 #'   [make_folds()].
 #' @param criterion The held-out criterion of the search: `"squared"`, the default, the weighted
 #'   mean squared error; `"error"`, the misclassification rate; `"balanced"`, the mean of the
-#'   classes' misclassification rates; `"absolute"`; `"auc"`, the area under the ROC curve over
+#'   classes' misclassification rates; `"absolute"`; `"concordance"`, for numbers the share of pairs
+#'   of rows held out together (with a ranking of one query, see [as_problem()]) whose predictions
+#'   are in the order of their responses, which needs folds of several rows and costs O(m log m) for
+#'   each candidate; `"auc"`, the area under the ROC curve over
 #'   pairs of rows held out together, which with `"loo"` means leave-pair-out and costs O(m^2) for
 #'   each candidate; or a function `(y, prediction, fold)` of the coded response, the held-out
 #'   predictions (vectors, or matrices for several responses) and the fold ids that returns one
@@ -276,7 +280,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
                        criterion = "squared", search = "forward", start = NULL, cost = NULL,
                        budget = Inf, keep = 0, threads = 1, progress = interactive(),
                        BPPARAM = NULL, cluster = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- fitter_problem(x, y, ..., data = data, ranks = TRUE)
   check_choice(search, "search", searches)
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
@@ -477,7 +481,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
       20L * control$k + 100L,
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$task != "regression", skipping = skipping,
-    rereads = rereads(problem), folds = control$folds, threads = control$threads,
+    rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
     user_loss = control$criterion$loss, progress = bar
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k))
 }
@@ -551,7 +555,7 @@ unpack_path <- function(answer, problem, control, lambda) {
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
     models = unpack_models(answer, ncol(problem$y)),
-    held_out = problem$y - answer$held_out, fitted = problem$y - answer$fitted,
+    held_out = scores_of(problem, answer$held_out), fitted = scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
     work = unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
   )

@@ -104,6 +104,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
   }
   run <- as_run(x, y, method, ..., data = data, said = said,
                 known = names(formals(judge.default)))
+  refuse_ranking(run$problem, "judge()")
   control <- judge_control(run, groups, seed, progress, BPPARAM, outer = outer, keep = keep,
                            permutations = permutations, pairs = pairs, repeats = repeats,
                            claims = claims)

@@ -80,7 +80,8 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
   best <- which.min(path$criterion)
   out <- Reduce(`+`, held_out) / length(held_out)
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
-       held_out = problem$y - layer(out, best), fitted = problem$y - layer(training, best))
+       held_out = scores_of(problem, layer(out, best)),
+       fitted = scores_of(problem, layer(training, best)))
 }
 
 # criterion, se and, for classes, error of every lambda, from held-out residuals: a list with an
@@ -145,15 +146,17 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   problem <- fit$problem
   rows <- positions(rows, nrow(problem), problem$row_names, "row")
   check_held_rows(problem, rows)
+  check_whole_rows(problem, rows)
   check_choice(basis, "basis", c("remove", "keep"))
   lambda <- path_or(lambda, fit)
   residual <- held_out_residuals(fit$spectrum, list(rows), lambda, basis == "remove")
-  prediction <- array(problem$y[rows, ], dim(residual)) - residual
+  held_out <- scored_rows(problem, rows)
+  observed <- centre_within(held_out, held_out$y)
+  prediction <- array(observed, dim(residual)) - residual
   names <- list(problem$row_names[rows], colnames(problem$y), format(lambda, trim = TRUE))
   dimnames(prediction) <- names
-  structure(prediction, rows = rows, observed = problem$y[rows, , drop = FALSE],
-            weights = problem$weights[rows], lambda = lambda, chosen = fit$lambda,
-            class = "sparsels_holdout")
+  structure(prediction, rows = rows, observed = observed, weights = held_out$weights,
+            lambda = lambda, chosen = fit$lambda, class = "sparsels_holdout")
 }
 
 plain_array <- function(x) array(x, dim(x), dimnames(x))
@@ -273,6 +276,10 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
   check_choice(basis, "basis", c("remove", "keep", "skip"))
   lambda <- path_or(lambda, fit)
   scored <- seq_len(nrow(fit$problem))
+  if (basis == "skip" && is_ranked(fit$problem)) {
+    stop_input("`basis = \"skip\"` would score parts of queries: use \"remove\" or \"keep\"",
+               "sparsels_error_argument")
+  }
   if (basis == "skip") scored <- setdiff(scored, fit$basis$rows)
   if (!length(scored)) {
     stop_input("`basis = \"skip\"` leaves no row to score: every row is a basis vector")

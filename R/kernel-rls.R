@@ -114,7 +114,8 @@ kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NUL
                        threads = 1) {
   problem <- fitter_problem(x, y, ..., data = data,
                             intercept = unless_stated(x, intercept, missing(intercept)),
-                            standardize = unless_stated(x, standardize, missing(standardize)))
+                            standardize = unless_stated(x, standardize, missing(standardize)),
+                            ranks = TRUE)
   check_all_trained(problem)
   if (is.null(kernel)) kernel <- typical_kernels(problem)
   expansion_fit("kernel_rls", problem, kernel, basis, lambda, shift, folds, threads,
@@ -160,7 +161,7 @@ warn_width <- function(trials) {
 # largest residual of these.
 warn_null <- function(problem, evaluated, control) {
   null <- null_residuals(problem, control$folds)
-  off <- problem$y - evaluated$held_out - null
+  off <- centre_within(problem, problem$y - evaluated$held_out) - null
   if (max(abs(off)) > 1e-3 * max(abs(null))) return(invisible())
   where <- if (ncol(problem$z)) "those of the intercept and covariates alone" else "0"
   hint <- if (problem$standardize) "" else " or `standardize = TRUE`"
@@ -173,7 +174,7 @@ warn_null <- function(problem, evaluated, control) {
 null_residuals <- function(problem, folds) {
   root_w <- sqrt(problem$weights)
   basis <- covariate_basis(problem)
-  own <- project_out(root_w * problem$y, basis)
+  own <- working_response(problem, basis)
   if (!ncol(basis)) return(own / root_w)
   if (folds$loo && ncol(basis) == 1L) return(own / (root_w * (1 - basis[, 1L]^2)))
   total <- 0 * own

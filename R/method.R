@@ -91,7 +91,7 @@ run_problem <- function(x, y, data, arguments, method) {
 # list(...), in which expressions of variables of the data, such as `weights`, stay expressions
 dots_with_data <- function(..., data) {
   expressions <- as.list(substitute(list(...)))[-1L]
-  in_data <- names(expressions) %in% c("weights", "subset") &
+  in_data <- names(expressions) %in% c("weights", "subset", "within") &
     vapply(expressions, is_in_data, NA, data)
   given <- lapply(seq_along(expressions), function(i) {
     if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)
@@ -116,9 +116,10 @@ method_name <- function(expression) {
 }
 
 # A number for each row, equal for rows that belong together: `groups` as given, by default those of
-# the folds that the method is given; NULL where each row is by itself.
+# the queries, or those of the folds that the method is given; NULL where each row is by itself.
 groups_of <- function(groups, run) {
   if (isFALSE(groups)) return(NULL)
+  if (is.null(groups) && is_ranked(run$problem)) return(query_groups(run$problem))
   if (!is.null(groups)) return(check_row_labels(groups, "groups", nrow(run$problem)))
   Find(Negate(is.null), lapply(run$arguments[run$by_row], `[[`, "groups"))
 }

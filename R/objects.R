@@ -249,6 +249,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     class_weights = is_none_or(class_weights, is_class_weights(class_weights, levels)),
     case_weights = is.null(case_weights) == is.null(class_weights) &&
       is_none_or(case_weights, has_numbers(case_weights, m) && all(case_weights >= 0)),
+    query = is_none_or(query, is.factor(query) && length(query) == m && !anyNA(query) &&
+                         task == "regression" && !intercept),
     survival = is_none_or(survival, is_times(survival, m) && task == "regression" && L == 1L),
     response = is_string(response),
     intercept = is_flag(intercept),

@@ -124,7 +124,13 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   run <- quick_run(run)
   null <- null_response(run$problem)
   strata <- check_row_labels(strata, "strata", nrow(run$problem))
-  exchange <- exchange_of(null, groups_of(groups, run), strata)
+  if (is_ranked(run$problem)) {
+    refuse_with_ranking(groups)
+    if (is.null(strata)) strata <- query_groups(run$problem)
+  } else {
+    groups <- groups_of(groups, run)
+  }
+  exchange <- exchange_of(null, groups, strata)
   fit <- fit_run(run)
   observed <- relative_errors(fit)
   done <- if (is_shared_search(run, fit)) {
@@ -249,7 +255,7 @@ is_shared_search <- function(run, fit) {
   given <- run$arguments
   identical(run$method, greedy_rls) && identical(given$size, "criterion") &&
     isFALSE(given$refit) && length(given$lambda) < 2L && !identical(given$lambda, "full") &&
-    fit$control$search == "forward" && !fit$criterion$name %in% c("auc", "user") &&
+    fit$control$search == "forward" && !fit$criterion$name %in% c("auc", "concordance", "user") &&
     (fit$folds$loo || "folds" %in% run$by_row) && length(unique(run$problem$weights)) == 1L
 }
 

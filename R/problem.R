@@ -104,6 +104,10 @@
 #'   ascending order. With `NULL` a vector of at most 10 different whole numbers, fewer than half
 #'   the rows, is taken for regression, with a message of class `sparsels_message_task`, which
 #'   `"regression"` leaves out.
+#' @param within For a ranking, the query of each row, within which alone rows are compared: a
+#'   vector with one value per row, the name of a column of `data`, or a one-sided formula such as
+#'   `~ query`; with a formula `x` also an expression of variables in `data`. Variables that say the
+#'   query are left out of `.`. See Ranking.
 #' @param assay For an experiment, the name or number of the assay; not needed where there is only
 #'   one. For a `MultiAssayExperiment`, names of one or several experiments.
 #' @param make_unique Logical: in a matrix or an experiment, are names that occur more than once
@@ -134,7 +138,8 @@
 #'   covariates: `x` (m x n, a matrix of doubles, integers or logicals, a `float_matrix` or
 #'   `file_matrix` as given, or a `dgCMatrix`; complete with `missing = "mean"`),
 #'   `y` (m x L, coded), `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `survival`
-#'   (`NULL`, or a data frame of `time` and `event`), `response` (its name), `weights` (m), `z` (m x
+#'   (`NULL`, or a data frame of `time` and `event`), `query` (of a ranking a factor, the query of
+#'   each row, otherwise `NULL`), `response` (its name), `weights` (m), `z` (m x
 #'   q, the covariates, intercept first), `names` and `named` (column names, and whether they were
 #'   given), `row_names`, and, each of length n, `centre`,
 #'   `squares` (weighted sums of squares about `centre`), `rss` (weighted residual sums of squares
@@ -210,7 +215,44 @@
 #' With heavy censoring most of the response is imputed, and Cox's partial likelihood, as in glmnet
 #' with `family = "cox"`, uses the data better.
 #'
-#' @references Buckley, J. and James, I. (1979). Linear regression with censored data. *Biometrika*
+#' @section Ranking:
+#' With `within`, rows are compared within their query alone: documents of a search, offers made to
+#' one customer, samples of one batch or plate. Grades or other numbers, or two classes of which the
+#' second is above the first, are ranked by *pairwise least squares* (Pahikkala et al. 2009): with
+#' \eqn{V_g} the sum of the weights in query \eqn{g}, scores \eqn{f} minimise
+#' \deqn{\sum_g \frac{1}{V_g} \sum_{i<j \in g} w_i w_j ((y_i - y_j) - (f_i - f_j))^2 +
+#' \lambda \| B \|_F^2.}{sum_g 1 / V_g sum_(i<j in g) w_i w_j ((y_i - y_j) - (f_i - f_j))^2 +
+#' lambda ||B||_F^2.}
+#' This is the regression of the response on columns and covariates that are all centred by the
+#' weighted means of their queries, and is computed so, in O(m) a column: pairs are never written
+#' out, and `x` stays as it is, sparse or in a file. The scale of a column is that of what varies
+#' within queries.
+#'
+#' * There is no intercept: scores have no level, and only their differences within a query mean
+#'   something. `predict()` gives scores of new rows, to be sorted within their query. Fitted and
+#'   held-out scores of the rows of a fit are about the mean of their query.
+#' * Columns and queries that cannot move a comparison do not: a column that is constant within
+#'   every query is excluded, and a query of a single row carries nothing.
+#' * Rows are held out by whole queries: `folds = "loo"` leaves out one query at a time,
+#'   `folds = 10` a tenth of them, and folds that have rows of one query apart are an error. The
+#'   criterion `"squared"` is then the squared loss of the pairs of the queries held out, exactly,
+#'   divided by the sum of the weights; `"concordance"` is the share of pairs of different responses
+#'   in the right order (0.5 is chance).
+#' * [cross_validate()] and its kin measure the concordance, or NDCG: `measure = "ndcg"`, of the
+#'   first ten rows of each query `"ndcg@10"`. A row of grade y gains \eqn{2^y - 1} (of two classes
+#'   0 or 1), discounted by \eqn{\log_2(1 + rank)}{log2(1 + rank)}; the sum is divided by its
+#'   largest possible value and averaged over the queries that have any gain, each counting alike.
+#'
+#' Rankings are for [greedy_rls()], [rls()], [kernel_rls()] and [random_selection()], and for
+#' [cross_validate()], [compare_methods()], [permutation_test()] (which permutes within queries),
+#' [exchange()] and [verify()] with these. All other methods refuse them. To rank all rows as one
+#' query leave out `within` and search by `criterion = "concordance"`.
+#'
+#' @references Pahikkala, T., Tsivtsivadze, E., Airola, A., Jarvinen, J., Boberg, J. (2009). An
+#' efficient algorithm for learning to rank from preference graphs. *Machine Learning* 75, 129-165.
+#' \doi{10.1007/s10994-008-5097-z}
+#'
+#' Buckley, J. and James, I. (1979). Linear regression with censored data. *Biometrika*
 #' 66, 429-436. \doi{10.1093/biomet/66.3.429}
 #'
 #' @section Errors:
@@ -219,8 +261,9 @@
 #' that does not suit `task`, is constant or has one class, character matrices, column names that
 #' are not unique, negative weights, weights that leave fewer than two rows, covariates that are
 #' linearly dependent, penalty factors that are negative or of no column, values too large or too
-#' small to square, times that are not above 0 or not
-#' right-censored, and no event in the rows trained on.
+#' small to square, times that are not above 0 or not right-censored, no event in the rows trained
+#' on, and queries without two rows or without any two different responses. Of class
+#' `sparsels_error_ranking`: `within` for a method that cannot rank.
 #'
 #' @examples
 #' x <- matrix(rnorm(60), 12, 5, dimnames = list(NULL, paste0("gene", 1:5)))
@@ -230,6 +273,9 @@
 #' d <- data.frame(tumour, age = 31:42, x)
 #' pb <- as_problem(tumour ~ ., data = d, adjust = ~ age)
 #' pb[1:8, c("gene1", "gene4")]
+#'
+#' query <- rep(1:4, each = 3)
+#' as_problem(x, d$age, within = query)
 #'
 #' if (requireNamespace("SummarizedExperiment", quietly = TRUE)) {
 #'   se <- SummarizedExperiment::SummarizedExperiment(
@@ -242,9 +288,9 @@
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                        na.action = NULL, # nolint: object_name_linter.
                        adjust = NULL, intercept = TRUE, standardize = TRUE, task = NULL,
-                       assay = NULL, make_unique = FALSE, missing = "error", penalty = NULL,
-                       columns_group = NULL, group_rule = "together", class_weights = NULL,
-                       threads = 1) {
+                       within = NULL, assay = NULL, make_unique = FALSE, missing = "error",
+                       penalty = NULL, columns_group = NULL, group_rule = "together",
+                       class_weights = NULL, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
@@ -357,8 +403,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   covariate_basis(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   if (!any(problem$usable)) {
-    stop_input(sprintf("every column of `%s` is constant or collinear with the covariates%s",
-                       called[["x"]],
+    stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                        if (is.null(problem$penalty)) "" else ", or has `penalty` 0 or Inf"))
   }
   problem
@@ -366,13 +411,20 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
 
 # a problem without x, to be completed by put_columns()
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
-                          intercept = TRUE, standardize = TRUE, task = NULL, design = NULL,
-                          row_names = NULL, called = c(x = "x", y = "y"), missing = "error",
-                          class_weights = NULL) {
+                          intercept = TRUE, standardize = TRUE, task = NULL, within = NULL,
+                          design = NULL, row_names = NULL, called = c(x = "x", y = "y"),
+                          missing = "error", class_weights = NULL) {
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
   check_choice(missing, "missing", c("error", "mean"))
+  # grades are no codes of classes
+  if (!is.null(within) && is.null(task) && is.numeric(y)) task <- "regression"
   coded <- code_response(y, rows, called, task)
+  query <- query_of_rows(within, data, rows)
+  if (!is.null(query)) {
+    coded <- code_ranked(coded, called[["y"]])
+    intercept <- FALSE # the means of queries take its place
+  }
   weights <- check_weights(weights, rows)
   check_class_weights(class_weights, coded$levels)
   coded <- with_working_times(c(coded, list(weights = weights)), called[["y"]])
@@ -382,7 +434,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   check_covariate_squares(covariates$z, weights)
   problem <- structure(list(
     x = NULL, y = coded$y, task = coded$task, levels = coded$levels, survival = coded$survival,
-    response = response,
+    query = query, response = response,
     weights = weights, z = covariates$z, names = NULL, named = NULL,
     row_names = row_names, centre = NULL, squares = NULL, rss = NULL, products = NULL,
     scale = NULL, usable = NULL, intercept = intercept, standardize = standardize, design = design,
@@ -391,6 +443,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   if (missing == "mean") problem$fill <- numeric()
   problem$class_weights <- class_weights
   problem <- put_weights(problem, weights)
+  if (is_ranked(problem)) check_ranking(problem, called[["y"]])
   covariate_basis(problem)
   problem
 }
@@ -424,6 +477,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x$z <- x$z[rows, , drop = FALSE]
   x <- put_weights(x, case_weights(x)[rows])
   x["survival"] <- list(times_of(x, rows))
+  x["query"] <- list(queries_of(x, rows))
   x["row_names"] <- list(x$row_names[rows])
   if (!is.null(x$formula) && !missing(j)) x$formula <- column_formula(x, cols)
   x$names <- x$names[cols]
@@ -469,15 +523,15 @@ print.sparsels_problem <- function(x, ...) {
   check_object(x)
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
   print_design(x)
-  if (!x$intercept) cat("no intercept\n")
+  if (!x$intercept && !is_ranked(x)) cat("no intercept\n")
   if (length(x$renamed)) {
     say(sprintf("made unique: the names of %s (%s)", counted(length(x$renamed), "column"),
                 some_of(names(x$renamed), 5L, "")))
   }
   excluded <- x$names[!x$usable & !is_set_apart(x)]
   if (length(excluded)) {
-    say(sprintf("excluded: %s, constant or collinear with the covariates (%s)",
-                counted(length(excluded), "column"), some_of(excluded, 5L, "")))
+    say(sprintf("excluded: %s, %s (%s)", counted(length(excluded), "column"), excluded_words(x),
+                some_of(excluded, 5L, "")))
   }
   invisible(x)
 }
@@ -491,6 +545,7 @@ print_data <- function(problem) {
 print_design <- function(problem) {
   if (!is.null(problem$assay)) say("assay: ", assay_words(problem$assay))
   print_response(problem)
+  if (is_ranked(problem)) say(queries_words(problem))
   covariates <- setdiff(given_covariates(problem), "(Intercept)")
   if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
   print_penalty(problem)
@@ -569,16 +624,18 @@ without_x <- function(problem) {
 # The problem of a fitter --------------------------------------------------------------------------
 
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
-                       "task", "assay", "make_unique", "missing", "penalty", "columns_group",
-                       "group_rule", "class_weights")
+                       "task", "within", "assay", "make_unique", "missing", "penalty",
+                       "columns_group", "group_rule", "class_weights")
 
-# the problem of a fitter, from the fitter's own x, y, ... and data
-fitter_problem <- function(x, y, ..., data = NULL) {
+# the problem of a fitter, from the fitter's own x, y, ... and data; `ranks`: whether it can rank
+# within queries
+fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
   check_given(x, "x")
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
   problem <- as_problem(x, y, ..., data = data, threads = threads)
+  if (!ranks) refuse_ranking(problem)
   # as_problem() saw the fitter's name for the response; the user's expression is one call up
   if (problem$response == "y" && !inherits(x, "formula")) {
     problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))

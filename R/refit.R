@@ -98,6 +98,6 @@ refitted_values <- function(path, problem, control) {
 ridge_values <- function(problem, features, lambda, folds) {
   spectrum <- linear_spectrum(only_columns(problem, features))
   held_out <- held_out_folds(spectrum, folds, lambda)
-  list(held_out = problem$y - layer(Reduce(`+`, held_out) / length(held_out), 1L),
-       fitted = problem$y - layer(training_residuals(spectrum, lambda), 1L))
+  list(held_out = scores_of(problem, layer(Reduce(`+`, held_out) / length(held_out), 1L)),
+       fitted = scores_of(problem, layer(training_residuals(spectrum, lambda), 1L)))
 }

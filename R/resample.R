@@ -63,7 +63,9 @@ one_measure <- function(measure, problem) {
 # where there is none.
 measured <- function(measure, problem, score, null = NULL) {
   if (measure$name == "r_squared") {
-    squares <- function(score) sum(problem$weights * (problem$y - score)^2)
+    squares <- function(score) {
+      sum(problem$weights * centre_within(problem, problem$y - score)^2)
+    }
     return(1 - squares(score) / squares(null))
   }
   sums <- fold_sum(problem, measure, problem$y - score)

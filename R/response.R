@@ -174,6 +174,7 @@ scored_rows <- function(problem, rows) {
   problem$weights <- problem$weights[rows]
   problem$case_weights <- problem$case_weights[rows]
   problem["survival"] <- list(times_of(problem, rows))
+  problem["query"] <- list(queries_of(problem, rows))
   problem["row_names"] <- list(problem$row_names[rows])
   problem
 }

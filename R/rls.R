@@ -76,7 +76,7 @@
 #' @export
 rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blocks = NULL,
                 threads = 1) {
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- fitter_problem(x, y, ..., data = data, ranks = TRUE)
   check_all_trained(problem)
   control <- expansion_control(problem, lambda, folds, threads)
   if (!is.null(blocks)) {

@@ -12,7 +12,9 @@ most_term_values <- 1e7
 
 reads_blocks <- function(problem, terms) {
   tall <- nrow(problem) > ncol(problem$z) + terms + ncol(problem$y)
-  tall && (is_file_matrix(problem$x) || as.double(nrow(problem)) * terms > most_term_values)
+  many <- is_file_matrix(problem$x) || as.double(nrow(problem)) * terms > most_term_values
+  # the rows of a query, which are centred together, may be in several blocks
+  tall && many && !is_ranked(problem)
 }
 
 is_in_blocks <- function(spectrum) !is.null(spectrum$source)
@@ -475,7 +477,9 @@ block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
 }
 
 # whether a criterion is a sum over rows, so that no more than a part of them is needed at a time
-is_row_sum <- function(criterion) !is.function(criterion) && !identical(criterion, "auc")
+is_row_sum <- function(criterion) {
+  !is.function(criterion) && !any(vapply(c("auc", "concordance"), identical, NA, criterion))
+}
 
 # Refuses to keep more residuals than are kept unasked.
 check_collected <- function(fit, lambda) {

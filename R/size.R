@@ -43,7 +43,8 @@ procedure_folds <- function(problem, size_folds, folds) {
   drawn <- with_stream(fixed_stream, make_folds(sum(trained), count, groups = groups,
                                                 strata = strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
-  new_folds(ids, if (drawn$loo) "leave-one-out" else drawn$label, folds$groups)
+  label <- if (is_ranked(problem)) query_label(drawn$label) else drawn$label
+  new_folds(ids, if (drawn$loo) "leave-one-out" else label, folds$groups)
 }
 
 # The fit of a path method ------------------------------------------------------------------------
@@ -200,10 +201,13 @@ null_paths <- function(problem, control) {
 }
 
 # The criteria held out for every size: that of the search and, for classes, the error rate, for
-# censored times the concordance.
+# censored times and rankings the concordance.
 path_criteria <- function(problem, criterion) {
   rate <- if (problem$task != "regression") list(name = "error", higher = FALSE)
-  concordance <- if (is_survival(problem)) list(name = "concordance", higher = TRUE)
+  orders <- is_survival(problem) || is_ranked(problem) && ncol(problem$y) == 1L
+  concordance <- if (orders && criterion$name != "concordance") {
+    list(name = "concordance", higher = TRUE)
+  }
   Filter(Negate(is.null), list(cv = held_out_criterion(criterion), cv_error = rate,
                                cv_concordance = concordance))
 }
@@ -377,7 +381,8 @@ held_out_predictions <- function(problem, chosen, final) {
     model <- chosen$models[[i]][[min(chosen$size + 1L, length(chosen$models[[i]]))]]
     fold <- chosen$means[[i]]
     means <- if (!is.null(fold)) replace(problem$fill, fold$features, fold$values)
-    total[rows, ] <- total[rows, ] + layer(model_scores(list(model), problem, rows, means), 1L)
+    score <- layer(model_scores(list(model), problem, rows, means), 1L)
+    total[rows, ] <- total[rows, ] + centre_within(scored_rows(problem, rows), score)
     count[rows] <- count[rows] + 1L
   }
   total <- total / ifelse(count > 0L, count, NA)

@@ -112,7 +112,9 @@ take_choice <- function(fit, problem, chosen) {
   fit$estimate_concordance <- chosen$estimate$cv_concordance
   fit$size_folds <- chosen$folds
   few <- length(problem$y) * length(fit$coefficients) <= 1e6
-  fitted <- model_scores(fit$coefficients[if (few) TRUE else fit$size + 1L], problem)
+  fitted <- centre_within(problem, model_scores(
+    fit$coefficients[if (few) TRUE else fit$size + 1L], problem
+  ))
   fit$fitted <- layer(fitted, if (few) fit$size + 1L else 1L)
   if (few) fit$fitted_sizes <- fitted
   fit$held_out <- held_out_predictions(problem, chosen, fit$fitted)
@@ -123,8 +125,10 @@ take_choice <- function(fit, problem, chosen) {
 fill_unweighted <- function(fit, problem) {
   rows <- which(problem$weights == 0)
   if (!length(rows)) return(fit)
-  scores <- model_scores(fit$coefficients[fit$size + 1L], problem, rows)
-  fit$held_out[rows, ] <- fit$fitted[rows, ] <- layer(scores, 1L)
+  scores <- model_scores(fit$coefficients[fit$size + 1L], problem, if (is_ranked(problem)) TRUE else
+    rows)
+  scores <- centre_within(problem, layer(scores, 1L))
+  fit$held_out[rows, ] <- fit$fitted[rows, ] <- if (is_ranked(problem)) scores[rows, ] else scores
   fit
 }
 

@@ -69,6 +69,7 @@ spans_all <- function(problem, root) length(root) + ncol(problem$z) >= nrow(prob
 # A kernel expansion on all rows. K is never inverted, so no shift is needed.
 full_spectrum <- function(problem, K) {
   root_w <- sqrt(problem$weights)
+  if (is_ranked(problem)) K <- centre_within(problem, t(centre_within(problem, K)))
   K <- root_w * K * rep(root_w, each = nrow(K))
   rest <- covariate_complement(problem)
   parts <- eigen(if (is.null(rest)) K else crossprod(rest, K %*% rest), symmetric = TRUE)
@@ -109,14 +110,14 @@ warn_rounding <- function(spectrum, lambda) {
 covariate_complement <- function(problem) {
   q <- ncol(problem$z)
   if (q == 0L) return(NULL)
-  all <- qr.Q(qr(sqrt(problem$weights) * problem$z, tol = 1e-10), complete = TRUE)
+  all <- qr.Q(qr(weighted_covariates(problem), tol = 1e-10), complete = TRUE)
   all[, -seq_len(q), drop = FALSE]
 }
 
 # A kernel expansion on n basis vectors: K (m x n), C the upper Cholesky factor of the penalty, and
 # the rows that are basis vectors.
 basis_spectrum <- function(problem, K, C, rows) {
-  expansion <- list(K = K, R = C, root_w = sqrt(problem$weights),
+  expansion <- list(K = centre_within(problem, K), R = C, root_w = sqrt(problem$weights),
                     z_basis = covariate_basis(problem))
   bar <- progress_bar(interactive(), "Training")
   answer <- .Call(C_kernel_spectrum, expansion,

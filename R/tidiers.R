@@ -162,7 +162,7 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
   }
   fitted <- as_response(x$fitted, x$loss)
   parts <- list(.fitted = fitted, .held_out = as_response(x$held_out, x$loss),
-                .resid = response_of(x) - fitted)
+                .resid = centre_within(problem, response_of(x) - fitted))
   columns <- do.call(cbind, lapply(names(parts), function(name) {
     responses <- response_names(problem)
     names <- if (length(responses) > 1L) paste0(name, ".", responses) else name

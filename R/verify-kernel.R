@@ -19,6 +19,7 @@ claims_of.kernel_fit <- function(fit, x, y, ..., data) { # nolint: object_name_l
 # The data with the centre and scale that the kernel takes them with, which are those of the data.
 kernel_data <- function(fit, problem) {
   problem <- with_doubles(problem)
+  if (is_ranked(problem)) problem <- regression_of_ranking(problem)
   if (!is.null(fit$kernel)) {
     problem$centre <- fit$problem$centre
     problem$scale <- fit$problem$scale

@@ -13,11 +13,29 @@ own_centre <- function(x, w) {
   centre + colSums(w * (x - rep(centre, each = nrow(x)))) / sum(w)
 }
 
+# Values about the weighted mean of each query (the plain one where no row has a weight).
+own_about <- function(problem, values, weights = problem$weights) {
+  if (is.null(problem$query)) return(values)
+  for (rows in split(seq_len(nrow(values)), problem$query)) {
+    w <- if (any(weights[rows] > 0)) weights[rows] else rep(1, length(rows))
+    own <- values[rows, , drop = FALSE]
+    values[rows, ] <- own - rep(own_centre(own, w), each = length(rows))
+  }
+  values
+}
+
+# The data that a ranking is a regression of: response and covariates about the means of queries.
+regression_of_ranking <- function(problem) {
+  problem$y <- own_about(problem, problem$y)
+  problem$z <- own_about(problem, problem$z)
+  problem
+}
+
 # Columns centred and scaled by the rows with weight: list(values, centre, scale).
 own_columns <- function(problem, features, weights = problem$weights) {
   x <- plain_columns(problem, features)
   centre <- if (problem$intercept) own_centre(x, weights) else numeric(ncol(x))
-  values <- x - rep(centre, each = nrow(x))
+  values <- own_about(problem, x - rep(centre, each = nrow(x)), weights)
   scale <- rep(1, ncol(x))
   if (problem$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
   if (!is.null(problem$penalty)) {
@@ -40,7 +58,7 @@ trained_by_qr <- function(problem, x, penalty, rows = seq_len(nrow(x)), pull = 0
     none <- matrix(0, 0L, L)
     return(list(b = none, B = none, pred = 0 * problem$y, Q = matrix(0, length(rows), 0L)))
   }
-  both <- cbind(unname(problem$z), x)
+  both <- cbind(unname(problem$z), own_about(problem, x))
   below <- rbind(cbind(matrix(0, nrow(penalty), q), penalty),
                  if (pull > 0) cbind(diag(sqrt(pull), q), matrix(0, q, s)))
   design <- rbind(root_w * both[rows, , drop = FALSE], below)
@@ -164,14 +182,23 @@ own_fold_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
   rbind(tapply((w * loss)[rows], ids[rows], sum), tapply(w[rows], ids[rows], sum))
 }
 
-# The weight of the pairs in the right order, and of the comparable ones: those whose earlier time
-# is an event, an event being before what is censored at the same time.
+# The weight of the pairs in the right order, and of the comparable ones: of different responses, of
+# one query if there are queries; of censored times those whose earlier time is an event, an event
+# being before what is censored at the same time.
 own_concordance <- function(rows, problem, pred) {
-  times <- problem$survival[rows, ]
   w <- problem$weights[rows]
-  earlier <- outer(times$time, times$time, "<") |
-    outer(times$time, times$time, "==") & outer(times$event, times$event, ">")
-  weight <- outer(w, w) * (earlier & times$event)
+  if (is_survival(problem)) {
+    times <- problem$survival[rows, ]
+    comparable <- times$event & (outer(times$time, times$time, "<") |
+      outer(times$time, times$time, "==") & outer(times$event, times$event, ">"))
+  } else {
+    comparable <- outer(problem$y[rows, 1L], problem$y[rows, 1L], ">")
+    if (is_ranked(problem)) {
+      query <- as.integer(problem$query)[rows]
+      comparable <- comparable & outer(query, query, "==")
+    }
+  }
+  weight <- outer(w, w) * comparable
   c(sum(weight * own_order(outer(pred[rows], pred[rows], "-"))), sum(weight))
 }
 

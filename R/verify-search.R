@@ -294,7 +294,8 @@ estimate_claims <- function(bench, parts, sums_of, tolerance) {
       })
       widest <- max(vapply(sums, function(one) dim(one)[2L], 0L))
       sums <- lapply(sums, function(one) one[, pmin(seq_len(widest), dim(one)[2L]), , drop = FALSE])
-      higher <- if (reported) is_survival(bench$problem) else isTRUE(fit$cv_criterion$higher)
+      higher <- if (reported) measure_of(bench$problem) == "concordance" else
+        isTRUE(fit$cv_criterion$higher)
       fold_errors(sums, parts$repetition, higher,
                   slack_of(bench$problem))
     })
@@ -320,7 +321,8 @@ fold_scores <- function(bench, rows, lambda) {
   scores <- vapply(searched, function(model) {
     columns <- own_columns(train, model$features)
     root <- ridge_root(model$lambda, length(model$features))
-    trained_by_qr(train, columns$values, root)$pred[rows, ]
+    pred <- trained_by_qr(train, columns$values, root)$pred
+    own_about(problem, pred)[rows, ]
   }, matrix(0, length(rows), ncol(problem$y))[, TRUE, drop = TRUE])
   array(scores, c(length(rows), ncol(problem$y), length(searched)))
 }

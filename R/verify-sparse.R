@@ -27,6 +27,7 @@ unchecked_words <- function(bench) {
 # What the claims of a fit have in common: the fit, the problem, the set after each row of the path,
 # and functions that remember what they retrained.
 sparse_bench <- function(fit, problem) {
+  if (is_ranked(problem)) problem <- regression_of_ranking(problem)
   bench <- list(fit = fit, problem = problem, sets = path_sets(fit), names = problem$names,
                 repeatable = is_repeatable(fit))
   bench$trained <- remembered(function(set, lambda) {

@@ -11,7 +11,7 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   response <- root_w * working_response(problem, basis, root_w)
   # columns are centred: their products with the intercept are nothing
   covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$intercept, drop = FALSE]
-  moments <- column_moments(problem$x, problem$weights, problem$intercept,
+  moments <- column_moments(problem$x, problem$weights, problem$intercept || is_ranked(problem),
                             cbind(response, covariates), threads)
   if (!all(is.finite(moments$squares))) {
     check_finite(problem$x, called, hint = missing_hint(called))
@@ -21,10 +21,11 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   of_response <- seq_len(ncol(response))
   problem$products <- moments$products[, of_response, drop = FALSE]
   problem$scale <- rep(1, ncol(problem))
-  problem$rss <- column_rss(problem, basis, moments$products[, -of_response, drop = FALSE])
+  squares <- if (is_ranked(problem)) within_squares(problem, threads) else problem$squares
+  problem$rss <- column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
   problem$usable <- is_usable(problem) & !is_set_apart(problem)
   if (problem$standardize) {
-    rms <- sqrt(problem$squares / sum(problem$weights))
+    rms <- sqrt(squares / sum(problem$weights))
     problem$scale[problem$usable] <- rms[problem$usable]
   }
   if (!is.null(problem$penalty)) problem$scale <- problem$scale * penalty_divisor(problem)
@@ -112,12 +113,13 @@ is_usable <- function(problem) {
 # the weighted sum of squares of each column as it was given
 raw_squares <- function(problem) problem$squares + sum(problem$weights) * problem$centre^2
 
-# Weighted residual sum of squares of each column given the covariates, from its products with their
-# basis; from the residuals themselves where the difference of sums of squares would lose digits.
-column_rss <- function(problem, basis, products) {
-  if (!ncol(products)) return(problem$squares)
-  rss <- problem$squares - rowSums(products^2)
-  doubtful <- which(rss <= 1e-4 * problem$squares | rss <= 1e-6 * raw_squares(problem))
+# Weighted residual sum of squares of each column given the covariates, from its `squares` about the
+# mean (of its query) and its products with their basis; from the residuals themselves where the
+# difference of sums of squares would lose digits.
+column_rss <- function(problem, squares, basis, products) {
+  if (!ncol(products)) return(squares)
+  rss <- squares - rowSums(products^2)
+  doubtful <- which(rss <= 1e-4 * squares | rss <= 1e-6 * raw_squares(problem))
   for (block in column_blocks(nrow(problem), length(doubtful))) {
     rss[doubtful[block]] <- colSums(working_matrix(problem, doubtful[block], basis)^2)
   }
@@ -138,7 +140,8 @@ working <- function(problem) {
     inv_scale = if (identical(by, 1)) problem$scale else 1 / by,
     squares = per(problem$squares, by^2), rss = per(problem$rss, by^2),
     products = per(problem$products, by),
-    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis, root_w)
+    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis, root_w),
+    query = if (is_ranked(problem)) as.integer(problem$query)
   )
 }
 
@@ -151,17 +154,18 @@ weight_divisor <- function(problem) {
 # the response in working coordinates: sqrt(w) y, residualised on the covariates
 working_response <- function(problem, basis = covariate_basis(problem),
                              root_w = sqrt(problem$weights)) {
-  project_out(root_w * problem$y, basis)
+  project_out(root_w * centre_within(problem, problem$y), basis)
 }
 
-# columns in working coordinates, dense: sqrt(w) (x - centre) / scale, residualised on the
-# covariates
+# columns in working coordinates, dense: sqrt(w) (x - centre) / scale, about the means of queries if
+# there are any, residualised on the covariates
 working_matrix <- function(problem, cols = which(problem$usable),
                            basis = covariate_basis(problem)) {
   x <- as.matrix(problem$x[, cols, drop = FALSE])
   m <- nrow(x)
   check_still_finite(problem, colSums(x))
   x <- (x - rep(problem$centre[cols], each = m)) * rep(1 / problem$scale[cols], each = m)
+  x <- centre_within(problem, x)
   project_out(unname(sqrt(problem$weights) * x), basis)
 }
 

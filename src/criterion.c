@@ -220,7 +220,7 @@ static struct criterion_sum criterion_pairs(
 size_t criterion_work(ptrdiff_t rows) {
   struct arena arena = arena_over(NULL);
   pair_lay_out(rows, &arena);
-  return 2 * (size_t)rows + arena.used / sizeof(double);
+  return 3 * (size_t)rows + arena.used / sizeof(double);
 }
 
 double criterion_auc(
@@ -238,6 +238,87 @@ double criterion_auc(
     simd->weighted(rows, weight, pb->root_w + from, pb->root_w + from);
     const struct criterion_sum fold =
         criterion_pair_sum(score, weight, positives, rows, weight + rows);
+    sum.loss += fold.loss;
+    sum.weight += fold.weight;
+  }
+  return sum.weight > 0 ? sum.loss / sum.weight : 0;
+}
+
+/* ---- pairs of rows in the order of the response ---- */
+
+enum { FEW_ORDERED = 32 }; /* rows of which every pair is looked at */
+
+static struct criterion_sum ordered_few(
+    const double *response, const double *score, const double *weight, ptrdiff_t count) {
+  struct criterion_sum sum = {0, 0};
+  for (ptrdiff_t low = 1; low < count; low++)
+    for (ptrdiff_t high = 0; high < low && response[high] > response[low]; high++) {
+      const double w = weight[high] * weight[low];
+      sum.loss += w * criterion_pair_loss(score[high], score[low]);
+      sum.weight += w;
+    }
+  return sum;
+}
+
+/* Where another response begins, as near to the middle as there is such a place. */
+static ptrdiff_t ordered_middle(const double *response, ptrdiff_t count) {
+  ptrdiff_t before = count / 2, behind = count / 2;
+  while (before > 0 && response[before - 1] == response[before])
+    before--;
+  while (behind < count && response[behind - 1] == response[behind])
+    behind++;
+  return before > 0 && (behind == count || count / 2 - before <= behind - count / 2) ? before
+                                                                                     : behind;
+}
+
+/* The pairs of an upper and a lower row are those of two classes; both halves have their own. */
+struct criterion_sum criterion_ordered_sum(const double *response, const double *score,
+    const double *weight, ptrdiff_t count, double *work) {
+  if (count < 2 || response[0] == response[count - 1])
+    return (struct criterion_sum){0, 0};
+  if (count <= FEW_ORDERED)
+    return ordered_few(response, score, weight, count);
+  const ptrdiff_t upper = ordered_middle(response, count), lower = count - upper;
+  const struct criterion_sum across = criterion_pair_sum(score, weight, upper, count, work);
+  const struct criterion_sum above = criterion_ordered_sum(response, score, weight, upper, work);
+  const struct criterion_sum below =
+      criterion_ordered_sum(response + upper, score + upper, weight + upper, lower, work);
+  return (struct criterion_sum){
+      across.loss + above.loss + below.loss, across.weight + above.weight + below.weight};
+}
+
+/* Rows of one fold, rows[0 .. count) or the first `count`; those of a query are ordered. */
+static struct criterion_sum criterion_ordered(
+    const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *work) {
+  double *response = work, *score = response + count, *weight = score + count;
+  struct criterion_sum sum = {0, 0};
+  for (ptrdiff_t p = 0, first = 0; p < count; p++) {
+    const ptrdiff_t row = rows == NULL ? p : rows[p];
+    response[p] = pb->response[row];
+    score[p] = response[p] - r[row];
+    weight[p] = case_weight(pb, row);
+    const ptrdiff_t next = p + 1 == count ? -1 : rows == NULL ? p + 1 : rows[p + 1];
+    if (next >= 0 && (pb->query == NULL || pb->query[next] == pb->query[row]))
+      continue;
+    const struct criterion_sum query = criterion_ordered_sum(
+        response + first, score + first, weight + first, p + 1 - first, weight + count);
+    sum.loss += query.loss;
+    sum.weight += query.weight;
+    first = p + 1;
+  }
+  return sum;
+}
+
+double criterion_concordance(
+    const struct problem *pb, const double *r, const int *start, int count, double *work) {
+  struct criterion_sum sum = {0, 0};
+  for (int f = 0; f < count; f++) {
+    const ptrdiff_t from = start[f];
+    const struct problem rows = {.response = pb->response + from,
+        .root_w = pb->root_w + from,
+        .query = pb->query == NULL ? NULL : pb->query + from};
+    const struct criterion_sum fold =
+        criterion_ordered(&rows, r + from, NULL, start[f + 1] - from, work);
     sum.loss += fold.loss;
     sum.weight += fold.weight;
   }
@@ -268,6 +349,7 @@ static const struct criterion_record {
         .balanced = 1},
     [LOGISTIC_LOSS] = {.name = "logistic", .row_loss = criterion_logistic},
     [HINGE_LOSS] = {.name = "hinge", .row_loss = criterion_hinge},
+    [CONCORDANCE] = {.name = "concordance", .rows_loss = criterion_ordered},
 };
 
 int criterion_named(const char *name) {

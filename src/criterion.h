@@ -14,7 +14,8 @@ enum criterion {
   USER = 4,
   BALANCED = 5,
   LOGISTIC_LOSS = 6,
-  HINGE_LOSS = 7
+  HINGE_LOSS = 7,
+  CONCORDANCE = 8
 };
 
 struct estimate {
@@ -39,11 +40,17 @@ void criterion_weights(const struct problem *pb, enum criterion kind, double *ro
 int criterion_row_losses(
     const struct problem *pb, enum criterion kind, const double *r, double *loss);
 
-/* Doubles of workspace for an AUC over folds of up to `rows` rows. */
+/* Whether a criterion is one of pairs of rows that are held out together. */
+static inline int criterion_is_of_pairs(enum criterion kind) {
+  return kind == AUC || kind == CONCORDANCE;
+}
+
+/* Doubles of workspace for a criterion of pairs over folds of up to `rows` rows. */
 size_t criterion_work(ptrdiff_t rows);
 
 /* Over one partition, from residuals r (m x L) in the user's units; rows of fold f are
-   order[start[f] .. start[f + 1]). `work`: criterion_work(), for AUC alone. O(m L). */
+   order[start[f] .. start[f + 1]), for a concordance query by query, the highest response of a
+   query first. `work`: criterion_work(), for criteria of pairs alone. O(m L). */
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count, double *work);
 
@@ -57,6 +64,11 @@ double criterion_loss(const struct problem *pb, enum criterion kind, const doubl
 double criterion_auc(
     const struct problem *pb, const double *r, const int *start, int count, double *work);
 
+/* The value of a concordance, for rows that lie fold by fold, query by query, the highest response
+   of a query first. `work`: criterion_work() of the largest fold. O(m log m). */
+double criterion_concordance(
+    const struct problem *pb, const double *r, const int *start, int count, double *work);
+
 /* Loss of a pair of scores: 0 in the right order, 1 in the wrong one, a tie counts half. */
 double criterion_pair_loss(double positive, double negative);
 
@@ -64,5 +76,11 @@ double criterion_pair_loss(double positive, double negative);
    criterion_work(count). O(count), for scores however uneven O(count log count) in practice. */
 struct criterion_sum criterion_pair_sum(
     const double *score, const double *weight, ptrdiff_t positives, ptrdiff_t count, double *work);
+
+/* Of all pairs of rows with different responses, which do not rise: the one with the higher
+   response should have the higher score. `work`: criterion_work(count). O(count log count) in
+   practice. */
+struct criterion_sum criterion_ordered_sum(const double *response, const double *score,
+    const double *weight, ptrdiff_t count, double *work);
 
 #endif

@@ -28,6 +28,7 @@ struct greedy_partition {
   int *order; /* m, the rows fold by fold; for an AUC the positive ones of a fold first */
   const int *start;
   double *rows;  /* m x (L + 2): response, root_w of `weighted` and divisor */
+  int *query;    /* m, NULL without queries */
   double *D;     /* m x n, (G_HH)^-1 C_H; where columns are not kept, that of the move under way */
   double *M;     /* m x M_width where columns are not kept, what makes D, fold by fold */
   int *direct;   /* count, whether that is (G_HH)^-1 itself; else it is I + MM' */
@@ -333,7 +334,7 @@ struct greedy_score greedy_folds_score(struct greedy *s, int repeat, ptrdiff_t i
 /* The score of all repeats from the sum over them. */
 struct greedy_score greedy_folds_mean(const struct greedy *s, struct greedy_score sum);
 
-/* Products that a column takes by folds: ordering a row for an AUC takes the time of ten. */
+/* Products that a column takes by folds: ordering a row for pairs takes the time of ten. */
 double greedy_folds_cost(const struct greedy *s);
 
 /* part->ss of all repeats. */

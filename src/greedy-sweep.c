@@ -367,6 +367,7 @@ void greedy_lay_out_parts(struct greedy *s, ptrdiff_t columns, struct arena *are
         .order = alloc_ints(arena, m),
         .start = start,
         .rows = alloc_doubles(arena, m * (L + 2)),
+        .query = s->pb->query == NULL ? NULL : alloc_ints(arena, m),
         .D = alloc_doubles(arena, m * columns),
         .M = alloc_doubles(arena, rereads ? m * s->M_width : 0),
         .direct = alloc_ints(arena, rereads ? count : 0),
@@ -411,6 +412,8 @@ void greedy_order_rows(struct greedy *s) {
         part->rows[p + l * m] = s->pb->response[row + l * m];
       part->rows[p + L * m] = s->weighted.root_w[row];
       part->rows[p + (L + 1) * m] = s->pb->divisor[row];
+      if (s->pb->query != NULL)
+        part->query[p] = s->pb->query[row];
     }
   }
 }
@@ -420,10 +423,12 @@ double greedy_folds_evaluate(const struct greedy *s, double *scratch, int repeat
   const struct greedy_partition *part = s->part + repeat;
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   const struct problem rows = {
-      .m = m, .L = L, .response = part->rows, .root_w = part->rows + L * m};
+      .m = m, .L = L, .response = part->rows, .root_w = part->rows + L * m, .query = part->query};
   double *work = greedy_criterion_work(s, scratch);
   if (kind == AUC)
     return criterion_auc(&rows, scratch, part->start, part->count, work);
+  if (kind == CONCORDANCE)
+    return criterion_concordance(&rows, scratch, part->start, part->count, work);
   if (kind != USER)
     return criterion_loss(&rows, kind, scratch) / s->weight;
   for (ptrdiff_t l = 0; l < L; l++)
@@ -490,7 +495,7 @@ static void folds_sweep_column(struct greedy *s, ptrdiff_t i, double *scratch) {
 }
 
 double greedy_folds_cost(const struct greedy *s) {
-  const double of_row = (double)s->pb->L + (s->control->criterion == AUC ? 10 : 0);
+  const double of_row = (double)s->pb->L + (criterion_is_of_pairs(s->control->criterion) ? 10 : 0);
   return (double)s->pb->m * (1 + s->parts * of_row);
 }
 

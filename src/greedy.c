@@ -65,7 +65,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->negative = alloc_ints(arena, s->negatives);
   const size_t evaluation = (size_t)(m * (L + 2) + L);
   s->scratch_size = s->scratch_size > evaluation ? s->scratch_size : evaluation;
-  if (s->control->criterion == AUC)
+  if (criterion_is_of_pairs(s->control->criterion))
     s->scratch_size += greedy_by_pairs(s) ? greedy_pairs_work(s) : criterion_work(m);
   if (s->control->criterion == USER)
     s->scratch_size += (size_t)(m * L);

@@ -8,7 +8,26 @@ void centred_column(const struct problem *pb, ptrdiff_t j, double *out) {
   column_centred(&pb->x, pb->m, j, pb->centre[j], pb->inv_scale[j], pb->root_w, out);
 }
 
+/* A second time, as the first leaves a rounding error of what was there before. */
+void centre_within(const struct queries *queries, const double *root_w, double *v) {
+  for (ptrdiff_t g = 0; g < queries->count; g++) {
+    const int *row = queries->order + queries->start[g];
+    const ptrdiff_t rows = queries->start[g + 1] - queries->start[g];
+    for (int pass = 0; pass < 2; pass++) {
+      double weight = 0, sum = 0;
+      for (ptrdiff_t p = 0; p < rows; p++) {
+        weight += root_w[row[p]] * root_w[row[p]];
+        sum += root_w[row[p]] * v[row[p]];
+      }
+      const double mean = weight > 0 ? sum / weight : 0;
+      for (ptrdiff_t p = 0; p < rows; p++)
+        v[row[p]] -= mean * root_w[row[p]];
+    }
+  }
+}
+
 void project_out(const struct problem *pb, double *v) {
+  centre_within(&pb->queries, pb->root_w, v);
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     const double *q = pb->Q + l * pb->m;
     simd->shift(pb->m, v, simd->dot(pb->m, q, v), q);
@@ -84,7 +103,8 @@ struct weighted_moments {
   double weights; /* summed */
 };
 
-static void measure_four(const void *data, ptrdiff_t from, ptrdiff_t to) {
+static void measure_four(const void *data, ptrdiff_t from, ptrdiff_t to, int thread) {
+  (void)thread;
   const struct weighted_moments *all = data;
   const struct moments *moments = &all->moments;
   const double weights = all->weights;
@@ -109,9 +129,12 @@ static void measure_four(const void *data, ptrdiff_t from, ptrdiff_t to) {
   }
 }
 
+/* Measures columns from `from` on, four at most and none from `to` on; `thread` is the caller's. */
+typedef void measure_columns(const void *data, ptrdiff_t from, ptrdiff_t to, int thread);
+
 /* Has `measure` do all of n columns of m rows, four at a time, and looks at stop() now and then. */
 static enum status over_columns(ptrdiff_t m, ptrdiff_t n, int threads, int (*stop)(void),
-    void (*measure)(const void *data, ptrdiff_t from, ptrdiff_t to), const void *data) {
+    measure_columns *measure, const void *data) {
   const ptrdiff_t all = (n + threads - 1) / threads;
   /* a slow disk gives so many in a second */
   const ptrdiff_t some = SIDE_BY_SIDE * (2000000 / (m + 1) + 1);
@@ -123,7 +146,7 @@ static enum status over_columns(ptrdiff_t m, ptrdiff_t n, int threads, int (*sto
     for (int t = 0; t < threads; t++) {
       const ptrdiff_t first = begin + t * share, to = first + share < n ? first + share : n;
       for (ptrdiff_t from = first; from < to; from += SIDE_BY_SIDE)
-        measure(data, from, to);
+        measure(data, from, to, t);
     }
     if (stop != NULL && stop())
       return INTERRUPTED;
@@ -158,8 +181,9 @@ static struct present_sums sum_present(
   return all;
 }
 
-static void mean_of_four(const void *data, ptrdiff_t from, ptrdiff_t end) {
+static void mean_of_four(const void *data, ptrdiff_t from, ptrdiff_t end, int thread) {
   const struct present_means *means = data;
+  (void)thread;
   const ptrdiff_t to = end - from < SIDE_BY_SIDE ? end : from + SIDE_BY_SIDE;
   for (ptrdiff_t j = from; j < to; j++) {
     const struct present_sums raw = sum_present(&means->x, means->m, j, 0, means->w);
@@ -174,6 +198,25 @@ enum status column_means(const struct present_means *given, int threads) {
   struct present_means means = *given;
   means.x = read_missing(given->x);
   return over_columns(means.m, means.n, threads, means.stop, mean_of_four, &means);
+}
+
+/* ---- within queries ---- */
+
+static void within_of_four(const void *data, ptrdiff_t from, ptrdiff_t end, int thread) {
+  const struct within_squares *within = data;
+  const struct problem *pb = within->pb;
+  const ptrdiff_t to = end - from < SIDE_BY_SIDE ? end : from + SIDE_BY_SIDE;
+  double *column = within->scratch + thread * pb->m;
+  for (ptrdiff_t j = from; j < to; j++) {
+    column_centred(&pb->x, pb->m, j, pb->centre[j], 1, pb->root_w, column);
+    centre_within(&pb->queries, pb->root_w, column);
+    within->squares[j] = simd->dot(pb->m, column, column);
+  }
+}
+
+enum status column_within_squares(const struct within_squares *within, int threads) {
+  const struct problem *pb = within->pb;
+  return over_columns(pb->m, pb->n, threads, within->stop, within_of_four, within);
 }
 
 /* ---- symmetry ---- */

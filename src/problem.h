@@ -7,10 +7,19 @@
 
 #include "matrix.h"
 
+/* The rows of each query, within which alone a ranking compares scores. count 0: no queries. */
+struct queries {
+  ptrdiff_t count;
+  const int *order; /* m, the rows query by query */
+  const int *start; /* count + 1, where each query begins */
+};
+
 /* A regression problem in working coordinates (ARCHITECTURE.md, "working column"): m rows, n
-   columns, L responses, q covariates. */
+   columns, L responses, q covariates. With queries the means of each query are covariates, too,
+   which Q leaves out. */
 struct problem {
   ptrdiff_t m, n, L, q;
+  struct queries queries;
   struct matrix x;
   const double *centre;    /* n */
   const double *inv_scale; /* n */
@@ -23,6 +32,7 @@ struct problem {
   const double *Q;         /* m x q, orthonormal basis of the weighted covariates */
   const double *y;         /* m x L, working response: sqrt(w) y, less its projection on Q */
   const double *response;  /* m x L, the response in the user's units */
+  const int *query;        /* m, the query of each row, NULL without queries */
 };
 
 /* One or several partitions of the rows. Leave-one-out is the partition into m folds, with loo = 1.
@@ -63,10 +73,15 @@ enum status {
 /* out (m) := root_w (x_j - centre_j) inv_scale_j, the covariates still in it. O(m). */
 void centred_column(const struct problem *pb, ptrdiff_t j, double *out);
 
-/* v (m) := its residual on Q, Q being orthonormal. O(m q). */
+/* v (m) := v less its projection on root_w of each query: what v / root_w is about its weighted
+   mean of the query. O(m). */
+void centre_within(const struct queries *queries, const double *root_w, double *v);
+
+/* v (m) := its residual on the covariates, Q being orthonormal and orthogonal to the means of
+   queries. O(m (q + 1)). */
 void project_out(const struct problem *pb, double *v);
 
-/* out (m) := working column j: the residual of that on Q. O(m q). */
+/* out (m) := working column j: the residual of that on the covariates. O(m (q + 1)). */
 void working_column(const struct problem *pb, ptrdiff_t j, double *out);
 
 /* What column_moments() finds of the columns of a dense x (m x n). */
@@ -100,6 +115,19 @@ struct present_means {
 /* The result is the same for any number of threads. O(m n), each column is read twice in a row.
    INTERRUPTED where stop() says so. */
 enum status column_means(const struct present_means *means, int threads);
+
+/* Sums of squares of all columns of a problem, about their weighted means of each query; not
+   scaled. */
+struct within_squares {
+  const struct problem *pb;
+  double *scratch; /* threads x m */
+  double *squares; /* n */
+  int (*stop)(void);
+};
+
+/* The result is the same for any number of threads. O(m n), x is read once. INTERRUPTED where
+   stop() says so. */
+enum status column_within_squares(const struct within_squares *within, int threads);
 
 /* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
    share * root_i * root_j, -1 when there is none. O(n^2). */

@@ -84,6 +84,33 @@ SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negati
   return answer;
 }
 
+/* Of rows query by query, the highest response of a query first: weight of the pairs of rows of one
+   query whose scores are in the order of their responses, a tie counting half, and of all pairs of
+   different responses. */
+SEXP C_ordered_sum(SEXP response, SEXP score, SEXP weight, SEXP query) {
+  const R_xlen_t m = xlength(response);
+  if (!isReal(response) || !isReal(score) || !isReal(weight) || !isInteger(query) ||
+      xlength(score) != m || xlength(weight) != m || xlength(query) != m)
+    error("internal: ordered rows must have a response, a score, a weight and a query each");
+  const double *y = REAL(response), *f = REAL(score), *w = REAL(weight);
+  double *work = (double *)R_alloc(criterion_work(m), sizeof(double));
+  double loss = 0, all = 0;
+  for (R_xlen_t from = 0, to; from < m; from = to) {
+    double missing = 0;
+    for (to = from; to < m && INTEGER(query)[to] == INTEGER(query)[from]; to++)
+      missing += ISNAN(f[to]) ? NA_REAL : 0;
+    const struct criterion_sum sum =
+        criterion_ordered_sum(y + from, f + from, w + from, to - from, work);
+    loss += sum.loss + missing;
+    all += sum.weight;
+  }
+  SEXP answer = PROTECT(allocVector(REALSXP, 2));
+  REAL(answer)[0] = all - loss;
+  REAL(answer)[1] = all;
+  UNPROTECT(1);
+  return answer;
+}
+
 /* ---- ridge regression ---- */
 
 /* K (m x n), R (n x n), root_w, Z -> F (phi in R, where F is FALSE), values, Q */
@@ -297,6 +324,26 @@ SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
   if (status != COMPLETE)
     return R_NilValue;
   return answer_list(&out);
+}
+
+/* Sums of squares of the columns of x about their weighted means of each query; NULL where Ctrl-C
+   ended it. */
+SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads) {
+  const struct problem pb = {.m = length(root_w),
+      .n = length(centre),
+      .x = unpack_matrix(x),
+      .centre = REAL(centre),
+      .root_w = REAL(root_w),
+      .queries = unpack_queries(query)};
+  const int count = threads_here(threads, pb.n);
+  SEXP squares = PROTECT(allocVector(REALSXP, pb.n));
+  const struct within_squares within = {.pb = &pb,
+      .scratch = (double *)R_alloc((size_t)(count * pb.m), sizeof(double)),
+      .squares = REAL(squares),
+      .stop = is_interrupted};
+  const enum status status = column_within_squares(&within, count);
+  UNPROTECT(1);
+  return status == COMPLETE ? squares : R_NilValue;
 }
 
 /* NULL where Ctrl-C ended it. */

@@ -126,8 +126,26 @@ struct matrix unpack_matrix(SEXP x) {
   }
 }
 
+/* The rows of each query, which count from 1. */
+struct queries unpack_queries(SEXP query) {
+  const int m = length(query), *id = INTEGER(query);
+  int count = 0;
+  for (int j = 0; j < m; j++)
+    count = id[j] > count ? id[j] : count;
+  int *order = (int *)R_alloc((size_t)m, sizeof(int));
+  int *start = (int *)R_alloc((size_t)count + 1, sizeof(int));
+  memset(start, 0, ((size_t)count + 1) * sizeof(int));
+  for (int j = 0; j < m; j++)
+    start[id[j] - 1]++;
+  for (int g = 0; g < count; g++)
+    start[g + 1] += start[g];
+  for (int j = m; j-- > 0;) /* ends of queries become starts */
+    order[--start[id[j] - 1]] = j;
+  return (struct queries){count, order, start};
+}
+
 struct problem unpack_problem(SEXP problem) {
-  SEXP y = field(problem, "y"), Q = field(problem, "q");
+  SEXP y = field(problem, "y"), Q = field(problem, "q"), query = field(problem, "query");
   return (struct problem){.m = nrows(y),
       .n = length(field(problem, "usable")),
       .L = ncols(y),
@@ -143,12 +161,16 @@ struct problem unpack_problem(SEXP problem) {
       .divisor = REAL(field(problem, "divisor")),
       .Q = REAL(Q),
       .y = REAL(y),
-      .response = REAL(field(problem, "response"))};
+      .response = REAL(field(problem, "response")),
+      .query = isNull(query) ? NULL : INTEGER(query),
+      .queries = isNull(query) ? (struct queries){0, NULL, NULL} : unpack_queries(query)};
 }
 
-/* ids (m x repeats) count folds from 1. */
+/* ids (m x repeats) count folds from 1; the rows of a fold are in the order of `rows` (m), if that
+   is given. */
 struct folds unpack_folds(SEXP folds) {
   SEXP ids = field(folds, "ids");
+  const int *rows = has_field(folds, "rows") ? INTEGER(field(folds, "rows")) : NULL;
   const int m = nrows(ids), repeats = ncols(ids);
   int *order = (int *)R_alloc((size_t)m * (size_t)repeats, sizeof(int));
   int *start = (int *)R_alloc(((size_t)m + 1) * (size_t)repeats, sizeof(int));
@@ -164,8 +186,10 @@ struct folds unpack_folds(SEXP folds) {
       start[id[j] - 1]++;
     for (int f = 0; f < count[r]; f++)
       start[f + 1] += start[f];
-    for (int j = m; j-- > 0;) /* ends of folds become starts */
+    for (int p = m; p-- > 0;) { /* ends of folds become starts */
+      const int j = rows == NULL ? p : rows[p] - 1;
       order[--start[id[j] - 1]] = j;
+    }
     start += count[r] + 1;
   }
   return out;

@@ -47,6 +47,7 @@ struct problem unpack_problem(SEXP problem);
 struct gram unpack_gram(SEXP terms);
 
 /* Rows fold by fold, in memory of R_alloc(). */
+struct queries unpack_queries(SEXP query);
 struct folds unpack_folds(SEXP folds);
 
 /* ---- r-host.c: interrupts, progress, the user's criterion, threads ---- */
@@ -95,6 +96,7 @@ void *workspace_begin(SEXP workspace);
 SEXP C_row_losses(SEXP name, SEXP response, SEXP residual);
 SEXP C_pair_losses(SEXP positive, SEXP negative);
 SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negative_weights);
+SEXP C_ordered_sum(SEXP response, SEXP score, SEXP weight, SEXP query);
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);
 SEXP C_greedy_open(SEXP problem, SEXP control);
@@ -112,6 +114,7 @@ SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_best_subset(SEXP terms, SEXP control);
 SEXP C_l1_path(SEXP problem, SEXP control);
 SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads);
+SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads);
 SEXP C_column_means(SEXP x, SEXP w, SEXP threads);
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 SEXP C_safe_bounds(SEXP problem, SEXP control);

@@ -1,0 +1,183 @@
+# Queries: rows that are ranked among themselves. The loss of pairs of rows of a query is that of
+# rows about the weighted mean of their query, so that a ranking is a fit in which the response, the
+# covariates and every column are centred within queries.
+
+is_ranked <- function(problem) !is.null(problem$query)
+
+# The queries -------------------------------------------------------------------------------------
+
+# The query of each row, a factor with levels in order of appearance, from the argument `within`: a
+# vector, the name of a column of `data`, or a one-sided formula in it; NULL if there is none.
+query_of_rows <- function(within, data, rows) {
+  if (is.null(within)) return(NULL)
+  if (inherits(within, "formula")) {
+    within <- formula_queries(within, data)
+  } else if (is_string(within) && rows > 1L) {
+    within <- named_queries(within, data)
+  }
+  if (is.factor(within)) within <- as.character(within)
+  place <- check_row_labels(within, "within", rows)
+  factor(place, labels = as.character(within[!duplicated(place)]))
+}
+
+formula_queries <- function(within, data) {
+  if (length(within) != 2L) {
+    stop_input("the formula `within` must be one-sided, such as `~ query`")
+  }
+  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(within)),
+                    all.vars(within))
+  if (length(unknown)) stop_input(sprintf("`within`: no variable %s in `data`", some_of(unknown)))
+  eval(within[[2L]], data, environment(within))
+}
+
+named_queries <- function(within, data) {
+  if (is.data.frame(data) && within %in% names(data)) return(data[[within]])
+  stop_input(sprintf("`within` is \"%s\", %s", within, if (is.null(data))
+    "but there is no `data` with such a column: give one value per row" else
+    "which is not a column of `data`"))
+}
+
+# Variables of the data that say which query a row is of, and are no candidates for that.
+query_variables <- function(within) {
+  if (inherits(within, "formula")) all.vars(within) else if (is_string(within)) within
+}
+
+# The coded response of a ranking: two classes are ranked as -1 and +1.
+code_ranked <- function(coded, name) {
+  if (!is.null(coded$survival)) {
+    stop_input(sprintf("`within` ranks numbers or two classes, but `%s` has censored times: %s",
+                       name, "leave out `within`"))
+  }
+  if (coded$task == "multiclass") {
+    stop_input(sprintf("`within` ranks numbers or two classes, but `%s` has %d classes: %s", name,
+                       length(coded$levels), "give grades as numbers"))
+  }
+  coded[c("task", "levels")] <- list("regression", NULL)
+  coded
+}
+
+# Refuses queries in which there is nothing to rank, and covariates that move no score.
+check_ranking <- function(problem, name) {
+  trained <- problem$weights > 0
+  size <- tabulate(problem$query[trained], nlevels(problem$query))
+  if (all(size < 2L)) {
+    stop_input(sprintf("`within` has no query with two rows%s: there is nothing to rank",
+                       if (all(trained)) "" else " of positive weight"))
+  }
+  if (sum(size > 0L) == 1L) {
+    stop_input(paste("`within` has a single query: leave it out, any problem ranks all of its",
+                     "rows, with `criterion = \"concordance\"`"))
+  }
+  still <- which(colSums(sum_of_squares(problem, problem$y)) == 0)
+  if (length(still)) {
+    where <- if (ncol(problem$y) == 1L) "" else sprintf(" in column %d", still[1L])
+    stop_input(sprintf("`%s` must vary within a query, but is constant in each%s", name, where))
+  }
+  idle <- colnames(problem$z)[colSums(sum_of_squares(problem, problem$z)) == 0]
+  if (length(idle)) {
+    stop_input(sprintf("`adjust` must vary within a query, but %s %s constant in each: %s",
+                       some_of(idle), if (length(idle) == 1L) "is" else "are", "leave it out"))
+  }
+}
+
+# 1 x columns: weighted sums of squares about the means of queries, where rounding is nothing
+sum_of_squares <- function(problem, values) {
+  about <- colSums(problem$weights * centre_within(problem, values)^2)
+  matrix(ifelse(about <= 1e-20 * colSums(problem$weights * values^2), 0, about), 1L)
+}
+
+# Centring ----------------------------------------------------------------------------------------
+
+# Values of rows (rows x any) about the weighted means of their queries; as they are where there are
+# no queries. The second pass takes away what rounding leaves of the first.
+centre_within <- function(problem, values) {
+  if (!is_ranked(problem)) return(values)
+  query <- as.integer(problem$query)
+  w <- problem$weights
+  # rows of queries without any weight are about their plain mean
+  unweighted <- !query %in% query[w > 0]
+  w[unweighted] <- 1
+  total <- rowsum(w, query)[, 1L]
+  place <- match(query, as.integer(names(total)))
+  size <- dim(values)
+  out <- matrix(values, NROW(values))
+  for (pass in 1:2) out <- out - (rowsum(w * out, query) / total)[place, , drop = FALSE]
+  if (is.null(size)) unname(out[, 1L]) else array(out, size, dimnames(values))
+}
+
+# Covariates as they move scores: about the means of queries, those that do not vary exactly 0.
+centred_covariates <- function(problem) {
+  z <- centre_within(problem, problem$z)
+  if (is_ranked(problem)) z[, sum_of_squares(problem, problem$z) == 0] <- 0
+  z
+}
+
+# a number for each row by its query, or NULL
+query_groups <- function(problem) if (is_ranked(problem)) as.integer(problem$query)
+
+# why a column is excluded
+excluded_words <- function(problem) {
+  paste(if (is_ranked(problem)) "constant within queries" else "constant",
+        "or collinear with the covariates")
+}
+
+# The scores that have these residuals (m x L): with queries about the mean of each, as a model says
+# nothing of the level of a query.
+scores_of <- function(problem, residual) centre_within(problem, problem$y - residual)
+
+# the queries of some rows, or NULL
+queries_of <- function(problem, rows) if (is_ranked(problem)) problem$query[rows, drop = TRUE]
+
+# Weighted sums of squares of all columns about their means of each query.
+within_squares <- function(problem, threads) {
+  squares <- .Call(C_within_squares, problem$x, problem$centre, sqrt(problem$weights),
+                   as.integer(problem$query), threads)
+  if (is.null(squares)) raise_interrupt()
+  squares
+}
+
+# Refusals ----------------------------------------------------------------------------------------
+
+# Refuses folds that have rows of one query apart.
+check_whole_queries <- function(problem, folds) {
+  if (!is_ranked(problem)) return(invisible())
+  for (repetition in seq_len(ncol(folds$ids))) {
+    ids <- folds$ids[, repetition]
+    apart <- which(ids != ids[match(problem$query, problem$query)])[1L]
+    if (is.na(apart)) next
+    first <- match(problem$query[apart], problem$query)
+    stop_input(sprintf(
+      "`folds` must hold whole queries, but rows %d and %d of query '%s' are in two folds: %s",
+      first, apart, problem$query[apart], "scores are compared within a query alone"
+    ))
+  }
+}
+
+# Refuses rows to be held out together of which some query has more.
+check_whole_rows <- function(problem, rows) {
+  if (!is_ranked(problem)) return(invisible())
+  rest <- seq_len(nrow(problem))[-rows]
+  split <- rest[problem$query[rest] %in% problem$query[rows]]
+  if (length(split)) {
+    stop_input(sprintf("`rows` must hold whole queries, but row %d of query '%s' is not among them",
+                       split[1L], problem$query[split[1L]]))
+  }
+}
+
+# Refuses a ranking, for methods that cannot honour it; `who` is what cannot.
+refuse_ranking <- function(problem, who = "this method") {
+  if (!is_ranked(problem)) return(invisible())
+  stop_input(sprintf("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
+                     "cross_validate() and the like of them", who, "rank within queries"),
+             "sparsels_error_ranking")
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+counted_queries <- function(n) sprintf("%d quer%s", n, if (n == 1L) "y" else "ies")
+
+queries_words <- function(problem) {
+  sizes <- range(table(problem$query))
+  sprintf("ranked within %s of %s: only differences of scores within a query mean something",
+          counted_queries(nlevels(problem$query)), counted_range(sizes, "row"))
+}
