@@ -178,7 +178,7 @@ check_dots <- function(..., known, allowed = character()) {
     stop_input(
       sprintf("an argument without a name, %s: tuning arguments are named, one of %s",
               if (nchar(text) <= 40L) sprintf("`%s`", text) else "after the first ones",
-              some_of(setdiff(known, c("x", "y")), Inf, "`")),
+              argument_words(setdiff(known, c("x", "y")))),
       "sparsels_error_argument"
     )
   }
@@ -194,9 +194,17 @@ stop_unknown <- function(name, known) {
   hint <- if (near) {
     sprintf("did you mean `%s`?", known[which.min(distance)])
   } else {
-    paste("the arguments are", some_of(known, Inf, "`"))
+    paste("the arguments are", argument_words(known))
   }
   stop_input(sprintf("unknown argument `%s`: %s", name, hint), "sparsels_error_argument")
+}
+
+# The names of arguments; those of a problem are not listed for each function that takes them.
+argument_words <- function(known) {
+  own <- setdiff(known, c(problem_arguments, "data"))
+  shares <- all(problem_arguments %in% known) && length(setdiff(own, c("x", "y", "threads")))
+  if (shares) paste(some_of(own, Inf, "`"), "and those of as_problem()") else
+    some_of(known, Inf, "`")
 }
 
 # The call as a fit keeps it. do.call() puts values into it where a user writes names: of these
