@@ -34,17 +34,18 @@ listed_blocks <- function(blocks, problem) {
                      "list(clinic = c(\"age\", \"sex\"), genes = 3:100)"),
                "sparsels_error_argument")
   }
-  terms <- column_term_names(problem$design, problem$names)
   lapply(stats::setNames(named, named), function(name) {
-    entry <- blocks[[name]]
-    of_terms <- if (is.character(entry)) which(terms %in% entry & !problem$names %in% entry)
-    others <- if (is.character(entry)) setdiff(entry, terms[of_terms]) else entry
-    chosen <- if (length(others)) {
-      in_context(sprintf("block '%s' of `blocks`", name),
-                 positions(others, ncol(problem), problem$names, "column"))
-    }
-    sort(c(of_terms, chosen))
+    in_context(sprintf("block '%s' of `blocks`", name), columns_given(blocks[[name]], problem))
   })
+}
+
+# The numbers of columns that are given by name, number or a logical vector, or by their term.
+columns_given <- function(given, problem) {
+  terms <- column_term_names(problem$design, problem$names)
+  of_terms <- if (is.character(given)) which(terms %in% given & !problem$names %in% given)
+  others <- if (is.character(given)) setdiff(given, terms[of_terms]) else given
+  chosen <- if (length(others)) positions(others, ncol(problem), problem$names, "column")
+  sort(unique(c(of_terms, chosen)))
 }
 
 labelled_blocks <- function(blocks, problem) {

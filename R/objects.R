@@ -134,7 +134,8 @@ problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(prob
 # classes whose conditions use the sizes of the problem
 problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit", "lssvm",
                    "fs_lssvm", "cv_result", "permutation_test",
-                   "stability_selection", "learning_curve", "judgement", "panel_error")
+                   "stability_selection", "learning_curve", "judgement", "panel_error",
+                   "added_value")
 
 object_sizes <- c(
   list(sparsels_problem = alist(m = length(weights), n = length(names), L = ncol(y)),
@@ -419,6 +420,18 @@ object_fields <- list( # nolint: cyclocomp_linter.
     by_size = has_table(by_size, c("size", "p.value"), c("statistic", "lower", "upper")),
     null = has_numbers(null) && length(null) > 0L,
     null_by_size = has_matrix(null_by_size, length(null), nrow(by_size), gaps = TRUE),
+    status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
+  ),
+  added_value = alist(
+    problem = has_kept_problem(problem), method = is_string(method), shrunk = is_flag(shrunk),
+    table = has_table(table, c("base", "full", "difference", "se", "lower", "upper"),
+                      words = "measure") && nrow(table) > 0L,
+    losses = has_table(losses, character(), c("base", "full")) && nrow(losses) == m,
+    p.value = is_none_or(p.value, has_numbers(p.value, 1L) && p.value > 0 && p.value <= 1 &&
+                           has_numbers(statistic, 1L) && has_numbers(null) && is_string(permuted) &&
+                           is_string(permute)),
+    base = has_words(base), added = has_integers(added) && length(added) == 1L,
+    level = has_numbers(level, 1L), folds = is_string(folds),
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
   ),
   panel_error = alist(

@@ -593,6 +593,21 @@ autoplot.permutation_test <- function(object, ...) { # nolint: object_name_linte
 
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
+autoplot.added_value <- function(object, ...) { # nolint: object_name_linter.
+  check_object(object)
+  .data <- ggplot2::.data
+  table <- object$table[1L, ]
+  ggplot2::ggplot(plot_data(object), ggplot2::aes(.data$base, .data$difference)) +
+    ggplot2::geom_hline(yintercept = 0, linetype = 3) +
+    ggplot2::geom_point(colour = "grey50") +
+    ggplot2::geom_hline(yintercept = table$difference, colour = mark_colour) +
+    ggplot2::geom_hline(yintercept = c(table$lower, table$upper), colour = mark_colour,
+                        linetype = 2) +
+    ggplot2::labs(x = "squared error of the base model", y = "less that of the full model")
+}
+
+#' @rdname autoplot
+#' @exportS3Method ggplot2::autoplot
 autoplot.learning_curve <- function(object, ...) { # nolint: object_name_linter.
   check_object(object)
   data <- plot_data(object)

@@ -292,6 +292,27 @@ glance.permutation_test <- function(x, ...) {
 }
 
 #' @rdname tidiers
+#' @method tidy added_value
+#' @export
+tidy.added_value <- function(x, ...) {
+  check_object(x)
+  check_dots(..., known = character())
+  x$table
+}
+
+#' @rdname tidiers
+#' @method glance added_value
+#' @export
+glance.added_value <- function(x, ...) {
+  check_object(x)
+  check_dots(..., known = character())
+  given <- function(value) if (is.null(value)) NA_real_ else value
+  data.frame(method = x$method, x$table[1L, -1L], statistic = given(x$statistic),
+             p.value = given(x$p.value), permutations = length(x$null), nobs = nrow(x$problem),
+             status = x$status, row.names = NULL)
+}
+
+#' @rdname tidiers
 #' @method tidy exchange
 #' @export
 tidy.exchange <- function(x, ...) {

@@ -212,6 +212,10 @@ fuzz_calls <- alist(
   learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3, test = 0.2, groups = age,
                  measure = "absolute"),
   permutation_test(x, y, omp, k = 1, permutations = 3, groups = rep(1:6, 2)),
+  added_value(x, y, base = "c2", lambda = 1, folds = 3, permutations = 3, permute = "rows",
+              level = 0.9, shrink_base = TRUE),
+  rls(x, y, lambda = 1, blocks = list(a = 1:2, b = 3:6)),
+  as_problem(x, y, penalty = c(c1 = 0, c2 = Inf, c3 = 2)),
   exchange(greedy, x, y, data = NULL, size = 2, keep = 2, improve = TRUE, lambda = 1,
            criterion = "squared", folds = "loo"),
   verify(greedy, x, y, claims = 3),
@@ -284,6 +288,7 @@ fuzz_objects <- alist(
                                                           lambda = 1, size = "criterion"),
   halves = stability_selection(x, y, omp, pairs = 3),
   chance = permutation_test(x, y, greedy_rls, k = 2, lambda = 1, permutations = 3),
+  gained = added_value(x, y, base = 1:2, lambda = 1, folds = 3, permutations = 3),
   judged = judge(problem, omp, k = 1, outer = 3, permutations = 3, pairs = 2, repeats = 2, keep = 2,
                  claims = 3, seed = 1),
   learnt = learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3),
@@ -335,6 +340,7 @@ fuzz_methods <- list(
   stability_selection = alist(
     print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)
   ),
+  added_value = alist(print(it), plot(it), pictured(it), tidy(it), glance(it)),
   permutation_test = alist(print(it), plot(it), pictured(it), tidy(it), glance(it)),
   judgement = alist(print(it), plot(it), tidy(it), glance(it)),
   learning_curve = alist(

@@ -1,0 +1,435 @@
+#' Do columns add to a base model?
+#'
+#' Compares the model of some base variables alone, such as clinical ones, with the model that has
+#' further columns besides, such as genes: by paired held-out errors of the same folds, with a
+#' confidence interval, and by a permutation test. It estimates and tests the *added predictive
+#' value* of the columns (Boulesteix and Sauerbrei 2011).
+#'
+#' The base variables are without penalty, in both models: the covariates of the problem (`adjust`),
+#' its columns of `penalty` 0, and those that `base` names. All other columns are the added ones.
+#' The base model is least squares on the base variables; the full model is that of `method`, by
+#' default ridge regression, [rls()]; with [greedy_rls] it is the base variables and some chosen
+#' columns. With `shrink_base` the columns of `base` are shrunk, too: both models are ridge
+#' regression, and the full one has a lambda for the base and one for the added columns, see the
+#' blocks of [rls()].
+#'
+#' **Held-out errors.** Both models are trained without each fold, and all that is chosen (lambda,
+#' scales, the number of columns and which) is chosen anew in each training part, so that no error
+#' is optimistic. The loss of a row is its squared error (of classes coded -1 and +1: a quarter of
+#' it is the Brier score of (1 + score) / 2), its mean over the repeats of the folds and over several
+#' responses. `difference` is the weighted mean over the rows of the loss of the base model less
+#' that of the full model: above 0 where the columns add. Its standard error is that of the mean of
+#' paired differences, of rows or, where `folds` have groups, of groups; the interval is by
+#' Student's t. It is about the models of the folds, and does not account for the rows that their
+#' training parts share.
+#'
+#' **Permutation test.** The statistic is the smallest held-out error on the path of the full model
+#' relative to that of the base model, \eqn{T = \min_s \mathrm{error}_s / \mathrm{error}_0}{
+#' T = min over s of error_s / error_0}, by leave-one-out or the criterion of the method; choices
+#' are made anew for every permutation, as in [permutation_test()], and methods with an argument
+#' `refit` run as they do there. The p-value is
+#' \eqn{(1 + \#\{T_b \le T\}) / (P + 1)}{(1 + #{T_b <= T}) / (P + 1)} of \eqn{P} permutations.
+#' * `permute = "residuals"`: the null hypothesis is that the response is a linear function of the
+#'   base variables plus errors that are exchangeable and independent of the added columns *given*
+#'   the base variables; added and base variables may be correlated. The residuals of the base model
+#'   are permuted (Freedman and Lane 1983), which is exact but for the estimation of the base model,
+#'   and the default where the response is numeric and the base is not shrunk. Not for classes.
+#' * `permute = "rows"`: the null hypothesis is that the added columns are independent of the
+#'   response *and* the base variables together, and their rows exchangeable. The rows of the added
+#'   columns are permuted against all the rest, which is exact for any number of rows, any
+#'   distribution, classes and weights. Where added and base variables are correlated that
+#'   hypothesis is false, and as a test of the one above it is approximate.
+#'
+#' @param x,y,data The data, in any form that [as_problem()] takes. For `print()` and `plot()`, `x`
+#'   is the result.
+#' @param base Columns of `x` that belong to the base model: names, terms of a formula, numbers or a
+#'   logical vector. `NULL` where `adjust` or `penalty` give all of them.
+#' @param method The method of the full model: [rls], the default, or a method with a path of models
+#'   from the base model on, such as [greedy_rls].
+#' @param ... Further arguments of the method and of [as_problem()].
+#' @param shrink_base Logical: have the columns of `base` a ridge penalty of their own?
+#' @param folds Outer folds, see [make_folds()]; `NULL` for 10 folds, repeated 5 times.
+#' @param level The confidence level of the interval.
+#' @param permutations Number of permutations; 0 for no test.
+#' @param permute `"residuals"` or `"rows"`, see Details; `NULL` for residuals where they can be
+#'   permuted.
+#' @param strata,groups As in [permutation_test()]: what is exchangeable.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the folds and permutations.
+#'
+#' @return An object of class `added_value`, a list:
+#' * `table`: data frame of one row: the held-out errors of the `base` and the `full` model, their
+#'   `difference`, its standard error `se`, and its interval, `lower` and `upper`; for classes a
+#'   second row with error rates (column `measure`).
+#' * `losses`: data frame, a row for each row of the data: its loss by the `base` and `full` model.
+#' * `p.value`, `statistic`, `null` (of each permutation), `permute`, `permuted` (in words); `NULL`
+#'   without a test.
+#' * `method`, `base` (names of the base variables), `added` (number of the added columns), `level`,
+#'   `folds` (their label), `problem` (without its x), `status`, `call`.
+#'
+#' `plot()` draws the difference of each row against the loss by the base model, and returns
+#' invisibly the data frame drawn.
+#' @section Cost: A fit of the method for each outer fold (50 by default) and for each permutation.
+#'   With `rls` and `permute = "residuals"` one eigenvalue decomposition serves all permutations.
+#' @section Errors: `sparsels_error_input` for a problem without base variables or added columns,
+#'   and as [permutation_test()].
+#' @references Boulesteix, A.-L., Sauerbrei, W. (2011). Added predictive value of high-throughput
+#' molecular data to clinical data and its validation. Briefings in Bioinformatics 12, 215-229.
+#' \doi{10.1093/bib/bbq085}
+#'
+#' Freedman, D., Lane, D. (1983). A nonstochastic interpretation of reported significance levels.
+#' Journal of Business and Economic Statistics 1, 292-298. \doi{10.1080/07350015.1983.10509354}
+#' @seealso [permutation_test()], [cross_validate()], [compare_methods()]
+#' @examples
+#' set.seed(1)
+#' genes <- matrix(rnorm(60 * 50), 60, dimnames = list(NULL, paste0("gene", 1:50)))
+#' age <- rnorm(60)
+#' outcome <- age + genes[, 1] + genes[, 2] + rnorm(60)
+#' added_value(genes, outcome, adjust = cbind(age), folds = 5, permutations = 99)
+#' @export
+added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NULL,
+                        shrink_base = FALSE, folds = NULL, level = 0.95, permutations = 999,
+                        permute = NULL, strata = NULL, groups = NULL, progress = interactive(),
+                        BPPARAM = NULL) {
+  check_given(x, "x")
+  check_flag(shrink_base, "shrink_base")
+  check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
+  check_level(level)
+  permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
+  said <- list(y = substitute(y), method = substitute(method))
+  if (is.null(method) && !is.function(y)) {
+    method <- rls
+    said$method <- quote(rls)
+  }
+  run <- as_run(x, y, method, ..., data = data, said = said, known = c(
+    "base", "shrink_base", "folds", "level", "permutations", "permute", "strata", "groups",
+    "progress", "BPPARAM"
+  ))
+  pair <- nested_pair(run, base, shrink_base)
+  permute <- check_permute(permute, pair)
+  folds <- if (is.null(folds)) make_folds(pair$full$problem, 10, repeats = 5) else
+    as_folds(folds, pair$full$problem)
+  exchange <- if (permutations > 0L) exchange_of_pair(pair, permute, groups, strata)
+  losses <- paired_losses(pair, folds, progress, BPPARAM)
+  tested <- if (permutations > 0L) {
+    test_pair(pair, permute, exchange, permutations, progress, BPPARAM)
+  }
+  new_added_value(pair, folds, losses, tested, level, short_call(match.call()))
+}
+
+check_level <- function(level) {
+  if (!(is_number(level) && level > 0 && level < 1)) {
+    refuse("level", "a number between 0 and 1", level)
+  }
+}
+
+# The two models ----------------------------------------------------------------------------------
+
+# The runs of both models: list(full, base, names, added, shrunk). `base` is NULL where the base
+# model is least squares on the covariates of the problem; `added` are column numbers.
+nested_pair <- function(run, base, shrunk) {
+  problem <- run$problem
+  columns <- base_columns(base, problem)
+  if (shrunk) return(shrunken_pair(run, columns))
+  if (length(columns)) problem <- unpenalise(problem, columns)
+  run$problem <- problem
+  names <- setdiff(colnames(problem$z), "(Intercept)")
+  if (!length(names)) {
+    stop_input(paste("there is no base model: name its columns by `base`, or give the base",
+                     "variables by `adjust`"), "sparsels_error_argument")
+  }
+  list(full = run, base = NULL, names = names, added = which(problem$usable), shrunk = FALSE)
+}
+
+shrunken_pair <- function(run, columns) {
+  problem <- run$problem
+  if (!identical(run$method, rls)) {
+    stop_input("`shrink_base = TRUE` is for `method = rls`, a lambda for each block",
+               "sparsels_error_argument")
+  }
+  added <- setdiff(which(problem$usable), columns)
+  if (!length(columns) || !length(added)) {
+    stop_input("`shrink_base = TRUE` needs columns of both kinds: name the base by `base`",
+               "sparsels_error_argument")
+  }
+  label <- ifelse(seq_len(ncol(problem)) %in% columns, "base", "added")
+  full <- new_run(rls, problem, c(run$arguments, list(blocks = label)), "rls")
+  base <- new_run(rls, problem[, columns], run$arguments, "rls")
+  list(full = full, base = base, names = problem$names[columns], added = added, shrunk = TRUE)
+}
+
+# the numbers of columns given by name, term or number
+base_columns <- function(base, problem) {
+  if (is.null(base)) return(integer())
+  in_context("`base`", columns_given(base, problem))
+}
+
+# The problem in which some columns have no penalty.
+unpenalise <- function(problem, columns) {
+  factors <- if (is.null(problem$penalty)) rep(1, ncol(problem)) else problem$penalty
+  problem$penalty <- replace(factors, columns, 0)
+  check_unpenalised(problem$penalty, problem$names, given_covariates(problem))
+  problem <- measure_columns(problem)
+  covariate_basis(problem)
+  if (!any(problem$usable)) {
+    stop_input("no column is left to add to the base", "sparsels_error_argument")
+  }
+  problem
+}
+
+check_permute <- function(permute, pair) {
+  problem <- pair$full$problem
+  can <- problem$task == "regression" && !pair$shrunk
+  if (is.null(permute)) return(if (can) "residuals" else "rows")
+  check_choice(permute, "permute", c("residuals", "rows"))
+  if (permute == "residuals" && !can) {
+    stop_input(paste("`permute = \"residuals\"` needs a numeric response and an unpenalised base:",
+                     "use \"rows\""), "sparsels_error_argument")
+  }
+  permute
+}
+
+# Held-out losses ---------------------------------------------------------------------------------
+
+# Losses of every row by both models, means over the repeats: a list of matrices (m x 2) by measure.
+paired_losses <- function(pair, folds, progress, BPPARAM) {
+  problem <- pair$full$problem
+  parts <- held_out_rows(folds, problem$weights > 0)
+  done <- repeat_tasks(nrow(parts), "outer fold", function(i) {
+    rows <- parts$rows[[i]]
+    lapply(fold_pair(pair, rows), losses_of_rows, scored_rows(problem, rows))
+  }, progress, BPPARAM)
+  parts <- parts[attr(done, "done"), ]
+  measures <- c("squared", if (problem$task != "regression") "error")
+  losses <- lapply(stats::setNames(measures, measures), function(measure) {
+    total <- matrix(0, nrow(problem), 2L, dimnames = list(NULL, c("base", "full")))
+    for (i in seq_along(done)) {
+      rows <- parts$rows[[i]]
+      total[rows, ] <- total[rows, ] + vapply(done[[i]], `[[`, numeric(length(rows)), measure)
+    }
+    count <- tabulate(unlist(parts$rows), nrow(problem))
+    total / ifelse(count > 0L, count, NA)
+  })
+  list(losses = losses, complete = length(done) == nrow(held_out_rows(folds, problem$weights > 0)))
+}
+
+# Scores of rows that are held out, by both models.
+fold_pair <- function(pair, rows) {
+  train <- seq_len(nrow(pair$full$problem))[-rows]
+  scored <- function(run) {
+    part <- fit_rows(run, train)
+    list(part = part, path = path_scores(part$fit, part$problem, rows))
+  }
+  chosen <- function(one) layer(one$path$scores, one$path$chosen)
+  full <- scored(pair$full)
+  list(base = if (pair$shrunk) chosen(scored(pair$base)) else held_out_null(full$part, rows),
+       full = chosen(full))
+}
+
+# The scores of some rows by the covariates, with the means of the training rows for missing values.
+held_out_null <- function(part, rows) {
+  z <- covariates_filled_by(part$problem, rows, part$train$fill)
+  z %*% covariate_solver(part$train)(part$train$y)
+}
+
+losses_of_rows <- function(score, problem) {
+  list(squared = rowMeans((problem$y - score)^2),
+       error = if (problem$task != "regression") {
+         as.double(class_of(problem, score) != problem$levels[class_index(problem)])
+       })
+}
+
+# The errors of both models with the interval of their difference, from losses of rows (m x 2). The
+# rows of a group count together.
+difference_table <- function(losses, weights, groups, level) {
+  counted <- which(weights > 0 & !is.na(losses[, 1L]))
+  w <- weights[counted]
+  losses <- losses[counted, , drop = FALSE]
+  errors <- colSums(w * losses) / sum(w)
+  gain <- losses[, 1L] - losses[, 2L]
+  difference <- errors[[1L]] - errors[[2L]]
+  group <- if (is.null(groups)) seq_along(counted) else match(groups[counted], groups[counted])
+  pull <- rowsum(w * (gain - difference), group)
+  count <- nrow(pull)
+  se <- sqrt(count / (count - 1) * sum(pull^2)) / sum(w)
+  half <- stats::qt((1 + level) / 2, count - 1) * se
+  data.frame(base = errors[[1L]], full = errors[[2L]], difference = difference, se = se,
+             lower = difference - half, upper = difference + half)
+}
+
+# The test ----------------------------------------------------------------------------------------
+
+# What may be exchanged, see exchange_of().
+exchange_of_pair <- function(pair, permute, groups, strata) {
+  problem <- pair$full$problem
+  strata <- check_row_labels(strata, "strata", nrow(problem))
+  groups <- groups_of(groups, pair$full)
+  null <- if (permute == "residuals") null_response(problem) else
+    list(problem = problem, residuals = matrix(seq_len(nrow(problem))), words = "rows")
+  list(null = null, exchange = exchange_of(null, groups, strata))
+}
+
+# What the result says of the test, and whether it is complete.
+test_pair <- function(pair, permute, exchanged, permutations, progress, BPPARAM) {
+  run <- pair$full
+  run$arguments <- quick_run(run)$arguments
+  statistic <- pair_statistic(pair, run, run$problem)
+  # one decomposition serves every response, where the weights stay
+  same <- permute == "residuals" && identical(run$method, rls) &&
+    length(unique(run$problem$weights)) == 1L
+  spectrum <- if (same) gram_spectrum(run$problem)
+  null <- repeat_tasks(permutations, "permutation", function(i) {
+    order <- permuted_rows(exchanged$exchange)
+    permuted <- if (permute == "rows") {
+      permuted_columns(run$problem, pair$added, order)
+    } else if (same) {
+      replaced_response(run$problem, permuted_response(exchanged$null, order))
+    } else {
+      permuted_problem(exchanged$null, order)
+    }
+    pair_statistic(pair, run, permuted, spectrum)
+  }, progress, BPPARAM)
+  complete <- length(null) == permutations
+  null <- unlist(null)
+  what <- permuted_words(exchanged$null, exchanged$exchange, permutations)
+  if (permute == "rows") {
+    what <- sub("^rows", "rows of the added columns against the response and the base", what)
+  }
+  list(p.value = chance_of(matrix(null), statistic), statistic = statistic, null = null,
+       permute = permute, permuted = what, complete = complete)
+}
+
+replaced_response <- function(problem, y) {
+  problem$y <- y
+  problem
+}
+
+# The smallest held-out error on the path of the full model relative to that of the base model. A
+# `spectrum` is that of the problem with another response.
+pair_statistic <- function(pair, run, problem, spectrum = NULL) {
+  if (!identical(run$method, rls)) {
+    fit <- suppressWarnings(fit_method(run$method, problem, run$arguments),
+                            c(own_warnings, "sparsels_warning_precision"))
+    return(min(relative_errors(fit)$errors, na.rm = TRUE))
+  }
+  control <- ridge_control(problem, run$arguments)
+  full <- if (pair$shrunk) {
+    blocks <- check_blocks(run$arguments$blocks, problem)
+    min(search_blocks(problem, blocks, control)$tried$criterion)
+  } else {
+    if (is.null(spectrum)) spectrum <- gram_spectrum(problem)
+    spectrum$y <- working_response(problem)
+    spectrum$t <- crossprod(spectrum$phi, spectrum$y)
+    min(spectrum_errors(spectrum, problem, control)$criterion)
+  }
+  # the base has no part in a permutation of the others' rows
+  base <- if (pair$shrunk) min(spectrum_errors(gram_spectrum(pair$base$problem), pair$base$problem,
+                                               control)$criterion) else base_error(problem, control)
+  full / base
+}
+
+ridge_control <- function(problem, given) {
+  expansion_control(problem, given$lambda, if (is.null(given$folds)) "loo" else given$folds, 1)
+}
+
+spectrum_errors <- function(spectrum, problem, control) {
+  held_out <- held_out_folds(spectrum, control$folds, control$lambda, control$threads)
+  lambda_errors(problem, control$folds, held_out, "squared")
+}
+
+# the held-out error of the covariates alone
+base_error <- function(problem, control) {
+  residual <- null_residuals(problem, control$folds)
+  sum(problem$weights * residual^2) / (ncol(residual) * sum(problem$weights))
+}
+
+# The problem with the rows of some columns in another order, against the response, the covariates
+# and the other columns.
+permuted_columns <- function(problem, columns, order) {
+  problem <- as_given(settled_covariates(problem))
+  problem$gaps <- NULL
+  x <- problem$x
+  if (length(columns) == sum(problem$usable)) {
+    problem$x <- x[order, , drop = FALSE]
+  } else {
+    x[, columns] <- x[order, columns, drop = FALSE]
+    problem$x <- x
+  }
+  measure_columns(problem)
+}
+
+# The result --------------------------------------------------------------------------------------
+
+new_added_value <- function(pair, folds, found, tested, level, call) {
+  problem <- pair$full$problem
+  table <- lapply(found$losses, difference_table, problem$weights, folds$groups, level)
+  table <- data.frame(measure = names(table), do.call(rbind, table), row.names = NULL)
+  finished <- found$complete && !isFALSE(tested$complete)
+  structure(c(list(table = table, losses = data.frame(found$losses$squared)),
+              tested[c("p.value", "statistic", "null", "permute", "permuted")], list(
+    method = pair$full$name, base = pair$names, shrunk = pair$shrunk, added = length(pair$added),
+    level = level, folds = folds$label, problem = without_x(problem),
+    status = if (finished) "complete" else "interrupted", call = call
+  )), class = "added_value")
+}
+
+#' @rdname added_value
+#' @exportS3Method
+print.added_value <- function(x, ...) {
+  check_object(x)
+  say(sprintf("added value of %s beside %s (%s), by %s", counted(x$added, "column"),
+              counted(length(x$base), "base variable"), some_of(x$base, 5L, ""), x$method))
+  print_data(x$problem)
+  for (row in seq_len(nrow(x$table))) say(added_words(x$table[row, ], x))
+  remark(sprintf("of rows held out (%s); difference above 0: the columns add; %s", x$folds,
+                 "its interval is that of paired differences"))
+  if (is.null(x$p.value)) return(invisible(x))
+  count <- length(x$null)
+  as_small <- count_as_small(x$p.value, count)
+  say(sprintf("p-value %s: %d of %s permutations have as small an error relative to the base",
+              format(x$p.value, digits = 2), as_small, format(count, big.mark = ",")))
+  remark("permuted: ", x$permuted)
+  remark(if (x$permute == "rows") {
+    "tested: the columns are independent of the response and the base together"
+  } else {
+    "tested: given the base, the response is independent of the columns"
+  })
+  print_interrupted(x$status, "folds or permutations")
+  invisible(x)
+}
+
+added_words <- function(row, x) {
+  what <- if (row$measure == "error") "error rate" else "mean squared error"
+  sprintf("%s: %s of the base, %s with the columns; difference %s, %s %% interval %s to %s", what,
+          shown(row$base), shown(row$full), shown(row$difference), format(100 * x$level),
+          shown(row$lower), shown(row$upper))
+}
+
+#' @exportS3Method
+plot_data.added_value <- function(x, ...) { # nolint: object_name_linter.
+  data.frame(base = x$losses$base, difference = x$losses$base - x$losses$full)
+}
+
+#' @rdname added_value
+#' @exportS3Method
+plot.added_value <- function(x, ...) {
+  check_object(x)
+  data <- plot_data(x)
+  table <- x$table[1L, ]
+  own <- list(x = data$base, y = data$difference, xlab = "squared error of the base model",
+              ylab = "less that of the full model", main = added_title(x), col = "grey50")
+  do.call(graphics::plot.default, utils::modifyList(own, list(...)))
+  graphics::abline(h = 0, lty = 3, col = "#555555")
+  graphics::abline(h = table$difference, col = mark_colour, lwd = 2)
+  graphics::abline(h = c(table$lower, table$upper), col = mark_colour, lty = 2)
+  legend_above(c("mean difference", sprintf("%s %% interval", format(100 * x$level))),
+               col = mark_colour, lty = 1:2, lwd = 2:1)
+  invisible(data)
+}
+
+added_title <- function(x) {
+  test <- if (is.null(x$p.value)) "" else sprintf(", p-value %s", format(x$p.value, digits = 2))
+  sprintf("%s beside %s%s", counted(x$added, "column"), counted(length(x$base), "base variable"),
+          test)
+}

@@ -1,0 +1,160 @@
+# The value that columns add to a base model, against refitting in plain R.
+
+nested_data <- function(m = 24, n = 6) {
+  z <- cbind(age = rnorm(m), size = rnorm(m))
+  x <- matrix(rnorm(m * n), m, dimnames = list(NULL, paste0("g", seq_len(n)))) + z[, 1] / 2
+  list(z = z, x = x, y = drop(z %*% c(1, 1)) + x[, 1] + rnorm(m))
+}
+
+# Predictions of `rows` by ridge regression on the other rows, z unpenalised, x standardised there.
+oracle_scores <- function(x, z, y, lambda, rows, w = rep(1, length(y))) {
+  root_w <- sqrt(w[-rows])
+  z <- cbind(1, z)
+  if (is.null(x)) return(drop(z[rows, , drop = FALSE] %*%
+                                qr.coef(qr(root_w * z[-rows, ]), root_w * y[-rows])))
+  centre <- colSums(w[-rows] * x[-rows, ]) / sum(w[-rows])
+  scale <- sqrt(colSums(w[-rows] * (x[-rows, ] - rep(centre, each = nrow(x) - length(rows)))^2) /
+                  sum(w[-rows]))
+  below <- cbind(matrix(0, ncol(x), ncol(z)), diag(sqrt(lambda) * scale))
+  both <- cbind(z, x)
+  model <- qr.coef(qr(rbind(root_w * both[-rows, ], below)), c(root_w * y[-rows], 0 * scale))
+  drop(both[rows, , drop = FALSE] %*% model)
+}
+
+test_that("errors, their difference and its interval are those of refitting without each fold", {
+  set.seed(1)
+  data <- nested_data()
+  w <- runif(24, 0.5, 2)
+  folds <- make_folds(24, 4, repeats = 2)
+  ids <- folds$ids
+  found <- added_value(data$x, data$y, adjust = data$z, weights = w, lambda = 3, folds = folds,
+                       permutations = 0, level = 0.9)
+  losses <- lapply(list(base = NULL, full = data$x), function(x) {
+    rowMeans(vapply(1:2, function(repetition) {
+      loss <- numeric(24)
+      for (fold in 1:4) {
+        rows <- which(ids[, repetition] == fold)
+        loss[rows] <- (data$y[rows] - oracle_scores(x, data$z, data$y, 3, rows, w))^2
+      }
+      loss
+    }, numeric(24)))
+  })
+  expect_equal(found$losses, data.frame(losses), tolerance = 1e-9)
+  gain <- losses$base - losses$full
+  mean <- sum(w * gain) / sum(w)
+  expect_equal(found$table$difference, mean, tolerance = 1e-9)
+  se <- sqrt(24 / 23 * sum(w^2 * (gain - mean)^2)) / sum(w)
+  expect_equal(unlist(found$table[c("se", "lower", "upper")]),
+               c(se = se, lower = mean - qt(0.95, 23) * se, upper = mean + qt(0.95, 23) * se))
+  expect_null(found$p.value)
+  # one base, given in three ways
+  both <- data.frame(y = data$y, data$z, data$x)
+  named <- added_value(y ~ ., both, base = c("age", "size"), weights = w, lambda = 3, folds = folds,
+                       permutations = 0)
+  free <- added_value(y ~ ., both, penalty = c(age = 0, size = 0), weights = w, lambda = 3,
+                      folds = folds, permutations = 0)
+  expect_equal(named$losses, found$losses)
+  expect_equal(free$losses, found$losses)
+  expect_identical(named$added, 6L)
+})
+
+test_that("the interval of equal weights is that of a paired t-test, and groups count once", {
+  losses <- cbind(c(2, 1, 4, 3, 5, 2), c(1, 1, 2, 3, 1, 4))
+  table <- difference_table(losses, rep(1, 6), NULL, 0.95)
+  tested <- t.test(losses[, 1], losses[, 2], paired = TRUE)
+  expect_equal(c(table$lower, table$upper), as.vector(tested$conf.int))
+  of_groups <- difference_table(losses[rep(1:6, each = 3), ], rep(1, 18), rep(1:6, each = 3), 0.95)
+  expect_equal(of_groups, table)
+})
+
+test_that("the p-value is that of the permutations, refitted one by one", {
+  set.seed(2)
+  data <- nested_data()
+  lambda <- 2^c(-2, 1, 4)
+  # leave-one-out, with the scales of all rows
+  statistic <- function(x, y) {
+    full <- rls(x, y, adjust = data$z, lambda = lambda)
+    base <- lm(y ~ data$z)
+    min(full$path$criterion) / mean((residuals(base) / (1 - hatvalues(base)))^2)
+  }
+  of_run <- function(permute) {
+    set.seed(3)
+    added_value(data$x, data$y, adjust = data$z, lambda = lambda, permutations = 12, folds = 3,
+                permute = permute)
+  }
+  found <- list(residuals = of_run("residuals"), rows = of_run("rows"))
+  base <- lm(data$y ~ data$z)
+  for (permute in names(found)) {
+    got <- found[[permute]]
+    expect_equal(got$statistic, statistic(data$x, data$y), tolerance = 1e-6)
+    expect_identical(got$p.value, (1 + sum(got$null <= got$statistic * (1 + 1e-9))) / 13)
+    expect_identical(length(got$null), 12L)
+    # the orders of the streams that were drawn from
+    set.seed(3)
+    as_folds(3, as_problem(data$x, data$y))
+    task_streams(3)
+    orders <- lapply(task_streams(12), function(stream) with_stream(stream, sample.int(24)))
+    own <- vapply(orders, function(order) {
+      if (permute == "rows") return(statistic(data$x[order, ], data$y))
+      statistic(data$x, fitted(base) + residuals(base)[order])
+    }, 0)
+    expect_equal(got$null, own, tolerance = 1e-6)
+  }
+})
+
+test_that("methods that choose columns, shrunk bases, classes and groups are compared, too", {
+  set.seed(4)
+  data <- nested_data()
+  x <- cbind(data$z, data$x)
+  chosen <- added_value(x, data$y, greedy_rls, base = 1:2, k = 2, size_folds = 3, folds = 3,
+                        permutations = 5)
+  expect_identical(chosen$base, c("age", "size"))
+  by_hand <- permutation_test(as_problem(data$x, data$y, adjust = data$z), greedy_rls, k = 2,
+                              permutations = 5)
+  expect_equal(chosen$statistic, by_hand$statistic)
+  ids <- rep(1:3, 8)
+  shrunk <- added_value(x, data$y, base = 1:2, shrink_base = TRUE, folds = ids, permutations = 3,
+                        lambda = c(1, 8))
+  out <- ids == 2
+  pb <- as_problem(x[!out, ], data$y[!out])
+  full <- rls(pb, lambda = c(1, 8), blocks = rep(c("base", "added"), c(2, 6)))
+  expect_equal(shrunk$losses$full[out], unname((data$y[out] - predict(full, x[out, ]))^2))
+  base <- rls(pb[, 1:2], lambda = c(1, 8))
+  expect_equal(shrunk$losses$base[out], unname((data$y[out] - predict(base, x[out, 1:2]))^2))
+  classes <- factor(ifelse(data$y > 0, "ill", "well"))
+  grouped <- added_value(data$x, classes, adjust = data$z, lambda = 3, permutations = 4,
+                         folds = make_folds(24, 4, groups = rep(1:8, 3)), groups = rep(1:8, 3))
+  expect_identical(grouped$table$measure, c("squared", "error"))
+  expect_match(grouped$permuted, "8 groups")
+  lacking <- replace(x, cbind(c(1, 6), c(1, 4)), NA)
+  filled <- added_value(lacking, data$y, base = 1:2, missing = "mean", lambda = 3, folds = ids,
+                        permutations = 2, permute = "rows")
+  means <- colMeans(lacking[!out, ], na.rm = TRUE)
+  whole <- ifelse(is.na(lacking), rep(means, each = 24), lacking)
+  expect_equal(filled$losses$full[out],
+               unname((data$y[out] - oracle_scores(whole[, -(1:2)], whole[, 1:2], data$y, 3,
+                                                   which(out)))^2))
+})
+
+test_that("what is printed, tidied, drawn and refused", {
+  set.seed(5)
+  data <- nested_data(30)
+  found <- added_value(data$x, data$y, adjust = data$z, lambda = 2^(-2:6), permutations = 19)
+  expect_snapshot({
+    found
+    glance(found)
+    refusal(added_value(data$x, data$y))
+    refusal(added_value(data$x, data$y, base = "g9"))
+    refusal(added_value(data$x, data$y, base = 1:6))
+    refusal(added_value(data$x, data$y, greedy_rls, base = 1, shrink_base = TRUE))
+    refusal(added_value(data$x, data$y, base = 1, permute = "columns"))
+    refusal(added_value(data$x, data$y > 0, base = 1, permute = "residuals"))
+    refusal(added_value(data$x, data$y, base = 1, level = 95))
+  })
+  expect_identical(tidy(found), found$table)
+  pdf(NULL)
+  on.exit(dev.off())
+  drawn <- plot(found)
+  expect_equal(mean(drawn$difference), found$table$difference)
+  expect_identical(unserialize(serialize(found, NULL)), found)
+})
