@@ -74,7 +74,7 @@ associations <- function(problem, columns) {
 # Correlations with the codes -1 and +1 as differences of the means in standard deviations within
 # the classes; `total` is the sum of squares of the codes.
 mean_differences <- function(r, problem, total) {
-  2 * r * sqrt((trained_rows(problem) - ncol(problem$z) - 1) / total / (1 - r^2))
+  2 * r * sqrt((free_rows(problem) - 1) / total / (1 - r^2))
 }
 
 pseudo_inverse <- function(S) {
@@ -90,7 +90,7 @@ expected_associations <- function(problem, count) {
   responses <- ncol(problem$y)
   if (problem$task == "regression" && responses > 1L) return(rep(NA_real_, count))
   explained <- if (problem$task == "multiclass") responses - 1 else 1
-  unexplained <- trained_rows(problem) - ncol(problem$z) - explained
+  unexplained <- free_rows(problem) - explained
   if (unexplained <= 0) return(rep(NA_real_, count))
   upper <- (seq_len(count) - 0.5) / count
   share <- stats::qbeta(upper, explained / 2, unexplained / 2, lower.tail = FALSE)
@@ -241,6 +241,7 @@ summary.sparsels_problem <- function(object, ...) {
   structure(list(
     rows = nrow(object), columns = ncol(object),
     excluded = object$names[!object$usable & !is_set_apart(object)],
+    why_excluded = excluded_words(object),
     sparse = inherits(object$x, "dgCMatrix"), task = object$task, response = object$response,
     response_table = response_table(object),
     covariates = as.character(setdiff(colnames(object$z), "(Intercept)")),
@@ -290,8 +291,8 @@ print.summary.sparsels_problem <- function(x, ...) {
               format(x$scale[[1L]], digits = 3), format(x$scale[[5L]], digits = 3),
               format(x$scale[[3L]], digits = 3)))
   if (length(x$excluded)) {
-    cat(sprintf("excluded: %s, constant or collinear with the covariates (%s)\n",
-                counted(length(x$excluded), "column"), some_of(x$excluded, 5L, "")))
+    cat(sprintf("excluded: %s, %s (%s)\n",
+                counted(length(x$excluded), "column"), x$why_excluded, some_of(x$excluded, 5L, "")))
   }
   if (!is.null(x$strongest)) {
     say(sprintf("columns with the strongest association by themselves (%s):", x$label))

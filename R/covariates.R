@@ -98,6 +98,12 @@ weighted_covariates <- function(problem) sqrt(problem$weights) * centred_covaria
 
 covariate_basis <- function(problem, strict = TRUE) covariate_parts(problem, strict)$basis
 
+# the trained rows less what the covariates, or the means of queries, take of them
+free_rows <- function(problem) {
+  means <- length(unique(problem$query[problem$weights > 0]))
+  trained_rows(problem) - ncol(problem$z) - means
+}
+
 stop_aliased <- function(decomposed, problem, where = "") {
   z <- problem$z
   if (decomposed$rank == ncol(z)) return(invisible())

@@ -359,7 +359,7 @@ start_columns <- function(start, problem) {
   excluded <- columns[!problem$usable[columns]]
   if (length(excluded)) {
     stop_input(sprintf("`start` has column '%s', which is excluded: it is %s",
-                       problem$names[excluded[1L]], "constant or collinear with the covariates"),
+                       problem$names[excluded[1L]], excluded_words(problem)),
                "sparsels_error_argument")
   }
   columns

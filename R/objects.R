@@ -252,6 +252,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
       is_none_or(case_weights, has_numbers(case_weights, m) && all(case_weights >= 0)),
     query = is_none_or(query, is.factor(query) && length(query) == m && !anyNA(query) &&
                          task == "regression" && !intercept),
+    classes = is_none_or(classes, has_words(classes, 2L) && !is.null(query)),
     survival = is_none_or(survival, is_times(survival, m) && task == "regression" && L == 1L),
     response = is_string(response),
     intercept = is_flag(intercept),
@@ -338,6 +339,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   summary.sparsels_problem = alist(
     rows = has_integers(rows) && length(rows) == 1L,
     columns = has_integers(columns) && length(columns) == 1L, excluded = has_words(excluded),
+    why_excluded = is_string(why_excluded),
     sparse = is_flag(sparse), task = is_string(task), response = is_string(response),
     response_table = is.data.frame(response_table) &&
       (task == "regression" || has_table(response_table, c("rows", "share"), words = "class")),

@@ -441,6 +441,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
     adjust_design = covariates$design
   ), class = "sparsels_problem")
   if (missing == "mean") problem$fill <- numeric()
+  problem$classes <- coded$classes
   problem$class_weights <- class_weights
   problem <- put_weights(problem, weights)
   if (is_ranked(problem)) check_ranking(problem, called[["y"]])
@@ -579,6 +580,10 @@ data_words <- function(problem) {
 response_words <- function(problem) {
   if (is_survival(problem)) return(survival_words(problem))
   response <- shortened(problem$response, 60L)
+  if (!is.null(problem$classes)) {
+    above <- short_class(problem$classes)
+    return(sprintf("%s, '%s' to be above '%s'", response, above[2L], above[1L]))
+  }
   if (problem$task == "regression") {
     responses <- if (ncol(problem$y) > 1L) sprintf(", %d responses", ncol(problem$y)) else ""
     return(paste0(response, ", numeric", responses))

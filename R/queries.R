@@ -52,6 +52,7 @@ code_ranked <- function(coded, name) {
     stop_input(sprintf("`within` ranks numbers or two classes, but `%s` has %d classes: %s", name,
                        length(coded$levels), "give grades as numbers"))
   }
+  coded$classes <- coded$levels
   coded[c("task", "levels")] <- list("regression", NULL)
   coded
 }

@@ -4,7 +4,8 @@
 #include "column.h"
 #include <math.h>
 
-void centred_column(const struct problem *pb, ptrdiff_t j, double *out) {
+/* Column j about its centre alone. */
+static void weighted_column(const struct problem *pb, ptrdiff_t j, double *out) {
   column_centred(&pb->x, pb->m, j, pb->centre[j], pb->inv_scale[j], pb->root_w, out);
 }
 
@@ -35,8 +36,13 @@ void project_out(const struct problem *pb, double *v) {
 }
 
 void working_column(const struct problem *pb, ptrdiff_t j, double *out) {
-  centred_column(pb, j, out);
+  weighted_column(pb, j, out);
   project_out(pb, out);
+}
+
+void centred_column(const struct problem *pb, ptrdiff_t j, double *out) {
+  weighted_column(pb, j, out);
+  centre_within(&pb->queries, pb->root_w, out);
 }
 
 /* ---- moments ---- */

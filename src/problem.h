@@ -70,7 +70,8 @@ enum status {
   WORKSPACE_FULL = -2
 };
 
-/* out (m) := root_w (x_j - centre_j) inv_scale_j, the covariates still in it. O(m). */
+/* out (m) := root_w (x_j - centre_j) inv_scale_j, about the means of queries if there are any, the
+   covariates still in it. O(m). */
 void centred_column(const struct problem *pb, ptrdiff_t j, double *out);
 
 /* v (m) := v less its projection on root_w of each query: what v / root_w is about its weighted
