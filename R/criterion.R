@@ -253,9 +253,7 @@ fold_sum <- function(problem, criterion, residual) {
   if (criterion$name == "auc") {
     return(right_pairs(seq_len(nrow(residual)), problem, problem$y - residual))
   }
-  if (needs_probabilities(criterion)) {
-    return(probability_sum(problem, criterion, problem$y - residual))
-  }
+  if (!is.null(criterion$sum)) return(criterion$sum(problem, problem$y - residual))
   if (criterion$name == "concordance") return(ordered_pairs(problem, problem$y - residual))
   if (is_gain(criterion$name)) {
     return(gain_sums(problem, problem$y - residual, gain_limit(criterion$name)))

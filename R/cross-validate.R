@@ -448,13 +448,6 @@ best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_na
   object$curves$size[best_place(object, rule)]
 }
 
-# the fit on all rows with the predictions of the outer folds as its held-out ones
-fit_of_folds <- function(object) {
-  fit <- object$fit
-  if (inherits(fit, "sparsels_fit")) fit$held_out <- object$held_out
-  fit
-}
-
 # arguments of a method of the fit, `size` among them only where it is wanted
 on_fit <- function(generic, object, size, ...) {
   wanted <- list(...)

@@ -340,6 +340,13 @@ rows_as_data <- function(problem, rows) {
   part
 }
 
+# the fit on all rows with the predictions of the outer folds as its held-out ones
+fit_of_folds <- function(object) {
+  fit <- object$fit
+  if (inherits(fit, "sparsels_fit")) fit$held_out <- object$held_out
+  fit
+}
+
 # The models on other rows ------------------------------------------------------------------------
 
 # Scores of every model of a fit for some rows of a problem: list(key, values, chosen, scores,
@@ -499,6 +506,23 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
   if (type == "class") return(classes_of(problem, score, rows, names(models)))
   drop_models(if (type == "response") as_response(score, fit$loss) else score, rows,
               colnames(problem$y), names(models))
+}
+
+# Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x
+# models).
+probabilities_of <- function(fit, score, models, calibration) {
+  chosen <- model_of(fit)
+  if (calibration_kind(fit, calibration) != "none" &&
+      !(length(models) == 1L && models[[1L]]$step == chosen$step)) {
+    key <- path_key(fit)
+    stop_input(sprintf(
+      "probabilities are of the chosen %s, %s, of which alone the fit has held-out scores: %s", key,
+      format(fit[[key]], digits = 4), sprintf("make a fit with the `%s` wanted", key)
+    ), "sparsels_error_argument")
+  }
+  map <- calibrated(fit, calibration)
+  each <- lapply(seq_len(dim(score)[3L]), function(l) map(layer(score, l)))
+  array(unlist(each), c(nrow(score), length(fit$problem$levels), length(each)))
 }
 
 check_type <- function(problem, type, threshold, calibration) {

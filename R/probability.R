@@ -209,23 +209,6 @@ pool_violators <- function(y, weights) {
 
 # Predictions -------------------------------------------------------------------------------------
 
-# Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x
-# models).
-probabilities_of <- function(fit, score, models, calibration) {
-  chosen <- model_of(fit)
-  if (calibration_kind(fit, calibration) != "none" &&
-      !(length(models) == 1L && models[[1L]]$step == chosen$step)) {
-    key <- path_key(fit)
-    stop_input(sprintf(
-      "probabilities are of the chosen %s, %s, of which alone the fit has held-out scores: %s", key,
-      format(fit[[key]], digits = 4), sprintf("make a fit with the `%s` wanted", key)
-    ), "sparsels_error_argument")
-  }
-  map <- calibrated(fit, calibration)
-  each <- lapply(seq_len(dim(score)[3L]), function(l) map(layer(score, l)))
-  array(unlist(each), c(nrow(score), length(fit$problem$levels), length(each)))
-}
-
 # Probabilities of the training rows by their held-out scores, rows x classes; NA where there are
 # none.
 held_out_probabilities <- function(fit) {
@@ -234,16 +217,36 @@ held_out_probabilities <- function(fit) {
   calibrated(fit)(fit$held_out)
 }
 
+check_two_classes <- function(problem, what) {
+  if (problem$task == "binary") return(invisible())
+  stop_input(sprintf("%s needs a fit with two classes, not %s", what,
+                     if (problem$task == "regression") "numbers" else
+                       paste(length(problem$levels), "classes")), "sparsels_error_argument")
+}
+
+# The threshold of predict(), a number or the result of choose_threshold(): list(value,
+# calibration).
+as_threshold <- function(threshold, calibration) {
+  if (is.data.frame(threshold) && all(c("threshold", "calibration") %in% names(threshold))) {
+    if (is.null(calibration)) calibration <- threshold$calibration
+    threshold <- threshold$threshold
+  }
+  if (!(is_number(threshold) && threshold >= 0 && threshold <= 1)) {
+    refuse("threshold", "a number between 0 and 1 or the result of choose_threshold()", threshold)
+  }
+  list(value = threshold, calibration = calibration)
+}
+
 # Measures ----------------------------------------------------------------------------------------
 
 needs_probabilities <- function(measure) measure$name %in% c("brier", "logloss")
 
-# A measure for the models of one fit: one of probabilities has the map from their scores to these,
-# by the calibration of the chosen model. For the null model, given by the problem it was trained
-# on, the probabilities are the shares of the classes.
+# A measure for the models of one fit: one of probabilities gets the function that sums it over the
+# rows of a problem, by the calibration of the chosen model. For the null model, given by the
+# problem it was trained on, the probabilities are the shares of the classes.
 measure_for <- function(measure, fit) {
   if (!needs_probabilities(measure)) return(measure)
-  measure$map <- if (inherits(fit, "sparsels_problem")) {
+  map <- if (inherits(fit, "sparsels_problem")) {
     null_map(fit)
   } else if (can_be_calibrated(fit)) {
     calibrated(fit)
@@ -253,6 +256,7 @@ measure_for <- function(measure, fit) {
       "what `method` gives: give a function as `measure`"
     ), "sparsels_error_argument")
   }
+  measure$sum <- function(problem, score) probability_sum(problem, measure$name, map(score))
   measure
 }
 
@@ -268,12 +272,12 @@ null_map <- function(problem) {
   function(score) matrix(shares, nrow(score), length(shares), byrow = TRUE)
 }
 
-# The sum of the Brier score or the log loss over the rows of a problem, and its weight. Both are as
-# yardstick has them: the Brier score is half the sum of squares over the classes.
-probability_sum <- function(problem, criterion, score) {
-  p <- criterion$map(score)
+# The sum of the Brier score or the log loss of probabilities over the rows of a problem, and its
+# weight. Both are as yardstick has them: the Brier score is half the sum of squares over the
+# classes.
+probability_sum <- function(problem, name, p) {
   own <- cbind(seq_len(nrow(p)), class_index(problem))
-  loss <- if (criterion$name == "brier") {
+  loss <- if (name == "brier") {
     rowSums((p - replace(0 * p, own, 1))^2) / 2
   } else {
     -log(pmax(p[own], .Machine$double.eps))

@@ -605,20 +605,6 @@ counts_words <- function(counts) {
           length(others), counted_range(range(others), "row"))
 }
 
-# the class of each row as 1, 2, ...; NULL for a numeric response
-class_index <- function(problem) {
-  switch(problem$task,
-    binary = 1L + (problem$y[, 1L] > 0),
-    multiclass = max.col(problem$y, "first")
-  )
-}
-
-# the number of rows of each class, of all rows or of those that are `counted`
-class_counts <- function(problem, counted = TRUE) {
-  counts <- tabulate(class_index(problem)[counted], length(problem$levels))
-  stats::setNames(counts, problem$levels)
-}
-
 # the problem as a fit stores it, without the data matrix
 without_x <- function(problem) {
   problem[c("x", "products")] <- list(NULL)

@@ -185,7 +185,21 @@ reweighted <- function(problem, weights, threads = 1L) {
   measure_columns(with_working_times(put_weights(problem, weights)), threads = threads)
 }
 
-# Class weights -----------------------------------------------------------------------------------
+# Classes -----------------------------------------------------------------------------------------
+
+# the class of each row as 1, 2, ...; NULL for a numeric response
+class_index <- function(problem) {
+  switch(problem$task,
+    binary = 1L + (problem$y[, 1L] > 0),
+    multiclass = max.col(problem$y, "first")
+  )
+}
+
+# the number of rows of each class, of all rows or of those that are `counted`
+class_counts <- function(problem, counted = TRUE) {
+  counts <- tabulate(class_index(problem)[counted], length(problem$levels))
+  stats::setNames(counts, problem$levels)
+}
 
 # Where a problem has class weights its weights are products: of the case weights, which it keeps,
 # and those of the classes.

@@ -55,6 +55,7 @@ choose_threshold <- function(object, cost = c(false_positive = 1, false_negative
   rows <- scored_places(fit)
   p <- calibrated(fit, calibration)(fit$held_out[rows, , drop = FALSE])[, 2L]
   event <- class_index(fit$problem)[rows] == 2L
+  if (!any(event) || all(event)) stop_input("the rows held out are all of one class")
   weights <- case_weights(fit$problem)[rows]
   if (!is.null(threshold)) {
     tried <- check_share(threshold, "threshold")
@@ -103,13 +104,6 @@ two_class_fit <- function(object) {
   fit
 }
 
-check_two_classes <- function(problem, what) {
-  if (problem$task == "binary") return(invisible())
-  stop_input(sprintf("%s needs a fit with two classes, not %s", what,
-                     if (problem$task == "regression") "numbers" else
-                       paste(length(problem$levels), "classes")), "sparsels_error_argument")
-}
-
 check_error_costs <- function(cost) {
   names <- c("false_positive", "false_negative")
   fine <- is.numeric(cost) && !is.object(cost) && length(cost) == 2L &&
@@ -122,17 +116,4 @@ check_error_costs <- function(cost) {
 check_share <- function(x, name) {
   if (!(is_number(x) && x >= 0 && x <= 1)) refuse(name, "a number between 0 and 1", x)
   as.double(x)
-}
-
-# The threshold of predict(), a number or the result of choose_threshold(): list(value,
-# calibration).
-as_threshold <- function(threshold, calibration) {
-  if (is.data.frame(threshold) && all(c("threshold", "calibration") %in% names(threshold))) {
-    if (is.null(calibration)) calibration <- threshold$calibration
-    threshold <- threshold$threshold
-  }
-  if (!(is_number(threshold) && threshold >= 0 && threshold <= 1)) {
-    refuse("threshold", "a number between 0 and 1 or the result of choose_threshold()", threshold)
-  }
-  list(value = threshold, calibration = calibration)
 }

@@ -355,7 +355,8 @@ fuzz_methods <- list(
   kernel_fit = alist(
     print(it), summary(it), print(summary(it)), coef(it), predict(it, x), fitted(it), residuals(it),
     nobs(it), plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d),
-    predict(it, x, type = "prob"), choose_threshold(it), holdout(it, 1:2), cv_error(it, 3), deviance(it), as.data.frame(it)
+    predict(it, x, type = "prob"), choose_threshold(it), holdout(it, 1:2), cv_error(it, 3),
+    deviance(it), as.data.frame(it)
   ),
   fs_lssvm = alist(selected(it), coef(it, size = 1), predict(it, x, size = 1)),
   lssvm_tuning = alist(print(it), plot(it)),
