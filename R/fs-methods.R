@@ -247,14 +247,15 @@ plane_grid <- function(problem, points) {
   as.matrix(expand.grid(axis_over(1L), axis_over(2L)))
 }
 
-# The numbers of `rows` when they are the training rows, which the prototypes among them show;
-# otherwise NA.
+# The numbers of `rows` when they are the training rows, which the fitted values show; otherwise NA.
 training_rows <- function(fit, rows) {
-  prototypes <- fit$basis$rows
-  same <- nrow(rows) == nrow(fit$problem) &&
-    isTRUE(all.equal(rows[prototypes, ], as.matrix(fit$basis$points)[seq_along(prototypes), ],
-                     check.attributes = FALSE))
-  if (same) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
+  unknown <- rep(NA_integer_, nrow(rows))
+  if (nrow(rows) != nrow(fit$problem)) return(unknown)
+  model <- model_of(fit)
+  score <- term_scores(fit, rows, model$beta, model$features) +
+    fit$problem$z %*% model$covariates
+  same <- isTRUE(all.equal(score, fit$fitted, check.attributes = FALSE))
+  if (same) seq_along(unknown) else unknown
 }
 
 # the rows drawn, and the prototypes that are rows

@@ -351,6 +351,10 @@ test_that("rows are drawn with their classes when they are those of the fit", {
   # as many rows, but others; and fewer
   expect_true(all(is.na(drawn_rows(data$x[40:1, ])$observed)))
   expect_true(all(is.na(drawn_rows(data$new)$observed)))
+  # prototypes that are no rows do not tell which rows they are means of
+  means <- fs_fit(select = "cluster_mean")
+  expect_identical(drawn_rows(data$x, means)$observed, data$binary)
+  expect_true(all(is.na(drawn_rows(data$x[40:1, ], means)$observed)))
   expect_identical(drawn_rows(replace(data$x, cbind(1, 1), NA))$first[2:40], rows$first[2:40])
   beyond <- drawn(plot(fit, what = "boundary", newdata = rbind(data$x, c(90, 0))))
   expect_gt(max(beyond$first[beyond$part == "grid"]), 90)
