@@ -29,11 +29,10 @@
 #' paired t-test in 23 %; with fifty splits in 3 % and 56 %. They are for one comparison each, not
 #' adjusted for several.
 #'
-#' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()] (of a
-#' single response or two classes), [forward_regression()], [omp()], [foba()], [rfe()] and [poss()].
-#' Without `k` all choose their size by cross-validation, with five folds, not ten; `rfe()` drops a
-#' tenth of the columns a round, and `poss()` makes a single search of a hundred thousand
-#' iterations. `print()` says so.
+#' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()],
+#' [forward_regression()], [omp()], [foba()], [rfe()] and [poss()]. Without `k` all choose their
+#' size by cross-validation, with five folds, not ten; `rfe()` drops a tenth of the columns a round,
+#' and `poss()` makes a single search of a hundred thousand iterations. `print()` says so.
 #'
 #' The experiment of Qian, Yu and Zhou (2015) is that of `k = 8`, `splits = 100`, `test = 0.5` and
 #' `measure = "r_squared"`. They normalise all variables once, on all rows, and report 1 less the
@@ -145,18 +144,17 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   new_comparison(scored, problem, plan, measure, k, splits, quick, short_call(match.call()))
 }
 
-# The methods compared by default, with arguments that make them quick; an l1 path has one response.
+# The methods compared by default, with arguments that make them quick.
 quick_methods <- function(problem, k) {
   if (is_ranked(problem)) return(list(greedy_rls = greedy_rls, rls = rls))
   sizing <- if (is.null(k)) list(size = "cv", size_folds = 5)
-  methods <- list(
+  list(
     greedy_rls = c(list(greedy_rls), sizing),
     l1_path = c(list(l1_path), if (is.null(k)) list(folds = 5)),
     forward_regression = c(list(forward_regression), sizing), omp = c(list(omp), sizing),
     foba = c(list(foba), sizing), rfe = c(list(rfe, step = 0.1), sizing),
     poss = c(list(poss, restarts = 1, iterations = 1e5), sizing)
   )
-  if (ncol(problem$y) > 1L) methods[names(methods) != "l1_path"] else methods
 }
 
 quick_words <- function(k) {

@@ -85,7 +85,9 @@ kept_deviance <- function(fit, model) {
   row <- fit$path[model$step + 1L, ]
   weights <- fit$problem$weights
   # the ratio of a model whose coefficients were removed afterwards is only a bound
-  if (!is.null(row$dev_ratio) && !isTRUE(row$removed > 0L)) {
+  # in the units of a standardised response
+  scaled <- !is.null(fit$response_scale)
+  if (!is.null(row$dev_ratio) && !scaled && !isTRUE(row$removed > 0L)) {
     return(2 * (1 - row$dev_ratio) * fit$null_objective)
   }
   if (!is.null(row$training)) return(row$training * ncol(fit$problem$y) * sum(weights))

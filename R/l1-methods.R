@@ -34,8 +34,10 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 print.l1_path <- function(x, n = 6L, ...) {
   check_object(x)
   n <- check_shown(n)
-  say(x$method, ": ", penalised_words(x$loss, x$alpha))
+  against <- if (x$problem$task == "multiclass") ", each class against the rest" else ""
+  say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
+  print_responses(x)
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
   print_data(x$problem)
   print_lambda_range(x)
@@ -113,7 +115,8 @@ print_lambdas <- function(fit, n) {
   text <- shown_table(fit$path[rows, columns], setdiff(columns, c("lambda", "size")))
   text$lambda <- shown_parameter(text$lambda)
   if (any(marks != "")) text <- stats::setNames(cbind(text, marks[rows]), c(names(text), ""))
-  print_rows(text, count, "lambda", column_meanings(fit), fit$problem)
+  print_rows(text, count, "lambda", column_meanings(fit),
+             if (is.null(fit$response_scale)) fit$problem)
 }
 
 # a word for the chosen row, the best one, and that of the one-standard-error rule

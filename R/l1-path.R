@@ -22,6 +22,19 @@
 #' the lasso with a further row for every column, and its gaps and safe tests are made from that;
 #' the rows themselves are not.
 #'
+#' **Several classes and responses.** Of more than two classes each has a model of its own, that
+#' class (+1) against the rest (-1), on the same lambdas; the class predicted is that with the
+#' largest score, of equal ones the first. Several numeric responses have a model each, too. The
+#' objective is the sum of theirs, and so are the gap and the columns of a lambda: those with a
+#' coefficient for any class or response. Held-out losses are means over them, `error` is of the
+#' class predicted. With `loss = "logistic"` a prediction of `type = "response"` is for each class
+#' its probability against the rest; they need not add up to 1. Numeric responses are standardised
+#' by default, since on one scale of lambda a response in small units would have no column long
+#' before one in large units: each is divided by the standard deviation of what the covariates leave
+#' of it, in the objective, `gap`, `criterion` and `squared`. `dev_ratio` then is the mean of their
+#' R-squared. Coefficients and predictions are in the responses' own units, and `responses` has the
+#' errors of each.
+#'
 #' **Exactness.** `fit$path$gap` is the duality gap of each solution, an upper bound of its
 #' objective minus the optimum. A solution has converged when its gap is at most `tolerance` times
 #' the objective of the null model (the model with covariates only); if one does not converge, a
@@ -51,7 +64,7 @@
 #'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`; the last two need a
-#'   response with two classes. There must be a single response.
+#'   response with classes. For several classes and several responses see Details.
 #' @param alpha The share of the l1 norm in the penalty, a number above 0 and at most 1: 1, the
 #'   default, is the l1 norm alone, less is an elastic net, see Details. Below 1 it needs `loss =
 #'   "squared"` or `"logistic"`, `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
@@ -78,6 +91,8 @@
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
 #'   of the hinge loss; `"error"`, the misclassification rate; or `"auc"`, the area under the ROC
 #'   curve.
+#' @param standardize_response For several numeric responses: whether each is divided by its
+#'   standard deviation, see Details; `TRUE` by default.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
@@ -93,8 +108,9 @@
 #'   take a `lambda` of the path instead of a size. `lambda_max` is the smallest lambda for which
 #'   all coefficients are 0, `null_objective` the null model's objective, `loss` the loss, `alpha`
 #'   the share of the l1 norm, `solutions` the solutions in working coordinates, a list with an
-#'   element for every lambda. `fitted` and `held_out` are values of the linear predictor for every
-#'   loss.
+#'   element for every lambda; of several responses `responses`, a data frame with `squared`, the
+#'   mean squared error of each at the chosen lambda, and `r_squared`, and `response_scale`, if they
+#'   are standardised. `fitted` and `held_out` are values of the linear predictor for every loss.
 #'
 #' @section Cost: A round over the columns takes at most O(mn) time, or O(nonzeros) for sparse `x`;
 #'   a lambda takes a few rounds. The factor of the lasso takes O(m s + s^2) for each column that
@@ -103,9 +119,9 @@
 #'   up to 512 columns, beyond which there is none. Ctrl-C returns the solutions completed, with a
 #'   warning of class `sparsels_interrupted`.
 #'
-#' @section Errors: As for [greedy_rls()]; more than one response, a `loss` that does not suit the
-#'   response, `alpha` below 1 with the hinge loss or `solver = "ipm"`, `screen = "lazy"` or weights
-#'   of 0 with `solver = "ipm"`, `solver = "ipm"` with the hinge loss.
+#' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, `alpha` below 1
+#'   with the hinge loss or `solver = "ipm"`, `screen = "lazy"` or weights of 0, several responses
+#'   or classes with `solver = "ipm"`, `solver = "ipm"` with the hinge loss.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -127,14 +143,19 @@
 #' selected(fit)
 #' best_lambda(fit, "1se")
 #' coef(fit, lambda = fit$path$lambda[20])
+#'
+#' # an elastic net of three classes
+#' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
 #' @export
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, lambda = NULL,
                     nlambda = 100, lambda_min_ratio = NULL, k = NULL, screen = "auto",
                     solver = "cd", tolerance = 1e-8, folds = NULL, size = "min",
-                    criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL) {
+                    criterion = "loss", standardize_response = TRUE, threads = 1,
+                    progress = interactive(), BPPARAM = NULL) {
   problem <- single_columns(fitter_problem(x, y, ..., data = data), "l1_path()")
   problem <- absolute_penalty(problem)
-  control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha)
+  control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha,
+                        standardize_response)
   control$progress <- check_flag(progress, "progress")
   control$BPPARAM <- check_bpparam(BPPARAM)
   control <- selection_control(control, problem, folds, criterion, size)
@@ -179,6 +200,11 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
          label = held_out_label(words, control$folds$label))
   } else {
     as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
+  }
+  if (is_scaled(control$response_scale)) {
+    words <- paste(control$criterion$words, "of standardised responses")
+    control$criterion[c("words", "label")] <- list(words,
+                                                   held_out_label(words, control$folds$label))
   }
   control
 }
@@ -228,33 +254,41 @@ first_with_more <- function(solutions, k) {
 # null model.
 chord_bound <- function(problem, control) {
   if (control$loss != "hinge" || !control$screen %in% c("safe1", "safe2")) return(-Inf)
+  if (ncol(problem$y) > 1L) {
+    return(lapply(seq_len(ncol(problem$y)), function(l) {
+      chord_bound(one_response(problem, l, control$response_scale), control)
+    }))
+  }
   null <- null_solution(problem, control)$null
   null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
 }
 
 # The linear predictor of some rows of the `data`, a problem with the same columns, for every
-# solution: rows x solutions. The columns are read in blocks.
+# solution: rows x responses x solutions. The columns are read in blocks.
 solution_scores <- function(problem, solutions, data = problem, rows = seq_len(nrow(data))) {
   factor <- covariate_parts(problem)$factor
   models <- lapply(solutions, function(solution) solution_model(problem, solution, factor))
+  L <- ncol(problem$y)
   used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
   beta <- vapply(models, function(model) {
-    replace(numeric(length(used)), match(model$features, used), model$beta)
-  }, numeric(length(used)))
-  dim(beta) <- c(length(used), length(models))
+    all <- matrix(0, length(used), L)
+    all[match(model$features, used), ] <- model$beta
+    all
+  }, matrix(0, length(used), L))
+  dim(beta) <- c(length(used), L * length(models))
   z <- covariates_filled_by(data, rows, problem$fill)
-  scores <- z %*% matrix(unlist(lapply(models, `[[`, "covariates")), ncol(z), length(models))
+  scores <- z %*% matrix(unlist(lapply(models, `[[`, "covariates")), ncol(z), L * length(models))
   for (block in column_blocks(length(rows), length(used), 1e7)) {
     x <- values_filled_by(data, rows, used[block], problem$fill)
     scores <- as.matrix(x %*% beta[block, , drop = FALSE]) + scores
   }
-  scores
+  array(scores, c(length(rows), L, length(models)))
 }
 
 # Held out -----------------------------------------------------------------------------------------
 
-# The linear predictor of all rows, each from the path without its fold: a list with an m x lambdas
-# matrix for every repeat, 0 for rows of weight 0; NULL if interrupted.
+# The linear predictor of all rows, each from the path without its fold: a list with an array m x
+# responses x lambdas for every repeat, 0 for rows of weight 0; NULL if interrupted.
 held_out_scores <- function(problem, control) {
   parts <- held_out_rows(control$folds, problem$weights > 0)
   done <- run_tasks(nrow(parts), function(i) {
@@ -262,16 +296,17 @@ held_out_scores <- function(problem, control) {
   }, "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
   if (length(done) < nrow(parts)) return(NULL)
   lapply(unique(parts$repetition), function(repetition) {
-    score <- matrix(0, nrow(problem), length(control$lambda))
-    for (i in which(parts$repetition == repetition)) score[parts$rows[[i]], ] <- done[[i]]
+    score <- array(0, c(dim(problem$y), length(control$lambda)))
+    for (i in which(parts$repetition == repetition)) score[parts$rows[[i]], , ] <- done[[i]]
     score
   })
 }
 
-# The linear predictor of some rows from the path without them: rows x lambdas.
+# The linear predictor of some rows from the path without them: rows x responses x lambdas.
 scores_without <- function(problem, control, rows) {
   train <- without_rows(problem, rows)
-  if (train$task == "binary") check_both_classes(train, rows)
+  # least squares does without rows of one of several classes
+  if (train$task == "binary" || control$loss != "squared") check_all_classes(train, rows)
   control$progress <- FALSE
   solutions <- solve_path(train, control)
   if (length(solutions) < length(control$lambda)) raise_interrupt()
@@ -286,10 +321,15 @@ without_rows <- function(problem, rows) {
   train
 }
 
-check_both_classes <- function(train, rows) {
-  if (length(unique(train$y[train$weights > 0, 1L])) < 2L) {
-    stop_input(sprintf("without the rows %s only one class remains: use other `folds`",
-                       some_of(rows, quote = "")))
+check_all_classes <- function(train, rows) {
+  if (train$task == "regression") return(invisible())
+  y <- train$y[train$weights > 0, , drop = FALSE]
+  gone <- which(colSums(y > 0) == 0 | colSums(y > 0) == nrow(y))
+  if (length(gone)) {
+    remains <- if (train$task == "binary") "only one class remains" else
+      sprintf("no row of class '%s' remains", train$levels[gone[1L]])
+    stop_input(sprintf("without the rows %s %s: use other `folds`", some_of(rows, quote = ""),
+                       remains))
   }
 }
 
@@ -315,7 +355,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   path <- evaluated$path
   control$criterion <- evaluated$criterion
   row <- if (is.null(chosen)) evaluated$row else chosen
-  score <- solution_scores(problem, solutions[row])
+  score <- layer(solution_scores(problem, solutions[row]), 1L)
   fit <- new_sparse_fit("l1_path", problem, list(
     lambda = control$lambda[row], path = path, size = path$size[row],
     models = models_of_sizes(problem, solutions, path, control$criterion, row),
@@ -324,6 +364,8 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   ), control, call, to_user = name_models)
   fit[c("loss", "alpha", "lambda_max")] <- control[c("loss", "alpha", "lambda_max")]
   fit$null_objective <- null
+  fit$responses <- response_errors(problem, fit)
+  if (is_scaled(control$response_scale)) fit$response_scale <- control$response_scale
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   fit$solutions <- lapply(solutions, function(one) {
@@ -344,9 +386,9 @@ solution_facts <- function(solutions) {
 # whether it was interrupted. Nothing is held out without `folds` or if the path itself was
 # interrupted.
 evaluate_solutions <- function(problem, control, path, hold_out) {
-  training <- list(path = path, held_out = function(row) matrix(NA_real_, nrow(problem), 1L))
+  training <- list(path = path, held_out = function(row) replace(problem$y, TRUE, NA_real_))
   training$path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
-  if (problem$task == "binary") training$path$error <- NA_real_
+  if (problem$task != "regression") training$path$error <- NA_real_
   training$criterion <- training_criterion(control$loss)
   training$row <- nrow(path)
   training$stopped <- FALSE
@@ -356,20 +398,25 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
     training$stopped <- TRUE
     return(training)
   }
-  residuals <- lapply(scores, function(score) problem$y[, 1L] - score)
+  scale <- control$response_scale
+  measured <- scaled_responses(problem, scale)
+  in_scale <- lapply(scores, function(score) score / rep(scale, each = nrow(problem)))
   values_of <- function(criterion) {
     vapply(seq_len(nrow(path)), function(row) {
-      residual_of_row <- lapply(residuals, function(residual) residual[, row, drop = FALSE])
-      unlist(evaluate_folds(problem, control$folds, criterion, residual_of_row))
+      residuals <- lapply(in_scale, function(score) measured$y - layer(score, row))
+      unlist(evaluate_folds(measured, control$folds, criterion, residuals))
     }, c(0, 0))
   }
   values <- values_of(control$criterion)
   path[c("criterion", "se")] <- list(values[1L, ], values[2L, ])
   path$squared <- values_of(list(name = "squared"))[1L, ]
-  if (problem$task == "binary") path$error <- values_of(list(name = "error"))[1L, ]
-  held_out <- function(row) matrix(rowMeans(vapply(scores, `[`, scores[[1L]][, 1L], , row)))
+  if (problem$task != "regression") path$error <- values_of(list(name = "error"))[1L, ]
+  held_out <- function(row) {
+    each <- vapply(scores, function(score) as.vector(layer(score, row)), numeric(length(problem$y)))
+    replace(problem$y, TRUE, rowMeans(each))
+  }
   row <- if (control$rule == "min") best_row(control$criterion, path) else
-    row_by_rule(problem, control, scores, path$size)
+    row_by_rule(measured, control, in_scale, path$size)
   list(path = path, held_out = held_out, criterion = control$criterion, row = row, stopped = FALSE)
 }
 
@@ -387,9 +434,8 @@ row_by_rule <- function(problem, control, scores, columns) {
   parts <- held_out_rows(control$folds, problem$weights > 0)
   sums <- lapply(seq_len(nrow(parts)), function(i) {
     rows <- parts$rows[[i]]
-    score <- scores[[parts$repetition[i]]][rows, , drop = FALSE]
-    score_sums(array(score, c(length(rows), 1L, ncol(score))), scored_rows(problem, rows),
-               control$criterion)
+    score <- scores[[parts$repetition[i]]][rows, , , drop = FALSE]
+    score_sums(score, scored_rows(problem, rows), control$criterion)
   })
   held_out <- fold_errors(sums, parts$repetition, control$criterion$higher, slack_of(problem),
                           columns)

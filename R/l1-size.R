@@ -116,6 +116,8 @@ solve_between <- function(problem, control, state, lambda) {
 # 0 and the objective of the null model from lambda_max on; and a dual point, scaled to be feasible
 # for another lambda, has a dual value there.
 proven_bound <- function(problem, control, state, lambda) {
+  # it would take one for each response
+  if (length(control$response_scale) > 1L) return(-Inf)
   null <- state$solutions[[1L]]$null
   value <- vapply(state$solutions, function(solution) solution$objective - solution$gap, 0)
   chord <- stats::approx(c(0, state$lambda, control$lambda_max), c(0, value, null), lambda,

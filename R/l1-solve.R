@@ -6,10 +6,13 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 # Checks -------------------------------------------------------------------------------------------
 
 l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
-                       threads = 1, alpha = 1) {
+                       threads = 1, alpha = 1, standardize_response = TRUE) {
   check_loss(problem, loss)
   check_choice(solver, "solver", c("cd", "ipm"))
-  if (solver == "ipm") check_all_trained(problem)
+  if (solver == "ipm") {
+    check_all_trained(problem)
+    check_single_response(problem, "`solver = \"ipm\"`")
+  }
   check_choice(screen, "screen", c("auto", screens))
   if (solver == "ipm" && loss == "hinge") {
     stop_input("`solver = \"ipm\"` needs `loss = \"squared\"` or \"logistic\", not \"hinge\"",
@@ -22,7 +25,9 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
   check_alpha(alpha, loss, solver)
   check_plain_penalty(problem, alpha)
-  list(loss = loss, alpha = alpha, screen = screen, solver = solver,
+  check_flag(standardize_response, "standardize_response")
+  list(loss = loss, alpha = alpha, response_scale = response_scales(problem, standardize_response),
+       screen = screen, solver = solver,
        tolerance = check_positive(tolerance, "tolerance"),
        threads = check_count(threads, "threads"), progress = FALSE)
 }
@@ -59,24 +64,28 @@ ridge_tail <- function(alpha, lambda, beta, at) {
   if (alpha < 1) (1 - alpha) * lambda^2 * sum(beta^2) / at else 0
 }
 
-# the penalty of coefficients in working coordinates
+# the penalty of coefficients in working coordinates, of several responses columns x responses
 penalty_of <- function(control, lambda, beta) {
   alpha <- control$alpha
+  if (is.matrix(beta)) beta <- beta / rep(control$response_scale, each = nrow(beta))
   lambda * alpha * (sum(abs(beta)) + ridge_share(alpha) / 2 * sum(beta^2))
 }
 
 check_loss <- function(problem, loss) {
   check_choice(loss, "loss", losses)
-  if (loss == "squared" && ncol(problem$y) > 1L) {
-    stop_input(sprintf("an l1 path takes a single response, but `y` has %d %s", ncol(problem$y),
-                       if (problem$task == "multiclass") "classes" else "columns"))
-  }
-  if (loss != "squared" && problem$task != "binary") {
-    what <- if (problem$task == "regression") "is numeric: give it as a factor" else
-      sprintf("has %d", length(problem$levels))
-    stop_input(sprintf("`loss = \"%s\"` needs a response with two classes, but `y` %s", loss, what))
+  if (loss != "squared" && problem$task == "regression") {
+    stop_input(sprintf("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
+                       "numeric: give it as a factor"))
   }
   loss
+}
+
+# Refuses several responses, or more than two classes, where there is a single one.
+check_single_response <- function(problem, what) {
+  if (ncol(problem$y) == 1L) return(invisible())
+  several <- sprintf(if (problem$task == "multiclass") "%d classes" else "%d columns",
+                     ncol(problem$y))
+  stop_input(sprintf("%s takes a single response or two classes, but `y` has %s", what, several))
 }
 
 # Solving ------------------------------------------------------------------------------------------
@@ -84,9 +93,24 @@ check_loss <- function(problem, loss) {
 # A list with a solution for every lambda, or for the first ones: if interrupted, or up to the first
 # one with more than `max_size` columns (the interior point ignores it). A solution has `features`,
 # `beta` in working coordinates, `u`, the coefficients of the basis of the covariates, and its dual
-# point and gap. The solvers in C read doubles only.
+# point and gap; of several responses it is what join_responses() makes. `bound` has lower bounds of
+# the optimum, for several responses a list.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf,
                        max_size = .Machine$integer.max) {
+  if (ncol(problem$y) == 1L) {
+    return(solve_response(problem, control, lambda, start, bound, max_size))
+  }
+  scale <- control$response_scale
+  each <- lapply(seq_len(ncol(problem$y)), function(l) {
+    own <- if (!is.null(start)) solution_of_response(start, l, scale)
+    least <- if (is.list(bound)) bound[[l]] else bound
+    solve_response(one_response(problem, l, scale), control, lambda, own, least, max_size)
+  })
+  lapply(seq_len(min(lengths(each))), function(i) join_responses(lapply(each, `[[`, i), scale))
+}
+
+# The solvers in C read doubles only.
+solve_response <- function(problem, control, lambda, start, bound, max_size) {
   if (control$solver == "ipm") return(interior_path(problem, control, lambda))
   work <- c(working(problem), list(response = problem$y))
   solutions <- .Call(C_l1_path, work, list(
@@ -129,11 +153,11 @@ safe_call <- function(kernel, work, control, ...) {
 # factor of the covariates (see covariate_parts()), which gives their coefficients from those of
 # their basis.
 solution_model <- function(problem, solution, factor = covariate_parts(problem)$factor) {
-  beta <- solution$beta / problem$scale[solution$features]
-  covariates <- if (ncol(problem$z)) backsolve(factor, solution$u) else numeric()
+  beta <- as.matrix(solution$beta / problem$scale[solution$features])
+  covariates <- if (ncol(problem$z)) backsolve(factor, as.matrix(solution$u)) else
+    matrix(0, 0L, ncol(beta))
   # the columns were centred only when there is an intercept, the first covariate
-  shift <- sum(beta * problem$centre[solution$features])
-  if (problem$intercept) covariates[1L] <- covariates[1L] - shift
-  list(features = solution$features, beta = matrix(beta, ncol = 1L),
-       covariates = matrix(covariates, ncol = 1L))
+  shift <- colSums(beta * problem$centre[solution$features])
+  if (problem$intercept) covariates[1L, ] <- covariates[1L, ] - shift
+  list(features = solution$features, beta = beta, covariates = covariates)
 }

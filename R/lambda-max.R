@@ -38,6 +38,12 @@ lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 
 }
 
 largest_lambda <- function(problem, control) {
+  max(vapply(seq_len(ncol(problem$y)), function(l) {
+    lambda_of_response(one_response(problem, l, control$response_scale), control)
+  }, 0))
+}
+
+lambda_of_response <- function(problem, control) {
   if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
   null <- null_solution(problem, control)
   if (control$loss == "logistic") check_not_separated(problem, null$null)

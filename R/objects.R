@@ -209,8 +209,10 @@ l1_fields <- c(alist(
   alpha = has_numbers(alpha, 1L) && alpha > 0 && alpha <= 1,
   lambda = has_numbers(lambda, 1L) && lambda %in% path$lambda && all(path$lambda > 0),
   solutions = is.list(solutions) && length(solutions) == nrow(path) &&
-    all(vapply(solutions, is_solution, NA, n, q)),
+    all(vapply(solutions, is_solution, NA, n, q, L)),
   lambda_max = has_numbers(lambda_max, 1L),
+  response_scale = is_none_or(response_scale, has_numbers(response_scale, L)),
+  responses = is_none_or(responses, has_table(responses, "squared", "r_squared", "response")),
   null_objective = has_numbers(null_objective, 1L),
   folds = if (is.null(folds)) criterion$name == "dev_ratio" else
     is_good(folds, "sparsels_folds") && nrow(folds$ids) == m
@@ -603,10 +605,11 @@ is_pattern <- function(x, m, counts) {
     identical(dim(x), as.integer(c(m, length(counts)))) && all(diff(x@p) == counts)
 }
 
-is_solution <- function(solution, n, q) {
+is_solution <- function(solution, n, q, L) {
   is.list(solution) && all(vapply(solution, is.numeric, NA)) &&
-    has_integers(solution$features, 1L, n) && has_numbers(solution$u, q) &&
-    has_numbers(solution$beta, length(solution$features))
+    has_integers(solution$features, 1L, n) && has_numbers(solution$u, q * L) &&
+    has_numbers(solution$beta, length(solution$features) * L) &&
+    (L == 1L || is.matrix(solution$beta) && is.matrix(solution$u))
 }
 
 # curves of cross_validate(), a row for each size or lambda

@@ -82,9 +82,22 @@ drawn_of <- function(fit) {
 
 # The coefficients of the standardised columns that are in any model, at every lambda.
 coefficient_profiles <- function(fit) {
+  responses <- colnames(fit$problem$y)
+  count <- ncol(fit$problem$y)
+  # in units in which the penalty compares them
+  scale <- if (is.null(fit$response_scale)) rep(1, count) else fit$response_scale
+  profiles <- lapply(seq_len(count), function(l) {
+    table <- response_profiles(fit, l, scale[l])
+    if (count > 1L) table$response <- rep(responses[l], nrow(table))
+    table
+  })
+  do.call(rbind, profiles)
+}
+
+response_profiles <- function(fit, l, scale) {
   used <- sort(unique(unlist(lapply(fit$solutions, `[[`, "features"))))
   beta <- vapply(fit$solutions, function(one) {
-    replace(numeric(length(used)), match(one$features, used), one$beta)
+    replace(numeric(length(used)), match(one$features, used), as.matrix(one$beta)[, l] / scale)
   }, numeric(length(used)))
   count <- nrow(fit$path)
   data.frame(
@@ -290,7 +303,8 @@ chosen_label <- function(fit) {
 #' @return Invisibly the data frame drawn: for the criterion a row per lambda: `lambda`, `size`,
 #'   `mean` (the criterion), `se`, `chosen` and `one_se` (logical, what is marked), `lower`, `upper`
 #'   (the bar); for the coefficients a row per lambda and column that is in any model: `lambda`,
-#'   `size` (of the model), `feature` (column number), `name`, `coefficient`.
+#'   `size` (of the model), `feature` (column number), `name`, `coefficient`, and for several
+#'   responses or classes `response`.
 #' @inherit l1_path references
 #' @seealso [l1_path()], [best_lambda()]
 #' @examples
@@ -351,9 +365,10 @@ draw_profiles <- function(fit, data, ...) {
                 xlim = range(position) + c(0, 0.2) * diff(range(position)))
   lambda_plot(position, bars, size, words, ...)
   graphics::abline(h = 0, col = "#BBBBBB")
-  for (feature in rev(ends$feature)) {
-    end <- ends[ends$feature == feature, ]
-    beta <- data$coefficient[data$feature == feature]
+  line <- profile_line(data)
+  for (i in rev(seq_len(nrow(ends)))) {
+    end <- ends[i, ]
+    beta <- data$coefficient[line == end$line]
     graphics::lines(position, beta, col = end$colour, lwd = if (is.na(end$label)) 1 else 2)
   }
   named <- ends[!is.na(ends$label), ]
@@ -362,14 +377,19 @@ draw_profiles <- function(fit, data, ...) {
   graphics::text(max(position), heights, named$label, pos = 4, col = named$colour, cex = 0.85)
 }
 
-# One row per column of a path: its coefficient at the smallest lambda; the largest with a colour
-# and a label, and first.
+# a name for the line of each coefficient
+profile_line <- function(data) paste(data$feature, data$response)
+
+# One row per column of a path, and response: its coefficient at the smallest lambda; the largest
+# with a colour and a label, and first.
 profile_ends <- function(data) {
   ends <- data[data$lambda == min(data$lambda, Inf), ]
   ends <- ends[order(-abs(ends$coefficient)), ]
   named <- seq_len(nrow(ends)) <= length(profile_colours) & ends$coefficient != 0
   ends$colour <- ifelse(named, profile_colours[seq_len(nrow(ends))], "#BBBBBB")
-  ends$label <- ifelse(named, ends$name, NA)
+  label <- if (is.null(ends$response)) ends$name else sprintf("%s, %s", ends$name, ends$response)
+  ends$label <- ifelse(named, label, NA)
+  ends$line <- profile_line(ends)
   ends
 }
 
@@ -555,11 +575,10 @@ gg_criterion <- function(fit, data) {
 gg_profiles <- function(fit, data) {
   ends <- profile_ends(data)
   named <- ends[!is.na(ends$label), ]
+  line <- profile_line(data)
   .data <- ggplot2::.data
-  ggplot2::ggplot(data, ggplot2::aes(lambda_position(.data$lambda), .data$coefficient,
-    group = .data$feature
-  )) +
-    ggplot2::geom_line(colour = ends$colour[match(data$feature, ends$feature)]) +
+  ggplot2::ggplot(data, ggplot2::aes(lambda_position(.data$lambda), .data$coefficient)) +
+    ggplot2::geom_line(ggplot2::aes(group = line), colour = ends$colour[match(line, ends$line)]) +
     ggplot2::geom_text(ggplot2::aes(label = .data$label), named, colour = named$colour, hjust = 0,
                        size = 3) +
     ggplot2::labs(y = profile_label)

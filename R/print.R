@@ -110,11 +110,12 @@ print_rows <- function(text, total, what, meaning = NULL, problem = NULL) {
   print_meaning(meaning, names(text), problem)
 }
 
-# What is in the columns of a table, and what its mean squared errors are of.
+# What is in the columns of a table, and what its mean squared errors are of, unless that is said
+# there: `problem` is then NULL.
 print_meaning <- function(meaning, columns, problem) {
   meaning <- meaning[names(meaning) %in% columns]
   if (!length(meaning)) return(invisible())
-  units <- if (any(grepl(criteria$squared$words, meaning, fixed = TRUE))) {
+  units <- if (!is.null(problem) && any(grepl(criteria$squared$words, meaning, fixed = TRUE))) {
     paste("; mean squared errors are", squared_scale(problem))
   }
   remark(paste(names(meaning), "=", meaning, collapse = "; "), units)

@@ -75,10 +75,10 @@
 #'   `"safe2"` about ten passes, each with an exponential for every entry. For these, `rho` takes
 #'   about ten times as long; for `"squared"`, and `"logistic"` with `"gap"`, it is in closed form.
 #'
-#' @section Errors: As for [l1_path()]; `rule = "safe2"` without `fit`; a `fit` of another loss,
-#'   `alpha` or to other data; a `lambda0` that is not a lambda of `fit`; a function `x` that
-#'   returns other columns than asked for; classes that are separated by the covariates alone. A
-#'   lambda above `lambda_max` is not an error.
+#' @section Errors: As for [l1_path()]; several responses or more than two classes; `rule = "safe2"`
+#'   without `fit`; a `fit` of another loss, `alpha` or to other data; a `lambda0` that is not a
+#'   lambda of `fit`; a function `x` that returns other columns than asked for; classes that are
+#'   separated by the covariates alone. A lambda above `lambda_max` is not an error.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -115,6 +115,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   }
   source$cluster <- check_cluster(cluster)
   check_all_trained(source$problem)
+  check_single_response(source$problem, "safe_screen()")
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))

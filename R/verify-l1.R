@@ -24,15 +24,21 @@ l1_bench <- function(fit, problem) {
   bench$rms <- response_rms(problem)
   bench$offset <- centring_cost(response_offset(problem) *
     max(1, abs(problem$centre / problem$scale)[problem$usable]))
+  scale <- fit$control$response_scale
   bench$point <- remembered(function(row) {
     solution_point(problem, fit, fit$path$lambda[row], model_of_row(fit, row))
   })
   bench$certain <- vapply(seq_len(nrow(fit$path)), function(row) {
-    fit$loss != "hinge" || is_determined(problem, model_of_row(fit, row))
+    fit$loss != "hinge" || all(vapply(seq_along(scale), function(l) {
+      is_determined(one_response(problem, l, scale),
+                    model_of_response(model_of_row(fit, row), l, scale))
+    }, NA))
   }, NA)
   bench$null <- remembered(function(all) {
     if (fit$loss == "hinge" && ncol(problem$z) > 1L) return(fit$null_objective)
-    model_point(problem, fit$loss, integer(), numeric())$loss
+    sum(vapply(seq_along(scale), function(l) {
+      model_point(one_response(problem, l, scale), fit$loss, integer(), numeric())$loss
+    }, 0))
   })
   if (!is.null(fit$folds)) {
     bench$parts <- held_out_rows(fit$folds, problem$weights > 0)
@@ -42,9 +48,30 @@ l1_bench <- function(fit, problem) {
   bench
 }
 
-# A model at a lambda: its values f, loss, objective, the products of all columns with its dual
-# point, less what the ridge takes from them, and the duality gap. `model` is on the user's scale.
+# A model at a lambda: its values f (m x responses), loss, objective, the products of all columns
+# with its dual point, less what the ridge takes from them, with the signs of the coefficients
+# (columns x responses), and the duality gap. `model` is on the user's scale.
 solution_point <- function(problem, fit, lambda, model) {
+  scale <- fit$control$response_scale
+  points <- lapply(seq_along(scale), function(l) {
+    response_point(one_response(problem, l, scale), fit, lambda, model_of_response(model, l, scale))
+  })
+  total <- function(name) sum(vapply(points, `[[`, 0, name))
+  bound <- function(name) do.call(cbind, lapply(points, `[[`, name))
+  list(f = bound("f") * rep(scale, each = nrow(problem)), loss = total("loss"),
+       objective = total("objective"), gap = total("gap"), products = bound("products"),
+       signs = bound("signs"))
+}
+
+# the part of a model that is of one response, in units of its scale
+model_of_response <- function(model, l, scale) {
+  used <- if (length(scale) == 1L) seq_along(model$features) else which(model$beta[, l] != 0)
+  list(features = model$features[used], beta = model$beta[used, l, drop = FALSE] / scale[l],
+       covariates = model$covariates[, l, drop = FALSE] / scale[l])
+}
+
+# The point of a single response.
+response_point <- function(problem, fit, lambda, model) {
   loss <- fit$loss
   alpha <- fit$alpha
   x <- plain_columns(problem, model$features)
@@ -176,9 +203,12 @@ product_claim <- function(bench, row, column, inner) {
   problem <- bench$problem
   point <- bench$point(row)
   lambda <- bench$fit$alpha * bench$fit$path$lambda[row]
-  own <- point$products[column]
-  wanted <- if (inner || point$signs[column] == 0) sign(own) * min(abs(own), lambda) else
-    lambda * point$signs[column]
+  each <- point$products[column, ]
+  signs <- point$signs[column, ]
+  wanted <- ifelse(inner | signs == 0, sign(each) * pmin(abs(each), lambda), lambda * signs)
+  worst <- which.max(abs(each - wanted))
+  own <- each[worst]
+  wanted <- wanted[worst]
   # a gap bounds how far the dual point is from the best one
   size <- sqrt(problem$rss[column]) / problem$scale[column]
   gap <- max(point$gap, 1e-15 * bench$null(1))
@@ -196,30 +226,33 @@ solution_coefficient_claims <- function(bench) {
   models <- Filter(Negate(is.null), fit$coefficients)
   row_of <- function(model) model$step + 1L
   sizes <- lengths(lapply(models, `[[`, "features"))
+  L <- ncol(problem$y)
   shared <- ncol(problem$z)
   list(
-    claims_of_each("coefficient", sizes, function(at, cell) {
+    claims_of_each("coefficient", sizes * L, function(at, cell) {
       model <- models[[at]]
       solution <- fit$solutions[[row_of(model)]]
       scale <- own_columns(problem, model$features)$scale
-      own <- solution$beta[match(model$features, solution$features)] / scale
+      own <- as.matrix(solution$beta)[match(model$features, solution$features), ] / scale
       new_claim(model$beta[cell], own[cell], 1e-10, size = length(model$features),
                 lambda = fit$path$lambda[row_of(model)],
-                feature = problem$names[model$features[cell]])
+                feature = problem$names[model$features[(cell - 1L) %% length(scale) + 1L]])
     }),
-    claims_of_each("coefficient of a covariate", rep(shared, length(models)), function(at, term) {
+    claims_of_each("coefficient of a covariate", rep(shared * L, length(models)),
+                   function(at, cell) {
       model <- models[[at]]
       row <- row_of(model)
-      own <- model_of_row(fit, row)$covariates[term]
+      own <- model_of_row(fit, row)$covariates[cell]
+      term <- (cell - 1L) %% shared + 1L
       condition <- bench$offset
       if (fit$loss == "squared") {
         x <- plain_columns(problem, model$features)
         root_w <- sqrt(problem$weights)
         rest <- problem$y - x %*% model$beta
-        own <- qr.coef(qr(root_w * problem$z, tol = 1e-12), root_w * rest)[term]
+        own <- qr.coef(qr(root_w * problem$z, tol = 1e-12), root_w * rest)[cell]
         condition <- max(condition, max(abs(x %*% model$beta)) / bench$rms)
       }
-      new_claim(model$covariates[term], own, tolerance_of(condition),
+      new_claim(model$covariates[cell], own, tolerance_of(condition),
                 1e-3 * bench$rms / sqrt(mean(problem$z[, term]^2)),
                 size = length(model$features), lambda = fit$path$lambda[row],
                 feature = colnames(problem$z)[term])
@@ -238,18 +271,18 @@ fold_solutions <- function(bench, rows) {
   models <- lapply(solutions, function(solution) solution_model(train, solution))
   completed <- filled_like(problem, train)
   scores <- vapply(models, function(model) {
-    drop(plain_columns(completed, model$features)[rows, , drop = FALSE] %*% model$beta +
-           completed$z[rows, , drop = FALSE] %*% model$covariates)
-  }, numeric(length(rows)))
-  list(train = train, models = models, scores = matrix(scores, length(rows)))
+    plain_columns(completed, model$features)[rows, , drop = FALSE] %*% model$beta +
+      completed$z[rows, , drop = FALSE] %*% model$covariates
+  }, matrix(0, length(rows), ncol(problem$y)))
+  list(train = train, models = models, scores = scores)
 }
 
 held_out_of_row <- function(bench, row) {
   lapply(unique(bench$parts$repetition), function(repetition) {
     # rows of weight 0 are in no part
-    pred <- matrix(bench$point(row)$f)
+    pred <- bench$point(row)$f
     for (part in which(bench$parts$repetition == repetition)) {
-      pred[bench$parts$rows[[part]], ] <- bench$fold(part)$scores[, row]
+      pred[bench$parts$rows[[part]], ] <- layer(bench$fold(part)$scores, row)
     }
     pred
   })
@@ -273,11 +306,14 @@ l1_error_claims <- function(bench) {
   name <- fit$criterion$name
   columns <- list(criterion = name, se = name, squared = "squared", error = "error")
   columns <- columns[names(columns) %in% names(path)]
+  scale <- fit$control$response_scale
+  in_scale <- function(values) values / rep(scale, each = nrow(values))
   kinds <- lapply(names(columns), function(column) {
     rows <- which(!is.na(path[[column]]))
     claim_kind(claim_names[[column]], length(rows), function(i) {
       row <- rows[i]
-      own <- own_error(bench$problem, columns[[column]], bench$held_out(row), fit$folds)
+      own <- own_error(scaled_responses(bench$problem, scale), columns[[column]],
+                       lapply(bench$held_out(row), in_scale), fit$folds)
       new_claim(path[[column]][row], own[[if (column == "se") "se" else "value"]],
                 tolerance_of(bench$offset), 1e-3 * own[["value"]], size = path$size[row],
                 lambda = path$lambda[row])
@@ -307,7 +343,8 @@ l1_row_claims <- function(bench) {
     at <- which(!is.na(values))
     claim_kind(words, length(at), function(i) {
       new_claim(values[at[i]], own()[at[i]], tolerance_of(bench$offset), 1e-3 * bench$rms,
-                size = fit$size, lambda = fit$lambda, row = at[i])
+                size = fit$size, lambda = fit$lambda,
+                row = (at[i] - 1L) %% nrow(bench$problem) + 1L)
     })
   }
   list(

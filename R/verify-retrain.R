@@ -171,8 +171,8 @@ own_fold_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
   loss <- switch(name,
     squared = rowMeans((problem$y - pred)^2),
     absolute = rowMeans(abs(problem$y - pred)),
-    logistic = log1p(exp(-abs(problem$y * pred)))[, 1L] + pmax(-problem$y * pred, 0)[, 1L],
-    hinge = pmax(1 - problem$y * pred, 0)[, 1L],
+    logistic = rowMeans(log1p(exp(-abs(problem$y * pred))) + pmax(-problem$y * pred, 0)),
+    hinge = rowMeans(pmax(1 - problem$y * pred, 0)),
     as.double(own_class(pred) != own_class(problem$y))
   )
   if (name == "balanced") {

@@ -42,13 +42,25 @@ static double criterion_error(const struct problem *pb, const double *r, ptrdiff
   return truth != top ? 1 : 0;
 }
 
+/* Of a response coded -1 and +1 and its score, at an element of y and r. */
+static double criterion_margin(const struct problem *pb, const double *r, ptrdiff_t at) {
+  return pb->response[at] * (pb->response[at] - r[at]);
+}
+
 static double criterion_logistic(const struct problem *pb, const double *r, ptrdiff_t row) {
-  const double margin = pb->response[row] * (pb->response[row] - r[row]);
-  return fmax(-margin, 0) + log1p(exp(-fabs(margin)));
+  double sum = 0;
+  for (ptrdiff_t l = 0; l < pb->L; l++) {
+    const double margin = criterion_margin(pb, r, row + l * pb->m);
+    sum += fmax(-margin, 0) + log1p(exp(-fabs(margin)));
+  }
+  return sum / (double)pb->L;
 }
 
 static double criterion_hinge(const struct problem *pb, const double *r, ptrdiff_t row) {
-  return fmax(1 - pb->response[row] * (pb->response[row] - r[row]), 0);
+  double sum = 0;
+  for (ptrdiff_t l = 0; l < pb->L; l++)
+    sum += fmax(1 - criterion_margin(pb, r, row + l * pb->m), 0);
+  return sum / (double)pb->L;
 }
 
 double criterion_pair_loss(double positive, double negative) {

@@ -225,7 +225,7 @@ test_that("prints and messages", {
     refusal(l1_size(x, y, size = 3, lambda_min_ratio = 1))
     refusal(l1_size(x, y, size = 3, loss = "logistic"))
     refusal(l1_size(x, y, size = 3, folds = 5))
-    refusal(l1_size(x, cbind(y, y), size = 3))
+    refusal(l1_size(x, cbind(y, y), size = 3, loss = "hinge"))
   })
   expect_snapshot({
     few <- l1_size(twins, y, size = 4, range = 1)
