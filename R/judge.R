@@ -447,10 +447,11 @@ chance_sentence <- function(permutation) {
 
 stability_sentence <- function(stability) {
   count <- nrow(stability$stable)
+  word <- counted_word(stability$problem)
   sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen; the",
                 "lists agree by %s (1: all the same, 0: as if drawn at random)"),
-          if (count) sprintf("%s %s", counted(count, "column"), if (count == 1L) "is" else "are")
-          else "no column is", shown(stability$threshold),
+          if (count) sprintf("%s %s", counted(count, word), if (count == 1L) "is" else "are")
+          else paste("no", word, "is"), shown(stability$threshold),
           if (stability$q == 1L) "1 is" else paste(stability$q, "are"), shown(stability$stability))
 }
 

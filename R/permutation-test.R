@@ -416,7 +416,8 @@ plot.permutation_test <- function(x, ...) {
   check_object(x)
   data <- plot_data(x)
   words <- list(main = sprintf("%s: p-value %s", x$method, format(x$p.value, digits = 2)),
-                xlab = "number of features", ylab = "error relative to the null model",
+                xlab = sprintf("number of %ss", chosen_word(x$fit)),
+                ylab = "error relative to the null model",
                 ylim = range(data$statistic, data$lower, data$upper, na.rm = TRUE))
   do.call(graphics::plot, utils::modifyList(
     c(list(x = data$size, y = data$statistic, type = "n"), words), list(...)

@@ -152,7 +152,8 @@ plot.sparse_fit <- function(x, size = NULL, ...) {
   check_object(x)
   data <- plot_data(x, size)
   styles <- fit_styles(x, data)
-  empty_plot(data$size, data, list(main = plot_title(x), ylab = error_label(x, data)), ...)
+  words <- list(main = plot_title(x), xlab = size_axis(x), ylab = error_label(x, data))
+  empty_plot(data$size, data, words, ...)
   draw_curves(data$size, data, styles)
   marked <- marked_sizes(data)
   graphics::points(mean ~ size, marked, pch = marked$pch, cex = marked$cex)
@@ -220,9 +221,10 @@ plot.cv_result <- function(x, ...) {
 # the horizontal position of the models, and the title of the axis
 key_position <- function(key, data) if (key == "lambda") log2(data$lambda) else data[[key]]
 
+size_axis <- function(fit) sprintf("selected %ss", chosen_word(fit))
+
 key_axis <- function(x) {
-  switch(x$key, size = sprintf("selected %ss", chosen_word(x$fit)), lambda = "log2(lambda)",
-         "model")
+  switch(x$key, size = size_axis(x$fit), lambda = "log2(lambda)", "model")
 }
 
 #' Plot the held-out error against lambda
@@ -526,7 +528,7 @@ autoplot.sparse_fit <- function(object, size = NULL, ...) { # nolint: object_nam
     ggplot2::geom_point(ggplot2::aes(shape = .data$label), marked_sizes(data), colour = "black",
                         size = 4) +
     ggplot2::scale_shape_manual(NULL, values = c(1, 0)) +
-    ggplot2::labs(title = plot_title(object), x = "selected features",
+    ggplot2::labs(title = plot_title(object), x = size_axis(object),
                   y = error_label(object, data)) +
     ggplot2::theme(legend.position = "bottom", legend.box = "vertical")
 }
@@ -607,7 +609,8 @@ autoplot.permutation_test <- function(object, ...) { # nolint: object_name_linte
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), fill = "grey88") +
     ggplot2::geom_line(colour = "#D55E00") +
     ggplot2::geom_point(colour = "#D55E00") +
-    ggplot2::labs(x = "number of features", y = "error relative to the null model")
+    ggplot2::labs(x = sprintf("number of %ss", chosen_word(object$fit)),
+                  y = "error relative to the null model")
 }
 
 #' @rdname autoplot

@@ -432,7 +432,7 @@ print.summary.sparse_fit <- function(x, ...) {
   check_object(x)
   print(x$fit, n = 0L)
   cat("best model of every size:\n")
-  columns <- intersect(path_columns(x$fit), names(x$path))
+  columns <- intersect(c("columns", path_columns(x$fit)), names(x$path))
   if (!inherits(x$fit, "l1_path")) {
     x$path$name <- moved_names(x$fit, x$path)
     columns <- c("size", "name", columns)

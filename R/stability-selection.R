@@ -334,7 +334,7 @@ correlated_names <- function(problem, found, probability) {
 #' @exportS3Method
 print.stability_selection <- function(x, ...) {
   check_object(x)
-  word <- if (moves_together(x$problem)) "group" else "column"
+  word <- counted_word(x$problem)
   say("stability selection: ", x$method, " chose ", counted(x$q, word), " on each half of ",
       counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
   splits <- if (is.null(x$groups)) Inf else choose(x$groups, x$groups %/% 2L) / (2 - x$groups %% 2L)

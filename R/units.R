@@ -91,7 +91,10 @@ group_settings <- function(problem, k) {
 # what a size counts
 size_word <- function(problem) if (moves_together(problem)) "group" else "feature"
 
-# the same of a fit, which may be of a function of the user
+# the same where columns are counted
+counted_word <- function(problem) if (moves_together(problem)) "group" else "column"
+
+# what the size of a fit counts, which may be of a function of the user
 chosen_word <- function(fit) {
   if (inherits(fit, "sparse_fit")) size_word(fit$problem) else "feature"
 }
