@@ -43,7 +43,8 @@
 #' while a model is trained and judged: with `"balanced"` all classes weigh the same together.
 #' Probabilities are calibrated with the case weights alone: they are those of data in which classes
 #' are as frequent as in the rows trained on. A class of 2 % of the rows gets probabilities around
-#' 2 %, whatever its class weight.
+#' 2 %, whatever its class weight. Balancing weights are made again in every training part; within
+#' one search leave-one-out and fold errors are of the weights of all its rows.
 #'
 #' @section Errors: `sparsels_error_input` for a fit of numbers or without held-out scores, for a
 #' size or lambda that is not the chosen one, as only of that the fit has held-out scores, and for
@@ -77,7 +78,7 @@ calibrations <- c("platt", "isotonic", "none")
 calibrated <- function(fit, calibration = NULL) {
   problem <- fit$problem
   kind <- calibration_kind(fit, calibration)
-  if (kind == "none") return(function(score) of_two_classes(stats::plogis(score[, 1L])))
+  if (kind == "none") return(own_probabilities(problem))
   rows <- scored_places(fit)
   score <- fit$held_out[rows, , drop = FALSE]
   class <- class_index(problem)[rows]
@@ -93,6 +94,12 @@ calibrated <- function(fit, calibration = NULL) {
     each <- vapply(seq_along(maps), function(k) maps[[k]](score[, k]), numeric(nrow(score)))
     as_shares(matrix(each, nrow(score)))
   }
+}
+
+# those of the logistic loss
+own_probabilities <- function(problem) {
+  if (problem$task == "binary") return(function(score) of_two_classes(stats::plogis(score[, 1L])))
+  function(score) as_shares(stats::plogis(score))
 }
 
 # The calibration asked for, by default the model's own where it has one for the classes as they
