@@ -115,7 +115,8 @@ problem_covariates <- function(problem, newdata) {
     stop_newdata("`newdata` is a problem that is not adjusted for %s, as the fit is",
                  some_of(lacking))
   }
-  with_intercept(newdata$z[, needed, drop = FALSE], nrow(newdata), problem$intercept)
+  z <- newdata$z[, match(needed, colnames(newdata$z)), drop = FALSE]
+  with_intercept(z, nrow(newdata), problem$intercept)
 }
 
 new_adjust <- function(design, newdata, adjust) {

@@ -123,6 +123,7 @@ fuzz_calls <- alist(
   as_problem(y ~ ., data = d, adjust = ~ sex),
   as_problem(d[1:6], y, adjust = d["sex"]),
   as_problem(holed, y, missing = "mean"),
+  as_problem(x, y, within = rep(1:4, 3)),
   float_matrix(x),
   file_matrix(numbers$path, nrow = 12, ncol = 6, type = "int16", dimnames = dimnames(x)),
   file_matrix(numbers$path, nrow = 24, ncol = 6, type = "uint8", codes = 0:2),
@@ -297,6 +298,8 @@ fuzz_objects <- alist(
   verified = verify(greedy, x, y),
   panel = panel_error(x, g, 1:2, random = 4),
   survived = greedy_rls(x, times, k = 2, size_folds = 3),
+  queries = as_problem(x, y, within = rep(1:4, 3)),
+  ranked = greedy_rls(queries, k = 2, size_folds = 2, criterion = "concordance"),
   compared = compare_methods(x, y, methods = list(omp = omp, foba = foba), k = 1, splits = 2),
   compared = compare_methods(x, y, methods = list(omp, foba), k = 1, splits = 3),
   variance = cv_variance(x, y, kernel = gaussian, n = 3, folds = 3, lambda = 1, repeats = 2)

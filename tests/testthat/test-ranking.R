@@ -235,6 +235,15 @@ test_that("columns far from 0 lose no digits, and those constant in each query a
   expect_equal(bare_rls(ranking_problem(far), k = 3, lambda = 1)$path$criterion,
                near$path$criterion, tolerance = 1e-7)
   expect_identical(ranking_problem(far)$usable, c(TRUE, TRUE, TRUE, FALSE))
+  # nor where queries lie far apart and candidates are skipped
+  query <- rep(1:60, each = 5)
+  x <- matrix(rnorm(300 * 90), 300)
+  y <- x[, 1] - x[, 5] + rnorm(300)
+  near <- bare_rls(x, y, within = query, k = 5, lambda = 1)
+  far <- bare_rls(x + 1e5 * matrix(rnorm(60 * 90), 60)[query, ], y, within = query, k = 5,
+                  lambda = 1)
+  expect_identical(far$path$name, near$path$name)
+  expect_equal(far$path$criterion, near$path$criterion, tolerance = 1e-9)
 })
 
 test_that("rows of weight 0 are as if they were not there, and have scores", {
@@ -271,6 +280,10 @@ test_that("the queries go where the rows go", {
   expect_equal(unname(predict(fit, d$x, adjust = d$z)),
                drop(cbind(d$z, d$x[, selected(fit)]) %*% coef(fit)))
   expect_named(coef(fit), c("age", selected(fit)))
+  # a problem is new data to any fit
+  other <- greedy_rls(d$x, d$y, k = 1)
+  expect_identical(unname(predict(other, as_problem(d$x, d$y, within = d$query))),
+                   unname(predict(other, d$x)))
   data <- data.frame(d$x, y = d$y, age = d$z[, 1], query = letters[d$query])
   same <- list(
     as_problem(y ~ ., data, within = query, adjust = ~ age),
