@@ -93,7 +93,8 @@ test_that("every classifier has probabilities that sum to 1, classes in the orde
     fs_lssvm(x, kind, kernel = gaussian, gamma = 1), scdp(x, kind, k = 3),
     forward_regression(x, kind, k = 3), random_selection(x, kind, k = 3),
     l1_path(x, class, folds = 5), l1_path(x, class, loss = "hinge", folds = 5),
-    l1_path(x, class, loss = "logistic")
+    l1_path(x, class, loss = "logistic"), l1_path(x, kind, loss = "logistic"),
+    l1_path(x, kind, folds = 5)
   )
   for (fit in Filter(function(fit) inherits(fit, "sparsels_fit"), fits)) {
     levels <- fit$problem$levels
