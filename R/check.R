@@ -199,6 +199,11 @@ stop_unknown <- function(name, known) {
   stop_input(sprintf("unknown argument `%s`: %s", name, hint), "sparsels_error_argument")
 }
 
+# What as_problem() takes beside x, y and data, and with it every method.
+problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
+                       "task", "within", "assay", "make_unique", "missing", "penalty",
+                       "columns_group", "group_rule", "class_weights")
+
 # The names of arguments; those of a problem are not listed for each function that takes them.
 argument_words <- function(known) {
   own <- setdiff(known, c(problem_arguments, "data"))

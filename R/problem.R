@@ -614,10 +614,6 @@ without_x <- function(problem) {
 
 # The problem of a fitter --------------------------------------------------------------------------
 
-problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
-                       "task", "within", "assay", "make_unique", "missing", "penalty",
-                       "columns_group", "group_rule", "class_weights")
-
 # the problem of a fitter, from the fitter's own x, y, ... and data; `ranks`: whether it can rank
 # within queries
 fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
