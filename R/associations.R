@@ -262,7 +262,7 @@ response_table <- function(problem) {
     return(data.frame(class = names(counts), rows = unname(counts),
                       share = unname(counts) / nrow(problem)))
   }
-  data.frame(response = response_names(problem), t(apply(problem$y, 2L, function(y) {
+  data.frame(response = response_names(problem), t(apply(user_response(problem), 2L, function(y) {
     c(unclass(summary(y)), SD = stats::sd(y))
   })), check.names = FALSE, row.names = NULL)
 }

@@ -266,7 +266,10 @@ new_cv_result <- function(scored, parts, run, fit, measures, keep, outer, call) 
     inner = scored[[1L]]$folds, problem = without_x(problem), call = call,
     status = if (nrow(parts) < wanted) "interrupted" else "complete"
   ), class = "cv_result")
-  if (keep) result$predictions <- all_predictions(scored, parts, problem, result$curves)
+  if (keep) {
+    predictions <- all_predictions(scored, parts, problem, result$curves)
+    result$predictions <- in_user_units(problem, predictions, problem$offset)
+  }
   result
 }
 
@@ -372,6 +375,7 @@ print.cv_result <- function(x, ...) {
   print_classes(x$problem, learned(x))
   print_smallest(x)
   print_measures(x)
+  print_responses(x$problem, x$held_out)
   print_data(x$problem)
   if (x$status == "interrupted") {
     cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))

@@ -123,7 +123,9 @@ stop_intercept <- function() {
 terms_design <- function(rhs, env, data, dot, intercept, called) {
   formula <- stats::as.formula(call("~", rhs), env)
   terms <- formula_terms(formula, dot)
-  if (!is.null(attr(terms, "offset"))) stop_input("offset() in a formula is not supported")
+  if (!is.null(attr(terms, "offset"))) {
+    stop_input("offset() in a formula must be a term by itself, added to the others")
+  }
   if (attr(terms, "intercept") == 0L) stop_intercept()
   attr(terms, "intercept") <- as.integer(intercept)
   unknown <- Filter(function(name) !name %in% names(data) && !exists(name, env), all.vars(terms))

@@ -18,7 +18,8 @@
 #' @param ... Not used.
 #'
 #' @return `deviance()`: the weighted residual sum of squares, as [stats::deviance()] of an `lm`,
-#'   over all responses; of classes that of the codes -1 and +1. With `loss = "logistic"`, minus
+#'   over all responses, each divided by its standard deviation where [as_problem()] has
+#'   standardised several; of classes that of the codes -1 and +1. With `loss = "logistic"`, minus
 #'   twice the log likelihood, as that of a `glm`. The penalty is not in it. For several models a
 #'   vector, named by size or lambda.
 #'
@@ -85,9 +86,7 @@ kept_deviance <- function(fit, model) {
   row <- fit$path[model$step + 1L, ]
   weights <- fit$problem$weights
   # the ratio of a model whose coefficients were removed afterwards is only a bound
-  # in the units of a standardised response
-  scaled <- !is.null(fit$response_scale)
-  if (!is.null(row$dev_ratio) && !scaled && !isTRUE(row$removed > 0L)) {
+  if (!is.null(row$dev_ratio) && !isTRUE(row$removed > 0L)) {
     return(2 * (1 - row$dev_ratio) * fit$null_objective)
   }
   if (!is.null(row$training)) return(row$training * ncol(fit$problem$y) * sum(weights))

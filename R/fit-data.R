@@ -54,8 +54,11 @@ problem_again <- function(own, x, y, ..., data) {
   if (is_ranked(own)) kept$within <- own$query
   if (!is.null(own$fill)) kept$missing <- "mean"
   kept$penalty <- own$penalty
-  do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
-                        quoted(kept[setdiff(names(kept), names(given))])))
+  kept$standardize_response <- !is.null(own$response_scale)
+  if (is.null(given$subset) && is.null(given$na.action)) kept$offset <- own$offset
+  problem <- do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
+                                   quoted(kept[setdiff(names(kept), names(given))])))
+  with_response_scale(problem, own$response_scale)
 }
 
 stop_not_of_fit <- function(...) {

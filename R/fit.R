@@ -41,6 +41,9 @@
 #'   see [class_probabilities].
 #' @param adjust The covariates of the new observations, in the form that [as_problem()] was given;
 #'   not needed when a formula finds them in `newdata`.
+#' @param newoffset The offset of the new observations, a number for each or a matrix with a column
+#'   for each response; required of a fit with an `offset`, see [as_problem()], unless `newdata` is
+#'   a problem.
 #' @param ... Not used.
 #'
 #' @return `coef()`: named vector, covariates first (0 for an intercept that is not in the model),
@@ -412,7 +415,7 @@ coef.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   values <- vapply(models, function(model) {
     beta <- matrix(0, length(terms), ncol(problem$y))
     beta[match(model_terms(object, model), terms), ] <- model$beta
-    rbind(model$covariates, beta)
+    in_user_units(problem, rbind(model$covariates, beta))
   }, matrix(0, size[1L], size[2L]))
   drop_models(array(values, c(size, length(models))),
               c(colnames(problem$z), term_names(object, terms)), colnames(problem$y),
@@ -464,14 +467,16 @@ best_size.default <- function(object, rule = "min", ...) {
 #' @export
 predict.sparsels_fit <- function(object, newdata, size = NULL,
                                  type = c("response", "class", "link", "risk", "prob"),
-                                 adjust = NULL, lambda = NULL, threshold = NULL,
-                                 calibration = NULL, ...) {
+                                 adjust = NULL, lambda = NULL, newoffset = NULL,
+                                 threshold = NULL, calibration = NULL, ...) {
   check_object(object)
   if (missing(newdata)) stop_no_newdata()
   newdata <- opened_file(newdata)
   check_dots(..., known = names(formals(predict.sparsels_fit)))
   models <- models_asked(object, size, lambda)
   score <- scores_of_models(object, models, newdata, adjust)
+  offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
+  score <- in_user_units(object$problem, score, offset)
   respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
 }
 
@@ -584,7 +589,8 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   if (is.null(score)) {
     stop_not_fitted(object, model, if (is.null(lambda)) path_key(object) else "lambda")
   }
-  rows_of(object$problem, as_response(score, object$loss))
+  score <- in_user_units(object$problem, as_response(score, object$loss), object$problem$offset)
+  rows_of(object$problem, score)
 }
 
 # A fit has no x: it keeps the scores of the chosen model and, where its search was repeated in
@@ -607,6 +613,7 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
   type <- choice_or_first(type, "type", c("response", "held_out"))
   score <- if (type == "held_out") object$held_out else object$fitted
   residual <- response_of(object) - as_response(score, object$loss)
+  residual <- in_user_units(object$problem, residual)
   rows_of(object$problem, centre_within(object$problem, residual))
 }
 

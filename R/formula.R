@@ -6,9 +6,14 @@
 # nolint start: object_name_linter.
 as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                                na.action = NULL, adjust = NULL, intercept = TRUE,
-                               within = NULL) {
+                               within = NULL, offset = NULL) {
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
+  parts <- split_offset(x[[3L]])
+  if (length(parts$offset) && !is.null(offset)) {
+    stop_input("`offset` is in the formula already", "sparsels_error_argument")
+  }
+  x[[3L]] <- parts$rest
   data <- formula_data(y, data)
   omit <- omits_missing(na.action)
   weights_in <- substitute(weights)
@@ -18,9 +23,14 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   subset <- data_value(substitute(subset), subset, x, data)
   apart <- c(all.vars(x[[2L]]), if (inherits(adjust, "formula")) all.vars(adjust),
              if (is_in_data(weights_in, data)) all.vars(weights_in),
-             if (is_in_data(within_in, data)) all.vars(within_in) else query_variables(within))
+             if (is_in_data(within_in, data)) all.vars(within_in) else query_variables(within),
+             unlist(lapply(parts$offset, all.vars)))
   kept <- list(data = data, weights = weights, adjust = adjust, within = within)
   if (!is.null(subset) || omit) {
+    if (!is.null(offset)) {
+      stop_input("with `subset` or `na.action` give the offset by offset() in the formula",
+                 "sparsels_error_argument")
+    }
     kept <- kept_rows(x, data, weights, subset, omit, adjust, apart, within)
   }
   data <- kept$data
@@ -30,8 +40,31 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$weights,
               adjust = kept$adjust, within = kept$within, intercept = intercept, design = design,
+              offset = if (length(parts$offset)) offset_of(parts$offset, data, env) else offset,
               row_names = given_row_names(data), formula = lean_formula(x, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
+}
+
+# The right side of a formula without its terms offset(), and what is in these.
+split_offset <- function(rhs) {
+  is_offset <- function(code) is.call(code) && identical(code[[1L]], quote(offset))
+  if (is_offset(rhs)) return(list(rest = 1, offset = list(rhs[[2L]])))
+  if (!is.call(rhs) || !identical(rhs[[1L]], quote(`+`)) || length(rhs) != 3L) {
+    return(list(rest = rhs, offset = list()))
+  }
+  if (is_offset(rhs[[3L]])) {
+    left <- split_offset(rhs[[2L]])
+    return(list(rest = left$rest, offset = c(left$offset, list(rhs[[3L]][[2L]]))))
+  }
+  left <- split_offset(rhs[[2L]])
+  if (!length(left$offset)) return(list(rest = rhs, offset = list()))
+  rhs[[2L]] <- left$rest
+  list(rest = if (identical(left$rest, 1)) rhs[[3L]] else rhs, offset = left$offset)
+}
+
+# the sum of offsets
+offset_of <- function(offsets, data, env) {
+  Reduce(`+`, lapply(offsets, eval, data, env))
 }
 
 # The data frame of a formula, which may come second, where other calls have the response.

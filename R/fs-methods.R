@@ -56,6 +56,7 @@ print.fs_lssvm <- function(x, ...) {
   say("fs_lssvm: LS-SVM on ", prototype_words(x))
   print_fs_size(x)
   print_classes(x$problem, x$held_out)
+  print_responses(x$problem, x$held_out)
   print_data(x$problem)
   cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words(x, "sigma2"), "\n", sep = "")
   cat("gamma: ", shown_parameter(x$gamma), ", lambda = 1 / gamma = ", shown_parameter(x$lambda),

@@ -150,13 +150,14 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   check_choice(basis, "basis", c("remove", "keep"))
   lambda <- path_or(lambda, fit)
   residual <- held_out_residuals(fit$spectrum, list(rows), lambda, basis == "remove")
-  held_out <- scored_rows(problem, rows)
-  observed <- centre_within(held_out, held_out$y)
-  prediction <- array(observed, dim(residual)) - residual
+  own <- scored_rows(problem, rows)
+  observed <- centre_within(own, own$y)
+  prediction <- in_user_units(own, array(observed, dim(residual)) - residual, own$offset)
   names <- list(problem$row_names[rows], colnames(problem$y), format(lambda, trim = TRUE))
   dimnames(prediction) <- names
-  structure(prediction, rows = rows, observed = observed, weights = held_out$weights,
-            lambda = lambda, chosen = fit$lambda, class = "sparsels_holdout")
+  structure(prediction, rows = rows, observed = in_user_units(own, observed, own$offset),
+            weights = own$weights, lambda = lambda, chosen = fit$lambda,
+            class = "sparsels_holdout")
 }
 
 plain_array <- function(x) array(x, dim(x), dimnames(x))
@@ -334,6 +335,7 @@ print_expansion <- function(fit, lambda, width) {
       if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
   say(held_out_words(fit, chosen_row(fit)))
   print_classes(fit$problem, fit$held_out)
+  print_responses(fit$problem, fit$held_out)
   print_data(fit$problem)
   say(chosen_words(fit, lambda))
   if (!is.null(fit$blocks)) say(blocks_words(fit$blocks))

@@ -37,7 +37,7 @@ print.l1_path <- function(x, n = 6L, ...) {
   against <- if (x$problem$task == "multiclass") ", each class against the rest" else ""
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
-  print_responses(x)
+  print_responses(x$problem, x$held_out)
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
   print_data(x$problem)
   print_lambda_range(x)
@@ -116,7 +116,7 @@ print_lambdas <- function(fit, n) {
   text$lambda <- shown_parameter(text$lambda)
   if (any(marks != "")) text <- stats::setNames(cbind(text, marks[rows]), c(names(text), ""))
   print_rows(text, count, "lambda", column_meanings(fit),
-             if (is.null(fit$response_scale)) fit$problem)
+             fit$problem)
 }
 
 # a word for the chosen row, the best one, and that of the one-standard-error rule

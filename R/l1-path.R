@@ -29,11 +29,8 @@
 #' coefficient for any class or response. Held-out losses are means over them, `error` is of the
 #' class predicted. With `loss = "logistic"` a prediction of `type = "response"` is for each class
 #' its probability against the rest; they need not add up to 1. Numeric responses are standardised
-#' by default, since on one scale of lambda a response in small units would have no column long
-#' before one in large units: each is divided by the standard deviation of what the covariates leave
-#' of it, in the objective, `gap`, `criterion` and `squared`. `dev_ratio` then is the mean of their
-#' R-squared. Coefficients and predictions are in the responses' own units, and `responses` has the
-#' errors of each.
+#' by default (`standardize_response` of [as_problem()]), since on one scale of lambda a response in
+#' small units would have no column long before one in large units.
 #'
 #' **Exactness.** `fit$path$gap` is the duality gap of each solution, an upper bound of its
 #' objective minus the optimum. A solution has converged when its gap is at most `tolerance` times
@@ -91,8 +88,6 @@
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
 #'   of the hinge loss; `"error"`, the misclassification rate; or `"auc"`, the area under the ROC
 #'   curve.
-#' @param standardize_response For several numeric responses: whether each is divided by its
-#'   standard deviation, see Details; `TRUE` by default.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
@@ -108,9 +103,8 @@
 #'   take a `lambda` of the path instead of a size. `lambda_max` is the smallest lambda for which
 #'   all coefficients are 0, `null_objective` the null model's objective, `loss` the loss, `alpha`
 #'   the share of the l1 norm, `solutions` the solutions in working coordinates, a list with an
-#'   element for every lambda; of several responses `responses`, a data frame with `squared`, the
-#'   mean squared error of each at the chosen lambda, and `r_squared`, and `response_scale`, if they
-#'   are standardised. `fitted` and `held_out` are values of the linear predictor for every loss.
+#'   element for every lambda; `fitted` and `held_out` are values of the linear predictor for every
+#'   loss.
 #'
 #' @section Cost: A round over the columns takes at most O(mn) time, or O(nonzeros) for sparse `x`;
 #'   a lambda takes a few rounds. The factor of the lasso takes O(m s + s^2) for each column that
@@ -150,12 +144,10 @@
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, lambda = NULL,
                     nlambda = 100, lambda_min_ratio = NULL, k = NULL, screen = "auto",
                     solver = "cd", tolerance = 1e-8, folds = NULL, size = "min",
-                    criterion = "loss", standardize_response = TRUE, threads = 1,
-                    progress = interactive(), BPPARAM = NULL) {
+                    criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL) {
   problem <- single_columns(fitter_problem(x, y, ..., data = data), "l1_path()")
   problem <- absolute_penalty(problem)
-  control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha,
-                        standardize_response)
+  control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha)
   control$progress <- check_flag(progress, "progress")
   control$BPPARAM <- check_bpparam(BPPARAM)
   control <- selection_control(control, problem, folds, criterion, size)
@@ -200,11 +192,6 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
          label = held_out_label(words, control$folds$label))
   } else {
     as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
-  }
-  if (is_scaled(control$response_scale)) {
-    words <- paste(control$criterion$words, "of standardised responses")
-    control$criterion[c("words", "label")] <- list(words,
-                                                   held_out_label(words, control$folds$label))
   }
   control
 }
@@ -256,7 +243,7 @@ chord_bound <- function(problem, control) {
   if (control$loss != "hinge" || !control$screen %in% c("safe1", "safe2")) return(-Inf)
   if (ncol(problem$y) > 1L) {
     return(lapply(seq_len(ncol(problem$y)), function(l) {
-      chord_bound(one_response(problem, l, control$response_scale), control)
+      chord_bound(one_response(problem, l), control)
     }))
   }
   null <- null_solution(problem, control)$null
@@ -364,8 +351,6 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   ), control, call, to_user = name_models)
   fit[c("loss", "alpha", "lambda_max")] <- control[c("loss", "alpha", "lambda_max")]
   fit$null_objective <- null
-  fit$responses <- response_errors(problem, fit)
-  if (is_scaled(control$response_scale)) fit$response_scale <- control$response_scale
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   fit$solutions <- lapply(solutions, function(one) {
@@ -398,13 +383,10 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
     training$stopped <- TRUE
     return(training)
   }
-  scale <- control$response_scale
-  measured <- scaled_responses(problem, scale)
-  in_scale <- lapply(scores, function(score) score / rep(scale, each = nrow(problem)))
   values_of <- function(criterion) {
     vapply(seq_len(nrow(path)), function(row) {
-      residuals <- lapply(in_scale, function(score) measured$y - layer(score, row))
-      unlist(evaluate_folds(measured, control$folds, criterion, residuals))
+      residuals <- lapply(scores, function(score) problem$y - layer(score, row))
+      unlist(evaluate_folds(problem, control$folds, criterion, residuals))
     }, c(0, 0))
   }
   values <- values_of(control$criterion)
@@ -416,7 +398,7 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
     replace(problem$y, TRUE, rowMeans(each))
   }
   row <- if (control$rule == "min") best_row(control$criterion, path) else
-    row_by_rule(measured, control, in_scale, path$size)
+    row_by_rule(problem, control, scores, path$size)
   list(path = path, held_out = held_out, criterion = control$criterion, row = row, stopped = FALSE)
 }
 

@@ -6,7 +6,7 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 # Checks -------------------------------------------------------------------------------------------
 
 l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
-                       threads = 1, alpha = 1, standardize_response = TRUE) {
+                       threads = 1, alpha = 1) {
   check_loss(problem, loss)
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
@@ -25,9 +25,7 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
   check_alpha(alpha, loss, solver)
   check_plain_penalty(problem, alpha)
-  check_flag(standardize_response, "standardize_response")
-  list(loss = loss, alpha = alpha, response_scale = response_scales(problem, standardize_response),
-       screen = screen, solver = solver,
+  list(loss = loss, alpha = alpha, screen = screen, solver = solver,
        tolerance = check_positive(tolerance, "tolerance"),
        threads = check_count(threads, "threads"), progress = FALSE)
 }
@@ -67,7 +65,6 @@ ridge_tail <- function(alpha, lambda, beta, at) {
 # the penalty of coefficients in working coordinates, of several responses columns x responses
 penalty_of <- function(control, lambda, beta) {
   alpha <- control$alpha
-  if (is.matrix(beta)) beta <- beta / rep(control$response_scale, each = nrow(beta))
   lambda * alpha * (sum(abs(beta)) + ridge_share(alpha) / 2 * sum(beta^2))
 }
 
@@ -100,13 +97,12 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
   if (ncol(problem$y) == 1L) {
     return(solve_response(problem, control, lambda, start, bound, max_size))
   }
-  scale <- control$response_scale
   each <- lapply(seq_len(ncol(problem$y)), function(l) {
-    own <- if (!is.null(start)) solution_of_response(start, l, scale)
+    own <- if (!is.null(start)) solution_of_response(start, l)
     least <- if (is.list(bound)) bound[[l]] else bound
-    solve_response(one_response(problem, l, scale), control, lambda, own, least, max_size)
+    solve_response(one_response(problem, l), control, lambda, own, least, max_size)
   })
-  lapply(seq_len(min(lengths(each))), function(i) join_responses(lapply(each, `[[`, i), scale))
+  lapply(seq_len(min(lengths(each))), function(i) join_responses(lapply(each, `[[`, i)))
 }
 
 # The solvers in C read doubles only.

@@ -39,7 +39,7 @@ lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 
 
 largest_lambda <- function(problem, control) {
   max(vapply(seq_len(ncol(problem$y)), function(l) {
-    lambda_of_response(one_response(problem, l, control$response_scale), control)
+    lambda_of_response(one_response(problem, l), control)
   }, 0))
 }
 

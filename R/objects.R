@@ -211,8 +211,6 @@ l1_fields <- c(alist(
   solutions = is.list(solutions) && length(solutions) == nrow(path) &&
     all(vapply(solutions, is_solution, NA, n, q, L)),
   lambda_max = has_numbers(lambda_max, 1L),
-  response_scale = is_none_or(response_scale, has_numbers(response_scale, L)),
-  responses = is_none_or(responses, has_table(responses, "squared", "r_squared", "response")),
   null_objective = has_numbers(null_objective, 1L),
   folds = if (is.null(folds)) criterion$name == "dev_ratio" else
     is_good(folds, "sparsels_folds") && nrow(folds$ids) == m
@@ -274,6 +272,9 @@ object_fields <- list( # nolint: cyclocomp_linter.
     penalty = is_none_or(penalty, is.double(penalty) && length(penalty) == n && !anyNA(penalty) &&
                            all(penalty >= 0)),
     absolute = is_none_or(absolute, is_flag(absolute)),
+    offset = is_none_or(offset, has_matrix(offset, m, L)),
+    response_scale = is_none_or(response_scale, has_numbers(response_scale, L) &&
+                                  all(response_scale > 0) && task == "regression"),
     fill = is_fill(fill, n),
     missing = if (is.null(fill)) is.null(missing) else
       has_integers(missing, 0L, m) && length(missing) == n,

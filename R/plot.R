@@ -84,20 +84,18 @@ drawn_of <- function(fit) {
 coefficient_profiles <- function(fit) {
   responses <- colnames(fit$problem$y)
   count <- ncol(fit$problem$y)
-  # in units in which the penalty compares them
-  scale <- if (is.null(fit$response_scale)) rep(1, count) else fit$response_scale
   profiles <- lapply(seq_len(count), function(l) {
-    table <- response_profiles(fit, l, scale[l])
+    table <- response_profiles(fit, l)
     if (count > 1L) table$response <- rep(responses[l], nrow(table))
     table
   })
   do.call(rbind, profiles)
 }
 
-response_profiles <- function(fit, l, scale) {
+response_profiles <- function(fit, l) {
   used <- sort(unique(unlist(lapply(fit$solutions, `[[`, "features"))))
   beta <- vapply(fit$solutions, function(one) {
-    replace(numeric(length(used)), match(one$features, used), as.matrix(one$beta)[, l] / scale)
+    replace(numeric(length(used)), match(one$features, used), as.matrix(one$beta)[, l])
   }, numeric(length(used)))
   count <- nrow(fit$path)
   data.frame(
@@ -429,6 +427,7 @@ error_axis <- function(x) {
 }
 
 squared_units <- function(problem) {
+  if (!is.null(problem$response_scale)) return("mean squared error (variances of the responses)")
   sprintf("mean squared error (squared units of %s)", problem$response)
 }
 

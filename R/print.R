@@ -40,6 +40,7 @@ column_meanings <- function(fit) {
 squared_scale <- function(problem) {
   if (problem$task != "regression") return("of the class codes -1 and 1")
   if (is_survival(problem)) return("of the logarithm of time")
+  if (!is.null(problem$response_scale)) return("in variances of the responses")
   paste("in squared units of", shortened(problem$response, 30L))
 }
 

@@ -19,7 +19,7 @@
 #'
 #' Logical values count as 0 and 1. In a data frame or formula, factor and character variables
 #' become indicator columns with treatment contrasts, named as [stats::model.matrix()] names them.
-#' A formula may use `.`, transformations and interactions; `offset()` is not supported and the
+#' A formula may use `.`, transformations and interactions, and `offset()` as a term by itself; the
 #' intercept is removed by `intercept = FALSE` only. Formulas that only add and remove variables,
 #' such as `y ~ .`, are fast with many thousands of columns.
 #'
@@ -131,6 +131,14 @@
 #'   wherever a method is trained on some of the rows it is computed anew from these. Models and
 #'   their errors are those of the weighted rows, so that with `"balanced"` the error rate of a
 #'   fit is the balanced one; for probabilities see [class_probabilities].
+#' @param offset `NULL`, or a part of a numeric response that is known: a number for each row, or a
+#'   matrix with a column for each response. Models are fitted to the response less the offset, and
+#'   `predict()` adds that of the new rows, `newoffset`. In a formula also by `offset(...)`, whose
+#'   variables `.` leaves out. Not for classes and censored times.
+#' @param standardize_response Logical: are several numeric responses put on a common scale, each
+#'   divided by its weighted standard deviation? Which columns and sizes are chosen does not depend
+#'   on their units then, and errors are shares of the variances; coefficients, predictions and
+#'   residuals are in the units of the responses. One response and classes stay as they are.
 #' @param threads Number of OpenMP threads for the means and sums of squares of the columns of a
 #'   dense matrix. The result does not depend on it.
 #'
@@ -144,7 +152,8 @@
 #'   given), `row_names`, and, each of length n, `centre`,
 #'   `squares` (weighted sums of squares about `centre`), `rss` (weighted residual sums of squares
 #'   of the columns given the covariates), `scale` and `usable` (`FALSE` for an excluded column);
-#'   `penalty` (n factors, or `NULL`; `scale` has their roots as factors);
+#'   `penalty` (n factors, or `NULL`; `scale` has their roots as factors); `offset` (m x L) and
+#'   `response_scale` (L), or `NULL`: `y` is the response less the one, divided by the other;
 #'   further `products` (n x L, weighted cross products of columns and responses given the
 #'   covariates), `column_groups` (`NULL`, or `of`, the number of each column's group, 0 for none,
 #'   and the groups' `names` and `rule`), `intercept`, `standardize`, and `design`, `adjust_design`,
@@ -290,7 +299,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        adjust = NULL, intercept = TRUE, standardize = TRUE, task = NULL,
                        within = NULL, assay = NULL, make_unique = FALSE, missing = "error",
                        penalty = NULL, columns_group = NULL, group_rule = "together",
-                       class_weights = NULL, threads = 1) {
+                       class_weights = NULL, offset = NULL, standardize_response = TRUE,
+                       threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
@@ -413,10 +423,12 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
                           intercept = TRUE, standardize = TRUE, task = NULL, within = NULL,
                           design = NULL, row_names = NULL, called = c(x = "x", y = "y"),
-                          missing = "error", class_weights = NULL) {
+                          missing = "error", class_weights = NULL, offset = NULL,
+                          standardize_response = TRUE) {
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
   check_choice(missing, "missing", c("error", "mean"))
+  check_flag(standardize_response, "standardize_response")
   # grades are no codes of classes
   if (!is.null(within) && is.null(task) && is.numeric(y)) task <- "regression"
   coded <- code_response(y, rows, called, task)
@@ -427,6 +439,8 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   }
   weights <- check_weights(weights, rows)
   check_class_weights(class_weights, coded$levels)
+  offset <- check_offset(offset, coded, rows)
+  if (!is.null(offset)) coded$y <- coded$y - offset
   coded <- with_working_times(c(coded, list(weights = weights)), called[["y"]])
   check_trained_response(coded, weights, called[["y"]])
   check_response_size(coded$y, weights, called[["y"]])
@@ -445,6 +459,12 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem$class_weights <- class_weights
   problem <- put_weights(problem, weights)
   if (is_ranked(problem)) check_ranking(problem, called[["y"]])
+  problem$offset <- offset
+  problem$response_scale <- response_scales(centre_within(problem, problem$y), weights, problem$task,
+                                            standardize_response, intercept)
+  if (!is.null(problem$response_scale)) {
+    problem$y <- problem$y / rep(problem$response_scale, each = rows)
+  }
   covariate_basis(problem)
   problem
 }
@@ -479,6 +499,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x <- put_weights(x, case_weights(x)[rows])
   x["survival"] <- list(times_of(x, rows))
   x["query"] <- list(queries_of(x, rows))
+  if (!is.null(x$offset)) x$offset <- x$offset[rows, , drop = FALSE]
   x["row_names"] <- list(x$row_names[rows])
   if (!is.null(x$formula) && !missing(j)) x$formula <- column_formula(x, cols)
   x$names <- x$names[cols]
@@ -564,6 +585,7 @@ print_design <- function(problem) {
 
 print_response <- function(problem) {
   say("response: ", response_words(problem))
+  print_units(problem)
   if (problem$task == "regression") return(invisible())
   lone <- names(which(class_counts(problem, problem$weights > 0) == 1L))
   if (length(lone)) {

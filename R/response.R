@@ -97,6 +97,114 @@ code_classes <- function(y, name) {
   list(y = unname(coded[, 2L, drop = FALSE]), task = "binary", levels = classes)
 }
 
+# Offset and units ---------------------------------------------------------------------------------
+
+# Methods see the response less its offset and, where there are several numeric ones, each divided
+# by its weighted standard deviation, so that no search depends on their units. Coefficients and
+# predictions go back by in_user_units().
+
+# An offset for every row and response (m x L), or NULL.
+check_offset <- function(offset, coded, rows) {
+  if (is.null(offset)) return(NULL)
+  if (coded$task != "regression" || !is.null(coded$survival)) {
+    stop_input(sprintf("`offset` is for a numeric response, not for %s: give it by `adjust`",
+                       if (is.null(coded$survival)) "classes" else "censored times"),
+               "sparsels_error_argument")
+  }
+  offset_matrix(offset, "offset", rows, ncol(coded$y))
+}
+
+# A vector is the offset of each of the responses.
+offset_matrix <- function(offset, name, rows, responses) {
+  if (is.data.frame(offset)) offset <- as.matrix(offset)
+  if (!is.numeric(offset) || is.object(offset)) refuse(name, "numeric", offset)
+  if (NROW(offset) != rows || !NCOL(offset) %in% c(1L, responses)) {
+    stop_input(sprintf("`%s` must have a value for each of the %d rows%s, not %s", name, rows,
+                       if (responses > 1L) sprintf(", or %d columns of them", responses) else "",
+                       describe(offset)), "sparsels_error_argument")
+  }
+  bad <- which(!is.finite(rowSums(as.matrix(offset))))
+  if (length(bad)) {
+    stop_input(sprintf("`%s` must be finite, but is not in row %d", name, bad[1L]),
+               "sparsels_error_argument")
+  }
+  matrix(as.double(offset), rows, responses)
+}
+
+# The weighted standard deviations of several numeric responses, or NULL.
+response_scales <- function(y, weights, task, standardize, intercept) {
+  if (!standardize || task != "regression" || ncol(y) == 1L) return(NULL)
+  centre <- if (intercept) colSums(weights * y) / sum(weights) else numeric(ncol(y))
+  sqrt(colSums(weights * (y - rep(centre, each = nrow(y)))^2) / sum(weights))
+}
+
+# Scores or coefficients (any x L, or x L x models) in the units of the responses, with an offset.
+in_user_units <- function(problem, values, offset = NULL) {
+  if (!is.null(problem$response_scale)) {
+    values <- values * rep(problem$response_scale, each = nrow(values))
+  }
+  if (is.null(offset)) values else values + as.vector(offset)
+}
+
+# The problem with its responses on another scale: a part of a problem has that of the whole.
+with_response_scale <- function(problem, scale) {
+  if (is.null(scale) || length(scale) != length(problem$response_scale)) return(problem)
+  ratio <- problem$response_scale / scale
+  problem$y <- problem$y * rep(ratio, each = nrow(problem))
+  problem$products <- problem$products * rep(ratio, each = ncol(problem))
+  problem$response_scale <- scale
+  problem
+}
+
+# The response as the user gave it, of numbers.
+user_response <- function(problem) in_user_units(problem, problem$y, problem$offset)
+
+# The offset of new data, which a fit with an offset needs.
+new_offset <- function(problem, newdata, newoffset, rows) {
+  if (is.null(problem$offset)) {
+    if (is.null(newoffset)) return(NULL)
+    stop_input("the fit has no offset: `newoffset` cannot be given", "sparsels_error_argument")
+  }
+  if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$offset
+  if (is.null(newoffset)) {
+    stop_input("the fit has an offset: give that of the new rows as `newoffset`",
+               "sparsels_error_argument")
+  }
+  offset_matrix(newoffset, "newoffset", rows, ncol(problem$y))
+}
+
+print_units <- function(problem) {
+  if (!is.null(problem$response_scale)) {
+    say("each response divided by its standard deviation: errors are shares of their variances")
+  }
+  if (!is.null(problem$offset)) say("offset: subtracted from the response, added to predictions")
+}
+
+# The held-out R-squared of each response of a fit (1 less the squared errors over those about the
+# mean), or NULL of a single one.
+response_r_squared <- function(problem, held_out) {
+  if (problem$task != "regression" || ncol(problem$y) == 1L || is.null(held_out)) return(NULL)
+  rows <- problem$weights > 0 & !is.na(rowSums(held_out))
+  if (!any(rows)) return(NULL)
+  w <- problem$weights[rows]
+  y <- problem$y[rows, , drop = FALSE]
+  about <- y - rep(colSums(w * y) / sum(w), each = nrow(y))
+  1 - colSums(w * (y - held_out[rows, , drop = FALSE])^2) / colSums(w * about^2)
+}
+
+print_responses <- function(problem, held_out) {
+  r_squared <- response_r_squared(problem, held_out)
+  if (is.null(r_squared)) return(invisible())
+  names <- colnames(problem$y)
+  if (is.null(names)) names <- seq_along(r_squared)
+  shown_few <- utils::head(seq_along(r_squared), 8L)
+  each <- paste(names[shown_few], vapply(r_squared[shown_few], shown, ""), collapse = ", ")
+  say(sprintf("held-out R-squared of the responses: mean %s (%s%s)", shown(mean(r_squared)), each,
+              if (length(r_squared) > 8L) ", ..." else ""))
+}
+
+# Weights ------------------------------------------------------------------------------------------
+
 check_weights <- function(weights, rows) {
   if (is.null(weights)) return(rep(1, rows))
   if (!is.numeric(weights) || is.object(weights)) {
@@ -175,6 +283,7 @@ scored_rows <- function(problem, rows) {
   problem$case_weights <- problem$case_weights[rows]
   problem["survival"] <- list(times_of(problem, rows))
   problem["query"] <- list(queries_of(problem, rows))
+  if (!is.null(problem$offset)) problem$offset <- problem$offset[rows, , drop = FALSE]
   problem["row_names"] <- list(problem$row_names[rows])
   problem
 }

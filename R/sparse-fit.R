@@ -209,6 +209,7 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   print_choice(x)
   if (!is.null(x$path$price)) say(price_words(x))
   if (x$size > 0L) print_classes(x$problem, x$held_out)
+  print_responses(x$problem, x$held_out)
   print_data(x$problem)
   say(lambda_words(x))
   searched <- search_words(x)

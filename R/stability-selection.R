@@ -150,6 +150,10 @@ half_run <- function(run, q, threshold, pairs, groups) {
   }
   q <- if (is.null(q)) default_q(min(upper, floor(trained_rows(problem) / 4)), p, threshold, pairs)
   else check_count(q, "q", upper, "what half of the rows allow")
+  takes <- names(formals(run$method))
+  if (!is.null(takes) && !any(c("k", "...") %in% takes)) {
+    refuse("method", "a function with an argument `k`, the number of columns to choose", run$method)
+  }
   run$arguments <- c(list(k = q), run$arguments)
   if (!"refit" %in% names(formals(run$method))) return(run)
   with_defaults(run, list(lambda = mean_square(problem) / 4, size = "criterion", refit = FALSE))

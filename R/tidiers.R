@@ -112,7 +112,8 @@ tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
   table <- data.frame(
     response = rep(responses, each = nrow(rows)),
     rows[rep(seq_len(nrow(rows)), length(responses)), ],
-    estimate = as.vector(rbind(model$covariates, model$beta)), row.names = NULL
+    estimate = as.vector(in_user_units(problem, rbind(model$covariates, model$beta))),
+    row.names = NULL
   )
   if (length(responses) > 1L) table else table[-1L]
 }
@@ -161,8 +162,10 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
     stop_input(sprintf("%s, not %s", must, given), "sparsels_error_argument")
   }
   fitted <- as_response(x$fitted, x$loss)
-  parts <- list(.fitted = fitted, .held_out = as_response(x$held_out, x$loss),
-                .resid = centre_within(problem, response_of(x) - fitted))
+  in_units <- function(score) in_user_units(problem, score, problem$offset)
+  resid <- centre_within(problem, response_of(x) - fitted)
+  parts <- list(.fitted = in_units(fitted), .held_out = in_units(as_response(x$held_out, x$loss)),
+                .resid = in_user_units(problem, resid))
   columns <- do.call(cbind, lapply(names(parts), function(name) {
     responses <- response_names(problem)
     names <- if (length(responses) > 1L) paste0(name, ".", responses) else name
@@ -188,7 +191,7 @@ response_names <- function(problem) {
 # The response as the user gave it.
 observed <- function(problem) {
   if (problem$task == "regression") {
-    return(stats::setNames(as.data.frame(problem$y), response_names(problem)))
+    return(stats::setNames(as.data.frame(user_response(problem)), response_names(problem)))
   }
   stats::setNames(data.frame(class_of(problem, problem$y)), problem$response)
 }

@@ -24,20 +24,19 @@ l1_bench <- function(fit, problem) {
   bench$rms <- response_rms(problem)
   bench$offset <- centring_cost(response_offset(problem) *
     max(1, abs(problem$centre / problem$scale)[problem$usable]))
-  scale <- fit$control$response_scale
   bench$point <- remembered(function(row) {
     solution_point(problem, fit, fit$path$lambda[row], model_of_row(fit, row))
   })
   bench$certain <- vapply(seq_len(nrow(fit$path)), function(row) {
-    fit$loss != "hinge" || all(vapply(seq_along(scale), function(l) {
-      is_determined(one_response(problem, l, scale),
-                    model_of_response(model_of_row(fit, row), l, scale))
+    fit$loss != "hinge" || all(vapply(seq_len(ncol(problem$y)), function(l) {
+      is_determined(one_response(problem, l),
+                    model_of_response(model_of_row(fit, row), l))
     }, NA))
   }, NA)
   bench$null <- remembered(function(all) {
     if (fit$loss == "hinge" && ncol(problem$z) > 1L) return(fit$null_objective)
-    sum(vapply(seq_along(scale), function(l) {
-      model_point(one_response(problem, l, scale), fit$loss, integer(), numeric())$loss
+    sum(vapply(seq_len(ncol(problem$y)), function(l) {
+      model_point(one_response(problem, l), fit$loss, integer(), numeric())$loss
     }, 0))
   })
   if (!is.null(fit$folds)) {
@@ -52,22 +51,20 @@ l1_bench <- function(fit, problem) {
 # with its dual point, less what the ridge takes from them, with the signs of the coefficients
 # (columns x responses), and the duality gap. `model` is on the user's scale.
 solution_point <- function(problem, fit, lambda, model) {
-  scale <- fit$control$response_scale
-  points <- lapply(seq_along(scale), function(l) {
-    response_point(one_response(problem, l, scale), fit, lambda, model_of_response(model, l, scale))
+  points <- lapply(seq_len(ncol(problem$y)), function(l) {
+    response_point(one_response(problem, l), fit, lambda, model_of_response(model, l))
   })
   total <- function(name) sum(vapply(points, `[[`, 0, name))
   bound <- function(name) do.call(cbind, lapply(points, `[[`, name))
-  list(f = bound("f") * rep(scale, each = nrow(problem)), loss = total("loss"),
-       objective = total("objective"), gap = total("gap"), products = bound("products"),
-       signs = bound("signs"))
+  list(f = bound("f"), loss = total("loss"), objective = total("objective"), gap = total("gap"),
+       products = bound("products"), signs = bound("signs"))
 }
 
-# the part of a model that is of one response, in units of its scale
-model_of_response <- function(model, l, scale) {
-  used <- if (length(scale) == 1L) seq_along(model$features) else which(model$beta[, l] != 0)
-  list(features = model$features[used], beta = model$beta[used, l, drop = FALSE] / scale[l],
-       covariates = model$covariates[, l, drop = FALSE] / scale[l])
+# the part of a model that is of one response
+model_of_response <- function(model, l) {
+  used <- if (ncol(model$beta) == 1L) seq_along(model$features) else which(model$beta[, l] != 0)
+  list(features = model$features[used], beta = model$beta[used, l, drop = FALSE],
+       covariates = model$covariates[, l, drop = FALSE])
 }
 
 # The point of a single response.
@@ -306,14 +303,11 @@ l1_error_claims <- function(bench) {
   name <- fit$criterion$name
   columns <- list(criterion = name, se = name, squared = "squared", error = "error")
   columns <- columns[names(columns) %in% names(path)]
-  scale <- fit$control$response_scale
-  in_scale <- function(values) values / rep(scale, each = nrow(values))
   kinds <- lapply(names(columns), function(column) {
     rows <- which(!is.na(path[[column]]))
     claim_kind(claim_names[[column]], length(rows), function(i) {
       row <- rows[i]
-      own <- own_error(scaled_responses(bench$problem, scale), columns[[column]],
-                       lapply(bench$held_out(row), in_scale), fit$folds)
+      own <- own_error(bench$problem, columns[[column]], bench$held_out(row), fit$folds)
       new_claim(path[[column]][row], own[[if (column == "se") "se" else "value"]],
                 tolerance_of(bench$offset), 1e-3 * own[["value"]], size = path$size[row],
                 lambda = path$lambda[row])

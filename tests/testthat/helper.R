@@ -54,7 +54,7 @@ relative_error <- function(value, expected) {
 # A random problem with a duplicated column (5 is 2 again) and, with more than six columns, a
 # constant one (7). With `trap`, column 4 is near the sum of 1 to 3, of which the response is made:
 # the first to be added, and best dropped later.
-# task: "one", "two" (outputs), "binary" or "three" (classes).
+# task: "one", "two" (outputs, in their own units), "binary" or "three" (classes).
 random_problem <- function(m, n, task = "one", weights = FALSE, covariates = FALSE,
                            intercept = TRUE, sparse = FALSE, duplicate = TRUE, trap = FALSE, ...) {
   x <- matrix(rnorm(m * n), m)
@@ -72,7 +72,7 @@ random_problem <- function(m, n, task = "one", weights = FALSE, covariates = FAL
   )
   if (sparse) x <- methods::as(x, "CsparseMatrix")
   as_problem(x, y, intercept = intercept, weights = if (weights) runif(m, 0.5, 2),
-             adjust = if (covariates) cbind(age = rnorm(m)), ...)
+             adjust = if (covariates) cbind(age = rnorm(m)), standardize_response = FALSE, ...)
 }
 
 # N rows of a grid in which each level of each factor comes equally often, in random company.

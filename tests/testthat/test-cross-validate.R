@@ -77,12 +77,14 @@ test_that("numbers: mean squared error over several responses, weighted; majorit
   w <- rep(1:3, 10)
   ids <- rep(1:3, each = 10)
   cvd <- cross_validate(d$x, bare_rls,
-    y = y, weights = w, k = 3, lambda = 2, outer = ids, baselines = "majority"
+    y = y, weights = w, k = 3, lambda = 2, outer = ids, baselines = "majority",
+    standardize_response = FALSE
   )
   test <- majority <- matrix(NA_real_, 4, 3)
   for (f in 1:3) {
     out <- ids == f
-    fit <- bare_rls(d$x[!out, ], y[!out, ], weights = w[!out], k = 3, lambda = 2)
+    fit <- bare_rls(d$x[!out, ], y[!out, ], weights = w[!out], k = 3, lambda = 2,
+                    standardize_response = FALSE)
     error <- function(p) sum(w[out] * (y[out, ] - p)^2) / (2 * sum(w[out]))
     for (s in 0:3) test[s + 1, f] <- error(predict(fit, d$x[out, ], size = s))
     mean <- colSums(w[!out] * y[!out, ]) / sum(w[!out])

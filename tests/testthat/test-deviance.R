@@ -34,18 +34,21 @@ test_that("the deviance of a penalised model has no penalty in it", {
   w <- d$weights
   Y <- cbind(a = d$y, b = d$x[, 1] + rnorm(40))
   pb <- as_problem(d$x, Y, weights = w)
+  sum_of_squares <- function(residual) {
+    sum(w * (residual / rep(pb$response_scale, each = nrow(residual)))^2)
+  }
   fits <- list(
     greedy_rls(pb, k = 3, lambda = 5, size = 2), rls(pb, lambda = c(1, 10)),
     kernel_rls(pb, kernel = kernel_gaussian(0.2), basis = 10, lambda = c(1, 10)),
     fs_lssvm(pb, kernel = kernel_gaussian(0.2), gamma = 10, prototypes = 8, folds = 3)
   )
   for (fit in fits) {
-    expect_equal(deviance(fit), sum(w * (Y - fitted(fit))^2))
+    expect_equal(deviance(fit), sum_of_squares(Y - fitted(fit)))
     key <- path_key(fit)
     for (value in if (key == "size") model_sizes(fit) else fit$path$lambda) {
       asked <- stats::setNames(list(value), key)
       predicted <- do.call(predict, c(list(fit, d$x), asked))
-      expected <- sum(w * (Y - predicted)^2)
+      expected <- sum_of_squares(Y - predicted)
       expect_equal(do.call(deviance, c(list(fit), asked)), expected)
       expect_equal(do.call(deviance, c(list(fit), asked, list(newdata = d$x))), expected)
     }

@@ -676,7 +676,7 @@ test_that("kernels of all kinds", {
   rows <- c(3, 9, 14, 22, 6)
   fit <- function(x, kernel) {
     machine_fit(x, pb$y, weights = pb$weights, kernel = kernel, gamma = 2, prototypes = rows,
-                folds = rep_len(1:4, 26), standardize = FALSE)
+                folds = rep_len(1:4, 26), standardize = FALSE, standardize_response = FALSE)
   }
   for (name in c("gaussian", "polynomial", "linear")) {
     kernel <- machine_kernel(name)

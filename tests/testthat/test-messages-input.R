@@ -74,7 +74,7 @@ test_that("formulas", {
     refusal(as_problem(y ~ . - 1, data = d))
     refusal(as_problem(y ~ 0 + TP53, data = d))
     refusal(as_problem(y ~ log(TP53) + 0, data = d))
-    refusal(as_problem(y ~ TP53 + offset(MYC), data = d))
+    refusal(as_problem(y ~ TP53 * offset(MYC), data = d))
     refusal(as_problem(~TP53, data = d))
     refusal(as_problem(y ~ ., y, data = d))
     refusal(as_problem(y ~ .))

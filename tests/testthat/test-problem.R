@@ -115,8 +115,8 @@ test_that("responses are coded", {
   expect_identical(three$y[1:2, ], rbind(c(w = -1, v = -1, u = 1), c(-1, 1, -1)))
 
   outputs <- cbind(s = 1:6, t = c(2, 2, 1, 1, 0, 0))
-  expect_identical(as_problem(x, outputs)$y, outputs + 0)
-  expect_identical(as_problem(x, as.data.frame(outputs))$y, outputs + 0)
+  expect_identical(as_problem(x, outputs, standardize_response = FALSE)$y, outputs + 0)
+  expect_identical(as_problem(x, as.data.frame(outputs), standardize_response = FALSE)$y, outputs + 0)
   expect_identical(as_problem(x, data.frame(k = classes))$task, "binary")
   expect_identical(as_problem(x, matrix(1:6))$y, matrix(1:6 + 0))
 })
@@ -283,7 +283,7 @@ test_that("a formula finds variables and functions where it was written", {
 
 test_that("responses of a formula may be expressions", {
   d <- data.frame(p = c(1, 2, 4, 8), q = c(1, 0, 1, 1), a = 4:1, b = c(0, 1, 0, 5))
-  pb <- as_problem(cbind(p, q) ~ ., data = d)
+  pb <- as_problem(cbind(p, q) ~ ., data = d, standardize_response = FALSE)
   expect_identical(pb$names, c("a", "b"))
   expect_identical(pb$y, as.matrix(d[1:2]), ignore_attr = TRUE)
   logged <- as_problem(log2(p) ~ a + b, data = d)

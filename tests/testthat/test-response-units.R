@@ -1,0 +1,136 @@
+# Several responses on a common scale, and offsets.
+
+several <- function(m = 30, n = 10) {
+  x <- matrix(rnorm(m * n), m, dimnames = list(NULL, letters[seq_len(n)]))
+  y <- cbind(height = x[, 1] + x[, 2] + rnorm(m), weight = 100 * (x[, 3] - x[, 2]) + 60 * rnorm(m))
+  list(x = x, y = y, w = runif(m, 0.5, 2))
+}
+
+test_that("units of a response change nothing that is chosen, and coefficients follow them", {
+  set.seed(1)
+  data <- several()
+  units <- diag(c(1e4, 1e-3))
+  other <- data$y %*% units
+  dimnames(other) <- dimnames(data$y)
+  methods <- list(
+    function(y) greedy_rls(data$x, y, weights = data$w, k = 4),
+    function(y) bare_rls(data$x, y, search = "floating", k = 3, folds = rep(1:5, 6)),
+    function(y) forward_regression(data$x, y, k = 3), function(y) poss(data$x, y, k = 2),
+    function(y) rls(data$x, y), function(y) kernel_rls(data$x, y, kernel = kernel_gaussian(0.1))
+  )
+  for (method in methods) {
+    set.seed(2)
+    one <- suppressWarnings(method(data$y))
+    set.seed(2)
+    two <- suppressWarnings(method(other))
+    expect_equal(one$path, two$path)
+    expect_equal(one$lambda, two$lambda)
+    scaled <- function(values) unname(values %*% units)
+    expect_equal(scaled(predict(one, data$x)), unname(predict(two, data$x)))
+    expect_equal(scaled(coef(one)), unname(coef(two)))
+    expect_equal(scaled(residuals(one)), unname(residuals(two)))
+    expect_equal(fitted(one) + residuals(one), data$y, ignore_attr = TRUE)
+    expect_equal(fitted(two) + residuals(two), other, ignore_attr = TRUE)
+    expect_equal(predict(one, data$x), fitted(one), ignore_attr = TRUE)
+  }
+  set.seed(3)
+  one <- cross_validate(data$x, data$y, greedy_rls, k = 2, outer = 3)
+  set.seed(3)
+  expect_equal(cross_validate(data$x, other, greedy_rls, k = 2, outer = 3)$estimate, one$estimate)
+})
+
+test_that("coefficients are those of each response by itself, errors shares of variances", {
+  set.seed(4)
+  data <- several()
+  fit <- rls(data$x, data$y, weights = data$w, lambda = 3)
+  w <- data$w
+  error <- 0
+  for (response in 1:2) {
+    alone <- rls(data$x, data$y[, response], weights = w, lambda = 3)
+    expect_equal(coef(fit)[, response], coef(alone))
+    y <- data$y[, response]
+    variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
+    error <- error + alone$path$criterion / variance / 2
+    held_out <- y - residuals(alone, "held_out")
+    expect_equal(response_r_squared(fit$problem, fit$held_out)[[response]],
+                 1 - sum(w * (y - held_out)^2) / sum(w) / variance)
+  }
+  expect_equal(fit$path$criterion, error)
+  expect_true(verify(fit, data$x, data$y)$ok)
+  # a part has the scale of the whole
+  part <- as_problem(data$x, data$y)[1:20, ]
+  fit <- bare_rls(part, k = 2)
+  expect_true(verify(fit, data$x[1:20, ], data$y[1:20, ])$ok)
+  expect_equal(tidy(fit)$estimate, as.vector(coef(fit)))
+  expect_equal(augment(fit)$.resid.weight, residuals(fit)[, "weight"])
+  expect_equal(augment(fit)$weight, data$y[1:20, "weight"])
+  expect_equal(attr(holdout(rls(part), 1:3), "observed"), data$y[1:3, ])
+  plain <- as_problem(data$x, data$y, standardize_response = FALSE)
+  expect_equal(plain$y, data$y)
+  expect_null(as_problem(data$x, factor(rep(1:3, 10)))$response_scale)
+})
+
+test_that("an offset is taken from the response and added to predictions", {
+  set.seed(5)
+  data <- several()
+  y <- data$y[, 1]
+  known <- rnorm(30)
+  for (method in list(greedy_rls, rls, l1_path)) {
+    fit <- method(data$x, y, offset = known)
+    less <- method(data$x, y - known)
+    expect_equal(coef(fit), coef(less))
+    expect_equal(predict(fit, data$x[3:1, ], newoffset = c(2, 1, 7)),
+                 predict(less, data$x[3:1, ]) + c(2, 1, 7))
+    expect_equal(fitted(fit), fitted(less) + known)
+    expect_equal(residuals(fit), residuals(less))
+    expect_equal(augment(fit)$.fitted, unname(fitted(fit)))
+    expect_true(verify(fit, data$x, y)$ok)
+  }
+  pb <- as_problem(data$x, y, offset = known)
+  expect_identical(pb[5:9, ]$offset[, 1], known[5:9])
+  expect_equal(predict(rls(pb), pb[5:9, ]), fitted(rls(pb))[5:9], ignore_attr = TRUE)
+  set.seed(6)
+  one <- cross_validate(pb, rls, outer = 3)
+  set.seed(6)
+  expect_equal(one$estimate, cross_validate(data$x, y - known, rls, outer = 3)$estimate)
+  # of several responses, with an offset for each
+  offsets <- cbind(known, 100 * known)
+  both <- rls(data$x, data$y, offset = offsets, lambda = 2)
+  expect_equal(coef(both), coef(rls(data$x, data$y - offsets, lambda = 2)))
+  expect_equal(predict(both, data$x, newoffset = offsets), fitted(both), ignore_attr = TRUE)
+})
+
+test_that("offset() in a formula is the argument, and `.` leaves its variables out", {
+  set.seed(7)
+  data <- several()
+  d <- data.frame(y = data$y[, 1], data$x[, 1:4], time = rexp(30) + 0.1)
+  by_hand <- rls(as.matrix(d[2:5]), d$y, offset = log(d$time), lambda = 1)
+  for (formula in list(y ~ . + offset(log(time)), y ~ offset(log(time)) + .,
+                       y ~ a + b + offset(log(time)) + c + d)) {
+    expect_equal(coef(rls(formula, d, lambda = 1)), coef(by_hand))
+  }
+  two <- as_problem(y ~ a + offset(b) + offset(c), d)
+  expect_equal(two$offset[, 1], d$b + d$c)
+  part <- as_problem(y ~ a + offset(log(time)), d, subset = a > 0)
+  expect_equal(part$offset[, 1], log(d$time[d$a > 0]))
+})
+
+test_that("what is printed and refused", {
+  set.seed(8)
+  data <- several()
+  x <- data$x
+  y <- data$y[, 1]
+  fit <- rls(x, y, offset = 1:30, lambda = 1)
+  expect_snapshot({
+    as_problem(x, data$y, offset = 1:30)
+    rls(x, data$y, lambda = c(1, 2))
+    refusal(predict(fit, x))
+    refusal(predict(fit, x, newoffset = 1:3))
+    refusal(predict(rls(x, y), x, newoffset = 1:30))
+    refusal(as_problem(x, y, offset = c(NA, 2:30)))
+    refusal(as_problem(x, y, offset = "a"))
+    refusal(as_problem(x, y > 0, offset = 1:30))
+    refusal(as_problem(y ~ offset(y), data.frame(y, x), offset = 1:30))
+    refusal(as_problem(x, data$y, standardize_response = NA))
+  })
+})
