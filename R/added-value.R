@@ -16,8 +16,8 @@
 #' **Held-out errors.** Both models are trained without each fold, and all that is chosen (lambda,
 #' scales, the number of columns and which) is chosen anew in each training part, so that no error
 #' is optimistic. The loss of a row is its squared error (of classes coded -1 and +1: a quarter of
-#' it is the Brier score of (1 + score) / 2), its mean over the repeats of the folds and over several
-#' responses. `difference` is the weighted mean over the rows of the loss of the base model less
+#' it is the Brier score of (1 + score) / 2), its mean over the repeats of the folds and over
+#' several responses. `difference` is the weighted mean over the rows of the loss of the base model less
 #' that of the full model: above 0 where the columns add. Its standard error is that of the mean of
 #' paired differences, of rows or, where `folds` have groups, of groups; the interval is by
 #' Student's t. It is about the models of the folds, and does not account for the rows that their
@@ -39,6 +39,15 @@
 #'   columns are permuted against all the rest, which is exact for any number of rows, any
 #'   distribution, classes and weights. Where added and base variables are correlated that
 #'   hypothesis is false, and as a test of the one above it is approximate.
+#'
+#' In a simulation of 50 rows, three base variables with an effect and 100 columns without (ridge
+#' regression with `lambda = 2^(-4:12)`, 5 folds, 400 data sets), the test of residuals at the 5 %
+#' level rejected in 3.3 % (standard error 0.9 %) where the columns were independent of the base,
+#' and in 3.8 % (0.9 %) where they were correlated with it; the 95 % interval lay above 0 in 0.5 %
+#' and 0.3 %. The interval is thus cautious about a gain; it held the mean difference of all data
+#' sets in 65 % and 62 %, as the difference depends on the lambda that each data set happens to
+#' choose. With effects of 0.4 of five of the columns, independent of the base, the test rejected in
+#' 34 % (4.7 %, 100 data sets).
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes. For `print()` and `plot()`, `x`
 #'   is the result.
