@@ -100,7 +100,7 @@ test_that("several responses are standardised, or not, and have errors each", {
     scale <- if (standardised) spread else c(1, 1)
     fit <- l1_path(x, y, nlambda = 8, folds = 4, weights = w, alpha = 0.8,
                    standardize_response = standardised)
-    expect_equal(fit$response_scale, if (standardised) unname(spread), ignore_attr = TRUE)
+    expect_equal(fit$problem$response_scale, if (standardised) spread, ignore_attr = TRUE)
     own <- lapply(1:2, function(l) {
       l1_path(x, y[, l] / scale[l], lambda = fit$path$lambda, folds = fit$folds, weights = w,
               alpha = 0.8)
@@ -116,13 +116,12 @@ test_that("several responses are standardised, or not, and have errors each", {
       ours <- coef(fit, lambda = fit$lambda)[, l]
       expect_equal(ours[ours != 0], theirs[names(ours[ours != 0])])
     }
-    expect_equal(fit$responses$squared,
-                 vapply(1:2, function(l) own[[l]]$path$squared[row], 0) * scale^2,
+    squared <- vapply(1:2, function(l) own[[l]]$path$squared[row], 0) * scale^2
+    expect_equal(response_r_squared(fit$problem, fit$held_out), 1 - squared / spread^2,
                  ignore_attr = TRUE)
-    expect_equal(fit$responses$r_squared, 1 - fit$responses$squared / spread^2, ignore_attr = TRUE)
-    expect_equal(deviance(fit), sum(w * (y - fitted(fit))^2))
+    expect_equal(deviance(fit), sum(w * ((y - fitted(fit)) / rep(scale, each = 50))^2))
     expect_true(verify(fit, x, y, weights = w, claims = Inf)$ok)
-    expect_output(print(fit), "held-out R-squared: mean")
+    expect_output(print(fit), "held-out R-squared of the responses: mean")
   }
 })
 
