@@ -460,8 +460,9 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem <- put_weights(problem, weights)
   if (is_ranked(problem)) check_ranking(problem, called[["y"]])
   problem$offset <- offset
-  problem$response_scale <- response_scales(centre_within(problem, problem$y), weights, problem$task,
-                                            standardize_response, intercept)
+  centred <- centre_within(problem, problem$y)
+  problem$response_scale <- response_scales(centred, weights, problem$task, standardize_response,
+                                            intercept)
   if (!is.null(problem$response_scale)) {
     problem$y <- problem$y / rep(problem$response_scale, each = rows)
   }

@@ -26,9 +26,10 @@
 #' with equal lambdas, each block in turn gets the best ratio given those of the others, all lambdas
 #' of the first being tried for each ratio, until no ratio changes; it may end in a local optimum.
 #' The path of the fit has the best ratios, and its `lambda` is that of the first block. The
-#' held-out error of the chosen model is somewhat optimistic, as it is the smallest of many, the more
-#' so the more blocks there are: `cross_validate(pb, rls, blocks = blocks)` repeats the choice in
-#' every training part. With `penalty` of [as_problem()] the factors of the columns within a block remain.
+#' held-out error of the chosen model is somewhat optimistic, as it is the smallest of many, the
+#' more so the more blocks there are: `cross_validate(pb, rls, blocks = blocks)` repeats the choice
+#' in every training part. With `penalty` of [as_problem()] the factors of the columns within a
+#' block remain.
 #'
 #' With fewer columns than rows, and more than 1e7 values or `x` in a [file_matrix()], rows are read
 #' in blocks as by [kernel_rls()], see Many rows there.

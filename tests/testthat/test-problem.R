@@ -116,7 +116,8 @@ test_that("responses are coded", {
 
   outputs <- cbind(s = 1:6, t = c(2, 2, 1, 1, 0, 0))
   expect_identical(as_problem(x, outputs, standardize_response = FALSE)$y, outputs + 0)
-  expect_identical(as_problem(x, as.data.frame(outputs), standardize_response = FALSE)$y, outputs + 0)
+  expect_identical(as_problem(x, as.data.frame(outputs), standardize_response = FALSE)$y,
+                   outputs + 0)
   expect_identical(as_problem(x, data.frame(k = classes))$task, "binary")
   expect_identical(as_problem(x, matrix(1:6))$y, matrix(1:6 + 0))
 })
