@@ -117,7 +117,7 @@ solve_between <- function(problem, control, state, lambda) {
 # for another lambda, has a dual value there.
 proven_bound <- function(problem, control, state, lambda) {
   # it would take one for each response
-  if (ncol(problem$y) > 1L) return(-Inf)
+  if (NCOL(problem$y) > 1L) return(-Inf)
   null <- state$solutions[[1L]]$null
   value <- vapply(state$solutions, function(solution) solution$objective - solution$gap, 0)
   chord <- stats::approx(c(0, state$lambda, control$lambda_max), c(0, value, null), lambda,

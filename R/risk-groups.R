@@ -57,6 +57,7 @@ risk_groups <- function(object, groups = 2) {
 cut_points <- function(risk, groups) {
   at <- groups
   if (is_number(groups) && groups >= 2 && groups == round(groups)) {
+    if (groups > length(risk)) stop_uncut(groups)
     at <- seq_len(groups - 1) / groups
   }
   fine <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
@@ -65,10 +66,13 @@ cut_points <- function(risk, groups) {
   place <- stats::quantile(risk, at, names = FALSE, na.rm = TRUE, type = 1L)
   ends <- range(risk, na.rm = TRUE)
   if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) {
-    stop_input(sprintf("the risks held out cannot be cut into %d groups: too many are equal",
-                       length(at) + 1L))
+    stop_uncut(length(at) + 1L)
   }
   place
+}
+
+stop_uncut <- function(groups) {
+  stop_input(sprintf("the risks held out cannot be cut into %g groups: too many are equal", groups))
 }
 
 risk_words <- function(count) {

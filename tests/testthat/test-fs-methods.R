@@ -60,9 +60,12 @@ test_that("coefficients are the model, for every task and size", {
     }
     expect_lt(relative_error(as.matrix(fitted(fit)), as.matrix(predict(fit, data$x))), 1e-12)
     expect_identical(nobs(fit), 40L)
-    expect_identical(residuals(fit, "held_out"), drop(fit$problem$y - fit$held_out))
-    expect_equal(mean(residuals(fit)^2), fit$path$training[fit$path$size == fit$size])
-    expect_equal(mean(residuals(fit, "held_out")^2), fit$path$criterion[fit$path$size == fit$size])
+    # errors are those of responses divided by their standard deviations
+    unit <- if (task == "two") rep(fit$problem$response_scale, each = 40) else 1
+    held_out <- residuals(fit, "held_out") / unit
+    expect_equal(held_out, drop(fit$problem$y - fit$held_out))
+    expect_equal(mean((residuals(fit) / unit)^2), fit$path$training[fit$path$size == fit$size])
+    expect_equal(mean(held_out^2), fit$path$criterion[fit$path$size == fit$size])
   }
 })
 

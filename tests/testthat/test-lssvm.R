@@ -27,6 +27,8 @@ random_machine <- function(task, weights, standardize) {
   new <- x[1:4, ] + rnorm(12) / 4
   seen <- if (standardize) oracle_standardised(x, w) else x
   new_seen <- if (standardize) oracle_standardised(x, w, new) else new
+  # two responses of standard deviation 1, which are on their common scale as they are
+  if (task == "two") pb$y <- oracle_standardised(pb$y, w)
   y <- if (pb$task == "regression") pb$y else factor(pb$levels[max.col(cbind(-pb$y, pb$y))])
   if (pb$task == "multiclass") y <- factor(pb$levels[max.col(pb$y)])
   k <- oracle_gaussian(0.8)
