@@ -18,8 +18,8 @@
 #' is optimistic. The loss of a row is its squared error (of classes coded -1 and +1: a quarter of
 #' it is the Brier score of (1 + score) / 2), its mean over the repeats of the folds and over
 #' several responses. `difference` is the weighted mean over the rows of the loss of the base model
-#' less that of the full model: above 0 where the columns add. Its standard error is that of the mean
-#' of paired differences, of rows or, where `folds` have groups, of groups; the interval is by
+#' less that of the full model: above 0 where the columns add. Its standard error is that of the
+#' mean of paired differences, of rows or, where `folds` have groups, of groups; the interval is by
 #' Student's t. It is about the models of the folds, and does not account for the rows that their
 #' training parts share.
 #'
