@@ -7,10 +7,16 @@
 
 # As given ----------------------------------------------------------------------------------------
 
-# A factor for each column, or NULL, from numbers for all columns or for some of the names of
-# columns and of terms. `terms` are the names of the terms that the columns belong to.
+with_penalty <- function(problem, penalty, names) {
+  terms <- column_term_names(problem$design, names)
+  problem$penalty <- check_penalty(penalty, names, terms)
+  check_unpenalised(problem$penalty, names, colnames(problem$z))
+  problem
+}
+
+# A factor for each column, from numbers for all columns or for some of the names of columns and of
+# terms. `terms` are the names of the terms that the columns belong to.
 check_penalty <- function(penalty, names, terms) {
-  if (is.null(penalty)) return(NULL)
   if (!is.numeric(penalty) || is.object(penalty) || !is.null(dim(penalty))) {
     refuse("penalty", "a numeric vector", penalty)
   }

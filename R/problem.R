@@ -406,9 +406,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$renamed <- renamed
   problem$formula <- formula
   problem$na.action <- omitted
-  names <- if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else colnames(x)
-  problem$penalty <- check_penalty(penalty, names, column_term_names(problem$design, names))
-  check_unpenalised(problem$penalty, names, colnames(problem$z))
+  if (!is.null(penalty)) problem <- with_penalty(problem, penalty, column_names(x))
   problem <- put_columns(problem, x, called[["x"]], threads)
   covariate_basis(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
@@ -417,6 +415,10 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                        if (is.null(problem$penalty)) "" else ", or has `penalty` 0 or Inf"))
   }
   problem
+}
+
+column_names <- function(x) {
+  if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else colnames(x)
 }
 
 # a problem without x, to be completed by put_columns()
@@ -474,7 +476,7 @@ put_columns <- function(problem, x, called = "x", threads = 1L) {
   problem$gaps <- NULL
   problem$x <- x
   problem$named <- !is.null(colnames(x))
-  problem$names <- if (problem$named) colnames(x) else paste0("V", seq_len(ncol(x)))
+  problem$names <- column_names(x)
   measure_columns(problem, called, threads)
 }
 
