@@ -118,6 +118,9 @@ repeated_names <- function(names) {
   if (any(repeated)) stats::setNames(names[repeated], make.unique(names)[repeated])
 }
 
+# "V1", "V2" and so on, which take no memory until all are asked for
+numbered_names <- function(count) .Call(C_numbered_names, count)
+
 given_row_names <- function(data) {
   if (is.data.frame(data) && .row_names_info(data) > 0L) row.names(data)
 }

@@ -53,6 +53,10 @@ has_words <- function(x, length = NULL) {
   is.character(x) && !anyNA(x) && (is.null(length) || length(x) == length)
 }
 
+has_distinct_words <- function(x) {
+  .Call(C_are_numbered, x) || has_words(x) && !anyDuplicated(x)
+}
+
 # a data frame with these columns: numbers, numbers that may be missing, words
 has_table <- function(x, numbers, gaps = character(), words = character()) {
   all_are <- function(columns, condition, ...) {
@@ -241,7 +245,7 @@ kernel_fields <- c(alist(
 object_fields <- list( # nolint: cyclocomp_linter.
   sparsels_problem = alist(
     weights = has_numbers(weights) && is.double(weights) && all(weights >= 0) && any(weights > 0),
-    names = has_words(names) && n > 0L && !anyDuplicated(names),
+    names = n > 0L && has_distinct_words(names),
     y = has_matrix(y, m, L) && L > 0L,
     task = is_string(task) && task %in% c("regression", "binary", "multiclass"),
     levels = switch(task, regression = is.null(levels), binary = has_words(levels, 2L),

@@ -417,9 +417,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem
 }
 
-column_names <- function(x) {
-  if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else colnames(x)
-}
+column_names <- function(x) if (is.null(colnames(x))) numbered_names(ncol(x)) else colnames(x)
 
 # a problem without x, to be completed by put_columns()
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,

@@ -194,7 +194,7 @@ streamed_source <- function(x, y, columns, response, ..., data) {
     check_size(values, "x")
     put_columns(problem, values)
   }
-  list(problem = problem, names = if (is.null(names)) paste0("V", seq_len(n)) else names,
+  list(problem = problem, names = if (is.null(names)) numbered_names(n) else names,
        named = !is.null(names), blocks = column_blocks(rows, n, 4e6), read = read)
 }
 

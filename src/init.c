@@ -1,7 +1,6 @@
 /* The table of what R calls, and what happens when the package is loaded. */
 #include "r.h"
 #include "simd.h"
-#include <R_ext/Rdynload.h>
 
 #define ENTRY(name, arguments)                                                                     \
   { #name, (DL_FUNC)(void (*)(void))name, arguments }
@@ -35,6 +34,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_scdp, 2),
     ENTRY(C_fixed_size, 2),
     ENTRY(C_new_map, 0),
+    ENTRY(C_numbered_names, 1),
+    ENTRY(C_are_numbered, 1),
     ENTRY(C_file_values, 3),
     ENTRY(C_threads_here, 2),
     ENTRY(C_use_simd, 1),
@@ -44,6 +45,7 @@ static const R_CallMethodDef entries[] = {
 void attribute_visible R_init_sparsels(DllInfo *dll) {
   note_process();
   simd = simd_for(8);
+  make_numbered_class(dll);
   R_registerRoutines(dll, NULL, entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);

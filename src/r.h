@@ -6,6 +6,7 @@
 #include "gram.h"
 #include "problem.h"
 #include <R.h>
+#include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 #include <Rinternals.h>
 
@@ -77,6 +78,10 @@ SEXP eval_interruptible(SEXP call);
 void note_process(void);
 int threads_here(SEXP threads, ptrdiff_t parts);
 
+/* ---- r-names.c: names of columns that were given none ---- */
+
+void make_numbered_class(DllInfo *dll);
+
 /* ---- r-file.c: matrices in files ---- */
 
 /* The view of a file_matrix, whose file is mapped when it is not yet. An error if it has changed.
@@ -121,6 +126,8 @@ SEXP C_safe_bounds(SEXP problem, SEXP control);
 SEXP C_scdp(SEXP given, SEXP control);
 SEXP C_fixed_size(SEXP machine, SEXP control);
 SEXP C_new_map(void);
+SEXP C_numbered_names(SEXP count);
+SEXP C_are_numbered(SEXP names);
 SEXP C_file_values(SEXP x, SEXP rows, SEXP columns);
 SEXP C_threads_here(SEXP threads, SEXP parts);
 SEXP C_use_simd(SEXP width);
