@@ -179,7 +179,8 @@ test_that("a basis with its path prints, is saved and gives plain rows", {
   expect_identical(rows[2:3], as.integer(rows)[2:3])
   expect_null(attributes(rows[1]))
   expect_output(expect_identical(print(rows), rows))
-  file <- withr::local_tempfile()
+  file <- tempfile()
+  on.exit(unlink(file))
   saveRDS(rows, file)
   expect_identical(readRDS(file), rows)
   long <- select_basis(x, 12, "greedy", y = factor(x[, 1] > 0), kernel = kernel_gaussian(1),

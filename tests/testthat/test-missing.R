@@ -228,7 +228,8 @@ test_that("predict() replaces by the means of the training rows", {
 test_that("saved fits predict, and problems of before have no means", {
   fit <- greedy_rls(x, y, k = 3, lambda = 1, size = 3, missing = "mean")
   expect_null(fit$problem$gaps)
-  path <- withr::local_tempfile()
+  path <- tempfile()
+  on.exit(unlink(path))
   saveRDS(fit, path)
   expect_identical(predict(readRDS(path), x), predict(fit, x))
   old <- as_problem(complete, y)
@@ -321,7 +322,8 @@ test_that("outer loops replace by the means of their training rows", {
 })
 
 test_that("print() and summary() count them, and errors name the place", {
-  withr::local_options(width = 100)
+  before <- options(width = 100)
+  on.exit(options(before))
   wide <- matrix(rnorm(40 * 60), 40)
   wide[c(1:1200, 2301)] <- NA
   set.seed(2)
