@@ -2,6 +2,7 @@
    it, when it first does. */
 #ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
+#define NOGDI /* whose ABSOLUTE is not ours */
 #include <windows.h>
 #endif
 #include "r.h"
