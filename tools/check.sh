@@ -119,6 +119,13 @@ newcomer() { # what is typed first, and what must come out; the package is that 
   R_LIBS=$logs/sparsels.Rcheck:${R_LIBS:-} counted newcomer Rscript tools/newcomer.R
 }
 
+scale() { # every part of bench/scale.R on a thousandth of its data; the package is that of the step check
+  local part
+  for part in wide bed counts rows; do
+    R_LIBS=$logs/sparsels.Rcheck:${R_LIBS:-} Rscript bench/scale.R "$part" "dir=$logs" small || return
+  done
+}
+
 bare() { # the CRAN way, without OpenMP and without any suggested package
   tools/install-bare.sh "$(ls "$logs"/sparsels_*.tar.gz)" "$logs/bare"
 }
@@ -176,6 +183,7 @@ else
   step roxygen documented
   step readme readme
   step newcomer newcomer
+  step scale scale
   step tests tests
   step bare bare
 fi
