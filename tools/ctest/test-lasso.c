@@ -328,10 +328,11 @@ static int follow(const struct made *made, double ridge, enum screen screen, int
   return refused;
 }
 
-TEST(lasso_paths) {
+/* Problems of all kinds, each with one of so many ridges; returns how many columns were refused. */
+static int follow_problems(const double *ridges, int count, int *largest) {
   const ptrdiff_t rows[] = {8, 30, 70}, columns[] = {7, 40, 90}, covariates[] = {0, 1, 3};
   const enum screen screens[] = {NO_SCREEN, SAFE_ONE, SAFE_TWO, GAP_SAFE};
-  int refused = 0, largest = 0;
+  int refused = 0;
   for (int run = 0; run < 216; run++) {
     struct shape shape = {.m = rows[run % 3],
         .n = columns[run / 3 % 3],
@@ -342,39 +343,28 @@ TEST(lasso_paths) {
     seed((unsigned long long)run + 1);
     struct made made = make_twisted(shape, (enum twist)(run / 27 % TWISTS), 0.3);
     /* safe tests throw out most near the largest lambda */
-    const double last = run / 2 % 2 ? 0.2 : 1e-3;
+    const double last = run / 2 % 2 ? 0.2 : 1e-3, ridge = ridges[run / 5 % count];
     double value[STEPS];
-    CHECK(follow(&made, 0, LAZY, (int)shape.n, last, value, 0, &largest) == 0);
-    refused += follow(&made, 0, screens[run % 4], 2, last, value, 1, &largest);
-    follow(&made, 0, screens[(run / 4 + 1) % 4], (int)shape.n, last, value, 1, &largest);
+    CHECK(follow(&made, ridge, LAZY, (int)shape.n, last, value, 0, largest) == 0);
+    refused += follow(&made, ridge, screens[run % 4], 2, last, value, 1, largest);
+    follow(&made, ridge, screens[(run / 4 + 1) % 4], (int)shape.n, last, value, 1, largest);
     discard(&made);
   }
-  CHECK(refused > 200);
+  return refused;
+}
+
+TEST(lasso_paths) {
+  const double none = 0;
+  int largest = 0;
+  CHECK(follow_problems(&none, 1, &largest) > 200);
 }
 
 /* Elastic nets, also with hardly any ridge. */
 TEST(lasso_elastic_net) {
-  const ptrdiff_t rows[] = {8, 30, 70}, columns[] = {7, 40, 90}, covariates[] = {0, 1, 3};
-  const enum screen screens[] = {NO_SCREEN, SAFE_ONE, SAFE_TWO, GAP_SAFE};
   const double ridges[] = {0.01, 1, 20, 1e-6};
-  int refused = 0, largest = 0;
-  for (int run = 0; run < 216; run++) {
-    struct shape shape = {.m = rows[run % 3],
-        .n = columns[run / 3 % 3],
-        .L = 1,
-        .q = covariates[run / 9 % 3],
-        .weights = run % 2,
-        .sparse = run / 108};
-    seed((unsigned long long)run + 1);
-    struct made made = make_twisted(shape, (enum twist)(run / 27 % TWISTS), 0.3);
-    const double last = run / 2 % 2 ? 0.2 : 1e-3, ridge = ridges[run / 5 % 4];
-    double value[STEPS];
-    CHECK(follow(&made, ridge, LAZY, (int)shape.n, last, value, 0, &largest) == 0);
-    refused += follow(&made, ridge, screens[run % 4], 2, last, value, 1, &largest);
-    follow(&made, ridge, screens[(run / 4 + 1) % 4], (int)shape.n, last, value, 1, &largest);
-    discard(&made);
-  }
-  CHECK(refused > 200 && largest > 80);
+  int largest = 0;
+  CHECK(follow_problems(ridges, 4, &largest) > 200);
+  CHECK(largest > 80);
 }
 
 /* More columns than the factor of a sparse problem takes. */
