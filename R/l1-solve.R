@@ -87,15 +87,16 @@ check_single_response <- function(problem, what) {
 
 # Solving ------------------------------------------------------------------------------------------
 
-# A list with a solution for every lambda, or for the first ones: if interrupted, or up to the first
-# one with more than `max_size` columns (the interior point ignores it). A solution has `features`,
+# A list with a solution for every lambda, or for the first ones: if interrupted; or, with the
+# attribute `ended`, up to the first one with more than `max_size` columns, or unless `whole` where
+# nothing more is explained (the interior point ignores both). A solution has `features`,
 # `beta` in working coordinates, `u`, the coefficients of the basis of the covariates, and its dual
 # point and gap; of several responses it is what join_responses() makes. `bound` has lower bounds of
 # the optimum, for several responses a list.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf,
-                       max_size = .Machine$integer.max) {
+                       max_size = .Machine$integer.max, whole = TRUE) {
   if (ncol(problem$y) == 1L) {
-    return(solve_response(problem, control, lambda, start, bound, max_size))
+    return(solve_response(problem, control, lambda, start, bound, max_size, whole))
   }
   each <- lapply(seq_len(ncol(problem$y)), function(l) {
     own <- if (!is.null(start)) solution_of_response(start, l)
@@ -105,8 +106,12 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
   lapply(seq_len(min(lengths(each))), function(i) join_responses(lapply(each, `[[`, i)))
 }
 
+# A path ends where more than `enough` of the null model's deviance is explained, or where the fall
+# of lambda by a third has added less than a share of `least_change` to that.
+path_end <- list(enough = 0.999, least_change = 5e-5)
+
 # The solvers in C read doubles only.
-solve_response <- function(problem, control, lambda, start, bound, max_size) {
+solve_response <- function(problem, control, lambda, start, bound, max_size, whole = TRUE) {
   if (control$solver == "ipm") return(interior_path(problem, control, lambda))
   work <- c(working(problem), list(response = problem$y))
   solutions <- .Call(C_l1_path, work, list(
@@ -114,11 +119,14 @@ solve_response <- function(problem, control, lambda, start, bound, max_size) {
     tolerance = control$tolerance, lambda = as.double(control$alpha * lambda), start = start,
     ridge = ridge_share(control$alpha),
     bound = rep_len(as.double(bound), length(lambda)),
-    max_size = as.integer(max_size), max_active = as.integer(min(sum(problem$usable), 256L)),
+    max_size = as.integer(max_size),
+    enough = if (whole) Inf else path_end$enough,
+    least_change = if (whole) -Inf else path_end$least_change,
+    max_active = as.integer(min(sum(problem$usable), 256L)),
     threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   ))
-  Filter(Negate(is.null), solutions)
+  structure(Filter(Negate(is.null), solutions), ended = attr(solutions, "ended"))
 }
 
 # the solution of the null model; its `max_abs_corr` is the largest |a_k'r| of any column

@@ -113,6 +113,7 @@ int lasso_activate(
   active->column[j] = k;
   active->sign[j] = sign;
   active->beta[j] = beta;
+  active->last[j] = 0;
   active->is_active[k] = 1;
   return 1;
 }
@@ -150,6 +151,7 @@ static void lasso_downdate(struct lasso_active *active, int p) {
     active->column[j] = active->column[j + 1];
     active->sign[j] = active->sign[j + 1];
     active->beta[j] = active->beta[j + 1];
+    active->last[j] = active->last[j + 1];
     active->target[j] = active->target[j + 1];
     active->product[j] = active->product[j + 1];
   }
@@ -165,4 +167,5 @@ void lasso_deactivate(struct lasso_active *active, int p) {
   active->column[p] = active->column[last];
   active->sign[p] = active->sign[last];
   active->beta[p] = active->beta[last];
+  active->last[p] = active->last[last];
 }

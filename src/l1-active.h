@@ -7,12 +7,14 @@
 
 struct lasso_active {
   int count;
-  int max_factored;     /* the most columns that are factored */
-  int factored;         /* whether R is kept; where there are too many columns, descent serves */
-  int ill_conditioned;  /* whether solutions with R need refinement to be accurate */
-  int *column;          /* max_active */
-  double *sign;         /* max_active, of each coefficient */
-  double *beta;         /* max_active, 0 or of that sign */
+  int max_factored;    /* the most columns that are factored */
+  int factored;        /* whether R is kept; where there are too many columns, descent serves */
+  int ill_conditioned; /* whether solutions with R need refinement to be accurate */
+  int *column;         /* max_active */
+  double *sign;        /* max_active, of each coefficient */
+  double *beta;        /* max_active, 0 or of that sign */
+  double *last;        /* max_active, the coefficients of the solution before the last */
+  double lambda, last_lambda; /* of the last solution and of that before, INFINITY for none */
   double *target;       /* max_active, coefficients for lambda and the signs, or a step to them */
   double *product;      /* max_active, a_k'y */
   double ridge;         /* added to the columns' products with themselves, 0 without one */
@@ -39,9 +41,16 @@ int lasso_activate(
 /* Removes the p-th active column; without a factor the last one takes its place. */
 void lasso_deactivate(struct lasso_active *active, int p);
 
-/* l1-descent.c: lowers the objective of the active columns until a sweep over them gains at most
-   `enough`, or the host stops it. */
+/* l1-descent.c: takes the step from the last solution towards that for lambda on the line through
+   the last two, as the path is piecewise linear, or a part of it that lowers the objective. Without
+   a factor r is then that of the model. */
+void lasso_extrapolate(struct l1_state *state, struct lasso_active *active, double lambda);
+
+/* l1-descent.c: lowers the objective of the active columns, r being that of their model, until a
+   sweep over them finds no |a_k'r - lambda sign(beta_k)| above `allowed` / |beta|_1, or the host
+   stops it. Scaled to be feasible, r then has a gap of hardly more than `allowed` for these
+   columns. r is kept up to date. */
 enum status lasso_descend(
-    struct l1_state *state, struct lasso_active *active, double lambda, double enough);
+    struct l1_state *state, struct lasso_active *active, double lambda, double allowed);
 
 #endif

@@ -56,11 +56,12 @@ static double lasso_update_residual(struct l1_state *state, double *v) {
 }
 
 /* One sweep of coordinate descent over the active columns, which updates r and v = root_w r;
-   returns the sum of its steps' squares times their curvature, about what it gained. */
+   returns by how much a column's product was off its value at the optimum when its turn came, at
+   most. */
 static double lasso_sweep(
     struct l1_state *state, struct lasso_active *active, double lambda, double *sum) {
   const struct problem *pb = state->pb;
-  double gained = 0;
+  double worst = 0;
   for (int i = 0; i < active->count; i++) {
     const int k = active->column[i];
     const double h = state->norm[k] * state->norm[k], old = active->beta[i];
@@ -69,11 +70,11 @@ static double lasso_sweep(
     if (new == old)
       continue;
     active->beta[i] = new;
-    gained += (h + active->ridge) * (new - old) * (new - old);
+    worst = fmax(worst, (h + active->ridge) * fabs(new - old));
     lasso_shift_rows(pb, k, new - old, active->v, sum);
   }
   *sum = lasso_update_residual(state, active->v);
-  return gained;
+  return worst;
 }
 
 /* out := (A'A + ridge I) p on the support, the active columns whose coefficient is not zero. */
@@ -133,11 +134,16 @@ static void lasso_newton_step(struct l1_state *state, struct lasso_active *activ
   }
 }
 
-static double lasso_objective(
-    const struct l1_state *state, const struct lasso_active *active, double lambda) {
+static double lasso_l1_norm(const struct lasso_active *active) {
   double l1 = 0;
   for (int i = 0; i < active->count; i++)
     l1 += fabs(active->beta[i]);
+  return l1;
+}
+
+static double lasso_objective(
+    const struct l1_state *state, const struct lasso_active *active, double lambda) {
+  const double l1 = lasso_l1_norm(active);
   const double squares = simd->dot(active->count, active->beta, active->beta);
   return (simd->dot(state->pb->m, state->r, state->r) + active->ridge * squares) / 2 + lambda * l1;
 }
@@ -165,16 +171,30 @@ static void lasso_line_search(struct l1_state *state, struct lasso_active *activ
   lasso_residual(state, active);
 }
 
+void lasso_extrapolate(struct l1_state *state, struct lasso_active *active, double lambda) {
+  const double further = (lambda - active->lambda) / (active->lambda - active->last_lambda);
+  for (int i = 0; i < active->count; i++) {
+    active->target[i] = further * (active->beta[i] - active->last[i]);
+    active->last[i] = active->beta[i];
+  }
+  active->last_lambda = active->lambda;
+  active->lambda = lambda;
+  if (active->factored)
+    return;
+  lasso_residual(state, active);
+  if (further > 0)
+    lasso_line_search(state, active, lambda);
+}
+
 /* Sweeps between two Newton steps, and the most rounds of both. */
 enum { LASSO_SWEEPS = 4, LASSO_DESCENTS = 1000 };
 
 enum status lasso_descend(
-    struct l1_state *state, struct lasso_active *active, double lambda, double enough) {
-  lasso_residual(state, active);
+    struct l1_state *state, struct lasso_active *active, double lambda, double allowed) {
   for (int round = 0; round < LASSO_DESCENTS; round++) {
     double sum = l1_weigh_rows(state->pb, state->r, active->v);
     for (int i = 0; i < LASSO_SWEEPS; i++)
-      if (lasso_sweep(state, active, lambda, &sum) <= enough)
+      if (lasso_sweep(state, active, lambda, &sum) * lasso_l1_norm(active) <= allowed)
         return COMPLETE;
     lasso_newton_step(state, active, lambda);
     lasso_line_search(state, active, lambda);

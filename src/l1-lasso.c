@@ -8,10 +8,14 @@
 #include <string.h>
 
 /* A factor costs the square of its columns for each that comes or goes, and with a ridge, which
-   changes with lambda, the cube of them for every lambda; a sweep over sparse ones costs next to
-   nothing. */
+   changes with lambda, the cube of them for every lambda; a sweep over sparse ones costs no more
+   than their nonzeros. */
 static int lasso_max_factored(const struct problem *pb, const struct l1_control *control) {
-  return is_sparse(&pb->x) ? 256 : control->ridge > 0 ? 512 : 2048;
+  const int most = control->ridge > 0 ? 512 : 2048;
+  if (!is_sparse(&pb->x))
+    return most;
+  const double filled = 4.0 * pb->x.p[pb->n] / (double)pb->n;
+  return filled < 256 ? 256 : filled < most ? (int)filled : most;
 }
 
 void *lasso_layout(
@@ -25,6 +29,9 @@ void *lasso_layout(
       .column = alloc_ints(arena, k),
       .sign = alloc_doubles(arena, k),
       .beta = alloc_doubles(arena, k),
+      .last = alloc_doubles(arena, k),
+      .lambda = INFINITY,
+      .last_lambda = INFINITY,
       .target = alloc_doubles(arena, k),
       .product = alloc_doubles(arena, k),
       .G = control->ridge > 0 ? alloc_doubles(arena, (ptrdiff_t)order * order) : NULL,
@@ -121,10 +128,11 @@ static void lasso_optimise(struct l1_state *state, struct lasso_active *active, 
 }
 
 static enum status lasso_solve_active(
-    struct l1_state *state, struct lasso_active *active, double lambda, double enough) {
+    struct l1_state *state, struct lasso_active *active, double lambda, double allowed) {
   if (!active->factored)
-    return lasso_descend(state, active, lambda, enough);
+    return lasso_descend(state, active, lambda, allowed);
   lasso_optimise(state, active, lambda);
+  lasso_residual(state, active);
   return COMPLETE;
 }
 
@@ -155,15 +163,21 @@ static void lasso_exchange(
   lasso_activate(state, active, k, sign, step * sign);
 }
 
-/* violated := the `limit` columns that break the optimality conditions worst; returns how many. */
+/* violated := the columns that break the optimality conditions, with a factor the worst of them,
+   the worst first; returns how many. */
 static int lasso_find_violated(
-    const struct l1_state *state, struct lasso_active *active, double lambda, int limit) {
+    const struct l1_state *state, struct lasso_active *active, double lambda) {
   const double *c = state->corr;
+  const int limit = active->factored ? 8 + active->count / 4 : 0;
   int *violated = active->violated, count = 0;
   for (ptrdiff_t k = 0; k < state->pb->n; k++) {
     if (state->excluded[k] || active->is_active[k] || !l1_is_fresh(state, k) ||
         fabs(c[k]) <= lambda * (1 + LASSO_VIOLATED))
       continue;
+    if (!active->factored) {
+      violated[count++] = (int)k;
+      continue;
+    }
     if (count == limit && fabs(c[violated[limit - 1]]) >= fabs(c[k]))
       continue;
     int p = count < limit ? count++ : limit - 1;
@@ -222,6 +236,8 @@ static void lasso_store(struct l1_state *state, struct lasso_active *active) {
       state->feature[state->size] = active->column[i];
       state->beta[state->size++] = active->beta[i];
     }
+  if (!active->factored)
+    lasso_residual(state, active); /* of the values that the covariates are made from */
   lasso_covariates(state, active);
 }
 
@@ -232,17 +248,17 @@ enum { LASSO_REFINEMENTS = 10, LASSO_PATIENCE = 20, LASSO_ROUNDS = 1000 };
 enum status lasso_solve(struct l1_state *state, double lambda) {
   struct lasso_active *active = state->engine;
   const double allowed = state->control.tolerance * state->null_objective;
-  double enough = allowed, lowest = INFINITY;
+  double share = LASSO_SHARE, lowest = INFINITY;
   for (ptrdiff_t k = 0; k < state->pb->n; k++)
     active->is_active[k] = active->is_active[k] > 0;
   for (int i = active->count - 1; i >= 0; i--)
     if (state->excluded[active->column[i]])
       lasso_deactivate(active, i);
   lasso_set_ridge(active, lambda * state->control.ridge);
-  if (lasso_solve_active(state, active, lambda, enough) != COMPLETE)
+  lasso_extrapolate(state, active, lambda);
+  if (active->factored && lasso_solve_active(state, active, lambda, allowed) != COMPLETE)
     return INTERRUPTED;
   for (int refined = 0, idle = 0, round = 0;; round++) {
-    lasso_residual(state, active);
     l1_set_pull(state, active->count, active->column, active->beta);
     if (l1_correlate(state, lambda) != COMPLETE)
       return INTERRUPTED;
@@ -252,8 +268,7 @@ enum status lasso_solve(struct l1_state *state, double lambda) {
     const double gap = state->primal - state->dual;
     idle = state->primal < lowest - LASSO_PROGRESS * state->null_objective ? 0 : idle + 1;
     lowest = fmin(lowest, state->primal);
-    const int limit = active->factored ? 8 + active->count / 4 : state->control.max_active;
-    const int count = lasso_find_violated(state, active, lambda, limit);
+    const int count = lasso_find_violated(state, active, lambda);
     const int give_up = idle >= LASSO_PATIENCE || round >= LASSO_ROUNDS;
     if (count > 0 && !give_up) {
       if (lasso_activate_violated(state, active, lambda, count) != COMPLETE)
@@ -261,12 +276,12 @@ enum status lasso_solve(struct l1_state *state, double lambda) {
     } else if (gap <= allowed || give_up || refined++ == LASSO_REFINEMENTS) {
       lasso_store(state, active);
       return COMPLETE;
-    } else if (!active->factored) {
-      enough /= 30;
-    } else {
+    } else if (active->factored) {
       active->ill_conditioned = 1;
+    } else {
+      share *= LASSO_LESS;
     }
-    if (lasso_solve_active(state, active, lambda, enough) != COMPLETE)
+    if (lasso_solve_active(state, active, lambda, share * allowed) != COMPLETE)
       return INTERRUPTED;
   }
 }

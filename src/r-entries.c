@@ -399,8 +399,30 @@ static SEXP solution_list(const struct problem *pb, struct l1_solution model) {
   return answer_list(&out);
 }
 
+/* The share of the null model's objective that a solution's losses are less. */
+static double l1_explained(const struct l1_control *ctl, double lambda, struct l1_solution model) {
+  double penalty = 0;
+  for (int k = 0; k < model.size; k++)
+    penalty += fabs(model.beta[k]) + ctl->ridge / 2 * model.beta[k] * model.beta[k];
+  return 1 - (model.primal - lambda * penalty) / model.null_objective;
+}
+
+/* Whether solutions have no more to say: more than `enough` is explained, or the fall of lambda by
+   a third has added less than a share of `least_change`. *from, the last lambda before that fall,
+   begins as 0. */
+static int l1_path_ends(
+    SEXP control, const double *lambda, const double *explained, int last, int *from) {
+  while (*from < last && lambda[*from + 1] >= 1.5 * lambda[last])
+    ++*from;
+  const int fallen = lambda[*from] >= 1.5 * lambda[last];
+  const double change = explained[last] - explained[*from];
+  return explained[last] > real_field(control, "enough") ||
+         (fallen && change < real_field(control, "least_change") * explained[last]);
+}
+
 /* A solution for every lambda, up to where Ctrl-C stopped it; where max_active is too small it goes
-   on with twice as many columns from the last solution. */
+   on with twice as many columns from the last solution. The attribute "ended" says whether the path
+   ended of itself, after a solution with more than max_size columns or with no more to say. */
 SEXP C_l1_path(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem);
   SEXP lambda = field(control, "lambda"), start = field(control, "start");
@@ -416,24 +438,28 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
   struct host host = make_host(&r, control, 0, pb.n);
   SEXP path = PROTECT(allocVector(VECSXP, count));
   const int max_size = int_field(control, "max_size");
-  int done = 0, ended = 0; /* after the first solution with more columns */
+  double *explained = (double *)R_alloc((size_t)count, sizeof(double));
+  int done = 0, ended = 0, from = 0;
   while (done < count) {
     const void *mark = vmaxget();
     struct l1_state *state = l1_begin(&pb, &ctl, &host, R_alloc(l1_work(&pb, &ctl, &host), 1));
     enum status status = COMPLETE;
-    SEXP from = done > 0 ? VECTOR_ELT(path, done - 1) : start;
-    if (!isNull(from)) {
-      SEXP features = PROTECT(duplicate(field(from, "features")));
+    SEXP first = done > 0 ? VECTOR_ELT(path, done - 1) : start;
+    if (!isNull(first)) {
+      SEXP features = PROTECT(duplicate(field(first, "features")));
       for (int k = 0; k < length(features); k++)
         INTEGER(features)[k]--;
-      status = l1_start(state, length(features), INTEGER(features), REAL(field(from, "beta")));
+      status = l1_start(state, length(features), INTEGER(features), REAL(field(first, "beta")));
       UNPROTECT(1);
     }
     for (; status == COMPLETE && done < count && !ended; done += status == COMPLETE) {
       status = l1_solve(state, done, REAL(lambda)[done], bound[done]);
       if (status == COMPLETE) {
-        SET_VECTOR_ELT(path, done, solution_list(&pb, l1_solution(state)));
-        ended = l1_solution(state).size > max_size;
+        const struct l1_solution model = l1_solution(state);
+        SET_VECTOR_ELT(path, done, solution_list(&pb, model));
+        explained[done] = l1_explained(&ctl, REAL(lambda)[done], model);
+        ended =
+            model.size > max_size || l1_path_ends(control, REAL(lambda), explained, done, &from);
       }
     }
     vmaxset(mark);
@@ -443,6 +469,7 @@ SEXP C_l1_path(SEXP problem, SEXP control) {
   }
   if (final_status(COMPLETE, &r) == INTERRUPTED && done == count)
     SET_VECTOR_ELT(path, count - 1, R_NilValue); /* by which R knows */
+  setAttrib(path, install("ended"), ScalarLogical(ended));
   UNPROTECT(1);
   return path;
 }

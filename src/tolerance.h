@@ -119,6 +119,12 @@
 /* A fall of the objective by less than this share of the null objective is rounding. */
 #define LASSO_PROGRESS 1e-15
 
+/* How far the active columns are solved for at first, as a multiple of the gap allowed: sweeps
+   mostly leave less than they stop at. Where the gap is still too large it is lowered by the
+   second. */
+#define LASSO_SHARE 3
+#define LASSO_LESS 0.3
+
 /* Conjugate gradients between sweeps end at this share of the first residual: they only have to
    find signs. */
 #define LASSO_NEWTON_RESIDUAL 0.3

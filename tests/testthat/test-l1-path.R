@@ -1,6 +1,6 @@
 # Paths of an l1 penalty against other programs, against each other, and against their definition.
 
-quick <- function(...) l1_path(..., progress = FALSE)
+quick <- function(..., tolerance = 1e-8) l1_path(..., tolerance = tolerance, progress = FALSE)
 
 # data for each loss with a few true columns, of unequal scale
 some_data <- function(loss, m = 60, n = 25, sparse = FALSE, seed = 1) {
@@ -122,7 +122,8 @@ test_that("every solution fulfils the optimality conditions", {
       z <- cbind(1, d$age)
       coefficients <- all_coefficients(fit)
       y <- pb$y[, 1]
-      for (row in 1:10) {
+      expect_gt(nrow(fit$path), 7)
+      for (row in seq_len(nrow(fit$path))) {
         lambda <- fit$path$lambda[row]
         f <- drop(cbind(z, as.matrix(d$x)) %*% coefficients[, row])
         pull <- d$w * (if (loss == "squared") y - f else y * plogis(-y * f))
@@ -244,11 +245,42 @@ test_that("the grid is even on the log scale, from the largest lambda", {
     only <- quick(d$x, d$y, loss = loss, nlambda = 1)
     expect_equal(only$path$lambda, fit$lambda_max, tolerance = 1e-8)
     expect_identical(only$size, 0L)
-    wide <- quick(d$x[1:20, ], d$y[1:20], loss = loss, nlambda = 3)
+    wide <- quick(d$x[1:20, ], d$y[1:20], loss = loss, nlambda = 2)
     expect_equal(min(wide$path$lambda) / wide$lambda_max, 0.01, tolerance = 1e-8)
   }
   d <- some_data("squared")
   expect_equal(min(quick(d$x, d$y, nlambda = 3)$path$lambda), 1e-4 * lambda_max(d$x, d$y))
+})
+
+test_that("a path ends where it has no more to say, unless lambda is given", {
+  for (loss in losses) {
+    for (case in c("explained", "unchanged")) {
+      set.seed(8)
+      x <- matrix(rnorm(60 * 40), 60, 40)[, if (case == "explained") 1:40 else 1:2]
+      score <- drop(x[, 1:2] %*% c(2, -1)) + (case == "unchanged") * rnorm(60)
+      y <- if (loss == "squared") score else factor(score > 0)
+      fit <- quick(x, y, loss = loss, nlambda = 60, lambda_min_ratio = 1e-6)
+      lambda <- fit$lambda_max * (1 + 1e-9 * (loss == "hinge")) * 1e-6^((0:59) / 59)
+      whole <- quick(x, y, loss = loss, lambda = lambda)
+      expect_equal(whole$path$lambda, lambda)
+      explained <- whole$path$dev_ratio
+      # that of the last lambda at least one and a half times as large, 0 before it
+      before <- vapply(lambda, function(l) max(0, explained[lambda >= 1.5 * l]), 0)
+      fallen <- lambda <= max(lambda) / 1.5
+      over <- explained > 0.999 | fallen & explained - before < 5e-5 * explained
+      expect_identical(nrow(fit$path), which(over)[1L])
+      expect_equal(fit$path$objective, whole$path$objective[seq_len(nrow(fit$path))])
+      expect_identical(fit$status, "complete")
+    }
+  }
+})
+
+test_that("a finer grid ends at about the same lambda", {
+  set.seed(9)
+  x <- matrix(rnorm(200 * 20), 200)
+  y <- x[, 1] - x[, 2] + rnorm(200)
+  last <- vapply(c(30, 100, 1000), function(n) min(quick(x, y, nlambda = n)$path$lambda), 0)
+  expect_lt(max(last) / min(last), 1.8)
 })
 
 test_that("lambda_max is exact", {
@@ -278,7 +310,7 @@ test_that("large sparse models reach the tolerance", {
     expect_gt(max(fit$path$size), 300)
     expect_lte(max(fit$path$gap), 1e-10 * fit$null_objective)
     pb <- as_problem(x, y)
-    for (row in c(6, 9, 12)) {
+    for (row in nrow(fit$path) - c(3, 1, 0)) {
       at <- fit$solutions[[row]]
       expect_lte(duality_gap(pb, "squared", fit$path$lambda[row], at$features, at$beta)$relative,
                  1.01e-10)
@@ -294,8 +326,9 @@ test_that("dense models outgrow their room", {
     fit <- quick(x, y, loss = loss, nlambda = 8, lambda_min_ratio = 0.01)
     expect_gt(max(fit$path$size), 256)
     pb <- as_problem(x, y)
-    at <- fit$solutions[[8]]
-    expect_lte(duality_gap(pb, loss, fit$path$lambda[8], at$features, at$beta)$relative, 1.01e-8)
+    last <- nrow(fit$path)
+    at <- fit$solutions[[last]]
+    expect_lte(duality_gap(pb, loss, fit$path$lambda[last], at$features, at$beta)$relative, 1.01e-8)
   }
 })
 
@@ -362,7 +395,7 @@ test_that("a first lambda far below the largest reaches the tolerance", {
     pb <- as_problem(x, y)
     for (share in 10^-(4:7)) {
       lambda <- share * lambda_max(pb, loss = "logistic")
-      fit <- expect_no_warning(l1_path(pb, loss = "logistic", lambda = lambda))
+      fit <- expect_no_warning(quick(pb, loss = "logistic", lambda = lambda))
       expect_lte(fit$path$gap, 1e-8 * fit$null_objective)
     }
   }
@@ -394,7 +427,7 @@ test_that("Ctrl-C returns the path up to there", {
     expect_warning(
       fit <- with_binding("progress_bar", function(...) bar,
                           l1_path(x, y, loss = loss, nlambda = 4000, lambda_min_ratio = 0.002,
-                                  folds = 5)),
+                                  tolerance = 1e-8, folds = 5)),
       class = "sparsels_interrupted"
     )
     expect_identical(fit$status, "interrupted")
@@ -444,7 +477,8 @@ test_that("a fold may leave nothing to explain, and data be tiny", {
     y <- if (loss == "squared") c(1, 3) else factor(1:2)
     fit <- quick(cbind(a = c(0, 2)), y, loss = loss, nlambda = 4, tolerance = 1e-12)
     expect_lt(max(fit$path$gap), 1e-12 * fit$null_objective)
-    expect_identical(fit$path$size, c(0L, 1L, 1L, 1L))
+    expect_gt(nrow(fit$path), 1)
+    expect_identical(fit$path$size, c(0L, rep(1L, nrow(fit$path) - 1L)))
   }
 })
 
