@@ -316,6 +316,10 @@ shard_actions <- list(
     held_shards[[id]]$search <- NULL
     work
   },
+  # for l1 paths
+  prepare = function(id, part) prepare_shard(id, part),
+  multiply = function(id, set, r, weight) multiply_shard(id, set, r, weight),
+  above = function(id, level) which(held_shards[[id]]$last >= level),
   drop = function(id) {
     held_shards[[id]] <- NULL
     if (exists(id, held_shards, inherits = FALSE)) rm(list = id, envir = held_shards)

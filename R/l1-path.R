@@ -68,6 +68,14 @@
 #' `future::plan()` when the package future.apply is installed, otherwise one after the other.
 #' Without `folds` there is no held-out error, and `fit$lambda` is the smallest lambda.
 #'
+#' **Clusters.** With `cluster` each worker has a range of the columns, as in [greedy_rls()]. This
+#' process solves for a few lambdas on a working set of columns, beginning with those that the strong
+#' rule keeps; the workers multiply their columns with the residuals of these solutions in one pass
+#' and name those that break the optimality conditions, with which it solves again. The gaps are
+#' those of all columns. The solutions are those of one process to the tolerance, for any number of
+#' workers; the path does not end before its last lambda. It is for least squares and logistic
+#' regression by `solver = "cd"`.
+#'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`; the last two need a
 #'   response with classes. For several classes and several responses see Details.
@@ -102,6 +110,8 @@
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#' @param cluster `NULL`, or a cluster of R's parallel package over which the columns are spread, such
+#'   as `parallel::makeCluster(2)`; without `folds`, see Details.
 #'
 #' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for every lambda:
 #'   `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the fraction of the null
@@ -155,13 +165,18 @@
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, lambda = NULL,
                     nlambda = 100, lambda_min_ratio = NULL, k = NULL, screen = "auto",
                     solver = "cd", tolerance = 1e-4, folds = NULL, size = "min",
-                    criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL) {
+                    criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL,
+                    cluster = NULL) {
   problem <- single_columns(fitter_problem(x, y, ..., data = data), "l1_path()")
   problem <- absolute_penalty(problem)
   control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha)
   control$progress <- check_flag(progress, "progress")
   control$BPPARAM <- check_bpparam(BPPARAM)
   control <- selection_control(control, problem, folds, criterion, size)
+  if (!is.null(check_path_cluster(cluster, loss, solver, folds))) {
+    control$shards <- open_path_shards(problem, cluster)
+    on.exit(close_shards(control$shards))
+  }
   control$lambda_max <- largest_lambda(problem, control)
   control$lambda <- if (is.null(lambda)) {
     lambda_sequence(problem, control, nlambda, lambda_min_ratio)
@@ -173,6 +188,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
   check_count(k, "k", largest, "the number of usable columns")
   solutions <- solve_path(problem, control, bound = chord_bound(problem, control), max_size = k,
                           whole = !is.null(lambda))
+  control["shards"] <- list(NULL)
   if (isTRUE(attr(solutions, "ended"))) control$lambda <- control$lambda[seq_along(solutions)]
   first <- first_with_more(solutions, k)
   if (length(first)) {

@@ -110,10 +110,18 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
 # of lambda by a third has added less than a share of `least_change` to that.
 path_end <- list(enough = 0.999, least_change = 5e-5)
 
-# The solvers in C read doubles only.
 solve_response <- function(problem, control, lambda, start, bound, max_size, whole = TRUE) {
   if (control$solver == "ipm") return(interior_path(problem, control, lambda))
-  work <- c(working(problem), list(response = problem$y))
+  if (!is.null(control$shards)) return(solve_by_shards(problem, control, lambda, max_size))
+  solve_columns(l1_working(problem), control, lambda, start, bound, max_size, whole)
+}
+
+l1_working <- function(problem) c(working(problem), list(response = problem$y))
+
+# The solutions in the columns of `work`, l1_working() or a part of them. The solvers in C read
+# doubles only.
+solve_columns <- function(work, control, lambda, start, bound = -Inf,
+                          max_size = .Machine$integer.max, whole = TRUE) {
   solutions <- .Call(C_l1_path, work, list(
     loss = control$loss, screen = control$screen,
     tolerance = control$tolerance, lambda = as.double(control$alpha * lambda), start = start,
@@ -122,7 +130,7 @@ solve_response <- function(problem, control, lambda, start, bound, max_size, who
     max_size = as.integer(max_size),
     enough = if (whole) Inf else path_end$enough,
     least_change = if (whole) -Inf else path_end$least_change,
-    max_active = as.integer(min(sum(problem$usable), 256L)),
+    max_active = as.integer(min(sum(work$usable), 256L)),
     threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   ))

@@ -45,7 +45,8 @@ largest_lambda <- function(problem, control) {
 
 lambda_of_response <- function(problem, control) {
   if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
-  null <- null_solution(problem, control)
+  null <- if (is.null(control$shards)) null_solution(problem, control) else
+    null_by_shards(problem, control, control$shards)
   if (control$loss == "logistic") check_not_separated(problem, null$null)
   null$max_abs_corr / control$alpha
 }

@@ -308,10 +308,14 @@ screen_points <- function(source, control) {
   points
 }
 
-# The null model does not depend on the column that the problem is given.
-null_point <- function(problem, control) {
+# The problem with one column, for the null model, which does not depend on it.
+one_plain_column <- function(problem) {
   problem["penalty"] <- list(NULL) # of other columns
-  null <- null_solution(put_columns(problem, matrix(as.double(seq_len(nrow(problem))))), control)
+  put_columns(problem, matrix(as.double(seq_len(nrow(problem)))))
+}
+
+null_point <- function(problem, control) {
+  null <- null_solution(one_plain_column(problem), control)
   if (control$loss != "squared") check_not_separated(problem, null$null)
   f <- drop(covariate_basis(problem) %*% null$u) / sqrt(problem$weights)
   list(r = null$r, f = f, loss = null$null, norms = 0, lambda = Inf, features = integer(),
