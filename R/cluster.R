@@ -288,6 +288,25 @@ held_columns <- function(shard, means) {
   if (is.null(shard$gaps)) shard$x else fill_gaps(shard$x, shard$gaps, means)
 }
 
+shard_products <- function(shard, part, r) {
+  v <- part$root_w * r
+  columns <- part$columns
+  products <- matrix(0, length(columns$centre), ncol(r))
+  for (block in column_blocks(nrow(r), nrow(products))) {
+    values <- as.matrix(Matrix::crossprod(shard_values(shard, part$means, block), v))
+    products[block, ] <- values - outer(columns$centre[block], colSums(v))
+  }
+  products <- products / columns$scale
+  products[!columns$usable, ] <- 0
+  products
+}
+
+shard_values <- function(shard, means, block) {
+  if (!is_read_in_place(shard$x)) return(held_columns(shard, means)[, block, drop = FALSE])
+  values <- shard$x[, shard$first + block, drop = FALSE]
+  if (is.null(means)) values else complete_by(values, means[block])
+}
+
 shard_actions <- list(
   hold = function(id, columns) {
     held_shards[[id]] <- columns
@@ -316,9 +335,24 @@ shard_actions <- list(
     held_shards[[id]]$search <- NULL
     work
   },
-  # for l1 paths
-  prepare = function(id, part) prepare_shard(id, part),
-  multiply = function(id, set, r, weight) multiply_shard(id, set, r, weight),
+  # for l1 paths: `part` is how the columns are standardised
+  prepare = function(id, part) {
+    shard <- held_shards[[id]]
+    shard$part <- part
+    held_shards[[id]] <- shard
+    TRUE
+  },
+  # products with residuals r (m x solutions), those with the last of which are kept
+  multiply = function(id, set, r, weight) {
+    shard <- held_shards[[id]]
+    products <- abs(shard_products(shard, shard$part, r))
+    shard$last <- products[, ncol(r)]
+    held_shards[[id]] <- shard
+    products[set, ] <- 0
+    limit <- weight * (1 + 1e-9)
+    list(largest = apply(products, 2L, max),
+         violated = lapply(seq_len(ncol(r)), function(i) which(products[, i] > limit[i])))
+  },
   above = function(id, level) which(held_shards[[id]]$last >= level),
   drop = function(id) {
     held_shards[[id]] <- NULL

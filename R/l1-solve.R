@@ -143,6 +143,12 @@ null_solution <- function(problem, control) {
   solve_path(problem, control, lambda = .Machine$double.xmax)[[1L]]
 }
 
+# The problem with one column, for the null model, which does not depend on it.
+one_plain_column <- function(problem) {
+  problem["penalty"] <- list(NULL) # of other columns
+  put_columns(problem, matrix(as.double(seq_len(nrow(problem)))))
+}
+
 # The objective of the null model: for hinge with several covariates that of a linear
 # programme.
 null_objective <- function(problem, loss) {

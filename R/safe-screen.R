@@ -308,12 +308,6 @@ screen_points <- function(source, control) {
   points
 }
 
-# The problem with one column, for the null model, which does not depend on it.
-one_plain_column <- function(problem) {
-  problem["penalty"] <- list(NULL) # of other columns
-  put_columns(problem, matrix(as.double(seq_len(nrow(problem)))))
-}
-
 null_point <- function(problem, control) {
   null <- null_solution(one_plain_column(problem), control)
   if (control$loss != "squared") check_not_separated(problem, null$null)
