@@ -35,16 +35,16 @@
 #' **Exactness.** `fit$path$gap` is the duality gap of each solution, an upper bound of its
 #' objective minus the optimum. A solution has converged when its gap is at most `tolerance` times
 #' the objective of the null model (the model with covariates only); if one does not converge, a
-#' warning of class `sparsels_warning_convergence` gives its gap. The default of 1e-4 moves held-out
-#' errors by a small share of their standard errors, and the gaps of other programs at their defaults
-#' are mostly larger; a smaller one, down to about 1e-12, gives more digits of the coefficients. Least
-#' squares with few enough columns for a factor (see Cost) and the hinge loss are solved to rounding
-#' whatever it is.
+#' warning of class `sparsels_warning_convergence` gives its gap. The default of 1e-4 moves
+#' held-out errors by a small share of their standard errors, and the gaps of other programs at
+#' their defaults are mostly larger; a smaller one, down to about 1e-12, gives more digits of the
+#' coefficients. Least squares with few enough columns for a factor (see Cost) and the hinge loss
+#' are solved to rounding whatever it is.
 #'
 #' **The end of the path.** Without `lambda`, for a single response or two classes, the path ends
 #' after the first solution that explains more than 99.9 % of the null model's deviance (of the sum
-#' of squares, of the hinge loss), or where the fall of lambda by a third has added less than a share
-#' of 5e-5 to what is explained. Given `lambda` are all solved for.
+#' of squares, of the hinge loss), or where the fall of lambda by a third has added less than a
+#' share of 5e-5 to what is explained. Given `lambda` are all solved for.
 #'
 #' **Solvers.** `"cd"`: for the lasso an active-set method with an updated and downdated Cholesky
 #' factor, whose solutions are exact up to rounding error, and coordinate descent for large active
@@ -69,12 +69,12 @@
 #' Without `folds` there is no held-out error, and `fit$lambda` is the smallest lambda.
 #'
 #' **Clusters.** With `cluster` each worker has a range of the columns, as in [greedy_rls()]. This
-#' process solves for a few lambdas on a working set of columns, beginning with those that the strong
-#' rule keeps; the workers multiply their columns with the residuals of these solutions in one pass
-#' and name those that break the optimality conditions, with which it solves again. The gaps are
-#' those of all columns. The solutions are those of one process to the tolerance, for any number of
-#' workers; the path does not end before its last lambda. It is for least squares and logistic
-#' regression by `solver = "cd"`.
+#' process solves for a few lambdas on a working set of columns, beginning with those that the
+#' strong rule keeps; the workers multiply their columns with the residuals of these solutions in
+#' one pass and name those that break the optimality conditions, with which it solves again. The
+#' gaps are those of all columns. The solutions are those of one process to the tolerance, for any
+#' number of workers; the path does not end before its last lambda. It is for least squares and
+#' logistic regression by `solver = "cd"`.
 #'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`; the last two need a
@@ -84,8 +84,8 @@
 #'   "squared"` or `"logistic"`, `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
 #' @param lambda The penalties, positive numbers, used in decreasing order; `NULL` for `nlambda`
 #'   values equally spaced on the log scale from [lambda_max()] down.
-#' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default. The path may end before
-#'   the last of them, see Details.
+#' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default. The path may end
+#'   before the last of them, see Details.
 #' @param lambda_min_ratio The smallest lambda divided by the largest, a number above 0 and below 1;
 #'   `NULL` for 0.01 if there are more columns than rows or for the hinge loss, otherwise 0.0001.
 #' @param k `NULL`, or the largest number of columns wanted: the path ends before the first solution
@@ -110,8 +110,8 @@
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
-#' @param cluster `NULL`, or a cluster of R's parallel package over which the columns are spread, such
-#'   as `parallel::makeCluster(2)`; without `folds`, see Details.
+#' @param cluster `NULL`, or a cluster of R's parallel package over which the columns are spread,
+#'   such as `parallel::makeCluster(2)`; without `folds`, see Details.
 #'
 #' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for every lambda:
 #'   `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the fraction of the null
@@ -129,10 +129,10 @@
 #' @section Cost: A round over the columns takes at most O(mn) time, or O(nonzeros) for sparse `x`;
 #'   a lambda takes a few rounds. The factor of the lasso takes O(m s + s^2) for each column that
 #'   enters or leaves a model of s columns. Memory besides `x`: a few vectors of m and n doubles,
-#'   and s^2 doubles for the factor, which there is for up to 2048 columns; of sparse columns for four
-#'   times their mean number of nonzeros, but for 256 at least. Beyond that it is coordinate descent.
-#'   With `alpha` below 1 every lambda takes O(s^3) for a factor, of up to 512 columns. Ctrl-C returns the solutions completed, with a
-#'   warning of class `sparsels_interrupted`.
+#'   and s^2 doubles for the factor, which there is for up to 2048 columns; of sparse columns for
+#'   four times their mean number of nonzeros, but for 256 at least. Beyond that it is coordinate
+#'   descent. With `alpha` below 1 every lambda takes O(s^3) for a factor, of up to 512 columns.
+#'   Ctrl-C returns the solutions completed, with a warning of class `sparsels_interrupted`.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, `alpha` below 1
 #'   with the hinge loss or `solver = "ipm"`, `screen = "lazy"` or weights of 0, several responses
