@@ -39,15 +39,6 @@ listed_blocks <- function(blocks, problem) {
   })
 }
 
-# The numbers of columns that are given by name, number or a logical vector, or by their term.
-columns_given <- function(given, problem) {
-  terms <- column_term_names(problem$design, problem$names)
-  of_terms <- if (is.character(given)) which(terms %in% given & !problem$names %in% given)
-  others <- if (is.character(given)) setdiff(given, terms[of_terms]) else given
-  chosen <- if (length(others)) positions(others, ncol(problem), problem$names, "column")
-  sort(unique(c(of_terms, chosen)))
-}
-
 labelled_blocks <- function(blocks, problem) {
   if (!is.atomic(blocks) || length(blocks) != ncol(problem) || anyNA(blocks)) {
     stop_input(sprintf("`blocks` must be a named list of columns, or %s %d columns, not %s",

@@ -165,6 +165,39 @@ need_package <- function(package) {
   }
 }
 
+# Rows and columns --------------------------------------------------------------------------------
+
+# the row or column numbers an index means
+positions <- function(index, size, names, what) {
+  known <- is.numeric(index) && !inherits(index, "Surv") || is.character(index) ||
+    is.logical(index) || is.factor(index)
+  if (!known) {
+    stop_input(sprintf("%ss are chosen by number, name or a logical vector, not by %s",
+                       what, describe(index)))
+  }
+  if (is.logical(index) && length(index) != size) {
+    stop_input(sprintf("a logical choice of %ss must have length %d, not %d",
+                       what, size, length(index)))
+  }
+  if (is.factor(index)) index <- as.character(index)
+  mixed <- function(index) any(index < 0, na.rm = TRUE) && any(is.na(index) | index > 0)
+  if (is.numeric(index) && mixed(index)) {
+    stop_input(sprintf("a choice of %ss cannot mix positive and negative numbers", what))
+  }
+  if (is.numeric(index) && any(index != round(index), na.rm = TRUE)) {
+    stop_input(sprintf("a choice of %ss must be whole numbers, not %s", what,
+                       format(index[index != round(index)][1L])))
+  }
+  chosen <- if (is.character(index)) match(index, names) else seq_len(size)[index]
+  bad <- which(is.na(chosen))
+  if (length(bad)) {
+    stop_input(sprintf("no %s %s: the problem has %s", what, show_value(index[index != 0][bad[1L]]),
+                       counted(size, what)))
+  }
+  if (!length(chosen)) stop_input(sprintf("the choice of %ss is empty", what))
+  chosen
+}
+
 # Arguments by name -------------------------------------------------------------------------------
 
 # refuses what is in `...` unless its name is `allowed`; the nearest of `known` is suggested

@@ -75,6 +75,15 @@ column_term_names <- function(design, names) {
   if (is.null(columns$term)) columns$variable else columns$term
 }
 
+# The numbers of columns that are given by name, number or a logical vector, or by their term.
+columns_given <- function(given, problem) {
+  terms <- column_term_names(problem$design, problem$names)
+  of_terms <- if (is.character(given)) which(terms %in% given & !problem$names %in% given)
+  others <- if (is.character(given)) setdiff(given, terms[of_terms]) else given
+  chosen <- if (length(others)) positions(others, ncol(problem), problem$names, "column")
+  sort(unique(c(of_terms, chosen)))
+}
+
 # Of a problem ------------------------------------------------------------------------------------
 
 # The columns without penalty, which are covariates.
