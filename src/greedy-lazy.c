@@ -433,7 +433,7 @@ static void lazy_check_bounds(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   for (int i = 0; i < s->pb->n; i++) {
     const double bound = lazy->bound[i];
-    if (!lazy_is_candidate(s, i) || lazy->scored_at[i] == s->size)
+    if (lazy->bounds.excluded[i] > 0 || lazy->scored_at[i] == s->size)
       continue;
     lazy_score_columns(s, &i, 1);
     s->out->work.bounds++;
@@ -610,9 +610,17 @@ static int lazy_can_sweep_all(const struct greedy *s) {
   return lazy->folds->can_sweep && s->engine->min_pivot(s) > GREEDY_FOLD_SINGULAR;
 }
 
+/* Candidates whose needs are not met have infinite bounds: they follow the moves like any other. */
+static void lazy_exclude_unmet(struct greedy *s) {
+  for (ptrdiff_t i = 0; s->needed != NULL && i < s->pb->n; i++)
+    if (lazy_is_candidate(s, i))
+      s->lazy->bounds.excluded[i] = greedy_needs_are_met(s, i) ? 0 : INFINITY;
+}
+
 /* lazy->bound := what rules candidates out. */
 static enum status lazy_bound_candidates(struct greedy *s) {
   struct lazy *lazy = s->lazy;
+  lazy_exclude_unmet(s);
   if (lazy_is_recurring(lazy))
     return recur_bounds(s, s->size > 0);
   if (s->size > 0 && lazy_advance(s) != COMPLETE)

@@ -49,11 +49,12 @@ struct lookahead {
   int tries;             /* candidates compared by their leave-one-out error */
 };
 
-/* What a gain of column i counts: at a price in proportion to it, and nothing beyond the budget. */
+/* What a gain of column i counts: at a price in proportion to it, and nothing beyond the budget or
+   where what it asks for is missing. */
 static double lookahead_worth(const struct greedy *s, ptrdiff_t i, double gain) {
-  if (s->price == NULL)
-    return gain;
-  return greedy_can_add(s, i) ? gain / fmax(s->price[i], 1) : 0;
+  if (!greedy_can_add(s, i))
+    return 0;
+  return s->price == NULL ? gain : gain / fmax(s->price[i], 1);
 }
 
 /* The columns of the shortlist, at most `max`, whose addition lowers the training error most, best

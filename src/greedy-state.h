@@ -112,6 +112,7 @@ struct greedy {
   int groups;             /* of the members, a column on its own being one */
   int *taken;             /* how many members each group has */
   int within_group;       /* whether other columns of the group of the last move are to follow it */
+  int *needed;            /* n, how many members ask for each column; NULL where none can */
   ptrdiff_t usable_count; /* columns that are usable */
   ptrdiff_t own_members;  /* members among the n */
   int *positive, *negative, positives, negatives;
@@ -198,6 +199,17 @@ static inline int greedy_is_kept_out(const struct greedy *s, ptrdiff_t i) {
   return group >= 0 && s->taken[group] > 0 && !s->member[i];
 }
 
+/* Whether the columns that column i asks for are members. */
+static inline int greedy_needs_are_met(const struct greedy *s, ptrdiff_t i) {
+  const struct column_needs *needs = &s->control->needs;
+  if (needs->start == NULL)
+    return 1;
+  for (int p = needs->start[i]; p < needs->start[i + 1]; p++)
+    if (!s->member[needs->columns[p]])
+      return 0;
+  return 1;
+}
+
 /* A column that may still be added or dropped. */
 static inline int greedy_in_play(const struct greedy *s, ptrdiff_t i) {
   switch (s->control->search) {
@@ -215,11 +227,17 @@ static inline int greedy_next_is_given(const struct greedy *s) {
   return s->control->search != BACKWARD && s->out->moves < s->control->given_count;
 }
 
-/* Whether column i could be added: it is no member, none of its group keeps it out, and it is not
-   beyond the budget. */
+/* Whether column i could be added: it is no member, none of its group keeps it out, what it asks
+   for is there, and it is not beyond the budget. */
 static inline int greedy_can_add(const struct greedy *s, ptrdiff_t i) {
   return s->pb->usable[i] && !s->member[i] && !greedy_is_kept_out(s, i) &&
+         greedy_needs_are_met(s, i) &&
          (s->price == NULL || s->spent + s->price[i] <= s->control->budget);
+}
+
+/* Whether column i could be dropped: it is a member for which no other asks. */
+static inline int greedy_can_drop(const struct greedy *s, ptrdiff_t i) {
+  return s->member[i] && (s->needed == NULL || s->needed[i] == 0);
 }
 
 /* What column i is chosen by when adding it makes the criterion `value`, the least being best: that

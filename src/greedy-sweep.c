@@ -91,7 +91,7 @@ static void sweep_update_moved(struct greedy *s) {
 static int sweep_may_move(const struct greedy *s, ptrdiff_t i) {
   if (greedy_next_is_given(s) || s->within_group)
     return 0;
-  return s->control->search != FORWARD || greedy_can_add(s, i);
+  return s->member[i] ? greedy_drops(s) && greedy_can_drop(s, i) : greedy_can_add(s, i);
 }
 
 int greedy_is_scored(const struct greedy *s, ptrdiff_t i) {

@@ -60,6 +60,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->member = alloc_ints(arena, n + k);
   s->order = alloc_ints(arena, most);
   s->taken = alloc_ints(arena, s->control->groups.count);
+  s->needed = s->control->needs.start == NULL ? NULL : alloc_ints(arena, n);
   s->price = s->control->price == NULL ? NULL : alloc_doubles(arena, n);
   s->positive = alloc_ints(arena, s->positives);
   s->negative = alloc_ints(arena, s->negatives);
@@ -99,8 +100,18 @@ static int greedy_is_better(
 
 /* ---- commit a move ---- */
 
+/* One member more (change = 1) or less (-1) asks for what column b needs. */
+static void greedy_ask(const struct greedy *s, ptrdiff_t b, int change) {
+  const struct column_needs *needs = &s->control->needs;
+  if (s->needed == NULL)
+    return;
+  for (int p = needs->start[b]; p < needs->start[b + 1]; p++)
+    s->needed[needs->columns[p]] += change;
+}
+
 static void greedy_toggle_member(struct greedy *s, ptrdiff_t b) {
   const int change = s->member[b] ? -1 : 1, group = greedy_group_of(s, b);
+  greedy_ask(s, b, change);
   if (b < s->pb->n)
     s->own_members += change;
   if (group >= 0)
@@ -249,7 +260,7 @@ static void greedy_record_others(struct greedy *s, ptrdiff_t chosen) {
 /* ---- search ---- */
 
 ptrdiff_t greedy_count_candidates(const struct greedy *s) {
-  if (s->price == NULL && s->control->groups.rule == NO_GROUPS)
+  if (s->price == NULL && s->control->groups.rule == NO_GROUPS && s->needed == NULL)
     return s->usable_count - s->own_members;
   ptrdiff_t count = 0;
   for (ptrdiff_t i = 0; i < s->pb->n; i++)
@@ -259,7 +270,7 @@ ptrdiff_t greedy_count_candidates(const struct greedy *s) {
 
 /* Whether column i can be dropped (member = 1) or added. */
 static int greedy_can_move(const struct greedy *s, ptrdiff_t i, int member) {
-  return member ? s->member[i] : greedy_can_add(s, i);
+  return member ? greedy_can_drop(s, i) : greedy_can_add(s, i);
 }
 
 /* Whether moving column i is no worse than the best by more than a tie of the criterion. At a
@@ -464,6 +475,7 @@ static void greedy_begin_with_members(struct greedy *s) {
     s->member[i] = 1;
     s->order[s->size++] = i;
     s->groups += greedy_stands_for_group(s, i);
+    greedy_ask(s, i, 1);
   }
   s->own_members = s->size;
 }
@@ -484,6 +496,8 @@ static void greedy_prepare(struct greedy *s) {
     s->usable_count += pb->usable[i] != 0;
   memset(s->member, 0, (size_t)(pb->n + s->control->k) * sizeof(int));
   memset(s->taken, 0, (size_t)s->control->groups.count * sizeof(int));
+  if (s->needed != NULL)
+    memset(s->needed, 0, (size_t)pb->n * sizeof(int));
   greedy_begin_with_members(s);
   for (ptrdiff_t i = 0; i <= greedy_most_members(s); i++) {
     s->seen[i] = s->best;

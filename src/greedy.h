@@ -32,6 +32,14 @@ struct column_groups {
   const int *columns; /* usable columns, group by group, the lowest first */
 };
 
+/* What columns ask for: column i is a member only beside all of the columns needs[start[i] ..
+   start[i + 1]), and these stay as long as it is one. Of columns that move together the first asks,
+   and is asked for, in the name of its group. */
+struct column_needs {
+  const int *start; /* n + 1; NULL: no column asks for any */
+  const int *columns;
+};
+
 struct greedy_control {
   double lambda;
   double nu; /* forward-backward: drop when it costs at most nu times the last gain at this size */
@@ -57,6 +65,7 @@ struct greedy_control {
   struct column_groups
       groups;       /* MOVE_TOGETHER where every candidate is evaluated and columns are kept */
   int most_columns; /* that k groups have, at the most; 0: k */
+  struct column_needs needs; /* that the given columns meet; of the columns of one process */
 };
 
 struct greedy;
