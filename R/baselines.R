@@ -102,6 +102,7 @@ drawn_paths <- function(problem, control) {
 # k usable columns at random, or groups of them, or columns of different groups.
 draw_units <- function(problem, k) {
   units <- unique(units_of(problem, which(problem$usable)))
+  if (!is.null(problem$hierarchy)) return(draw_in_order(problem, units, k))
   groups <- problem$column_groups
   if (!identical(groups$rule, "one")) {
     return(whole_groups(problem, units[sample.int(length(units), k)]))
@@ -109,6 +110,16 @@ draw_units <- function(problem, k) {
   units <- units[sample.int(length(units))]
   group <- groups$of[units]
   utils::head(units[group == 0L | !duplicated(group)], k)
+}
+
+# The same one after the other, among those for which what they ask for is drawn already.
+draw_in_order <- function(problem, units, k) {
+  drawn <- integer()
+  while (k > 0L && length(open <- joining_units(problem, drawn, setdiff(units, drawn)))) {
+    drawn <- c(drawn, unit_columns(problem, open[sample.int(length(open), 1L)]))
+    k <- k - 1L
+  }
+  drawn
 }
 
 # The wrapper -------------------------------------------------------------------------------------

@@ -235,7 +235,7 @@ stop_unknown <- function(name, known) {
 # What as_problem() takes beside x, y and data, and with it every method.
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
                        "task", "within", "assay", "make_unique", "missing", "penalty",
-                       "columns_group", "group_rule", "class_weights", "offset",
+                       "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
                        "standardize_response")
 
 # The names of arguments; those of a problem are not listed for each function that takes them.

@@ -80,8 +80,9 @@ labels_of_sets <- function(sets, names) {
 # Methods that know of no groups ------------------------------------------------------------------
 
 # The problem for a method that moves single columns: groups that the user gave are refused by name,
-# those of factors are left aside with a message. `who`: the method, "omp()".
+# and so is a hierarchy; those of factors are left aside with a message. `who`: the method, "omp()".
 single_columns <- function(problem, who) {
+  refuse_hierarchy(problem, who)
   groups <- problem$column_groups
   if (is.null(groups)) return(problem)
   if (groups$stated) {

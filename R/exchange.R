@@ -101,6 +101,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
     stop_input(paste("exchange() swaps single columns, but those of this fit move in groups:",
                      "make the fit with `columns_group = FALSE`"), "sparsels_error_argument")
   }
+  refuse_hierarchy(problem, "exchange()")
   folds <- if (is.null(folds) && !is.null(fit$folds)) fit$folds else
     as_folds(if (is.null(folds)) "loo" else folds, problem)
   fold_basis_check(problem, folds)

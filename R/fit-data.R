@@ -18,6 +18,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   if (isTRUE(fit$problem$absolute)) problem <- absolute_penalty(problem)
   check_same_data(problem, fit$problem)
   problem$column_groups <- fit$problem$column_groups
+  problem$hierarchy <- fit$problem$hierarchy
   problem
 }
 

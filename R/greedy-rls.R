@@ -71,6 +71,14 @@
 #' names. `cost` is not for groups that move together, `cluster` for no groups, nor `"backward"` for
 #' `group_rule = "one"`.
 #'
+#' **Hierarchy.** Where columns ask for others, as interactions do with `hierarchy = "strong"` of
+#' [as_problem()], a step adds only a column, or group, that has in the model all that it asks for,
+#' and drops only one that no other asks for; of these it takes the best as always. `start` must
+#' have what its columns ask for before them. An interaction is found only after its main effects
+#' have come in by their own merit: where these say little without it, errors may rise on the way to
+#' it, and `search = "backward"`, which begins with all columns, finds what forward search misses.
+#' Not with `cluster`.
+#'
 #' **Prices.** With `cost` each step adds the column with the largest gain, the criterion now less
 #' the criterion with the column, divided by its price, of those that the rest of `budget` allows.
 #' Once an assay is paid for, its other columns are free: as long as one of them lowers the
@@ -90,7 +98,7 @@
 #'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
 #'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`, `columns_group`,
-#'   `group_rule`. Any other name is an error.
+#'   `group_rule`, `hierarchy`. Any other name is an error.
 #' @param k Largest number of features, between 1 and the number of usable columns; of groups, where
 #'   columns move in groups, see Details. `NULL`, the
 #'   default: 20, doubled for as long as the cross-validated error is still improving in the last 10
@@ -274,6 +282,10 @@
 #' pathways <- list(repair = 1:5, growth = 6:9, transport = 48:52)
 #' greedy_rls(x, tumour, columns_group = pathways, k = 5)
 #' greedy_rls(x, tumour, columns_group = pathways, group_rule = "one", k = 5)
+#' # interactions only beside their main effects
+#' d <- data.frame(x[, 1:5])
+#' d$y <- d$gene1 + d$gene2 + 2 * d$gene1 * d$gene2 + rnorm(40)
+#' greedy_rls(y ~ .^2, d, hierarchy = "strong", k = 8)
 #' @export
 greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "cv",
                        size_folds = 10, refit = is.null(lambda), folds = "loo",
@@ -292,6 +304,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   }
   control$budget <- check_budget(budget, control$cost, problem, start)
   check_group_search(problem, control, cluster)
+  check_hierarchy_search(problem, control, cluster)
   search <- each_lambda(greedy_path)
   if (check_flag(refit, "refit")) search <- with_refit(search)
   control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
@@ -483,7 +496,8 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
     classes = problem$task != "regression", skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
     user_loss = control$criterion$loss, progress = bar
-  ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k))
+  ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
+  needs_settings(problem))
 }
 
 # The columns given to the workers of a cluster; NULL where there is none, or so little to do that

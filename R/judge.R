@@ -276,6 +276,8 @@ reasons_against <- function(run, fit, control) {
       c(if (!takes_k(run$method)) c(stability = "the method has no argument `k`"),
         if (moves_together(fit$problem)) {
           c(exchange = "columns move in groups")
+        } else if (!is.null(fit$problem$hierarchy)) {
+          c(exchange = "columns ask for others")
         } else if (!length(chosen_features(fit))) {
           c(exchange = "the fit has chosen no feature")
         })

@@ -99,6 +99,14 @@ is_column_groups <- function(groups, n) {
     groups$rule %in% group_rules && is_flag(groups$stated)
 }
 
+# columns among n that ask for others
+is_hierarchy <- function(hierarchy, n) {
+  is.list(hierarchy) && has_integers(hierarchy$column, 1L, n) &&
+    has_integers(hierarchy$needs, 1L, n) && length(hierarchy$column) > 0L &&
+    length(hierarchy$column) == length(hierarchy$needs) &&
+    all(hierarchy$column != hierarchy$needs) && is_flag(hierarchy$by_terms)
+}
+
 # models of all terms, one for every row of the path
 are_full_models <- function(models, n, L, q, rows) {
   fine <- function(model) {
@@ -286,6 +294,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     design = is_none_or(design, is_design(design, names)),
     assay = is_none_or(assay, is_assay(assay)),
     column_groups = is_none_or(column_groups, is_column_groups(column_groups, n)),
+    hierarchy = is_none_or(hierarchy, is_hierarchy(hierarchy, n)),
     renamed = is_none_or(renamed, has_words(renamed) && has_words(names(renamed))),
     adjust_design = {
       covariates <- setdiff(colnames(z), c("(Intercept)", names[which(penalty == 0)]))

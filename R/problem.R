@@ -125,6 +125,10 @@
 #'   a factor are a group. `FALSE`: there are no groups.
 #' @param group_rule Whether the columns of a group are in a model `"together"`, the default, or at
 #'   most `"one"` of them is.
+#' @param hierarchy Which columns ask for others, see Hierarchy: `"none"`, the default; `"strong"`,
+#'   the interactions of a formula for their main effects; or a named list of what columns ask for,
+#'   such as `list(both = c("first", "second"))`, names being those of columns or of terms, for what
+#'   is asked for also numbers of columns.
 #' @param class_weights For classes, `NULL`, `"balanced"` or a named numeric vector with a positive
 #'   value for every class, by which the case weights are multiplied. `"balanced"` makes the classes
 #'   weigh the same together: W / (K W_c) for a class of weight W_c among K classes and W together;
@@ -156,7 +160,8 @@
 #'   `response_scale` (L), or `NULL`: `y` is the response less the one, divided by the other;
 #'   further `products` (n x L, weighted cross products of columns and responses given the
 #'   covariates), `column_groups` (`NULL`, or `of`, the number of each column's group, 0 for none,
-#'   and the groups' `names` and `rule`), `intercept`, `standardize`, and `design`, `adjust_design`,
+#'   and the groups' `names` and `rule`), `hierarchy` (`NULL`, or by number `column` and a column
+#'   that each `needs`), `intercept`, `standardize`, and `design`, `adjust_design`,
 #'   `assay` and `renamed`, which turn new data into columns. With `class_weights`, else `NULL`:
 #'   `class_weights` (as given) and `case_weights` (m, without them). With `missing = "mean"`, else
 #'   `NULL`: `fill` (n, what missing values are replaced by), `missing` (n, how many of each column)
@@ -203,6 +208,26 @@
 #' with kernels, such as those of [rls()], do not depend on groups. Methods that choose single
 #' columns, such as [l1_path()] and [omp()], refuse groups that were given; factors they take level
 #' by level, and say so in a message of class `sparsels_message_groups`.
+#'
+#' @section Hierarchy:
+#' An interaction without its main effects is hard to read, and what it says depends on where the
+#' zeros of its variables are. With `hierarchy = "strong"` an interaction of a formula is in a model
+#' only beside all columns of the terms that it contains: `a:b` beside `a` and `b`, `a:b:c` also
+#' beside `a:b`, `a:c` and `b:c` (*strong heredity*, or marginality; Nelder 1977, Bien et al. 2013).
+#' [greedy_rls()] adds an interaction only when these are in, by any `search`, and drops none of
+#' them as long as the interaction is in. All of these terms must be in the formula, as in
+#' `y ~ a * b` or `y ~ .^2`, or among the covariates.
+#'
+#' A list asks for columns of any data: `list("a:b" = c("a", "b"))`, `list(late = "early")`. What is
+#' asked for brings what it asks for itself. Columns that a search cannot choose, covariates (also
+#' by `penalty` 0) and columns that are excluded as constant or as a combination of the covariates,
+#' count as members of every model, and columns that `problem[, cols]` leaves out are not asked for
+#' any more. A group of columns that moves together asks for what any of its columns asks for. Of a
+#' factor whose levels are taken one by one, by `columns_group = FALSE`, all levels must be in
+#' before an interaction with it.
+#'
+#' Models with all columns or with kernels do not depend on a hierarchy, and [random_selection()]
+#' draws columns that meet it. All other methods that choose columns, and [exchange()], refuse it.
 #'
 #' @section Survival:
 #' Right-censored times, `Surv(time, status)` of the survival package, also as the left side of a
@@ -261,6 +286,12 @@
 #' efficient algorithm for learning to rank from preference graphs. *Machine Learning* 75, 129-165.
 #' \doi{10.1007/s10994-008-5097-z}
 #'
+#' Nelder, J. A. (1977). A reformulation of linear models. *Journal of the Royal Statistical
+#' Society A* 140, 48-77. \doi{10.2307/2344517}
+#'
+#' Bien, J., Taylor, J., Tibshirani, R. (2013). A lasso for hierarchical interactions. *Annals of
+#' Statistics* 41, 1111-1141. \doi{10.1214/13-AOS1096}
+#'
 #' Buckley, J. and James, I. (1979). Linear regression with censored data. *Biometrika*
 #' 66, 429-436. \doi{10.1093/biomet/66.3.429}
 #'
@@ -269,7 +300,8 @@
 #' values, lengths that differ, fewer than two rows, no column or only constant ones, a response
 #' that does not suit `task`, is constant or has one class, character matrices, column names that
 #' are not unique, negative weights, weights that leave fewer than two rows, covariates that are
-#' linearly dependent, penalty factors that are negative or of no column, values too large or too
+#' linearly dependent, penalty factors that are negative or of no column, a hierarchy in which a
+#' column asks for itself or for what can never be in a model, values too large or too
 #' small to square, times that are not above 0 or not right-censored, no event in the rows trained
 #' on, and queries without two rows or without any two different responses. Of class
 #' `sparsels_error_ranking`: `within` for a method that cannot rank.
@@ -282,6 +314,8 @@
 #' d <- data.frame(tumour, age = 31:42, x)
 #' pb <- as_problem(tumour ~ ., data = d, adjust = ~ age)
 #' pb[1:8, c("gene1", "gene4")]
+#'
+#' as_problem(tumour ~ age * gene1 + age * gene2, d, hierarchy = "strong")
 #'
 #' query <- rep(1:4, each = 3)
 #' as_problem(x, d$age, within = query)
@@ -299,8 +333,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        adjust = NULL, intercept = TRUE, standardize = TRUE, task = NULL,
                        within = NULL, assay = NULL, make_unique = FALSE, missing = "error",
                        penalty = NULL, columns_group = NULL, group_rule = "together",
-                       class_weights = NULL, offset = NULL, standardize_response = TRUE,
-                       threads = 1) {
+                       hierarchy = "none", class_weights = NULL, offset = NULL,
+                       standardize_response = TRUE, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
@@ -395,7 +429,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         row_names = rownames(x), called = c(x = "x", y = "y"),
                         features = c(called[["x"]], "column"), unique_by = NULL, formula = NULL,
                         omitted = NULL, penalty = NULL, columns_group = NULL,
-                        group_rule = "together") {
+                        group_rule = "together", hierarchy = "none") {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   renamed <- if (make_unique) repeated_names(colnames(x))
@@ -410,6 +444,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem <- put_columns(problem, x, called[["x"]], threads)
   covariate_basis(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
+  problem <- with_hierarchy(problem, hierarchy)
   if (!any(problem$usable)) {
     stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                        if (is.null(problem$penalty)) "" else ", or has `penalty` 0 or Inf"))
@@ -507,6 +542,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x["design"] <- list(subset_design(x$design, cols))
   x$penalty <- x$penalty[cols]
   x$column_groups <- some_column_groups(x$column_groups, cols)
+  x$hierarchy <- some_hierarchy(x$hierarchy, cols)
   measure_columns(with_working_times(x))
 }
 
@@ -551,6 +587,7 @@ print_design <- function(problem) {
   }
   if (any(problem$missing > 0L)) say(missing_words(problem$missing))
   if (!is.null(problem$column_groups)) say(column_groups_words(problem))
+  if (!is.null(problem$hierarchy)) say(hierarchy_words(problem))
 }
 
 print_response <- function(problem) {

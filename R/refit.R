@@ -72,7 +72,7 @@ refit_leading <- function(problem, control, features, sizes,
   }, sizes, best)
 }
 
-# a problem of some columns, with the scale that they have in the whole
+# a problem of some columns, with the scale that they have in the whole, which ask for no others
 only_columns <- function(problem, columns) {
   problem <- part_of_x(problem, seq_len(nrow(problem)), columns)
   for (field in c("names", "centre", "squares", "rss", "scale", "usable")) {
@@ -80,6 +80,7 @@ only_columns <- function(problem, columns) {
   }
   problem$products <- problem$products[columns, , drop = FALSE]
   problem$column_groups <- some_column_groups(problem$column_groups, columns)
+  problem$hierarchy <- NULL
   problem
 }
 

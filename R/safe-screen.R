@@ -104,7 +104,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   check_given(x, "x")
   streamed <- is_streamed(x)
   if (streamed) {
-    whole <- c("assay", "make_unique", "penalty", "columns_group", "group_rule")
+    whole <- c("assay", "make_unique", "penalty", "columns_group", "group_rule", "hierarchy")
     allowed <- setdiff(problem_arguments, whole)
     check_dots(..., known = c(allowed, names(formals(safe_screen))), allowed = allowed)
     source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data)

@@ -66,6 +66,33 @@ unit_names <- function(problem, columns) {
   ifelse(group > 0L, problem$column_groups$names[pmax(group, 1L)], problem$names[columns])
 }
 
+# What units ask for, as far as a search can choose it, by first columns.
+needs_of_units <- function(problem) {
+  pairs <- problem$hierarchy
+  open <- problem$usable[pairs$column] & problem$usable[pairs$needs]
+  column <- units_of(problem, pairs$column[open])
+  needs <- units_of(problem, pairs$needs[open])
+  list(column = column[column != needs], needs = needs[column != needs])
+}
+
+# Those of some units that can join a set of columns.
+joining_units <- function(problem, set, units) {
+  groups <- problem$column_groups
+  if (identical(groups$rule, "one")) {
+    units <- units[!groups$of[units] %in% setdiff(groups$of[set], 0L)]
+  }
+  if (is.null(problem$hierarchy)) return(units)
+  pairs <- needs_of_units(problem)
+  setdiff(units, pairs$column[!pairs$needs %in% set])
+}
+
+# Those of some units of a set that can leave it.
+leaving_units <- function(problem, set, units) {
+  if (is.null(problem$hierarchy)) return(units)
+  pairs <- needs_of_units(problem)
+  setdiff(units, pairs$needs[pairs$column %in% set])
+}
+
 # Groups as C reads them: those of two usable columns or more, and the most columns of a model of
 # size k.
 group_settings <- function(problem, k) {

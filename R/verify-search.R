@@ -72,11 +72,9 @@ candidates_of <- function(bench, row) {
 
 # What could have been moved in the place of a column, of several that move together the first.
 moved_apart <- function(problem, before, others, feature) {
-  groups <- problem$column_groups
-  if (identical(groups$rule, "one") && !all(others %in% before)) {
-    others <- others[!groups$of[others] %in% setdiff(groups$of[before], 0L)]
-  }
-  setdiff(unique(units_of(problem, others)), units_of(problem, feature))
+  units <- setdiff(unique(units_of(problem, others)), units_of(problem, feature))
+  movable <- if (feature %in% before) leaving_units else joining_units
+  movable(problem, before, units)
 }
 
 # The other columns of a step, the most promising first: the runners-up of the search, then those

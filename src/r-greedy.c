@@ -25,6 +25,12 @@ static struct column_groups unpack_groups(SEXP control) {
       .columns = INTEGER(field(control, "group_columns"))};
 }
 
+static struct column_needs unpack_needs(SEXP control) {
+  SEXP start = field(control, "needs_start");
+  return (struct column_needs){.start = length(start) > 0 ? INTEGER(start) : NULL,
+      .columns = INTEGER(field(control, "needs"))};
+}
+
 static struct greedy_control unpack_greedy(SEXP control) {
   return (struct greedy_control){.lambda = real_field(control, "lambda"),
       .nu = real_field(control, "nu"),
@@ -43,7 +49,8 @@ static struct greedy_control unpack_greedy(SEXP control) {
       .skipping = (enum skipping)CHOICE(control, "skipping", skippings),
       .rereads = int_field(control, "rereads"),
       .groups = unpack_groups(control),
-      .most_columns = int_field(control, "most_columns")};
+      .most_columns = int_field(control, "most_columns"),
+      .needs = unpack_needs(control)};
 }
 
 /* Memory for what a search finds, in parts of the answer. */
