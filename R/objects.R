@@ -322,7 +322,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
   poss = c(alist(
     front = is_none_or(front, has_table(front, c("price", "size", "criterion")) &&
                          is.list(front$columns)),
-    control = is.list(control) && is_string(control$isolation) && has_integers(control$k) &&
+    control = is.list(control) && is_string(control$isolation) &&
+      is_none_or(control$mutation, is_string(control$mutation)) && has_integers(control$k) &&
       length(control$k) == 1L,
     archive = has_table(archive, c("search", "size", "criterion")) && is.list(archive$columns) &&
       all(vapply(archive$columns, has_integers, NA, 1L, n)) &&

@@ -14,22 +14,31 @@
 #' there are any. The paper divides its sums by the number of rows: its lambda is this one divided
 #' by `sum(weights)`.
 #'
-#' **The search** is Algorithm 2 of the paper. In each iteration a set is drawn from the archive,
-#' every column is added to it or removed from it with probability 1/n (n usable columns), and the
-#' result is archived unless it is dominated by a set of the archive: one as good and smaller, or
-#' better and no larger. Sets of 2k or more columns are never archived. `floor(2 e k^2 n)`
-#' iterations find, in expectation, a set of at most k columns with \eqn{R^2} at least \eqn{1 -
-#' e^{-\gamma}}{1 - exp(-gamma)} times the largest, \eqn{\gamma}{gamma} being the submodularity
-#' ratio (Theorem 1). Forward regression has the same guarantee; in practice the search finds better
-#' sets. With many columns this takes minutes, so the default is at most a million iterations a
-#' search: seconds, and, for 8 of thousands of genes, sets as good (`print()` says when it is fewer
-#' than the paper's; bench/limits.R has the comparison).
+#' **The search** is Algorithm 2 of the paper. In each iteration a set is drawn from the archive and
+#' changed at random, and the result is archived unless it is dominated by a set of the archive: one
+#' as good and smaller, or better and no larger. `restarts` independent searches run, each with
+#' `iterations` iterations, and the best set of each size is kept. How a set is changed is the
+#' `mutation`.
 #'
-#' Several short searches find the optimum more often than a long one: `restarts` independent
-#' searches run, each with `iterations` iterations, and the best set of each size is kept. `restarts
-#' = 1` is the paper's single run. With `isolation = "first"` only sets with the same first column
-#' compete, as in Theorem 2 for designs with exponentially decaying correlations; the archive is
-#' then about n times as large and the search slower.
+#' **Exchange** is the default and not of the paper: a random number of columns of the set is replaced
+#' by random others; then the best of all swaps of a column in the set for one outside it is made,
+#' again and again, until none increases \eqn{R^2}. Offered to the archive are the result, the result
+#' less its least useful column, and, as long as the archive takes them, the result with the best
+#' columns added one by one. Sets of up to k + 1 columns are archived.
+#'
+#' **Flip** is the paper's: every column is added to the set or removed from it with probability 1/n
+#' (n usable columns). Sets of 2k or more columns are never archived. `floor(2 e k^2 n)` iterations
+#' find, in expectation, a set of at most k columns with \eqn{R^2} at least \eqn{1 -
+#' e^{-\gamma}}{1 - exp(-gamma)} times the largest, \eqn{\gamma}{gamma} being the submodularity
+#' ratio (Theorem 1). With many columns this takes minutes, so without `iterations` at most a million
+#' are made, which `print()` says. `restarts = 1` is the paper's single run. With `isolation =
+#' "first"` only sets with the same first column compete, as in Theorem 2 for designs with
+#' exponentially decaying correlations; the archive is then about n times as large and the search
+#' slower.
+#'
+#' On thousands of genes the ten searches by exchange find sets that are as good as or better than
+#' those of ten searches of `floor(2 e k^2 n)` flips, in a fraction of their time (bench/limits.R has
+#' the comparison). The theorems do not speak of them. Neither proves that a set is the best.
 #'
 #' With `cost` the second objective is the price of a set, in which an assay counts once: a set is
 #' dominated by one that is as good and cheaper, or better and no dearer. Sets of up to `k` columns
@@ -41,20 +50,24 @@
 #' R's random numbers are used: the result depends on `set.seed()` before the call and on
 #' `restarts`, not on `threads`.
 #'
-#' `update(fit, iterations = )` continues the searches of a fit as if they had not ended. It
+#' `update(fit, iterations = )` continues the searches of a fit as if they had not ended, by the same
+#' mutation. It
 #' evaluates the call again, so the data must still exist under the same names.
 #'
 #' @inheritParams greedy_rls
-#' @param k The size wanted: sets of up to 2k - 1 columns are archived, with `cost` of up to k. At
-#'   most the number of usable columns, and the number of rows less the covariates less one; `NULL`
+#' @param k The size wanted: sets of up to k + 1 columns are archived by exchanges, of up to 2k - 1 by
+#'   flips, with `cost` of up to k. At most the number of usable columns, and the number of rows less the covariates less one; `NULL`
 #'   for the smaller of 10 and that.
 #' @param lambda Ridge parameter, a number of at least 0; 0 by default.
-#' @param iterations Number of iterations of each search, at least 1; `NULL` for the paper's
-#'   `floor(2 e k^2 n)`, but at most 1e6.
+#' @param iterations Number of iterations of each search, at least 1. `NULL`: `30 k` exchanges, or the
+#'   paper's `floor(2 e k^2 n)` flips, but at most 1e6.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
 #'   the largest size of at most `k`, since the training error decreases with the size.
 #' @param restarts Number of independent searches; 10 by default.
+#' @param mutation How sets are changed, `"exchange"` or `"flip"`, see Details. `NULL`: as in the fit
+#'   to `start` from; otherwise `"flip"`, the paper's, where `iterations`, `isolation = "first"` or
+#'   `cost` is given, and `"exchange"` where none is. Exchanges know no `cost`.
 #' @param isolation `"none"` (the default) or `"first"`, see Details.
 #' @param cost,budget Prices of the columns, as in [greedy_rls()], and the most that a set may cost:
 #'   sets are then compared by their price instead of their size, see Details.
@@ -73,10 +86,12 @@
 #'   `columns`. `iterations` is the number of iterations of each
 #'   search, `rng_state` the state of their random number generators.
 #'
-#' @section Cost: O(1) to O(k^2) an iteration once X'X is known. For up to 5792 usable columns it is
-#'   computed, in O(m n^2) time and n^2 doubles; for more, its entries are computed when they are
-#'   needed, and columns used often are cached, in up to 256 MB. Ctrl-C returns the archives found
-#'   so far, with a warning of class `sparsels_interrupted`.
+#' @section Cost: A flip takes O(1) to O(k^2) once X'X is known; an exchange O(n k) for each swap,
+#'   and O(m n) for the products of a column that was in no set before. On 102 x 12600 with
+#'   `k = 10` the default takes seconds, ten full searches by flips half a minute. X'X is computed
+#'   for up to 5792 usable columns, in O(m n^2) time and n^2 doubles; for more, its entries are
+#'   computed when they are needed, and columns used often are cached, in up to 256 MB. Ctrl-C
+#'   returns the archives found so far, with a warning of class `sparsels_interrupted`.
 #'
 #' @section Errors: As for [greedy_rls()]; `lambda` below 0, `iterations` below 1, a `start` with
 #'   other columns or with an excluded one.
@@ -95,14 +110,17 @@
 #' fit
 #' selected(fit, 3)
 #'
+#' # the algorithm of the paper, with all of its iterations
+#' poss(x, y, k = 3, mutation = "flip", restarts = 1)
+#'
 #' # what each further expense buys
 #' front <- poss(x, y, k = 5, cost = rep(c(1, 4), 6), budget = 12)$front
 #' plot(criterion ~ price, front, type = "s")
 #' @export
 poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations = NULL,
-                 restarts = 10, isolation = "none", start = NULL, cost = NULL, budget = Inf,
-                 size = "criterion", size_folds = 10, threads = 1, progress = interactive(),
-                 BPPARAM = NULL) {
+                 restarts = 10, mutation = NULL, isolation = "none", start = NULL, cost = NULL,
+                 budget = Inf, size = "criterion", size_folds = 10, threads = 1,
+                 progress = interactive(), BPPARAM = NULL) {
   problem <- single_columns(fitter_problem(x, y, ..., data = data), "poss()")
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$isolation <- check_choice(isolation, "isolation", c("none", "first"))
@@ -111,7 +129,8 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
   if (!is.null(control$cost) && control$isolation != "none") {
     stop_input("`cost` is for `isolation = \"none\"` alone", "sparsels_error_argument")
   }
-  control$iterations <- min(paper_iterations(problem, control), max_iterations)
+  control$mutation <- poss_mutation(mutation, control, iterations, start)
+  control$iterations <- default_iterations(problem, control)
   if (!is.null(iterations)) control$iterations <- check_count(iterations, "iterations")
   control$max_size <- largest_set(problem, control)
   control$threads <- check_count(threads, "threads")
@@ -139,7 +158,30 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
   fit
 }
 
-# the number of iterations of Theorem 1, and the most that are made by default
+# How a set is changed: as in the fit that is continued; else by exchanges, but for what is of the
+# paper alone, a number of iterations, isolation, prices.
+poss_mutation <- function(mutation, control, iterations, start) {
+  priced <- !is.null(control$cost)
+  if (is.null(mutation) && inherits(start, "poss")) mutation <- start$control$mutation
+  if (is.null(mutation)) {
+    paper <- !is.null(iterations) || control$isolation != "none" || priced
+    return(if (paper) "flip" else "exchange")
+  }
+  mutation <- check_choice(mutation, "mutation", c("exchange", "flip"))
+  if (mutation == "exchange" && priced) {
+    stop_input("exchanges know no prices: leave `mutation` or `cost` out",
+               "sparsels_error_argument")
+  }
+  mutation
+}
+
+# bench/limits.R has how the numbers were chosen
+default_iterations <- function(problem, control) {
+  if (control$mutation == "exchange") return(30 * control$k)
+  min(paper_iterations(problem, control), max_iterations)
+}
+
+# the number of iterations of Theorem 1, and the most flips that are made by default
 paper_iterations <- function(problem, control) {
   floor(2 * exp(1) * control$k^2 * sum(problem$usable))
 }
@@ -150,8 +192,10 @@ max_iterations <- 1e6
 #' @exportS3Method
 search_words.poss <- function(fit) { # nolint: object_name_linter.
   searches <- ncol(fit$rng_state)
-  words <- sprintf("%d %s of %s iterations", searches, if (searches == 1L) "search" else "searches",
-                   whole_number(fit$iterations))
+  kind <- if (identical(fit$control$mutation, "exchange")) "exchanges" else "iterations"
+  words <- sprintf("%d %s of %s %s", searches, if (searches == 1L) "search" else "searches",
+                   whole_number(fit$iterations), kind)
+  if (kind == "exchanges") return(words)
   if (!is.null(fit$front)) return(sprintf("%s; %s", words, front_words(fit$front)))
   paper <- paper_iterations(fit$problem, fit$control)
   if (fit$iterations >= paper) return(words)
@@ -166,7 +210,9 @@ front_words <- function(front) {
 # the largest number of columns of an archived set
 largest_set <- function(problem, control) {
   if (!is.null(control$cost)) return(min(control$k, control$largest(problem)))
-  min(2L * control$k - 1L, control$largest(problem))
+  most <- 2L * control$k - 1L
+  if (control$mutation == "exchange") most <- min(most, control$k + 1L)
+  min(most, control$largest(problem))
 }
 
 # The state in which the searches begin: list(rng_state: the generators, 8 x searches; sets: the
@@ -176,7 +222,9 @@ poss_start <- function(start, problem, control, restarts) {
     check_object(start)
     check_same_search(start, problem, control)
     search <- factor(start$archive$search, seq_len(ncol(start$rng_state)))
-    sets <- split(start$archive$columns, search)
+    # flips archive larger sets than exchanges
+    kept <- start$archive$size <= control$max_size
+    sets <- split(start$archive$columns[kept], search[kept])
     return(list(rng_state = start$rng_state, sets = unname(sets), done = start$iterations))
   }
   sets <- lapply(if (is.null(start) || is.list(start)) start else list(start), function(set) {
@@ -219,6 +267,7 @@ poss_search <- function(problem, control, state) {
   answer <- .Call(C_poss, terms, list(
     price = prices$price[usable], assay = prices$assay[usable], max_price = 2 * prices$budget,
     lambda = control$lambda, max_size = control$max_size, isolated = as.integer(isolated),
+    exchanged = as.integer(control$mutation == "exchange"),
     capacity = as.integer(capacity), iterations = as.double(control$iterations),
     kept = if (is.null(terms$whole)) as.integer(min(n, 2^25 %/% n)) else 0L,
     random = state$rng_state, count = lengths(state$sets), size = archives$size,
@@ -330,6 +379,7 @@ update.poss <- function(object, iterations = NULL, ...) {
     stop_input("the call of the fit does not name its data: use poss(..., start = fit)")
   }
   call$start <- object
+  call$mutation <- NULL
   call$iterations <- iterations
   eval(call, parent.frame())
 }

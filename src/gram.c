@@ -71,15 +71,34 @@ void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *ou
   }
 }
 
+static const double *gram_into_cache(
+    const struct gram *gram, struct gram_cache *cache, ptrdiff_t j) {
+  cache->slot[j] = cache->used++;
+  double *column = cache->columns + cache->slot[j] * gram->n;
+  gram_column(gram, j, cache->dense, column);
+  return column;
+}
+
 static const double *gram_cached_column(
     const struct gram *gram, struct gram_cache *cache, ptrdiff_t j) {
   if (cache->slot[j] < 0) {
     if (cache->used == cache->capacity || ++cache->requests[j] <= gram->n / GRAM_CACHE_SHARE)
       return NULL;
-    cache->slot[j] = cache->used++;
-    gram_column(gram, j, cache->dense, cache->columns + cache->slot[j] * gram->n);
+    return gram_into_cache(gram, cache, j);
   }
   return cache->columns + cache->slot[j] * gram->n;
+}
+
+const double *gram_take_column(
+    const struct gram *gram, struct gram_cache *cache, ptrdiff_t j, double *out) {
+  if (gram->full != NULL)
+    return gram->full + j * gram->n;
+  if (cache->slot[j] >= 0)
+    return cache->columns + cache->slot[j] * gram->n;
+  if (cache->used < cache->capacity)
+    return gram_into_cache(gram, cache, j);
+  gram_column(gram, j, cache->dense, out);
+  return out;
 }
 
 double gram_entry(const struct gram *gram, struct gram_cache *cache, ptrdiff_t i, ptrdiff_t j) {

@@ -255,6 +255,7 @@ SEXP C_poss(SEXP terms, SEXP control) {
   const struct poss_control ctl = {.lambda = real_field(control, "lambda"),
       .max_size = int_field(control, "max_size"),
       .isolated = int_field(control, "isolated"),
+      .exchanged = int_field(control, "exchanged"),
       .price = real_or_null(control, "price"),
       .assay = INTEGER(field(control, "assay")),
       .max_price = real_field(control, "max_price"),

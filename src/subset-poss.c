@@ -1,6 +1,7 @@
 /* POSS: subset selection as a search with two objectives, gain and size, or gain and price. Qian,
    Yu and Zhou 2015, Algorithm 2, for the gain b_S'(C_SS + lambda I)^-1 b_S. */
 #include "subset.h"
+#include "subset-exchange.h"
 #include "subset-set.h"
 #include "tolerance.h"
 #include <math.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 
 enum { POSS_FLIPS = 16 };   /* more are not drawn: their probability is below 1e-13 */
-enum { POSS_CHUNK = 4096 }; /* iterations of an island between two questions to the host */
+enum { POSS_CHUNK = 4096 }; /* flips of an island between two questions to the host */
 
 /* A set with the upper Cholesky factor R of C_SS + lambda I, z = R'^-1 b_S and its gain |z|^2. */
 struct poss_set {
@@ -42,7 +43,8 @@ struct poss_search {
   const struct gram *gram;
   const struct poss_control *control;
   struct gram_cache cache;
-  double cdf[POSS_FLIPS]; /* of the number of flips */
+  double cdf[POSS_FLIPS];   /* of the number of flips */
+  struct exchange exchange; /* only when control->exchanged */
 };
 
 struct poss {
@@ -355,42 +357,41 @@ static int poss_dominates(const struct poss_set *a, const struct poss_set *b) {
 
 /* The same at a price. A set for which the archive has no room is left out, so that what has once
    been dominated stays so. */
-static void poss_archive_at_price(
+static int poss_archive_at_price(
     struct poss_search *search, struct poss_island *island, const struct poss_set *set) {
   const int number = island->order[island->count];
   struct poss_member *member = island->member + number;
   poss_make_member(search, island, set, member);
   member->set.price = poss_price(search->control, member->set.column, member->set.size);
   if (member->set.price >= search->control->max_price || poss_is_superfluous(island, &member->set))
-    return;
+    return 0;
   int dominated = 0;
   for (int i = 0; i < island->count; i++)
     dominated += poss_dominates(&member->set, &island->member[island->order[i]].set);
   if (island->count + 1 - dominated > search->control->capacity - 1)
-    return;
+    return 0;
   island->count++;
   for (int i = island->count - 2; i >= 0; i--)
     if (poss_dominates(&member->set, &island->member[island->order[i]].set))
       poss_drop_place(island, i);
   memset(member->tried, 0, (size_t)(search->gram->n / 64 + 1) * sizeof(uint64_t));
   poss_deletion_losses(search, member, island->inverse);
+  return 1;
 }
 
-/* Archives a set unless it is dominated, in place of what it dominates. */
-static void poss_archive(
+/* Archives a set unless it is dominated, in place of what it dominates; whether it did. */
+static int poss_archive(
     struct poss_search *search, struct poss_island *island, const struct poss_set *set) {
-  if (search->control->price != NULL) {
-    poss_archive_at_price(search, island, set);
-    return;
-  }
+  if (search->control->price != NULL)
+    return poss_archive_at_price(search, island, set);
   const int size = set->size, number = island->order[island->count];
   struct poss_member *member = island->member + number;
   int *by_size = poss_sizes(search, island, poss_class(search, set)), permanent;
   poss_make_member(search, island, set, member);
   if (by_size[size] >= 0 && poss_same_columns(&island->member[by_size[size]].set, &member->set))
-    return;
+    return 0;
   if (poss_is_dominated(island, by_size, size, member->set.gain, &permanent))
-    return;
+    return 0;
   island->count++;
   for (int s = size; s <= search->control->max_size; s++)
     if (by_size[s] >= 0 && island->member[by_size[s]].set.gain <= member->set.gain)
@@ -398,9 +399,10 @@ static void poss_archive(
   by_size[size] = number;
   memset(member->tried, 0, (size_t)(search->gram->n / 64 + 1) * sizeof(uint64_t));
   poss_deletion_losses(search, member, island->inverse);
+  return 1;
 }
 
-/* ---- the search ---- */
+/* ---- flips ---- */
 
 /* Whether a set is not to be archived: it is dominated, or too dear. */
 static int poss_is_worse(const struct poss_search *search, const struct poss_island *island,
@@ -464,17 +466,82 @@ static void poss_flip_several(struct poss_search *search, struct poss_island *is
   poss_archive(search, island, child);
 }
 
+static void poss_flip(struct poss_search *search, struct poss_island *island) {
+  int flip[POSS_FLIPS];
+  struct poss_member *parent =
+      island->member + island->order[poss_below(island->random, island->count)];
+  const int c = poss_draw_flips(search, island->random, flip);
+  if (c == 1)
+    poss_flip_one(search, island, parent, flip[0]);
+  else if (c > 1)
+    poss_flip_several(search, island, parent, flip, c);
+}
+
+/* ---- exchanges ---- */
+
+/* Archives the set of search->exchange, less the member at an index unless that is -1, if it gains
+   more than by rounding; whether it did. */
+static int poss_archive_exchanged(
+    struct poss_search *search, struct poss_island *island, int dropped, double gain) {
+  const struct exchange *x = &search->exchange;
+  struct poss_set set = {.size = 0, .column = island->child.column};
+  for (int i = 0; i < x->size; i++)
+    if (i != dropped)
+      set.column[set.size++] = x->column[i];
+  int permanent;
+  return set.size > 0 &&
+         !poss_is_worse(
+             search, island, poss_class(search, &set), set.size, 0, gain * (1 - TIE), &permanent) &&
+         poss_archive(search, island, &set);
+}
+
+/* search->exchange := a member with a random number of its columns replaced by random others; a
+   random column in place of the empty set. */
+static void poss_replace_columns(
+    struct poss_search *search, struct poss_island *island, const struct poss_set *set) {
+  struct exchange *x = &search->exchange;
+  int *column = island->child.column;
+  const int replaced = set->size > 0 ? 1 + poss_below(island->random, set->size) : 1;
+  memcpy(column, set->column, (size_t)set->size * sizeof(int));
+  for (int i = 0; i < replaced && i < set->size; i++) { /* the first in a random order */
+    const int other = i + poss_below(island->random, set->size - i), j = column[other];
+    column[other] = column[i];
+    column[i] = j;
+  }
+  exchange_clear(x);
+  for (int i = replaced; i < set->size; i++)
+    exchange_add(x, column[i]);
+  for (int i = 0; i < replaced; i++)
+    exchange_add(x, poss_below(island->random, search->gram->n));
+}
+
+/* Replaces columns of a member at random, improves the result by the best swaps, and archives it,
+   the best set with a column less, and those with the best columns added as long as the archive
+   takes them. */
+static void poss_exchange(struct poss_search *search, struct poss_island *island) {
+  struct exchange *x = &search->exchange;
+  const int parent = island->order[poss_below(island->random, island->count)];
+  poss_replace_columns(search, island, &island->member[parent].set);
+  exchange_descend(x);
+  poss_archive_exchanged(search, island, -1, x->gain);
+  double change;
+  const int dropped = exchange_best_drop(x, &change);
+  if (dropped >= 0)
+    poss_archive_exchanged(search, island, dropped, x->gain - change);
+  int added = 0;
+  do {
+    added = x->size < x->max_size ? exchange_best_addition(x) : -1;
+  } while (
+      added >= 0 && exchange_add(x, added) && poss_archive_exchanged(search, island, -1, x->gain));
+}
+
 static void poss_run_island(
     struct poss_search *search, struct poss_island *island, double iterations) {
-  int flip[POSS_FLIPS];
   for (double t = 0; t < iterations; t++) {
-    struct poss_member *parent =
-        island->member + island->order[poss_below(island->random, island->count)];
-    const int c = poss_draw_flips(search, island->random, flip);
-    if (c == 1)
-      poss_flip_one(search, island, parent, flip[0]);
-    else if (c > 1)
-      poss_flip_several(search, island, parent, flip, c);
+    if (search->control->exchanged)
+      poss_exchange(search, island);
+    else
+      poss_flip(search, island);
   }
 }
 
@@ -516,9 +583,11 @@ static struct poss poss_lay_out(
       .island = arena_alloc(arena, control->islands, sizeof(struct poss_island)),
       .search = arena_alloc(arena, threads, sizeof(struct poss_search))};
   for (int thread = 0; thread < threads; thread++) {
-    const struct poss_search search = {.gram = gram,
+    struct poss_search search = {.gram = gram,
         .control = control,
         .cache = gram_cache_alloc(gram, control->max_cached, arena)};
+    if (control->exchanged)
+      search.exchange = exchange_alloc(gram, control->lambda, control->max_size, arena);
     if (poss.search != NULL)
       poss.search[thread] = search;
   }
@@ -586,13 +655,15 @@ enum status poss(const struct gram *gram, const struct poss_control *control, st
   for (ptrdiff_t thread = 0; thread < threads; thread++) {
     gram_cache_clear(gram, &poss.search[thread].cache);
     poss_flip_distribution(gram->n, poss.search[thread].cdf);
+    poss.search[thread].exchange.cache = &poss.search[thread].cache;
   }
   for (ptrdiff_t i = 0; i < islands; i++)
     poss_load(poss.search, poss.island + i, state, i);
   enum status status = COMPLETE;
+  const double most = control->exchanged ? 1 : POSS_CHUNK;
   double done = 0;
   while (done < control->iterations && status == COMPLETE) {
-    const double chunk = fmin(POSS_CHUNK, control->iterations - done);
+    const double chunk = fmin(most, control->iterations - done);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads((int)threads) schedule(static, 1)
 #endif

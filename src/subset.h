@@ -8,6 +8,7 @@ struct poss_control {
   double lambda;
   int max_size;        /* of the sets that are archived, 2k - 1 */
   int isolated;        /* whether only sets with the same first column are compared */
+  int exchanged;       /* whether a set is mutated by exchanges, instead of flips of columns */
   const double *price; /* n, by which sets are compared instead of by their size; or NULL */
   const int *assay;    /* n, the assay that has the column, -1: none; its price is paid once */
   double max_price;    /* sets that cost as much are not archived */
@@ -30,7 +31,9 @@ struct poss_state {
 size_t poss_work(const struct gram *gram, const struct poss_control *control, int threads);
 
 /* Qian, Yu and Zhou 2015, Algorithm 2, on independent islands. O(1) to O(k^2) for each iteration
-   once the entries of X'X are known. */
+   once the entries of X'X are known. Exchanges, which know no prices, replace its flips by another
+   mutation: O(n k^2) for each iteration, O(nk) for each swap, and the products of the columns that
+   come in. */
 enum status poss(const struct gram *gram, const struct poss_control *control, struct host *host,
     void *work, struct poss_state *state);
 

@@ -133,7 +133,7 @@ optimum <- function(lambda = 0) {
 methods_of <- function(set, lambda = 0) {
   list(
     POSS = function(problem, k) {
-      poss(problem, k = k, lambda = lambda, restarts = 1, progress = FALSE)
+      poss(problem, k = k, lambda = lambda, mutation = "flip", restarts = 1, progress = FALSE)
     },
     FR = function(problem, k) forward_regression(problem, k = k, lambda = lambda),
     FoBa = function(problem, k) foba(problem, k = k, lambda = lambda),
@@ -182,9 +182,11 @@ table_row <- function(name, method, result) {
 
 make_table <- function(set, problem) {
   methods <- methods_of(set)
-  # the default, ten searches
+  # ten searches
   if (!set$large) {
-    methods[["POSS x 10"]] <- function(problem, k) poss(problem, k = k, progress = FALSE)
+    methods[["POSS x 10"]] <- function(problem, k) {
+      poss(problem, k = k, mutation = "flip", progress = FALSE)
+    }
   }
   methods <- c(methods, penalties(set))
   together <- set$optimum >= set$splits

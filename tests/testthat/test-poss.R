@@ -29,18 +29,19 @@ test_that("every archived set has the R-squared of its columns, and none dominat
   cases <- random_cover(10, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
                         covariates = c(TRUE, FALSE), intercept = c(TRUE, FALSE),
                         sparse = c(TRUE, FALSE), lambda = c(0, 0, 2),
-                        isolation = c("none", "first"))
+                        isolation = c("none", "first"), mutation = c("exchange", "flip"))
   for (i in seq_len(nrow(cases))) {
     case <- cases[i, ]
     pb <- random_problem(30, 8, case$task, weights = case$weights, covariates = case$covariates,
                          intercept = case$intercept, sparse = case$sparse)
-    fit <- search(pb, k = 3, lambda = case$lambda, isolation = case$isolation, restarts = 2)
+    fit <- search(pb, k = 3, lambda = case$lambda, isolation = case$isolation, restarts = 2,
+                  mutation = case$mutation)
     where <- paste(names(case), unlist(case), collapse = " ")
     archive <- fit$archive
     exact <- vapply(archive$columns, function(set) r_squared(pb, set, case$lambda), 0)
     expect_equal(archive$criterion, exact, tolerance = 1e-8, label = where)
     expect_identical(archive$size, lengths(archive$columns))
-    expect_lte(max(archive$size), 5)
+    expect_lte(max(archive$size), if (case$mutation == "flip") 5 else 4)
     expect_false(any(vapply(archive$columns, anyDuplicated, 0L) > 0))
     expect_true(all(unlist(archive$columns) %in% which(pb$usable)))
     first <- if (case$isolation == "first") vapply(archive$columns, `[`, 0L, 1) else 0
@@ -68,7 +69,10 @@ test_that("the best subsets are found, and fitted", {
     best <- vapply(1:3, function(size) best_of_size(pb, size), 0)
     expect_equal(fit$path$criterion[2:4], best, tolerance = 1e-9)
     expect_identical(fit$size, 3L)
-    expect_identical(fit$iterations, floor(2 * exp(1) * 9 * sum(pb$usable)))
+    expect_identical(fit$iterations, 90)
+    flips <- search(pb, k = 3, mutation = "flip")
+    expect_equal(flips$path$criterion[2:4], best, tolerance = 1e-9)
+    expect_identical(flips$iterations, floor(2 * exp(1) * 9 * sum(pb$usable)))
     set <- fit$coefficients[[4]]$features
     model <- oracle_ridge(pb, set, 1e-14)
     expect_equal(unname(fitted(fit)), drop(oracle_predict(pb, model, set)), tolerance = 1e-8)
@@ -124,40 +128,75 @@ test_that("exponentially decaying designs are solved with isolation", {
 test_that("the search depends on the seed, not on threads, nor on how X'X is made", {
   set.seed(31)
   pb <- random_problem(50, 20, duplicate = FALSE)
-  one <- search(pb, k = 4, iterations = 3000)
-  expect_identical(search(pb, k = 4, iterations = 3000)$archive, one$archive)
-  expect_identical(search(pb, k = 4, iterations = 3000, threads = 2)$archive, one$archive)
-  expect_false(identical(search(pb, k = 4, iterations = 3000, seed = 6)$rng_state, one$rng_state))
-  dense <- pb
-  pb$x <- methods::as(pb$x, "CsparseMatrix")
-  sparse <- search(pb, k = 4, iterations = 3000)
-  expect_equal(sparse$archive, one$archive)
-  in_parts <- function(pb, ...) {
-    with_binding("whole_gram", 0L, search(pb, k = 4, iterations = 3000, ...))
+  sparse <- pb
+  sparse$x <- methods::as(pb$x, "CsparseMatrix")
+  for (mutation in c("exchange", "flip")) {
+    run <- function(pb, ...) {
+      search(pb, k = 4, mutation = mutation, iterations = if (mutation == "flip") 3000 else 60, ...)
+    }
+    in_parts <- function(...) with_binding("whole_gram", 0L, run(...))
+    one <- run(pb)
+    expect_identical(run(pb)$archive, one$archive)
+    expect_identical(run(pb, threads = 2)$archive, one$archive)
+    expect_false(identical(run(pb, seed = 6)$rng_state, one$rng_state))
+    expect_equal(run(sparse)$archive, one$archive)
+    lazy <- in_parts(pb)
+    expect_equal(lazy$archive, one$archive)
+    expect_identical(in_parts(pb, threads = 2)$archive, lazy$archive)
+    expect_equal(in_parts(sparse)$archive, one$archive)
   }
-  lazy <- in_parts(dense)
-  expect_equal(lazy$archive, one$archive)
-  expect_identical(in_parts(dense, threads = 2)$archive, lazy$archive)
-  expect_equal(in_parts(pb)$archive, one$archive)
 })
 
 test_that("update() goes on as if the search had not stopped", {
   x <- matrix(sin(1:900), 60)
   y <- cos(1:60) + x[, 3]
-  for (isolation in c("none", "first")) {
+  cases <- list(list("flip", "none", 5000, 1234), list("flip", "first", 5000, 1234),
+                list("exchange", "none", 50, 13))
+  for (case in cases) {
     set.seed(7)
-    whole <- poss(x, y, k = 4, iterations = 5000, restarts = 3, isolation = isolation)
+    whole <- poss(x, y, k = 4, iterations = case[[3]], restarts = 3, mutation = case[[1]],
+                  isolation = case[[2]])
     set.seed(7)
-    part <- poss(x, y, k = 4, iterations = 1234, restarts = 3, isolation = isolation)
+    part <- poss(x, y, k = 4, iterations = case[[4]], restarts = 3, mutation = case[[1]],
+                 isolation = case[[2]])
     before <- .Random.seed
-    part <- update(part, iterations = 3766)
+    part <- update(part, iterations = case[[3]] - case[[4]])
     expect_identical(.Random.seed, before)
     expect_identical(part$archive, whole$archive)
     expect_identical(part$rng_state, whole$rng_state)
     expect_identical(part$iterations, whole$iterations)
     expect_equal(part$path, whole$path)
   }
-  expect_identical(update(part)$iterations, part$iterations + floor(2 * exp(1) * 16 * 15))
+  expect_identical(update(part)$iterations, part$iterations + 30 * 4)
+  flips <- poss(x, y, k = 4, iterations = 1234)
+  expect_identical(update(flips)$iterations, 1234 + floor(2 * exp(1) * 16 * 15))
+})
+
+test_that("a search by the other mutation takes over the sets it has room for", {
+  set.seed(36)
+  x <- matrix(rnorm(60 * 15), 60)
+  y <- x[, 3] - x[, 5] + rnorm(60)
+  flips <- poss(x, y, k = 4, iterations = 5000, restarts = 2)
+  expect_gt(max(flips$archive$size), 5)
+  more <- poss(x, y, k = 4, start = flips, mutation = "exchange", iterations = 20)
+  expect_identical(more$iterations, 5020)
+  expect_identical(more$control$mutation, "exchange")
+  small <- function(fit) fit$path$criterion[fit$path$size <= 4]
+  expect_gte(min(small(more) - small(flips)), -1e-12)
+  expect_identical(max(more$archive$size), 5L)
+})
+
+test_that("exchanges find what few flips miss", {
+  # two columns that explain y together and nothing alone, among many that explain a little
+  set.seed(35)
+  x <- matrix(rnorm(80 * 60), 80)
+  x[, 7] <- x[, 40] + rnorm(80) / 20
+  y <- 20 * (x[, 7] - x[, 40]) + rnorm(80) / 4
+  x[, 1:6] <- y + 3 * rnorm(480)
+  expect_identical(forward_regression(x, y, k = 2)$coefficients[[3]]$features[1] %in% 1:6, TRUE)
+  fit <- search(x, y = y, k = 2, restarts = 1)
+  expect_setequal(fit$coefficients[[3]]$features, c(7L, 40L))
+  expect_equal(fit$path$criterion[3], summary(lm(y ~ x[, c(7, 40)]))$r.squared)
 })
 
 test_that("sets to start with are in the archive", {
@@ -178,21 +217,23 @@ test_that("an interrupted search returns its archives", {
   set.seed(33)
   x <- matrix(rnorm(60 * 30), 60)
   y <- drop(x[, 1:4] %*% c(3, -2, 2, 1)) + rnorm(60)
-  calls <- 0
   bar <- function(done, total, ...) {
     calls <<- calls + 1
     if (calls >= 2) tools::pskill(Sys.getpid(), tools::SIGINT)
     for (i in 1:5000) identity(i)
   }
-  expect_warning(
-    fit <- with_binding("progress_bar", function(...) bar, {
-      poss(x, y, k = 4, iterations = 1e9, restarts = 2, progress = TRUE)
-    }),
-    class = "sparsels_interrupted"
-  )
-  expect_identical(fit$status, "interrupted")
-  expect_lt(fit$iterations, 1e9)
-  expect_equal(fit$path$criterion[5], summary(lm(y ~ x[, 1:4]))$r.squared, tolerance = 0.1)
+  for (mutation in c("flip", "exchange")) {
+    calls <- 0
+    expect_warning(
+      fit <- with_binding("progress_bar", function(...) bar, {
+        poss(x, y, k = 4, iterations = 1e9, mutation = mutation, restarts = 2, progress = TRUE)
+      }),
+      class = "sparsels_interrupted"
+    )
+    expect_identical(fit$status, "interrupted")
+    expect_lt(fit$iterations, 1e9)
+    expect_equal(fit$path$criterion[5], summary(lm(y ~ x[, 1:4]))$r.squared, tolerance = 0.1)
+  }
 })
 
 test_that("bad input", {
@@ -207,6 +248,8 @@ test_that("bad input", {
     refusal(poss(x, y, k = 2, iterations = 0))
     refusal(poss(x, y, k = 2, restarts = 0))
     refusal(poss(x, y, k = 2, isolation = "last"))
+    refusal(poss(x, y, k = 2, mutation = "swap"))
+    refusal(poss(x, y, k = 2, mutation = "exchange", cost = 1:5))
     refusal(poss(x, y, k = 2, start = 4))
     refusal(poss(x, y, k = 2, start = list(c(1, 1))))
     refusal(poss(x, y, k = 2, start = 1:4))
@@ -243,19 +286,25 @@ test_that("a search starts from any number of sets", {
   expect_identical(run(rep(list(4, 2:3), 20)), run(list(4, 2:3)))
 })
 
-test_that("by default a search has the paper's iterations, up to a limit that print() says", {
+test_that("flips are the paper's by default: their number, up to a limit that print() says", {
   set.seed(62)
   x <- matrix(rnorm(30 * 20), 30)
   y <- rnorm(30)
   paper <- floor(2 * exp(1) * 9 * 20)
-  fit <- poss(x, y, k = 3, restarts = 2)
+  fit <- poss(x, y, k = 3, restarts = 2, mutation = "flip")
   expect_identical(fit$iterations, paper)
+  expect_identical(poss(x, y, k = 3, isolation = "first")$iterations, paper)
+  expect_identical(poss(x, y, k = 3, cost = rep(1, 20))$iterations, paper)
   expect_output(print(fit), "2 searches of 978 iterations\n")
-  with_binding("max_iterations", 500, short <- poss(x, y, k = 3, restarts = 1))
+  with_binding("max_iterations", 500, {
+    short <- poss(x, y, k = 3, restarts = 1, mutation = "flip")
+  })
   expect_identical(short$iterations, 500)
   expect_output(print(short), "1 search of 500 iterations, fewer than the 978 of the paper")
   set.seed(63)
-  fit <- with_binding("max_iterations", 500, poss(x, y, k = 3, restarts = 2))
+  fit <- with_binding("max_iterations", 500, {
+    poss(x, y, k = 3, restarts = 2, mutation = "flip")
+  })
   set.seed(63)
   expect_identical(poss(x, y, k = 3, restarts = 2, iterations = 500)$archive, fit$archive)
 })

@@ -1,5 +1,6 @@
 /* Entries of X'X against plain sums; the Pareto search against a slow and obvious one. */
 #include "ctest.h"
+#include "subset-exchange.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -744,6 +745,137 @@ TEST(poss_same) {
     }
 }
 
+/* ---- exchanges ---- */
+
+/* Gain of the set of an exchange with the member at an index (or none, -1) replaced by a column (or
+   none, -1), from scratch. */
+static double gain_with(
+    const struct exchange *x, const struct terms *terms, double lambda, int index, int column) {
+  int set[LARGEST], size = 0;
+  for (int i = 0; i < x->size; i++)
+    if (i != index)
+      set[size++] = x->column[i];
+  if (column >= 0)
+    set[size++] = column;
+  return plain_gain(terms, lambda, set, size);
+}
+
+static int in_set(const struct exchange *x, int column) {
+  for (int i = 0; i < x->size; i++)
+    if (x->column[i] == column)
+      return 1;
+  return 0;
+}
+
+/* What an exchange says of its set, against all sets that differ from it by one column. */
+static void check_exchange(const struct exchange *x, const struct terms *terms, double lambda) {
+  double most = 0, least = INFINITY, loss;
+  const double gain = gain_with(x, terms, lambda, -1, -1);
+  CHECK_NEAR(x->gain, gain, 1e-9);
+  for (int j = 0; j < terms->gram.n; j++)
+    if (!in_set(x, j))
+      most = fmax(most, gain_with(x, terms, lambda, -1, j) - gain);
+  for (int i = 0; i < x->size; i++)
+    least = fmin(least, gain - gain_with(x, terms, lambda, i, -1));
+  const int added = exchange_best_addition(x), dropped = exchange_best_drop(x, &loss);
+  CHECK((added < 0) == (most <= 1e-12 * gain) && (dropped < 0) == (x->size == 0));
+  if (added >= 0)
+    CHECK_NEAR(gain_with(x, terms, lambda, -1, added) - gain, most, 1e-9);
+  if (dropped >= 0) {
+    CHECK_NEAR(loss, least, 1e-8);
+    CHECK_NEAR(gain - gain_with(x, terms, lambda, dropped, -1), least, 1e-8);
+  }
+}
+
+static void check_exchanges(const struct terms *terms, double lambda, int most, int cached) {
+  struct arena measured = arena_over(NULL);
+  exchange_alloc(&terms->gram, lambda, most, &measured);
+  gram_cache_alloc(&terms->gram, cached, &measured);
+  void *work = room(measured.used, 0xFF);
+  struct arena arena = arena_over(work);
+  struct exchange x = exchange_alloc(&terms->gram, lambda, most, &arena);
+  struct gram_cache cache = gram_cache_alloc(&terms->gram, cached, &arena);
+  gram_cache_clear(&terms->gram, &cache);
+  x.cache = &cache;
+  exchange_clear(&x);
+  for (int move = 0; move < 40; move++) {
+    check_exchange(&x, terms, lambda);
+    if (x.size == most || (x.size > 0 && any(0, 2) == 0)) {
+      exchange_drop(&x, any(0, x.size - 1));
+    } else {
+      const int j = any(0, (int)terms->gram.n - 1), was_in = in_set(&x, j);
+      CHECK(exchange_add(&x, j) == !was_in);
+    }
+  }
+  exchange_descend(&x); /* then no swap gains */
+  check_exchange(&x, terms, lambda);
+  for (int i = 0; i < x.size; i++)
+    for (int j = 0; j < terms->gram.n; j++)
+      CHECK(in_set(&x, j) || gain_with(&x, terms, lambda, i, j) <= x.gain * (1 + 1e-9));
+  free(work);
+}
+
+TEST(poss_exchange_moves) {
+  for (int i = 0; i < 24; i++) {
+    seed(360 + (unsigned long long)i);
+    struct made made = make_untied((struct shape){
+        .m = 30, .n = 6 + i % 7, .L = 1 + i % 2, .q = i % 3, .weights = i % 2, .sparse = 1});
+    struct terms terms = make_terms(&made, (enum source)(i % SOURCES));
+    check_exchanges(&terms, i % 4 == 0 ? 0.7 : 0, 1 + i % 5, i % 3);
+    discard_terms(&terms);
+    discard(&made);
+  }
+}
+
+/* The gain of the best set of a size. */
+static double best_gain_of(
+    const struct terms *terms, double lambda, int size, int from, struct exchange *set) {
+  double best = 0;
+  if (set->size == size)
+    return plain_gain(terms, lambda, set->column, size);
+  for (int j = from; j < terms->gram.n; j++) {
+    set->column[set->size++] = j;
+    best = fmax(best, best_gain_of(terms, lambda, size, j + 1, set));
+    set->size--;
+  }
+  return best;
+}
+
+/* Exchanges find the best set of every size, the same ones however they are run. */
+TEST(poss_exchanges) {
+  for (int i = 0; i < 12; i++) {
+    seed(380 + (unsigned long long)i);
+    struct made made = make_untied((struct shape){
+        .m = 30, .n = 9, .L = 1 + i % 2, .q = i % 3, .weights = i % 2, .sparse = i % 2});
+    struct terms terms = make_terms(&made, (enum source)(i % SOURCES));
+    const double lambda = i % 4 == 0 ? 0.7 : 0;
+    struct poss_control control = control_of(&terms, 3, lambda, i % 5 == 0, 80);
+    control.exchanged = 1;
+    control.max_cached = i % 3 * 4;
+    struct run run = fresh(&control);
+    go_on(&run, &terms, &control, 1 + i % 2, 0xFF);
+    CHECK(run.status == COMPLETE && *run.state.done == control.iterations);
+    check_archives(&run, &terms, &control);
+    for (int size = 1; size <= 3; size++) {
+      int column[LARGEST];
+      double found = 0;
+      struct exchange set = {.column = column};
+      for (ptrdiff_t island = 0; island < control.islands; island++)
+        for (ptrdiff_t place = 0; place < run.state.count[island]; place++)
+          if (set_at(&run, &control, island, place).size <= size)
+            found = fmax(found, set_at(&run, &control, island, place).gain);
+      CHECK_NEAR(found, best_gain_of(&terms, lambda, size, 0, &set), 1e-9);
+    }
+    control.iterations = 12;
+    control.islands = 5;
+    check_same_however(&terms, &control);
+    check_interrupts(&terms, &control);
+    discard_run(&run);
+    discard_terms(&terms);
+    discard(&made);
+  }
+}
+
 /* ---- columns that add nothing ---- */
 
 /* Columns 1 and 5 are the same: without a penalty one adds nothing to the other. */
@@ -756,6 +888,8 @@ TEST(poss_duplicates) {
       struct terms terms = make_terms(&made, (enum source)source);
       struct poss_control control = control_of(&terms, 3, 0, isolated, 6000);
       control.islands = 6;
+      control.exchanged = source == DENSE;
+      control.iterations = control.exchanged ? 60 : 6000;
       struct run run = fresh(&control), penalised = copy_of(&run, &control);
       go_on(&run, &terms, &control, 1, 0xFF);
       check_archives(&run, &terms, &control);
@@ -785,7 +919,8 @@ TEST(poss_sums) {
       for (ptrdiff_t r = 0; r < 20; r++)
         made.x[r + i % 3 * 20] = made.x[r + (i + 1) % 3 * 20] + made.x[r + (i + 2) % 3 * 20];
       struct terms terms = make_terms(&made, (enum source)source);
-      const struct poss_control control = control_of(&terms, 2, 0, i % 2, 300);
+      struct poss_control control = control_of(&terms, 2, 0, i % 2, 300);
+      control.exchanged = i % 3 == 0;
       struct run run = fresh(&control);
       go_on(&run, &terms, &control, 1, 0xFF);
       check_archives(&run, &terms, &control);
