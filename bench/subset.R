@@ -1,13 +1,17 @@
 # Speed of subset selection: iterations of poss() per second against Algorithm 2 of the paper in
 # plain R, ten short searches against a long one, forward_regression() against greedy_rls(), and
-# best_subset() against leaps::regsubsets().
+# best_subset() against leaps::regsubsets(); and, part `peers`, R-squared at equal size and time of
+# poss(), best_subset() and sequential_replacement() beside L0Learn and abess.
 #
-#   Rscript bench/subset.R DIR [n=5000] [m=1000] [splits=30] [times=3] [leaps=1] [out=bench/results]
+#   Rscript bench/subset.R DIR [speed restarts peers] [n=5000] [m=1000] [splits=30] [times=3]
+#                              [leaps=1] [out=bench/results]
 #
-# DIR holds sonar.rds and ionosphere.rds (bench/README.md says what is in them and where to get
-# them). About 7 minutes with the defaults, of which leaps takes two; leaps=0 skips it. Rates of one
-# thread are by CPU time, those of two threads by elapsed time; calls compared are run in turn, and
-# medians are reported.
+# DIR holds data sets as .rds files, sonar.rds and ionosphere.rds among them (bench/README.md says
+# what is in them and where to get them); `peers` takes those of its list that are there. About 8
+# minutes with the defaults, of which leaps takes two; leaps=0 skips it. One part alone is a quick
+# look (out=/tmp keeps it apart). Rates of one thread are by CPU time, those of two threads by
+# elapsed time; calls compared are run in turn, and medians are reported. L0Learn and abess are on
+# CRAN; what is not installed is left out.
 
 library(sparsels)
 source("bench/common.R")
@@ -15,9 +19,10 @@ source("bench/common.R")
 line <- command_line(list(n = "5000", m = "1000", splits = "30", times = "3", leaps = "1",
                           out = "bench/results"))
 given <- line$options
-if (length(line$words) != 1) stop("usage: Rscript bench/subset.R DIR [n=5000] [splits=30] ...")
-directory <- line$words
-stopifnot(file.exists(file.path(directory, c("sonar.rds", "ionosphere.rds"))))
+parts <- c("speed", "restarts", "peers")
+directory <- setdiff(line$words, parts)
+wanted <- if (any(line$words %in% parts)) intersect(line$words, parts) else parts
+if (length(directory) != 1) stop("usage: Rscript bench/subset.R DIR [speed restarts peers] ...")
 n <- as.integer(given$n)
 m <- as.integer(given$m)
 splits <- as.integer(given$splits)
@@ -65,7 +70,7 @@ with_terms <- function(problem, whole, expr) {
 
 search_of <- function(problem, restarts, iterations = NULL, threads = 1) {
   poss(problem, k = k, restarts = restarts, iterations = iterations, threads = threads,
-       progress = FALSE)
+       mutation = "flip", progress = FALSE)
 }
 
 # The R-squared of the best set of at most k columns.
@@ -118,10 +123,10 @@ algorithm_2 <- function(r_squared, size, iterations) {
   -min(vapply(value, function(one) if (one[2] <= k) one[1] else Inf, 0))
 }
 
-# Run ---------------------------------------------------------------------------------------------
+# Speed -------------------------------------------------------------------------------------------
 
 measure_rates <- function(small, large) {
-  say("poss(), k = 8, one thread: iterations per CPU second over searches of 2 e k^2 n iterations")
+  say("poss(), k = 8, flips, one thread: iterations per CPU second, over searches of 2 e k^2 n")
   say("each, X'X or its diagonal made beforehand; medians of %d", times)
   say("%-52s %10s %10s", "", "measured", "goal")
   show <- function(label, value, goal) say("%-52s %10.2e %10.1e", label, value, goal)
@@ -182,8 +187,9 @@ measure_restarts <- function() {
       set.seed(1000 * i + seed)
       short <- search_of(problem, 10)
       first <- short$archive[short$archive$search == 1 & short$archive$size <= k, ]
-      c(max(first$criterion), best_of(short), best_of(search_of(problem, 1, 10 * bound)))
-    }, numeric(3))
+      c(max(first$criterion), best_of(short), best_of(search_of(problem, 1, 10 * bound)),
+        best_of(poss(problem, k = k, progress = FALSE)))
+    }, numeric(4))
     list(gap = found - best, best = best, seconds = seconds, nodes = sum(proof$proof$nodes))
   })
   gap <- simplify2array(lapply(done, `[[`, "gap"))
@@ -193,9 +199,10 @@ measure_restarts <- function() {
   say("short searches against a long one: %d half splits of sonar, k = 8, %d seeds, T = 2 e k^2 n",
       splits, seeds)
   say("%-52s %10s %10s", "", "optimal", "mean R2")
-  what <- c("one search of T", "best of 10 searches of T (the default)", "one search of 10 T")
+  what <- c("one search of T flips", "best of 10 searches of T flips", "one search of 10 T flips",
+            "best of 10 searches of 240 exchanges (the default)")
   share <- 100 * apply(gap > -1e-9, 1, mean)
-  for (j in 1:3) say("%-52s %9.0f%% %10.5f", what[j], share[j], best + mean(gap[j, , ]))
+  for (j in 1:4) say("%-52s %9.0f%% %10.5f", what[j], share[j], best + mean(gap[j, , ]))
   say("%-52s %9.0f%% %10.5f", "best_subset(), proven", 100, best)
   say("")
   say("best_subset() on these splits, sizes 1 to 8, all proven: CPU seconds median %.2f, largest",
@@ -280,18 +287,130 @@ measure_forward <- function() {
       step[1], step[1] / step[3])
 }
 
+# Peers -------------------------------------------------------------------------------------------
+
+peer_sets <- c("housing", "svmguide3", "ionosphere", "sonar", "diabetes_lars", "yeast_cellcycle",
+               "colon_alon", "khan_srbct", "riboflavin", "breast_vdv", "prostate_singh", "golub")
+peer_k <- 10L
+
+# Standardised columns, classes as numbers; the first of several responses.
+standardised <- function(name) {
+  set <- readRDS(file.path(directory, paste0(name, ".rds")))
+  y <- if (is.matrix(set$y)) set$y[, 1] else set$y
+  if (!is.numeric(y)) y <- as.integer(factor(y))
+  x <- unname(as.matrix(set$X)) + 0
+  there <- which(!is.na(y))
+  x <- x[there, apply(x[there, ], 2, sd) > 0]
+  list(x = scale(x), y = drop(scale(as.double(y[there]))))
+}
+
+sets_of <- function(fit) lapply(fit$coefficients[-1], `[[`, "features")
+
+# Each method's sets of columns of sizes up to peer_k, by its defaults.
+peer_methods <- list(
+  poss = function(x, y) sets_of(poss(x, y, k = peer_k, progress = FALSE)),
+  replacement = function(x, y) sets_of(sequential_replacement(x, y, k = peer_k)),
+  forward = function(x, y) sets_of(forward_regression(x, y, k = peer_k)),
+  best_subset = function(x, y) {
+    if (ncol(x) > 668) return(NULL)
+    sets_of(suppressWarnings(best_subset(x, y, k = peer_k, progress = FALSE)))
+  },
+  L0Learn = if (requireNamespace("L0Learn", quietly = TRUE)) {
+    function(x, y) {
+      fit <- L0Learn::L0Learn.fit(x, y, penalty = "L0", algorithm = "CDPSI", maxSuppSize = peer_k)
+      beta <- as.matrix(fit$beta[[1]])
+      lapply(seq_len(ncol(beta)), function(j) which(beta[, j] != 0))
+    }
+  },
+  abess = if (requireNamespace("abess", quietly = TRUE)) {
+    function(x, y) {
+      fit <- abess::abess(x, y, support.size = seq_len(peer_k), num.threads = 1)
+      beta <- as.matrix(fit$beta)
+      lapply(seq_len(ncol(beta)), function(j) which(beta[, j] != 0))
+    }
+  }
+)
+
+# The largest R-squared of the sets of each size, by least squares; NA where there is none.
+refitted <- function(sets, data) {
+  gain <- vapply(sets, function(set) {
+    if (!length(set)) return(0)
+    1 - sum(lm.fit(data$x[, set, drop = FALSE], data$y)$residuals^2) / sum(data$y^2)
+  }, 0)
+  vapply(seq_len(peer_k), function(size) max(c(NA, gain[lengths(sets) == size]), na.rm = TRUE), 0)
+}
+
+measure_peers <- function() {
+  methods <- Filter(Negate(is.null), peer_methods)
+  names <- peer_sets[file.exists(file.path(directory, paste0(peer_sets, ".rds")))]
+  measured <- lapply(names, function(name) {
+    data <- standardised(name)
+    set.seed(4)
+    done <- lapply(methods, function(method) {
+      used <- system.time(sets <- method(data$x, data$y))
+      list(gain = suppressWarnings(refitted(sets, data)), seconds = sum(used[1:2]))
+    })
+    gain <- vapply(done, `[[`, numeric(peer_k), "gain")
+    gain[!is.finite(gain)] <- NA
+    list(size = dim(data$x), gain = gain, seconds = vapply(done, `[[`, 0, "seconds"))
+  })
+  say("")
+  say("sizes 1 to %d of whole standardised data, by the defaults of each method, all sets", peer_k)
+  say("refitted by least squares; CPU seconds (best_subset: to 668 columns)")
+  size <- t(vapply(measured, `[[`, c(0L, 0L), "size"))
+  seconds <- t(vapply(measured, `[[`, numeric(length(methods)), "seconds"))
+  seconds[size[, 2] > 668, "best_subset"] <- NA
+  say_table(data.frame(data = names, rows = size[, 1], columns = size[, 2], round(seconds, 2)))
+  say("")
+  say("R-squared of poss() less that of the others at equal size: mean over sizes, least")
+  less <- lapply(measured, function(one) one$gain[, "poss"] - one$gain[, -1])
+  mean_less <- t(vapply(less, colMeans, numeric(length(methods) - 1), na.rm = TRUE))
+  least <- t(vapply(less, function(one) {
+    apply(one, 2, function(column) if (all(is.na(column))) NA else min(column, na.rm = TRUE))
+  }, numeric(length(methods) - 1)))
+  shown <- matrix(sprintf("%.4f, %.4f", mean_less, zapsmall(least)), nrow(least),
+                  dimnames = dimnames(least))
+  shown[is.na(least)] <- "-"
+  say_table(data.frame(data = names, shown))
+  say("")
+  say("means over sizes: their mean over data sets (standard error); sizes better and worse")
+  for (ours in intersect(c("poss", "replacement"), names(methods))) {
+    for (method in setdiff(names(methods), c(ours, "poss"))) compare_pair(measured, ours, method)
+  }
+}
+
+# One line: a method less another at equal size, over the data sets and sizes that both have.
+compare_pair <- function(measured, ours, other) {
+  less <- lapply(measured, function(one) {
+    one <- one$gain[, ours] - one$gain[, other]
+    one[!is.na(one)]
+  })
+  less <- less[lengths(less) > 0]
+  values <- vapply(less, mean, 0)
+  all <- unlist(less)
+  say("%-11s less %-11s %7.4f (%.4f), %d sets; of %d sizes %d better, %d worse, at most by %.4f",
+      ours, other, mean(values), sd(values) / sqrt(length(values)), length(values), length(all),
+      sum(all > 1e-9), sum(all < -1e-9), max(0, -all))
+}
+
+# Run ---------------------------------------------------------------------------------------------
+
 say("%s", machine_line())
 before <- load_average()
-say("")
-small <- half("sonar", 1)
-set.seed(1)
-large <- correlated(m, n)
-rates <- measure_rates(small, large)
-measure_plain(small, rates["small"])
-measure_threads(large)
-measure_forward()
-measure_restarts()
-measure_leaps()
+if ("speed" %in% wanted) {
+  stopifnot(file.exists(file.path(directory, c("sonar.rds", "ionosphere.rds"))))
+  say("")
+  small <- half("sonar", 1)
+  set.seed(1)
+  large <- correlated(m, n)
+  rates <- measure_rates(small, large)
+  measure_plain(small, rates["small"])
+  measure_threads(large)
+  measure_forward()
+}
+if ("restarts" %in% wanted) measure_restarts()
+if ("speed" %in% wanted) measure_leaps()
+if ("peers" %in% wanted) measure_peers()
 say("")
 say("load average at start and end: %s and %s (this script makes 1, for a moment 2; where it is",
     before, load_average())
