@@ -20,25 +20,25 @@
 #' `iterations` iterations, and the best set of each size is kept. How a set is changed is the
 #' `mutation`.
 #'
-#' **Exchange** is the default and not of the paper: a random number of columns of the set is replaced
-#' by random others; then the best of all swaps of a column in the set for one outside it is made,
-#' again and again, until none increases \eqn{R^2}. Offered to the archive are the result, the result
-#' less its least useful column, and, as long as the archive takes them, the result with the best
-#' columns added one by one. Sets of up to k + 1 columns are archived.
+#' **Exchange** is the default and not of the paper: a random number of columns of the set is
+#' replaced by random others; then the best of all swaps of a column in the set for one outside it
+#' is made, again and again, until none increases \eqn{R^2}. Offered to the archive are the result,
+#' the result less its least useful column, and, as long as the archive takes them, the result with
+#' the best columns added one by one. Sets of up to k + 1 columns are archived.
 #'
 #' **Flip** is the paper's: every column is added to the set or removed from it with probability 1/n
 #' (n usable columns). Sets of 2k or more columns are never archived. `floor(2 e k^2 n)` iterations
-#' find, in expectation, a set of at most k columns with \eqn{R^2} at least \eqn{1 -
-#' e^{-\gamma}}{1 - exp(-gamma)} times the largest, \eqn{\gamma}{gamma} being the submodularity
-#' ratio (Theorem 1). With many columns this takes minutes, so without `iterations` at most a million
-#' are made, which `print()` says. `restarts = 1` is the paper's single run. With `isolation =
-#' "first"` only sets with the same first column compete, as in Theorem 2 for designs with
-#' exponentially decaying correlations; the archive is then about n times as large and the search
-#' slower.
+#' find, in expectation, a set of at most k columns with \eqn{R^2} at least
+#' \eqn{1 - e^{-\gamma}}{1 - exp(-gamma)} times the largest, \eqn{\gamma}{gamma} being the
+#' submodularity ratio (Theorem 1). With many columns this takes long, so without `iterations` at
+#' most a million are made, which `print()` says. `restarts = 1` is the paper's single run. With
+#' `isolation = "first"` only sets with the same first column compete, as in Theorem 2 for designs
+#' with exponentially decaying correlations; the archive is then about n times as large and the
+#' search slower.
 #'
 #' On thousands of genes the ten searches by exchange find sets that are as good as or better than
-#' those of ten searches of `floor(2 e k^2 n)` flips, in a fraction of their time (bench/limits.R has
-#' the comparison). The theorems do not speak of them. Neither proves that a set is the best.
+#' those of ten searches of `floor(2 e k^2 n)` flips, in a fraction of their time (bench/limits.R
+#' has the comparison). The theorems do not speak of them. Neither proves that a set is the best.
 #'
 #' With `cost` the second objective is the price of a set, in which an assay counts once: a set is
 #' dominated by one that is as good and cheaper, or better and no dearer. Sets of up to `k` columns
@@ -50,24 +50,23 @@
 #' R's random numbers are used: the result depends on `set.seed()` before the call and on
 #' `restarts`, not on `threads`.
 #'
-#' `update(fit, iterations = )` continues the searches of a fit as if they had not ended, by the same
-#' mutation. It
-#' evaluates the call again, so the data must still exist under the same names.
+#' `update(fit, iterations = )` continues the searches of a fit as if they had not ended, by the
+#' same mutation. It evaluates the call again, so the data must still exist under the same names.
 #'
 #' @inheritParams greedy_rls
-#' @param k The size wanted: sets of up to k + 1 columns are archived by exchanges, of up to 2k - 1 by
-#'   flips, with `cost` of up to k. At most the number of usable columns, and the number of rows less the covariates less one; `NULL`
-#'   for the smaller of 10 and that.
+#' @param k The size wanted: sets of up to k + 1 columns are archived by exchanges, of up to 2k - 1
+#'   by flips, with `cost` of up to k. At most the number of usable columns, and the number of rows
+#'   less the covariates less one; `NULL` for the smaller of 10 and that.
 #' @param lambda Ridge parameter, a number of at least 0; 0 by default.
-#' @param iterations Number of iterations of each search, at least 1. `NULL`: `30 k` exchanges, or the
-#'   paper's `floor(2 e k^2 n)` flips, but at most 1e6.
+#' @param iterations Number of iterations of each search, at least 1. `NULL`: `30 k` exchanges, or
+#'   the paper's `floor(2 e k^2 n)` flips, but at most 1e6.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
 #'   the largest size of at most `k`, since the training error decreases with the size.
 #' @param restarts Number of independent searches; 10 by default.
-#' @param mutation How sets are changed, `"exchange"` or `"flip"`, see Details. `NULL`: as in the fit
-#'   to `start` from; otherwise `"flip"`, the paper's, where `iterations`, `isolation = "first"` or
-#'   `cost` is given, and `"exchange"` where none is. Exchanges know no `cost`.
+#' @param mutation How sets are changed, `"exchange"` or `"flip"`, see Details. `NULL`: as in the
+#'   fit to `start` from; otherwise `"flip"`, the paper's, where `iterations`, `isolation = "first"`
+#'   or `cost` is given, and `"exchange"` where none is. Exchanges know no `cost`.
 #' @param isolation `"none"` (the default) or `"first"`, see Details.
 #' @param cost,budget Prices of the columns, as in [greedy_rls()], and the most that a set may cost:
 #'   sets are then compared by their price instead of their size, see Details.
