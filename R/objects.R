@@ -478,7 +478,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
       has_table(claims, "tolerance",
                 c("size", "lambda", "row", "claimed", "retrained", "deviation"),
                 c("claim", "feature")),
-    kinds = has_table(kinds, c("checked", "available"), words = "claim"),
+    kinds = has_table(kinds, c("checked", "available"), words = "claim") &&
+      all(claims$claim %in% kinds$claim),
     unchecked = is_none_or(unchecked, has_words(unchecked)),
     method = is_string(method), fit_call = is_none_or(fit_call, is.call(fit_call)),
     status = is_string(status) && status %in% statuses, call = is_none_or(call, is.call(call))
