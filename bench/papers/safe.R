@@ -2,13 +2,16 @@
 # supervised learning, Section 7 and Appendix D, in kind: columns left by the tests and the memory
 # they take (their Figure 3), time of the interior point with and without them (Figure 4), the same
 # on many subsets (Figure 5), the search for a model with 20, 50 or 100 columns (Figure 6), and the
-# rules that set small coefficients of interior points to zero (Figures 7 and 8).
+# rules that set small coefficients of interior points to zero (Figures 7 and 8). Figure 3 is also
+# drawn for simulated texts in the number of the paper, 1,000,000 with 127,025 words.
 #
-#   Rscript bench/papers/safe.R DIR [part ...] [times=3] [subsets=23] [out=bench/results/papers]
+#   Rscript bench/papers/safe.R DIR [part ...] [times=3] [subsets=23] [texts=1000000]
+#                               [out=bench/results/papers]
 #
-# The parts are screen, time, subsets, search and threshold. DIR holds the data sets as .rds files
-# (bench/README.md says what is in each and where to get it). subsets=5 and times=1 give a quick
-# look; all takes about 10 minutes.
+# The parts are screen, time, subsets, search, threshold and abstracts, the simulated texts, whose
+# figures are saved in a file of their own, safe-abstracts.txt. DIR holds the data sets as .rds
+# files (bench/README.md says what is in each and where to get it). subsets=5, times=1 and
+# texts=20000 give a quick look; all takes about 15 minutes, abstracts 6 GB.
 # Seconds are those of the processor. The exact solutions are those of solver = "cd".
 
 library(sparsels)
@@ -17,9 +20,10 @@ source("bench/common.R")
 # the word whose count is the response; its column is taken out of x
 words <- list(text_nyt_headlines18k = "china", text_20newsgroups = "windows",
               text_reuters21578 = "oil", uci_bow_kos = 841)
-parts <- c("screen", "time", "subsets", "search", "threshold")
+parts <- c("screen", "time", "subsets", "search", "threshold", "abstracts")
 
-line <- command_line(list(times = "3", subsets = "23", out = "bench/results/papers"))
+line <- command_line(list(times = "3", subsets = "23", texts = "1000000",
+                          out = "bench/results/papers"))
 if (!length(line$words)) stop("usage: Rscript bench/papers/safe.R DIR [part ...]")
 directory <- line$words[1]
 wanted <- if (length(line$words) > 1) line$words[-1] else parts
@@ -50,7 +54,7 @@ with_word <- function(data, word, rows = seq_len(nrow(data$X))) {
   y <- as.numeric(x[, own])
   x <- x[, -own]
   x <- x[, Matrix::colSums(x != 0) > 0]
-  list(name = data$name, x = x, y = y)
+  list(name = data$name, word = word, x = x, y = y)
 }
 
 as_lasso <- function(text, intercept = FALSE) {
@@ -58,9 +62,8 @@ as_lasso <- function(text, intercept = FALSE) {
 }
 
 title_of <- function(text) {
-  sprintf("%s, response %s: %d x %d", text$name,
-          if (is.character(words[[text$name]])) words[[text$name]] else
-            paste("column", words[[text$name]]), nrow(text$x), ncol(text$x))
+  word <- if (is.numeric(text$word)) paste("word", text$word) else text$word
+  sprintf("%s, response %s: %d x %d", text$name, word, nrow(text$x), ncol(text$x))
 }
 
 # Solutions and times -----------------------------------------------------------------------------
@@ -256,12 +259,7 @@ memory_figure <- function(text, table) {
   whole <- safe_screen(problem, lambda = lambda[5])
   stopifnot(identical(from_file$keep, unname(whole$keep)))
   at <- which(ratios > 0.09)
-  seconds <- t(vapply(at, function(i) {
-    calls <- lapply(c(safe1 = "safe1", safe2 = "safe2"), function(rule) {
-      function() solve_after(problem, lambda[i], rule, table$fit, c(NA, lambda)[i])
-    })
-    interleaved(calls, times, cpu)
-  }, c(safe1 = 0, safe2 = 0)))
+  seconds <- seconds_after(table, at, c("safe1", "safe2"), times)
   size <- table$size$solution[at]
   save_picture("memory", 1100, 460, function() {
     panels(2)
@@ -280,6 +278,116 @@ memory_figure <- function(text, table) {
     "seconds of the interior point, with the test:",
     shown(data.frame(`lambda/lambda_max` = sprintf("%.3f", ratios[at]), solution = size,
                      round(seconds, 3), check.names = FALSE)))
+}
+
+# Seconds of the interior point, with the test, at some of the lambdas.
+seconds_after <- function(table, at, rules, times) {
+  lambda <- table$fit$path$lambda
+  seconds <- lapply(at, function(i) {
+    calls <- lapply(stats::setNames(rules, rules), function(rule) {
+      function() solve_after(table$problem, lambda[i], rule, table$fit, c(NA, lambda)[i])
+    })
+    interleaved(calls, times, cpu)
+  })
+  do.call(rbind, seconds)
+}
+
+# Figure 3 in the number of the paper -------------------------------------------------------------
+
+# Texts in the number of the paper's abstracts. Words follow Zipf's law, steeper for rare ones and
+# without the most frequent, the stop words; a third of the words of a text belong to its topic, one
+# of 200 with 500 words each. The response is the count of word 2000, the first of the first topic.
+# The matrix is filled in from blocks of texts, so that it is in memory once.
+abstracts <- function(texts, n = 127025L, word = 2000L) {
+  set.seed(2010)
+  common <- 1 / ((seq_len(n) + 60) * (1 + seq_len(n) / 1e4))
+  topics <- matrix(sample.int(n, 200 * 500, TRUE, common), 200)
+  topics[1, 1] <- word
+  y <- numeric(texts)
+  blocks <- split(seq_len(texts), (seq_len(texts) - 1) %/% 10000)
+  drawn <- lapply(unname(blocks), function(rows) {
+    block <- draw_texts(length(rows), common, topics)
+    own <- block$word == word
+    y[rows[block$text[own]]] <<- block$count[own]
+    list(word = block$word[!own] - (block$word[!own] > word), row = rows[1] - 2L + block$text[!own],
+         count = as.raw(pmin(block$count[!own], 255L)))
+  })
+  list(name = "simulated abstracts", word = word, x = by_columns(drawn, texts, n - 1L), y = y)
+}
+
+# word, text and count of some texts, by word and then text
+draw_texts <- function(texts, common, topics) {
+  tokens <- pmax(5, round(80 * exp(rnorm(texts, sd = 0.4))))
+  text <- rep(seq_len(texts), tokens)
+  word <- sample.int(length(common), length(text), TRUE, common)
+  topical <- which(runif(length(text)) < 0.3)
+  topic <- sample.int(nrow(topics), texts, TRUE)[text[topical]]
+  rank <- sample.int(ncol(topics), length(topical), TRUE, 1 / (seq_len(ncol(topics)) + 5))
+  word[topical] <- topics[cbind(topic, rank)]
+  key <- sort.int((word - 1L) * texts + text - 1L, method = "radix")
+  first <- which(c(TRUE, diff(key) != 0L))
+  list(word = key[first] %/% texts + 1L, text = key[first] %% texts + 1L,
+       count = diff(c(first, length(key) + 1L)))
+}
+
+# a dgCMatrix of blocks of rows
+by_columns <- function(drawn, texts, n) {
+  counts <- lapply(drawn, function(block) tabulate(block$word, n))
+  p <- c(0L, cumsum(Reduce(`+`, counts)))
+  i <- integer(p[n + 1])
+  x <- numeric(p[n + 1])
+  from <- p[-(n + 1)]
+  for (b in seq_along(drawn)) {
+    block <- drawn[[b]]
+    at <- seq_along(block$word) + (from - cumsum(counts[[b]]) + counts[[b]])[block$word]
+    i[at] <- block$row
+    x[at] <- as.numeric(block$count)
+    from <- from + counts[[b]]
+    drawn[b] <- list(NULL)
+  }
+  methods::new("dgCMatrix", i = i, p = p, x = x, Dim = c(texts, n))
+}
+
+# The cosine of the response and the column whose product with it is lambda_max
+cosine_of <- function(text) {
+  products <- abs(as.vector(Matrix::crossprod(text$x, text$y)))
+  column <- text$x[, which.max(products)]
+  max(products) / sqrt(sum(text$y^2) * sum(column^2))
+}
+
+run_abstracts <- function(at = c(2, 4)) {
+  text <- abstracts(as.integer(line$options$texts))
+  table <- screen_table(text, FALSE)
+  all <- megabytes(text$x)
+  save_picture("abstracts", 1100, 460, function() {
+    panels(2)
+    draw_lines(ratios, cbind(all = ncol(text$x), table$size), xlab = "lambda / lambda_max",
+               ylab = "columns", main = "Columns left", ylim = c(1, ncol(text$x)))
+    draw_lines(ratios, cbind(all = all, table$memory), xlab = "lambda / lambda_max",
+               ylab = "MB of x to be loaded", main = "Memory", ylim = c(1, all))
+    key("bottomleft", c("all", "safe1", "safe2", "gap", "solution"))
+  })
+  c("Figure 3, simulated texts (the paper: 1,000,000 x 127,025 with 82.2 million nonzeros)",
+    sprintf("%.1f million nonzeros; a word is in %.0f texts on average, in %.0f in the median,",
+            length(text$x@i) / 1e6, length(text$x@i) / ncol(text$x), median(diff(text$x@p))),
+    sprintf("the most frequent in %.0f %% of them", 100 * max(diff(text$x@p)) / nrow(text$x)),
+    screen_lines(text, table, FALSE), "25 % of x in memory are enough for",
+    reach_lines(table, all, 0.25), "50 % of x in memory are enough for",
+    reach_lines(table, all, 0.5), "seconds of the interior point, with the test, once:",
+    shown(data.frame(`lambda/lambda_max` = sprintf("%.3f", ratios[at]),
+                     solution = table$size$solution[at],
+                     round(seconds_after(table, at, "safe2", 1), 1), check.names = FALSE)),
+    "cosine of the response and the column that makes lambda_max: here, then in the real texts",
+    sprintf("  %-22s %.3f", c(text$name, names(words)),
+            c(cosine_of(text), vapply(names(words), function(name) cosine_of(read_text(name)), 0))),
+    memory_lines())
+}
+
+# The largest memory of this process so far, where the system tells.
+memory_lines <- function() {
+  if (!file.exists("/proc/self/status")) return(character())
+  peak <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
+  sprintf("most memory of the process: %.1f GB", as.numeric(gsub("[^0-9]", "", peak)) / 2^20)
 }
 
 # Figure 4: time ----------------------------------------------------------------------------------
@@ -613,22 +721,31 @@ run_threshold <- function() {
 
 # Run ---------------------------------------------------------------------------------------------
 
-say("El Ghaoui, Viallon, Rabbani (2010), Section 7 and Appendix D, in kind")
-say("%s", machine_line())
-say("%d repeats, %d subsets, parts %s; seconds are those of the processor", times, subsets_n,
-    paste(wanted, collapse = ", "))
 runs <- list(screen = run_screen, time = run_time, subsets = run_subsets, search = run_search,
-             threshold = run_threshold)
-from <- proc.time()
-for (part in parts[parts %in% wanted]) {
+             threshold = run_threshold, abstracts = run_abstracts)
+
+# Runs some parts, and saves what they print if they are all that belong to the file.
+run_parts <- function(own, file) {
+  some <- intersect(own, wanted)
+  if (!length(some)) return(invisible())
+  lines <<- character()
+  open_gaps[] <<- 0
+  say("El Ghaoui, Viallon, Rabbani (2010), Section 7 and Appendix D, in kind")
+  say("%s", machine_line())
+  say("%d repeats, %d subsets, parts %s; seconds are those of the processor", times, subsets_n,
+      paste(some, collapse = ", "))
+  from <- proc.time()
+  for (part in some) {
+    say("")
+    for (text in runs[[part]]()) say("%s", text)
+    message(sprintf("%s: %.1f minutes", part, sum((proc.time() - from)[1:2]) / 60))
+  }
   say("")
-  for (text in runs[[part]]()) say("%s", text)
-  message(sprintf("%s: %.1f minutes", part, sum((proc.time() - from)[1:2]) / 60))
+  say("exact solutions that did not reach their gap: %.0f of %.0f", open_gaps[["open"]],
+      open_gaps[["all"]])
+  say("%.1f minutes of the processor", sum((proc.time() - from)[1:2]) / 60)
+  if (setequal(some, own)) writeLines(lines, file.path(line$options$out, file))
 }
-say("")
-say("exact solutions that did not reach their gap: %.0f of %.0f", open_gaps[["open"]],
-    open_gaps[["all"]])
-say("%.1f minutes of the processor", sum((proc.time() - from)[1:2]) / 60)
-if (setequal(wanted, parts)) {
-  writeLines(lines, file.path(line$options$out, "safe.txt"))
-}
+
+run_parts(setdiff(parts, "abstracts"), "safe.txt")
+run_parts("abstracts", "safe-abstracts.txt")
