@@ -128,10 +128,9 @@ logged_move <- function(action, component, support, w, gradient, system, row) {
        components = S, beta = beta, row = row)
 }
 
-# a data frame of the rows of a path, each a list
+# the columns of a path, of its rows, each a list
 stacked <- function(rows, columns = c("action", "component", "size", "objective", "residual")) {
-  columns <- lapply(stats::setNames(nm = columns), function(name) unlist(lapply(rows, `[[`, name)))
-  as.data.frame(columns)
+  lapply(stats::setNames(nm = columns), function(name) unlist(lapply(rows, `[[`, name)))
 }
 
 # The exact solutions on the components chosen after each addition.

@@ -100,14 +100,19 @@ square_matrix <- function(A) {
   if (nrow(A) != ncol(A) || !nrow(A)) {
     stop_input(sprintf("`A` must be square, not %d x %d", nrow(A), ncol(A)))
   }
-  bad <- if (inherits(A, "dgCMatrix")) sparse_not_finite(A) else dense_not_finite(A)
+  off <- asymmetry(A)
+  # a dense matrix is read once: an entry that is not finite is unlike its mirror image as well
+  if (length(off) || !is.matrix(A) || !all(is.finite(diag(A)))) check_entries(A)
+  if (length(off)) stop_asymmetric(off[1L], off[2L], A[off[1L], off[2L]], A[off[2L], off[1L]])
+  A
+}
+
+check_entries <- function(A) {
+  bad <- if (is.matrix(A)) dense_not_finite(A) else sparse_not_finite(A)
   if (bad$count) {
     stop_input(sprintf("`A` has %s (first: A[%d, %d])",
                        counted(bad$count, "missing or infinite value"), bad$row, bad$column))
   }
-  off <- asymmetry(A)
-  if (length(off)) stop_asymmetric(off[1L], off[2L], A[off[1L], off[2L]], A[off[2L], off[1L]])
-  A
 }
 
 stop_asymmetric <- function(i, j, above, below) {
@@ -283,13 +288,13 @@ dependent_term <- 1e-12
 
 # The fit -----------------------------------------------------------------------------------------
 
-# `steps`: data frame with a row per step, the first of them the start: action, component, size,
+# `steps`: columns with an entry per step, the first of them the start: action, component, size,
 # objective, residual and what else the method has. `models`: element s + 1 is the best model of
 # size s or NULL: components, beta (s x L), objective, residual, row (of steps).
 new_system_fit <- function(method, system, steps, models, control, status, call) {
-  path <- cbind(step = seq_len(nrow(steps)) - 1L, steps[c("action", "component")],
-                name = system$names[steps$component],
-                steps[setdiff(names(steps), c("action", "component"))])
+  path <- list2DF(c(list(step = seq_along(steps$size) - 1L), steps[c("action", "component")],
+                    list(name = system$names[steps$component]),
+                    steps[setdiff(names(steps), c("action", "component"))]))
   fit <- structure(list(
     method = method, path = path, coefficients = lapply(models, name_model, system = system),
     size = length(models) - 1L, names = system$names, D = system$D, control = control, call = call,
@@ -306,9 +311,9 @@ name_model <- function(model, system) {
 
 # Steps that add `components` one at a time; objective and residual of the sizes 0, 1, ...
 adding_steps <- function(components, objective, residual) {
-  data.frame(action = rep(c("start", "add"), c(1L, length(components))),
-             component = c(NA, components), size = 0:length(components),
-             objective = objective, residual = residual)
+  list(action = rep(c("start", "add"), c(1L, length(components))),
+       component = c(NA, components), size = 0:length(components), objective = objective,
+       residual = residual)
 }
 
 # objective and residual of a model, from A[, components] beta

@@ -228,12 +228,12 @@ enum status column_within_squares(const struct within_squares *within, int threa
 /* ---- symmetry ---- */
 
 ptrdiff_t asymmetric_entry(ptrdiff_t n, const double *A, const double *root, double share) {
-  enum { TILE = 32 }; /* so that neither half is read across its columns from afar */
+  enum { TILE = 64 }; /* so that neither half is read across its columns from afar */
   for (ptrdiff_t first = 0; first < n; first += TILE)
     for (ptrdiff_t top = first; top < n; top += TILE)
       for (ptrdiff_t j = first; j < first + TILE && j < n; j++)
         for (ptrdiff_t i = top > j ? top : j + 1; i < top + TILE && i < n; i++)
-          if (fabs(A[i + j * n] - A[j + i * n]) > share * root[i] * root[j])
+          if (!(fabs(A[i + j * n] - A[j + i * n]) <= share * root[i] * root[j]))
             return i + j * n;
   return -1;
 }

@@ -131,7 +131,8 @@ struct within_squares {
 enum status column_within_squares(const struct within_squares *within, int threads);
 
 /* Place of an entry below the diagonal of A (n x n) that differs from its mirror image by more than
-   share * root_i * root_j, -1 when there is none. O(n^2). */
+   share * root_i * root_j, or of which one is not finite; -1 when there is none. O(n^2), A is read
+   once. */
 ptrdiff_t asymmetric_entry(ptrdiff_t n, const double *A, const double *root, double share);
 
 #endif

@@ -62,6 +62,24 @@ test_that("asymmetry is found wherever it is, dense and sparse", {
   expect_null(asymmetry(general_sparse(matrix(0, 3, 3))))
 })
 
+test_that("values that are not finite are found wherever they are, dense and sparse", {
+  A <- diag(3) + 1
+  places <- list(c(1, 1), c(3, 3), c(1, 3), c(3, 1))
+  for (value in c(NA, NaN, Inf, -Inf)) {
+    for (at in places) {
+      one <- both <- A
+      one[at[1], at[2]] <- value
+      both[rbind(at, rev(at))] <- value
+      for (odd in list(one, both, general_sparse(one), general_sparse(both))) {
+        expect_error(as_system(odd, 1:3), "missing or infinite value",
+                     class = "sparsels_error_input")
+      }
+    }
+    expect_error(as_system(matrix(value), 1), "missing or infinite value",
+                 class = "sparsels_error_input")
+  }
+})
+
 test_that("a support keeps its factor while components come and go", {
   set.seed(803)
   made <- random_system(40)
