@@ -72,11 +72,11 @@ full_spectrum <- function(problem, K) {
   root_w <- sqrt(problem$weights)
   if (is_ranked(problem)) K <- centre_within(problem, t(centre_within(problem, K)))
   K <- root_w * K * rep(root_w, each = nrow(K))
-  rest <- covariate_complement(problem)
-  parts <- eigen(if (is.null(rest)) K else crossprod(rest, K %*% rest), symmetric = TRUE)
+  turn <- covariate_turn(problem)
+  parts <- eigen(turn$into(t(turn$into(K))), symmetric = TRUE)
   allowed <- 1e-6 * mean(diag(K))
   if (min(parts$values) < -allowed) stop_not_positive(parts$values, allowed)
-  U <- if (is.null(rest)) parts$vectors else rest %*% parts$vectors
+  U <- turn$back(parts$vectors)
   spectrum <- new_spectrum(problem, U, pmax(parts$values, 0), root_w * U, complete = TRUE)
   spectrum$rounding <- .Machine$double.eps * max(diag(K))
   spectrum
@@ -106,13 +106,14 @@ warn_rounding <- function(spectrum, lambda) {
   }
 }
 
-# an orthonormal basis (m x (m - q)) of the orthogonal complement of the covariates; NULL when there
-# are none
-covariate_complement <- function(problem) {
+# Coordinates of the orthogonal complement of the q covariates: into() takes those of columns of
+# length m, m - q of them, and back() returns. By q reflections of each column, O(m q).
+covariate_turn <- function(problem) {
   q <- ncol(problem$z)
-  if (q == 0L) return(NULL)
-  all <- qr.Q(qr(weighted_covariates(problem), tol = 1e-10), complete = TRUE)
-  all[, -seq_len(q), drop = FALSE]
+  if (q == 0L) return(list(into = identity, back = identity))
+  parts <- qr(weighted_covariates(problem), tol = 1e-10)
+  list(into = function(x) qr.qty(parts, x)[-seq_len(q), , drop = FALSE],
+       back = function(x) qr.qy(parts, rbind(matrix(0, q, ncol(x)), x)))
 }
 
 # A kernel expansion on n basis vectors: K (m x n), C the upper Cholesky factor of the penalty, and

@@ -1,21 +1,31 @@
 # Speed of kernel_rls() on n basis vectors and of its held-out errors: leave-one-out for a grid of
 # lambda (the paper's Table 1) and ten folds with basis vectors removed, in multiples of one
-# training, against the algorithm of Cawley and Talbot (2004) and retraining for every lambda.
+# training, against the algorithm of Cawley and Talbot (2004) and retraining for every lambda; and
+# on all rows, in multiples of one Cholesky solve, with R's BLAS and others.
 #
-#   Rscript bench/kernel-rls.R [m=5000] [n=500,...,2500] [lambdas=20] [folds_n=1000] [times=3]
-#                              [out=bench/results]
+#   Rscript bench/kernel-rls.R [basis] [m=5000] [n=500,...,2000] [lambdas=20] [folds_n=1000]
+#                              [times=3] [out=bench/results]
+#   Rscript bench/kernel-rls.R rows [rows=1000,2000,4000] [blas=FILE,...] [out=bench/results]
 #
-# About 20 minutes with the defaults. A quick look: Rscript bench/kernel-rls.R m=1000 n=100,200
-# folds_n=200 out=/tmp. Compare times of one run only: repetitions of the calls compared are
-# interleaved, and medians of elapsed times are reported.
+# About 20 minutes with the defaults, of which `rows` takes 3. A quick look: Rscript
+# bench/kernel-rls.R m=1000 n=100,200 folds_n=200 rows=300,600 out=/tmp. Compare times of one run
+# only: repetitions of the calls compared are interleaved, and medians of elapsed times (of `rows`
+# CPU seconds, too) are reported.
+#
+# `rows` needs 1.5 GB for 4000 rows. It runs again with each library of `blas` loaded before R's
+# own, such as that of Debian's libopenblas0-pthread, with one thread and with two.
 
 library(sparsels)
 source("bench/common.R")
 
-given <- command_line(list(
-  m = "5000", n = "500,1000,1500,2000,2500", lambdas = "20", folds_n = "1000", times = "3",
-  out = "bench/results"
-))$options
+parts <- c("basis", "rows")
+line <- command_line(list(
+  m = "5000", n = "500,1000,1500,2000", lambdas = "20", folds_n = "1000", times = "3",
+  rows = "1000,2000,4000", blas = "", out = "bench/results"
+))
+given <- line$options
+wanted <- if (length(line$words)) line$words else parts
+stopifnot(wanted %in% c(parts, "here"))
 m <- as.integer(given$m)
 sizes <- numbers(given$n)
 folds_n <- as.integer(given$folds_n)
@@ -41,7 +51,8 @@ columns <- function(rows) {
 
 training <- function(rows) {
   made <- inside$expansion(problem, kernel, inside$rows_basis(rows, problem, kernel), "auto")
-  inside$kernel_models(problem, made$K, made$spectrum, 1)
+  of_terms <- inside$covariate_solver(problem)(made$K)
+  inside$kernel_models(problem, of_terms, made$spectrum, 1)
 }
 
 fit <- function(rows, lambda) kernel_rls(x, y, kernel = kernel, basis = rows, lambda = lambda)
@@ -153,78 +164,161 @@ measure_folds <- function(rows) {
        agree = off(with_one$criterion, wanted))
 }
 
-say("%s", machine_line())
-before <- load_average()
-say("")
-say(paste0("kernel_rls(), m = %d rows of 20 columns, Gaussian kernel, basis vectors at ",
-           "random, one thread."), m)
-say(paste0("Elapsed seconds: medians of %d interleaved runs up to n = %d, single runs ",
-           "beyond (except"), times,
-    folds_n)
-say(paste0("\"once trained\", always medians of %d); whole calls, checks of the input ",
-           "included. Training includes"),
-    times)
-say("the kernel columns; Cawley and Talbot and \"trained again\" are given them")
-bases <- lapply(sizes, function(n) sample.int(m, n))
-table <- mapply(measure, sizes, bases)
-
 row <- function(label, values, digits = 2) {
   cells <- paste(sprintf("%8.*f", digits, values), collapse = " ")
   say("%s", sprintf("%-52s %s", label, cells))
 }
-long <- length(grid)
-say("")
-row("basis vectors n", sizes, 0)
-row("kernel columns", table["columns", ])
-row("one training", table["train", ])
-row("training and LOO, 1 lambda", table["one", ])
-row(sprintf("training and LOO, %d lambdas", long), table["grid", ])
-row("LOO once trained, 1 lambda", table["loo_one", ])
-row(sprintf("LOO once trained, %d lambdas", long), table["loo_grid", ])
-row("Cawley and Talbot: LOO, 1 lambda", table["their_one", ])
-row(sprintf("Cawley and Talbot: LOO, %d lambdas (*)", long), table["their_grid", ])
-row(sprintf("trained again for %d lambdas, no LOO", long), table["again", ])
-say("")
-say("as multiples of one training")
-row(sprintf("training and LOO, %d lambdas (goal: 1.3 or less)", long),
-    table["grid", ] / table["train", ])
-row(sprintf("1 + LOO once trained, %d lambdas", long), 1 + table["loo_grid", ] / table["train", ])
-row(sprintf("Cawley and Talbot, %d lambdas", long), table["their_grid", ] / table["train", ])
-say("")
-row(sprintf("Cawley and Talbot / kernel_rls, 1 lambda"), table["their_one", ] / table["one", ])
-row(sprintf("Cawley and Talbot / kernel_rls, %d lambdas", long),
-    table["their_grid", ] / table["grid", ])
-say("slope of one training by n on log-log axes, last two: %.2f (2 is quadratic)",
-    diff(log(tail(table["train", ], 2))) / diff(log(tail(sizes, 2))))
-say(paste0("LOO errors with basis vectors kept agree with Cawley and Talbot's to %.1e ",
-           "(kernel_rls() itself"),
-    max(table["agree", ]))
-say("removes them, as their algorithm cannot)")
-say(paste0("(*) Three lambdas were run, the others are given the time of the last two. ",
-           "K'K is made once for all"))
-say("    of them, which the paper's baseline does not do: it takes the row of 1 lambda for each.")
 
-basis <- if (folds_n %in% sizes) bases[[match(folds_n, sizes)]] else sample.int(m, folds_n)
-by_fold <- measure_folds(basis)
-seconds <- by_fold$seconds
-say("")
-say("ten folds with basis vectors removed, %d lambdas, n = %d; medians of %d", length(fold_grid),
-    folds_n, times)
-say("%-52s %8s %8s", "", "seconds", "ratio")
-say("%-52s %8.2f", "one training", seconds["train"])
-say("%-52s %8.2f %8.2f   %s", "cv_error, one thread", seconds["one"],
-    seconds["one"] / seconds["train"], "times one training (goal: 3 or less)")
-say("%-52s %8.2f %8.2f   %s", "cv_error, two threads", seconds["two"],
-    seconds["one"] / seconds["two"], "times faster than one thread")
-say("%-52s %8.2f %8.2f   %s", "trained again for each fold and lambda (once)", seconds["again"],
-    seconds["again"] / seconds["one"], "times the time of cv_error")
-say("errors agree with training again to %.1e; two threads identical: %s", by_fold$agree,
-    by_fold$same)
-say(paste0("(training again is R with Cholesky and shares K'K over lambdas and, less the ",
-           "fold, over folds)"))
-say("")
-say("load average at start and end: %s and %s (this script makes 1; where it is higher, something",
-    before, load_average())
-say("else was running, which spoils the row of two threads first)")
+measure_basis <- function() {
+  say("")
+  say(paste0("kernel_rls(), m = %d rows of 20 columns, Gaussian kernel, basis vectors at ",
+             "random, one thread."), m)
+  say(paste0("Elapsed seconds: medians of %d interleaved runs up to n = %d, single runs ",
+             "beyond (except"), times,
+      folds_n)
+  say(paste0("\"once trained\", always medians of %d); whole calls, checks of the input ",
+             "included. Training includes"),
+      times)
+  say("the kernel columns; Cawley and Talbot and \"trained again\" are given them")
+  bases <- lapply(sizes, function(n) sample.int(m, n))
+  table <- mapply(measure, sizes, bases)
 
-writeLines(lines, file.path(given$out, "kernel-rls.txt"))
+  long <- length(grid)
+  say("")
+  row("basis vectors n", sizes, 0)
+  row("kernel columns", table["columns", ])
+  row("one training", table["train", ])
+  row("training and LOO, 1 lambda", table["one", ])
+  row(sprintf("training and LOO, %d lambdas", long), table["grid", ])
+  row("LOO once trained, 1 lambda", table["loo_one", ])
+  row(sprintf("LOO once trained, %d lambdas", long), table["loo_grid", ])
+  row("Cawley and Talbot: LOO, 1 lambda", table["their_one", ])
+  row(sprintf("Cawley and Talbot: LOO, %d lambdas (*)", long), table["their_grid", ])
+  row(sprintf("trained again for %d lambdas, no LOO", long), table["again", ])
+  say("")
+  say("as multiples of one training")
+  row(sprintf("training and LOO, %d lambdas (goal: 1.3 or less)", long),
+      table["grid", ] / table["train", ])
+  row(sprintf("1 + LOO once trained, %d lambdas", long), 1 + table["loo_grid", ] / table["train", ])
+  row(sprintf("Cawley and Talbot, %d lambdas", long), table["their_grid", ] / table["train", ])
+  say("")
+  row(sprintf("Cawley and Talbot / kernel_rls, 1 lambda"), table["their_one", ] / table["one", ])
+  row(sprintf("Cawley and Talbot / kernel_rls, %d lambdas", long),
+      table["their_grid", ] / table["grid", ])
+  say("slope of one training by n on log-log axes, last two: %.2f (2 is quadratic)",
+      diff(log(tail(table["train", ], 2))) / diff(log(tail(sizes, 2))))
+  say(paste0("LOO errors with basis vectors kept agree with Cawley and Talbot's to %.1e ",
+             "(kernel_rls() itself"),
+      max(table["agree", ]))
+  say("removes them, as their algorithm cannot)")
+  say(paste0("(*) Three lambdas were run, the others are given the time of the last two. ",
+             "K'K is made once for all"))
+  say("    of them, which the paper's baseline does not do: it takes the row of 1 lambda for each.")
+
+  basis <- if (folds_n %in% sizes) bases[[match(folds_n, sizes)]] else sample.int(m, folds_n)
+  by_fold <- measure_folds(basis)
+  seconds <- by_fold$seconds
+  say("")
+  say("ten folds with basis vectors removed, %d lambdas, n = %d; medians of %d", length(fold_grid),
+      folds_n, times)
+  say("%-52s %8s %8s", "", "seconds", "ratio")
+  say("%-52s %8.2f", "one training", seconds["train"])
+  say("%-52s %8.2f %8.2f   %s", "cv_error, one thread", seconds["one"],
+      seconds["one"] / seconds["train"], "times one training (goal: 3 or less)")
+  say("%-52s %8.2f %8.2f   %s", "cv_error, two threads", seconds["two"],
+      seconds["one"] / seconds["two"], "times faster than one thread")
+  say("%-52s %8.2f %8.2f   %s", "trained again for each fold and lambda (once)", seconds["again"],
+      seconds["again"] / seconds["one"], "times the time of cv_error")
+  say("errors agree with training again to %.1e; two threads identical: %s", by_fold$agree,
+      by_fold$same)
+  say(paste0("(training again is R with Cholesky and shares K'K over lambdas and, less the ",
+             "fold, over folds)"))
+}
+
+# All rows ----------------------------------------------------------------------------------------
+
+# CPU and elapsed seconds of a call, which is repeated until it has used a fifth of a second
+both <- function(call) {
+  gc()
+  from <- proc.time()
+  for (count in 1:1000) {
+    call()
+    used <- proc.time() - from
+    if (sum(used[1:2]) > 0.2) break
+  }
+  c(sum(used[1:2]), used[[3]]) / count
+}
+
+# Training on all rows of kernel_rls(), one eigenvalue problem, with the leave-one-out errors of all
+# lambdas, beside the dual weights of one lambda without errors.
+measure_all_rows <- function(rows) {
+  x <- x[rep_len(seq_len(m), rows), ] + rnorm(rows * 20) / 100
+  y <- rep_len(y, rows)
+  K <- kernel$values(x, x)
+  calls <- list(
+    fit = function() kernel_rls(x, y, kernel = kernel),
+    intercept = function() kernel_rls(x, y, kernel = kernel, intercept = TRUE),
+    solve = function() solve_spd(K + diag(1, rows), cbind(y))
+  )
+  seconds <- replicate(if (rows <= 1000) times else 1, vapply(calls, both, c(0, 0)))
+  message(sprintf("%d rows done", rows))
+  apply(seconds, 1:2, median)
+}
+
+measure_here <- function() {
+  rows <- numbers(given$rows)
+  seconds <- vapply(rows, measure_all_rows, matrix(0, 2, 3))
+  say("  %-50s %s", basename(extSoftVersion()["BLAS"]),
+      if (nzchar(Sys.getenv("OPENBLAS_NUM_THREADS"))) {
+        sprintf("OPENBLAS_NUM_THREADS=%s", Sys.getenv("OPENBLAS_NUM_THREADS"))
+      } else {
+        "as R has it"
+      })
+  row("  rows", rows, 0)
+  for (clock in 1:2) {
+    own <- matrix(seconds[clock, , ], 3)
+    unit <- c("CPU seconds", "elapsed seconds")[clock]
+    row(sprintf("  kernel_rls(), %d lambdas, LOO, %s", length(fold_grid), unit), own[1, ])
+    row("  the same with an intercept", own[2, ])
+    row("  one Cholesky solve", own[3, ], 3)
+    row("  kernel_rls() / one Cholesky solve", own[1, ] / own[3, ], 1)
+  }
+}
+
+# Runs this script again with a BLAS loaded before R's own.
+measure_with <- function(blas, threads) {
+  settings <- c(sprintf("LD_PRELOAD=%s", shQuote(blas)),
+                sprintf("OPENBLAS_NUM_THREADS=%d", threads),
+                paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep)))
+  arguments <- c("bench/kernel-rls.R", "here", sprintf("rows=%s", given$rows),
+                 sprintf("times=%d", times), sprintf("out=%s", given$out))
+  for (text in system2(file.path(R.home("bin"), "Rscript"), arguments, stdout = TRUE,
+                       env = settings)) say("%s", text)
+}
+
+measure_rows <- function() {
+  heading("kernel_rls() on all rows, beside one Cholesky solve of K + I; medians of %d up to 1000",
+          times)
+  say("rows, single runs beyond")
+  measure_here()
+  for (blas in strsplit(given$blas, ",", fixed = TRUE)[[1]]) {
+    for (threads in 1:2) measure_with(blas, threads)
+  }
+}
+
+# Run ---------------------------------------------------------------------------------------------
+
+run <- function(part) {
+  lines <<- character()
+  say("%s", machine_line())
+  before <- load_average()
+  switch(part, basis = measure_basis(), rows = measure_rows())
+  say("")
+  say("load average at start and end: %s and %s (this script makes 1; where it is higher,",
+      before, load_average())
+  say("something else was running, which spoils the times of two threads first)")
+  name <- c(basis = "kernel-rls.txt", rows = "kernel-rls-rows.txt")[part]
+  writeLines(lines, file.path(given$out, name))
+}
+
+if (identical(wanted, "here")) measure_here() else for (part in wanted) run(part)

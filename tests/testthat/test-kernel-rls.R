@@ -733,3 +733,17 @@ test_that("predictions of no kernel are a warning", {
   }
   expect_silent(kernel_rls(x, sin(x[, 1]), kernel = kernel_gaussian(1)))
 })
+
+test_that("columns are turned into the complement of the covariates and back", {
+  set.seed(831)
+  z <- cbind(1, rnorm(9), rnorm(9))
+  x <- matrix(rnorm(90), 9)
+  pb <- as_problem(x, rnorm(9), adjust = z[, -1], weights = runif(9, 0.5, 2))
+  turn <- covariate_turn(pb)
+  expect_identical(dim(turn$into(x)), c(6L, 10L))
+  rest <- qr.resid(qr(sqrt(pb$weights) * z), x)
+  expect_equal(turn$back(turn$into(x)), rest, tolerance = 1e-12)
+  expect_equal(crossprod(turn$into(x)), crossprod(rest), tolerance = 1e-12)
+  plain <- covariate_turn(as_problem(x, rnorm(9), intercept = FALSE))
+  expect_identical(plain$back(plain$into(x)), x)
+})
