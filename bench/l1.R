@@ -2,8 +2,14 @@
 # by threads; the hinge loss against a linear programme solved by GLPK; an interior-point method
 # with and without safe elimination.
 #
-#   Rscript bench/l1.R [lasso screens logistic hinge ipm threads] [times=5] [size=1]
-#                      [out=bench/results]
+#   Rscript bench/l1.R [lasso screens logistic hinge ipm threads tolerance] [times=5] [size=1]
+#                      [data=DIR] [out=bench/results]
+#
+# The part "tolerance" is how the default of l1_path() was chosen, on sets in DIR, a file NAME.rds
+# for each with a list of X and y: colon_alon (R package plsgenomics), golub and prostate_singh
+# (datamicroarray, sda), mushrooms, a9a and german_numer (UCI, as LIBSVM codes them), gisette
+# (ASP-Newton), and texts as counts of words: Reuters 21578, 20 newsgroups, farm ads (UCI). Half of
+# them choose, the others confirm; without DIR it is left out.
 #
 # About 11 CPU minutes with the defaults; size=0.1 uses a tenth of the columns. Rows of glmnet and
 # Rglpk are missing if these are not installed. Times are CPU seconds of whole calls, except those
@@ -14,11 +20,11 @@ library(sparsels)
 library(Matrix)
 source("bench/common.R")
 
-line <- command_line(list(times = "5", size = "1", out = "bench/results"))
+line <- command_line(list(times = "5", size = "1", data = "", out = "bench/results"))
 given <- line$options
 times <- as.integer(given$times)
 size <- as.numeric(given$size)
-parts <- c("lasso", "screens", "logistic", "hinge", "ipm", "threads")
+parts <- c("lasso", "screens", "logistic", "hinge", "ipm", "threads", "tolerance")
 if (!all(line$words %in% parts)) stop("the parts are ", paste(parts, collapse = ", "))
 if (length(line$words)) parts <- intersect(parts, line$words)
 inside <- asNamespace("sparsels")
@@ -116,8 +122,8 @@ theirs <- function(data, lambda, thresh = 1e-7, ...) {
                  standardize = FALSE, maxit = 1e7, ...)
 }
 
-# The largest relative gap of a path of models; the products for all lambdas are computed at once to
-# find it.
+# The largest gap of a path of models, by the objective of the null model; the products for all
+# lambdas are computed at once.
 largest_gap <- function(problem, loss, lambda, models) {
   points <- lapply(models, function(model) {
     inside$model_point(problem, loss, model$features, model$beta)
@@ -128,9 +134,7 @@ largest_gap <- function(problem, loss, lambda, models) {
     points[[i]]$loss + lambda[i] * points[[i]]$l1 -
       inside$dual_value(problem, loss, r[, i], most[i], lambda[i])
   }, 0)
-  worst <- which.max(gap)
-  inside$duality_gap(problem, loss, lambda[worst], models[[worst]]$features,
-                     models[[worst]]$beta)$relative
+  max(gap) / inside$null_objective(problem, loss)
 }
 
 our_gap <- function(problem, fit) {
@@ -139,7 +143,10 @@ our_gap <- function(problem, fit) {
 
 their_gap <- function(problem, loss, lambda, fit) {
   if (length(fit$lambda) < length(lambda)) return(NA)
-  models <- lapply(seq_along(lambda), function(i) inside$l1_model(problem, fit$beta[, i]))
+  models <- lapply(seq_along(lambda), function(i) {
+    used <- which(fit$beta[, i] != 0)
+    list(features = used, beta = fit$beta[used, i] * problem$scale[used])
+  })
   largest_gap(problem, loss, lambda, models)
 }
 
@@ -151,8 +158,10 @@ measure_paths <- function(data) {
   problem <- prepared(data)
   fit <- ours(data, problem, NULL)
   lambda <- fit$path$lambda
+  exact <- ours(data, problem, NULL, tolerance = 1e-8)
   calls <- list(whole = function() ours(data, standardize = FALSE),
-                prepared = function() ours(data, problem, NULL))
+                prepared = function() ours(data, problem, NULL),
+                exact = function() ours(data, standardize = FALSE, tolerance = 1e-8))
   ways <- list()
   if (has_glmnet) {
     for (thresh in c(1e-7, 1e-9, 1e-11, 1e-13)) {
@@ -175,16 +184,19 @@ measure_paths <- function(data) {
     }
   })
   seconds <- interleaved(calls, times, cpu)
-  show_paths(data, problem, fit, ways, gaps, seconds)
+  show_paths(data, problem, list(fit, exact), ways, gaps, seconds)
 }
 
-show_paths <- function(data, problem, fit, ways, gaps, seconds) {
-  heading("%s, to %g of lambda_max: %d columns at the end", data$label, data$ratio,
-          fit$path$size[nrow(fit$path)])
+show_paths <- function(data, problem, fits, ways, gaps, seconds) {
+  path <- fits[[1]]$path
+  heading("%s, %d lambdas to %.2g of lambda_max: %d columns at the end", data$label, nrow(path),
+          min(path$lambda) / max(path$lambda), path$size[nrow(path)])
   say("  %-28s %9s %9s %14s %14s %8s", "", "seconds", "gap", "times l1_path", "equal gap: l1_path",
       "times")
-  say("  %-28s %9.3f %9.0e", "l1_path(x, y)", seconds["whole"], our_gap(problem, fit))
+  say("  %-28s %9.3f %9.0e", "l1_path(x, y)", seconds["whole"], our_gap(problem, fits[[1]]))
   say("  %-28s %9.3f", "l1_path(as_problem(x, y))", seconds["prepared"])
+  say("  %-28s %9.3f %9.0e", "l1_path(tolerance = 1e-8)", seconds["exact"],
+      our_gap(problem, fits[[2]]))
   for (name in names(ways)) {
     equal <- seconds[paste("equal", name)]
     say("  %-28s %9.3f %9.0e %14.2f %18.3f %8.2f", name, seconds[name], gaps[[name]],
@@ -195,7 +207,7 @@ show_paths <- function(data, problem, fit, ways, gaps, seconds) {
 }
 
 measure_against_glmnet <- function(problems, title) {
-  heading("%s, 100 lambdas, an intercept, standardize = FALSE, one thread; medians of %d", title,
+  heading("%s, an intercept, standardize = FALSE, one thread; medians of %d", title,
           times)
   say("\"gap\": the largest of the path, relative to the null objective. \"equal gap\":")
   say("l1_path() with that gap as its tolerance. \"times\": glmnet's seconds by l1_path()'s.")
@@ -207,7 +219,7 @@ measure_against_glmnet <- function(problems, title) {
 
 measure_screens <- function() {
   heading("screens, as_problem() made beforehand. \"products\": columns multiplied with a residual")
-  say("and \"kept\": columns left by the test, both as shares of all, means over the 100 lambdas;")
+  say("and \"kept\": columns left by the test, both as shares of all, means over the lambdas;")
   say("medians of %d, for logistic one run", times)
   say("  %-40s %-6s %8s %9s %9s %9s", "", "screen", "seconds", "products", "kept", "gap")
   for (make in problems) show_screens(draw_problem(make), times)
@@ -264,7 +276,7 @@ measure_hinge <- function() {
     }), times, cpu)
     say("  %-44s %9.3f   %d columns at the end, gap %.0e",
         sprintf("%d x %d, 50 lambdas to 0.1 of lambda_max", nrow(x), ncol(x)), seconds,
-        path$path$size[50], max(path$path$gap) / path$null_objective)
+        path$path$size[nrow(path$path)], max(path$path$gap) / path$null_objective)
     for (share in c(0.7, 0.5, 0.3, 0.15)) {
       measure_programme(problem, share, share * path$lambda_max)
     }
@@ -377,6 +389,75 @@ measure_threads <- function() {
   }
 }
 
+# The default tolerance ---------------------------------------------------------------------------
+
+tolerances <- c(1e-3, 3e-4, 1e-4, 1e-5)
+
+# Two classes of a set of the data directory: `class` against the rest where there are more; of at
+# most `rows` rows.
+two_classes <- function(name, rows = Inf, class = NULL) {
+  set <- readRDS(file.path(given$data, paste0(name, ".rds")))
+  set.seed(1)
+  rows <- if (length(set$y) > rows) sort(sample(length(set$y), rows)) else seq_along(set$y)
+  y <- if (is.null(class)) set$y else set$y == class
+  x <- set$X[rows, ]
+  list(name = name, x = if (is.integer(x)) x + 0 else x, y = factor(y[rows]))
+}
+
+tolerance_sets <- list(
+  choose = list(list("golub"), list("colon_alon"), list("mushrooms", 3000), list("a9a", 4000),
+                list("text_reuters21578", 4000, 2)),
+  confirm = list(list("prostate_singh"), list("german_numer"), list("gisette_6000x1000", 2500),
+                 list("farm_ads", 2500), list("text_20newsgroups", 4000, 1))
+)
+
+# Held-out loss at the best lambda of five folds, the columns there and CPU seconds, beside those of
+# tolerance 1e-8; and of cv.glmnet() in the same folds.
+measure_tolerance <- function() {
+  heading("the default tolerance: by how much the least held-out loss of five folds is above that")
+  say("at tolerance 1e-8, in percent and (in standard errors of the loss); CPU seconds")
+  if (!dir.exists(given$data)) return(say("  no data=DIR: left out"))
+  for (list in names(tolerance_sets)) {
+    say("%s", list)
+    columns <- c("1e-8", sprintf("%g", tolerances), if (has_glmnet) "cv.glmnet")
+    say("  %-28s %s", "", paste(sprintf("%21s", columns), collapse = ""))
+    for (set in tolerance_sets[[list]]) for (loss in c("squared", "logistic")) {
+      show_tolerance(do.call(two_classes, set), loss)
+    }
+  }
+}
+
+show_tolerance <- function(data, loss) {
+  set.seed(2)
+  folds <- sample(rep_len(1:5, length(data$y)))
+  y <- if (loss == "squared") as.integer(data$y) * 2 - 3 else data$y
+  results <- lapply(c(1e-8, tolerances), function(tolerance) {
+    fit <- NULL
+    seconds <- cpu(function() {
+      fit <<- suppressMessages(l1_path(data$x, y, loss = loss, tolerance = tolerance,
+                                       folds = folds, progress = FALSE))
+    })
+    best <- which.min(fit$path$criterion)
+    c(loss = fit$path$criterion[best], se = fit$path$se[best], seconds = seconds)
+  })
+  if (has_glmnet) {
+    fit <- NULL
+    seconds <- cpu(function() {
+      fit <<- glmnet::cv.glmnet(data$x, y, foldid = folds,
+                                family = if (loss == "squared") "gaussian" else "binomial",
+                                type.measure = if (loss == "squared") "mse" else "deviance")
+    })
+    deviance <- if (loss == "squared") 1 else 2 # times the logistic loss
+    results <- c(results, list(c(loss = min(fit$cvm) / deviance, se = NA, seconds = seconds)))
+  }
+  exact <- results[[1]]
+  entries <- vapply(results, function(one) {
+    sprintf("%+.3f (%+.3f) %5.2f", 100 * (one["loss"] / exact["loss"] - 1),
+            (one["loss"] - exact["loss"]) / exact["se"], one["seconds"])
+  }, "")
+  say("  %-28s %s", paste(data$name, loss), paste(sprintf("%21s", entries), collapse = ""))
+}
+
 # Run ---------------------------------------------------------------------------------------------
 
 say("%s", machine_line())
@@ -393,7 +474,8 @@ run <- list(
   logistic = function() measure_against_glmnet(class_problems, "logistic regression"),
   hinge = measure_hinge,
   ipm = measure_interior,
-  threads = measure_threads
+  threads = measure_threads,
+  tolerance = measure_tolerance
 )
 for (part in parts) run[[part]]()
 heading("load average at start and end: %s and %s (this script makes 1, at the end 2); all of it",
