@@ -190,7 +190,7 @@ test_that("the folds of l1_path() replace by the means of each training part", {
   folds <- rep(1:4, length.out = m)
   fit <- l1_path(x, y, folds = folds, nlambda = 8, missing = "mean", tolerance = 1e-10)
   scale <- as_problem(x, y, missing = "mean")$scale
-  error <- matrix(0, 8, 4)
+  error <- matrix(0, nrow(fit$path), 4)
   for (fold in 1:4) {
     out <- folds == fold
     means <- means_by_hand(x[!out, ])

@@ -80,10 +80,10 @@ test_that("l1 paths with factors are those of glmnet, its rescaling undone", {
   skip_if_not_installed("glmnet")
   set.seed(3)
   data <- factored(TRUE)
-  fit <- l1_path(data$problem, nlambda = 12)
+  fit <- l1_path(data$problem, nlambda = 12, tolerance = 1e-10)
   # those that are never used count as 1
   mean_factor <- mean(replace(data$p, data$p == Inf, 1))
-  for (row in c(1, 4, 8, 12)) {
+  for (row in c(1, 3, 5, nrow(fit$path))) {
     lambda <- fit$path$lambda[row]
     other <- glmnet::glmnet(data$x, data$y, weights = data$w, penalty.factor = data$p,
                             lambda = lambda * mean_factor / sum(data$w), thresh = 1e-22)
@@ -98,7 +98,7 @@ test_that("l1 paths with factors are those of glmnet, its rescaling undone", {
 test_that("gaps, lambda_max and safe tests of l1 paths with factors are exact", {
   set.seed(4)
   data <- factored(TRUE, TRUE)
-  fit <- l1_path(data$problem, nlambda = 15, folds = make_folds(data$problem, 3))
+  fit <- l1_path(data$problem, nlambda = 15, tolerance = 1e-10, folds = make_folds(data$problem, 3))
   columns <- c(2, 3, 5, 6, 7)
   scale <- oracle_scale(data, columns)
   root_w <- sqrt(data$w)
@@ -107,7 +107,7 @@ test_that("gaps, lambda_max and safe tests of l1 paths with factors are exact", 
   null <- qr.resid(on_z, root_w * data$y)
   products <- abs(crossprod(root_w * data$x[, columns], null)) / scale / data$p[columns]
   expect_equal(fit$lambda_max, max(products), tolerance = 1e-10)
-  for (row in c(3, 9, 15)) {
+  for (row in c(3, 5, nrow(fit$path))) {
     lambda <- fit$path$lambda[row]
     model <- coef(fit, lambda = lambda)
     beta <- replace(numeric(8), match(names(model)[-(1:4)], letters), model[-(1:4)])[columns]
@@ -121,7 +121,7 @@ test_that("gaps, lambda_max and safe tests of l1 paths with factors are exact", 
     expect_equal(fit$path$objective[row], primal, tolerance = 1e-9)
     mask <- safe_screen(data$problem, lambda = lambda, rule = "gap", fit = fit)
     expect_true(all(names(model)[-(1:2)] %in% names(which(mask$keep))))
-    again <- l1_path(data$problem[, mask$keep], lambda = lambda)
+    again <- l1_path(data$problem[, mask$keep], lambda = lambda, tolerance = 1e-10)
     expect_equal(coef(again, lambda = lambda)[names(model)], model, tolerance = 1e-6)
   }
   expect_true(verify(fit, data$problem, claims = 60)$ok)
