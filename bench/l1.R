@@ -420,7 +420,7 @@ measure_tolerance <- function() {
   for (list in names(tolerance_sets)) {
     say("%s", list)
     columns <- c("1e-8", sprintf("%g", tolerances), if (has_glmnet) "cv.glmnet")
-    say("  %-28s %s", "", paste(sprintf("%21s", columns), collapse = ""))
+    say("  %-28s %s", "", paste(sprintf("%26s", columns), collapse = ""))
     for (set in tolerance_sets[[list]]) for (loss in c("squared", "logistic")) {
       show_tolerance(do.call(two_classes, set), loss)
     }
@@ -455,7 +455,7 @@ show_tolerance <- function(data, loss) {
     sprintf("%+.3f (%+.3f) %5.2f", 100 * (one["loss"] / exact["loss"] - 1),
             (one["loss"] - exact["loss"]) / exact["se"], one["seconds"])
   }, "")
-  say("  %-28s %s", paste(data$name, loss), paste(sprintf("%21s", entries), collapse = ""))
+  say("  %-28s %s", paste(data$name, loss), paste(sprintf("%26s", entries), collapse = ""))
 }
 
 # Run ---------------------------------------------------------------------------------------------
