@@ -34,4 +34,9 @@ int same_run(const struct run *a, const struct run *b);
 /* Interrupts a run at every poll: what it leaves are the first moves of the whole run. */
 void stop_everywhere(const struct made *made, const struct greedy_control *control);
 
+int has(const int *set, int size, int i);
+/* The criterion of a set by retraining without each fold. */
+double retrained(
+    const struct made *made, const struct greedy_control *control, const int *set, int size);
+
 #endif

@@ -26,13 +26,6 @@ static struct drawn_needs draw_needs(const struct problem *pb) {
   return drawn;
 }
 
-static int has(const int *set, int size, int i) {
-  for (int p = 0; p < size; p++)
-    if (set[p] == i)
-      return 1;
-  return 0;
-}
-
 /* Whether every column of a set has what it asks for. */
 static int is_met(const struct drawn_needs *drawn, const int *set, int size) {
   for (int p = 0; p < size; p++)
@@ -51,25 +44,6 @@ static int toggle(const int *set, int size, int i, int *other) {
   if (with == size)
     other[with++] = i;
   return with;
-}
-
-static double retrained(
-    const struct made *made, const struct greedy_control *control, const int *set, int size) {
-  const struct problem *pb = &made->pb;
-  double *r = room((size_t)(pb->m * pb->L) * sizeof(double), 0), sum = 0;
-  double *work = room(criterion_work(pb->m) * sizeof(double), 0);
-  const int *start = made->folds.start;
-  for (int repeat = 0; repeat < made->folds.repeats; repeat++) {
-    retrain(made, control->lambda, set, size, repeat, r);
-    sum += criterion_estimate(pb, control->criterion, r, made->folds.order + repeat * pb->m, start,
-               made->folds.count[repeat], work)
-               .value /
-           made->folds.repeats;
-    start += made->folds.count[repeat] + 1;
-  }
-  free(r);
-  free(work);
-  return sum;
 }
 
 /* Each model has what its columns ask for and its criterion by retraining, and no other move in the
