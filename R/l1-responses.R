@@ -5,6 +5,7 @@
 one_response <- function(problem, l) {
   if (ncol(problem$y) == 1L) return(problem)
   problem$y <- problem$y[, l, drop = FALSE]
+  problem$products <- problem$products[, l, drop = FALSE]
   if (problem$task == "multiclass") {
     problem$task <- "binary"
     problem$levels <- c("others", problem$levels[l])

@@ -1,6 +1,7 @@
 /* Models with an l1 penalty, for one lambda after the other: the state, the safe test before each
    lambda, and the loss's own engine. */
 #include "l1-state.h"
+#include "simd.h"
 #include <math.h>
 #include <string.h>
 
@@ -65,6 +66,36 @@ size_t l1_work(const struct problem *pb, const struct l1_control *control, struc
   return arena.used;
 }
 
+/* The products of all columns with r of the null model, where r is a multiple of y, whose products
+   the problem has: for least squares, and for classes with an intercept alone as covariate. */
+static void l1_take_products(struct l1_state *state) {
+  const struct problem *pb = state->pb;
+  const double yy = simd->dot(pb->m, pb->y, pb->y), rr = simd->dot(pb->m, state->r, state->r);
+  if (state->control.loss == HINGE || !(yy > 0) || !(rr > 0))
+    return;
+  const double times = simd->dot(pb->m, pb->y, state->r) / yy, length = sqrt(rr);
+  double apart = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    apart = fmax(apart, fabs(state->r[i] - times * pb->y[i]));
+  if (apart > L1_SAME_DIRECTION * length)
+    return;
+  memcpy(state->old_r, state->r, (size_t)pb->m * sizeof(double));
+  state->passes = 1;
+  for (ptrdiff_t k = 0; k < pb->n; k++)
+    if (pb->usable[k]) {
+      state->corr[k] = times * pb->products[k];
+      state->bound_base[k] = fabs(state->corr[k]);
+      state->pass[k] = state->passes;
+    }
+  if (state->max_directions == 0)
+    return;
+  state->directions = 1;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    state->basis[i] = state->r[i] / length;
+  for (ptrdiff_t k = 0; k < pb->n; k++)
+    state->direction_corr[k * state->max_directions] = state->corr[k] / length;
+}
+
 struct l1_state *l1_begin(
     const struct problem *pb, const struct l1_control *control, struct host *host, void *work) {
   struct arena arena = arena_over(work);
@@ -79,6 +110,7 @@ struct l1_state *l1_begin(
   memset(state->old_r, 0, (size_t)pb->m * sizeof(double));
   l1_set_pull(state, 0, NULL, NULL);
   engines[control->loss].begin(state);
+  l1_take_products(state);
   if (l1_is_safe(control->screen) && l1_correlate(state, 0) == COMPLETE) {
     memcpy(state->null_corr, state->corr, (size_t)pb->n * sizeof(double));
     l1_keep_point(state, state->max_abs_corr);

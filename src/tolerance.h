@@ -91,6 +91,10 @@
 /* The length of a move of r is raised by this share of it. */
 #define L1_DRIFT_ROUNDING 1e-12
 
+/* An entry of r that differs from a multiple of y by less than this share of the length of r is the
+   same. */
+#define L1_SAME_DIRECTION 1e-15
+
 /* ---- l1 paths: what one more direction with known products is worth ---- */
 
 /* A known part of a product below this share of lambda leaves the product to the unknown part. */

@@ -9,7 +9,7 @@ enum kind { PLAIN, DEPENDENT, SEPARABLE, UNBALANCED, OFFSET, KINDS };
 
 struct data {
   struct problem pb;
-  double *x, *centre, *inv_scale, *squares, *rss, *root_w, *Q, *y;
+  double *x, *centre, *inv_scale, *squares, *rss, *root_w, *Q, *y, *working, *products;
   int *usable;
   double *value; /* nonzeros */
   int *row, *first;
@@ -100,6 +100,25 @@ static void measure(struct data *data, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
   }
 }
 
+/* The working response, and its products with the columns. */
+static void multiply(struct data *data, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
+  for (ptrdiff_t i = 0; i < m; i++)
+    data->working[i] = data->root_w[i] * data->y[i];
+  for (ptrdiff_t l = 0; l < q; l++) {
+    double along = 0;
+    for (ptrdiff_t i = 0; i < m; i++)
+      along += data->Q[i + l * m] * data->working[i];
+    for (ptrdiff_t i = 0; i < m; i++)
+      data->working[i] -= along * data->Q[i + l * m];
+  }
+  for (ptrdiff_t j = 0; j < n; j++) {
+    double sum = 0;
+    for (ptrdiff_t i = 0; i < m; i++)
+      sum += data->root_w[i] * (data->x[i + j * m] - data->centre[j]) * data->working[i];
+    data->products[j] = sum * data->inv_scale[j];
+  }
+}
+
 static struct matrix compress_data(struct data *data, ptrdiff_t m, ptrdiff_t n) {
   int count = 0;
   for (ptrdiff_t j = 0; j < n; j++) {
@@ -123,6 +142,8 @@ static struct data make_data(
       .root_w = reals(m),
       .Q = reals(m * q),
       .y = reals(m),
+      .working = reals(m),
+      .products = reals(n),
       .usable = room((size_t)n * sizeof(int), 0),
       .value = reals(m * n),
       .row = room((size_t)(m * n) * sizeof(int), 0),
@@ -131,6 +152,7 @@ static struct data make_data(
   fill_response(&data, kind, m);
   fill_covariates(&data, weights, m, q);
   measure(&data, m, n, q);
+  multiply(&data, m, n, q);
   data.pb = (struct problem){.m = m,
       .n = n,
       .L = 1,
@@ -140,18 +162,19 @@ static struct data make_data(
       .inv_scale = data.inv_scale,
       .squares = data.squares,
       .rss = data.rss,
+      .products = data.products,
       .usable = data.usable,
       .root_w = data.root_w,
       .divisor = data.root_w,
       .Q = data.Q,
-      .y = data.y,
+      .y = data.working,
       .response = data.y};
   return data;
 }
 
 static void discard_data(struct data *data) {
   double *parts[] = {data->x, data->centre, data->inv_scale, data->squares, data->rss, data->root_w,
-      data->Q, data->y, data->value};
+      data->Q, data->y, data->working, data->products, data->value};
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
     free(parts[i]);
   free(data->usable);
