@@ -42,7 +42,7 @@ double gram_entry(const struct gram *gram, struct gram_cache *cache, ptrdiff_t i
 /* out (n) := X'x_j; dense (m) is workspace. O(mn) or the nonzeros. */
 void gram_column(const struct gram *gram, ptrdiff_t j, double *dense, double *out);
 
-/* Column j of X'X (n): in X'X, in the cache, to which it is added if there is room, or made in out
+/* Column j of X'X (n): in X'X, in the cache, to which it is added if it fits, or made in out
    (n). What it has on the diagonal is for no use. O(1) or as gram_column(). */
 const double *gram_take_column(
     const struct gram *gram, struct gram_cache *cache, ptrdiff_t j, double *out);
