@@ -88,3 +88,28 @@ unequal_folds <- function(pb, repeats = 1) {
 
 # kernel_rls() on data in which there may be nothing to predict, which would be a warning
 unwarned <- function(...) suppressWarnings(kernel_rls(...), "sparsels_warning_edge")
+
+# The held-out criterion of some columns in working coordinates, by normal equations without each
+# fold; `ids` has a column for each repeat.
+retrained_error <- function(problem, columns, lambda, ids, loss = squared_loss) {
+  w <- problem$weights
+  x <- sweep(sweep(problem$x, 2L, problem$centre), 2L, problem$scale, "/")[, columns, drop = FALSE]
+  each <- apply(ids, 2L, function(id) {
+    predicted <- problem$y
+    for (fold in unique(id)) {
+      held <- id == fold
+      design <- cbind(problem$z, x)
+      penalty <- diag(c(rep(0, ncol(problem$z)), rep(lambda, length(columns))), ncol(design))
+      b <- solve(crossprod(design[!held, ], w[!held] * design[!held, ]) + penalty,
+                 crossprod(design[!held, ], w[!held] * problem$y[!held, ]))
+      predicted[held, ] <- design[held, ] %*% b
+    }
+    loss(problem, predicted)
+  })
+  mean(each)
+}
+
+squared_loss <- function(problem, predicted) {
+  w <- problem$weights
+  sum(w * (problem$y - predicted)^2) / sum(w) / ncol(problem$y)
+}

@@ -1,28 +1,5 @@
 # Groups of columns: choices, errors and coefficients beside retraining every group from scratch.
 
-# The working coordinates of the data: centred, scaled, the covariates in z.
-retrained_error <- function(problem, columns, lambda, ids, loss) {
-  w <- problem$weights
-  x <- sweep(sweep(problem$x, 2L, problem$centre), 2L, problem$scale, "/")[, columns, drop = FALSE]
-  each <- apply(ids, 2L, function(id) {
-    predicted <- problem$y
-    for (fold in unique(id)) {
-      held <- id == fold
-      design <- cbind(problem$z, x)
-      penalty <- diag(c(rep(0, ncol(problem$z)), rep(lambda, length(columns))), ncol(design))
-      b <- solve(crossprod(design[!held, ], w[!held] * design[!held, ]) + penalty,
-                 crossprod(design[!held, ], w[!held] * problem$y[!held, ]))
-      predicted[held, ] <- design[held, ] %*% b
-    }
-    loss(problem, predicted)
-  })
-  mean(each)
-}
-
-squared_loss <- function(problem, predicted) {
-  sum(problem$weights * (problem$y - predicted)^2) / sum(problem$weights) / ncol(problem$y)
-}
-
 error_loss <- function(problem, predicted) {
   sum(problem$weights * (problem$y * predicted <= 0)) / sum(problem$weights)
 }

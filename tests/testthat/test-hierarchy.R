@@ -1,24 +1,5 @@
 # Columns that ask for others: choices and errors beside retraining every allowed set from scratch.
 
-# The held-out criterion of some columns, by normal equations without each fold.
-retrained_error <- function(problem, columns, lambda, ids) {
-  w <- problem$weights
-  x <- sweep(sweep(problem$x, 2L, problem$centre), 2L, problem$scale, "/")[, columns, drop = FALSE]
-  each <- apply(ids, 2L, function(id) {
-    predicted <- problem$y
-    for (fold in unique(id)) {
-      held <- id == fold
-      design <- cbind(problem$z, x)
-      penalty <- diag(c(rep(0, ncol(problem$z)), rep(lambda, length(columns))), ncol(design))
-      b <- solve(crossprod(design[!held, ], w[!held] * design[!held, ]) + penalty,
-                 crossprod(design[!held, ], w[!held] * problem$y[!held, ]))
-      predicted[held, ] <- design[held, ] %*% b
-    }
-    sum(w * (problem$y - predicted)^2) / sum(w) / ncol(problem$y)
-  })
-  mean(each)
-}
-
 # The sets of columns that move as one: those of a term with a factor do.
 units_of_terms <- function(problem) {
   of <- if (is.null(problem$column_groups)) rep(0L, ncol(problem)) else problem$column_groups$of
