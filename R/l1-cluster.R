@@ -44,8 +44,8 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
     batch <- rest[seq_len(max(1L, sum(rest >= 0.8 * at)))]
     found <- tryCatch(solve_batch(problem, rows, control, shards, batch, last, at),
                       interrupt = function(condition) NULL, sparsels_error_worker = warn_lost)
+    if (is.null(found)) break
     solutions <- c(solutions, found)
-    if (length(found) < length(batch)) break
     last <- found[[length(found)]]
     at <- batch[length(batch)]
     if (!is.null(bar)) bar(length(solutions), length(lambda))
@@ -80,8 +80,9 @@ solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
     start$features <- match(last$features, set)
     part <- working_part(rows, set, rows$x[, set, drop = FALSE])
     found <- solve_columns(part, control, lambda, start)
+    if (length(found) < length(lambda)) raise_interrupt()
     for (i in seq_along(found)) found[[i]]$features <- set[found[[i]]$features]
-    answer <- multiply_shards(shards, control, found, weight[seq_along(found)], set)
+    answer <- multiply_shards(shards, control, found, weight, set)
     passes <- passes + 1
     found <- Map(function(one, largest, lambda) {
       one$max_abs_corr <- max(one$max_abs_corr, largest)
@@ -90,7 +91,7 @@ solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
                                             ridge_tail(control$alpha, lambda, one$beta, lambda))
       one[c("kept", "products")] <- list(ncol(problem), one$products + passes * ncol(problem))
       one
-    }, found, answer$largest, lambda[seq_along(found)])
+    }, found, answer$largest, lambda)
     open <- vapply(found, `[[`, 0, "gap") > control$tolerance * last$null
     more <- unique(unlist(answer$violated[open]))
     if (!length(more)) return(found)

@@ -41,10 +41,10 @@
 #' coefficients. Least squares with few enough columns for a factor (see Cost) and the hinge loss
 #' are solved to rounding whatever it is.
 #'
-#' **The end of the path.** Without `lambda`, for a single response or two classes, the path ends
-#' after the first solution that explains more than 99.9 % of the null model's deviance (of the sum
-#' of squares, of the hinge loss), or where the fall of lambda by a third has added less than a
-#' share of 5e-5 to what is explained. Given `lambda` are all solved for.
+#' **The end of the path.** Without `lambda`, for a single response or two classes, the path of
+#' `solver = "cd"` ends after the first solution that explains more than 99.9 % of the null model's
+#' deviance (of the sum of squares, of the hinge loss), or where the fall of lambda by a third has
+#' added less than a share of 5e-5 to what is explained. Given `lambda` are all solved for.
 #'
 #' **Solvers.** `"cd"`: for the lasso an active-set method with an updated and downdated Cholesky
 #' factor, whose solutions are exact up to rounding error, and coordinate descent for large active

@@ -161,6 +161,7 @@ static void lasso_exchange(
     active->beta[i] -= step * sign * active->l[i];
   lasso_deactivate(active, first);
   lasso_activate(state, active, k, sign, step * sign);
+  lasso_residual(state, active); /* which descent takes for that of the model */
 }
 
 /* violated := the columns that break the optimality conditions, with a factor the worst of them,

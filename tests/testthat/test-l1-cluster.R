@@ -121,9 +121,17 @@ test_that("a worker that is lost, or Ctrl-C, ends the path with what is solved",
   lost <- structure(class = c("sparsels_error_worker", "error", "condition"),
                     list(message = "worker 1 does not answer any more", call = NULL))
   expect_warning(found <- ended_by(lost), "the path ends there", class = "sparsels_warning_worker")
+  # Ctrl-C while this process solves
+  solved <- 0
+  fewer <- function(...) {
+    solved <<- solved + 1
+    found <- solve_columns(...)
+    if (solved == 8) found[0] else found
+  }
+  alone <- with_binding("solve_columns", fewer, l1_by_shards(pb, 2, "squared", lambda = lambda))
   stopped <- ended_by(structure(class = c("interrupt", "condition"), list(message = "")))
   whole <- l1_path(pb, lambda = lambda, progress = FALSE, tolerance = 1e-10)
-  for (solutions in list(found, stopped)) {
+  for (solutions in list(found, alone, stopped)) {
     expect_gt(length(solutions), 2)
     expect_lt(length(solutions), length(lambda))
     expect_equal(vapply(solutions, `[[`, 0, "objective"),
