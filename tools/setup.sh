@@ -81,9 +81,13 @@ if from_debian; then
       for package in $wanted; do debian_name "package $package"; done
     } | sort -u
   )
-  echo "set-up: apt-get install" $names
-  { apt-get update &&
-    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $names; } > "$log" 2>&1 || true
+  { apt-get update || true; } > "$log" 2>&1
+  # one name that Debian lacks, and apt-get would install none
+  names=$(apt-cache show --no-all-versions $names 2>> "$log" | awk '/^Package:/ { print $2 }') || true
+  if [ -n "$names" ]; then
+    echo "set-up: apt-get install" $names
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $names >> "$log" 2>&1 || true
+  fi
 fi
 
 # Whatever R packages are still missing come from CRAN.
