@@ -329,9 +329,10 @@ scores_without <- function(problem, control, rows) {
   solution_scores(train, solutions, problem, rows)
 }
 
-# the problem without some rows, with the scales of all rows
+# The problem without some rows, which keep their place with weight 0, so that x is not copied; with
+# the scales of all rows.
 without_rows <- function(problem, rows) {
-  train <- training_part(problem, seq_len(nrow(problem))[-rows])
+  train <- reweighted(problem, replace(case_weights(problem), rows, 0))
   train$usable <- train$usable & problem$usable
   train$scale <- problem$scale
   train

@@ -111,7 +111,7 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
 path_end <- list(enough = 0.999, least_change = 5e-5)
 
 solve_response <- function(problem, control, lambda, start, bound, max_size, whole = TRUE) {
-  if (control$solver == "ipm") return(interior_path(problem, control, lambda))
+  if (control$solver == "ipm") return(interior_path(weighted_rows(problem), control, lambda))
   if (!is.null(control$shards)) return(solve_by_shards(problem, control, lambda, max_size))
   solve_columns(l1_working(problem), control, lambda, start, bound, max_size, whole)
 }

@@ -52,7 +52,7 @@ int l1_max_directions(const struct problem *pb, const struct l1_control *control
   if (control->screen != LAZY)
     return 0;
   const ptrdiff_t rows = is_sparse(&pb->x) ? pb->x.p[pb->n] / pb->n : pb->m;
-  return rows < 8 ? 1 : rows > 256 ? 32 : (int)(rows / 8);
+  return rows < 16 ? 1 : rows > 256 ? 16 : (int)(rows / 16);
 }
 
 /* How far r has moved since the last pass, rounded up; old_r := r. */
@@ -206,7 +206,10 @@ enum status l1_correlate(struct l1_state *state, double level) {
   const struct problem *pb = state->pb;
   const double moved = l1_move(state);
   state->drift += moved;
-  state->passes += moved > 0 || state->passes == 0;
+  if (moved > 0 || state->passes == 0) {
+    state->passes++;
+    state->fresh_count = 0;
+  }
   const double length = sqrt(simd->dot(pb->m, state->r, state->r));
   const double rounding =
       ROUNDING_UNIT * ((double)(pb->m * (1 + state->directions)) * length + 4 * state->drift);
@@ -226,12 +229,15 @@ enum status l1_correlate(struct l1_state *state, double level) {
   state->max_abs_corr = state->control.screen == LAZY ? level : 0;
   for (ptrdiff_t l = 0; l < count; l++) {
     const int k = state->list[l];
+    if (!l1_is_fresh(state, k))
+      state->fresh[state->fresh_count++] = k;
     state->pass[k] = state->passes;
     l1_set_bound(state, k, fabs(state->corr[k]));
-    state->max_abs_corr = fmax(state->max_abs_corr, fabs(state->corr[k] - l1_pull(state, k)));
   }
-  for (ptrdiff_t k = 0; k < pb->n && moved == 0; k++)
-    if (!state->excluded[k] && l1_is_fresh(state, k))
+  for (ptrdiff_t l = 0; l < state->fresh_count; l++) {
+    const int k = state->fresh[l];
+    if (!state->excluded[k])
       state->max_abs_corr = fmax(state->max_abs_corr, fabs(state->corr[k] - l1_pull(state, k)));
+  }
   return COMPLETE;
 }

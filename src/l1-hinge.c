@@ -139,10 +139,12 @@ enum status hinge_start(struct l1_state *state) {
 /* heap := the violated columns that have no row, the worst first; returns how many. */
 static ptrdiff_t hinge_list_violated(const struct l1_state *state, struct hinge_programme *lp) {
   ptrdiff_t count = 0;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
-    if (!state->excluded[k] && !lp->has_row[k] && l1_is_fresh(state, k) &&
+  for (ptrdiff_t l = 0; l < state->fresh_count; l++) {
+    const int k = state->fresh[l];
+    if (!state->excluded[k] && !lp->has_row[k] &&
         fabs(state->corr[k]) > lp->lambda * (1 + HINGE_VIOLATED))
       lp->heap[count++] = (struct hinge_key){-fabs(state->corr[k]), k};
+  }
   hinge_order_heap(lp->heap, count);
   return count;
 }

@@ -171,12 +171,12 @@ static int lasso_find_violated(
   const double *c = state->corr;
   const int limit = active->factored ? 8 + active->count / 4 : 0;
   int *violated = active->violated, count = 0;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++) {
-    if (state->excluded[k] || active->is_active[k] || !l1_is_fresh(state, k) ||
-        fabs(c[k]) <= lambda * (1 + LASSO_VIOLATED))
+  for (ptrdiff_t l = 0; l < state->fresh_count; l++) {
+    const int k = state->fresh[l];
+    if (state->excluded[k] || active->is_active[k] || fabs(c[k]) <= lambda * (1 + LASSO_VIOLATED))
       continue;
     if (!active->factored) {
-      violated[count++] = (int)k;
+      violated[count++] = k;
       continue;
     }
     if (count == limit && fabs(c[violated[limit - 1]]) >= fabs(c[k]))
@@ -184,7 +184,7 @@ static int lasso_find_violated(
     int p = count < limit ? count++ : limit - 1;
     for (; p > 0 && fabs(c[violated[p - 1]]) < fabs(c[k]); p--)
       violated[p] = violated[p - 1];
-    violated[p] = (int)k;
+    violated[p] = k;
   }
   return count;
 }

@@ -38,6 +38,8 @@ struct l1_state {
   double pull_square; /* its square's sum */
   int *pass;          /* n, the pass that computed corr, -1 for none */
   int passes;
+  int *fresh; /* n, the columns whose corr is that of the present r */
+  ptrdiff_t fresh_count;
   double drift;  /* length of the way of r so far */
   double *old_r; /* m, r at the last pass */
   double *v;     /* m, root_w r */

@@ -39,6 +39,7 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
       .bound_base = alloc_doubles(arena, n),
       .pull = control->ridge > 0 ? alloc_doubles(arena, n) : NULL,
       .pass = alloc_ints(arena, n),
+      .fresh = alloc_ints(arena, n),
       .old_r = alloc_doubles(arena, m),
       .v = alloc_doubles(arena, m),
       .list = alloc_ints(arena, n + 1),
@@ -86,6 +87,7 @@ static void l1_take_products(struct l1_state *state) {
       state->corr[k] = times * pb->products[k];
       state->bound_base[k] = fabs(state->corr[k]);
       state->pass[k] = state->passes;
+      state->fresh[state->fresh_count++] = (int)k;
     }
   if (state->max_directions == 0)
     return;
