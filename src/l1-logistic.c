@@ -60,6 +60,7 @@ void *logistic_layout(
   struct logistic_fit *fit = arena_alloc(arena, 1, sizeof(struct logistic_fit));
   struct logistic_fit parts = {.column = alloc_ints(arena, k),
       .place = alloc_ints(arena, pb->n),
+      .violated = alloc_ints(arena, pb->n),
       .now = logistic_layout_point(arena, m, k, q),
       .next = logistic_layout_point(arena, m, k, q),
       .beta_before = alloc_doubles(arena, k),
@@ -147,62 +148,61 @@ static int logistic_support_size(const struct logistic_fit *fit) {
   return size;
 }
 
-/* Whether column k may enter the working set; with `fresh` its corr must be up to date. */
-static int logistic_may_enter(
-    const struct l1_state *state, const struct logistic_fit *fit, ptrdiff_t k, int fresh) {
-  return fit->place[k] < 0 && !state->excluded[k] && (!fresh || l1_is_fresh(state, k));
-}
-
-/* The columns with |corr| > level that may enter. */
-static int logistic_count_above(
-    const struct l1_state *state, const struct logistic_fit *fit, double level, int fresh) {
+/* violated := the columns outside the working set with |corr| > level, with `fresh` those alone
+   whose corr is up to date; returns how many. */
+static int logistic_list_violated(
+    const struct l1_state *state, struct logistic_fit *fit, double level, int fresh) {
+  const ptrdiff_t listed = fresh ? state->fresh_count : state->pb->n;
   int count = 0;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
-    count += fabs(state->corr[k]) > level && logistic_may_enter(state, fit, k, fresh);
+  for (ptrdiff_t l = 0; l < listed; l++) {
+    const int k = fresh ? state->fresh[l] : (int)l;
+    if (fabs(state->corr[k]) > level && fit->place[k] < 0 && !state->excluded[k])
+      fit->violated[count++] = k;
+  }
   return count;
 }
 
-/* The lowest level found above which there are at most LOGISTIC_BATCH columns, or as many as the
-   support has; but at least one if there is any above `low`. *count := how many. */
-static double logistic_raise_level(const struct l1_state *state, const struct logistic_fit *fit,
-    double low, int fresh, int *count) {
+/* Keeps the largest of `count` violated columns, at most LOGISTIC_BATCH or as many as the support
+   has, but one at least; returns how many. */
+static int logistic_keep_largest(
+    const struct l1_state *state, struct logistic_fit *fit, int count, double low) {
   const int size = logistic_support_size(fit);
   const int limit = size > LOGISTIC_BATCH ? size : LOGISTIC_BATCH;
-  double high = low, best = low;
-  *count = logistic_count_above(state, fit, low, fresh);
-  if (*count <= limit)
-    return low;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
-    if (logistic_may_enter(state, fit, k, fresh))
-      high = fmax(high, fabs(state->corr[k]));
-  for (int i = 0; *count > limit && i < LOGISTIC_LEVEL_STEPS; i++) {
+  double high = low, level = low;
+  for (int l = 0; l < count; l++)
+    high = fmax(high, fabs(state->corr[fit->violated[l]]));
+  int kept = count;
+  for (int i = 0; kept > limit && i < LOGISTIC_LEVEL_STEPS; i++) {
     const double middle = low + (high - low) / 2;
-    const int above = logistic_count_above(state, fit, middle, fresh);
+    int above = 0;
+    for (int l = 0; l < count; l++)
+      above += fabs(state->corr[fit->violated[l]]) > middle;
     if (above == 0) {
       high = middle;
     } else {
-      low = best = middle;
-      *count = above;
+      low = level = middle;
+      kept = above;
     }
   }
-  return best;
+  kept = 0;
+  for (int l = 0; l < count; l++)
+    if (fabs(state->corr[fit->violated[l]]) > level)
+      fit->violated[kept++] = fit->violated[l];
+  return kept;
 }
 
 /* Adds the columns with |corr| > level, or those of them with the largest. Returns how many; -1
    where max_active is too small for them. */
 static int logistic_add_violated(
-    const struct l1_state *state, struct logistic_fit *fit, double level, int fresh) {
-  int count;
-  level = logistic_raise_level(state, fit, level, fresh, &count);
-  if (count > state->control.max_active - fit->count) {
+    struct l1_state *state, struct logistic_fit *fit, double level, int fresh) {
+  int count = logistic_list_violated(state, fit, level, fresh);
+  count = logistic_keep_largest(state, fit, count, level);
+  if (count > state->control.max_active - fit->count)
     logistic_remove(state, fit, 1);
-    count = logistic_count_above(state, fit, level, fresh);
-  }
   if (count > state->control.max_active - fit->count)
     return -1;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
-    if (fabs(state->corr[k]) > level && logistic_may_enter(state, fit, k, fresh))
-      logistic_add(state, fit, (int)k, 0, 0);
+  for (int l = 0; l < count; l++)
+    logistic_add(state, fit, fit->violated[l], 0, 0);
   return count;
 }
 

@@ -28,6 +28,7 @@ struct logistic_fit {
     int *i, *p;
   } copy;
   struct logistic_point now, next;
+  int *violated;       /* n, columns that come into the working set */
   double *beta_before; /* max_active, coefficients in the last solution but one */
   double *corr;        /* max_active, products with v, or slopes of the quadratic model */
 
