@@ -59,6 +59,10 @@ print_lambda_range <- function(fit) {
   lambda <- fit$path$lambda
   say("lambda: ", values_words(lambda), "; from ", shown_parameter(fit$lambda_max),
       " on (lambda_max) all coefficients are 0")
+  if (fit$unsolved > 0L) {
+    say("the path ended before ", counted(fit$unsolved, "smaller lambda"),
+        ", which would explain hardly more")
+  }
   gap <- max(fit$path$gap) / fit$null_objective
   # below that it is rounding
   gap <- if (gap < 1e-12) "below 1e-12" else format(gap, digits = 2)

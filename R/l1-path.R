@@ -122,7 +122,8 @@
 #'   model with the best criterion of every size; `coef()`, `predict()`, `selected()` and `tidy()`
 #'   take a `lambda` of the path instead of a size. `lambda_max` is the smallest lambda for which
 #'   all coefficients are 0, `null_objective` the null model's objective, `loss` the loss, `alpha`
-#'   the share of the l1 norm, `solutions` the solutions in working coordinates, a list with an
+#'   the share of the l1 norm, `unsolved` the number of smaller lambdas that the path ended before,
+#'   `solutions` the solutions in working coordinates, a list with an
 #'   element for every lambda; `fitted` and `held_out` are values of the linear predictor for every
 #'   loss.
 #'
@@ -189,7 +190,11 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
   solutions <- solve_path(problem, control, bound = chord_bound(problem, control), max_size = k,
                           whole = !is.null(lambda))
   control["shards"] <- list(NULL)
-  if (isTRUE(attr(solutions, "ended"))) control$lambda <- control$lambda[seq_along(solutions)]
+  control$unsolved <- 0L
+  if (isTRUE(attr(solutions, "ended"))) {
+    control$unsolved <- length(control$lambda) - length(solutions)
+    control$lambda <- control$lambda[seq_along(solutions)]
+  }
   first <- first_with_more(solutions, k)
   if (length(first)) {
     solutions <- solutions[seq_len(first - 1L)]
@@ -379,7 +384,8 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
     held_out = evaluated$held_out(row), fitted = score,
     status = if (stopped || evaluated$stopped) "interrupted" else "complete"
   ), control, call, to_user = name_models)
-  fit[c("loss", "alpha", "lambda_max")] <- control[c("loss", "alpha", "lambda_max")]
+  own <- c("loss", "alpha", "lambda_max", "unsolved")
+  fit[own] <- control[own]
   fit$null_objective <- null
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule

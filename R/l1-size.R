@@ -57,6 +57,7 @@ l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "cu
   check_choice(search, "search", c("custom", "standard"))
   control <- l1_control(problem, loss, screen, "cd", tolerance, threads, alpha)
   control$lambda_max <- largest_lambda(problem, control)
+  control$unsolved <- 0L
   check_some_lambda(control$lambda_max)
   smallest <- check_ratio(lambda_min_ratio) * control$lambda_max
   tau <- if (search == "custom") 5 else Inf

@@ -223,6 +223,7 @@ l1_fields <- c(alist(
   solutions = is.list(solutions) && length(solutions) == nrow(path) &&
     all(vapply(solutions, is_solution, NA, n, q, L)),
   lambda_max = has_numbers(lambda_max, 1L),
+  unsolved = has_integers(unsolved, 0L) && length(unsolved) == 1L,
   null_objective = has_numbers(null_objective, 1L),
   folds = if (is.null(folds)) criterion$name == "dev_ratio" else
     is_good(folds, "sparsels_folds") && nrow(folds$ids) == m

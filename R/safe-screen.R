@@ -30,10 +30,11 @@
 #'
 #' **Data larger than memory.** `x` may be a function that returns given columns, or any object with
 #' two dimensions that can be subset by `x[, columns]`, such as a `DelayedMatrix`. It is then read
-#' in blocks of columns of up to 32 MB, with one block in memory at a time: once for `"squared"` and
-#' for `"gap"` with `"logistic"`, twice otherwise (once for hinge with `fit`); with `fit`, the
-#' columns of its models are read again, and for `"gap"` with `"logistic"` those not dropped by the
-#' ball. The model then needs only the columns in `mask$keep`. For hinge `lambda_max` is then an
+#' in blocks of columns of up to 32 MB, with one block in memory at a time (of a sparse matrix ten
+#' times the columns, if the first hundred, which are read once more, are that sparse): once for
+#' `"squared"` and for `"gap"` with `"logistic"`, twice otherwise (once for hinge with `fit`); with
+#' `fit`, the columns of its models are read again, and for `"gap"` with `"logistic"` those not
+#' dropped by the ball. The model then needs only the columns in `mask$keep`. For hinge `lambda_max` is then an
 #' upper bound unless the classes have the same weight.
 #'
 #' **A cluster.** With `cluster` the passes over `x` are divided among its workers, each of which
@@ -195,7 +196,19 @@ streamed_source <- function(x, y, columns, response, ..., data) {
     put_columns(problem, values)
   }
   list(problem = problem, names = if (is.null(names)) numbered_names(n) else names,
-       named = !is.null(names), blocks = column_blocks(rows, n, 4e6), read = read)
+       named = !is.null(names), blocks = streamed_blocks(columns_of, rows, n), read = read)
+}
+
+# Blocks of 4e6 entries; of sparse columns as many as have that many nonzeros, judged by the first
+# ones, but no more than ten times as many, for later columns may be denser.
+streamed_blocks <- function(columns_of, rows, n) {
+  blocks <- column_blocks(rows, n, 4e6)
+  if (length(blocks) == 1L) return(blocks)
+  some <- utils::head(blocks[[1L]], 100L)
+  first <- columns_of(some)
+  if (!inherits(first, "sparseMatrix")) return(blocks)
+  stored <- Matrix::nnzero(first) / length(some)
+  column_blocks(max(ceiling(stored), ceiling(rows / 10)), n, 4e6)
 }
 
 # the column names, or NULL if `columns` is their number

@@ -129,32 +129,54 @@ static ptrdiff_t l1_list_all(struct l1_state *state) {
   return count;
 }
 
+/* list (from `from` on) := those of the columns from .. to - 1 whose product must be made. */
+static struct l1_uncertain l1_list_block(struct l1_state *state, ptrdiff_t from, ptrdiff_t to,
+    double level, double rest, double rounding) {
+  const double drift = state->drift + rounding;
+  struct l1_uncertain found = {0, 0};
+  int *list = state->list + from, count = 0;
+  for (ptrdiff_t k = from; k < to; k++) {
+    list[count] = (int)k;
+    count += state->bound_base[k] + state->norm[k] * drift > level;
+  }
+  for (int l = 0; l < count; l++) {
+    const int k = list[l];
+    if (state->excluded[k] || l1_is_fresh(state, k) ||
+        (l1_pull(state, k) == 0 && !l1_may_exceed(state, k, level, rest, rounding)))
+      continue;
+    found.avoidable += fabs(l1_known_product(state, k)) < L1_AVOIDABLE * level;
+    list[found.count++] = k;
+  }
+  return found;
+}
+
 /* list := the columns whose product must be made; returns how many. *avoidable counts those that
    one more direction would have spared. */
 static ptrdiff_t l1_list_columns(
     struct l1_state *state, double level, double rounding, ptrdiff_t *avoidable) {
   const ptrdiff_t n = state->pb->n;
-  ptrdiff_t count = 0, uncertain = 0;
+  ptrdiff_t count = 0;
   if (state->control.screen != LAZY) {
     for (ptrdiff_t k = 0; k < n; k++)
       if (!state->excluded[k] && !l1_is_fresh(state, k))
         state->list[count++] = (int)k;
     return count;
   }
-  const double rest = l1_split_residual(state), drift = state->drift + rounding;
-  for (ptrdiff_t k = 0; k < n; k++) {
-    state->list[count] = (int)k;
-    count += state->bound_base[k] + state->norm[k] * drift > level;
+  const double rest = l1_split_residual(state);
+  struct l1_uncertain *found = state->uncertain;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(state->host->threads) if (n > L1_LIST_BLOCK)
+#endif
+  for (ptrdiff_t from = 0; from < n; from += L1_LIST_BLOCK) {
+    const ptrdiff_t to = from + L1_LIST_BLOCK < n ? from + L1_LIST_BLOCK : n;
+    found[from / L1_LIST_BLOCK] = l1_list_block(state, from, to, level, rest, rounding);
   }
-  for (ptrdiff_t l = 0; l < count; l++) {
-    const int k = state->list[l];
-    if (state->excluded[k] || l1_is_fresh(state, k) ||
-        (l1_pull(state, k) == 0 && !l1_may_exceed(state, k, level, rest, rounding)))
-      continue;
-    *avoidable += fabs(l1_known_product(state, k)) < L1_AVOIDABLE * level;
-    state->list[uncertain++] = k;
+  for (ptrdiff_t from = 0; from < n; from += L1_LIST_BLOCK, found++) {
+    memmove(state->list + count, state->list + from, (size_t)found->count * sizeof(int));
+    count += found->count;
+    *avoidable += found->avoidable;
   }
-  return uncertain;
+  return count;
 }
 
 /* More columns than that are worth several threads. */
@@ -193,6 +215,10 @@ static enum status l1_add_direction(struct l1_state *state) {
   const ptrdiff_t count = l1_list_all(state);
   if (l1_make_products(state, count, sum) != COMPLETE)
     return INTERRUPTED;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static)                                                          \
+    num_threads(state->host->threads) if (count > L1_LIST_BLOCK)
+#endif
   for (ptrdiff_t l = 0; l < count; l++) {
     const ptrdiff_t k = state->list[l];
     state->direction_corr[k * state->max_directions + state->directions] = state->corr[k];

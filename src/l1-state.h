@@ -7,6 +7,15 @@
 #include "tolerance.h"
 #include "work.h"
 
+/* Columns whose bounds are looked at by one thread. */
+enum { L1_LIST_BLOCK = 1024 };
+
+/* What their bounds say: how many products must be made, and how many of these one more direction
+   would have spared. */
+struct l1_uncertain {
+  int count, avoidable;
+};
+
 /* ---- the state ---- */
 
 struct l1_state {
@@ -40,10 +49,11 @@ struct l1_state {
   int passes;
   int *fresh; /* n, the columns whose corr is that of the present r */
   ptrdiff_t fresh_count;
-  double drift;  /* length of the way of r so far */
-  double *old_r; /* m, r at the last pass */
-  double *v;     /* m, root_w r */
-  int *list;     /* n + 1, the columns to be computed */
+  double drift;                   /* length of the way of r so far */
+  double *old_r;                  /* m, r at the last pass */
+  double *v;                      /* m, root_w r */
+  int *list;                      /* n, the columns to be computed */
+  struct l1_uncertain *uncertain; /* of each L1_LIST_BLOCK columns */
   int directions, max_directions;
   double *basis;          /* m x max_directions, orthonormal */
   double *direction_corr; /* max_directions x n, products of the columns with it */
