@@ -171,11 +171,11 @@ static void test_walk(struct shape shape, enum screen screen, int *spared, int *
 }
 
 TEST(lasso_products) {
-  const ptrdiff_t rows[] = {20, 90}, covariates[] = {0, 1, 3};
+  const ptrdiff_t rows[] = {40, 90}, covariates[] = {0, 1, 3};
   int spared = 0, renewed = 0, none = 0;
   for (int run = 0; run < 24; run++) {
     struct shape shape = {.m = rows[run % 2],
-        .n = 60,
+        .n = run % 12 == 5 ? 2 * L1_LIST_BLOCK + 60 : 60,
         .L = 1,
         .q = covariates[run % 3],
         .weights = run / 2 % 2,
