@@ -288,22 +288,14 @@ chord_bound <- function(problem, control) {
 # solution: rows x responses x solutions. The columns are read in blocks.
 solution_scores <- function(problem, solutions, data = problem, rows = seq_len(nrow(data))) {
   factor <- covariate_parts(problem)$factor
-  models <- lapply(solutions, function(solution) solution_model(problem, solution, factor))
-  L <- ncol(problem$y)
-  used <- sort(unique(unlist(lapply(models, `[[`, "features"))))
-  beta <- vapply(models, function(model) {
-    all <- matrix(0, length(used), L)
-    all[match(model$features, used), ] <- model$beta
-    all
-  }, matrix(0, length(used), L))
-  dim(beta) <- c(length(used), L * length(models))
-  z <- covariates_filled_by(data, rows, problem$fill)
-  scores <- z %*% matrix(unlist(lapply(models, `[[`, "covariates")), ncol(z), L * length(models))
+  used <- sort(unique(unlist(lapply(solutions, `[[`, "features"))))
+  models <- solution_models(problem, solutions, used, factor)
+  scores <- covariates_filled_by(data, rows, problem$fill) %*% models$covariates
   for (block in column_blocks(length(rows), length(used), 1e7)) {
     x <- values_filled_by(data, rows, used[block], problem$fill)
-    scores <- as.matrix(x %*% beta[block, , drop = FALSE]) + scores
+    scores <- as.matrix(x %*% models$beta[block, , drop = FALSE]) + scores
   }
-  array(scores, c(length(rows), L, length(models)))
+  array(scores, c(length(rows), ncol(problem$y), length(solutions)))
 }
 
 # Held out -----------------------------------------------------------------------------------------

@@ -171,11 +171,24 @@ safe_call <- function(kernel, work, control, ...) {
 # factor of the covariates (see covariate_parts()), which gives their coefficients from those of
 # their basis.
 solution_model <- function(problem, solution, factor = covariate_parts(problem)$factor) {
-  beta <- as.matrix(solution$beta / problem$scale[solution$features])
-  covariates <- if (ncol(problem$z)) backsolve(factor, as.matrix(solution$u)) else
-    matrix(0, 0L, ncol(beta))
+  features <- solution$features
+  c(list(features = features), solution_models(problem, list(solution), features, factor))
+}
+
+# The models of several solutions side by side, with a column for every response of each: `beta` of
+# the columns `used` of x and `covariates`.
+solution_models <- function(problem, solutions, used, factor) {
+  L <- ncol(problem$y)
+  beta <- matrix(0, length(used), L * length(solutions))
+  for (i in seq_along(solutions)) {
+    beta[match(solutions[[i]]$features, used), (i - 1L) * L + seq_len(L)] <- solutions[[i]]$beta
+  }
+  beta <- beta / problem$scale[used]
+  u <- matrix(unlist(lapply(solutions, `[[`, "u")), ncol(problem$z), ncol(beta))
+  covariates <- if (nrow(u)) backsolve(factor, u) else u
   # the columns were centred only when there is an intercept, the first covariate
-  shift <- colSums(beta * problem$centre[solution$features])
-  if (problem$intercept) covariates[1L, ] <- covariates[1L, ] - shift
-  list(features = solution$features, beta = beta, covariates = covariates)
+  if (problem$intercept) {
+    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$centre[used])
+  }
+  list(beta = beta, covariates = covariates)
 }

@@ -1,5 +1,5 @@
-# Whether a change costs time: calls of greedy_rls() and l1_path() by two installed versions of the
-# package, each in a process of its own, in turn; the median ratio of a row and its quartiles.
+# Whether a change costs time: calls of every kind by two installed versions of the package, each in
+# a process of its own, in turn; the median ratio of a row and its quartiles.
 #
 #   Rscript bench/versions.R old=LIBRARY new=LIBRARY [times=15] [out=DIR] [words of the rows wanted]
 #
@@ -36,7 +36,21 @@ rows <- alist(
   "logistic 500 x 2000" = sparsels::l1_path(classes, loss = "logistic"),
   "logistic, sparse" = sparsels::l1_path(sparse_classes, loss = "logistic"),
   "hinge 200 x 1000" = sparsels::l1_path(few_classes, loss = "hinge"),
-  "lasso, five folds" = sparsels::l1_path(few, folds = 5)
+  "lasso, five folds" = sparsels::l1_path(few, folds = 5),
+  "lasso, two folds" = sparsels::l1_path(few, folds = 2),
+  "lasso, sparse, five folds" = sparsels::l1_path(sparse, folds = 5),
+  "safe screening 1000 x 5000" = sparsels::safe_screen(wide, lambda = level),
+  "cross-validation of greedy" = sparsels::cross_validate(few, sparsels::greedy_rls, k = 5,
+                                                          outer = 3),
+  "best 6 of 30 columns, proven" = sparsels::best_subset(thirty, k = 6),
+  "forward regression 1000 x 500" = sparsels::forward_regression(small, k = 30),
+  "ridge regression 1000 x 500" = sparsels::rls(small),
+  "kernel, 200 of 2000 rows" = sparsels::kernel_rls(surface, basis = 1:200),
+  "kernel, all of 500 rows" = sparsels::kernel_rls(surface[1:500, ]),
+  "its error in ten other folds" = sparsels::cv_error(kernel_fit, folds_of_rows),
+  "greedy basis of 50 rows" = sparsels::select_basis(surface, 50, method = "greedy"),
+  "scdp, order 500, 50 nonzeros" = sparsels::scdp(A = system, b = right_side, k = 50),
+  "machine on prototypes, 300 rows" = sparsels::fs_lssvm(surface_classes)
 )
 
 make_data <- function() {
@@ -49,11 +63,19 @@ make_data <- function() {
   two <- function(x) problem(x, factor(signal(x) > 0))
   three <- function(x) problem(x, cut(signal(x), c(-Inf, -2, 2, Inf), letters[1:3]))
   zeros <- function(m, n) Matrix::rsparsematrix(m, n, 0.05)
+  x <- matrix(stats::runif(4000, -3, 3), 2000)
+  surface <- problem(x, sin(2 * x[, 1]) + x[, 2]^2 / 4 + 0.3 * stats::rnorm(2000))
+  wide <- problem(normal(1000, 5000))
   list(
+    surface = surface, thirty = problem(normal(500, 30)),
+    surface_classes = problem(x[1:300, ], factor(surface$y[1:300] > 1)),
+    kernel_fit = sparsels::kernel_rls(surface, basis = 1:200),
+    folds_of_rows = sparsels::make_folds(2000, 10), level = 0.7 * sparsels::lambda_max(wide),
+    system = crossprod(normal(600, 500)) + diag(200, 500), right_side = stats::rnorm(500),
     greedy = function(...) sparsels::greedy_rls(..., lambda = 1),
     dense = problem(normal(5000, 1000)), small = problem(normal(1000, 500)),
     whole = problem(matrix(sample.int(3L, 2e6, TRUE), 2000)), sparse = problem(zeros(3000, 2000)),
-    genes = problem(normal(100, 5000)), wide = problem(normal(1000, 5000)),
+    genes = problem(normal(100, 5000)), wide = wide,
     classes = two(normal(500, 2000)), sparse_classes = two(zeros(1000, 1000)),
     few_classes = two(normal(200, 1000)), tall_classes = two(normal(5000, 200)),
     few = problem(normal(200, 1000)), pairs = two(normal(1000, 100)),
