@@ -3,11 +3,13 @@
 # make quick  the daily round, in less than a minute: format, structure, kernels once, the quick tests
 # make truth  fits 2000 random problems and compares them with retraining in more digits
 # make interrupts  Ctrl-C at random times, a hundred times
+# make site   the web site, in ./site
 # make fuzz   strange arguments and edited objects under sanitizers; SECONDS=3600 for longer
 
 export R_LIBS := $(CURDIR)/.library$(if $(R_LIBS),:$(R_LIBS))
 
-.PHONY: demo test quick install document format lint ctest fuzz interrupts truth coverage clean setup-demo setup-test setup-coverage
+.PHONY: demo test quick install document format lint ctest fuzz interrupts truth coverage site clean setup-demo setup-test \
+  setup-coverage setup-site
 
 demo: install
 	Rscript tools/demo.R
@@ -47,8 +49,11 @@ truth: install
 coverage: setup-coverage
 	Rscript tools/coverage.R
 
-setup-demo setup-test setup-coverage: setup-%:
+site: setup-site install
+	Rscript tools/site.R
+
+setup-demo setup-test setup-coverage setup-site: setup-%:
 	tools/setup.sh $*
 
 clean:
-	rm -rf .check .library demo sparsels_*.tar.gz src/*.o src/*.so
+	rm -rf .check .library demo site sparsels_*.tar.gz src/*.o src/*.so

@@ -33,7 +33,7 @@ summary() { # what a step says in a few words
 
 copy() { # the checkout without what was made in it
   rm -rf "$1" && mkdir -p "$1" &&
-    tar --exclude=./.git --exclude=./.check --exclude=./.library --exclude=./demo \
+    tar --exclude=./.git --exclude=./.check --exclude=./.library --exclude=./demo --exclude=./site \
       --exclude='*.o' --exclude='*.so' -cf - . | tar -xf - -C "$1"
 }
 

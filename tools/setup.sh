@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing; does nothing when all is there:  tools/setup.sh demo|test|coverage
+# Installs what is missing; does nothing when all is there:  tools/setup.sh demo|test|coverage|site
 #
 # Debian as root: apt-get brings R, compilers and built R packages. Elsewhere install.packages() brings
 # the R packages into ./.library. What it cannot bring it names in one line, and stops.
@@ -22,8 +22,13 @@ case "${1:-demo}" in
     packages+=" testthat covr ggplot2 future future.apply glmnet kernlab Rglpk rsample survival"
     nice=$bioconductor
     ;;
+  site)
+    need+=" pandoc"
+    packages+=" pkgdown ggplot2 kernlab survival rsample yardstick DBI RSQLite"
+    nice=$bioconductor
+    ;;
   *)
-    echo "usage: tools/setup.sh demo|test|coverage" >&2
+    echo "usage: tools/setup.sh demo|test|coverage|site" >&2
     exit 2
     ;;
 esac
