@@ -10,7 +10,7 @@
 # picture has no words for those who cannot see it, and a script, style or picture is elsewhere.
 
 options(pkgdown.internet = FALSE)
-site <- normalizePath("site", mustWork = FALSE)
+site <- file.path(getwd(), "site")
 source_copy <- ".check/site"
 
 # Pages -------------------------------------------------------------------------------------------
@@ -25,6 +25,16 @@ copy_sources <- function() {
   dir.create(file.path(source_copy, "bench"))
   file.copy(c("bench/README.md", "bench/results"), file.path(source_copy, "bench"),
             recursive = TRUE)
+  for (file in Sys.glob(file.path(source_copy, "man/*.Rd"))) join_values(file)
+}
+
+# pkgdown begins a paragraph of \value where a line ends in a tag: such lines go on instead.
+join_values <- function(file) {
+  text <- paste(readLines(file), collapse = "\n")
+  value <- regexpr("(?s)\n[\\\\]value[{].*?\n[}]\n", text, perl = TRUE)
+  regmatches(text, value) <- gsub("[}]\n(?=[^\n}\\\\]|[\\\\](?!item))", "} ", regmatches(text, value),
+                                  perl = TRUE)
+  writeLines(text, file)
 }
 
 build_pages <- function() {
