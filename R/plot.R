@@ -480,15 +480,22 @@ draw_curve <- function(position, data, style) {
 # How far curves are moved from each other, so that their bars do not overlap.
 dodge <- function(size) 0.006 * diff(range(size))
 
-# Between the title and the frame, where no data can be; in two columns where one line is too long.
+# Between the title and the frame, where no data can be; in two lines where one would be too long, and
+# smaller where these leave the picture.
 legend_above <- function(text, ...) {
-  place <- function(columns, plot = TRUE) {
+  place <- function(columns, size, plot = TRUE) {
     graphics::legend("bottom", paste0(text, "  "),
-      ncol = columns, plot = plot, bty = "n", cex = 0.85, xpd = NA, inset = c(0, 1), ...
+      ncol = columns, plot = plot, bty = "n", cex = size, xpd = NA, inset = c(0, 1), ...
     )
   }
-  wide <- place(length(text), plot = FALSE)$rect$w > diff(graphics::par("usr")[1:2])
-  place(if (wide) 2 else length(text))
+  size <- 0.85
+  # of the frame, beside which there are margins
+  width <- function(columns) {
+    place(columns, size, plot = FALSE)$rect$w / diff(graphics::par("usr")[1:2])
+  }
+  room <- 1 + 2 * min(graphics::par("mai")[c(2, 4)]) / graphics::par("pin")[1]
+  columns <- if (width(length(text)) > 1) ceiling(length(text) / 2) else length(text)
+  place(columns, size * min(1, room / width(columns)))
 }
 
 # ggplot2 ---------------------------------------------------------------------------------------

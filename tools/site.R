@@ -175,7 +175,7 @@ normal_address <- function(address) {
 # Pictures of examples stand below the code that draws them; pkgdown's place for a logo is empty.
 describe_examples <- function(page) {
   xml2::xml_remove(xml2::xml_find_all(page, "//img[@src = '']"))
-  drawn <- xml2::xml_find_all(page, "//div[@id = 'ref-examples']//img")
+  drawn <- xml2::xml_find_all(page, "//span[contains(@class, 'r-plt')]//img")
   xml2::xml_set_attr(drawn, "alt", "What the code above draws")
 }
 
