@@ -480,8 +480,8 @@ draw_curve <- function(position, data, style) {
 # How far curves are moved from each other, so that their bars do not overlap.
 dodge <- function(size) 0.006 * diff(range(size))
 
-# Between the title and the frame, where no data can be; in two lines where one would be too long, and
-# smaller where these leave the picture.
+# Between the title and the frame, where no data can be; in two lines where one would be too long,
+# and smaller where these would leave the picture.
 legend_above <- function(text, ...) {
   place <- function(columns, size, plot = TRUE) {
     graphics::legend("bottom", paste0(text, "  "),

@@ -32,8 +32,8 @@ copy_sources <- function() {
 join_values <- function(file) {
   text <- paste(readLines(file), collapse = "\n")
   value <- regexpr("(?s)\n[\\\\]value[{].*?\n[}]\n", text, perl = TRUE)
-  regmatches(text, value) <- gsub("[}]\n(?=[^\n}\\\\]|[\\\\](?!item))", "} ", regmatches(text, value),
-                                  perl = TRUE)
+  line_end <- "[}]\n(?=[^\n}\\\\]|[\\\\](?!item))"
+  regmatches(text, value) <- gsub(line_end, "} ", regmatches(text, value), perl = TRUE)
   writeLines(text, file)
 }
 
@@ -91,7 +91,7 @@ finish_pages <- function() {
     page <- read_page(address)
     write_formulas(page)
     link_files(page, address)
-    describe_examples(page)
+    describe_pictures(page)
     xml2::write_html(page, file.path(site, address), format = FALSE)
   }
   write_search_script()
@@ -141,7 +141,9 @@ as_mathml <- function(formulas) {
   if (length(math) != length(tex) || any(failed)) {
     stop("pandoc makes no MathML of ", paste(tex[failed], collapse = " and "))
   }
-  as.character(math)
+  text <- gsub("(<mo[^>]*)>\u2225<", "\\1 lspace=\"0\" rspace=\"0\">\u2225<", as.character(math))
+  # brackets in a line of text are no taller than the line
+  ifelse(dollars == "$", gsub("stretchy=\"true\"", "stretchy=\"false\"", text), text)
 }
 
 # A file that is named in code, from the root of the checkout, from the page or from the folder of
@@ -172,9 +174,14 @@ normal_address <- function(address) {
   paste(parts, collapse = "/")
 }
 
-# Pictures of examples stand below the code that draws them; pkgdown's place for a logo is empty.
-describe_examples <- function(page) {
+# pkgdown leaves a place for a logo, the words of a picture of README.md as a caption, and pictures
+# of examples, which stand below the code that draws them, without words.
+describe_pictures <- function(page) {
   xml2::xml_remove(xml2::xml_find_all(page, "//img[@src = '']"))
+  captions <- xml2::xml_find_all(page, "//img[@alt = '']/following-sibling::p[@class = 'caption']")
+  xml2::xml_set_attr(xml2::xml_find_first(captions, "preceding-sibling::img"), "alt",
+                     xml2::xml_text(captions))
+  xml2::xml_remove(captions)
   drawn <- xml2::xml_find_all(page, "//span[contains(@class, 'r-plt')]//img")
   xml2::xml_set_attr(drawn, "alt", "What the code above draws")
 }
