@@ -4,7 +4,7 @@
 # pkgdown makes the pages, by pkgdown/_pkgdown.yml. Here they are finished: formulas become MathML,
 # files that are named in the text become links to their copies on the site, and the search index a
 # script that pages can load from a disk, too. So no page asks another server for anything, and
-# neither does this script. (pkgdown from 2.1 on keeps scripts that it downloads when it first runs.)
+# neither does this script; pkgdown from 2.1 on downloads scripts when it runs for the first time.
 #
 # It fails where the index lacks a help page or an article, a link within the site leads nowhere, a
 # picture has no words for those who cannot see it, and a script, style or picture is elsewhere.
