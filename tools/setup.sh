@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing; does nothing when all is there:  tools/setup.sh demo|test|coverage|site
+# Installs what is missing; does nothing when all is there:
+#   tools/setup.sh demo|test|rehearse|coverage|site
 #
 # Debian as root: apt-get brings R, compilers and built R packages. Elsewhere install.packages() brings
 # the R packages into ./.library. What it cannot bring it names in one line, and stops.
@@ -15,7 +16,12 @@ case "${1:-demo}" in
   demo) ;;
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc"
-    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite yardstick"
+    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite yardstick spelling"
+    nice=$bioconductor
+    ;;
+  rehearse)
+    need+=" clang clang-openmp valgrind mingw arm turkish pandoc qpdf tidy"
+    packages+=" testthat knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite yardstick"
     nice=$bioconductor
     ;;
   coverage)
@@ -28,7 +34,7 @@ case "${1:-demo}" in
     nice=$bioconductor
     ;;
   *)
-    echo "usage: tools/setup.sh demo|test|coverage|site" >&2
+    echo "usage: tools/setup.sh demo|test|rehearse|coverage|site" >&2
     exit 2
     ;;
 esac
@@ -36,6 +42,9 @@ esac
 have() {
   case $1 in
     lapack) echo 'int main(void) { return 0; }' | gcc -x c -o /dev/null - -llapack -lblas ;;
+    mingw) command -v x86_64-w64-mingw32-gcc ;;
+    arm) command -v aarch64-linux-gnu-gcc ;;
+    turkish) locale -a | grep -i '^tr_TR[.]utf' ;;
     clang-openmp) echo '#include <omp.h>' | clang -fopenmp -fsyntax-only -x c - ;;
     *) command -v "$1" ;;
   esac > /dev/null 2>&1
@@ -45,6 +54,9 @@ debian_name() {
   case $1 in
     gcc | gfortran | R | lapack) echo r-base-dev ;;
     clang-openmp) echo libomp-dev ;;
+    mingw) echo gcc-mingw-w64-x86-64-win32 ;;
+    arm) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross ;;
+    turkish) echo locales ;;
     package*)
       name=${1#package }
       case " $bioconductor " in
@@ -93,6 +105,10 @@ if from_debian; then
     echo "set-up: apt-get install" $names
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $names >> "$log" 2>&1 || true
   fi
+fi
+
+if [[ " $things " == *turkish* ]] && [ "$(id -u)" = 0 ]; then
+  localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 >> "$log" 2>&1 || true
 fi
 
 # Whatever R packages are still missing come from CRAN.

@@ -1,0 +1,90 @@
+# What check.sh and rehearse.sh share: a line for each step, and counts of all. Sourced at the root of the project.
+root=$PWD
+logs=$root/.check
+passed=0 failed=0 skipped=0
+mkdir -p "$logs"
+export OMP_THREAD_LIMIT=2
+export OMP_WAIT_POLICY=passive # threads that wait leave the processor to others
+
+step() { # name, command
+  local name=$1 start=$SECONDS word=ok
+  shift
+  "$@" > "$logs/$name.log" 2>&1 || word=FAILED
+  printf '%-7s %-10s %4d s  %s\n' "$word" "$name" $((SECONDS - start)) "$(summary "$name")"
+  if [ "$word" = ok ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    tail -n 40 "$logs/$name.log" | sed 's/^/    /'
+    echo "    (all of it: .check/$name.log)"
+  fi
+}
+
+copy() { # the checkout without what was made in it
+  rm -rf "$1" && mkdir -p "$1" &&
+    tar --exclude=./.git --exclude=./.check --exclude=./.library --exclude=./demo --exclude=./site \
+      --exclude='*.o' --exclude='*.so' -cf - . | tar -xf - -C "$1"
+}
+
+build() {
+  rm -f "$logs"/sparsels_*.tar.gz
+  copy "$logs/source/sparsels" && (cd "$logs" && R CMD build source/sparsels)
+}
+
+# R CMD check as CRAN runs it, with these differences, of the tarball of the step build.
+as_cran() ( # folder, further options
+  export _R_CHECK_CRAN_INCOMING_REMOTE_=false  # asks CRAN nothing, so it works without a network
+  export _R_CHECK_SYSTEM_CLOCK_=0              # asks no time server
+  export _R_CHECK_FORCE_SUGGESTS_=false        # tests of an absent suggested package are skipped, and counted
+  export _R_CHECK_TESTS_NLINES_=0              # a failing test is shown whole
+  # debugging symbols are not part of the installed size; the symbol table stays, which the check reads
+  export _R_SHLIB_STRIP_=true R_STRIP_SHARED_LIB="strip -S"
+  # flags of Debian's own R build, not the package's
+  export _R_CHECK_COMPILATION_FLAGS_KNOWN_="-Wformat -Werror=format-security -Wdate-time"
+  folder=$1
+  shift
+  rm -rf "$folder/sparsels.Rcheck"
+  cd "$folder" && R CMD check --as-cran --no-manual "$@" "$logs"/sparsels_*.tar.gz && accept_status "$folder"
+)
+
+check_status() { # folder
+  grep -h '^Status:' "$1/sparsels.Rcheck/00check.log" 2> /dev/null
+}
+
+# Accepts "Status: OK", or one note that only says that the package is not on CRAN yet.
+accept_status() { # folder
+  local log=$1/sparsels.Rcheck/00check.log
+  grep -q '^Status: OK$' "$log" && return
+  grep -q '^Status: 1 NOTE$' "$log" || return
+  awk '/^\* / { inside = /^\* checking CRAN incoming feasibility/; if (/NOTE$/ && !inside) own = 1; next }
+    inside && NF && !/^Maintainer: / && !/^New submission$/ { own = 1 }
+    END { exit own }' "$log"
+}
+
+test_counts() { # the last counts in a file
+  grep -oE '\[ FAIL [0-9]+ \| WARN [0-9]+ \| SKIP [0-9]+ \| PASS [0-9]+ \]' "$1" 2> /dev/null | tail -n 1
+}
+
+add_counts() { # of the tests of the package, in a file; none failed
+  local counts fail warn skip pass
+  counts=$(test_counts "$1")
+  [ -n "$counts" ] || { echo "no count of tests was printed"; return 1; }
+  read -r fail warn skip pass <<< "$(tr -dc '0-9 ' <<< "$counts")"
+  passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
+  [ "$fail" = 0 ]
+}
+
+# The command of a step whose last line is "N passed, N failed".
+counted() { # name of the step, command
+  local name=$1 status=0 p f _
+  shift
+  "$@" || status=1
+  read -r p _ f _ <<< "$(tail -n 1 "$logs/$name.log")"
+  passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0}))
+  return "$status"
+}
+
+finish() { # the last line, and whether all went well
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" = 0 ]
+}
