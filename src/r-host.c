@@ -3,18 +3,27 @@
 #ifdef _OPENMP
 #include <omp.h> /* before R's headers, which define `match` */
 #endif
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#define NOGDI /* whose ABSOLUTE is not ours */
+#include <windows.h>
+#endif
 #include "r.h"
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #ifndef _WIN32
+#include <time.h>
 #include <unistd.h>
 #endif
 
 static double seconds(void) {
+#ifdef _WIN32 /* whose older C library, that of R 4.1, has no timespec_get() */
+  return 1e-3 * (double)GetTickCount64();
+#else
   struct timespec now;
   timespec_get(&now, TIME_UTC);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+#endif
 }
 
 static void poll_r(void *data) {
