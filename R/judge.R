@@ -80,9 +80,9 @@
 #' @seealso [report()], and the functions of the parts
 #' @examples
 #' set.seed(1)
-#' x <- matrix(rnorm(60 * 100), 60, dimnames = list(NULL, paste0("gene", 1:100)))
-#' y <- x[, 7] - x[, 50] + rnorm(60)
-#' judged <- judge(x, y, k = 5, permutations = 39, pairs = 10, repeats = 3)
+#' x <- matrix(rnorm(60 * 50), 60, dimnames = list(NULL, paste0("gene", 1:50)))
+#' y <- x[, 7] - x[, 30] + rnorm(60)
+#' judged <- judge(x, y, k = 3, permutations = 19, pairs = 5, repeats = 2)
 #' judged
 #' judged$permutation
 #' @export
