@@ -1,6 +1,7 @@
 # make demo   sets up, installs into ./.library and shows gene selection on the colon data
 # make test   sets up and runs every check; the last line counts them
 # make quick  the daily round, in less than a minute: format, structure, kernels once, the quick tests
+# make rehearse  what CRAN and other systems will say: locales, compilers, valgrind, Windows and ARM
 # make truth  fits 2000 random problems and compares them with retraining in more digits
 # make interrupts  Ctrl-C at random times, a hundred times
 # make site   the web site, in ./site
@@ -8,8 +9,8 @@
 
 export R_LIBS := $(CURDIR)/.library$(if $(R_LIBS),:$(R_LIBS))
 
-.PHONY: demo test quick install document format lint ctest fuzz interrupts truth coverage site clean setup-demo setup-test \
-  setup-coverage setup-site
+.PHONY: demo test quick rehearse install document format lint ctest fuzz interrupts truth coverage site clean \
+  setup-demo setup-test setup-rehearse setup-coverage setup-site
 
 demo: install
 	Rscript tools/demo.R
@@ -19,6 +20,9 @@ test: setup-test
 
 quick: setup-test
 	tools/check.sh quick
+
+rehearse: setup-rehearse
+	tools/rehearse.sh
 
 install: setup-demo
 	tools/install.sh
@@ -52,7 +56,7 @@ coverage: setup-coverage
 site: setup-site install
 	Rscript tools/site.R
 
-setup-demo setup-test setup-coverage setup-site: setup-%:
+setup-demo setup-test setup-rehearse setup-coverage setup-site: setup-%:
 	tools/setup.sh $*
 
 clean:

@@ -4,23 +4,10 @@
 set -euo pipefail
 tarball=$1 folder=$2
 rm -rf "$folder"
-mkdir -p "$folder/library"
+mkdir -p "$folder"
 printf '%s\n' 'SHLIB_OPENMP_CFLAGS =' 'CFLAGS = -O0' > "$folder/Makevars" # how fast it is does not matter
 
-# The library holds links to what the package imports, and to nothing else.
-Rscript - "$tarball" "$folder/library" << 'END'
-arguments <- commandArgs(TRUE)
-fields <- tempfile()
-dir.create(fields)
-untar(arguments[1], files = "sparsels/DESCRIPTION", exdir = fields)
-imports <- read.dcf(file.path(fields, "sparsels/DESCRIPTION"), "Imports")
-imports <- trimws(sub("\\(.*", "", strsplit(imports, ",")[[1]]))
-here <- installed.packages()
-all <- unique(c(imports, unlist(tools::package_dependencies(imports, here, recursive = TRUE))))
-all <- intersect(all, here[is.na(here[, "Priority"]), "Package"])
-invisible(file.symlink(find.package(all), file.path(arguments[2], all)))
-END
-
+Rscript tools/link-library.R "$tarball" "$folder/library"
 export R_LIBS=$folder/library R_LIBS_SITE=$folder/none R_LIBS_USER=$folder/none
 export R_MAKEVARS_USER=$folder/Makevars
 R CMD INSTALL --no-docs --no-byte-compile --library="$folder/library" "$tarball" 2>&1 | tee "$folder/install.log"

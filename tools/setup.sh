@@ -20,7 +20,7 @@ case "${1:-demo}" in
     nice=$bioconductor
     ;;
   rehearse)
-    need+=" clang clang-openmp valgrind mingw arm turkish pandoc qpdf tidy"
+    need+=" clang clang-openmp valgrind mingw arm locales pandoc qpdf tidy"
     packages+=" testthat knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite yardstick"
     nice=$bioconductor
     ;;
@@ -44,7 +44,7 @@ have() {
     lapack) echo 'int main(void) { return 0; }' | gcc -x c -o /dev/null - -llapack -lblas ;;
     mingw) command -v x86_64-w64-mingw32-gcc ;;
     arm) command -v aarch64-linux-gnu-gcc ;;
-    turkish) locale -a | grep -i '^tr_TR[.]utf' ;;
+    locales) locale -a | grep -i '^tr_TR[.]utf' && locale -a | grep -i '^en_US[.]utf' ;;
     clang-openmp) echo '#include <omp.h>' | clang -fopenmp -fsyntax-only -x c - ;;
     *) command -v "$1" ;;
   esac > /dev/null 2>&1
@@ -56,7 +56,6 @@ debian_name() {
     clang-openmp) echo libomp-dev ;;
     mingw) echo gcc-mingw-w64-x86-64-win32 ;;
     arm) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross ;;
-    turkish) echo locales ;;
     package*)
       name=${1#package }
       case " $bioconductor " in
@@ -107,8 +106,8 @@ if from_debian; then
   fi
 fi
 
-if [[ " $things " == *turkish* ]] && [ "$(id -u)" = 0 ]; then
-  localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 >> "$log" 2>&1 || true
+if [[ $things == *locales* ]] && [ "$(id -u)" = 0 ]; then # a Turkish one, and that of R CMD check
+  for locale in tr_TR en_US; do localedef -i "$locale" -f UTF-8 "$locale.UTF-8" >> "$log" 2>&1 || true; done
 fi
 
 # Whatever R packages are still missing come from CRAN.
