@@ -133,6 +133,7 @@ fuzz_calls <- alist(
   greedy_rls(numbers, y, k = 2, lambda = 1, size = 1),
   make_folds(problem, 3),
   make_folds(12, 3, groups = rep(1:6, 2)),
+  step_select_sparsels(structure(list(steps = NULL), class = "recipe"), size = 2),
   greedy_rls(x, y, k = 2, lambda = 1, size = "criterion", weights = w, adjust = age,
              intercept = TRUE, standardize = TRUE),
   greedy_rls(x, g, k = 2, lambda = c(1, 2), size_folds = 3, search = "floating", folds = 4),
