@@ -62,6 +62,8 @@ step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcom
   need_package("recipes")
   check_given(recipe, "recipe")
   if (!inherits(recipe, "recipe")) refuse("recipe", "a recipe", recipe)
+  check_flag(trained, "trained")
+  check_flag(skip, "skip")
   check_method(method)
   check_step_options(options)
   recipes::add_step(recipe, new_select_step(

@@ -17,7 +17,8 @@ expect_no_trouble <- function(found) {
 
 test_that("every exported function is called", {
   called <- vapply(fuzz_calls, function(call) as.character(call[[1L]]), "")
-  expect_identical(setdiff(getNamespaceExports("sparsels"), called), character())
+  exports <- mget(getNamespaceExports("sparsels"), asNamespace("sparsels"), inherits = TRUE)
+  expect_identical(setdiff(names(Filter(is.function, exports)), called), character())
 })
 
 test_that("a strange argument is taken or refused by name", {

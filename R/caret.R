@@ -1,0 +1,100 @@
+#' Greedy feature selection as a model of caret
+#'
+#' What `caret::train()` takes for `method`: [greedy_rls()] with the number of features and lambda
+#' chosen by caret's resampling, for regression, two and several classes.
+#'
+#' The tuning parameters are `size`, the number of features, and `lambda`, the ridge parameter, as
+#' in [greedy_rls()]. One fit has the models of all sizes, so that of the sizes with the same lambda
+#' the largest alone is fitted in each resample (caret's sub-models). The default grid has therefore
+#' all sizes to 20, or to the number of columns or half the number of rows, and `tuneLength` values
+#' of lambda from 1/4 to 16 times the number of rows, the two that [greedy_rls()] tries itself.
+#'
+#' `weights` of `train()` are case weights; further arguments, such as `criterion`, `folds`,
+#' `search`, `refit` and `missing`, go to [greedy_rls()]. `finalModel` is a [sparse_fit], which has
+#' `plot()`, `coef()` and [selected()]; `caret::predictors()` are its features. Its own `cv` and
+#' `estimate` are not computed, as caret resamples.
+#'
+#' Class probabilities are calibrated on held-out scores ([class_probabilities]), which a fit has of
+#' its chosen size alone. With `classProbs = TRUE` the search is therefore repeated for every
+#' smaller size.
+#'
+#' @format A list with the elements that caret documents for own models: `label`, `library`, `type`,
+#'   `parameters`, `grid`, `loop`, `fit`, `predict`, `prob`, `predictors`, `levels`, `tags`, `sort`.
+#' @section Errors:
+#' caret turns an error of [greedy_rls()] in a resample into a warning and a missing value, such as
+#' that of a size above the number of columns which are not constant there.
+#' @seealso [cross_validate()], which repeats the choice of the size in outer folds, as one call of
+#'   `train()` does not: the best error of its grid is a little optimistic
+#' @examplesIf requireNamespace("caret", quietly = TRUE)
+#' set.seed(1)
+#' trained <- caret::train(mpg ~ ., mtcars, method = caret_greedy_rls, tuneLength = 2,
+#'                         trControl = caret::trainControl("cv", number = 5))
+#' trained$bestTune
+#' selected(trained$finalModel)
+#' predict(trained, mtcars[1:3, ])
+#' @export
+caret_greedy_rls <- list(
+  label = "Greedy Regularised Least-Squares",
+  library = "sparsels",
+  type = c("Regression", "Classification"),
+  parameters = data.frame(parameter = c("size", "lambda"), class = "numeric",
+                          label = c("Number of Features", "Ridge Parameter")),
+  grid = function(x, y, len = NULL, search = "grid") caret_grid(dim(x), len, search),
+  loop = function(grid) caret_loop(grid),
+  fit = function(x, y, wts, param, lev, last, classProbs, ...) { # nolint: object_name_linter.
+    caret_fit(x, y, wts, param$size, param$lambda, every_size = classProbs && !last, ...)
+  },
+  predict = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
+    type <- if (modelFit$problem$task == "regression") "response" else "class"
+    predicted <- lapply(c(modelFit$size, submodels$size), function(size) {
+      stats::predict(modelFit, newdata, size = size, type = type)
+    })
+    if (is.null(submodels)) predicted[[1L]] else predicted
+  },
+  prob = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
+    of_size <- function(fit) as.data.frame(stats::predict(fit, newdata, type = "prob"))
+    if (is.null(submodels)) return(of_size(modelFit))
+    smaller <- attr(modelFit, "smaller")[as.character(submodels$size)]
+    lapply(c(list(modelFit), unname(smaller)), of_size)
+  },
+  predictors = function(x, ...) selected(x),
+  levels = function(x) x$problem$levels,
+  tags = c("Linear Regression", "Linear Classifier", "L2 Regularization",
+           "Implicit Feature Selection", "Accept Case Weights"),
+  sort = function(x) x[order(x$size, -x$lambda), ]
+)
+
+# All sizes are of one fit for each lambda.
+caret_grid <- function(dim, len, search) {
+  largest <- max(1L, min(dim[2L], 20L, dim[1L] %/% 2L))
+  lambda <- function(exponent) dim[1L] * 2^exponent
+  if (search == "random") {
+    sizes <- sample.int(largest, len, replace = TRUE)
+    return(data.frame(size = sizes, lambda = lambda(stats::runif(len, -2, 4))))
+  }
+  exponents <- if (len == 1L) 4 else seq(-2, 4, length.out = len)
+  expand.grid(size = seq_len(largest), lambda = lambda(exponents))
+}
+
+# The rows of a grid that are fitted, the largest size for each lambda, and those read off these.
+caret_loop <- function(grid) {
+  by_lambda <- split(grid, grid$lambda)
+  loop <- do.call(rbind, lapply(by_lambda, function(rows) rows[which.max(rows$size), ]))
+  submodels <- lapply(by_lambda, function(rows) {
+    data.frame(size = setdiff(rows$size, max(rows$size)))
+  })
+  list(loop = data.frame(loop, row.names = NULL), submodels = unname(submodels))
+}
+
+# The fit of one size; with `every_size` those of smaller ones as an attribute, by their sizes.
+caret_fit <- function(x, y, weights, size, lambda, every_size, ...) {
+  of_size <- function(size) {
+    greedy_rls(x, y, weights = weights, size = size, lambda = lambda, ..., progress = FALSE)
+  }
+  fit <- of_size(size)
+  if (every_size) {
+    smaller <- seq_len(size) - 1L
+    attr(fit, "smaller") <- stats::setNames(lapply(smaller, of_size), smaller)
+  }
+  fit
+}

@@ -1,0 +1,137 @@
+skip_if_not_installed("caret")
+
+predictors <- as.matrix(mtcars[-1])
+
+trained <- function(x, y, ..., control = caret::trainControl("cv", number = 4)) {
+  set.seed(1)
+  suppressPackageStartupMessages(
+    caret::train(x, y, method = caret_greedy_rls, trControl = control, ...)
+  )
+}
+
+# the mean over resamples of a measure of predictions by models made by hand
+by_hand <- function(train, x, y, size, lambda, measure) {
+  mean(vapply(train$control$index, function(rows) {
+    fit <- greedy_rls(x[rows, ], y[rows], size = size, lambda = lambda)
+    type <- if (is.factor(y)) "class" else "response"
+    measure(y[-rows], predict(fit, x[-rows, ], type = type))
+  }, 0))
+}
+
+rmse <- function(y, predicted) sqrt(mean((y - predicted)^2))
+accuracy <- function(y, predicted) mean(y == predicted)
+
+test_that("of regression, the table is that of models made by hand", {
+  train <- trained(predictors, mtcars$mpg, tuneGrid = expand.grid(size = c(1, 4, 2),
+                                                                  lambda = c(2, 30)))
+  table <- train$results
+  expect_equal(nrow(table), 6)
+  for (i in seq_len(6)) {
+    expect_equal(table$RMSE[i], by_hand(train, predictors, mtcars$mpg, table$size[i],
+                                        table$lambda[i], rmse))
+  }
+  direct <- greedy_rls(predictors, mtcars$mpg, size = train$bestTune$size,
+                       lambda = train$bestTune$lambda)
+  expect_identical(train$finalModel$path, direct$path)
+  expect_equal(predict(train, mtcars), unname(predict(direct, predictors)), ignore_attr = TRUE)
+  expect_identical(caret::predictors(train), selected(direct))
+})
+
+test_that("so it is of two and of several classes", {
+  two <- droplevels(iris[iris$Species != "setosa", ])
+  for (data in list(two, iris)) {
+    x <- as.matrix(data[1:4])
+    train <- trained(x, data$Species, tuneGrid = expand.grid(size = 1:3, lambda = 5))
+    for (size in 1:3) {
+      expect_equal(train$results$Accuracy[size],
+                   by_hand(train, x, data$Species, size, 5, accuracy))
+    }
+    direct <- greedy_rls(x, data$Species, size = train$bestTune$size, lambda = 5)
+    expect_identical(as.character(predict(train, data)),
+                     as.character(predict(direct, x, type = "class")))
+    expect_identical(levels(predict(train, data)), levels(data$Species))
+  }
+})
+
+test_that("probabilities of every size are those of fits of that size", {
+  two <- droplevels(iris[iris$Species != "setosa", ])
+  for (data in list(two, iris)) {
+    x <- as.matrix(data[1:4])
+    control <- caret::trainControl("cv", number = 3, classProbs = TRUE, savePredictions = "all",
+                                   summaryFunction = caret::mnLogLoss)
+    train <- trained(x, data$Species, tuneGrid = expand.grid(size = c(1, 3), lambda = 5),
+                     control = control, metric = "logLoss")
+    for (size in c(1, 3)) {
+      saved <- train$pred[train$pred$size == size & train$pred$Resample == "Fold2", ]
+      rows <- train$control$index$Fold2
+      fit <- greedy_rls(x[rows, ], data$Species[rows], size = size, lambda = 5)
+      expect_equal(as.matrix(saved[levels(data$Species)]),
+                   predict(fit, x[saved$rowIndex, ], type = "prob"), ignore_attr = TRUE)
+    }
+    p <- predict(train, data, type = "prob")
+    direct <- greedy_rls(x, data$Species, size = train$bestTune$size, lambda = 5)
+    expect_equal(as.matrix(p), predict(direct, x, type = "prob"), ignore_attr = TRUE)
+  }
+})
+
+test_that("weights, arguments, formulas and bootstrap resamples", {
+  w <- rep(1:2, 16)
+  train <- trained(predictors, mtcars$mpg, weights = w, search = "floating",
+                   tuneGrid = data.frame(size = 3, lambda = 4),
+                   control = caret::trainControl("boot", number = 3))
+  direct <- greedy_rls(predictors, mtcars$mpg, weights = w, search = "floating", size = 3,
+                       lambda = 4)
+  expect_identical(train$finalModel$path, direct$path)
+  expect_equal(nrow(train$resample), 3)
+
+  set.seed(1)
+  train <- caret::train(mpg ~ ., mtcars, method = caret_greedy_rls, tuneLength = 2,
+                        trControl = caret::trainControl("cv", number = 3))
+  expect_equal(nrow(train$results), 20)
+  expect_equal(unique(train$results$lambda), c(8, 512))
+  expect_false(anyNA(train$results$RMSE))
+})
+
+test_that("the final model is a fit with all its methods", {
+  train <- trained(predictors, mtcars$mpg, tuneLength = 1)
+  fit <- train$finalModel
+  expect_output(print(fit), "greedy_rls")
+  expect_equal(nrow(tidy(fit)), fit$size + 1)
+  expect_equal(length(coef(fit)), ncol(predictors) + 1)
+  expect_true(verify(fit, x = predictors, y = mtcars$mpg)$ok)
+})
+
+test_that("grids: all sizes, or random ones", {
+  grid <- caret_greedy_rls$grid
+  expect_equal(grid(predictors, mtcars$mpg, 1),
+               data.frame(size = 1:10, lambda = 512), ignore_attr = TRUE)
+  expect_equal(max(grid(matrix(0, 50, 300), NULL, 3)$size), 20)
+  expect_equal(max(grid(matrix(0, 10, 300), NULL, 3)$size), 5)
+  random <- grid(predictors, mtcars$mpg, 7, "random")
+  expect_equal(nrow(random), 7)
+  expect_true(all(random$lambda >= 8 & random$lambda <= 512))
+  loop <- caret_greedy_rls$loop(data.frame(size = c(3, 1, 5), lambda = c(1, 1, 2)))
+  expect_equal(loop$loop, data.frame(size = c(3, 5), lambda = c(1, 2)))
+  expect_equal(loop$submodels[[1]]$size, 1)
+  expect_equal(nrow(loop$submodels[[2]]), 0)
+})
+
+test_that("what greedy_rls() refuses, caret says", {
+  said <- function(...) {
+    text <- character()
+    utils::capture.output(withCallingHandlers(
+      try(trained(predictors, mtcars$mpg, ...), silent = TRUE),
+      warning = function(w) {
+        text <<- c(text, conditionMessage(w))
+        tryInvokeRestart("muffleWarning")
+      }
+    ))
+    text
+  }
+  expect_match(said(tuneGrid = data.frame(size = 3, lambda = -1)), "`lambda` must", all = FALSE)
+  expect_match(said(tuneGrid = data.frame(size = 3, lambda = 1), criterium = 3), "criterium",
+               all = FALSE)
+})
+
+# train() attaches the package, which masks functions of other test files
+if ("package:caret" %in% search()) detach("package:caret")
