@@ -10,9 +10,10 @@
 #' of lambda from 1/4 to 16 times the number of rows, the two that [greedy_rls()] tries itself.
 #'
 #' `weights` of `train()` are case weights; further arguments, such as `criterion`, `folds`,
-#' `search`, `refit` and `missing`, go to [greedy_rls()]. `finalModel` is a [sparse_fit], which has
-#' `plot()`, `coef()` and [selected()]; `caret::predictors()` are its features. Its own `cv` and
-#' `estimate` are not computed, as caret resamples.
+#' `search` and `missing`, go to [greedy_rls()]. Coefficients are refitted on the chosen features,
+#' as by default there, unless `refit = FALSE` is among them. `finalModel` is the [sparse_fit] of
+#' `greedy_rls(x, y, size = size, lambda = lambda, refit = TRUE)`, with `plot()`, `coef()` and
+#' [selected()]; `caret::predictors()` are its features.
 #'
 #' Class probabilities are calibrated on held-out scores ([class_probabilities]), which a fit has of
 #' its chosen size alone. With `classProbs = TRUE` the search is therefore repeated for every
@@ -42,11 +43,11 @@ caret_greedy_rls <- list(
   grid = function(x, y, len = NULL, search = "grid") caret_grid(dim(x), len, search),
   loop = function(grid) caret_loop(grid),
   fit = function(x, y, wts, param, lev, last, classProbs, ...) { # nolint: object_name_linter.
-    caret_fit(x, y, wts, param$size, param$lambda, every_size = classProbs && !last, ...)
+    caret_fit(x, y, wts, param$size, param$lambda, last, classProbs, ...)
   },
   predict = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
     type <- if (modelFit$problem$task == "regression") "response" else "class"
-    predicted <- lapply(c(modelFit$size, submodels$size), function(size) {
+    predicted <- lapply(c(modelFit$tuneValue$size, submodels$size), function(size) {
       stats::predict(modelFit, newdata, size = size, type = type)
     })
     if (is.null(submodels)) predicted[[1L]] else predicted
@@ -86,15 +87,18 @@ caret_loop <- function(grid) {
   list(loop = data.frame(loop, row.names = NULL), submodels = unname(submodels))
 }
 
-# The fit of one size; with `every_size` those of smaller ones as an attribute, by their sizes.
-caret_fit <- function(x, y, weights, size, lambda, every_size, ...) {
-  of_size <- function(size) {
-    greedy_rls(x, y, weights = weights, size = size, lambda = lambda, ..., progress = FALSE)
+# The fit of one size. The path alone is enough to predict in a resample. Probabilities need the
+# held-out scores of each size: the fits of smaller ones are an attribute, by their sizes.
+caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., refit = TRUE) {
+  fit_of <- function(...) {
+    greedy_rls(x, y, weights = weights, lambda = lambda, refit = refit, ..., progress = FALSE)
   }
-  fit <- of_size(size)
-  if (every_size) {
+  if (!last && !probabilities) return(fit_of(k = size, size = "criterion", ...))
+  fit <- fit_of(size = size, ...)
+  if (!last) {
     smaller <- seq_len(size) - 1L
-    attr(fit, "smaller") <- stats::setNames(lapply(smaller, of_size), smaller)
+    fits <- lapply(smaller, function(size) fit_of(size = size, ...))
+    attr(fit, "smaller") <- stats::setNames(fits, smaller)
   }
   fit
 }

@@ -211,6 +211,10 @@ chosen_row <- function(fit) fit$path[model_rows(list(model_of(fit))), ]
 # the rows of the path that have a model: of a path of sizes the best of each
 size_table <- function(fit) fit$path[model_rows(Filter(Negate(is.null), models_of(fit))), ]
 
+# The class of the fits of a method: its name, but where caret or kernlab have methods for a class
+# of that name, which would take our fits for theirs.
+fit_class <- function(method) if (method %in% c("rfe", "lssvm")) paste0(method, "_fit") else method
+
 # Terms -------------------------------------------------------------------------------------------
 
 # The terms of a model, by number: those it lists or, where none were chosen, all.

@@ -53,7 +53,7 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
     criterion = squared_criterion(control$folds), folds = control$folds,
     threads = control$threads, call = call, status = status, problem = without_x(problem)
-  ), class = c(method, "kernel_fit", "sparsels_fit"))
+  ), class = c(fit_class(method), "kernel_fit", "sparsels_fit"))
   done <- counted(NROW(fit$kernel_table), "kernel width")
   warn_unfinished(fit, paste("best of the", done))
 }

@@ -99,7 +99,7 @@ in_gamma <- function(fit, gamma) {
 }
 
 #' @export
-print.lssvm <- function(x, ...) {
+print.lssvm_fit <- function(x, ...) {
   check_object(x)
   shown <- x
   shown$kernel <- in_sigma2(x$kernel)

@@ -144,8 +144,8 @@ problem_sizes <- alist(m = nrow(problem$y), L = ncol(problem$y), n = length(prob
                        q = ncol(problem$z), classes = problem$task != "regression")
 
 # classes whose conditions use the sizes of the problem
-problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit", "lssvm",
-                   "fs_lssvm", "cv_result", "permutation_test",
+problem_kinds <- c("sparse_fit", "poss", "best_subset", "l1_path", "l1_size", "kernel_fit",
+                   "lssvm_fit", "fs_lssvm", "cv_result", "permutation_test",
                    "stability_selection", "learning_curve", "judgement", "panel_error",
                    "added_value")
 
@@ -348,7 +348,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
       has_numbers(control$size_rule, 1L) && has_numbers(control$change, 1L)
   ), fit_fields),
   kernel_fit = kernel_fields,
-  lssvm = c(kernel_fields, alist(gamma = has_numbers(gamma, 1L) && gamma > 0)),
+  lssvm_fit = c(kernel_fields, alist(gamma = has_numbers(gamma, 1L) && gamma > 0)),
   best_subset = c(sized_fields, alist(
     proof = has_table(proof, c("size", "gap"), setdiff(names(proof), c("size", "gap")))
   )),

@@ -81,7 +81,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     work = path$work, status = path$status,
     control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
-  ), class = c(method, "sparse_fit", "sparsels_fit"))
+  ), class = c(fit_class(method), "sparse_fit", "sparsels_fit"))
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
   if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, fit$held_out)
   warn_unfinished(fit, done_words(fit$path))

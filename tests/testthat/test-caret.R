@@ -12,7 +12,7 @@ trained <- function(x, y, ..., control = caret::trainControl("cv", number = 4)) 
 # the mean over resamples of a measure of predictions by models made by hand
 by_hand <- function(train, x, y, size, lambda, measure) {
   mean(vapply(train$control$index, function(rows) {
-    fit <- greedy_rls(x[rows, ], y[rows], size = size, lambda = lambda)
+    fit <- greedy_rls(x[rows, ], y[rows], size = size, lambda = lambda, refit = TRUE)
     type <- if (is.factor(y)) "class" else "response"
     measure(y[-rows], predict(fit, x[-rows, ], type = type))
   }, 0))
@@ -31,7 +31,7 @@ test_that("of regression, the table is that of models made by hand", {
                                         table$lambda[i], rmse))
   }
   direct <- greedy_rls(predictors, mtcars$mpg, size = train$bestTune$size,
-                       lambda = train$bestTune$lambda)
+                       lambda = train$bestTune$lambda, refit = TRUE)
   expect_identical(train$finalModel$path, direct$path)
   expect_equal(predict(train, mtcars), unname(predict(direct, predictors)), ignore_attr = TRUE)
   expect_identical(caret::predictors(train), selected(direct))
@@ -46,7 +46,7 @@ test_that("so it is of two and of several classes", {
       expect_equal(train$results$Accuracy[size],
                    by_hand(train, x, data$Species, size, 5, accuracy))
     }
-    direct <- greedy_rls(x, data$Species, size = train$bestTune$size, lambda = 5)
+    direct <- greedy_rls(x, data$Species, size = train$bestTune$size, lambda = 5, refit = TRUE)
     expect_identical(as.character(predict(train, data)),
                      as.character(predict(direct, x, type = "class")))
     expect_identical(levels(predict(train, data)), levels(data$Species))
@@ -64,12 +64,12 @@ test_that("probabilities of every size are those of fits of that size", {
     for (size in c(1, 3)) {
       saved <- train$pred[train$pred$size == size & train$pred$Resample == "Fold2", ]
       rows <- train$control$index$Fold2
-      fit <- greedy_rls(x[rows, ], data$Species[rows], size = size, lambda = 5)
+      fit <- greedy_rls(x[rows, ], data$Species[rows], size = size, lambda = 5, refit = TRUE)
       expect_equal(as.matrix(saved[levels(data$Species)]),
                    predict(fit, x[saved$rowIndex, ], type = "prob"), ignore_attr = TRUE)
     }
     p <- predict(train, data, type = "prob")
-    direct <- greedy_rls(x, data$Species, size = train$bestTune$size, lambda = 5)
+    direct <- greedy_rls(x, data$Species, size = train$bestTune$size, lambda = 5, refit = TRUE)
     expect_equal(as.matrix(p), predict(direct, x, type = "prob"), ignore_attr = TRUE)
   }
 })
@@ -80,7 +80,7 @@ test_that("weights, arguments, formulas and bootstrap resamples", {
                    tuneGrid = data.frame(size = 3, lambda = 4),
                    control = caret::trainControl("boot", number = 3))
   direct <- greedy_rls(predictors, mtcars$mpg, weights = w, search = "floating", size = 3,
-                       lambda = 4)
+                       lambda = 4, refit = TRUE)
   expect_identical(train$finalModel$path, direct$path)
   expect_equal(nrow(train$resample), 3)
 
@@ -97,7 +97,7 @@ test_that("the final model is a fit with all its methods", {
   fit <- train$finalModel
   expect_output(print(fit), "greedy_rls")
   expect_equal(nrow(tidy(fit)), fit$size + 1)
-  expect_equal(length(coef(fit)), ncol(predictors) + 1)
+  expect_equal(names(coef(fit)), c("(Intercept)", selected(fit)))
   expect_true(verify(fit, x = predictors, y = mtcars$mpg)$ok)
 })
 
@@ -131,6 +131,19 @@ test_that("what greedy_rls() refuses, caret says", {
   expect_match(said(tuneGrid = data.frame(size = 3, lambda = -1)), "`lambda` must", all = FALSE)
   expect_match(said(tuneGrid = data.frame(size = 3, lambda = 1), criterium = 3), "criterium",
                all = FALSE)
+})
+
+test_that("fits of rfe() and lssvm() are not taken for those of caret and kernlab", {
+  skip_if_not_installed("kernlab")
+  loadNamespace("kernlab")
+  fits <- list(rfe(predictors, mtcars$mpg, k = 3),
+               lssvm(predictors, mtcars$mpg, kernel = kernel_gaussian(0.1), gamma = 1))
+  for (fit in fits) {
+    expect_output(print(fit), fit$method)
+    expect_equal(predict(fit, predictors), fitted(fit))
+    expect_equal(kernlab::predict(fit, predictors), fitted(fit))
+    expect_identical(kernlab::fitted(fit), fitted(fit))
+  }
 })
 
 # train() attaches the package, which masks functions of other test files
