@@ -5,12 +5,13 @@
 # make truth  fits 2000 random problems and compares them with retraining in more digits
 # make interrupts  Ctrl-C at random times, a hundred times
 # make site   the web site, in ./site
+# make setup-adapters  installs parsnip, tune and mlr3 from CRAN, minutes; make test then tests their adapters
 # make fuzz   strange arguments and edited objects under sanitizers; SECONDS=3600 for longer
 
 export R_LIBS := $(CURDIR)/.library$(if $(R_LIBS),:$(R_LIBS))
 
 .PHONY: demo test quick rehearse install document format lint ctest fuzz interrupts truth coverage site clean \
-  setup-demo setup-test setup-rehearse setup-coverage setup-site
+  setup-demo setup-test setup-rehearse setup-coverage setup-site setup-adapters
 
 demo: install
 	Rscript tools/demo.R
@@ -56,7 +57,7 @@ coverage: setup-coverage
 site: setup-site install
 	Rscript tools/site.R
 
-setup-demo setup-test setup-rehearse setup-coverage setup-site: setup-%:
+setup-demo setup-test setup-rehearse setup-coverage setup-site setup-adapters: setup-%:
 	tools/setup.sh $*
 
 clean:

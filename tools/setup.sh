@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing; does nothing when all is there:
-#   tools/setup.sh demo|test|rehearse|coverage|site
+#   tools/setup.sh demo|test|rehearse|coverage|site|adapters
 #
 # Debian as root: apt-get brings R, compilers and built R packages. Elsewhere install.packages() brings
 # the R packages into ./.library. What it cannot bring it names in one line, and stops.
@@ -33,8 +33,11 @@ case "${1:-demo}" in
     packages+=" pkgdown ggplot2 kernlab survival rsample yardstick DBI RSQLite"
     nice=$bioconductor
     ;;
+  adapters) # packages of which Debian has none, minutes of compilation: without them their tests are skipped
+    packages+=" testthat parsnip tune mlr3 mlr3filters"
+    ;;
   *)
-    echo "usage: tools/setup.sh demo|test|rehearse|coverage|site" >&2
+    echo "usage: tools/setup.sh demo|test|rehearse|coverage|site|adapters" >&2
     exit 2
     ;;
 esac

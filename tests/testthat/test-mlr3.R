@@ -1,0 +1,103 @@
+skip_if_not_installed("mlr3")
+
+loadNamespace("mlr3")
+
+cars <- function(data = mtcars) mlr3::as_task_regr(data, target = "mpg", id = "cars")
+columns <- mtcars[order(names(mtcars))]
+columns$mpg <- NULL
+
+test_that("the learner of regression is the direct call", {
+  learner <- mlr3::lrn("regr.greedy_rls")
+  learner$train(cars())
+  direct <- greedy_rls(columns, mtcars$mpg)
+  expect_identical(learner$model$path$name, direct$path$name)
+  expect_equal(learner$model$path, direct$path)
+  expect_identical(learner$selected_features(), selected(direct))
+  predicted <- learner$predict(cars(), row_ids = 3:7)
+  expect_equal(predicted$response, unname(predict(direct, columns[3:7, ])))
+
+  set <- mlr3::lrn("regr.greedy_rls", size = 3, lambda = 2, search = "floating", folds = "loo",
+                   criterion = "absolute", refit = TRUE)
+  set$train(cars())
+  direct <- greedy_rls(columns, mtcars$mpg, size = 3, lambda = 2, search = "floating",
+                       folds = "loo", criterion = "absolute", refit = TRUE)
+  expect_equal(set$model$path, direct$path)
+})
+
+test_that("two and several classes, with probabilities", {
+  two <- droplevels(iris[iris$Species != "setosa", ])
+  for (data in list(two, iris)) {
+    task <- mlr3::as_task_classif(data, target = "Species")
+    learner <- mlr3::lrn("classif.greedy_rls", predict_type = "prob")
+    learner$train(task)
+    direct <- greedy_rls(data[1:4], data$Species)
+    predicted <- learner$predict(task)
+    expect_equal(predicted$prob, predict(direct, data[1:4], type = "prob"), ignore_attr = TRUE)
+    learner$predict_type <- "response"
+    expect_identical(as.character(learner$predict(task)$response),
+                     as.character(predict(direct, data[1:4], type = "class")))
+  }
+})
+
+test_that("resample() is a loop by hand", {
+  set.seed(1)
+  task <- cars()
+  plan <- mlr3::rsmp("cv", folds = 4)
+  plan$instantiate(task)
+  # the log goes to the console
+  utils::capture.output(done <- mlr3::resample(task, mlr3::lrn("regr.greedy_rls", size = 2), plan))
+  errors <- vapply(1:4, function(i) {
+    train <- plan$train_set(i)
+    test <- plan$test_set(i)
+    fit <- greedy_rls(columns[train, ], mtcars$mpg[train], size = 2)
+    mean((mtcars$mpg[test] - predict(fit, columns[test, ]))^2)
+  }, 0)
+  expect_equal(done$score(mlr3::msr("regr.mse"))$regr.mse, errors)
+})
+
+test_that("weights, factors and missing values", {
+  data <- mtcars
+  data$w <- rep(1:2, 16)
+  task <- cars(data)
+  task$set_col_roles("w", "weights_learner")
+  learner <- mlr3::lrn("regr.greedy_rls", size = 3)
+  learner$train(task)
+  expect_equal(learner$model$path,
+               greedy_rls(columns, mtcars$mpg, weights = data$w, size = 3)$path)
+
+  data <- transform(mtcars, gear = factor(gear))
+  learner <- mlr3::lrn("regr.greedy_rls", size = 2)
+  learner$train(cars(data))
+  direct <- greedy_rls(mpg ~ ., data[c("mpg", names(columns))], size = 2)
+  expect_equal(learner$predict(cars(data))$response, unname(predict(direct, data)))
+
+  data <- mtcars
+  data$wt[3] <- NA
+  learner <- mlr3::lrn("regr.greedy_rls", missing = "mean")
+  learner$train(cars(data))
+  expect_false(anyNA(learner$predict(cars(data))$response))
+  expect_error(mlr3::lrn("regr.greedy_rls")$train(cars(data)), "missing")
+})
+
+test_that("the filter has the features in the order of the search", {
+  skip_if_not_installed("mlr3filters")
+  filter <- mlr3filters::flt("greedy_rls", lambda = 2)
+  filter$calculate(cars(), nfeat = 4)
+  direct <- greedy_rls(columns, mtcars$mpg, k = 4, lambda = 2, size = "criterion")
+  expect_identical(names(filter$scores)[1:4], selected(direct, size = 4))
+  expect_equal(unname(filter$scores[1:4]), seq(1, 0, length.out = 4))
+  expect_true(all(is.na(filter$scores[-(1:4)])))
+})
+
+test_that("learners clone, and bad arguments are refused by name", {
+  learner <- mlr3::lrn("regr.greedy_rls", size = 2)
+  copy <- learner$clone(deep = TRUE)
+  copy$train(cars())
+  expect_null(learner$model)
+  expect_error(learner$selected_features(), "not trained", class = "sparsels_error_input")
+  expect_error(mlr3::lrn("regr.greedy_rls", criterium = "auc"), "criterium")
+  expect_error(mlr3::lrn("regr.greedy_rls", size = 99)$train(cars()), "size")
+})
+
+# resample() attaches the package, which masks functions of other test files
+if ("package:mlr3" %in% search()) detach("package:mlr3")

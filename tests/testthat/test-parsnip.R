@@ -1,0 +1,91 @@
+skip_if_not_installed("parsnip")
+
+loadNamespace("parsnip")
+
+fitted_by <- function(spec, ...) {
+  parsnip::fit(parsnip::set_engine(spec, "sparsels", ...), mpg ~ ., mtcars)
+}
+
+test_that("a linear model is that of the direct call", {
+  engine <- fitted_by(parsnip::linear_reg())
+  direct <- greedy_rls(mpg ~ ., mtcars)
+  expect_s3_class(engine$fit, "greedy_rls")
+  expect_identical(engine$fit$path, direct$path)
+  expect_identical(engine$fit$size, direct$size)
+  predicted <- predict(engine, mtcars[1:5, ])
+  expect_equal(predicted$.pred, unname(predict(direct, mtcars[1:5, ])))
+  expect_equal(predict(engine, mtcars[1:5, ], type = "raw"), predict(direct, mtcars[1:5, ]))
+})
+
+test_that("penalty is lambda, and other arguments are those of the engine", {
+  engine <- fitted_by(parsnip::linear_reg(penalty = 3), size = 4, search = "floating")
+  direct <- greedy_rls(mpg ~ ., mtcars, lambda = 3, size = 4, search = "floating")
+  expect_identical(engine$fit$path, direct$path)
+  expect_equal(engine$fit$lambda, 3)
+})
+
+test_that("factors among the predictors stay groups of columns", {
+  data <- transform(mtcars, gear = factor(gear), carb = factor(carb))
+  spec <- parsnip::set_engine(parsnip::linear_reg(), "sparsels", size = 2)
+  engine <- parsnip::fit(spec, mpg ~ ., data)
+  direct <- greedy_rls(mpg ~ ., data, size = 2)
+  expect_equal(predict(engine, data)$.pred, unname(predict(direct, data)))
+  by_xy <- parsnip::fit_xy(spec, data[-1], data$mpg)
+  expect_equal(predict(by_xy, data)$.pred, unname(predict(direct, data)))
+})
+
+test_that("two and several classes, with probabilities", {
+  two <- droplevels(iris[iris$Species != "setosa", ])
+  cases <- list(list(two, parsnip::logistic_reg()), list(iris, parsnip::multinom_reg()))
+  for (case in cases) {
+    data <- case[[1]]
+    engine <- parsnip::fit(parsnip::set_engine(case[[2]], "sparsels"), Species ~ ., data)
+    direct <- greedy_rls(Species ~ ., data)
+    expect_identical(predict(engine, data)$.pred_class,
+                     unname(predict(direct, data, type = "class")))
+    p <- predict(engine, data, type = "prob")
+    expect_named(p, paste0(".pred_", levels(data$Species)))
+    expect_equal(as.matrix(p), predict(direct, data, type = "prob"), ignore_attr = TRUE)
+  }
+})
+
+test_that("case weights are weights of the fit", {
+  skip_if_not_installed("hardhat")
+  w <- hardhat::frequency_weights(rep(1:2, 16))
+  spec <- parsnip::set_engine(parsnip::linear_reg(), "sparsels", size = 3)
+  engine <- parsnip::fit(spec, mpg ~ ., mtcars, case_weights = w)
+  direct <- greedy_rls(mpg ~ ., mtcars, weights = rep(1:2, 16), size = 3)
+  expect_equal(engine$fit$path, direct$path)
+})
+
+test_that("tune_grid() of penalty and size is a loop over the resamples by hand", {
+  skip_if_not_installed("tune")
+  skip_if_not_installed("yardstick")
+  set.seed(1)
+  resamples <- rsample::vfold_cv(mtcars, 3)
+  spec <- parsnip::set_engine(parsnip::linear_reg(penalty = hardhat::tune()), "sparsels",
+                              size = hardhat::tune())
+  grid <- expand.grid(penalty = c(1, 20), size = 1:2)
+  tuned <- tune::tune_grid(spec, mpg ~ ., resamples, grid = grid,
+                           metrics = yardstick::metric_set(yardstick::rmse))
+  means <- tune::collect_metrics(tuned)
+  for (i in seq_len(nrow(means))) {
+    errors <- vapply(resamples$splits, function(split) {
+      fit <- greedy_rls(mpg ~ ., rsample::analysis(split), lambda = means$penalty[i],
+                        size = means$size[i])
+      held_out <- rsample::assessment(split)
+      sqrt(mean((held_out$mpg - predict(fit, held_out))^2))
+    }, 0)
+    expect_equal(means$mean[i], mean(errors))
+  }
+})
+
+test_that("registering again changes nothing, and bad arguments are refused by name", {
+  before <- parsnip::show_engines("linear_reg")
+  register_parsnip()
+  expect_identical(parsnip::show_engines("linear_reg"), before)
+  expect_equal(sum(before$engine == "sparsels"), 1)
+  expect_error(fitted_by(parsnip::linear_reg(), criterium = "auc"), "criterium")
+  expect_error(fitted_by(parsnip::linear_reg(penalty = 0)), "lambda")
+  expect_error(fitted_by(parsnip::linear_reg(mixture = 0.5)), "mixture")
+})
