@@ -37,7 +37,8 @@
 #'   on all rows.
 #' @param data A data frame with the variables of a formula; it may also be given instead of `y`.
 #' @param outer The outer folds: a number (10 by default), drawn stratified by class; or any other
-#'   value of `folds` in [make_folds()], or its result, for instance grouped by patient.
+#'   value of `folds` in [make_folds()], or its result, for instance grouped by patient; or
+#'   resamples of rsample that are no partition, see Resamples.
 #' @param repeats How many times a number of outer folds is drawn anew; 1 by default.
 #' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
 #'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
@@ -96,6 +97,22 @@
 #' errors is a little optimistic itself. Standard errors treat the outer folds as independent; with
 #' `repeats` above 1 they are too small.
 #'
+#' @section Resamples:
+#' `outer` takes the resamples of rsample as they are, if each holds out rows that it does not train
+#' on: `vfold_cv()`, `group_vfold_cv()`, `loo_cv()`, and those that are no partition of the rows, as
+#' `bootstraps()`, `mc_cv()`, `validation_split()`, `rolling_origin()` and their versions for
+#' groups. A row that a bootstrap sample has several times is trained on once, with as many times
+#' its case weight, so that the inner folds of the method never have one copy of a row on either
+#' side; `method` must take case weights. Errors are means over the resamples, weighted by the rows
+#' held out; their standard errors take the resamples for independent and are too small where
+#' training parts overlap. A bootstrap sample has only 63 % of the rows, which makes the error
+#' somewhat too large. `held_out` is a mean over the resamples that hold the row out, `NA` where
+#' none does; `predictions` has a layer for each resample. Refused by name are resamples without
+#' held-out rows, such as `permutations()`; those that hold out what they train on, such as
+#' `apparent()`; and `nested_cv()`, whose inner resamples would not be used. [make_folds()], and
+#' with it all that needs a partition (the exact held-out errors of one fit, `size_folds`), takes
+#' partitions only.
+#'
 #' @section Probabilities:
 #' For `"brier"` and `"logloss"` scores become probabilities by [class_probabilities]: Platt's
 #' calibration (or the model's own probabilities, with the logistic loss), made afresh in each outer
@@ -142,13 +159,12 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                 known = c("outer", "repeats", "measure", "baselines", "keep", "progress",
                           "BPPARAM"))
   measures <- as_measures(measure, run$problem)
-  outer <- in_context("outer folds", make_folds(run$problem, outer, repeats = repeats))
-  absent <- warn_absent(run$problem, outer)
+  outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats))
   # of the same classes the fit need not say it again
-  fit <- suppressWarnings(fit_run(run), if (length(absent)) "sparsels_warning_class" else "")
-  parts <- held_out_rows(outer)
+  fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
+  parts <- outer$parts
   scored <- repeat_tasks(nrow(parts), "outer fold", function(i) {
-    score_fold(run, parts$rows[[i]], measures, baselines)
+    score_fold(run, lapply(parts, `[[`, i), measures, baselines)
   }, progress, BPPARAM)
   result <- new_cv_result(scored, parts, run, fit, measures, keep, outer$label,
                           short_call(match.call()))
@@ -162,12 +178,32 @@ check_baselines <- function(baselines) {
   if (!fine) refuse("baselines", paste("any of", some_of(known)), baselines)
 }
 
+# What is held out and trained on, fold by fold: `parts` as held_out_rows() has them, with the rows
+# to train on and how often each, and a `layer` for each set of folds that do not overlap; `label`,
+# the folds in words; `absent`, classes that are not trained on somewhere.
+outer_parts <- function(problem, outer, repeats) {
+  m <- nrow(problem)
+  if (inherits(outer, "rset") && !is_partition(outer)) {
+    parts <- resample_parts(outer, m)
+    parts$layer <- parts$fold
+    label <- paste(counted(nrow(parts), "resample"), "of rsample,", class(outer)[1L])
+    return(list(parts = parts, label = label, absent = warn_not_drawn(problem, parts$trained)))
+  }
+  folds <- make_folds(problem, outer, repeats = repeats)
+  parts <- held_out_rows(folds)
+  parts$layer <- parts$repetition
+  parts$trained <- lapply(parts$rows, function(rows) seq_len(m)[-rows])
+  parts$times <- rep(1, nrow(parts))
+  list(parts = parts, label = folds$label, absent = warn_absent(problem, folds))
+}
+
 # One outer fold --------------------------------------------------------------------------------
 
 # All is learned from the rows that are not held out. `sums` has for each measure and curve the sum
 # and the weight of every model (2 x models).
-score_fold <- function(run, rows, measures, baselines) {
-  part <- fit_rows(run, seq_len(nrow(run$problem))[-rows])
+score_fold <- function(run, outer, measures, baselines) {
+  rows <- outer$rows
+  part <- fit_rows(run, outer$trained, outer$times)
   fit <- part$fit
   path <- path_scores(fit, part$problem, rows)
   scores <- list(test = path$scores)
@@ -350,14 +386,14 @@ chosen_predictions <- function(scored, parts, problem) {
   total / ifelse(count > 0L, count, NA)
 }
 
-# Out-of-fold predictions of every model: rows x L x models x repetitions.
+# Out-of-fold predictions of every model: rows x L x models x repetitions, or resamples.
 all_predictions <- function(scored, parts, problem, curves) {
   places <- shared_places(scored)
-  repetitions <- unique(parts$repetition)
-  out <- array(NA_real_, c(nrow(problem), ncol(problem$y), nrow(curves), length(repetitions)),
+  layers <- unique(parts$layer)
+  out <- array(NA_real_, c(nrow(problem), ncol(problem$y), nrow(curves), length(layers)),
                list(problem$row_names, colnames(problem$y), places$values, NULL))
   for (i in seq_along(scored)) {
-    out[parts$rows[[i]], , , match(parts$repetition[i], repetitions)] <-
+    out[parts$rows[[i]], , , match(parts$layer[i], layers)] <-
       scored[[i]]$scores[, , places$index[, i], drop = FALSE]
   }
   out

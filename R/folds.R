@@ -122,6 +122,25 @@ warn_absent <- function(problem, folds) {
   invisible(absent)
 }
 
+# The same of resamples, by the rows that each trains on.
+warn_not_drawn <- function(problem, trained) {
+  if (problem$task == "regression") return(character())
+  counted <- problem$weights > 0
+  class <- factor(class_index(problem), seq_along(problem$levels))
+  held <- table(class[counted]) > 0
+  lost <- rowSums(vapply(trained, function(rows) {
+    held & table(class[rows[counted[rows]]]) == 0
+  }, logical(nlevels(class)))) > 0
+  absent <- problem$levels[lost]
+  if (length(absent)) {
+    warn_sparsels(sprintf(
+      "class %s is in no row that one of the resamples trains on: its model never predicts it",
+      some_of(short_class(absent))
+    ), "sparsels_warning_class")
+  }
+  absent
+}
+
 absent_classes <- function(problem, folds) {
   if (problem$task == "regression") return(character())
   counted <- problem$weights > 0
@@ -208,21 +227,76 @@ check_folds <- function(folds, m) {
 
 # one vector of ids per repeat
 rset_ids <- function(rset) {
-  if (!length(rset$splits)) stop_input("the rsample object has no `splits`")
-  need_package("rsample")
-  m <- fold_rows(rset)
-  # with repeats, `id` is the repeat and `id2` the fold
-  part <- if ("id2" %in% names(rset)) rset$id else rep("", length(rset$splits))
-  lapply(unname(split(rset$splits, factor(part, unique(part)))), function(splits) {
-    heldout <- lapply(splits, rsample::complement)
-    rows <- unlist(heldout)
-    if (!identical(sort(rows), seq_len(m))) {
-      stop_input("the rsample object must hold out each row exactly once per repeat, as vfold_cv()")
-    }
-    ids <- integer(m)
-    ids[rows] <- rep(seq_along(heldout), lengths(heldout))
+  if (!is_partition(rset)) {
+    stop_input(paste("the rsample object must hold out each row exactly once per repeat and train",
+                     "on all others, as vfold_cv(); `outer` of cross_validate() takes others"))
+  }
+  lapply(rset_repeats(rset), function(splits) {
+    heldout <- lapply(splits, split_rows, "assessment")
+    ids <- integer(fold_rows(rset))
+    ids[unlist(heldout)] <- rep(seq_along(heldout), lengths(heldout))
     ids
   })
+}
+
+# the splits of an rsample object by repeat
+rset_repeats <- function(rset) {
+  if (!length(rset$splits)) stop_input("the rsample object has no `splits`")
+  if ("inner_resamples" %in% names(rset)) {
+    stop_input(paste("the rsample object has inner resamples, which would not be used: give the",
+                     "outer ones alone, and `folds` or `size_folds` for inner folds"))
+  }
+  # with repeats, `id` is the repeat and `id2` the fold
+  part <- if ("id2" %in% names(rset)) rset$id else rep("", length(rset$splits))
+  unname(split(rset$splits, factor(part, unique(part))))
+}
+
+# the numbers of the rows of one part of a split, with repeats; the method is rsample's
+split_rows <- function(split, part) {
+  need_package("rsample")
+  as.integer(split, data = part)
+}
+
+# Whether the splits of each repeat hold out every row once and train on all others.
+is_partition <- function(rset) {
+  m <- fold_rows(rset)
+  all(vapply(rset_repeats(rset), function(splits) {
+    heldout <- lapply(splits, split_rows, "assessment")
+    trained <- lapply(splits, split_rows, "analysis")
+    rest <- Map(function(rows, held) identical(sort(c(rows, held)), seq_len(m)), trained, heldout)
+    identical(sort(unlist(heldout)), seq_len(m)) && all(unlist(rest))
+  }, NA))
+}
+
+# Resamples of rsample that are no partition, as held_out_rows() has folds: `rows`, those held out;
+# `trained`, the rows to train on, and `times`, how often each of these was drawn.
+resample_parts <- function(rset, m) {
+  if (fold_rows(rset) != m) {
+    stop_input(sprintf("the rsample object is of %d rows, but there are %d", fold_rows(rset), m))
+  }
+  splits <- unlist(rset_repeats(rset), recursive = FALSE)
+  parts <- data.frame(repetition = rep(1L, length(splits)), fold = seq_along(splits))
+  parts$rows <- lapply(splits, split_rows, "assessment")
+  drawn <- lapply(splits, split_rows, "analysis")
+  parts$trained <- lapply(drawn, function(rows) sort(unique(rows)))
+  parts$times <- Map(function(rows, trained) tabulate(match(rows, trained)), drawn, parts$trained)
+  check_resamples(parts, rset)
+  parts
+}
+
+check_resamples <- function(parts, rset) {
+  refuse_resample <- function(bad, what) {
+    if (any(bad)) {
+      stop_input(sprintf("resample '%s' of the rsample object %s", rset$id[which(bad)[1L]], what))
+    }
+  }
+  if (inherits(rset, "permutations")) {
+    stop_input("permutations() of rsample change the data: permutation_test() has its own")
+  }
+  refuse_resample(lengths(parts$rows) == 0L, "holds out no row: leave it out")
+  both <- mapply(function(rows, trained) any(rows %in% trained), parts$rows, parts$trained)
+  refuse_resample(both, "holds out rows that it trains on, as apparent(): leave it out")
+  refuse_resample(lengths(parts$trained) < 2L, "has fewer than 2 rows to train on")
 }
 
 # Drawn -------------------------------------------------------------------------------------------

@@ -138,12 +138,14 @@ fit_run <- function(run) fit_method(run$method, run$problem, run$arguments)
 # The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these
 # rows, the inner folds that the method was given, if any, and the problem from which path_scores()
 # takes other rows, with the means of these for missing values. Warnings of the choice and of the
-# classes are for the fit on all rows and not repeated.
-fit_rows <- function(run, rows) {
+# classes are for the fit on all rows and not repeated. Rows that were drawn several `times` have so
+# many times their case weight.
+fit_rows <- function(run, rows, times = 1) {
   # a kernel matrix has a column for every row that is trained on
   columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
     seq_len(ncol(run$problem))
   kept <- rows
+  if (any(times > 1)) run$problem <- drawn_often(run$problem, rows, times)
   if (is_file_matrix(run$problem$x) && reads_in_place(run)) {
     train <- training_part(run$problem, rows)
     kept <- seq_len(nrow(run$problem))
@@ -158,6 +160,12 @@ fit_rows <- function(run, rows) {
   )
   other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
   list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
+}
+
+# A problem to take some rows of, with the weights that these have when drawn several times.
+drawn_often <- function(problem, rows, times) {
+  weights <- case_weights(problem)
+  put_weights(problem, replace(weights, rows, weights[rows] * times))
 }
 
 # A problem to train on some rows alone: a part of x in memory; of x in a file the same x, with

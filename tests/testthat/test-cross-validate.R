@@ -494,3 +494,108 @@ test_that("the name of the method is what the user wrote", {
   expect_equal(method_name(quote(sparsels::greedy_rls)), "greedy_rls")
   expect_equal(method_name(quote(function(x) x)), "a function")
 })
+
+# a cross-validation by resamples, beside fits by hand with counts as weights
+by_resamples <- function(rset, x, y, w, ...) {
+  trained <- lapply(rset$splits, function(split) tabulate(as.integer(split, data = "analysis"), 32))
+  heldout <- lapply(rset$splits, function(split) as.integer(split, data = "assessment"))
+  Map(function(count, rows) {
+    use <- which(count > 0)
+    fit <- greedy_rls(x[use, ], y[use], weights = (w * count)[use], ...)
+    predicted <- predict(fit, x[rows, , drop = FALSE])
+    list(rows = rows, predicted = predicted,
+         sum = sum(w[rows] * (y[rows] - predicted)^2), weight = sum(w[rows]))
+  }, trained, heldout)
+}
+
+test_that("resamples that are no partition train on their rows, with repeats as weights", {
+  skip_if_not_installed("rsample")
+  x <- as.matrix(mtcars[-1])
+  y <- mtcars$mpg
+  w <- rep(c(1, 2), 16)
+  set.seed(7)
+  all <- list(
+    rsample::bootstraps(mtcars, times = 4), rsample::mc_cv(mtcars, times = 3),
+    rsample::validation_split(mtcars), rsample::rolling_origin(mtcars, initial = 26, assess = 2),
+    rsample::group_mc_cv(mtcars, "carb", times = 2)
+  )
+  for (rset in all) {
+    cvd <- cross_validate(x, y, greedy_rls, weights = w, size = 2, lambda = 3, outer = rset,
+                          keep = TRUE)
+    hand <- by_resamples(rset, x, y, w, size = 2, lambda = 3)
+    sums <- vapply(hand, function(part) c(part$sum, part$weight), numeric(2))
+    expect_equal(cvd$folds$test, sums[1, ] / sums[2, ])
+    expect_equal(cvd$estimate[["mean"]], sum(sums[1, ]) / sum(sums[2, ]))
+    expect_equal(cvd$folds$rows, lengths(lapply(hand, `[[`, "rows")))
+    held <- unique(unlist(lapply(hand, `[[`, "rows")))
+    expect_identical(which(!is.na(cvd$held_out[, 1])), sort(held))
+    expect_equal(dim(cvd$predictions)[4], nrow(rset))
+    last <- hand[[length(hand)]]
+    expect_equal(unname(cvd$predictions[last$rows, 1, "2", length(hand)]), unname(last$predicted))
+    expect_output(print(cvd), class(rset)[1])
+  }
+  expect_equal(nrow(augment(cvd)), 32)
+})
+
+test_that("a bootstrap of classes, with missing values, and of a kernel method", {
+  skip_if_not_installed("rsample")
+  set.seed(8)
+  rset <- rsample::bootstraps(iris, times = 2)
+  x <- as.matrix(iris[1:4])
+  x[3, 2] <- NA
+  cvd <- cross_validate(x, iris$Species, greedy_rls, missing = "mean", size = 2, lambda = 1,
+                        outer = rset)
+  for (i in 1:2) {
+    count <- tabulate(rset$splits[[i]]$in_id, 150)
+    use <- count > 0
+    fit <- greedy_rls(x[use, ], iris$Species[use], weights = count[use], missing = "mean", size = 2,
+                      lambda = 1)
+    expect_equal(cvd$folds$test[i],
+                 mean(predict(fit, x[!use, ], type = "class") != iris$Species[!use]))
+  }
+  kernel <- kernel_gaussian(0.1)
+  cvd <- cross_validate(as.matrix(iris[1:3]), iris$Petal.Width, kernel_rls, kernel = kernel,
+                        lambda = 1, outer = rset)
+  count <- tabulate(rset$splits[[2]]$in_id, 150)
+  use <- count > 0
+  fit <- kernel_rls(as.matrix(iris[use, 1:3]), iris$Petal.Width[use], weights = count[use],
+                    kernel = kernel, lambda = 1)
+  error <- iris$Petal.Width[!use] - predict(fit, as.matrix(iris[!use, 1:3]))
+  expect_equal(cvd$folds$test[2], mean(error^2))
+})
+
+test_that("a partition of rsample gives what its folds give", {
+  skip_if_not_installed("rsample")
+  d <- numbers()
+  set.seed(9)
+  rset <- rsample::vfold_cv(data.frame(d$x), 3, repeats = 2)
+  values <- function(outer) {
+    cross_validate(d$x, d$y, greedy_rls, size = 2, lambda = 1, outer = outer,
+                   baselines = NULL)$curves
+  }
+  expect_identical(values(rset), values(make_folds(rset)))
+})
+
+test_that("resamples that hold out nothing, too much or are nested are refused by name", {
+  skip_if_not_installed("rsample")
+  refused <- function(rset, what) {
+    expect_error(cross_validate(as.matrix(mtcars[-1]), mtcars$mpg, greedy_rls, outer = rset), what,
+                 class = "sparsels_error_input")
+  }
+  set.seed(10)
+  refused(rsample::apparent(mtcars), "holds out rows that it trains on")
+  refused(rsample::bootstraps(mtcars, 2, apparent = TRUE), "'Apparent' .* trains on")
+  refused(rsample::permutations(mtcars, mpg, times = 2), "change the data")
+  refused(rsample::nested_cv(mtcars, rsample::vfold_cv(v = 3), rsample::bootstraps(times = 2)),
+          "inner resamples")
+  refused(rsample::bootstraps(mtcars[-1, ], 2), "of 31 rows, but there are 32")
+  few <- rsample::manual_rset(list(rsample::make_splits(list(analysis = 1L, assessment = 2:3),
+                                                        mtcars)), "one")
+  refused(few, "'one' .* fewer than 2 rows")
+  lost <- rsample::manual_rset(list(rsample::make_splits(
+    list(analysis = 51:150, assessment = 1:50), iris
+  )), "split")
+  expect_warning(cross_validate(as.matrix(iris[1:4]), iris$Species, greedy_rls, size = 1,
+                                lambda = 1, outer = lost),
+                 "'setosa' is in no row", class = "sparsels_warning_class")
+})
