@@ -180,10 +180,16 @@ print_units <- function(problem) {
   if (!is.null(problem$offset)) say("offset: subtracted from the response, added to predictions")
 }
 
-# The held-out R-squared of each response of a fit (1 less the squared errors over those about the
-# mean), or NULL of a single one.
+# The held-out R-squared of each response of a fit, or NULL of a single one.
 response_r_squared <- function(problem, held_out) {
-  if (problem$task != "regression" || ncol(problem$y) == 1L || is.null(held_out)) return(NULL)
+  if (ncol(problem$y) > 1L) held_out_r_squared(problem, held_out)
+}
+
+# The same of one response or several: 1 less the squared errors over those about the mean. NULL
+# for classes, ranks and censored times, and where nothing is held out.
+held_out_r_squared <- function(problem, held_out) {
+  numbers <- problem$task == "regression" && !is_ranked(problem) && !is_survival(problem)
+  if (!numbers || is.null(held_out)) return(NULL)
   rows <- problem$weights > 0 & !is.na(rowSums(held_out))
   if (!any(rows)) return(NULL)
   w <- problem$weights[rows]

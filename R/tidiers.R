@@ -33,7 +33,9 @@ generics::augment
 #' * `tidy()` of a fit: `response` (only with several), `term` (the intercept and covariates,
 #'   then the features or prototypes in the order chosen, or basis vectors by their rows), `order`
 #'   (`NA` for terms that were not chosen), `group` (where the problem has groups of columns),
-#'   `estimate` on the user's scale.
+#'   `estimate` on the user's scale; with several numeric responses, for the chosen model,
+#'   `held_out.r.squared`, the R-squared of the held-out predictions of each response (`NA` for
+#'   other models).
 #' * `glance()` of a fit: one row with the same columns for all fits, so that rows of several can be
 #'   put together; `NA` is what a fit does not have:
 #'   * `method`, `task` (regression, binary or multiclass), `nobs` (rows), `features` (candidate
@@ -42,6 +44,7 @@ generics::augment
 #'     of [fs_lssvm()] chooses it) and its `lambda`;
 #'   * `criterion` (its name) with its `value` and standard error `se`, for the chosen model;
 #'   * `deviance`, see [deviance()][deviance.sparsels_fit];
+#'   * `held_out.r.squared`, for numeric responses, the mean over these;
 #'   * `status`.
 #' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
 #'   response less `.fitted`), one column each for several (`.fitted.a`, ...); for classes
@@ -66,6 +69,10 @@ generics::augment
 #'   which is a little optimistic as the best of several.
 #' * `tidy()` of a learning curve: its `table`; `glance()`: the error of the largest training set,
 #'   and `a`, `b` and `c` of the fitted curve.
+#' * `tidy()` of [safe_screen()]: a row per column with `term`, `keep`, `rho` and `bound`; of
+#'   [tune_lssvm()]: a row per point tried, `best` being the one chosen; of [cv_variance()]: a row
+#'   per approach and lambda; of [risk_groups()]: a row per group with its rows and events.
+#'   `glance()` of each: one row.
 #' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
 #'   (honest, at the size each fold chose), `inner` (optimistic; `NA` when the method has no
 #'   held-out error of its own), `nobs`, `features`, `folds`, `status`.
@@ -115,8 +122,15 @@ tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
     estimate = as.vector(in_user_units(problem, rbind(model$covariates, model$beta))),
     row.names = NULL
   )
-  if (length(responses) > 1L) table else table[-1L]
+  if (length(responses) == 1L) return(table[-1L])
+  r_squared <- if (is_chosen(x, model)) response_r_squared(problem, x$held_out)
+  table$held_out.r.squared <- rep(if (is.null(r_squared)) NA_real_ else r_squared,
+                                  each = nrow(rows))
+  table
 }
+
+# whether a model is the chosen one, of which alone a fit has held-out predictions
+is_chosen <- function(fit, model) identical(model, model_of(fit))
 
 #' @rdname tidiers
 #' @method glance sparsels_fit
@@ -131,20 +145,23 @@ glance.sparsels_fit <- function(x, ...) {
     responses = ncol(problem$y), lambda = x$lambda,
     size = if (is.null(x$size)) length(model_terms(x, model_of(x))) else x$size,
     criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
-    deviance = if (identical(x$loss, "hinge")) NA else stats::deviance(x), status = x$status
+    deviance = if (identical(x$loss, "hinge")) NA else stats::deviance(x), status = x$status,
+    r_squared = mean_or_na(held_out_r_squared(problem, x$held_out))
   )
 }
 
+mean_or_na <- function(values) if (is.null(values)) NA_real_ else mean(values)
+
 # The columns of glance(), the same for all fits: NULL or NA is what a fit does not have.
 glance_row <- function(method, task = NULL, nobs = NULL, features, responses, size, lambda = NULL,
-                       criterion, value, se = NULL, deviance = NULL, status) {
+                       criterion, value, se = NULL, deviance = NULL, status, r_squared = NULL) {
   whole <- function(value) if (is.null(value)) NA_integer_ else as.integer(value)
   number <- function(value) if (is.null(value)) NA_real_ else as.double(value)
   data.frame(
     method = method, task = if (is.null(task)) NA_character_ else task, nobs = whole(nobs),
     features = whole(features), responses = whole(responses), size = whole(size),
     lambda = number(lambda), criterion = criterion, value = number(value), se = number(se),
-    deviance = number(deviance), status = status
+    deviance = number(deviance), held_out.r.squared = number(r_squared), status = status
   )
 }
 
@@ -396,6 +413,84 @@ augment.cv_result <- function(x, data = NULL, ...) {
   check_dots(..., known = "data")
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
+}
+
+#' @rdname tidiers
+#' @method tidy sparsels_mask
+#' @export
+tidy.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(term = names(x$keep), keep = unname(x$keep), rho = unname(x$rho),
+             bound = unname(x$bounds))
+}
+
+#' @rdname tidiers
+#' @method glance sparsels_mask
+#' @export
+glance.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(loss = x$loss, rule = x$rule, features = length(x$keep), kept = sum(x$keep),
+             lambda = x$lambda, lambda_max = x$lambda_max, exact = x$exact)
+}
+
+#' @rdname tidiers
+#' @method tidy lssvm_tuning
+#' @export
+tidy.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  plot_data(x)
+}
+
+#' @rdname tidiers
+#' @method glance lssvm_tuning
+#' @export
+glance.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(method = x$method, solver = x$solver, gamma = x$gamma,
+             sigma2 = mean_or_na(x$sigma2), value = x$value, points = nrow(x$table),
+             nobs = nrow(x$problem), features = ncol(x$problem), status = x$status)
+}
+
+#' @rdname tidiers
+#' @method tidy cv_variance
+#' @export
+tidy.cv_variance <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(x$table[c("approach", "lambda")], estimate = x$table$mean,
+             variance = x$table$variance)
+}
+
+#' @rdname tidiers
+#' @method glance cv_variance
+#' @export
+glance.cv_variance <- function(x, ...) { # nolint: object_name_linter.
+  check_object(x)
+  check_dots(..., known = character())
+  data.frame(approaches = dim(x$errors)[3L], lambdas = dim(x$errors)[2L],
+             repeats = dim(x$errors)[1L], size = x$n, nobs = nrow(x$problem), status = x$status)
+}
+
+#' @rdname tidiers
+#' @method tidy risk_groups
+#' @export
+tidy.risk_groups <- function(x, ...) { # nolint: object_name_linter.
+  check_dots(..., known = character())
+  by_group <- function(of) as.vector(tapply(of, x$group, sum))
+  data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
+             nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event)))
+}
+
+#' @rdname tidiers
+#' @method glance risk_groups
+#' @export
+glance.risk_groups <- function(x, ...) { # nolint: object_name_linter.
+  check_dots(..., known = character())
+  data.frame(groups = nlevels(x$group), nobs = nrow(x), events = sum(x$event))
 }
 
 # Paths and curves --------------------------------------------------------------------------------

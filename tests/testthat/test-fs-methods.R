@@ -281,7 +281,8 @@ test_that("tidy(), glance() and augment()", {
   expect_equal(glance(fit), data.frame(
     method = "fs_lssvm", task = "binary", nobs = 40L, features = 2L, responses = 1L,
     size = fit$size, lambda = 0.1, criterion = "squared", value = row$criterion, se = row$se,
-    deviance = sum((fit$problem$y - fit$fitted)^2), status = "complete"
+    deviance = sum((fit$problem$y - fit$fitted)^2), held_out.r.squared = NA_real_,
+    status = "complete"
   ))
   with_data <- augment(fit, data.frame(id = 1:40))
   expect_identical(names(with_data), c("id", ".fitted", ".held_out", ".resid", ".pred_class",

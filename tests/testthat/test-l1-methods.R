@@ -101,7 +101,8 @@ test_that("tidy() and glance() of an l1 path", {
   expect_equal(glance(fit), data.frame(
     method = "l1_path", task = "binary", nobs = 40L, features = 12L, responses = 1L,
     size = row$size, lambda = fit$lambda, criterion = "logistic", value = row$criterion,
-    se = row$se, deviance = 2 * sum(fit$problem$weights * log(1 + exp(score))), status = "complete"
+    se = row$se, deviance = 2 * sum(fit$problem$weights * log(1 + exp(score))),
+    held_out.r.squared = NA_real_, status = "complete"
   ))
   bare <- a_path()$fit
   expect_equal(glance(bare)$value, max(bare$path$dev_ratio))

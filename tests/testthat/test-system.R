@@ -141,6 +141,7 @@ test_that("the methods of a fit", {
     data.frame(method = "matching_pursuit", task = NA_character_, nobs = NA_integer_, features = 7L,
                responses = 1L, size = 5L, lambda = NA_real_, criterion = "objective",
                value = fit$coefficients[[6]]$objective, se = NA_real_, deviance = NA_real_,
+               held_out.r.squared = NA_real_,
                status = "complete")
   )
   grDevices::pdf(NULL)

@@ -35,6 +35,7 @@ test_that("several responses are told apart", {
 
 test_that("glance() has one row", {
   fit <- of_numbers()
+  y <- fit$problem$y
   expect_equal(
     glance(fit),
     data.frame(
@@ -42,6 +43,7 @@ test_that("glance() has one row", {
       size = fit$size, lambda = 1, criterion = "squared",
       value = fit$path$criterion[fit$path$size == fit$size],
       se = fit$path$se[fit$path$size == fit$size], deviance = sum((fit$problem$y - fit$fitted)^2),
+      held_out.r.squared = 1 - mean(residuals(fit, "held_out")^2) / mean((y - mean(y))^2),
       status = "complete"
     )
   )
@@ -146,4 +148,59 @@ test_that("the curves of a cross-validation are a data frame", {
   expect_identical(table$test[4:6], cvd$measures$auc$test)
   # the criterion of the method, squared error, is not the AUC
   expect_true(all(is.na(table$inner[4:6])))
+})
+
+test_that("the held-out R-squared of each response is there", {
+  set.seed(33)
+  y <- cbind(first = rnorm(30), second = rnorm(30))
+  fit <- of_numbers(y = y)
+  own <- 1 - colSums(residuals(fit, "held_out")^2) / colSums(scale(y, scale = FALSE)^2)
+  table <- tidy(fit)
+  expect_equal(tapply(table$held_out.r.squared, table$response, unique)[c("first", "second")],
+               own, ignore_attr = TRUE)
+  expect_equal(glance(fit)$held_out.r.squared, mean(own))
+  other <- if (fit$size == 1L) 2 else 1
+  expect_true(all(is.na(tidy(fit, size = other)$held_out.r.squared)))
+  one <- of_numbers()
+  left <- one$problem$y - one$held_out
+  expect_equal(glance(one)$held_out.r.squared,
+               1 - sum(left^2) / sum((one$problem$y - mean(one$problem$y))^2))
+  expect_identical(glance(of_numbers(y = factor(rep(1:2, 15))))$held_out.r.squared, NA_real_)
+})
+
+test_that("masks, tunings, variances and risk groups have tidy() and glance()", {
+  set.seed(34)
+  x <- matrix(rnorm(60 * 4), 60, dimnames = list(NULL, letters[1:4]))
+  y <- x[, 2] + rnorm(60)
+  mask <- safe_screen(x, y, lambda = 20)
+  expect_equal(tidy(mask)$term, letters[1:4])
+  expect_equal(tidy(mask)$keep, unname(mask$keep))
+  expect_equal(glance(mask)$kept, sum(mask$keep))
+
+  tuned <- tune_lssvm(x, y, solver = "lssvm", method = "grid", budget = 4, folds = 3)
+  expect_equal(nrow(tidy(tuned)), nrow(tuned$table))
+  expect_equal(tidy(tuned)$gamma[tidy(tuned)$best], tuned$gamma)
+  expect_equal(glance(tuned)$value, tuned$value)
+  given <- tune_lssvm(x, y, kernel = kernel_linear(), solver = "lssvm", budget = 4, folds = 3)
+  expect_identical(glance(given)$sigma2, NA_real_)
+
+  varied <- cv_variance(x, y, kernel = kernel_gaussian(0.1), n = 5, folds = 3, lambda = c(1, 2),
+                        repeats = 3, approach = 1:2)
+  expect_equal(tidy(varied)$estimate, varied$table$mean)
+  expect_equal(glance(varied), data.frame(approaches = 2L, lambdas = 2L, repeats = 3L, size = 5L,
+                                          nobs = 60L, status = "complete"))
+
+  skip_if_not_installed("survival")
+  grouped <- risk_groups(greedy_rls(x, survival::Surv(exp(-y), rep(c(1, 1, 0), 20)), size = 1))
+  expect_equal(sum(tidy(grouped)$nobs), 60)
+  expect_equal(sum(tidy(grouped)$events), glance(grouped)$events)
+  expect_equal(glance(grouped)$events, 40)
+})
+
+test_that("broom dispatches to these methods", {
+  skip_if_not_installed("broom")
+  fit <- of_numbers()
+  expect_identical(broom::tidy(fit), tidy(fit))
+  expect_identical(broom::glance(fit), glance(fit))
+  expect_identical(broom::augment(fit), augment(fit))
 })
