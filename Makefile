@@ -5,7 +5,7 @@
 # make truth  fits 2000 random problems and compares them with retraining in more digits
 # make interrupts  Ctrl-C at random times, a hundred times
 # make site   the web site, in ./site
-# make setup-adapters  installs parsnip, tune and mlr3 from CRAN, minutes; make test then tests their adapters
+# make setup-adapters  installs parsnip, tune and mlr3 from CRAN (minutes), so that make test tests them
 # make fuzz   strange arguments and edited objects under sanitizers; SECONDS=3600 for longer
 
 export R_LIBS := $(CURDIR)/.library$(if $(R_LIBS),:$(R_LIBS))
