@@ -7,10 +7,10 @@
 #' **Learners.** Their parameters are the arguments `size`, `lambda`, `criterion`, `folds`,
 #' `search`, `refit` and `missing` of [greedy_rls()], whose defaults hold where they are not set:
 #' the size and lambda are then chosen by the cross-validated error of the whole search. `folds` is
-#' a number or `"loo"`. Case weights are those of the task. Factors are groups of columns, which
-#' enter the model together. The model of a trained learner is the [sparse_fit], and
-#' `selected_features()` are its columns, in the order chosen. Predictions are of type "response"
-#' and for classes "prob" ([class_probabilities]).
+#' a number or `"loo"`. Missing values of numbers need `missing = "mean"`. Case weights are those of
+#' the task. Factors are groups of columns, which enter the model together. The model of a trained
+#' learner is the [sparse_fit], and `selected_features()` are its columns, in the order chosen.
+#' Predictions are of type "response" and for classes "prob" ([class_probabilities]).
 #'
 #' **The filter.** The features in the order in which the search adds them, with scores from 1 down,
 #' as far as `nfeat` asks for them; the others have none. Its parameters are `lambda`, `criterion`

@@ -367,18 +367,19 @@ fuzz_methods <- list(
     deviance(it), as.data.frame(it)
   ),
   fs_lssvm = alist(selected(it), coef(it, size = 1), predict(it, x, size = 1)),
-  lssvm_tuning = alist(print(it), plot(it)),
+  lssvm_tuning = alist(print(it), plot(it), tidy(it), glance(it)),
   nystrom_features = alist(print(it), predict(it, x)),
   system_fit = alist(print(it), coef(it), coef(it, size = 1), selected(it), plot(it), tidy(it),
                      glance(it), coef(it, lambda = 1), coef(it, size = 0:1), as.data.frame(it)),
-  sparsels_mask = alist(print(it), exclude(it), summary(it), print(summary(it))),
+  sparsels_mask = alist(print(it), exclude(it), summary(it), print(summary(it)),
+                        tidy(it), glance(it)),
   cv_result = alist(
     print(it), summary(it), print(summary(it)), plot(it), pictured(it), coef(it), predict(it, x),
     fitted(it), selected(it), best_size(it), nobs(it), tidy(it), glance(it), augment(it, data = d),
     as.data.frame(it)
   ),
   method_comparison = alist(print(it), plot(it), pictured(it), tidy(it), glance(it)),
-  cv_variance = alist(print(it), plot(it))
+  cv_variance = alist(print(it), plot(it), tidy(it), glance(it))
 )
 
 # What is made of a field.
