@@ -64,6 +64,8 @@ step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcom
   if (!inherits(recipe, "recipe")) refuse("recipe", "a recipe", recipe)
   check_flag(trained, "trained")
   check_flag(skip, "skip")
+  if (!is_string(id)) refuse("id", "a string", id)
+  if (!is_string(role) && !identical(role, NA)) refuse("role", "a string or NA", role)
   check_method(method)
   check_step_options(options)
   recipes::add_step(recipe, new_select_step(
