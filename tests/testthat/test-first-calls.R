@@ -118,3 +118,14 @@ test_that("augment() has the predictions of the fit", {
   fit <- bare_rls(d$x, d$y, k = 2)
   expect_equal(augment(fit)$.fitted, unname(fitted(fit)))
 })
+
+test_that("a recipe's step and caret's model find the two columns of the response", {
+  d <- signal_data()
+  fit <- caret_greedy_rls$fit(d$x, d$y, NULL, data.frame(size = 2, lambda = 1), NULL, TRUE,
+                              FALSE)
+  expect_setequal(selected(fit, 2), c("gene7", "gene30"))
+  skip_if_not_installed("recipes")
+  rec <- recipes::recipe(y ~ ., data.frame(y = d$y, d$x))
+  rec <- recipes::prep(step_select_sparsels(rec, recipes::all_predictors(), size = 2))
+  expect_setequal(names(recipes::bake(rec, NULL)), c("gene7", "gene30", "y"))
+})
