@@ -34,8 +34,8 @@
 #' times the columns, if the first hundred, which are read once more, are that sparse): once for
 #' `"squared"` and for `"gap"` with `"logistic"`, twice otherwise (once for hinge with `fit`); with
 #' `fit`, the columns of its models are read again, and for `"gap"` with `"logistic"` those not
-#' dropped by the ball. The model then needs only the columns in `mask$keep`. For hinge `lambda_max` is then an
-#' upper bound unless the classes have the same weight.
+#' dropped by the ball. The model then needs only the columns in `mask$keep`. For hinge `lambda_max`
+#' is then an upper bound unless the classes have the same weight.
 #'
 #' **A cluster.** With `cluster` the passes over `x` are divided among its workers, each of which
 #' has a range of the blocks. A [file_matrix()], which must have the same path there, and a function
