@@ -47,12 +47,13 @@ void l1_column_norms(const struct problem *pb, double *norm) {
 
 /* ---- lazy products ---- */
 
-/* A direction costs a pass over all columns, and its products take n doubles. */
+/* A direction costs a pass over all columns, where a value that is stored with its row takes about
+   two of a dense column, and its products take n doubles. */
 int l1_max_directions(const struct problem *pb, const struct l1_control *control) {
   if (control->screen != LAZY)
     return 0;
-  const ptrdiff_t rows = is_sparse(&pb->x) ? pb->x.p[pb->n] / pb->n : pb->m;
-  return rows < 16 ? 1 : rows > 256 ? 16 : (int)(rows / 16);
+  const ptrdiff_t values = is_sparse(&pb->x) ? 2 * (ptrdiff_t)pb->x.p[pb->n] / pb->n : pb->m;
+  return values < 16 ? 1 : values > 256 ? 16 : (int)(values / 16);
 }
 
 /* How far r has moved since the last pass, rounded up; old_r := r. */
