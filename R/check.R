@@ -262,7 +262,8 @@ short_call <- function(call) {
 # the name of a function of the package
 own_name <- function(fun) {
   space <- topenv()
-  as.name(Find(function(name) identical(space[[name]], fun), ls(space), nomatch = "a function"))
+  for (name in names(space)) if (identical(space[[name]], fun)) return(as.name(name))
+  as.name("a function")
 }
 
 # labels of rows as 1, 2, ... in order of appearance
