@@ -107,7 +107,7 @@
 #'   of the hinge loss; `"error"`, the misclassification rate; or `"auc"`, the area under the ROC
 #'   curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
-#'   number.
+#'   number. With `screen = "auto"` little is left for a second thread, see Cost.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #' @param cluster `NULL`, or a cluster of R's parallel package over which the columns are spread,
@@ -123,9 +123,8 @@
 #'   take a `lambda` of the path instead of a size. `lambda_max` is the smallest lambda for which
 #'   all coefficients are 0, `null_objective` the null model's objective, `loss` the loss, `alpha`
 #'   the share of the l1 norm, `unsolved` the number of smaller lambdas that the path ended before,
-#'   `solutions` the solutions in working coordinates, a list with an
-#'   element for every lambda; `fitted` and `held_out` are values of the linear predictor for every
-#'   loss.
+#'   `solutions` the solutions in working coordinates, a list with an element for every lambda;
+#'   `fitted` and `held_out` are values of the linear predictor for every loss.
 #'
 #' @section Cost: A round over the columns takes at most O(mn) time, or O(nonzeros) for sparse `x`;
 #'   a lambda takes a few rounds. The factor of the lasso takes O(m s + s^2) for each column that
@@ -133,6 +132,8 @@
 #'   and s^2 doubles for the factor, which there is for up to 2048 columns; of sparse columns for
 #'   four times their mean number of nonzeros, but for 256 at least. Beyond that it is coordinate
 #'   descent. With `alpha` below 1 every lambda takes O(s^3) for a factor, of up to 512 columns.
+#'   Threads share the products and their bounds: where all products are made (`screen = "none"`) two
+#'   take up to .62 of the time of one, with `"lazy"` on 200 x 20000 about the same time.
 #'   Ctrl-C returns the solutions completed, with a warning of class `sparsels_interrupted`.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, `alpha` below 1
