@@ -146,5 +146,7 @@ test_that("fits of rfe() and lssvm() are not taken for those of caret and kernla
   }
 })
 
-# train() attaches the package, which masks functions of other test files
-if ("package:caret" %in% search()) detach("package:caret")
+# train() attaches the package and what it depends on, which masks functions of other test files
+for (package in intersect(c("package:caret", "package:lattice", "package:ggplot2"), search())) {
+  detach(package, character.only = TRUE)
+}
