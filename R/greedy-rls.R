@@ -173,8 +173,8 @@
 #' Forward search by the squared error, the default, computes the error of a candidate only if a
 #' lower bound of it, which takes a few operations, does not rule the candidate out, by any `folds`
 #' and at any `cost`. The result is the same as without bounds: a few passes over `x` suffice, in
-#' place (integer and sparse columns too), and the working memory is k m + (k + 8) n doubles and m
-#' doubles for each candidate computed. Folds of more than one row take m (k + q + 12) more for each
+#' place (integer and sparse columns too), and the working memory is k m + (k + 8) n doubles, up to
+#' 32 MB more, and m doubles for each candidate computed. Folds of more than one row take m (k + q + 12) more for each
 #' repeat, q being the number of covariates, the intercept among them, and two to three times that
 #' if folds have only a few rows or about k. Up to 64 MB of the memory are kept for the next call.
 #'

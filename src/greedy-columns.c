@@ -58,7 +58,7 @@ int lazy_has_products(const struct greedy *s, ptrdiff_t i) {
    ago to a candidate that is none of the others listed. */
 void lazy_assign_row(struct greedy *s, const int *list, int others) {
   struct lazy *lazy = s->lazy;
-  const int *owner = lazy->row_owner, i = list[others], rows = s->control->k + SPARE_ROWS;
+  const int *owner = lazy->row_owner, i = list[others], rows = lazy_row_count(s);
   int p = 0;
   while (p < rows && owner[p] >= 0)
     p++;

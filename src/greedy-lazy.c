@@ -49,10 +49,10 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .W = arena_alloc(arena, k, sizeof(double *)),
       .U = alloc_doubles(arena, k * k),
       .c_ref = alloc_doubles(arena, L),
-      .rows = alloc_doubles(arena, n * (k + SPARE_ROWS)),
+      .rows = alloc_doubles(arena, n * lazy_row_count(s)),
       .row = alloc_ints(arena, n + k),
-      .row_owner = alloc_ints(arena, k + SPARE_ROWS),
-      .row_version = alloc_ints(arena, k + SPARE_ROWS),
+      .row_owner = alloc_ints(arena, lazy_row_count(s)),
+      .row_version = alloc_ints(arena, lazy_row_count(s)),
       .bounds = {.n = n,
           .L = L,
           .kappa = alloc_doubles(arena, n),
@@ -140,7 +140,7 @@ enum status lazy_begin(struct greedy *s) {
     lazy->row[i] = -1;
   for (ptrdiff_t p = 0; p < lazy->slots; p++)
     lazy->slot_owner[p] = -1;
-  for (int p = 0; p < s->control->k + SPARE_ROWS; p++)
+  for (int p = 0; p < lazy_row_count(s); p++)
     lazy->row_owner[p] = -1;
   /* as many as can be guessed: a move changes what is known of the others by about 1 / sqrt(m) */
   lazy->batch = lazy_batch_size(s, greedy_min(m, n) / 16);
@@ -241,7 +241,7 @@ static void lazy_aim_at_shared(struct greedy *s, int found) {
 static enum status lazy_read_batch(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
-  const int free_rows = s->control->k + SPARE_ROWS - s->size; /* beside that of the last member */
+  const int free_rows = lazy_row_count(s) - s->size; /* beside that of the last member */
   lazy->list[0] = (int)s->b;
   const int found =
       1 + (greedy_next_is_given(s)

@@ -23,6 +23,13 @@ enum {
 /* With folds, what is kept for every candidate takes at most so many doubles, four gigabytes. */
 #define FOLD_MOST_VALUES 0x1p29
 
+/* Rows of products kept: those of the members, and beside them MAX_BATCH, or as many as take 32 MB,
+   but SPARE_ROWS at the least. */
+static inline int lazy_row_count(const struct greedy *s) {
+  const ptrdiff_t spare = greedy_min(MAX_BATCH, ((ptrdiff_t)1 << 22) / s->pb->n);
+  return s->control->k + (int)greedy_max(SPARE_ROWS, spare);
+}
+
 /* A deferred low-rank update of vectors of m: x[p] := x[p] - sum_l f_l c_l for the moves from[p] <=
    l < to, the multiples in lazy->f, k for each vector. */
 struct lazy_downdate {
@@ -103,10 +110,10 @@ struct lazy {
   int moves;             /* of which W is known */
 
   /* rows of products of x with columns of C: those of W, and of columns that may be chosen next */
-  double *rows;     /* n x (k + SPARE_ROWS) */
+  double *rows;     /* n x lazy_row_count() */
   int *row;         /* n + k, which is column i's, -1: none */
-  int *row_owner;   /* k + SPARE_ROWS, -1: none */
-  int *row_version; /* k + SPARE_ROWS, how many moves the column had taken part in */
+  int *row_owner;   /* lazy_row_count(), -1: none */
+  int *row_version; /* lazy_row_count(), how many moves the column had taken part in */
   int next_row;
   double *shared_columns; /* m x MAX_BATCH, working columns whose products are shared */
   int batch, batch_used;  /* how many to make next; how many of those made last were used */
