@@ -26,7 +26,7 @@ enum {
 /* Rows of products kept: those of the members, and beside them MAX_BATCH, or as many as take 32 MB,
    but SPARE_ROWS at the least. */
 static inline int lazy_row_count(const struct greedy *s) {
-  const ptrdiff_t spare = greedy_min(MAX_BATCH, ((ptrdiff_t)1 << 22) / s->pb->n);
+  const ptrdiff_t spare = greedy_min(MAX_BATCH, ((ptrdiff_t)1 << 22) / greedy_max(s->pb->n, 1));
   return s->control->k + (int)greedy_max(SPARE_ROWS, spare);
 }
 
