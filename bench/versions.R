@@ -45,12 +45,12 @@ rows <- alist(
   "best 6 of 30 columns, proven" = sparsels::best_subset(thirty, k = 6),
   "forward regression 1000 x 500" = sparsels::forward_regression(small, k = 30),
   "ridge regression 1000 x 500" = sparsels::rls(small),
-  "kernel, 200 of 2000 rows" = sparsels::kernel_rls(surface, basis = 1:200),
-  "kernel, all of 500 rows" = sparsels::kernel_rls(surface[1:500, ]),
+  "kernel, 200 of 2000 rows" = sparsels::kernel_rls(surface, kernel = gaussian, basis = 1:200),
+  "kernel, all of 500 rows" = sparsels::kernel_rls(surface[1:500, ], kernel = gaussian),
   "its error in ten other folds" = sparsels::cv_error(kernel_fit, folds_of_rows),
-  "greedy basis of 50 rows" = sparsels::select_basis(surface, 50, method = "greedy"),
+  "k-center basis of 50 rows" = sparsels::select_basis(surface, 50, "kcenter", gaussian),
   "scdp, order 500, 50 nonzeros" = sparsels::scdp(A = system, b = right_side, k = 50),
-  "machine on prototypes, 300 rows" = sparsels::fs_lssvm(surface_classes)
+  "machine on prototypes, 300 rows" = sparsels::fs_lssvm(surface_classes, kernel = gaussian)
 )
 
 make_data <- function() {
@@ -69,7 +69,9 @@ make_data <- function() {
   list(
     surface = surface, thirty = problem(normal(500, 30)),
     surface_classes = problem(x[1:300, ], factor(surface$y[1:300] > 1)),
-    kernel_fit = sparsels::kernel_rls(surface, basis = 1:200),
+    gaussian = sparsels::kernel_gaussian(0.5), kernel_fit = sparsels::kernel_rls(
+      surface, kernel = sparsels::kernel_gaussian(0.5), basis = 1:200
+    ),
     folds_of_rows = sparsels::make_folds(2000, 10), level = 0.7 * sparsels::lambda_max(wide),
     system = crossprod(normal(600, 500)) + diag(200, 500), right_side = stats::rnorm(500),
     greedy = function(...) sparsels::greedy_rls(..., lambda = 1),
