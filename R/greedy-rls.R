@@ -174,9 +174,10 @@
 #' lower bound of it, which takes a few operations, does not rule the candidate out, by any `folds`
 #' and at any `cost`. The result is the same as without bounds: a few passes over `x` suffice, in
 #' place (integer and sparse columns too), and the working memory is k m + (k + 8) n doubles, up to
-#' 32 MB more, and m doubles for each candidate computed. Folds of more than one row take m (k + q + 12) more for each
-#' repeat, q being the number of covariates, the intercept among them, and two to three times that
-#' if folds have only a few rows or about k. Up to 64 MB of the memory are kept for the next call.
+#' 32 MB more, and m doubles for each candidate computed. Folds of more than one row take m (k + q +
+#' 12) more for each repeat, q being the number of covariates, the intercept among them, and two to
+#' three times that if folds have only a few rows or about k. Up to 64 MB of the memory are kept for
+#' the next call.
 #'
 #' Bounds rule out few candidates where columns are heavy-tailed, where `lambda` is small and rows
 #' are few or folds few and large, and in steps far beyond the best size. With folds, the errors of

@@ -48,7 +48,8 @@ rows <- alist(
   "kernel, 200 of 2000 rows" = sparsels::kernel_rls(surface, kernel = gaussian, basis = 1:200),
   "kernel, all of 500 rows" = sparsels::kernel_rls(surface[1:500, ], kernel = gaussian),
   "its error in ten other folds" = sparsels::cv_error(kernel_fit, folds_of_rows),
-  "k-center basis of 50 rows" = sparsels::select_basis(surface, 50, "kcenter", gaussian),
+  "k-center basis of 50 rows" = sparsels::select_basis(surface, 50, "k_center",
+                                                         kernel = gaussian),
   "scdp, order 500, 50 nonzeros" = sparsels::scdp(A = system, b = right_side, k = 50),
   "machine on prototypes, 300 rows" = sparsels::fs_lssvm(surface_classes, kernel = gaussian)
 )
