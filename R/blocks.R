@@ -3,7 +3,9 @@
 # column numbers in blocks of about `values` matrix entries each, as far as these may be in memory
 column_blocks <- function(rows, columns, values = 1e5) {
   size <- max(1L, min(values, max_realised) %/% max(rows, 1L))
-  split(seq_len(columns), (seq_len(columns) - 1L) %/% size)
+  lapply(seq_len(ceiling(columns / size)), function(block) {
+    seq.int((block - 1L) * size + 1L, min(block * size, columns))
+  })
 }
 
 # The most values of a DelayedMatrix that are read into memory unasked, 800 MB as doubles. Of a
