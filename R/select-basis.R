@@ -348,16 +348,15 @@ farthest_first <- function(x, kernel, n) {
   slack <- kernel_rounding * max(diagonal)
   column <- kernel_column(kernel, x)
   rows <- c(sample.int(nrow(x), 1L), integer(n - 1L))
-  chosen <- logical(nrow(x))
   nearest <- rep(Inf, nrow(x))
   owner <- integer(nrow(x))
   for (round in seq_len(n)) {
     last <- rows[round]
-    chosen[last] <- TRUE
     distance <- diagonal + (diagonal[last] - 2 * column(last))
     owner[distance < nearest - slack] <- round
     nearest <- pmin(nearest, distance)
-    if (round < n) rows[round + 1L] <- nearly_largest(ifelse(chosen, -Inf, nearest), slack)
+    if (round == n) break
+    rows[round + 1L] <- nearly_largest(replace(nearest, rows[seq_len(round)], -Inf), slack)
   }
   list(rows = rows, owner = owner)
 }
