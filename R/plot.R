@@ -493,9 +493,9 @@ legend_above <- function(text, ...) {
   width <- function(columns) {
     place(columns, size, plot = FALSE)$rect$w / diff(graphics::par("usr")[1:2])
   }
-  room <- 1 + 2 * min(graphics::par("mai")[c(2, 4)]) / graphics::par("pin")[1]
+  widest <- 1 + 2 * min(graphics::par("mai")[c(2, 4)]) / graphics::par("pin")[1]
   columns <- if (width(length(text)) > 1) ceiling(length(text) / 2) else length(text)
-  place(columns, size * min(1, room / width(columns)))
+  place(columns, size * min(1, widest / width(columns)))
 }
 
 # ggplot2 ---------------------------------------------------------------------------------------
