@@ -159,6 +159,7 @@ static void lasso_downdate(struct lasso_active *active, int p) {
 
 void lasso_deactivate(struct lasso_active *active, int p) {
   active->is_active[active->column[p]] = 0;
+  active->copied = active->copied < p ? active->copied : p;
   if (active->factored) {
     lasso_downdate(active, p);
     return;

@@ -15,11 +15,19 @@ struct lasso_active {
   double *beta;        /* max_active, 0 or of that sign */
   double *last;        /* max_active, the coefficients of the solution before the last */
   double lambda, last_lambda; /* of the last solution and of that before, INFINITY for none */
-  double *target;       /* max_active, coefficients for lambda and the signs, or a step to them */
-  double *product;      /* max_active, a_k'y */
-  double ridge;         /* added to the columns' products with themselves, 0 without one */
-  double *G;            /* max_factored x max_factored with a ridge, A'A; otherwise NULL */
-  double *R;            /* max_factored x max_factored, upper Cholesky factor of A'A + ridge I */
+  double *target;  /* max_active, coefficients for lambda and the signs, or a step to them */
+  double *product; /* max_active, a_k'y */
+  double ridge;    /* added to the columns' products with themselves, 0 without one */
+  double *G;       /* max_factored x max_factored with a ridge, A'A; otherwise NULL */
+  double *R;       /* max_factored x max_factored, upper Cholesky factor of A'A + ridge I */
+
+  /* The problem; of a sparse x only the active columns, with root_w already in their values, of
+     which the first `copied` are in the copy. */
+  struct problem local;
+  struct l1_copy copy;
+  int copied;
+  double *weighted_sum; /* max_active, of the values in the copy, times root_w */
+
   double *l, *c, *s;    /* max_active each, temporary */
   double *a, *v, *rest; /* m each, temporary */
   double *f;            /* m, the model's values at the last lasso_residual() */

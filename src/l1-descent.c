@@ -23,73 +23,117 @@ static void lasso_shift_dense(
   *sum -= total;
 }
 
-/* v (m) -= step w (x_j - centre_j) / scale_j; *sum is that of v. Of a sparse column the multiple of
-   w is left out: x is only centred where there is an intercept, which takes up any multiple. */
+/* Copies the active columns of a sparse x that are not in the copy yet. */
+static void lasso_copy_columns(const struct problem *pb, struct lasso_active *active) {
+  struct l1_copy *copy = &active->copy;
+  for (; is_sparse(&pb->x) && active->copied < active->count; active->copied++) {
+    const int i = active->copied;
+    double sum = 0;
+    l1_copy_column(pb, copy, i, active->column[i]);
+    for (int k = copy->p[i]; k < copy->p[i + 1]; k++) {
+      const double w = pb->root_w[copy->i[k]];
+      copy->x[k] *= w;
+      sum += copy->x[k] * w;
+    }
+    active->weighted_sum[i] = sum;
+  }
+}
+
+/* The number of the i-th active column in active->local. */
+static inline ptrdiff_t lasso_index(const struct lasso_active *active, int i) {
+  return is_sparse(&active->local.x) ? i : active->column[i];
+}
+
+/* v (m) := a with the weights that the columns of active->local do not have; returns the sum of
+   root_w a. */
+static double lasso_weigh_rows(const struct lasso_active *active, const double *a, double *v) {
+  const struct problem *pb = &active->local;
+  const double sum = l1_weigh_rows(pb, a, v);
+  if (is_sparse(&pb->x))
+    memcpy(v, a, (size_t)pb->m * sizeof(double));
+  return sum;
+}
+
+/* a'a_k of the i-th active column, from v and the sum that lasso_weigh_rows() makes of a. */
+static inline double lasso_product(
+    const struct lasso_active *active, int i, const double *v, double sum) {
+  return l1_column_product(&active->local, lasso_index(active, i), v, sum);
+}
+
+/* Takes step a_k of the i-th active column from what v and its sum were made of. Of a sparse column
+   the multiple of root_w is left out: x is only centred where there is an intercept, which takes up
+   any multiple. */
 static void lasso_shift_rows(
-    const struct problem *pb, ptrdiff_t j, double step, double *v, double *sum) {
-  const struct matrix *x = &pb->x;
+    const struct lasso_active *active, int i, double step, double *v, double *sum) {
+  const struct problem *pb = &active->local;
+  const ptrdiff_t j = lasso_index(active, i);
   const double f = step * pb->inv_scale[j];
-  if (!is_sparse(x)) {
+  double centre = 0;
+  if (!is_sparse(&pb->x)) {
     lasso_shift_dense(pb, j, f, v, sum);
     return;
   }
-  double rest = *sum; /* not in memory that v might be */
-  for (int k = x->p[j]; k < x->p[j + 1]; k++) {
-    const double w = pb->root_w[x->i[k]], d = f * w * w * x->x[k];
-    v[x->i[k]] -= d;
-    rest -= d;
-  }
-  *sum = rest;
+  column_add(&pb->x, pb->m, j, 0, -f, v, &centre);
+  *sum -= f * active->weighted_sum[i];
 }
 
 static double lasso_soft_threshold(double value, double lambda) {
   return value > lambda ? value - lambda : value < -lambda ? value + lambda : 0;
 }
 
-/* r := v / root_w, projected on what Q leaves; v := root_w r; returns its sum. */
-static double lasso_update_residual(struct l1_state *state, double *v) {
+/* r := what v was made of, projected on what Q leaves; v := that of r; returns its sum. */
+static double lasso_update_residual(struct l1_state *state, struct lasso_active *active) {
   const struct problem *pb = state->pb;
+  const int weighted = !is_sparse(&pb->x);
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    state->r[i] = v[i] / pb->divisor[i];
+    state->r[i] = weighted ? active->v[i] / pb->divisor[i] : active->v[i];
   project_out(pb, state->r);
-  return l1_weigh_rows(pb, state->r, v);
+  return lasso_weigh_rows(active, state->r, active->v);
 }
 
-/* One sweep of coordinate descent over the active columns, which updates r and v = root_w r;
+/* One sweep of coordinate descent over the active columns, which updates r and v, made of r;
    returns by how much a column's product was off its value at the optimum when its turn came, at
    most. */
 static double lasso_sweep(
     struct l1_state *state, struct lasso_active *active, double lambda, double *sum) {
-  const struct problem *pb = state->pb;
   double worst = 0;
   for (int i = 0; i < active->count; i++) {
     const int k = active->column[i];
     const double h = state->norm[k] * state->norm[k], old = active->beta[i];
-    const double product = l1_column_product(pb, k, active->v, *sum) + h * old;
+    const double product = lasso_product(active, i, active->v, *sum) + h * old;
     const double new = lasso_soft_threshold(product, lambda) / (h + active->ridge);
     if (new == old)
       continue;
     active->beta[i] = new;
     worst = fmax(worst, (h + active->ridge) * fabs(new - old));
-    lasso_shift_rows(pb, k, new - old, active->v, sum);
+    lasso_shift_rows(active, i, new - old, active->v, sum);
   }
-  *sum = lasso_update_residual(state, active->v);
+  *sum = lasso_update_residual(state, active);
   return worst;
+}
+
+/* a (m) := A p, projected on what Q leaves; of sparse columns it takes out what their centres add.
+ */
+static void lasso_combine(
+    const struct problem *pb, const struct lasso_active *active, const double *p, double *a) {
+  double offset = 0;
+  memset(a, 0, (size_t)pb->m * sizeof(double));
+  for (int i = 0; i < active->count; i++)
+    if (p[i] != 0)
+      l1_add_column(&active->local, lasso_index(active, i), p[i], a, &offset);
+  for (ptrdiff_t i = 0; i < pb->m && !is_sparse(&pb->x); i++)
+    a[i] *= pb->root_w[i];
+  project_out(pb, a);
 }
 
 /* out := (A'A + ridge I) p on the support, the active columns whose coefficient is not zero. */
 static void lasso_multiply(
     struct l1_state *state, struct lasso_active *active, const double *p, double *out) {
-  const struct problem *pb = state->pb;
-  l1_predict_rows(pb, active->count, active->column, p, active->f);
-  for (ptrdiff_t i = 0; i < pb->m; i++)
-    active->a[i] = pb->root_w[i] * active->f[i];
-  project_out(pb, active->a);
-  const double sum = l1_weigh_rows(pb, active->a, active->v);
+  lasso_combine(state->pb, active, p, active->a);
+  const double sum = lasso_weigh_rows(active, active->a, active->v);
   for (int i = 0; i < active->count; i++)
-    out[i] = active->beta[i] != 0
-                 ? l1_column_product(pb, active->column[i], active->v, sum) + active->ridge * p[i]
-                 : 0;
+    out[i] =
+        active->beta[i] != 0 ? lasso_product(active, i, active->v, sum) + active->ridge * p[i] : 0;
 }
 
 /* The curvature along the i-th active column, rounded up. */
@@ -103,16 +147,15 @@ static double lasso_curvature(
    the diagonal, until the residual is LASSO_NEWTON_RESIDUAL of what it was. */
 static void lasso_newton_step(struct l1_state *state, struct lasso_active *active, double lambda) {
   enum { LASSO_STEPS = 100 };
-  const struct problem *pb = state->pb;
   double *d = active->target, *residual = active->l, *p = active->c, *Hp = active->s, rz = 0;
-  const double sum = l1_weigh_rows(pb, state->r, active->v);
+  const double sum = lasso_weigh_rows(active, state->r, active->v);
   for (int i = 0; i < active->count; i++) {
     const double beta = active->beta[i];
     d[i] = p[i] = residual[i] = 0;
     if (beta == 0)
       continue;
-    residual[i] = l1_column_product(pb, active->column[i], active->v, sum) -
-                  copysign(lambda, beta) - active->ridge * beta;
+    residual[i] =
+        lasso_product(active, i, active->v, sum) - copysign(lambda, beta) - active->ridge * beta;
     p[i] = residual[i] / lasso_curvature(state, active, i);
     rz += residual[i] * p[i];
   }
@@ -187,12 +230,13 @@ void lasso_extrapolate(struct l1_state *state, struct lasso_active *active, doub
 }
 
 /* Sweeps between two Newton steps, and the most rounds of both. */
-enum { LASSO_SWEEPS = 4, LASSO_DESCENTS = 1000 };
+enum { LASSO_SWEEPS = 8, LASSO_DESCENTS = 1000 };
 
 enum status lasso_descend(
     struct l1_state *state, struct lasso_active *active, double lambda, double allowed) {
+  lasso_copy_columns(state->pb, active);
   for (int round = 0; round < LASSO_DESCENTS; round++) {
-    double sum = l1_weigh_rows(state->pb, state->r, active->v);
+    double sum = lasso_weigh_rows(active, state->r, active->v);
     for (int i = 0; i < LASSO_SWEEPS; i++)
       if (lasso_sweep(state, active, lambda, &sum) * lasso_l1_norm(active) <= allowed)
         return COMPLETE;

@@ -24,7 +24,7 @@ void *lasso_layout(
   const int order = k < limit ? k : limit;
   const ptrdiff_t m = pb->m, n = pb->n;
   struct lasso_active *active = arena_alloc(arena, 1, sizeof(struct lasso_active));
-  const struct lasso_active parts = {.max_factored = order,
+  struct lasso_active parts = {.max_factored = order,
       .factored = 1,
       .column = alloc_ints(arena, k),
       .sign = alloc_doubles(arena, k),
@@ -36,6 +36,7 @@ void *lasso_layout(
       .product = alloc_doubles(arena, k),
       .G = control->ridge > 0 ? alloc_doubles(arena, (ptrdiff_t)order * order) : NULL,
       .R = alloc_doubles(arena, (ptrdiff_t)order * order),
+      .weighted_sum = alloc_doubles(arena, is_sparse(&pb->x) ? k : 0),
       .l = alloc_doubles(arena, k),
       .c = alloc_doubles(arena, k),
       .s = alloc_doubles(arena, k),
@@ -45,6 +46,7 @@ void *lasso_layout(
       .f = alloc_doubles(arena, m),
       .is_active = alloc_ints(arena, n),
       .violated = alloc_ints(arena, n)};
+  parts.local = l1_layout_copy(pb, k, &parts.copy, arena);
   if (arena->base != NULL)
     *active = parts;
   return active;

@@ -26,33 +26,6 @@ static struct logistic_point logistic_layout_point(
       .u = alloc_doubles(arena, q)};
 }
 
-/* The most nonzeros that `count` columns can have together. */
-static ptrdiff_t logistic_nonzeros(const struct problem *pb, ptrdiff_t count) {
-  int longest = 0;
-  for (ptrdiff_t j = 0; j < pb->n; j++)
-    if (longest < pb->x.p[j + 1] - pb->x.p[j])
-      longest = pb->x.p[j + 1] - pb->x.p[j];
-  const ptrdiff_t all = pb->x.p[pb->n];
-  return count * longest < all ? count * longest : all;
-}
-
-/* The columns of the working set, of a sparse x. */
-static void logistic_layout_copy(
-    struct logistic_fit *fit, struct arena *arena, const struct problem *pb, ptrdiff_t k) {
-  fit->local = *pb;
-  if (!is_sparse(&pb->x))
-    return;
-  const ptrdiff_t filled = logistic_nonzeros(pb, k);
-  fit->copy.x = alloc_doubles(arena, filled);
-  fit->copy.i = alloc_ints(arena, filled);
-  fit->copy.p = alloc_ints(arena, k + 1);
-  fit->copy.centre = alloc_doubles(arena, k);
-  fit->copy.inv_scale = alloc_doubles(arena, k);
-  fit->local.x = (struct matrix){.x = fit->copy.x, .i = fit->copy.i, .p = fit->copy.p};
-  fit->local.centre = fit->copy.centre;
-  fit->local.inv_scale = fit->copy.inv_scale;
-}
-
 void *logistic_layout(
     const struct problem *pb, const struct l1_control *control, struct arena *arena) {
   const ptrdiff_t m = pb->m, q = pb->q, k = control->max_active;
@@ -90,24 +63,13 @@ void *logistic_layout(
       .factor_row = alloc_ints(arena, k),
       .K = alloc_doubles(arena, order * order),
       .y = alloc_doubles(arena, order)};
-  logistic_layout_copy(&parts, arena, pb, k);
+  parts.local = l1_layout_copy(pb, k, &parts.copy, arena);
   if (arena->base != NULL)
     *fit = parts;
   return fit;
 }
 
 /* ---- the working set ---- */
-
-static void logistic_copy_column(
-    const struct problem *pb, struct logistic_fit *fit, int k, ptrdiff_t j) {
-  const int from = pb->x.p[j], count = pb->x.p[j + 1] - from, to = k > 0 ? fit->copy.p[k] : 0;
-  memcpy(fit->copy.x + to, pb->x.x + from, (size_t)count * sizeof(double));
-  memcpy(fit->copy.i + to, pb->x.i + from, (size_t)count * sizeof(int));
-  fit->copy.p[k] = to;
-  fit->copy.p[k + 1] = to + count;
-  fit->copy.centre[k] = pb->centre[j];
-  fit->copy.inv_scale[k] = pb->inv_scale[j];
-}
 
 /* Adds a column to the working set, with its coefficient and the one it had before. */
 static void logistic_add(const struct l1_state *state, struct logistic_fit *fit, int column,
@@ -118,7 +80,7 @@ static void logistic_add(const struct l1_state *state, struct logistic_fit *fit,
   fit->now.beta[k] = beta;
   fit->beta_before[k] = before;
   if (is_sparse(&state->pb->x))
-    logistic_copy_column(state->pb, fit, k, column);
+    l1_copy_column(state->pb, &fit->copy, k, column);
 }
 
 /* Removes the excluded columns from the working set, and with `zeros` those with coefficient 0. */

@@ -23,10 +23,7 @@ struct logistic_fit {
   int *column;          /* max_active */
   int *place;           /* n, the place of a column in the set, -1 where it is not in it */
   struct problem local; /* the problem; of a sparse x only the set's columns, copied to: */
-  struct {
-    double *x, *centre, *inv_scale;
-    int *i, *p;
-  } copy;
+  struct l1_copy copy;
   struct logistic_point now, next;
   int *violated;       /* n, columns that come into the working set */
   double *beta_before; /* max_active, coefficients in the last solution but one */

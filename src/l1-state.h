@@ -112,6 +112,21 @@ static inline int l1_is_fresh(const struct l1_state *state, ptrdiff_t k) {
   return state->pass[k] == state->passes;
 }
 
+/* ---- l1-copy.c ---- */
+
+struct l1_copy {
+  double *x, *centre, *inv_scale;
+  int *i, *p;
+};
+
+/* The problem with a copy of up to k columns as its columns; a dense x stays as it is, and the
+   columns keep their numbers. */
+struct problem l1_layout_copy(
+    const struct problem *pb, ptrdiff_t k, struct l1_copy *copy, struct arena *arena);
+
+/* Makes column j of a sparse x the k-th of the copy, which has all those before it. */
+void l1_copy_column(const struct problem *pb, struct l1_copy *copy, int k, ptrdiff_t j);
+
 /* ---- l1-factor.c: R is upper triangular, its columns ld apart ---- */
 
 /* x (order) := R'^-1 x */

@@ -131,7 +131,7 @@
 
 /* Conjugate gradients between sweeps end at this share of the first residual: they only have to
    find signs. */
-#define LASSO_NEWTON_RESIDUAL 0.3
+#define LASSO_NEWTON_RESIDUAL 0.6
 
 /* ---- l1 paths: logistic regression ---- */
 
