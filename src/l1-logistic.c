@@ -315,8 +315,8 @@ static enum status logistic_solve_set(
     const int came = signs == ALL_TRUNCATED || (signs == SIGNS_KEPT && zeros > lambda);
     if (came)
       logistic_descend(state, fit, lambda, share < 1 ? zeros - share * fmax(zeros - lambda, 0) : 0);
-    const double enough =
-        goal / (2 * fmax(fit->now.l1, state->null_objective / lambda * LOGISTIC_SMALL_MODEL));
+    const double enough = LOGISTIC_SLOPES_GAP * goal /
+                          fmax(fit->now.l1, state->null_objective / lambda * LOGISTIC_SMALL_MODEL);
     signs = logistic_newton_step(state, fit, lambda, slack * enough);
     if (came)
       share = signs == SOME_TRUNCATED ? share / 4 : fmin(1, 2 * share);

@@ -136,7 +136,10 @@
 /* ---- l1 paths: logistic regression ---- */
 
 /* The columns of the working set may leave this share of the gap that is wanted. */
-#define LOGISTIC_INNER_GAP 0.3
+#define LOGISTIC_INNER_GAP 0.9
+
+/* Of that gap the slopes may cause this share. */
+#define LOGISTIC_SLOPES_GAP 0.8
 
 /* A fall of the objective by less than this share of the gap is no progress. */
 #define LOGISTIC_PROGRESS 1e-3
