@@ -457,13 +457,14 @@ row_by_rule <- function(problem, control, scores, columns) {
 # for the size of the row `chosen`, the model of that row.
 models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
   loss <- criterion_loss(criterion, path$criterion)
+  best_first <- order(seq_along(loss) != chosen, loss)
+  rows <- best_first[!duplicated(path$size[best_first])]
   factor <- covariate_parts(problem)$factor
-  lapply(0:max(path$size), function(size) {
-    rows <- which(path$size == size)
-    if (!length(rows)) return(NULL)
-    row <- if (chosen %in% rows) chosen else rows[order(loss[rows])[1L]]
+  models <- vector("list", max(path$size) + 1L)
+  models[path$size[rows] + 1L] <- lapply(rows, function(row) {
     c(solution_model(problem, solutions[[row]], factor), row = row)
   })
+  models
 }
 
 warn_gap <- function(fit, allowed) {

@@ -60,47 +60,10 @@ check_squares <- function(problem, squares, called) {
 # list(centre: weighted mean, 0 without intercept; squares: weighted sum of squares about it;
 # products: x'v for v (m x L), whose columns sum to 0 if there is an intercept)
 column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
-  if (inherits(x, "dgCMatrix")) return(sparse_moments(x, w, intercept, v))
   moments <- .Call(C_column_moments, x, w, intercept, v, threads)
   if (is.null(moments)) raise_interrupt()
   dim(moments$products) <- c(ncol(x), ncol(v))
   moments
-}
-
-# The same of a sparse x, some columns at a time.
-sparse_moments <- function(x, w, intercept, v) {
-  blocks <- split(seq_len(ncol(x)), x@p[-1L] %/% most_stored)
-  if (length(blocks) < 2L) return(moments_of_stored(x, w, intercept, v))
-  parts <- lapply(blocks, function(block) {
-    moments_of_stored(x[, block, drop = FALSE], w, intercept, v)
-  })
-  gather <- function(name, bind) do.call(bind, unname(lapply(parts, `[[`, name)))
-  list(centre = gather("centre", c), squares = gather("squares", c),
-       products = gather("products", rbind))
-}
-
-# so many stored values at a time, of which a few copies are made
-most_stored <- 1e7
-
-moments_of_stored <- function(x, w, intercept, v) {
-  row_w <- w[x@i + 1L]
-  stored <- diff(x@p)
-  column <- rep.int(seq_len(ncol(x)), stored)
-  sums <- function(values) {
-    x@x <- values
-    Matrix::colSums(x)
-  }
-  # the weight of the zeros of a column; exactly 0 where it has none
-  zeros <- ifelse(stored == nrow(x), 0, pmax(sum(w) - sums(row_w), 0))
-  centre <- numeric(ncol(x))
-  if (intercept) {
-    for (pass in 1:2) {
-      centre <- centre + (sums(row_w * (x@x - centre[column])) - zeros * centre) / sum(w)
-    }
-  }
-  squares <- sums(row_w * (x@x - centre[column])^2) + zeros * centre^2
-  products <- as.matrix(Matrix::crossprod(x, v)) - outer(centre, colSums(v))
-  list(centre = unname(centre), squares = unname(squares), products = unname(products))
 }
 
 # A column is usable when its residual norm given the covariates exceeds rounding error: 1e-10 of

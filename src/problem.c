@@ -135,6 +135,56 @@ static void measure_four(const void *data, ptrdiff_t from, ptrdiff_t to, int thr
   }
 }
 
+/* The weighted sum of column j about `centre`, of whose zeros together the weight is `zeros`; with
+ *square its sum of squares. O(the nonzeros) */
+static double sum_stored(
+    const struct moments *moments, ptrdiff_t j, double centre, double zeros, double *square) {
+  const struct matrix *x = &moments->x;
+  double sum = -zeros * centre;
+  *square = zeros * centre * centre;
+  for (int k = x->p[j]; k < x->p[j + 1]; k++) {
+    const double d = x->x[k] - centre, weighted = moments->w[x->i[k]] * d;
+    sum += weighted;
+    *square += weighted * d;
+  }
+  return sum;
+}
+
+/* The product of column j about `centre` with v, whose sum is nothing if there is a centre. */
+static double multiply_stored(
+    const struct matrix *x, ptrdiff_t j, double centre, double zeros, const double *v) {
+  double product = 0, sum = 0;
+  for (int k = x->p[j]; k < x->p[j + 1]; k++) {
+    product += (x->x[k] - centre) * v[x->i[k]];
+    sum += v[x->i[k]];
+  }
+  return zeros > 0 ? product + centre * sum : product;
+}
+
+/* Columns of a sparse x. */
+static void measure_stored(const void *data, ptrdiff_t from, ptrdiff_t end, int thread) {
+  (void)thread;
+  const struct weighted_moments *all = data;
+  const struct moments *moments = &all->moments;
+  const struct matrix *x = &moments->x;
+  const ptrdiff_t m = moments->m, to = end - from < SIDE_BY_SIDE ? end : from + SIDE_BY_SIDE;
+  for (ptrdiff_t j = from; j < to; j++) {
+    double centre = 0, square, stored = 0;
+    for (int k = x->p[j]; k < x->p[j + 1]; k++)
+      stored += moments->w[x->i[k]];
+    /* exactly 0 where no value is left out */
+    const double zeros = x->p[j + 1] - x->p[j] == m ? 0 : fmax(all->weights - stored, 0);
+    for (int pass = 0; moments->centred && pass < 2; pass++)
+      centre += sum_stored(moments, j, centre, zeros, &square) / all->weights;
+    sum_stored(moments, j, centre, zeros, &square);
+    moments->centre[j] = centre;
+    moments->squares[j] = square;
+    for (ptrdiff_t l = 0; l < moments->L; l++)
+      moments->products[j + l * moments->n] =
+          multiply_stored(x, j, centre, zeros, moments->v + l * m);
+  }
+}
+
 /* Measures columns from `from` on, four at most and none from `to` on; `thread` is the caller's. */
 typedef void measure_columns(const void *data, ptrdiff_t from, ptrdiff_t to, int thread);
 
@@ -166,7 +216,8 @@ enum status column_moments(const struct moments *given, int threads) {
   for (ptrdiff_t r = 0; r < given->m; r++)
     all.weights += given->w[r];
   memset(given->products, 0, (size_t)(given->n * given->L) * sizeof(double));
-  return over_columns(given->m, given->n, threads, given->stop, measure_four, &all);
+  return over_columns(given->m, given->n, threads, given->stop,
+      is_sparse(&given->x) ? measure_stored : measure_four, &all);
 }
 
 /* ---- means of the values that are there ---- */

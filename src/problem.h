@@ -85,7 +85,7 @@ void project_out(const struct problem *pb, double *v);
 /* out (m) := working column j: the residual of that on the covariates. O(m (q + 1)). */
 void working_column(const struct problem *pb, ptrdiff_t j, double *out);
 
-/* What column_moments() finds of the columns of a dense x (m x n). */
+/* What column_moments() finds of the columns of x (m x n). */
 struct moments {
   ptrdiff_t m, n, L;
   struct matrix x;
@@ -99,8 +99,8 @@ struct moments {
 };
 
 /* A value that is not finite, or missing, leaves squares not finite. The result is the same for any
-   number of threads. O(m n (1 + L)), x is read once, or twice if centred. INTERRUPTED where stop()
-   says so. */
+   number of threads. O(m n (1 + L)) or L + 3 times the nonzeros; a dense x is read once, or twice
+   if centred. INTERRUPTED where stop() says so. */
 enum status column_moments(const struct moments *moments, int threads);
 
 /* What column_means() finds of the columns of a dense x (m x n). */

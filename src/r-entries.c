@@ -299,8 +299,9 @@ SEXP C_best_subset(SEXP terms, SEXP control) {
   return answer_list(&out);
 }
 
-/* Of a dense matrix of any kind. */
 static ptrdiff_t columns_of(SEXP x) {
+  if (IS_S4_OBJECT(x))
+    return INTEGER(R_do_slot(x, install("Dim")))[1];
   return TYPEOF(x) == VECSXP ? INTEGER(field(x, "dim"))[1] : ncols(x);
 }
 
