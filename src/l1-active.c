@@ -1,18 +1,45 @@
 /* The lasso's active set and its Cholesky factor, updated as columns come and go. */
+#include "column.h"
 #include "l1-active.h"
 #include "simd.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+void lasso_copy_columns(const struct problem *pb, struct lasso_active *active) {
+  struct l1_copy *copy = &active->copy;
+  for (; is_sparse(&pb->x) && active->copied < active->count; active->copied++) {
+    const int i = active->copied;
+    double sum = 0;
+    l1_copy_column(pb, copy, i, active->column[i]);
+    for (int k = copy->p[i]; k < copy->p[i + 1]; k++) {
+      const double w = pb->root_w[copy->i[k]];
+      copy->x[k] *= w;
+      sum += copy->x[k] * w;
+    }
+    active->weighted_sum[i] = sum;
+  }
+}
+
+void lasso_fitted_rows(
+    const struct problem *pb, struct lasso_active *active, const double *h, double *out) {
+  const int weighted = is_sparse(&pb->x);
+  double offset = 0;
+  lasso_copy_columns(pb, active);
+  memset(out, 0, (size_t)pb->m * sizeof(double));
+  for (int i = 0; i < active->count; i++)
+    if (h[i] != 0)
+      l1_add_column(&active->local, lasso_index(active, i), h[i], out, &offset);
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    out[i] = weighted ? out[i] + offset * pb->root_w[i] : out[i] * pb->root_w[i];
+}
+
 /* a (m) := a less the active columns' model with coefficients h, in working coordinates. */
 static void lasso_subtract_model(
     struct l1_state *state, struct lasso_active *active, const double *h, double *a) {
-  const struct problem *pb = state->pb;
-  l1_predict_rows(pb, active->count, active->column, h, active->f);
-  for (ptrdiff_t i = 0; i < pb->m; i++)
-    a[i] -= pb->root_w[i] * active->f[i];
-  project_out(pb, a);
+  lasso_fitted_rows(state->pb, active, h, active->f);
+  simd->shift(state->pb->m, a, 1, active->f);
+  project_out(state->pb, a);
 }
 
 void lasso_residual(struct l1_state *state, struct lasso_active *active) {

@@ -3,6 +3,7 @@
 #ifndef SPARSELS_L1_ACTIVE_H
 #define SPARSELS_L1_ACTIVE_H
 
+#include "column.h"
 #include "l1-state.h"
 
 struct lasso_active {
@@ -30,12 +31,24 @@ struct lasso_active {
 
   double *l, *c, *s;    /* max_active each, temporary */
   double *a, *v, *rest; /* m each, temporary */
-  double *f;            /* m, the model's values at the last lasso_residual() */
+  double *f;            /* m, the model's values, times root_w, at the last lasso_residual() */
   int *is_active;       /* n, 1 for an active column, -1 for one that is dependent on them */
   int *violated;        /* n, columns that break the optimality conditions, the worst first */
 };
 
-/* r := y - root_w f for the active columns' model, projected on what Q leaves. */
+/* The number of the i-th active column in active->local. */
+static inline ptrdiff_t lasso_index(const struct lasso_active *active, int i) {
+  return is_sparse(&active->local.x) ? i : active->column[i];
+}
+
+/* Copies the active columns of a sparse x that are not in the copy yet. */
+void lasso_copy_columns(const struct problem *pb, struct lasso_active *active);
+
+/* out (m) := root_w times the values of the active columns' model with coefficients h. */
+void lasso_fitted_rows(
+    const struct problem *pb, struct lasso_active *active, const double *h, double *out);
+
+/* r := y - f for the active columns' model, projected on what Q leaves. */
 void lasso_residual(struct l1_state *state, struct lasso_active *active);
 
 /* Sets the ridge, and with a factor makes it anew. */

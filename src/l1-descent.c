@@ -23,27 +23,6 @@ static void lasso_shift_dense(
   *sum -= total;
 }
 
-/* Copies the active columns of a sparse x that are not in the copy yet. */
-static void lasso_copy_columns(const struct problem *pb, struct lasso_active *active) {
-  struct l1_copy *copy = &active->copy;
-  for (; is_sparse(&pb->x) && active->copied < active->count; active->copied++) {
-    const int i = active->copied;
-    double sum = 0;
-    l1_copy_column(pb, copy, i, active->column[i]);
-    for (int k = copy->p[i]; k < copy->p[i + 1]; k++) {
-      const double w = pb->root_w[copy->i[k]];
-      copy->x[k] *= w;
-      sum += copy->x[k] * w;
-    }
-    active->weighted_sum[i] = sum;
-  }
-}
-
-/* The number of the i-th active column in active->local. */
-static inline ptrdiff_t lasso_index(const struct lasso_active *active, int i) {
-  return is_sparse(&active->local.x) ? i : active->column[i];
-}
-
 /* v (m) := a with the weights that the columns of active->local do not have; returns the sum of
    root_w a. */
 static double lasso_weigh_rows(const struct lasso_active *active, const double *a, double *v) {
@@ -112,24 +91,11 @@ static double lasso_sweep(
   return worst;
 }
 
-/* a (m) := A p, projected on what Q leaves; of sparse columns it takes out what their centres add.
- */
-static void lasso_combine(
-    const struct problem *pb, const struct lasso_active *active, const double *p, double *a) {
-  double offset = 0;
-  memset(a, 0, (size_t)pb->m * sizeof(double));
-  for (int i = 0; i < active->count; i++)
-    if (p[i] != 0)
-      l1_add_column(&active->local, lasso_index(active, i), p[i], a, &offset);
-  for (ptrdiff_t i = 0; i < pb->m && !is_sparse(&pb->x); i++)
-    a[i] *= pb->root_w[i];
-  project_out(pb, a);
-}
-
 /* out := (A'A + ridge I) p on the support, the active columns whose coefficient is not zero. */
 static void lasso_multiply(
     struct l1_state *state, struct lasso_active *active, const double *p, double *out) {
-  lasso_combine(state->pb, active, p, active->a);
+  lasso_fitted_rows(state->pb, active, p, active->a);
+  project_out(state->pb, active->a);
   const double sum = lasso_weigh_rows(active, active->a, active->v);
   for (int i = 0; i < active->count; i++)
     out[i] =

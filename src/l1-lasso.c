@@ -56,7 +56,7 @@ void *lasso_layout(
 static void lasso_covariates(struct l1_state *state, struct lasso_active *active) {
   const struct problem *pb = state->pb;
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    active->a[i] = pb->root_w[i] * (pb->response[i] - active->f[i]);
+    active->a[i] = pb->root_w[i] * pb->response[i] - active->f[i];
   for (ptrdiff_t l = 0; l < pb->q; l++)
     state->u[l] = simd->dot(pb->m, pb->Q + l * pb->m, active->a);
 }
@@ -266,7 +266,7 @@ enum status lasso_solve(struct l1_state *state, double lambda) {
     if (l1_correlate(state, lambda) != COMPLETE)
       return INTERRUPTED;
     lasso_evaluate(state, active, lambda);
-    if (l1_screen_gap(state, lambda, active->f) != COMPLETE)
+    if (l1_screen_gap(state, lambda, NULL) != COMPLETE)
       return INTERRUPTED;
     const double gap = state->primal - state->dual;
     idle = state->primal < lowest - LASSO_PROGRESS * state->null_objective ? 0 : idle + 1;
