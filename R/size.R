@@ -278,9 +278,7 @@ over_partitions <- function(errors, of) {
 
 # Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them.
 error_curve <- function(errors) {
-  means <- over_partitions(errors, function(part) {
-    apply(part$sum, 1L, function(sums) fold_mean(rbind(sums, part$weight)))
-  })
+  means <- over_partitions(errors, function(part) fold_mean(part$sum, part$weight))
   lapply(list(value = means[1L, ], se = means[2L, ]), matrix, errors$shape[1L])
 }
 
@@ -333,7 +331,8 @@ paired_excess <- function(errors, place) {
   model <- place[[1L]] + errors$shape[1L] * (place[[2L]] - 1L)
   excess <- over_partitions(errors, function(part) {
     worse <- criterion_loss(errors, part$sum - rep(part$sum[model, ], each = nrow(part$sum)))
-    spread <- if (ncol(worse) > 1L) apply(worse, 1L, stats::sd) * sqrt(ncol(worse)) else 0
+    n <- ncol(worse)
+    spread <- if (n > 1L) sqrt(n * rowSums((worse - rowMeans(worse))^2) / (n - 1L)) else 0
     rbind(rowSums(worse), spread) / sum(part$weight)
   })
   lapply(list(value = excess[1L, ], se = excess[2L, ]), matrix, errors$shape[1L])
