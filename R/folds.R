@@ -74,7 +74,7 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   upper <- if (is.null(groups)) m else max(groups)
   what <- if (is.null(groups)) "the number of rows" else "the number of groups"
   count <- check_count(folds, "folds", upper, what, lower = 2L)
-  ids <- replicate(repeats, draw_ids(m, count, groups, strata))
+  ids <- vapply(seq_len(repeats), function(r) draw_ids(m, count, groups, strata), integer(m))
   new_folds(ids, drawn_label(count, groups, strata, repeats), groups)
 }
 
