@@ -127,7 +127,7 @@ default_nodes <- function(n, k) {
 best_path <- function(problem, control) {
   search <- best_search(problem, control)
   action <- ifelse(search$proven, "found", "stopped")
-  steps <- data.frame(action = c("start", action), feature = NA_integer_)
+  steps <- list(action = c("start", action), feature = rep(NA_integer_, length(action) + 1L))
   path <- subset_path(problem, control, c(list(integer()), search$sets), steps,
                       length(search$sets), search$status)
   list(c(path, list(found = search)))
@@ -152,6 +152,6 @@ best_search <- function(problem, control) {
 best_proof <- function(fit, search) {
   r_squared <- size_table(fit)$criterion[-1L]
   bound <- ifelse(search$proven, r_squared, pmin(1, pmax(r_squared, search$bound)))
-  data.frame(size = seq_along(bound), r_squared = r_squared, bound = bound,
-             gap = bound - r_squared, nodes = search$nodes)
+  list2DF(list(size = seq_along(bound), r_squared = r_squared, bound = bound,
+               gap = bound - r_squared, nodes = search$nodes))
 }

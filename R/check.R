@@ -259,10 +259,12 @@ short_call <- function(call) {
   as.call(c(name, arguments))
 }
 
-# the name of a function of the package
+# the name of a function of the package; most that are asked for are exported
 own_name <- function(fun) {
   space <- topenv()
-  for (name in names(space)) if (identical(space[[name]], fun)) return(as.name(name))
+  for (name in c(getNamespaceExports(space), names(space))) {
+    if (identical(space[[name]], fun)) return(as.name(name))
+  }
   as.name("a function")
 }
 

@@ -29,7 +29,7 @@ criteria <- list(
 
 # the criterion of a name that is an argument, for a response that has what it needs
 named_criterion <- function(name, argument, use, problem) {
-  if (is_gain(name) && use == "measure") return(gain_criterion(name, problem))
+  if (use == "measure" && is_gain(name)) return(gain_criterion(name, problem))
   serves <- vapply(criteria, function(one) use %in% one$use, NA)
   check_choice(name, argument, names(criteria)[serves])
   check_ranking_criterion(name, argument, problem)
@@ -221,7 +221,7 @@ evaluate_folds <- function(problem, folds, criterion, residuals) {
       return(c(value = criterion_value(criterion, criterion$loss(residual, repetition)), se = NA))
     }
     ids <- folds$ids[, repetition]
-    fold_mean(if (criterion$name == "auc") {
+    sums <- if (criterion$name == "auc") {
       vapply(split(seq_along(ids), ids), right_pairs, c(0, 0), problem, problem$y - residual)
     } else if (criterion$name == "concordance") {
       vapply(split(seq_along(ids), ids), function(rows) {
@@ -231,20 +231,24 @@ evaluate_folds <- function(problem, folds, criterion, residuals) {
       loss <- row_losses(problem, criterion$name, residual)
       w <- row_weights(problem, criterion)
       t(rowsum(cbind(w * loss, w), ids))
-    })
+    }
+    fold_mean(sums[1L, , drop = FALSE], sums[2L, ])[, 1L]
   })
   as.list(Reduce(`+`, each) / length(each))
 }
 
-# The weighted mean over folds, from the sum and the weight of each (2 x folds), and its standard
-# error. Folds without weight do not count.
-fold_mean <- function(sums) {
-  sums <- sums[, sums[2L, ] > 0, drop = FALSE]
-  weight <- sum(sums[2L, ])
-  mean <- sum(sums[1L, ]) / weight
-  off <- sums[1L, ] / sums[2L, ] - mean
-  n <- ncol(sums)
-  c(value = mean, se = if (n > 1L) sqrt(sum(sums[2L, ] * off^2) / weight / (n - 1L)) else NA_real_)
+# The weighted means over folds and their standard errors (2 x models), from the sums of each model
+# (models x folds) and the weights of the folds. Folds without weight do not count.
+fold_mean <- function(sums, weight) {
+  counted <- weight > 0
+  if (!all(counted)) sums <- sums[, counted, drop = FALSE]
+  weight <- weight[counted]
+  total <- sum(weight)
+  mean <- rowSums(sums) / total
+  each <- rep(weight, each = nrow(sums))
+  n <- length(weight)
+  se <- if (n > 1L) sqrt(rowSums(each * (sums / each - mean)^2) / total / (n - 1L)) else NA_real_
+  rbind(value = mean, se = se)
 }
 
 # The sum of a criterion over some rows, held out together, and the weight it stands for: of their
@@ -255,9 +259,6 @@ fold_sum <- function(problem, criterion, residual) {
   }
   if (!is.null(criterion$sum)) return(criterion$sum(problem, problem$y - residual))
   if (criterion$name == "concordance") return(ordered_pairs(problem, problem$y - residual))
-  if (is_gain(criterion$name)) {
-    return(gain_sums(problem, problem$y - residual, gain_limit(criterion$name)))
-  }
   residual <- centre_within(problem, residual)
   weight <- sum(problem$weights)
   if (criterion$name == "user") {

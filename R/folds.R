@@ -49,6 +49,11 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
   if (inherits(x, "rset")) folds <- x
   if (inherits(x, "sparsels_problem")) check_object(x)
+  folds_of(x, folds, groups, strata, repeats)
+}
+
+# The same for a problem that has been checked.
+folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   m <- fold_rows(x)
   repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
   ranked <- inherits(x, "sparsels_problem") && is_ranked(x)
@@ -69,7 +74,7 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   upper <- if (is.null(groups)) m else max(groups)
   what <- if (is.null(groups)) "the number of rows" else "the number of groups"
   count <- check_count(folds, "folds", upper, what, lower = 2L)
-  ids <- replicate(repeats, draw_ids(m, count, groups, strata))
+  ids <- vapply(seq_len(repeats), function(r) draw_ids(m, count, groups, strata), integer(m))
   new_folds(ids, drawn_label(count, groups, strata, repeats), groups)
 }
 
@@ -97,14 +102,14 @@ as_folds <- function(folds, problem) {
   rows <- trained_places(problem)
   some <- length(rows) < nrow(problem) && !identical(folds, "loo") && !is_ranked(problem) &&
     is_drawn(folds, nrow(problem))
-  folds <- if (some) drawn_for(problem, rows, folds) else make_folds(problem, folds)
+  folds <- if (some) drawn_for(problem, rows, folds) else folds_of(problem, folds)
   warn_absent(problem, folds)
   folds
 }
 
 drawn_for <- function(problem, rows, count) {
-  drawn <- make_folds(without_x(scored_rows(problem, rows)), count)
-  if (drawn$loo) return(make_folds(problem, "loo"))
+  drawn <- folds_of(without_x(scored_rows(problem, rows)), count)
+  if (drawn$loo) return(folds_of(problem, "loo"))
   ids <- rep_len(seq_len(max(drawn$ids)), nrow(problem))
   new_folds(replace(ids, rows, drawn$ids), drawn$label)
 }
@@ -383,13 +388,12 @@ query_label <- function(label) {
 # One row per fold of each partition; `rows` is a list column of the rows held out, of those that
 # count.
 held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
-  parts <- lapply(seq_len(ncol(folds$ids)), function(r) {
-    rows <- split(which(counted), folds$ids[counted, r])
-    part <- data.frame(repetition = r, fold = as.integer(names(rows)))
-    part$rows <- unname(rows)
-    part
+  rows <- lapply(seq_len(ncol(folds$ids)), function(r) {
+    split(which(counted), folds$ids[counted, r])
   })
-  do.call(rbind, parts)
+  list2DF(list(repetition = rep(seq_along(rows), lengths(rows)),
+               fold = as.integer(unlist(lapply(rows, names))),
+               rows = unname(unlist(rows, recursive = FALSE))))
 }
 
 # Folds of all rows, cut down to some; numbered anew, since a fold may have lost all its rows. Rows

@@ -70,7 +70,7 @@ drawn_path <- function(setup, columns, lambda, ids) {
   }, interrupt = function(condition) interrupted <<- TRUE)
   done <- length(errors_of_sizes)
   if (interrupted && done <= forced) raise_interrupt()
-  null <- if (forced == 0L) list(null_model_errors(setup$problem, model$folds))
+  null <- if (forced == 0L) list(setup$null)
   by_size <- function(name) {
     values <- vapply(c(null, errors_of_sizes[seq_len(done) >= forced]), `[[`, 0, name)
     c(values, rep(NA_real_, model$k + 1L - length(values)))

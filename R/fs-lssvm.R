@@ -201,7 +201,8 @@ fs_setup <- function(problem, kernel, model) {
   model$k <- fs_size(model$k, n + candidate)
   steps <- model$k + length(model$forced)
   model$lists <- drawn_lists(n + ncol(problem$z), model$candidates, steps)
-  setup <- c(list(problem = problem, basis = basis, model = model, n = n),
+  setup <- c(list(problem = problem, basis = basis, model = model, n = n,
+                  null = if (!length(forced)) null_model_errors(problem, model$folds)),
              covariate_terms(problem, forced))
   if (is.null(kernel) && !is_large(setup)) {
     K <- kernel_columns(problem, distance_kernel, basis)

@@ -43,7 +43,7 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
   answer <- .Call(C_fixed_size, fs_machine(setup, columns, rows, ids), control)
   if (answer$status == "not_positive") stop_no_kernel()
   if (answer$status == "interrupted" && answer$size[1L] <= forced) raise_interrupt()
-  null <- if (forced == 0L) null_model_errors(problem, setup$model$folds)
+  null <- setup$null
   # entry s of the answer is the model of s terms, including the forced ones, which come first
   by_size <- function(values, null) {
     rbind(null, matrix(values, k)[seq_len(k) >= forced, , drop = FALSE])

@@ -449,11 +449,13 @@ greedy_path <- function(problem, control, lambda, given = control$given,
   answer <- if (is_sharded(control, skipping)) {
     sharded_path(problem, control, lambda, settings)
   } else {
-    .Call(C_greedy_rls, c(working(problem), list(response = problem$y)), settings)
+    .Call(C_greedy_rls, search_data(problem), settings)
   }
-  if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
-  unpack_path(answer, problem, control, lambda)
+  unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
 }
+
+# A problem as a search reads it.
+search_data <- function(problem) c(working(problem), list(response = problem$y))
 
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
 # one call: what the searches need of x alone is made once. The results are those of single searches
@@ -469,12 +471,11 @@ greedy_paths <- function(problem, control, lambda, responses) {
                               skipping_of(problem, control, given), bar)
   settings$searches <- length(responses)
   settings$shared_rows <- as.integer(min(ncol(problem), shared_values / ncol(problem)))
-  answers <- .Call(C_greedy_responses, c(working(several), list(response = several$y)), settings)
+  answers <- .Call(C_greedy_responses, search_data(several), settings)
   done <- !vapply(answers, is.null, NA)
   Map(function(answer, response) {
     problem$y <- response
-    if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
-    unpack_path(answer, problem, control, lambda)
+    unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
   }, answers[done], responses[done])
 }
 
@@ -529,11 +530,10 @@ most_candidate_values <- 2^28
 
 # A backward search begins with m doubles for each column of the set.
 check_backward_values <- function(problem, control, given) {
+  if (control$search != "backward" || !rereads(problem)) return(invisible())
   columns <- if (length(given)) length(given) else ncol(problem)
   values <- as.double(nrow(problem)) * columns
-  if (control$search != "backward" || !rereads(problem) || values <= most_candidate_values) {
-    return(invisible())
-  }
+  if (values <= most_candidate_values) return(invisible())
   stop_input(sprintf(
     "%s from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
     "`search = \"backward\"`", columns, nrow(problem), columns, 8e-9 * values,
@@ -541,7 +541,9 @@ check_backward_values <- function(problem, control, given) {
   ), "sparsels_error_argument")
 }
 
-unpack_path <- function(answer, problem, control, lambda) {
+# What C answers to a search; refused where it stopped short of a model.
+check_answer <- function(answer, problem, control, lambda) {
+  if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
   if (answer$status == "not_positive") {
     stop_input(sprintf("the system is numerically singular at lambda = %g: use a larger `lambda`",
                        lambda), "sparsels_error_singular")
@@ -551,22 +553,24 @@ unpack_path <- function(answer, problem, control, lambda) {
     stop_input(paste("the model without features has no held-out error: are covariates in `adjust`",
                      "determined by few rows?"), "sparsels_error_singular")
   }
+  answer
+}
+
+unpack_path <- function(answer, problem, control, lambda) {
   keep <- seq_len(answer$moves + 1L)
   feature <- answer$feature[keep] + 1L
   size <- answer$size[keep]
-  value <- criterion_value(control$criterion, answer$loss[keep])
-  path <- list2DF(list(
+  errors <- answer_errors(answer, keep, problem, control)
+  path <- list2DF(c(list(
     step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
     feature = replace(feature, 1L, NA), name = c(NA, unit_names(problem, feature[-1L])),
-    size = size,
-    criterion = value, se = replace(answer$se[keep], is.nan(answer$se[keep]), NA),
-    squared = answer$squared[keep]
-  ))
+    size = size
+  ), errors[c("criterion", "se", "squared")]))
   if (moves_together(problem)) {
     path$columns <- c(0L, lengths(lapply(feature[-1L], unit_columns, problem = problem)))
   }
   if (!is.null(control$cost)) path$price <- cumsum(c(0, added_prices(control$cost, feature[-1L])))
-  if (problem$task != "regression") path$error <- answer$error[keep]
+  path$error <- errors$error
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
     models = unpack_models(answer, ncol(problem$y)),
@@ -574,6 +578,14 @@ unpack_path <- function(answer, problem, control, lambda) {
     alternatives = unpack_others(answer, problem, control, length(keep)),
     work = unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
   )
+}
+
+# The errors of some entries of a path, the error rate where the response is classes.
+answer_errors <- function(answer, entries, problem, control) {
+  se <- answer$se[entries]
+  c(list(criterion = criterion_value(control$criterion, answer$loss[entries]),
+         se = replace(se, is.nan(se), NA), squared = answer$squared[entries]),
+    if (problem$task != "regression") list(error = answer$error[entries]))
 }
 
 unpack_work <- function(work, columns) {
@@ -586,16 +598,19 @@ unpack_work <- function(work, columns) {
 # Per size 0..k: features in the order chosen, their coefficients in working units, the row of the
 # path.
 unpack_models <- function(answer, L) {
-  sizes <- length(answer$model_entry)
-  most <- length(answer$model) %/% sizes
-  beta <- matrix(answer$beta, most)
-  lapply(seq_len(sizes) - 1L, function(size) {
-    entry <- answer$model_entry[size + 1L]
-    if (entry < 0L) return(NULL)
-    members <- seq_len(answer$model_columns[size + 1L])
-    list(features = answer$model[size * most + members] + 1L,
-         beta = beta[members, size * L + seq_len(L), drop = FALSE], row = entry + 1L)
-  })
+  lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer = answer, L = L)
+}
+
+unpack_model <- function(size, answer, L) {
+  entry <- answer$model_entry[size + 1L]
+  if (entry < 0L) return(NULL)
+  most <- length(answer$model) / length(answer$model_entry)
+  count <- answer$model_columns[size + 1L]
+  members <- seq_len(count)
+  of_response <- most * (size * L + seq_len(L) - 1)
+  list(features = answer$model[size * most + members] + 1L,
+       beta = matrix(answer$beta[rep(of_response, each = count) + members], count, L),
+       row = entry + 1L)
 }
 
 unpack_others <- function(answer, problem, control, entries) {

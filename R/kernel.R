@@ -357,10 +357,11 @@ value_blocks <- function(count, each) {
 }
 
 finite_values <- function(values, kernel) {
-  bad <- sum(!is.finite(values))
-  if (bad) {
+  finite <- is.finite(values)
+  if (!all(finite)) {
     stop_input(sprintf("the kernel (%s) has %s", kernel_words(kernel),
-                       counted(bad, "missing or infinite value")), "sparsels_error_argument")
+                       counted(sum(!finite), "missing or infinite value")),
+               "sparsels_error_argument")
   }
   values
 }

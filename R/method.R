@@ -197,10 +197,10 @@ chosen_features <- function(fit) if (inherits(fit, "sparse_fit")) model_of(fit)$
 choice_frequency <- function(chosen, names) {
   count <- table(unlist(chosen))
   feature <- as.integer(names(count))
-  table <- data.frame(
+  table <- list2DF(list(
     feature = feature, name = names[feature], count = as.vector(count),
     share = as.vector(count) / length(chosen)
-  )
+  ))
   table <- table[order(-table$count, table$feature), ]
   row.names(table) <- NULL
   table

@@ -16,17 +16,17 @@ check_object <- function(x) {
 # `sizes`: numbers of rows and so on, made of the fields, that the conditions of others use
 first_bad_field <- function(x, fields, sizes = NULL) {
   if (!is.list(x) || is.null(names(x))) return(NA_character_)
-  values <- list2env(as.list(unclass(x)[names(x) != ""]), parent = topenv())
-  holds <- function(condition) {
-    isTRUE(tryCatch(eval(condition, values), error = function(e) FALSE))
-  }
+  values <- list2env(unclass(x)[names(x) != ""], parent = topenv())
   # a field that is not there is not taken from elsewhere
   for (name in setdiff(names(fields), names(x))) assign(name, NULL, values)
   for (size in names(sizes)) {
     assign(size, tryCatch(eval(sizes[[size]], values), error = function(e) NA), values)
   }
-  for (name in names(fields)) if (!holds(fields[[name]])) return(name)
-  character()
+  # a condition that fails does not hold
+  tryCatch({
+    for (name in names(fields)) if (!isTRUE(eval(fields[[name]], values))) return(name)
+    character()
+  }, error = function(e) name)
 }
 
 # Conditions --------------------------------------------------------------------------------------

@@ -349,7 +349,8 @@ priced_path <- function(problem, control, search) {
   path <- subset_path(problem, control, sets, steps, utils::tail(c(0L, archive$size), 1L),
                       search$status)
   path$path$price <- c(0, archive$price)
-  front <- path$path[-1L, c("price", "size", intersect(error_columns[-2L], names(path$path)))]
+  errors <- intersect(c("criterion", "squared", "error"), names(path$path))
+  front <- path$path[-1L, c("price", "size", errors)]
   row.names(front) <- NULL
   front$columns <- archive$columns
   there <- which(!vapply(path$models, is.null, NA))

@@ -109,7 +109,7 @@ gain_criterion <- function(name, problem) {
   check_grades(problem)
   k <- gain_limit(name)
   list(name = name, words = paste0("NDCG", if (is.finite(k)) sprintf(" of the first %d", k)),
-       higher = TRUE)
+       higher = TRUE, sum = function(problem, score) gain_sums(problem, score, k))
 }
 
 check_grades <- function(problem) {

@@ -41,8 +41,6 @@ refit_path <- function(path, problem, control) {
   path
 }
 
-error_columns <- c("criterion", "se", "squared", "error")
-
 # whether every set is the beginning of the largest, which is the last
 is_nested <- function(sets) {
   largest <- sets[[length(sets)]]
@@ -57,18 +55,19 @@ refit_leading <- function(problem, control, features, sizes,
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
-  paths <- lapply(lambdas, function(lambda) {
-    path <- greedy_path(narrow, control, lambda, given = seq_along(features), skipping = "none")
-    if (path$status == "interrupted") raise_interrupt()
-    path
+  data <- search_data(narrow)
+  settings <- greedy_settings(narrow, control, lambdas[1L], seq_along(features), "none", NULL)
+  answers <- lapply(lambdas, function(lambda) {
+    settings$lambda <- lambda
+    answer <- check_answer(.Call(C_greedy_rls, data, settings), narrow, control, lambda)
+    if (answer$status == "interrupted") raise_interrupt()
+    answer
   })
-  error <- vapply(paths, function(path) path$path$squared[sizes + 1L], numeric(length(sizes)))
+  error <- vapply(answers, function(answer) answer$squared[sizes + 1L], numeric(length(sizes)))
   best <- apply(matrix(error, length(sizes)), 1L, which.min)
-  columns <- intersect(error_columns, names(paths[[1L]]$path))
   Map(function(size, l) {
-    path <- paths[[l]]
-    list(lambda = lambdas[l], beta = path$models[[size + 1L]]$beta,
-         errors = lapply(unclass(path$path)[columns], `[`, size + 1L))
+    list(lambda = lambdas[l], beta = unpack_model(size, answers[[l]], ncol(narrow$y))$beta,
+         errors = answer_errors(answers[[l]], size + 1L, narrow, control))
   }, sizes, best)
 }
 

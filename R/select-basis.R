@@ -353,10 +353,11 @@ farthest_first <- function(x, kernel, n) {
   for (round in seq_len(n)) {
     last <- rows[round]
     distance <- diagonal + (diagonal[last] - 2 * column(last))
-    owner[distance < nearest - slack] <- round
-    nearest <- pmin(nearest, distance)
-    if (round == n) break
-    rows[round + 1L] <- nearly_largest(replace(nearest, rows[seq_len(round)], -Inf), slack)
+    closer <- which(distance < nearest)
+    owner[closer[distance[closer] < nearest[closer] - slack]] <- round
+    nearest[closer] <- distance[closer]
+    nearest[last] <- -Inf
+    if (round < n) rows[round + 1L] <- nearly_largest(nearest, slack)
   }
   list(rows = rows, owner = owner)
 }

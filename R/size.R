@@ -28,7 +28,7 @@ check_size_rule <- function(size, problem, k) {
 # kept together, from a stream of its own: the same call gives the same folds and R's generator is
 # left alone. Rows of weight 0 are in no fold; they are given the first, which changes nothing.
 procedure_folds <- function(problem, size_folds, folds) {
-  if (!is_number(size_folds)) return(in_context("`size_folds`", make_folds(problem, size_folds)))
+  if (!is_number(size_folds)) return(in_context("`size_folds`", folds_of(problem, size_folds)))
   trained <- problem$weights > 0
   if (sum(trained) < 3L) {
     stop_input("2 rows are too few to repeat the search in folds: use `size = \"criterion\"`")
@@ -40,8 +40,7 @@ procedure_folds <- function(problem, size_folds, folds) {
   count <- min(size_folds, upper)
   strata <- problem$task != "regression" && count < sum(trained)
   if (strata) strata <- class_index(problem)[trained]
-  drawn <- with_stream(fixed_stream, make_folds(sum(trained), count, groups = groups,
-                                                strata = strata))
+  drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
   label <- if (is_ranked(problem)) query_label(drawn$label) else drawn$label
   new_folds(ids, if (drawn$loo) "leave-one-out" else label, folds$groups)
@@ -59,7 +58,7 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
     return(new_sparse_fit(method, problem, path, control, call))
   }
   chosen <- choose_in_folds(problem, control, search, random, BPPARAM)
-  chosen$table <- data.frame(lambda = control$lambda, chosen$table)
+  chosen$table <- list2DF(c(list(lambda = control$lambda), chosen$table))
   chosen$folds <- control$sizing$folds
   control[c("k", "patience")] <- list(chosen$k, 0L)
   control$lambda <- control$lambda[chosen$lambda]
@@ -229,7 +228,7 @@ choice_of <- function(problem, control, done, parts) {
   list(
     lambda = chosen$lambda, size = chosen$size, best = best$size, parts = parts,
     path = lapply(errors, function(one) {
-      as.data.frame(lapply(error_curve(one), function(table) table[, chosen$lambda]))
+      list2DF(lapply(error_curve(one), function(table) table[, chosen$lambda]))
     }),
     table = best_of_lambda(errors$cv), estimate = cross_fitted(errors, rule),
     models = lapply(done, function(fold) fold$models[[chosen$lambda]]),
@@ -278,9 +277,7 @@ over_partitions <- function(errors, of) {
 
 # Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them.
 error_curve <- function(errors) {
-  means <- over_partitions(errors, function(part) {
-    apply(part$sum, 1L, function(sums) fold_mean(rbind(sums, part$weight)))
-  })
+  means <- over_partitions(errors, function(part) fold_mean(part$sum, part$weight))
   lapply(list(value = means[1L, ], se = means[2L, ]), matrix, errors$shape[1L])
 }
 
@@ -333,7 +330,8 @@ paired_excess <- function(errors, place) {
   model <- place[[1L]] + errors$shape[1L] * (place[[2L]] - 1L)
   excess <- over_partitions(errors, function(part) {
     worse <- criterion_loss(errors, part$sum - rep(part$sum[model, ], each = nrow(part$sum)))
-    spread <- if (ncol(worse) > 1L) apply(worse, 1L, stats::sd) * sqrt(ncol(worse)) else 0
+    n <- ncol(worse)
+    spread <- if (n > 1L) sqrt(n * rowSums((worse - rowMeans(worse))^2) / (n - 1L)) else 0
     rbind(rowSums(worse), spread) / sum(part$weight)
   })
   lapply(list(value = excess[1L, ], se = excess[2L, ]), matrix, errors$shape[1L])
@@ -367,7 +365,7 @@ cross_fitted <- function(errors, rule) {
 best_of_lambda <- function(errors) {
   value <- error_curve(errors)$value
   size <- apply(criterion_loss(errors, value), 2L, which.min) - 1L
-  data.frame(size = size, cv = value[cbind(size + 1L, seq_along(size))])
+  list(size = size, cv = value[cbind(size + 1L, seq_along(size))])
 }
 
 # Predictions of all rows at the chosen size by the models of the folds without them, averaged over

@@ -71,8 +71,10 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     method = method, path = path$path, coefficients = to_user(problem, path$models),
     size = path$size, held_out = path$held_out, fitted = path$fitted,
     lambda = path$lambda, lambda_rule = control$lambda_rule,
-    lambda_table = data.frame(lambda = path$lambda, size = path$size,
-                              criterion = path$path$criterion[path$models[[path$size + 1L]]$row]),
+    lambda_table = list2DF(list(
+      lambda = path$lambda, size = path$size,
+      criterion = path$path$criterion[path$models[[path$size + 1L]]$row]
+    )),
     size_by = if (is.null(rule)) "criterion" else rule,
     criterion = control$criterion[intersect(c("name", "higher", "words", "label"),
                                             names(control$criterion))],
@@ -141,14 +143,12 @@ done_words <- function(path) {
 # known, are the coefficients on the covariates of the columns used, in their order.
 user_coefficients <- function(problem, models, of_x = NULL) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
-  scale <- problem$scale
-  index <- replace(integer(length(scale)), used, seq_along(used))
   on_covariates <- covariate_solver(problem)
   of_y <- on_covariates(problem$y)
   if (is.null(of_x)) of_x <- on_covariates(problem$x, used)
   name_models(problem, models, function(model) {
-    beta <- model$beta / scale[model$features]
-    of_terms <- of_x[, index[model$features], drop = FALSE]
+    beta <- model$beta / problem$scale[model$features]
+    of_terms <- of_x[, match(model$features, used), drop = FALSE]
     list(beta = beta, covariates = of_y - of_terms %*% beta)
   })
 }

@@ -136,11 +136,11 @@ subset_path <- function(problem, control, sets, steps, size, status = "complete"
       evaluate_folds(problem, control$folds, criterion, list(model$loo))$value
     }, 0)
   }
-  path <- data.frame(
+  path <- list2DF(list(
     step = seq_along(sets) - 1L, action = steps$action, feature = steps$feature,
-    name = problem$names[steps$feature], size = lengths(sets), criterion = gain, se = NA_real_,
-    squared = held_out_error("squared")
-  )
+    name = problem$names[steps$feature], size = lengths(sets), criterion = gain,
+    se = rep(NA_real_, length(sets)), squared = held_out_error("squared")
+  ))
   if (problem$task != "regression") path$error <- held_out_error("error")
   models <- lapply(0:max(path$size), function(s) {
     row <- which(path$size == s)

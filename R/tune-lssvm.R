@@ -199,13 +199,15 @@ errors_at_once <- function(setup, columns, lambda) {
 # `objective` for each width.
 at_points <- function(objective, gamma) {
   function(points) {
-    point <- list(sigma2 = NA_real_, gamma = gamma)
-    point[colnames(points)] <- as.list(as.data.frame(2^points))
-    point <- as.data.frame(point)
-    values <- numeric(nrow(point))
-    for (rows in split(seq_len(nrow(point)), match(point$sigma2, unique(point$sigma2)))) {
+    coordinate <- function(name, given) {
+      if (name %in% colnames(points)) unname(2^points[, name]) else rep(given, nrow(points))
+    }
+    sigma2 <- coordinate("sigma2", NA_real_)
+    gamma <- coordinate("gamma", gamma)
+    values <- numeric(nrow(points))
+    for (rows in split(seq_len(nrow(points)), match(sigma2, unique(sigma2)))) {
       values[rows] <- tryCatch(
-        objective(point$sigma2[rows[1L]], point$gamma[rows]),
+        objective(sigma2[rows[1L]], gamma[rows]),
         sparsels_error_singular = function(condition) NA_real_
       )
     }

@@ -97,13 +97,13 @@ leaving_units <- function(problem, set, units) {
 # size k.
 group_settings <- function(problem, k) {
   groups <- problem$column_groups
-  of <- if (is.null(groups)) integer() else ifelse(problem$usable, groups$of, 0L)
+  none <- list(group_rule = "none", group_of = integer(), group_start = 0L,
+               group_columns = integer(), most_columns = as.integer(k))
+  if (is.null(groups)) return(none)
+  of <- ifelse(problem$usable, groups$of, 0L)
   size <- tabulate(of, length(groups$names))
   several <- which(size > 1L)
-  if (!length(several)) {
-    return(list(group_rule = "none", group_of = integer(), group_start = 0L,
-                group_columns = integer(), most_columns = as.integer(k)))
-  }
+  if (!length(several)) return(none)
   of <- match(of, several, 0L)
   sizes <- sort(c(size[several], rep(1L, sum(problem$usable & of == 0L))), decreasing = TRUE)
   together <- groups$rule == "together"

@@ -98,7 +98,7 @@ working <- function(problem) {
   by <- if (all(problem$scale == 1)) 1 else problem$scale
   per <- function(values, by) if (identical(by, 1)) values else values / by
   list(
-    x = problem$x, root_w = root_w, divisor = weight_divisor(problem),
+    x = problem$x, root_w = root_w, divisor = weight_divisor(problem, root_w),
     centre = problem$centre,
     inv_scale = if (identical(by, 1)) problem$scale else 1 / by,
     squares = per(problem$squares, by^2), rss = per(problem$rss, by^2),
@@ -110,8 +110,8 @@ working <- function(problem) {
 
 # Divisor that takes a residual in working coordinates to the user's scale. Residuals of rows of
 # weight 0 are 0 in working coordinates and stay so.
-weight_divisor <- function(problem) {
-  ifelse(problem$weights > 0, sqrt(problem$weights), 1)
+weight_divisor <- function(problem, root_w = sqrt(problem$weights)) {
+  replace(root_w, root_w == 0, 1)
 }
 
 # the response in working coordinates: sqrt(w) y, residualised on the covariates
