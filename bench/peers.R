@@ -5,10 +5,11 @@
 #                         [data=DIR] [out=bench/results]
 #
 # About 10 minutes of CPU. Parts run alone: Rscript bench/peers.R l1. A quick look: size=0.1 times=1
-# out=/tmp, half a minute. Nothing is needed but the peers, from CRAN or Debian: abess, biglasso,
-# glmnet, grpreg, kernlab, KRLS, L0Learn, lars, leaps, MASS, ncvreg, survival; those that are not
-# installed are left out. The data are simulated; with data=DIR the part `greedy` adds gene
-# expression, see bench/README.md for the files.
+# out=/tmp, half a minute. Nothing is needed but the peers, from CRAN or Debian: abess, adelie,
+# biglasso, glmnet, grpreg, kernlab, KRLS, L0Learn, lars, leaps, MASS, ncvreg, survival; those that
+# are not installed are left out (gcc 12 compiles adelie 1.0.10 with `-include atomic` alone). The
+# data are simulated; with data=DIR the part `greedy` adds gene expression, see bench/README.md for
+# the files.
 #
 # Calls that are compared run in turn, every other time in the opposite order, one thread each; the
 # figures are medians, but of a single run where a call takes more than five seconds. What is drawn
@@ -207,7 +208,13 @@ measure_l1_problem <- function(words, make) {
         function(fit) gap_of(fit$lambda, fit$beta),
         function(fit) l1_note(length(fit$lambda), max(fit$df)), "glmnet")
   }
-  ways <- list(ours("l1_path()"), by_glmnet("glmnet()"))
+  by_adelie <- way("adelie::grpnet()", function() {
+    x <- if (is.matrix(d$x)) d$x else adelie::matrix.sparse(d$x)
+    response <- if (logistic) adelie::glm.binomial(zero_one) else adelie::glm.gaussian(d$y)
+    coef(adelie::grpnet(x, response))
+  }, function(path) gap_of(path$lambda, t(path$betas)),
+  function(path) l1_note(length(path$lambda), max(path$df)), "adelie")
+  ways <- list(ours("l1_path()"), by_glmnet("glmnet()"), by_adelie)
   if (is.matrix(d$x)) {
     ways <- c(ways, list(
       way("ncvreg(penalty = \"lasso\")",
@@ -625,13 +632,13 @@ measure_system <- function() {
 # Run ---------------------------------------------------------------------------------------------
 
 say("%s", machine_line())
-peers <- c("abess", "biglasso", "glmnet", "grpreg", "kernlab", "KRLS", "L0Learn", "lars", "leaps",
-           "MASS", "ncvreg", "survival")
+peers <- c("abess", "adelie", "biglasso", "glmnet", "grpreg", "kernlab", "KRLS", "L0Learn", "lars",
+           "leaps", "MASS", "ncvreg", "survival")
 versions <- vapply(peers, function(package) {
   if (!requireNamespace(package, quietly = TRUE)) return(paste("no", package))
   paste(package, utils::packageVersion(package))
 }, "")
-for (some_of in split(versions, rep(1:2, each = 6))) say("%s", paste(some_of, collapse = ", "))
+for (some_of in split(versions, rep(1:2, c(6, 7)))) say("%s", paste(some_of, collapse = ", "))
 before <- load_average()
 used <- proc.time()
 run <- list(l1 = measure_l1, greedy = measure_greedy, subset = measure_subset,

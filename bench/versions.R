@@ -1,5 +1,5 @@
-# Whether a change costs time: calls of every kind by two installed versions of the package, each in
-# a process of its own, in turn; the median ratio of a row and its quartiles.
+# Whether a change costs time: calls of every kind by two installed versions of the package, in
+# turn, in new processes each time; the median ratio of a row and its quartiles.
 #
 #   Rscript bench/versions.R old=LIBRARY new=LIBRARY [times=15] [out=DIR] [words of the rows wanted]
 #
@@ -106,22 +106,26 @@ time_call <- function(code) {
 }
 
 for (word in line$words) rows <- rows[grepl(word, names(rows))]
-workers <- list(old = worker(given$old), new = worker(given$new))
-seconds <- function(which, code) parallel::clusterCall(workers[[which]], time_call, code)[[1]]
 
-lines <- c(machine_line(), sprintf("CPU time, new over old: median and quartiles of %s pairs",
-                                   given$times))
-for (name in names(rows)) {
-  for (which in names(workers)) seconds(which, rows[[name]]) # a call that is not counted
-  ratio <- vapply(seq_len(as.integer(given$times)), function(i) {
-    order <- if (i %% 2) c("old", "new") else c("new", "old")
-    one <- vapply(order, seconds, 0, rows[[name]])
+# One call in each of two new processes: where things lie in memory differs from one process to the
+# next, by more than what is looked for.
+one_round <- function(round) {
+  workers <- list(old = worker(given$old), new = worker(given$new))
+  on.exit(for (cluster in workers) parallel::stopCluster(cluster))
+  seconds <- function(which, code) parallel::clusterCall(workers[[which]], time_call, code)[[1]]
+  order <- if (round %% 2) c("old", "new") else c("new", "old")
+  vapply(rows, function(code) {
+    vapply(order, seconds, 0, code) # a call that is not counted
+    one <- vapply(order, seconds, 0, code)
     one[["new"]] / one[["old"]]
   }, 0)
-  quartiles <- stats::quantile(ratio, c(0.5, 0.25, 0.75))
-  lines <- c(lines, sprintf("%-34s %.3f (%.3f to %.3f)", name, quartiles[1], quartiles[2],
-                            quartiles[3]))
-  cat(utils::tail(lines, 1), "\n")
 }
-for (cluster in workers) parallel::stopCluster(cluster)
+
+ratio <- vapply(seq_len(as.integer(given$times)), one_round, numeric(length(rows)))
+quartiles <- apply(matrix(ratio, length(rows)), 1, stats::quantile, c(0.5, 0.25, 0.75))
+lines <- c(machine_line(), sprintf("CPU time, new over old: median and quartiles of %s pairs",
+                                   given$times),
+           sprintf("%-34s %.3f (%.3f to %.3f)", names(rows), quartiles[1, ], quartiles[2, ],
+                   quartiles[3, ]))
+writeLines(lines)
 writeLines(lines, file.path(given$out, "versions.txt"))
