@@ -76,6 +76,8 @@ leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) 
   y <- rbind(work$y, matrix(0, k, ncol(work$y)))
   decomposed <- qr(rbind(working_matrix(problem, columns, work$q), diag(sqrt(lambda), k)), tol = 0)
   basis <- qr.Q(decomposed)
+  factor <- qr.R(decomposed)
+  along <- crossprod(basis, y)
   residual <- y
   leverage <- rowSums(work$q^2)
   models <- lapply(0:k, function(s) {
@@ -85,7 +87,7 @@ leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) 
     }
     if (!s %in% sizes) return(NULL)
     beta <- matrix(0, 0L, ncol(y))
-    if (s > 0L) beta <- backsolve(qr.R(decomposed), crossprod(basis, y), k = s)
+    if (s > 0L) beta <- backsolve(factor, along, k = s)
     training <- residual[seq_len(m), , drop = FALSE] / work$divisor
     loo <- training / (1 - leverage)
     # 1 - leverage has few correct digits: retrain without the row

@@ -93,8 +93,10 @@ worker <- function(library) {
   cluster
 }
 
-# seconds of processor time of one call, repeated until there is a tenth of a second
+# seconds of processor time of one call, repeated until there is a tenth of a second; what earlier
+# calls left is collected before
 time_call <- function(code) {
+  gc()
   count <- 0
   from <- proc.time()
   repeat {
