@@ -94,21 +94,25 @@ test_that("the size wanted is found for every loss, search and screen", {
   for (loss in losses) for (sparse in c(FALSE, TRUE)) {
     pb <- size_data(loss, sparse = sparse, weights = TRUE)
     for (search in c("custom", "standard")) {
-      fit <- l1_size(pb, size = 9, range = 1, loss = loss, search = search)
+      find <- function(...) {
+        l1_size(pb, size = 9, range = 1, loss = loss, search = search, tolerance = 1e-8, ...)
+      }
+      fit <- find()
       expect_s3_class(fit, c("l1_size", "l1_path", "sparse_fit", "sparsels_fit"), exact = TRUE)
       expect_lte(abs(fit$size - 9), 1)
       expect_lte(abs(utils::tail(fit$searched$size, 1) - 9), 1)
       expect_true(all(abs(utils::head(fit$searched$size, -1) - 9) > 1))
       expect_identical(length(selected(fit)), fit$size)
       expect_identical(utils::tail(fit$searched$lambda, 1), fit$lambda)
-      path <- l1_path(pb, loss = loss, lambda = fit$searched$lambda, progress = FALSE)
+      path <- l1_path(pb, loss = loss, lambda = fit$searched$lambda, tolerance = 1e-8,
+                      progress = FALSE)
       order <- order(fit$searched$lambda, decreasing = TRUE)
       expect_identical(path$path$size, fit$searched$size[order])
       expect_equal(fit$path$objective, path$path$objective, tolerance = 1e-7)
       expect_equal(coef(fit), coef(path, lambda = fit$lambda)[names(coef(fit))], tolerance = 1e-4)
       expect_equal(unname(predict(fit, as.matrix(pb$x), type = "link")), drop(fit$fitted))
       for (screen in c("none", "safe1", "safe2", "gap")) {
-        other <- l1_size(pb, size = 9, range = 1, loss = loss, search = search, screen = screen)
+        other <- find(screen = screen)
         expect_identical(other$searched, fit$searched)
         expect_setequal(selected(other), selected(fit))
       }
