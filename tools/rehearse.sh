@@ -103,7 +103,7 @@ END
 
 # Every file of src/ by a cross-compiler with the headers of this R: no linking, and nothing is run.
 compile() { # compiler, flags
-  local headers=$logs/headers file
+  local headers=$logs/cross file
   mkdir -p "$headers"
   sed /VISIBILITY/d "$(Rscript -e 'cat(R.home("include"))')/Rconfig.h" > "$headers/Rconfig.h"
   for file in src/*.c; do

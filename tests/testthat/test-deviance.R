@@ -78,7 +78,7 @@ test_that("the deviance of an l1 path is that of a glm with its coefficients", {
   m <- length(d$y)
   theirs <- glmnet::glmnet(d$x, ill, "binomial", lambda = logistic$path$lambda / m,
                            thresh = 1e-14)
-  ours <- l1_path(d$x, ill, loss = "logistic", lambda = logistic$path$lambda)
+  ours <- l1_path(d$x, ill, loss = "logistic", lambda = logistic$path$lambda, tolerance = 1e-10)
   expect_equal(unname(deviance(ours, lambda = ours$path$lambda)), deviance(theirs),
                tolerance = 1e-6)
 })
