@@ -23,7 +23,7 @@ void lasso_copy_columns(const struct problem *pb, struct lasso_active *active) {
 
 void lasso_fitted_rows(
     const struct problem *pb, struct lasso_active *active, const double *h, double *out) {
-  const int weighted = is_sparse(&pb->x);
+  const int has_weights = is_sparse(&pb->x);
   double offset = 0;
   lasso_copy_columns(pb, active);
   memset(out, 0, (size_t)pb->m * sizeof(double));
@@ -31,7 +31,7 @@ void lasso_fitted_rows(
     if (h[i] != 0)
       l1_add_column(&active->local, lasso_index(active, i), h[i], out, &offset);
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    out[i] = weighted ? out[i] + offset * pb->root_w[i] : out[i] * pb->root_w[i];
+    out[i] = has_weights ? out[i] + offset * pb->root_w[i] : out[i] * pb->root_w[i];
 }
 
 /* a (m) := a less the active columns' model with coefficients h, in working coordinates. */
