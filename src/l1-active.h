@@ -33,6 +33,7 @@ struct lasso_active {
   double *a, *v, *rest; /* m each, temporary */
   double *f;            /* m, the model's values, times root_w, at the last lasso_residual() */
   int *is_active;       /* n, 1 for an active column, -1 for one that is dependent on them */
+  int has_refused;      /* whether there is a -1 */
   int *violated;        /* n, columns that break the optimality conditions, the worst first */
 };
 

@@ -82,10 +82,11 @@ static double l1_split_residual(struct l1_state *state) {
   return sqrt(simd->dot(m, state->rest, state->rest));
 }
 
-/* a_k'(r - rest), from the products of column k with the basis */
-static double l1_known_product(const struct l1_state *state, ptrdiff_t k) {
-  return simd->dot(
-      state->directions, state->direction_corr + k * state->max_directions, state->along);
+/* known (count) := a_k'(r - rest) of the columns listed, from their products with the basis */
+static void l1_known_products(
+    const struct l1_state *state, ptrdiff_t count, const int *list, double *known) {
+  simd->row_dots(count, list, state->directions, state->direction_corr, state->max_directions,
+      state->along, known);
 }
 
 /* Sets the bound of |a_k'r| for the present r; it grows with the drift, times the column's norm. */
@@ -95,10 +96,10 @@ static void l1_set_bound(struct l1_state *state, ptrdiff_t k, double bound) {
 
 /* Whether |a_k'r| may exceed `level`, by the known part of the product and the length of rest. */
 static int l1_may_exceed(
-    struct l1_state *state, ptrdiff_t k, double level, double rest, double rounding) {
+    struct l1_state *state, ptrdiff_t k, double known, double level, double rest, double rounding) {
   if (state->directions == 0)
     return 1;
-  const double bound = fabs(l1_known_product(state, k)) + state->norm[k] * rest;
+  const double bound = fabs(known) + state->norm[k] * rest;
   if (bound < state->bound_base[k] + state->norm[k] * state->drift)
     l1_set_bound(state, k, bound);
   return bound + state->norm[k] * rounding > level;
@@ -133,19 +134,23 @@ static ptrdiff_t l1_list_all(struct l1_state *state) {
 /* list (from `from` on) := those of the columns from .. to - 1 whose product must be made. */
 static struct l1_uncertain l1_list_block(struct l1_state *state, ptrdiff_t from, ptrdiff_t to,
     double level, double rest, double rounding) {
-  const double drift = state->drift + rounding;
   struct l1_uncertain found = {0, 0};
-  int *list = state->list + from, count = 0;
-  for (ptrdiff_t k = from; k < to; k++) {
-    list[count] = (int)k;
-    count += state->bound_base[k] + state->norm[k] * drift > level;
+  double known[L1_LIST_BLOCK];
+  int *list = state->list + from;
+  const ptrdiff_t above = simd->list_above(to - from, state->bound_base + from,
+      state->drift + rounding, state->norm + from, level, list);
+  ptrdiff_t count = 0;
+  for (ptrdiff_t l = 0; l < above; l++) {
+    const int k = list[l] + (int)from;
+    if (!state->excluded[k] && !l1_is_fresh(state, k))
+      list[count++] = k;
   }
-  for (int l = 0; l < count; l++) {
+  l1_known_products(state, count, list, known);
+  for (ptrdiff_t l = 0; l < count; l++) {
     const int k = list[l];
-    if (state->excluded[k] || l1_is_fresh(state, k) ||
-        (l1_pull(state, k) == 0 && !l1_may_exceed(state, k, level, rest, rounding)))
+    if (l1_pull(state, k) == 0 && !l1_may_exceed(state, k, known[l], level, rest, rounding))
       continue;
-    found.avoidable += fabs(l1_known_product(state, k)) < L1_AVOIDABLE * level;
+    found.avoidable += fabs(known[l]) < L1_AVOIDABLE * level;
     list[found.count++] = k;
   }
   return found;
@@ -220,10 +225,16 @@ static enum status l1_add_direction(struct l1_state *state) {
 #pragma omp parallel for schedule(static)                                                          \
     num_threads(state->host->threads) if (count > L1_LIST_BLOCK)
 #endif
-  for (ptrdiff_t l = 0; l < count; l++) {
-    const ptrdiff_t k = state->list[l];
-    state->direction_corr[k * state->max_directions + state->directions] = state->corr[k];
-    state->corr[k] = l1_known_product(state, k) + rest * state->corr[k];
+  for (ptrdiff_t from = 0; from < count; from += L1_LIST_BLOCK) {
+    const ptrdiff_t columns = count - from < L1_LIST_BLOCK ? count - from : L1_LIST_BLOCK;
+    const int *list = state->list + from;
+    double known[L1_LIST_BLOCK];
+    l1_known_products(state, columns, list, known);
+    for (ptrdiff_t l = 0; l < columns; l++) {
+      double *corr = state->corr + list[l];
+      state->direction_corr[list[l] * (ptrdiff_t)state->max_directions + state->directions] = *corr;
+      *corr = known[l] + rest * *corr;
+    }
   }
   state->directions++;
   return COMPLETE;
@@ -263,8 +274,9 @@ enum status l1_correlate(struct l1_state *state, double level) {
   }
   for (ptrdiff_t l = 0; l < state->fresh_count; l++) {
     const int k = state->fresh[l];
-    if (!state->excluded[k])
-      state->max_abs_corr = fmax(state->max_abs_corr, fabs(state->corr[k] - l1_pull(state, k)));
+    const double corr = fabs(state->corr[k] - l1_pull(state, k));
+    if (corr > state->max_abs_corr && !state->excluded[k])
+      state->max_abs_corr = corr;
   }
   return COMPLETE;
 }

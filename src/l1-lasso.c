@@ -170,12 +170,12 @@ static void lasso_exchange(
    the worst first; returns how many. */
 static int lasso_find_violated(
     const struct l1_state *state, struct lasso_active *active, double lambda) {
-  const double *c = state->corr;
+  const double *c = state->corr, level = lambda * (1 + LASSO_VIOLATED);
   const int limit = active->factored ? 8 + active->count / 4 : 0;
   int *violated = active->violated, count = 0;
   for (ptrdiff_t l = 0; l < state->fresh_count; l++) {
     const int k = state->fresh[l];
-    if (state->excluded[k] || active->is_active[k] || fabs(c[k]) <= lambda * (1 + LASSO_VIOLATED))
+    if (fabs(c[k]) <= level || state->excluded[k] || active->is_active[k])
       continue;
     if (!active->factored) {
       violated[count++] = k;
@@ -189,6 +189,18 @@ static int lasso_find_violated(
     violated[p] = k;
   }
   return count;
+}
+
+/* Column k stays out for this lambda. */
+static void lasso_refuse(struct lasso_active *active, int k) {
+  active->is_active[k] = -1;
+  active->has_refused = 1;
+}
+
+static void lasso_admit_refused(struct l1_state *state, struct lasso_active *active) {
+  for (ptrdiff_t k = 0; active->has_refused && k < state->pb->n; k++)
+    active->is_active[k] = active->is_active[k] > 0;
+  active->has_refused = 0;
 }
 
 /* Activates the first `count` violated columns. */
@@ -206,7 +218,7 @@ static enum status lasso_activate_violated(
     if (fabs(state->corr[k]) > lambda + LASSO_EXCHANGE * state->norm[k] * length)
       lasso_exchange(state, active, k, sign);
     else
-      active->is_active[k] = -1; /* dependent, and not violated beyond rounding */
+      lasso_refuse(active, k); /* dependent, and not violated beyond rounding */
   }
   return COMPLETE;
 }
@@ -252,8 +264,7 @@ enum status lasso_solve(struct l1_state *state, double lambda) {
   struct lasso_active *active = state->engine;
   const double allowed = state->control.tolerance * state->null_objective;
   double share = LASSO_SHARE, lowest = INFINITY;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
-    active->is_active[k] = active->is_active[k] > 0;
+  lasso_admit_refused(state, active);
   for (int i = active->count - 1; i >= 0; i--)
     if (state->excluded[active->column[i]])
       lasso_deactivate(active, i);

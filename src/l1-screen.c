@@ -22,9 +22,12 @@ void l1_keep_point(struct l1_state *state, double max_abs_corr) {
 
 /* Excludes the columns whose bound is below lambda by more than rounding. */
 static void l1_exclude(struct l1_state *state, double lambda) {
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
+  state->kept = 0;
+  for (ptrdiff_t k = 0; k < state->pb->n; k++) {
     state->excluded[k] =
         state->excluded[k] || lambda > state->safe_bound[k] * (1 + L1_BOUND_MARGIN);
+    state->kept += !state->excluded[k];
+  }
 }
 
 /* safe_bound (n) := |s c_k| + radius |a_k|, no product with a dual point in the ball about s r,
@@ -104,9 +107,17 @@ enum status l1_screen_gap(struct l1_state *state, double lambda, const double *f
 
 /* ---- every lambda ---- */
 
-enum status l1_screen(struct l1_state *state, double lambda, double bound) {
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
+void l1_keep_all(struct l1_state *state) {
+  state->kept = 0;
+  for (ptrdiff_t k = 0; k < state->pb->n; k++) {
     state->excluded[k] = !state->pb->usable[k];
+    state->kept += !state->excluded[k];
+  }
+}
+
+enum status l1_screen(struct l1_state *state, double lambda, double bound) {
+  if (l1_is_safe(state->control.screen))
+    l1_keep_all(state);
   switch (state->control.screen) {
   case LAZY:
   case NO_SCREEN:
@@ -129,6 +140,8 @@ enum status l1_screen(struct l1_state *state, double lambda, double bound) {
    which is a lower bound even without the excluded columns. */
 double l1_max_abs_corr(const struct l1_state *state) {
   const enum loss loss = state->control.loss;
+  if (!l1_is_safe(state->control.screen))
+    return state->max_abs_corr;
   double longest = 0;
   for (ptrdiff_t k = 0; k < state->pb->n; k++)
     if (state->excluded[k] && state->pb->usable[k])

@@ -36,6 +36,7 @@ struct l1_state {
 
   double done, total; /* how far the path has come, for host->stop() */
   int *excluded;      /* n, not 0: the column is in no solution at this lambda, or not usable */
+  int kept;           /* columns not excluded */
   double *norm;       /* n, of the working columns, rounded up */
   double *corr;       /* n, a_k'r when it was last computed */
 
@@ -162,6 +163,9 @@ int l1_is_safe(enum screen screen);
 
 /* Keeps the present dual point, no |a_k'r - pull_k| of which exceeds max_abs_corr. */
 void l1_keep_point(struct l1_state *state, double max_abs_corr);
+
+/* Excludes the columns that are not usable alone. */
+void l1_keep_all(struct l1_state *state);
 
 /* Excludes what can be excluded before lambda is solved for, given a lower bound of the optimum. */
 enum status l1_screen(struct l1_state *state, double lambda, double bound);

@@ -108,9 +108,9 @@ struct l1_state *l1_begin(
     state->corr[k] = 0;
     state->bound_base[k] = pb->usable[k] ? INFINITY : -INFINITY;
     state->pass[k] = -1;
-    state->excluded[k] = !pb->usable[k];
   }
   memset(state->old_r, 0, (size_t)pb->m * sizeof(double));
+  l1_keep_all(state);
   l1_set_pull(state, 0, NULL, NULL);
   engines[control->loss].begin(state);
   l1_take_products(state);
@@ -131,9 +131,6 @@ enum status l1_start(struct l1_state *state, int size, const int *feature, const
 }
 
 struct l1_solution l1_solution(const struct l1_state *state) {
-  int kept = 0;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
-    kept += !state->excluded[k];
   return (struct l1_solution){.size = state->size,
       .feature = state->feature,
       .beta = state->beta,
@@ -145,7 +142,7 @@ struct l1_solution l1_solution(const struct l1_state *state) {
       .null_objective = state->null_objective,
       .rounds = state->rounds,
       .products = state->products,
-      .kept = kept};
+      .kept = state->kept};
 }
 
 enum status l1_solve(struct l1_state *state, int step, double lambda, double bound) {

@@ -42,6 +42,16 @@ typedef double NAME(vector) __attribute__((vector_size(WIDTH * 8), aligned(8), m
 #define ROOT(v) sqrt(v)
 #endif
 
+/* the entries where a comparison is true, as bits */
+#if WIDTH == 8
+#define BITS(comparison)                                                                           \
+  ((unsigned)_mm512_test_epi64_mask((__m512i)(comparison), (__m512i)(comparison)))
+#elif WIDTH == 4
+#define BITS(comparison) ((unsigned)_mm256_movemask_pd((__m256d)(comparison)))
+#elif WIDTH == 2
+#define BITS(comparison) ((unsigned)_mm_movemask_pd((__m128d)(comparison)))
+#endif
+
 /* The sum of a vector in memory, halves first. */
 TARGET static inline double NAME(across)(const double *v) {
 #if WIDTH == 8
@@ -133,6 +143,29 @@ TARGET static double NAME(max_entry)(ptrdiff_t m, const double *x) {
   for (ptrdiff_t u = 0; u < SIMD_PAD; u++)
     max = top[u] > max ? top[u] : max;
   return max;
+}
+
+TARGET static ptrdiff_t NAME(list_above)(
+    ptrdiff_t n, const double *base, double f, const double *norm, double level, int *list) {
+  ptrdiff_t count = 0, j = 0;
+#if WIDTH > 1
+  for (; j + WIDTH <= n; j += WIDTH) {
+    unsigned above = BITS(AT(base + j) + f * AT(norm + j) > level);
+    for (; above != 0; above &= above - 1)
+      list[count++] = (int)j + __builtin_ctz(above);
+  }
+#endif
+  for (; j < n; j++) {
+    list[count] = (int)j;
+    count += base[j] + f * norm[j] > level;
+  }
+  return count;
+}
+
+TARGET static void NAME(row_dots)(ptrdiff_t count, const int *list, ptrdiff_t k, const double *C,
+    ptrdiff_t ld, const double *v, double *out) {
+  for (ptrdiff_t l = 0; l < count; l++)
+    out[l] = NAME(dot)(k, C + list[l] * ld, v);
 }
 
 TARGET static void NAME(quotient)(
@@ -1003,6 +1036,8 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .shift_all = NAME(shift_all),
     .dots = NAME(dots),
     .max_entry = NAME(max_entry),
+    .list_above = NAME(list_above),
+    .row_dots = NAME(row_dots),
     .quotient = NAME(quotient),
     .weigh = NAME(weigh),
     .w_products = NAME(w_products),
@@ -1043,3 +1078,4 @@ static const struct simd NAME(set) = {.width = WIDTH,
 #undef ROOT
 #undef WHERE
 #undef OR_ELSE
+#undef BITS

@@ -222,6 +222,14 @@ struct simd {
   /* The largest x_j, or 0 if none is positive. */
   double (*max_entry)(ptrdiff_t m, const double *x);
 
+  /* list := the j where base_j + f norm_j > level, ascending; returns how many. */
+  ptrdiff_t (*list_above)(
+      ptrdiff_t n, const double *base, double f, const double *norm, double level, int *list);
+
+  /* out_l := sum_i C_i v_i, i < k, of row list[l] of C, where rows are ld apart */
+  void (*row_dots)(ptrdiff_t count, const int *list, ptrdiff_t k, const double *C, ptrdiff_t ld,
+      const double *v, double *out);
+
   /* out := a / (b c), entry by entry */
   void (*quotient)(ptrdiff_t m, double *out, const double *a, const double *b, const double *c);
 

@@ -329,6 +329,36 @@ static void check_columns(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
   clear(&pile);
 }
 
+/* Rows that a bound does not rule out, and their products with a vector. */
+static void check_lists(ptrdiff_t n, ptrdiff_t k, ptrdiff_t ld) {
+  struct pile pile = {.count = 0};
+  double *base = draw(&pile, n), *out = draw(&pile, n);
+  const double *norm = draw(&pile, n), *C = draw(&pile, n * ld), *v = draw(&pile, k);
+  int *list = pile.parts[pile.count++] = room((size_t)n * sizeof(int), 0);
+  const double level = 0.25;
+  if (n > 2) {
+    base[0] = INFINITY;
+    base[1] = -INFINITY;
+    base[2] = NAN; /* in no list */
+  }
+  for (double f = -1; f <= 2; f += 1.5) {
+    const ptrdiff_t count = simd->list_above(n, base, f, norm, level, list);
+    ptrdiff_t l = 0;
+    for (ptrdiff_t j = 0; j < n; j++)
+      if (base[j] + f * norm[j] > level)
+        CHECK(l < count && list[l++] == j);
+    CHECK(l == count);
+    simd->row_dots(count, list, k, C, ld, v, out);
+    for (l = 0; l < count; l++) {
+      double dot = 0;
+      for (ptrdiff_t i = 0; i < k; i++)
+        dot += C[i + list[l] * ld] * v[i];
+      CHECK_NEAR(out[l], dot, summed);
+    }
+  }
+  clear(&pile);
+}
+
 static void check_logistic(ptrdiff_t m) {
   static const double most[] = {1, 30, 800};
   for (int far = 0; far < 3; far++) {
@@ -822,6 +852,8 @@ static void check_set(void) {
     check_fold_sums(m);
     for (ptrdiff_t k = 0; k <= 9; k++)
       check_columns(m, k, m + k % 3);
+    for (ptrdiff_t k = 0; k <= 17; k += 1 + m % 3)
+      check_lists(m, k, 17);
     for (ptrdiff_t columns = 1; columns <= 4; columns++)
       for (ptrdiff_t r = 1; r <= 20; r++)
         if (m < 20 || (r + m) % 5 == 0)
