@@ -64,9 +64,11 @@
 #'
 #' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
 #' with the scales of the columns on all rows; `fit$lambda` is then chosen by the held-out criterion
-#' as `size` says, of equally good lambdas the largest. The folds run on the plan set by
-#' `future::plan()` when the package future.apply is installed, otherwise one after the other.
-#' Without `folds` there is no held-out error, and `fit$lambda` is the smallest lambda.
+#' as `size` says, of equally good lambdas the largest. The paths of up to ten folds go side by
+#' side: each passes over `x` for itself where it needs few columns, and with the others where it
+#' needs all. With a plan set by `future::plan()`, when the package future.apply is installed, or
+#' with `BPPARAM`, folds are spread over processes instead; the errors are the same to the
+#' tolerance. Without `folds` there is no held-out error, and `fit$lambda` is the smallest lambda.
 #'
 #' **Clusters.** With `cluster` each worker has a range of the columns, as in [greedy_rls()]. This
 #' process solves for a few lambdas on a working set of columns, beginning with those that the
@@ -131,8 +133,10 @@
 #'   enters or leaves a model of s columns. Memory besides `x`: a few vectors of m and n doubles,
 #'   and s^2 doubles for the factor, which there is for up to 2048 columns; of sparse columns for
 #'   four times their mean number of nonzeros, but for 256 at least. Beyond that it is coordinate
-#'   descent. Of a sparse `x` the columns of the model are copied. With `alpha` below 1 every lambda
-#'   takes O(s^3) for a factor, of up to 512 columns. Threads share the products and their bounds:
+#'   descent. With `folds` that is the memory of each of up to ten paths, beside up to m/16, but 16
+#'   at most, vectors of n doubles. Of a sparse `x` the columns of the model are copied. With `alpha`
+#'   below 1 every lambda takes O(s^3) for a factor, of up to 512 columns. Threads share the products
+#'   and their bounds:
 #'   where all products are made (`screen = "none"`), two take about two thirds of the time of one;
 #'   with `"lazy"` on 200 x 20000 four fifths, on a machine that does nothing else.
 #'   Ctrl-C returns the solutions completed, with a warning of class `sparsels_interrupted`.
@@ -306,10 +310,12 @@ solution_scores <- function(problem, solutions, data = problem, rows = seq_len(n
 # responses x lambdas for every repeat, 0 for rows of weight 0; NULL if interrupted.
 held_out_scores <- function(problem, control) {
   parts <- held_out_rows(control$folds, problem$weights > 0)
-  done <- run_tasks(nrow(parts), function(i) {
-    scores_without(problem, control, parts$rows[[i]])
+  together <- fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$missing > 0L))
+  done <- run_tasks(length(together), function(i) {
+    scores_without(problem, control, parts$rows[together[[i]]])
   }, "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
-  if (length(done) < nrow(parts)) return(NULL)
+  if (length(done) < length(together)) return(NULL)
+  done <- unlist(done, recursive = FALSE)
   lapply(unique(parts$repetition), function(repetition) {
     score <- array(0, c(dim(problem$y), length(control$lambda)))
     for (i in which(parts$repetition == repetition)) score[parts$rows[[i]], , ] <- done[[i]]
@@ -317,21 +323,34 @@ held_out_scores <- function(problem, control) {
   })
 }
 
-# The linear predictor of some rows from the path without them: rows x responses x lambdas.
-scores_without <- function(problem, control, rows) {
-  train <- without_rows(problem, rows)
-  # least squares does without rows of one of several classes
-  if (train$task == "binary" || control$loss != "squared") check_all_classes(train, rows)
+# The numbers of the folds whose paths go side by side, in lists of about equal length: ten at most,
+# as each has its own vectors of all columns; but one by one where they run in other processes, or
+# fill in other means for missing values and so have no x in common.
+fold_batches <- function(n, one_by_one) {
+  side_by_side <- if (one_by_one) 1L else 10L
+  unname(split(seq_len(n), sort(rep_len(seq_len(ceiling(n / side_by_side)), n))))
+}
+
+# For each of some sets of rows the linear predictor of these rows from the path without them:
+# rows x responses x lambdas.
+scores_without <- function(problem, control, each) {
   control$progress <- FALSE
-  solutions <- solve_path(train, control)
-  if (length(solutions) < length(control$lambda)) raise_interrupt()
-  solution_scores(train, solutions, problem, rows)
+  train <- lapply(each, function(rows) {
+    train <- without_rows(problem, rows, control$threads)
+    # least squares does without rows of one of several classes
+    if (train$task == "binary" || control$loss != "squared") check_all_classes(train, rows)
+    train
+  })
+  Map(function(train, solutions, rows) {
+    if (length(solutions) < length(control$lambda)) raise_interrupt()
+    solution_scores(train, solutions, problem, rows)
+  }, train, solve_paths(train, control), each)
 }
 
 # The problem without some rows, which keep their place with weight 0, so that x is not copied; with
 # the scales of all rows.
-without_rows <- function(problem, rows) {
-  train <- reweighted(problem, replace(case_weights(problem), rows, 0))
+without_rows <- function(problem, rows, threads = 1L) {
+  train <- reweighted(problem, replace(case_weights(problem), rows, 0), threads)
   train$usable <- train$usable & problem$usable
   train$scale <- problem$scale
   train

@@ -103,7 +103,7 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
     least <- if (is.list(bound)) bound[[l]] else bound
     solve_response(one_response(problem, l), control, lambda, own, least, max_size)
   })
-  lapply(seq_len(min(lengths(each))), function(i) join_responses(lapply(each, `[[`, i)))
+  join_paths(each)
 }
 
 # A path ends where more than `enough` of the null model's deviance is explained, or where the fall
@@ -116,13 +116,37 @@ solve_response <- function(problem, control, lambda, start, bound, max_size, who
   solve_columns(l1_working(problem), control, lambda, start, bound, max_size, whole)
 }
 
+# solve_path() of several problems that differ in nothing of x, which is read for several at once.
+# The solutions are those of solve_path() to the tolerance, but without their dual points.
+solve_paths <- function(problems, control) {
+  if (control$solver == "ipm") return(lapply(problems, solve_path, control))
+  each <- lapply(seq_len(ncol(problems[[1L]]$y)), function(l) {
+    works <- lapply(problems, function(problem) l1_working(one_response(problem, l)))
+    solve_together(works, control, control$lambda, with_r = FALSE)
+  })
+  if (length(each) == 1L) return(each[[1L]])
+  lapply(seq_along(problems), function(i) join_paths(lapply(each, `[[`, i)))
+}
+
+# the solutions of several responses, lambda by lambda
+join_paths <- function(each) {
+  lapply(seq_len(min(lengths(each))), function(i) join_responses(lapply(each, `[[`, i)))
+}
+
 l1_working <- function(problem) c(working(problem), list(response = problem$y))
 
-# The solutions in the columns of `work`, l1_working() or a part of them. The solvers in C read
-# doubles only.
+# The solutions in the columns of `work`, l1_working() or a part of them.
 solve_columns <- function(work, control, lambda, start, bound = -Inf,
                           max_size = .Machine$integer.max, whole = TRUE) {
-  solutions <- .Call(C_l1_path, work, list(
+  solve_together(list(work), control, lambda, start, bound, max_size, whole)[[1L]]
+}
+
+# The solutions of each of `works`, l1_working() of problems with the same x, with their dual points
+# or, as these take memory, without. The solvers in C read doubles only.
+solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
+                           max_size = .Machine$integer.max, whole = TRUE, with_r = TRUE) {
+  usable <- vapply(works, function(work) sum(work$usable), 0L)
+  paths <- .Call(C_l1_paths, works, list(
     loss = control$loss, screen = control$screen,
     tolerance = control$tolerance, lambda = as.double(control$alpha * lambda), start = start,
     ridge = ridge_share(control$alpha),
@@ -130,11 +154,13 @@ solve_columns <- function(work, control, lambda, start, bound = -Inf,
     max_size = as.integer(max_size),
     enough = if (whole) Inf else path_end$enough,
     least_change = if (whole) -Inf else path_end$least_change,
-    max_active = as.integer(min(sum(work$usable), 256L)),
+    max_active = min(max(usable), 256L), with_r = with_r,
     threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   ))
-  structure(Filter(Negate(is.null), solutions), ended = attr(solutions, "ended"))
+  lapply(paths, function(path) {
+    structure(Filter(Negate(is.null), path), ended = attr(path, "ended"))
+  })
 }
 
 # the solution of the null model; its `max_abs_corr` is the largest |a_k'r| of any column

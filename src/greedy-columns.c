@@ -1,6 +1,7 @@
 /* The columns of C of a greedy search that skips candidates: few are in C, and each is as old as
    the last step that asked for it. Also the lists of columns that one pass over x multiplies. */
 #include "greedy-lazy.h"
+#include "products.h"
 #include "tolerance.h"
 #include <string.h>
 

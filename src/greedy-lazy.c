@@ -15,6 +15,7 @@
    Pahikkala, Airola and Salakoski 2010 for the search; docs/greedy-skipping.md derives the rest. */
 #include "column.h"
 #include "greedy-lazy.h"
+#include "products.h"
 #include "tolerance.h"
 #include <float.h>
 #include <math.h>

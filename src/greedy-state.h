@@ -8,10 +8,6 @@
 #include "greedy.h"
 #include "work.h"
 
-/* Values of x that are read between two polls, at most: so many come from a slow disk in a second.
- */
-#define POLLED_VALUES 8e6
-
 /* The price of a column whose assay is paid for: so little that the least gain counts more than the
    largest at a price. */
 #define FREE_PRICE 1e-30
@@ -413,24 +409,5 @@ void reread_keep_fold(const struct greedy *s, struct greedy_partition *part, int
 
 /* Whether candidates can be skipped: forward search by the squared error. */
 int lazy_can_skip(const struct greedy_control *control);
-
-/* ---- greedy-products.c ---- */
-
-/* One pass over x: the products of the columns listed, each but once, with r vectors. */
-struct column_pass {
-  const struct problem *pb;
-  const int *list;
-  ptrdiff_t count, r;
-  const double *const *v; /* r vectors of m, within the span of working columns */
-  double *const *out;     /* r times n, out[l][i] += v_l'x_i of working column x_i */
-  double done, total;     /* for the host */
-};
-
-/* Reads each listed column once, in place. O(m r) a column, O(nonzeros r) if sparse. Each column is
-   summed by one thread in one order. */
-enum status column_products(const struct column_pass *pass, struct host *host, void *work);
-
-/* Bytes of workspace that column_products() needs for r vectors. */
-size_t column_products_work(const struct problem *pb, ptrdiff_t r, int threads);
 
 #endif

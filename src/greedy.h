@@ -112,12 +112,6 @@ static inline int greedy_most_columns(const struct greedy_control *control) {
   return control->most_columns > 0 ? control->most_columns : control->k;
 }
 
-/* products (n x L) := those of the usable working columns with y, several at a time; work:
-   greedy_products_work() bytes. O(mn) for each output, x is read once for 32 of them. */
-size_t greedy_products_work(const struct problem *pb, int threads);
-enum status greedy_products(
-    const struct problem *pb, struct host *host, void *work, double *products);
-
 /* Bytes of workspace that greedy_rls() needs. */
 size_t greedy_work(const struct problem *pb, const struct folds *folds,
     const struct greedy_control *control, int threads);

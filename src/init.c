@@ -25,7 +25,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_poss, 2),
     ENTRY(C_cross_columns, 2),
     ENTRY(C_best_subset, 2),
-    ENTRY(C_l1_path, 2),
+    ENTRY(C_l1_paths, 2),
     ENTRY(C_column_moments, 5),
     ENTRY(C_within_squares, 5),
     ENTRY(C_column_means, 3),

@@ -56,15 +56,20 @@ int l1_max_directions(const struct problem *pb, const struct l1_control *control
   return values < 16 ? 1 : values > 256 ? 16 : (int)(values / 16);
 }
 
-/* How far r has moved since the last pass, rounded up; old_r := r. */
-static double l1_move(struct l1_state *state) {
+/* Takes note of how far r has moved since it was last looked at, rounded up; if it has, no product
+   is fresh. */
+static void l1_follow_residual(struct l1_state *state) {
   double square = 0;
   for (ptrdiff_t i = 0; i < state->pb->m; i++) {
     const double d = state->r[i] - state->old_r[i];
     square += d * d;
   }
   memcpy(state->old_r, state->r, (size_t)state->pb->m * sizeof(double));
-  return sqrt(square) * (1 + L1_DRIFT_ROUNDING);
+  state->drift += sqrt(square) * (1 + L1_DRIFT_ROUNDING);
+  if (square > 0 || state->passes == 0) {
+    state->passes++;
+    state->fresh_count = 0;
+  }
 }
 
 /* along := the components of r along the basis, rest := the rest of r; returns its length. */
@@ -82,11 +87,13 @@ static double l1_split_residual(struct l1_state *state) {
   return sqrt(simd->dot(m, state->rest, state->rest));
 }
 
-/* known (count) := a_k'(r - rest) of the columns listed, from their products with the basis */
+/* known (count) := a_k'(r - rest) of the columns listed, which count from `from`, from their
+   products with the basis */
 static void l1_known_products(
-    const struct l1_state *state, ptrdiff_t count, const int *list, double *known) {
-  simd->row_dots(count, list, state->directions, state->direction_corr, state->max_directions,
-      state->along, known);
+    const struct l1_state *state, ptrdiff_t from, ptrdiff_t count, const int *list, double *known) {
+  simd->row_dots(count, list, state->directions,
+      state->direction_corr + from * state->max_directions, state->max_directions, state->along,
+      known);
 }
 
 /* Sets the bound of |a_k'r| for the present r; it grows with the drift, times the column's norm. */
@@ -122,8 +129,14 @@ static inline double l1_pull(const struct l1_state *state, ptrdiff_t k) {
   return state->pull == NULL ? 0 : state->pull[k];
 }
 
-/* list := the columns that are not excluded; returns how many. */
-static ptrdiff_t l1_list_all(struct l1_state *state) {
+/* What rounding may do to a bound, for a column of length 1. */
+static double l1_rounding(const struct l1_state *state) {
+  const ptrdiff_t m = state->pb->m;
+  const double length = sqrt(simd->dot(m, state->r, state->r));
+  return ROUNDING_UNIT * ((double)(m * (1 + state->directions)) * length + 4 * state->drift);
+}
+
+ptrdiff_t l1_list_all(struct l1_state *state) {
   ptrdiff_t count = 0;
   for (ptrdiff_t k = 0; k < state->pb->n; k++)
     if (!state->excluded[k])
@@ -136,39 +149,35 @@ static struct l1_uncertain l1_list_block(struct l1_state *state, ptrdiff_t from,
     double level, double rest, double rounding) {
   struct l1_uncertain found = {0, 0};
   double known[L1_LIST_BLOCK];
-  int *list = state->list + from;
-  const ptrdiff_t above = simd->list_above(to - from, state->bound_base + from,
-      state->drift + rounding, state->norm + from, level, list);
-  ptrdiff_t count = 0;
-  for (ptrdiff_t l = 0; l < above; l++) {
-    const int k = list[l] + (int)from;
-    if (!state->excluded[k] && !l1_is_fresh(state, k))
-      list[count++] = k;
-  }
-  l1_known_products(state, count, list, known);
+  int above[L1_LIST_BLOCK], *list = state->list + from;
+  const ptrdiff_t count = simd->list_above(to - from, state->bound_base + from,
+      state->drift + rounding, state->norm + from, level, above);
+  l1_known_products(state, from, count, above, known);
   for (ptrdiff_t l = 0; l < count; l++) {
-    const int k = list[l];
+    const ptrdiff_t k = from + above[l];
     if (l1_pull(state, k) == 0 && !l1_may_exceed(state, k, known[l], level, rest, rounding))
       continue;
+    if (state->excluded[k] || l1_is_fresh(state, k))
+      continue;
     found.avoidable += fabs(known[l]) < L1_AVOIDABLE * level;
-    list[found.count++] = k;
+    list[found.count++] = (int)k;
   }
   return found;
 }
 
 /* list := the columns whose product must be made; returns how many. *avoidable counts those that
    one more direction would have spared. */
-static ptrdiff_t l1_list_columns(
-    struct l1_state *state, double level, double rounding, ptrdiff_t *avoidable) {
+static ptrdiff_t l1_list_columns(struct l1_state *state, double level, ptrdiff_t *avoidable) {
   const ptrdiff_t n = state->pb->n;
   ptrdiff_t count = 0;
+  *avoidable = 0;
   if (state->control.screen != LAZY) {
     for (ptrdiff_t k = 0; k < n; k++)
       if (!state->excluded[k] && !l1_is_fresh(state, k))
         state->list[count++] = (int)k;
     return count;
   }
-  const double rest = l1_split_residual(state);
+  const double rest = l1_split_residual(state), rounding = l1_rounding(state);
   struct l1_uncertain *found = state->uncertain;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(state->host->threads) if (n > L1_LIST_BLOCK)
@@ -182,6 +191,8 @@ static ptrdiff_t l1_list_columns(
     count += found->count;
     *avoidable += found->avoidable;
   }
+  if (rest == 0)
+    *avoidable = 0;
   return count;
 }
 
@@ -207,20 +218,19 @@ static enum status l1_make_products(struct l1_state *state, ptrdiff_t count, dou
   return COMPLETE;
 }
 
-/* Adds the rest of r to the basis: the products of all columns with it are made, and with them corr
-   of all columns. A full basis is first emptied, so that its first direction is then r itself. */
-static enum status l1_add_direction(struct l1_state *state) {
-  const struct problem *pb = state->pb;
+double l1_next_direction(struct l1_state *state, double *v, double *sum) {
   if (state->directions == state->max_directions)
     state->directions = 0;
+  const ptrdiff_t m = state->pb->m;
   const double rest = l1_split_residual(state);
-  double *direction = state->basis + state->directions * pb->m;
-  for (ptrdiff_t i = 0; i < pb->m; i++)
+  double *direction = state->basis + state->directions * m;
+  for (ptrdiff_t i = 0; i < m; i++)
     direction[i] = state->rest[i] / rest;
-  const double sum = l1_weigh_rows(pb, direction, state->v);
-  const ptrdiff_t count = l1_list_all(state);
-  if (l1_make_products(state, count, sum) != COMPLETE)
-    return INTERRUPTED;
+  *sum = l1_weigh_rows(state->pb, direction, v);
+  return rest;
+}
+
+void l1_keep_direction(struct l1_state *state, ptrdiff_t count, double rest) {
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static)                                                          \
     num_threads(state->host->threads) if (count > L1_LIST_BLOCK)
@@ -229,7 +239,7 @@ static enum status l1_add_direction(struct l1_state *state) {
     const ptrdiff_t columns = count - from < L1_LIST_BLOCK ? count - from : L1_LIST_BLOCK;
     const int *list = state->list + from;
     double known[L1_LIST_BLOCK];
-    l1_known_products(state, columns, list, known);
+    l1_known_products(state, 0, columns, list, known);
     for (ptrdiff_t l = 0; l < columns; l++) {
       double *corr = state->corr + list[l];
       state->direction_corr[list[l] * (ptrdiff_t)state->max_directions + state->directions] = *corr;
@@ -237,34 +247,9 @@ static enum status l1_add_direction(struct l1_state *state) {
     }
   }
   state->directions++;
-  return COMPLETE;
 }
 
-enum status l1_correlate(struct l1_state *state, double level) {
-  const struct problem *pb = state->pb;
-  const double moved = l1_move(state);
-  state->drift += moved;
-  if (moved > 0 || state->passes == 0) {
-    state->passes++;
-    state->fresh_count = 0;
-  }
-  const double length = sqrt(simd->dot(pb->m, state->r, state->r));
-  const double rounding =
-      ROUNDING_UNIT * ((double)(pb->m * (1 + state->directions)) * length + 4 * state->drift);
-  ptrdiff_t avoidable = 0, count = l1_list_columns(state, level, rounding, &avoidable);
-  enum status status;
-  if (state->max_directions > 0 && length > 0 &&
-      (double)avoidable > L1_DIRECTION_PAYS * (double)pb->n) {
-    status = l1_add_direction(state);
-    count = l1_list_all(state);
-  } else {
-    status = l1_make_products(state, count, l1_weigh_rows(pb, state->r, state->v));
-  }
-  if (status != COMPLETE)
-    return INTERRUPTED;
-  state->rounds++;
-  /* with LAZY, products that were not made are at most level */
-  state->max_abs_corr = state->control.screen == LAZY ? level : 0;
+void l1_mark_fresh(struct l1_state *state, ptrdiff_t count) {
   for (ptrdiff_t l = 0; l < count; l++) {
     const int k = state->list[l];
     if (!l1_is_fresh(state, k))
@@ -272,6 +257,38 @@ enum status l1_correlate(struct l1_state *state, double level) {
     state->pass[k] = state->passes;
     l1_set_bound(state, k, fabs(state->corr[k]));
   }
+}
+
+/* list := all columns, corr := their products with r, from those with one more direction. */
+static enum status l1_add_direction(struct l1_state *state, ptrdiff_t *count) {
+  double sum;
+  const double rest = l1_next_direction(state, state->v, &sum);
+  *count = l1_list_all(state);
+  if (l1_make_products(state, *count, sum) != COMPLETE)
+    return INTERRUPTED;
+  l1_keep_direction(state, *count, rest);
+  return COMPLETE;
+}
+
+enum status l1_correlate(struct l1_state *state, double level) {
+  const struct problem *pb = state->pb;
+  ptrdiff_t avoidable;
+  l1_follow_residual(state);
+  ptrdiff_t count = l1_list_columns(state, level, &avoidable);
+  const int pays = (double)avoidable > L1_DIRECTION_PAYS * (double)pb->n;
+  if (pays && state->control.shares) {
+    state->waiting = 1;
+    return WAITING;
+  }
+  const enum status status =
+      pays ? l1_add_direction(state, &count)
+           : l1_make_products(state, count, l1_weigh_rows(pb, state->r, state->v));
+  if (status != COMPLETE)
+    return INTERRUPTED;
+  state->rounds++;
+  l1_mark_fresh(state, count);
+  /* with LAZY, products that were not made are at most level */
+  state->max_abs_corr = state->control.screen == LAZY ? level : 0;
   for (ptrdiff_t l = 0; l < state->fresh_count; l++) {
     const int k = state->fresh[l];
     const double corr = fabs(state->corr[k] - l1_pull(state, k));

@@ -260,22 +260,31 @@ static void lasso_store(struct l1_state *state, struct lasso_active *active) {
    many rounds may lower the objective by nothing but rounding; and how many rounds there may be. */
 enum { LASSO_REFINEMENTS = 10, LASSO_PATIENCE = 20, LASSO_ROUNDS = 1000 };
 
-enum status lasso_solve(struct l1_state *state, double lambda) {
-  struct lasso_active *active = state->engine;
-  const double allowed = state->control.tolerance * state->null_objective;
-  double share = LASSO_SHARE, lowest = INFINITY;
+/* Brings the model of the last solution to lambda. */
+static void lasso_go_on(struct l1_state *state, struct lasso_active *active, double lambda) {
   lasso_admit_refused(state, active);
   for (int i = active->count - 1; i >= 0; i--)
     if (state->excluded[active->column[i]])
       lasso_deactivate(active, i);
   lasso_set_ridge(active, lambda * state->control.ridge);
   lasso_extrapolate(state, active, lambda);
-  if (active->factored && lasso_solve_active(state, active, lambda, allowed) != COMPLETE)
-    return INTERRUPTED;
+  if (!active->factored)
+    return;
+  lasso_optimise(state, active, lambda);
+  lasso_residual(state, active);
+}
+
+enum status lasso_solve(struct l1_state *state, double lambda) {
+  struct lasso_active *active = state->engine;
+  const double allowed = state->control.tolerance * state->null_objective;
+  double share = LASSO_SHARE, lowest = INFINITY;
+  if (!state->resumed)
+    lasso_go_on(state, active, lambda);
   for (int refined = 0, idle = 0, round = 0;; round++) {
     l1_set_pull(state, active->count, active->column, active->beta);
-    if (l1_correlate(state, lambda) != COMPLETE)
-      return INTERRUPTED;
+    const enum status status = l1_correlate(state, lambda);
+    if (status != COMPLETE)
+      return status;
     lasso_evaluate(state, active, lambda);
     if (l1_screen_gap(state, lambda, NULL) != COMPLETE)
       return INTERRUPTED;

@@ -399,8 +399,9 @@ static enum status logistic_solve_rounds(
     const enum status inside = logistic_solve_set(state, fit, lambda, inner);
     logistic_store_residual(state, fit);
     l1_set_pull(state, fit->count, fit->column, fit->now.beta);
-    if (inside == INTERRUPTED || l1_correlate(state, lambda) == INTERRUPTED)
-      return INTERRUPTED;
+    const enum status status = inside == INTERRUPTED ? inside : l1_correlate(state, lambda);
+    if (status != COMPLETE)
+      return status;
     const double gap = logistic_update_gap(state, fit, lambda);
     if (gap <= goal)
       return COMPLETE;
@@ -418,9 +419,11 @@ static enum status logistic_solve_rounds(
   return COMPLETE;
 }
 
-enum status logistic_solve(struct l1_state *state, double lambda) {
-  struct logistic_fit *fit = state->engine;
-  const double primal = state->primal, dual = state->dual, corr = state->max_abs_corr;
+/* Brings the model of the last solution to lambda. */
+static void logistic_go_on(struct l1_state *state, struct logistic_fit *fit, double lambda) {
+  fit->primal = state->primal;
+  fit->dual = state->dual;
+  fit->max_abs_corr = state->max_abs_corr;
   fit->ridge = lambda * state->control.ridge;
   logistic_remove(state, fit, 1);
   if (lambda < fit->lambda)
@@ -428,15 +431,23 @@ enum status logistic_solve(struct l1_state *state, double lambda) {
   logistic_extrapolate(state, fit, lambda);
   fit->lambda_before = fit->lambda;
   fit->lambda = 0;
+}
+
+enum status logistic_solve(struct l1_state *state, double lambda) {
+  struct logistic_fit *fit = state->engine;
+  if (!state->resumed)
+    logistic_go_on(state, fit, lambda);
   const enum status status = logistic_solve_rounds(state, fit, lambda);
+  if (status == WAITING)
+    return WAITING;
   if (status == COMPLETE) {
     logistic_store_model(state, fit);
     fit->lambda = lambda;
     return COMPLETE;
   }
-  state->primal = primal;
-  state->dual = dual;
-  state->max_abs_corr = corr;
+  state->primal = fit->primal;
+  state->dual = fit->dual;
+  state->max_abs_corr = fit->max_abs_corr;
   fit->lambda_before = 0;
   logistic_load(state, fit);
   logistic_store_residual(state, fit);

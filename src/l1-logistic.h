@@ -29,6 +29,8 @@ struct logistic_fit {
   double *beta_before; /* max_active, coefficients in the last solution but one */
   double *corr;        /* max_active, products with v, or slopes of the quadratic model */
 
+  double primal, dual, max_abs_corr; /* of the last solution, for where the next one fails */
+
   double *w;     /* m, case weights */
   double *B;     /* m x q, Q / root_w */
   double *f, *v; /* m, of the last point evaluated: f, and minus the gradient of the loss */

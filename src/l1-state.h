@@ -31,6 +31,8 @@ struct l1_state {
   double *r;    /* m */
   double primal, dual, max_abs_corr, null_objective;
   double lambda; /* of the solution; INFINITY for the null model */
+  int waiting;   /* for l1_share_products(), in the middle of l1_solve() */
+  int resumed;   /* the present l1_solve() goes on from there */
   int rounds;
   double products;
 
@@ -105,8 +107,20 @@ void l1_set_pull(struct l1_state *state, int count, const int *column, const dou
 
 /* Brings corr up to date after r has moved: of every column not excluded, or with LAZY of those
    alone whose |a_k'r| may exceed `level`, as far as their bounds tell. Then no |a_k'r - pull_k| of
-   a column not excluded exceeds state->max_abs_corr. Counts a round. */
+   a column not excluded exceeds state->max_abs_corr. Counts a round, unless it returns WAITING. */
 enum status l1_correlate(struct l1_state *state, double level);
+
+/* list := the columns that are not excluded; returns how many. */
+ptrdiff_t l1_list_all(struct l1_state *state);
+
+/* Adds a direction to the basis, in three steps. l1_next_direction() makes what the basis leaves of
+   r the next one, d: v (m) := root_w d and *sum := the sum of v; returns how long the rest was. A
+   full basis is first emptied, so that its first direction is r itself. Then corr[k] must be a_k'd
+   of the `count` columns of list, which are all that are not excluded. l1_keep_direction() makes it
+   a_k'r, and l1_mark_fresh() takes note that it is. */
+double l1_next_direction(struct l1_state *state, double *v, double *sum);
+void l1_keep_direction(struct l1_state *state, ptrdiff_t count, double rest);
+void l1_mark_fresh(struct l1_state *state, ptrdiff_t count);
 
 /* Whether corr[k] is that of the present r. */
 static inline int l1_is_fresh(const struct l1_state *state, ptrdiff_t k) {
@@ -183,7 +197,8 @@ double l1_max_abs_corr(const struct l1_state *state);
 /* layout() lays out an engine. begin() solves for the null model and sets null_objective, primal,
    dual, u and r. start() takes over the model in state->feature and state->beta; the solution in
    the state stays the null model. solve() leaves the solution for lambda in the state; where it
-   fails, size, feature, beta and u are still those of the last solution. */
+   fails, size, feature, beta and u are still those of the last solution. Where l1_correlate()
+   was WAITING, so is solve(), and goes on from there when it is called again. */
 void *lasso_layout(const struct problem *pb, const struct l1_control *control, struct arena *arena);
 void lasso_begin(struct l1_state *state);
 enum status lasso_start(struct l1_state *state);

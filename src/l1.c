@@ -146,12 +146,17 @@ struct l1_solution l1_solution(const struct l1_state *state) {
 }
 
 enum status l1_solve(struct l1_state *state, int step, double lambda, double bound) {
-  state->done = step;
-  state->total = state->control.lambdas;
-  state->rounds = 0;
-  state->products = 0;
-  enum status status = l1_screen(state, lambda, bound);
-  state->lambda = lambda;
+  enum status status = COMPLETE;
+  state->resumed = state->waiting;
+  state->waiting = 0;
+  if (!state->resumed) {
+    state->done = step;
+    state->total = state->control.lambdas;
+    state->rounds = 0;
+    state->products = 0;
+    status = l1_screen(state, lambda, bound);
+    state->lambda = lambda;
+  }
   if (status == COMPLETE)
     status = engines[state->control.loss].solve(state, lambda);
   if (status == COMPLETE && state->control.screen == SAFE_TWO &&

@@ -19,6 +19,8 @@ struct l1_control {
   int max_active;   /* capacity of an engine's active or working set, in columns */
   int lambdas;      /* how many lambdas will be solved for */
   double ridge;     /* of the elastic net: see l1_solve(); 0 for the l1 norm alone, and for hinge */
+  int shares;       /* waits for l1_share_products() rather than read all of x for itself; LAZY
+                       alone, and not for hinge */
 };
 
 /* The state that the engines share, in l1-state.h. */
@@ -42,8 +44,15 @@ enum status l1_start(struct l1_state *state, int size, const int *feature, const
    El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the optimum
    known from elsewhere (-INFINITY when there is none), for SAFE_ONE and SAFE_TWO.
    WORKSPACE_FULL: more columns are needed than control.max_active; begin again with a larger
-   number, from the last model. */
+   number, from the last model. WAITING, where control.shares: to be called again for the same
+   lambda once l1_share_products() was. */
 enum status l1_solve(struct l1_state *state, int step, double lambda, double bound);
+
+/* Makes the products that several waiting paths want, in one pass over x, in which their problems
+   differ in nothing. O(m) a column and path. */
+size_t l1_share_work(const struct problem *pb, int paths, int threads);
+enum status l1_share_products(
+    struct l1_state *const *states, int paths, struct host *host, void *work);
 
 /* The last solution, or the null model before there is one; its parts belong to the state. */
 struct l1_solution {

@@ -56,6 +56,10 @@ struct host {
   void *self;
 };
 
+/* Values of x that are read between two polls, at most: so many come from a slow disk in a second.
+ */
+#define POLLED_VALUES 8e6
+
 /* The case weight of a row. */
 static inline double case_weight(const struct problem *pb, ptrdiff_t row) {
   return pb->root_w[row] * pb->root_w[row];
@@ -66,6 +70,7 @@ enum status {
   EARLY_STOP = 1,
   INTERRUPTED = 2,
   MOVE_LIMIT = 3,
+  WAITING = 4,
   NOT_POSITIVE = -1,
   WORKSPACE_FULL = -2
 };

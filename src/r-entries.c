@@ -379,8 +379,8 @@ SEXP C_asymmetry(SEXP A, SEXP root, SEXP share) {
 
 /* ---- models with an l1 penalty ---- */
 
-/* A solution as R keeps it: features count from 1. */
-static SEXP solution_list(const struct problem *pb, struct l1_solution model) {
+/* A solution as R keeps it: features count from 1, with r if that is wanted. */
+static SEXP solution_list(const struct problem *pb, struct l1_solution model, int with_r) {
   const size_t size = (size_t)model.size, d = sizeof(double);
   struct answer out = new_answer();
   PROTECT(out.list);
@@ -389,7 +389,8 @@ static SEXP solution_list(const struct problem *pb, struct l1_solution model) {
     feature[k] = model.feature[k] + 1;
   memcpy(add_real(&out, "beta", size), model.beta, size * d);
   memcpy(add_real(&out, "u", (size_t)pb->q), model.u, (size_t)pb->q * d);
-  memcpy(add_real(&out, "r", (size_t)pb->m), model.r, (size_t)pb->m * d);
+  if (with_r)
+    memcpy(add_real(&out, "r", (size_t)pb->m), model.r, (size_t)pb->m * d);
   *add_real(&out, "objective", 1) = model.primal;
   *add_real(&out, "gap", 1) = model.primal - model.dual;
   *add_real(&out, "max_abs_corr", 1) = model.max_abs_corr;
@@ -422,58 +423,123 @@ static int l1_path_ends(
          (fallen && change < real_field(control, "least_change") * explained[last]);
 }
 
-/* A solution for every lambda, up to where Ctrl-C stopped it; where max_active is too small it goes
-   on with twice as many columns from the last solution. The attribute "ended" says whether the path
-   ended of itself, after a solution with more than max_size columns or with no more to say. */
-SEXP C_l1_path(SEXP problem, SEXP control) {
-  const struct problem pb = unpack_problem(problem);
-  SEXP lambda = field(control, "lambda"), start = field(control, "start");
-  const double *bound = REAL(field(control, "bound"));
-  const int count = length(lambda);
-  struct l1_control ctl = {.loss = (enum loss)CHOICE(control, "loss", losses),
+/* One of several paths side by side. */
+struct l1_run {
+  struct problem pb;
+  struct l1_control control;
+  struct l1_state *state;
+  SEXP path;                        /* the solutions, NULL where there is none yet */
+  double *explained;                /* by each solution */
+  int done, from, early_end, ended; /* lambdas; as l1_path_ends() tells; or after the last lambda */
+};
+
+/* Lays out the state of run i to go on from a solution, or from the null model. */
+static void l1_open(struct l1_run *run, SEXP workspaces, int i, SEXP from, struct host *host) {
+  for (;; run->control.max_active *= 2) {
+    void *begin;
+    if (!isNull(VECTOR_ELT(workspaces, i)))
+      release_workspace(VECTOR_ELT(workspaces, i));
+    SET_VECTOR_ELT(workspaces, i, alloc_workspace(l1_work(&run->pb, &run->control, host), &begin));
+    run->state = l1_begin(&run->pb, &run->control, host, begin);
+    if (isNull(from))
+      return;
+    SEXP features = PROTECT(duplicate(field(from, "features")));
+    for (int k = 0; k < length(features); k++)
+      INTEGER(features)[k]--;
+    const enum status status =
+        l1_start(run->state, length(features), INTEGER(features), REAL(field(from, "beta")));
+    UNPROTECT(1);
+    if (status != WORKSPACE_FULL)
+      return;
+  }
+}
+
+/* Solves for the next lambda; where max_active is too small with twice as many columns from the
+   last solution. */
+static enum status l1_next(
+    struct l1_run *run, SEXP workspaces, int i, SEXP control, struct host *host) {
+  const double *lambda = REAL(field(control, "lambda")), *bound = REAL(field(control, "bound"));
+  const int step = run->done;
+  enum status status;
+  while ((status = l1_solve(run->state, step, lambda[step], bound[step])) == WORKSPACE_FULL) {
+    run->control.max_active *= 2;
+    l1_open(run, workspaces, i,
+        step > 0 ? VECTOR_ELT(run->path, step - 1) : field(control, "start"), host);
+  }
+  if (status != COMPLETE)
+    return status;
+  const struct l1_solution model = l1_solution(run->state);
+  SET_VECTOR_ELT(run->path, step, solution_list(&run->pb, model, int_field(control, "with_r")));
+  run->explained[step] = l1_explained(&run->control, lambda[step], model);
+  run->done++;
+  run->early_end = model.size > int_field(control, "max_size") ||
+                   l1_path_ends(control, lambda, run->explained, step, &run->from);
+  run->ended = run->early_end || run->done == run->control.lambdas;
+  return COMPLETE;
+}
+
+/* Solves for one lambda after the other, up to where the path ends or waits. */
+static enum status l1_advance(
+    struct l1_run *run, SEXP workspaces, int i, SEXP control, struct host *host) {
+  enum status status = COMPLETE;
+  while (!run->ended && status == COMPLETE)
+    status = l1_next(run, workspaces, i, control, host);
+  return status;
+}
+
+/* Not where missing values are replaced, which is by other means in each problem. */
+static int is_same_x(const struct matrix *a, const struct matrix *b) {
+  return a->dense == b->dense && a->x == b->x && a->fill == NULL && b->fill == NULL;
+}
+
+/* For each of some problems a solution for every lambda, up to where Ctrl-C stopped
+   them; where they have the same x, they share passes over it. The attribute "ended" of a path says
+   whether it ended of itself, after a solution with more than max_size columns or with no more to
+   say. */
+SEXP C_l1_paths(SEXP problems, SEXP control) {
+  const int paths = length(problems), count = length(field(control, "lambda"));
+  const struct l1_control ctl = {.loss = (enum loss)CHOICE(control, "loss", losses),
       .screen = (enum screen)CHOICE(control, "screen", screens),
       .tolerance = real_field(control, "tolerance"),
       .max_active = int_field(control, "max_active"),
       .lambdas = count,
       .ridge = real_field(control, "ridge")};
-  struct r_host r;
-  struct host host = make_host(&r, control, 0, pb.n);
-  SEXP path = PROTECT(allocVector(VECSXP, count));
-  const int max_size = int_field(control, "max_size");
-  double *explained = (double *)R_alloc((size_t)count, sizeof(double));
-  int done = 0, ended = 0, from = 0;
-  while (done < count) {
-    const void *mark = vmaxget();
-    struct l1_state *state = l1_begin(&pb, &ctl, &host, R_alloc(l1_work(&pb, &ctl, &host), 1));
-    enum status status = COMPLETE;
-    SEXP first = done > 0 ? VECTOR_ELT(path, done - 1) : start;
-    if (!isNull(first)) {
-      SEXP features = PROTECT(duplicate(field(first, "features")));
-      for (int k = 0; k < length(features); k++)
-        INTEGER(features)[k]--;
-      status = l1_start(state, length(features), INTEGER(features), REAL(field(first, "beta")));
-      UNPROTECT(1);
-    }
-    for (; status == COMPLETE && done < count && !ended; done += status == COMPLETE) {
-      status = l1_solve(state, done, REAL(lambda)[done], bound[done]);
-      if (status == COMPLETE) {
-        const struct l1_solution model = l1_solution(state);
-        SET_VECTOR_ELT(path, done, solution_list(&pb, model));
-        explained[done] = l1_explained(&ctl, REAL(lambda)[done], model);
-        ended =
-            model.size > max_size || l1_path_ends(control, REAL(lambda), explained, done, &from);
-      }
-    }
-    vmaxset(mark);
-    if (status != WORKSPACE_FULL)
-      break;
-    ctl.max_active *= 2;
+  struct l1_run *run = (struct l1_run *)R_alloc((size_t)paths, sizeof(struct l1_run));
+  struct l1_state **open = (struct l1_state **)R_alloc((size_t)paths, sizeof(struct l1_state *));
+  SEXP out = PROTECT(allocVector(VECSXP, paths));
+  SEXP workspaces = PROTECT(allocVector(VECSXP, paths));
+  for (int i = 0; i < paths; i++) {
+    SET_VECTOR_ELT(out, i, allocVector(VECSXP, count));
+    run[i] = (struct l1_run){.pb = unpack_problem(VECTOR_ELT(problems, i)),
+        .control = ctl,
+        .path = VECTOR_ELT(out, i),
+        .explained = (double *)R_alloc((size_t)count, sizeof(double))};
+    run[i].control.shares = paths > 1 && ctl.loss != HINGE && is_same_x(&run[i].pb.x, &run[0].pb.x);
   }
-  if (final_status(COMPLETE, &r) == INTERRUPTED && done == count)
-    SET_VECTOR_ELT(path, count - 1, R_NilValue); /* by which R knows */
-  setAttrib(path, install("ended"), ScalarLogical(ended));
-  UNPROTECT(1);
-  return path;
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, run[0].pb.n);
+  for (int i = 0; i < paths; i++)
+    l1_open(run + i, workspaces, i, field(control, "start"), &host);
+  void *work = R_alloc(l1_share_work(&run[0].pb, paths, host.threads), 1);
+  enum status status = COMPLETE;
+  for (int waiting = paths; waiting > 0 && status != INTERRUPTED;) {
+    waiting = 0;
+    for (int i = 0; i < paths && status != INTERRUPTED; i++) {
+      status = l1_advance(run + i, workspaces, i, control, &host);
+      if (status == WAITING)
+        open[waiting++] = run[i].state;
+    }
+    if (waiting > 0 && status != INTERRUPTED)
+      status = l1_share_products(open, waiting, &host, work);
+  }
+  for (int i = 0; i < paths; i++) {
+    release_workspace(VECTOR_ELT(workspaces, i));
+    setAttrib(run[i].path, install("ended"), ScalarLogical(run[i].early_end));
+  }
+  if (final_status(COMPLETE, &r) == INTERRUPTED) /* by which R knows */
+    SET_VECTOR_ELT(run[paths - 1].path, count - 1, R_NilValue);
+  UNPROTECT(2);
+  return out;
 }
 
 /* ---- safe tests ---- */

@@ -3,6 +3,7 @@
 
 #include "column.h"
 #include "greedy.h"
+#include "products.h"
 #include "work.h"
 #include <string.h>
 
@@ -136,7 +137,7 @@ SEXP C_greedy_responses(SEXP problem, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, (size_t)(m * L), n + m);
   const size_t needed = greedy_work(&pb, &folds, &ctl, host.threads);
-  const size_t before = greedy_products_work(&first, host.threads);
+  const size_t before = problem_products_work(&first, host.threads);
   void *work, *kept;
   SEXP answers = PROTECT(allocVector(VECSXP, searches));
   SEXP workspace = PROTECT(alloc_workspace(needed > before ? needed : before, &work));
@@ -144,7 +145,7 @@ SEXP C_greedy_responses(SEXP problem, SEXP control) {
       PROTECT(alloc_workspace((size_t)(n * (capacity + first.L)) * sizeof(double), &kept));
   double *products = kept;
   shared.rows = products + n * first.L;
-  greedy_products(&first, &host, work, products);
+  problem_products(&first, &host, work, products);
   for (int one = 0; one < searches && !r.stopped; one++) {
     pb.y = first.y + one * m * L;
     pb.response = first.response + one * m * L;

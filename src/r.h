@@ -117,7 +117,7 @@ SEXP C_triangle(SEXP above, SEXP below);
 SEXP C_poss(SEXP terms, SEXP control);
 SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_best_subset(SEXP terms, SEXP control);
-SEXP C_l1_path(SEXP problem, SEXP control);
+SEXP C_l1_paths(SEXP problems, SEXP control);
 SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads);
 SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads);
 SEXP C_column_means(SEXP x, SEXP w, SEXP threads);

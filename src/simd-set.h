@@ -164,8 +164,13 @@ TARGET static ptrdiff_t NAME(list_above)(
 
 TARGET static void NAME(row_dots)(ptrdiff_t count, const int *list, ptrdiff_t k, const double *C,
     ptrdiff_t ld, const double *v, double *out) {
-  for (ptrdiff_t l = 0; l < count; l++)
+  enum { AHEAD = 16 };
+  for (ptrdiff_t l = 0; l < count; l++) {
+    const double *later = C + list[l + AHEAD < count ? l + AHEAD : l] * ld;
+    PREFETCH(later);
+    PREFETCH(later + k - 1);
     out[l] = NAME(dot)(k, C + list[l] * ld, v);
+  }
 }
 
 TARGET static void NAME(quotient)(

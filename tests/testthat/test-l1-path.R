@@ -387,6 +387,50 @@ test_that("held-out errors are those of refitting", {
 
 # What can go wrong --------------------------------------------------------------------------------
 
+test_that("paths side by side are the paths by themselves", {
+  set.seed(9)
+  x <- matrix(rnorm(60 * 400), 60) + rnorm(60)
+  y <- x[, 1] - x[, 2] + rnorm(60)
+  classes <- factor(y > 0)
+  sparse <- Matrix::Matrix(x * (abs(x) > 1.5), sparse = TRUE)
+  gaps <- replace(x, sample(length(x), 200), NA)
+  gone <- replace(x, cbind(1:9, 4), 7) # constant without the first fold
+  gone[10:60, 4] <- 0
+  weights <- runif(60, 0, 2) * (runif(60) > 0.1)
+  problems <- list(as_problem(x, y), as_problem(x, classes), as_problem(sparse, y),
+                   as_problem(gaps, y, missing = "mean"), as_problem(gone, y, weights = weights),
+                   as_problem(x, cbind(y, x[, 3])), as_problem(x, y, adjust = runif(60)),
+                   as_problem(sparse, cut(y, 3)), as_problem(x, y, intercept = FALSE))
+  rows <- split(1:60, rep(1:7, c(9, 9, 9, 9, 9, 9, 6)))
+  for (problem in problems) {
+    for (alpha in c(1, 0.6)) {
+      loss <- if (problem$task == "regression") "squared" else "logistic"
+      control <- l1_control(problem, loss, tolerance = 1e-11, alpha = alpha)
+      control$lambda <- largest_lambda(problem, control) * 0.7^(0:9)
+      alone <- lapply(rows, function(one) scores_without(problem, control, list(one))[[1]])
+      expect_equal(scores_without(problem, control, rows), alone, tolerance = 1e-4)
+      control$threads <- 2L
+      expect_identical(scores_without(problem, control, rows),
+                       scores_without(problem, replace(control, "threads", 1L), rows))
+    }
+  }
+})
+
+test_that("as many folds as there may be go side by side, ten at a time", {
+  set.seed(10)
+  x <- matrix(rnorm(23 * 60), 23)
+  y <- x[, 1] + rnorm(23)
+  expect_identical(lengths(fold_batches(23, FALSE)), c(8L, 8L, 7L))
+  expect_identical(unlist(fold_batches(23, FALSE)), 1:23)
+  expect_identical(lengths(fold_batches(3, FALSE)), 3L)
+  expect_identical(lengths(fold_batches(3, TRUE)), rep(1L, 3))
+  fit <- l1_path(x, y, folds = "loo", tolerance = 1e-9)
+  one_by_one <- with_binding("runs_apart", function(...) TRUE,
+                             l1_path(x, y, folds = "loo", tolerance = 1e-9))
+  expect_equal(fit$path, one_by_one$path)
+  expect_equal(fit$held_out, one_by_one$held_out)
+})
+
 test_that("a first lambda far below the largest reaches the tolerance", {
   for (seed in 14:20) {
     set.seed(seed)

@@ -1,6 +1,6 @@
 /* Products of many columns with several vectors against a plain loop. */
 #include "ctest.h"
-#include "greedy-state.h"
+#include "products.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

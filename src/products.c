@@ -1,15 +1,20 @@
 /* Products of many columns with several vectors in one pass over x. */
+#include "products.h"
 #include "column.h"
-#include "greedy-state.h"
+#include "work.h"
 #include <math.h>
 #include <string.h>
 
-enum { MOST_VECTORS = 32 }; /* that one pass of greedy_products() multiplies x with */
-
 enum {
-  TILE = 4,        /* columns that are read together */
-  AHEAD = 4 * TILE /* where short columns come from memory in time */
+  MOST_VECTORS = 32, /* that one pass of problem_products() multiplies x with */
+  ROWS = 512,        /* rows of a block, of which a few columns stay in the nearest cache */
+  TILE = 4,          /* columns that are read together */
+  AHEAD = 4 * TILE   /* where short columns come from memory in time */
 };
+
+static ptrdiff_t smaller(ptrdiff_t a, ptrdiff_t b) {
+  return a < b ? a : b;
+}
 
 struct products_work {
   double *by_row;        /* r x m, the vectors by rows, of a sparse x */
@@ -41,13 +46,13 @@ static struct tile products_tile(const struct column_pass *pass, ptrdiff_t p, pt
   const struct problem *pb = pass->pb;
   const struct matrix *x = &pb->x;
   const ptrdiff_t last = to - 1;
-  struct tile tile = {.count = greedy_min(to - p, TILE),
+  struct tile tile = {.count = smaller(to - p, TILE),
       .at = pass->list + p,
       .centre = pb->centre,
       .scale = pb->inv_scale,
       .line = simd->columns[x->element].bits};
   for (ptrdiff_t i = 0; i < TILE; i++) {
-    const ptrdiff_t here = greedy_min(p + i, last), there = greedy_min(p + AHEAD + i, last);
+    const ptrdiff_t here = smaller(p + i, last), there = smaller(p + AHEAD + i, last);
     tile.x[i] = column_rows(x, pb->m, pass->list[here], row, rows, block + i * ROWS);
     tile.next[i] = column_at(x, pb->m, pass->list[there], row);
   }
@@ -62,7 +67,7 @@ static void products_dense(
   const ptrdiff_t m = pb->m, r = pass->r;
   double *v = work, *block = work + r * ROWS;
   for (ptrdiff_t row = 0; row < m; row += ROWS) {
-    const ptrdiff_t rows = greedy_min(m - row, ROWS);
+    const ptrdiff_t rows = smaller(m - row, ROWS);
     for (ptrdiff_t l = 0; l < r; l++)
       simd->weighted(rows, v + l * ROWS, pb->root_w + row, pass->v[l] + row);
     for (ptrdiff_t p = from; p < to; p += TILE) {
@@ -114,13 +119,13 @@ enum status column_products(const struct column_pass *pass, struct host *host, v
   const ptrdiff_t share = wanted < TILE ? TILE : wanted > 1e6 ? 1000000 : (ptrdiff_t)wanted;
   const double read_before = host->columns_read;
   for (ptrdiff_t begin = 0; begin < pass->count; begin += share * threads) {
-    const ptrdiff_t end = greedy_min(begin + share * threads, pass->count);
+    const ptrdiff_t end = smaller(begin + share * threads, pass->count);
     const ptrdiff_t per_thread = (end - begin + threads - 1) / threads;
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
 #endif
     for (int t = 0; t < threads; t++) {
-      const ptrdiff_t from = begin + t * per_thread, to = greedy_min(from + per_thread, end);
+      const ptrdiff_t from = begin + t * per_thread, to = smaller(from + per_thread, end);
       double *scratch = parts.thread + t * parts.thread_size;
       if (from >= to)
         continue;
@@ -153,13 +158,13 @@ static struct problem_products problem_lay_out(
       .work = arena_alloc(arena, 1, column_products_work(pb, MOST_VECTORS, threads))};
 }
 
-size_t greedy_products_work(const struct problem *pb, int threads) {
+size_t problem_products_work(const struct problem *pb, int threads) {
   struct arena count = arena_over(NULL);
   problem_lay_out(pb, threads, &count);
   return count.used;
 }
 
-enum status greedy_products(
+enum status problem_products(
     const struct problem *pb, struct host *host, void *work, double *products) {
   struct arena arena = arena_over(work);
   const struct problem_products parts = problem_lay_out(pb, host->threads, &arena);
@@ -169,7 +174,7 @@ enum status greedy_products(
       parts.list[count++] = (int)i;
   memset(products, 0, (size_t)(pb->n * pb->L) * sizeof(double));
   for (ptrdiff_t from = 0; from < pb->L; from += MOST_VECTORS) {
-    const ptrdiff_t r = greedy_min(MOST_VECTORS, pb->L - from);
+    const ptrdiff_t r = smaller(MOST_VECTORS, pb->L - from);
     for (ptrdiff_t l = 0; l < r; l++) {
       parts.v[l] = pb->y + (from + l) * pb->m;
       parts.out[l] = products + (from + l) * pb->n;
