@@ -134,11 +134,11 @@
 #'   and s^2 doubles for the factor, which there is for up to 2048 columns; of sparse columns for
 #'   four times their mean number of nonzeros, but for 256 at least. Beyond that it is coordinate
 #'   descent. With `folds` that is the memory of each of up to ten paths, beside up to m/16, but 16
-#'   at most, vectors of n doubles. Of a sparse `x` the columns of the model are copied. With `alpha`
-#'   below 1 every lambda takes O(s^3) for a factor, of up to 512 columns. Threads share the products
-#'   and their bounds:
-#'   where all products are made (`screen = "none"`), two take about two thirds of the time of one;
-#'   with `"lazy"` on 200 x 20000 four fifths, on a machine that does nothing else.
+#'   at most, vectors of n doubles. Of a sparse `x` the columns of the model are copied. With
+#'   `alpha` below 1 every lambda takes O(s^3) for a factor, of up to 512 columns. Threads share
+#'   the products and their bounds: where all products are made (`screen = "none"`), two take about
+#'   two thirds of the time of one; with `"lazy"` on 200 x 20000 four fifths, on a machine that
+#'   does nothing else.
 #'   Ctrl-C returns the solutions completed, with a warning of class `sparsels_interrupted`.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, `alpha` below 1
