@@ -137,7 +137,7 @@
 #'   at most, vectors of n doubles. Of a sparse `x` the columns of the model are copied. With
 #'   `alpha` below 1 every lambda takes O(s^3) for a factor, of up to 512 columns. Threads share
 #'   the products and their bounds: where all products are made (`screen = "none"`), two take about
-#'   two thirds of the time of one; with `"lazy"` on 200 x 20000 four fifths, on a machine that
+#'   two thirds of the time of one; with `"lazy"` on 200 x 20000 three quarters, on a machine that
 #'   does nothing else.
 #'   Ctrl-C returns the solutions completed, with a warning of class `sparsels_interrupted`.
 #'
