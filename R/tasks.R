@@ -46,9 +46,19 @@ run_serially <- function(n, run, label, progress) {
   for (i in seq_len(n)) {
     results[i] <- list(run(i))
     if (inherits(results[[i]], "condition")) break
-    if (!is.null(bar)) bar(i, n)
+    stopped <- tryCatch(between_tasks(bar, i, n), interrupt = identity)
+    if (is.null(stopped)) next
+    if (i == n) results[i] <- list(stopped)
+    break
   }
   results
+}
+
+# Ctrl-C that came meanwhile is seen here, where the results are safe, and not later.
+between_tasks <- function(bar, i, n) {
+  if (!is.null(bar)) bar(i, n)
+  Sys.sleep(0)
+  NULL
 }
 
 # BiocParallel wraps errors of its workers: here the first keeps its class.
