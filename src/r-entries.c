@@ -428,9 +428,10 @@ struct l1_run {
   struct problem pb;
   struct l1_control control;
   struct l1_state *state;
-  SEXP path;                        /* the solutions, NULL where there is none yet */
-  double *explained;                /* by each solution */
-  int done, from, early_end, ended; /* lambdas; as l1_path_ends() tells; or after the last lambda */
+  SEXP path;            /* the solutions, NULL where there is none yet */
+  double *explained;    /* by each solution */
+  int done, from;       /* solutions; what l1_path_ends() keeps */
+  int early_end, ended; /* before the last lambda, as C_l1_paths() says; or there, too */
 };
 
 /* Lays out the state of run i to go on from a solution, or from the null model. */
@@ -492,10 +493,9 @@ static int is_same_x(const struct matrix *a, const struct matrix *b) {
   return a->dense == b->dense && a->x == b->x && a->fill == NULL && b->fill == NULL;
 }
 
-/* For each of some problems a solution for every lambda, up to where Ctrl-C stopped
-   them; where they have the same x, they share passes over it. The attribute "ended" of a path says
-   whether it ended of itself, after a solution with more than max_size columns or with no more to
-   say. */
+/* For each of some problems a solution for every lambda, up to where Ctrl-C stopped them; where
+   they have the same x, they share passes over it. The attribute "ended" of a path says whether it
+   ended of itself, after a solution with more than max_size columns or with no more to say. */
 SEXP C_l1_paths(SEXP problems, SEXP control) {
   const int paths = length(problems), count = length(field(control, "lambda"));
   const struct l1_control ctl = {.loss = (enum loss)CHOICE(control, "loss", losses),
