@@ -191,7 +191,7 @@ static ptrdiff_t l1_list_columns(struct l1_state *state, double level, ptrdiff_t
     count += found->count;
     *avoidable += found->avoidable;
   }
-  if (rest == 0)
+  if (rest == 0) /* another direction would have no length */
     *avoidable = 0;
   return count;
 }

@@ -168,7 +168,7 @@ TARGET static void NAME(row_dots)(ptrdiff_t count, const int *list, ptrdiff_t k,
   for (ptrdiff_t l = 0; l < count; l++) {
     const double *later = C + list[l + AHEAD < count ? l + AHEAD : l] * ld;
     PREFETCH(later);
-    PREFETCH(later + k - 1);
+    PREFETCH(later + k / 2);
     out[l] = NAME(dot)(k, C + list[l] * ld, v);
   }
 }
