@@ -154,7 +154,7 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
     max_size = as.integer(max_size),
     enough = if (whole) Inf else path_end$enough,
     least_change = if (whole) -Inf else path_end$least_change,
-    max_active = min(max(usable), 256L), with_r = with_r,
+    max_active = min(max(usable), first_capacity(works[[1L]]$x)), with_r = with_r,
     threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   ))
@@ -162,6 +162,10 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
     structure(Filter(Negate(is.null), path), ended = attr(path, "ended"))
   })
 }
+
+# How many active columns there is space for at first. Twice as many are a new beginning from the
+# last solution; of sparse columns space costs nothing until it is filled.
+first_capacity <- function(x) if (inherits(x, "sparseMatrix")) 4096L else 256L
 
 # the solution of the null model; its `max_abs_corr` is the largest |a_k'r| of any column
 null_solution <- function(problem, control) {

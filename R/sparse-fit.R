@@ -155,14 +155,15 @@ user_coefficients <- function(problem, models, of_x = NULL) {
 
 # Models as a fit holds them. `to_user` brings the coefficients of one to the user's scale.
 name_models <- function(problem, models, to_user = identity) {
-  names <- problem$names
+  used <- unique(unlist(lapply(models, `[[`, "features")))
+  names <- problem$names[used]
   covariates <- colnames(problem$z)
   responses <- colnames(problem$y)
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
     scaled <- to_user(model)
     dimnames(scaled$covariates) <- list(covariates, responses)
-    dimnames(scaled$beta) <- list(names[model$features], responses)
+    dimnames(scaled$beta) <- list(names[match(model$features, used)], responses)
     list(features = model$features, beta = scaled$beta, covariates = scaled$covariates,
          step = model$row - 1L)
   })

@@ -138,6 +138,7 @@ int lasso_activate(
   }
   active->count++;
   active->column[j] = k;
+  active->square[j] = state->norm[k] * state->norm[k];
   active->sign[j] = sign;
   active->beta[j] = beta;
   active->last[j] = 0;
@@ -176,6 +177,7 @@ static void lasso_downdate(struct lasso_active *active, int p) {
     active->s[j] = column[j + 1] / length;
     column[j] = length;
     active->column[j] = active->column[j + 1];
+    active->square[j] = active->square[j + 1];
     active->sign[j] = active->sign[j + 1];
     active->beta[j] = active->beta[j + 1];
     active->last[j] = active->last[j + 1];
@@ -193,6 +195,7 @@ void lasso_deactivate(struct lasso_active *active, int p) {
   }
   const int last = --active->count;
   active->column[p] = active->column[last];
+  active->square[p] = active->square[last];
   active->sign[p] = active->sign[last];
   active->beta[p] = active->beta[last];
   active->last[p] = active->last[last];

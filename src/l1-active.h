@@ -12,6 +12,7 @@ struct lasso_active {
   int factored;        /* whether R is kept; where there are too many columns, descent serves */
   int ill_conditioned; /* whether solutions with R need refinement to be accurate */
   int *column;         /* max_active */
+  double *square;      /* max_active, of the column's norm */
   double *sign;        /* max_active, of each coefficient */
   double *beta;        /* max_active, 0 or of that sign */
   double *last;        /* max_active, the coefficients of the solution before the last */

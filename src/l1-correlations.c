@@ -6,18 +6,8 @@
 #include <string.h>
 
 double l1_weigh_rows(const struct problem *pb, const double *r, double *v) {
-  double sum = 0;
-  for (ptrdiff_t i = 0; i < pb->m; i++)
-    sum += v[i] = pb->root_w[i] * r[i];
-  return sum;
-}
-
-double l1_column_product(const struct problem *pb, ptrdiff_t j, const double *v, double sum) {
-  return column_dot(&pb->x, pb->m, j, pb->centre[j], v, sum) * pb->inv_scale[j];
-}
-
-void l1_add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, double *offset) {
-  column_add(&pb->x, pb->m, j, pb->centre[j], beta * pb->inv_scale[j], f, offset);
+  simd->weighted(pb->m, v, pb->root_w, r);
+  return simd->dot(pb->m, pb->root_w, r);
 }
 
 void l1_predict_rows(
@@ -163,6 +153,24 @@ static struct l1_uncertain l1_list_block(struct l1_state *state, ptrdiff_t from,
     list[found.count++] = (int)k;
   }
   return found;
+}
+
+ptrdiff_t l1_list_likely(struct l1_state *state, double level) {
+  ptrdiff_t count = 0;
+  if (state->directions == 0)
+    return 0;
+  l1_split_residual(state);
+  const ptrdiff_t all = l1_list_all(state);
+  for (ptrdiff_t from = 0; from < all; from += L1_LIST_BLOCK) {
+    const ptrdiff_t columns = all - from < L1_LIST_BLOCK ? all - from : L1_LIST_BLOCK;
+    int *list = state->list + from;
+    double known[L1_LIST_BLOCK];
+    l1_known_products(state, 0, columns, list, known);
+    for (ptrdiff_t l = 0; l < columns; l++)
+      if (fabs(known[l]) > level)
+        state->list[count++] = list[l];
+  }
+  return count;
 }
 
 /* list := the columns whose product must be made; returns how many. *avoidable counts those that

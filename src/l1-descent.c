@@ -56,8 +56,9 @@ static void lasso_shift_rows(
   *sum -= f * active->weighted_sum[i];
 }
 
-static double lasso_soft_threshold(double value, double lambda) {
-  return value > lambda ? value - lambda : value < -lambda ? value + lambda : 0;
+/* The curvature along the i-th active column, rounded up. */
+static double lasso_curvature(const struct lasso_active *active, int i) {
+  return active->square[i] + active->ridge;
 }
 
 /* r := what v was made of, projected on what Q leaves; v := that of r; returns its sum. */
@@ -77,14 +78,14 @@ static double lasso_sweep(
     struct l1_state *state, struct lasso_active *active, double lambda, double *sum) {
   double worst = 0;
   for (int i = 0; i < active->count; i++) {
-    const int k = active->column[i];
-    const double h = state->norm[k] * state->norm[k], old = active->beta[i];
+    const double h = active->square[i], old = active->beta[i];
     const double product = lasso_product(active, i, active->v, *sum) + h * old;
-    const double new = lasso_soft_threshold(product, lambda) / (h + active->ridge);
+    const double new = l1_soft_threshold(product, lambda) / lasso_curvature(active, i);
     if (new == old)
       continue;
+    const double off = lasso_curvature(active, i) * fabs(new - old);
+    worst = off > worst ? off : worst;
     active->beta[i] = new;
-    worst = fmax(worst, (h + active->ridge) * fabs(new - old));
     lasso_shift_rows(active, i, new - old, active->v, sum);
   }
   *sum = lasso_update_residual(state, active);
@@ -102,13 +103,6 @@ static void lasso_multiply(
         active->beta[i] != 0 ? lasso_product(active, i, active->v, sum) + active->ridge * p[i] : 0;
 }
 
-/* The curvature along the i-th active column, rounded up. */
-static double lasso_curvature(
-    const struct l1_state *state, const struct lasso_active *active, int i) {
-  const double norm = state->norm[active->column[i]];
-  return norm * norm + active->ridge;
-}
-
 /* target := Newton's step on the support with its signs, by conjugate gradients preconditioned with
    the diagonal, until the residual is LASSO_NEWTON_RESIDUAL of what it was. */
 static void lasso_newton_step(struct l1_state *state, struct lasso_active *active, double lambda) {
@@ -122,7 +116,7 @@ static void lasso_newton_step(struct l1_state *state, struct lasso_active *activ
       continue;
     residual[i] =
         lasso_product(active, i, active->v, sum) - copysign(lambda, beta) - active->ridge * beta;
-    p[i] = residual[i] / lasso_curvature(state, active, i);
+    p[i] = residual[i] / lasso_curvature(active, i);
     rz += residual[i] * p[i];
   }
   const double goal = LASSO_NEWTON_RESIDUAL * LASSO_NEWTON_RESIDUAL * rz;
@@ -135,10 +129,10 @@ static void lasso_newton_step(struct l1_state *state, struct lasso_active *activ
     for (int i = 0; i < active->count; i++) {
       d[i] += alpha * p[i];
       residual[i] -= alpha * Hp[i];
-      new_rz += residual[i] * residual[i] / lasso_curvature(state, active, i);
+      new_rz += residual[i] * residual[i] / lasso_curvature(active, i);
     }
     for (int i = 0; i < active->count; i++)
-      p[i] = residual[i] / lasso_curvature(state, active, i) + new_rz / rz * p[i];
+      p[i] = residual[i] / lasso_curvature(active, i) + new_rz / rz * p[i];
     rz = new_rz;
   }
 }

@@ -14,16 +14,12 @@ double l1_binary_entropy(double p) {
 }
 
 double l1_dual_value(const struct problem *pb, enum loss loss, const double *r, double s) {
+  const ptrdiff_t m = pb->m;
+  if (loss == LOGISTIC)
+    return simd->entropy(m, s, pb->response, r, pb->divisor, pb->root_w);
   double value = 0;
-  for (ptrdiff_t i = 0; i < pb->m; i++) {
-    const double w = case_weight(pb, i), alpha = s * pb->response[i] * r[i] * pb->root_w[i];
-    if (loss == LEAST_SQUARES)
-      value += s * r[i] * (pb->y[i] - s * r[i] / 2);
-    else if (loss == LOGISTIC && w > 0)
-      value += w * (l1_entropy_term(alpha / w) + l1_entropy_term(1 - alpha / w));
-    else if (loss == HINGE)
-      value += alpha;
-  }
+  for (ptrdiff_t i = 0; i < m; i++)
+    value += s * r[i] * (loss == HINGE ? pb->response[i] * pb->root_w[i] : pb->y[i] - s * r[i] / 2);
   return value;
 }
 

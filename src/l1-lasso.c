@@ -27,6 +27,7 @@ void *lasso_layout(
   struct lasso_active parts = {.max_factored = order,
       .factored = 1,
       .column = alloc_ints(arena, k),
+      .square = alloc_doubles(arena, k),
       .sign = alloc_doubles(arena, k),
       .beta = alloc_doubles(arena, k),
       .last = alloc_doubles(arena, k),
@@ -260,8 +261,26 @@ static void lasso_store(struct l1_state *state, struct lasso_active *active) {
    many rounds may lower the objective by nothing but rounding; and how many rounds there may be. */
 enum { LASSO_REFINEMENTS = 10, LASSO_PATIENCE = 20, LASSO_ROUNDS = 1000 };
 
+/* Before the products of all columns are made: solves with the columns that are likely to break the
+   optimality conditions, and with some that nearly do. It spares products, of which there are few
+   where many columns are active. */
+static enum status lasso_descend_likely(
+    struct l1_state *state, struct lasso_active *active, double lambda, double allowed) {
+  const int before = active->count;
+  if (before > state->pb->n / 4)
+    return COMPLETE;
+  const ptrdiff_t likely = l1_list_likely(state, LASSO_LIKELY * lambda);
+  for (ptrdiff_t l = 0; l < likely && active->count < state->control.max_active; l++)
+    if (!active->is_active[state->list[l]])
+      lasso_activate(state, active, state->list[l], 1, 0);
+  if (active->count == before)
+    return COMPLETE;
+  return lasso_descend(state, active, lambda, allowed);
+}
+
 /* Brings the model of the last solution to lambda. */
-static void lasso_go_on(struct l1_state *state, struct lasso_active *active, double lambda) {
+static enum status lasso_go_on(
+    struct l1_state *state, struct lasso_active *active, double lambda, double allowed) {
   lasso_admit_refused(state, active);
   for (int i = active->count - 1; i >= 0; i--)
     if (state->excluded[active->column[i]])
@@ -269,17 +288,18 @@ static void lasso_go_on(struct l1_state *state, struct lasso_active *active, dou
   lasso_set_ridge(active, lambda * state->control.ridge);
   lasso_extrapolate(state, active, lambda);
   if (!active->factored)
-    return;
+    return lasso_descend_likely(state, active, lambda, allowed);
   lasso_optimise(state, active, lambda);
   lasso_residual(state, active);
+  return COMPLETE;
 }
 
 enum status lasso_solve(struct l1_state *state, double lambda) {
   struct lasso_active *active = state->engine;
   const double allowed = state->control.tolerance * state->null_objective;
   double share = LASSO_SHARE, lowest = INFINITY;
-  if (!state->resumed)
-    lasso_go_on(state, active, lambda);
+  if (!state->resumed && lasso_go_on(state, active, lambda, share * allowed) != COMPLETE)
+    return INTERRUPTED;
   for (int refined = 0, idle = 0, round = 0;; round++) {
     l1_set_pull(state, active->count, active->column, active->beta);
     const enum status status = l1_correlate(state, lambda);

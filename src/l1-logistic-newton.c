@@ -73,13 +73,10 @@ static double logistic_slope(
   const ptrdiff_t j = logistic_index(fit, k);
   const double *s = fit->s, *e = fit->e + k * pb->q;
   double dot = 0;
-  if (!is_sparse(x)) {
+  if (!is_sparse(x))
     dot = column_dot(x, pb->m, j, pb->centre[j], s, 0);
-  } else {
-    for (int i = x->p[j]; i < x->p[j + 1]; i++)
-      dot += x->x[i] * s[x->i[i]];
-    dot += gradient->sigma * fit->xh[k] - pb->centre[j] * gradient->sum;
-  }
+  else
+    dot = column_sparse_dot(x, j, s) + gradient->sigma * fit->xh[k] - pb->centre[j] * gradient->sum;
   dot *= pb->inv_scale[j];
   for (ptrdiff_t l = 0; l < pb->q; l++)
     dot -= e[l] * gradient->tau[l];
@@ -109,7 +106,7 @@ static void logistic_move(struct logistic_fit *fit, int k, double delta,
 /* The minimum over x of curve (x - beta)^2 / 2 - slope (x - beta) + lambda |x|. */
 static double logistic_shrink(double beta, double slope, double curve, double lambda) {
   const double z = curve * beta + slope;
-  return z > lambda ? (z - lambda) / curve : z < -lambda ? (z + lambda) / curve : 0;
+  return l1_soft_threshold(z, lambda) / curve;
 }
 
 void logistic_descend(

@@ -3,6 +3,7 @@
 #ifndef SPARSELS_L1_STATE_H
 #define SPARSELS_L1_STATE_H
 
+#include "column.h"
 #include "l1.h"
 #include "tolerance.h"
 #include "work.h"
@@ -82,11 +83,24 @@ struct l1_state {
 double l1_weigh_rows(const struct problem *pb, const double *r, double *v);
 
 /* a_j'r for r with Q'r = 0, from v and its sum. O(m) or the nonzeros. */
-double l1_column_product(const struct problem *pb, ptrdiff_t j, const double *v, double sum);
+static inline double l1_column_product(
+    const struct problem *pb, ptrdiff_t j, const double *v, double sum) {
+  return column_dot(&pb->x, pb->m, j, pb->centre[j], v, sum) * pb->inv_scale[j];
+}
 
 /* f (m) += beta (x_j - centre_j) / scale_j, less a constant that is added to *offset: of a sparse
    column only the nonzeros are touched. */
-void l1_add_column(const struct problem *pb, ptrdiff_t j, double beta, double *f, double *offset);
+static inline void l1_add_column(
+    const struct problem *pb, ptrdiff_t j, double beta, double *f, double *offset) {
+  column_add(&pb->x, pb->m, j, pb->centre[j], beta * pb->inv_scale[j], f, offset);
+}
+
+/* value moved by lambda towards zero, where it ends; without branches, as the sign is anyone's
+   guess. */
+static inline double l1_soft_threshold(double value, double lambda) {
+  const double above = fabs(value) - lambda;
+  return copysign(above > 0 ? above : 0, value);
+}
 
 /* f (m) := the sum of beta (x_j - centre_j) / scale_j over the columns of a model. */
 void l1_predict_rows(
@@ -109,6 +123,10 @@ void l1_set_pull(struct l1_state *state, int count, const int *column, const dou
    alone whose |a_k'r| may exceed `level`, as far as their bounds tell. Then no |a_k'r - pull_k| of
    a column not excluded exceeds state->max_abs_corr. Counts a round, unless it returns WAITING. */
 enum status l1_correlate(struct l1_state *state, double level);
+
+/* list := the columns whose |a_k'r| is likely to exceed `level`, by the part of it that is known
+   from the directions; returns how many. With another screen than LAZY there is none. */
+ptrdiff_t l1_list_likely(struct l1_state *state, double level);
 
 /* list := the columns that are not excluded; returns how many. */
 ptrdiff_t l1_list_all(struct l1_state *state);

@@ -269,17 +269,7 @@ TARGET static void NAME(moments)(ptrdiff_t m, const double *const *x, const doub
   }
 }
 
-TARGET static double NAME(logistic)(
-    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
-  double sum = 0;
-  for (ptrdiff_t j = 0; j < m; j++) {
-    const double margin = y[j] * f[j], t = exp(-fabs(margin)), inverse = 1 / (1 + t);
-    v[j] = y[j] * w[j] * (margin > 0 ? t * inverse : inverse);
-    h[j] = w[j] * t * inverse * inverse;
-    sum += w[j] * (log1p(t) + (margin > 0 ? 0 : -margin));
-  }
-  return sum;
-}
+#include "simd-log.h"
 
 /* The terms n / e of four vectors share one division: numerators and denominators are brought
    together in pairs first. */
@@ -1051,6 +1041,7 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .moments = NAME(moments),
     .present = NAME(present),
     .logistic = NAME(logistic),
+    .entropy = NAME(entropy),
     .score = NAME(score),
     .shift_and_score = NAME(shift_and_score),
     .weighted = NAME(weighted),

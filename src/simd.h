@@ -260,6 +260,11 @@ struct simd {
   double (*logistic)(
       ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
 
+  /* The sum of root_w_j^2 (-p log p - (1 - p) log(1 - p)), p = s y_j r_j / divisor_j: each term is
+     0 where its logarithm has no argument. */
+  double (*entropy)(ptrdiff_t m, double s, const double *y, const double *r, const double *divisor,
+      const double *root_w);
+
   /* The leave-one-out sum of squares of the model that moves column x, a is m x L with columns lda
      apart: sum_jl ((a_jl - alpha_l x_j) / (d_j - beta x_j^2))^2 */
   double (*score)(ptrdiff_t m, ptrdiff_t L, const double *x, const double *a, ptrdiff_t lda,

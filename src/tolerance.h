@@ -116,6 +116,10 @@
 /* A product above lambda by less than this share of lambda is no violation. */
 #define LASSO_VIOLATED 1e-9
 
+/* A column whose product is likely to exceed this share of lambda is solved for before products are
+   made. */
+#define LASSO_LIKELY 0.95
+
 /* A product of a dependent column that is above lambda by less than this share of |a_k| |r| is
    rounding. */
 #define LASSO_EXCHANGE 1e-9

@@ -385,6 +385,30 @@ static void check_logistic(ptrdiff_t m) {
   }
 }
 
+/* Entropies of probabilities near 0, near 1, and outside of them, where terms are 0. */
+static void check_entropy(ptrdiff_t m) {
+  static const double near[] = {1, 1e-3, 1e-10, 1e-300, 3};
+  for (int i = 0; i < 5; i++) {
+    struct pile pile = {.count = 0};
+    double *r = draw(&pile, m), *root_w = draw(&pile, m), *y = draw(&pile, m);
+    double *divisor = draw(&pile, m), sum = 0;
+    for (ptrdiff_t j = 0; j < m; j++) {
+      y[j] = y[j] > 0 ? 1 : -1;
+      root_w[j] = j % 5 == 4 ? 0 : root_w[j] + 1.5;
+      divisor[j] = root_w[j] > 0 ? root_w[j] : 1;
+      const double p = j % 3 == 0 ? near[i] * fabs(r[j]) : 1 - near[i] * fabs(r[j]);
+      r[j] = 2 * y[j] * divisor[j] * p;
+      const double here = 0.5 * y[j] * r[j] / divisor[j];
+      if (here > 0)
+        sum -= root_w[j] * root_w[j] * here * log(here);
+      if (here < 1)
+        sum -= root_w[j] * root_w[j] * (1 - here) * log(1 - here);
+    }
+    CHECK_NEAR(simd->entropy(m, 0.5, y, r, divisor, root_w), sum, 1e-12);
+    clear(&pile);
+  }
+}
+
 /* ---- the leave-one-out errors of a candidate ---- */
 
 static void check_scores(ptrdiff_t m, ptrdiff_t L) {
@@ -841,6 +865,7 @@ static void check_set(void) {
     check_codes(m, uniform());
     check_present(m);
     check_logistic(m);
+    check_entropy(m);
     check_folds(m);
     check_criteria(m);
     check_held_out(m, i % 13);
