@@ -65,8 +65,8 @@ int lasso_activate(
 void lasso_deactivate(struct lasso_active *active, int p);
 
 /* l1-descent.c: takes the step from the last solution towards that for lambda on the line through
-   the last two, as the path is piecewise linear, or a part of it that lowers the objective. Without
-   a factor r is then that of the model. */
+   the last two, as the path is piecewise linear, or a part of it that lowers the objective; without
+   a factor r is that of the model before and after. With one the step is noted alone. */
 void lasso_extrapolate(struct l1_state *state, struct lasso_active *active, double lambda);
 
 /* l1-descent.c: lowers the objective of the active columns, r being that of their model, until a

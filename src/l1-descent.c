@@ -78,12 +78,13 @@ static double lasso_sweep(
     struct l1_state *state, struct lasso_active *active, double lambda, double *sum) {
   double worst = 0;
   for (int i = 0; i < active->count; i++) {
-    const double h = active->square[i], old = active->beta[i];
-    const double product = lasso_product(active, i, active->v, *sum) + h * old;
-    const double new = l1_soft_threshold(product, lambda) / lasso_curvature(active, i);
+    const double old = active->beta[i], curvature = lasso_curvature(active, i);
+    const double inverse = 1 / curvature; /* which the product need not wait for */
+    const double product = lasso_product(active, i, active->v, *sum) + active->square[i] * old;
+    const double new = l1_soft_threshold(product, lambda) * inverse;
     if (new == old)
       continue;
-    const double off = lasso_curvature(active, i) * fabs(new - old);
+    const double off = curvature * fabs(new - old);
     worst = off > worst ? off : worst;
     active->beta[i] = new;
     lasso_shift_rows(active, i, new - old, active->v, sum);
@@ -182,10 +183,7 @@ void lasso_extrapolate(struct l1_state *state, struct lasso_active *active, doub
   }
   active->last_lambda = active->lambda;
   active->lambda = lambda;
-  if (active->factored)
-    return;
-  lasso_residual(state, active);
-  if (further > 0)
+  if (!active->factored && further > 0)
     lasso_line_search(state, active, lambda);
 }
 

@@ -281,10 +281,15 @@ static enum status lasso_descend_likely(
 /* Brings the model of the last solution to lambda. */
 static enum status lasso_go_on(
     struct l1_state *state, struct lasso_active *active, double lambda, double allowed) {
+  int current = active->lambda < INFINITY; /* whether r is that of the active columns' model */
   lasso_admit_refused(state, active);
   for (int i = active->count - 1; i >= 0; i--)
-    if (state->excluded[active->column[i]])
+    if (state->excluded[active->column[i]]) {
+      current = 0;
       lasso_deactivate(active, i);
+    }
+  if (!active->factored && !current)
+    lasso_residual(state, active);
   lasso_set_ridge(active, lambda * state->control.ridge);
   lasso_extrapolate(state, active, lambda);
   if (!active->factored)
