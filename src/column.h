@@ -68,7 +68,7 @@ static inline void gather_column(const struct matrix *x, ptrdiff_t m, ptrdiff_t 
     out[x->i[k]] = x->x[k];
 }
 
-/* Sum over rows of x_j v, x sparse, in four running sums: one alone would wait for each addition. */
+/* Sum over rows of x_j v, x sparse, in four running sums: one would wait for each addition. */
 static inline double column_sparse_dot(const struct matrix *x, ptrdiff_t j, const double *v) {
   const int *i = x->i, end = x->p[j + 1];
   const double *value = x->x;

@@ -1,6 +1,7 @@
 /* The lasso's active set and its Cholesky factor, updated as columns come and go. */
 #include "column.h"
 #include "l1-active.h"
+#include "products.h"
 #include "simd.h"
 #include <float.h>
 #include <math.h>
@@ -57,6 +58,57 @@ static void lasso_products(
     out[i] = l1_column_product(state->pb, active->column[i], active->v, sum);
 }
 
+enum status lasso_begin_batch(
+    struct l1_state *state, struct lasso_active *active, int count, const int *column) {
+  struct lasso_batch *batch = &active->batch;
+  for (int b = 0; b < count; b++) {
+    working_column(state->pb, column[b], batch->a[b]);
+    for (int i = 0; i < active->count; i++)
+      batch->product[b][active->column[i]] = 0;
+  }
+  const struct column_pass pass = {.pb = state->pb,
+      .list = active->column,
+      .count = active->count,
+      .r = count,
+      .v = (const double *const *)batch->a,
+      .out = batch->product,
+      .done = state->done,
+      .total = state->total};
+  batch->column = column;
+  batch->count = count;
+  return column_products(&pass, state->host, batch->work);
+}
+
+void lasso_end_batch(struct lasso_active *active) {
+  active->batch.count = 0;
+}
+
+/* The place of column k in the batch, -1 where it is not in it. */
+static int lasso_batch_place(const struct lasso_batch *batch, int k) {
+  int b = batch->count - 1;
+  while (b >= 0 && batch->column[b] != k)
+    b--;
+  return b;
+}
+
+/* a := column k in working coordinates, l := A'a. */
+static void lasso_load_column(struct l1_state *state, struct lasso_active *active, int k) {
+  const struct lasso_batch *batch = &active->batch;
+  const ptrdiff_t m = state->pb->m;
+  const int b = lasso_batch_place(batch, k);
+  if (b < 0) {
+    working_column(state->pb, k, active->a);
+    lasso_products(state, active, active->a, active->l);
+    return;
+  }
+  memcpy(active->a, batch->a[b], (size_t)m * sizeof(double));
+  for (int i = 0; i < active->count; i++) {
+    const int other = lasso_batch_place(batch, active->column[i]);
+    active->l[i] = other < 0 ? batch->product[b][active->column[i]]
+                             : simd->dot(m, batch->a[b], batch->a[other]);
+  }
+}
+
 /* The square of the pivot of a column, active->a, by the rest that the active columns leave of it,
    which is projected a second time; active->l = R'^-1 A'a. With a ridge the columns have rows of
    their own below those of x, in which the rest is 1 for the column and -target for the others. */
@@ -88,8 +140,7 @@ static double lasso_rest_square(struct l1_state *state, struct lasso_active *act
 static double lasso_next_pivot(struct l1_state *state, struct lasso_active *active, int k) {
   const int j = active->count;
   double *l = active->l;
-  working_column(state->pb, k, active->a);
-  lasso_products(state, active, active->a, l);
+  lasso_load_column(state, active, k);
   double square = simd->dot(state->pb->m, active->a, active->a);
   if (active->G != NULL) {
     double *column = active->G + j * (ptrdiff_t)active->max_factored;

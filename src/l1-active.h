@@ -6,6 +6,16 @@
 #include "column.h"
 #include "l1-state.h"
 
+/* Columns that come together: the active ones are read once for all of them. */
+enum { LASSO_BATCH = 8 };
+struct lasso_batch {
+  int count; /* 0 while columns come one by one */
+  const int *column;
+  double *a[LASSO_BATCH];       /* m each, the working columns */
+  double *product[LASSO_BATCH]; /* n each, with those that were active before them */
+  void *work;
+};
+
 struct lasso_active {
   int count;
   int max_factored;    /* the most columns that are factored */
@@ -29,6 +39,8 @@ struct lasso_active {
   struct l1_copy copy;
   int copied;
   double *weighted_sum; /* max_active, of the values in the copy, times root_w */
+
+  struct lasso_batch batch;
 
   double *l, *c, *s;    /* max_active each, temporary */
   double *a, *v, *rest; /* m each, temporary */
@@ -55,6 +67,12 @@ void lasso_residual(struct l1_state *state, struct lasso_active *active);
 
 /* Sets the ridge, and with a factor makes it anew. */
 void lasso_set_ridge(struct lasso_active *active, double ridge);
+
+/* Makes the products of up to LASSO_BATCH columns with the active ones, for the factor that they
+   come into next; the batch ends with lasso_end_batch(). */
+enum status lasso_begin_batch(
+    struct l1_state *state, struct lasso_active *active, int count, const int *column);
+void lasso_end_batch(struct lasso_active *active);
 
 /* Adds column k to the active set, and to the factor if there is one. Returns 0, and adds nothing,
    where the column is dependent on those in the factor; active->l is then R'^-1 A'a_k. */

@@ -13,7 +13,8 @@
 #include <string.h>
 
 void *hinge_layout(
-    const struct problem *pb, const struct l1_control *control, struct arena *arena) {
+    const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena) {
+  (void)threads;
   const ptrdiff_t m = pb->m, n = pb->n, k = control->max_active;
   const ptrdiff_t max_rows = pb->q + (k < n ? k : n), max_tight = max_rows < m ? max_rows : m;
   const ptrdiff_t keys = n > m + max_rows ? n : m + max_rows;

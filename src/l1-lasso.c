@@ -3,6 +3,7 @@
    large for a factor are solved by l1-descent.c. */
 #include "column.h"
 #include "l1-active.h"
+#include "products.h"
 #include "simd.h"
 #include <math.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static int lasso_max_factored(const struct problem *pb, const struct l1_control 
 }
 
 void *lasso_layout(
-    const struct problem *pb, const struct l1_control *control, struct arena *arena) {
+    const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena) {
   const int limit = lasso_max_factored(pb, control), k = control->max_active;
   const int order = k < limit ? k : limit;
   const ptrdiff_t m = pb->m, n = pb->n;
@@ -48,6 +49,11 @@ void *lasso_layout(
       .is_active = alloc_ints(arena, n),
       .violated = alloc_ints(arena, n)};
   parts.local = l1_layout_copy(pb, k, &parts.copy, arena);
+  for (int b = 0; b < LASSO_BATCH; b++) {
+    parts.batch.a[b] = alloc_doubles(arena, m);
+    parts.batch.product[b] = alloc_doubles(arena, n);
+  }
+  parts.batch.work = arena_alloc(arena, 1, column_products_work(pb, LASSO_BATCH, threads));
   if (arena->base != NULL)
     *active = parts;
   return active;
@@ -204,12 +210,12 @@ static void lasso_admit_refused(struct l1_state *state, struct lasso_active *act
   active->has_refused = 0;
 }
 
-/* Activates the first `count` violated columns. */
-static enum status lasso_activate_violated(
-    struct l1_state *state, struct lasso_active *active, double lambda, int count) {
+/* Activates columns that are violated, or exchanges them for dependent ones. */
+static enum status lasso_activate_columns(struct l1_state *state, struct lasso_active *active,
+    double lambda, int count, const int *column) {
   const double length = sqrt(simd->dot(state->pb->m, state->r, state->r));
   for (int i = 0; i < count; i++) {
-    const int k = active->violated[i];
+    const int k = column[i];
     const double sign = state->corr[k] > 0 ? 1 : -1;
     if (active->count == state->control.max_active)
       return WORKSPACE_FULL;
@@ -222,6 +228,22 @@ static enum status lasso_activate_violated(
       lasso_refuse(active, k); /* dependent, and not violated beyond rounding */
   }
   return COMPLETE;
+}
+
+/* Activates the first `count` violated columns, a batch at a time. */
+static enum status lasso_activate_violated(
+    struct l1_state *state, struct lasso_active *active, double lambda, int count) {
+  enum status status = COMPLETE;
+  for (int from = 0; from < count && status == COMPLETE; from += LASSO_BATCH) {
+    const int *column = active->violated + from;
+    const int some = count - from < LASSO_BATCH ? count - from : LASSO_BATCH;
+    if (active->factored && some > 1)
+      status = lasso_begin_batch(state, active, some, column);
+    if (status == COMPLETE)
+      status = lasso_activate_columns(state, active, lambda, some, column);
+    lasso_end_batch(active);
+  }
+  return status;
 }
 
 /* primal and dual := the objective of the active columns' model, and its dual value, which here
@@ -319,8 +341,9 @@ enum status lasso_solve(struct l1_state *state, double lambda) {
     const int count = lasso_find_violated(state, active, lambda);
     const int give_up = idle >= LASSO_PATIENCE || round >= LASSO_ROUNDS;
     if (count > 0 && !give_up) {
-      if (lasso_activate_violated(state, active, lambda, count) != COMPLETE)
-        return WORKSPACE_FULL;
+      const enum status activated = lasso_activate_violated(state, active, lambda, count);
+      if (activated != COMPLETE)
+        return activated;
     } else if (gap <= allowed || give_up || refined++ == LASSO_REFINEMENTS) {
       lasso_store(state, active);
       return COMPLETE;

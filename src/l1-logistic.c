@@ -27,7 +27,8 @@ static struct logistic_point logistic_layout_point(
 }
 
 void *logistic_layout(
-    const struct problem *pb, const struct l1_control *control, struct arena *arena) {
+    const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena) {
+  (void)threads;
   const ptrdiff_t m = pb->m, q = pb->q, k = control->max_active;
   const ptrdiff_t order = k < LOGISTIC_MAX_FACTORED ? k : LOGISTIC_MAX_FACTORED;
   struct logistic_fit *fit = arena_alloc(arena, 1, sizeof(struct logistic_fit));

@@ -212,23 +212,26 @@ double l1_max_abs_corr(const struct l1_state *state);
 
 /* ---- the engines: l1-lasso.c, l1-logistic.c, l1-hinge.c ---- */
 
-/* layout() lays out an engine. begin() solves for the null model and sets null_objective, primal,
-   dual, u and r. start() takes over the model in state->feature and state->beta; the solution in
-   the state stays the null model. solve() leaves the solution for lambda in the state; where it
-   fails, size, feature, beta and u are still those of the last solution. Where l1_correlate()
-   was WAITING, so is solve(), and goes on from there when it is called again. */
-void *lasso_layout(const struct problem *pb, const struct l1_control *control, struct arena *arena);
+/* layout() lays out an engine, for so many threads. begin() solves for the null model and sets
+   null_objective, primal, dual, u and r. start() takes over the model in state->feature and
+   state->beta; the solution in the state stays the null model. solve() leaves the solution for
+   lambda in the state; where it fails, size, feature, beta and u are still those of the last
+   solution. Where l1_correlate() was WAITING, so is solve(), and goes on from there when it is
+   called again. */
+void *lasso_layout(
+    const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena);
 void lasso_begin(struct l1_state *state);
 enum status lasso_start(struct l1_state *state);
 enum status lasso_solve(struct l1_state *state, double lambda);
 
 void *logistic_layout(
-    const struct problem *pb, const struct l1_control *control, struct arena *arena);
+    const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena);
 void logistic_begin(struct l1_state *state);
 enum status logistic_start(struct l1_state *state);
 enum status logistic_solve(struct l1_state *state, double lambda);
 
-void *hinge_layout(const struct problem *pb, const struct l1_control *control, struct arena *arena);
+void *hinge_layout(
+    const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena);
 void hinge_begin(struct l1_state *state);
 enum status hinge_start(struct l1_state *state);
 enum status hinge_solve(struct l1_state *state, double lambda);

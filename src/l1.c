@@ -6,7 +6,8 @@
 #include <string.h>
 
 struct l1_engine {
-  void *(*layout)(const struct problem *pb, const struct l1_control *control, struct arena *arena);
+  void *(*layout)(
+      const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena);
   void (*begin)(struct l1_state *state);
   enum status (*start)(struct l1_state *state);
   enum status (*solve)(struct l1_state *state, double lambda);
@@ -56,7 +57,7 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
       .point_bound = alloc_doubles(arena, points),
       .point_pull = alloc_doubles(arena, points),
       .safe_work = arena_alloc(arena, safe, safe_work(pb, control->loss, host->threads)),
-      .engine = engines[control->loss].layout(pb, control, arena)};
+      .engine = engines[control->loss].layout(pb, control, host->threads, arena)};
   if (arena->base != NULL)
     *state = parts;
   return state;
