@@ -35,7 +35,7 @@
 #' **Exactness.** `fit$path$gap` is the duality gap of each solution, an upper bound of its
 #' objective minus the optimum. A solution has converged when its gap is at most `tolerance` times
 #' the objective of the null model (the model with covariates only); if one does not converge, a
-#' warning of class `sparsels_warning_convergence` gives its gap. The default of 1e-4 moves
+#' warning of class `sparsels_warning_convergence` gives its gap. The default of 3e-4 moves
 #' held-out errors by a small share of their standard errors, and the gaps of other programs at
 #' their defaults are mostly larger; a smaller one, down to about 1e-12, gives more digits of the
 #' coefficients. Least squares with few enough columns for a factor (see Cost) and the hinge loss
@@ -97,7 +97,7 @@
 #' @param solver `"cd"` for the active-set and coordinate descent methods, or `"ipm"` for interior
 #'   points, see Details.
 #' @param tolerance Largest duality gap, relative to the objective of the null model; a positive
-#'   number, 1e-4 by default.
+#'   number, 3e-4 by default.
 #' @param folds Which rows are held out together, as in [greedy_rls()]; `NULL`, the default, for no
 #'   held-out errors.
 #' @param size With `folds`, how lambda and so the size is chosen: `"min"`, the best held-out
@@ -171,7 +171,7 @@
 #' @export
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, lambda = NULL,
                     nlambda = 100, lambda_min_ratio = NULL, k = NULL, screen = "auto",
-                    solver = "cd", tolerance = 1e-4, folds = NULL, size = "min",
+                    solver = "cd", tolerance = 3e-4, folds = NULL, size = "min",
                     criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL,
                     cluster = NULL) {
   problem <- single_columns(fitter_problem(x, y, ..., data = data), "l1_path()")

@@ -47,7 +47,7 @@
 #' fit$searched
 #' @export
 l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "custom",
-                    loss = "squared", alpha = 1, screen = "auto", tolerance = 1e-4,
+                    loss = "squared", alpha = 1, screen = "auto", tolerance = 3e-4,
                     lambda_min_ratio = 1e-3, threads = 1) {
   problem <- single_columns(fitter_problem(x, y, ..., data = data), "l1_size()")
   problem <- absolute_penalty(problem)

@@ -202,7 +202,9 @@ safe_call <- function(kernel, work, control, ...) {
 # their basis.
 solution_model <- function(problem, solution, factor = covariate_parts(problem)$factor) {
   features <- solution$features
-  c(list(features = features), solution_models(problem, list(solution), features, factor))
+  beta <- matrix(solution$beta, length(features), ncol(problem$y)) / problem$scale[features]
+  list(features = features, beta = beta,
+       covariates = user_covariates(problem, solution$u, beta, features, factor))
 }
 
 # The models of several solutions side by side, with a column for every response of each: `beta` of
@@ -214,11 +216,17 @@ solution_models <- function(problem, solutions, used, factor) {
     beta[match(solutions[[i]]$features, used), (i - 1L) * L + seq_len(L)] <- solutions[[i]]$beta
   }
   beta <- beta / problem$scale[used]
-  u <- matrix(unlist(lapply(solutions, `[[`, "u")), ncol(problem$z), ncol(beta))
+  u <- unlist(lapply(solutions, `[[`, "u"))
+  list(beta = beta, covariates = user_covariates(problem, u, beta, used, factor))
+}
+
+# Coefficients of the covariates from those of their basis, u, and those of columns of x.
+user_covariates <- function(problem, u, beta, features, factor) {
+  u <- matrix(u, ncol(problem$z), ncol(beta))
   covariates <- if (nrow(u)) backsolve(factor, u) else u
   # the columns were centred only when there is an intercept, the first covariate
   if (problem$intercept) {
-    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$centre[used])
+    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$centre[features])
   }
-  list(beta = beta, covariates = covariates)
+  covariates
 }

@@ -157,13 +157,14 @@ user_coefficients <- function(problem, models, of_x = NULL) {
 name_models <- function(problem, models, to_user = identity) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
   names <- problem$names[used]
+  place <- replace(integer(max(used, 0L)), used, seq_along(used))
   covariates <- colnames(problem$z)
   responses <- colnames(problem$y)
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
     scaled <- to_user(model)
     dimnames(scaled$covariates) <- list(covariates, responses)
-    dimnames(scaled$beta) <- list(names[match(model$features, used)], responses)
+    dimnames(scaled$beta) <- list(names[place[model$features]], responses)
     list(features = model$features, beta = scaled$beta, covariates = scaled$covariates,
          step = model$row - 1L)
   })

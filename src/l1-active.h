@@ -16,8 +16,16 @@ struct lasso_batch {
   void *work;
 };
 
+/* How far the search at one lambda has come, which a wait for shared products may divide. */
+struct lasso_search {
+  double share;  /* how far the active columns are solved for, as a multiple of the gap allowed */
+  double lowest; /* objective so far */
+  int round, idle, refined;
+};
+
 struct lasso_active {
   int count;
+  int settled;         /* how many there were when the last solution was stored */
   int max_factored;    /* the most columns that are factored */
   int factored;        /* whether R is kept; where there are too many columns, descent serves */
   int ill_conditioned; /* whether solutions with R need refinement to be accurate */
@@ -41,6 +49,7 @@ struct lasso_active {
   double *weighted_sum; /* max_active, of the values in the copy, times root_w */
 
   struct lasso_batch batch;
+  struct lasso_search search;
 
   double *l, *c, *s;    /* max_active each, temporary */
   double *a, *v, *rest; /* m each, temporary */

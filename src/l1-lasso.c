@@ -262,12 +262,24 @@ static void lasso_evaluate(
   state->dual = scale * (yr - scale * squares / 2);
 }
 
-/* Stores the active columns with a coefficient as the solution. After descent the others are
-   deactivated. */
-static void lasso_store(struct l1_state *state, struct lasso_active *active) {
-  for (int i = 0; !active->factored && i < active->count; i++)
+/* After descent: deactivates the columns without a coefficient, but those among the first, after
+   which all would be copied again, only where there are many. */
+static void lasso_drop_zeros(struct lasso_active *active) {
+  const int settled = active->settled < active->count ? active->settled : active->count;
+  int zeros = 0;
+  for (int i = 0; i < settled; i++)
+    zeros += active->beta[i] == 0;
+  const int from = zeros > settled / 16 ? 0 : settled;
+  for (int i = active->count - 1; i >= from; i--)
     if (active->beta[i] == 0)
-      lasso_deactivate(active, i--);
+      lasso_deactivate(active, i);
+  active->settled = active->count;
+}
+
+/* Stores the active columns with a coefficient as the solution. */
+static void lasso_store(struct l1_state *state, struct lasso_active *active) {
+  if (!active->factored)
+    lasso_drop_zeros(active);
   state->size = 0;
   for (int i = 0; i < active->count; i++)
     if (active->beta[i] != 0) {
@@ -323,11 +335,14 @@ static enum status lasso_go_on(
 
 enum status lasso_solve(struct l1_state *state, double lambda) {
   struct lasso_active *active = state->engine;
+  struct lasso_search *search = &active->search;
   const double allowed = state->control.tolerance * state->null_objective;
-  double share = LASSO_SHARE, lowest = INFINITY;
-  if (!state->resumed && lasso_go_on(state, active, lambda, share * allowed) != COMPLETE)
-    return INTERRUPTED;
-  for (int refined = 0, idle = 0, round = 0;; round++) {
+  if (!state->resumed) {
+    *search = (struct lasso_search){.share = LASSO_SHARE, .lowest = INFINITY};
+    if (lasso_go_on(state, active, lambda, search->share * allowed) != COMPLETE)
+      return INTERRUPTED;
+  }
+  for (;; search->round++) {
     l1_set_pull(state, active->count, active->column, active->beta);
     const enum status status = l1_correlate(state, lambda);
     if (status != COMPLETE)
@@ -336,23 +351,24 @@ enum status lasso_solve(struct l1_state *state, double lambda) {
     if (l1_screen_gap(state, lambda, NULL) != COMPLETE)
       return INTERRUPTED;
     const double gap = state->primal - state->dual;
-    idle = state->primal < lowest - LASSO_PROGRESS * state->null_objective ? 0 : idle + 1;
-    lowest = fmin(lowest, state->primal);
+    const double enough = search->lowest - LASSO_PROGRESS * state->null_objective;
+    search->idle = state->primal < enough ? 0 : search->idle + 1;
+    search->lowest = fmin(search->lowest, state->primal);
     const int count = lasso_find_violated(state, active, lambda);
-    const int give_up = idle >= LASSO_PATIENCE || round >= LASSO_ROUNDS;
+    const int give_up = search->idle >= LASSO_PATIENCE || search->round >= LASSO_ROUNDS;
     if (count > 0 && !give_up) {
       const enum status activated = lasso_activate_violated(state, active, lambda, count);
       if (activated != COMPLETE)
         return activated;
-    } else if (gap <= allowed || give_up || refined++ == LASSO_REFINEMENTS) {
+    } else if (gap <= allowed || give_up || search->refined++ == LASSO_REFINEMENTS) {
       lasso_store(state, active);
       return COMPLETE;
     } else if (active->factored) {
       active->ill_conditioned = 1;
     } else {
-      share *= LASSO_LESS;
+      search->share *= LASSO_LESS;
     }
-    if (lasso_solve_active(state, active, lambda, share * allowed) != COMPLETE)
+    if (lasso_solve_active(state, active, lambda, search->share * allowed) != COMPLETE)
       return INTERRUPTED;
   }
 }

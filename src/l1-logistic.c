@@ -395,12 +395,17 @@ static double logistic_update_gap(
 static enum status logistic_solve_rounds(
     struct l1_state *state, struct logistic_fit *fit, double lambda) {
   const double goal = state->control.tolerance * state->null_objective;
-  double inner = goal * LOGISTIC_INNER_GAP;
-  for (int round = 0; round < LOGISTIC_ROUNDS; round++) {
-    const enum status inside = logistic_solve_set(state, fit, lambda, inner);
+  if (!state->resumed) {
+    fit->inner = goal * LOGISTIC_INNER_GAP;
+    fit->round = 0;
+  }
+  for (int resumed = state->resumed; fit->round < LOGISTIC_ROUNDS; fit->round++, resumed = 0) {
+    if (!resumed)
+      fit->inside = logistic_solve_set(state, fit, lambda, fit->inner);
     logistic_store_residual(state, fit);
     l1_set_pull(state, fit->count, fit->column, fit->now.beta);
-    const enum status status = inside == INTERRUPTED ? inside : l1_correlate(state, lambda);
+    const enum status status =
+        fit->inside == INTERRUPTED ? INTERRUPTED : l1_correlate(state, lambda);
     if (status != COMPLETE)
       return status;
     const double gap = logistic_update_gap(state, fit, lambda);
@@ -412,10 +417,10 @@ static enum status logistic_solve_rounds(
     const int came = logistic_add_violated(state, fit, lambda, 1);
     if (came < 0)
       return WORKSPACE_FULL;
-    if (came == 0 && inside == EARLY_STOP)
+    if (came == 0 && fit->inside == EARLY_STOP)
       return COMPLETE;
-    inner = came > 0 ? fmax(goal * LOGISTIC_INNER_GAP, gap / 1000)
-                     : fmin(inner / 10, goal * LOGISTIC_INNER_GAP);
+    fit->inner = came > 0 ? fmax(goal * LOGISTIC_INNER_GAP, gap / 1000)
+                          : fmin(fit->inner / 10, goal * LOGISTIC_INNER_GAP);
   }
   return COMPLETE;
 }

@@ -18,6 +18,12 @@ struct logistic_fit {
   double ridge;                 /* the penalty has ridge / 2 times the sum of beta^2 */
   double lambda, lambda_before; /* of the last two solutions, 0 if unknown */
 
+  /* How far the search at one lambda has come, which a wait for shared products may divide: the gap
+     that the working set may leave, what came of solving for it, and the working sets so far. */
+  double inner;
+  enum status inside;
+  int round;
+
   /* The working set: the columns whose coefficients are optimised. */
   int count;
   int *column;          /* max_active */
