@@ -304,6 +304,16 @@ solution_scores <- function(problem, solutions, data = problem, rows = seq_len(n
   array(scores, c(length(rows), ncol(problem$y), length(solutions)))
 }
 
+# The linear predictor of the rows that a solution was trained on: by least squares what its residual
+# leaves of the response, which spares a copy of the columns.
+trained_scores <- function(problem, control, solution) {
+  r <- if (control$loss == "squared" && control$solver == "cd") solution[["r"]]
+  if (is.null(r) || any(problem$weights == 0)) {
+    return(layer(solution_scores(problem, list(solution)), 1L))
+  }
+  problem$y - r / sqrt(problem$weights)
+}
+
 # Held out -----------------------------------------------------------------------------------------
 
 # The linear predictor of all rows, each from the path without its fold: a list with an array m x
@@ -390,7 +400,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   path <- evaluated$path
   control$criterion <- evaluated$criterion
   row <- if (is.null(chosen)) evaluated$row else chosen
-  score <- layer(solution_scores(problem, solutions[row]), 1L)
+  score <- trained_scores(problem, control, solutions[[row]])
   fit <- new_sparse_fit("l1_path", problem, list(
     lambda = control$lambda[row], path = path, size = path$size[row],
     models = models_of_sizes(problem, solutions, path, control$criterion, row),
