@@ -130,7 +130,7 @@
 /* How far the active columns are solved for at first, as a multiple of the gap allowed: sweeps
    mostly leave less than they stop at. Where the gap is still too large it is lowered by the
    second. */
-#define LASSO_SHARE 3
+#define LASSO_SHARE 2
 #define LASSO_LESS 0.3
 
 /* Conjugate gradients between sweeps end at this share of the first residual: they only have to
