@@ -109,7 +109,7 @@
 #'   of the hinge loss; `"error"`, the misclassification rate; or `"auc"`, the area under the ROC
 #'   curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
-#'   number. With `screen = "auto"` little is left for a second thread, see Cost.
+#'   number. See Cost for what a second thread brings.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
 #'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
 #' @param cluster `NULL`, or a cluster of R's parallel package over which the columns are spread,
@@ -135,10 +135,10 @@
 #'   four times their mean number of nonzeros, but for 256 at least. Beyond that it is coordinate
 #'   descent. With `folds` that is the memory of each of up to ten paths, beside up to m/16, but 16
 #'   at most, vectors of n doubles. Of a sparse `x` the columns of the model are copied. With
-#'   `alpha` below 1 every lambda takes O(s^3) for a factor, of up to 512 columns. Threads share
-#'   the products and their bounds: where all products are made (`screen = "none"`), two take about
-#'   two thirds of the time of one; with `"lazy"` on 200 x 20000 three quarters, on a machine that
-#'   does nothing else.
+#'   `alpha` below 1 every lambda takes O(s^3) for a factor, of up to 512 columns. Threads share the
+#'   products and their bounds: of 200 x 100000 two take two thirds of the time of one, of 200 x
+#'   20000, where one takes 20 milliseconds, seven to eight tenths, of 5000 x 20000 sparse columns
+#'   eight to nine tenths (bench/l1.R, on a machine that does nothing else).
 #'   Ctrl-C returns the solutions completed, with a warning of class `sparsels_interrupted`.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, `alpha` below 1
