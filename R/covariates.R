@@ -120,9 +120,9 @@ covariate_solver <- function(problem) {
   none <- function(x, columns = seq_len(ncol(x))) matrix(0, 0L, length(columns))
   if (!ncol(problem$z)) return(none)
   parts <- covariate_parts(problem)
-  root_w <- sqrt(problem$weights)
+  weighted <- sqrt(problem$weights) * parts$basis
   function(x, columns = seq_len(ncol(x))) {
-    weighted <- root_w * x[, columns, drop = FALSE]
-    backsolve(parts$factor, as.matrix(Matrix::crossprod(parts$basis, weighted)))
+    used <- x[, columns, drop = FALSE]
+    backsolve(parts$factor, as.matrix(Matrix::crossprod(weighted, used)))
   }
 }

@@ -140,12 +140,19 @@ done_words <- function(path) {
 }
 
 # Coefficients of working columns -> of the user's columns, with those of the covariates. `of_x`, if
-# known, are the coefficients on the covariates of the columns used, in their order.
+# known, are the coefficients on the covariates of the columns used, in their order; on an intercept
+# alone these are the columns' means.
 user_coefficients <- function(problem, models, of_x = NULL) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
   on_covariates <- covariate_solver(problem)
   of_y <- on_covariates(problem$y)
-  if (is.null(of_x)) of_x <- on_covariates(problem$x, used)
+  if (is.null(of_x)) {
+    of_x <- if (problem$intercept && ncol(problem$z) == 1L) {
+      matrix(problem$centre[used], 1L)
+    } else {
+      on_covariates(problem$x, used)
+    }
+  }
   name_models(problem, models, function(model) {
     beta <- model$beta / problem$scale[model$features]
     of_terms <- of_x[, match(model$features, used), drop = FALSE]
