@@ -304,8 +304,8 @@ solution_scores <- function(problem, solutions, data = problem, rows = seq_len(n
   array(scores, c(length(rows), ncol(problem$y), length(solutions)))
 }
 
-# The linear predictor of the rows that a solution was trained on: by least squares what its residual
-# leaves of the response, which spares a copy of the columns.
+# The linear predictor of the rows that a solution was trained on: by least squares what its
+# residual leaves of the response, which spares a copy of the columns.
 trained_scores <- function(problem, control, solution) {
   r <- if (control$loss == "squared" && control$solver == "cd") solution[["r"]]
   if (is.null(r) || any(problem$weights == 0)) {
