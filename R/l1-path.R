@@ -134,7 +134,8 @@
 #'   and s^2 doubles for the factor, which there is for up to 2048 columns; of sparse columns for
 #'   four times their mean number of nonzeros, but for 256 at least. Beyond that it is coordinate
 #'   descent. With `folds` that is the memory of each of up to ten paths, beside up to m/16, but 16
-#'   at most, vectors of n doubles. Of a sparse `x` the columns of the model are copied. With
+#'   at most, vectors of n doubles, and by least squares eight more, of which the entries of the
+#'   model's columns alone are used. Of a sparse `x` the columns of the model are copied. With
 #'   `alpha` below 1 every lambda takes O(s^3) for a factor, of up to 512 columns. Threads share the
 #'   products and their bounds: of 200 x 100000 two take two thirds of the time of one, of 200 x
 #'   20000, where one takes 20 milliseconds, seven to eight tenths, of 5000 x 20000 sparse columns
