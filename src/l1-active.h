@@ -16,6 +16,9 @@ struct lasso_batch {
   void *work;
 };
 
+/* Sweeps of coordinate descent between two extrapolations. */
+enum { LASSO_SWEEPS = 8 };
+
 /* How far the search at one lambda has come, which a wait for shared products may divide. */
 struct lasso_search {
   double share;  /* how far the active columns are solved for, as a multiple of the gap allowed */
@@ -50,6 +53,8 @@ struct lasso_active {
 
   struct lasso_batch batch;
   struct lasso_search search;
+
+  double *way[LASSO_SWEEPS]; /* max_active each, how far each of the last sweeps went */
 
   double *l, *c, *s;    /* max_active each, temporary */
   double *a, *v, *rest; /* m each, temporary */

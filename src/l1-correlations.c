@@ -37,6 +37,51 @@ void l1_column_norms(const struct problem *pb, double *norm) {
 
 /* ---- lazy products ---- */
 
+/* A sparse column is taken as the user gave it: what centring takes from it, Q takes as well. */
+void l1_set_reach(struct l1_state *state) {
+  const struct problem *pb = state->pb;
+  const double weights = simd->dot(pb->m, pb->root_w, pb->root_w);
+  double reach = 0, sum = 0;
+  memcpy(state->reach, state->norm, (size_t)pb->n * sizeof(double));
+  memset(state->sum, 0, (size_t)pb->n * sizeof(double));
+  for (ptrdiff_t j = 0; is_sparse(&pb->x) && j < pb->n; j++) {
+    const double centre = pb->centre[j] * pb->inv_scale[j];
+    const double square = pb->squares[j] + weights * centre * centre;
+    const int nonzeros = pb->x.p[j + 1] - pb->x.p[j];
+    state->reach[j] = pb->usable[j] ? sqrt(square * (1 + L1_NORM_ROUNDING * (double)pb->m)) : 0;
+    state->sum[j] = sqrt(nonzeros) * state->reach[j];
+    reach += state->reach[j];
+    sum += state->sum[j];
+  }
+  state->ratio = reach > 0 ? sum / reach : 0;
+}
+
+/* v in two parts, by which columns of x are bounded best on the whole. */
+static struct l1_part l1_divide(const struct l1_state *state, const double *v) {
+  static const double levels[] = {1.5, 2.5, 3.5};
+  const ptrdiff_t m = state->pb->m;
+  struct l1_part best = {.length = sqrt(simd->dot(m, v, v)), .level = 0};
+  const double root_mean_square = best.length / sqrt((double)m);
+  double least = best.length;
+  for (size_t i = 0; state->ratio > 0 && i < sizeof levels / sizeof *levels; i++) {
+    const double level = levels[i] * root_mean_square;
+    const double length = sqrt(simd->excess_square(m, v, level));
+    const double bound = length + state->ratio * level;
+    if (bound < least) {
+      least = bound;
+      best = (struct l1_part){.length = length, .level = level};
+    }
+  }
+  best.length *= 1 + L1_DRIFT_ROUNDING;
+  best.level *= 1 + L1_DRIFT_ROUNDING;
+  return best;
+}
+
+/* |a_k'v| is at most that for each v with those parts. */
+static inline double l1_reach(const struct l1_state *state, ptrdiff_t k, struct l1_part part) {
+  return state->reach[k] * part.length + state->sum[k] * part.level;
+}
+
 /* A direction costs a pass over all columns, where a value that is stored with its row takes about
    two of a dense column, and its products take n doubles. */
 int l1_max_directions(const struct problem *pb, const struct l1_control *control) {
@@ -49,21 +94,20 @@ int l1_max_directions(const struct problem *pb, const struct l1_control *control
 /* Takes note of how far r has moved since it was last looked at, rounded up; if it has, no product
    is fresh. */
 static void l1_follow_residual(struct l1_state *state) {
-  double square = 0;
-  for (ptrdiff_t i = 0; i < state->pb->m; i++) {
-    const double d = state->r[i] - state->old_r[i];
-    square += d * d;
-  }
+  for (ptrdiff_t i = 0; i < state->pb->m; i++)
+    state->rest[i] = state->r[i] - state->old_r[i];
   memcpy(state->old_r, state->r, (size_t)state->pb->m * sizeof(double));
-  state->drift += sqrt(square) * (1 + L1_DRIFT_ROUNDING);
-  if (square > 0 || state->passes == 0) {
+  const struct l1_part way = l1_divide(state, state->rest);
+  state->drift.length += way.length;
+  state->drift.level += way.level;
+  if (way.length + way.level > 0 || state->passes == 0) {
     state->passes++;
     state->fresh_count = 0;
   }
 }
 
-/* along := the components of r along the basis, rest := the rest of r; returns its length. */
-static double l1_split_residual(struct l1_state *state) {
+/* along := the components of r along the basis, rest := the rest of r. */
+static void l1_split_residual(struct l1_state *state) {
   const ptrdiff_t m = state->pb->m;
   memcpy(state->rest, state->r, (size_t)m * sizeof(double));
   memset(state->along, 0, (size_t)state->directions * sizeof(double));
@@ -74,7 +118,6 @@ static double l1_split_residual(struct l1_state *state) {
     simd->shift(m, state->rest, part, state->basis + j * m);
     state->along[j] += part;
   }
-  return sqrt(simd->dot(m, state->rest, state->rest));
 }
 
 /* known (count) := a_k'(r - rest) of the columns listed, which count from `from`, from their
@@ -86,20 +129,20 @@ static void l1_known_products(
       known);
 }
 
-/* Sets the bound of |a_k'r| for the present r; it grows with the drift, times the column's norm. */
+/* Sets the bound of |a_k'r| for the present r; it grows with the drift. */
 static void l1_set_bound(struct l1_state *state, ptrdiff_t k, double bound) {
-  state->bound_base[k] = bound - state->norm[k] * state->drift;
+  state->bound_base[k] = bound - l1_reach(state, k, state->drift);
 }
 
-/* Whether |a_k'r| may exceed `level`, by the known part of the product and the length of rest. */
-static int l1_may_exceed(
-    struct l1_state *state, ptrdiff_t k, double known, double level, double rest, double rounding) {
+/* Whether |a_k'r| may exceed `level`, by the known part of the product and rest. */
+static int l1_may_exceed(struct l1_state *state, ptrdiff_t k, double known, double level,
+    struct l1_part rest, double rounding) {
   if (state->directions == 0)
     return 1;
-  const double bound = fabs(known) + state->norm[k] * rest;
-  if (bound < state->bound_base[k] + state->norm[k] * state->drift)
+  const double bound = fabs(known) + l1_reach(state, k, rest);
+  if (bound < state->bound_base[k] + l1_reach(state, k, state->drift))
     l1_set_bound(state, k, bound);
-  return bound + state->norm[k] * rounding > level;
+  return bound + state->reach[k] * rounding > level;
 }
 
 void l1_set_pull(struct l1_state *state, int count, const int *column, const double *beta) {
@@ -121,9 +164,10 @@ static inline double l1_pull(const struct l1_state *state, ptrdiff_t k) {
 
 /* What rounding may do to a bound, for a column of length 1. */
 static double l1_rounding(const struct l1_state *state) {
-  const ptrdiff_t m = state->pb->m;
-  const double length = sqrt(simd->dot(m, state->r, state->r));
-  return ROUNDING_UNIT * ((double)(m * (1 + state->directions)) * length + 4 * state->drift);
+  const double m = (double)state->pb->m;
+  const double length = sqrt(simd->dot(state->pb->m, state->r, state->r));
+  const double drift = state->drift.length + sqrt(m) * state->drift.level;
+  return ROUNDING_UNIT * (m * (1 + state->directions) * length + 4 * drift);
 }
 
 ptrdiff_t l1_list_all(struct l1_state *state) {
@@ -136,12 +180,13 @@ ptrdiff_t l1_list_all(struct l1_state *state) {
 
 /* list (from `from` on) := those of the columns from .. to - 1 whose product must be made. */
 static struct l1_uncertain l1_list_block(struct l1_state *state, ptrdiff_t from, ptrdiff_t to,
-    double level, double rest, double rounding) {
+    double level, struct l1_part rest, double rounding) {
   struct l1_uncertain found = {0, 0};
   double known[L1_LIST_BLOCK];
   int above[L1_LIST_BLOCK], *list = state->list + from;
-  const ptrdiff_t count = simd->list_above(to - from, state->bound_base + from,
-      state->drift + rounding, state->norm + from, level, above);
+  const ptrdiff_t count =
+      simd->list_above(to - from, state->bound_base + from, state->drift.length + rounding,
+          state->reach + from, state->drift.level, state->sum + from, level, above);
   l1_known_products(state, from, count, above, known);
   for (ptrdiff_t l = 0; l < count; l++) {
     const ptrdiff_t k = from + above[l];
@@ -185,7 +230,9 @@ static ptrdiff_t l1_list_columns(struct l1_state *state, double level, ptrdiff_t
         state->list[count++] = (int)k;
     return count;
   }
-  const double rest = l1_split_residual(state), rounding = l1_rounding(state);
+  l1_split_residual(state);
+  const struct l1_part rest = l1_divide(state, state->rest);
+  const double rounding = l1_rounding(state);
   struct l1_uncertain *found = state->uncertain;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(state->host->threads) if (n > L1_LIST_BLOCK)
@@ -199,7 +246,7 @@ static ptrdiff_t l1_list_columns(struct l1_state *state, double level, ptrdiff_t
     count += found->count;
     *avoidable += found->avoidable;
   }
-  if (rest == 0) /* another direction would have no length */
+  if (rest.length + rest.level == 0) /* another direction would have no length */
     *avoidable = 0;
   return count;
 }
@@ -230,7 +277,8 @@ double l1_next_direction(struct l1_state *state, double *v, double *sum) {
   if (state->directions == state->max_directions)
     state->directions = 0;
   const ptrdiff_t m = state->pb->m;
-  const double rest = l1_split_residual(state);
+  l1_split_residual(state);
+  const double rest = sqrt(simd->dot(m, state->rest, state->rest));
   double *direction = state->basis + state->directions * m;
   for (ptrdiff_t i = 0; i < m; i++)
     direction[i] = state->rest[i] / rest;

@@ -1,6 +1,7 @@
-/* The lasso on many active columns: coordinate descent, which finds the signs, and between its
-   sweeps Newton's step for those signs by conjugate gradients. Neither needs the columns' products
-   with each other. */
+/* The lasso on many active columns: coordinate descent, and every few sweeps Anderson's
+   extrapolation (Bertrand and Massias 2021). Neither needs the columns' products with each other.
+ */
+#include "blas.h"
 #include "column.h"
 #include "l1-active.h"
 #include <math.h>
@@ -71,71 +72,54 @@ static double lasso_update_residual(struct l1_state *state, struct lasso_active 
   return lasso_weigh_rows(active, state->r, active->v);
 }
 
-/* One sweep of coordinate descent over the active columns, which updates r and v, made of r;
-   returns by how much a column's product was off its value at the optimum when its turn came, at
-   most. */
+/* One sweep of coordinate descent over the active columns, which updates r and v, made of r; way :=
+   how far each coefficient went. Returns by how much a column's product was off its value at the
+   optimum when its turn came, at most. */
 static double lasso_sweep(
-    struct l1_state *state, struct lasso_active *active, double lambda, double *sum) {
+    struct l1_state *state, struct lasso_active *active, double lambda, double *sum, double *way) {
   double worst = 0;
   for (int i = 0; i < active->count; i++) {
     const double old = active->beta[i], curvature = lasso_curvature(active, i);
     const double inverse = 1 / curvature; /* which the product need not wait for */
     const double product = lasso_product(active, i, active->v, *sum) + active->square[i] * old;
     const double new = l1_soft_threshold(product, lambda) * inverse;
+    way[i] = new - old;
     if (new == old)
       continue;
-    const double off = curvature * fabs(new - old);
+    const double off = curvature * fabs(way[i]);
     worst = off > worst ? off : worst;
     active->beta[i] = new;
-    lasso_shift_rows(active, i, new - old, active->v, sum);
+    lasso_shift_rows(active, i, way[i], active->v, sum);
   }
   *sum = lasso_update_residual(state, active);
   return worst;
 }
 
-/* out := (A'A + ridge I) p on the support, the active columns whose coefficient is not zero. */
-static void lasso_multiply(
-    struct l1_state *state, struct lasso_active *active, const double *p, double *out) {
-  lasso_fitted_rows(state->pb, active, p, active->a);
-  project_out(state->pb, active->a);
-  const double sum = lasso_weigh_rows(active, active->a, active->v);
-  for (int i = 0; i < active->count; i++)
-    out[i] =
-        active->beta[i] != 0 ? lasso_product(active, i, active->v, sum) + active->ridge * p[i] : 0;
-}
-
-/* target := Newton's step on the support with its signs, by conjugate gradients preconditioned with
-   the diagonal, until the residual is LASSO_NEWTON_RESIDUAL of what it was. */
-static void lasso_newton_step(struct l1_state *state, struct lasso_active *active, double lambda) {
-  enum { LASSO_STEPS = 100 };
-  double *d = active->target, *residual = active->l, *p = active->c, *Hp = active->s, rz = 0;
-  const double sum = lasso_weigh_rows(active, state->r, active->v);
-  for (int i = 0; i < active->count; i++) {
-    const double beta = active->beta[i];
-    d[i] = p[i] = residual[i] = 0;
-    if (beta == 0)
-      continue;
-    residual[i] =
-        lasso_product(active, i, active->v, sum) - copysign(lambda, beta) - active->ridge * beta;
-    p[i] = residual[i] / lasso_curvature(active, i);
-    rz += residual[i] * p[i];
+/* target := the step from where the last sweeps have come to where they lead: of the combinations
+   of their ends with weights that sum to 1, the one whose ways cancel best. Returns 0 where there
+   is none. */
+static int lasso_anderson_step(struct lasso_active *active) {
+  double G[LASSO_SWEEPS * LASSO_SWEEPS], weight[LASSO_SWEEPS], trace = 0, sum = 0, before = 0;
+  for (int j = 0; j < LASSO_SWEEPS; j++) {
+    for (int i = 0; i <= j; i++)
+      G[i + j * LASSO_SWEEPS] = simd->dot(active->count, active->way[i], active->way[j]);
+    trace += G[j + j * LASSO_SWEEPS];
+    weight[j] = 1;
   }
-  const double goal = LASSO_NEWTON_RESIDUAL * LASSO_NEWTON_RESIDUAL * rz;
-  for (int step = 0; step < LASSO_STEPS && rz > goal; step++) {
-    lasso_multiply(state, active, p, Hp);
-    const double pHp = simd->dot(active->count, p, Hp), alpha = rz / pHp;
-    if (!(pHp > 0))
-      return;
-    double new_rz = 0;
-    for (int i = 0; i < active->count; i++) {
-      d[i] += alpha * p[i];
-      residual[i] -= alpha * Hp[i];
-      new_rz += residual[i] * residual[i] / lasso_curvature(active, i);
-    }
-    for (int i = 0; i < active->count; i++)
-      p[i] = residual[i] / lasso_curvature(active, i) + new_rz / rz * p[i];
-    rz = new_rz;
+  for (int j = 0; j < LASSO_SWEEPS; j++)
+    G[j + j * LASSO_SWEEPS] += LASSO_ANDERSON_RIDGE * trace;
+  if (lapack_cholesky(LASSO_SWEEPS, G) != 0)
+    return 0;
+  l1_solve_lower(LASSO_SWEEPS, G, LASSO_SWEEPS, weight);
+  l1_solve_upper(LASSO_SWEEPS, G, LASSO_SWEEPS, weight);
+  for (int j = 0; j < LASSO_SWEEPS; j++)
+    sum += weight[j];
+  memset(active->target, 0, (size_t)active->count * sizeof(double));
+  for (int j = 0; j < LASSO_SWEEPS; j++) { /* the ends of earlier sweeps lack the j-th way */
+    simd->shift(active->count, active->target, before / sum, active->way[j]);
+    before += weight[j];
   }
+  return 1;
 }
 
 static double lasso_l1_norm(const struct lasso_active *active) {
@@ -160,7 +144,7 @@ static void lasso_move(struct lasso_active *active, const double *old, double st
   }
 }
 
-/* Takes Newton's step, or a part of it that lowers the objective, or none. */
+/* Takes the step to target, or a part of it that lowers the objective, or none. */
 static void lasso_line_search(struct l1_state *state, struct lasso_active *active, double lambda) {
   double *old = active->l, step = 1;
   const double before = lasso_objective(state, active, lambda);
@@ -187,8 +171,8 @@ void lasso_extrapolate(struct l1_state *state, struct lasso_active *active, doub
     lasso_line_search(state, active, lambda);
 }
 
-/* Sweeps between two Newton steps, and the most rounds of both. */
-enum { LASSO_SWEEPS = 8, LASSO_DESCENTS = 1000 };
+/* The most rounds of sweeps and extrapolation. */
+enum { LASSO_DESCENTS = 1000 };
 
 enum status lasso_descend(
     struct l1_state *state, struct lasso_active *active, double lambda, double allowed) {
@@ -196,10 +180,11 @@ enum status lasso_descend(
   for (int round = 0; round < LASSO_DESCENTS; round++) {
     double sum = lasso_weigh_rows(active, state->r, active->v);
     for (int i = 0; i < LASSO_SWEEPS; i++)
-      if (lasso_sweep(state, active, lambda, &sum) * lasso_l1_norm(active) <= allowed)
+      if (lasso_sweep(state, active, lambda, &sum, active->way[i]) * lasso_l1_norm(active) <=
+          allowed)
         return COMPLETE;
-    lasso_newton_step(state, active, lambda);
-    lasso_line_search(state, active, lambda);
+    if (lasso_anderson_step(active))
+      lasso_line_search(state, active, lambda);
     if (state->host->stop(state->host, state->done, state->total))
       return INTERRUPTED;
   }

@@ -48,6 +48,8 @@ void *lasso_layout(
       .f = alloc_doubles(arena, m),
       .is_active = alloc_ints(arena, n),
       .violated = alloc_ints(arena, n)};
+  for (int i = 0; i < LASSO_SWEEPS; i++)
+    parts.way[i] = alloc_doubles(arena, k > order ? k : 0);
   parts.local = l1_layout_copy(pb, k, &parts.copy, arena);
   for (int b = 0; b < LASSO_BATCH; b++) {
     parts.batch.a[b] = alloc_doubles(arena, m);

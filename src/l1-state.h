@@ -17,6 +17,12 @@ struct l1_uncertain {
   int count, avoidable;
 };
 
+/* What is known of a vector: it is one whose entries are at most `level`, and one of that length.
+   A column with few nonzeros has more to do with its entries than with its length. */
+struct l1_part {
+  double length, level;
+};
+
 /* ---- the state ---- */
 
 struct l1_state {
@@ -43,9 +49,13 @@ struct l1_state {
   double *norm;       /* n, of the working columns, rounded up */
   double *corr;       /* n, a_k'r when it was last computed */
 
-  /* l1-correlations.c: no |a_k'r| exceeds bound_base[k] + norm[k] drift. The products of all
-     columns with a few directions are known, so that only the rest of r is uncertain. */
+  /* l1-correlations.c: no |a_k'r| exceeds bound_base[k] + reach[k] drift.length + sum[k]
+     drift.level. The products of all columns with a few directions are known, so that only the rest
+     of r is uncertain. */
   double *bound_base; /* n */
+  double *reach;      /* n, no less than the length of each working column */
+  double *sum;        /* n, no less than its sum of absolute values, of a sparse x */
+  double ratio;       /* of sum to reach on the whole, 0 for a dense x */
   double *pull;       /* n with a ridge, lambda ridge beta_k of the model that r belongs to, which
                          the penalty takes from a_k'r; otherwise NULL */
   double pull_square; /* its square's sum */
@@ -53,7 +63,7 @@ struct l1_state {
   int passes;
   int *fresh; /* n, the columns whose corr is that of the present r */
   ptrdiff_t fresh_count;
-  double drift;                   /* length of the way of r so far */
+  struct l1_part drift;           /* the way of r so far */
   double *old_r;                  /* m, r at the last pass */
   double *v;                      /* m, root_w r */
   int *list;                      /* n, the columns to be computed */
@@ -112,6 +122,10 @@ void l1_predict_model(const struct problem *pb, int size, const int *feature, co
 
 /* norm (n) := length of each working column, rounded up; 0 for an unusable one. O(n). */
 void l1_column_norms(const struct problem *pb, double *norm);
+
+/* reach and sum of each column, for bounds of its products with vectors that Q takes nothing from.
+ */
+void l1_set_reach(struct l1_state *state);
 
 /* How many directions have their products with all columns kept. */
 int l1_max_directions(const struct problem *pb, const struct l1_control *control);

@@ -38,6 +38,8 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
       .norm = alloc_doubles(arena, n),
       .corr = alloc_doubles(arena, n),
       .bound_base = alloc_doubles(arena, n),
+      .reach = alloc_doubles(arena, n),
+      .sum = alloc_doubles(arena, n),
       .pull = control->ridge > 0 ? alloc_doubles(arena, n) : NULL,
       .pass = alloc_ints(arena, n),
       .fresh = alloc_ints(arena, n),
@@ -105,6 +107,7 @@ struct l1_state *l1_begin(
   struct arena arena = arena_over(work);
   struct l1_state *state = l1_layout(pb, control, host, &arena);
   l1_column_norms(pb, state->norm);
+  l1_set_reach(state);
   for (ptrdiff_t k = 0; k < pb->n; k++) {
     state->corr[k] = 0;
     state->bound_base[k] = pb->usable[k] ? INFINITY : -INFINITY;

@@ -145,19 +145,29 @@ TARGET static double NAME(max_entry)(ptrdiff_t m, const double *x) {
   return max;
 }
 
-TARGET static ptrdiff_t NAME(list_above)(
-    ptrdiff_t n, const double *base, double f, const double *norm, double level, int *list) {
+TARGET static double NAME(excess_square)(ptrdiff_t m, const double *x, double level) {
+  double sum = 0;
+  SIMD_SUM(sum)
+  for (ptrdiff_t j = 0; j < m; j++) {
+    const double excess = fabs(x[j]) - level;
+    sum += excess > 0 ? excess * excess : 0;
+  }
+  return sum;
+}
+
+TARGET static ptrdiff_t NAME(list_above)(ptrdiff_t n, const double *base, double f, const double *a,
+    double g, const double *b, double level, int *list) {
   ptrdiff_t count = 0, j = 0;
 #if WIDTH > 1
   for (; j + WIDTH <= n; j += WIDTH) {
-    unsigned above = BITS(AT(base + j) + f * AT(norm + j) > level);
+    unsigned above = BITS(AT(base + j) + f * AT(a + j) + g * AT(b + j) > level);
     for (; above != 0; above &= above - 1)
       list[count++] = (int)j + __builtin_ctz(above);
   }
 #endif
   for (; j < n; j++) {
     list[count] = (int)j;
-    count += base[j] + f * norm[j] > level;
+    count += base[j] + f * a[j] + g * b[j] > level;
   }
   return count;
 }
@@ -1031,6 +1041,7 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .shift_all = NAME(shift_all),
     .dots = NAME(dots),
     .max_entry = NAME(max_entry),
+    .excess_square = NAME(excess_square),
     .list_above = NAME(list_above),
     .row_dots = NAME(row_dots),
     .quotient = NAME(quotient),

@@ -222,9 +222,12 @@ struct simd {
   /* The largest x_j, or 0 if none is positive. */
   double (*max_entry)(ptrdiff_t m, const double *x);
 
-  /* list := the j where base_j + f norm_j > level, ascending; returns how many. */
-  ptrdiff_t (*list_above)(
-      ptrdiff_t n, const double *base, double f, const double *norm, double level, int *list);
+  /* Sum of the squares by which |x_j| exceeds level, >= 0 */
+  double (*excess_square)(ptrdiff_t m, const double *x, double level);
+
+  /* list := the j where base_j + f a_j + g b_j > level, ascending; returns how many. */
+  ptrdiff_t (*list_above)(ptrdiff_t n, const double *base, double f, const double *a, double g,
+      const double *b, double level, int *list);
 
   /* out_l := sum_i C_i v_i, i < k, of row list[l] of C, where rows are ld apart */
   void (*row_dots)(ptrdiff_t count, const int *list, ptrdiff_t k, const double *C, ptrdiff_t ld,

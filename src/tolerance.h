@@ -101,7 +101,7 @@
 #define L1_AVOIDABLE 0.9
 
 /* A direction's products are made where they would spare those of this share of the columns. */
-#define L1_DIRECTION_PAYS 0.06
+#define L1_DIRECTION_PAYS 0.1
 
 /* ---- l1 paths: the lasso ---- */
 
@@ -133,9 +133,9 @@
 #define LASSO_SHARE 2
 #define LASSO_LESS 0.3
 
-/* Conjugate gradients between sweeps end at this share of the first residual: they only have to
-   find signs. */
-#define LASSO_NEWTON_RESIDUAL 0.6
+/* This share of its trace is added to the diagonal of the products of the ways that sweeps went,
+   which are nearly dependent where a single direction is left. */
+#define LASSO_ANDERSON_RIDGE 1e-12
 
 /* ---- l1 paths: logistic regression ---- */
 

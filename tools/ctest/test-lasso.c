@@ -87,8 +87,8 @@ static double length_of(const double *r, ptrdiff_t m) {
 
 /* ---- products ---- */
 
-/* Sets r for a step of a walk: near the last one, far from it, a multiple, or the way of some
-   column, whose product no other step changes as much. */
+/* Sets r for a step of a walk: near the last one or far from it, in all rows or mostly in one, a
+   multiple, or the way of some column, whose product no other step changes as much. */
 static void walk(const struct made *made, double *r) {
   const struct problem *pb = &made->pb;
   const double kind = uniform(), size = pow(10, 3 * uniform() - 3), factor = uniform() + 1.5;
@@ -96,6 +96,7 @@ static void walk(const struct made *made, double *r) {
   for (ptrdiff_t i = 0; i < pb->m; i++)
     r[i] = kind > 0.9   ? uniform()
            : kind > 0.7 ? factor * r[i]
+           : kind > 0.4 ? r[i] + (i == j % pb->m ? 1 : 0.1) * size
            : kind > 0   ? r[i] + size * uniform()
                         : r[i] + size * pb->root_w[i] * entry(made, i, j);
   balance(pb, r);

@@ -97,7 +97,7 @@ static void check_moments(ptrdiff_t m) {
     CHECK_NEAR(got.spread, spread, summed);
   }
   const double *a = x + m, *b = x + 2 * m;
-  double got[W_PRODUCTS], truth[W_PRODUCTS] = {0}, rest = 0;
+  double got[W_PRODUCTS], truth[W_PRODUCTS] = {0}, rest = 0, excess = 0;
   simd->w_products(m, x, a, b, got);
   for (ptrdiff_t j = 0; j < m; j++) {
     truth[WW0] += x[j] * a[j];
@@ -107,10 +107,12 @@ static void check_moments(ptrdiff_t m) {
     truth[AA] += b[j] * b[j];
     rest += pow(x[j] - centre[0] * a[j] - centre[1] * b[j], 2);
     largest = x[j] > largest ? x[j] : largest;
+    excess += fabs(x[j]) > 0.4 ? pow(fabs(x[j]) - 0.4, 2) : 0;
   }
   for (int p = 0; p < W_PRODUCTS; p++)
     CHECK_NEAR(got[p], truth[p], summed);
   CHECK_NEAR(simd->rest_square(m, x, centre[0], a, centre[1], b), rest, summed);
+  CHECK_NEAR(simd->excess_square(m, x, 0.4), excess, summed);
   CHECK(simd->max_entry(m, x) == largest);
   clear(&pile);
 }
@@ -333,7 +335,7 @@ static void check_columns(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
 static void check_lists(ptrdiff_t n, ptrdiff_t k, ptrdiff_t ld) {
   struct pile pile = {.count = 0};
   double *base = draw(&pile, n), *out = draw(&pile, n);
-  const double *norm = draw(&pile, n), *C = draw(&pile, n * ld), *v = draw(&pile, k);
+  const double *a = draw(&pile, n), *b = draw(&pile, n), *C = draw(&pile, n * ld), *v = draw(&pile, k);
   int *list = pile.parts[pile.count++] = room((size_t)n * sizeof(int), 0);
   const double level = 0.25;
   if (n > 2) {
@@ -342,10 +344,10 @@ static void check_lists(ptrdiff_t n, ptrdiff_t k, ptrdiff_t ld) {
     base[2] = NAN; /* in no list */
   }
   for (double f = -1; f <= 2; f += 1.5) {
-    const ptrdiff_t count = simd->list_above(n, base, f, norm, level, list);
+    const ptrdiff_t count = simd->list_above(n, base, f, a, f / 2, b, level, list);
     ptrdiff_t l = 0;
     for (ptrdiff_t j = 0; j < n; j++)
-      if (base[j] + f * norm[j] > level)
+      if (base[j] + f * a[j] + f / 2 * b[j] > level)
         CHECK(l < count && list[l++] == j);
     CHECK(l == count);
     simd->row_dots(count, list, k, C, ld, v, out);
@@ -419,7 +421,7 @@ static void check_scores(ptrdiff_t m, ptrdiff_t L) {
   const double f = uniform(), kappa = 3;
   double before = 0, after = 0;
   for (ptrdiff_t j = 0; j < m; j++) {
-    d[j] = 2 + uniform();
+    d[j] = 3 + uniform(); /* above moved^2 / kappa, at most 4 / 3 */
     root_w[j] += 2;
     moved[j] = x[j] - f * c[j];
   }
