@@ -101,7 +101,7 @@
 #define L1_AVOIDABLE 0.9
 
 /* A direction's products are made where they would spare those of this share of the columns. */
-#define L1_DIRECTION_PAYS 0.1
+#define L1_DIRECTION_PAYS 0.06
 
 /* ---- l1 paths: the lasso ---- */
 
