@@ -52,7 +52,7 @@ static void logistic_measure_column(
   fit->curvature[k] = square;
   for (ptrdiff_t l = 0; l < q; l++)
     fit->curvature[k] -= b[l] * e[l];
-  fit->curvature[k] = fmax(fit->curvature[k], LOGISTIC_DEPENDENT * square) + fit->ridge;
+  fit->curvature[k] = l1_larger(fit->curvature[k], LOGISTIC_DEPENDENT * square) + fit->ridge;
 }
 
 /* Sets them for all columns of the working set. O(mq) each, or q times the nonzeros. */
@@ -246,7 +246,7 @@ static void logistic_precondition(struct logistic_fit *fit, int size) {
 static double logistic_max_abs(int size, const double *x) {
   double max = 0;
   for (int i = 0; i < size; i++)
-    max = fmax(max, fabs(x[i]));
+    max = l1_larger(max, fabs(x[i]));
   return max;
 }
 
@@ -336,7 +336,7 @@ static double logistic_penalised_slopes(struct logistic_fit *fit, int size, doub
   for (int i = 0; i < size; i++) {
     const int k = fit->support[i];
     fit->residual[i] = fit->corr[k] - (fit->next.beta[k] > 0 ? lambda : -lambda);
-    max = fmax(max, fabs(fit->residual[i]));
+    max = l1_larger(max, fabs(fit->residual[i]));
   }
   return max;
 }

@@ -84,7 +84,8 @@ static void logistic_add(const struct l1_state *state, struct logistic_fit *fit,
     l1_copy_column(state->pb, &fit->copy, k, column);
 }
 
-/* Removes the excluded columns from the working set, and with `zeros` those with coefficient 0. */
+/* Removes the excluded columns from the working set, and with `zeros` those with coefficient 0. Those
+   before the first that goes stay where they are. */
 static void logistic_remove(const struct l1_state *state, struct logistic_fit *fit, int zeros) {
   const int count = fit->count;
   int changed = 0;
@@ -92,11 +93,14 @@ static void logistic_remove(const struct l1_state *state, struct logistic_fit *f
   for (int k = 0; k < count; k++) {
     const int column = fit->column[k];
     const double beta = fit->now.beta[k], before = fit->beta_before[k];
-    fit->place[column] = -1;
-    if (state->excluded[column] || (zeros && beta == 0))
+    if (state->excluded[column] || (zeros && beta == 0)) {
+      fit->place[column] = -1;
       changed |= beta != 0;
-    else
+    } else if (fit->count == k) {
+      fit->count++;
+    } else {
       logistic_add(state, fit, column, beta, before);
+    }
   }
   if (changed) {
     logistic_predict(fit, &fit->now);
@@ -133,7 +137,7 @@ static int logistic_keep_largest(
   const int limit = size > LOGISTIC_BATCH ? size : LOGISTIC_BATCH;
   double high = low, level = low;
   for (int l = 0; l < count; l++)
-    high = fmax(high, fabs(state->corr[fit->violated[l]]));
+    high = l1_larger(high, fabs(state->corr[fit->violated[l]]));
   int kept = count;
   for (int i = 0; kept > limit && i < LOGISTIC_LEVEL_STEPS; i++) {
     const double middle = low + (high - low) / 2;
@@ -245,7 +249,7 @@ static double logistic_scaling_cost(
   for (ptrdiff_t i = 0; i < m; i++) {
     const double alpha = fabs(fit->v[i]);
     if (alpha > 0)
-      curve += alpha * alpha / fmax(fit->h[i], alpha * (1 - s));
+      curve += alpha * alpha / l1_larger(fit->h[i], alpha * (1 - s));
   }
   return (1 - s) * (product + (1 - s) * curve / 2);
 }
@@ -278,10 +282,10 @@ static double logistic_set_gap(
     const double c = l1_column_product(&fit->local, logistic_index(fit, k), fit->v, sum) -
                      fit->ridge * fit->now.beta[k];
     fit->corr[k] = c;
-    max = fmax(max, fabs(c));
+    max = l1_larger(max, fabs(c));
     product += c * fit->now.beta[k];
     if (fit->now.beta[k] == 0)
-      *zeros = fmax(*zeros, fabs(c));
+      *zeros = l1_larger(*zeros, fabs(c));
   }
   const double gap = lambda * fit->now.l1 - product;
   return max > lambda ? gap + logistic_scaling_cost(fit, state->pb->m, lambda / max, product) : gap;

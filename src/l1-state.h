@@ -105,6 +105,11 @@ static inline void l1_add_column(
   column_add(&pb->x, pb->m, j, pb->centre[j], beta * pb->inv_scale[j], f, offset);
 }
 
+/* For loops, where fmax(), which looks for NaN, is a call each time. */
+static inline double l1_larger(double a, double b) {
+  return a > b ? a : b;
+}
+
 /* value moved by lambda towards zero, where it ends; without branches, as the sign is anyone's
    guess. */
 static inline double l1_soft_threshold(double value, double lambda) {
