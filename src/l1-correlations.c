@@ -180,7 +180,7 @@ ptrdiff_t l1_list_all(struct l1_state *state) {
 
 /* list (from `from` on) := those of the columns from .. to - 1 whose product must be made. */
 static struct l1_uncertain l1_list_block(struct l1_state *state, ptrdiff_t from, ptrdiff_t to,
-    double level, struct l1_part rest, double rounding) {
+    double level, const int *left_out, struct l1_part rest, double rounding) {
   struct l1_uncertain found = {0, 0};
   double known[L1_LIST_BLOCK];
   int above[L1_LIST_BLOCK], *list = state->list + from;
@@ -192,7 +192,7 @@ static struct l1_uncertain l1_list_block(struct l1_state *state, ptrdiff_t from,
     const ptrdiff_t k = from + above[l];
     if (l1_pull(state, k) == 0 && !l1_may_exceed(state, k, known[l], level, rest, rounding))
       continue;
-    if (state->excluded[k] || l1_is_fresh(state, k))
+    if (state->excluded[k] || l1_is_fresh(state, k) || (left_out != NULL && left_out[k] > 0))
       continue;
     found.avoidable += fabs(known[l]) < L1_AVOIDABLE * level;
     list[found.count++] = (int)k;
@@ -220,7 +220,8 @@ ptrdiff_t l1_list_likely(struct l1_state *state, double level) {
 
 /* list := the columns whose product must be made; returns how many. *avoidable counts those that
    one more direction would have spared. */
-static ptrdiff_t l1_list_columns(struct l1_state *state, double level, ptrdiff_t *avoidable) {
+static ptrdiff_t l1_list_columns(
+    struct l1_state *state, double level, const int *left_out, ptrdiff_t *avoidable) {
   const ptrdiff_t n = state->pb->n;
   ptrdiff_t count = 0;
   *avoidable = 0;
@@ -239,7 +240,7 @@ static ptrdiff_t l1_list_columns(struct l1_state *state, double level, ptrdiff_t
 #endif
   for (ptrdiff_t from = 0; from < n; from += L1_LIST_BLOCK) {
     const ptrdiff_t to = from + L1_LIST_BLOCK < n ? from + L1_LIST_BLOCK : n;
-    found[from / L1_LIST_BLOCK] = l1_list_block(state, from, to, level, rest, rounding);
+    found[from / L1_LIST_BLOCK] = l1_list_block(state, from, to, level, left_out, rest, rounding);
   }
   for (ptrdiff_t from = 0; from < n; from += L1_LIST_BLOCK, found++) {
     memmove(state->list + count, state->list + from, (size_t)found->count * sizeof(int));
@@ -326,11 +327,22 @@ static enum status l1_add_direction(struct l1_state *state, ptrdiff_t *count) {
   return COMPLETE;
 }
 
-enum status l1_correlate(struct l1_state *state, double level) {
+/* Takes note of the products with r that were made of the first `count` columns of list. */
+static void l1_take_fresh(struct l1_state *state, ptrdiff_t count) {
+  l1_mark_fresh(state, count);
+  for (ptrdiff_t l = 0; l < state->fresh_count; l++) {
+    const int k = state->fresh[l];
+    const double corr = fabs(state->corr[k] - l1_pull(state, k));
+    if (corr > state->max_abs_corr && !state->excluded[k])
+      state->max_abs_corr = corr;
+  }
+}
+
+enum status l1_correlate(struct l1_state *state, double level, const int *left_out) {
   const struct problem *pb = state->pb;
   ptrdiff_t avoidable;
   l1_follow_residual(state);
-  ptrdiff_t count = l1_list_columns(state, level, &avoidable);
+  ptrdiff_t count = l1_list_columns(state, level, left_out, &avoidable);
   const int pays = (double)avoidable > L1_DIRECTION_PAYS * (double)pb->n;
   if (pays && state->control.shares) {
     state->waiting = 1;
@@ -342,14 +354,20 @@ enum status l1_correlate(struct l1_state *state, double level) {
   if (status != COMPLETE)
     return INTERRUPTED;
   state->rounds++;
-  l1_mark_fresh(state, count);
   /* with LAZY, products that were not made are at most level */
   state->max_abs_corr = state->control.screen == LAZY ? level : 0;
-  for (ptrdiff_t l = 0; l < state->fresh_count; l++) {
-    const int k = state->fresh[l];
-    const double corr = fabs(state->corr[k] - l1_pull(state, k));
-    if (corr > state->max_abs_corr && !state->excluded[k])
-      state->max_abs_corr = corr;
-  }
+  l1_take_fresh(state, count);
+  return COMPLETE;
+}
+
+enum status l1_correlate_columns(struct l1_state *state, int count, const int *column) {
+  ptrdiff_t listed = 0;
+  for (int i = 0; i < count; i++)
+    if (!l1_is_fresh(state, column[i]))
+      state->list[listed++] = column[i];
+  const double sum = l1_weigh_rows(state->pb, state->r, state->v);
+  if (l1_make_products(state, listed, sum) != COMPLETE)
+    return INTERRUPTED;
+  l1_take_fresh(state, listed);
   return COMPLETE;
 }

@@ -179,7 +179,7 @@ static enum status hinge_generate_columns(
     if (hinge_optimise(lp, state) != COMPLETE)
       return INTERRUPTED;
     hinge_residual(lp, pb, state->r);
-    if (l1_correlate(state, lp->lambda) != COMPLETE)
+    if (l1_correlate(state, lp->lambda, NULL) != COMPLETE)
       return INTERRUPTED;
     *size = hinge_read_model(lp);
     state->primal = hinge_objective(lp, pb, *size);

@@ -314,6 +314,21 @@ static enum status lasso_descend_likely(
   return lasso_descend(state, active, lambda, allowed);
 }
 
+/* Makes the products that lambda asks for; *count := how many columns break the optimality
+   conditions. With a factor the products of the active columns, which solve their equations, are
+   made where no column does, or `all` are asked for. */
+static enum status lasso_correlate(
+    struct l1_state *state, struct lasso_active *active, double lambda, int all, int *count) {
+  const int *left_out = active->factored ? active->is_active : NULL;
+  const enum status status = l1_correlate(state, lambda, left_out);
+  if (status != COMPLETE)
+    return status;
+  *count = lasso_find_violated(state, active, lambda);
+  if (left_out == NULL || (*count > 0 && !all))
+    return COMPLETE;
+  return l1_correlate_columns(state, active->count, active->column);
+}
+
 /* Brings the model of the last solution to lambda. */
 static enum status lasso_go_on(
     struct l1_state *state, struct lasso_active *active, double lambda, double allowed) {
@@ -344,9 +359,10 @@ enum status lasso_solve(struct l1_state *state, double lambda) {
     if (lasso_go_on(state, active, lambda, search->share * allowed) != COMPLETE)
       return INTERRUPTED;
   }
-  for (;; search->round++) {
+  for (int count;; search->round++) {
+    const int give_up = search->idle >= LASSO_PATIENCE || search->round >= LASSO_ROUNDS;
     l1_set_pull(state, active->count, active->column, active->beta);
-    const enum status status = l1_correlate(state, lambda);
+    const enum status status = lasso_correlate(state, active, lambda, give_up, &count);
     if (status != COMPLETE)
       return status;
     lasso_evaluate(state, active, lambda);
@@ -356,8 +372,6 @@ enum status lasso_solve(struct l1_state *state, double lambda) {
     const double enough = search->lowest - LASSO_PROGRESS * state->null_objective;
     search->idle = state->primal < enough ? 0 : search->idle + 1;
     search->lowest = fmin(search->lowest, state->primal);
-    const int count = lasso_find_violated(state, active, lambda);
-    const int give_up = search->idle >= LASSO_PATIENCE || search->round >= LASSO_ROUNDS;
     if (count > 0 && !give_up) {
       const enum status activated = lasso_activate_violated(state, active, lambda, count);
       if (activated != COMPLETE)

@@ -84,8 +84,8 @@ static void logistic_add(const struct l1_state *state, struct logistic_fit *fit,
     l1_copy_column(state->pb, &fit->copy, k, column);
 }
 
-/* Removes the excluded columns from the working set, and with `zeros` those with coefficient 0. Those
-   before the first that goes stay where they are. */
+/* Removes the excluded columns from the working set, and with `zeros` those with coefficient 0.
+   Those before the first that goes stay where they are. */
 static void logistic_remove(const struct l1_state *state, struct logistic_fit *fit, int zeros) {
   const int count = fit->count;
   int changed = 0;
@@ -409,7 +409,7 @@ static enum status logistic_solve_rounds(
     logistic_store_residual(state, fit);
     l1_set_pull(state, fit->count, fit->column, fit->now.beta);
     const enum status status =
-        fit->inside == INTERRUPTED ? INTERRUPTED : l1_correlate(state, lambda);
+        fit->inside == INTERRUPTED ? INTERRUPTED : l1_correlate(state, lambda, NULL);
     if (status != COMPLETE)
       return status;
     const double gap = logistic_update_gap(state, fit, lambda);

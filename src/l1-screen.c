@@ -126,7 +126,7 @@ enum status l1_screen(struct l1_state *state, double lambda, double bound) {
   case SAFE_TWO:
     return l1_screen_bound(state, lambda, l1_lower_bound(state, lambda, bound));
   case GAP_SAFE:
-    if (l1_correlate(state, lambda) != COMPLETE)
+    if (l1_correlate(state, lambda, NULL) != COMPLETE)
       return INTERRUPTED;
     if (state->control.loss == HINGE)
       l1_predict_model(state->pb, state->size, state->feature, state->beta, state->u, state->f);

@@ -140,8 +140,12 @@ void l1_set_pull(struct l1_state *state, int count, const int *column, const dou
 
 /* Brings corr up to date after r has moved: of every column not excluded, or with LAZY of those
    alone whose |a_k'r| may exceed `level`, as far as their bounds tell. Then no |a_k'r - pull_k| of
-   a column not excluded exceeds state->max_abs_corr. Counts a round, unless it returns WAITING. */
-enum status l1_correlate(struct l1_state *state, double level);
+   a column not excluded exceeds state->max_abs_corr. Counts a round, unless it returns WAITING.
+   With LAZY, columns whose entry of left_out (n) is above 0 are left out; NULL: none is. */
+enum status l1_correlate(struct l1_state *state, double level, const int *left_out);
+
+/* Makes the products with r of some columns that were left out. */
+enum status l1_correlate_columns(struct l1_state *state, int count, const int *column);
 
 /* list := the columns whose |a_k'r| is likely to exceed `level`, by the part of it that is known
    from the directions; returns how many. With another screen than LAZY there is none. */

@@ -118,7 +118,7 @@ struct l1_state *l1_begin(
   l1_set_pull(state, 0, NULL, NULL);
   engines[control->loss].begin(state);
   l1_take_products(state);
-  if (l1_is_safe(control->screen) && l1_correlate(state, 0) == COMPLETE) {
+  if (l1_is_safe(control->screen) && l1_correlate(state, 0, NULL) == COMPLETE) {
     memcpy(state->null_corr, state->corr, (size_t)pb->n * sizeof(double));
     l1_keep_point(state, state->max_abs_corr);
   }

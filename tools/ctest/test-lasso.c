@@ -152,7 +152,8 @@ static void test_walk(struct shape shape, enum screen screen, int *spared, int *
     memcpy(other->r, state->r, (size_t)pb->m * sizeof(double));
     /* about as large as the largest products, but not always */
     const double level = (0.1 + 1.5 * fabs(uniform())) * length_of(state->r, pb->m);
-    CHECK(l1_correlate(state, level) == COMPLETE && l1_correlate(other, level) == COMPLETE);
+    CHECK(l1_correlate(state, level, NULL) == COMPLETE &&
+          l1_correlate(other, level, NULL) == COMPLETE);
     CHECK(state->passes >= passes && state->passes <= passes + 1);
     *renewed += state->directions < directions;
     *spared += check_products(&made, state, level);
@@ -160,8 +161,8 @@ static void test_walk(struct shape shape, enum screen screen, int *spared, int *
     CHECK(same(state->pass, other->pass, pb->n, sizeof(int)));
     CHECK(state->max_abs_corr == other->max_abs_corr && state->products == other->products);
     if (step % 7 == 0) { /* a lower level asks for more of the same residual */
-      CHECK(
-          l1_correlate(state, level / 3) == COMPLETE && l1_correlate(other, level / 3) == COMPLETE);
+      CHECK(l1_correlate(state, level / 3, NULL) == COMPLETE &&
+            l1_correlate(other, level / 3, NULL) == COMPLETE);
       CHECK(state->passes <= passes + 1);
       check_products(&made, state, level / 3);
     }
