@@ -413,9 +413,8 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   fit$null_objective <- null
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
-  fit$solutions <- lapply(solutions, function(one) {
-    one[intersect(c("features", "beta", "u", "corr", "second_order", "kkt"), names(one))]
-  })
+  kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
+  fit$solutions <- lapply(solutions, function(one) one[names(one) %in% kept])
   warn_gap(fit, control$tolerance * null)
 }
 

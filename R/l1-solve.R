@@ -64,8 +64,9 @@ ridge_tail <- function(alpha, lambda, beta, at) {
 
 # the penalty of coefficients in working coordinates, of several responses columns x responses
 penalty_of <- function(control, lambda, beta) {
-  alpha <- control$alpha
-  lambda * alpha * (sum(abs(beta)) + ridge_share(alpha) / 2 * sum(beta^2))
+  share <- ridge_share(control$alpha)
+  squares <- if (share > 0) sum(beta^2) else 0
+  lambda * control$alpha * (sum(abs(beta)) + share / 2 * squares)
 }
 
 check_loss <- function(problem, loss) {

@@ -162,9 +162,10 @@ user_coefficients <- function(problem, models, of_x = NULL) {
 
 # Models as a fit holds them. `to_user` brings the coefficients of one to the user's scale.
 name_models <- function(problem, models, to_user = identity) {
-  used <- unique(unlist(lapply(models, `[[`, "features")))
-  names <- problem$names[used]
-  place <- replace(integer(max(used, 0L)), used, seq_along(used))
+  used <- logical(ncol(problem))
+  for (model in models) used[model$features] <- TRUE
+  place <- cumsum(used)
+  names <- problem$names[which(used)]
   covariates <- colnames(problem$z)
   responses <- colnames(problem$y)
   lapply(models, function(model) {
