@@ -37,13 +37,11 @@ void l1_column_norms(const struct problem *pb, double *norm) {
 
 /* ---- lazy products ---- */
 
-/* A sparse column is taken as the user gave it: what centring takes from it, Q takes as well. */
+/* A column is taken as the user gave it: what centring takes from it, Q takes as well. */
 void l1_set_reach(struct l1_state *state) {
   const struct problem *pb = state->pb;
   const double weights = simd->dot(pb->m, pb->root_w, pb->root_w);
   double reach = 0, sum = 0;
-  memcpy(state->reach, state->norm, (size_t)pb->n * sizeof(double));
-  memset(state->sum, 0, (size_t)pb->n * sizeof(double));
   for (ptrdiff_t j = 0; is_sparse(&pb->x) && j < pb->n; j++) {
     const double centre = pb->centre[j] * pb->inv_scale[j];
     const double square = pb->squares[j] + weights * centre * centre;

@@ -53,8 +53,8 @@ struct l1_state {
      drift.level. The products of all columns with a few directions are known, so that only the rest
      of r is uncertain. */
   double *bound_base; /* n */
-  double *reach;      /* n, no less than the length of each working column */
-  double *sum;        /* n, no less than its sum of absolute values, of a sparse x */
+  double *reach;      /* n, no less than the length of each working column; norm for a dense x */
+  double *sum;        /* n, no less than its sum of absolute values; of a dense x not used */
   double ratio;       /* of sum to reach on the whole, 0 for a dense x */
   double *pull;       /* n with a ridge, lambda ridge beta_k of the model that r belongs to, which
                          the penalty takes from a_k'r; otherwise NULL */
@@ -128,7 +128,7 @@ void l1_predict_model(const struct problem *pb, int size, const int *feature, co
 /* norm (n) := length of each working column, rounded up; 0 for an unusable one. O(n). */
 void l1_column_norms(const struct problem *pb, double *norm);
 
-/* reach and sum of each column, for bounds of its products with vectors that Q takes nothing from.
+/* reach and sum of sparse columns, for bounds of products with vectors that Q takes nothing from.
  */
 void l1_set_reach(struct l1_state *state);
 

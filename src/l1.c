@@ -24,6 +24,7 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
   const ptrdiff_t m = pb->m, n = pb->n;
   const ptrdiff_t directions = l1_max_directions(pb, control), points = l1_max_points(control);
   const int safe = l1_is_safe(control->screen);
+  double *norm = alloc_doubles(arena, n);
   struct l1_state *state = arena_alloc(arena, 1, sizeof(struct l1_state));
   const struct l1_state parts = {.pb = pb,
       .host = host,
@@ -35,11 +36,11 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
       .lambda = INFINITY,
       .total = 1,
       .excluded = alloc_ints(arena, n),
-      .norm = alloc_doubles(arena, n),
+      .norm = norm,
       .corr = alloc_doubles(arena, n),
       .bound_base = alloc_doubles(arena, n),
-      .reach = alloc_doubles(arena, n),
-      .sum = alloc_doubles(arena, n),
+      .reach = is_sparse(&pb->x) ? alloc_doubles(arena, n) : norm,
+      .sum = is_sparse(&pb->x) ? alloc_doubles(arena, n) : norm,
       .pull = control->ridge > 0 ? alloc_doubles(arena, n) : NULL,
       .pass = alloc_ints(arena, n),
       .fresh = alloc_ints(arena, n),
