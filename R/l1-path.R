@@ -47,15 +47,17 @@
 #' added less than a share of 5e-5 to what is explained. Given `lambda` are all solved for.
 #'
 #' **Solvers.** `"cd"`: for the lasso an active-set method with an updated and downdated Cholesky
-#' factor, whose solutions are exact up to rounding error, and coordinate descent for large active
-#' sets; for logistic regression Newton's method on a working set; for the hinge loss the simplex
-#' method on the dual with column generation, whose solutions are vertices. `"ipm"`: the
+#' factor, whose solutions are exact up to rounding error, and for large active sets coordinate
+#' descent with Anderson's extrapolation (Bertrand and Massias 2021); for logistic regression
+#' Newton's method on a working set; for the hinge loss the simplex method on the dual with column
+#' generation, whose solutions are vertices. `"ipm"`: the
 #' interior-point methods of Kim and others (2007) and Koh and others (2007), for `"squared"` and
 #' `"logistic"`; their solutions have small nonzero coefficients that [threshold_coef()] removes.
 #'
 #' **Screening.** Products of columns with the residual are computed only for columns that may have
 #' a nonzero coefficient. `"lazy"` bounds the product of each column by its last computed value and
-#' the change of the residual since; `"safe1"`, `"safe2"` and `"gap"` are the tests of
+#' the change of the residual since, for sparse columns by how far single rows have changed;
+#' `"safe1"`, `"safe2"` and `"gap"` are the tests of
 #' [safe_screen()], based on the null model, on all solutions so far, and on the current iterate;
 #' `"none"` computes all products. The solutions are the same with each. With `solver = "cd"`,
 #' `"lazy"` is the fastest; for `"logistic"` and `"hinge"` the other tests cost more than they save,
@@ -146,7 +148,11 @@
 #'   with the hinge loss or `solver = "ipm"`, `screen = "lazy"` or weights of 0, several responses
 #'   or classes with `solver = "ipm"`, `solver = "ipm"` with the hinge loss.
 #'
-#' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
+#' @references Bertrand, Q., Massias, M. (2021). Anderson acceleration of coordinate descent.
+#' Proceedings of the 24th International Conference on Artificial Intelligence and Statistics, PMLR
+#' 130, 1288-1296.
+#'
+#' El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
 #'
 #' Kim, S.-J., Koh, K., Lustig, M., Boyd, S., Gorinevsky, D. (2007). An interior-point method for

@@ -8,8 +8,8 @@
 # out=/tmp, half a minute. Nothing is needed but the peers, from CRAN or Debian: abess, adelie,
 # biglasso, glmnet, grpreg, kernlab, KRLS, L0Learn, lars, leaps, MASS, ncvreg, survival; those that
 # are not installed are left out (gcc 12 compiles adelie 1.0.10 with `-include atomic` alone). The
-# data are simulated; with data=DIR the part `greedy` adds gene expression, see bench/README.md for
-# the files.
+# data are simulated; with data=DIR the part `l1` adds texts as counts of words and the part `greedy`
+# gene expression, see bench/README.md for the files.
 #
 # Calls that are compared run in turn, every other time in the opposite order, one thread each; the
 # figures are medians, but of a single run where a call takes more than five seconds. What is drawn
@@ -129,6 +129,14 @@ r_squared <- function(x, y, columns) {
   1 - sum(lm.fit(cbind(1, x[, columns, drop = FALSE]), y)$residuals^2) / sum((y - mean(y))^2)
 }
 
+# A list of X and y of data=DIR; NULL, and says so, where it is not there
+read_set <- function(name) {
+  file <- file.path(given$data, paste0(name, ".rds"))
+  if (file.exists(file)) return(readRDS(file))
+  say("  %s is not there", file)
+  NULL
+}
+
 # l1 ----------------------------------------------------------------------------------------------
 
 classes <- function(score) factor(runif(length(score)) < plogis(score), labels = c("no", "yes"))
@@ -159,6 +167,10 @@ l1_problems <- list(
     list(x = x, y = classes(3 * as.vector(x[, 1:50] %*% rnorm(50))))
   }
 )
+
+# The year of headlines of the New York Times, and the largest of Reuters' subjects against the others
+l1_texts <- list("lasso, headlines" = "text_nyt_headlines18k",
+                 "logistic, news" = "text_reuters21578")
 
 # The largest duality gap of models, relative to the objective without columns. `lambda` is of the
 # package's objective, `beta` (n x models) on the scale of x.
@@ -289,6 +301,12 @@ measure_screen <- function() {
 
 measure_l1 <- function() {
   for (words in names(l1_problems)) measure_l1_problem(words, l1_problems[[words]])
+  if (nzchar(given$data)) for (words in names(l1_texts)) {
+    set <- read_set(l1_texts[[words]])
+    if (is.null(set)) next
+    y <- if (startsWith(words, "logistic")) factor(set$y == 1, labels = c("no", "yes")) else set$y
+    measure_l1_problem(words, function() list(x = set$X, y = y))
+  }
   measure_l1_folds()
   measure_screen()
 }
@@ -331,9 +349,8 @@ measure_greedy <- function() {
 
 # Two thirds of the rows to train, the others as new rows
 real_genes <- function(name) {
-  file <- file.path(given$data, paste0(name, ".rds"))
-  if (!file.exists(file)) return(say("  %s is not there", file))
-  data <- readRDS(file)
+  data <- read_set(name)
+  if (is.null(data)) return(invisible())
   set.seed(1)
   order <- sample.int(length(data$y))
   d <- split_rows(unname(as.matrix(data$X))[order, ] + 0, factor(data$y)[order],

@@ -1,6 +1,5 @@
 /* The lasso on many active columns: coordinate descent, and every few sweeps Anderson's
-   extrapolation (Bertrand and Massias 2021). Neither needs the columns' products with each other.
- */
+   extrapolation (Bertrand and Massias 2021). The columns' products with each other are not made. */
 #include "blas.h"
 #include "column.h"
 #include "l1-active.h"
