@@ -8,8 +8,8 @@
 # out=/tmp, half a minute. Nothing is needed but the peers, from CRAN or Debian: abess, adelie,
 # biglasso, glmnet, grpreg, kernlab, KRLS, L0Learn, lars, leaps, MASS, ncvreg, survival; those that
 # are not installed are left out (gcc 12 compiles adelie 1.0.10 with `-include atomic` alone). The
-# data are simulated; with data=DIR the part `l1` adds texts as counts of words and the part `greedy`
-# gene expression, see bench/README.md for the files.
+# data are simulated; with data=DIR the part `l1` adds texts as counts of words, the part `greedy`
+# gene expression; see bench/README.md for the files.
 #
 # Calls that are compared run in turn, every other time in the opposite order, one thread each; the
 # figures are medians, but of a single run where a call takes more than five seconds. What is drawn
@@ -168,7 +168,7 @@ l1_problems <- list(
   }
 )
 
-# The year of headlines of the New York Times, and the largest of Reuters' subjects against the others
+# The year of headlines of the New York Times; the largest of Reuters' subjects against the others
 l1_texts <- list("lasso, headlines" = "text_nyt_headlines18k",
                  "logistic, news" = "text_reuters21578")
 
