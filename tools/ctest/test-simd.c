@@ -335,7 +335,8 @@ static void check_columns(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
 static void check_lists(ptrdiff_t n, ptrdiff_t k, ptrdiff_t ld) {
   struct pile pile = {.count = 0};
   double *base = draw(&pile, n), *out = draw(&pile, n);
-  const double *a = draw(&pile, n), *b = draw(&pile, n), *C = draw(&pile, n * ld), *v = draw(&pile, k);
+  const double *a = draw(&pile, n), *b = draw(&pile, n), *C = draw(&pile, n * ld),
+               *v = draw(&pile, k);
   int *list = pile.parts[pile.count++] = room((size_t)n * sizeof(int), 0);
   const double level = 0.25;
   if (n > 2) {
