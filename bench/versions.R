@@ -113,6 +113,7 @@ time_call <- function(code) {
 }
 
 for (word in line$words) rows <- rows[grepl(word, names(rows))]
+if (!length(rows)) stop("no row has all of the words ", paste(line$words, collapse = ", "))
 
 # One call in each of two new processes: where things lie in memory differs from one process to the
 # next, by more than what is looked for.
