@@ -85,8 +85,9 @@ problems <- list(
 )
 
 # The year of headlines by the words in them, of which nearly all have a coefficient at the end
+headlines_file <- file.path(given$data, "text_nyt_headlines18k.rds")
 headlines <- function() {
-  set <- readRDS(file.path(given$data, "text_nyt_headlines18k.rds"))
+  set <- readRDS(headlines_file)
   made("headlines", set$X, set$y, 1e-4, 1, "an equal gap")
 }
 
@@ -503,7 +504,7 @@ before <- load_average()
 used <- proc.time()
 run <- list(
   lasso = function() {
-    measure_against_glmnet(c(problems, if (dir.exists(given$data)) headlines), "lasso")
+    measure_against_glmnet(c(problems, if (file.exists(headlines_file)) headlines), "lasso")
   },
   screens = measure_screens,
   logistic = function() measure_against_glmnet(class_problems, "logistic regression"),

@@ -54,8 +54,8 @@ struct l1_state {
      of r is uncertain. */
   double *bound_base; /* n */
   double *reach;      /* n, no less than the length of each working column; norm for a dense x */
-  double *sum;        /* n, no less than its sum of absolute values; of a dense x not used */
-  double ratio;       /* of sum to reach on the whole, 0 for a dense x */
+  double *sum;        /* n, no less than its sum of absolute values; norm for a dense x */
+  double ratio;       /* of sum to reach on the whole; 0 for a dense x, whose levels are 0 */
   double *pull;       /* n with a ridge, lambda ridge beta_k of the model that r belongs to, which
                          the penalty takes from a_k'r; otherwise NULL */
   double pull_square; /* its square's sum */
@@ -141,10 +141,12 @@ void l1_set_pull(struct l1_state *state, int count, const int *column, const dou
 /* Brings corr up to date after r has moved: of every column not excluded, or with LAZY of those
    alone whose |a_k'r| may exceed `level`, as far as their bounds tell. Then no |a_k'r - pull_k| of
    a column not excluded exceeds state->max_abs_corr. Counts a round, unless it returns WAITING.
-   With LAZY, columns whose entry of left_out (n) is above 0 are left out; NULL: none is. */
+   With LAZY, columns whose entry of left_out (n) is above 0 are left out, of max_abs_corr as well,
+   until l1_correlate_columns() is called for them; NULL: none is. */
 enum status l1_correlate(struct l1_state *state, double level, const int *left_out);
 
-/* Makes the products with r of some columns that were left out. */
+/* Makes the products with the same r of columns that were left out, and takes them into
+   max_abs_corr. */
 enum status l1_correlate_columns(struct l1_state *state, int count, const int *column);
 
 /* list := the columns whose |a_k'r| is likely to exceed `level`, by the part of it that is known
