@@ -414,12 +414,13 @@ summary_lines <- function(table) {
 
 notes <- c(
   "Training and test R-squared at k = 8: mean (standard deviation) over random half splits. POSS",
-  "is the paper's single run of T = floor(2 e k^2 n) iterations, POSS x 10 the best of ten, exchange",
-  "the package's default: ten searches of 30 k exchanges. z: here less paper in standard errors of",
-  "the difference of the two means; that of the paired differences takes theirs to vary as ours.",
-  "POSS less it: mean (standard error) of the paired difference; w/t/l: splits in which POSS is",
-  "above, equal, below; p: paired t-test. OPT is proven to be the best subset. MCP, SCAD and lasso:",
-  "least squares on the largest support of at most 8 columns on the path.",
+  "is the paper's single run of T = floor(2 e k^2 n) iterations, POSS x 10 the best of ten,",
+  "exchange the package's default: ten searches of 30 k exchanges. z: here less paper in",
+  "standard errors of the difference of the two means; that of the paired differences takes",
+  "theirs to vary as ours. POSS less it: mean (standard error) of the paired difference; w/t/l:",
+  "splits in which POSS is above, equal, below; p: paired t-test. OPT is proven to be the best",
+  "subset. MCP, SCAD and lasso: least squares on the largest support of at most 8 columns on the",
+  "path.",
   ""
 )
 
