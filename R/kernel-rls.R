@@ -83,9 +83,10 @@
 #'   effect after an eigenvalue problem of LAPACK, O(n^3), has ended.
 #'
 #'   Training is one eigenvalue problem for all lambdas and held-out errors, by LAPACK, and products
-#'   of matrices, by the BLAS that R was started with. With all of 1000 to 4000 rows it took 11 to
-#'   13 times as long as a Cholesky factorisation for a single lambda without any error; with
-#'   OpenBLAS, which did it in a third to a fifth of the time, 18 to 29 times (bench/kernel-rls.R).
+#'   of matrices, by the BLAS that R was started with. With all of 1000 to 4000 rows it took 10
+#'   times as long as a Cholesky factorisation for a single lambda without any error; with OpenBLAS,
+#'   which did it in 0.28 to 0.44 of the time, 15 to 17 times, and two threads of it took 0.65 to
+#'   0.78 of the time of one (bench/kernel-rls.R).
 #'   A BLAS with several threads uses them as it is set up to, for instance by the environment
 #'   variable OPENBLAS_NUM_THREADS; `threads` does not change that, nor the results. Their last
 #'   digits may depend on the BLAS and on its threads.
