@@ -212,8 +212,8 @@ figure <- function(value, digits = 4, sign = FALSE) {
 # how far two means with their standard errors are apart, in standard errors
 apart <- function(a, b, error) figure((a - b) / error, 1, TRUE)
 
-# Of our mean difference less the paper's, which is one of two figures rounded to four digits and is
-# taken to vary over its 100 splits as ours.
+# The standard error of our mean difference less the paper's. Theirs, between two figures rounded to
+# four digits, is taken to vary over its 100 splits as ours.
 difference_error <- function(table) {
   rounding <- 2 * 1e-4^2 / 12
   sqrt(table$less_se^2 * (1 + table$splits / 100) + rounding)
