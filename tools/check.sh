@@ -100,11 +100,14 @@ if [ "${1:-}" = quick ]; then
   step ctest quick_ctest
   step tests quick_tests
 else
-  step format formatted
-  step lintr Rscript tools/lint-r.R
-  step lint-c tools/lint-c.sh
-  step structure Rscript tools/lint-structure.R
-  step ctest ctest
+  trap 'kill 0' INT # a shell does not pass Ctrl-C on to what runs beside it
+  {                 # what reads the sources alone, beside the steps that make the package and use it
+    step format formatted
+    step lintr Rscript tools/lint-r.R
+    step lint-c tools/lint-c.sh
+    step structure Rscript tools/lint-structure.R
+    step ctest ctest
+  } &
   step build build
   step check check
   step roxygen documented
@@ -114,5 +117,6 @@ else
   step scale scale
   step tests tests
   step bare bare
+  wait $! || count failed 1
 fi
 finish

@@ -1,10 +1,14 @@
 # What check.sh and rehearse.sh share: a line for each step, and counts of all. Sourced at the root of the project.
 root=$PWD
 logs=$root/.check
-passed=0 failed=0 skipped=0
 mkdir -p "$logs"
+: > "$logs/counts" # a file, as steps that run side by side count into it
 export OMP_THREAD_LIMIT=2
 export OMP_WAIT_POLICY=passive # threads that wait leave the processor to others
+
+count() { # passed, failed or skipped; how many
+  echo "$1 $2" >> "$logs/counts"
+}
 
 step() { # name, command
   local name=$1 start=$SECONDS word=ok
@@ -12,9 +16,9 @@ step() { # name, command
   "$@" > "$logs/$name.log" 2>&1 || word=FAILED
   printf '%-7s %-10s %4d s  %s\n' "$word" "$name" $((SECONDS - start)) "$(summary "$name")"
   if [ "$word" = ok ]; then
-    passed=$((passed + 1))
+    count passed 1
   else
-    failed=$((failed + 1))
+    count failed 1
     tail -n 40 "$logs/$name.log" | sed 's/^/    /'
     echo "    (all of it: .check/$name.log)"
   fi
@@ -83,7 +87,9 @@ add_counts() { # of the tests of the package, in a file; none failed
   counts=$(test_counts "$1")
   [ -n "$counts" ] || { echo "no count of tests was printed"; return 1; }
   read -r fail warn skip pass <<< "$(tr -dc '0-9 ' <<< "$counts")"
-  passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
+  count passed "$pass"
+  count failed "$fail"
+  count skipped "$skip"
   [ "$fail" = 0 ]
 }
 
@@ -93,11 +99,15 @@ counted() { # name of the step, command
   shift
   "$@" || status=1
   read -r p _ f _ <<< "$(tail -n 1 "$logs/$name.log" | grep -E '^[0-9]+ passed, [0-9]+ failed$')"
-  passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0}))
+  count passed "${p:-0}"
+  count failed "${f:-0}"
   return "$status"
 }
 
 finish() { # the last line, and whether all went well
-  echo "$passed passed, $failed failed, $skipped skipped"
-  [ "$failed" = 0 ]
+  awk '{ sum[$1] += $2 }
+    END {
+      printf "%d passed, %d failed, %d skipped\n", sum["passed"], sum["failed"], sum["skipped"]
+      exit sum["failed"] > 0
+    }' "$logs/counts"
 }
