@@ -294,7 +294,7 @@ fuzz_objects <- alist(
   halves = stability_selection(x, y, omp, pairs = 3),
   chance = permutation_test(x, y, greedy_rls, k = 2, lambda = 1, permutations = 3),
   gained = added_value(x, y, base = 1:2, lambda = 1, folds = 3, permutations = 3),
-  judged = judge(problem, omp, k = 1, outer = 3, permutations = 3, pairs = 2, repeats = 2, keep = 2,
+  judged = judge(problem, omp, k = 1, outer = 3, permutations = 3, pairs = 2, repeats = 0, keep = 2,
                  claims = 3, seed = 1),
   learnt = learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3),
   swapped = exchange(classed, x, size = 2, keep = 2),

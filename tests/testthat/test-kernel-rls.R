@@ -230,8 +230,8 @@ test_that("a linear kernel with all rows is ridge regression", {
     x <- matrix(rnorm(18 * d, 2), 18) %*% diag(seq(0.5, 2, length.out = d))
     y <- cbind(x[, 1] + rnorm(18), rnorm(18))
     w <- runif(18, 0.5, 2)
-    dual <- kernel_rls(x, y, kernel = kernel_linear(), weights = w, intercept = intercept,
-                       standardize = standardize, folds = rep(1:6, 3))
+    dual <- unwarned(x, y, kernel = kernel_linear(), weights = w, intercept = intercept,
+                     standardize = standardize, folds = rep(1:6, 3))
     primal <- rls(x, y, weights = w, intercept = intercept, standardize = standardize,
                   folds = rep(1:6, 3))
     expect_equal(dual$path[c("lambda", "criterion", "se")],
