@@ -2,7 +2,7 @@
 #
 # R: files whose functions call each other, directly or by way of others, form a ring; a ring has at
 # most three files. No object is made at load time from what another file defines, so that R may
-# read the files in any order.
+# read the files in any order. No figure of tools/measures.R is above its ceiling.
 #
 # C: a family, the word before the first hyphen of a file's name, uses itself and the shared files
 # and no other family. Only the border includes R's headers. No two families give a static function
@@ -12,62 +12,10 @@
 
 most_files <- 3L
 
-# What the files define ---------------------------------------------------------------------------
-
-# A row per top-level assignment of the files of a folder: `file`, `name` and `value`, its code.
-read_definitions <- function(folder) {
-  files <- list.files(folder, "[.]R$", full.names = TRUE)
-  of_file <- lapply(files, function(file) {
-    assigned <- Filter(is_assignment, as.list(parse(file, keep.source = FALSE)))
-    rows <- data.frame(file = rep(basename(file), length(assigned)))
-    rows$name <- vapply(assigned, function(code) as.character(code[[2L]]), "")
-    rows$value <- lapply(assigned, `[[`, 3L)
-    rows
-  })
-  do.call(rbind, of_file)
-}
-
-is_assignment <- function(code) {
-  is.call(code) && identical(code[[1L]], quote(`<-`)) && is.name(code[[2L]])
-}
-
-is_function <- function(value) is.call(value) && identical(value[[1L]], quote(`function`))
-
-# The names that code takes from outside itself: neither the local ones of its functions nor the
-# entries of an alist(), which are fields of the object that the list describes.
-outside_names <- function(value) {
-  dots <- formals(function(...) NULL)
-  wrapped <- if (is_function(value)) value else call("function", dots, value)
-  setdiff(codetools::findGlobals(eval(wrapped, baseenv())), entry_names(value))
-}
-
-entry_names <- function(code) {
-  if (!is.call(code)) return(NULL)
-  own <- if (identical(code[[1L]], quote(alist))) names(code)
-  c(own, unlist(lapply(as.list(code), function(part) {
-    if (!missing(part)) entry_names(part)
-  })))
-}
+source("tools/structure.R")
+source("tools/measures.R")
 
 # Rings -------------------------------------------------------------------------------------------
-
-# A row per name that a file uses and another defines: `from`, `to`, `name`.
-uses_between <- function(definitions) {
-  used <- lapply(definitions$value, outside_names)
-  table <- data.frame(from = rep(definitions$file, lengths(used)), name = unlist(used))
-  table$to <- definitions$file[match(table$name, definitions$name)]
-  unique(table[!is.na(table$to) & table$to != table$from, c("from", "to", "name")])
-}
-
-# The sets of files that reach each other, the largest first.
-find_rings <- function(uses) {
-  files <- sort(unique(c(uses$from, uses$to)))
-  reaches <- table(factor(uses$from, files), factor(uses$to, files)) > 0
-  for (via in files) reaches <- reaches | outer(reaches[, via], reaches[via, ], "&")
-  mutual <- reaches & t(reaches)
-  rings <- unique(lapply(files[diag(mutual)], function(file) files[mutual[file, ]]))
-  rings[order(-lengths(rings))]
-}
 
 # The lines of a ring: its files and, for one that is too large, the uses that close it.
 ring_lines <- function(ring, uses) {
@@ -258,10 +206,16 @@ try_cases <- function(cases, look_at) {
   }
 }
 
+look_at_height <- function(folder) {
+  lines <- above_ceilings(measure(folder), ceilings)
+  list(lines = lines, broken = length(lines) > 0L)
+}
+
 main <- function() {
   try_cases(r_cases, look_at_r)
   try_cases(c_cases, look_at_c)
-  found <- list(R = look_at_r("R"), C = look_at_c("src"))
+  try_measures()
+  found <- list(R = look_at_r("R"), height = look_at_height("."), C = look_at_c("src"))
   for (part in found) writeLines(as.character(part$lines))
   broken <- vapply(found, `[[`, NA, "broken")
   cat("structure:", if (any(broken)) "broken in" else "in order in",
