@@ -203,13 +203,22 @@ next_step <- function(problem, control, given) {
 # differences of a criterion that may be rounding
 exchange_tie <- 1e-10
 
+# The order of losses, those that differ by rounding staying in the order in which they are given.
+order_tied <- function(loss, tie) {
+  sorted <- sort(loss)
+  rank <- cumsum(c(TRUE, diff(sorted) > tie))
+  order(rank[match(loss, sorted)])
+}
+
 # The best swap, if it improves the criterion by more than rounding.
 helpful_swap <- function(found, criterion) {
   swap <- best_swap(found$table, criterion)
   own <- found$table$criterion[1L]
   gain <- criterion_loss(criterion, own) - criterion_loss(criterion, swap$criterion)
-  if (nrow(swap) && gain > exchange_tie * max(abs(own), abs(found$null))) swap
+  if (nrow(swap) && gain > tie_of(found)) swap
 }
+
+tie_of <- function(found) exchange_tie * max(abs(found$table$criterion[1L]), abs(found$null))
 
 best_swap <- function(table, criterion) {
   swaps <- table[!is.na(table$drop) & !is.na(table$add), ]
@@ -224,7 +233,8 @@ new_exchange <- function(found, problem, control, method, call) {
     data.frame(drop = problem$names[table$drop], add = problem$names[table$add],
                criterion = table$criterion)
   }
-  table <- found$table[order(criterion_loss(criterion, found$table$criterion)), ]
+  loss <- criterion_loss(criterion, found$table$criterion)
+  table <- found$table[order_tied(loss, tie_of(found)), ]
   no_swap <- data.frame(drop = integer(), add = integer(), criterion = numeric())
   set <- list(
     features = found$features, criterion = found$table$criterion[1L], null = found$null,

@@ -212,12 +212,13 @@ static int greedy_record(struct greedy *s, ptrdiff_t feature) {
     s->seen[size] = now;
   if (size > s->control->k || !isfinite(now.value))
     return 0;
+  /* a set that the search comes to again has the same errors but for rounding: the first stays */
   const int old = out->model_entry[size];
   if (old < 0 ||
-      greedy_is_better(now, (struct greedy_score){out->loss[old], out->squared[old]}, none))
+      greedy_is_better(now, (struct greedy_score){out->loss[old], out->squared[old]}, s->tolerance))
     greedy_keep_model(s, entry);
-  if (!greedy_is_better(now, s->best, none) &&
-      (greedy_is_better(s->best, now, none) || size >= out->best))
+  if (!greedy_is_better(now, s->best, s->tolerance) &&
+      (greedy_is_better(s->best, now, s->tolerance) || size >= out->best))
     return 0;
   s->best = now;
   out->best = size;

@@ -52,7 +52,8 @@ test_that("all exchanges equal retraining", {
     features <- selected(fit, 3, index = TRUE)
     expect_lt(relative_error(others$criterion,
                              retrained(others, pb, features, case$lambda, folds, name)), 1e-9)
-    expect_false(is.unsorted(others$criterion))
+    # sorted but for rounding, as duplicates tie
+    expect_true(all(diff(others$criterion) > -1e-10 * attr(others, "set")$null))
     own <- is.na(others$drop) & is.na(others$add)
     expect_equal(others$criterion[own], fit$path$criterion[4], tolerance = 1e-12)
     expect_identical(attr(others, "set")$null, fit$path$criterion[1])

@@ -180,10 +180,18 @@ test_that("a verification says what was checked, and what failed", {
   set.seed(8)
   data <- made_data()
   fit <- greedy_rls(data$x, data$y, k = 2, lambda = 1, size = "criterion")
-  hidden <- function(lines) gsub("[0-9.]+e-[0-9]+", "<tiny>", gsub(" +$", "", lines))
-  expect_snapshot(print(verify(fit, data$x, data$y, claims = 15)), transform = hidden)
+  trimmed <- function(lines) sub(" +$", "", lines)
+  # rounding differs from one processor to another: claims that hold get deviations to be printed
+  same_rounding <- function(verification) {
+    table <- verification$claims
+    made <- table$tolerance * seq_len(nrow(table)) / (2 * nrow(table))
+    verification$claims$deviation <- ifelse(table$ok, made, table$deviation)
+    verification
+  }
+  expect_snapshot(print(same_rounding(verify(fit, data$x, data$y, claims = 15))),
+                  transform = trimmed)
   fit$path$criterion[2] <- 0.5
-  expect_snapshot(print(verify_all(fit, data$x, data$y)), transform = hidden)
+  expect_snapshot(print(same_rounding(verify_all(fit, data$x, data$y))), transform = trimmed)
   drawn <- random_selection(data$x, data$y, k = 2, size_folds = 3, size = "cv")
   expect_match(verify(drawn, data$x, data$y)$unchecked, "draws at random")
 })
