@@ -80,23 +80,58 @@ with_intercept <- function(z, rows, intercept) {
   cbind("(Intercept)" = rep(1, rows), z)
 }
 
-# sqrt(w) Z = Q R: list(basis = Q, m x q and orthonormal; factor = R)
-covariate_parts <- function(problem, strict = TRUE) {
-  if (!ncol(problem$z)) return(list(basis = problem$z, factor = matrix(0, 0L, 0L)))
+# Compiled ----------------------------------------------------------------------------------------
+
+# The problem with what its weights, covariates and queries determine, made once for a training set
+# and kept in it: roots of the weights and the decomposed covariates, beside what they were made of.
+compile_rows <- function(problem) {
+  if (is_compiled(problem)) return(problem)
+  problem$compiled <- list(
+    made_of = row_sources(problem), root_w = sqrt(problem$weights),
+    covariates = covariate_parts(problem)
+  )
+  problem
+}
+
+row_sources <- function(problem) unclass(problem)[c("weights", "z", "query")]
+
+# whether the weights, covariates and queries are still those that the problem was compiled with
+is_compiled <- function(problem) {
+  !is.null(problem$compiled) && identical(problem$compiled$made_of, row_sources(problem))
+}
+
+# sqrt(w) Z = Q R: list(basis = Q, m x q and orthonormal; factor = R; aliased: covariates that are
+# combinations of the others)
+covariate_parts <- function(problem) {
+  none <- character()
+  if (!ncol(problem$z)) return(list(basis = problem$z, factor = matrix(0, 0L, 0L), aliased = none))
   weighted <- weighted_covariates(problem)
   if (ncol(weighted) == problem$intercept) {
     length <- sqrt(sum(problem$weights))
-    return(list(basis = unname(weighted) / length, factor = matrix(length)))
+    return(list(basis = unname(weighted) / length, factor = matrix(length), aliased = none))
   }
   decomposed <- qr(weighted, tol = 1e-10)
-  if (strict) stop_aliased(decomposed, problem)
   list(basis = qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE],
-       factor = qr.R(decomposed))
+       factor = qr.R(decomposed), aliased = aliased_columns(decomposed, problem$z))
+}
+
+# the columns of z that its QR decomposition leaves out
+aliased_columns <- function(decomposed, z) {
+  colnames(z)[decomposed$pivot[-seq_len(decomposed$rank)]]
 }
 
 weighted_covariates <- function(problem) sqrt(problem$weights) * centred_covariates(problem)
 
-covariate_basis <- function(problem, strict = TRUE) covariate_parts(problem, strict)$basis
+# the decomposed covariates; with `strict` dependent ones are refused
+decomposed_covariates <- function(problem, strict = TRUE) {
+  parts <- compile_rows(problem)$compiled$covariates
+  if (strict) stop_aliased(parts$aliased, problem)
+  parts
+}
+
+covariate_basis <- function(problem, strict = TRUE) decomposed_covariates(problem, strict)$basis
+
+root_weights <- function(problem) compile_rows(problem)$compiled$root_w
 
 # the trained rows less what the covariates, or the means of queries, take of them
 free_rows <- function(problem) {
@@ -104,10 +139,8 @@ free_rows <- function(problem) {
   trained_rows(problem) - ncol(problem$z) - means
 }
 
-stop_aliased <- function(decomposed, problem, where = "") {
-  z <- problem$z
-  if (decomposed$rank == ncol(z)) return(invisible())
-  aliased <- colnames(z)[decomposed$pivot[seq.int(decomposed$rank + 1L, ncol(z))]]
+stop_aliased <- function(aliased, problem, where = "") {
+  if (!length(aliased)) return(invisible())
   stop_input(sprintf(
     "the covariates %s are not linearly independent%s: %s follow%s from the others",
     if (length(unpenalised(problem))) "(columns of `penalty` 0 among them)" else "in `adjust`",
@@ -119,8 +152,8 @@ stop_aliased <- function(decomposed, problem, where = "") {
 covariate_solver <- function(problem) {
   none <- function(x, columns = seq_len(ncol(x))) matrix(0, 0L, length(columns))
   if (!ncol(problem$z)) return(none)
-  parts <- covariate_parts(problem)
-  weighted <- sqrt(problem$weights) * parts$basis
+  parts <- decomposed_covariates(problem)
+  weighted <- root_weights(problem) * parts$basis
   function(x, columns = seq_len(ncol(x))) {
     used <- x[, columns, drop = FALSE]
     backsolve(parts$factor, as.matrix(Matrix::crossprod(weighted, used)))

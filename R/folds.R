@@ -470,5 +470,5 @@ stop_lost_rows <- function(problem, rows, what) {
                      some_of(rows, 5L, ""))
   if (all(problem$weights[-rows] == 0)) stop_input(paste0("no row has a positive weight", without))
   rest <- weighted_covariates(problem)[-rows, , drop = FALSE]
-  stop_aliased(qr(rest, tol = 1e-10), problem, without)
+  stop_aliased(aliased_columns(qr(rest, tol = 1e-10), problem$z), problem, without)
 }

@@ -300,7 +300,7 @@ chord_bound <- function(problem, control) {
 # The linear predictor of some rows of the `data`, a problem with the same columns, for every
 # solution: rows x responses x solutions. The columns are read in blocks.
 solution_scores <- function(problem, solutions, data = problem, rows = seq_len(nrow(data))) {
-  factor <- covariate_parts(problem)$factor
+  factor <- decomposed_covariates(problem)$factor
   used <- sort(unique(unlist(lapply(solutions, `[[`, "features"))))
   models <- solution_models(problem, solutions, used, factor)
   scores <- covariates_filled_by(data, rows, problem$fill) %*% models$covariates
@@ -495,7 +495,7 @@ models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
   loss <- criterion_loss(criterion, path$criterion)
   best_first <- order(seq_along(loss) != chosen, loss)
   rows <- best_first[!duplicated(path$size[best_first])]
-  factor <- covariate_parts(problem)$factor
+  factor <- decomposed_covariates(problem)$factor
   models <- vector("list", max(path$size) + 1L)
   models[path$size[rows] + 1L] <- lapply(rows, function(row) {
     c(solution_model(problem, solutions[[row]], factor), row = row)

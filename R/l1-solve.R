@@ -201,7 +201,7 @@ safe_call <- function(kernel, work, control, ...) {
 # A model on the user's scale from a solution in working coordinates. `factor` is the triangular
 # factor of the covariates (see covariate_parts()), which gives their coefficients from those of
 # their basis.
-solution_model <- function(problem, solution, factor = covariate_parts(problem)$factor) {
+solution_model <- function(problem, solution, factor = decomposed_covariates(problem)$factor) {
   features <- solution$features
   beta <- matrix(solution$beta, length(features), ncol(problem$y)) / problem$scale[features]
   list(features = features, beta = beta,

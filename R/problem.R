@@ -442,7 +442,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$na.action <- omitted
   if (!is.null(penalty)) problem <- with_penalty(problem, penalty, column_names(x))
   problem <- put_columns(problem, x, called[["x"]], threads)
-  covariate_basis(problem)
+  decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
   if (!any(problem$usable)) {
@@ -501,7 +501,8 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   if (!is.null(problem$response_scale)) {
     problem$y <- problem$y / rep(problem$response_scale, each = rows)
   }
-  covariate_basis(problem)
+  problem <- compile_rows(problem)
+  stop_aliased(problem$compiled$covariates$aliased, problem)
   problem
 }
 
@@ -637,7 +638,7 @@ counts_words <- function(counts) {
 # the problem as a fit stores it, without the data matrix
 without_x <- function(problem) {
   problem[c("x", "products")] <- list(NULL)
-  problem$gaps <- NULL
+  problem[c("gaps", "compiled")] <- NULL
   problem
 }
 

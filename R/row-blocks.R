@@ -169,7 +169,7 @@ block_problem <- function(problem, source, penalty, rows = NULL, folds = NULL, l
   spectrum[c("t", "values", "back")] <- solved[c("t", "values", "back")]
   spectrum$source$of_terms <- solved$of_terms
   spectrum[c("complete", "linear")] <- list(FALSE, linear)
-  factor <- covariate_parts(problem)$factor
+  factor <- decomposed_covariates(problem)$factor
   list(spectrum = spectrum, of_terms = solve_upper(factor, solved$of_terms), solved = solved,
        triangles = if (by_set) triangles)
 }

@@ -5,10 +5,10 @@
 # Centre, scale and cross products of all columns in one pass over x, which also finds values that
 # are not finite. With `missing = "mean"` x is completed first.
 measure_columns <- function(problem, called = "x", threads = 1L) {
-  problem <- with_unpenalised(complete_columns(problem, called, threads))
+  problem <- compile_rows(with_unpenalised(complete_columns(problem, called, threads)))
   basis <- covariate_basis(problem, strict = FALSE)
-  root_w <- sqrt(problem$weights)
-  response <- root_w * working_response(problem, basis, root_w)
+  root_w <- root_weights(problem)
+  response <- root_w * working_response(problem, basis)
   # columns are centred: their products with the intercept are nothing
   covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$intercept, drop = FALSE]
   moments <- column_moments(problem$x, problem$weights, problem$intercept || is_ranked(problem),
@@ -93,7 +93,7 @@ column_rss <- function(problem, squares, basis, products) {
 
 working <- function(problem) {
   basis <- covariate_basis(problem)
-  root_w <- sqrt(problem$weights)
+  root_w <- root_weights(problem)
   # vectors of very many columns are not copied to be divided by 1
   by <- if (all(problem$scale == 1)) 1 else problem$scale
   per <- function(values, by) if (identical(by, 1)) values else values / by
@@ -103,7 +103,7 @@ working <- function(problem) {
     inv_scale = if (identical(by, 1)) problem$scale else 1 / by,
     squares = per(problem$squares, by^2), rss = per(problem$rss, by^2),
     products = per(problem$products, by),
-    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis, root_w),
+    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis),
     query = if (is_ranked(problem)) as.integer(problem$query)
   )
 }
@@ -115,9 +115,8 @@ weight_divisor <- function(problem, root_w = sqrt(problem$weights)) {
 }
 
 # the response in working coordinates: sqrt(w) y, residualised on the covariates
-working_response <- function(problem, basis = covariate_basis(problem),
-                             root_w = sqrt(problem$weights)) {
-  project_out(root_w * centre_within(problem, problem$y), basis)
+working_response <- function(problem, basis = covariate_basis(problem)) {
+  project_out(root_weights(problem) * centre_within(problem, problem$y), basis)
 }
 
 # columns in working coordinates, dense: sqrt(w) (x - centre) / scale, about the means of queries if
@@ -129,7 +128,7 @@ working_matrix <- function(problem, cols = which(problem$usable),
   check_still_finite(problem, colSums(x))
   x <- (x - rep(problem$centre[cols], each = m)) * rep(1 / problem$scale[cols], each = m)
   x <- centre_within(problem, x)
-  project_out(unname(sqrt(problem$weights) * x), basis)
+  project_out(unname(root_weights(problem) * x), basis)
 }
 
 # Refuses values that became missing or infinite by an edit of the problem after as_problem() had
