@@ -98,7 +98,7 @@
 #' @export
 added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NULL,
                         shrink_base = FALSE, folds = NULL, level = 0.95, permutations = 999,
-                        permute = NULL, strata = NULL, groups = NULL, progress = interactive(),
+                        permute = NULL, strata = NULL, progress = interactive(),
                         BPPARAM = NULL) {
   check_given(x, "x")
   check_flag(shrink_base, "shrink_base")
@@ -112,14 +112,14 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
     said$method <- quote(rls)
   }
   run <- as_run(x, y, method, ..., data = data, said = said, known = c(
-    "base", "shrink_base", "folds", "level", "permutations", "permute", "strata", "groups",
+    "base", "shrink_base", "folds", "level", "permutations", "permute", "strata",
     "progress", "BPPARAM"
   ))
   pair <- nested_pair(run, base, shrink_base)
   permute <- check_permute(permute, pair)
   folds <- if (is.null(folds)) make_folds(pair$full$problem, 10, repeats = 5) else
     as_folds(folds, pair$full$problem)
-  exchange <- if (permutations > 0L) exchange_of_pair(pair, permute, groups, strata)
+  exchange <- if (permutations > 0L) exchange_of_pair(pair, permute, strata)
   losses <- paired_losses(pair, folds, progress, BPPARAM)
   tested <- if (permutations > 0L) {
     test_pair(pair, permute, exchange, permutations, progress, BPPARAM)
@@ -270,13 +270,12 @@ difference_table <- function(losses, weights, groups, level) {
 # The test ----------------------------------------------------------------------------------------
 
 # What may be exchanged, see exchange_of().
-exchange_of_pair <- function(pair, permute, groups, strata) {
+exchange_of_pair <- function(pair, permute, strata) {
   problem <- pair$full$problem
-  strata <- check_row_labels(strata, "strata", nrow(problem))
-  groups <- groups_of(groups, pair$full)
+  strata <- check_strata(strata, problem)
   null <- if (permute == "residuals") null_response(problem) else
     list(problem = problem, residuals = matrix(seq_len(nrow(problem))), words = "rows")
-  list(null = null, exchange = exchange_of(null, groups, strata))
+  list(null = null, exchange = exchange_of(null, whole_units(problem), strata))
 }
 
 # What the result says of the test, and whether it is complete.

@@ -63,6 +63,7 @@ lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL
                           size = "criterion", size_folds = 10, criterion = "squared",
                           progress = interactive(), BPPARAM = NULL) {
   problem <- single_columns(fitter_problem(x, y, ..., data = data), "lowrank_lssvm()")
+  refuse_row_groups(problem, "lowrank_lssvm()")
   control <- path_control(problem, k, lambda, "loo", criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
   if (control$criterion$name == "auc") {

@@ -236,7 +236,7 @@ stop_unknown <- function(name, known) {
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
                        "task", "within", "assay", "make_unique", "missing", "penalty",
                        "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
-                       "standardize_response")
+                       "standardize_response", "groups")
 
 # The names of arguments; those of a problem are not listed for each function that takes them.
 argument_words <- function(known) {

@@ -123,25 +123,33 @@
 #' plot(compared)
 #' @export
 compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = NULL, splits = 10,
-                            test = 0.2, groups = NULL, measure = NULL,
+                            test = 0.2, measure = NULL,
                             progress = interactive(), BPPARAM = NULL) {
   problem <- fitter_problem(x, y, ..., data = data, ranks = TRUE)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   splits <- check_repeats(splits, "splits")
   measure <- comparison_measure(measure, problem)
-  groups <- if (is.null(groups)) query_groups(problem) else
-    check_row_labels(groups, "groups", nrow(problem))
-  plan <- resampling_plan(problem, test, groups)
-  bound <- subset_bound(problem, plan$largest)
-  if (!is.null(k)) k <- check_count(k, "k", bound$upper, bound$what)
   quick <- is.null(methods) && !is_ranked(problem)
   methods <- as_methods(if (is.null(methods)) quick_methods(problem, k) else methods)
+  problem <- with_groups_of_folds(problem, unlist(unname(methods), recursive = FALSE))
+  plan <- resampling_plan(problem, test, method_units(problem, methods))
+  bound <- subset_bound(problem, plan$largest)
+  if (!is.null(k)) k <- check_count(k, "k", bound$upper, bound$what)
   runs <- Map(comparison_run, methods, names(methods), MoreArgs = list(problem = problem, k = k))
   scored <- repeat_tasks(splits, "split", function(i) {
     score_split(runs, problem, plan, measure, k)
   }, progress, BPPARAM)
   new_comparison(scored, problem, plan, measure, k, splits, quick, short_call(match.call()))
+}
+
+# What random splits hold whole: groups and queries of the problem, or else rows that the folds of a
+# method hold together.
+method_units <- function(problem, methods) {
+  units <- lapply(methods, function(method) {
+    run_units(new_run(method[[1L]], problem, method[names(method) %in% c("folds", "size_folds")]))
+  })
+  Find(Negate(is.null), units)
 }
 
 # The methods compared by default, with arguments that make them quick.

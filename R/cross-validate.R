@@ -158,8 +158,9 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                 said = list(y = substitute(y), method = substitute(method)),
                 known = c("outer", "repeats", "measure", "baselines", "keep", "progress",
                           "BPPARAM"))
+  if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   measures <- as_measures(measure, run$problem)
-  outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats))
+  outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
   # of the same classes the fit need not say it again
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
   parts <- outer$parts
@@ -181,15 +182,18 @@ check_baselines <- function(baselines) {
 # What is held out and trained on, fold by fold: `parts` as held_out_rows() has them, with the rows
 # to train on and how often each, and a `layer` for each set of folds that do not overlap; `label`,
 # the folds in words; `absent`, classes that are not trained on somewhere.
-outer_parts <- function(problem, outer, repeats) {
+outer_parts <- function(problem, outer, repeats, units = NULL) {
   m <- nrow(problem)
   if (inherits(outer, "rset") && !is_partition(outer)) {
     parts <- resample_parts(outer, m)
+    check_whole_parts(problem, parts)
     parts$layer <- parts$fold
     label <- paste(counted(nrow(parts), "resample"), "of rsample,", class(outer)[1L])
     return(list(parts = parts, label = label, absent = warn_not_drawn(problem, parts$trained)))
   }
-  folds <- make_folds(problem, outer, repeats = repeats)
+  # rows that are only likely to belong together are kept so where there are enough of them
+  likely <- is.null(whole_units(problem)) && is_number(outer) && length(unique(units)) >= outer
+  folds <- make_folds(problem, outer, groups = if (likely) units, repeats = repeats)
   parts <- held_out_rows(folds)
   parts$layer <- parts$repetition
   parts$trained <- lapply(parts$rows, function(rows) seq_len(m)[-rows])

@@ -59,6 +59,7 @@ cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, 
                             intercept = unless_stated(x, intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
   check_all_trained(problem)
+  refuse_row_groups(problem, "cv_variance()")
   kernel <- single_kernel(kernel)
   problem <- kernel_problem(problem, kernel)
   check_shift(shift)

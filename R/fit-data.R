@@ -19,6 +19,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   check_same_data(problem, fit$problem)
   problem$column_groups <- fit$problem$column_groups
   problem$hierarchy <- fit$problem$hierarchy
+  problem["group"] <- list(fit$problem$group)
   problem
 }
 

@@ -56,21 +56,27 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
 folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   m <- fold_rows(x)
   repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
-  ranked <- inherits(x, "sparsels_problem") && is_ranked(x)
+  problem <- if (inherits(x, "sparsels_problem")) x
+  folds <- by_kept_rows(folds, problem)
   if (!is_drawn(folds, m)) {
     refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))
     folds <- given_folds(folds, m)
-    if (ranked) check_whole_queries(x, folds)
+    check_whole_units(problem, folds)
+    if (!is.null(problem$group)) folds[c("groups", "together")] <- list(whole_units(problem), NULL)
     return(folds)
   }
-  if (ranked) return(query_folds(x, folds, groups, strata, repeats))
-  groups <- check_row_labels(groups, "groups", m)
+  if (is.null(groups) && !is.null(problem$group)) {
+    groups <- whole_units(problem)
+  } else if (!is.null(problem$query)) {
+    return(query_folds(x, folds, groups, strata, repeats))
+  }
+  groups <- check_row_labels(by_kept_rows(groups, problem), "groups", m)
   loo <- identical(folds, "loo") || (is.null(groups) && is_number(folds) && folds == m)
   if (loo) {
     refuse_with_loo(strata, repeats)
     return(leave_out_each(m, groups))
   }
-  strata <- row_strata(strata, x, groups, m)
+  strata <- row_strata(by_kept_rows(strata, problem), x, groups, m)
   upper <- if (is.null(groups)) m else max(groups)
   what <- if (is.null(groups)) "the number of rows" else "the number of groups"
   count <- check_count(folds, "folds", upper, what, lower = 2L)
@@ -81,27 +87,46 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
 # memory for partitions, m integers each
 most_fold_ids <- 1e8
 
-# `groups`: one number per row, of rows that belong together, or NULL
-new_folds <- function(ids, label, groups = NULL) {
+# `groups`: one number per row, of rows that belong together, or NULL. `together`: the same where it is
+# not known but only likely, as folds were given by their ids alone.
+new_folds <- function(ids, label, groups = NULL, together = NULL) {
   ids <- matrix(as.integer(ids), NROW(ids))
   loo <- ncol(ids) == 1L && max(ids) == nrow(ids)
   folds <- list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label)
   folds["groups"] <- list(if (!loo) groups)
+  folds["together"] <- list(if (!loo && is.null(groups)) together)
   structure(folds, class = "sparsels_folds")
 }
 
-# Rows that no partition has apart are taken to belong together, as the samples of a patient do.
-joint_groups <- function(ids) {
+# Rows that no given partition has apart may belong together, as the samples of a patient do.
+joint_rows <- function(ids) {
   pattern <- do.call(paste, as.data.frame(ids))
   match(pattern, unique(pattern))
+}
+
+# What folds that are drawn beside these keep whole.
+kept_together <- function(folds) if (is.null(folds$groups)) folds$together else folds$groups
+
+# An argument with a value for each row, or folds, as the rows of a problem are after `subset` and
+# `na.action` if it is for all rows of the data.
+by_kept_rows <- function(value, problem) {
+  rows <- problem$kept
+  if (is.null(rows) || length(rows) == attr(rows, "of")) return(value)
+  of_all <- function(one) NROW(one) == attr(rows, "of")
+  if (inherits(value, "sparsels_folds")) {
+    return(if (of_all(value$ids)) cut_folds(value, as.vector(rows)) else value)
+  }
+  if (is.list(value) && all(vapply(value, of_all, NA))) return(lapply(value, `[`, rows))
+  if (is.atomic(value) && !is.null(value) && of_all(value)) value[rows] else value
 }
 
 # What fitters call: folds in any form, for the rows of a problem. A number is drawn as for the rows
 # of positive weight alone; the others are dealt out to the same folds.
 as_folds <- function(folds, problem) {
   rows <- trained_places(problem)
-  some <- length(rows) < nrow(problem) && !identical(folds, "loo") && !is_ranked(problem) &&
-    is_drawn(folds, nrow(problem))
+  folds <- by_kept_rows(folds, problem)
+  some <- length(rows) < nrow(problem) && !identical(folds, "loo") &&
+    is.null(whole_units(problem)) && is_drawn(folds, nrow(problem))
   folds <- if (some) drawn_for(problem, rows, folds) else folds_of(problem, folds)
   warn_absent(problem, folds)
   folds
@@ -203,7 +228,9 @@ refuse_with_loo <- function(strata, repeats) {
 
 given_folds <- function(folds, m) {
   if (inherits(folds, "sparsels_folds")) return(check_folds(folds, m))
+  groups <- if (inherits(folds, "rset")) rset_groups(folds)
   if (inherits(folds, "rset")) folds <- rset_ids(folds)
+  if (is_row_lists(folds, m)) folds <- row_list_ids(folds, m)
   if (!is.list(folds)) folds <- list(folds)
   if (!length(folds)) stop_input("`folds` must hold at least one vector of ids, not an empty list")
   empty <- which(vapply(folds, is.null, NA))
@@ -219,7 +246,41 @@ given_folds <- function(folds, m) {
   }
   times <- if (length(folds) > 1L) sprintf(", %d partitions", length(folds))
   sizes <- paste(unique(range(counts)), collapse = " to ")
-  new_folds(ids, paste0(sizes, " given folds", times), joint_groups(ids))
+  new_folds(ids, paste0(sizes, " given folds", times), groups, joint_rows(ids))
+}
+
+# Whether folds are given as row numbers: a list of vectors none of which has an id for each row.
+is_row_lists <- function(folds, m) {
+  is.list(folds) && length(folds) > 1L && !inherits(folds, "sparsels_folds") &&
+    all(vapply(folds, is.numeric, NA)) && all(lengths(folds) < m)
+}
+
+# The ids of folds given as the row numbers held out, or as those trained on, which have each row in
+# all sets but one.
+row_list_ids <- function(folds, m) {
+  times <- tabulate(unlist(folds), m)
+  if (length(folds) > 2L && all(times == length(folds) - 1L)) {
+    folds <- lapply(folds, setdiff, x = seq_len(m))
+    times <- tabulate(unlist(folds), m)
+  }
+  wrong <- which(times != 1L)[1L]
+  if (!is.na(wrong) || sum(lengths(folds)) != m) {
+    stop_input(sprintf("`folds` as a list of row numbers must hold out each of the %d rows once%s", m,
+                       if (is.na(wrong)) "" else
+                         sprintf(", but row %d is held out %d times", wrong, times[wrong])))
+  }
+  ids <- integer(m)
+  ids[unlist(folds)] <- rep(seq_along(folds), lengths(folds))
+  ids
+}
+
+# The groups of the rows of a grouped rsample object, or NULL.
+rset_groups <- function(rset) {
+  column <- attr(rset, "group")
+  data <- rset$splits[[1L]]$data
+  if (is_string(column) && column %in% names(data)) {
+    check_row_labels(as.character(data[[column]]), "groups", nrow(data))
+  }
 }
 
 check_folds <- function(folds, m) {
@@ -401,7 +462,7 @@ held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
 cut_folds <- function(folds, rows, kept = rows) {
   check_folds_left(folds, rows)
   ids <- apply(folds$ids, 2L, function(id) match(id[kept], unique(id[c(rows, kept)])))
-  new_folds(ids, folds$label, folds$groups[kept])
+  new_folds(ids, folds$label, folds$groups[kept], folds$together[kept])
 }
 
 check_folds_left <- function(folds, rows) {

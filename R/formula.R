@@ -6,7 +6,7 @@
 # nolint start: object_name_linter.
 as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                                na.action = NULL, adjust = NULL, intercept = TRUE,
-                               within = NULL, offset = NULL) {
+                               within = NULL, groups = NULL, offset = NULL) {
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   parts <- split_offset(x[[3L]])
@@ -16,33 +16,42 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   x[[3L]] <- parts$rest
   data <- formula_data(y, data)
   omit <- omits_missing(na.action)
-  weights_in <- substitute(weights)
-  weights <- data_value(weights_in, weights, x, data)
-  within_in <- substitute(within)
-  within <- data_value(within_in, within, x, data)
+  expressions <- list(weights = substitute(weights), within = substitute(within),
+                      groups = substitute(groups))
+  of_rows <- list(
+    adjust = adjust, weights = data_value(expressions$weights, weights, x, data),
+    within = data_value(expressions$within, within, x, data),
+    groups = data_value(expressions$groups, groups, x, data)
+  )
   subset <- data_value(substitute(subset), subset, x, data)
-  apart <- c(all.vars(x[[2L]]), if (inherits(adjust, "formula")) all.vars(adjust),
-             if (is_in_data(weights_in, data)) all.vars(weights_in),
-             if (is_in_data(within_in, data)) all.vars(within_in) else query_variables(within),
+  apart <- c(all.vars(x[[2L]]), row_variables(expressions, of_rows, data),
              unlist(lapply(parts$offset, all.vars)))
-  kept <- list(data = data, weights = weights, adjust = adjust, within = within)
+  kept <- list(data = data, of_rows = of_rows)
   if (!is.null(subset) || omit) {
     if (!is.null(offset)) {
       stop_input("with `subset` or `na.action` give the offset by offset() in the formula",
                  "sparsels_error_argument")
     }
-    kept <- kept_rows(x, data, weights, subset, omit, adjust, apart, within)
+    kept <- kept_rows(x, data, subset, omit, of_rows, apart)
   }
   data <- kept$data
   env <- environment(x)
   dot <- as.character(setdiff(names(data), apart))
   design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data")
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
-              response_name(x[[2L]]), ..., data = data, weights = kept$weights,
-              adjust = kept$adjust, within = kept$within, intercept = intercept, design = design,
+              response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
+              adjust = kept$of_rows$adjust, within = kept$of_rows$within,
+              groups = kept$of_rows$groups, intercept = intercept, design = design,
+              kept = kept$rows,
               offset = if (length(parts$offset)) offset_of(parts$offset, data, env) else offset,
               row_names = given_row_names(data), formula = lean_formula(x, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
+}
+
+# The variables of the data that are in arguments of rows, and are no candidates for that.
+row_variables <- function(expressions, of_rows, data) {
+  in_data <- vapply(expressions, is_in_data, NA, data)
+  c(unlist(lapply(expressions[in_data], all.vars)), label_variables(of_rows))
 }
 
 # The right side of a formula without its terms offset(), and what is in these.
@@ -100,9 +109,10 @@ is_same <- function(given, name) {
   identical(given, name) || is.function(given) && identical(given, getExportedValue("stats", name))
 }
 
-# The rows in `subset` less those with missing values: list(data, weights, adjust, within, omitted);
-# the data with the formula's other variables. `apart`: variables that `.` does not stand for.
-kept_rows <- function(formula, data, weights, subset, omit, adjust, apart, within = NULL) {
+# The rows in `subset` less those with missing values: list(data, of_rows, rows, omitted); the data
+# with the formula's other variables; `rows` among the number `of` all. `of_rows`: arguments with a
+# value for each row. `apart`: variables that `.` does not stand for.
+kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
   count <- if (is.null(data)) NROW(formula_response(formula, data)) else nrow(data)
   named <- all.vars(formula[[3L]])
   variables <- union(apart, if ("." %in% named) names(data) else named)
@@ -115,14 +125,14 @@ kept_rows <- function(formula, data, weights, subset, omit, adjust, apart, withi
   omitted <- NULL
   if (omit) {
     others <- Filter(function(value) NROW(value) == count && !inherits(value, "formula"),
-                     list(weights, adjust, within))
+                     of_rows)
     values <- c(unclass(data)[intersect(variables, names(data))], others)
     complete <- do.call(stats::complete.cases, unname(values))[rows]
     omitted <- stats::setNames(which(!complete), row.names(data)[rows[!complete]])
     rows <- rows[complete]
   }
-  list(data = data[rows, , drop = FALSE], weights = cut(weights, rows), adjust = cut(adjust, rows),
-       within = cut(within, rows),
+  list(data = data[rows, , drop = FALSE], of_rows = lapply(of_rows, cut, rows),
+       rows = structure(rows, of = count),
        omitted = if (length(omitted)) structure(omitted, class = "omit"))
 }
 

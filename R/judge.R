@@ -96,8 +96,7 @@ judge <- function(x, ...) {
 #' @export
 judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10,
                           permutations = 200, pairs = 50, repeats = 5, keep = 5, claims = 20,
-                          groups = NULL, seed = NULL, progress = interactive(),
-                          BPPARAM = NULL) {
+                          seed = NULL, progress = interactive(), BPPARAM = NULL) {
   said <- list(y = substitute(y), method = substitute(method))
   if (is.null(method) && !is.function(y)) {
     method <- greedy_rls
@@ -106,7 +105,8 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
   run <- as_run(x, y, method, ..., data = data, said = said,
                 known = names(formals(judge.default)))
   refuse_ranking(run$problem, "judge()")
-  control <- judge_control(run, groups, seed, progress, BPPARAM, outer = outer, keep = keep,
+  if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
+  control <- judge_control(run, seed, progress, BPPARAM, outer = outer, keep = keep,
                            permutations = permutations, pairs = pairs, repeats = repeats,
                            claims = claims)
   judge_run(run, NULL, control, judge_call(match.call()))
@@ -124,7 +124,8 @@ judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200,
                "sparsels_error_argument")
   }
   run <- run_of_fit(x, problem_of_fit(x, y), parent.frame())
-  control <- judge_control(run, groups, seed, progress, BPPARAM, outer = outer, keep = keep,
+  if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
+  control <- judge_control(run, seed, progress, BPPARAM, outer = outer, keep = keep,
                            permutations = permutations, pairs = pairs, repeats = repeats,
                            claims = claims)
   judge_run(run, x, control, judge_call(match.call()))
@@ -143,9 +144,9 @@ part_words <- c(
 )
 
 # What the parts share, and how often each is done, 0 for not at all.
-judge_control <- function(run, groups, seed, progress, BPPARAM, ...) {
+judge_control <- function(run, seed, progress, BPPARAM, ...) {
   problem <- run$problem
-  groups <- groups_of(groups, run)
+  groups <- whole_units(run$problem)
   seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
     check_count(seed, "seed", lower = 0L)
   streams <- with_stream(fixed_stream, {
@@ -156,20 +157,21 @@ judge_control <- function(run, groups, seed, progress, BPPARAM, ...) {
   given <- list(...)
   counts <- setdiff(names(given), "outer")
   given[counts] <- Map(check_count, given[counts], counts, upper = 1e6, lower = 0L)
-  given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, problem, groups)))
+  given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, run)))
   c(given, list(groups = groups, seed = seed, streams = streams,
                 progress = check_flag(progress, "progress"), BPPARAM = check_bpparam(BPPARAM)))
 }
 
-judge_folds <- function(outer, problem, groups) {
+judge_folds <- function(outer, run) {
+  units <- run_units(run)
   if (is_number(outer)) {
     if (outer == 0) return(NULL)
-    most <- if (is.null(groups)) nrow(problem) else max(groups)
+    most <- if (is.null(units)) nrow(run$problem) else max(units)
     outer <- min(check_count(outer, "outer", lower = 2L), most)
-  } else if (!identical(outer, "loo")) {
-    groups <- NULL
   }
-  in_context("`outer`", make_folds(problem, outer, groups = groups))
+  drawn <- is_number(outer) || identical(outer, "loo")
+  likely <- if (drawn && is.null(whole_units(run$problem))) units
+  in_context("`outer`", make_folds(run$problem, outer, groups = likely))
 }
 
 # The method and the arguments of the call that made a fit, evaluated where judge() was called.
@@ -245,10 +247,11 @@ judge_parts <- function(run, fit, control) {
       of_run(of, run, arguments, ..., progress = control$progress, BPPARAM = control$BPPARAM)
     }
   }
-  groups <- if (is.null(control$groups)) FALSE else control$groups
+  # groups that the user has switched off are not taken from folds either
+  groups <- if (is.null(control$groups)) FALSE
   any_size <- run$arguments[setdiff(names(run$arguments), c("k", "size"))]
   parts <- list(
-    cross_validation = experiment(cross_validate, outer = control$outer),
+    cross_validation = experiment(cross_validate, groups = groups, outer = control$outer),
     permutation = experiment(permutation_test, groups = groups,
                              permutations = control$permutations),
     stability = experiment(stability_selection, groups = groups, pairs = control$pairs,

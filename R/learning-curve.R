@@ -102,18 +102,18 @@
 #' plot(curve)
 #' @export
 learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes = NULL,
-                           repeats = 10, test = 0.2, groups = NULL, measure = NULL,
+                           repeats = 10, test = 0.2, measure = NULL,
                            progress = interactive(), BPPARAM = NULL) {
   check_given(x, "x")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("sizes", "repeats", "test", "groups", "measure", "progress", "BPPARAM"))
+                known = c("sizes", "repeats", "test", "measure", "progress", "BPPARAM"))
   refuse_ranking(run$problem, "learning_curve()")
   repeats <- check_repeats(repeats, "repeats")
   measure <- one_measure(measure, run$problem)
-  plan <- resampling_plan(run$problem, test, groups_of(groups, run))
+  plan <- resampling_plan(run$problem, test, run_units(run))
   plan$sizes <- if (is.null(sizes)) default_sizes(run, plan$largest) else
     check_sizes(sizes, plan$largest)
   done <- repeat_tasks(repeats, "repeat", function(i) score_repeat(run, plan, measure), progress,

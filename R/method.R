@@ -25,20 +25,32 @@ as_run <- function(x, y, method, ..., data, said, known) {
   if (problem$response == "y" && !inherits(x, "formula")) {
     problem$response <- response_name(said$y)
   }
-  new_run(method, problem, given[!of_problem], method_name(said$method))
+  new_run(method, problem, given[!of_problem], method_name(said$method), !isFALSE(given$groups))
 }
 
-# Folds given row by row are completed here, to be cut down to the rows of each fit.
-new_run <- function(method, problem, arguments = list(), name = "a function") {
+# Folds given row by row are completed here, to be cut down to the rows of each fit. Their groups of
+# rows become those of a problem without groups, unless `inherits` is FALSE.
+new_run <- function(method, problem, arguments = list(), name = "a function", inherits = TRUE) {
   by_row <- names(arguments) %in% c("folds", "size_folds") & vapply(arguments, is_by_row, NA)
   arguments[by_row] <- lapply(arguments[by_row], as_folds, problem)
   run <- list(method = method, name = name, arguments = arguments,
-              by_row = names(arguments)[by_row], problem = problem)
+              by_row = names(arguments)[by_row], problem = problem, inherits = inherits)
+  if (inherits) {
+    run$problem <- with_groups_of_folds(problem, arguments[by_row])
+    run$together <- Find(Negate(is.null), lapply(arguments[by_row], kept_together))
+  }
   own <- identical(environment(method), topenv())
   if (own && is_file_matrix(problem$x) && !reads_in_place(run)) {
     check_memory(run, nrow(problem), ncol(problem))
   }
   run
+}
+
+# What random parts of the rows of a run hold whole: groups and queries of its problem, or else rows
+# that the folds of its method hold together. A number for each row, or NULL.
+run_units <- function(run) {
+  units <- whole_units(run$problem)
+  if (is.null(units)) run$together else units
 }
 
 # The methods that read the columns of x where they are, and to which a row of weight 0 is as one
@@ -91,7 +103,7 @@ run_problem <- function(x, y, data, arguments, method) {
 # list(...), in which expressions of variables of the data, such as `weights`, stay expressions
 dots_with_data <- function(..., data) {
   expressions <- as.list(substitute(list(...)))[-1L]
-  in_data <- names(expressions) %in% c("weights", "subset", "within") &
+  in_data <- names(expressions) %in% c("weights", "subset", "within", "groups") &
     vapply(expressions, is_in_data, NA, data)
   given <- lapply(seq_along(expressions), function(i) {
     if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)
@@ -113,15 +125,6 @@ method_name <- function(expression) {
     expression <- expression[[3L]]
   }
   if (is.name(expression)) as.character(expression) else "a function"
-}
-
-# A number for each row, equal for rows that belong together: `groups` as given, by default those of
-# the queries, or those of the folds that the method is given; NULL where each row is by itself.
-groups_of <- function(groups, run) {
-  if (isFALSE(groups)) return(NULL)
-  if (is.null(groups) && is_ranked(run$problem)) return(query_groups(run$problem))
-  if (!is.null(groups)) return(check_row_labels(groups, "groups", nrow(run$problem)))
-  Find(Negate(is.null), lapply(run$arguments[run$by_row], `[[`, "groups"))
 }
 
 # A run with arguments for those that the user does not give.

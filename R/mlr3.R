@@ -122,6 +122,7 @@ task_features <- function(task) as.data.frame(task$data(cols = task$feature_name
 fit_task <- function(task, values, weights = NULL) {
   do.call(greedy_rls, c(
     list(quote(task_features(task)), quote(task$truth()), weights = quote(weights)), values,
+    if (!is.null(task$groups)) list(groups = quote(task$groups$group)),
     progress = FALSE
   ))
 }

@@ -112,25 +112,18 @@
 #' plot(tested)
 #' @export
 permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permutations = 1000,
-                             strata = NULL, groups = NULL, progress = interactive(),
-                             BPPARAM = NULL) {
+                             strata = NULL, progress = interactive(), BPPARAM = NULL) {
   check_given(x, "x")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("permutations", "strata", "groups", "progress", "BPPARAM"))
+                known = c("permutations", "strata", "progress", "BPPARAM"))
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(run)
   null <- null_response(run$problem)
-  strata <- check_row_labels(strata, "strata", nrow(run$problem))
-  if (is_ranked(run$problem)) {
-    refuse_with_ranking(groups)
-    if (is.null(strata)) strata <- query_groups(run$problem)
-  } else {
-    groups <- groups_of(groups, run)
-  }
-  exchange <- exchange_of(null, groups, strata)
+  strata <- permutation_strata(strata, run$problem)
+  exchange <- exchange_of(null, if (!is_ranked(run$problem)) whole_units(run$problem), strata)
   fit <- fit_run(run)
   observed <- relative_errors(fit)
   done <- if (is_shared_search(run, fit)) {
@@ -253,10 +246,11 @@ permuted_problem <- function(null, order) {
 # response can be without the criterion, so that greedy_paths() serves.
 is_shared_search <- function(run, fit) {
   given <- run$arguments
+  drawn <- !is.null(given$folds) && !identical(given$folds, "loo") && !"folds" %in% run$by_row
   identical(run$method, greedy_rls) && identical(given$size, "criterion") &&
     isFALSE(given$refit) && length(given$lambda) < 2L && !identical(given$lambda, "full") &&
     fit$control$search == "forward" && !fit$criterion$name %in% c("auc", "concordance", "user") &&
-    (fit$folds$loo || "folds" %in% run$by_row) && length(unique(run$problem$weights)) == 1L
+    !drawn && length(unique(run$problem$weights)) == 1L
 }
 
 # relative_errors() of the permutations that repeat_tasks() would draw.

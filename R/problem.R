@@ -334,7 +334,7 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        within = NULL, assay = NULL, make_unique = FALSE, missing = "error",
                        penalty = NULL, columns_group = NULL, group_rule = "together",
                        hierarchy = "none", class_weights = NULL, offset = NULL,
-                       standardize_response = TRUE, threads = 1) {
+                       standardize_response = TRUE, groups = NULL, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
@@ -396,14 +396,21 @@ as_problem.character <- function(x, y = NULL, ...) { # nolint: object_name_linte
 }
 
 #' @export
-as_problem.data.frame <- function(x, y = NULL, ..., intercept = TRUE) {
-  design <- frame_design(x, check_flag(intercept, "intercept"))
-  new_problem(design_matrix(design, x, "x"), y, response_name(substitute(y)), ...,
-              intercept = intercept, design = design, row_names = given_row_names(x))
+as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRUE, within = NULL,
+                                  groups = NULL) {
+  candidates <- x[setdiff(names(x), label_variables(list(within, groups)))]
+  if (is.null(data)) {
+    within <- labels_in(x, within, "within")
+    groups <- labels_in(x, groups, "groups")
+  }
+  design <- frame_design(candidates, check_flag(intercept, "intercept"))
+  new_problem(design_matrix(design, candidates, "x"), y, response_name(substitute(y)), ...,
+              data = data, intercept = intercept, within = within, groups = groups,
+              design = design, row_names = given_row_names(x))
 }
 
 #' @export
-as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
+as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads = 1) {
   check_object(x)
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
@@ -412,7 +419,7 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
                        some_of(given, Inf, "`")))
   }
   if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
-  x
+  if (is.null(groups)) x else with_row_groups(x, groups)
 }
 
 #' @export
@@ -428,23 +435,26 @@ as_problem.default <- function(x, y = NULL, ...) {
 new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, threads = 1,
                         row_names = rownames(x), called = c(x = "x", y = "y"),
                         features = c(called[["x"]], "column"), unique_by = NULL, formula = NULL,
-                        omitted = NULL, penalty = NULL, columns_group = NULL,
-                        group_rule = "together", hierarchy = "none") {
+                        omitted = NULL, kept = NULL, penalty = NULL, columns_group = NULL,
+                        group_rule = "together", hierarchy = "none", groups = NULL, data = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   renamed <- if (make_unique) repeated_names(colnames(x))
   if (length(renamed)) colnames(x) <- make.unique(colnames(x))
   check_names(colnames(x), features[1L], features[2L], unique_by)
-  problem <- response_side(nrow(x), y, response, ..., row_names = row_names, called = called)
+  problem <- response_side(nrow(x), y, response, ..., data = data, row_names = row_names,
+                           called = called)
   problem$assay <- assay
   problem$renamed <- renamed
   problem$formula <- formula
   problem$na.action <- omitted
+  problem$kept <- kept
   if (!is.null(penalty)) problem <- with_penalty(problem, penalty, column_names(x))
   problem <- put_columns(problem, x, called[["x"]], threads)
   decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
+  problem <- with_row_groups(problem, groups, data)
   if (!any(problem$usable)) {
     stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                        if (is.null(problem$penalty)) "" else ", or has `penalty` 0 or Inf"))
@@ -467,7 +477,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   # grades are no codes of classes
   if (!is.null(within) && is.null(task) && is.numeric(y)) task <- "regression"
   coded <- code_response(y, rows, called, task)
-  query <- query_of_rows(within, data, rows)
+  query <- read_row_labels(within, "within", data, rows)
   if (!is.null(query)) {
     coded <- code_ranked(coded, called[["y"]])
     intercept <- FALSE # the means of queries take its place
@@ -483,7 +493,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   check_covariate_squares(covariates$z, weights)
   problem <- structure(list(
     x = NULL, y = coded$y, task = coded$task, levels = coded$levels, survival = coded$survival,
-    query = query, response = response,
+    query = query, group = NULL, response = response,
     weights = weights, z = covariates$z, names = NULL, named = NULL,
     row_names = row_names, centre = NULL, squares = NULL, rss = NULL, products = NULL,
     scale = NULL, usable = NULL, intercept = intercept, standardize = standardize, design = design,
@@ -536,6 +546,8 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x <- put_weights(x, case_weights(x)[rows])
   x["survival"] <- list(times_of(x, rows))
   x["query"] <- list(queries_of(x, rows))
+  x["group"] <- list(groups_of_rows(x, rows))
+  x$kept <- NULL
   if (!is.null(x$offset)) x$offset <- x$offset[rows, , drop = FALSE]
   x["row_names"] <- list(x$row_names[rows])
   if (!is.null(x$formula) && !missing(j)) x$formula <- column_formula(x, cols)
@@ -575,6 +587,7 @@ print_design <- function(problem) {
   if (!is.null(problem$assay)) say("assay: ", assay_words(problem$assay))
   print_response(problem)
   if (is_ranked(problem)) say(queries_words(problem))
+  if (!is.null(problem$group)) say(groups_words(problem))
   covariates <- setdiff(given_covariates(problem), "(Intercept)")
   if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
   print_penalty(problem)
@@ -644,8 +657,8 @@ without_x <- function(problem) {
 
 # The problem of a fitter --------------------------------------------------------------------------
 
-# the problem of a fitter, from the fitter's own x, y, ... and data; `ranks`: whether it can rank
-# within queries
+# The problem of a fitter, from the fitter's own x, y, ... and data, with the groups of rows that its
+# own folds keep whole. `ranks`: whether the fitter can rank within queries.
 fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
   check_given(x, "x")
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
@@ -653,6 +666,10 @@ fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
   problem <- as_problem(x, y, ..., data = data, threads = threads)
   if (!ranks) refuse_ranking(problem)
+  if (!isFALSE(substitute(list(...))$groups)) {
+    folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())
+    problem <- with_groups_of_folds(problem, lapply(folds, by_kept_rows, problem))
+  }
   # as_problem() saw the fitter's name for the response; the user's expression is one call up
   if (problem$response == "y" && !inherits(x, "formula")) {
     problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))

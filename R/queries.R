@@ -6,42 +6,6 @@ is_ranked <- function(problem) !is.null(problem$query)
 
 # The queries -------------------------------------------------------------------------------------
 
-# The query of each row, a factor with levels in order of appearance, from the argument `within`: a
-# vector, the name of a column of `data`, or a one-sided formula in it; NULL if there is none.
-query_of_rows <- function(within, data, rows) {
-  if (is.null(within)) return(NULL)
-  if (inherits(within, "formula")) {
-    within <- formula_queries(within, data)
-  } else if (is_string(within) && rows > 1L) {
-    within <- named_queries(within, data)
-  }
-  if (is.factor(within)) within <- as.character(within)
-  place <- check_row_labels(within, "within", rows)
-  factor(place, labels = as.character(within[!duplicated(place)]))
-}
-
-formula_queries <- function(within, data) {
-  if (length(within) != 2L) {
-    stop_input("the formula `within` must be one-sided, such as `~ query`")
-  }
-  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(within)),
-                    all.vars(within))
-  if (length(unknown)) stop_input(sprintf("`within`: no variable %s in `data`", some_of(unknown)))
-  eval(within[[2L]], data, environment(within))
-}
-
-named_queries <- function(within, data) {
-  if (is.data.frame(data) && within %in% names(data)) return(data[[within]])
-  stop_input(sprintf("`within` is \"%s\", %s", within, if (is.null(data))
-    "but there is no `data` with such a column: give one value per row" else
-    "which is not a column of `data`"))
-}
-
-# Variables of the data that say which query a row is of, and are no candidates for that.
-query_variables <- function(within) {
-  if (inherits(within, "formula")) all.vars(within) else if (is_string(within)) within
-}
-
 # The coded response of a ranking: two classes are ranked as -1 and +1.
 code_ranked <- function(coded, name) {
   if (!is.null(coded$survival)) {
@@ -113,9 +77,6 @@ centred_covariates <- function(problem) {
   z
 }
 
-# a number for each row by its query, or NULL
-query_groups <- function(problem) if (is_ranked(problem)) as.integer(problem$query)
-
 # why a column is excluded
 excluded_words <- function(problem) {
   paste(if (is_ranked(problem)) "constant within queries" else "constant",
@@ -138,21 +99,6 @@ within_squares <- function(problem, threads) {
 }
 
 # Refusals ----------------------------------------------------------------------------------------
-
-# Refuses folds that have rows of one query apart.
-check_whole_queries <- function(problem, folds) {
-  if (!is_ranked(problem)) return(invisible())
-  for (repetition in seq_len(ncol(folds$ids))) {
-    ids <- folds$ids[, repetition]
-    apart <- which(ids != ids[match(problem$query, problem$query)])[1L]
-    if (is.na(apart)) next
-    first <- match(problem$query[apart], problem$query)
-    stop_input(sprintf(
-      "`folds` must hold whole queries, but rows %d and %d of query '%s' are in two folds: %s",
-      first, apart, problem$query[apart], "scores are compared within a query alone"
-    ))
-  }
-}
 
 # Refuses rows to be held out together of which some query has more.
 check_whole_rows <- function(problem, rows) {

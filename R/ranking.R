@@ -4,10 +4,15 @@
 
 ranking_criteria <- c("squared", "concordance", "ndcg")
 
-refuse_with_ranking <- function(groups) {
-  if (is.null(groups) || isFALSE(groups)) return(invisible())
-  stop_input("`groups` cannot be used with `within`: responses are permuted within queries",
-             "sparsels_error_argument")
+# The strata within which responses are permuted, by default the queries.
+permutation_strata <- function(strata, problem) {
+  strata <- check_strata(strata, problem)
+  if (!is_ranked(problem)) return(strata)
+  if (!is.null(problem$group)) {
+    stop_input("`groups` cannot be used with `within`: responses are permuted within queries",
+               "sparsels_error_argument")
+  }
+  if (is.null(strata)) whole_units(problem) else strata
 }
 
 # Refuses criteria that are not of differences within queries.

@@ -18,6 +18,9 @@
 #' @param ... Selectors of the columns to choose among, such as `recipes::all_predictors()`.
 #' @param role Not used: no column is made.
 #' @param trained Whether the step has been trained; set by `prep()`.
+#' @param groups `NULL`, or the name of the column that says which rows belong together, such as the
+#'   samples of a patient: they are kept together in the folds of the method, see [row_groups]. Give
+#'   the column a role of its own, by `update_role()`, so that it is not among the predictors.
 #' @param outcome The names of the outcome or outcomes; `NULL`, the default: the columns whose role
 #'   is "outcome". Several must be numeric.
 #' @param method What selects: a fitter of columns such as [greedy_rls()], the default,
@@ -56,7 +59,7 @@
 #' tidy(rec, 2)
 #' @export
 step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcome = NULL,
-                                 method = greedy_rls, size = NULL, lambda = NULL,
+                                 groups = NULL, method = greedy_rls, size = NULL, lambda = NULL,
                                  options = list(), fit = NULL, removals = NULL, skip = FALSE,
                                  id = recipes::rand_id("select_sparsels")) {
   need_package("recipes")
@@ -69,9 +72,9 @@ step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcom
   check_method(method)
   check_step_options(options)
   recipes::add_step(recipe, new_select_step(
-    terms = rlang::enquos(...), role = role, trained = trained, outcome = outcome, method = method,
-    size = size, lambda = lambda, options = options, fit = fit, removals = removals, skip = skip,
-    id = id, case_weights = NULL
+    terms = rlang::enquos(...), role = role, trained = trained, outcome = outcome,
+    groups = groups, method = method, size = size, lambda = lambda, options = options, fit = fit,
+    removals = removals, skip = skip, id = id, case_weights = NULL
   ))
 }
 
@@ -100,7 +103,8 @@ prep.step_select_sparsels <- function(x, training, info = NULL, ...) { # nolint:
   x$trained <- TRUE
   x$removals <- character()
   if (length(columns)) {
-    x$fit <- fit_step(x, training[columns], training[outcome], weights)
+    x$fit <- fit_step(x, training[columns], training[outcome], weights,
+                      step_groups(x$groups, training))
     chosen <- selected(x$fit)
     if (!length(chosen)) warn_all_removed(x$id, length(columns))
     x$removals <- setdiff(columns, chosen)
@@ -109,15 +113,24 @@ prep.step_select_sparsels <- function(x, training, info = NULL, ...) { # nolint:
 }
 
 # The fit of the step's method to columns and outcomes in data frames.
-fit_step <- function(step, columns, outcome, weights) {
+fit_step <- function(step, columns, outcome, weights, groups) {
   x <- as.matrix(columns)
   y <- if (length(outcome) > 1L) as.matrix(outcome) else outcome[[1L]]
-  given <- c(step[c("size", "lambda")], step$options, list(weights = as.double(weights)))
+  given <- c(step[c("size", "lambda")], step$options, list(weights = as.double(weights), groups = groups))
   given <- given[lengths(given) > 0L]
   fit_run(do.call(as_run, c(
     list(quote(x), quote(y), step$method), quoted(given),
     list(data = NULL, said = list(y = as.name(names(outcome)[1L])), known = "options")
   )))
+}
+
+# the groups of the training rows, by the name of their column
+step_groups <- function(groups, training) {
+  if (is.null(groups)) return(NULL)
+  if (!is_string(groups) || !groups %in% names(training)) {
+    stop_input(sprintf("`groups` must name a column of the recipe, not %s", describe(groups)))
+  }
+  as.character(training[[groups]])
 }
 
 # The names of the outcome: as given, or by its role.

@@ -289,6 +289,8 @@ scored_rows <- function(problem, rows) {
   problem$case_weights <- problem$case_weights[rows]
   problem["survival"] <- list(times_of(problem, rows))
   problem["query"] <- list(queries_of(problem, rows))
+  problem["group"] <- list(groups_of_rows(problem, rows))
+  problem$kept <- NULL
   if (!is.null(problem$offset)) problem$offset <- problem$offset[rows, , drop = FALSE]
   problem["row_names"] <- list(problem$row_names[rows])
   problem

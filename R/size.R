@@ -33,7 +33,9 @@ procedure_folds <- function(problem, size_folds, folds) {
   if (sum(trained) < 3L) {
     stop_input("2 rows are too few to repeat the search in folds: use `size = \"criterion\"`")
   }
-  groups <- folds$groups[trained]
+  whole <- whole_units(problem)
+  if (is.null(whole)) whole <- kept_together(folds)
+  groups <- whole[trained]
   upper <- if (is.null(groups)) sum(trained) else length(unique(groups))
   check_count(size_folds, "size_folds", lower = 2L)
   if (upper < 2L) stop_input("`folds` has a single group: it leaves no row to train on")
@@ -42,8 +44,9 @@ procedure_folds <- function(problem, size_folds, folds) {
   if (strata) strata <- class_index(problem)[trained]
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
-  label <- if (is_ranked(problem)) query_label(drawn$label) else drawn$label
-  new_folds(ids, if (drawn$loo) "leave-one-out" else label, folds$groups)
+  by_query <- is_ranked(problem) && is.null(problem$group)
+  label <- if (by_query) query_label(drawn$label) else drawn$label
+  new_folds(ids, if (drawn$loo) "leave-one-out" else label, whole)
 }
 
 # The fit of a path method ------------------------------------------------------------------------

@@ -97,19 +97,19 @@
 #' plot(chosen)
 #' @export
 stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pairs = 50, q = NULL,
-                                threshold = 0.6, groups = NULL, progress = interactive(),
+                                threshold = 0.6, progress = interactive(),
                                 BPPARAM = NULL) {
   check_given(x, "x")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 said = list(y = substitute(y), method = substitute(method)),
-                known = c("pairs", "q", "threshold", "groups", "progress", "BPPARAM"))
+                known = c("pairs", "q", "threshold", "progress", "BPPARAM"))
   pairs <- check_repeats(pairs, "pairs")
   if (!(is_number(threshold) && threshold > 0.5 && threshold <= 1)) {
     refuse("threshold", "a number above 0.5 and at most 1", threshold)
   }
-  groups <- trained_groups(groups_of(groups, run), run$problem)
+  groups <- trained_groups(run_units(run), run$problem)
   run <- half_run(run, q, threshold, pairs, groups)
   done <- repeat_tasks(pairs, "pair", function(i) {
     first <- half_of(run$problem, groups)

@@ -67,8 +67,8 @@ sparse_terms <- function(terms, x, problem, work, whole) {
 }
 
 # The ridge models on the first s columns of a set, for each s of `sizes`: gain, coefficients in
-# working coordinates, and leave-one-out and training residuals on the user's scale. One QR
-# decomposition is used for all sizes.
+# working coordinates, and held-out and training residuals on the user's scale. Each row, or group of
+# rows, is held out by itself. One QR decomposition is used for all sizes.
 leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) {
   work <- working(problem)
   m <- nrow(work$y)
@@ -89,15 +89,38 @@ leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) 
     beta <- matrix(0, 0L, ncol(y))
     if (s > 0L) beta <- backsolve(factor, along, k = s)
     training <- residual[seq_len(m), , drop = FALSE] / work$divisor
-    loo <- training / (1 - leverage)
-    # 1 - leverage has few correct digits: retrain without the row
-    for (row in which(leverage > 1 - 1e-6)) {
-      loo[row, ] <- residual_without(problem, columns[seq_len(s)], row, lambda)
+    loo <- if (is.null(problem$group)) training / (1 - leverage) else
+      group_residuals(problem, residual[seq_len(m), , drop = FALSE] / work$divisor,
+                      cbind(work$q, basis[seq_len(m), seq_len(s), drop = FALSE]), work$divisor)
+    # 1 - leverage has few correct digits: retrain without the rows
+    for (rows in poorly_held_out(problem, loo, leverage)) {
+      loo[rows, ] <- residual_without(problem, columns[seq_len(s)], rows, lambda)
     }
     # the rows of `residual` below those of the data belong to the penalty
     list(gain = 1 - sum(residual^2) / sum(work$y^2), beta = beta, loo = loo, residual = training)
   })
   models[sizes + 1L]
+}
+
+# Residuals of the rows of each group by training without the group: (I - H)^-1 r over the rows of the
+# group, with the training residuals r and H = Q Q' in working coordinates. NA where the smallest
+# eigenvalue of I - H, 1 less the largest leverage of a direction, has few correct digits.
+group_residuals <- function(problem, training, basis, divisor) {
+  for (rows in split(seq_len(nrow(problem)), problem$group)) {
+    parts <- svd(basis[rows, , drop = FALSE], nu = length(rows), nv = 0L)
+    shrink <- rep(1, length(rows))
+    shrink[seq_along(parts$d)] <- 1 - parts$d^2
+    r <- divisor[rows] * training[rows, , drop = FALSE]
+    training[rows, ] <- if (min(shrink) < 1e-6) NA else
+      parts$u %*% (crossprod(parts$u, r) / shrink) / divisor[rows]
+  }
+  training
+}
+
+# The sets of rows whose held-out residuals have few correct digits.
+poorly_held_out <- function(problem, residuals, leverage) {
+  if (is.null(problem$group)) return(which(leverage > 1 - 1e-6))
+  unname(split(seq_len(nrow(problem)), problem$group)[tapply(residuals[, 1L], problem$group, anyNA)])
 }
 
 # The models of some sets; if each is an initial part of the largest, they share one decomposition.
@@ -108,22 +131,22 @@ subset_models <- function(problem, sets, lambda) {
   lapply(sets, function(set) leading_models(problem, set, lambda, length(set))[[1L]])
 }
 
-# Held-out residual of one row by training on the others. For lambda = 0 a column whose coefficient
-# cannot be estimated without this row has the coefficient 0.
-residual_without <- function(problem, columns, row, lambda) {
+# Held-out residuals of some rows by training on the others. For lambda = 0 a column whose coefficient
+# cannot be estimated without these rows has the coefficient 0.
+residual_without <- function(problem, columns, rows, lambda) {
   x <- as.matrix(problem$x[, columns, drop = FALSE])
   x <- (x - rep(problem$centre[columns], each = nrow(x))) /
     rep(problem$scale[columns], each = nrow(x))
   design <- cbind(problem$z, x)
-  root_w <- sqrt(problem$weights[-row])
+  root_w <- sqrt(problem$weights[-rows])
   s <- length(columns)
   penalty <- cbind(matrix(0, s, ncol(problem$z)), diag(sqrt(lambda), s))
-  decomposed <- qr(rbind(root_w * design[-row, , drop = FALSE], penalty),
+  decomposed <- qr(rbind(root_w * design[-rows, , drop = FALSE], penalty),
                    tol = if (lambda > 0) 0 else 1e-10)
-  y <- rbind(root_w * problem$y[-row, , drop = FALSE], matrix(0, s, ncol(problem$y)))
+  y <- rbind(root_w * problem$y[-rows, , drop = FALSE], matrix(0, s, ncol(problem$y)))
   beta <- qr.coef(decomposed, y)
   beta[is.na(beta)] <- 0
-  problem$y[row, ] - design[row, , drop = FALSE] %*% beta
+  problem$y[rows, , drop = FALSE] - design[rows, , drop = FALSE] %*% beta
 }
 
 # A path for new_sparse_fit() from the sets after each step (column numbers in the order chosen):

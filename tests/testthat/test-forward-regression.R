@@ -208,7 +208,8 @@ test_that("rows of a leverage near 1 are held out by training without them", {
       fit <- method(pb, k = 4, lambda = lambda, size = "criterion")
       for (model in fit$coefficients[-1L]) {
         exact <- oracle_squared(pb, model$features, lambda, make_folds(pb, "loo"))
-        expect_equal(fit$path$squared[model$step + 1L], exact, tolerance = 1e-9)
+        # without row 3 its column is constant: rounding is divided by lambda
+        expect_equal(fit$path$squared[model$step + 1L], exact, tolerance = 1e-9 + 1e-16 / lambda)
       }
     }
   }

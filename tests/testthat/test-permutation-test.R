@@ -86,7 +86,7 @@ test_that("groups with one response each exchange it whatever their numbers of r
   set.seed(13)
   tested <- permutation_test(data$x, ill, greedy_rls, k = 2, groups = patient, permutations = 30)
   by_hand <- vapply(orders, function(order) {
-    relative(bare_rls(data$x, ill[order], k = 2))
+    relative(bare_rls(data$x, ill[order], k = 2, groups = patient))
   }, 0)
   expect_equal(tested$null, by_hand, tolerance = 1e-12)
   # within strata, of which the second has a single group
@@ -117,7 +117,8 @@ test_that("groups whose responses differ exchange them with groups of their size
     tested <- permutation_test(data$x, data$y, greedy_rls, k = 2, groups = patient, lambda = 5,
                                weights = weights, permutations = 20)
     by_hand <- vapply(orders, function(order) {
-      relative(bare_rls(data$x, data$y[order], k = 2, weights = weights[order], lambda = 5))
+      relative(bare_rls(data$x, data$y[order], k = 2, weights = weights[order], lambda = 5,
+                        groups = patient))
     }, 0)
     expect_equal(tested$null, by_hand, tolerance = 1e-12)
   }
@@ -142,7 +143,9 @@ test_that("groups are those of the folds unless others are given", {
   expect_identical(grouped$null, run(folds = folds, groups = patient)$null)
   expect_identical(run(folds = folds, groups = FALSE)$permuted, "responses")
   expect_match(run(size_folds = folds)$permuted, "of 10 groups")
-  expect_match(run(folds = folds, groups = rep(1:15, 2))$permuted, "of 15 groups")
+  expect_match(run(folds = "loo", groups = rep(1:15, 2))$permuted, "of 15 groups")
+  expect_error(run(folds = folds, groups = rep(1:15, 2)), "`folds` must hold whole groups")
+  expect_identical(run(folds = folds$ids[, 1])$permuted, "responses")
 })
 
 test_that("the number of different permutations is counted", {

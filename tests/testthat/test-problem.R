@@ -4,9 +4,8 @@ small <- function() {
 }
 classes <- factor(c("no", "yes", "no", "yes", "yes", "no"))
 fields <- c(
-  "x", "y", "task", "levels", "survival", "query", "response", "weights", "z", "names", "named",
-  "row_names", "centre",
-  "squares", "rss", "products", "scale", "usable", "intercept", "standardize", "design",
+  "x", "y", "task", "levels", "survival", "query", "group", "response", "weights", "z", "names",
+  "named", "row_names", "centre", "squares", "rss", "products", "scale", "usable", "intercept", "standardize", "design",
   "adjust_design", "compiled"
 )
 

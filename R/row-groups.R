@@ -1,0 +1,156 @@
+# Labels of rows: the queries of a ranking and the groups of rows, such as the samples of a patient.
+# The rows of a group are in the same part of every partition that a function draws.
+
+# As given ----------------------------------------------------------------------------------------
+
+# A factor with levels in order of appearance from an argument of as_problem(): a vector, the name of
+# a column of `data`, or a one-sided formula in it. NULL if there is none.
+read_row_labels <- function(labels, name, data, rows) {
+  if (is.null(labels) || isFALSE(labels)) return(NULL)
+  if (rows > 1L) labels <- labels_in(data, labels, name)
+  if (is.factor(labels)) labels <- as.character(labels)
+  place <- check_row_labels(labels, name, rows)
+  factor(place, labels = as.character(labels[!duplicated(place)]))
+}
+
+# labels by the name of a column or a formula, as a vector
+labels_in <- function(data, labels, name) {
+  if (inherits(labels, "formula")) return(formula_labels(labels, name, data))
+  if (is_string(labels)) named_labels(labels, name, data) else labels
+}
+
+formula_labels <- function(formula, name, data) {
+  if (length(formula) != 2L) {
+    stop_input(sprintf("the formula `%s` must be one-sided, such as `~ %s`", name,
+                       c(within = "query", groups = "patient")[[name]]))
+  }
+  unknown <- Filter(function(variable) {
+    !variable %in% names(data) && !exists(variable, environment(formula))
+  }, all.vars(formula))
+  if (length(unknown)) stop_input(sprintf("`%s`: no variable %s in `data`", name, some_of(unknown)))
+  values <- lapply(label_terms(formula[[2L]]), eval, data, environment(formula))
+  if (length(values) == 1L) values[[1L]] else interaction(values, drop = TRUE)
+}
+
+# the labels of ~ site + patient are the combinations of both
+label_terms <- function(code) {
+  if (!is.call(code) || !identical(code[[1L]], quote(`+`)) || length(code) != 3L) return(list(code))
+  c(label_terms(code[[2L]]), list(code[[3L]]))
+}
+
+named_labels <- function(column, name, data) {
+  if (is.data.frame(data) && column %in% names(data)) return(data[[column]])
+  stop_input(sprintf("`%s` is \"%s\", %s", name, column, if (is.null(data))
+    "but there is no `data` with such a column: give one value per row" else
+    "which is not a column of `data`"))
+}
+
+# Variables of the data that label rows, and are not candidates for that.
+label_variables <- function(arguments) {
+  unlist(lapply(arguments, function(labels) {
+    if (inherits(labels, "formula")) all.vars(labels) else if (is_string(labels)) labels
+  }))
+}
+
+# strata of the rows of a problem, numbered
+check_strata <- function(strata, problem) {
+  check_row_labels(by_kept_rows(strata, problem), "strata", nrow(problem))
+}
+
+# The problem with these groups of rows, FALSE for none. Queries lie in one group each.
+with_row_groups <- function(problem, groups, data = NULL) {
+  group <- read_row_labels(groups, "groups", data, nrow(problem))
+  if (!is.null(group) && nlevels(droplevels(group[problem$weights > 0])) < 2L) {
+    stop_input("`groups` must have at least 2 groups: a single one leaves no row to train on")
+  }
+  apart <- if (is_ranked(problem) && !is.null(group)) first_apart(problem$query, group)
+  if (length(apart)) {
+    stop_input(sprintf("`groups` must hold whole queries, but rows %d and %d of query '%s' are in %s",
+                       apart[1L], apart[2L], problem$query[apart[1L]], "two groups"))
+  }
+  problem["group"] <- list(group)
+  problem
+}
+
+# The first two rows of one unit that have different labels, or NULL.
+first_apart <- function(unit, labels) {
+  second <- which(labels != labels[match(unit, unit)])[1L]
+  if (!is.na(second)) c(match(unit[second], unit), second)
+}
+
+# The problem with the groups of rows that one of these folds keeps whole, if it has no units yet.
+with_groups_of_folds <- function(problem, folds) {
+  groups <- Find(Negate(is.null), lapply(folds, groups_of_folds))
+  if (is.null(groups) || !is.null(whole_units(problem)) || length(groups) != nrow(problem)) {
+    return(problem)
+  }
+  with_row_groups(problem, groups)
+}
+
+groups_of_folds <- function(folds) {
+  if (inherits(folds, "sparsels_folds")) return(folds$groups)
+  if (inherits(folds, "rset")) rset_groups(folds)
+}
+
+# Of a problem ------------------------------------------------------------------------------------
+
+# What partitions hold whole, as a number for each row: groups of rows or else queries. NULL where
+# each row is by itself.
+whole_units <- function(problem) {
+  unit <- if (is.null(problem$group)) problem$query else problem$group
+  if (!is.null(unit)) as.integer(unit)
+}
+
+# the name of these units
+unit_name <- function(problem) if (is.null(problem$group)) "query" else "group"
+
+# the groups of some rows, or NULL
+groups_of_rows <- function(problem, rows) {
+  if (!is.null(problem$group)) problem$group[rows, drop = TRUE]
+}
+
+# Refuses folds that have rows of one query or of one group apart.
+check_whole_units <- function(problem, folds) {
+  for (unit in c("query", "group")) {
+    if (is.null(problem[[unit]])) next
+    for (repetition in seq_len(ncol(folds$ids))) {
+      apart <- first_apart(problem[[unit]], folds$ids[, repetition])
+      if (length(apart)) stop_apart(unit, problem[[unit]][apart[1L]], apart)
+    }
+  }
+}
+
+stop_apart <- function(unit, label, rows) {
+  stop_input(sprintf(
+    "`folds` must hold whole %s, but rows %d and %d of %s '%s' are in two folds: %s",
+    if (unit == "query") "queries" else "groups", rows[1L], rows[2L], unit, label,
+    if (unit == "query") "scores are compared within a query alone" else
+      "the model would be tested on a group that it was trained on"
+  ))
+}
+
+# Refuses resamples that train on a row of a query or group of which they hold out another row.
+check_whole_parts <- function(problem, parts) {
+  unit <- problem[[unit_name(problem)]]
+  for (i in seq_len(nrow(parts))) {
+    shared <- intersect(unit[parts$rows[[i]]], unit[parts$trained[[i]]])
+    if (length(shared)) {
+      stop_input(sprintf("resample %d of the rsample object splits %s '%s': %s", i,
+                         unit_name(problem), shared[1L], "it trains on rows of it and tests on others"))
+    }
+  }
+}
+
+# "rows in 20 groups of 3 rows, kept whole in every partition"
+groups_words <- function(problem) {
+  sizes <- range(table(problem$group))
+  sprintf("rows in %s of %s, which every partition keeps whole",
+          counted(nlevels(problem$group), "group"), counted_range(sizes, "row"))
+}
+
+# Refuses groups of rows, for methods that hold out single rows.
+refuse_row_groups <- function(problem, who) {
+  if (is.null(problem$group)) return(invisible())
+  stop_input(sprintf("%s holds out single rows and cannot keep `groups` whole: %s", who,
+                     "leave out `groups`"), "sparsels_error_groups")
+}
