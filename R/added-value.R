@@ -94,7 +94,7 @@
 #' genes <- matrix(rnorm(60 * 50), 60, dimnames = list(NULL, paste0("gene", 1:50)))
 #' age <- rnorm(60)
 #' outcome <- age + genes[, 1] + genes[, 2] + rnorm(60)
-#' added_value(genes, outcome, adjust = cbind(age), folds = 5, permutations = 99)
+#' added_value(genes, outcome, adjust = cbind(age), folds = 5, permutations = 49)
 #' @export
 added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NULL,
                         shrink_base = FALSE, folds = NULL, level = 0.95, permutations = 999,

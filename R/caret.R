@@ -29,7 +29,7 @@
 #' @examplesIf requireNamespace("caret", quietly = TRUE)
 #' set.seed(1)
 #' trained <- caret::train(mpg ~ ., mtcars, method = caret_greedy_rls, tuneLength = 2,
-#'                         trControl = caret::trainControl("cv", number = 5))
+#'                         trControl = caret::trainControl("cv", number = 3))
 #' trained$bestTune
 #' selected(trained$finalModel)
 #' predict(trained, mtcars[1:3, ])

@@ -118,7 +118,7 @@
 #' methods$correlated <- function(problem) {
 #'   order(-abs(cor(problem$x, problem$y)))[1:3]
 #' }
-#' compared <- compare_methods(x, y, methods = methods, splits = 5)
+#' compared <- compare_methods(x, y, methods = methods, splits = 3)
 #' compared
 #' plot(compared)
 #' @export

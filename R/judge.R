@@ -82,8 +82,8 @@
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 50), 60, dimnames = list(NULL, paste0("gene", 1:50)))
 #' y <- x[, 7] - x[, 30] + rnorm(60)
-#' judged <- judge(x, y, k = 3, size_folds = 5, outer = 5, permutations = 19, pairs = 5,
-#'                 repeats = 2)
+#' judged <- judge(x, y, k = 3, size_folds = 3, outer = 3, permutations = 9, pairs = 3,
+#'                 repeats = 1)
 #' judged
 #' judged$permutation
 #' @export

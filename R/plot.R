@@ -305,7 +305,6 @@ chosen_label <- function(fit) {
 #'   (the bar); for the coefficients a row per lambda and column that is in any model: `lambda`,
 #'   `size` (of the model), `feature` (column number), `name`, `coefficient`, and for several
 #'   responses or classes `response`.
-#' @inherit l1_path references
 #' @seealso [l1_path()], [best_lambda()]
 #' @examples
 #' set.seed(1)

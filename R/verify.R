@@ -75,9 +75,9 @@
 #' @seealso [cross_validate()], how good a model is; [permutation_test()], whether it is better than
 #'   chance; [judge()], both and more in one call
 #' @examples
-#' x <- matrix(rnorm(40 * 60), 40, dimnames = list(NULL, paste0("gene", 1:60)))
-#' y <- x[, 7] - x[, 50] + rnorm(40) / 2
-#' fit <- greedy_rls(x, y, k = 5)
+#' x <- matrix(rnorm(30 * 20), 30, dimnames = list(NULL, paste0("gene", 1:20)))
+#' y <- x[, 7] - x[, 15] + rnorm(30) / 2
+#' fit <- greedy_rls(x, y, k = 3, size_folds = 3)
 #' verify(fit, x, y)
 #'
 #' fit$path$criterion[3] <- 0.999 * fit$path$criterion[3]
