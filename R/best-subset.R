@@ -15,9 +15,9 @@
 #'
 #' **Search.** For each size, greedy selection and exchanges of single columns give a first set. A
 #' tree of sets is then searched on Schur complements of X'X. The gain of a set together with all
-#' candidates that may still be added bounds that of all sets in its branch; at each node the
-#' candidates are ordered to make these bounds small, and a branch is pruned when its bound does not
-#' exceed the best set found. The last three additions are evaluated in closed form.
+#' candidates that may still be added is an upper bound of the gain of all sets in its branch. At
+#' each node the candidates are ordered to make these bounds small. A branch is pruned when its
+#' bound does not exceed the best set found. The last three additions are evaluated in closed form.
 #'
 #' **Limits.** When the limit `nodes` is reached or on Ctrl-C, the fit has the best sets found, and
 #' `fit$proof` an upper bound of the R-squared of each size. `fit$status` is then `"node_limit"` or
@@ -65,7 +65,7 @@
 #'
 #' @section Errors: As for [greedy_rls()]; `lambda` below 0, `nodes` below 1, more than 5792 usable
 #'   columns; without `nodes`, `k` above 3 and more than 668 usable columns, since the default
-#'   number of nodes is then less than that of columns, and not even the sets of four could be
+#'   number of nodes is then below the number of columns, and not even the sets of four could be
 #'   searched.
 #'
 #' @references Furnival, G. M., Wilson, R. W. (1974). Regressions by leaps and bounds. Technometrics

@@ -29,10 +29,10 @@
 #'   given; `FALSE` switches this off.
 #' @param repeats Number of partitions drawn, a whole number of at least 1.
 #'
-#' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values
-#'   1 to the number of folds; `loo`, whether every row is its own fold; `label`, the partition in
-#'   words; `groups`, a number per row for rows that belong together: those of `groups`, or with
-#'   given folds the rows that no partition has apart; else `NULL`.
+#' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values 1
+#'   to the number of folds; `loo`, whether every row is its own fold; `label`, the partition in
+#'   words; `groups`, a number per row for rows that belong together: the groups given, or with
+#'   given folds the rows that no partition separates; else `NULL`.
 #'
 #' @section Errors:
 #' Of class `sparsels_error_input`: vectors of the wrong length or with missing values, a single

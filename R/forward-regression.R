@@ -24,7 +24,7 @@
 #'   increases \eqn{E} least, repeatedly, as long as the increase is at most `nu` times the
 #'   reduction by the addition that led to the present size. It takes up to 5 `k` steps, also beyond
 #'   size `k`, since later drops can improve the model of size `k`. The model of a size is the best
-#'   of all of that size; in the papers it is the last, which is mostly the same.
+#'   model of that size on the path. In the papers it is the last one, which is usually the same.
 #'
 #' Several responses share the columns; their \eqn{r_i^2} are summed.
 #'
@@ -57,7 +57,7 @@
 #'   by the addition; a number of at least 0 and below 1, 0.5 by default. With 0 only a column
 #'   without effect is dropped.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step
 #'   with `criterion` and the leave-one-out error; `fit$coefficients` the best model of every size;

@@ -62,7 +62,7 @@
 #' @param size,size_folds For a problem: how its size is chosen, see [greedy_rls()]. `"criterion"`,
 #'   the default, is the largest size of at most `k`.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return For a problem a [sparse_fit]. For a system a [system_fit]: `coef(fit, size)` is a vector
 #'   of length D.

@@ -53,7 +53,7 @@
 #'   `NULL`: the groups of the `folds` or `size_folds` that the method is given, see [make_folds()],
 #'   if any; folds given row by row are groups themselves. `FALSE`: none.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the pairs, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return An object of class `stability_selection`, a list:
 #' * `probability`: the selection probability of each column, by name.

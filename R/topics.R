@@ -572,10 +572,10 @@ NULL
 #' How [l1_path()] computes its solutions, how exact they are, and what they cost.
 #'
 #' @details **`solver = "cd"`.** The lasso is solved by an active-set method with an updated and
-#' downdated Cholesky factor, whose solutions are exact up to rounding error. For large active sets coordinate
-#' descent with Anderson's extrapolation is used (Bertrand and Massias 2021). Logistic regression is
-#' solved by Newton's method on a working set. The hinge loss is solved by the simplex method on the
-#' dual with column generation, and its solutions are vertices.
+#' downdated Cholesky factor, whose solutions are exact up to rounding error. For large active sets
+#' coordinate descent with Anderson's extrapolation takes over (Bertrand and Massias 2021). Logistic
+#' regression is solved by Newton's method on a working set. The hinge loss is solved by the simplex
+#' method on the dual with column generation, and its solutions are vertices.
 #'
 #' **`solver = "ipm"`** has the interior-point methods of Kim and others (2007) and Koh and others
 #' (2007), for `"squared"` and `"logistic"`. Their solutions have small nonzero coefficients that
