@@ -23,11 +23,11 @@
 #' the folds, and ignores that their training parts share rows.
 #'
 #' **Permutation test.** The statistic is the smallest held-out error on the path of the full model
-#' relative to that of the base model, \eqn{T = \min_s \mathrm{error}_s / \mathrm{error}_0}{ T = min
-#' over s of error_s / error_0}, by leave-one-out or the criterion of the method. Choices are made
-#' again for every permutation, and methods with an argument `refit` run as in [permutation_test()].
-#' The p-value is \eqn{(1 + \#\{T_b \le T\}) / (P + 1)}{(1 + #{T_b <= T}) / (P + 1)} of \eqn{P}
-#' permutations.
+#' relative to the error of the base model, \eqn{T = \min_s \mathrm{error}_s / \mathrm{error}_0}{
+#' T = min over s of error_s / error_0}, by leave-one-out or the criterion of the method. Choices
+#' are made again for every permutation, and methods with an argument `refit` run as in
+#' [permutation_test()]. The p-value is \eqn{(1 + \#\{T_b \le T\}) / (P + 1)}{(1 + #{T_b <= T}) /
+#' (P + 1)} of \eqn{P} permutations.
 #' * `permute = "residuals"`: the null hypothesis is that the response is a linear function of the
 #'   base variables plus errors that are exchangeable and independent of the added columns *given*
 #'   the base variables; added and base variables may be correlated. The residuals of the base model

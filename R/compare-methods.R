@@ -36,15 +36,11 @@
 #' Yu and Zhou (2015). They normalise all variables once, on all rows, and report 1 minus the mean
 #' squared error. Here the test rows are not used in training.
 #'
-#' The splits run on the plan set by `future::plan()` when the package future.apply is installed,
-#' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
-#' gives the same result under any plan, but for the times. Ctrl-C returns the splits already done,
-#' with a warning of class `sparsels_interrupted`.
+#' The splits run on a future plan and can be interrupted, see [parallel_runs].
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `plot()`, `x`
-#'   is the result of `compare_methods()`.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. For
+#'   `plot()`, `x` is the result of `compare_methods()`.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
 #'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
 #'   error. For `plot()`, arguments of [graphics::boxplot()], such as `ylim`, the range of the

@@ -14,10 +14,7 @@
 #' second class. With several classes the largest score wins, the first one when equal. This is the
 #' experiment of Sections 4.2 and 4.3 of the paper.
 #'
-#' The outer folds run on the plan set by `future::plan()` when the package future.apply is
-#' installed, else one after the other. Each has its own stream of random numbers: `set.seed()`
-#' before the call gives the same result under any plan. Ctrl-C returns the folds already done, with
-#' a warning of class `sparsels_interrupted`.
+#' The outer folds run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @param x The data, in any form that [as_problem()] takes: a matrix (samples x features), a data
 #'   frame, a formula (with `data`), an experiment of Bioconductor, or an earlier problem.

@@ -18,9 +18,7 @@
 #' \eqn{\sum_i (e_i - \bar e)^2 / (r - 1)}{sum_i (e_i - mean)^2 / (r - 1)} over r repeats is due to
 #' the basis and the folds. New data from the same source would add to it.
 #'
-#' Repeats run on the plan set by `future::plan()` when the package future.apply is installed. Each
-#' has its own stream of random numbers: `set.seed()` before the call gives the same result under
-#' any plan. Ctrl-C returns the repeats done, with a warning of class `sparsels_interrupted`.
+#' The repeats run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @inheritParams kernel_rls
 #' @param kernel As in [kernel_rls()], with a single width.

@@ -63,9 +63,8 @@
 #' 30 substitutes with the smallest change at most.
 #'
 #' @section Cost: For a set of k features, k + 1 searches from k - 1 and k given columns to the next
-#'   one, which skip candidates as in [greedy_rls()]. They run on the plan set by `future::plan()`
-#'   when the package future.apply is installed. Ctrl-C returns the features done, with a warning of
-#'   class `sparsels_interrupted`.
+#'   one, which skip candidates as in [greedy_rls()]. They run on a future plan and can be
+#'   interrupted, see [parallel_runs].
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments and for data that differ from the data
 #'   of the fit: other columns, rows, responses, weights or covariates, columns with another mean or

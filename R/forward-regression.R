@@ -39,9 +39,8 @@
 #' cross-validated error. The path also has the exact leave-one-out error of every model, `squared`,
 #' which takes the set as fixed.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
 #'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
 #'   error.

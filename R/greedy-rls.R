@@ -25,9 +25,8 @@
 #' ties), [column_prices] (`cost`), [column_groups], [hierarchy], [clusters], [search_cost] (time,
 #' memory and accuracy).
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
 #'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`, `columns_group`,
 #'   `group_rule`, `hierarchy`. Any other name is an error.
@@ -70,8 +69,8 @@
 #' @param keep Number of runners-up recorded at each step in `fit$alternatives`, the best candidates
 #'   that were not selected, with their exact criterion. None by default.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
-#'   number. A `criterion` function runs on a single thread. The folds of `size_folds` run on the
-#'   plan set by `future::plan()` if the package future.apply is installed.
+#'   number. A `criterion` function runs on a single thread. The folds of `size_folds` run on a
+#'   future plan, see [parallel_runs].
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.

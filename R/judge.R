@@ -26,16 +26,15 @@
 #'
 #' **Random numbers.** Every part has its own stream, which depends on `seed` alone: the same seed
 #' gives the same result, whichever parts are skipped, and the state of R's generator does not
-#' change. The parts run on the plan set by `future::plan()` if the package future.apply is
-#' installed.
+#' change. The parts run on a future plan, see [parallel_runs].
 #'
 #' **Interrupts.** Ctrl-C returns the parts done, with a warning of class `sparsels_interrupted`.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. Or `x` is a fit of
-#'   this package and `y` the problem that it was made from: the method and its arguments are then
-#'   taken from the call of the fit. For `print()` and `plot()`, `x` is the result.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. Or `x`
+#'   is a fit of this package and `y` the problem that it was made from: the method and its
+#'   arguments are then taken from the call of the fit. For `print()` and `plot()`, `x` is the
+#'   result.
 #' @param method A function such as [greedy_rls], the default.
 #' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
 #'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.

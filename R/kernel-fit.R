@@ -120,8 +120,7 @@ lambda_errors <- function(problem, folds, residuals, criterion) {
 #' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param rows The rows held out together: numbers, names, or a logical vector with a value per row.
 #' @param basis What becomes of held-out basis vectors: `"remove"` or `"keep"`, see Details.
-#' @param lambda Positive ridge parameters, those of the fit's path or any others; `NULL` for those
-#'   of the path.
+#' @param lambda Positive ridge parameters, from the fit's path or others; `NULL` for the path.
 #'
 #' @return The predictions, an array: rows in the order given x responses x lambda. It prints as a
 #'   summary, the predictions at the fit's lambda beside the observed values. Its parts, `[`, and
@@ -251,8 +250,7 @@ path_or <- function(lambda, fit) {
 #'   Details.
 #' @param criterion As in [greedy_rls()]: `"squared"`, `"error"`, `"absolute"`, `"auc"` or a
 #'   function.
-#' @param lambda Positive ridge parameters, those of the fit's path or any others; `NULL` for those
-#'   of the path.
+#' @param lambda Positive ridge parameters, from the fit's path or others; `NULL` for the path.
 #' @return A data frame with a row for every lambda: `lambda`, `criterion`, its standard error `se`
 #'   over folds (`NA` for a function and for leave-pair-out AUC), and for classes `error`. Repeats
 #'   are averaged.

@@ -30,10 +30,7 @@
 #' error that is constant at first, until the method finds the right columns, does not follow a
 #' power law. Look at the picture, and give `sizes` from where the error falls.
 #'
-#' The repeats run on the plan set by `future::plan()` when the package future.apply is installed,
-#' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
-#' gives the same result under any plan. Ctrl-C returns the repeats already done, with a warning of
-#' class `sparsels_interrupted`.
+#' The repeats run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls], as for [cross_validate()].

@@ -49,10 +49,8 @@
 #' `plot()` draws a histogram of the random lists with the panel and the null model, and returns
 #' invisibly the data frame drawn. [selected()] gives the names of the panel.
 #'
-#' @section Cost: O(m k^2) for each list of k columns and each lambda. The random lists run on the
-#'   plan set by `future::plan()` when the package future.apply is installed; each has its own
-#'   stream of random numbers: `set.seed()` before the call gives the same result under any plan.
-#'   Ctrl-C returns the lists already done, with a warning of class `sparsels_interrupted`.
+#' @section Cost: O(m k^2) for each list of k columns and each lambda. The random lists run on a
+#'   future plan and can be interrupted, see [parallel_runs].
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments, and for columns that do not exist, are
 #'   repeated, or are constant.

@@ -40,15 +40,11 @@
 #' "criterion"` and `refit = FALSE` unless these are given: one search for each response, at a
 #' lambda that does not depend on it.
 #'
-#' The permutations run on the plan set by `future::plan()` when the package future.apply is
-#' installed, else one after the other. Each has its own stream of random numbers: `set.seed()`
-#' before the call gives the same result under any plan. Ctrl-C returns the permutations already
-#' done, with a warning of class `sparsels_interrupted`.
+#' The permutations run on a future plan and can be interrupted, see [parallel_runs].
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `print()` and
-#'   `plot()`, `x` is the result.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. For
+#'   `print()` and `plot()`, `x` is the result.
 #' @param method A function such as [greedy_rls] that fits a path of models from the null model on
 #'   and gives their errors: any method of the package that chooses columns, such as [poss], or
 #'   [l1_path] with `folds`.

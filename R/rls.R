@@ -34,9 +34,8 @@
 #' With fewer columns than rows, and more than 1e7 values or `x` in a [file_matrix()], rows are read
 #' in blocks as by [kernel_rls()], see Many rows there.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param lambda Positive ridge parameters, a numeric vector without repeats; `NULL` for
 #'   `2^(-15:15)`.
 #' @param folds Which rows are held out together for the errors of the path, see [make_folds()];

@@ -63,7 +63,7 @@
 #'     column: for every lambda from there up to `lambda`;
 #'   * `bounds` (n, named): \eqn{T_k}, an upper bound of \eqn{|a_k' r|} for every dual solution r;
 #'   * `lambda`, `lambda_max`, and `exact`: `TRUE` if `lambda_max` is the smallest lambda with all
-#'     coefficients 0, `FALSE` if it is an upper bound of that;
+#'     coefficients 0, `FALSE` if it is an upper bound of this lambda;
 #'   * `loss`, `rule`, `lambda0` (the lambdas of `fit` that were used), `usable` (n; `FALSE` for an
 #'     excluded column).
 #'

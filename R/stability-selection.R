@@ -36,10 +36,7 @@
 #' called with `size = "criterion"` and `refit = FALSE` unless these are given: one search on each
 #' half. The default `lambda` is half the mean sum of squares of a column in the half.
 #'
-#' The pairs run on the plan set by `future::plan()` when the package future.apply is installed,
-#' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
-#' gives the same result under any plan. Ctrl-C returns the pairs already done, with a warning of
-#' class `sparsels_interrupted`.
+#' The pairs run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls] that is called with `k = q` and whose fit has

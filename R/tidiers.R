@@ -15,11 +15,11 @@ generics::augment
 #' `tidy()` gives a row per term of one model, `glance()` one row for the whole fit,
 #' `augment()` a row per sample with its fitted and held-out predictions.
 #'
-#' Held-out predictions are those of models trained without the sample (the mean over repeats).
-#' Where the search was repeated in folds, as by default in [greedy_rls()], its features were chosen
-#' without the sample too, and only the size was chosen with it; with `size = "criterion"` the
-#' features were chosen with it, and errors computed from `.held_out` are optimistic:
-#' [cross_validate()] gives an honest estimate.
+#' Held-out predictions come from models trained without the sample (the mean over repeats). If the
+#' search was repeated in folds, as by default in [greedy_rls()], its features were also selected
+#' without the sample, and only the size with it. With `size = "criterion"` the features were
+#' selected with the sample, and errors computed from `.held_out` are optimistic: [cross_validate()]
+#' gives an honest estimate.
 #'
 #' @param x A fit, or the result of [cross_validate()], [permutation_test()],
 #'   [stability_selection()], [exchange()] or [panel_error()].

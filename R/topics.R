@@ -490,8 +490,9 @@ NULL
 #' about `k` times and more often than a single process. A search of milliseconds runs in the main
 #' process, as do refits.
 #'
-#' **Repetitions.** Permutations, outer folds and other repetitions can run on the same workers as
-#' tasks, with `future::plan(future::cluster, workers = cl)` and no `cluster` in the call.
+#' **Repetitions.** Permutations, outer folds and other repetitions can run on the same workers,
+#' with `future::plan(future::cluster, workers = cl)` and no `cluster` in the call, see
+#' [parallel_runs].
 #'
 #' **Lost workers.** A worker that is lost ends the search as Ctrl-C does, with a warning of class
 #' `sparsels_warning_worker` that gives its number, host and process. If there is nothing to return,
@@ -611,9 +612,9 @@ NULL
 #' * `"auto"` is `"lazy"` for `solver = "cd"` and `"gap"` for `solver = "ipm"`.
 #'
 #' **Held-out errors.** Paths of up to ten folds are computed together. A path passes over `x` by
-#' itself when it needs few columns, and together with the others when it needs all. With a plan set
-#' by `future::plan()`, if the package future.apply is installed, or with `BPPARAM`, folds are
-#' spread over processes instead. The errors are the same to the tolerance.
+#' itself when it needs few columns, and together with the others when it needs all. With a future
+#' plan or `BPPARAM` folds are spread over processes instead, see [parallel_runs]. The errors are
+#' the same to the tolerance.
 #'
 #' **Time.** A round over the columns takes at most O(mn) time, or O(nonzeros) for sparse `x`, and a
 #' lambda takes a few rounds. The factor of the lasso takes O(m s + s^2) for each column that enters
@@ -643,4 +644,25 @@ NULL
 #'
 #' @seealso [l1_path()], [safe_screen()], [clusters]
 #' @name l1_solvers
+NULL
+
+#' Parallel runs, random numbers and interrupts
+#'
+#' How functions that repeat a method on folds, splits, permutations or lists of columns run these
+#' repetitions.
+#'
+#' @details **Processes.** The repetitions run on the plan set by `future::plan()` if the package
+#' future.apply is installed, otherwise one after the other. Where a function has the argument
+#' `BPPARAM`, such as `BiocParallel::MulticoreParam(2)`, BiocParallel runs them instead.
+#'
+#' **Threads and clusters.** `threads` is the number of OpenMP threads of one computation. A
+#' `cluster` divides the columns, see [clusters].
+#'
+#' **Random numbers.** Each repetition has its own stream of random numbers: `set.seed()` before the
+#' call gives the same result under any plan, except for measured times.
+#'
+#' **Ctrl-C** returns the completed repetitions, with a warning of class `sparsels_interrupted`.
+#'
+#' @seealso [cross_validate()], [permutation_test()], [stability_selection()], [compare_methods()]
+#' @name parallel_runs
 NULL
