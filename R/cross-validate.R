@@ -41,10 +41,10 @@
 #'   `"balanced"`, the mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the
 #'   Brier score and the logarithmic loss of probabilities, see Probabilities; `"concordance"`, of
 #'   numbers or censored times, the share of the comparable pairs within a fold (of a ranking within
-#'   a query) in the right order; `"ndcg"` or `"ndcg@10"`, of grades, see [as_problem()]; or
-#'   functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold,
-#'   in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
-#'   classes, `"concordance"` for censored times and rankings, otherwise `"squared"`.
+#'   a query) in the right order; `"ndcg"` or `"ndcg@10"`, of grades, see [ranking]; or functions
+#'   `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold, in a vector
+#'   or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for classes,
+#'   `"concordance"` for censored times and rankings, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
 #'   for a numeric response; `NULL` for none. The random model has the lambda of the method and is

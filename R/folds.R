@@ -7,8 +7,7 @@
 #' leave-one-out and given folds draw nothing. Sizes of drawn folds differ by at most one row. With
 #' `strata`, so do the numbers of rows of each stratum. With `groups`, whole groups are dealt out,
 #' large ones first, each to the fold that has the fewest rows (of its strata) so far. The groups of
-#' a ranking are its queries (`within` of [as_problem()]). Time is O(m)
-#' for m rows, O(groups x folds) with groups.
+#' a [ranking] are its queries. Time is O(m) for m rows, O(groups x folds) with groups.
 #'
 #' @param x What the rows belong to: the number of rows, a problem from [as_problem()], a matrix, a
 #'   data frame, or an experiment of Bioconductor (its samples). An rsample object is used as its

@@ -49,7 +49,7 @@
 #'   chosen by cross-validation.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
-#'   [greedy_rls()]; `"criterion"` is the largest size of at most `k`, since the training error
+#'   [size_rule]; `"criterion"` is the largest size of at most `k`, since the training error
 #'   decreases with the size.
 #' @param lambda The ridge parameter, a number of at least 0; 0 by default.
 #' @param nu For `foba()`: the largest increase of \eqn{E} by a drop, as a fraction of the reduction

@@ -61,14 +61,14 @@
 #' @param iterations Number of iterations of each search, at least 1. `NULL`: `30 k` exchanges, or
 #'   the paper's `floor(2 e k^2 n)` flips, but at most 1e6.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
-#'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
+#'   repeated in ten folds, `"1se"`, or a number, see [size_rule]; `"criterion"`, the default, is
 #'   the largest size of at most `k`, since the training error decreases with the size.
 #' @param restarts Number of independent searches; 10 by default.
 #' @param mutation How sets are changed, `"exchange"` or `"flip"`, see Details. `NULL`: as in the
 #'   fit given as `start`; otherwise `"flip"`, the paper's, if `iterations`, `isolation = "first"`
 #'   or `cost` is given, else `"exchange"`, which has no `cost`.
 #' @param isolation `"none"` (the default) or `"first"`, see Details.
-#' @param cost,budget Prices of the columns, as in [greedy_rls()], and the most that a set may cost:
+#' @param cost,budget Prices of the columns, see [column_prices], and the largest price of a set:
 #'   sets are then compared by their price instead of their size, see Details.
 #' @param start Where to begin: `NULL` for the empty set; a list of sets of columns (numbers or
 #'   names) with which the archive of every search begins, except sets that others dominate or that

@@ -53,7 +53,7 @@
 #' @param columns For a function `x`: the number of columns, or their names.
 #' @param threads Number of OpenMP threads over columns, for `"logistic"` and `"hinge"`.
 #' @param cluster A cluster of R's parallel package whose workers go over the blocks of columns,
-#'   such as `parallel::makeCluster(2)`; by default none. The mask is the same.
+#'   such as `parallel::makeCluster(2)`, see [clusters]; by default none. The mask is the same.
 #'
 #' @return `safe_screen()`: a list of class `sparsels_mask` with, for n columns,
 #'   * `keep` (n, named): `FALSE` for dropped columns, among them those that are excluded as

@@ -59,8 +59,8 @@
 #' @param lambda For a problem: the ridge parameter, a number of at least 0; 0 by default.
 #' @param solver For a problem: `"cholesky"` (the default) or `"qr"`, see Details. `candidates`
 #'   needs the former.
-#' @param size,size_folds For a problem: how its size is chosen, see [greedy_rls()]. `"criterion"`,
-#'   the default, is the largest size of at most `k`.
+#' @param size,size_folds For a problem: how its size is chosen, see [size_rule]. `"criterion"`, the
+#'   default, is the largest size of at most `k`.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'

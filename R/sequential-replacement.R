@@ -25,7 +25,7 @@
 #' @inheritParams forward_regression
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
-#'   [greedy_rls()]; `"criterion"` is the largest size reached, at most `k`, as the training error
+#'   [size_rule]; `"criterion"` is the largest size reached, at most `k`, as the training error
 #'   never increases with the size.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
