@@ -26,7 +26,7 @@
 #' there.
 #' @seealso [cross_validate()], which repeats the choice of the size in outer folds, as one call of
 #'   `train()` does not: the best error of its grid is a little optimistic
-#' @examplesIf requireNamespace("caret", quietly = TRUE)
+#' @examplesIf interactive() && requireNamespace("caret", quietly = TRUE)
 #' set.seed(1)
 #' trained <- caret::train(mpg ~ ., mtcars, method = caret_greedy_rls, tuneLength = 2,
 #'                         trControl = caret::trainControl("cv", number = 3))

@@ -44,13 +44,13 @@
 #'   [make_folds()]. A number is drawn with a fixed seed, so `set.seed()` does not change the fit.
 #' @param refit Logical: are the coefficients of each size refitted by ridge regression on the
 #'   selected features at a lambda of their own? `TRUE` by default if `lambda` is not given.
-#' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (leave-one-
-#'   query-out for a [ranking]); a number of folds, stratified for classes; a vector of fold ids or
-#'   a list of such vectors; or the result of [make_folds()].
+#' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (for a
+#'   [ranking] one query); a number of folds, stratified for classes; a vector of fold ids or a list
+#'   of such vectors; or the result of [make_folds()].
 #' @param criterion The held-out criterion of the search, a mean weighted by the case weights:
 #'   * `"squared"`, the default, the mean squared error; `"absolute"`, the mean absolute error;
-#'   * `"error"`, the misclassification rate; `"balanced"`, the mean of the classes'
-#'     misclassification rates;
+#'   * `"error"`, the misclassification rate; `"balanced"`, its mean over the classes, each counting
+#'     alike;
 #'   * `"auc"`, the area under the ROC curve over pairs of rows held out together. With `"loo"` it
 #'     is leave-pair-out and costs O(m^2) for each candidate;
 #'   * `"concordance"`, the share of pairs of rows held out together (of one query) that are

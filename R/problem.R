@@ -93,8 +93,8 @@
 #'   * `x` (m x n, complete if `missing = "mean"`), `names` and `named` (column names, and whether
 #'     they were given), `row_names`;
 #'   * `y` (m x L, coded), `response` (its name), `task` (`"regression"`, `"binary"` or
-#'     `"multiclass"`), `levels`; a factor is coded -1 and +1 (the second level), or with one -1/+1
-#'     column per class;
+#'     `"multiclass"`), `levels`. Two classes are coded -1 and +1 (the second level), more classes
+#'     by one -1/+1 column each. Numbers are less `offset`, divided by `response_scale`;
 #'   * `weights` (m) and `z` (m x q, the covariates, intercept first);
 #'   * for each column `centre`, `squares` (weighted sum of squares about `centre`), `scale`, `rss`
 #'     (weighted residual sum of squares given the covariates), `usable` (`FALSE` if excluded), and

@@ -45,7 +45,7 @@
 #' columns to choose from or several that are not numeric, and for unknown arguments; errors of
 #' `method` as it makes them.
 #' @seealso [greedy_rls()], [selected()]; [cross_validate()], which needs no other package
-#' @examplesIf requireNamespace("recipes", quietly = TRUE)
+#' @examplesIf interactive() && requireNamespace("recipes", quietly = TRUE)
 #' rec <- recipes::recipe(mpg ~ ., mtcars)
 #' rec <- recipes::step_normalize(rec, recipes::all_predictors())
 #' rec <- step_select_sparsels(rec, recipes::all_predictors(), size = 3)
