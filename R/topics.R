@@ -53,8 +53,8 @@ NULL
 #' * **`MultiAssayExperiment`.** `assay = c("rna", "protein")` puts experiments side by side, with
 #'   features called `rna.TP53` and `protein.TP53`. With one experiment features keep their names.
 #'   `assay = c(rna = "logcounts", "protein")` also names the assay of an experiment. Every sample
-#'   (row of `colData`) must have one column in each experiment; `intersectColumns()` keeps the
-#'   samples that have. If one of several experiments is sparse, the problem is sparse.
+#'   (row of `colData`) must have one column in each experiment; `intersectColumns()` keeps only
+#'   such samples. If one of several experiments is sparse, the problem is sparse.
 #' * **`DelayedMatrix`.** It is read in blocks of columns up to 1e8 values, 800 MB. A larger one is
 #'   an error: keep fewer features first, or call `as.matrix()` on it. A sparse one stays sparse,
 #'   and only its nonzero values count. [safe_screen()] reads a `DelayedMatrix` of any size.
@@ -93,7 +93,8 @@ NULL
 #'
 #' **Exact shortcuts.** Leave-one-out and fold errors within one search, one kernel fit,
 #' [exchange()] or [panel_error()] hold out rows of the completed `x`. Its means, like its scales,
-#' are computed from all training rows, the held-out row included.
+#' are computed from all training rows, the held-out row included. The errors of [cross_validate()]
+#' and of the choice of size do not have this fault.
 #'
 #' **Memory.** A matrix in memory is copied once, as doubles, if values are missing. The position of
 #' each missing value takes 4 bytes.
