@@ -1,60 +1,60 @@
 #' Do columns add to a base model?
 #'
-#' Compares the model of some base variables alone, such as clinical ones, with the model that has
-#' further columns besides, such as genes: by paired held-out errors of the same folds, with a
-#' confidence interval, and by a permutation test. It estimates and tests the *added predictive
-#' value* of the columns (Boulesteix and Sauerbrei 2011).
+#' Estimates and tests the *added predictive value* of columns, such as genes, beyond base
+#' variables, such as clinical variables (Boulesteix and Sauerbrei 2011). The two models are
+#' compared by paired held-out errors on the same folds, with a confidence interval, and by a
+#' permutation test.
 #'
-#' The base variables are without penalty, in both models: the covariates of the problem (`adjust`),
-#' its columns of `penalty` 0, and those that `base` names. All other columns are the added ones.
-#' The base model is least squares on the base variables; the full model is that of `method`, by
-#' default ridge regression, [rls()]; with [greedy_rls] it is the base variables and some chosen
-#' columns. With `shrink_base` the columns of `base` are shrunk, too: both models are ridge
-#' regression, and the full one has a lambda for the base and one for the added columns, see the
-#' blocks of [rls()].
+#' The base variables are the covariates of the problem (`adjust`), its columns with `penalty` 0,
+#' and the columns given by `base`. They have no penalty in either model. All other columns are
+#' added. The base model is least squares on the base variables. The full model is fitted by
+#' `method`, by default ridge regression, [rls()]. With [greedy_rls] it contains the base variables
+#' and some selected columns. With `shrink_base` both models are ridge regression: the columns of
+#' `base` are shrunk, too, and the full model has one lambda for the base and one for the added
+#' columns, see the blocks of [rls()].
 #'
-#' **Held-out errors.** Both models are trained without each fold, and all that is chosen (lambda,
-#' scales, the number of columns and which) is chosen anew in each training part, so that no error
-#' is optimistic. The loss of a row is its squared error (of classes coded -1 and +1: a quarter of
-#' it is the Brier score of (1 + score) / 2), its mean over the repeats of the folds and over
-#' several responses. `difference` is the weighted mean over the rows of the loss of the base model
-#' less that of the full model: above 0 where the columns add. Its standard error is that of the
-#' mean of paired differences, of rows or, where `folds` have groups, of groups; the interval is by
-#' Student's t. It is about the models of the folds, and does not account for the rows that their
-#' training parts share.
+#' **Held-out errors.** Both models are trained without each fold. Lambda, scales and columns are
+#' chosen again in each training part, so no error is optimistic. The loss of a row is its squared
+#' error, a mean over the repeats of the folds and over several responses. (Classes are coded -1 and
+#' +1, and a quarter of the loss is the Brier score of (1 + score) / 2.) `difference` is the
+#' weighted mean over the rows of the loss of the base model minus the loss of the full model: it is
+#' above 0 if the columns add. Its standard error is computed from the paired differences of rows,
+#' or of groups if `folds` have groups. The interval is by Student's t. It describes the models of
+#' the folds, and ignores that their training parts share rows.
 #'
 #' **Permutation test.** The statistic is the smallest held-out error on the path of the full model
-#' relative to that of the base model, \eqn{T = \min_s \mathrm{error}_s / \mathrm{error}_0}{
-#' T = min over s of error_s / error_0}, by leave-one-out or the criterion of the method; choices
-#' are made anew for every permutation, as in [permutation_test()], and methods with an argument
-#' `refit` run as they do there. The p-value is
-#' \eqn{(1 + \#\{T_b \le T\}) / (P + 1)}{(1 + #{T_b <= T}) / (P + 1)} of \eqn{P} permutations.
+#' relative to the error of the base model, \eqn{T = \min_s \mathrm{error}_s / \mathrm{error}_0}{
+#' T = min over s of error_s / error_0}, by leave-one-out or the criterion of the method. Choices
+#' are made again for every permutation, and methods with an argument `refit` run as in
+#' [permutation_test()]. The p-value is \eqn{(1 + \#\{T_b \le T\}) / (P + 1)}{(1 + #{T_b <= T}) /
+#' (P + 1)} of \eqn{P} permutations.
 #' * `permute = "residuals"`: the null hypothesis is that the response is a linear function of the
 #'   base variables plus errors that are exchangeable and independent of the added columns *given*
 #'   the base variables; added and base variables may be correlated. The residuals of the base model
-#'   are permuted (Freedman and Lane 1983), which is exact but for the estimation of the base model,
-#'   and the default where the response is numeric and the base is not shrunk. Not for classes.
+#'   are permuted (Freedman and Lane 1983). This is exact except for the estimation of the base
+#'   model. It is the default if the response is numeric and the base is not shrunk, and not
+#'   available for classes.
 #' * `permute = "rows"`: the null hypothesis is that the added columns are independent of the
 #'   response *and* the base variables together, and their rows exchangeable. The rows of the added
-#'   columns are permuted against all the rest, which is exact for any number of rows, any
-#'   distribution, classes and weights. Where added and base variables are correlated that
-#'   hypothesis is false, and as a test of the one above it is approximate.
+#'   columns are permuted against all other data. This is exact for any number of rows, any
+#'   distribution, classes and weights. If added and base variables are correlated, this null
+#'   hypothesis is false, and the test is only an approximate test of the first one.
 #'
 #' In a simulation of 50 rows, three base variables with an effect and 100 columns without (ridge
 #' regression with `lambda = 2^(-4:12)`, 5 folds, 400 data sets), the test of residuals at the 5 %
-#' level rejected in 3.3 % (standard error 0.9 %) where the columns were independent of the base,
-#' and in 3.8 % (0.9 %) where they were correlated with it; the 95 % interval lay above 0 in 0.5 %
-#' and 0.3 %. The interval is thus cautious about a gain; it held the mean difference of all data
-#' sets in 65 % and 62 %, as the difference depends on the lambda that each data set happens to
-#' choose. With effects of 0.4 of five of the columns, independent of the base, the test rejected in
-#' 34 % (4.7 %, 100 data sets).
+#' level rejected in 3.3 % (standard error 0.9 %) if the columns were independent of the base, and
+#' in 3.8 % (0.9 %) if they were correlated with it. The 95 % interval was above 0 in 0.5 % and 0.3
+#' %, so it is conservative about a gain. It contained the mean difference of all data sets in 65 %
+#' and 62 %, because the difference depends on the lambda that each data set chooses. With effects
+#' of 0.4 of five columns, independent of the base, the test rejected in 34 % (4.7 %, 100 data
+#' sets).
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes. For `print()` and `plot()`, `x`
 #'   is the result.
 #' @param base Columns of `x` that belong to the base model: names, terms of a formula, numbers or a
 #'   logical vector. `NULL` where `adjust` or `penalty` give all of them.
 #' @param method The method of the full model: [rls], the default, or a method with a path of models
-#'   from the base model on, such as [greedy_rls].
+#'   that begins with the base model, such as [greedy_rls].
 #' @param ... Further arguments of the method and of [as_problem()].
 #' @param shrink_base Logical: have the columns of `base` a ridge penalty of their own?
 #' @param folds Outer folds, see [make_folds()]; `NULL` for 10 folds, repeated 5 times.
@@ -94,7 +94,7 @@
 #' genes <- matrix(rnorm(60 * 50), 60, dimnames = list(NULL, paste0("gene", 1:50)))
 #' age <- rnorm(60)
 #' outcome <- age + genes[, 1] + genes[, 2] + rnorm(60)
-#' added_value(genes, outcome, adjust = cbind(age), folds = 5, permutations = 99)
+#' added_value(genes, outcome, adjust = cbind(age), folds = 5, permutations = 49)
 #' @export
 added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NULL,
                         shrink_base = FALSE, folds = NULL, level = 0.95, permutations = 999,

@@ -6,19 +6,18 @@
 #' `summary()` describes the data of a problem in words and numbers; `plot()` draws how strongly
 #' each column is associated with the response by itself, strongest first.
 #'
-#' The association of a column is its correlation with a numeric response, the largest in absolute
-#' value of several responses; for two classes the difference of their means (second less first
-#' level) in standard deviations within the classes, Cohen's d; for more classes the correlation
-#' ratio, the square root of the share of the column's variance that is between classes. Case
-#' weights count, and the covariates of the problem are projected out of column and response first,
-#' so that the correlation is a partial one. All come from the sums that [as_problem()] has
-#' computed: no pass over the data is needed.
+#' The association of a column is its correlation with a numeric response, for several responses the
+#' largest in absolute value. For two classes it is Cohen's d, the difference of the class means
+#' (second minus first level) in standard deviations within the classes. For more classes it is the
+#' correlation ratio, the square root of the share of the column's variance between classes. Case
+#' weights count. Correlations are partial given the covariates of the problem. No pass over the
+#' data is needed.
 #'
-#' `expected` is what a column of that rank would have if none were associated with the response,
-#' for independent columns of normal values. Where the ranks at the left are far above it, single
-#' columns are informative; where they are not, columns may still be so together. Choosing columns
-#' by this picture and then estimating an error with the same rows is as optimistic as any other
-#' selection: leave the choice to a method inside [cross_validate()].
+#' `expected` is the association expected for a column of that rank if no column were associated
+#' with the response, for independent columns of normal values. If the first ranks are far above it,
+#' single columns are informative; if not, columns may still be informative together. An error
+#' estimated on the rows by which columns were chosen is optimistic, also after a choice by this
+#' picture: leave the choice to a method inside [cross_validate()].
 #'
 #' @param x,object A problem of [as_problem()].
 #' @param labels Number of columns, the strongest, whose names are drawn.

@@ -1,8 +1,8 @@
 #' Matrices of bigstatsr and bigmemory, and genotypes of PLINK
 #'
-#' Opens the file behind a matrix of another package as a [file_matrix()], so that it is read where
-#' it lies. [as_problem()], and with it every function that takes data, does so itself:
-#' `greedy_rls(fbm, y)` needs no call of this function.
+#' Opens the file behind a matrix of another package as a [file_matrix()], which is read in place.
+#' [as_problem()], and every function that takes data, does so itself: `greedy_rls(fbm, y)` needs no
+#' call of this function.
 #'
 #' * An `FBM` of bigstatsr: of doubles, floats, integers, or unsigned integers of one or two bytes;
 #'   an `FBM.code256` has the values of its `code256`, as bigsnpr's genotypes and dosages have.

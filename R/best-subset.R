@@ -15,23 +15,23 @@
 #'
 #' **Search.** For each size, greedy selection and exchanges of single columns give a first set. A
 #' tree of sets is then searched on Schur complements of X'X. The gain of a set together with all
-#' candidates that may still be added bounds that of all sets in its branch; at each node the
-#' candidates are ordered to make these bounds small, and a branch is pruned when its bound does not
-#' exceed the best set found. The last three additions are evaluated in closed form.
+#' candidates that may still be added is an upper bound of the gain of all sets in its branch. At
+#' each node the candidates are ordered to make these bounds small. A branch is pruned when its
+#' bound does not exceed the best set found. The last three additions are evaluated in closed form.
 #'
-#' **Limits.** When the limit `nodes` is reached or on Ctrl-C, the fit has the best sets found, and
-#' `fit$proof` an upper bound of the R-squared of each size. `fit$status` is then `"node_limit"` or
-#' `"interrupted"`, and the `action` of the sizes that are not proven is `"stopped"`. With more
+#' **Limits.** At the limit `nodes` and after Ctrl-C, the fit has the best sets found, and
+#' `fit$proof` has an upper bound of the R-squared of each size. `fit$status` is then `"node_limit"`
+#' or `"interrupted"`, and the `action` of the sizes that are not proven is `"stopped"`. With more
 #' columns than rows all columns together have an R-squared of 1: the search is still exact, but
 #' prunes little and is feasible for small `k` only. Sets of up to three columns have no nodes and
 #' are always proven.
 #'
 #' **Ties.** R-squared values within 1e-12 are equal, and which of equal sets is found is not
 #' specified. Of identical columns the lowest is chosen. A column whose residual sum of squares
-#' given a set is below 1e-10 of its sum of squares is collinear with the set and adds nothing, so
-#' for `lambda = 0` copies of a column are never chosen together, and the path ends at the largest
-#' size at which the columns are independent. For `lambda` above 0 a copy lowers the penalty, and
-#' may be chosen.
+#' given a set is below 1e-10 of its sum of squares is collinear with the set and adds nothing. With
+#' `lambda = 0` copies of a column are therefore never selected together, and the path ends at the
+#' largest size at which the columns are independent. With `lambda` above 0 a copy lowers the
+#' penalty, and may be selected.
 #'
 #' @inheritParams greedy_rls
 #' @param k Largest size, between 1 and the smaller of the number of usable columns and the number
@@ -39,7 +39,7 @@
 #' @param lambda Ridge parameter, a number of at least 0, on the scale of [greedy_rls()]; 0 by
 #'   default.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
-#'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
+#'   repeated in ten folds, `"1se"`, or a number, see [size_rule]; `"criterion"`, the default, is
 #'   the largest size of at most `k`, since the training error decreases with the size.
 #' @param nodes Largest number of nodes of the tree (sets that are branched from) for each size, a
 #'   number of at least 1, `Inf` for no limit. Unlike a time limit it gives the same result on every
@@ -65,7 +65,7 @@
 #'
 #' @section Errors: As for [greedy_rls()]; `lambda` below 0, `nodes` below 1, more than 5792 usable
 #'   columns; without `nodes`, `k` above 3 and more than 668 usable columns, since the default
-#'   number of nodes is then less than that of columns, and not even the sets of four could be
+#'   number of nodes is then below the number of columns, and not even the sets of four could be
 #'   searched.
 #'
 #' @references Furnival, G. M., Wilson, R. W. (1974). Regressions by leaps and bounds. Technometrics

@@ -4,10 +4,10 @@
 #' chosen by caret's resampling, for regression, two and several classes.
 #'
 #' The tuning parameters are `size`, the number of features, and `lambda`, the ridge parameter, as
-#' in [greedy_rls()]. One fit has the models of all sizes, so that of the sizes with the same lambda
-#' the largest alone is fitted in each resample (caret's sub-models). The default grid has therefore
-#' all sizes to 20, or to the number of columns or half the number of rows, and `tuneLength` values
-#' of lambda from 1/4 to 16 times the number of rows, the two that [greedy_rls()] tries itself.
+#' in [greedy_rls()]. One fit has the models of all sizes, so only the largest size of each lambda
+#' is fitted in each resample (caret's sub-models). The default grid has all sizes up to 20, or up
+#' to the number of columns or half the number of rows. It has `tuneLength` values of lambda from
+#' 1/4 to 16 times the number of rows, the two values that [greedy_rls()] tries.
 #'
 #' `weights` of `train()` are case weights; further arguments, such as `criterion`, `folds`,
 #' `search` and `missing`, go to [greedy_rls()]. Coefficients are refitted on the chosen features,
@@ -15,21 +15,21 @@
 #' `greedy_rls(x, y, size = size, lambda = lambda, refit = TRUE)`, with `plot()`, `coef()` and
 #' [selected()]; `caret::predictors()` are its features.
 #'
-#' Class probabilities are calibrated on held-out scores ([class_probabilities]), which a fit has of
-#' its chosen size alone. With `classProbs = TRUE` the search is therefore repeated for every
+#' Class probabilities are calibrated on held-out scores ([class_probabilities]), which a fit has
+#' only for its chosen size. With `classProbs = TRUE` the search is therefore repeated for every
 #' smaller size.
 #'
 #' @format A list with the elements that caret documents for own models: `label`, `library`, `type`,
 #'   `parameters`, `grid`, `loop`, `fit`, `predict`, `prob`, `predictors`, `levels`, `tags`, `sort`.
-#' @section Errors:
-#' caret turns an error of [greedy_rls()] in a resample into a warning and a missing value, such as
-#' that of a size above the number of columns which are not constant there.
+#' @section Errors: caret turns an error of [greedy_rls()] in a resample into a warning and a
+#' missing value, for instance if the size is above the number of columns that are not constant
+#' there.
 #' @seealso [cross_validate()], which repeats the choice of the size in outer folds, as one call of
 #'   `train()` does not: the best error of its grid is a little optimistic
-#' @examplesIf requireNamespace("caret", quietly = TRUE)
+#' @examplesIf interactive() && requireNamespace("caret", quietly = TRUE)
 #' set.seed(1)
 #' trained <- caret::train(mpg ~ ., mtcars, method = caret_greedy_rls, tuneLength = 2,
-#'                         trControl = caret::trainControl("cv", number = 5))
+#'                         trControl = caret::trainControl("cv", number = 3))
 #' trained$bestTune
 #' selected(trained$finalModel)
 #' predict(trained, mtcars[1:3, ])

@@ -4,49 +4,43 @@
 #' models on the test part: their error, whether differences are more than chance, and the size,
 #' stability and time of each method.
 #'
-#' In each split the training rows become a problem of their own, so centre and scale of the columns
-#' are estimated on them alone, and classes are in proportion in both parts. Every method chooses
-#' its own size (or lambda) there. With `k`, models of one size are compared instead: of a fit, the
-#' model of size `k` or the largest smaller one, with its own `lambda`; of a fit without sizes the
-#' model that it chose. Where a method returns column numbers, the model is least squares on these
-#' and the covariates.
+#' In each split centre and scale of the columns are estimated on the training rows alone, and the
+#' shares of the classes are the same in both parts. Every method chooses its own size (or lambda)
+#' on the training rows. With `k`, models of size `k`, or the largest smaller size, are compared
+#' instead, each with its own `lambda`. A fit without sizes is compared by its chosen model. If a
+#' method returns column numbers, the model is least squares on these columns and the covariates.
 #'
 #' **R-squared**, the default for a numeric response, is for rows \eqn{j} of a part, case weights
-#' \eqn{w} and predictions \eqn{\hat y}
-#' \deqn{R^2 = 1 - \sum_j w_j \| y_j - \hat y_j \|^2 / \sum_j w_j \| y_j - \hat y_j^0 \|^2,}{
-#' R^2 = 1 - sum_j w_j ||y_j - yhat_j||^2 / sum_j w_j ||y_j - yhat0_j||^2,}
-#' where \eqn{\hat y^0}{yhat0} is the prediction of the covariates alone, fitted to the training
-#' rows: with an intercept only, the training mean. A model that predicts no better has a test
-#' \eqn{R^2} of 0. For classes it is that of their codes -1 and 1.
+#' \eqn{w} and predictions \eqn{\hat y} \deqn{R^2 = 1 - \sum_j w_j \| y_j - \hat y_j \|^2 / \sum_j
+#' w_j \| y_j - \hat y_j^0 \|^2,}{ R^2 = 1 - sum_j w_j ||y_j - yhat_j||^2 / sum_j w_j ||y_j -
+#' yhat0_j||^2,} where \eqn{\hat y^0}{yhat0} is the prediction of the covariates alone, fitted to
+#' the training rows: with an intercept only, the training mean. A model that predicts no better has
+#' a test \eqn{R^2} of 0. Classes are coded -1 and 1.
 #'
-#' **Differences.** All methods see the same splits, so they are compared split by split with the
-#' first of them. Splits share rows, and a paired t-test that takes them as independent finds far
-#' too many differences. The standard errors are therefore those of Nadeau and Bengio (2003): with J
+#' **Differences.** All methods are compared with the first one, split by split on the same splits.
+#' Splits share rows, and a paired t-test that treats them as independent finds far too many
+#' differences. The standard errors are therefore computed as in Nadeau and Bengio (2003): with J
 #' splits of \eqn{n_1} training and \eqn{n_2} test rows and the variance \eqn{s^2} over splits,
-#' \deqn{\sqrt{(1 / J + n_2 / n_1) \, s^2},}{sqrt((1 / J + n_2 / n_1) s^2),}
-#' and p-values those of a t distribution with J - 1 degrees of freedom. In simulations of two
-#' equally good methods with ten splits they were below 0.05 in 6 % of the data sets, those of the
-#' paired t-test in 23 %; with fifty splits in 3 % and 56 %. They are for one comparison each, not
-#' adjusted for several.
+#' \deqn{\sqrt{(1 / J + n_2 / n_1) \, s^2},}{sqrt((1 / J + n_2 / n_1) s^2),} and p-values by a t
+#' distribution with J - 1 degrees of freedom. In simulations of two equally good methods with ten
+#' splits the p-values were below 0.05 in 6 % of the data sets, p-values of the paired t-test in 23
+#' %; with fifty splits in 3 % and 56 %. The p-values are not adjusted for several comparisons.
 #'
 #' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()],
 #' [forward_regression()], [omp()], [foba()], [rfe()] and [poss()]. Without `k` all choose their
-#' size by cross-validation, with five folds, not ten; `rfe()` drops a tenth of the columns a round,
-#' and `poss()` makes a single search of a hundred thousand iterations. `print()` says so.
+#' size by cross-validation with five folds instead of ten, `rfe()` drops a tenth of the columns in
+#' each round, and `poss()` makes a single search of a hundred thousand iterations. `print()` lists
+#' these settings.
 #'
-#' The experiment of Qian, Yu and Zhou (2015) is that of `k = 8`, `splits = 100`, `test = 0.5` and
-#' `measure = "r_squared"`. They normalise all variables once, on all rows, and report 1 less the
-#' mean squared error; here the test rows are not used in training.
+#' `k = 8`, `splits = 100`, `test = 0.5` and `measure = "r_squared"` repeat the experiment of Qian,
+#' Yu and Zhou (2015). They normalise all variables once, on all rows, and report 1 minus the mean
+#' squared error. Here the test rows are not used in training.
 #'
-#' The splits run on the plan set by `future::plan()` when the package future.apply is installed,
-#' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
-#' gives the same result under any plan, but for the times. Ctrl-C returns the splits already done,
-#' with a warning of class `sparsels_interrupted`.
+#' The splits run on a future plan and can be interrupted, see [parallel_runs].
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `plot()`, `x`
-#'   is the result of `compare_methods()`.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. For
+#'   `plot()`, `x` is the result of `compare_methods()`.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
 #'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
 #'   error. For `plot()`, arguments of [graphics::boxplot()], such as `ylim`, the range of the
@@ -72,16 +66,16 @@
 #'   `"r_squared"`.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the splits, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return An object of class `method_comparison`, a list:
 #' * `table`: data frame, a row for each method: `method`; `test`, the mean of the measure over the
 #'   test parts, and `se`, its standard error; `training`, the mean over the training parts;
-#'   `difference`, `test` less that of the first method, `se_difference` and `p`; `win`, `tie` and
-#'   `loss`, the number of splits in which the method is better than, equal to (up to 1e-9) and
+#'   `difference`, `test` minus the value of the first method, `se_difference` and `p`; `win`, `tie`
+#'   and `loss`, the number of splits in which the method is better than, equal to (up to 1e-9) and
 #'   worse than the first one; `size`, the mean number of columns; `stability` of the columns
-#'   chosen, see [stability()]; `seconds` a fit takes, on average. `NA` is what there is not: p
-#'   where differences do not vary, the size of a fit that chooses no columns.
+#'   chosen, see [stability()]; `seconds` a fit takes, on average. A value that does not exist is
+#'   `NA`: p if differences do not vary, the size of a fit that selects no columns.
 #' * `scores`: array splits x methods x 2 (training, test) of the measure.
 #' * `chosen`: list matrix splits x methods of column numbers, such as `chosen[[3, "omp"]]`; `NULL`
 #'   for a fit that chooses no columns.
@@ -95,9 +89,9 @@
 #' the first method with intervals of 95 %, and returns invisibly the data frame of the boxes:
 #' `split`, `method` and `part` (factors), `score`.
 #'
-#' @section Cost: `splits` times the cost of all methods; memory, that of one training part per
-#' worker on top of what the methods need. In an interactive session the time is estimated after the
-#' first split, and said where it is more than ten seconds.
+#' @section Cost: `splits` times the cost of all methods. Each worker requires memory for one
+#' training part and for the methods. In an interactive session a time of more than ten seconds is
+#' estimated after the first split, and printed.
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments and for a method that returns something
 #' else. An error inside a method keeps its class and says in which split it was.
@@ -118,7 +112,7 @@
 #' methods$correlated <- function(problem) {
 #'   order(-abs(cor(problem$x, problem$y)))[1:3]
 #' }
-#' compared <- compare_methods(x, y, methods = methods, splits = 5)
+#' compared <- compare_methods(x, y, methods = methods, splits = 3)
 #' compared
 #' plot(compared)
 #' @export

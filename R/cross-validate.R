@@ -1,25 +1,20 @@
 #' Estimate the prediction error of a method by outer (nested) cross-validation
 #'
 #' Repeats everything a method does (scaling, choice of lambda and size, selection) inside each
-#' outer fold and scores its models on the rows held out: an honest estimate of the error, also
-#' where the method chooses its size by its own cross-validation.
+#' outer fold and scores its models on the held-out rows. This gives an honest estimate of the
+#' error, also if the method chooses its size by its own cross-validation.
 #'
-#' In each outer fold the training rows become a problem of their own, so centre and scale of the
-#' columns are estimated again; `method` runs on it, with its own inner folds, and makes its choices
-#' there; then every model of its path predicts the held-out rows: of each size, or of each lambda
-#' for [rls()], [kernel_rls()] and [lssvm()]. The measures are means over the held-out rows \eqn{j}
-#' with case weights \eqn{w}, for classes the error rate by default,
-#' \deqn{\sum_j w_j [\hat c_j \ne c_j] / \sum_j w_j,}
-#' for a numeric response the mean squared error,
-#' \deqn{\sum_j w_j \|y_j - \hat y_j\|^2 / (L \sum_j w_j),}
-#' \eqn{L} being the number of responses. A two-class score above 0 means the second class; of
-#' several classes the largest score wins, the first one when equal. This is the experiment of
-#' Sections 4.2 and 4.3 of the paper.
+#' In each outer fold centre and scale of the columns are estimated again on the training rows.
+#' `method` runs on these rows, with its own inner folds, and makes its choices. Then every model of
+#' its path predicts the held-out rows: one model for each size, or for each lambda of [rls()],
+#' [kernel_rls()] and [lssvm()]. The measures are means over the held-out rows \eqn{j} with case
+#' weights \eqn{w}, for classes the error rate by default, \deqn{\sum_j w_j [\hat c_j \ne c_j] /
+#' \sum_j w_j,} for a numeric response the mean squared error, \deqn{\sum_j w_j \|y_j - \hat y_j\|^2
+#' / (L \sum_j w_j),} \eqn{L} being the number of responses. A two-class score above 0 predicts the
+#' second class. With several classes the largest score wins, the first one when equal. This is the
+#' experiment of Sections 4.2 and 4.3 of the paper.
 #'
-#' The outer folds run on the plan set by `future::plan()` when the package future.apply is
-#' installed, else one after the other. Each has its own stream of random numbers: `set.seed()`
-#' before the call gives the same result under any plan. Ctrl-C returns the folds already done, with
-#' a warning of class `sparsels_interrupted`.
+#' The outer folds run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @param x The data, in any form that [as_problem()] takes: a matrix (samples x features), a data
 #'   frame, a formula (with `data`), an experiment of Bioconductor, or an earlier problem.
@@ -46,24 +41,24 @@
 #'   `"balanced"`, the mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the
 #'   Brier score and the logarithmic loss of probabilities, see Probabilities; `"concordance"`, of
 #'   numbers or censored times, the share of the comparable pairs within a fold (of a ranking within
-#'   a query) in the right order; `"ndcg"` or `"ndcg@10"`, of grades, see [as_problem()]; or
-#'   functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold,
-#'   in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
-#'   classes, `"concordance"` for censored times and rankings, otherwise `"squared"`.
+#'   a query) in the right order; `"ndcg"` or `"ndcg@10"`, of grades, see [ranking]; or functions
+#'   `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold, in a vector
+#'   or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for classes,
+#'   `"concordance"` for censored times and rankings, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
 #'   for a numeric response; `NULL` for none. The random model has the lambda of the method and is
-#'   refitted if the method refits; its lambda is 1e-8 times the sum of the weights where that of
-#'   the method is 0, and beside [l1_path()], whose lambda is an l1 penalty, that which
-#'   [random_selection()] chooses. It is left out for a method that selects no features.
+#'   refitted if the method refits. If the lambda of the method is 0, the random model uses 1e-8
+#'   times the sum of the weights. For [l1_path()], whose lambda is an l1 penalty,
+#'   [random_selection()] chooses its own. A method that selects no features has no random model.
 #' @param keep Logical: are the out-of-fold predictions of every model kept?
 #' @param progress Logical: is a progress bar with the time left shown? By default in interactive
 #'   sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the outer folds, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #' @param object The result of `cross_validate()`.
-#' @param newdata New observations, see [predict.sparsels_fit()]. With `type = "prob"` scores are
-#'   calibrated on those of the outer folds.
+#' @param newdata New observations, see [predict.sparsels_fit()]. With `type = "prob"` they are
+#'   calibrated on the scores of the outer folds.
 #' @param size The model wanted: a number, `"min"` or `"1se"` by the test error of the outer folds;
 #'   `NULL` for the size that the method chose on all rows. For `coef()` and `predict()` also
 #'   several.
@@ -75,13 +70,13 @@
 #' * `curves`: data frame, a row per size (or lambda) reached in every fold: the size; `inner`, the
 #'   method's own criterion, and `cv`, its own cross-validation, where it has them; `test`, the
 #'   error on the outer folds; `random` and `majority`; each with its standard error, `inner_se`,
-#'   ... . Means over the outer folds, weighted by their rows (`inner` and `cv`: plain means). A
-#'   fold that has no model of a size but smaller ones gives the largest of these. Where the folds
+#'   ... . Values are means over the outer folds, weighted by their rows (`inner` and `cv`: plain
+#'   means). A fold without a model of a size contributes its largest smaller model. If the folds
 #'   have no size in common there is one row, for the models that they chose.
 #' * `measures`: such a data frame for every measure; `estimates`: a row per measure, as `estimate`.
 #' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
 #'   `lambda`, `size` (chosen there), and at that size `inner`, `test`, `random`, `majority`.
-#' * `estimate`: named double, `mean` and `se` of the test error at the size that each fold chose:
+#' * `estimate`: named double, `mean` and `se` of the test error at the size chosen in each fold:
 #'   the honest error of the method with its choices.
 #' * `fit`: the method on all rows, which `predict()`, `coef()`, `selected()` and `fitted()` of the
 #'   result use.
@@ -93,40 +88,34 @@
 #' * `measure` (the first), `method`, `call`, `status` (`"complete"` or `"interrupted"`), `problem`
 #'   (without its x), and in words `outer` and `inner`, the folds.
 #'
-#' `best_size()` and `size = "min"` or `"1se"` use the test error; the smallest of several
-#' errors is a little optimistic itself. Standard errors treat the outer folds as independent; with
-#' `repeats` above 1 they are too small.
+#' `best_size()` and `size = "min"` or `"1se"` use the test error. The smallest of several errors is
+#' slightly optimistic. Standard errors treat the outer folds as independent, and are too small with
+#' `repeats` above 1.
 #'
-#' @section Resamples:
-#' `outer` takes the resamples of rsample as they are, if each holds out rows that it does not train
-#' on: `vfold_cv()`, `group_vfold_cv()`, `loo_cv()`, and those that are no partition of the rows, as
-#' `bootstraps()`, `mc_cv()`, `validation_split()`, `rolling_origin()` and their versions for
-#' groups. A row that a bootstrap sample has several times is trained on once, with as many times
-#' its case weight, so that the inner folds of the method never have one copy of a row on either
-#' side; `method` must take case weights. Errors are means over the resamples, weighted by the rows
-#' held out; their standard errors take the resamples for independent and are too small where
-#' training parts overlap. A bootstrap sample has only 63 % of the rows, which makes the error
-#' somewhat too large. `held_out` is a mean over the resamples that hold the row out, `NA` where
-#' none does; `predictions` has a layer for each resample. Refused by name are resamples without
-#' held-out rows, such as `permutations()`; those that hold out what they train on, such as
-#' `apparent()`; and `nested_cv()`, whose inner resamples would not be used. [make_folds()], and
-#' with it all that needs a partition (the exact held-out errors of one fit, `size_folds`), takes
-#' partitions only.
+#' @section Resamples: `outer` takes the resamples of rsample if each holds out rows that it does
+#' not train on: `vfold_cv()`, `group_vfold_cv()`, `loo_cv()`, and resamples that are no partition
+#' of the rows, such as `bootstraps()`, `mc_cv()`, `validation_split()`, `rolling_origin()` and
+#' their versions for groups. A row that occurs several times in a bootstrap sample is trained on
+#' once, with its case weight multiplied, so inner folds never separate copies of a row. `method`
+#' must take case weights. Errors are means over the resamples, weighted by the held-out rows. Their
+#' standard errors treat the resamples as independent and are too small if training parts overlap. A
+#' bootstrap sample has only 63 % of the rows, which makes the error somewhat too large. `held_out`
+#' is a mean over the resamples that hold the row out, `NA` if none does. `predictions` has a layer
+#' for each resample. Resamples without held-out rows, such as `permutations()`, resamples that hold
+#' out their training rows, such as `apparent()`, and `nested_cv()`, whose inner resamples would not
+#' be used, are refused. [make_folds()] and `size_folds` take partitions only.
 #'
-#' @section Probabilities:
-#' For `"brier"` and `"logloss"` scores become probabilities by [class_probabilities]: Platt's
-#' calibration (or the model's own probabilities, with the logistic loss), made afresh in each outer
-#' fold from its training rows, on the held-out scores of the model chosen there. Models of other
-#' sizes or lambdas are read by the same calibration. Both are as in yardstick: the Brier score is
-#' half the sum of squares over the classes, so that for two classes it is the mean squared error of
-#' the probability of one; the log loss is minus the mean logarithm of the probability of the class
-#' that the row has, no less than 2.2e-16. Rows count by their case weights, without class weights.
-#' The null model gives every class its share of the training rows.
+#' @section Probabilities: For `"brier"` and `"logloss"` scores become probabilities by
+#' [class_probabilities]: Platt's calibration (or the model's own probabilities, with the logistic
+#' loss). It is estimated in each outer fold from the held-out scores of the training rows, for the
+#' model chosen there, and used for all sizes or lambdas. Both measures are as in yardstick. The
+#' Brier score is half the sum of squares over the classes, for two classes the mean squared error
+#' of the probability of one class. The log loss is minus the mean logarithm of the probability of
+#' the observed class, no less than 2.2e-16. Rows count by their case weights, without class
+#' weights. The null model gives every class its share of the training rows.
 #'
-#' @section Cost:
-#' One fit on all rows, and the number of outer folds times the cost of `method` and of as many
-#' predictions as there are models; memory, that of one training part per worker on top of what
-#' `method` needs.
+#' @section Cost: One fit on all rows, and for each outer fold one fit of `method` and one
+#' prediction by each model. Each worker requires memory for one training part and for `method`.
 #'
 #' @section Errors:
 #' `sparsels_error_input` for an unknown argument, folds of the wrong length or a method that is not
@@ -531,8 +520,8 @@ fitted.cv_result <- function(object, ...) {
 }
 
 #' @rdname cross_validate
-#' @param type `"response"`: the residuals of the fit on all rows; `"held_out"`: those of the
-#'   predictions of the outer folds, at the size each chose.
+#' @param type `"response"`: the residuals of the fit on all rows; `"held_out"`: the residuals of
+#'   the predictions of the outer folds, at the size chosen in each.
 #' @export
 residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
   check_object(object)

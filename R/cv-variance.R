@@ -3,7 +3,7 @@
 #' Estimates the error of learning with n randomly chosen basis vectors by N-fold cross-validation
 #' in three ways, many times over, and gives mean and variance of each estimate for every lambda.
 #'
-#' In all three every prediction is that of a model on n basis vectors that was trained without the
+#' In all three every prediction is made by a model on n basis vectors that was trained without the
 #' fold (Section 6.2 of the paper):
 #'
 #' 1. n N / (N - 1) basis vectors (rounded) are drawn once and spread evenly over the folds; each
@@ -13,14 +13,12 @@
 #'    training; the basis stays the same.
 #' 3. n basis vectors are drawn anew from the training rows of every fold. N trainings.
 #'
-#' Where basis vectors are chosen with the help of `y`, approaches 1 and 2 have seen the rows that
-#' they hold out, and are optimistic; 3 chooses within the training rows and is not. The variance is
-#' that over basis and folds for the data given, \eqn{\sum_i (e_i - \bar e)^2 / (r - 1)}{sum_i (e_i
-#' - mean)^2 / (r - 1)} over r repeats: other data from the same source would add their own.
+#' If basis vectors are chosen with the help of `y`, approaches 1 and 2 have used the held-out rows,
+#' and are optimistic. Approach 3 chooses within the training rows and is not. The variance
+#' \eqn{\sum_i (e_i - \bar e)^2 / (r - 1)}{sum_i (e_i - mean)^2 / (r - 1)} over r repeats is due to
+#' the basis and the folds. New data from the same source would add to it.
 #'
-#' Repeats run on the plan set by `future::plan()` when the package future.apply is installed. Each
-#' has its own stream of random numbers: `set.seed()` before the call gives the same result under
-#' any plan. Ctrl-C returns the repeats done, with a warning of class `sparsels_interrupted`.
+#' The repeats run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @inheritParams kernel_rls
 #' @param kernel As in [kernel_rls()], with a single width.
@@ -32,14 +30,14 @@
 #'   returns n row numbers of a problem (see [as_problem()]), such as `function(problem, n)
 #'   select_basis(problem, n, "greedy", kernel = kernel_gaussian(1))`.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the repeats, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return A list of class `cv_variance`: `table`, a data frame with a row per approach and lambda:
 #'   `approach`, `lambda`, `mean` and `variance` of the weighted mean squared error over the repeats
 #'   (`NA` for a single one); `errors`, the errors themselves (repeats x lambda x approach); `n`,
 #'   `folds`, `status`, `call`, and `problem` without its x.
-#' @section Cost: For each repeat that of [kernel_rls()] and [cv_error()] with n basis vectors, N
-#'   times for approach 3.
+#' @section Cost: For each repeat the cost of [kernel_rls()] and [cv_error()] with n basis vectors,
+#'   N times for approach 3.
 #' @section Errors: As for [kernel_rls()]; more basis vectors than a training part has rows.
 #' @inherit kernel_rls references
 #' @seealso [plot.cv_variance()], [cv_error()]

@@ -14,8 +14,8 @@
 #'
 #' @format A list of two elements:
 #' \describe{
-#'   \item{`x`}{numeric matrix, 62 tissues x 2000 genes, raw intensities. The column names are those
-#'     of the source, most of them UniGene clusters of the time, such as `Hsa.3004`. Where several
+#'   \item{`x`}{numeric matrix, 62 tissues x 2000 genes, raw intensities. The column names are taken
+#'     from the source, most of them UniGene clusters of the time, such as `Hsa.3004`. Where several
 #'     spots of the array share a name, the second and later ones carry a number: `Hsa.13491_2`.
 #'     `HSAC07`, `UMGAP` and `i` are control RNAs, and four spots of each hold identical values
 #'     (nine duplicated columns). Three names are cut short in the source: `a.1000`, `sa.19001`,

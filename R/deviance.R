@@ -5,10 +5,10 @@
 #' How well a model of a fit describes the rows it was trained on, in the measures of R's modelling
 #' functions.
 #'
-#' Both are of the training rows, and flatter a model whose features were chosen by them: the
-#' degrees of freedom do not count that choice, so that AIC and BIC of a selected model are too
-#' small. The held-out errors of the path, [as.data.frame()][as.data.frame.sparsels_fit], do not
-#' have this fault.
+#' Both are computed on the training rows, and are too small for a model whose features were
+#' selected by them: the degrees of freedom do not count the selection. AIC and BIC of a selected
+#' model are therefore too small. The held-out errors of the path,
+#' [as.data.frame()][as.data.frame.sparsels_fit], do not have this fault.
 #'
 #' @param object A fit.
 #' @param size,lambda Which models, as in [coef()][sparsels_fit]; `deviance()` also takes several.
@@ -18,10 +18,9 @@
 #' @param ... Not used.
 #'
 #' @return `deviance()`: the weighted residual sum of squares, as [stats::deviance()] of an `lm`,
-#'   over all responses, each divided by its standard deviation where [as_problem()] has
-#'   standardised several; of classes that of the codes -1 and +1. With `loss = "logistic"`, minus
-#'   twice the log likelihood, as that of a `glm`. The penalty is not in it. For several models a
-#'   vector, named by size or lambda.
+#'   over all responses, each divided by its standard deviation if [as_problem()] has standardised
+#'   several. Classes are coded -1 and +1. With `loss = "logistic"`, minus twice the log likelihood,
+#'   as for a `glm`. The penalty is not in it. For several models a vector, named by size or lambda.
 #'
 #'   `logLik()`: the log likelihood of a model that maximises it, as [stats::logLik()] of the `lm`
 #'   or `glm` with the same columns: of least squares without a penalty (`lambda = 0`, as
@@ -29,7 +28,7 @@
 #'   models with covariates only. Its `df` counts the coefficients, and for least squares the
 #'   variance. `AIC(fit)` and `BIC(fit)` follow; of another model take `AIC(logLik(fit, size = 2))`.
 #'
-#' @section Errors: `sparsels_error_input` for the hinge loss, which is no deviance; for `logLik()`
+#' @section Errors: `sparsels_error_input` for the hinge loss, which has no deviance; for `logLik()`
 #'   of a penalised model, of classes by least squares and of several responses; and where `newdata`
 #'   are needed.
 #' @seealso [sparsels_fit], [formula()][formula.sparsels_fit] to fit the chosen columns by

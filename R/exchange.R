@@ -1,31 +1,32 @@
 #' What could replace a feature?
 #'
 #' The exact held-out criterion of every set that differs from the set of a fit by one feature
-#' dropped, one added, or one swapped for another: what each feature is worth, which columns would
-#' do as well in its place, and whether the search has missed a better set of this size.
+#' dropped, added, or swapped for another. It shows how much each feature contributes, which columns
+#' can replace it, and whether the search has missed a better set of this size.
 #'
-#' Each number equals that of retraining the set without each fold in turn, by the criterion, folds,
-#' case weights and covariates of the fit, for all responses. The criterion of the search compares
-#' sets; as it also chose them, it is no estimate of the error of any of them, for which see
+#' Each number equals the criterion of retraining the set without each fold in turn, by the
+#' criterion, folds, case weights and covariates of the fit, for all responses. The criterion also
+#' chose the set, so it compares sets but does not estimate their errors: for errors see
 #' [cross_validate()]. A set is called exchange-optimal if no swap of one feature for another
-#' improves its criterion by more than rounding (1e-10 of the criterion of the null model, or of the
-#' set where that is more). Of many columns the best nearly always improves the criterion, by chance
-#' alone: that is no reason to add it.
+#' improves its criterion by more than rounding (1e-10 of the criterion of the null model or of the
+#' set, whichever is larger). With many candidates the best one improves the criterion by chance
+#' alone: this is no reason to add it.
 #'
-#' **lambda.** All sets are compared at one ridge parameter, by default that of the search,
-#' `fit$lambda`, also where the coefficients of the fit were refitted at another. The criterion of
-#' the set as it is then is `search_criterion` in `fit$path`, not `criterion`.
+#' **lambda.** All sets are compared at one ridge parameter, by default the lambda of the search,
+#' `fit$lambda`, also if the coefficients of the fit were refitted at another lambda. The criterion
+#' of the present set is then `search_criterion` in `fit$path`, not `criterion`.
 #'
-#' **Other fits.** Any fit of the package that chooses columns will do. Where it has no ridge
-#' parameter, as those of [best_subset()] or [l1_path()], give `lambda`; where its criterion is one
-#' of the training rows, the held-out mean squared error takes its place, leave-one-out by default.
+#' **Other fits.** Any fit of the package that selects columns is accepted. A fit without a ridge
+#' parameter, such as a fit of [best_subset()] or [l1_path()], requires `lambda`. If its criterion
+#' is computed on the training rows, the held-out mean squared error is used instead, leave-one-out
+#' by default.
 #'
-#' **`improve = TRUE`** makes the best swap again and again until none helps. The criterion improves
-#' with every swap, so that this ends, at an exchange-optimal set; it need not be the best set of
-#' its size. As it fits the criterion further, the criterion becomes more optimistic, and the set
-#' need not predict better. [selected()] gives its features, for [rls()] on these columns, say.
+#' **`improve = TRUE`** makes the best swap repeatedly until none improves the criterion. The result
+#' is exchange-optimal, but need not be the best set of its size. The criterion becomes more
+#' optimistic with every swap, and the set need not predict better. [selected()] gives its features,
+#' for instance for [rls()] on these columns.
 #'
-#' @param fit A fit that chooses columns, such as that of [greedy_rls()].
+#' @param fit A fit that selects columns, such as a fit of [greedy_rls()].
 #' @param x,y,data The data that the fit was made from, see [verify()]: where no response is
 #'   given, `x` is as [predict()][predict.sparsels_fit] takes it. For `print()` and
 #'   `plot()`, `x` is the result.
@@ -36,19 +37,19 @@
 #' @param keep Number of substitutes for each feature, the best ones, and of additions; `NULL` or
 #'   `Inf` for all columns.
 #' @param improve Logical: are swaps made until none helps?
-#' @param lambda,criterion,folds The ridge parameter, the criterion and the folds if not those of
-#'   the fit, as in [greedy_rls()]. A `criterion` function must be given again, as fits do not keep
-#'   it.
+#' @param lambda,criterion,folds The ridge parameter, the criterion and the folds, as in
+#'   [greedy_rls()]; by default the settings of the fit. A `criterion` function must be given again,
+#'   because fits do not keep it.
 #' @param threads Number of OpenMP threads over columns, 1 by default.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the features, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #' @param n Number of features to print.
 #'
 #' @return A data frame of class `exchange`, best first, with the columns
-#' * `drop`, `add`: names of the feature dropped and of the column added, `NA` where there is none:
-#'   both are `NA` in the row of the set as it is;
-#' * `criterion`: that of the set after the exchange.
+#' * `drop`, `add`: names of the feature dropped and of the column added, `NA` if there is none.
+#'   Both are `NA` in the row of the present set;
+#' * `criterion`: the criterion of the set after the exchange.
 #'
 #' The attribute `"set"` is a list: `features`, the set by number, after swaps if there were any;
 #' `criterion`, of the set, and `null`, of the null model; `optimal`, whether no swap improves it
@@ -57,17 +58,17 @@
 #' `call`. Rows of the result
 #' (`result[1:3, ]`) are a plain data frame.
 #'
-#' `plot()` draws the features of the set by their substitutes, coloured by how much the criterion
-#' changes in percent of that of the set, and returns invisibly the data frame drawn: at most 30
-#' substitutes, those of the smallest cost.
+#' `plot()` draws the features of the set by their substitutes, coloured by the change of the
+#' criterion in percent of the criterion of the set. It returns invisibly the data frame drawn: the
+#' 30 substitutes with the smallest change at most.
 #'
 #' @section Cost: For a set of k features, k + 1 searches from k - 1 and k given columns to the next
-#'   one, which skip candidates as in [greedy_rls()]. They run on the plan set by `future::plan()`
-#'   when the package future.apply is installed. Ctrl-C returns the features done, with a warning of
-#'   class `sparsels_interrupted`.
+#'   one, which skip candidates as in [greedy_rls()]. They run on a future plan and can be
+#'   interrupted, see [parallel_runs].
 #'
-#' @section Errors: `sparsels_error_input` for bad arguments and for data that are not those of the
-#'   fit: other columns, rows, responses, weights or covariates, columns with another mean or scale.
+#' @section Errors: `sparsels_error_input` for bad arguments and for data that differ from the data
+#'   of the fit: other columns, rows, responses, weights or covariates, columns with another mean or
+#'   scale.
 #'
 #' @seealso [stability_selection()], how often each column is chosen; [panel_error()], the error of
 #'   any list of columns; [judge()], this and more in one call

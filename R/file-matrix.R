@@ -1,40 +1,41 @@
 #' Matrix in a file
 #'
-#' Opens a file of plain numbers, column after column, as a matrix that is read where it lies.
-#' [as_problem()] takes it like any other, so that `x` may be many times larger than memory.
+#' Opens a file of plain numbers, column after column, as a matrix that is read in place.
+#' [as_problem()] takes it like any other matrix, so `x` may be many times larger than memory.
 #' `write_file_matrix()` makes such a file from anything that can be read some columns at a time.
 #'
-#' Nothing is loaded: the file is mapped into memory, read-only, and the operating system reads of
-#' it what is used and keeps as much as there is room for. Every type is converted to double, which
-#' is exact, so results equal those of the same values in memory, to the last bit. Integer types
+#' Nothing is loaded: the file is mapped into memory, read-only. The operating system reads the used
+#' parts and keeps as much as fits into free memory. Every type is converted to double, which is
+#' exact, so results equal the results for the same values in memory, to the last bit. Integer types
 #' take a half, a quarter or an eighth of the space of doubles; counts up to 255 fit in `"uint8"`.
-#' With `codes`, the bytes stand for up to 256 values that need not be whole, such as dosages of
-#' 0, 0.01, ..., 2, one of which may be missing. Genotypes of PLINK take two bits: [bed_matrix()].
-#' Matrices of bigstatsr and bigmemory are opened by [as_file_matrix()].
+#' With `codes`, each byte is the code of one of up to 256 values, such as dosages of 0, 0.01, ...,
+#' 2, one of which may be missing. Genotypes of PLINK take two bits: [bed_matrix()]. Matrices of
+#' bigstatsr and bigmemory are opened by [as_file_matrix()].
 #'
 #' **What reads columns in place:** `as_problem()`, [greedy_rls()], [random_selection()],
 #' [forward_regression()], [omp()], [foba()], [l1_path()] with `solver = "cd"`, [l1_size()],
 #' [lambda_max()] and [safe_screen()]; [cross_validate()], [permutation_test()],
 #' [stability_selection()], [learning_curve()], [compare_methods()] and [judge()] of these methods;
 #' [exchange()], [panel_error()] and [verify()]; and `predict()`, for which a file can also be
-#' `newdata`. Where a model is trained on some rows alone, as without a fold, it is trained on the
-#' same `x` with weight 0 on the other rows, so that nothing is copied.
+#' `newdata`. A model that is trained on some of the rows uses the same `x` with weight 0 on the
+#' other rows, so nothing is copied.
 #'
 #' **What needs `x` in memory:** kernel methods, `rls()`, `l1_path(solver = "ipm")`, the other
 #' searches, `lambda = "full"`, and `problem[rows, columns]`; and a method of your own in
-#' [cross_validate()] and the like, which is given training rows as an ordinary matrix. That is done
-#' up to 1e8 values, 0.8 GB as doubles. More than that is an error that names the function and the
-#' size. `x[rows, columns]` has the same limit, and `as.matrix(x)` has none.
+#' [cross_validate()] and similar functions, which receives training rows as an ordinary matrix.
+#' They accept up to 1e8 values, 0.8 GB as doubles. More values are an error that names the function
+#' and the size. `x[rows, columns]` has the same limit, and `as.matrix(x)` has none.
 #'
 #' The file is found by its path, and its size and time of last change are checked each time it is
-#' used. The object holds nothing else, so it can be saved by `saveRDS()` and read in another
-#' session, and sent to the workers of a future plan, of parallel or of BiocParallel: each opens the
-#' file itself, where that has the same path. A file that was moved, changed or touched must be
-#' opened again by `file_matrix()`. It is closed when R's garbage collector finds the object unused.
+#' used. The object holds nothing else, so it can be saved by `saveRDS()`, read in another session,
+#' and sent to the workers of a future plan, of parallel or of BiocParallel. Each worker opens the
+#' file itself, which must have the same path there. A file that was moved, changed or touched must
+#' be opened again by `file_matrix()`. It is closed when R's garbage collector finds the object
+#' unused.
 #'
-#' *Never shorten a file in use.* The checks come before each computation and not within it: reading
-#' beyond the end of a file that is cut off meanwhile ends the R session (signal SIGBUS). Values
-#' that are overwritten meanwhile are used as they are at that moment.
+#' *Never shorten a file in use.* The file is checked before each computation, not within it.
+#' Reading beyond the end of a file that is shortened meanwhile ends the R session (signal SIGBUS).
+#' Values that are overwritten meanwhile are used as they are at that moment.
 #'
 #' @param path Path of the file. `write_file_matrix()` makes a new one and never replaces a file.
 #' @param nrow,ncol Number of rows and columns. The size of the file must be the product of these
@@ -47,23 +48,23 @@
 #'   for, `NA` for a missing one. Bytes beyond them are missing. `write_file_matrix()` refuses a
 #'   value that is not exactly one of them.
 #' @param dimnames `NULL`, or a list of row names and column names, each a character vector or
-#'   `NULL`. `write_file_matrix()` takes those of `x` by default.
+#'   `NULL`. `write_file_matrix()` uses the names of `x` by default.
 #'
 #' @return An object of class `file_matrix`, a list of `path`, `type` (`"codes"` for bytes with
 #'   `codes`), `dim`, `dimnames`, `codes` (the value of each code, or `NULL`), `size` (in bytes),
 #'   `modified` (when the file was last changed, in seconds since 1970) and `map` (the open file).
 #'   It has `dim()`, `dimnames()`, `as.matrix()` and `x[i, j]`, which give R's own matrices.
 #' @section Cost: Opening takes no time and no memory. [as_problem()] reads the file once and keeps
-#'   about 100 bytes a column. [greedy_rls()] reads it 3 to 25 times for each search of 20
-#'   to 50 features, as `fit$work$passes` counts and its progress bar says, and needs `(k + 8) n`
-#'   doubles and up to 2 GB for the columns that it looks at. Other criteria than the squared error
-#'   and searches that drop columns read it once for each step. [forward_regression()] and [omp()]
-#'   read the file once for each column chosen, [l1_path()] a few times for each lambda. Where the
-#'   file fits into the memory that is free, it is read from the disk only once.
+#'   about 100 bytes a column. [greedy_rls()] reads it 3 to 25 times for each search of 20 to 50
+#'   features, counted by `fit$work$passes` and its progress bar, and requires `(k + 8) n` doubles
+#'   and up to 2 GB for the columns that it evaluates. Other criteria than the squared error and
+#'   searches that drop columns read it once for each step. [forward_regression()] and [omp()] read
+#'   the file once for each column chosen, [l1_path()] a few times for each lambda. A file that fits
+#'   into free memory is read from the disk only once.
 #'
 #'   `write_file_matrix()` holds one block of columns at a time.
-#' @section Errors: Of class `sparsels_error_input`, with the path: a file that is not there, whose
-#'   size is not what `nrow`, `ncol` and `type` say, or that has changed since it was opened;
+#' @section Errors: Of class `sparsels_error_input`, with the path: a file that does not exist,
+#'   whose size differs from `nrow`, `ncol` and `type`, or that has changed since it was opened;
 #'   values that the type cannot hold; parts of `x` too large for memory.
 #' @seealso [bed_matrix()] and [as_file_matrix()] for files of other programs, [float_matrix()] for
 #'   half the memory without a file, [safe_screen()].
@@ -321,12 +322,12 @@ print.file_matrix <- function(x, ...) {
 #' @rdname file_matrix
 #' @param x What to write: a numeric, integer or logical matrix, a sparse matrix of the Matrix
 #'   package, a [float_matrix()] or another `file_matrix`, a `DelayedMatrix` such as one in an HDF5
-#'   file; or a function of column numbers that returns a matrix of these columns, for data that
-#'   come from somewhere else, such as Parquet files or a data base.
+#'   file; or a function of column numbers that returns a matrix of these columns, for data from
+#'   other sources, such as Parquet files or a data base.
 #' @param ... Must be empty.
-#' @param block Number of columns that are read and written at a time; by default so many that they
-#'   have 1e7 values, and of a `DelayedMatrix` as many more as complete the chunks of its file, up
-#'   to 1e8 values.
+#' @param block Number of columns that are read and written at a time; by default columns with 1e7
+#'   values in total, for a `DelayedMatrix` up to 1e8 values, so that complete chunks of its file
+#'   are read.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @export
 write_file_matrix <- function(x, path, type = "double", ..., codes = NULL, nrow = NULL,

@@ -7,11 +7,11 @@
 #' The coefficients, selected features, predictions and residuals of the models of a fit, by the
 #' size of the model or by its lambda.
 #'
-#' @details A fit holds several models, of which one is chosen. All methods take another one by its
-#' `size` or by its `lambda`, and `coef()` and `predict()` several, as in `size = 1:3`:
+#' @details A fit has several models, of which one is chosen. All methods accept the `size` or the
+#' `lambda` of another model, and `coef()` and `predict()` accept several, as in `size = 1:3`:
 #' * a [sparse_fit] has a model of every size;
-#' * fits of [l1_path()] and [l1_size()] have one for every lambda, and by `size` the best of those
-#'   with so many columns;
+#' * fits of [l1_path()] and [l1_size()] have one for every lambda, and by `size` the best model
+#'   with this number of columns;
 #' * a [kernel_fit] has one for every lambda;
 #' * a fit of [fs_lssvm()] has one of every size, see [fs_lssvm_fit].
 #'
@@ -21,12 +21,12 @@
 #'   [best_size()] gives; `NULL` for the chosen model. For `coef()` and `predict()` also several.
 #' @param lambda The model wanted, by one of the values in `fit$path$lambda` (four digits are
 #'   enough); `NULL` for the chosen model. For `coef()` and `predict()` also several.
-#' @param index Logical: are numbers returned instead of names? Those of columns, of the rows that
-#'   are prototypes, or of prototypes given as points those in `fit$basis$points`.
+#' @param index Logical: are numbers returned instead of names? They are numbers of columns, of the
+#'   rows that are prototypes, or of rows of `fit$basis$points` if prototypes were given as points.
 #' @param newdata New observations: a matrix, a data frame or an experiment of Bioconductor, as for
-#'   [as_problem()]. Columns are found by name when both have names, and only those of the model are
-#'   needed. For a precomputed kernel the kernel matrix of the new observations with the m training
-#'   rows or with the basis vectors of the fit, in their order.
+#'   [as_problem()]. Columns are found by name when both have names, and only the columns of the
+#'   model are required. For a precomputed kernel the kernel matrix of the new observations with the
+#'   m training rows or with the basis vectors of the fit, in their order.
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
 #'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
@@ -34,13 +34,13 @@
 #'   column for each, see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the
 #'   value of the linear model, which is higher for an earlier event. For `residuals()`:
 #'   `"response"`, on the training rows, or `"held_out"`.
-#' @param threshold For `type = "class"` of two classes: the second is said where its probability is
-#'   above this number, or above the threshold that [choose_threshold()] chose, whose result may be
-#'   given as it is. `NULL`: where the score is above 0.
+#' @param threshold For `type = "class"` of two classes: the second class is predicted if its
+#'   probability is above this number. It may be the result of [choose_threshold()]. `NULL`: where
+#'   the score is above 0.
 #' @param calibration How scores become probabilities, `"platt"`, `"isotonic"` or `"none"`; `NULL`:
 #'   see [class_probabilities].
-#' @param adjust The covariates of the new observations, in the form that [as_problem()] was given;
-#'   not needed when a formula finds them in `newdata`.
+#' @param adjust The covariates of the new observations, in the same form as in [as_problem()]; not
+#'   required when a formula finds them in `newdata`.
 #' @param newoffset The offset of the new observations, a number for each or a matrix with a column
 #'   for each response; required of a fit with an `offset`, see [as_problem()], unless `newdata` is
 #'   a problem.

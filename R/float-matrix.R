@@ -5,7 +5,7 @@
 #'
 #' Values are rounded to the nearest of 24 binary digits, a relative error of at most
 #' \eqn{2^{-24}}{2^-24} or 6e-8; all computation with them is in double precision. So results are
-#' those of the rounded matrix, exactly: `as_problem(float_matrix(x), y)` equals
+#' exact for the rounded matrix: `as_problem(float_matrix(x), y)` equals
 #' `as_problem(as.matrix(float_matrix(x)), y)`. Searches and l1 paths read columns in place. Methods
 #' that need more than columns make a copy in doubles of what they need: kernel methods of all of
 #' `x`, `forward_regression()` and the other searches by the training error of the usable columns.

@@ -7,8 +7,7 @@
 #' leave-one-out and given folds draw nothing. Sizes of drawn folds differ by at most one row. With
 #' `strata`, so do the numbers of rows of each stratum. With `groups`, whole groups are dealt out,
 #' large ones first, each to the fold that has the fewest rows (of its strata) so far. The groups of
-#' a ranking are its queries (`within` of [as_problem()]). Time is O(m)
-#' for m rows, O(groups x folds) with groups.
+#' a [ranking] are its queries. Time is O(m) for m rows, O(groups x folds) with groups.
 #'
 #' @param x What the rows belong to: the number of rows, a problem from [as_problem()], a matrix, a
 #'   data frame, or an experiment of Bioconductor (its samples). An rsample object is used as its
@@ -29,10 +28,10 @@
 #'   given; `FALSE` switches this off.
 #' @param repeats Number of partitions drawn, a whole number of at least 1.
 #'
-#' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values
-#'   1 to the number of folds; `loo`, whether every row is its own fold; `label`, the partition in
-#'   words; `groups`, a number per row for rows that belong together: those of `groups`, or with
-#'   given folds the rows that no partition has apart; else `NULL`.
+#' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values 1
+#'   to the number of folds; `loo`, whether every row is its own fold; `label`, the partition in
+#'   words; `groups`, a number per row for rows that belong together: the groups given, or with
+#'   given folds the rows that no partition separates; else `NULL`.
 #'
 #' @section Errors:
 #' Of class `sparsels_error_input`: vectors of the wrong length or with missing values, a single

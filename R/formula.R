@@ -171,28 +171,28 @@ lean_formula <- function(formula, design) {
 
 #' Formulas, terms and design matrices of problems and fits
 #'
-#' What R's modelling functions give of a model, for a problem and for the models of a fit of
-#' columns: to fit the chosen variables by another function, such as [stats::lm()] or
-#' [stats::glm()], or to check a prediction by hand.
+#' R's modelling functions for a problem and for the models of a fit of columns. They serve to fit
+#' the selected variables by another function, such as [stats::lm()] or [stats::glm()], or to check
+#' a prediction by hand.
 #'
 #' @param x,object A problem or a [sparse_fit].
 #' @param size,lambda Which model of the fit, as in [coef()][sparsels_fit].
-#' @param newdata,adjust New observations and their covariates, as in
-#'   [predict()][sparsels_fit]. A fit keeps no data: give it those it was fitted to.
+#' @param newdata,adjust New observations and their covariates, as in [predict()][sparsels_fit]. A
+#'   fit keeps no data: give the data that it was fitted to.
 #' @param ... `size`, `lambda`.
 #'
-#' @details `formula()` of a problem is the formula it was made from, and an error where it was made
-#'   otherwise. `formula()` of a fit is that of the model: the response, the covariates and the
-#'   variables of the chosen columns. The variable of a column that is one level of a factor is the
-#'   whole factor, so that [stats::lm()] has all its levels.
+#' @details `formula()` of a problem is the formula it was made from, and an error if it was made
+#'   without. `formula()` of a fit contains the response, the covariates and the variables of the
+#'   selected columns. The variable of a column that is one level of a factor is the whole factor,
+#'   so that [stats::lm()] has all its levels.
 #'
 #'   `model.matrix()` of a problem has its covariates (the intercept first) and all candidate
-#'   columns; of a fit those of the model, in the order of [coef()][sparsels_fit], so that their
-#'   product is the prediction. Sparse columns stay sparse.
+#'   columns; `model.matrix()` of a fit has the columns of the model, in the order of
+#'   [coef()][sparsels_fit], so that their product is the prediction. Sparse columns stay sparse.
 #'
 #' @return `formula()`: a formula. `terms()`: its terms. `model.matrix()`: a matrix with a row for
-#'   each observation. `variable.names()`: of a problem the names of its candidate columns, of a fit
-#'   those of the coefficients of the model.
+#'   each observation. `variable.names()`: the names of the candidate columns of a problem, or of
+#'   the coefficients of the model of a fit.
 #' @seealso [as_problem()], [sparsels_fit]
 #' @examples
 #' fit <- greedy_rls(mpg ~ ., mtcars, k = 4)

@@ -24,7 +24,7 @@
 #'   increases \eqn{E} least, repeatedly, as long as the increase is at most `nu` times the
 #'   reduction by the addition that led to the present size. It takes up to 5 `k` steps, also beyond
 #'   size `k`, since later drops can improve the model of size `k`. The model of a size is the best
-#'   of all of that size; in the papers it is the last, which is mostly the same.
+#'   model of that size on the path. In the papers it is the last one, which is usually the same.
 #'
 #' Several responses share the columns; their \eqn{r_i^2} are summed.
 #'
@@ -39,9 +39,8 @@
 #' cross-validated error. The path also has the exact leave-one-out error of every model, `squared`,
 #' which takes the set as fixed.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
 #'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
 #'   error.
@@ -50,14 +49,14 @@
 #'   chosen by cross-validation.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
-#'   [greedy_rls()]; `"criterion"` is the largest size of at most `k`, since the training error
+#'   [size_rule]; `"criterion"` is the largest size of at most `k`, since the training error
 #'   decreases with the size.
 #' @param lambda The ridge parameter, a number of at least 0; 0 by default.
 #' @param nu For `foba()`: the largest increase of \eqn{E} by a drop, as a fraction of the reduction
 #'   by the addition; a number of at least 0 and below 1, 0.5 by default. With 0 only a column
 #'   without effect is dropped.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step
 #'   with `criterion` and the leave-one-out error; `fit$coefficients` the best model of every size;

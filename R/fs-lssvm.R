@@ -1,39 +1,40 @@
 #' Fixed-size least-squares support vector machines
 #'
-#' Fits a least-squares support vector machine whose kernel expansion has a few prototypes, chosen
+#' Fits a least-squares support vector machine whose kernel expansion has a few prototypes, selected
 #' one by one by sparse conjugate directions pursuit, with the cross-validated error of every size.
 #'
 #' With prototypes \eqn{x_p}, the model \eqn{f(x) = \sum_{p \in S} a_p k(x, x_p) + \beta' z}{
 #' f(x) = sum over p in S of a_p k(x, x_p) + beta' z} minimises
 #' \deqn{\gamma \sum_j w_j \| y_j - f(x_j) \|^2 + a' K_{SS}\, a + \nu \gamma \| \beta \|^2}{
 #' gamma sum_j w_j || y_j - f(x_j) ||^2 + a' K_SS a + nu gamma ||beta||^2}
-#' over the weights of the prototypes in \eqn{S} and of the covariates \eqn{z}, the intercept one of
-#' them, with case weights \eqn{w} and \eqn{\nu = 10^{-8}}{nu = 1e-8}. Classes are coded -1 and +1,
-#' several classes by a column each; the prototypes are shared.
+#' over the weights of the prototypes in \eqn{S} and of the covariates \eqn{z} (the intercept is
+#' one), with case weights \eqn{w} and \eqn{\nu = 10^{-8}}{nu = 1e-8}. Classes are coded -1 and +1,
+#' several classes by a column each. All columns share the prototypes.
 #'
-#' The fit has three steps. Some rows are chosen as available prototypes (`prototypes`, `select`).
-#' Of these [scdp()] adds one to the model at each step. The pursuit also runs without each fold,
-#' and the models of every size are scored on the rows of the fold: `fit$path`. The size chosen is
-#' the smallest whose error is within `size_rule` standard deviations (over folds) of the smallest;
-#' the pursuit on all rows gives the models of this and all other sizes.
+#' The fit has three steps.
+#' * Some rows are selected as available prototypes (`prototypes`, `select`).
+#' * [scdp()] adds one available prototype to the model at each step. The pursuit also runs without
+#'   each fold, and the models of every size are scored on the rows of the fold: `fit$path`.
+#' * The chosen size is the smallest whose error is within `size_rule` standard deviations (over
+#'   folds) of the smallest error. The pursuit on all rows gives the models of all sizes.
 #'
-#' Held-out rows are removed from the training rows, but not from the available prototypes, which
-#' were chosen from all `x`, or are means of its rows (not by `y`). The error of the size chosen is
-#' slightly optimistic, since it is the error by which it was chosen, and the more so the larger
-#' `size_rule` is. [cross_validate()] repeats all of it, tuning and means included, in outer folds
-#' for an honest estimate.
+#' **Honest errors.** Held-out rows are removed from the training rows, but not from the available
+#' prototypes. These are selected from all rows of `x`, or are means of them, but not by `y`. The
+#' error of the chosen size is slightly optimistic, because the size was chosen by it, and more so
+#' for a larger `size_rule`. [cross_validate()] repeats all steps, tuning and means included, in
+#' outer folds, and gives an honest estimate.
 #'
-#' **The intercept** is one of the components among which the pursuit chooses, as in the paper, when
-#' `intercept = "candidate"`: it may come late or never, and counts in the size. With `"forced"` it
-#' comes first and is not counted; covariates in `adjust` always do so.
+#' **The intercept.** With `intercept = "candidate"` it is one of the components among which the
+#' pursuit chooses, as in the paper. It may enter late or never, and counts in the size. With
+#' `"forced"` it enters first and is not counted. Covariates in `adjust` always enter first.
 #'
-#' **Large data**: the kernel between all rows and all prototypes is held in memory. With
-#' `candidates` it is not made when it would take more than a gigabyte: the kernel of the candidates
-#' of a step is made for that step, so that all rows can be prototypes however many they are. Then a
-#' step at which no candidate changes anything ends the pursuit. What is not given is tuned by 50
-#' such fits, with their folds: on large data call [tune_lssvm()] on some of the rows.
+#' **Large data.** The kernel between all rows and all prototypes is held in memory. If it would
+#' take more than a gigabyte and `candidates` is given, only the kernel of the candidates of each
+#' step is computed, so that any number of rows can be prototypes. The pursuit then ends at a step
+#' at which no candidate changes the model. Tuning takes 50 such fits with their folds: on large
+#' data call [tune_lssvm()] on some of the rows.
 #'
-#' **Other solvers**: `"full"` solves for all prototypes at once, `"nystrom"` does so in the
+#' **Other solvers.** `"full"` solves for all prototypes at once. `"nystrom"` does so in the
 #' features of [nystrom_features()] (the classical fixed-size LS-SVM). Both give the same
 #' predictions and have one size.
 #'
@@ -42,26 +43,25 @@
 #'   whose width [tune_lssvm()] finds.
 #' @param gamma The regularisation constant, a positive number: large values fit the training rows
 #'   closely. `NULL`: [tune_lssvm()] finds it.
-#' @param prototypes The prototypes to choose from: a fraction of the rows (below 1), a number of
-#'   them, row numbers or names, a matrix of points, or `NULL` for all rows. Duplicates are dropped.
-#'   For a fraction or number rows are chosen as `select` says, with R's random numbers:
-#'   `set.seed()` before the call reproduces them.
-#' @param select How these are chosen when their number is given, a method of [select_basis()]:
-#'   `"k_center"`, `"random"`, `"renyi"` (needs a kernel), `"kmeans"` or `"cluster_mean"`. Of these
-#'   last two as many points are taken as there are different rows, if that is less.
+#' @param prototypes The available prototypes: a fraction of the rows (below 1), a number of rows,
+#'   row numbers or names, a matrix of points, or `NULL` for all rows. Duplicates are dropped. A
+#'   fraction or number uses R's random numbers: `set.seed()` before the call reproduces the rows.
+#' @param select How the available prototypes are selected when their number is given, a method of
+#'   [select_basis()]: `"k_center"`, `"random"`, `"renyi"` (requires a kernel), `"kmeans"` or
+#'   `"cluster_mean"`. The last two give at most as many points as there are different rows.
 #' @param solver How the model is fitted: `"scdp"`, prototypes are added one at a time; `"full"`, on
 #'   all of them; `"nystrom"`, in Nystrom features of all of them; see Details.
 #' @param k The largest size; `NULL` for the number of components, at most 500.
-#' @param folds Which rows are held out together, see [make_folds()]; `NULL` for none: the size is
-#'   then the largest.
-#' @param size_rule The size chosen is the smallest whose error is at most so many standard
+#' @param folds Which rows are held out together, see [make_folds()]. With `NULL` none are, and the
+#'   size is the largest.
+#' @param size_rule The chosen size is the smallest whose error is at most this number of standard
 #'   deviations (over folds) above the smallest error; a number of at least 0.
 #' @param intercept `"candidate"`, the intercept is one of the components to choose from;
 #'   `"forced"`, it is in every model; or `"none"`; see Details.
 #' @param score,candidates As in [scdp()].
 #' @param window,change The pursuit stops early at a size whose error differs from the mean of the
-#'   `window` sizes before by less than the fraction `change`, (38) of the paper; never when that is
-#'   0. An error that falls and then rises again also crosses that mean; with a smaller `change` the
+#'   `window` sizes before by less than the fraction `change`, (38) of the paper, and never if that
+#'   is 0. An error that falls and rises again also crosses that mean. With a smaller `change` the
 #'   pursuit is less likely to stop there by chance.
 #' @param refit Logical: is the model of the chosen size computed again by a QR decomposition of its
 #'   rows, which keeps twice the digits?
@@ -70,19 +70,19 @@
 #'   `adjust` for covariates.
 #' @return An object of class `fs_lssvm`, see [fs_lssvm_fit].
 #'
-#' @section Cost: With m rows, d columns, p prototypes, N folds and size k: O(mpd) for the kernel; a
-#'   column of the system takes O(mp) and is formed when one of the pursuits first takes it, of
-#'   which there are k to N k; the pursuits themselves O(mpk + N p k^2). Memory: two m x p matrices,
-#'   and N (p + m / N) k doubles for the pursuits. With c candidates on large data O(mckd) for the
-#'   kernel and O(N m k (c + k)) for the pursuits; memory m (c + N k) doubles at most.
+#' @section Cost: With m rows, d columns, p prototypes, N folds and size k, the kernel takes O(mpd)
+#'   time. A column of the system takes O(mp) when a pursuit first uses it, and k to N k columns are
+#'   used. The pursuits take O(mpk + N p k^2). Memory is two m x p matrices, and N (p + m / N) k
+#'   doubles for the pursuits. With c candidates on large data the kernel takes O(mckd) and the
+#'   pursuits O(N m k (c + k)), with at most m (c + N k) doubles.
 #'
 #' @section Errors: Of class `sparsels_error_input`, naming the argument, among them a kernel matrix
 #'   that is not positive semidefinite, one class only, and `k` above the number of components.
-#'   Ctrl-C keeps the sizes that are done, with a warning of class `sparsels_interrupted`.
+#'   Ctrl-C keeps the completed sizes, with a warning of class `sparsels_interrupted`.
 #'
 #' @inherit scdp references
-#' @seealso [lssvm()] on all rows, [kernel_rls()] on a basis that is not chosen among, with exact
-#'   hold-out of basis vectors
+#' @seealso [lssvm()] on all rows, [kernel_rls()] on a given basis, with exact hold-out of basis
+#'   vectors
 #' @examples
 #' set.seed(1)
 #' x <- matrix(runif(300, -1, 1), 150)

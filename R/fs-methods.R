@@ -26,8 +26,8 @@
 #'   anything) or `"interrupted"`.
 #' * `folds`, `criterion`, `control`, `call`, `method`, and `problem` without its x.
 #'
-#' [holdout()] and [cv_error()] do not take these fits: without some of the rows the pursuit would
-#' have chosen other prototypes.
+#' [holdout()] and [cv_error()] do not accept these fits: without some rows the pursuit would have
+#' selected other prototypes.
 #'
 #' @param x A fit.
 #' @param ... Not used.

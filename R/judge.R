@@ -1,40 +1,40 @@
 #' How far can a list of columns be trusted?
 #'
-#' Asks of one method on one data set what a reader of the result would ask: how large is the error
-#' on new samples, is that better than chance, would the same columns be chosen again, what could
-#' replace them, would more samples help, and are the figures right? [report()] makes a page of it.
+#' Examines one method on one data set: how large is the error on new samples, is it better than
+#' chance, would the same columns be selected again, what could replace them, would more samples
+#' help, and are the numbers right? [report()] makes a page of the results.
 #'
 #' The parts are, in this order:
-#' * **Error.** [cross_validate()] repeats all that the method does without each of `outer` folds.
-#'   The interval holds the error with a confidence of about 95 %: of an error rate it is Wilson's,
-#'   for as many independent rows as there are, or groups; otherwise \eqn{t} with the standard error
-#'   over folds. Both take as independent what shares training rows, so they are rather too narrow
-#'   than too wide.
+#' * **Error.** [cross_validate()] repeats the whole method without each of `outer` folds. The 95 %
+#'   confidence interval of an error rate is Wilson's, with the number of rows or groups as sample
+#'   size. Other intervals use \eqn{t} and the standard error over folds. Both ignore that folds
+#'   share training rows, so the intervals may be too narrow.
 #' * **Chance.** [permutation_test()] repeats the selection on `permutations` permuted responses.
-#' * **Stability.** [stability_selection()] repeats it on both halves of `pairs` random splits. The
-#'   method runs there with its arguments but for `k` and `size`.
-#' * **Substitutes.** [exchange()] computes the error without each of the chosen columns and with
-#'   another column in its place, at the ridge parameter of the search, or where it has none at a
-#'   quarter of the mean sum of squares of a column.
-#' * **More samples.** [learning_curve()] repeats it on fewer rows, `repeats` times.
-#' * **Figures.** [verify()] retrains a sample of `claims` of the fit by another route.
+#' * **Stability.** [stability_selection()] repeats the selection on both halves of `pairs` random
+#'   splits, with the arguments of the method except `k` and `size`.
+#' * **Substitutes.** [exchange()] computes the error without each selected column and with another
+#'   column in its place. It uses the ridge parameter of the search, or a quarter of the mean sum of
+#'   squares of a column if the search has none.
+#' * **More samples.** [learning_curve()] repeats the method on fewer rows, `repeats` times.
+#' * **Numbers.** [verify()] recomputes a sample of the reported numbers independently, `claims` of
+#'   them.
 #'
-#' A number of 0 leaves a part out. What cannot be done for a method is left out and said: a fit
+#' A number of 0 skips a part. Parts that do not apply are skipped, and `print()` lists them: a fit
 #' without features has no substitutes, and a kernel machine selects no columns. If a part ends with
-#' an error, the other parts stand, and a warning of class `sparsels_warning_part` says which it
-#' was.
+#' an error, the other parts are kept, and a warning of class `sparsels_warning_part` names the
+#' part.
 #'
 #' **Random numbers.** Every part has its own stream, which depends on `seed` alone: the same seed
-#' gives the same result, whichever parts are left out, and R's generator is left as it was. Where
-#' the package future.apply is installed the parts run on the plan set by `future::plan()`.
+#' gives the same result, whichever parts are skipped, and the state of R's generator does not
+#' change. The parts run on a future plan, see [parallel_runs].
 #'
 #' **Interrupts.** Ctrl-C returns the parts done, with a warning of class `sparsels_interrupted`.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. Or `x` is a fit of
-#'   this package and `y` the problem that it was made from: then the method and its arguments are
-#'   those of the call that made the fit. For `print()` and `plot()`, `x` is the result.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. Or `x`
+#'   is a fit of this package and `y` the problem that it was made from: the method and its
+#'   arguments are then taken from the call of the fit. For `print()` and `plot()`, `x` is the
+#'   result.
 #' @param method A function such as [greedy_rls], the default.
 #' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
 #'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.
@@ -43,23 +43,23 @@
 #' @param permutations,pairs,repeats Numbers of permutations, of random splits into halves, and of
 #'   repeats of the learning curve.
 #' @param keep Number of substitutes of each column.
-#' @param claims Number of figures that are verified.
+#' @param claims Number of reported numbers that are verified.
 #' @param groups `NULL`, or a vector with one value for each row: rows with the same value, such as
 #'   the samples of a patient, are held out, permuted and drawn together. By default the groups of
 #'   the folds that the method is given, if any; `FALSE` for none.
 #' @param seed A whole number, or `NULL` for one that R's generator draws.
 #' @param progress Logical: are progress bars shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the parts, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return An object of class `judgement`, a list:
 #' * `error`: data frame of a row: `measure`, `words` (what it is called), `estimate`, `lower`,
-#'   `upper` (`NA` where Ctrl-C left one fold), and `null`, that of the model without columns of `x`
-#'   (the null model); `NULL` where left out.
+#'   `upper` (`NA` if Ctrl-C left one fold), and `null`, the error of the model without columns of
+#'   `x` (the null model); `NULL` if skipped.
 #' * `features`: data frame, a row for each column that the fit has chosen, in its order: `feature`
-#'   (number), `name`, `probability`, with which half of the rows chose it, `dropped`, the criterion
-#'   without it relative to that with it, `substitute`, the column that replaces it best, and
-#'   `swapped`, the relative criterion then. `NA` where the part is left out.
+#'   (number), `name`, `probability`, the share of the halves that selected it, `dropped`, the
+#'   criterion without it relative to the criterion with it, `substitute`, the column that replaces
+#'   it best, and `swapped`, the relative criterion then. `NA` if the part is skipped.
 #' * `fit`, and the results of the parts: `cross_validation`, `permutation`, `stability`,
 #'   `exchange`, `learning_curve`, `verification`, `NULL` where left out.
 #' * `left_out`: named character, why a part was left out.
@@ -74,16 +74,16 @@
 #'   `permutations + 2 * pairs` searches, the latter on half of the rows.
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments, for a method that fails on all rows,
-#'   for a problem whose data are not those of the fit, and for a fit whose call has arguments that
-#'   are not known any more or stand for something else by now.
+#'   for a problem whose data differ from the data of the fit, and for a fit whose call has
+#'   arguments that no longer exist or have changed value since.
 #'
 #' @seealso [report()], and the functions of the parts
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 50), 60, dimnames = list(NULL, paste0("gene", 1:50)))
 #' y <- x[, 7] - x[, 30] + rnorm(60)
-#' judged <- judge(x, y, k = 3, size_folds = 5, outer = 5, permutations = 19, pairs = 5,
-#'                 repeats = 2)
+#' judged <- judge(x, y, k = 3, size_folds = 3, outer = 3, permutations = 9, pairs = 3,
+#'                 repeats = 1)
 #' judged
 #' judged$permutation
 #' @export

@@ -3,18 +3,18 @@
 #' What [rls()] and [kernel_rls()] return: a model on all features, or a kernel expansion on basis
 #' vectors, for every lambda, with the exact held-out error of each.
 #'
-#' @details A fit is a plain list, which `saveRDS()` keeps whole. It holds its basis vectors and the
-#' decomposition by which rows are held out, about m x min(m, n) doubles, but not `x`. Only where
-#' these doubles would be too many (see [kernel_rls()], Many rows) it has `x` in their place, or the
-#' path of its file, and goes through the rows again to hold some out. With m rows, n terms
-#' (features or basis vectors), L responses, q covariates:
+#' @details A fit is a plain list, which `saveRDS()` keeps whole. It contains its basis vectors and
+#' the decomposition by which rows are held out, about m x min(m, n) doubles, but not `x`. If these
+#' doubles would be too many (see [kernel_rls()], Many rows) it contains `x` or the path of its file
+#' instead, and reads the rows again to hold some out. With m rows, n terms (features or basis
+#' vectors), L responses, q covariates:
 #'
 #' * `path`: data frame with a row for every lambda: `lambda`; the held-out `criterion`, the
 #'   weighted mean squared error, and its standard error `se` over folds; for classes `error`, the
 #'   misclassification rate; `training`, the weighted mean squared error on the training
 #'   rows.
-#' * `lambda`: the best of them by the criterion. Its error is optimistic, being the smallest of
-#'   several, but only a little, since a single number is chosen by it.
+#' * `lambda`: the best lambda by the criterion. Its error is slightly optimistic, because it is the
+#'   smallest of several.
 #' * `coefficients`: a list with a model for every lambda: `beta` (n x L), dual weights of the basis
 #'   vectors, or of the features on the user's scale; `covariates` (q x L).
 #' * `held_out`, `fitted` (m x L): predictions of the rows at the best lambda.
@@ -107,28 +107,27 @@ lambda_errors <- function(problem, folds, residuals, criterion) {
 #'
 #' Predicts rows by the model trained without them, exactly and without training again.
 #'
-#' The rows are removed from the training set. With `basis = "remove"` those among them that are
-#' basis vectors are also removed from the basis, so that the prediction is that for a new
-#' observation. With `"keep"` they remain basis vectors without a loss, which makes the error too
-#' small, or for groups of similar rows far too large or too small. Without rows in the basis (fits
-#' of [rls()], bases given as points) both are the same, and also with all rows as basis and no
-#' shift: the weight of a basis vector without a loss is then zero.
+#' The rows are removed from the training set. With `basis = "remove"` held-out basis vectors are
+#' also removed from the basis, and a held-out row is predicted like a new observation. With
+#' `"keep"` they remain basis vectors without a loss. The error is then too small, or for groups of
+#' similar rows far too large or too small. Both are the same without rows in the basis (fits of
+#' [rls()], bases given as points). They are also the same with all rows as basis and no shift,
+#' because a basis vector without a loss then has weight zero.
 #'
-#' When all basis vectors are held out, the prediction is that of the covariates, estimated on the
-#' training rows that remain; 0 when there are none.
+#' When all basis vectors are held out, the covariates alone predict, estimated on the remaining
+#' training rows. Without covariates the prediction is 0.
 #'
 #' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param rows The rows held out together: numbers, names, or a logical vector with a value per row.
 #' @param basis What becomes of held-out basis vectors: `"remove"` or `"keep"`, see Details.
-#' @param lambda Positive ridge parameters, those of the fit's path or any others; `NULL` for those
-#'   of the path.
+#' @param lambda Positive ridge parameters, from the fit's path or others; `NULL` for the path.
 #'
 #' @return The predictions, an array: rows in the order given x responses x lambda. It prints as a
-#'   summary, those of the fit's lambda beside the observed values; its parts, `[`, and the results
-#'   of arithmetic are ordinary arrays.
+#'   summary, the predictions at the fit's lambda beside the observed values. Its parts, `[`, and
+#'   the results of arithmetic are ordinary arrays.
 #' @section Cost: For h rows, r = min(m, n) and c lambdas O(min(c h^2 r, h r^2 + r^3)).
-#' @section Errors: `sparsels_error_input` for rows that are not there, repeated, or all of them,
-#'   and for covariates that cannot be estimated without them.
+#' @section Errors: `sparsels_error_input` for rows that do not exist or are repeated, for all rows,
+#'   and for covariates that cannot be estimated without the rows.
 #' @inherit kernel_rls references
 #' @seealso [cv_error()] for errors over folds
 #' @examples
@@ -238,27 +237,26 @@ path_or <- function(lambda, fit) {
 #'
 #' The exact held-out error of every lambda for any partition of the rows, without training again.
 #'
-#' `basis` says what becomes of basis vectors that are held out: `"remove"`, they leave training set
-#' and basis, so that the model contains nothing of a held-out row; `"keep"`, they stay basis
-#' vectors, without a loss; `"skip"`, they stay in the training set and are never scored: the error
-#' is that of the other rows. With independent rows and a small basis, `"skip"` estimates the model
-#' as it stands; with rows that come in groups only `"remove"` is safe (Section 6.4 of the paper).
+#' With `basis = "remove"` held-out basis vectors leave training set and basis, so the model
+#' contains no information from a held-out row. With `"keep"` they stay basis vectors, without a
+#' loss. With `"skip"` they stay in the training set and are never scored: the error is a mean over
+#' the other rows. With independent rows and a small basis, `"skip"` estimates the error of the
+#' present model. With groups of rows only `"remove"` is safe (Section 6.4 of the paper).
 #'
 #' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param folds Which rows are held out together, in any form that [make_folds()] takes or its
-#'   value; those of the fit by default.
+#'   value; by default the folds of the fit.
 #' @param basis What becomes of held-out basis vectors: `"remove"`, `"keep"` or `"skip"`, see
 #'   Details.
 #' @param criterion As in [greedy_rls()]: `"squared"`, `"error"`, `"absolute"`, `"auc"` or a
 #'   function.
-#' @param lambda Positive ridge parameters, those of the fit's path or any others; `NULL` for those
-#'   of the path.
+#' @param lambda Positive ridge parameters, from the fit's path or others; `NULL` for the path.
 #' @return A data frame with a row for every lambda: `lambda`, `criterion`, its standard error `se`
 #'   over folds (`NA` for a function and for leave-pair-out AUC), and for classes `error`. Repeats
 #'   are averaged.
 #' @section Cost: As [holdout()] for every fold: leave-one-out O(m r c) for r = min(m, n) and c
-#'   lambdas, N folds at most O(m r^2 + N r^3) for all lambdas. Where the rows are read in blocks,
-#'   the AUC and a function as `criterion` need the predictions of all rows for all lambdas in
+#'   lambdas, N folds at most O(m r^2 + N r^3) for all lambdas. If the rows are read in blocks, the
+#'   AUC and a function as `criterion` require the predictions of all rows for all lambdas in
 #'   memory, up to 1e8 of them.
 #' @section Errors: `sparsels_error_input` for folds of the wrong length, `"skip"` when every row is
 #'   a basis vector, and what [make_folds()] refuses.

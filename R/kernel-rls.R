@@ -13,25 +13,25 @@
 #' and 1 / gamma of a least-squares support vector machine.
 #'
 #' **Held-out errors.** A row that is held out is removed from the training rows, and from the basis
-#' if it is a basis vector. The errors are those of retraining without it, computed from one
+#' if it is a basis vector. The errors equal retraining without it, and are computed from one
 #' decomposition. [holdout()] gives the predictions for any rows, [cv_error()] the error for any
-#' folds, both with the basis vectors removed or kept, without training again. The basis is taken as
-#' given: if it was chosen by the response (see [select_basis()]), they are optimistic.
+#' folds, both with the basis vectors removed or kept, without training again. The basis is treated
+#' as fixed: if it was selected by the response (see [select_basis()]), the errors are optimistic.
 #'
 #' **The width.** Without a `kernel`, Gaussian kernels of seven squared widths are tried, 2^-3, ...,
 #' 2^3 times the median squared distance between two rows (of up to 500 rows spread evenly over the
-#' data, after standardising if that is asked for; distances of zero are left out), and the one with
-#' the smallest held-out error is used. Over sixteen data sets no wider or finer grid had a smaller
-#' test error beyond its standard error, see bench/limits.R. Columns on different scales need
-#' `standardize = TRUE`. A choice at the end of three or more widths, and held-out predictions that
-#' are those of no kernel at all, are warnings of class `sparsels_warning_edge`.
+#' data, after any standardising, without distances of zero). The width with the smallest held-out
+#' error is used. Over sixteen data sets no wider or finer grid had a smaller test error beyond its
+#' standard error, see bench/limits.R. Columns on different scales need `standardize = TRUE`. A
+#' warning of class `sparsels_warning_edge` reports a choice at the end of three or more widths, and
+#' held-out predictions that equal predictions without a kernel.
 #'
 #' **The shift** tau makes the kernel matrix of the basis positive definite and is part of the
 #' model: the same in training, held-out errors and predictions, and printed. `"auto"` adds 1e-10
-#' times the mean diagonal of K_BB to the penalty only, ten times more (up to 1e-6) as long as the
-#' Cholesky factorisation fails; with all rows as basis no matrix is inverted and the shift is 0.
-#' `"paper"` is that of the paper, 1e-7 on the diagonal of the whole kernel matrix. A number is
-#' added to the diagonal of K_BB in the penalty. With wide kernels and small lambda predictions
+#' times the mean diagonal of K_BB to the penalty only, and ten times more (up to 1e-6) as long as
+#' the Cholesky factorisation fails. With all rows as basis no matrix is inverted and the shift
+#' is 0. `"paper"` adds 1e-7 to the diagonal of the whole kernel matrix, as in the paper. A number
+#' is added to the diagonal of K_BB in the penalty. With wide kernels and small lambda predictions
 #' depend on the shift: for a Gaussian kernel at lambda = 2^-15 they may change by some percent
 #' between 1e-10 and 1e-12.
 #'
@@ -41,8 +41,8 @@
 #'   an intercept, all but the first with one), on which the kernel is computed.
 #' @param kernel [kernel_gaussian()], [kernel_polynomial()] or [kernel_linear()]; with several
 #'   `gamma` the one with the smallest held-out error is used. `NULL`, the default, for a Gaussian
-#'   kernel whose width is found so, see Details. Also a kernel of the package kernlab,
-#'   a function of two matrices with points in rows that returns the kernel matrix, or
+#'   kernel whose width is chosen in the same way, see Details. Also a kernel of the package
+#'   kernlab, a function of two matrices with points in rows that returns the kernel matrix, or
 #'   `"precomputed"`.
 #' @param basis The basis vectors: `NULL` for all rows; a number n, for n rows drawn with R's random
 #'   numbers; several row numbers, names, or a logical vector; or a matrix of points (n x columns of
@@ -64,46 +64,44 @@
 #'   [file_matrix()], kernel values are computed for some thousand rows at a time, and again in each
 #'   pass: one to train, one for the errors of all lambdas, one for the predictions of the rows at
 #'   the best of them, and one for the fitted values. Models, errors and predictions are the same to
-#'   rounding, and so is what [holdout()] and [cv_error()] give. `x` itself is read in place, so
-#'   that a file may be larger than memory; [predict()][sparsels_fit] reads new data in a file in
-#'   blocks, too.
+#'   rounding, also in [holdout()] and [cv_error()]. `x` itself is read in place, so that a file may
+#'   be larger than memory; [predict()][sparsels_fit] reads new data in a file in blocks, too.
 #'
-#'   Training needs the triangle of the QR decomposition of the kernel values, not of their
-#'   products, which would square the condition number. Large folds are retrained on the triangles
-#'   of the other folds, small ones are taken away row by row, whichever takes less memory.
+#'   Training uses the R factor of the QR decomposition of the kernel values. Their products would
+#'   square the condition number. Large folds are retrained on the R factors of the other folds, and
+#'   small folds are downdated row by row, whichever takes less memory.
 #'
 #' @section Cost: With n basis vectors, d columns, c lambdas and L responses: O(mnd) for the kernel,
 #'   O(mn^2) for training, then O(mncL) for all leave-one-out errors; N folds cost at most O(mn^2 +
 #'   N n^3) for all lambdas. The m x m kernel matrix is not computed if a basis is given. Memory:
 #'   about two m x n and nine n x n matrices of doubles, of which the fit keeps one each; with many
-#'   rows some 15 vectors of m, 2e7 doubles for the rows of a block, and the smaller of 2 N
-#'   triangles of n x n and three m / N x n matrices. All rows
-#'   as basis: O(m^3) time and nine m x m matrices, of which the fit keeps two. Ctrl-C returns the
-#'   best of the kernel widths completed, with a warning of class `sparsels_interrupted`; it takes
-#'   effect after an eigenvalue problem of LAPACK, O(n^3), has ended.
+#'   rows some 15 vectors of m, 2e7 doubles for the rows of a block, and the smaller of 2 N factors
+#'   of n x n and three m / N x n matrices. All rows as basis: O(m^3) time and nine m x m matrices,
+#'   of which the fit keeps two. Ctrl-C returns the best of the kernel widths completed, with a
+#'   warning of class `sparsels_interrupted`; it takes effect after an eigenvalue problem of LAPACK,
+#'   O(n^3), has ended.
 #'
 #'   Training is one eigenvalue problem for all lambdas and held-out errors, by LAPACK, and products
 #'   of matrices, by the BLAS that R was started with. With all of 1000 to 4000 rows it took 10
-#'   times as long as a Cholesky factorisation for a single lambda without any error; with OpenBLAS,
-#'   which did it in 0.28 to 0.44 of the time, 15 to 17 times, and two threads of it took 0.65 to
-#'   0.78 of the time of one (bench/kernel-rls.R).
-#'   A BLAS with several threads uses them as it is set up to, for instance by the environment
-#'   variable OPENBLAS_NUM_THREADS; `threads` does not change that, nor the results. Their last
-#'   digits may depend on the BLAS and on its threads.
+#'   times as long as a Cholesky factorisation for a single lambda without errors. OpenBLAS took
+#'   0.28 to 0.44 of the time, 15 to 17 times as long as its Cholesky factorisation, and two threads
+#'   of it took 0.65 to 0.78 of the time of one (bench/kernel-rls.R). The number of threads of the
+#'   BLAS is set outside R, for instance by the environment variable OPENBLAS_NUM_THREADS. `threads`
+#'   changes neither this nor the results. Their last digits may depend on the BLAS and on its
+#'   threads.
 #'
-#' @section Accuracy: As that of retraining by QR, rounding error times the condition number of the
-#'   problem: relative errors below 1e-10 for a well-conditioned kernel matrix of the basis, and
-#'   below 1e-6 at the default shift otherwise. Where the kernel matrix of the basis is singular but
-#'   for the shift, predictions and errors keep these digits, the dual weights need not. In blocks
-#'   of rows one digit more is lost, or two for nearly equal columns at a tiny `lambda`. With all
-#'   rows as the basis a `lambda` near the rounding errors of the kernel matrix, times the weights,
-#'   gives a warning of class `sparsels_warning_precision`.
+#' @section Accuracy: The same as for retraining by QR, rounding error times the condition number of
+#'   the problem: relative errors below 1e-10 for a well-conditioned kernel matrix of the basis, and
+#'   below 1e-6 at the default shift otherwise. If the kernel matrix of the basis is singular
+#'   without the shift, predictions and errors keep these digits, but dual weights may not. In
+#'   blocks of rows one digit more is lost, or two for nearly equal columns at a tiny `lambda`. With
+#'   all rows as the basis a `lambda` near the rounding errors of the kernel matrix, times the
+#'   weights, gives a warning of class `sparsels_warning_precision`.
 #'
 #' @section Errors: Of class `sparsels_error_input`: a kernel matrix that is not square, symmetric
 #'   or positive definite with the shift added, a basis larger than m or with repeats, weights of 0,
 #'   repeated `lambda`, and input that is invalid for [as_problem()]. Folds that hold out the whole
-#'   basis are not an error: the prediction is then that of the model with covariates only, 0
-#'   without any.
+#'   basis are not an error: the covariates alone then predict, or 0 without covariates.
 #'
 #' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
 #' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.

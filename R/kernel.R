@@ -15,11 +15,11 @@
 #' so that every point has length one in feature space; a point of length zero stays there. A
 #' Gaussian kernel is normalised as it is.
 #'
-#' **Other kernels.** Wherever a kernel is asked for, these work as well:
+#' **Other kernels.** Every argument `kernel` also accepts:
 #' * a kernel of the kernlab package, such as `kernlab::laplacedot(sigma = 0.1)`;
 #' * a function of two matrices with points in rows that returns the matrix of kernel values, a row
 #'   for each row of the first and a column for each row of the second. It is called on parts of the
-#'   data, so the value of two points must depend on them alone; it must be symmetric and positive
+#'   data, so the value of two points must depend only on them. It must be symmetric and positive
 #'   semidefinite, which is not checked;
 #' * `"precomputed"`: the data themselves are then the kernel matrix of the rows.
 #'
@@ -44,10 +44,9 @@
 #'   one matrix that returns a function of j, the j-th column of its kernel matrix, or `NULL`; and
 #'   `shift`, whether the kernel depends on \eqn{x - z}{x - z} alone.
 #'
-#' @section Errors:
-#' Of class `sparsels_error_argument`: a parameter out of its range, repeated values of `gamma` or
-#' `sigma2`, both of them given, and when kernel values are computed, a kernel function whose answer
-#' is no numeric matrix of the right size, and values that are missing or infinite.
+#' @section Errors: Of class `sparsels_error_argument`: a parameter out of its range, repeated
+#' values of `gamma` or `sigma2`, both of them given, and when kernel values are computed, a kernel
+#' function that does not return a numeric matrix of the right size, and missing or infinite values.
 #'
 #' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
 #' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.

@@ -1,8 +1,8 @@
 #' Regularisation path of the lasso, l1 logistic regression and the l1 support vector machine
 #'
 #' Fits least squares (the lasso), logistic regression or a linear support vector machine with an l1
-#' penalty for a path of lambda, with the duality gap of each solution and on request its held-out
-#' error.
+#' penalty for a path of lambda, with the duality gap of each solution and, with `folds`, its
+#' held-out error.
 #'
 #' For each lambda the solution minimises
 #' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
@@ -11,158 +11,90 @@
 #' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})}{log(1 + exp(-ys))}
 #' (`"logistic"`) or \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`), case weights \eqn{w},
 #' unpenalised covariates \eqn{z} (the intercept is one) and standardised columns \eqn{\tilde
-#' x}{xs}, as in [as_problem()]; classes are coded -1 and +1, the second level is +1. By default
-#' `alpha` is 1, the l1 norm alone. There is no 1/m: glmnet's lambda is this one divided by
-#' `sum(weights)`, for both `"squared"` and `"logistic"`, with the same `alpha`. For `"squared"`
-#' with `alpha` below 1 that holds for a response of variance 1 (divided by m, not m - 1), to which
-#' glmnet scales any other before it takes the squares of the coefficients.
+#' x}{xs}, as in [as_problem()]. Classes are coded -1 and +1, the second level is +1. There is no
+#' 1/m: glmnet's lambda is this one divided by `sum(weights)`, for both `"squared"` and
+#' `"logistic"`, with the same `alpha`. For `"squared"` with `alpha` below 1 this holds for a
+#' response of variance 1 (divided by m, not m - 1): glmnet scales any other response to it before
+#' it squares the coefficients.
 #'
-#' **The elastic net.** With `alpha` below 1 columns that are much alike share their coefficient,
-#' where the l1 norm picks one of them, and a model may have more columns than there are rows. It is
-#' the lasso with a further row for every column, and its gaps and safe tests are made from that;
-#' the rows themselves are not.
+#' **The elastic net.** With `alpha` below 1 similar columns share their coefficient, where the l1
+#' norm selects one of them, and a model may have more columns than there are rows.
 #'
-#' **Several classes and responses.** Of more than two classes each has a model of its own, that
-#' class (+1) against the rest (-1), on the same lambdas; the class predicted is that with the
-#' largest score, of equal ones the first. Several numeric responses have a model each, too. The
-#' objective is the sum of theirs, and so are the gap and the columns of a lambda: those with a
-#' coefficient for any class or response. Held-out losses are means over them, `error` is of the
-#' class predicted. With `loss = "logistic"` a prediction of `type = "response"` is for each class
-#' its probability against the rest; they need not add up to 1. Numeric responses are standardised
-#' by default (`standardize_response` of [as_problem()]), since on one scale of lambda a response in
-#' small units would have no column long before one in large units.
-#'
-#' **Exactness.** `fit$path$gap` is the duality gap of each solution, an upper bound of its
-#' objective minus the optimum. A solution has converged when its gap is at most `tolerance` times
-#' the objective of the null model (the model with covariates only); if one does not converge, a
-#' warning of class `sparsels_warning_convergence` gives its gap. The default of 3e-4 moves
-#' held-out errors by a small share of their standard errors, and the gaps of other programs at
-#' their defaults are mostly larger; a smaller one, down to about 1e-12, gives more digits of the
-#' coefficients. Least squares with few enough columns for a factor (see Cost) and the hinge loss
-#' are solved to rounding whatever it is.
-#'
-#' **The end of the path.** Without `lambda`, for a single response or two classes, the path of
-#' `solver = "cd"` ends after the first solution that explains more than 99.9 % of the null model's
-#' deviance (of the sum of squares, of the hinge loss), or where the fall of lambda by a third has
-#' added less than a share of 5e-5 to what is explained. Given `lambda` are all solved for.
-#'
-#' **Solvers.** `"cd"`: for the lasso an active-set method with an updated and downdated Cholesky
-#' factor, whose solutions are exact up to rounding error, and for large active sets coordinate
-#' descent with Anderson's extrapolation (Bertrand and Massias 2021); for logistic regression
-#' Newton's method on a working set; for the hinge loss the simplex method on the dual with column
-#' generation, whose solutions are vertices. `"ipm"`: the
-#' interior-point methods of Kim and others (2007) and Koh and others (2007), for `"squared"` and
-#' `"logistic"`; their solutions have small nonzero coefficients that [threshold_coef()] removes.
-#'
-#' **Screening.** Products of columns with the residual are computed only for columns that may have
-#' a nonzero coefficient. `"lazy"` bounds the product of each column by its last computed value and
-#' the change of the residual since, for sparse columns by how far single rows have changed;
-#' `"safe1"`, `"safe2"` and `"gap"` are the tests of
-#' [safe_screen()], based on the null model, on all solutions so far, and on the current iterate;
-#' `"none"` computes all products. The solutions are the same with each. With `solver = "cd"`,
-#' `"lazy"` is the fastest; for `"logistic"` and `"hinge"` the other tests cost more than they save,
-#' and are offered for comparison. `"auto"` is `"lazy"` for `solver = "cd"` and `"gap"` for `solver
-#' = "ipm"`, which does not have `"lazy"`.
+#' **Several classes and responses.** With more than two classes, one model is fitted for each class
+#' (+1) against the rest (-1), on the same lambdas. The predicted class has the largest score, of
+#' equal scores the first. Several numeric responses have one model each, too. The objective and the
+#' gap are sums over the models, the columns of a lambda have a coefficient in any model, and
+#' held-out losses are means. With `loss = "logistic"` a prediction of `type = "response"` is the
+#' probability of each class against the rest; these need not add up to 1. Numeric responses are
+#' standardised by default (`standardize_response` of [as_problem()]): otherwise a response in small
+#' units would have no column at lambdas that suit a response in large units.
 #'
 #' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
-#' with the scales of the columns on all rows; `fit$lambda` is then chosen by the held-out criterion
-#' as `size` says, of equally good lambdas the largest. The paths of up to ten folds go side by
-#' side: each passes over `x` for itself where it needs few columns, and with the others where it
-#' needs all. With a plan set by `future::plan()`, when the package future.apply is installed, or
-#' with `BPPARAM`, folds are spread over processes instead; the errors are the same to the
-#' tolerance. Without `folds` there is no held-out error, and `fit$lambda` is the smallest lambda.
+#' with the scales of the columns on all rows. `fit$lambda` is then chosen by the held-out criterion
+#' as `size` says, the largest of equally good lambdas. Without `folds` there is no held-out error,
+#' and `fit$lambda` is the smallest lambda.
 #'
-#' **Clusters.** With `cluster` each worker has a range of the columns, as in [greedy_rls()]. This
-#' process solves for a few lambdas on a working set of columns, beginning with those that the
-#' strong rule keeps; the workers multiply their columns with the residuals of these solutions in
-#' one pass and name those that break the optimality conditions, with which it solves again. The
-#' gaps are those of all columns. The solutions are those of one process to the tolerance, for any
-#' number of workers; the path does not end before its last lambda. It is for least squares and
-#' logistic regression by `solver = "cd"`.
+#' **Topic pages:** [l1_solvers] (solvers, screening, exactness, the end of the path, time and
+#' memory), [clusters], [penalty_factors].
 #'
 #' @inheritParams greedy_rls
-#' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`; the last two need a
-#'   response with classes. For several classes and several responses see Details.
-#' @param alpha The share of the l1 norm in the penalty, a number above 0 and at most 1: 1, the
-#'   default, is the l1 norm alone, less is an elastic net, see Details. Below 1 it needs `loss =
-#'   "squared"` or `"logistic"`, `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
+#' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`. The last two require
+#'   classes.
+#' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is
+#'   the l1 norm alone, less is an elastic net, which requires `loss = "squared"` or `"logistic"`,
+#'   `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
 #' @param lambda The penalties, positive numbers, used in decreasing order; `NULL` for `nlambda`
 #'   values equally spaced on the log scale from [lambda_max()] down.
 #' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default. The path may end
-#'   before the last of them, see Details.
+#'   before the last of them, see [l1_solvers].
 #' @param lambda_min_ratio The smallest lambda divided by the largest, a number above 0 and below 1;
 #'   `NULL` for 0.01 if there are more columns than rows or for the hinge loss, otherwise 0.0001.
-#' @param k `NULL`, or the largest number of columns wanted: the path ends before the first solution
-#'   with more columns.
+#' @param k `NULL`, or the largest number of columns: the path ends before the first solution with
+#'   more columns.
 #' @param screen How columns are left out of computations: `"auto"`, `"lazy"`, `"gap"`, `"safe2"`,
-#'   `"safe1"` or `"none"`, see Details. The solutions are the same.
+#'   `"safe1"` or `"none"`, see [l1_solvers]. The solutions are the same.
 #' @param solver `"cd"` for the active-set and coordinate descent methods, or `"ipm"` for interior
-#'   points, see Details.
+#'   points, see [l1_solvers].
 #' @param tolerance Largest duality gap, relative to the objective of the null model; a positive
 #'   number, 3e-4 by default.
 #' @param folds Which rows are held out together, as in [greedy_rls()]; `NULL`, the default, for no
 #'   held-out errors.
-#' @param size With `folds`, how lambda and so the size is chosen: `"min"`, the best held-out
-#'   criterion; `"1se"`, the largest lambda within one standard error of it; or `"cv"`, the default
-#'   rule of [greedy_rls()]: the first lambda of the path unless it is clearly worse than the best;
-#'   otherwise the best, or if that has over 20 columns the largest lambda with at least 20 that is
-#'   not clearly worse.
+#' @param size With `folds`, how lambda is chosen: `"min"`, the best held-out criterion; `"1se"`,
+#'   the largest lambda within one standard error of it; or `"cv"`, the default, by [size_rule]: the
+#'   first lambda unless it is clearly worse than the best; otherwise the best, or if that has over
+#'   20 columns the largest lambda with at least 20 that is not clearly worse.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
 #'   of the hinge loss; `"error"`, the misclassification rate; or `"auc"`, the area under the ROC
 #'   curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
-#'   number. See Cost for what a second thread brings.
+#'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #' @param cluster `NULL`, or a cluster of R's parallel package over which the columns are spread,
-#'   such as `parallel::makeCluster(2)`; without `folds`, see Details.
+#'   such as `parallel::makeCluster(2)`; without `folds`, see [clusters].
 #'
 #' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for every lambda:
-#'   `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the fraction of the null
-#'   model's deviance or hinge loss that is explained), `criterion` with `se` (held out, or
-#'   `dev_ratio` without `folds`), `squared` and for classes `error` (held out), and counts of
-#'   operations: `rounds` over the columns, `products` of columns with the residual, and
-#'   `columns_kept`, the number of columns that a safe test did not exclude. `coefficients` has the
-#'   model with the best criterion of every size; `coef()`, `predict()`, `selected()` and `tidy()`
-#'   take a `lambda` of the path instead of a size. `lambda_max` is the smallest lambda for which
-#'   all coefficients are 0, `null_objective` the null model's objective, `loss` the loss, `alpha`
-#'   the share of the l1 norm, `unsolved` the number of smaller lambdas that the path ended before,
-#'   `solutions` the solutions in working coordinates, a list with an element for every lambda;
-#'   `fitted` and `held_out` are values of the linear predictor for every loss.
+#'   `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the explained fraction of the
+#'   null model's deviance or hinge loss), `criterion` with `se` (held out, or `dev_ratio` without
+#'   `folds`), `squared` and for classes `error` (held out), and counts of operations: `rounds` over
+#'   the columns, `products` of columns with the residual, and `columns_kept` by a safe test.
+#'   `coefficients` has the model with the best criterion of every size. `coef()`, `predict()`,
+#'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
+#'   smallest lambda for which all coefficients are 0, `null_objective` the null model's objective,
+#'   `unsolved` the number of smaller lambdas that the path ended before, and `solutions` a list of
+#'   the solutions in working coordinates, one for every lambda. `loss` and `alpha` are the
+#'   arguments. `fitted` and `held_out` are values of the linear predictor for every loss.
 #'
-#' @section Cost: A round over the columns takes at most O(mn) time, or O(nonzeros) for sparse `x`;
-#'   a lambda takes a few rounds. The factor of the lasso takes O(m s + s^2) for each column that
-#'   enters or leaves a model of s columns. Memory besides `x`: a few vectors of m and n doubles,
-#'   and s^2 doubles for the factor, which there is for up to 2048 columns; of sparse columns for
-#'   four times their mean number of nonzeros, but for 256 at least. Beyond that it is coordinate
-#'   descent. With `folds` that is the memory of each of up to ten paths, beside up to m/16, but 16
-#'   at most, vectors of n doubles, and by least squares eight more, of which the entries of the
-#'   model's columns alone are used. Of a sparse `x` the columns of the model are copied. With
-#'   `alpha` below 1 every lambda takes O(s^3) for a factor, of up to 512 columns. Threads share the
-#'   products and their bounds: of 200 x 100000 two take two thirds of the time of one, of 200 x
-#'   20000, where one takes 20 milliseconds, seven to eight tenths, of 5000 x 20000 sparse columns
-#'   eight to nine tenths (bench/l1.R, on a machine that does nothing else).
-#'   Ctrl-C returns the solutions completed, with a warning of class `sparsels_interrupted`.
+#' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response; `alpha` below 1
+#'   with the hinge loss or `solver = "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge
+#'   loss, weights of 0, several responses or more than two classes. Ctrl-C returns the completed
+#'   solutions, with a warning of class `sparsels_interrupted`.
 #'
-#' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, `alpha` below 1
-#'   with the hinge loss or `solver = "ipm"`, `screen = "lazy"` or weights of 0, several responses
-#'   or classes with `solver = "ipm"`, `solver = "ipm"` with the hinge loss.
-#'
-#' @references Bertrand, Q., Massias, M. (2021). Anderson acceleration of coordinate descent.
-#' Proceedings of the 24th International Conference on Artificial Intelligence and Statistics, PMLR
-#' 130, 1288-1296.
-#'
-#' El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
+#' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
 #'
-#' Kim, S.-J., Koh, K., Lustig, M., Boyd, S., Gorinevsky, D. (2007). An interior-point method for
-#' large-scale l1-regularized least squares. IEEE Journal of Selected Topics in Signal Processing 1,
-#' 606-617. \doi{10.1109/JSTSP.2007.910971}
-#'
-#' Koh, K., Kim, S.-J., Boyd, S. (2007). An interior-point method for large-scale l1-regularized
-#' logistic regression. Journal of Machine Learning Research 8, 1519-1555.
-#' @seealso [safe_screen()], [l1_size()] for a wanted number of columns, [threshold_coef()],
-#'   [plot.l1_path()]
+#' @seealso [safe_screen()], [l1_size()] for a model with a given number of columns,
+#'   [threshold_coef()], [plot.l1_path()]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(50 * 100), 50, dimnames = list(NULL, paste0("gene", 1:100)))

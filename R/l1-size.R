@@ -3,16 +3,16 @@
 #' Searches for a lambda whose solution has a given number of nonzero coefficients, up to a
 #' tolerance, solving for few lambdas.
 #'
-#' * `search = "custom"` solves for lambda_max / 5, lambda_max / 25, ... until there are more
-#'   columns than wanted, and then bisects the interval between the last two.
+#' * `search = "custom"` solves for lambda_max / 5, lambda_max / 25, ... until there are more than
+#'   `size` columns, and then bisects the interval between the last two.
 #' * `search = "standard"` bisects the interval from `lambda_min_ratio` lambda_max to lambda_max.
 #'
 #' Models are computed by `solver = "cd"`, since an interior point gives small nonzero coefficients
 #' that cannot be counted. Both searches end as soon as the number of columns is within `range` of
 #' `size`. The first starts with large penalties because models with few columns are fast to compute
-#' and to screen for. Every solution is started from that of the nearest lambda, and the screens
-#' `"safe1"` and `"safe2"` use the best lower bound of the optimum from the solutions so far: from a
-#' smaller and a larger lambda by concavity, and by scaling their dual points.
+#' and to screen for. Every solution is started from the solution of the nearest lambda, and the
+#' screens `"safe1"` and `"safe2"` use the best lower bound of the optimum from the solutions so
+#' far: from a smaller and a larger lambda by concavity, and by scaling their dual points.
 #'
 #' The number of columns need not increase as lambda decreases, and may jump: with equal columns, or
 #' for the hinge loss, whose solutions are vertices. If no solution is in the range after 50
@@ -21,18 +21,17 @@
 #' `sparsels_warning_size`.
 #'
 #' @inheritParams l1_path
-#' @param size Number of columns wanted, between 0 and the number of usable columns.
+#' @param size Number of columns, between 0 and the number of usable columns.
 #' @param range Largest difference between the number of columns found and `size`, a whole number of
 #'   at least 0; 2 by default.
 #' @param search How lambda is searched for: `"custom"` (the default) or `"standard"`, see Details.
 #' @param lambda_min_ratio The smallest lambda to try divided by [lambda_max()]; 1e-3 by default.
 #'
-#' @return An object of class `l1_size`: what [l1_path()] returns for
-#'   the lambdas solved for, with `size` and `lambda` those of the model found; in addition
-#'   `searched`, a data frame with `lambda` and `size` in the order of the search, `target` (the
-#'   argument `size`) and `range`.
+#' @return An object of class `l1_size`: the value of [l1_path()] for the solved lambdas, with the
+#'   `size` and `lambda` of the model found; in addition `searched`, a data frame with `lambda` and
+#'   `size` in the order of the search, `target` (the argument `size`) and `range`.
 #'
-#' @section Cost: That of [l1_path()] for each of the lambdas, usually 2 to 7.
+#' @section Cost: The cost of [l1_path()] for each of the lambdas, usually 2 to 7.
 #' @section Errors: As for [l1_path()]; no `size`, or one above the number of usable columns.
 #'
 #' @inherit l1_path references

@@ -15,8 +15,8 @@
 #' = "lar"`, least angle regression, none is dropped.
 #'
 #' With \eqn{A = X'X} and \eqn{b = X'y} for N rows this is the lasso, and \eqn{\lambda} is N times
-#' that of the glmnet package, whose loss is divided by N (without its intercept and standardising,
-#' and with its `thresh` small). For data rather than systems see [l1_path()].
+#' glmnet's lambda, whose loss is divided by N (without its intercept and standardising, and with
+#' its `thresh` small). For data rather than systems see [l1_path()].
 #'
 #' A row of the path has the action of a step and the values at the knot at its end: `lambda`,
 #' `objective` (without the penalty) and `residual`. So `lambda` of step 0 is the largest

@@ -1,41 +1,36 @@
 #' Would more samples help?
 #'
 #' Estimates the error of a method as a function of the number of training rows: everything the
-#' method does is repeated on random parts of the rows, of several sizes, and scored on rows held
-#' out. A curve fitted to the errors forecasts that of more rows than there are.
+#' method does is repeated on random parts of the rows, of several sizes, and scored on held-out
+#' rows. A curve fitted to the errors forecasts the error with more rows.
 #'
-#' In each repeat a share `test` of the rows is held out at random. The first training set is drawn
-#' from the others, the next larger one contains it, and so on; all are scored on the same rows, at
-#' the size or lambda that the method chooses. So errors at different numbers of rows differ by the
-#' number of rows alone. Classes are in proportion in every part. With `groups` no group is both
-#' trained on and held out, and a training set holds whole groups, but for the last one where the
-#' number of rows is reached within it.
+#' In each repeat a share `test` of the rows is held out at random. Nested training sets are drawn
+#' from the other rows, and all are scored on the same held-out rows, at the size or lambda that the
+#' method chooses. Errors therefore differ only by the number of rows. The shares of the classes are
+#' the same in every part. With `groups` no group is both trained on and held out, and a training
+#' set contains whole groups, except for the last one if it exceeds the number of rows.
 #'
 #' The fitted curve is an inverse power law of the number n of training rows,
-#' \deqn{\mathrm{error}(n) = a + b\,n^{-c}, \quad a, b \ge 0, \quad 0 < c \le 2,}{
-#' error(n) = a + b n^-c, a, b >= 0, 0 < c <= 2,}
-#' by least squares with weights \eqn{n^2}: a is the error that no number of rows goes below. Such
-#' laws hold for many rows, so that larger training sets say more of what comes after them. For a
-#' measure of which more is better, 1 less the area under the ROC curve, or the negative of your own
-#' function, is fitted.
+#' \deqn{\mathrm{error}(n) = a + b\,n^{-c}, \quad a, b \ge 0, \quad 0 < c \le 2,}{ error(n) = a + b
+#' n^-c, a, b >= 0, 0 < c <= 2,} by least squares with weights \eqn{n^2}: a is the limit of the
+#' error for many rows. Such laws hold for many rows, so larger training sets have more weight. If
+#' larger values of a measure are better, 1 minus the area under the ROC curve, or the negative of
+#' your own function, is fitted.
 #'
-#' **Uncertainty.** Repeats share rows, so their errors vary less than those of new samples would.
-#' Standard errors are therefore those of Nadeau and Bengio (2003) for resampling: with J repeats,
+#' **Uncertainty.** Repeats share rows, so their errors vary less than errors on new samples.
+#' Standard errors are therefore computed as in Nadeau and Bengio (2003): with J repeats,
 #' \eqn{\sqrt{(1 / J + t / (1 - t)) s^2}}{sqrt((1 / J + t / (1 - t)) s^2)}, t being the share of the
 #' rows held out and \eqn{s^2} the variance over repeats. The band holds 90 % of the curves fitted
 #' to a thousand bootstrap samples of the repeats, with deviations widened by the same factor.
 #'
-#' **The forecast is an extrapolation.** It assumes that the error goes on falling as the fitted
-#' curve does and that new rows come from where these came from; the band does not say how wrong
-#' that is. In simulations with 80 rows it held the true error of twice as many in three of four
-#' data sets. Where numbers of rows are small for the number of columns, the curve may be far off:
-#' an error that stays where it is and then falls, as a method begins to find the right columns, is
-#' no power law. Look at the picture, and give `sizes` from there on.
+#' **The forecast is an extrapolation.** It assumes that the error continues to fall like the fitted
+#' curve and that new rows come from the same source. The band does not include violations of these
+#' assumptions. In simulations with 80 rows it contained the true error of twice as many rows in
+#' three of four data sets. With few rows for the number of columns the curve may be far off: an
+#' error that is constant at first, until the method finds the right columns, does not follow a
+#' power law. Look at the picture, and give `sizes` from where the error falls.
 #'
-#' The repeats run on the plan set by `future::plan()` when the package future.apply is installed,
-#' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
-#' gives the same result under any plan. Ctrl-C returns the repeats already done, with a warning of
-#' class `sparsels_interrupted`.
+#' The repeats run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls], as for [cross_validate()].
@@ -51,10 +46,10 @@
 #' @param groups A vector with one value for each row: rows with the same value, such as the samples
 #'   of a patient, are not divided between training and test. `NULL`: the groups of the
 #'   `folds` or `size_folds` that the method is given, as in [permutation_test()]. `FALSE`: none.
-#' @param measure The measure of error, one of those of [cross_validate()]; `NULL`: `"error"` for
-#'   classes, otherwise `"squared"`.
+#' @param measure A measure of error of [cross_validate()]; `NULL`: `"error"` for classes, otherwise
+#'   `"squared"`.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the repeats, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #' @param object The result.
 #' @param rows Numbers of training rows, not below the smallest of `sizes`; `NULL` for all rows of
 #'   the data, one and a half times, and twice as many.

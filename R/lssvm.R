@@ -6,18 +6,17 @@
 #' The model \eqn{f(x) = w' \varphi(x) + b_0}{f(x) = w'phi(x) + b0} in the space of the kernel
 #' minimises
 #' \deqn{\frac{1}{2} \| w \|^2 + \frac{\gamma}{2} \sum_i v_i e_i^2, \qquad e_i = y_i - f(x_i)}{
-#' ||w||^2 / 2 + gamma / 2 sum_i v_i e_i^2,   e_i = y_i - f(x_i)}
-#' with case weights \eqn{v}, classes coded -1 and +1. It is \eqn{f(x) = \sum_i \alpha_i k(x, x_i) +
-#' b_0}{f(x) = sum_i alpha_i k(x, x_i) + b0} for the solution of
+#' ||w||^2 / 2 + gamma / 2 sum_i v_i e_i^2, e_i = y_i - f(x_i)} with case weights \eqn{v}, classes
+#' coded -1 and +1. It is \eqn{f(x) = \sum_i \alpha_i k(x, x_i) + b_0}{f(x) = sum_i alpha_i k(x,
+#' x_i) + b0} for the solution of
 #' \deqn{\left[ \begin{array}{cc} K + \mathrm{diag}(\gamma v)^{-1} & 1 \\ 1' & 0 \end{array} \right]
-#' \left[ \begin{array}{c} \alpha \\ b_0 \end{array} \right] =
-#' \left[ \begin{array}{c} y \\ 0 \end{array} \right].}{
-#' [K + diag(gamma v)^-1, 1; 1', 0] [alpha; b0] = [y; 0].}
-#' This is [kernel_rls()] with an intercept and `lambda = 1 / gamma`: one eigendecomposition of K
-#' serves all gamma, all responses and all held-out errors. With C the matrix above the prediction
-#' of a held-out row i is \eqn{y_i - \alpha_i / (C^{-1})_{ii}}{y_i - alpha_i / (C^-1)_ii}, and that
-#' of a fold H \eqn{y_H - ((C^{-1})_{HH})^{-1} \alpha_H}{y_H - ((C^-1)_HH)^-1 alpha_H}; they are
-#' those of training again without these rows.
+#' \left[ \begin{array}{c} \alpha \\ b_0 \end{array} \right] = \left[ \begin{array}{c} y \\ 0
+#' \end{array} \right].}{ [K + diag(gamma v)^-1, 1; 1', 0] [alpha; b0] = [y; 0].} This is
+#' [kernel_rls()] with an intercept and `lambda = 1 / gamma`: one eigendecomposition of K serves all
+#' gamma, all responses and all held-out errors. With C the matrix above the prediction of a
+#' held-out row i is \eqn{y_i - \alpha_i / (C^{-1})_{ii}}{y_i - alpha_i / (C^-1)_ii}, and the
+#' prediction of a fold H is \eqn{y_H - ((C^{-1})_{HH})^{-1} \alpha_H}{y_H - ((C^-1)_HH)^-1
+#' alpha_H}. They equal training again without these rows.
 #'
 #' With three classes or more one model is fitted for each, of the class against the others, with a
 #' common gamma and kernel. Covariates (`adjust`) are unpenalised, as the bias is. Without the bias
@@ -54,7 +53,7 @@
 #' Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K. (2011). Sparse
 #' conjugate directions pursuit with application to fixed-size kernel models. Machine Learning 85,
 #' 109-148. \doi{10.1007/s10994-011-5253-8}
-#' @note The package kernlab has a function of this name; where both are attached, say
+#' @note The package kernlab has a function of this name; if both are attached, write
 #'   `sparsels::lssvm()`.
 #' @seealso [fs_lssvm()] for the model on few prototypes, [tune_lssvm()] for a finer search of gamma
 #'   and \eqn{\sigma^2}{sigma^2}

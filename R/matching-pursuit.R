@@ -1,23 +1,22 @@
 #' Matching pursuit and forward stagewise regression
 #'
-#' Approximate the solution of \eqn{A w = b} by updating one component at a time, that with the
-#' largest residual.
+#' Approximate the solution of \eqn{A w = b} by updating one component at a time, the component with
+#' the largest residual.
 #'
 #' With \eqn{c = A w - b}, the gradient of \eqn{w'Aw / 2 - b'w}, a move updates the component j with
 #' the largest \eqn{|c_j|}, which lowers the objective:
 #' \deqn{w_j \leftarrow w_j - s\, c_j / A_{jj}, \qquad c \leftarrow c - s\, c_j A_{\cdot j} /
-#' A_{jj},}{w_j <- w_j - s c_j / A_jj,   c <- c - s c_j A[, j] / A_jj,}
-#' where s is `shrinkage`: 1 minimises the objective along the component (matching pursuit), small
-#' values give forward stagewise regression. Unlike [scdp()], the components chosen are not solved
-#' for jointly, so that one is updated again (action `"move"`) whenever its residual is the largest.
-#' For several right-hand sides the rows of c are compared by their norm, and all entries of a row
-#' are updated.
+#' A_{jj},}{w_j <- w_j - s c_j / A_jj, c <- c - s c_j A[, j] / A_jj,} where s is `shrinkage`: 1
+#' minimises the objective along the component (matching pursuit), small values give forward
+#' stagewise regression. Unlike in [scdp()], the chosen components are not solved for jointly, so a
+#' component is updated again (action `"move"`) whenever its residual is the largest. For several
+#' right-hand sides the rows of c are compared by their norm, and all entries of a row are updated.
 #'
-#' With `debias` the model of size s is the solution on the first s components,
-#' \eqn{w_S = A_{SS}^{-1} b_S}{w_S = A_SS^-1 b_S}, and the search ends when k are chosen. Without,
-#' it is w after the last move with s components, and the search goes on until a component beyond k
-#' would be added. `objective` and `residual` in the path are those of w after each move, in
-#' `coefficients` those of the models.
+#' With `debias` the model of size s is the solution on the first s components, \eqn{w_S =
+#' A_{SS}^{-1} b_S}{w_S = A_SS^-1 b_S}, and the search ends when k are chosen. Without, it is w
+#' after the last move with s components, and the search goes on until a component beyond k would be
+#' added. `objective` and `residual` belong to w after each move in the path, and to the models in
+#' `coefficients`.
 #'
 #' A component that is linearly dependent on the chosen ones (Schur complement at most 1e-12 of its
 #' diagonal) is never chosen; the search ends when no \eqn{|c_j|} exceeds 1e-14 times the largest at

@@ -5,16 +5,16 @@
 #' as both are loaded.
 #'
 #' **Learners.** Their parameters are the arguments `size`, `lambda`, `criterion`, `folds`,
-#' `search`, `refit` and `missing` of [greedy_rls()], whose defaults hold where they are not set:
-#' the size and lambda are then chosen by the cross-validated error of the whole search. `folds` is
-#' a number or `"loo"`. Missing values of numbers need `missing = "mean"`. Case weights are those of
-#' the task. Factors are groups of columns, which enter the model together. The model of a trained
-#' learner is the [sparse_fit], and `selected_features()` are its columns, in the order chosen.
-#' Predictions are of type "response" and for classes "prob" ([class_probabilities]).
+#' `search`, `refit` and `missing` of [greedy_rls()], with its defaults: the size and lambda are
+#' then chosen by the cross-validated error of the whole search. `folds` is a number or `"loo"`.
+#' Missing values of numbers require `missing = "mean"`. Case weights are the weights of the task.
+#' Factors are [groups of columns][column_groups], which enter the model together. The model of a
+#' trained learner is the [sparse_fit], and `selected_features()` are its columns, in the order
+#' chosen. Predictions are of type "response" and for classes "prob" ([class_probabilities]).
 #'
-#' **The filter.** The features in the order in which the search adds them, with scores from 1 down,
-#' as far as `nfeat` asks for them; the others have none. Its parameters are `lambda`, `criterion`
-#' and `folds`. Features must be numeric.
+#' **The filter.** The first `nfeat` features, in the order in which the search adds them, have
+#' scores from 1 down. Other features have none. Its parameters are `lambda`, `criterion` and
+#' `folds`. Features must be numeric.
 #'
 #' @seealso [cross_validate()], which needs no other package
 #' @examplesIf requireNamespace("mlr3", quietly = TRUE)

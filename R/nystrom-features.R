@@ -18,9 +18,9 @@
 #' @param x The rows: a numeric matrix, sparse matrix or data frame (N x d), or a problem from
 #'   [as_problem()], whose columns are centred and scaled first when it is standardised, as
 #'   [kernel_rls()] does. For `kernel = "precomputed"` the N x N kernel matrix.
-#' @param prototypes As `basis` in [kernel_rls()]: row numbers, such as those of [select_basis()],
-#'   names or a logical vector; a number, for so many rows drawn with R's random numbers; a matrix
-#'   of points (M x d) that need not be rows; or `NULL` for all rows.
+#' @param prototypes As `basis` in [kernel_rls()]: row numbers, such as the value of
+#'   [select_basis()], names or a logical vector; a number of rows, which are drawn with R's random
+#'   numbers; a matrix of points (M x d) that need not be rows; or `NULL` for all rows.
 #' @param kernel The kernel, see [kernels], with a single width.
 #' @param ... Must be empty: the arguments below are given by name.
 #' @param tolerance A number of at least 0 and below 1: eigenvalues up to `tolerance` times the

@@ -3,23 +3,23 @@
 #' The exact held-out error of the ridge model on a list of columns, such as a published panel of
 #' genes, beside the errors of lists of the same length drawn at random.
 #'
-#' The model is fitted without each fold in turn and predicts it; the number equals that of
-#' retraining. With `lambda = NULL` the ridge parameter is the one among `16^(-3:1)` times the mean
-#' sum of squares of a column that has the smallest held-out squared error, as after a refit in
-#' [greedy_rls()], for the list and for each random one.
+#' The error equals retraining the model without each fold in turn. With `lambda = NULL` the ridge
+#' parameter is the one among `16^(-3:1)` times the mean sum of squares of a column with the
+#' smallest held-out squared error, as in a refit of [greedy_rls()]. It is chosen for the list and
+#' for each random list.
 #'
-#' **When it may be trusted.** The error is that of a panel that was **not chosen on these data**:
-#' one from the literature, from another cohort or by subject knowledge. Of columns chosen on the
-#' same rows, as those of [selected()], it is optimistic, however they were chosen; for these see
-#' [cross_validate()]. That lambda is the best of five makes it slightly optimistic in any case, but
-#' as much so for the random lists. The centre and scale of the columns are those of all rows.
+#' **When it may be trusted.** The error is honest for a panel that was **not chosen on these
+#' data**: from the literature, from another cohort or by subject knowledge. For columns chosen on
+#' the same rows, such as the result of [selected()], it is optimistic: see [cross_validate()]. The
+#' choice among five lambdas makes it slightly optimistic in any case, for the random lists as well.
+#' The centre and scale of the columns are computed on all rows.
 #'
 #' **The random lists** are drawn from the usable columns of the data, each equally likely, and may
 #' share columns with the panel. The p-value, \eqn{(1 + \#\{\mathrm{as\ good}\}) / (R + 1)}{(1 +
-#' number as good) / (R + 1)} with \eqn{R} lists, answers whether the panel is better than columns
-#' taken at random. Where many columns are related to the response, as in most data on gene
-#' expression and cancer, random lists predict well too (Venet, Dumont and Detours 2011); whether
-#' they do is seen by their distance from the null model.
+#' number as good) / (R + 1)} with \eqn{R} lists, tests whether the panel is better than random
+#' columns. If many columns are related to the response, as in most data on gene expression and
+#' cancer, random lists also predict well, better than the null model (Venet, Dumont and Detours
+#' 2011).
 #'
 #' @inheritParams permutation_test
 #' @param features The panel: names or numbers of columns. With a problem for `x` it may come
@@ -29,18 +29,18 @@
 #'   parameters such as `main`.
 #' @param random Number of random lists, 100 by default; 0 for none.
 #' @param folds Which rows are held out together, as in [greedy_rls()].
-#' @param lambda Positive ridge parameter; of several the one with the smallest held-out squared
-#'   error is taken. `NULL`: see Details.
+#' @param lambda Positive ridge parameter. Of several values the one with the smallest held-out
+#'   squared error is used. `NULL`: see Details.
 #' @param criterion The error, as in [greedy_rls()].
 #' @param BPPARAM `NULL`, or how BiocParallel runs the random lists, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return An object of class `panel_error`, a list:
 #' * `error`, `se`: the criterion of the panel and its standard error over folds (`NA` where it has
 #'   none); `errors`, a data frame with one row: `criterion`, `se`, `squared` and, for classes, the
 #'   error rate `error`.
 #' * `null`: the criterion of the model without columns of `x`.
-#' * `random`: that of each random list; `p.value`, how often one is as good, see Details.
+#' * `random`: the criterion of each random list; `p.value`, see Details.
 #' * `features`, the numbers of the columns, `lambda`, `held_out` (m x L, the predictions of each
 #'   row by the model without it; rows of weight 0 are predicted by the model of the others).
 #' * `criterion`, `folds`, `problem` (without its x), `status` (`"complete"` or `"interrupted"`),
@@ -49,13 +49,11 @@
 #' `plot()` draws a histogram of the random lists with the panel and the null model, and returns
 #' invisibly the data frame drawn. [selected()] gives the names of the panel.
 #'
-#' @section Cost: O(m k^2) for each list of k columns and each lambda. The random lists run on the
-#'   plan set by `future::plan()` when the package future.apply is installed; each has its own
-#'   stream of random numbers: `set.seed()` before the call gives the same result under any plan.
-#'   Ctrl-C returns the lists already done, with a warning of class `sparsels_interrupted`.
+#' @section Cost: O(m k^2) for each list of k columns and each lambda. The random lists run on a
+#'   future plan and can be interrupted, see [parallel_runs].
 #'
-#' @section Errors: `sparsels_error_input` for bad arguments, and for columns that there are not,
-#'   that come twice, or that are constant.
+#' @section Errors: `sparsels_error_input` for bad arguments, and for columns that do not exist, are
+#'   repeated, or are constant.
 #'
 #' @references Venet, D., Dumont, J. E., Detours, V. (2011). Most random gene expression signatures
 #' are significantly associated with breast cancer outcome. PLoS Computational Biology 7, e1002240.

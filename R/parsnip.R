@@ -6,9 +6,9 @@
 #' `penalty` is `lambda` of [greedy_rls()], of the order of the number of rows; without it
 #' [greedy_rls()] chooses. A `mixture` is refused. All other arguments of [greedy_rls()] and
 #' [as_problem()] are given to `set_engine()`, such as `size`, `criterion`, `folds`, `search` and
-#' `missing`; case weights come from parsnip. Predictors arrive as a data frame, as they are:
-#' factors are groups of columns, which enter the model together, as in `greedy_rls(y ~ ., data)`,
-#' which is what the engine's `fit` is. Sparse matrices are not taken.
+#' `missing`; case weights come from parsnip. Predictors are a data frame: factors are [groups of
+#' columns][column_groups], which enter the model together. The engine's `fit` is `greedy_rls(y ~ .,
+#' data)`. Sparse matrices are not accepted.
 #'
 #' Predictions are of types "numeric", or "class" and "prob" (calibrated, [class_probabilities]),
 #' and "raw".

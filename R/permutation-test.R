@@ -1,56 +1,50 @@
 #' Is a selection better than chance?
 #'
-#' Runs a method again and again on permuted responses: how small would its error be if the response
-#' had nothing to do with the columns? The whole selection is repeated, so that the p-value holds
-#' however strongly the method selects.
+#' Runs a method on permuted responses: how small would its error be if the response were unrelated
+#' to the columns? The whole selection is repeated, so the p-value is valid however strongly the
+#' method selects.
 #'
-#' The statistic is the smallest error on the path relative to that of the model without columns of
-#' `x` (the null model),
-#' \deqn{T(y) = \min_s \frac{\mathrm{error}_s(y)}{\mathrm{error}_0(y)},}{
-#' T(y) = min over sizes s of error_s(y) / error_0(y),}
-#' where the error is the criterion of the method, or the cross-validated error of the whole
-#' procedure for a method called with `size = "cv"`. 1 less the area under the ROC curve, or less
-#' \eqn{R^2}, counts as an error; of a criterion of your own, which may be negative, the difference
-#' from the null model's is taken, an improvement being negative. With \eqn{P} permutations
-#' the p-value is
-#' \eqn{(1 + \#\{T(y_b) \le T(y)\}) / (P + 1)}{(1 + #{T(y_b) <= T(y)}) / (P + 1)}: if the columns
-#' have nothing to do with the response and what is permuted is exchangeable, it is at most
-#' \eqn{\alpha}{alpha} with probability at most \eqn{\alpha}{alpha}, whatever the method does. The
-#' p-values by size compare the errors of that size alone and are not adjusted for each other. A
-#' small p-value says that the columns have something to do with the response, not which of them and
-#' not how good the model is: for these see [stability_selection()] and [cross_validate()].
+#' The statistic is the smallest error on the path relative to the error of the model without
+#' columns of `x` (the null model),
+#' \deqn{T(y) = \min_s \frac{\mathrm{error}_s(y)}{\mathrm{error}_0(y)},}{ T(y) = min over sizes s of
+#' error_s(y) / error_0(y),} where the error is the criterion of the method, or the cross-validated
+#' error of the whole procedure for a method called with `size = "cv"`. 1 minus the area under the
+#' ROC curve, or 1 minus \eqn{R^2}, is used as an error. A criterion of your own may be negative, so
+#' its difference from the null model is used, an improvement being negative. With \eqn{P}
+#' permutations the p-value is \eqn{(1 + \#\{T(y_b) \le T(y)\}) / (P + 1)}{(1 + #{T(y_b) <= T(y)}) /
+#' (P + 1)}: if the columns are unrelated to the response and the permuted rows or groups are
+#' exchangeable, it is at most \eqn{\alpha}{alpha} with probability at most \eqn{\alpha}{alpha}, for
+#' any method. The p-values by size compare the errors of one size, and are not adjusted for several
+#' sizes. A small p-value shows that the columns are related to the response. It does not show which
+#' columns are, see [stability_selection()], or how good the model is, see [cross_validate()].
 #'
-#' **What is permuted.** Rows are taken to be exchangeable unless you say otherwise, and `print()`
-#' says what was permuted. A case weight travels with its response.
+#' **What is permuted.** By default rows are exchangeable. `print()` shows what was permuted. A case
+#' weight is permuted with its response.
 #' * With `strata`, responses are permuted within each stratum: patients of one hospital, rows of
 #'   one batch.
 #' * With `groups`, such as the samples of each patient, the rows of a group stay together. If the
 #'   response is constant in every group and all weights are equal, groups exchange their response
-#'   whatever their numbers of rows, which must then not depend on the response. Otherwise groups
-#'   of the same number of rows exchange all their responses, in the order of the rows, and a group
-#'   with no other of its size keeps its own. A test that permutes single rows, where those of a
-#'   group are alike, calls too much significant. Whole groups should then be left out together,
-#'   too: `folds = make_folds(x, 10, groups = patient)` does both.
+#'   whatever their numbers of rows, which must then not depend on the response. Otherwise groups of
+#'   the same number of rows exchange all their responses, in the order of the rows, and a group
+#'   with no other of its size keeps its own. If the rows of a group are similar, a test that
+#'   permutes single rows rejects too often. Whole groups should then be held out together, too:
+#'   `folds = make_folds(x, 10, groups = patient)` does both.
 #' * With covariates (`adjust`), the residuals of the null model are permuted and added to its
 #'   fitted values (Freedman and Lane 1983). The p-value is then approximate, and close to exact
 #'   with many rows, or groups, to a covariate. Classes must be given as numbers, with
 #'   `task = "regression"`.
 #'
-#' **Defaults of the method.** What depends on the response must be chosen anew, inside the method,
-#' for each permutation. To be quick, [greedy_rls()] and its kin, the methods with an argument
-#' `refit`, are called with `k = 20` (or as many columns as the rows allow), `size = "criterion"`
-#' and `refit = FALSE` where these are not given: one search for each response, at a lambda that
-#' does not depend on it.
+#' **Defaults of the method.** Choices that depend on the response must be repeated inside the
+#' method for each permutation. To be quick, methods with an argument `refit`, such as
+#' [greedy_rls()], are called with `k = 20` (or as many columns as the rows allow), `size =
+#' "criterion"` and `refit = FALSE` unless these are given: one search for each response, at a
+#' lambda that does not depend on it.
 #'
-#' The permutations run on the plan set by `future::plan()` when the package future.apply is
-#' installed, else one after the other. Each has its own stream of random numbers: `set.seed()`
-#' before the call gives the same result under any plan. Ctrl-C returns the permutations already
-#' done, with a warning of class `sparsels_interrupted`.
+#' The permutations run on a future plan and can be interrupted, see [parallel_runs].
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem. For `print()` and
-#'   `plot()`, `x` is the result.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. For
+#'   `print()` and `plot()`, `x` is the result.
 #' @param method A function such as [greedy_rls] that fits a path of models from the null model on
 #'   and gives their errors: any method of the package that chooses columns, such as [poss], or
 #'   [l1_path] with `folds`.
@@ -67,10 +61,10 @@
 #'   `FALSE`: none.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the permutations, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return An object of class `permutation_test`, a list:
-#' * `p.value`, `statistic`: that of \eqn{T}, and \eqn{T(y)}.
+#' * `p.value`, `statistic`: the p-value of \eqn{T}, and \eqn{T(y)}.
 #' * `by_size`: data frame, a row for each size: `size`, `statistic`, the error relative to the null
 #'   model's, `p.value`, and `lower` and `upper`, the 5 % and 95 % quantiles of the permutations.
 #' * `null`: \eqn{T} of each permutation.
@@ -82,11 +76,11 @@
 #' `plot()` draws the errors of the path in the band of 90 % of the permutations, and returns
 #' invisibly the data frame drawn.
 #'
-#' @section Cost: One fit for each permutation. Searches that differ in the response only share what
-#' they need of `x`, and take a quarter to three quarters of the time of single fits: those of
-#' [greedy_rls()] with `search = "forward"`, `size = "criterion"`, `refit = FALSE`, one `lambda`,
-#' equal weights, `folds` given row by row or leave-one-out, and any criterion but `"auc"` and your
-#' own. Results do not depend on that.
+#' @section Cost: One fit for each permutation. Searches that differ only in the response share
+#' computations on `x`, and take a quarter to three quarters of the time of single fits. This holds
+#' for [greedy_rls()] with `search = "forward"`, `size = "criterion"`, `refit = FALSE`, one
+#' `lambda`, equal weights, `folds` given row by row or leave-one-out, and any criterion except
+#' `"auc"` and your own. The results are the same.
 #'
 #' @section Errors: `sparsels_error_input` for bad arguments, for strata or groups that leave
 #' nothing to permute, and for a method whose fit is no path or has no errors. An error inside a

@@ -1,9 +1,9 @@
 #' Genotypes of PLINK
 #'
-#' Opens a binary genotype file of PLINK, `.bed`, as a matrix of people and variants that is read
-#' where it lies: two bits a genotype, so that 20,000 people and 500,000 variants are 2.5 GB instead
-#' of 80. `as_problem("cohort.bed", y)`, [greedy_rls()] and the other functions that take data open
-#' such a path themselves.
+#' Opens a binary genotype file of PLINK, `.bed`, as a matrix of people and variants that is read in
+#' place. A genotype takes two bits, so 20,000 people and 500,000 variants are 2.5 GB instead of 80.
+#' `as_problem("cohort.bed", y)`, [greedy_rls()] and the other functions that take data open such a
+#' path themselves.
 #'
 #' A value is the number of copies of the first allele of the `.bim` file (A1): 0, 1 or 2, as
 #' `plink --recode A` counts. Missing calls are `NA`. The file has the calls of one variant after
@@ -11,7 +11,7 @@
 #'
 #' Names of rows are the individual ids of the `.fam` file, or `family:individual` where two people
 #' have the same individual id. Names of columns are the variant ids of the `.bim` file; a variant
-#' without one (`.`), or whose id comes more than once, is named by its place and alleles,
+#' without id (`.`), or with a repeated id, is named by its position and alleles,
 #' `chromosome:position:A1:A2`. Names that still are not unique are an error of [as_problem()]
 #' unless `make_unique = TRUE`.
 #'
@@ -24,10 +24,10 @@
 #' @return A [file_matrix()], people in rows and variants in columns. `x[i, j]` gives numbers.
 #' @section Cost: Names are read, about 2 seconds and 100 MB for a million variants; no genotypes
 #'   are.
-#' @section Errors: Of class `sparsels_error_input`, with the path: a file that is not there, that
-#'   is no `.bed` file or has the calls of one person after the other; a `.bim` or `.fam` file that
-#'   does not have six columns, or not as many lines as the `.bed` file has room for; two people of
-#'   the same family and individual id.
+#' @section Errors: Of class `sparsels_error_input`, with the path: a file that does not exist, is
+#'   no `.bed` file, or has the calls of one person after the other; a `.bim` or `.fam` file that
+#'   does not have six columns, or whose number of lines does not suit the `.bed` file; two people
+#'   of the same family and individual id.
 #' @seealso [file_matrix()] for what reads columns in place.
 #' @examples
 #' # three people, two variants: 2 0 NA and 1 1 0 copies of A1

@@ -127,8 +127,8 @@ curve_names <- function(x) {
 #'
 #' The criterion has been minimised over features, so it is optimistic: with many more features than
 #' rows it tends to 0 even if no feature is related to the response. The cross-validated error is
-#' that of models whose features were chosen without the rows they are scored on. A fit with `size =
-#' "criterion"` has the first curve alone.
+#' honest: its models and their features were chosen without the rows they are scored on. A fit with
+#' `size = "criterion"` has only the first curve.
 #'
 #' @param x A fit of class `sparse_fit`.
 #' @param size The size to mark instead of the chosen one: a number, `"min"` or `"1se"`.
@@ -288,24 +288,23 @@ chosen_label <- function(fit) {
 #' Draws the held-out criterion of every lambda with bars of one standard error, or the coefficients
 #' as lambda falls.
 #'
-#' lambda is on a logarithmic axis and falls from left to right, so that the models grow in the
-#' direction in which they do in [plot.sparse_fit()]; the numbers along the top are those of their
-#' columns. Marked are the lambda with the best criterion and the largest within a standard error of
-#' it. Coefficients are those of the standardised columns, which is what the penalty compares; up to
-#' eight of those largest at the smallest lambda have a colour and a name.
+#' lambda is on a logarithmic axis and falls from left to right, so the models grow from left to
+#' right, as in [plot.sparse_fit()]. The numbers along the top count their columns. Marked are the
+#' lambda with the best criterion and the largest within a standard error of it. Coefficients are on
+#' the scale of the standardised columns, which the penalty compares. Up to eight of the largest at
+#' the smallest lambda have a colour and a name.
 #'
 #' @param x A fit of [l1_path()] or [l1_size()].
 #' @param what What to draw: `"criterion"` or `"coefficients"`; `NULL` for the first when the fit
 #'   has held-out errors, otherwise the second. Without held-out errors the criterion is
 #'   `dev_ratio`, R-squared or the fraction of deviance explained.
 #' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.
-#'   The horizontal axis is that of `-log10(lambda)`.
+#'   The horizontal axis has the scale of `-log10(lambda)`.
 #' @return Invisibly the data frame drawn: for the criterion a row per lambda: `lambda`, `size`,
 #'   `mean` (the criterion), `se`, `chosen` and `one_se` (logical, what is marked), `lower`, `upper`
 #'   (the bar); for the coefficients a row per lambda and column that is in any model: `lambda`,
 #'   `size` (of the model), `feature` (column number), `name`, `coefficient`, and for several
 #'   responses or classes `response`.
-#' @inherit l1_path references
 #' @seealso [l1_path()], [best_lambda()]
 #' @examples
 #' set.seed(1)

@@ -21,31 +21,31 @@
 #' `mutation`.
 #'
 #' **Exchange** is the default and not of the paper: a random number of columns of the set is
-#' replaced by random others; then the best of all swaps of a column in the set for one outside it
-#' is made, again and again, until none increases \eqn{R^2}. Offered to the archive are the result,
-#' the result less its least useful column, and, as long as the archive takes them, the result with
-#' the best columns added one by one. Sets of up to k + 1 columns are archived.
+#' replaced by random others. Then the best swap of a column in the set for one outside it is made
+#' repeatedly, until none increases \eqn{R^2}. The archive is offered the result, the result without
+#' its least useful column, and, as long as these are archived, the result with the best columns
+#' added one by one. Sets of up to k + 1 columns are archived.
 #'
 #' **Flip** is the paper's: every column is added to the set or removed from it with probability 1/n
 #' (n usable columns). Sets of 2k or more columns are never archived. `floor(2 e k^2 n)` iterations
-#' find, in expectation, a set of at most k columns with \eqn{R^2} at least
-#' \eqn{1 - e^{-\gamma}}{1 - exp(-gamma)} times the largest, \eqn{\gamma}{gamma} being the
-#' submodularity ratio (Theorem 1). With many columns this takes long, so without `iterations` at
-#' most a million are made, which `print()` says. `restarts = 1` is the paper's single run. With
-#' `isolation = "first"` only sets with the same first column compete, as in Theorem 2 for designs
-#' with exponentially decaying correlations; the archive is then about n times as large and the
-#' search slower.
+#' find, in expectation, a set of at most k columns with \eqn{R^2} at least \eqn{1 -
+#' e^{-\gamma}}{1 - exp(-gamma)} times the largest, \eqn{\gamma}{gamma} being the submodularity
+#' ratio (Theorem 1). With many columns this takes long, so without `iterations` at most a million
+#' are made, and `print()` reports it. `restarts = 1` is the paper's single run. With `isolation =
+#' "first"` only sets with the same first column compete, as in Theorem 2 for designs with
+#' exponentially decaying correlations; the archive is then about n times as large and the search
+#' slower.
 #'
-#' On thousands of genes the ten searches by exchange find sets that are as good as or better than
-#' those of ten searches of `floor(2 e k^2 n)` flips, in a fraction of their time (bench/limits.R
-#' has the comparison). The theorems do not speak of them. Neither proves that a set is the best.
+#' On thousands of genes ten searches by exchange find sets at least as good as ten searches of
+#' `floor(2 e k^2 n)` flips, in a fraction of their time (bench/limits.R has the comparison). The
+#' theorems do not cover exchanges. Neither proves that a set is the best.
 #'
 #' With `cost` the second objective is the price of a set, in which an assay counts once: a set is
-#' dominated by one that is as good and cheaper, or better and no dearer. Sets of up to `k` columns
-#' that cost at most twice the `budget` (Qian et al. 2017) are archived, up to about 1000 in each
-#' search: a set for which there is no room is left out. `fit$front` has the sets within the budget
-#' that none dominates, from the cheapest to the best. The models of the fit are the best of each
-#' size on the front, none of a size that is not there; by default the best of all is chosen.
+#' dominated by one that is as good and cheaper, or better and not more expensive. Sets of up to `k`
+#' columns that cost at most twice the `budget` (Qian et al. 2017) are archived, up to about 1000 in
+#' each search. Further sets are left out. `fit$front` has the sets within the budget that no other
+#' set dominates, from the cheapest to the best. The models of the fit are the best set of each size
+#' on the front. By default the best of all is chosen.
 #'
 #' R's random numbers are used: the result depends on `set.seed()` before the call and on
 #' `restarts`, not on `threads`.
@@ -54,26 +54,26 @@
 #' same mutation. It evaluates the call again, so the data must still exist under the same names.
 #'
 #' @inheritParams greedy_rls
-#' @param k The size wanted: sets of up to k + 1 columns are archived by exchanges, of up to 2k - 1
-#'   by flips, with `cost` of up to k. At most the number of usable columns, and the number of rows
-#'   less the covariates less one; `NULL` for the smaller of 10 and that.
+#' @param k The largest size: sets of up to k + 1 columns are archived by exchanges, of up to 2k - 1
+#'   by flips, with `cost` of up to k. It is at most the number of usable columns, and the number of
+#'   rows less the covariates less one; `NULL` for the smaller of 10 and this bound.
 #' @param lambda Ridge parameter, a number of at least 0; 0 by default.
 #' @param iterations Number of iterations of each search, at least 1. `NULL`: `30 k` exchanges, or
 #'   the paper's `floor(2 e k^2 n)` flips, but at most 1e6.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
-#'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
+#'   repeated in ten folds, `"1se"`, or a number, see [size_rule]; `"criterion"`, the default, is
 #'   the largest size of at most `k`, since the training error decreases with the size.
 #' @param restarts Number of independent searches; 10 by default.
 #' @param mutation How sets are changed, `"exchange"` or `"flip"`, see Details. `NULL`: as in the
-#'   fit to `start` from; otherwise `"flip"`, the paper's, where `iterations`, `isolation = "first"`
-#'   or `cost` is given, and `"exchange"` where none is. Exchanges know no `cost`.
+#'   fit given as `start`; otherwise `"flip"`, the paper's, if `iterations`, `isolation = "first"`
+#'   or `cost` is given, else `"exchange"`, which has no `cost`.
 #' @param isolation `"none"` (the default) or `"first"`, see Details.
-#' @param cost,budget Prices of the columns, as in [greedy_rls()], and the most that a set may cost:
+#' @param cost,budget Prices of the columns, see [column_prices], and the largest price of a set:
 #'   sets are then compared by their price instead of their size, see Details.
 #' @param start Where to begin: `NULL` for the empty set; a list of sets of columns (numbers or
-#'   names) that every search has in its archive from the start, but for those that others of them
-#'   dominate or that cost more than twice the `budget`; or an earlier fit with the same
-#'   columns, `k`, `lambda`, `isolation`, `cost` and `budget`, whose searches are continued.
+#'   names) with which the archive of every search begins, except sets that others dominate or that
+#'   cost more than twice the `budget`; or an earlier fit with the same columns, `k`, `lambda`,
+#'   `isolation`, `cost` and `budget`, whose searches are continued.
 #' @param threads Number of OpenMP threads over the searches, 1 by default.
 #'
 #' @return An object of class `poss`, a [sparse_fit]. Its `path` has a row for

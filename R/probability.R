@@ -7,47 +7,50 @@
 #' and what class weights do to them.
 #'
 #' @details Least squares and the hinge loss give scores, not probabilities. They are calibrated on
-#' the scores that the fit has of rows held out, `fit$held_out`: each by a model trained without the
+#' the held-out scores of the fit, `fit$held_out`: each is predicted by a model trained without the
 #' row, at the chosen size or lambda. Nothing is trained again.
 #'
-#' * `calibration = "platt"`, the default: the probability is
-#'   \eqn{1 / (1 + \exp(-a - b f))}{1 / (1 + exp(-a - b f))} of the score \eqn{f}, by logistic
-#'   regression on the held-out scores with Platt's targets, \eqn{(N_+ + 1) / (N_+ + 2)}{
-#'   (N+ + 1) / (N+ + 2)} for rows of the second class and \eqn{1 / (N_- + 2)}{1 / (N- + 2)} for the
-#'   others, which keep probabilities off 0 and 1. \eqn{b} is never negative: where higher held-out
-#'   scores do not go with the second class, every row gets the share of its class.
+#' * `calibration = "platt"`, the default: the probability is \eqn{1 / (1 + \exp(-a - b f))}{1 /
+#'   (1 + exp(-a - b f))} of the score \eqn{f}, by logistic regression on the held-out scores with
+#'   Platt's targets, \eqn{(N_+ + 1) / (N_+ + 2)}{ (N+ + 1) / (N+ + 2)} for rows of the second class
+#'   and \eqn{1 / (N_- + 2)}{1 / (N- + 2)} for the others, which keep probabilities away from 0
+#'   and 1. \eqn{b} is never negative: if higher held-out scores are not associated with the second
+#'   class, the probabilities are the shares of the classes.
 #' * `"isotonic"`: the increasing function of the held-out scores that is nearest to the classes, by
-#'   pooling adjacent violators, as [stats::isoreg()] computes it; straight lines between the
-#'   scores, constant beyond them. It assumes less and needs more rows, several hundred; it gives
+#'   pooling adjacent violators, as [stats::isoreg()] computes it; linear between the scores,
+#'   constant beyond them. It assumes less and requires more rows, several hundred. It gives
 #'   probabilities of 0 and 1, for which the logarithmic loss is very large.
 #' * `"none"`: the probabilities of the model itself, which only [l1_path()] and [l1_size()] with
-#'   `loss = "logistic"` have; the default there, but with class weights. They need no rows held
-#'   out. The l1 penalty draws them towards the shares of the classes.
+#'   `loss = "logistic"` have. It is their default, except with class weights. It requires no
+#'   held-out rows. The l1 penalty shrinks these probabilities towards the shares of the classes.
 #'
 #' For three and more classes every class has a score and is calibrated against the rest; the
 #' probabilities of a row are then divided by their sum.
 #'
 #' Rows count by their case weights, scaled to a mean of 1. Rows of weight 0 do not count.
 #'
-#' @section What was held out: The scores are of rows that the model was trained without. Where the
-#' search was repeated in folds, as by default in [greedy_rls()], its columns were chosen without
-#' the row, too, and only their number or lambda by all rows. With `size = "criterion"`, and in
-#' [poss()], [best_subset()], [fs_lssvm()] and their kin, the columns or prototypes were chosen by
-#' all rows, and held-out scores are too good. Two numbers learn little of that: on eight data sets
-#' the log loss of new rows was the same (a difference of 0.002, standard error 0.004) as with the
-#' scores of outer folds, where nothing saw the rows; but probabilities *of the rows themselves*, as
-#' `augment()` gives them, look better than those of new rows. `predict()`, `augment()` and
-#' `choose_threshold()` of a result of [cross_validate()] calibrate on its outer folds.
+#' @section What was held out: Scores of a row are predicted by models trained without it. If the
+#' search was repeated in folds, as by default in [greedy_rls()], its columns were also selected
+#' without the row, and only their number or lambda by all rows. With `size = "criterion"`, and in
+#' methods such as [poss()], [best_subset()] and [fs_lssvm()], the columns or prototypes were
+#' selected by all rows, and held-out scores are too good. This hardly affects the two numbers of
+#' the calibration: on eight data sets the log loss of new rows was the same (a difference of 0.002,
+#' standard error 0.004) as with the scores of outer folds, which use no held-out row at all. But
+#' probabilities *of the rows themselves*, from `augment()`, look better than probabilities of new
+#' rows. `predict()`, `augment()` and `choose_threshold()` of a result of [cross_validate()]
+#' calibrate on its outer folds.
 #'
 #' @section Class weights: `class_weights` of [as_problem()] multiply the case weights of each class
-#' while a model is trained and judged: with `"balanced"` all classes weigh the same together.
-#' Probabilities are calibrated with the case weights alone: they are those of data in which classes
-#' are as frequent as in the rows trained on. A class of 2 % of the rows gets probabilities around
-#' 2 %, whatever its class weight. Balancing weights are made again in every training part; within
-#' one search leave-one-out and fold errors are of the weights of all its rows.
+#' while a model is trained and judged: with `"balanced"` all classes have the same total weight, by
+#' the factor W / (K W_c) for a class of weight W_c among K classes of total weight W. The errors of
+#' the models are weighted, too, so with `"balanced"` the error rate of a fit is the balanced error
+#' rate. Probabilities are calibrated with the case weights alone, for data with the class
+#' frequencies of the training rows. A class of 2 % of the rows gets probabilities around 2 %,
+#' whatever its class weight. Balancing weights are computed again in every training part. Within
+#' one search leave-one-out and fold errors use the weights computed from all its rows.
 #'
 #' @section Errors: `sparsels_error_input` for a fit of numbers or without held-out scores, for a
-#' size or lambda that is not the chosen one, as only of that the fit has held-out scores, and for
+#' size or lambda other than the chosen one, for which the fit has no held-out scores, and for
 #' `"none"` without the logistic loss.
 #'
 #' @references Platt, J. (2000). Probabilities for SV machines. In: Advances in Large Margin

@@ -1,310 +1,119 @@
 #' Prepare data for the methods of the package
 #'
 #' Checks the data once and stores them in the form that every method of the package takes:
-#' candidate columns, coded response, case weights and unpenalised covariates.
+#' candidate columns, coded response, case weights and unpenalised covariates. Every method also
+#' takes the data and the arguments of `as_problem()` directly.
 #'
-#' With weights \eqn{w_j}, unpenalised covariates \eqn{z_j} (the intercept is one of them) and
-#' chosen columns \eqn{S}, the methods minimise
+#' With case weights \eqn{w_j}, unpenalised covariates \eqn{z_j} (the intercept is one of them) and
+#' selected columns \eqn{S}, the methods minimise
 #' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2,}{
 #' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2,}
 #' where \eqn{\tilde x}{xs} is `x` with each column centred and divided by its scale. The scale is
 #' the weighted root mean square deviation \eqn{\sqrt{\sum_j w_j (x_j - c)^2 / \sum_j w_j}}{
-#' sqrt(sum_j w_j (x_j - c)^2 / sum_j w_j)} about the weighted mean \eqn{c} (about 0 without
-#' intercept), and 1 with `standardize = FALSE`. It is estimated on all rows of the problem,
-#' including those that a method holds out; `cross_validate()` estimates it anew on each outer
-#' training set. Coefficients and predictions always come back on the user's scale.
+#' sqrt(sum_j w_j (x_j - c)^2 / sum_j w_j)} from the weighted mean \eqn{c} (from 0 without
+#' intercept), and 1 with `standardize = FALSE`. Both are estimated on all rows of the problem,
+#' including rows that a method holds out. [cross_validate()] estimates them on each outer training
+#' set. Coefficients and predictions are on the scale of the data.
 #'
-#' Columns that are constant, zero or collinear with the covariates are excluded: no method chooses
-#' them, and `print()` lists them. They are not an error.
+#' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
+#' them, and `print()` lists them.
 #'
-#' Logical values count as 0 and 1. In a data frame or formula, factor and character variables
-#' become indicator columns with treatment contrasts, named as [stats::model.matrix()] names them.
-#' A formula may use `.`, transformations and interactions, and `offset()` as a term by itself; the
-#' intercept is removed by `intercept = FALSE` only. Formulas that only add and remove variables,
-#' such as `y ~ .`, are fast with many thousands of columns.
+#' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on these rows.
+#' Rows and columns are given by number, by name or by a logical vector.
 #'
-#' **Missing values** of `x` are an error by default, which names the first. With
-#' `missing = "mean"` each (`NA` or `NaN`; an infinite value remains an error) is replaced by the
-#' weighted mean of the values that its column has in the training rows, those of positive weight.
-#' A column without any is excluded as constant. `print()` says how many values were replaced.
-#' Columns of factors have no mean: missing values of factors remain errors, and in new data `NA` is
-#' predicted for them. A mean says nothing of its row, and replacing by it assumes that whether a
-#' value is missing has nothing to do with the response.
+#' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for a sparse `x`. A
+#' matrix of doubles, integers or logicals is not copied, and about a hundred thousand doubles of
+#' working memory are used.
 #'
-#' Wherever a method is trained on other rows or weights the means are computed anew, of these rows
-#' alone: in `problem[rows, ]`, in each training set of [cross_validate()], [learning_curve()],
-#' [compare_methods()] and [stability_selection()], in each fold of [l1_path()], and in each
-#' repetition of a search for the choice of size (`size_folds`). The rows held out there get the
-#' means of the rows trained on, and so do new data in `predict()`: what is predicted has no part in
-#' the means. The exact shortcuts are not so strict. Leave-one-out and fold errors *within* one
-#' search, one kernel fit, [exchange()] or [panel_error()] hold out rows of the completed `x`, whose
-#' means are those of all training rows, as its scale is. The errors of `cross_validate()` and those
-#' of the choice of size are free of that.
-#'
-#' **Penalty factors.** With `penalty`, a factor \eqn{p_j} for each column, the penalty is
-#' \eqn{\lambda \sum_j p_j \beta_j^2}{lambda sum_j p_j beta_j^2}, and
-#' \eqn{\lambda \sum_j p_j |\beta_j|}{lambda sum_j p_j |beta_j|} for methods with an l1 penalty,
-#' where \eqn{\beta_j}{beta_j} is the coefficient of the standardised column. They are the
-#' `penalty.factor` of glmnet, but are *not* rescaled: glmnet makes their sum the number of columns,
-#' which divides them by their mean (those of columns that are never used counting as 1). A column
-#' of factor 0 has no penalty and becomes a covariate: it is in every model under its own name,
-#' beside the intercept, and new data must have it. A column of factor `Inf` is never used. Other
-#' factors need a penalty: searches with `lambda = 0` refuse them, and methods with kernels refuse
-#' `penalty` altogether.
-#'
-#' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on the rows
-#' chosen; rows and columns are chosen by number, by name or by a logical vector.
-#'
-#' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for sparse `x`. A
-#' matrix of doubles, integers or logicals is not copied; working memory beyond `x` is about a
-#' hundred thousand doubles. With `missing = "mean"` and values that are missing a matrix in memory
-#' is copied once, as doubles, and the places of the missing values take 4 bytes each.
+#' **Topic pages:** [formulas] and data frames, [Bioconductor][bioconductor], [missing_values],
+#' [penalty_factors], [column_groups], [hierarchy] of columns, [survival_times], [ranking],
+#' [class weights][class_probabilities].
 #'
 #' @param x One of:
 #'   * a numeric, integer or logical matrix, rows are observations (m x n);
 #'   * a sparse matrix of the Matrix package, kept sparse as `dgCMatrix`;
-#'   * a `DelayedMatrix`, which is read into memory unless it is large, see Bioconductor;
-#'   * a [float_matrix()] or a [file_matrix()], which are read in place;
-#'   * the path of a `.bed` file of PLINK, see [bed_matrix()], or a matrix of bigstatsr or
-#'     bigmemory, see [as_file_matrix()], which are read in place, too;
+#'   * a [float_matrix()] or a [file_matrix()], the path of a `.bed` file of PLINK ([bed_matrix()]),
+#'     or a matrix of bigstatsr or bigmemory ([as_file_matrix()]), which are read in place;
 #'   * a data frame of candidate variables;
-#'   * a formula `response ~ columns`, with `data`;
-#'   * an experiment of Bioconductor (genes x samples), which is transposed: a
-#'     `SummarizedExperiment`, `SingleCellExperiment`, `ExpressionSet`, `DGEList` or
-#'     `MultiAssayExperiment`, see Bioconductor;
+#'   * a formula `response ~ columns`, with `data`, see [formulas];
+#'   * an experiment of [Bioconductor][bioconductor] or a `DelayedMatrix`;
 #'   * an earlier problem, which is returned as it is.
 #' @param y The response, one value per row: a numeric vector (regression); a factor, character or
-#'   logical vector with two values (coded -1 and +1, the second level is +1) or more (one -1/+1
-#'   column per class); a numeric matrix or data frame with one column per response (m x L);
-#'   censored times, `Surv(time, status)` of the survival package, see Survival. For classes given
-#'   as numbers see `task`. For an experiment also the name of a column of its sample
-#'   data (`colData`, `pData`, `samples`), or a formula such as `~ group` or `~ log(age)` on them.
-#'   Must not be given with a formula `x`.
-#' @param ... Must be empty: the arguments below are given by name; an unknown name is an error.
-#' @param data A data frame with the variables of the formulas `x` and `adjust`; with a formula it
-#'   may also come second, as in `as_problem(y ~ ., d)`.
-#' @param weights Non-negative case weights, a numeric vector of length m; all 1 by default. Weights
-#'   are not rescaled: doubling them all is the same as halving `lambda`. Rows of weight 0 are
-#'   neither trained on nor scored; they are predicted like new data.
-#'   With a formula they may be an expression of variables in `data`, which `.` then leaves out.
+#'   logical vector (classification); a numeric matrix or data frame with one column per response
+#'   (m x L); or `Surv(time, status)`, see [survival_times]. For an experiment also the name of a
+#'   column of its sample data or a formula such as `~ group`. Not with a formula `x`.
+#' @param ... Must be empty: the arguments below are given by name.
+#' @param data A data frame with the variables of the formulas `x` and `adjust`. With a formula it
+#'   may come second, as in `as_problem(y ~ ., d)`.
+#' @param weights Non-negative case weights, one per row, all 1 by default. They are not rescaled:
+#'   doubling them all is the same as halving `lambda`. Rows of weight 0 are neither trained on nor
+#'   scored, only predicted.
 #' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
-#'   or an expression of variables in `data` such as `age > 50`. For other data use
-#'   `problem[rows, ]`.
-#' @param na.action With a formula, what to do with rows where a variable that is used, a weight or
-#'   a covariate is missing: [stats::na.fail], the default, is an error, and [stats::na.omit] leaves
-#'   them out; `print()` counts them and [stats::na.action()] lists them.
-#' @param adjust Covariates that enter every model unpenalised, such as age, sex or batch: a
-#'   numeric vector, a numeric matrix, a data frame, or a one-sided formula such as
-#'   `~ age + batch`, evaluated in `data` or in the sample data of an experiment. Variables of that
-#'   formula are left out of `.` in the formula `x`.
+#'   or an expression of variables in `data` such as `age > 50`.
+#' @param na.action With a formula, [stats::na.fail] (the default) or [stats::na.omit], which leaves
+#'   out rows with missing values, see [formulas].
+#' @param adjust Covariates that enter every model unpenalised, such as age or batch: a numeric
+#'   vector, a numeric matrix, a data frame, or a one-sided formula such as `~ age + batch`, of
+#'   variables in `data` or in the sample data of an experiment.
 #' @param intercept Logical: does every model have an unpenalised intercept?
 #' @param standardize Logical: are columns divided by their scale, see Details?
 #' @param task `"regression"`, `"classification"`, or `NULL` to decide by the kind of `y`. Classes
-#'   given as numbers, such as 0 and 1, need `"classification"`: their levels are the values in
-#'   ascending order. With `NULL` a vector of at most 10 different whole numbers, fewer than half
-#'   the rows, is taken for regression, with a message of class `sparsels_message_task`, which
-#'   `"regression"` leaves out.
-#' @param within For a ranking, the query of each row, within which alone rows are compared: a
-#'   vector with one value per row, the name of a column of `data`, or a one-sided formula such as
-#'   `~ query`; with a formula `x` also an expression of variables in `data`. Variables that say the
-#'   query are left out of `.`. See Ranking.
-#' @param assay For an experiment, the name or number of the assay; not needed where there is only
-#'   one. For a `MultiAssayExperiment`, names of one or several experiments.
-#' @param make_unique Logical: in a matrix or an experiment, are names that occur more than once
-#'   made unique, as [make.unique()] does (`TP53`, `TP53.1`)? Otherwise they are an error.
-#' @param missing What is done about missing values of `x`: `"error"`, the default, or `"mean"`,
-#'   which replaces them by the weighted means of their columns, see Details. Missing values of the
-#'   response, the weights and the covariates are errors.
-#' @param penalty Factors by which the penalty of each column is multiplied, numbers of at least 0:
-#'   one for each column, in their order, or some named by columns or by terms, such as
-#'   `c(age = 0, stage = 0)`, where all others are 1. 0: without penalty, in every model; `Inf`:
-#'   never used. They are not rescaled, see Details. `NULL`: all are 1.
-#' @param columns_group Groups of columns, see there: a vector with the group of each column, a name
-#'   or number, in order or by the names of the columns, `NA` or `""` being none; or a named list of
-#'   groups, each given by the names or numbers of its columns. `NULL`, the default: the columns of
-#'   a factor are a group. `FALSE`: there are no groups.
-#' @param group_rule Whether the columns of a group are in a model `"together"`, the default, or at
-#'   most `"one"` of them is.
-#' @param hierarchy Which columns ask for others, see Hierarchy: `"none"`, the default; `"strong"`,
-#'   the interactions of a formula for their main effects; or a named list of what columns ask for,
-#'   such as `list(both = c("first", "second"))`, names being those of columns or of terms, for what
-#'   is asked for also numbers of columns.
-#' @param class_weights For classes, `NULL`, `"balanced"` or a named numeric vector with a positive
-#'   value for every class, by which the case weights are multiplied. `"balanced"` makes the classes
-#'   weigh the same together: W / (K W_c) for a class of weight W_c among K classes and W together;
-#'   wherever a method is trained on some of the rows it is computed anew from these. Models and
-#'   their errors are those of the weighted rows, so that with `"balanced"` the error rate of a
-#'   fit is the balanced one; for probabilities see [class_probabilities].
-#' @param offset `NULL`, or a part of a numeric response that is known: a number for each row, or a
-#'   matrix with a column for each response. Models are fitted to the response less the offset, and
-#'   `predict()` adds that of the new rows, `newoffset`. In a formula also by `offset(...)`, whose
-#'   variables `.` leaves out. Not for classes and censored times.
-#' @param standardize_response Logical: are several numeric responses put on a common scale, each
-#'   divided by its weighted standard deviation? Which columns and sizes are chosen does not depend
-#'   on their units then, and errors are shares of the variances; coefficients, predictions and
-#'   residuals are in the units of the responses. One response and classes stay as they are.
-#' @param threads Number of OpenMP threads for the means and sums of squares of the columns of a
-#'   dense matrix. The result does not depend on it.
+#'   given as numbers, such as 0 and 1, require `"classification"`. With `NULL`, a vector of few
+#'   different whole numbers gives a message of class `sparsels_message_task`.
+#' @param within For a ranking, the query of each row: a vector with one value per row, the name of
+#'   a column of `data`, or a one-sided formula such as `~ query`. See [ranking].
+#' @param assay For an experiment of [Bioconductor][bioconductor], the name or number of the assay.
+#' @param make_unique Logical: in a matrix or an experiment, are repeated names made unique, as
+#'   [make.unique()] does (`TP53`, `TP53.1`)? Otherwise they are an error.
+#' @param missing `"error"` (the default), or `"mean"`, which replaces missing values of `x` by
+#'   weighted column means, see [missing_values].
+#' @param penalty Factors of at least 0 by which the penalty of each column is multiplied, one for
+#'   each column in order, or some of them by name, such as `c(age = 0)`. `NULL`: all are 1. See
+#'   [penalty_factors].
+#' @param columns_group Groups of columns: a vector with the group of each column, or a named list
+#'   of groups. `NULL`, the default: the columns of a factor are a group. `FALSE`: no groups. See
+#'   [column_groups].
+#' @param group_rule Whether a model has all columns of a group, `"together"` (the default), or at
+#'   most `"one"` of them.
+#' @param hierarchy Which columns require other columns: `"none"`, the default; `"strong"`,
+#'   interactions require their main effects; or a named list. See [hierarchy].
+#' @param class_weights For classes, `NULL`, `"balanced"` or a named vector with a positive value
+#'   for every class, by which the case weights are multiplied. See [class_probabilities].
+#' @param offset `NULL`, or a known part of a numeric response: a number for each row, or a matrix
+#'   with a column for each response. Models are fitted to the response minus the offset, and
+#'   `predict()` adds `newoffset`. Not for classes and censored times.
+#' @param standardize_response Logical: is each of several numeric responses divided by its weighted
+#'   standard deviation? The selected columns then do not depend on the units of the responses, and
+#'   errors are shares of the variances. Coefficients, predictions and residuals keep the units.
+#' @param threads Number of OpenMP threads for the sums over the columns of a dense matrix. The
+#'   result does not depend on it.
 #'
-#' @return A list of class `sparsels_problem` with, for m rows, n columns, L responses and q
-#'   covariates: `x` (m x n, a matrix of doubles, integers or logicals, a `float_matrix` or
-#'   `file_matrix` as given, or a `dgCMatrix`; complete with `missing = "mean"`),
-#'   `y` (m x L, coded), `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `survival`
-#'   (`NULL`, or a data frame of `time` and `event`), `query` (of a ranking a factor, the query of
-#'   each row, otherwise `NULL`), `response` (its name), `weights` (m), `z` (m x
-#'   q, the covariates, intercept first), `names` and `named` (column names, and whether they were
-#'   given), `row_names`, and, each of length n, `centre`,
-#'   `squares` (weighted sums of squares about `centre`), `rss` (weighted residual sums of squares
-#'   of the columns given the covariates), `scale` and `usable` (`FALSE` for an excluded column);
-#'   `penalty` (n factors, or `NULL`; `scale` has their roots as factors); `offset` (m x L) and
-#'   `response_scale` (L), or `NULL`: `y` is the response less the one, divided by the other;
-#'   further `products` (n x L, weighted cross products of columns and responses given the
-#'   covariates), `column_groups` (`NULL`, or `of`, the number of each column's group, 0 for none,
-#'   and the groups' `names` and `rule`), `hierarchy` (`NULL`, or by number `column` and a column
-#'   that each `needs`), `intercept`, `standardize`, and `design`, `adjust_design`,
-#'   `assay` and `renamed`, which turn new data into columns. With `class_weights`, else `NULL`:
-#'   `class_weights` (as given) and `case_weights` (m, without them). With `missing = "mean"`, else
-#'   `NULL`: `fill` (n, what missing values are replaced by), `missing` (n, how many of each column)
-#'   and `gaps` (where they were, a sparse m x n pattern; `NULL` where there are none or `x` is read
-#'   in place).
-#'
-#' @section Bioconductor:
-#' Experiments have genes, or other features, in rows and samples in columns. The problem has the
-#' samples in rows: `as_problem(se, "group", assay = "logcounts")` is
-#' `as_problem(t(assay(se, "logcounts")), se$group)`. What takes data of a problem takes experiments
-#' directly, as in `greedy_rls(se, "group", assay = "logcounts")`, and `predict()` takes new ones:
-#' the assay is found by its name (by its number if it has no name), genes by theirs.
-#'
-#' * Of several assays none is taken by default; `print()` says which one was. Linear models are for
-#'   values on a log scale: prefer `logcounts`, `vst` or `rlog` to counts.
-#' * A `SingleCellExperiment` is a `SummarizedExperiment`; its `altExps` are not used.
-#' * An `ExpressionSet` has its sample data in `pData(x)`.
-#' * A `DGEList` is read as log2 counts per million, `edgeR::cpm(x, log = TRUE)`, with the
-#'   normalisation factors that it has; the assay is called `logCPM`. The prior count in them
-#'   depends on the library sizes of all samples of the list, so that the value of a sample changes
-#'   slightly with the samples beside it, also in new data.
-#' * Of a `MultiAssayExperiment`, `assay = c("rna", "protein")` puts experiments side by side. Every
-#'   sample (row of `colData`) must have one column in each; `intersectColumns()` keeps those that
-#'   have. With several experiments, features are always called `rna.TP53`, `protein.TP53`; with one
-#'   they keep their names. `assay = c(rna = "logcounts", "protein")` also says which assay of an
-#'   experiment. If one of several experiments is sparse, the problem is.
-#' * A `DelayedMatrix`, such as an assay in an HDF5 file, is read in blocks of columns up to 1e8
-#'   values, 800 MB, and a larger one is an error: keep fewer features first, or call `as.matrix()`
-#'   on it. A sparse one stays sparse, and only its values that are not 0 count.
-#'   [safe_screen()] can read one of any size.
-#' * Features of the same name are an error unless `make_unique = TRUE`. New data must then have the
-#'   name as often and in the same order, or unique names.
-#'
-#' @section Groups of columns:
-#' Columns that say one thing together, such as the indicators of a factor, the probes of a gene or
-#' the genes of a pathway, can be chosen as a group: [greedy_rls()] takes all of them into the model
-#' or none. With `group_rule = "one"` it takes one at most, such as the best probe of each gene. A
-#' column is in one group at most: where pathways overlap, say in which of them a gene counts.
-#' Columns without a group are chosen by themselves. Excluded columns are left out of their group.
-#'
-#' In a data frame or formula the columns of a factor of three levels or more are a group by
-#' default, and so are those of each interaction with a factor. `columns_group = FALSE` takes levels
-#' one by one, and a `columns_group` that is given replaces these groups. Models with all columns or
-#' with kernels, such as those of [rls()], do not depend on groups. Methods that choose single
-#' columns, such as [l1_path()] and [omp()], refuse groups that were given; factors they take level
-#' by level, and say so in a message of class `sparsels_message_groups`.
-#'
-#' @section Hierarchy:
-#' An interaction without its main effects is hard to read, and what it says depends on where the
-#' zeros of its variables are. With `hierarchy = "strong"` an interaction of a formula is in a model
-#' only beside all columns of the terms that it contains: `a:b` beside `a` and `b`, `a:b:c` also
-#' beside `a:b`, `a:c` and `b:c` (*strong heredity*, or marginality; Nelder 1977, Bien et al. 2013).
-#' [greedy_rls()] adds an interaction only when these are in, by any `search`, and drops none of
-#' them as long as the interaction is in. All of these terms must be in the formula, as in
-#' `y ~ a * b` or `y ~ .^2`, or among the covariates.
-#'
-#' A list asks for columns of any data: `list("a:b" = c("a", "b"))`, `list(late = "early")`. What is
-#' asked for brings what it asks for itself. Columns that a search cannot choose, covariates (also
-#' by `penalty` 0) and columns that are excluded as constant or as a combination of the covariates,
-#' count as members of every model, and columns that `problem[, cols]` leaves out are not asked for
-#' any more. A group of columns that moves together asks for what any of its columns asks for. Of a
-#' factor whose levels are taken one by one, by `columns_group = FALSE`, all levels must be in
-#' before an interaction with it.
-#'
-#' Models with all columns or with kernels do not depend on a hierarchy, and [random_selection()]
-#' draws columns that meet it. All other methods that choose columns, and [exchange()], refuse it.
-#'
-#' @section Survival:
-#' Right-censored times, `Surv(time, status)` of the survival package, also as the left side of a
-#' formula, are turned into a working response, to which every method applies unchanged: minus the
-#' logarithm of the time of an event, and for a censored row minus the mean logarithm of the times
-#' beyond its own by the Kaplan-Meier curve of the rows (after Buckley and James 1979, without their
-#' iteration). What the curve leaves after the last event is put on the largest time. A higher
-#' prediction is a higher risk, as in a Cox model: an earlier event; minus it is a logarithm of
-#' time, so that a coefficient of 0.7 halves the time.
-#'
-#' The Kaplan-Meier curve is that of the rows that are trained on: `problem[rows, ]`, the training
-#' parts of [cross_validate()] and those in which [greedy_rls()] and its kin choose the size have
-#' working responses of their own. Within one search leave-one-out and fold errors are exact for the
-#' working response of all its rows. Models are judged by the *concordance*: the share of comparable
-#' pairs of rows in which the higher risk had the earlier event, ties counting half, as
-#' [survival::concordance()] has it (0.5 is chance). It is the default measure of
-#' [cross_validate()] and its kin, and `print()` shows it; [risk_groups()] draws the curves.
-#'
-#' With heavy censoring most of the response is imputed, and Cox's partial likelihood, as in glmnet
-#' with `family = "cox"`, uses the data better.
-#'
-#' @section Ranking:
-#' With `within`, rows are compared within their query alone: documents of a search, offers made to
-#' one customer, samples of one batch or plate. Grades or other numbers, or two classes of which the
-#' second is above the first, are ranked by *pairwise least squares* (Pahikkala et al. 2009): with
-#' \eqn{V_g} the sum of the weights in query \eqn{g}, scores \eqn{f} minimise
-#' \deqn{\sum_g \frac{1}{V_g} \sum_{i<j \in g} w_i w_j ((y_i - y_j) - (f_i - f_j))^2 +
-#' \lambda \| B \|_F^2.}{sum_g 1 / V_g sum_(i<j in g) w_i w_j ((y_i - y_j) - (f_i - f_j))^2 +
-#' lambda ||B||_F^2.}
-#' This is the regression of the response on columns and covariates that are all centred by the
-#' weighted means of their queries, and is computed so, in O(m) a column: pairs are never written
-#' out, and `x` stays as it is, sparse or in a file. The scale of a column is that of what varies
-#' within queries.
-#'
-#' * There is no intercept: scores have no level, and only their differences within a query mean
-#'   something. `predict()` gives scores of new rows, to be sorted within their query. Fitted and
-#'   held-out scores of the rows of a fit are about the mean of their query.
-#' * Columns and queries that cannot move a comparison do not: a column that is constant within
-#'   every query is excluded, and a query of a single row carries nothing.
-#' * Rows are held out by whole queries: `folds = "loo"` leaves out one query at a time,
-#'   `folds = 10` a tenth of them, and folds that have rows of one query apart are an error. The
-#'   criterion `"squared"` is then the squared loss of the pairs of the queries held out, exactly,
-#'   divided by the sum of the weights; `"concordance"` is the share of pairs of different responses
-#'   in the right order (0.5 is chance).
-#' * [cross_validate()] and its kin measure the concordance, or NDCG: `measure = "ndcg"`, of the
-#'   first ten rows of each query `"ndcg@10"`. A row of grade y gains \eqn{2^y - 1} (of two classes
-#'   0 or 1), discounted by \eqn{\log_2(1 + rank)}{log2(1 + rank)}; the sum is divided by its
-#'   largest possible value and averaged over the queries that have any gain, each counting alike.
-#'
-#' Rankings are for [greedy_rls()], [rls()], [kernel_rls()] and [random_selection()], and for
-#' [cross_validate()], [compare_methods()], [permutation_test()] (which permutes within queries),
-#' [exchange()] and [verify()] with these. All other methods refuse them. To rank all rows as one
-#' query leave out `within` and search by `criterion = "concordance"`.
-#'
-#' @references Pahikkala, T., Tsivtsivadze, E., Airola, A., Jarvinen, J., Boberg, J. (2009). An
-#' efficient algorithm for learning to rank from preference graphs. *Machine Learning* 75, 129-165.
-#' \doi{10.1007/s10994-008-5097-z}
-#'
-#' Nelder, J. A. (1977). A reformulation of linear models. *Journal of the Royal Statistical
-#' Society A* 140, 48-77. \doi{10.2307/2344517}
-#'
-#' Bien, J., Taylor, J., Tibshirani, R. (2013). A lasso for hierarchical interactions. *Annals of
-#' Statistics* 41, 1111-1141. \doi{10.1214/13-AOS1096}
-#'
-#' Buckley, J. and James, I. (1979). Linear regression with censored data. *Biometrika*
-#' 66, 429-436. \doi{10.1093/biomet/66.3.429}
+#' @return A list of class `sparsels_problem`. With m rows, n columns, L responses and q covariates
+#'   it contains:
+#'   * `x` (m x n, complete if `missing = "mean"`), `names` and `named` (column names, and whether
+#'     they were given), `row_names`;
+#'   * `y` (m x L, coded), `response` (its name), `task` (`"regression"`, `"binary"` or
+#'     `"multiclass"`), `levels`. Two classes are coded -1 and +1 (the second level), more classes
+#'     by one -1/+1 column each. Numbers are less `offset`, divided by `response_scale`;
+#'   * `weights` (m) and `z` (m x q, the covariates, intercept first);
+#'   * for each column `centre`, `squares` (weighted sum of squares about `centre`), `scale`, `rss`
+#'     (weighted residual sum of squares given the covariates), `usable` (`FALSE` if excluded), and
+#'     `products` (n x L, weighted cross products with the responses given the covariates);
+#'   * `intercept` and `standardize`, and `design`, `adjust_design`, `assay` and `renamed`, which
+#'     turn new data into columns;
+#'   * if used, otherwise `NULL`: `survival` (data frame of `time` and `event`), `query` (factor),
+#'     `penalty` (n; `scale` is multiplied by its roots), `offset` (m x L), `response_scale` (L),
+#'     `column_groups` (list of `of`, the group number of each column or 0, `names` and `rule`),
+#'     `hierarchy` (`column` and the column that it `needs`, by number), `class_weights`,
+#'     `case_weights` (m, without class weights), `fill` (n, the replacements of missing values),
+#'     `missing` (n, their numbers) and `gaps` (sparse m x n, their positions; `NULL` if `x` is read
+#'     in place).
 #'
 #' @section Errors:
-#' Of class `sparsels_error_input`, each naming the argument and the position: missing or infinite
-#' values, lengths that differ, fewer than two rows, no column or only constant ones, a response
-#' that does not suit `task`, is constant or has one class, character matrices, column names that
-#' are not unique, negative weights, weights that leave fewer than two rows, covariates that are
-#' linearly dependent, penalty factors that are negative or of no column, a hierarchy in which a
-#' column asks for itself or for what can never be in a model, values too large or too
-#' small to square, times that are not above 0 or not right-censored, no event in the rows trained
-#' on, and queries without two rows or without any two different responses. Of class
-#' `sparsels_error_ranking`: `within` for a method that cannot rank.
+#' Class `sparsels_error_input`; the message names the argument and the position: missing or
+#' infinite values, lengths that differ, fewer than two rows with positive weight, no usable column,
+#' a response that is constant or does not suit `task`, repeated column names, negative weights or
+#' penalty factors, linearly dependent covariates, values too large or too small to square.
 #'
 #' @examples
 #' x <- matrix(rnorm(60), 12, 5, dimnames = list(NULL, paste0("gene", 1:5)))
@@ -315,18 +124,9 @@
 #' pb <- as_problem(tumour ~ ., data = d, adjust = ~ age)
 #' pb[1:8, c("gene1", "gene4")]
 #'
-#' as_problem(tumour ~ age * gene1 + age * gene2, d, hierarchy = "strong")
-#'
-#' query <- rep(1:4, each = 3)
-#' as_problem(x, d$age, within = query)
-#'
-#' if (requireNamespace("SummarizedExperiment", quietly = TRUE)) {
-#'   se <- SummarizedExperiment::SummarizedExperiment(
-#'     list(counts = t(round(exp(x + 5))), logcounts = t(x + 5)),
-#'     colData = data.frame(tumour, age = 31:42)
-#'   )
-#'   as_problem(se, "tumour", assay = "logcounts", adjust = ~ age)
-#' }
+#' as_problem(x, d$age, within = rep(1:4, each = 3))
+#' if (requireNamespace("survival", quietly = TRUE)) as_problem(x, survival::Surv(1:12, rep(1, 12)))
+#' # an experiment: as_problem(se, "tumour", assay = "logcounts")
 #' @export
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                        na.action = NULL, # nolint: object_name_linter.

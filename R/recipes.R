@@ -1,15 +1,14 @@
 #' Select columns in a recipe
 #'
 #' A step of a recipe of the package recipes that keeps the columns which a method of this package
-#' selects for the outcome, and removes the others. It is trained anew wherever the recipe is, as in
-#' each resample of `tune::fit_resamples()`, so that the selection is part of what is resampled.
+#' selects for the outcome, and removes the others. It is trained again whenever the recipe is, as
+#' in each resample of `tune::fit_resamples()`, so the selection is part of the resampling.
 #'
 #' `prep()` fits `method` to the columns selected by `...`, which must be numeric
 #' (`recipes::step_dummy()` makes them so), and the outcome; `bake()` removes the columns that are
 #' not in the model of the chosen size. The outcome is not needed to bake. Case weights of the
-#' recipe are case weights of the fit, importance and frequency weights alike. Where the method
-#' chooses no column at all, as where none is related to the outcome, all are removed, with a
-#' warning of class `sparsels_warning_empty`.
+#' recipe are case weights of the fit, importance and frequency weights alike. If the method selects
+#' no column, all are removed, with a warning of class `sparsels_warning_empty`.
 #'
 #' One fit has the models of all sizes, but tune trains a recipe for every value of `size = tune()`.
 #' The method's own choice of the size, the default, takes one.
@@ -34,23 +33,22 @@
 #' @param fit The fit; set by `prep()`.
 #' @param removals The names of the columns to remove; set by `prep()`.
 #' @param skip Whether the step is skipped when new data are baked.
-#' @param id A name of the step that is its own.
+#' @param id A unique name of the step.
 #'
 #' @return The recipe with the step added. The trained step has the fit in `fit`. Its `tidy()` has a
 #'   row per column with `terms`, `removed`, `order` (in which it was chosen, `NA` where it was
 #'   not) and `id`; before training, a row per selector.
 #'
-#' @section Tuning:
-#' `size` and `lambda` are tunable by `dials::num_terms()` and `dials::penalty()`, in the units of
-#' `method`. The usual range of `penalty()` is meant for other units: lambda of [greedy_rls()] is of
-#' the order of the number of rows.
+#' @section Tuning: `size` and `lambda` are tunable by `dials::num_terms()` and `dials::penalty()`,
+#' in the units of `method`. The usual range of `penalty()` is for other units: lambda of
+#' [greedy_rls()] is of the order of the number of rows.
 #'
 #' @section Errors:
 #' `sparsels_error_input` without an outcome, for outcomes that are not in the data, among the
 #' columns to choose from or several that are not numeric, and for unknown arguments; errors of
 #' `method` as it makes them.
 #' @seealso [greedy_rls()], [selected()]; [cross_validate()], which needs no other package
-#' @examplesIf requireNamespace("recipes", quietly = TRUE)
+#' @examplesIf interactive() && requireNamespace("recipes", quietly = TRUE)
 #' rec <- recipes::recipe(mpg ~ ., mtcars)
 #' rec <- recipes::step_normalize(rec, recipes::all_predictors())
 #' rec <- step_select_sparsels(rec, recipes::all_predictors(), size = 3)

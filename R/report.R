@@ -1,8 +1,8 @@
 #' Write a page about a judgement
 #'
-#' Makes a HTML page of the result of [judge()]: its figures in sentences, the pictures, a table of
-#' the features, a paragraph on methods that a paper can use, the versions, folds and seed with
-#' which it can be repeated, and the works to cite.
+#' Makes a HTML page of the result of [judge()]: its results in sentences, the pictures, a table of
+#' the features, a paragraph for the methods section of a paper, the versions, folds and seed to
+#' reproduce it, and the works to cite.
 #'
 #' @param x The result of [judge()].
 #' @param file The file to write, its name ending in `.html`.
@@ -11,8 +11,8 @@
 #'
 #' @return Invisibly, the path of the file. The page needs no other file.
 #'
-#' @section Errors: `sparsels_error_input` where the package rmarkdown or the program pandoc is
-#'   missing, where the folder is not there, and where the file is there and not to be replaced.
+#' @section Errors: `sparsels_error_input` if the package rmarkdown or the program pandoc is
+#'   missing, if the folder does not exist, and if the file exists without `overwrite`.
 #'
 #' @seealso [judge()]
 #' @examples

@@ -31,7 +31,7 @@
 #'   least 1 (the default is 1), or a fraction of the remaining ones, above 0 and below 1 (rounded
 #'   down, at least one column).
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
-#'   repeated in ten folds, `"1se"`, or a number, see [greedy_rls()]; `"criterion"`, the default, is
+#'   repeated in ten folds, `"1se"`, or a number, see [size_rule]; `"criterion"`, the default, is
 #'   the largest size of at most `k`, since the training error decreases with the size.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` starts with all usable

@@ -3,24 +3,23 @@
 #' Kaplan-Meier curves of risk groups
 #'
 #' Cuts the rows into groups of low to high risk by predictions of models that were trained without
-#' them, and draws the Kaplan-Meier curve of each group. Groups cut by the fitted values of the rows
-#' themselves would differ even where nothing can be predicted.
+#' them, and draws the Kaplan-Meier curve of each group. Groups by the fitted values of the rows
+#' themselves would differ even if nothing can be predicted.
 #'
-#' Each row has its prediction from folds without it: those in which the whole procedure was
-#' repeated ([cross_validate()], or the choice of the size, see [sparse_fit]). Predictions of
-#' different folds come from different models, so that groups are somewhat less apart than those of
-#' one model on new rows. For a test of whether there is any association see [permutation_test()]: a
-#' log-rank test between such groups is not exact, as training sets share rows.
+#' Each row is predicted by the whole procedure, repeated in folds without the row
+#' ([cross_validate()], or the choice of the size, see [sparse_fit]). Predictions of different folds
+#' come from different models, so groups differ somewhat less than groups by one model on new rows.
+#' For a test of whether there is any association see [permutation_test()]: a log-rank test between
+#' such groups is not exact, as training sets share rows.
 #'
 #' @param object The result of [cross_validate()], or a fit whose size was chosen in folds, such as
-#'   that of [greedy_rls()]; the response must be `Surv(time, status)`.
+#'   a fit of [greedy_rls()]; the response must be `Surv(time, status)`.
 #' @param groups Number of groups of about equal size, or the quantiles of the risk at which to cut,
 #'   between 0 and 1.
 #' @return A data frame of class `risk_groups` with a row for each row of the data: `time`, `event`,
 #'   `risk` (the held-out prediction, higher for an earlier event) and `group` (an ordered factor).
-#'   `survival::survfit(survival::Surv(time, event) ~ group, data = result)` takes it as it is.
-#'   `plot()` draws the curves, and returns them invisibly: a data frame with `group`, `time`,
-#'   `surv`.
+#'   `survival::survfit(survival::Surv(time, event) ~ group, data = result)` accepts it. `plot()`
+#'   draws the curves, and returns them invisibly: a data frame with `group`, `time`, `surv`.
 #' @section Errors: `sparsels_error_input` where the response is not of censored times, where there
 #'   are no held-out predictions, or fewer different ones than groups.
 #' @seealso [as_problem()] for what stands for censored times

@@ -17,26 +17,25 @@
 #'
 #' [holdout()] and [cv_error()] hold out other rows of a fit without training again.
 #'
-#' **Blocks.** With `blocks` the columns of each block have a lambda of their own: clinical
-#' variables and genes, say, or the genes of each pathway (several ridge penalties, van de Wiel and
-#' others 2021). The lambdas are those of the smallest held-out error, leave-one-out or by `folds`,
-#' which is exact for every model tried. `lambda` are the values of the first block; that of any
-#' other is \eqn{2^{-15}, 2^{-14}, \dots, 2^{15}}{2^-15, 2^-14, ..., 2^15} times that of the first.
-#' For two blocks all of these models are tried. For more the search goes by coordinates: beginning
-#' with equal lambdas, each block in turn gets the best ratio given those of the others, all lambdas
-#' of the first being tried for each ratio, until no ratio changes; it may end in a local optimum.
-#' The path of the fit has the best ratios, and its `lambda` is that of the first block. The
-#' held-out error of the chosen model is somewhat optimistic, as it is the smallest of many, the
-#' more so the more blocks there are: `cross_validate(pb, rls, blocks = blocks)` repeats the choice
-#' in every training part. With `penalty` of [as_problem()] the factors of the columns within a
-#' block remain.
+#' **Blocks.** With `blocks` the columns of each block have a lambda of their own, for instance
+#' clinical variables and genes, or the genes of each pathway (several ridge penalties, van de Wiel
+#' and others 2021). The chosen lambdas have the smallest held-out error, leave-one-out or by
+#' `folds`, which is exact for every model tried. `lambda` has the values of the first block. The
+#' lambda of any other block is \eqn{2^{-15}, 2^{-14}, \dots, 2^{15}}{2^-15, 2^-14, ..., 2^15} times
+#' the lambda of the first. For two blocks all of these models are tried. For more blocks the search
+#' is by coordinates, beginning with equal lambdas. Each block in turn gets the best ratio given the
+#' other ratios, all lambdas of the first block being tried, until no ratio changes. It may end in a
+#' local optimum. The path of the fit has the best ratios, and its `lambda` is the lambda of the
+#' first block. The held-out error of the chosen model is somewhat optimistic, because it is the
+#' smallest of many, and more so with more blocks: `cross_validate(pb, rls, blocks = blocks)`
+#' repeats the choice in every training part. The factors of `penalty` in [as_problem()] apply
+#' within a block.
 #'
 #' With fewer columns than rows, and more than 1e7 values or `x` in a [file_matrix()], rows are read
 #' in blocks as by [kernel_rls()], see Many rows there.
 #'
-#' @param x,y,data The data, in any form that [as_problem()] takes: a matrix (dense or sparse) and
-#'   its response; a formula and data; an experiment of Bioconductor, such as a
-#'   `SummarizedExperiment`, and the name of its response; or an earlier problem.
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param lambda Positive ridge parameters, a numeric vector without repeats; `NULL` for
 #'   `2^(-15:15)`.
 #' @param folds Which rows are held out together for the errors of the path, see [make_folds()];
@@ -50,15 +49,16 @@
 #'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
 #'   error.
 #' @return An object of class `rls`, a [kernel_fit]. With `blocks` it has a field `blocks`, a list:
-#'   `columns` (the column numbers of each block), `lambda` (that chosen for each), `ratio` (to that
-#'   of the first), and `tried`, a data frame with a row for every model tried: the lambda of each
-#'   block, under its name, and the held-out error and its standard error, `criterion` and `se`.
+#'   `columns` (the column numbers of each block), `lambda` (the lambda chosen for each), `ratio`
+#'   (to the lambda of the first), and `tried`, a data frame with a row for every model tried: the
+#'   lambda of each block, under its name, and the held-out error and its standard error,
+#'   `criterion` and `se`.
 #'
-#' @section Cost: O(mn min(m, n)) time; memory about three times a dense x, of which the fit keeps
-#'   m x min(m, n) doubles, or in blocks of rows that of [kernel_rls()]. The decomposition by LAPACK
-#'   cannot be interrupted: it takes seconds where min(m, n) is more than a thousand.
-#'   With `blocks`, O(mn min(m, n)) once, and for each vector of ratios an eigenvalue decomposition
-#'   of min(m, n) rows and columns: 31 of them for two blocks; memory for as many m x m matrices as
+#' @section Cost: O(mn min(m, n)) time; memory about three times a dense x, of which the fit keeps m
+#'   x min(m, n) doubles, or in blocks of rows the memory of [kernel_rls()]. The decomposition by
+#'   LAPACK cannot be interrupted: it takes seconds where min(m, n) is more than a thousand. With
+#'   `blocks`, O(mn min(m, n)) once, and for each vector of ratios an eigenvalue decomposition of
+#'   min(m, n) rows and columns: 31 of them for two blocks; memory for as many m x m matrices as
 #'   blocks, or n x n ones with fewer columns than rows.
 #' @section Errors: As for [greedy_rls()]; weights of 0.
 #'

@@ -1,23 +1,22 @@
 #' Safe screening of variables for l1-penalised models
 #'
 #' Finds columns whose coefficient is 0 in every solution of a model with an l1 penalty, before the
-#' model is fitted, so that they need not be kept or even loaded.
+#' model is fitted. These columns need not be kept or even loaded.
 #'
-#' The model is that of [l1_path()]: it minimises
-#' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
-#' \frac{1 - \alpha}{2} \|\beta\|_2^2)}{
-#' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda (alpha ||beta||_1 + (1 - alpha)/2 ||beta||_2^2)}
-#' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})}{log(1 + exp(-ys))}
-#' (`"logistic"`) or \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`). Let \eqn{a_k} be column k
-#' standardised, multiplied by \eqn{\sqrt{w_j}}{sqrt(w_j)} and residualised on the covariates. Its
-#' coefficient is 0 if \eqn{|a_k' r| < \alpha\lambda}{|a_k' r| < alpha lambda} for every dual
-#' solution \eqn{r}. A rule computes a region that contains every dual solution, and the maximum
-#' \eqn{T_k} of \eqn{|a_k' r|} over it: column k is dropped if
+#' The model of [l1_path()] minimises
+#' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 + \frac{1 -
+#' \alpha}{2} \|\beta\|_2^2)}{ sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda (alpha ||beta||_1 + (1 -
+#' alpha)/2 ||beta||_2^2)} with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 +
+#' e^{-ys})}{log(1 + exp(-ys))} (`"logistic"`) or \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`).
+#' Let \eqn{a_k} be column k standardised, multiplied by \eqn{\sqrt{w_j}}{sqrt(w_j)} and
+#' residualised on the covariates. Its coefficient is 0 if \eqn{|a_k' r| < \alpha\lambda}{|a_k' r| <
+#' alpha lambda} for every dual solution \eqn{r}. A rule computes a region that contains every dual
+#' solution, and the maximum \eqn{T_k} of \eqn{|a_k' r|} over it: column k is dropped if
 #' \eqn{\alpha\lambda > T_k}{alpha lambda > T_k}, with a margin for rounding error.
 #'
-#' * `"safe1"`: the points with a dual value at least that of the null model (with covariates only),
-#'   its residual scaled to be dual feasible (Theorem 1 of the paper; (20) for hinge; (27) for
-#'   logistic, with the optimal multiplier of the intercept).
+#' * `"safe1"`: the points with a dual value of at least the value of the null model (with
+#'   covariates only), its residual scaled to be dual feasible (Theorem 1 of the paper; (20) for
+#'   hinge; (27) for logistic, with the optimal multiplier of the intercept).
 #' * `"safe2"`: the points with a dual value at least the best of the solutions of `fit` (Theorem
 #'   2), whose dual points are recomputed from the data.
 #' * `"gap"`: a ball about such a dual point, whose radius follows from the duality gap (Fercoq and
@@ -54,7 +53,7 @@
 #' @param columns For a function `x`: the number of columns, or their names.
 #' @param threads Number of OpenMP threads over columns, for `"logistic"` and `"hinge"`.
 #' @param cluster A cluster of R's parallel package whose workers go over the blocks of columns,
-#'   such as `parallel::makeCluster(2)`; by default none. The mask is the same.
+#'   such as `parallel::makeCluster(2)`, see [clusters]; by default none. The mask is the same.
 #'
 #' @return `safe_screen()`: a list of class `sparsels_mask` with, for n columns,
 #'   * `keep` (n, named): `FALSE` for dropped columns, among them those that are excluded as
@@ -64,7 +63,7 @@
 #'     column: for every lambda from there up to `lambda`;
 #'   * `bounds` (n, named): \eqn{T_k}, an upper bound of \eqn{|a_k' r|} for every dual solution r;
 #'   * `lambda`, `lambda_max`, and `exact`: `TRUE` if `lambda_max` is the smallest lambda with all
-#'     coefficients 0, `FALSE` if it is an upper bound of that;
+#'     coefficients 0, `FALSE` if it is an upper bound of this lambda;
 #'   * `loss`, `rule`, `lambda0` (the lambdas of `fit` that were used), `usable` (n; `FALSE` for an
 #'     excluded column).
 #'
@@ -78,8 +77,8 @@
 #'
 #' @section Errors: As for [l1_path()]; several responses or more than two classes; `rule = "safe2"`
 #'   without `fit`; a `fit` of another loss, `alpha` or to other data; a `lambda0` that is not a
-#'   lambda of `fit`; a function `x` that returns other columns than asked for; classes that are
-#'   separated by the covariates alone. A lambda above `lambda_max` is not an error.
+#'   lambda of `fit`; a function `x` that returns columns other than the requested ones; classes
+#'   that are separated by the covariates alone. A lambda above `lambda_max` is not an error.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.

@@ -1,7 +1,7 @@
 #' Sparse conjugate directions pursuit for linear systems and models
 #'
 #' Computes sparse approximate solutions of a symmetric positive definite system, with one more
-#' nonzero at every step, or selects columns of a linear model by them.
+#' nonzero at every step, or selects columns of a linear model in the same way.
 #'
 #' Each step adds a component to the support \eqn{S}, by the residual \eqn{c = A w - b}, and solves
 #' \eqn{A_{SS} w_S = b_S}{A_SS w_S = b_S}; the other entries of \eqn{w} are zero. This \eqn{w}
@@ -35,10 +35,10 @@
 #' `standardize` and no covariates it is [omp()] for every lambda, and so is `"residual"`.
 #'
 #' **Candidates**: with `candidates = 59` each step considers 59 components drawn at random from
-#' those outside \eqn{S} (SCDPP): with probability 0.95 the best of them is among the best 5 %. The
-#' paper found models that are occasionally much worse. R's random numbers are used, and drawn
-#' before the first step. Here candidates do not save time, since the residual is updated at all
-#' components; they do in [fs_lssvm()], for kernel matrices larger than memory.
+#' those outside \eqn{S} (SCDPP): with probability 0.95 the best of them is among the best 5 %. In
+#' the paper some models were much worse. R's random numbers are drawn before the first step.
+#' Candidates do not save time here, since the residual is updated at all components. They do in
+#' [fs_lssvm()], for kernel matrices larger than memory.
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes. Must not be given with `A`.
 #' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
@@ -59,10 +59,10 @@
 #' @param lambda For a problem: the ridge parameter, a number of at least 0; 0 by default.
 #' @param solver For a problem: `"cholesky"` (the default) or `"qr"`, see Details. `candidates`
 #'   needs the former.
-#' @param size,size_folds For a problem: how its size is chosen, see [greedy_rls()]. `"criterion"`,
-#'   the default, is the largest size of at most `k`.
+#' @param size,size_folds For a problem: how its size is chosen, see [size_rule]. `"criterion"`, the
+#'   default, is the largest size of at most `k`.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return For a problem a [sparse_fit]. For a system a [system_fit]: `coef(fit, size)` is a vector
 #'   of length D.

@@ -2,25 +2,23 @@
 
 #' Select basis vectors for a kernel expansion
 #'
-#' Chooses the basis vectors of a kernel expansion: n rows of the data, or n points, the means of
-#' clusters of rows; where the choice is by the response, with the exact held-out error of every
-#' size on the way.
+#' Selects the basis vectors of a kernel expansion: n rows of the data, or n points, the means of
+#' clusters of rows. A selection by the response also gives the exact held-out error of every size.
 #'
 #' For rows \eqn{B} of the data, with \eqn{K_{BB}}{K_BB} their kernel matrix and
 #' \eqn{k_B(x)}{k_B(x)} the vector of their kernels with \eqn{x}, the methods are:
 #' * `"random"`: a simple random sample of n rows.
 #' * `"greedy"`: Algorithm 1 of Pahikkala and others (2012). In each of n rounds `candidates` rows
 #'   are drawn from those not yet chosen, and the one is added for which the model that minimises
-#'   \deqn{\sum_j w_j \| y_j - b' z_j - A' k_B(x_j) \|^2 + \lambda \mathrm{tr}(A' K_{BB} A)}{
-#'   sum_j w_j || y_j - b' z_j - A' k_B(x_j) ||^2 + lambda tr(A' K_BB A)}
-#'   has the smallest training error, the first sum. The best of 59 candidates is among the best 5 %
-#'   of all rows with probability 0.95. Weights \eqn{w} and covariates \eqn{z} are those of the
-#'   problem; without a problem there are none, as in [kernel_rls()]. With several responses their
-#'   errors are summed.
+#'   \deqn{\sum_j w_j \| y_j - b' z_j - A' k_B(x_j) \|^2 + \lambda \mathrm{tr}(A' K_{BB} A)}{ sum_j
+#'   w_j || y_j - b' z_j - A' k_B(x_j) ||^2 + lambda tr(A' K_BB A)} has the smallest training error,
+#'   the first sum. The best of 59 candidates is among the best 5 % of all rows with probability
+#'   0.95. Weights \eqn{w} and covariates \eqn{z} are taken from the problem; without a problem
+#'   there are none, as in [kernel_rls()]. With several responses their errors are summed.
 #' * `"loo"`: in each round the row is added, of all rows, for which this model has the smallest
-#'   leave-one-out error, or that of `folds`; exactly, without training again. Its models are no
-#'   better than those of `"greedy"` in our experience, and it takes more time and memory: it
-#'   minimises the very error that its path shows.
+#'   exact error, leave-one-out or by `folds`. In our experience its models are no better than
+#'   models by `"greedy"`, and it takes more time and memory: it minimises the error that its path
+#'   reports.
 #' * `"k_center"`: the first row is drawn, then each time the row farthest from all chosen ones is
 #'   added, by the squared distance \eqn{k(x, x) + k(z, z) - 2 k(x, z)} in feature space, or without
 #'   a kernel by the Euclidean distance (Gonzalez 1985). The largest distance of a row to its
@@ -33,25 +31,24 @@
 #' * `"kmeans"`: the centres of [stats::kmeans()], the best of five random starts. They need not be
 #'   rows. `kernel` is not used.
 #' * `"cluster_mean"`: n rows are chosen by `"k_center"` with the Euclidean distance, every row is
-#'   given to the nearest of them, and the means of these clusters are the points. They need not be
-#'   rows, and lie within the data where the rows of `"k_center"` lie at their edge. `kernel` is not
+#'   assigned to the nearest of them, and the points are the means of these clusters. They need not
+#'   be rows, and lie inside the data, whereas rows by `"k_center"` lie at the edge. `kernel` is not
 #'   used.
 #'
 #' **Errors.** `"greedy"` and `"loo"` give the exact held-out error of the models on the first 1, 2,
 #' ..., n rows, leave-one-out or over `folds`; the others do so when `folds` is given. With the
-#' default `basis = "remove"` a row that is held out leaves the basis, too, as in [kernel_rls()],
-#' whose error at the same `lambda` this is. A basis that was chosen by the responses of all rows
-#' makes the errors optimistic, whichever way rows are held out: choose it anew in each training
-#' part for an honest one. For points there are no such errors here, since they have no order;
-#' `kernel_rls(basis = )` gives the error of all of them, in which the means of clusters still know
-#' the held-out rows of `x`, though not of `y`. [cross_validate()] of [fs_lssvm()] makes them anew
-#' in each training part.
+#' default `basis = "remove"` a held-out row also leaves the basis, and the error equals the error
+#' of [kernel_rls()] at the same `lambda`. A basis selected by the responses of all rows makes the
+#' errors optimistic: for an honest error select it again in each training part. Points have no
+#' order, so they have no such errors here. `kernel_rls(basis = )` gives the error of all points.
+#' The means of clusters then contain information from the held-out rows of `x`, but not of `y`.
+#' [cross_validate()] of [fs_lssvm()] computes them again in each training part.
 #'
 #' Ties go to the candidate drawn first, and to the lowest row with `"k_center"` and `"loo"`;
 #' differences of errors below 1e-12 of the sum of squares of the response are ties, and so are
 #' differences of distances below rounding error. A candidate whose kernel column is linearly
-#' dependent on those of the chosen rows (Schur complement at most 1e-12 of its penalised sum of
-#' squares, for `"loo"` 1e-9 of its penalty) does not change the model: it is skipped unless all
+#' dependent on the columns of the chosen rows (Schur complement at most 1e-12 of its penalised sum
+#' of squares, for `"loo"` 1e-9 of its penalty) does not change the model: it is skipped unless all
 #' candidates are dependent; then the first is added.
 #'
 #' All methods but `"loo"` use R's random numbers, so `set.seed()` before the call reproduces them.
@@ -78,7 +75,7 @@
 #' @param threads Number of OpenMP threads of method `"loo"`; the result does not depend on it.
 #'
 #' @return An integer vector of n distinct row numbers in the order chosen. With errors it is of
-#'   class `sparsels_basis`, which prints as a summary and is taken wherever row numbers are: its
+#'   class `sparsels_basis`, which prints as a summary and is accepted wherever row numbers are: its
 #'   attribute `path` is a data frame with a row for every size: `size`, the `row` added, the
 #'   `criterion`, which is the weighted mean squared held-out error, its standard error `se` and,
 #'   for classes, `error`, the misclassification rate. `[` and `as.integer()` give plain numbers.

@@ -12,26 +12,26 @@
 #' \eqn{1 - E(S) / E(\emptyset)}{1 - E(S) / E(empty set)}, the \eqn{R^2} given the covariates for
 #' `lambda = 0`.
 #'
-#' The set of size \eqn{s} starts as that of size \eqn{s - 1} with the column that lowers \eqn{E}
-#' most. Then the best of all exchanges of one column in the set for one outside it is made, again
-#' and again, until none lowers \eqn{E}: no set that differs in one column is better. The best set
-#' of a size may differ in more than one; [best_subset()] proves which it is.
+#' The set of size \eqn{s} starts as the set of size \eqn{s - 1} with the column that lowers \eqn{E}
+#' most. Then the best exchange of one column in the set for one outside it is made repeatedly,
+#' until none lowers \eqn{E}: no set that differs in one column is better. The best set of a size
+#' may differ in more than one column; [best_subset()] proves which set is best.
 #'
 #' A column whose residual sum of squares given the set is at most 1e-10 of its (penalised) sum of
 #' squares is not added. The search ends early, with a shorter path, when no column increases
-#' \eqn{R^2} by more than 1e-12. Exchanges within 1e-12 of the best are equal: of these the one of
-#' the column that was added first is made, and of those for the lowest column.
+#' \eqn{R^2} by more than 1e-12. Exchanges within 1e-12 of the best are equal: ties go to the column
+#' that was added first, then to the lowest new column.
 #'
 #' @inheritParams forward_regression
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
-#'   [greedy_rls()]; `"criterion"` is the largest size reached, at most `k`, as the training error
+#'   [size_rule]; `"criterion"` is the largest size reached, at most `k`, as the training error
 #'   never increases with the size.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
 #'   from 0; its `action` is `"found"` and its `feature` `NA`, since the sets need not be nested.
 #'   `criterion` is the \eqn{R^2} above, `squared` the exact leave-one-out mean squared error of the
-#'   set as it is.
+#'   fixed set.
 #'
 #' @section Cost: O(mns) time for each exchange at size s, with m rows and n columns, or s products
 #' with a sparse `x`. Memory is one copy of a dense `x`, none of a sparse one, and O((m + n) s).

@@ -1,45 +1,43 @@
 #' Fits with a model of every size
 #'
-#' What the methods that select features return: the best model of each size, with its held-out
-#' error.
+#' The value of methods that select features: the best model of each size, with its held-out error.
 #'
 #' @details A fit is a plain list, which `saveRDS()` keeps whole. It does not hold `x`. With m rows,
 #' L responses and q covariates:
 #'
 #' * `path`: data frame with a row for every step: `step` (0 is the start), `action` (`"start"`,
-#'   `"add"`, `"drop"`, or `"found"` where sets are not made one from the other), `feature` (column
-#'   number), `name`, `size` of the model after the step, and its held-out errors: `criterion`
-#'   (by which the search chose; of the best-subset methods, such as [poss()], the training
-#'   \eqn{R^2}) with its standard error `se` over folds, `squared`, the mean squared error
-#'   \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for
-#'   classes `error`, the misclassification rate. Repeated folds are averaged. `se` is
-#'   that of a weighted mean of fold means; it takes the folds as independent, which they nearly
-#'   are. It is `NA` for a user's function and for leave-pair-out AUC. With the `cost` of
-#'   [greedy_rls()], `price` is what the columns of the model cost together.
-#'   Where columns move in groups `size` counts groups, `name` is that of the group, `feature` its
-#'   first column, and `columns` says how many were moved.
+#'   `"add"`, `"drop"`, or `"found"` if sets are not nested), `feature` (column number), `name`,
+#'   `size` of the model after the step, and its held-out errors: `criterion` (by which the search
+#'   chose; of the best-subset methods, such as [poss()], the training \eqn{R^2}) with its standard
+#'   error `se` over folds, `squared`, the mean squared error \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j
+#'   w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for classes `error`, the misclassification
+#'   rate. Repeated folds are averaged. `se` is the standard error of a weighted mean of fold means,
+#'   and treats the folds as independent, which nearly holds. It is `NA` for a user's function and
+#'   for leave-pair-out AUC. With the `cost` of [greedy_rls()], `price` is the price of the model.
+#'   With [groups][column_groups] that are selected together, `size` counts groups, `name` is the
+#'   name of the group, `feature` its first column, and `columns` the number of columns added or
+#'   dropped.
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
-#'   `step`. Where the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number),
-#'   the path also has its held-out criterion `cv` with `cv_se`, for classes its error rate
-#'   `cv_error` with `cv_error_se`, and for censored times its concordance `cv_concordance` with
-#'   `cv_concordance_se`: of the best model of each size, scored on rows that were not there when it
-#'   was chosen. After a refit `criterion`, `se`, `squared` and `error` are those of
-#'   the refitted models, `refit_lambda` is their lambda and `search_criterion` the criterion by
-#'   which the search chose.
+#'   `step`. If the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), the
+#'   path also has the held-out criterion `cv` with `cv_se`, for classes the error rate `cv_error`
+#'   with `cv_error_se`, and for censored times the concordance `cv_concordance` with
+#'   `cv_concordance_se`. They belong to the best model of each size, selected without the rows it
+#'   is scored on. After a refit `criterion`, `se`, `squared` and `error` belong to the refitted
+#'   models, `refit_lambda` is their lambda and `search_criterion` the criterion of the search.
 #' * `size`, the chosen size, and `size_by`, how it was chosen. `estimate` (`mean`, `se`): the
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
 #'   scored on each; `estimate_error`, the same as an error rate, and `estimate_concordance`.
 #'   `size_folds`, the folds of the procedure.
-#' * `held_out` and `fitted` (m x L): predictions of the rows at the chosen size, by models without
-#'   them and by the fit; `fitted_sizes` (m x L x sizes) those of all sizes, of fits whose search
-#'   was repeated in folds, up to a million numbers. Where the procedure was repeated in folds,
-#'   `held_out` comes from the searches without each row; with `size = "criterion"` the features
-#'   were chosen with it. Rows of weight 0 are predicted by the fit.
+#' * `held_out` and `fitted` (m x L): predictions of the rows at the chosen size, by models trained
+#'   without them and by the fit. `fitted_sizes` (m x L x sizes) has the fitted values of all sizes,
+#'   if the search was repeated in folds, up to a million numbers. If the procedure was repeated in
+#'   folds, `held_out` comes from the searches without each row. With `size = "criterion"` the
+#'   features were selected with the row. Rows of weight 0 are predicted by the fit.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
-#' * `work`: of [greedy_rls()], the operations of the search; see its section on cost.
+#' * `work`: of [greedy_rls()], the operations of the search, see [search_cost].
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
 #' * `criterion`, `folds`, `control`, `call`, `method`, and `problem` without its x.
 #'

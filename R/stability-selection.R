@@ -2,42 +2,41 @@
 #'
 #' Stability selection with complementary pairs (Meinshausen and Buhlmann 2010; Shah and Samworth
 #' 2013): the method chooses q columns on each half of the rows, for many random halves, and the
-#' columns that it chooses often are reported, with bounds of how many of them are there by chance.
+#' columns that it chooses often are reported, with bounds on the number chosen by chance.
 #'
 #' The rows are split at random into two halves `pairs` times, each class in half, and the method
 #' chooses exactly `q` columns on each half. The selection probability of a column is the share of
-#' the `2 * pairs` halves on which it was chosen; those of at least `threshold` are stable. With
-#' `groups`, such as the samples of each patient, whole groups go into one half or the other, as
-#' equal in rows, and in rows of each class, as they allow: with samples of a patient in both, the
-#' halves would agree in what is peculiar to that patient.
+#' the `2 * pairs` halves on which it was chosen. Columns with a probability of at least `threshold`
+#' are stable. With `groups`, such as the samples of each patient, whole groups go into one half or
+#' the other, with the rows and the rows of each class as equally divided as possible. With samples
+#' of a patient in both halves, the halves would agree in the peculiarities of that patient.
 #'
 #' **Bounds.** With p usable columns and \eqn{\theta = q / p}{theta = q / p}, a column whose
-#' selection probability is at most \eqn{\theta}{theta} is chosen no more often than by chance. How
-#' many of these are among the stable ones is, in expectation, at most
+#' selection probability is at most \eqn{\theta}{theta} is chosen no more often than by chance. The
+#' expected number of such columns among the stable ones is at most
 #' * `meinshausen_buehlmann`: \eqn{q^2 / ((2 \tau - 1) p)}{q^2 / ((2 tau - 1) p)} for a threshold
 #'   \eqn{\tau}{tau} above one half, if columns without effect are exchangeable and the method is no
 #'   worse than chance;
-#' * `unimodal` and `r_concave`: the bounds of Shah and Samworth, which assume neither, but that for
-#'   such a column the share of pairs in which both halves choose it has a unimodal distribution,
-#'   or an r-concave one, as the share of halves then has. `NA` where a bound does not hold.
+#' * `unimodal` and `r_concave`: the bounds of Shah and Samworth, which assume neither. They assume
+#'   that for such a column the share of pairs in which both halves choose it has a unimodal
+#'   distribution, or an r-concave one together with the share of halves. `NA` if a bound does not
+#'   apply.
 #'
-#' The bounds are for exchangeable halves: independent rows, or independent groups of equal size.
-#' Where groups differ in size they hold nearly, but not where groups are few or are not named.
+#' The bounds are for exchangeable halves: independent rows, or independent groups of equal size. If
+#' groups differ in size they hold approximately, but not with few groups or if `groups` is not
+#' given.
 #'
 #' They count columns that are chosen no more often than by chance, not columns without effect: a
 #' column that is correlated with one of effect is chosen more often than by chance. Correlated
-#' columns share their probability among them: `correlated` lists those that go with a stable one,
-#' and each of two that are alike may stay below the threshold.
+#' columns share their probability, so each of two similar columns may stay below the threshold.
+#' `correlated` lists the columns correlated with a stable one.
 #'
 #' **Defaults.** `q` is the smaller of a quarter of the rows and the largest number for which the
-#' r-concave bound is at most 1. [greedy_rls()] and its kin, the methods with an argument `refit`,
-#' are called with `size = "criterion"` and `refit = FALSE`: one search on each half, at half the
-#' mean sum of squares of a column there as `lambda`, where these are not given.
+#' r-concave bound is at most 1. Methods with an argument `refit`, such as [greedy_rls()], are
+#' called with `size = "criterion"` and `refit = FALSE` unless these are given: one search on each
+#' half. The default `lambda` is half the mean sum of squares of a column in the half.
 #'
-#' The pairs run on the plan set by `future::plan()` when the package future.apply is installed,
-#' else one after the other. Each has its own stream of random numbers: `set.seed()` before the call
-#' gives the same result under any plan. Ctrl-C returns the pairs already done, with a warning of
-#' class `sparsels_interrupted`.
+#' The pairs run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls] that is called with `k = q` and whose fit has
@@ -53,13 +52,12 @@
 #'   `NULL`: the groups of the `folds` or `size_folds` that the method is given, see [make_folds()],
 #'   if any; folds given row by row are groups themselves. `FALSE`: none.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the pairs, such as
-#'   `BiocParallel::MulticoreParam(2)`; it goes before a future plan.
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return An object of class `stability_selection`, a list:
-#' * `probability`: the selection probability of each column, by name.
-#'   Where columns move in groups (`columns_group` of [as_problem()]), groups are counted: a column
-#'   has the probability of its group, `q` and the bounds count groups, and `stable` and `chosen`
-#'   have the first column of each.
+#' * `probability`: the selection probability of each column, by name. With [groups][column_groups]
+#'   that are selected together, groups are counted: a column has the probability of its group, `q`
+#'   and the bounds count groups, and `stable` and `chosen` have the first column of each.
 #' * `stable`: the stable columns, most frequent first: a data frame `feature` (number), `name`,
 #'   `probability`, and `correlated`, the names of the columns whose correlation with it is above
 #'   0.9 in size, most frequent first (at most five).
@@ -250,9 +248,9 @@ concave_tail <- function(eta, t, B, r) {
 
 #' How alike are several selections?
 #'
-#' The stability of lists of columns by Nogueira, Sechidis and Brown (2018): 1 where all lists are
-#' the same, 0 in expectation where they are drawn at random. It allows for lists of any lengths and
-#' for what agrees by chance.
+#' The stability of lists of columns by Nogueira, Sechidis and Brown (2018): 1 if all lists are the
+#' same, 0 in expectation if they are drawn at random. It accounts for lists of any lengths and for
+#' agreement by chance.
 #'
 #' With M lists of n columns, \eqn{p_j} the share of lists that hold column j and \eqn{\bar k}{k}
 #' the mean length, it is

@@ -3,9 +3,8 @@
 
 #' Sparse solutions of a linear system
 #'
-#' What [scdp()] with `A` and `b`, [matching_pursuit()] and [lars_path()] return: solutions of
-#' \eqn{A w = b} with few nonzero entries, one for each number of them, and the methods that print,
-#' plot and use them.
+#' The value of [scdp()] with `A` and `b`, [matching_pursuit()] and [lars_path()]: solutions of
+#' \eqn{A w = b} with few nonzero entries, one for each number of entries, and their methods.
 #'
 #' @details The system has a symmetric positive definite matrix \eqn{A} (D x D) and one or several
 #' right-hand sides \eqn{b} (D x L). Its solution minimises the objective
@@ -17,20 +16,19 @@
 #' A fit is a plain list without `A` and `b`:
 #' * `path`: data frame with a row for every step: `step` (0 is the start, \eqn{w = 0}), `action`
 #'   (`"start"`, `"add"`, `"drop"`, or `"move"` where a component of the model changes), `component`
-#'   (its number), `name`, `size` (components in after the step), `objective` and `residual` of what
-#'   the method had then, and for [lars_path()] `lambda`.
+#'   (its number), `name`, `size` (components in after the step), `objective` and `residual` after
+#'   the step, and for [lars_path()] `lambda`.
 #' * `coefficients`: element s + 1 is the model of size s with the lowest objective, or `NULL`:
 #'   `components` (numbers, in the order chosen), `beta` (s x L), `objective`, `residual` and `step`
 #'   (its row of the path).
-#' * `size`: the largest size, which the methods below take when they are given none.
+#' * `size`: the largest size, the default of the methods below.
 #' * `status`: `"complete"`; `"early_stop"` when no further component changes anything;
 #'   `"move_limit"`; `"interrupted"`.
 #' * `names` of the components (V1, V2, ... when `A` and `b` have none), their number `D`, `method`,
 #'   `control`, `call`.
 #'
 #' @param object,x A fit.
-#' @param size Number of components of the model wanted; `NULL` for the largest. For `coef()` also
-#'   several.
+#' @param size Number of components of the model; `NULL` for the largest. For `coef()` also several.
 #' @param lambda For fits of [lars_path()] instead of `size`: any number from the last lambda
 #'   of the path upwards. The model is then the penalised one, between two steps too, whether or not
 #'   the fit has `debias`.

@@ -7,14 +7,14 @@
 #' `rule = "tr"` removes, for each lambda, all coefficients up to the largest threshold that meets a
 #' condition. With \eqn{g} the gradient of the loss at the solution, \eqn{\delta}{delta} the change
 #' of the coefficients (minus those removed), and `gap` the duality gap of the solution, it is
-#' \deqn{\frac{c}{2} \| A \delta \|^2 + g'\delta \le (\alpha - 1) \, gap,}{
-#' c/2 ||A delta||^2 + g'delta <= (alpha - 1) gap,}
-#' where \eqn{A} are the weighted columns and \eqn{c} is 1 for the lasso and 1/4, the largest second
-#' derivative, for the logistic loss. The left side is an upper bound of the increase of the loss.
-#' The duality gap is then at most `alpha` times that before, and the objective, with
-#' \eqn{\varepsilon}{eps} the gap relative to the optimum, at most \eqn{1 + \alpha \varepsilon}{1 +
-#' alpha eps} times the optimum. This is (38) of El Ghaoui and others, with the square that is
-#' missing there and a simpler right-hand side. Coefficients of equal size are removed together.
+#' \deqn{\frac{c}{2} \| A \delta \|^2 + g'\delta \le (\alpha - 1) \, gap,}{ c/2 ||A delta||^2 +
+#' g'delta <= (alpha - 1) gap,} where \eqn{A} are the weighted columns and \eqn{c} is 1 for the
+#' lasso and 1/4, the largest second derivative, for the logistic loss. The left side is an upper
+#' bound of the increase of the loss. The duality gap is then at most `alpha` times the gap before,
+#' and the objective, with \eqn{\varepsilon}{eps} the gap relative to the optimum, at most \eqn{1 +
+#' \alpha \varepsilon}{1 + alpha eps} times the optimum. This is (38) of El Ghaoui and others, with
+#' the square that is missing there and a simpler right-hand side. Coefficients of equal size are
+#' removed together.
 #'
 #' `rule = "exact"` also subtracts the decrease of the penalty on the left side: the same guarantee
 #' with fewer columns. For the lasso the left side is then the exact change of the objective.
@@ -35,8 +35,8 @@
 #'
 #' @return The fit with fewer coefficients: `path` has the new `size`, and in addition `threshold`,
 #'   the largest absolute coefficient removed (of the standardised columns), and `removed`, the
-#'   number of coefficients removed. `objective` and `gap` are those of the smaller models, for
-#'   logistic regression upper bounds of them. `fitted` and held-out errors are not recomputed.
+#'   number of coefficients removed. `objective` and `gap` belong to the smaller models, for
+#'   logistic regression as upper bounds. `fitted` and held-out errors are not recomputed.
 #'
 #' @section Cost: O(n log n) time for each lambda; `x` is not needed.
 #' @section Errors: `fit` is not one of `l1_path(solver = "ipm")`, or was thresholded before;

@@ -2,29 +2,31 @@
 
 #' Choose the threshold of a classifier of two classes
 #'
-#' The probability above which a row is said to be of the second class: by what errors cost, by the
-#' sensitivity wanted, or given; with the sensitivity, specificity and cost of rows held out.
+#' The probability above which a row is classified as the second class, chosen by the costs of
+#' errors or by a required sensitivity, or given. The result includes the held-out sensitivity,
+#' specificity and cost.
 #'
 #' @details The second level of the response is the event (`event_level = "second"` of yardstick):
-#' sensitivity is the share of its rows that are found, specificity the share of the others that are
-#' left alone. Probabilities are those of the held-out scores of the fit, see [class_probabilities].
-#' All shares are by case weight; class weights have no part in them.
+#' sensitivity is the share of its rows that are classified correctly, and specificity the share of
+#' the other rows that are. Probabilities come from the held-out scores of the fit, see
+#' [class_probabilities]. All shares are weighted by case weights, without class weights.
 #'
-#' By `cost` it is the cost of a false positive, divided by the sum of both: where calibrated
-#' probabilities are right, no other threshold costs less. The threshold with the smallest cost of
-#' the held-out rows cost more of new rows on most of the data sets tried, as it follows chance.
+#' By `cost` the threshold is the cost of a false positive, divided by the sum of both costs. If
+#' calibrated probabilities are right, no other threshold costs less. On most of the data sets
+#' tried, the threshold with the smallest cost on the held-out rows cost more on new rows, because
+#' it follows chance.
 #'
-#' With `sensitivity` it is the largest threshold that reaches it in the held-out rows, so that
-#' specificity is as large as can be. Both are then a little optimistic, more so with few rows of a
-#' class.
+#' With `sensitivity` it is the largest threshold that reaches the sensitivity on the held-out rows,
+#' which gives the largest specificity. Both are then slightly optimistic, more so with few rows of
+#' a class.
 #'
 #' @param object A fit with two classes, or the result of [cross_validate()] of such fits, whose
-#'   held-out scores are those of the outer folds.
+#'   held-out scores come from the outer folds.
 #' @param cost What the two errors cost, `c(false_positive = , false_negative = )`, of which one may
 #'   be 0.
-#' @param sensitivity The smallest sensitivity wanted, above 0 and at most 1; `NULL`: the threshold
-#'   is chosen by `cost`.
-#' @param threshold A threshold between 0 and 1 of which to know the errors; `NULL`: one is chosen.
+#' @param sensitivity The required sensitivity, above 0 and at most 1; `NULL`: the threshold is
+#'   chosen by `cost`.
+#' @param threshold A threshold between 0 and 1, whose errors are computed; `NULL`: one is chosen.
 #' @param calibration As in [class_probabilities].
 #'
 #' @return A data frame with one row: `threshold`; the held-out `sensitivity` and `specificity`;

@@ -15,11 +15,11 @@ generics::augment
 #' `tidy()` gives a row per term of one model, `glance()` one row for the whole fit,
 #' `augment()` a row per sample with its fitted and held-out predictions.
 #'
-#' Held-out predictions are those of models trained without the sample (the mean over repeats).
-#' Where the search was repeated in folds, as by default in [greedy_rls()], its features were chosen
-#' without the sample too, and only the size was chosen with it; with `size = "criterion"` the
-#' features were chosen with it, and errors computed from `.held_out` are optimistic:
-#' [cross_validate()] gives an honest estimate.
+#' Held-out predictions come from models trained without the sample (the mean over repeats). If the
+#' search was repeated in folds, as by default in [greedy_rls()], its features were also selected
+#' without the sample, and only the size with it. With `size = "criterion"` the features were
+#' selected with the sample, and errors computed from `.held_out` are optimistic: [cross_validate()]
+#' gives an honest estimate.
 #'
 #' @param x A fit, or the result of [cross_validate()], [permutation_test()],
 #'   [stability_selection()], [exchange()] or [panel_error()].
@@ -36,8 +36,8 @@ generics::augment
 #'   `estimate` on the user's scale; with several numeric responses, for the chosen model,
 #'   `held_out.r.squared`, the R-squared of the held-out predictions of each response (`NA` for
 #'   other models).
-#' * `glance()` of a fit: one row with the same columns for all fits, so that rows of several can be
-#'   put together; `NA` is what a fit does not have:
+#' * `glance()` of a fit: one row with the same columns for all fits, so rows of several fits can be
+#'   combined. A value that a fit does not have is `NA`:
 #'   * `method`, `task` (regression, binary or multiclass), `nobs` (rows), `features` (candidate
 #'     columns), `responses` (columns of the coded response, one per class for three and more);
 #'   * `size` (features or basis vectors of the chosen model; with the intercept where the pursuit
@@ -47,16 +47,16 @@ generics::augment
 #'   * `held_out.r.squared`, for numeric responses, the mean over these;
 #'   * `status`.
 #' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
-#'   response less `.fitted`), one column each for several (`.fitted.a`, ...); for classes
-#'   also `.pred_class`, the class of `.held_out`, and `.pred_` with the name of each class, its
+#'   response less `.fitted`), one column each for several (`.fitted.a`, ...); for classes also
+#'   `.pred_class`, the class of `.held_out`, and `.pred_` with the name of each class, its
 #'   probability calibrated on `.held_out` (see [class_probabilities]), as yardstick takes them.
-#'   Scores and residuals of classes are those of the codes
-#'   -1 and +1; with `loss = "logistic"` the predictions are probabilities of the second level,
-#'   which the residuals take from 0 or 1. A fit without held-out errors has `NA` there.
+#'   Scores and residuals of classes refer to the codes -1 and +1. With `loss = "logistic"` the
+#'   predictions are probabilities of the second level, and the residuals are 0 or 1 minus the
+#'   probability. A fit without held-out errors has `NA` there.
 #' * `as.data.frame()` of a fit: its path, `fit$path`: a row per lambda, or a row per step of a
-#'   search, which is a model of its own (`"add"` and `"drop"` are moves); `chosen` (logical) is the
-#'   row of the chosen model. Of a cross-validation: its curves, a row per measure and size (or
-#'   lambda), with `measure` and the columns of `curves`; `NA` where a measure has no such curve.
+#'   search; `chosen` (logical) is the row of the chosen model. Of a cross-validation: its curves, a
+#'   row per measure and size (or lambda), with `measure` and the columns of `curves`; `NA` where a
+#'   measure has no such curve.
 #' * `tidy()` of a cross-validation: a row per measure, size (or lambda) and curve with `measure`,
 #'   `size`, `curve`, `estimate`, `std.error`. `augment()`: as of its fit on all rows, but
 #'   `.held_out` is predicted by the outer fold without the sample, with the size chosen there.

@@ -4,15 +4,14 @@
 #' cross-validated error of [fs_lssvm()] or [lssvm()].
 #'
 #' The objective is the held-out mean squared error on folds that are drawn once and used for every
-#' point; for `solver = "scdp"` the minimum of it over the size s,
+#' point. For `solver = "scdp"` it is the minimum over the size s,
 #' \deqn{\min_{\gamma, \sigma^2} \min_s E_s(\gamma, \sigma^2), \qquad k(x, z) = \exp(-\| x - z \|^2
-#' / \sigma^2).}{min over gamma and sigma^2 of min over s of E_s(gamma, sigma^2),
-#' k(x, z) = exp(-||x - z||^2 / sigma^2).}
-#' The search is over \eqn{\log_2 \gamma}{log2 gamma} and \eqn{\log_2 \sigma^2}{log2 sigma^2} in a
-#' box: gamma from 2^-10 to 2^20, \eqn{\sigma^2}{sigma^2} from 2^-8 to 2^8 times the median squared
-#' distance of two rows (after standardising, if that is asked for; of up to 500 rows spread over
-#' the data, distances of zero excluded). It starts at gamma = 1 and the median. If `kernel` is
-#' given, only gamma is tuned; if `gamma` is given, only \eqn{\sigma^2}{sigma^2}.
+#' / \sigma^2).}{min over gamma and sigma^2 of min over s of E_s(gamma, sigma^2), k(x, z) =
+#' exp(-||x - z||^2 / sigma^2).} The search is over \eqn{\log_2 \gamma}{log2 gamma} and \eqn{\log_2
+#' \sigma^2}{log2 sigma^2} in a box: gamma from 2^-10 to 2^20, \eqn{\sigma^2}{sigma^2} from 2^-8 to
+#' 2^8 times the median squared distance of two rows (after any standardising, of up to 500 rows
+#' spread over the data, without distances of zero). It starts at gamma = 1 and the median. If
+#' `kernel` is given, only gamma is tuned; if `gamma` is given, only \eqn{\sigma^2}{sigma^2}.
 #'
 #' * `"csa+simplex"`: three fifths of the budget are used by coupled simulated annealing, five
 #'   chains whose probabilities of accepting a worse point depend on the values of all of them, the
@@ -23,7 +22,7 @@
 #' * `"grid"`: a regular grid that covers the box, with at most half of `budget` points, and a
 #'   second with the others, which covers the box within one step of the first grid from its best
 #'   point; with a budget below 32 the first grid has all points. All gammas of one width share the
-#'   kernel matrix and its decomposition, so that a point of a grid is much cheaper than one of the
+#'   kernel matrix and its decomposition, so a point of a grid costs much less than a point of the
 #'   other search.
 #'
 #' The smallest of many held-out errors is optimistic. With `solver = "scdp"` a small size

@@ -1,47 +1,45 @@
 #' Verify the figures of a fit by retraining
 #'
 #' Draws claims of a fit, such as "the held-out error of size 4 is 0.31" or "no other column would
-#' have been better at step 3", trains the models that they are about from scratch, in another way
-#' than the fit did, and compares.
+#' have been better at step 3", recomputes the models from scratch by an independent method, and
+#' compares.
 #'
 #' Models are trained again in plain R, without the formulas and the C code that made the fit: ridge
 #' models by a QR decomposition of the rows augmented by the square root of the penalty,
-#' leave-one-out predictions from the leverages of its orthogonal factor, predictions of folds by a
-#' model of the other rows each. The data are measured anew, too. Two things are asked of the code
-#' of the fit once more: which columns a search chooses without a fold, and the l1 path without one.
+#' leave-one-out predictions from the leverages of its orthogonal factor, predictions of each fold
+#' by a model of the other rows. The centres and scales of the data are computed again, too. Two
+#' things are computed by the code of the fit again: the columns that a search selects without a
+#' fold, and the l1 path without one.
 #'
-#' **What it proves.** That the figures checked are those of retraining, up to the tolerance. A
-#' figure that was changed, by an error of the program or of a hand, is found if it is among those
-#' checked; `claims = Inf` checks all. **What it does not prove.** That the model is good, that its
-#' size is a good one, or that an error on these rows is that on new ones: for this see
-#' [cross_validate()].
+#' **What it proves.** The checked numbers equal retraining, up to the tolerance. A changed number,
+#' by an error of the program or by editing, is found if it is checked, and `claims = Inf` checks
+#' all. **What it does not prove.** The model or its size may be poor, and an error on these rows
+#' may differ from the error on new rows: see [cross_validate()].
 #'
-#' **Claims.** The kinds there are take turns until `claims` are drawn, so that each is among them:
+#' **Claims.** The kinds take turns until `claims` are drawn, so each kind is drawn:
 #' * Fits of columns: the errors of the path and their standard errors; the coefficients of every
-#'   size, by retraining and by their gradient
-#'   \eqn{X_S' W (y - Z b - X_S B) - \lambda B = 0}{X_S' W (y - Z b - X_S B) - lambda B = 0};
-#'   fitted values and held-out predictions of the rows; the parameter of a refit. Of a search step
-#'   by step also that no other column was better at a step, the runners-up being drawn first; of
-#'   [best_subset()] and [sequential_replacement()] that no exchange of two columns is. Where the
-#'   procedure was repeated in folds, a fold's search is run again to learn its columns and lambda,
-#'   and its models are retrained; cross-validated errors need this for all folds, and take as long
-#'   as the fit did.
+#'   size, by retraining and by their gradient \eqn{X_S' W (y - Z b - X_S B) - \lambda B = 0}{X_S' W
+#'   (y - Z b - X_S B) - lambda B = 0}; fitted values and held-out predictions of the rows; the
+#'   parameter of a refit. For a stepwise search also that no other column was better at a step, the
+#'   runners-up being drawn first. For [best_subset()] and [sequential_replacement()] also that no
+#'   exchange of two columns is better. If the procedure was repeated in folds, the search of a fold
+#'   is run again for its columns and lambda, and its models are retrained. Cross-validated errors
+#'   require this for all folds, and take as long as the fit.
 #' * Paths of [l1_path()]: the objective, a duality gap by the dual point of the residuals, and
-#'   columns whose product with it may not exceed lambda: solutions are not found again, but shown
-#'   to be optimal. Those without a fold are computed as the fit did, and their gaps checked.
+#'   columns whose product with it may not exceed lambda. Solutions are not computed again, but
+#'   shown to be optimal. Solutions without a fold are computed by the code of the fit, and their
+#'   gaps are checked.
 #' * Kernel expansions: errors, coefficients and predictions by retraining with the kernel's values.
 #' * Solutions of systems: objective, residual, and the equations that the components satisfy.
 #'
-#' **Tolerance.** A deviation is relative to the figure, or to a thousandth of a typical one where
-#' it is smaller. It may be
-#' \eqn{\max(10^{-10}, 100 \epsilon \kappa)}{max(1e-10, 100 eps cond)}, with the rounding unit
-#' \eqn{\epsilon}{eps} and the condition number
-#' \eqn{(\sigma_{\max}^2 + \lambda) / (\sigma_{\min}^2 + \lambda)}{
-#' (s_max^2 + lambda) / (s_min^2 + lambda)} of the columns, standardised; more where centring costs
-#' digits, the values being large beside what varies of them, and where a row is held out that is
-#' fitted almost exactly. A column is better at a
-#' step if its criterion is by more than 1e-12 of the null model's. A path of l1 is held to the
-#' tolerance it was given.
+#' **Tolerance.** A deviation is relative to the number, or to a thousandth of a typical number if
+#' it is smaller. It may be \eqn{\max(10^{-10}, 100 \epsilon \kappa)}{max(1e-10, 100 eps cond)},
+#' with the rounding unit \eqn{\epsilon}{eps} and the condition number \eqn{(\sigma_{\max}^2 +
+#' \lambda) / (\sigma_{\min}^2 + \lambda)}{ (s_max^2 + lambda) / (s_min^2 + lambda)} of the
+#' standardised columns. It may be larger if centring loses digits, because values are large
+#' relative to their variation, and if a held-out row is fitted almost exactly. A column is better
+#' at a step if its criterion is better by more than 1e-12 of the null model's. An l1 path is
+#' checked at its own tolerance.
 #'
 #' @param fit A fit of this package, not a result of [cross_validate()], whose field `fit` is one.
 #' @param x,y,data The data that the fit was made from, in the same form: a matrix and its response,
@@ -49,9 +47,9 @@
 #'   is given, `x` is as [predict()][predict.sparsels_fit] takes it, and rows in another order are
 #'   found by their fitted values. Of a solution of a system `A` and `b`.
 #' @param ... Further arguments of [as_problem()], such as `weights`; those not given are as the fit
-#'   has them. With a formula `x` the formula `adjust` is given again, as its variables are no
+#'   has them. With a formula `x` the formula `adjust` is given again, because its variables are not
 #'   columns.
-#' @param claims How many claims are drawn, by R's generator; `Inf` for all there are.
+#' @param claims Number of claims drawn, by R's generator; `Inf` for all.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #'
 #' @return An object of class `verification`, a list:
@@ -61,23 +59,23 @@
 #'   `deviation` (relative), `tolerance`, `ok`.
 #' * `kinds`: data frame of the kinds of claims: `claim`, `checked` and `available`.
 #' * `largest`: the largest deviation relative to its tolerance.
-#' * `unchecked`: what cannot be verified, in words.
+#' * `unchecked`: numbers that cannot be verified, in words.
 #' * `method`, `fit_call`, `status` (`"complete"` or `"interrupted"`), `call`.
 #'
-#' A figure that is wrong is no error: `ok` is `FALSE`.
+#' A wrong number is not an error: `ok` is `FALSE`.
 #'
 #' @section Cost: O(m s^2) for an error of a model of s columns by leave-one-out with m rows, O(m n)
 #' to compare the data, and a search for each fold that a claim is about.
 #'
-#' @section Errors: `sparsels_error_input` if the data are not those of the fit: other columns,
-#' rows, responses, weights or covariates, columns with another mean or scale.
+#' @section Errors: `sparsels_error_input` if the data differ from the data of the fit: other
+#' columns, rows, responses, weights or covariates, columns with another mean or scale.
 #'
 #' @seealso [cross_validate()], how good a model is; [permutation_test()], whether it is better than
 #'   chance; [judge()], both and more in one call
 #' @examples
-#' x <- matrix(rnorm(40 * 60), 40, dimnames = list(NULL, paste0("gene", 1:60)))
-#' y <- x[, 7] - x[, 50] + rnorm(40) / 2
-#' fit <- greedy_rls(x, y, k = 5)
+#' x <- matrix(rnorm(30 * 20), 30, dimnames = list(NULL, paste0("gene", 1:20)))
+#' y <- x[, 7] - x[, 15] + rnorm(30) / 2
+#' fit <- greedy_rls(x, y, k = 3, size_folds = 3)
 #' verify(fit, x, y)
 #'
 #' fit$path$criterion[3] <- 0.999 * fit$path$criterion[3]

@@ -1,0 +1,669 @@
+# Help pages of topics that several functions share. There is no code here.
+
+#' Formulas and data frames
+#'
+#' How [as_problem()] turns a formula or a data frame into candidate columns.
+#'
+#' @details Logical values count as 0 and 1. Factor and character variables become indicator columns
+#' with treatment contrasts, named as [stats::model.matrix()] names them. A factor of three levels
+#' or more is a group of columns, see [column_groups].
+#'
+#' A formula may use `.`, transformations and interactions, and `offset()` as a term by itself. Only
+#' `intercept = FALSE` removes the intercept. Formulas that only add and remove variables, such as
+#' `y ~ .`, are fast with many thousands of columns.
+#'
+#' These variables of `data` are left out of `.`: the response, the variables of `adjust`, `weights`
+#' and `offset`, and the variables that contain the queries of a ranking. `weights`, `subset` and
+#' `within` may be expressions of variables in `data`.
+#'
+#' With `na.action = na.omit` a row is left out if a variable of the formula, a weight or a
+#' covariate is missing. `print()` counts these rows, and [stats::na.action()] lists them. For
+#' missing values of candidate columns alone see [missing_values].
+#'
+#' A vector of at most 10 different whole numbers, fewer than half the rows, is a numeric response,
+#' with a message of class `sparsels_message_task`. `task = "regression"` suppresses the message,
+#' and `task = "classification"` makes the values classes, in ascending order.
+#'
+#' @seealso [as_problem()], [formula()][formula.sparsels_fit] of a fit
+#' @examples
+#' d <- data.frame(y = 1:20, age = rnorm(20), stage = gl(3, 1, 20), size = rexp(20))
+#' as_problem(y ~ . + log(size) - size, d, adjust = ~ age, subset = size < 4)
+#' @name formulas
+NULL
+
+#' Experiments of Bioconductor
+#'
+#' How [as_problem()], and every function that takes data, reads a `SummarizedExperiment`,
+#' `SingleCellExperiment`, `ExpressionSet`, `DGEList`, `MultiAssayExperiment` or `DelayedMatrix`.
+#'
+#' @details Experiments have genes, or other features, in rows and samples in columns. The problem
+#' has the samples in rows: `as_problem(se, "group", assay = "logcounts")` is
+#' `as_problem(t(assay(se, "logcounts")), se$group)`. The response is the name of a column of the
+#' sample data (`colData`, `pData`, `samples`) or a formula on them, such as `~ log(age)`.
+#' `predict()` takes new experiments, and finds the assay by its name (by its number if it has none)
+#' and genes by their names.
+#'
+#' * **Assays.** With several assays `assay` is required. `print()` shows which assay was used.
+#'   Linear models suit values on a log scale: prefer `logcounts`, `vst` or `rlog` to counts.
+#' * **`SingleCellExperiment`.** It is read as a `SummarizedExperiment`. `altExps` are not used.
+#' * **`DGEList`.** It is read as log2 counts per million, `edgeR::cpm(x, log = TRUE)`, with its
+#'   normalisation factors. The assay is called `logCPM`. The prior count depends on the library
+#'   sizes of all samples of the list. The values of a sample therefore change slightly with the
+#'   other samples, also in new data.
+#' * **`MultiAssayExperiment`.** `assay = c("rna", "protein")` puts experiments side by side, with
+#'   features called `rna.TP53` and `protein.TP53`. With one experiment features keep their names.
+#'   `assay = c(rna = "logcounts", "protein")` also names the assay of an experiment. Every sample
+#'   (row of `colData`) must have one column in each experiment; `intersectColumns()` keeps only
+#'   such samples. If one of several experiments is sparse, the problem is sparse.
+#' * **`DelayedMatrix`.** It is read in blocks of columns up to 1e8 values, 800 MB. A larger one is
+#'   an error: keep fewer features first, or call `as.matrix()` on it. A sparse one stays sparse,
+#'   and only its nonzero values count. [safe_screen()] reads a `DelayedMatrix` of any size.
+#' * **Repeated names** of features are an error unless `make_unique = TRUE`. New data must then
+#'   have the name as often and in the same order, or unique names.
+#'
+#' @seealso [as_problem()]
+#' @examplesIf requireNamespace("Biobase", quietly = TRUE)
+#' samples <- data.frame(tumour = gl(2, 6, labels = c("no", "yes")), age = 31:42)
+#' genes <- matrix(rnorm(120), 10, dimnames = list(paste0("gene", 1:10), rownames(samples)))
+#' set <- Biobase::ExpressionSet(genes, phenoData = Biobase::AnnotatedDataFrame(samples))
+#' as_problem(set, "tumour", adjust = ~ age)
+#' @name bioconductor
+NULL
+
+#' Missing values of candidate columns
+#'
+#' What `missing = "mean"` of [as_problem()] does, and which errors are free of information from
+#' held-out rows.
+#'
+#' @details By default a missing value of `x` is an error, which names the first. With `missing =
+#' "mean"` each missing value (`NA` or `NaN`) is replaced by the weighted mean of the observed
+#' values of its column in the training rows, the rows of positive weight. A column without observed
+#' values is excluded as constant. `print()` shows how many values were replaced. Infinite values,
+#' and missing values of factors, of the response, the weights and the covariates remain errors. In
+#' new data `NA` is predicted for a row with a missing value of a factor.
+#'
+#' A column mean contains no information about the row. Replacing by it assumes that whether a value
+#' is missing is unrelated to the response.
+#'
+#' **New training rows.** The means are computed again wherever a method is trained on other rows or
+#' weights: in `problem[rows, ]`, in each training set of [cross_validate()], [learning_curve()],
+#' [compare_methods()] and [stability_selection()], in each fold of [l1_path()], and in each
+#' repetition of a search for the choice of size (`size_folds`). Rows held out there, and new data
+#' in `predict()`, are completed with the means of the training rows.
+#'
+#' **Exact shortcuts.** Leave-one-out and fold errors within one search, one kernel fit,
+#' [exchange()] or [panel_error()] hold out rows of the completed `x`. Its means, like its scales,
+#' are computed from all training rows, the held-out row included. The errors of [cross_validate()]
+#' and of the choice of size do not have this fault.
+#'
+#' **Memory.** A matrix in memory is copied once, as doubles, if values are missing. The position of
+#' each missing value takes 4 bytes.
+#'
+#' @seealso [as_problem()]
+#' @examples
+#' x <- matrix(rnorm(60), 20)
+#' x[2, 3] <- NA
+#' as_problem(x, rnorm(20), missing = "mean")
+#' @name missing_values
+NULL
+
+#' Penalty factors of columns
+#'
+#' The argument `penalty` of [as_problem()] multiplies the penalty of each column by a factor.
+#'
+#' @details With a factor \eqn{p_j} for each column the penalty is
+#' \eqn{\lambda \sum_j p_j \beta_j^2}{lambda sum_j p_j beta_j^2}, and
+#' \eqn{\lambda \sum_j p_j |\beta_j|}{lambda sum_j p_j |beta_j|} for methods with an l1 penalty,
+#' where \eqn{\beta_j}{beta_j} is the coefficient of the standardised column. Factors are given for
+#' all columns in order, or for some by the names of columns or of terms, such as `c(age = 0, stage
+#' = 0)`, where all other factors are 1.
+#'
+#' * **0**: the column has no penalty and becomes a covariate. It is in every model under its own
+#'   name, and new data must have it.
+#' * **`Inf`**: the column is never used.
+#' * **Other factors** require a penalty: searches with `lambda = 0` refuse them, and methods with
+#'   kernels refuse `penalty` altogether.
+#'
+#' The factors correspond to `penalty.factor` of glmnet, but are *not* rescaled. glmnet divides
+#' factors by their mean, in which columns that are never used count as 1.
+#'
+#' @seealso [as_problem()]; [l1_path()] for adaptive lassos
+#' @examples
+#' x <- matrix(rnorm(80), 20, dimnames = list(NULL, c("age", "a", "b", "c")))
+#' as_problem(x, rnorm(20), penalty = c(age = 0, c = 2))
+#' @name penalty_factors
+NULL
+
+#' Groups of columns
+#'
+#' Columns that belong together, such as the indicators of a factor, the probes of a gene or the
+#' genes of a pathway, can be selected as a group.
+#'
+#' @details **Giving groups.** In a data frame or formula the columns of a factor of three levels or
+#' more are a group by default, and so are the columns of each interaction with a factor. The
+#' argument `columns_group` of [as_problem()] replaces these groups. It is a vector with the group
+#' of each column, a name or number, in order or by the names of the columns, where `NA` or `""` is
+#' no group; or a named list of groups, each given by the names or numbers of its columns.
+#' `columns_group = FALSE` means no groups. A column is in one group at most, also where pathways
+#' overlap. Columns without a group are selected by themselves. Excluded columns are left out of
+#' their group.
+#'
+#' **`group_rule = "together"`**, the default. Each step of [greedy_rls()] adds or drops a whole
+#' group: the group with the smallest exact held-out error of all its columns together. Sizes then
+#' count groups, and a column without a group counts as one. This holds for `k`, `size`, the size
+#' rules, `fit$path$size`, and the `size` of `coef()` and `predict()`. `fit$path` has a row for each
+#' group added or dropped: its name in `name`, its first column in `feature` and its number of
+#' columns in `columns`. Only the held-out error favours small groups: a large group that explains
+#' little more than a small one has a larger error. A group may have collinear columns, among which
+#' ridge regression divides the coefficient. `keep` records groups. `start` adds the whole group of
+#' each column that it names. `cost` is refused.
+#'
+#' **`group_rule = "one"`.** A model has at most one column of each group, such as the best probe of
+#' each gene. Sizes count columns. `search = "backward"` is refused.
+#'
+#' **Other methods.** Models with all columns or with kernels, such as [rls()], do not depend on
+#' groups. Methods that select single columns, such as [l1_path()] and [omp()], refuse groups that
+#' were given. They select the levels of a factor one by one, with a message of class
+#' `sparsels_message_groups`. A `cluster` is refused for all groups.
+#'
+#' **Time and memory.** With `"together"` every candidate is evaluated, with m x n doubles, and with
+#' folds m x n more for each repeat. A group of s columns takes O(m s^2) time to score and 3 m s
+#' more doubles for each thread. Adding or dropping it takes s passes over the m x n doubles. A
+#' [file_matrix()] or a sparse `x` for which these doubles would be more than 2 GB is an error. With
+#' `"one"` the search has the same cost as for single columns.
+#'
+#' @seealso [as_problem()], [greedy_rls()], [hierarchy]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 50), 40, dimnames = list(NULL, paste0("gene", 1:50)))
+#' y <- x[, 7] - x[, 50] + rnorm(40) / 2
+#' pathways <- list(repair = 1:5, growth = 6:9, transport = 45:50)
+#' greedy_rls(x, y, columns_group = pathways, k = 3)
+#' greedy_rls(x, y, columns_group = pathways, group_rule = "one", k = 3)
+#' @name column_groups
+NULL
+
+#' Hierarchy of columns: interactions and main effects
+#'
+#' With a hierarchy a column is in a model only if the columns that it requires are in the model,
+#' too.
+#'
+#' @details An interaction without its main effects is hard to interpret: its coefficient depends on
+#' where the zeros of the variables are. With `hierarchy = "strong"` of [as_problem()] an
+#' interaction of a formula is in a model only together with all columns of the terms that it
+#' contains: `a:b` requires `a` and `b`, and `a:b:c` also requires `a:b`, `a:c` and `b:c`. This is
+#' *strong heredity*, or marginality (Nelder 1977, Bien et al. 2013). All of these terms must be in
+#' the formula, as in `y ~ a * b` or `y ~ .^2`, or among the covariates.
+#'
+#' A named list gives a hierarchy for any data, such as `list("a:b" = c("a", "b"))` or `list(late =
+#' "early")`. Its names are names of columns or terms. The required columns are names of columns or
+#' terms, or column numbers. A required column also brings the columns that it requires.
+#'
+#' * Covariates (also by `penalty` 0), and columns excluded as constant or collinear with the
+#'   covariates, count as members of every model.
+#' * Columns that `problem[, cols]` leaves out are no longer required.
+#' * With groups that are selected together, a group requires all columns that any of its columns
+#'   requires.
+#' * With `columns_group = FALSE` all levels of a factor must be in the model before an interaction
+#'   with it.
+#'
+#' **Search.** A step of [greedy_rls()], by any `search`, adds only columns or groups whose required
+#' columns are in the model, and drops only columns that no other column of the model requires.
+#' `start` must list required columns before the columns that require them. An interaction is found
+#' only after its main effects have been selected. If they predict poorly without it, errors may
+#' rise on the way to it, and forward search may miss it. `search = "backward"` begins with all
+#' columns and can find it.
+#'
+#' **Other methods.** Models with all columns or with kernels do not depend on a hierarchy, and
+#' [random_selection()] draws columns that satisfy it. All other methods that select columns,
+#' [exchange()] and a `cluster` refuse it. A hierarchy in which a column requires itself, or a
+#' column that can never be in a model, is an error of class `sparsels_error_input`.
+#'
+#' @references Nelder, J. A. (1977). A reformulation of linear models. *Journal of the Royal
+#' Statistical Society A* 140, 48-77. \doi{10.2307/2344517}
+#'
+#' Bien, J., Taylor, J., Tibshirani, R. (2013). A lasso for hierarchical interactions. *Annals of
+#' Statistics* 41, 1111-1141. \doi{10.1214/13-AOS1096}
+#'
+#' @seealso [as_problem()], [greedy_rls()], [column_groups]
+#' @examples
+#' set.seed(1)
+#' d <- data.frame(a = rnorm(40), b = rnorm(40), c = rnorm(40))
+#' d$y <- d$a + d$b + 2 * d$a * d$b + rnorm(40)
+#' greedy_rls(y ~ .^2, d, hierarchy = "strong", k = 4)
+#' @name hierarchy
+NULL
+
+#' Censored survival times
+#'
+#' Right-censored times, `Surv(time, status)` of the survival package, become a working response, to
+#' which every method applies.
+#'
+#' @details The times are given as `y`, or as the left side of a formula. The working response of an
+#' event is minus the logarithm of its time. The working response of a censored row is minus the
+#' mean logarithm of the later times by the Kaplan-Meier curve (after Buckley and James 1979,
+#' without their iteration). The probability that the curve leaves after the last event is put on
+#' the largest time. A higher prediction is a higher risk, as in a Cox model: an earlier event.
+#' Minus the prediction is a log time, so a coefficient of 0.7 halves the time.
+#'
+#' **Training rows.** The Kaplan-Meier curve is estimated on the training rows. `problem[rows, ]`,
+#' the training sets of [cross_validate()], and the repetitions of a search that choose its size
+#' have working responses of their own. Within one search leave-one-out and fold errors are exact
+#' for the working response of all its rows.
+#'
+#' **Concordance.** Models are judged by the concordance: the share of comparable pairs of rows in
+#' which the higher risk had the earlier event, ties counting half, as in [survival::concordance()]
+#' (0.5 is chance). It is the default measure of [cross_validate()] and of the other functions with
+#' `measure`, and `print()` shows it. [risk_groups()] draws the curves.
+#'
+#' With heavy censoring most of the response is imputed. Cox's partial likelihood, as in glmnet with
+#' `family = "cox"`, then uses the data better.
+#'
+#' Times that are not above 0 or not right-censored, and training rows without an event, are errors
+#' of class `sparsels_error_input`.
+#'
+#' @references Buckley, J. and James, I. (1979). Linear regression with censored data. *Biometrika*
+#' 66, 429-436. \doi{10.1093/biomet/66.3.429}
+#'
+#' @seealso [risk_groups()], [as_problem()], `vignette("survival-and-ranking")`
+#' @examplesIf requireNamespace("survival", quietly = TRUE)
+#' d <- data.frame(time = rexp(30), status = rep(1:0, 15), a = rnorm(30), b = rnorm(30))
+#' as_problem(survival::Surv(time, status) ~ ., d)
+#' @name survival_times
+NULL
+
+#' Ranking within queries
+#'
+#' With `within`, rows are compared only with rows of the same query: documents of a search, offers
+#' to one customer, samples of one batch or plate.
+#'
+#' @details Grades or other numbers, or two classes of which the second is above the first, are
+#' ranked by *pairwise least squares* (Pahikkala et al. 2009). With \eqn{V_g} the sum of the weights
+#' in query \eqn{g}, scores \eqn{f} minimise
+#' \deqn{\sum_g \frac{1}{V_g} \sum_{i<j \in g} w_i w_j ((y_i - y_j) - (f_i - f_j))^2 +
+#' \lambda \| B \|_F^2.}{sum_g 1 / V_g sum_(i<j in g) w_i w_j ((y_i - y_j) - (f_i - f_j))^2 +
+#' lambda ||B||_F^2.}
+#' This is the regression of the response on columns and covariates after all are centred by the
+#' weighted means of their queries. It is computed so, in O(m) a column: pairs are never formed, and
+#' `x` stays as it is, sparse or in a file. The scale of a column is its scale within queries.
+#'
+#' * **Queries** are a vector with one value per row, the name of a column of `data`, a one-sided
+#'   formula such as `~ query`, or with a formula `x` an expression of variables in `data`.
+#' * **Scores.** There is no intercept: only differences of scores within a query have a meaning.
+#'   `predict()` gives scores of new rows, which are sorted within their query. Fitted and held-out
+#'   scores are deviations from the mean of their query.
+#' * **Excluded data.** A column that is constant within every query is excluded. A query with one
+#'   row does not contribute.
+#' * **Folds** hold out whole queries. `folds = "loo"` leaves out one query at a time, and `folds =
+#'   10` a tenth of them. Folds that split a query are an error.
+#' * **Criteria.** `"squared"` is the squared loss of the pairs of the held-out queries, exactly,
+#'   divided by the sum of the weights. `"concordance"` is the share of pairs of different responses
+#'   in the right order (0.5 is chance).
+#' * **NDCG.** [cross_validate()] and the other functions with `measure` measure the concordance, or
+#'   with `"ndcg"` the NDCG, and with `"ndcg@10"` the NDCG of the first ten rows of each query. A
+#'   row of grade y gains \eqn{2^y - 1} (for two classes 0 or 1), discounted by \eqn{\log_2(1 +
+#'   rank)}{log2(1 + rank)}. The sum is divided by its largest possible value and averaged over the
+#'   queries with any gain, each counting alike.
+#'
+#' Rankings are for [greedy_rls()], [rls()], [kernel_rls()] and [random_selection()], and for
+#' [cross_validate()], [compare_methods()], [permutation_test()] (which permutes within queries),
+#' [exchange()] and [verify()] with these. All other methods refuse them by an error of class
+#' `sparsels_error_ranking`. Queries without two rows or without two different responses are an
+#' error of class `sparsels_error_input`. To rank all rows as one query leave out `within` and
+#' search by `criterion = "concordance"`.
+#'
+#' @references Pahikkala, T., Tsivtsivadze, E., Airola, A., Jarvinen, J., Boberg, J. (2009). An
+#' efficient algorithm for learning to rank from preference graphs. *Machine Learning* 75, 129-165.
+#' \doi{10.1007/s10994-008-5097-z}
+#'
+#' @seealso [as_problem()], `vignette("survival-and-ranking")`
+#' @examples
+#' x <- matrix(rnorm(60), 12)
+#' query <- rep(1:4, each = 3)
+#' as_problem(x, x[, 1] + rnorm(12), within = query)
+#' @name ranking
+NULL
+
+#' Choice of the number of features and of lambda
+#'
+#' How [greedy_rls()], and other selection methods with `size = "cv"`, choose the size of the model,
+#' and how [greedy_rls()] chooses lambda.
+#'
+#' @details **Why not by the criterion.** The criterion that selected the features has been
+#' minimised over all columns, so it is optimistic for every model of the path. With many more
+#' columns than rows it tends to 0 even if no column is related to the response.
+#'
+#' **Repetition.** By default the whole procedure (scaling of the columns, lambda, search and refit)
+#' is repeated without each of ten folds, `size_folds`. The models of every size predict the
+#' held-out rows, and the size is chosen by their error. `fit$path` has both errors of every size,
+#' `criterion` and `cv`. `fit$estimate` is the cross-fitted error of the procedure with its choice
+#' of size and lambda: for each fold they are chosen by the errors on the other folds.
+#'
+#' **The rule `size = "cv"`.** A model is *clearly worse* than the best one if its error is higher
+#' by more than two standard errors of the paired difference over folds. This standard error is
+#' smaller than the standard error of either model.
+#' * If the model without features is not clearly worse than the best, the size is 0.
+#' * Otherwise the size is the size with the smallest error.
+#' * If that is above 20, it is the smallest size of at least 20 that is not clearly worse. Long
+#'   curves are flat, and the position of their minimum is unstable.
+#'
+#' With fewer columns n than rows m, the two standard errors are
+#' \eqn{2 \sqrt{n / m}}{2 sqrt(n / m)} in all comparisons except the first (of size 0).
+#'
+#' **The largest size.** `k` is between 1 and the number of usable columns. With `k = NULL` it is
+#' 20, and is doubled as long as the cross-validated error still improves in the last 10 sizes. It
+#' is at most `min(usable columns, m - 1, 100)`. With a number for `size` it is that number. With
+#' `size = "criterion"` the search goes up to the maximum, and stops when the criterion has not
+#' improved for 10 steps, drops included.
+#'
+#' **lambda.** With a large lambda the search prefers features that predict well individually, with
+#' a small one features that predict well jointly. By default two values are tried, 16 and 1/4 times
+#' the mean sum of squares of a column (which is m for standardised, unweighted columns). The chosen
+#' lambda is the largest whose smallest cross-validated error is not clearly worse than the best.
+#' With `size = "criterion"` the default is 16 times the mean sum of squares. `lambda = "full"` is
+#' the choice of Pahikkala et al. (2010): the value among `2^(-15:15)` with the smallest
+#' leave-one-out squared error of the model with all features (see [rls()]). It takes O(mn min(m,
+#' n)) time, and is an error where that would be minutes.
+#'
+#' **Refit.** By default the coefficients of each size are refitted by ridge regression on the
+#' selected features alone. Their lambda is the one among `16^(-3:1)` times the mean sum of squares
+#' with the smallest held-out squared error.
+#'
+#' `bench/defaults.R` in the sources compares these rules with other packages.
+#'
+#' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
+#' regularized least-squares. \doi{10.48550/arXiv.1003.3570}
+#'
+#' @seealso [greedy_rls()], [cross_validate()], [sparse_fit]
+#' @name size_rule
+NULL
+
+#' Search directions, given panels and ties
+#'
+#' The arguments `search` and `start` of [greedy_rls()], and the order of equally good columns.
+#'
+#' @details **Search.**
+#' * `"forward"` only adds features.
+#' * `"floating"` drops features after each addition as long as the result beats the best earlier
+#'   model of the smaller size.
+#' * `"forward_backward"` drops the least useful feature if this costs at most half of the gain of
+#'   the last addition (Zhang 2009, with the held-out criterion instead of the training error).
+#' * `"backward"` starts from all usable features and drops one at a time until none remains. Its
+#'   models of size 0 to `k` are kept.
+#'
+#' **A given panel.** With `start` the search begins with columns that are known beforehand, such as
+#' a published signature. `search = "forward", k = length(start)` scores the panel, a larger `k`
+#' extends it, and `search = "backward"` prunes it.
+#'
+#' All searches except `"backward"` first add the columns of `start` in the order given, whatever
+#' they gain. The path has the exact error of the first 1, 2, ... of them. `"floating"` and
+#' `"forward_backward"` may then drop some. `"forward_backward"` counts a column that gained nothing
+#' when it was added as one that gained 0, and drops it where that costs nothing. `"backward"`
+#' begins with the columns of `start` instead of all columns. Other searches require a `k` of at
+#' least the number of these columns. A column of `start` that is constant in a training set is left
+#' out there.
+#'
+#' Every repetition in folds begins with the same panel, which is not searched for again. `cv` and
+#' `estimate` are therefore honest for a panel from other data. For a panel that was chosen on the
+#' same rows they are as optimistic as that choice.
+#'
+#' **Ties** go to the lowest column. Differences below 1e-12 of the response's mean square are ties.
+#' Ties of a criterion other than `"squared"` are broken by the squared error first. Scores within
+#' 1e-10 of each other are equal: such a pair counts one half in the AUC, and equal scores predict
+#' the first class.
+#'
+#' @references Zhang, T. (2009). Adaptive forward-backward greedy algorithm for sparse learning with
+#' linear models. Advances in Neural Information Processing Systems 21, 1921-1928.
+#'
+#' @seealso [greedy_rls()], [panel_error()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 50), 40, dimnames = list(NULL, paste0("gene", 1:50)))
+#' y <- x[, 7] - x[, 48] + rnorm(40) / 2
+#' panel <- c("gene7", "gene9", "gene48")
+#' greedy_rls(x, y, start = panel, search = "backward", k = 3)
+#' @name search_directions
+NULL
+
+#' Prices of columns and assays
+#'
+#' The arguments `cost` and `budget` of [greedy_rls()]: models with the largest gain per price.
+#'
+#' @details `cost` contains positive numbers, with the names of the columns or one for each column
+#' in order; or a data frame with the columns `cost`, `assay` and `name`, of which the last two are
+#' optional. The columns of one assay are measured together. The price of an assay, the same in all
+#' its rows, is paid once. A column with assay `NA` is measured alone.
+#'
+#' **Search.** Each step adds the column with the largest gain divided by its price, among the
+#' columns that the rest of `budget` allows. The gain is the present criterion minus the criterion
+#' with the column. Once an assay is paid for, its other columns are free: as long as one of them
+#' lowers the criterion, the best of these is added before any column with a price. An assay of many
+#' columns has many that lower the criterion a little, and each counts towards `k`. If no column
+#' lowers the criterion, the column that raises it least is added, whatever its price.
+#'
+#' **The path** ends at size `k`, or when `budget` allows no other column. `fit$path$price` is the
+#' price of each model. The size is chosen by the error as without prices: a smaller size costs no
+#' more.
+#'
+#' Prices are for forward searches of [greedy_rls()] without groups that are selected together, and
+#' for [poss()].
+#'
+#' @seealso [greedy_rls()], [poss()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 60), 40)
+#' y <- x[, 7] - x[, 50] + rnorm(40) / 2
+#' # genes at 1, and a chip of 30 genes for 3
+#' prices <- data.frame(cost = rep(c(1, 3), each = 30), assay = rep(c(NA, "chip"), each = 30))
+#' greedy_rls(x, y, cost = prices, budget = 5, k = 6)
+#' @name column_prices
+NULL
+
+#' Columns spread over a cluster
+#'
+#' The argument `cluster` of [greedy_rls()] and [l1_path()]: each worker computes on its own range
+#' of the columns.
+#'
+#' @details `cluster` is any cluster that the functions of R's parallel package accept: of processes
+#' on this machine or on others (`parallel::makeCluster()`), of MPI processes (packages snow and
+#' Rmpi) or of mirai. The workers require this version of the package. `threads` is the number of
+#' threads of each worker.
+#'
+#' **[greedy_rls()]** takes a cluster for forward search by the squared error, by any `folds`,
+#' without `cost`, `keep`, groups or a hierarchy. On processors with the same vector instructions
+#' the fit equals the fit of one process to the last bit, for any number of workers: the values of
+#' a selected column go to all workers. The scores of all column ranges decide which column is
+#' selected, with ties to the lowest. Scores may differ in their last digits from the scores in one
+#' process, by far less than a tie. `fit$work` has the sums over the workers.
+#'
+#' **[l1_path()]** takes a cluster for least squares and logistic regression by `solver = "cd"`,
+#' without `folds`. The main process solves for a few lambdas on a working set of columns, beginning
+#' with the columns that the strong rule keeps. The workers multiply their columns with the
+#' residuals of these solutions in one pass. They return the columns that violate the optimality
+#' conditions, with which the main process solves again. The gaps are computed from all columns. The
+#' solutions equal the solutions of one process to the tolerance, and the path does not end before
+#' its last lambda.
+#'
+#' **Data sent.** A matrix is sent once, each worker receiving its columns. A [file_matrix()] is not
+#' sent: each worker opens the file, which must have the same path there. In one step of a search
+#' every worker sends its best score, one worker sends its column of m doubles, and every worker
+#' receives it. A worker reads its columns once for each column that comes from another worker,
+#' about `k` times and more often than a single process. A search of milliseconds runs in the main
+#' process, as do refits.
+#'
+#' **Repetitions.** Permutations, outer folds and other repetitions can run on the same workers,
+#' with `future::plan(future::cluster, workers = cl)` and no `cluster` in the call, see
+#' [parallel_runs].
+#'
+#' **Lost workers.** A worker that is lost ends the search as Ctrl-C does, with a warning of class
+#' `sparsels_warning_worker` that gives its number, host and process. If there is nothing to return,
+#' it is an error of class `sparsels_error_worker`. Later searches run in the main process. The
+#' cluster should then be stopped, since its other workers may still have answers to send. Ctrl-C
+#' waits for the answers to the present step, after which the cluster can be used again. Workers
+#' keep nothing after the call.
+#'
+#' @seealso [greedy_rls()], [l1_path()], `vignette("bigger-than-memory")`
+#' @name clusters
+NULL
+
+#' Time, memory and accuracy of greedy search
+#'
+#' What [greedy_rls()] costs, how it avoids computing most candidates, and how many digits its
+#' errors have.
+#'
+#' @details The defaults run 21 searches: two lambdas in ten folds, and the final search on all
+#' rows. Each has five refits of O(m k^2). A training set is the same `x` with weight 0 on the
+#' held-out rows, so nothing is copied. The rest of this page is about one search.
+#'
+#' **Bounds.** Forward search by the squared error, the default, computes the error of a candidate
+#' only if a lower bound of the error does not exclude the candidate, for any `folds` and `cost`.
+#' The bound takes a few operations. The result is the same as without bounds. A few passes over `x`
+#' suffice, which is read in place (integer and sparse columns too). The working memory is
+#' k m + (k + 8) n doubles, up to 32 MB more, and m doubles for each candidate computed. Folds of
+#' more than one row take m (k + q + 12) more for each repeat, with q covariates including the
+#' intercept, and two to three times as much if folds have only a few rows or about k. Up to 64 MB
+#' of the memory are kept for the next call.
+#'
+#' **Without bounds.** Bounds exclude few candidates if columns are heavy-tailed, if `lambda` is
+#' small and rows are few or folds few and large, and in steps far beyond the best size. With folds,
+#' the errors of all candidates are then updated after each step. This takes one pass over `x` and
+#' (2 + 2 L) n F doubles, for L responses and F folds in all repeats together. With leave-one-out,
+#' if digits are lost, or if the update would take more memory than evaluation, every candidate is
+#' evaluated instead. Evaluation takes O(mn) time for a step and m x n doubles besides `x`, with
+#' folds m x n more for each repeat. If either would take more than 4 GB, or the m x n doubles
+#' alone more than 2 GB, candidates that are not excluded are computed one by one. Backward,
+#' floating and forward-backward search, other criteria than `"squared"`, and an `x` of fewer than
+#' 64 columns or 25000 values always have every candidate evaluated.
+#'
+#' **Large `x`.** If `x` is a [file_matrix()] or sparse and m x n doubles would be more than 2 GB,
+#' evaluating every candidate reads `x` once for each step and computes each column from the
+#' selected features. This takes O(smn) time for the step to s + 1 features, and k m doubles more
+#' than the bounds. Errors are the same up to rounding. A backward search keeps m doubles for each
+#' column that it begins with, and is an error if these would be more than 2 GB. For groups of
+#' columns see [column_groups].
+#'
+#' **`fit$work`** counts the operations:
+#' * `candidates`: their number, summed over the steps;
+#' * `evaluated`: candidates whose error was computed from the column;
+#' * `passes`: passes over `x`, columns read divided by n, without the pass of [as_problem()];
+#' * `recurrence_from`, `dense_from`, `reread_from`: the steps from which on the errors of all
+#'   candidates were updated, evaluated from the m x n doubles, or evaluated from `x` read again.
+#'   Each is `NA` if it did not happen.
+#'
+#' **Decompositions.** `"backward"` adds O(mn min(m, n)) for the start, and `lambda = "full"` as
+#' much for its choice, in one decomposition by LAPACK that Ctrl-C cannot interrupt.
+#'
+#' **Ctrl-C** during `size_folds` chooses the size by the completed folds, if there are at least
+#' two. During the final search it returns the path found so far, with a warning of class
+#' `sparsels_interrupted` and `fit$status == "interrupted"`.
+#'
+#' **Accuracy.** Errors and coefficients equal the results of retraining up to rounding error times
+#' the condition number of the model. That is about 1e-12 for usual data and lambda, and 1e-8 for
+#' exact duplicates in a model of standardised columns at `lambda = 1e-3`. Searches that drop
+#' features recompute their state from `x` when it has lost digits. Held-out errors lose more digits
+#' if a row or fold in the training set is fitted almost exactly: with one weight of 1e8 and more
+#' among weights of 1, or a model with about as many columns as rows at a tiny `lambda`. If fewer
+#' than 10 digits are left, a warning of class `sparsels_warning_precision` gives their number.
+#'
+#' @seealso [greedy_rls()], [size_rule], [clusters]
+#' @name search_cost
+NULL
+
+#' Solvers, screening and computing time of the l1 path
+#'
+#' How [l1_path()] computes its solutions, how exact they are, and what they cost.
+#'
+#' @details **`solver = "cd"`.** The lasso is solved by an active-set method with an updated and
+#' downdated Cholesky factor, whose solutions are exact up to rounding error. For large active sets
+#' coordinate descent with Anderson's extrapolation takes over (Bertrand and Massias 2021). Logistic
+#' regression is solved by Newton's method on a working set. The hinge loss is solved by the simplex
+#' method on the dual with column generation, and its solutions are vertices.
+#'
+#' **`solver = "ipm"`** has the interior-point methods of Kim and others (2007) and Koh and others
+#' (2007), for `"squared"` and `"logistic"`. Their solutions have small nonzero coefficients that
+#' [threshold_coef()] removes.
+#'
+#' **The elastic net** is computed as the lasso with a further row for every column, from which its
+#' gaps and safe tests follow. The rows are not formed.
+#'
+#' **Exactness.** `fit$path$gap` is the duality gap of each solution, an upper bound of its
+#' objective minus the optimum. A solution has converged when its gap is at most `tolerance` times
+#' the objective of the null model (the model with covariates only). If one does not converge, a
+#' warning of class `sparsels_warning_convergence` gives its gap. The default of 3e-4 moves held-out
+#' errors by a small share of their standard errors, and the gaps of other programs at their
+#' defaults are mostly larger. A smaller tolerance, down to about 1e-12, gives more digits of the
+#' coefficients. The hinge loss, and least squares with few enough columns for a factor (see below),
+#' are solved to rounding for any tolerance.
+#'
+#' **The end of the path.** Without `lambda`, for a single response or two classes, the path of
+#' `solver = "cd"` ends early: after the first solution that explains more than 99.9 % of the null
+#' model's deviance (of the sum of squares, of the hinge loss), or if the fall of lambda by a third
+#' has added less than a share of 5e-5 to the explained part. All values of a given `lambda` are
+#' solved.
+#'
+#' **Screening.** Products of columns with the residual are computed only for columns that may have
+#' a nonzero coefficient. The solutions are the same with each `screen`.
+#' * `"lazy"` bounds the product of each column by its last computed value and the change of the
+#'   residual since, for sparse columns by the changes of single rows. It is the fastest for
+#'   `solver = "cd"`, and not available for `"ipm"`.
+#' * `"safe1"`, `"safe2"` and `"gap"` are the tests of [safe_screen()], based on the null model, on
+#'   all solutions so far, and on the current iterate. For `"logistic"` and `"hinge"` with
+#'   `solver = "cd"` they cost more than they save, and are offered for comparison.
+#' * `"none"` computes all products.
+#' * `"auto"` is `"lazy"` for `solver = "cd"` and `"gap"` for `solver = "ipm"`.
+#'
+#' **Held-out errors.** Paths of up to ten folds are computed together. A path passes over `x` by
+#' itself when it needs few columns, and together with the others when it needs all. With a future
+#' plan or `BPPARAM` folds are spread over processes instead, see [parallel_runs]. The errors are
+#' the same to the tolerance.
+#'
+#' **Time.** A round over the columns takes at most O(mn) time, or O(nonzeros) for sparse `x`, and a
+#' lambda takes a few rounds. The factor of the lasso takes O(m s + s^2) for each column that enters
+#' or leaves a model of s columns. With `alpha` below 1 every lambda takes O(s^3) for a factor, of
+#' up to 512 columns. Threads share the products and their bounds. Two threads take two thirds of
+#' the time of one for 200 x 100000, seven to eight tenths for 200 x 20000 (20 milliseconds with
+#' one thread), and eight to nine tenths for 5000 x 20000 sparse columns (bench/l1.R, on a machine
+#' without other load).
+#'
+#' **Memory** besides `x` is a few vectors of m and n doubles, and s^2 doubles for the factor. There
+#' is a factor for up to 2048 columns, and for sparse columns for up to four times their mean number
+#' of nonzeros, but at least 256. Larger models are solved by coordinate descent. With `folds` up to
+#' ten paths each have this memory, and up to m/16, but at most 16, vectors of n doubles. For least
+#' squares there are eight more, of which only the entries of the model's columns are used. For a
+#' sparse `x` the columns of the model are copied.
+#'
+#' @references Bertrand, Q., Massias, M. (2021). Anderson acceleration of coordinate descent.
+#' Proceedings of the 24th International Conference on Artificial Intelligence and Statistics, PMLR
+#' 130, 1288-1296.
+#'
+#' Kim, S.-J., Koh, K., Lustig, M., Boyd, S., Gorinevsky, D. (2007). An interior-point method for
+#' large-scale l1-regularized least squares. IEEE Journal of Selected Topics in Signal Processing 1,
+#' 606-617. \doi{10.1109/JSTSP.2007.910971}
+#'
+#' Koh, K., Kim, S.-J., Boyd, S. (2007). An interior-point method for large-scale l1-regularized
+#' logistic regression. Journal of Machine Learning Research 8, 1519-1555.
+#'
+#' @seealso [l1_path()], [safe_screen()], [clusters]
+#' @name l1_solvers
+NULL
+
+#' Parallel runs, random numbers and interrupts
+#'
+#' How functions that repeat a method on folds, splits, permutations or lists of columns run these
+#' repetitions.
+#'
+#' @details **Processes.** The repetitions run on the plan set by `future::plan()` if the package
+#' future.apply is installed, otherwise one after the other. Where a function has the argument
+#' `BPPARAM`, such as `BiocParallel::MulticoreParam(2)`, BiocParallel runs them instead.
+#'
+#' **Threads and clusters.** `threads` is the number of OpenMP threads of one computation. A
+#' `cluster` divides the columns, see [clusters].
+#'
+#' **Random numbers.** Each repetition has its own stream of random numbers: `set.seed()` before the
+#' call gives the same result under any plan, except for measured times.
+#'
+#' **Ctrl-C** returns the completed repetitions, with a warning of class `sparsels_interrupted`.
+#'
+#' @seealso [cross_validate()], [permutation_test()], [stability_selection()], [compare_methods()]
+#' @name parallel_runs
+NULL
