@@ -55,14 +55,14 @@
 #'   logical vector. `NULL` where `adjust` or `penalty` give all of them.
 #' @param method The method of the full model: [rls], the default, or a method with a path of models
 #'   that begins with the base model, such as [greedy_rls].
-#' @param ... Further arguments of the method and of [as_problem()].
+#' @param ... Further arguments of the method and of [as_problem()]: `r problem_dots()`.
 #' @param shrink_base Logical: have the columns of `base` a ridge penalty of their own?
 #' @param folds Outer folds, see [make_folds()]; `NULL` for 10 folds, repeated 5 times.
 #' @param level The confidence level of the interval.
 #' @param permutations Number of permutations; 0 for no test.
 #' @param permute `"residuals"` or `"rows"`, see Details; `NULL` for residuals where they can be
 #'   permuted.
-#' @param strata,groups As in [permutation_test()]: what is exchangeable.
+#' @param strata As in [permutation_test()]: rows of one stratum are exchangeable.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds and permutations.
 #'
@@ -115,6 +115,7 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
     "base", "shrink_base", "folds", "level", "permutations", "permute", "strata",
     "progress", "BPPARAM"
   ))
+  if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
   pair <- nested_pair(run, base, shrink_base)
   permute <- check_permute(permute, pair)
   folds <- if (is.null(folds)) make_folds(pair$full$problem, 10, repeats = 5) else

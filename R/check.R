@@ -238,6 +238,9 @@ problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", 
                        "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
                        "standardize_response", "groups")
 
+# the arguments of as_problem() that fitters pass on, for their help pages
+problem_dots <- function() some_of(problem_arguments, Inf, "`")
+
 # The names of arguments; those of a problem are not listed for each function that takes them.
 argument_words <- function(known) {
   own <- setdiff(known, c(problem_arguments, "data"))

@@ -41,10 +41,8 @@
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. For
 #'   `plot()`, `x` is the result of `compare_methods()`.
-#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
-#'   error. For `plot()`, arguments of [graphics::boxplot()], such as `ylim`, the range of the
-#'   measure.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
+#'   For `plot()`, arguments of [graphics::boxplot()], such as `ylim`, the range of the measure.
 #' @param methods A list of methods, each with a name of its own: a function of the package such as
 #'   `greedy_rls`; a list of such a function and arguments for it, `list(poss, restarts = 3)`; or
 #'   your own `function(problem, k)` or `function(problem)` of the problem of the training rows. It
@@ -58,9 +56,6 @@
 #' @param splits Number of random splits into a training and a test part.
 #' @param test Share of the rows in the test part, above 0 and below 1; it is rounded to whole rows
 #'   and each part has two of them at least.
-#' @param groups `NULL`, or a vector with one value for each row: rows with the same value, such as
-#'   the samples of a patient, are not divided between training and test; classes are then not kept
-#'   in proportion.
 #' @param measure `"r_squared"` or one of the measures of [cross_validate()], such as `"error"` and
 #'   `"auc"`; `NULL`: `"error"` for classes, `"concordance"` for censored times and rankings, else
 #'   `"r_squared"`.

@@ -30,8 +30,8 @@
 #' @param x,y,data The data that the fit was made from, see [verify()]: where no response is
 #'   given, `x` is as [predict()][predict.sparsels_fit] takes it. For `print()` and
 #'   `plot()`, `x` is the result.
-#' @param ... Further arguments of [as_problem()], such as `weights`; those not given are as the fit
-#'   has them. For `plot()`, graphical parameters such as `main`.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`; those not given are as the
+#'   fit has them. For `plot()`, graphical parameters such as `main`.
 #' @param size The set: its number of features, as in [coef()][coef.sparsels_fit]; `NULL` for the
 #'   chosen one.
 #' @param keep Number of substitutes for each feature, the best ones, and of additions; `NULL` or

@@ -17,12 +17,14 @@
 #'   * a number of folds from 2 to the number of rows (or of groups), drawn at random;
 #'   * a vector with one fold id per row, of any type: rows with the same id are one fold;
 #'   * a list of such vectors, one per partition;
+#'   * a list of row numbers, the rows held out in each fold or the rows trained on, such as from
+#'     `caret::createFolds()` and `caret::groupKFold()`;
 #'   * an rsample object whose assessment sets hold every row exactly once per repeat, such as from
 #'     `rsample::vfold_cv()`;
 #'   * an earlier result of `make_folds()`.
 #' @param ... Must be empty: the arguments below are given by name.
 #' @param groups A vector with one value per row: rows with the same value, such as the samples of
-#'   a patient, stay in one fold.
+#'   a patient, stay in one fold. By default the groups of the problem `x`, see [row_groups].
 #' @param strata A vector with one class per row: classes are spread evenly over the folds. By
 #'   default the classes of the response when `x` is a classification problem and `groups` is not
 #'   given; `FALSE` switches this off.
@@ -117,6 +119,23 @@ by_kept_rows <- function(value, problem) {
   }
   if (is.list(value) && all(vapply(value, of_all, NA))) return(lapply(value, `[`, rows))
   if (is.atomic(value) && !is.null(value) && of_all(value)) value[rows] else value
+}
+
+# strata of the rows of a problem, numbered
+check_strata <- function(strata, problem) {
+  check_row_labels(by_kept_rows(strata, problem), "strata", nrow(problem))
+}
+
+# The problem with the groups of rows that one of these folds keeps whole, if it has no units yet.
+with_groups_of_folds <- function(problem, folds) {
+  groups <- Find(Negate(is.null), lapply(lapply(folds, by_kept_rows, problem), groups_of_folds))
+  if (length(groups) != nrow(problem) || !is.null(whole_units(problem))) return(problem)
+  with_row_groups(problem, groups)
+}
+
+groups_of_folds <- function(folds) {
+  if (inherits(folds, "sparsels_folds")) return(folds$groups)
+  if (inherits(folds, "rset")) rset_groups(folds)
 }
 
 # What fitters call: folds in any form, for the rows of a problem. A number is drawn as for the rows

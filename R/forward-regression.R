@@ -41,9 +41,7 @@
 #'
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
-#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
-#'   error.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
 #' @param k The size wanted: a number between 1 and the smaller of the usable columns and the rows
 #'   less the covariates less one. `NULL`, the default: that bound, at most 10, and the size is
 #'   chosen by cross-validation.

@@ -66,8 +66,7 @@
 #' @param refit Logical: is the model of the chosen size computed again by a QR decomposition of its
 #'   rows, which keeps twice the digits?
 #' @param threads Number of OpenMP threads, over folds and prototypes.
-#' @param ... Further arguments of [as_problem()], such as `weights`, `subset`, `task`, `assay`, and
-#'   `adjust` for covariates.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`.
 #' @return An object of class `fs_lssvm`, see [fs_lssvm_fit].
 #'
 #' @section Cost: With m rows, d columns, p prototypes, N folds and size k, the kernel takes O(mpd)

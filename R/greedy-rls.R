@@ -27,9 +27,7 @@
 #'
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
-#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`, `columns_group`,
-#'   `group_rule`, `hierarchy`. Any other name is an error.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
 #' @param k Largest number of features, or of groups that are selected together. `NULL`, the
 #'   default, chooses it as the path goes on, up to 100, see [size_rule].
 #' @param lambda Positive ridge parameter of the search. One of several values is chosen by the

@@ -36,17 +36,15 @@
 #'   arguments are then taken from the call of the fit. For `print()` and `plot()`, `x` is the
 #'   result.
 #' @param method A function such as [greedy_rls], the default.
-#' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
-#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.
-#'   Must be empty where `x` is a fit, and for `print()` and `plot()`.
+#' @param ... Further arguments of the method, and of [as_problem()]: `r problem_dots()`. Must be
+#'   empty where `x` is a fit, and for `print()` and `plot()`.
 #' @param outer Number of outer folds, or folds as [make_folds()] takes them.
 #' @param permutations,pairs,repeats Numbers of permutations, of random splits into halves, and of
 #'   repeats of the learning curve.
 #' @param keep Number of substitutes of each column.
 #' @param claims Number of reported numbers that are verified.
-#' @param groups `NULL`, or a vector with one value for each row: rows with the same value, such as
-#'   the samples of a patient, are held out, permuted and drawn together. By default the groups of
-#'   the folds that the method is given, if any; `FALSE` for none.
+#' @param groups Where `x` is a fit: groups of rows of the problem `y`, see [row_groups]; `NULL`: the
+#'   groups that the problem has. Otherwise `groups` is one of the arguments in `...`.
 #' @param seed A whole number, or `NULL` for one that R's generator draws.
 #' @param progress Logical: are progress bars shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the parts, such as

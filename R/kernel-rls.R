@@ -56,8 +56,7 @@
 #'   sparse `x` becomes dense, except for a Gaussian kernel, which depends on distances only: then
 #'   most columns are scaled but not centred, and `x` stays sparse.
 #' @param shift `"auto"`, `"paper"` or a number of at least 0, see Details.
-#' @param ... Further arguments of [as_problem()], such as `weights`, `subset`, `task`, `assay`, and
-#'   `adjust` for unpenalised covariates.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`.
 #' @return An object of class `kernel_rls`, a [kernel_fit].
 #'
 #' @section Many rows: Where rows times basis vectors are more than 1e7, or `x` is a

@@ -34,18 +34,14 @@
 #'
 #' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls], as for [cross_validate()].
-#' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
-#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.
-#'   For `plot()`, graphical parameters such as `ylim` and `main`.
+#' @param ... Further arguments of the method, and of [as_problem()]: `r problem_dots()`. For
+#'   `plot()`, graphical parameters such as `ylim` and `main`.
 #' @param sizes The numbers of training rows, at least three; `NULL` for six from a tenth of the
 #'   largest training set on, but at least 10 and what the classes, the covariates and an argument
 #'   `k` of the method need, each larger by the same factor. Rows of weight 0 do not count.
 #' @param repeats Number of repeats.
 #' @param test Share of the rows held out in each repeat, above 0 and below 1; it is rounded to
 #'   whole rows.
-#' @param groups A vector with one value for each row: rows with the same value, such as the samples
-#'   of a patient, are not divided between training and test. `NULL`: the groups of the
-#'   `folds` or `size_folds` that the method is given, as in [permutation_test()]. `FALSE`: none.
 #' @param measure A measure of error of [cross_validate()]; `NULL`: `"error"` for classes, otherwise
 #'   `"squared"`.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the repeats, such as

@@ -33,8 +33,7 @@
 #'   error is chosen. `NULL` for `2^(-5:15)`. It is not the `gamma` of [kernel_gaussian()].
 #' @param standardize Logical: are columns centred and divided by their standard deviation before
 #'   the kernel is computed, as in [kernel_rls()]? Must be `FALSE` for `kernel = "precomputed"`.
-#' @param ... Further arguments of [as_problem()], such as `weights`, `intercept`, `subset`, `task`,
-#'   `assay`, and `adjust` for unpenalised covariates.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`.
 #' @return An object of class `lssvm`, a [kernel_fit] without shift. In addition, `path` has a
 #'   column `gamma`, and the fit has `gamma`, the best of them; `kernel_table` has a row for every
 #'   width tried: `sigma2` (`NA` for a kernel that is not Gaussian), the best `gamma`, `criterion`.

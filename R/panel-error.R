@@ -24,8 +24,7 @@
 #' @inheritParams permutation_test
 #' @param features The panel: names or numbers of columns. With a problem for `x` it may come
 #'   second.
-#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. For `plot()`, graphical
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`. For `plot()`, graphical
 #'   parameters such as `main`.
 #' @param random Number of random lists, 100 by default; 0 for none.
 #' @param folds Which rows are held out together, as in [greedy_rls()].

@@ -27,8 +27,8 @@
 #'   whatever their numbers of rows, which must then not depend on the response. Otherwise groups of
 #'   the same number of rows exchange all their responses, in the order of the rows, and a group
 #'   with no other of its size keeps its own. If the rows of a group are similar, a test that
-#'   permutes single rows rejects too often. Whole groups should then be held out together, too:
-#'   `folds = make_folds(x, 10, groups = patient)` does both.
+#'   permutes single rows rejects too often. The method holds whole groups out, too, see
+#'   [row_groups].
 #' * With covariates (`adjust`), the residuals of the null model are permuted and added to its
 #'   fitted values (Freedman and Lane 1983). The p-value is then approximate, and close to exact
 #'   with many rows, or groups, to a covariate. Classes must be given as numbers, with
@@ -48,17 +48,12 @@
 #' @param method A function such as [greedy_rls] that fits a path of models from the null model on
 #'   and gives their errors: any method of the package that chooses columns, such as [poss], or
 #'   [l1_path] with `folds`.
-#' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
-#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.
-#'   For `plot()`, graphical parameters such as `ylim` and `main`.
+#' @param ... Further arguments of the method, and of [as_problem()]: `r problem_dots()`. For
+#'   `plot()`, graphical parameters such as `ylim` and `main`.
 #' @param permutations Number of permutations \eqn{P}, at most a million. The smallest p-value there
 #'   can be is \eqn{1 / (P + 1)}.
 #' @param strata `NULL`, or a vector with one value for each row: rows are exchangeable within each
 #'   value only.
-#' @param groups A vector with one value for each row: rows of the same value stay together, and
-#'   whole groups are exchangeable. `NULL`: the groups of the `folds` or `size_folds` that the
-#'   method is given, see [make_folds()], if any; folds given row by row are groups themselves.
-#'   `FALSE`: none.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the permutations, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.

@@ -62,6 +62,10 @@
 #'   different whole numbers gives a message of class `sparsels_message_task`.
 #' @param within For a ranking, the query of each row: a vector with one value per row, the name of
 #'   a column of `data`, or a one-sided formula such as `~ query`. See [ranking].
+#' @param groups Groups of rows that belong together, such as the samples of a patient, which every
+#'   partition keeps whole: a vector with one value per row, the name of a column of `data` (of the
+#'   sample data of an experiment), or a one-sided formula such as `~ patient`; with a formula `x` also
+#'   an expression. `FALSE`: none. See [row_groups].
 #' @param assay For an experiment of [Bioconductor][bioconductor], the name or number of the assay.
 #' @param make_unique Logical: in a matrix or an experiment, are repeated names made unique, as
 #'   [make.unique()] does (`TP53`, `TP53.1`)? Otherwise they are an error.
@@ -455,37 +459,9 @@ without_x <- function(problem) {
   problem
 }
 
-# The problem of a fitter --------------------------------------------------------------------------
-
-# The problem of a fitter, from the fitter's own x, y, ... and data, with the groups of rows that its
-# own folds keep whole. `ranks`: whether the fitter can rank within queries.
-fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
-  check_given(x, "x")
-  fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
-  threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
-  check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
-  problem <- as_problem(x, y, ..., data = data, threads = threads)
-  if (!ranks) refuse_ranking(problem)
-  if (!isFALSE(substitute(list(...))$groups)) {
-    folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())
-    problem <- with_groups_of_folds(problem, lapply(folds, by_kept_rows, problem))
-  }
-  # as_problem() saw the fitter's name for the response; the user's expression is one call up
-  if (problem$response == "y" && !inherits(x, "formula")) {
-    problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
-  }
-  problem
-}
-
 # how the response is printed: the user's expression when it is a short one
 response_name <- function(expression) {
   if (!is.symbol(expression) && !is.call(expression)) return("y")
   text <- deparse1(expression)
   if (nchar(text) <= 40L) text else "y"
-}
-
-# The value of `intercept` or `standardize`, or NULL if x is a problem and the argument was not
-# given: it is then taken from the problem.
-unless_stated <- function(x, value, by_default) {
-  if (!(by_default && inherits(x, "sparsels_problem"))) value
 }

@@ -45,9 +45,7 @@
 #'   a vector with the block of each column. Every column is in one block.
 #' @param threads Number of OpenMP threads over folds, here and in [holdout()] and [cv_error()].
 #'   Each thread calls BLAS: leave this at 1 with a multithreaded BLAS.
-#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
-#'   error.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
 #' @return An object of class `rls`, a [kernel_fit]. With `blocks` it has a field `blocks`, a list:
 #'   `columns` (the column numbers of each block), `lambda` (the lambda chosen for each), `ratio`
 #'   (to the lambda of the first), and `tried`, a data frame with a row for every model tried: the

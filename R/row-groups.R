@@ -1,6 +1,57 @@
 # Labels of rows: the queries of a ranking and the groups of rows, such as the samples of a patient.
 # The rows of a group are in the same part of every partition that a function draws.
 
+#' Rows that belong together
+#'
+#' Rows of one patient, family, animal, plate or hospital are alike. An error estimate that trains on
+#' some of them and tests on others is too small: the model recognises the patient. Groups of rows
+#' are given once, by the argument `groups` of [as_problem()], and every function then keeps them
+#' whole.
+#'
+#' `groups` is a vector with one value per row, the name of a column of `data`, of the data frame `x`
+#' or of the sample data of an experiment, or a one-sided formula such as `~ patient`
+#' (`~ site + patient`: the combinations of both). With a formula `x` it may be an expression, as
+#' `weights` may. It follows `subset` and `na.action`. Variables in it are not candidates. `FALSE`
+#' removes the groups.
+#'
+#' The groups are kept whole by the folds of a search (`folds`), the folds for the choice of size
+#' (`size_folds`), the outer folds of [cross_validate()] and [judge()], the random splits of
+#' [compare_methods()] and [learning_curve()], and the halves of [stability_selection()].
+#' [permutation_test()] and [added_value()] exchange whole groups, and the interval of
+#' [added_value()] counts groups, not rows. Leave-one-out becomes leave-one-group-out, and `print()`
+#' says so. [class_probabilities] are calibrated on the scores held out by these folds.
+#'
+#' **Other ways.** All functions that judge a method take `groups` among their arguments, also for a
+#' problem. Folds made by `make_folds(x, groups = patient)` and grouped resamples of rsample say the
+#' groups, too, wherever they are given (`folds`, `size_folds`, `outer`), for a problem without
+#' groups. Folds given as ids, one for each row, do not say why rows are in one fold: folds for the
+#' choice of size and random parts of the rows keep such rows together where they can, and tests and
+#' intervals count single rows. Give `groups`.
+#'
+#' The learners of mlr3 take the groups from the role `group` of a column of the task, and
+#' [step_select_sparsels()] from the column that its argument `groups` names.
+#'
+#' With a ranking ([ranking]) every query must lie in one group. Partitions keep the groups whole and
+#' so the queries.
+#'
+#' @section Errors: `sparsels_error_input` for a single group, missing labels, and for folds given
+#'   that split a group. `sparsels_error_groups` by methods that hold out single rows only:
+#'   [lowrank_lssvm()] and [cv_variance()].
+#'
+#' @seealso [make_folds()], [cross_validate()]
+#' @examples
+#' set.seed(1)
+#' patient <- rep(1:12, each = 3)
+#' x <- matrix(rnorm(12 * 20), 12)[patient, ] + matrix(rnorm(36 * 20, sd = 0.2), 36)
+#' y <- factor(rep(c("ill", "well"), 6))[patient]
+#' # nothing in x has to do with y: the error rate is 0.5 or more, and not that of the first line
+#' cross_validate(x, y, rls, baselines = NULL)$estimate
+#' cross_validate(x, y, rls, groups = patient, baselines = NULL)$estimate
+#' problem <- as_problem(x, y, groups = patient)
+#' problem
+#' @name row_groups
+NULL
+
 # As given ----------------------------------------------------------------------------------------
 
 # A factor with levels in order of appearance from an argument of as_problem(): a vector, the name of
@@ -52,11 +103,6 @@ label_variables <- function(arguments) {
   }))
 }
 
-# strata of the rows of a problem, numbered
-check_strata <- function(strata, problem) {
-  check_row_labels(by_kept_rows(strata, problem), "strata", nrow(problem))
-}
-
 # The problem with these groups of rows, FALSE for none. Queries lie in one group each.
 with_row_groups <- function(problem, groups, data = NULL) {
   group <- read_row_labels(groups, "groups", data, nrow(problem))
@@ -76,20 +122,6 @@ with_row_groups <- function(problem, groups, data = NULL) {
 first_apart <- function(unit, labels) {
   second <- which(labels != labels[match(unit, unit)])[1L]
   if (!is.na(second)) c(match(unit[second], unit), second)
-}
-
-# The problem with the groups of rows that one of these folds keeps whole, if it has no units yet.
-with_groups_of_folds <- function(problem, folds) {
-  groups <- Find(Negate(is.null), lapply(folds, groups_of_folds))
-  if (is.null(groups) || !is.null(whole_units(problem)) || length(groups) != nrow(problem)) {
-    return(problem)
-  }
-  with_row_groups(problem, groups)
-}
-
-groups_of_folds <- function(folds) {
-  if (inherits(folds, "sparsels_folds")) return(folds$groups)
-  if (inherits(folds, "rset")) rset_groups(folds)
 }
 
 # Of a problem ------------------------------------------------------------------------------------

@@ -41,9 +41,7 @@
 #' [fs_lssvm()], for kernel matrices larger than memory.
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes. Must not be given with `A`.
-#' @param ... Further arguments of [as_problem()]: `weights`, `subset`, `na.action`, `adjust`,
-#'   `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`. Any other name is an
-#'   error.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
 #' @param A A symmetric positive definite matrix (D x D), dense or sparse, or a function that
 #'   returns column j of it.
 #' @param b The right-hand side: a numeric vector of length D, or a matrix (D x L), whose columns

@@ -41,16 +41,12 @@
 #' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls] that is called with `k = q` and whose fit has
 #'   models by size, or that returns column numbers.
-#' @param ... Further arguments of the method, and of [as_problem()]: `weights`, `subset`,
-#'   `na.action`, `adjust`, `intercept`, `standardize`, `task`, `assay`, `make_unique`, `missing`.
-#'   For `plot()`, graphical parameters such as `xlim` and `main`.
+#' @param ... Further arguments of the method, and of [as_problem()]: `r problem_dots()`. For
+#'   `plot()`, graphical parameters such as `xlim` and `main`.
 #' @param pairs Number of random splits into two halves.
 #' @param q Number of columns chosen on each half; `NULL` for the default, see Details. It should
 #'   not be chosen by looking at the result.
 #' @param threshold Selection probability from which on a column is stable, above 0.5 and at most 1.
-#' @param groups A vector with one value for each row: rows of the same value stay in one half.
-#'   `NULL`: the groups of the `folds` or `size_folds` that the method is given, see [make_folds()],
-#'   if any; folds given row by row are groups themselves. `FALSE`: none.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the pairs, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'

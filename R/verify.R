@@ -46,9 +46,9 @@
 #'   a formula and data, an experiment and the name of its response, or a problem. Where no response
 #'   is given, `x` is as [predict()][predict.sparsels_fit] takes it, and rows in another order are
 #'   found by their fitted values. Of a solution of a system `A` and `b`.
-#' @param ... Further arguments of [as_problem()], such as `weights`; those not given are as the fit
-#'   has them. With a formula `x` the formula `adjust` is given again, because its variables are not
-#'   columns.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`; those not given are as the
+#'   fit has them. With a formula `x` the formula `adjust` is given again, because its variables are
+#'   not columns.
 #' @param claims Number of claims drawn, by R's generator; `Inf` for all.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #'

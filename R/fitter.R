@@ -1,0 +1,27 @@
+# The problem of a fitter: what each fitter makes of its data arguments.
+
+# The problem of a fitter, from the fitter's own x, y, ... and data, with the groups of rows that its
+# own folds keep whole. `ranks`: whether the fitter can rank within queries.
+fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
+  check_given(x, "x")
+  fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
+  threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
+  check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
+  problem <- as_problem(x, y, ..., data = data, threads = threads)
+  if (!ranks) refuse_ranking(problem)
+  if (!isFALSE(substitute(list(...))$groups)) {
+    folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())
+    problem <- with_groups_of_folds(problem, folds)
+  }
+  # as_problem() saw the fitter's name for the response; the user's expression is one call up
+  if (problem$response == "y" && !inherits(x, "formula")) {
+    problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
+  }
+  problem
+}
+
+# The value of `intercept` or `standardize`, or NULL if x is a problem and the argument was not
+# given: it is then taken from the problem.
+unless_stated <- function(x, value, by_default) {
+  if (!(by_default && inherits(x, "sparsels_problem"))) value
+}

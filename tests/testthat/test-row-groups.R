@@ -1,0 +1,170 @@
+# Groups of rows: said once, kept whole by every partition.
+
+# Twenty patients with three alike samples each, and classes that have nothing to do with them.
+noise <- function(columns = 40) {
+  set.seed(1)
+  patient <- rep(1:20, each = 3)
+  x <- matrix(rnorm(20 * columns), 20)[patient, ] + matrix(rnorm(60 * columns, sd = 0.2), 60)
+  list(x = x, y = factor(rep(c("a", "b"), 10)[patient]), patient = paste0("p", patient))
+}
+
+# The ways to say groups: arguments of a function of data. `rows` are in no order of the patients.
+ways <- function(data) {
+  frame <- data.frame(data$x, y = data$y, patient = data$patient)
+  list(
+    vector = list(data$x, data$y, groups = data$patient),
+    name = list(y ~ ., data = frame, groups = "patient"),
+    formula = list(y ~ ., data = frame, groups = ~ patient),
+    frame = list(frame[names(frame) != "y"], data$y, groups = "patient"),
+    problem = list(as_problem(data$x, data$y, groups = data$patient)),
+    later = list(as_problem(as_problem(data$x, data$y), groups = data$patient)),
+    folds = list(data$x, data$y, folds = make_folds(60, "loo", groups = data$patient))
+  )
+}
+
+test_that("groups are read from every form of data, and are no candidates", {
+  data <- noise()
+  for (way in ways(data)[-7]) {
+    problem <- do.call(as_problem, way)
+    expect_identical(as.character(problem$group), data$patient)
+    expect_identical(dim(problem), c(60L, 40L))
+  }
+  frame <- data.frame(data$x, y = data$y, patient = data$patient)
+  expect_identical(as_problem(y ~ ., frame, groups = patient)$group, problem$group)
+  frame$site <- rep(c("u", "v"), each = 30)
+  both <- as_problem(y ~ ., frame, groups = ~ site + patient)
+  expect_identical(as.integer(both$group), as.integer(problem$group))
+  expect_identical(ncol(both), 40L)
+  expect_null(as_problem(problem, groups = FALSE)$group)
+  expect_identical(nlevels(problem[1:10, ]$group), 4L)
+  expect_identical(as_problem(y ~ ., frame[1:12, ], subset = 1:9, groups = patient)$group,
+                   problem[1:9, ]$group)
+  frame$X1[5] <- NA
+  omitted <- as_problem(y ~ ., frame, groups = patient, na.action = na.omit)
+  expect_identical(as.character(omitted$group), data$patient[-5])
+})
+
+# whether each partition of some parts holds every patient whole
+are_whole <- function(ids, patient) {
+  all(apply(as.matrix(ids), 2, function(id) {
+    all(tapply(id, patient, function(one) length(unique(one))) == 1)
+  }))
+}
+
+test_that("every function keeps whole patients, whichever way the groups were said", {
+  data <- noise()
+  order <- sample(60)
+  data <- list(x = data$x[order, ], y = data$y[order], patient = data$patient[order])
+  for (way in ways(data)) {
+    call <- function(f, ...) suppressWarnings(do.call(f, c(way, list(...))))
+    whole_parts <- function(parts) {
+      for (rows in parts) {
+        expect_length(intersect(data$patient[rows], data$patient[-rows]), 0)
+      }
+    }
+    fit <- call(greedy_rls, k = 2, size = "cv", size_folds = 5)
+    expect_true(are_whole(fit$folds$ids, data$patient))
+    expect_true(are_whole(fit$size_folds$ids, data$patient))
+    validated <- call(cross_validate, method = rls, outer = 5, baselines = NULL)
+    expect_match(validated$outer, "20 groups kept whole")
+    # the classes of whole patients cannot be told: single rows would have an error near 0
+    expect_gt(validated$estimate[["mean"]], 0.4)
+    of_method <- way[names(way) %in% "folds"]
+    compared <- do.call(compare_methods, c(replace(way, "folds", NULL), list(
+      methods = list(rls = c(list(rls), of_method)), splits = 2
+    )))
+    whole_parts(compared$test_rows)
+    expect_true(call(learning_curve, method = rls, repeats = 2)$grouped)
+    expect_identical(call(stability_selection, method = greedy_rls, pairs = 1, q = 2)$groups, 20L)
+    expect_match(call(permutation_test, method = greedy_rls, k = 1, permutations = 2)$permuted,
+                 "20 groups")
+    judged <- call(judge, method = rls, outer = 5, permutations = 0, pairs = 0, repeats = 0,
+                   claims = 0, seed = 1)
+    expect_true(are_whole(judged$folds$ids, data$patient))
+    added <- call(added_value, base = 1:2, permutations = 9)
+    expect_match(added$permuted, "20 groups")
+  }
+})
+
+test_that("held-out figures of all fitters are those of whole groups", {
+  set.seed(2)
+  data <- noise(12)
+  y <- data$x[, 1] + rnorm(60)
+  pb <- as_problem(data$x, y, groups = data$patient)
+  sized <- list(greedy_rls, random_selection, forward_regression, omp, foba, rfe, best_subset, poss,
+                sequential_replacement, wrapper_rls)
+  fits <- c(lapply(sized, function(method) suppressWarnings(method(pb, k = 3))),
+            list(rls(pb), suppressWarnings(lssvm(pb)), kernel_rls(pb, kernel = kernel_gaussian(0.01)),
+                 scdp(pb, k = 3), suppressMessages(suppressWarnings(fs_lssvm(pb))), l1_path(pb, folds = 4)))
+  for (fit in fits) {
+    expect_true(are_whole(fit$folds$ids, data$patient))
+    expect_true(verify(fit, pb, claims = 60, progress = FALSE)$ok)
+  }
+  # by hand: least squares on the chosen columns without each patient; the last column is of one
+  # patient alone, without which its coefficient is 0
+  x <- cbind(data$x[, 1:3], data$patient == "p4")
+  fit <- forward_regression(x, y, groups = data$patient, k = 4, size = 4)
+  by_hand <- vapply(fit$coefficients[-1], function(model) {
+    chosen <- cbind(1, x[, model$features])
+    off <- lapply(unique(data$patient), function(one) {
+      rest <- data$patient != one
+      beta <- qr.coef(qr(chosen[rest, ]), y[rest])
+      y[!rest] - chosen[!rest, , drop = FALSE] %*% ifelse(is.na(beta), 0, beta)
+    })
+    mean(unlist(off)^2)
+  }, 0)
+  expect_equal(fit$path$squared[-1], by_hand, tolerance = 1e-9)
+})
+
+test_that("folds that split a group are refused, and so is what cannot keep them whole", {
+  data <- noise()
+  pb <- as_problem(data$x, data$y, groups = data$patient)
+  expect_snapshot({
+    refusal(greedy_rls(pb, folds = rep(1:5, 12)))
+    refusal(greedy_rls(pb, size_folds = make_folds(60, 5)))
+    refusal(cross_validate(pb, rls, outer = rep(1:5, 12)))
+    refusal(lowrank_lssvm(pb, k = 2))
+    refusal(cv_variance(pb, kernel = kernel_linear()))
+    refusal(as_problem(data$x, data$y, groups = rep(1, 60)))
+    refusal(as_problem(data$x, data$y, groups = 1:3))
+    refusal(as_problem(data$x, data$y, groups = "patient"))
+    refusal(as_problem(data$x, seq_len(60), within = rep(1:30, 2), groups = rep(1:20, 3)))
+    pb
+  })
+  free <- as_problem(pb, groups = FALSE)
+  expect_match(greedy_rls(free, folds = rep(1:5, 12), size = 1)$folds$label, "5 given folds")
+})
+
+test_that("folds are given as row numbers, for all rows of the data, and by rsample", {
+  held <- split(sample(30), rep(1:5, 6))
+  ids <- make_folds(30, held)$ids
+  for (i in 1:5) expect_identical(sort(held[[i]]), which(ids == ids[held[[i]][1]]))
+  trained <- lapply(held, setdiff, x = 1:30)
+  expect_identical(make_folds(30, trained)$ids, ids)
+  expect_error(make_folds(30, c(held[-1], list(1:3))), "must hold out each of the 30 rows once")
+  d <- data.frame(y = rnorm(30), a = rnorm(30), b = rnorm(30), patient = rep(1:10, 3))
+  d$b[5] <- NA
+  kept <- greedy_rls(y ~ a + b, d, na.action = na.omit, folds = d$patient, size = 1)
+  expect_identical(kept$folds$ids[, 1], match(d$patient[-5], unique(d$patient[-5])))
+  folds <- make_folds(30, 5, groups = d$patient)
+  fit <- greedy_rls(y ~ a + b, d, subset = 4:30, na.action = na.omit, size_folds = folds)
+  expect_identical(as.integer(fit$problem$group), match(d$patient[-(1:3)][-2],
+                                                        unique(d$patient[-(1:3)][-2])))
+  skip_if_not_installed("rsample")
+  set.seed(3)
+  grouped <- rsample::group_vfold_cv(d, "patient", v = 5)
+  validated <- cross_validate(y ~ a, d, rls, outer = grouped, baselines = NULL)
+  expect_identical(as.integer(validated$problem$group), d$patient)
+})
+
+test_that("queries lie in groups", {
+  set.seed(4)
+  query <- rep(1:12, each = 4)
+  site <- rep(1:6, each = 8)
+  x <- matrix(rnorm(48 * 5), 48)
+  pb <- as_problem(x, x[, 1] + rnorm(48), within = query, groups = site)
+  fit <- greedy_rls(pb, k = 2, size_folds = 3)
+  expect_identical(fit$folds$label, "leave-one-group-out, 6 groups")
+  expect_true(are_whole(fit$size_folds$ids, site))
+  expect_error(permutation_test(pb, greedy_rls, permutations = 2), "cannot be used with `within`")
+})
