@@ -43,6 +43,24 @@ kernel_data <- function(fit, problem) {
   problem
 }
 
+# A kernel on some basis vectors, or on all rows in the coordinates of its eigenvectors.
+kernel_design <- function(fit, problem, kernel) {
+  basis <- fit$basis
+  K <- kernel_columns(problem, kernel, basis)
+  shift <- fit$shift
+  if (basis$all && shift$where == "none") {
+    parts <- eigen(K[, order(basis$rows)] / 2 + t(K[, order(basis$rows)]) / 2, symmetric = TRUE)
+    root <- parts$vectors * rep(sqrt(pmax(parts$values, 0)), each = nrow(K))
+    return(list(x = root, rows = basis$rows))
+  }
+  gram <- basis_kernel_matrix(problem, kernel, basis, K) + diag(shift$value, ncol(K))
+  if (shift$where == "kernel") {
+    diagonal <- cbind(basis$rows, seq_along(basis$rows))
+    K[diagonal] <- K[diagonal] + shift$value
+  }
+  list(x = K, gram = gram, owner = basis$rows, back = identity)
+}
+
 # Functions of lambda that remember what they retrained: the model, and the predictions of each
 # partition, or in sample for the column "training".
 design_checker <- function(fit, problem, design) {

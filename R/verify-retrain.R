@@ -154,24 +154,6 @@ narrow_design <- function(design) {
   design
 }
 
-# A kernel on some basis vectors, or on all rows in the coordinates of its eigenvectors.
-kernel_design <- function(fit, problem, kernel) {
-  basis <- fit$basis
-  K <- kernel_columns(problem, kernel, basis)
-  shift <- fit$shift
-  if (basis$all && shift$where == "none") {
-    parts <- eigen(K[, order(basis$rows)] / 2 + t(K[, order(basis$rows)]) / 2, symmetric = TRUE)
-    root <- parts$vectors * rep(sqrt(pmax(parts$values, 0)), each = nrow(K))
-    return(list(x = root, rows = basis$rows))
-  }
-  gram <- basis_kernel_matrix(problem, kernel, basis, K) + diag(shift$value, ncol(K))
-  if (shift$where == "kernel") {
-    diagonal <- cbind(basis$rows, seq_along(basis$rows))
-    K[diagonal] <- K[diagonal] + shift$value
-  }
-  list(x = K, gram = gram, owner = basis$rows, back = identity)
-}
-
 penalty_root <- function(design, lambda, kept = TRUE) {
   if (is.null(design$gram)) return(ridge_root(lambda, ncol(design$x)))
   gram <- design$gram[kept, kept, drop = FALSE]
