@@ -1,5 +1,6 @@
 # verify() finds that the figures of fits are those of retraining, and finds figures that were
-# changed. What it retrains with is compared with normal equations and with models of the other rows.
+# changed. What it retrains with is compared with normal equations and with models of the other
+# rows.
 
 source("fuzz-values.R", local = TRUE)
 
