@@ -129,7 +129,7 @@ check_same_moments <- function(problem, own) {
   own$scale <- own$scale / penalty_divisor(own)
   for (block in column_blocks(nrow(problem), ncol(problem))) {
     x <- plain_columns(problem, block)
-    centre <- own_centre(x, w)
+    centre <- weighted_means(x, w)
     centres <- problem$intercept || is_ranked(problem)
     squares <- colSums(w * (x - rep(if (centres) centre else 0 * centre, each = nrow(x)))^2)
     size <- sqrt(colSums(w * x^2) / sum(w))

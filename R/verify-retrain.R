@@ -1,5 +1,7 @@
-# Retraining from scratch, for verify(): QR decompositions in plain R that share nothing with the
-# code that makes fits. `problem` is the data; columns are as a model sees them (m x s).
+# Retraining from scratch, for verify() and for the oracles of the tests: dense least squares by QR
+# decompositions in plain R. Nothing here calls code that makes fits. `problem` is the data.
+
+# Columns -----------------------------------------------------------------------------------------
 
 plain_columns <- function(problem, columns) {
   x <- as.matrix(problem$x[, columns, drop = FALSE]) + 0
@@ -7,35 +9,36 @@ plain_columns <- function(problem, columns) {
   x
 }
 
-# the weighted mean of each column; the second pass mends the rounding of the first
-own_centre <- function(x, w) {
+# the weighted mean of each column: the second pass mends the rounding of the first
+weighted_means <- function(x, w) {
   centre <- colSums(w * x) / sum(w)
   centre + colSums(w * (x - rep(centre, each = nrow(x)))) / sum(w)
 }
 
 # Values about the weighted mean of each query (the plain one where no row has a weight).
-own_about <- function(problem, values, weights = problem$weights) {
+about_query_means <- function(problem, values, weights = problem$weights) {
   if (is.null(problem$query)) return(values)
   for (rows in split(seq_len(nrow(values)), problem$query)) {
     w <- if (any(weights[rows] > 0)) weights[rows] else rep(1, length(rows))
-    own <- values[rows, , drop = FALSE]
-    values[rows, ] <- own - rep(own_centre(own, w), each = length(rows))
+    of_query <- values[rows, , drop = FALSE]
+    values[rows, ] <- of_query - rep(weighted_means(of_query, w), each = length(rows))
   }
   values
 }
 
-# The data that a ranking is a regression of: response and covariates about the means of queries.
+# The regression that a ranking is: response and covariates about the means of queries.
 regression_of_ranking <- function(problem) {
-  problem$y <- own_about(problem, problem$y)
-  problem$z <- own_about(problem, problem$z)
+  problem$y <- about_query_means(problem, problem$y)
+  problem$z <- about_query_means(problem, problem$z)
   problem
 }
 
-# Columns centred and scaled by the rows with weight: list(values, centre, scale).
-own_columns <- function(problem, features, weights = problem$weights) {
+# Columns as a model sees them, centred and scaled by the rows with weight:
+# list(values, centre, scale).
+retrain_columns <- function(problem, features, weights = problem$weights) {
   x <- plain_columns(problem, features)
-  centre <- if (problem$intercept) own_centre(x, weights) else numeric(ncol(x))
-  values <- own_about(problem, x - rep(centre, each = nrow(x)), weights)
+  centre <- if (problem$intercept) weighted_means(x, weights) else numeric(ncol(x))
+  values <- about_query_means(problem, x - rep(centre, each = nrow(x)), weights)
   scale <- rep(1, ncol(x))
   if (problem$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
   if (!is.null(problem$penalty)) {
@@ -46,10 +49,31 @@ own_columns <- function(problem, features, weights = problem$weights) {
   list(values = values / rep(scale, each = nrow(x)), centre = centre, scale = scale)
 }
 
-# The model on `rows`, by a QR decomposition of [sqrt(w) z, sqrt(w) x; 0, penalty]. `penalty` is a
-# square root of that of the columns. Without a penalty a coefficient that cannot be estimated is 0.
-# list(b, B; pred: all rows; Q: the orthogonal factor in the training rows)
-trained_by_qr <- function(problem, x, penalty, rows = seq_len(nrow(x)), pull = 0) {
+# A function that takes out of weighted values what the covariates explain. The covariates are
+# decomposed once.
+covariate_residual <- function(problem) {
+  if (!ncol(problem$z)) return(identity)
+  decomposed <- qr(sqrt(problem$weights) * problem$z, tol = 1e-12)
+  function(values) qr.resid(decomposed, values)
+}
+
+# The mean over the usable columns of their weighted sums of squares given the covariates.
+retrain_mean_square <- function(problem, residual = covariate_residual(problem)) {
+  usable <- which(problem$usable)
+  total <- 0
+  for (block in column_blocks(nrow(problem), length(usable))) {
+    x <- sqrt(problem$weights) * retrain_columns(problem, usable[block])$values
+    total <- total + sum(residual(x)^2)
+  }
+  total / length(usable)
+}
+
+# Models ------------------------------------------------------------------------------------------
+
+# The model that minimises sum_j w_j ||y_j - z_j b - x_j B||^2 + ||root B||^2 over `rows`, by a QR
+# decomposition of [sqrt(w) z, sqrt(w) x; 0, root]. Without a penalty a coefficient that cannot be
+# estimated is 0. list(b, B; pred: of all rows; Q: the orthogonal factor in `rows`)
+retrain_ridge <- function(problem, x, root, rows = seq_len(nrow(x))) {
   q <- ncol(problem$z)
   s <- ncol(x)
   root_w <- sqrt(problem$weights[rows])
@@ -58,47 +82,42 @@ trained_by_qr <- function(problem, x, penalty, rows = seq_len(nrow(x)), pull = 0
     none <- matrix(0, 0L, L)
     return(list(b = none, B = none, pred = 0 * problem$y, Q = matrix(0, length(rows), 0L)))
   }
-  both <- cbind(unname(problem$z), own_about(problem, x))
-  below <- rbind(cbind(matrix(0, nrow(penalty), q), penalty),
-                 if (pull > 0) cbind(diag(sqrt(pull), q), matrix(0, q, s)))
-  design <- rbind(root_w * both[rows, , drop = FALSE], below)
-  response <- rbind(root_w * unname(problem$y)[rows, , drop = FALSE], matrix(0, nrow(below), L))
-  free <- nrow(penalty) == 0L || all(penalty == 0)
-  decomposed <- qr(design, tol = if (free) 1e-10 else 1e-300)
+  both <- cbind(unname(problem$z), about_query_means(problem, x))
+  design <- rbind(root_w * both[rows, , drop = FALSE], cbind(matrix(0, nrow(root), q), root))
+  response <- rbind(root_w * unname(problem$y)[rows, , drop = FALSE], matrix(0, nrow(root), L))
+  decomposed <- qr(design, tol = if (all(root == 0)) 1e-10 else 1e-300)
   solved <- qr.coef(decomposed, response)
   solved[is.na(solved)] <- 0
   Q <- qr.Q(decomposed)[seq_along(rows), seq_len(decomposed$rank), drop = FALSE]
   list(b = solved[seq_len(q), , drop = FALSE], B = solved[q + seq_len(s), , drop = FALSE],
-       pred = both %*% solved, Q = Q)
+       pred = unname(both %*% solved), Q = Q)
 }
 
 ridge_root <- function(lambda, s) diag(sqrt(lambda), s)
 
-# Held-out predictions of one partition: of single rows by leverages, unless they are near 1; of
-# others by a model of the other rows. list(pred, digits: what cancels in them)
-held_out_by_qr <- function(problem, x, penalty, ids) {
-  if (anyDuplicated(ids)) {
-    pred <- unname(problem$y) * NA
-    for (rows in split(seq_along(ids), ids)) {
-      part <- trained_by_qr(problem, x, penalty, seq_along(ids)[-rows])
-      pred[rows, ] <- part$pred[rows, ]
-    }
-    return(list(pred = pred, digits = 1))
+# Predictions of the rows of each fold by a model of the other rows. With `leverages` these give the
+# predictions of single rows, unless they are near 1. list(pred, digits: what cancels in them)
+retrain_held_out <- function(problem, x, root, ids, leverages = !anyDuplicated(ids)) {
+  pred <- 0 * unname(problem$y)
+  leverage <- 0
+  parts <- split(seq_along(ids), ids)
+  if (leverages) {
+    model <- retrain_ridge(problem, x, root)
+    leverage <- rowSums(model$Q^2)
+    pred <- unname(problem$y - (problem$y - model$pred) / (1 - leverage))
+    parts <- which(leverage > 1 - 1e-6)
   }
-  model <- trained_by_qr(problem, x, penalty)
-  leverage <- rowSums(model$Q^2)
-  pred <- problem$y - (problem$y - model$pred) / (1 - leverage)
-  for (row in which(leverage > 1 - 1e-6)) {
-    pred[row, ] <- trained_by_qr(problem, x, penalty, seq_along(ids)[-row])$pred[row, ]
+  for (rows in parts) {
+    pred[rows, ] <- retrain_ridge(problem, x, root, seq_along(ids)[-rows])$pred[rows, ]
   }
-  list(pred = unname(pred), digits = 1 / max(min(1, 1 - leverage), 1e-6))
+  list(pred = pred, digits = 1 / max(min(1, 1 - leverage), 1e-6))
 }
 
 # Scores of the pairs of a positive and a negative row held out together, by the 2 x 2 blocks of the
 # projection: list(up, down, ahead: score of the positive less that of the negative row)
-pairs_by_qr <- function(problem, x, penalty) {
+retrain_pairs <- function(problem, x, root) {
   root_w <- sqrt(problem$weights)
-  model <- trained_by_qr(problem, x, penalty)
+  model <- retrain_ridge(problem, x, root)
   residual <- (root_w * (problem$y - model$pred))[, 1L]
   pairs <- expand.grid(up = which(problem$y[, 1L] > 0 & root_w > 0),
                        down = which(problem$y[, 1L] <= 0 & root_w > 0))
@@ -113,16 +132,98 @@ pairs_by_qr <- function(problem, x, penalty) {
   cbind(pairs, ahead = score(pairs$up, up) - score(pairs$down, down))
 }
 
-# The condition number of columns with the penalty, given the covariates, times what centring costs:
-# how many times larger than what varies the values are.
-condition_of <- function(problem, columns, lambda) {
-  offset <- centring_cost(max(response_offset(problem), abs(columns$centre / columns$scale)))
-  if (!ncol(columns$values)) return(offset)
-  x <- sqrt(problem$weights) * columns$values
-  if (ncol(problem$z)) x <- qr.resid(qr(sqrt(problem$weights) * problem$z, tol = 1e-12), x)
-  values <- svd(x, 0L, 0L)$d^2
+# Designs -----------------------------------------------------------------------------------------
+
+# The terms of a model as a design: list(x: m x p; gram: p x p, which makes the penalty
+# lambda B'gram B, NULL for the identity; back: a function of B that gives the coefficients on the
+# user's scale, NULL where these are dual; rows: of the dual coefficients; owner: the row whose
+# basis vector a column is, held out with it; centre, scale, offset: of the columns).
+column_design <- function(problem, features) {
+  columns <- retrain_columns(problem, features)
+  list(x = columns$values, back = function(B) B / columns$scale, centre = columns$centre,
+       scale = columns$scale, offset = max(0, abs(columns$centre / columns$scale)))
+}
+
+# The same with the R factor of the columns, where these are more than the rows.
+narrow_design <- function(design) {
+  if (ncol(design$x) <= nrow(design$x)) return(design)
+  parts <- qr(t(design$x), tol = 1e-300)
+  turn <- qr.Q(parts)
+  design$x <- t(qr.R(parts))[order(parts$pivot), , drop = FALSE]
+  design$back <- function(B) turn %*% B / design$scale
+  design
+}
+
+penalty_root <- function(design, lambda, kept = TRUE) {
+  if (is.null(design$gram)) return(ridge_root(lambda, ncol(design$x)))
+  gram <- design$gram[kept, kept, drop = FALSE]
+  sqrt(lambda) * if (ncol(gram)) chol(gram) else gram
+}
+
+# The model on all rows, on the user's scale: list(beta, covariates, pred, B, condition,
+# beta_condition). `residual` takes out the covariates, where the condition is given these.
+retrain_design <- function(problem, design, lambda, residual = identity) {
+  model <- retrain_ridge(problem, design$x, penalty_root(design, lambda))
+  dual <- is.null(design$back)
+  rest <- problem$y - if (dual) model$pred else 0
+  beta <- if (dual) (problem$weights * rest / lambda)[design$rows, , drop = FALSE] else
+    design$back(model$B)
+  covariates <- model$b
+  if (problem$intercept && !is.null(design$centre)) {
+    covariates[1L, ] <- covariates[1L, ] - design$centre %*% beta
+  }
+  condition <- design_condition(problem, design, lambda, residual)
+  # dual coefficients are residuals: the smaller these are, the fewer digits they have
+  digits <- if (dual) 1e3 * max(abs(problem$y)) / max(abs(rest)) else 1
+  list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
+       condition = condition, beta_condition = max(condition, digits))
+}
+
+# Held-out predictions for each partition, with their condition. Rows whose basis vectors go with
+# them are predicted by a model without these.
+retrain_design_out <- function(problem, design, lambda, ids, residual = identity) {
+  each <- lapply(seq_len(ncol(ids)), function(repetition) {
+    folds <- ids[, repetition]
+    if (is.null(design$owner)) {
+      return(retrain_held_out(problem, design$x, penalty_root(design, lambda), folds))
+    }
+    alone <- !anyDuplicated(folds)
+    out <- list(pred = 0 * unname(problem$y), digits = 1)
+    if (alone) out <- retrain_held_out(problem, design$x, penalty_root(design, lambda), folds)
+    for (rows in split(seq_along(folds), folds)) {
+      kept <- !design$owner %in% rows
+      if (alone && all(kept)) next
+      model <- retrain_ridge(problem, design$x[, kept, drop = FALSE],
+                             penalty_root(design, lambda, kept), seq_along(folds)[-rows])
+      out$pred[rows, ] <- model$pred[rows, ]
+    }
+    out
+  })
+  list(pred = lapply(each, `[[`, "pred"),
+       condition = max(vapply(each, `[[`, 0, "digits")) *
+         design_condition(problem, design, lambda, residual))
+}
+
+# predictions of several partitions as one
+mean_prediction <- function(pred) Reduce(`+`, pred) / length(pred)
+
+# Tolerances --------------------------------------------------------------------------------------
+
+# The condition number of the columns, with the penalty turned to a multiple of lambda, times what
+# centring costs: how many times larger than what varies the values are.
+design_condition <- function(problem, design, lambda, residual = identity) {
+  offset <- centring_cost(max(response_offset(problem), design$offset))
+  x <- sqrt(problem$weights) * design$x
+  if (!ncol(x)) return(offset)
+  spread <- 1
+  if (!is.null(design$gram)) {
+    x <- t(backsolve(chol(design$gram), t(x), transpose = TRUE))
+    spread <- svd(design$gram, 0L, 0L)$d
+  }
+  values <- svd(residual(x), 0L, 0L)$d^2
   if (ncol(x) > nrow(x)) values <- c(values, 0)
-  offset * (max(values) + lambda) / max(min(values) + lambda, 1e-16 * max(values))
+  condition <- (max(values) + lambda) / max(min(values) + lambda, 1e-16 * max(values))
+  offset * max(condition, max(spread) / min(spread))
 }
 
 # of the response that has the largest values beside its spread
@@ -135,57 +236,55 @@ response_offset <- function(problem) {
 # Centring costs digits of figures that are small themselves: ten times as many are allowed.
 centring_cost <- function(offset) if (offset > 10) 10 * offset else offset
 
-tolerance_of <- function(condition) max(1e-10, 100 * .Machine$double.eps * condition)
-
-# The mean over the usable columns of their weighted sums of squares given the covariates.
-own_mean_square <- function(problem) {
-  usable <- which(problem$usable)
-  root_w <- sqrt(problem$weights)
-  z <- qr(root_w * problem$z, tol = 1e-12)
-  total <- 0
-  for (block in column_blocks(nrow(problem), length(usable))) {
-    x <- root_w * own_columns(problem, usable[block])$values
-    if (ncol(problem$z)) x <- qr.resid(z, x)
-    total <- total + sum(x^2)
-  }
-  total / length(usable)
+# how much the response varies
+response_rms <- function(problem) {
+  y <- problem$y
+  sqrt(mean((y - rep(colMeans(y), each = nrow(y)))^2))
 }
 
 # Errors of predictions ---------------------------------------------------------------------------
 
 # The sum of a loss and its weight (2 x folds) of predictions of some rows in folds.
-own_fold_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
+retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
   w <- problem$weights
-  if (name == "auc") {
-    positive <- problem$y[, 1L] > 0
-    return(vapply(split(rows, ids[rows]), function(fold) {
-      up <- fold[positive[fold]]
-      down <- fold[!positive[fold]]
-      weight <- outer(w[up], w[down])
-      c(sum(weight * own_order(outer(pred[up, 1L], pred[down, 1L], "-"))), sum(weight))
-    }, c(0, 0)))
-  }
-  if (name == "concordance") {
-    return(vapply(split(rows, ids[rows]), own_concordance, c(0, 0), problem, pred[, 1L]))
+  if (name %in% c("auc", "concordance")) {
+    pairs <- if (name == "auc") auc_pairs else concordant_pairs
+    return(vapply(split(rows, ids[rows]), pairs, c(0, 0), problem, pred[, 1L]))
   }
   loss <- switch(name,
     squared = rowMeans((problem$y - pred)^2),
     absolute = rowMeans(abs(problem$y - pred)),
-    logistic = rowMeans(log1p(exp(-abs(problem$y * pred))) + pmax(-problem$y * pred, 0)),
-    hinge = rowMeans(pmax(1 - problem$y * pred, 0)),
-    as.double(own_class(pred) != own_class(problem$y))
+    logistic = rowMeans(plain_loss("logistic", problem$y, pred)),
+    hinge = rowMeans(plain_loss("hinge", problem$y, pred)),
+    as.double(plain_class(pred) != plain_class(problem$y))
   )
   if (name == "balanced") {
-    class <- own_class(problem$y)
+    class <- plain_class(problem$y)
     w <- w * (sum(w) / tapply(w, class, sum))[as.character(class)]
   }
   rbind(tapply((w * loss)[rows], ids[rows], sum), tapply(w[rows], ids[rows], sum))
 }
 
+plain_loss <- function(loss, y, f) {
+  switch(loss,
+    squared = (y - f)^2 / 2,
+    logistic = log1p(exp(-abs(y * f))) + pmax(-y * f, 0),
+    hinge = pmax(1 - y * f, 0)
+  )
+}
+
+# The weight of the pairs of both classes in the right order, and of all.
+auc_pairs <- function(rows, problem, pred) {
+  up <- rows[problem$y[rows, 1L] > 0]
+  down <- setdiff(rows, up)
+  weight <- outer(problem$weights[up], problem$weights[down])
+  c(sum(weight * pair_order(outer(pred[up], pred[down], "-"))), sum(weight))
+}
+
 # The weight of the pairs in the right order, and of the comparable ones: of different responses, of
-# one query if there are queries; of censored times those whose earlier time is an event, an event
-# being before what is censored at the same time.
-own_concordance <- function(rows, problem, pred) {
+# one query if there are queries. Of censored times the earlier must be an event, an event being
+# before what is censored at the same time.
+concordant_pairs <- function(rows, problem, pred) {
   w <- problem$weights[rows]
   if (is_survival(problem)) {
     times <- problem$survival[rows, ]
@@ -199,20 +298,20 @@ own_concordance <- function(rows, problem, pred) {
     }
   }
   weight <- outer(w, w) * comparable
-  c(sum(weight * own_order(outer(pred[rows], pred[rows], "-"))), sum(weight))
+  c(sum(weight * pair_order(outer(pred[rows], pred[rows], "-"))), sum(weight))
 }
 
 # 1 for a pair in the right order, half for a tie
-own_order <- function(ahead) ifelse(abs(ahead) < score_tie, 0.5, as.double(ahead > 0))
+pair_order <- function(ahead) ifelse(abs(ahead) < score_tie, 0.5, as.double(ahead > 0))
 
 # the class of each row: the first of the largest scores, up to rounding
-own_class <- function(pred) {
+plain_class <- function(pred) {
   if (ncol(pred) == 1L) return(1L + (pred[, 1L] > score_tie))
   apply(pred, 1L, function(row) which(row >= max(row) - score_tie)[1L])
 }
 
 # the weighted mean over folds and its standard error
-own_fold_mean <- function(sums) {
+retrain_mean <- function(sums) {
   sums <- sums[, sums[2L, ] > 0, drop = FALSE]
   mean <- sum(sums[1L, ]) / sum(sums[2L, ])
   share <- sums[2L, ] / sum(sums[2L, ])
@@ -225,20 +324,8 @@ own_fold_mean <- function(sums) {
 }
 
 # Value and standard error of a criterion, means over partitions, each with its own `pred`.
-own_error <- function(problem, name, pred, folds) {
+retrain_error <- function(problem, name, pred, folds) {
   rowMeans(vapply(seq_along(pred), function(repetition) {
-    own_fold_mean(own_fold_sums(problem, name, pred[[repetition]], folds$ids[, repetition]))
+    retrain_mean(retrain_sums(problem, name, pred[[repetition]], folds$ids[, repetition]))
   }, c(value = 0, se = 0)))
 }
-
-# predictions of several partitions as one
-mean_prediction <- function(pred) Reduce(`+`, pred) / length(pred)
-
-# how much the response varies
-response_rms <- function(problem) {
-  y <- problem$y
-  sqrt(mean((y - rep(colMeans(y), each = nrow(y)))^2))
-}
-
-# whether verify() can evaluate a criterion: not a function of the user, which fits do not keep
-is_known_criterion <- function(name) name %in% c(names(criteria), "r_squared")

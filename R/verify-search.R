@@ -1,41 +1,30 @@
-# That a search chose the best column at each step, and its errors without each fold:
-# claims of fits of columns for verify().
+# That a search chose the best column at each step, and its errors without each fold: claims of fits
+# of columns for verify().
 
 # Steps --------------------------------------------------------------------------------------------
 
-# No other column was better at a step, by the rule of the search; no exchange is, of searches for
-# sets.
-step_claims <- function(bench) {
-  rule <- search_rule(bench$fit)
+# No other column was better at a step, by the rule of the search. Of searches for sets, no exchange
+# of two columns is better.
+step_kinds <- function(checker) {
+  rule <- search_rule(checker$fit)
   if (is.null(rule)) return(NULL)
-  if (rule == "exchange") return(list(exchange_claims(bench)))
-  path <- bench$fit$path
-  rows <- which(path$action %in% if (rule == "weight") "drop" else c("add", "drop"))
-  rows <- setdiff(rows, given_rows(bench$fit))
-  if (rule %in% c("residual", "normalised")) rows <- which(path$action == "add")
-  if (rule == "weight") rows <- rows[is_single_drop(bench, rows)]
+  if (rule == "exchange") return(list(exchange_kind(checker)))
+  rows <- checked_steps(checker, rule)
   if (!length(rows)) return(NULL)
-  score <- remembered(function(row) step_candidates(bench, row))
-  count <- lengths(lapply(rows, function(row) candidates_of(bench, row)))
-  list(claims_of_each(
-    "no better column at a step", count,
-    function(at, i) candidate_claim(bench, rule, rows[at], score(rows[at])[i]),
-    # half of them among the first five runners-up
-    function(n) {
-      open <- which(count > 0L)
-      at <- open[sample.int(length(open), n, replace = TRUE)]
-      rank <- vapply(at, function(one) {
-        sample.int(if (stats::runif(1L) < 0.5) min(5L, count[one]) else count[one], 1L)
-      }, 0L)
-      unique(c(0, cumsum(as.double(count)))[at] + rank)
-    }
-  ))
-}
-
-# rows of the path whose column was given, not chosen
-given_rows <- function(fit) {
-  if (identical(fit$control$search, "backward")) return(integer())
-  1L + seq_along(fit$control$start)
+  candidates <- remembered(function(row) step_candidates(checker, row))
+  count <- lengths(lapply(rows, function(row) other_moves(checker, row)))
+  # half of them among the first five runners-up
+  draw <- function(n) {
+    open <- which(count > 0L)
+    at <- open[sample.int(length(open), n, replace = TRUE)]
+    rank <- vapply(at, function(one) {
+      sample.int(if (stats::runif(1L) < 0.5) min(5L, count[one]) else count[one], 1L)
+    }, 0L)
+    unique(c(0, cumsum(as.double(count)))[at] + rank)
+  }
+  list(claim_kind("no better column at a step", NULL, function(at, cell) {
+    compared_moves(checker, rule, rows[at], candidates(rows[at])[cell])
+  }, checker$fit$path$size[rows], checker$fit$lambda, count, draw))
 }
 
 # the rule by which a search chooses columns, NULL where there is none that is checked
@@ -52,210 +41,167 @@ search_rule <- function(fit) {
   )
 }
 
-# drops of rfe() that are the only ones of their round, with more rows than columns
-is_single_drop <- function(bench, rows) {
-  control <- bench$fit$control
-  size <- bench$fit$path$size[rows] + 1L
+# The rows of the path whose column was chosen by the rule, not given. Drops of rfe() must be the
+# only ones of their round, with more rows than columns.
+checked_steps <- function(checker, rule) {
+  path <- checker$fit$path
+  control <- checker$fit$control
+  actions <- if (rule == "weight") "drop" else
+    c("add", if (!rule %in% c("residual", "normalised")) "drop")
+  given <- if (!identical(control$search, "backward")) 1L + seq_along(control$start)
+  rows <- setdiff(which(path$action %in% actions), given)
+  if (rule != "weight") return(rows)
+  size <- path$size[rows] + 1L
   lone <- control$step <= 1 & control$step * size < 2 | size <= control$k | control$step == 1
-  lone & size < trained_rows(bench$problem) - ncol(bench$problem$z)
-}
-
-candidates_of <- function(bench, row) {
-  before <- bench$sets[[row - 1L]]
-  others <- if (bench$fit$path$action[row] == "add") {
-    setdiff(which(bench$fit$problem$usable), before)
-  } else {
-    before
-  }
-  moved_apart(bench$fit$problem, before, others, bench$fit$path$feature[row])
+  rows[lone & size < trained_rows(checker$problem) - ncol(checker$problem$z)]
 }
 
 # What could have been moved in the place of a column, of several that move together the first.
-moved_apart <- function(problem, before, others, feature) {
-  units <- setdiff(unique(units_of(problem, others)), units_of(problem, feature))
-  movable <- if (feature %in% before) leaving_units else joining_units
-  movable(problem, before, units)
+other_moves <- function(checker, row) {
+  problem <- checker$fit$problem
+  before <- checker$sets[[row - 1L]]
+  adding <- checker$fit$path$action[row] == "add"
+  others <- if (adding) setdiff(which(problem$usable), before) else before
+  units <- setdiff(unique(units_of(problem, others)),
+                   units_of(problem, checker$fit$path$feature[row]))
+  (if (adding) joining_units else leaving_units)(problem, before, units)
 }
 
 # The other columns of a step, the most promising first: the runners-up of the search, then those
 # that are most alike to the residual.
-step_candidates <- function(bench, row) {
-  others <- candidates_of(bench, row)
-  step <- bench$fit$path$step[row]
-  known <- bench$fit$alternatives$feature[bench$fit$alternatives$step == step]
-  if (bench$fit$path$action[row] == "add") {
-    model <- bench$trained(bench$sets[[row - 1L]], bench$fit$lambda)
-    residual <- bench$problem$weights * (bench$problem$y - model$pred)
+step_candidates <- function(checker, row) {
+  fit <- checker$fit
+  problem <- checker$problem
+  others <- other_moves(checker, row)
+  runners_up <- fit$alternatives$feature[fit$alternatives$step == fit$path$step[row]]
+  if (fit$path$action[row] == "add") {
+    model <- checker$trained(checker$sets[[row - 1L]], fit$lambda)
+    residual <- problem$weights * (problem$y - model$pred)
     alike <- numeric(length(others))
-    for (block in column_blocks(nrow(bench$problem), length(others))) {
-      x <- own_columns(bench$problem, others[block])$values
+    for (block in column_blocks(nrow(problem), length(others))) {
+      x <- retrain_columns(problem, others[block])$values
       alike[block] <- rowSums(crossprod(x, residual)^2)
     }
     others <- others[order(-alike)]
   }
-  c(intersect(known, others), setdiff(others, known))
+  c(intersect(runners_up, others), setdiff(others, runners_up))
 }
 
-# What the search minimises at a step for one column: relative to `null`.
-candidate_claim <- function(bench, rule, row, feature) {
-  chosen <- bench$fit$path$feature[row]
-  own <- step_value(bench, rule, row, chosen)
-  other <- step_value(bench, rule, row, feature)
+# What the search minimises at a step, for the column moved and another one: relative to `null`.
+compared_moves <- function(checker, rule, row, feature) {
+  fit <- checker$fit
+  moved <- c(fit$path$feature[row], feature)
+  value <- lapply(moved, function(column) step_value(checker, rule, row, column))
+  condition <- vapply(moved, function(column) {
+    set <- union(checker$sets[[row - 1L]], unit_columns(fit$problem, column))
+    checker$trained(set, fit$lambda)$condition
+  }, 0)
   # to rfe() values that agree to 12 digits are equal
   tie <- if (rule == "weight") 1e-11 else 1e-12
-  before <- bench$sets[[row - 1L]]
-  lambda <- bench$fit$lambda
-  with <- function(column) union(before, unit_columns(bench$fit$problem, column))
-  condition <- max(bench$trained(with(chosen), lambda)$condition,
-                   bench$trained(with(feature), lambda)$condition)
-  tolerance <- max(tie, 100 * .Machine$double.eps * condition)
-  new_claim(own$value, other$value, tolerance,
-            deviation = max(0, (own$loss - other$loss) / own$null),
-            size = bench$fit$path$size[row], lambda = lambda,
-            feature = unit_names(bench$fit$problem, feature))
+  list(claimed = value[[1L]]$value, value = value[[2L]]$value,
+       deviation = max(0, (value[[1L]]$loss - value[[2L]]$loss) / value[[1L]]$null),
+       tolerance = max(tie, 100 * .Machine$double.eps * condition),
+       feature = unit_names(fit$problem, feature))
 }
 
 # list(value: what the search compares; loss: the same to be minimised; null: its size)
-step_value <- function(bench, rule, row, feature) {
-  fit <- bench$fit
-  problem <- bench$problem
-  before <- bench$sets[[row - 1L]]
+step_value <- function(checker, rule, row, feature) {
+  fit <- checker$fit
+  before <- checker$sets[[row - 1L]]
   if (rule == "criterion") {
-    value <- set_error(bench, moved_set(bench, row, feature), fit$lambda,
-                       fit$criterion$name)[["value"]]
-    collinear <- is_training(fit) && is_collinear(bench, before, feature)
-    return(list(value = value, loss = if (collinear) Inf else criterion_loss(fit$criterion, value),
-                null = if (is_training(fit)) 1 else max(abs(bench$null$criterion), 1e-300)))
+    set <- moved_set(fit, before, row, feature)
+    value <- set_error(checker, set, fit$lambda, fit$criterion$name)[["value"]]
+    passed <- is_training(fit) && is_collinear(checker, before, feature)
+    return(list(value = value, loss = if (passed) Inf else criterion_loss(fit$criterion, value),
+                null = max(checker$null(fit$criterion$name), 1e-300)))
   }
   if (rule == "weight") {
-    weights <- rowSums(bench$trained(before, fit$lambda)$B^2)
+    weights <- rowSums(checker$trained(before, fit$lambda)$B^2)
     value <- weights[match(feature, before)]
     return(list(value = value, loss = value, null = max(value, 1e-12 * weights, 1e-300)))
   }
   # products of a column with the residual, orthogonal to the covariates
-  residual <- problem$y - bench$trained(before, fit$lambda)$pred
+  problem <- checker$problem
   root_w <- sqrt(problem$weights)
-  x <- root_w * own_columns(problem, feature)$values
-  if (ncol(problem$z)) x <- qr.resid(qr(root_w * problem$z, tol = 1e-12), x)
-  value <- sum(crossprod(x, root_w * residual)^2)
-  y <- root_w * (problem$y - bench$trained(integer(), 0)$pred)
-  null <- sum(y^2)
+  residual <- root_w * (problem$y - checker$trained(before, fit$lambda)$pred)
+  x <- checker$residual(root_w * retrain_columns(problem, feature)$values)
+  value <- sum(crossprod(x, residual)^2)
+  null <- sum(problem$weights * (problem$y - checker$trained(integer(), 0)$pred)^2)
   if (rule == "product") null <- null * sum(x^2) else
     value <- value / (sum(x^2) + if (rule == "normalised") fit$lambda else 0)
-  list(value = value, loss = if (is_collinear(bench, before, feature)) Inf else -value, null = null)
+  list(value = value, loss = if (is_collinear(checker, before, feature)) Inf else -value,
+       null = null)
 }
 
 # whether a search by training rows passes a column over, since it depends on the set
-is_collinear <- function(bench, set, feature) {
-  problem <- bench$problem
-  root_w <- sqrt(problem$weights)
-  values <- root_w * cbind(problem$z, own_columns(problem, c(set, feature))$values)
-  lambda <- bench$fit$lambda
-  s <- length(set) + 1L
-  design <- rbind(values, cbind(matrix(0, s, ncol(problem$z)), ridge_root(lambda, s)))
-  last <- ncol(design)
-  before <- qr(design[, -last, drop = FALSE], tol = 1e-12)
-  on_z <- qr(design[, seq_len(ncol(problem$z)), drop = FALSE], tol = 1e-12)
-  sum(qr.resid(before, design[, last])^2) <= 2 * dependent * sum(qr.resid(on_z, design[, last])^2)
+is_collinear <- function(checker, set, feature) {
+  x <- retrain_columns(checker$problem, c(set, feature))$values
+  s <- ncol(x)
+  x <- checker$residual(sqrt(checker$problem$weights) * x)
+  design <- rbind(x, ridge_root(checker$fit$lambda, s))
+  rest <- qr.resid(qr(design[, -s, drop = FALSE], tol = 1e-12), design[, s])
+  sum(rest^2) <= 2 * dependent * sum(design[, s]^2)
 }
 
-# Exchanges ----------------------------------------------------------------------------------------
-
 # No exchange of a column of a set for another has a larger R-squared.
-exchange_claims <- function(bench) {
-  fit <- bench$fit
-  rows <- which(fit$path$action == "found" & !vapply(bench$sets, is.null, NA))
+exchange_kind <- function(checker) {
+  fit <- checker$fit
+  lambda <- fit$lambda
   usable <- which(fit$problem$usable)
-  count <- vapply(rows, function(row) {
-    as.double(fit$path$size[row]) * (length(usable) - fit$path$size[row])
-  }, 0)
-  claims_of_each("no better exchange of two columns", count, function(at, i) {
-    set <- bench$sets[[rows[at]]]
-    pair <- arrayInd(i, c(length(set), length(usable) - length(set)))
+  rows <- which(fit$path$action == "found" & !vapply(checker$sets, is.null, NA))
+  size <- fit$path$size[rows]
+  claim_kind("no better exchange of two columns", NULL, function(at, cell) {
+    set <- checker$sets[[rows[at]]]
+    pair <- arrayInd(cell, c(length(set), length(usable) - length(set)))
     feature <- setdiff(usable, set)[pair[2L]]
     other <- c(set[-pair[1L]], feature)
-    own <- training_gain(bench, set, fit$lambda)
-    found <- if (is_collinear(bench, set[-pair[1L]], feature)) -Inf else
-      training_gain(bench, other, fit$lambda)
-    tolerance <- max(1e-11, 100 * .Machine$double.eps *
-                       bench$trained(other, fit$lambda)$condition)
-    new_claim(own, found, tolerance, deviation = max(0, found - own), size = length(set),
-              lambda = fit$lambda, feature = bench$names[feature])
-  })
+    claimed <- training_gain(checker, set, lambda)
+    found <- if (is_collinear(checker, set[-pair[1L]], feature)) -Inf else
+      training_gain(checker, other, lambda)
+    condition <- checker$trained(other, lambda)$condition
+    list(claimed = claimed, value = found, deviation = max(0, found - claimed),
+         tolerance = max(1e-11, 100 * .Machine$double.eps * condition),
+         feature = checker$names[feature])
+  }, size, lambda, as.double(size) * (length(usable) - size))
 }
 
 # The whole procedure in folds ---------------------------------------------------------------------
 
 # Errors and predictions of fits whose search was repeated without each fold. The fold's search is
-# run again for its columns and lambda; its models are retrained here.
-procedure_claims <- function(bench) {
-  fit <- bench$fit
-  if (is.null(fit$size_folds) || !bench$repeatable || fit$status == "interrupted") return(NULL)
-  trained <- bench$problem$weights > 0
-  parts <- held_out_rows(fit$size_folds, trained)
+# run again for its columns and lambda, and its models are retrained here.
+procedure_kinds <- function(checker) {
+  fit <- checker$fit
+  if (is.null(fit$size_folds) || !is_repeatable(fit) || fit$status == "interrupted") return(NULL)
+  procedure <- fold_procedure(checker)
+  path <- fit$path
   tried <- fit$lambda_table$lambda
-  place <- which.min(abs(log(tried / fit$lambda)))
-  if (!length(place)) place <- 1L
-  scores <- remembered(function(part, place) {
-    fold_scores(bench, parts$rows[[part]], tried[place])
-  })
-  # the error of a fit whose search was interrupted is of the parts that were done
-  sums_of <- remembered(function(part, place, reported) {
-    own <- scores(part, place)
-    rows <- parts$rows[[part]]
-    vapply(seq_len(dim(own)[3L]), function(s) {
-      pred <- bench$problem$y
-      pred[rows, ] <- own[, , s]
-      name <- if (reported) measure_of(bench$problem) else fit$cv_criterion$name
-      own_fold_sums(bench$problem, name, pred, rep(1L, nrow(pred)), rows)[, 1L]
-    }, c(0, 0))
-  })
-  errors_of <- remembered(function(place, size, reported) {
-    each <- vapply(unique(parts$repetition), function(r) {
-      own <- vapply(which(parts$repetition == r), function(part) {
-        sums <- sums_of(part, place, reported)
-        sums[, min(size + 1L, ncol(sums))]
-      }, c(0, 0))
-      own_fold_mean(own)
-    }, c(value = 0, se = 0))
-    rowMeans(each)
-  })
-  condition <- max(vapply(Filter(Negate(is.null), fit$coefficients), function(model) {
-    bench$trained(model$features, row_lambda(fit, model$step + 1L))$condition
-  }, 0))
+  place <- max(1L, which.min(abs(log(tried / fit$lambda))))
   # training parts have fewer rows
-  tolerance <- tolerance_of(10 * condition)
-  curve <- function(column, reported, part) {
-    rows <- which(!is.na(fit$path[[column]]))
-    claim_kind(procedure_names[[column]], length(rows), function(i) {
-      size <- fit$path$size[rows[i]]
-      own <- errors_of(place, size, reported)
-      new_claim(fit$path[[column]][rows[i]], own[[part]], tolerance, 1e-3 * own[["value"]],
-                size = size, lambda = fit$lambda)
-    })
+  condition <- 10 * max(vapply(Filter(Negate(is.null), fit$coefficients), function(model) {
+    checker$trained(model$features, checker$lambda[model$step + 1L])$condition
+  }, 0))
+  error_kind <- function(words, claimed, size, lambda, place, reported = FALSE, part = "value") {
+    claim_kind(words, claimed, function(at, cell) {
+      error <- procedure$errors(recycled(place, at), size[at], reported)
+      list(value = error[[part]], condition = condition, unit = error[["value"]])
+    }, size, lambda)
   }
-  held_out <- claim_kind("held-out prediction of a fold's model", length(fit$held_out),
-                         function(i) {
-    at <- arrayInd(i, dim(fit$held_out))
-    row <- at[1L]
-    own <- if (trained[row]) {
-      mean(vapply(which(vapply(parts$rows, function(rows) row %in% rows, NA)), function(part) {
-        found <- scores(part, place)
-        found[match(row, parts$rows[[part]]), at[2L], min(fit$size + 1L, dim(found)[3L])]
-      }, 0))
-    } else {
-      bench$trained(model_of(fit)$features, row_lambda(fit, model_of(fit)$step + 1L))$pred[i]
-    }
-    new_claim(fit$held_out[i], own, tolerance, 1e-3 * bench$null$rms, size = fit$size,
-              lambda = fit$lambda, row = row)
-  })
+  held_out <- row_kind("held-out prediction of a fold's model", list(fit$held_out), function(at) {
+    list(pred = procedure$held_out(place), condition = condition)
+  }, checker$rms, fit$size, fit$lambda)
   if (!is_known_criterion(fit$cv_criterion$name)) return(list(held_out))
-  other <- setdiff(names(path_criteria(bench$problem, fit$cv_criterion)), "cv")
-  list(held_out, curve("cv", FALSE, "value"), curve("cv_se", FALSE, "se"),
-       if (length(other)) curve(other, TRUE, "value"),
-       if (length(other)) curve(paste0(other, "_se"), TRUE, "se"),
-       lambda_claims(fit, errors_of, tolerance),
-       estimate_claims(bench, parts, sums_of, tolerance))
+  columns <- intersect(names(procedure_names), names(path))
+  estimates <- c(fit$estimate, fit$estimate_error, fit$estimate_concordance)
+  c(list(held_out), lapply(columns, function(column) {
+    error_kind(procedure_names[[column]], path[[column]], path$size, fit$lambda, place,
+               !column %in% c("cv", "cv_se"), if (endsWith(column, "_se")) "se" else "value")
+  }), list(
+    error_kind("cross-validated criterion at a lambda", fit$lambda_table$cv,
+               fit$lambda_table$size, tried, seq_along(tried)),
+    claim_kind("cross-fitted error", estimates, function(at, cell) {
+      list(value = procedure$estimate(length(estimates) > 2L)[at], condition = condition)
+    }, fit$size)
+  ))
 }
 
 procedure_names <- c(cv = "cross-validated criterion", cv_se = "standard error of that criterion",
@@ -264,44 +210,69 @@ procedure_names <- c(cv = "cross-validated criterion", cv_se = "standard error o
                      cv_concordance = "cross-validated concordance",
                      cv_concordance_se = "standard error of that concordance")
 
-# the table of lambdas: the smallest error of each
-lambda_claims <- function(fit, errors_of, tolerance) {
-  claim_kind("cross-validated criterion at a lambda", nrow(fit$lambda_table), function(i) {
-    size <- fit$lambda_table$size[i]
-    own <- errors_of(i, size, FALSE)[["value"]]
-    new_claim(fit$lambda_table$cv[i], own, tolerance, 1e-3 * own, size = size,
-              lambda = fit$lambda_table$lambda[i])
+# Functions of a lambda (its `place` in the table of a fit): the errors of a size, the predictions
+# of rows at the size of the fit, and the estimates of the procedure with its choice. `reported`:
+# whether by the measure that is reported, not by the criterion.
+fold_procedure <- function(checker) {
+  fit <- checker$fit
+  problem <- checker$problem
+  parts <- held_out_rows(fit$size_folds, problem$weights > 0)
+  places <- seq_len(nrow(fit$lambda_table))
+  # each training part is made, and its covariates are decomposed, once
+  training <- remembered(function(part) part_without(checker, parts$rows[[part]]))
+  scores <- remembered(function(part, place) {
+    fold_scores(checker, training(part), parts$rows[[part]], fit$lambda_table$lambda[place])
   })
+  # sums of the losses of each size, 2 x sizes
+  sums <- remembered(function(part, place, reported) {
+    name <- if (reported) measure_of(problem) else fit$cv_criterion$name
+    rows <- parts$rows[[part]]
+    apply(scores(part, place), 3L, function(of_size) {
+      pred <- problem$y
+      pred[rows, ] <- of_size
+      retrain_sums(problem, name, pred, rep(1L, nrow(pred)), rows)
+    })
+  })
+  errors <- remembered(function(place, size, reported) {
+    rowMeans(vapply(unique(parts$repetition), function(r) {
+      retrain_mean(vapply(which(parts$repetition == r), function(part) {
+        of_part <- sums(part, place, reported)
+        of_part[, min(size + 1L, ncol(of_part))]
+      }, c(0, 0)))
+    }, c(value = 0, se = 0)))
+  })
+  held_out <- remembered(function(place) {
+    model <- model_of(fit)
+    pred <- checker$trained(model$features, checker$lambda[model$step + 1L])$pred
+    total <- count <- 0 * pred
+    for (part in seq_len(nrow(parts))) {
+      found <- scores(part, place)
+      rows <- parts$rows[[part]]
+      total[rows, ] <- total[rows, ] + layer(found, min(fit$size + 1L, dim(found)[3L]))
+      count[rows, ] <- count[rows, ] + 1
+    }
+    # rows of weight 0 are in no part
+    ifelse(count > 0, total / count, pred)
+  })
+  estimate <- remembered(function(both) {
+    unlist(cross_fitted(lapply(c(cv = FALSE, reported = TRUE)[seq_len(1L + both)],
+                               procedure_errors, fit, problem, parts, places, sums), fit$size_by))
+  })
+  list(errors = errors, held_out = held_out, estimate = estimate)
 }
 
-# The error of the procedure with its choice: chosen by the other folds, scored on each.
-estimate_claims <- function(bench, parts, sums_of, tolerance) {
-  fit <- bench$fit
-  claimed <- c(fit$estimate, fit$estimate_error, fit$estimate_concordance)
-  if (!length(claimed)) return(NULL)
-  own <- remembered(function(all) {
-    places <- seq_len(nrow(fit$lambda_table))
-    kinds <- c(cv = FALSE, reported = TRUE)[seq_len(length(claimed) / 2)]
-    errors <- lapply(kinds, function(reported) {
-      sums <- lapply(seq_len(nrow(parts)), function(part) {
-        of_lambda <- lapply(places, function(place) sums_of(part, place, reported))
-        largest <- max(vapply(of_lambda, ncol, 0L))
-        array(unlist(lapply(of_lambda, function(one) {
-          one[, pmin(seq_len(largest), ncol(one))]
-        })), c(2L, largest, length(places)))
-      })
-      widest <- max(vapply(sums, function(one) dim(one)[2L], 0L))
-      sums <- lapply(sums, function(one) one[, pmin(seq_len(widest), dim(one)[2L]), , drop = FALSE])
-      higher <- if (reported) measure_of(bench$problem) == "concordance" else
-        isTRUE(fit$cv_criterion$higher)
-      fold_errors(sums, parts$repetition, higher,
-                  slack_of(bench$problem))
-    })
-    unlist(cross_fitted(errors, fit$size_by))
+# The errors of every size, lambda and fold, as the rule that chooses among them reads them.
+procedure_errors <- function(reported, fit, problem, parts, places, sums) {
+  each <- lapply(seq_len(nrow(parts)), function(part) {
+    lapply(places, function(place) sums(part, place, reported))
   })
-  claim_kind("cross-fitted error", length(claimed), function(i) {
-    new_claim(claimed[[i]], own(1)[[i]], tolerance, size = fit$size)
+  sizes <- max(vapply(unlist(each, recursive = FALSE), ncol, 0L))
+  each <- lapply(each, function(of_part) {
+    vapply(of_part, function(one) one[, pmin(seq_len(sizes), ncol(one))], matrix(0, 2L, sizes))
   })
+  higher <- if (reported) measure_of(problem) == "concordance" else
+    isTRUE(fit$cv_criterion$higher)
+  fold_errors(each, parts$repetition, higher, slack_of(problem))
 }
 
 # whether a fold's search can be run again: it does not draw, and its criterion is known
@@ -310,23 +281,26 @@ is_repeatable <- function(fit) {
   !random && is_known_criterion(fit$criterion$name)
 }
 
-# Predictions of rows held out by the models of the search without them, rows x L x sizes.
-fold_scores <- function(bench, rows, lambda) {
-  fit <- bench$fit
-  problem <- bench$problem
-  train <- reweighted(problem, replace(case_weights(problem), rows, 0))
-  searched <- search_again(fit, train, fold_lambda(bench, train, lambda))
-  scores <- vapply(searched, function(model) {
-    columns <- own_columns(train, model$features)
-    root <- ridge_root(model$lambda, length(model$features))
-    pred <- trained_by_qr(train, columns$values, root)$pred
-    own_about(problem, pred)[rows, ]
-  }, matrix(0, length(rows), ncol(problem$y))[, TRUE, drop = TRUE])
-  array(scores, c(length(rows), ncol(problem$y), length(searched)))
+# The problem without some rows, and a function that takes out what its covariates explain.
+part_without <- function(checker, rows) {
+  problem <- reweighted(checker$problem, replace(case_weights(checker$problem), rows, 0))
+  list(problem = problem, mean_square = remembered(function(all) retrain_mean_square(problem)))
 }
 
-# The columns and lambda of each size that the method chooses on other weights; where it has no
-# model of a size, those of the next smaller one.
+# Predictions of rows held out by the models of the search without them, rows x L x sizes.
+fold_scores <- function(checker, part, rows, lambda) {
+  train <- part$problem
+  searched <- search_again(checker$fit, train, fold_lambda(checker, part, lambda))
+  scores <- vapply(searched, function(model) {
+    x <- retrain_columns(train, model$features)$values
+    pred <- retrain_ridge(train, x, ridge_root(model$lambda, length(model$features)))$pred
+    about_query_means(checker$problem, pred)[rows, , drop = FALSE]
+  }, matrix(0, length(rows), ncol(train$y)))
+  array(scores, c(length(rows), ncol(train$y), length(searched)))
+}
+
+# The columns and lambda of each size that the method chooses on other weights. Where it has no
+# model of a size, they are those of the next smaller one.
 search_again <- function(fit, train, lambda) {
   method <- get(fit$method, topenv())
   largest <- fit$control$k
@@ -340,9 +314,11 @@ search_again <- function(fit, train, lambda) {
               refit = !is.null(fit$path$refit_lambda), cost = given_cost(fit$control$cost))
   own <- own[names(own) %in% names(formals(method))]
   again <- suppressWarnings(do.call(method, c(list(quote(train)), control, own)))
+  refitted <- again$path$refit_lambda
   models <- lapply(again$coefficients, function(model) {
     if (is.null(model)) return(NULL)
-    list(features = model$features, lambda = row_lambda(again, model$step + 1L))
+    by <- refitted[model$step + 1L]
+    list(features = model$features, lambda = if (isTRUE(by > 0)) by else again$lambda)
   })
   fill_models(models, largest)
 }
@@ -354,17 +330,19 @@ given_cost <- function(cost) {
 }
 
 # The lambda of a training part: the same multiple of its mean square where it was such a one.
-fold_lambda <- function(bench, train, lambda) {
-  rule <- bench$fit$lambda_rule
-  if (is_training(bench$fit) || rule == "given") return(lambda)
-  if (startsWith(rule, "chosen by leave-one-out with all columns")) return(ridge_lambda(train))
-  multiple <- default_multiple(bench, lambda)
-  if (length(multiple)) multiple * own_mean_square(train) else lambda
+fold_lambda <- function(checker, part, lambda) {
+  rule <- checker$fit$lambda_rule
+  if (is_training(checker$fit) || rule == "given") return(lambda)
+  if (startsWith(rule, "chosen by leave-one-out with all columns")) {
+    return(ridge_lambda(part$problem))
+  }
+  multiple <- default_multiple(checker, lambda)
+  if (length(multiple)) multiple * part$mean_square(1) else lambda
 }
 
 # which of the default lambdas this is, in multiples of the mean square of a column, if any
-default_multiple <- function(bench, lambda) {
-  if (bench$fit$lambda_rule == "given") return(numeric())
-  multiple <- lambda / own_mean_square(bench$problem)
+default_multiple <- function(checker, lambda) {
+  if (checker$fit$lambda_rule == "given") return(numeric())
+  multiple <- lambda / checker$mean_square(1)
   lambda_multiples[abs(multiple / lambda_multiples - 1) < 1e-4]
 }

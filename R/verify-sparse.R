@@ -1,65 +1,53 @@
-# What a fit of columns claims, and how it is retrained.
+# The claims of fits of columns, for verify().
 
 #' @exportS3Method
 claims_of.sparse_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
-  bench <- sparse_bench(fit, problem_of_fit(fit, x, y, ..., data = data))
-  kinds <- c(error_claims(bench), coefficient_claims(bench), prediction_claims(bench),
-             choice_claims(bench), list(path_claim(bench)), step_claims(bench),
-             procedure_claims(bench))
-  list(kinds = Filter(Negate(is.null), kinds), unchecked = unchecked_words(bench))
+  checker <- column_checker(fit, problem_of_fit(fit, x, y, ..., data = data))
+  list(kinds = c(set_kinds(checker), model_kinds(checker), choice_kinds(checker),
+                 list(path_kind(checker)), step_kinds(checker), procedure_kinds(checker)),
+       unchecked = unchecked_words(checker))
 }
 
-unchecked_words <- function(bench) {
-  fit <- bench$fit
+unchecked_words <- function(checker) {
+  fit <- checker$fit
   c(if (!is_known_criterion(fit$criterion$name)) {
     "values of the `criterion` function, which the fit does not keep"
   }, if (!is.null(fit$path$price)) {
     "that no other column was better at a step, by what it gains per price"
-  }, if (!is.null(fit$size_folds) && !bench$repeatable) {
+  }, if (!is.null(fit$size_folds) && !is_repeatable(fit)) {
     "errors and predictions of the whole procedure, whose search draws at random"
   }, if (fit$status == "interrupted" && !is.null(fit$size_folds)) {
     "errors of the whole procedure, which was interrupted"
   })
 }
 
-# The bench ----------------------------------------------------------------------------------------
-
-# What the claims of a fit have in common: the fit, the problem, the set after each row of the path,
-# and functions that remember what they retrained.
-sparse_bench <- function(fit, problem) {
+# What the claims of a fit have in common: the fit, the problem, the set and lambda of each row of
+# the path, and functions that remember what they retrained.
+column_checker <- function(fit, problem) {
   if (is_ranked(problem)) problem <- regression_of_ranking(problem)
-  bench <- list(fit = fit, problem = problem, sets = path_sets(fit), names = problem$names,
-                repeatable = is_repeatable(fit))
-  bench$trained <- remembered(function(set, lambda) {
-    columns <- own_columns(problem, set)
-    root <- ridge_root(lambda, length(set))
-    model <- trained_by_qr(problem, columns$values, root)
-    c(model, columns, condition = condition_of(problem, columns, lambda))
+  refitted <- fit$path$refit_lambda
+  if (is.null(refitted)) refitted <- NA
+  checker <- list(fit = fit, problem = problem, sets = path_sets(fit), names = problem$names,
+                  lambda = rep_len(ifelse(is.na(refitted), fit$lambda, refitted), nrow(fit$path)),
+                  rms = response_rms(problem), residual = covariate_residual(problem))
+  checker$trained <- remembered(function(set, lambda) {
+    design <- column_design(problem, set)
+    model <- retrain_design(problem, design, lambda, checker$residual)
+    typical <- checker$rms / sqrt(colMeans(design$x^2))
+    of_z <- covariate_units(problem)
+    if (problem$intercept) of_z[1L] <- of_z[1L] * max(1, design$offset)
+    c(model, list(unit = list(beta = pmax(max(0, abs(model$B)), typical) / design$scale,
+                              covariates = of_z)))
   })
-  bench$held_out <- remembered(function(set, lambda) {
-    columns <- own_columns(problem, set)
-    root <- ridge_root(lambda, length(set))
-    each <- lapply(seq_len(ncol(fit$folds$ids)), function(repetition) {
-      held_out_by_qr(problem, columns$values, root, fit$folds$ids[, repetition])
-    })
-    digits <- max(vapply(each, `[[`, 0, "digits"))
-    list(pred = lapply(each, `[[`, "pred"),
-         condition = digits * condition_of(problem, columns, lambda))
+  checker$held_out <- remembered(function(set, lambda) {
+    retrain_design_out(problem, column_design(problem, set), lambda, fit$folds$ids,
+                       checker$residual)
   })
-  bench$null <- null_errors(bench)
-  bench
-}
-
-# A function of numbers that keeps its values.
-remembered <- function(f) {
-  kept <- new.env()
-  function(...) {
-    key <- paste0(vapply(list(...), function(one) {
-      paste(format(one, digits = 17), collapse = " ")
-    }, ""), ";", collapse = "")
-    if (is.null(kept[[key]])) assign(key, f(...), kept)
-    kept[[key]]
-  }
+  checker$null <- remembered(function(name) {
+    if (name == "r_squared") 1 else abs(set_error(checker, integer(), 1, name)[["value"]])
+  })
+  checker$mean_square <- remembered(function(all) retrain_mean_square(problem, checker$residual))
+  checker
 }
 
 # The set after each row of the path, NULL where no model has it.
@@ -73,247 +61,147 @@ path_sets <- function(fit) {
     return(sets)
   }
   start <- if (length(fit$control$start)) fit$control$start else which(fit$problem$usable)
-  set <- if (path$size[1L] > 0L) start else integer()
-  sets[[1L]] <- set
+  sets[[1L]] <- if (path$size[1L] > 0L) start else integer()
   for (row in seq_len(nrow(path))[-1L]) {
-    feature <- path$feature[row]
-    moved <- unit_columns(fit$problem, feature)
-    set <- if (path$action[row] == "add") union(set, moved) else setdiff(set, moved)
-    sets[row] <- list(set)
+    sets[row] <- list(moved_set(fit, sets[[row - 1L]], row, path$feature[row]))
   }
   sets
 }
 
-# the lambda that the figures of a row are of
-row_lambda <- function(fit, row) {
-  refit <- fit$path$refit_lambda[row]
-  if (length(refit) && !is.na(refit)) refit else fit$lambda
+# the set of a row of the path from the one before it, or if it had moved another column
+moved_set <- function(fit, before, row, feature) {
+  moved <- unit_columns(fit$problem, feature)
+  if (fit$path$action[row] == "add") union(before, moved) else setdiff(before, moved)
 }
 
-null_errors <- function(bench) {
-  problem <- bench$problem
-  name <- function(criterion) if (is_known_criterion(criterion)) criterion else "squared"
-  list(criterion = set_error(bench, integer(), 1, name(bench$fit$criterion$name))[["value"]],
-       squared = set_error(bench, integer(), 1, "squared")[["value"]],
-       rms = sqrt(sum(problem$weights * scale(problem$y, scale = FALSE)^2) /
-                    (ncol(problem$y) * sum(problem$weights))))
-}
+# Errors of sets ----------------------------------------------------------------------------------
 
 # Value and standard error of a criterion of a set, over the folds of the fit.
-set_error <- function(bench, set, lambda, name) {
-  problem <- bench$problem
-  folds <- bench$fit$folds
-  if (name == "r_squared") return(c(value = training_gain(bench, set, lambda), se = NA_real_))
+set_error <- function(checker, set, lambda, name) {
+  problem <- checker$problem
+  folds <- checker$fit$folds
+  if (name == "r_squared") return(c(value = training_gain(checker, set, lambda), se = NA_real_))
   if (name == "auc" && folds$loo) {
-    pairs <- pairs_by_qr(problem, own_columns(problem, set)$values, ridge_root(lambda, length(set)))
+    pairs <- retrain_pairs(problem, retrain_columns(problem, set)$values,
+                           ridge_root(lambda, length(set)))
     weight <- problem$weights[pairs$up] * problem$weights[pairs$down]
-    return(c(value = sum(weight * own_order(pairs$ahead)) / sum(weight), se = NA_real_))
+    return(c(value = sum(weight * pair_order(pairs$ahead)) / sum(weight), se = NA_real_))
   }
-  own_error(problem, name, bench$held_out(set, lambda)$pred, folds)
+  retrain_error(problem, name, checker$held_out(set, lambda)$pred, folds)
 }
 
 # 1 less the penalised residual sum of squares relative to that of the null model
-training_gain <- function(bench, set, lambda) {
-  squares <- function(model) sum(bench$problem$weights * (bench$problem$y - model$pred)^2)
-  model <- bench$trained(set, lambda)
-  1 - (squares(model) + lambda * sum(model$B^2)) / squares(bench$trained(integer(), 0))
+training_gain <- function(checker, set, lambda) {
+  squares <- function(model) sum(checker$problem$weights * (checker$problem$y - model$pred)^2)
+  model <- checker$trained(set, lambda)
+  1 - (squares(model) + lambda * sum(model$B^2)) / squares(checker$trained(integer(), 0))
 }
 
-# Errors -------------------------------------------------------------------------------------------
+# That sets have an error: a number for each of `sets`.
+set_kind <- function(checker, words, claimed, sets, name, lambda = checker$fit$lambda,
+                     part = "value", feature = NA) {
+  if (is.null(claimed) || !is_known_criterion(name)) return(NULL)
+  model <- if (name == "r_squared") checker$trained else checker$held_out
+  claim_kind(words, claimed, function(at, cell) {
+    set <- sets[[at]]
+    by <- recycled(lambda, at)
+    list(value = set_error(checker, set, by, name)[[part]], condition = model(set, by)$condition,
+         unit = checker$null(name), size = length(set), lambda = by,
+         feature = recycled(feature, at))
+  }, counts = !is.na(claimed) & !vapply(sets, is.null, NA))
+}
 
-# Every figure of the path: the criterion, its standard error, and others.
-error_claims <- function(bench) {
-  fit <- bench$fit
+# The errors of the path, of runners-up, of archives and of proofs.
+set_kinds <- function(checker) {
+  fit <- checker$fit
+  path <- fit$path
   name <- fit$criterion$name
-  columns <- list(criterion = name, se = name, squared = "squared", error = "error",
-                  search_criterion = name)
-  columns <- columns[names(columns) %in% names(fit$path) & vapply(columns, is_known_criterion, NA)]
-  kinds <- lapply(names(columns), function(column) {
-    rows <- which(!is.na(fit$path[[column]]) & !vapply(bench$sets, is.null, NA))
-    claim_kind(claim_names[[column]], length(rows), function(i) {
-      row <- rows[i]
-      lambda <- if (column == "search_criterion") fit$lambda else row_lambda(fit, row)
-      set_claim(bench, bench$sets[[row]], lambda, fit$path[[column]][row], columns[[column]],
-                if (column == "se") "se" else "value")
-    })
-  })
-  c(kinds, list(alternative_claims(bench), archive_claims(bench), proof_claims(bench)))
-}
-
-claim_names <- c(criterion = "criterion", se = "standard error", squared = "mean squared error",
-                 error = "error rate", search_criterion = "criterion of the search")
-
-# The claim that a set has an error.
-set_claim <- function(bench, set, lambda, claimed, name, part = "value", ...) {
-  found <- set_error(bench, set, lambda, name)[[part]]
-  condition <- if (name == "r_squared") bench$trained(set, lambda)$condition else
-    bench$held_out(set, lambda)$condition
-  null <- if (name == "r_squared") 1 else bench$null[[if (name == "squared") "squared" else
-    "criterion"]]
-  new_claim(claimed, found, tolerance_of(condition), 1e-3 * abs(null), size = length(set),
-            lambda = lambda, ...)
-}
-
-# the criteria of runners-up
-alternative_claims <- function(bench) {
-  fit <- bench$fit
+  of_path <- function(words, column, name, lambda = checker$lambda, part = "value") {
+    set_kind(checker, words, path[[column]], checker$sets, name, lambda, part)
+  }
   others <- fit$alternatives
-  if (is.null(others) || !is_known_criterion(fit$criterion$name)) return(NULL)
-  claim_kind("criterion of a runner-up", nrow(others), function(i) {
-    set <- moved_set(bench, others$step[i] + 1L, others$feature[i])
-    set_claim(bench, set, fit$lambda, others$criterion[i], fit$criterion$name,
-              feature = others$name[i])
+  moved <- lapply(seq_along(others$step), function(i) {
+    row <- others$step[i] + 1L
+    moved_set(fit, checker$sets[[row - 1L]], row, others$feature[i])
   })
-}
-
-# the set of a step if it had moved another column
-moved_set <- function(bench, row, feature) {
-  before <- bench$sets[[row - 1L]]
-  moved <- unit_columns(bench$fit$problem, feature)
-  if (bench$fit$path$action[row] == "add") c(before, moved) else setdiff(before, moved)
-}
-
-archive_claims <- function(bench) {
-  archive <- bench$fit$archive
-  if (is.null(archive)) return(NULL)
-  claim_kind("R-squared of an archived set", nrow(archive), function(i) {
-    set_claim(bench, archive$columns[[i]], bench$fit$lambda, archive$criterion[i], "r_squared")
-  })
-}
-
-proof_claims <- function(bench) {
-  proof <- bench$fit$proof
-  if (is.null(proof)) return(NULL)
-  rows <- match(proof$size, bench$fit$path$size)
-  proven <- bench$fit$path$action[rows] == "found"
-  columns <- c("r_squared", "bound")
-  places <- rbind(expand.grid(row = seq_along(rows), column = 1L),
-                  expand.grid(row = which(proven), column = 2L))
-  claim_kind("R-squared of a proof", nrow(places), function(i) {
-    row <- places$row[i]
-    set_claim(bench, bench$sets[[rows[row]]], bench$fit$lambda,
-              proof[[columns[places$column[i]]]][row], "r_squared")
-  })
-}
-
-# Coefficients -------------------------------------------------------------------------------------
-
-coefficient_claims <- function(bench) {
-  fit <- bench$fit
-  models <- Filter(Negate(is.null), fit$coefficients)
-  terms <- lapply(c("beta", "covariates"), function(part) {
-    do.call(rbind, lapply(seq_along(models), function(i) {
-      values <- models[[i]][[part]]
-      expand.grid(model = rep(i, length(values) > 0L), term = seq_len(nrow(values)),
-                  response = seq_len(ncol(values)))
-    }))
-  })
-  kind <- function(words, terms, compare) {
-    claim_kind(words, nrow(terms), function(i) {
-      model <- models[[terms$model[i]]]
-      lambda <- row_lambda(fit, model$step + 1L)
-      compare(model, bench$trained(model$features, lambda), lambda, terms$term[i],
-              terms$response[i])
-    })
-  }
+  proof <- fit$proof
+  of_proof <- match(proof$size, path$size)
+  bound <- ifelse(path$action[of_proof] == "found", proof$bound, NA)
   list(
-    kind("coefficient", terms[[1L]], function(model, own, lambda, term, response) {
-      values <- own$B[, response] / own$scale
-      new_claim(model$beta[term, response], values[term], tolerance_of(own$condition),
-                1e-3 * max(abs(own$B), bench$null$rms / sqrt(mean(own$values[, term]^2))) /
-                  own$scale[term],
-                size = length(model$features), lambda = lambda,
-                feature = bench$names[model$features[term]])
-    }),
-    kind("coefficient of a covariate", terms[[2L]], function(model, own, lambda, term, response) {
-      unit <- bench$null$rms / sqrt(mean(bench$problem$z[, term]^2))
-      value <- own$b[term, response]
-      if (bench$problem$intercept && term == 1L) {
-        unit <- unit * max(1, abs(own$centre / own$scale))
-        value <- value - sum(own$centre * own$B[, response] / own$scale)
-      }
-      new_claim(model$covariates[term, response], value, tolerance_of(own$condition),
-                1e-3 * unit, size = length(model$features), lambda = lambda,
-                feature = colnames(bench$problem$z)[term])
-    }),
-    claim_kind("gradient", length(models), function(i) gradient_claim(bench, models[[i]]))
-  )
-}
-
-# The derivatives of the objective in the coefficients and the covariates, by the residuals that the
-# fit's own coefficients leave.
-gradient_claim <- function(bench, model) {
-  problem <- bench$problem
-  lambda <- row_lambda(bench$fit, model$step + 1L)
-  own <- bench$trained(model$features, lambda)
-  x <- plain_columns(problem, model$features)
-  residual <- problem$weights * (problem$y - x %*% model$beta - problem$z %*% model$covariates)
-  slope <- rbind(crossprod(own$values, residual) - lambda * model$beta * own$scale,
-                 crossprod(problem$z, residual))
-  size <- sqrt(c(colSums(problem$weights * own$values^2), colSums(problem$weights * problem$z^2)))
-  all <- sqrt(sum(problem$weights * problem$y^2))
-  new_claim(0, max(0, abs(slope) / pmax(size, 1e-300)) / all, tolerance_of(own$condition), 1,
-            size = length(model$features), lambda = lambda)
-}
-
-# Predictions --------------------------------------------------------------------------------------
-
-# Of the chosen model: in sample and, unless the procedure was repeated in folds, held out.
-prediction_claims <- function(bench) {
-  fit <- bench$fit
-  problem <- bench$problem
-  chosen <- model_of(fit)
-  lambda <- row_lambda(fit, chosen$step + 1L)
-  own <- function() bench$trained(chosen$features, lambda)
-  of_size <- function(words, values, size, predictions) {
-    cells <- length(values)
-    claim_kind(words, cells, function(i) {
-      found <- predictions()
-      at <- arrayInd(i, dim(values))
-      new_claim(values[i], found$pred[i], tolerance_of(found$condition), 1e-3 * bench$null$rms,
-                size = size, lambda = found$lambda, row = at[1L])
-    })
-  }
-  several <- lapply(seq_len(max(0, dim(fit$fitted_sizes)[3L])), function(s) {
-    model <- fit$coefficients[[s]]
-    if (is.null(model)) return(NULL)
-    of_size("fitted value of another size", layer(fit$fitted_sizes, s), s - 1L, function() {
-      lambda <- row_lambda(fit, model$step + 1L)
-      c(bench$trained(model$features, lambda), lambda = lambda)
-    })
-  })
-  held_out <- function() {
-    out <- bench$held_out(chosen$features, lambda)
-    pred <- mean_prediction(out$pred)
-    idle <- problem$weights == 0
-    pred[idle, ] <- own()$pred[idle, ]
-    list(pred = pred, condition = out$condition, lambda = lambda)
-  }
-  list(
-    of_size("fitted value", fit$fitted, fit$size, function() c(own(), lambda = lambda)),
-    joined_kinds(Filter(Negate(is.null), several)),
-    if (is.null(fit$size_folds)) {
-      of_size("held-out prediction", fit$held_out, fit$size, held_out)
+    of_path("criterion", "criterion", name),
+    of_path("standard error", "se", name, part = "se"),
+    of_path("mean squared error", "squared", "squared"),
+    of_path("error rate", "error", "error"),
+    of_path("criterion of the search", "search_criterion", name, fit$lambda),
+    set_kind(checker, "criterion of a runner-up", others$criterion, moved, name,
+             feature = others$name),
+    set_kind(checker, "R-squared of an archived set", fit$archive$criterion, fit$archive$columns,
+             "r_squared"),
+    if (!is.null(proof)) {
+      set_kind(checker, "R-squared of a proof", c(proof$r_squared, bound),
+               rep(checker$sets[of_proof], 2L), "r_squared")
     }
   )
 }
 
-# several kinds of the same words as one
-joined_kinds <- function(kinds) {
-  if (!length(kinds)) return(NULL)
-  claims_of_each(kinds[[1L]]$words, vapply(kinds, `[[`, 0, "count"),
-                 function(at, i) kinds[[at]]$check(i))
+# Models and the parameters -----------------------------------------------------------------------
+
+# Coefficients, by retraining and by their gradient, and the predictions of the rows: in sample and,
+# unless the procedure was repeated in folds, held out.
+model_kinds <- function(checker) {
+  fit <- checker$fit
+  models <- Filter(Negate(is.null), fit$coefficients)
+  size <- lengths(lapply(models, `[[`, "features"))
+  rows <- vapply(models, `[[`, 0, "step") + 1L
+  lambda <- checker$lambda[rows]
+  trained <- function(at) checker$trained(models[[at]]$features, lambda[at])
+  chosen <- match(fit$size, model_sizes(fit))
+  several <- if (is.null(fit$fitted_sizes)) list() else
+    lapply(model_sizes(fit) + 1L, layer, values = fit$fitted_sizes)
+  held_out <- function(at) {
+    out <- of_partitions(checker$held_out(models[[chosen]]$features, lambda[chosen]))
+    idle <- checker$problem$weights == 0
+    out$pred[idle, ] <- trained(chosen)$pred[idle, ]
+    out
+  }
+  c(coefficient_kinds(models, trained, size, lambda), list(
+    claim_kind("gradient", rep(0, length(models)), function(at, cell) {
+      gradient(checker, models[[at]], lambda[at])
+    }, size, lambda),
+    row_kind("fitted value", list(fit$fitted), function(at) trained(chosen), checker$rms,
+             fit$size, lambda[chosen]),
+    row_kind("fitted value of another size", several, trained, checker$rms, model_sizes(fit),
+             lambda),
+    if (is.null(fit$size_folds)) {
+      row_kind("held-out prediction", list(fit$held_out), held_out, checker$rms, fit$size,
+               lambda[chosen])
+    }
+  ))
 }
 
-# The path -----------------------------------------------------------------------------------------
+# The derivatives of the objective in the coefficients and the covariates, by the residuals that the
+# fit's own coefficients leave.
+gradient <- function(checker, model, lambda) {
+  problem <- checker$problem
+  w <- problem$weights
+  columns <- retrain_columns(problem, model$features)
+  x <- plain_columns(problem, model$features)
+  residual <- w * (problem$y - x %*% model$beta - problem$z %*% model$covariates)
+  slope <- rbind(crossprod(columns$values, residual) - lambda * model$beta * columns$scale,
+                 crossprod(problem$z, residual))
+  size <- sqrt(c(colSums(w * columns$values^2), colSums(w * problem$z^2)))
+  value <- max(0, abs(slope) / pmax(size, 1e-300)) / sqrt(sum(w * problem$y^2))
+  list(value = value, deviation = value,
+       condition = checker$trained(model$features, lambda)$condition)
+}
 
 # Sizes and names in the path, and columns of the models, agree with the moves: in so many rows.
-path_claim <- function(bench) {
-  fit <- bench$fit
-  claim_kind("rows of the path with the columns named", 1L, function(i) {
-    path <- fit$path
-    known <- !vapply(bench$sets, is.null, NA)
-    sizes <- vapply(bench$sets, count_units, 0L, problem = fit$problem)
+path_kind <- function(checker) {
+  fit <- checker$fit
+  path <- fit$path
+  plain_kind("rows of the path with the columns named", nrow(path), function(at) {
+    known <- !vapply(checker$sets, is.null, NA)
+    sizes <- vapply(checker$sets, count_units, 0L, problem = fit$problem)
     good <- !known | path$size == sizes
     names <- unit_names(fit$problem, path$feature)
     good <- good & (is.na(path$feature) | mapply(identical, path$name, names))
@@ -321,49 +209,43 @@ path_claim <- function(bench) {
       model <- fit$coefficients[[size + 1L]]
       row <- model$step + 1L
       good[row] <- good[row] && count_units(fit$problem, model$features) == size &&
-        setequal(model$features, bench$sets[[row]]) &&
-        identical(rownames(model$beta), if (size) bench$names[model$features])
+        setequal(model$features, checker$sets[[row]]) &&
+        identical(rownames(model$beta), if (size) checker$names[model$features])
     }
-    new_claim(nrow(path), sum(good), 1e-10)
+    sum(good)
   })
 }
 
 # The ridge parameters: of the search, as the default is made of the columns or as it was given; of
 # a refit; and the table of lambdas of a fit that tried one.
-choice_claims <- function(bench) {
-  fit <- bench$fit
-  rows <- which(!is.na(fit$path$refit_lambda))
-  single <- is.null(fit$size_folds) && is_known_criterion(fit$criterion$name)
+choice_kinds <- function(checker) {
+  fit <- checker$fit
   lambdas <- c(fit$lambda, fit$lambda_table$lambda)
+  table <- if (is.null(fit$size_folds)) fit$lambda_table
+  of_size <- fit$coefficients[table$size + 1L]
+  rows <- vapply(of_size, `[[`, 0, "step") + 1L
   list(
-    if (!any(lambdas == 0)) claim_kind("lambda", length(lambdas), function(i) {
-      multiple <- default_multiple(bench, lambdas[i])
-      own <- if (length(multiple)) multiple * own_mean_square(bench$problem) else
-        nearest(lambdas[i], unlist(fit$control$lambda))
-      new_claim(lambdas[i], own, 1e-10)
+    if (!any(lambdas == 0)) plain_kind("lambda", lambdas, function(at) {
+      multiple <- default_multiple(checker, lambdas[at])
+      if (length(multiple)) multiple * checker$mean_square(1) else
+        nearest(lambdas[at], unlist(fit$control$lambda))
     }),
-    claim_kind("lambda of a refit", length(rows), function(i) {
-      row <- rows[i]
-      set <- bench$sets[[row]]
-      lambdas <- refit_multiples * own_mean_square(bench$problem)
-      errors <- vapply(lambdas, function(lambda) {
-        set_error(bench, set, lambda, "squared")[["value"]]
-      }, 0)
-      claimed <- fit$path$refit_lambda[row]
-      near <- which.min(abs(log(lambdas / claimed)))
-      best <- if (errors[near] <= (1 + 1e-10) * min(errors)) near else which.min(errors)
-      new_claim(claimed, lambdas[best], 1e-10, size = length(set))
-    }),
-    if (single) claim_kind("criterion at a lambda", nrow(fit$lambda_table), function(i) {
-      model <- fit$coefficients[[fit$lambda_table$size[i] + 1L]]
-      lambda <- row_lambda(fit, model$step + 1L)
-      set_claim(bench, model$features, lambda, fit$lambda_table$criterion[i], fit$criterion$name)
-    })
+    claim_kind("lambda of a refit", fit$path$refit_lambda, function(at, cell) {
+      best <- best_refit(checker, checker$sets[[at]], fit$path$refit_lambda[at])
+      list(value = best, lambda = NA)
+    }, lengths(checker$sets)),
+    set_kind(checker, "criterion at a lambda", table$criterion, lapply(of_size, `[[`, "features"),
+             fit$criterion$name, checker$lambda[rows])
   )
 }
 
-# a value, or one of some others that is nearer to it than 1e-4
-nearest <- function(value, others) {
-  near <- others[abs(others / value - 1) < 1e-4]
-  if (length(near)) near[1L] else value
+# The parameter with the smallest held-out error of those that a refit tries, which is the one
+# claimed if its error is equal.
+best_refit <- function(checker, set, claimed) {
+  lambdas <- refit_multiples * checker$mean_square(1)
+  errors <- vapply(lambdas, function(lambda) {
+    set_error(checker, set, lambda, "squared")[["value"]]
+  }, 0)
+  near <- which.min(abs(log(lambdas / claimed)))
+  lambdas[if (errors[near] <= (1 + 1e-10) * min(errors)) near else which.min(errors)]
 }

@@ -18,23 +18,26 @@ claims_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_l
   }
   rows <- if (is.null(fit$knots)) row_solutions(fit, system) else fit$knots
   models <- Filter(Negate(is.null), fit$coefficients)
-  list(kinds = Filter(Negate(is.null), c(
-    value_claims(fit$path, rows, system, "", fit$path$lambda),
-    value_claims(data.frame(objective = vapply(models, `[[`, 0, "objective"),
-                            residual = vapply(models, `[[`, 0, "residual")),
-                 models, system, " of a model"),
-    list(solution_claims(fit, models, system), knot_claims(fit, system),
-         knot_lambda_claims(fit, system), component_claims(fit, rows, system))
-  )), unchecked = if (is.null(step_score(fit)) && is.null(fit$knots)) {
+  values <- lapply(c(objective = "objective", residual = "residual"), function(name) {
+    vapply(models, `[[`, 0, name)
+  })
+  solved <- remembered(function(i) system_solution(fit, models[[i]], rows, system))
+  lambda <- if (is.null(fit$path$lambda)) NA else fit$path$lambda
+  list(kinds = c(
+    value_kinds(fit$path, rows, system, "", lambda),
+    value_kinds(values, models, system, " of a model"),
+    list(system_kind("coefficient", models, solved, fit, system)),
+    if (!is.null(fit$knots)) knot_kinds(fit, system), component_kinds(fit, rows, system)
+  ), unchecked = if (is.null(step_score(fit)) && is.null(fit$knots)) {
     "that the components are those of the search, which draws at random"
   })
 }
 
-# A function of two solutions of linear equations is to their condition number what a tolerance is.
-system_tolerance <- function(system, S) {
-  if (!length(S)) return(1e-10)
+# the condition number of the equations of some components
+system_condition <- function(system, S) {
+  if (!length(S)) return(1)
   values <- svd(system_columns(system, S)[S, , drop = FALSE], 0L, 0L)$d
-  tolerance_of(max(values) / max(min(values), 1e-16 * max(values)))
+  max(values) / max(min(values), 1e-16 * max(values))
 }
 
 # The solution after each row of the path. A pursuit by moves is followed again.
@@ -61,45 +64,38 @@ row_solutions <- function(fit, system) {
 }
 
 # objective and residual of solutions
-value_claims <- function(table, solutions, system, of, lambda = NULL) {
-  value <- remembered(function(i) {
-    one <- solutions[[i]]
-    product <- system_columns(system, one$components) %*% one$beta
-    half <- product[one$components, , drop = FALSE] / 2
-    list(objective = sum(one$beta * (half - system$b[one$components, , drop = FALSE])),
-         residual = sqrt(sum((system$b - product)^2)),
-         tolerance = system_tolerance(system, one$components))
-  })
-  scale <- 1e-3 * c(objective = max(abs(table$objective)), residual = sqrt(sum(system$b^2)))
+value_kinds <- function(table, solutions, system, of, lambda = NA) {
+  size <- lengths(lapply(solutions, `[[`, "components"))
+  unit <- list(objective = max(abs(table$objective)), residual = sqrt(sum(system$b^2)))
   lapply(c("objective", "residual"), function(name) {
-    claim_kind(paste0(name, of), nrow(table), function(i) {
-      own <- value(i)
-      new_claim(table[[name]][i], own[[name]], own$tolerance, scale[[name]],
-                size = length(solutions[[i]]$components),
-                lambda = if (is.null(lambda)) NA else lambda[i])
-    })
+    claim_kind(paste0(name, of), table[[name]], function(at, cell) {
+      one <- solutions[[at]]
+      S <- one$components
+      product <- system_columns(system, S) %*% one$beta
+      value <- if (name == "residual") sqrt(sum((system$b - product)^2)) else
+        sum(one$beta * (product / 2 - system$b)[S, , drop = FALSE])
+      list(value = value, unit = unit[[name]], condition = system_condition(system, S))
+    }, size, lambda)
   })
 }
 
-# The coefficients of the models: those that solve A_SS w = b_S, those after the moves of a pursuit,
-# or those of a knot.
-solution_claims <- function(fit, models, system) {
-  exact <- !isFALSE(fit$control$debias)
-  rows <- if (!exact && is.null(fit$knots)) row_solutions(fit, system)
-  own <- remembered(function(i) {
-    model <- models[[i]]
-    if (is.null(rows) && !exact) return(fit$knots[[model$step + 1L]]$beta)
-    if (exact) return(solved_by_qr(system, model$components, system$b))
-    at <- max(which(fit$path$size == length(model$components)))
-    rows[[at]]$beta[match(model$components, rows[[at]]$components), , drop = FALSE]
-  })
-  claims_of_each("coefficient", lengths(lapply(models, `[[`, "beta")), function(at, cell) {
-    found <- own(at)
-    component <- models[[at]]$components[(cell - 1L) %% nrow(found) + 1L]
-    new_claim(models[[at]]$beta[cell], found[cell],
-              system_tolerance(system, models[[at]]$components), 1e-3 * max(abs(found)),
-              size = length(models[[at]]$components), feature = fit$names[component])
-  })
+# The coefficients of solutions, solved(at) being what they should be.
+system_kind <- function(words, solutions, solved, fit, system, lambda = NA) {
+  claim_kind(words, lapply(solutions, `[[`, "beta"), function(at, cell) {
+    value <- solved(at)
+    S <- solutions[[at]]$components
+    list(value = value, unit = max(abs(value)), condition = system_condition(system, S),
+         feature = fit$names[S])
+  }, lengths(lapply(solutions, `[[`, "components")), lambda)
+}
+
+# The coefficients of a model: those that solve A_SS w = b_S, those after the moves of a pursuit, or
+# those of a knot.
+system_solution <- function(fit, model, rows, system) {
+  if (!isFALSE(fit$control$debias)) return(solved_by_qr(system, model$components, system$b))
+  if (!is.null(fit$knots)) return(fit$knots[[model$step + 1L]]$beta)
+  at <- max(which(fit$path$size == length(model$components)))
+  rows[[at]]$beta[match(model$components, rows[[at]]$components), , drop = FALSE]
 }
 
 solved_by_qr <- function(system, S, right) {
@@ -107,56 +103,44 @@ solved_by_qr <- function(system, S, right) {
   qr.coef(qr(system_columns(system, S)[S, , drop = FALSE], tol = 1e-300), right[S, , drop = FALSE])
 }
 
-# The knots of a path of lambda: w_S solves A_SS w = b_S - lambda s, s being the signs of b - A w.
-knot_claims <- function(fit, system) {
-  knots <- fit$knots
-  if (is.null(knots)) return(NULL)
-  claims_of_each("coefficient at a knot", lengths(lapply(knots, `[[`, "beta")), function(at, cell) {
-    S <- knots[[at]]$components
-    lambda <- fit$path$lambda[at]
-    rest <- knot_rest(system, knots[[at]])
-    found <- solved_by_qr(system, S, system$b - lambda * sign(rest))
-    new_claim(knots[[at]]$beta[cell], found[cell], system_tolerance(system, S),
-              1e-3 * max(abs(found)), size = length(S), lambda = lambda,
-              feature = fit$names[S[cell]])
-  })
+# The knots of a path of lambda: w_S solves A_SS w = b_S - lambda s, s being the signs of b - A w,
+# and lambda is the largest |b - A w|.
+knot_kinds <- function(fit, system) {
+  lambda <- fit$path$lambda
+  list(
+    system_kind("coefficient at a knot", fit$knots, function(at) {
+      signs <- sign(solution_rest(system, fit$knots[[at]]))
+      solved_by_qr(system, fit$knots[[at]]$components, system$b - lambda[at] * signs)
+    }, fit, system, lambda),
+    claim_kind("lambda of a knot", lambda[seq_along(fit$knots)], function(at, cell) {
+      list(value = max(abs(solution_rest(system, fit$knots[[at]]))), unit = max(abs(system$b)),
+           condition = system_condition(system, fit$knots[[at]]$components))
+    }, lengths(lapply(fit$knots, `[[`, "components")), lambda)
+  )
 }
 
 # b - A w
-knot_rest <- function(system, knot) {
-  system$b - system_columns(system, knot$components) %*% knot$beta
-}
-
-# lambda is the largest of all |b - A w|
-knot_lambda_claims <- function(fit, system) {
-  if (is.null(fit$knots)) return(NULL)
-  claim_kind("lambda of a knot", length(fit$knots), function(i) {
-    knot <- fit$knots[[i]]
-    new_claim(fit$path$lambda[i], max(abs(knot_rest(system, knot))),
-              system_tolerance(system, knot$components), 1e-3 * max(abs(system$b)),
-              size = length(knot$components), lambda = fit$path$lambda[i])
-  })
+solution_rest <- function(system, solution) {
+  system$b - system_columns(system, solution$components) %*% solution$beta
 }
 
 # No component had a larger score at a step than the one taken. Those that depend on the set of the
 # step are not taken.
-component_claims <- function(fit, rows, system) {
+component_kinds <- function(fit, rows, system) {
   score <- step_score(fit)
   steps <- which(fit$path$action %in% c("add", "move"))
-  if (is.null(score) || !length(steps)) return(NULL)
-  claim_kind("no better component at a step", length(steps), function(i) {
-    row <- steps[i]
-    before <- rows[[row - 1L]]
-    values <- score(system, rowSums(knot_rest(system, before)^2), before$components)
-    chosen <- fit$path$component[row]
-    taken <- if (fit$path$action[row] == "add") before$components
+  if (is.null(score)) return(NULL)
+  list(claim_kind("no better component at a step", NULL, function(at, cell) {
+    before <- rows[[steps[at] - 1L]]
+    values <- score(system, rowSums(solution_rest(system, before)^2), before$components)
+    chosen <- fit$path$component[steps[at]]
+    taken <- if (fit$path$action[steps[at]] == "add") before$components
     others <- setdiff(order(-values), c(chosen, taken))
     better <- others[values[others] > values[chosen]]
     free <- Find(function(j) !is_dependent(system, before$components, j), better)
-    new_claim(values[chosen], if (length(free)) values[free] else values[chosen],
-              system_tolerance(system, before$components), 1e-3 * max(values),
-              size = fit$path$size[row], feature = fit$names[chosen])
-  })
+    list(claimed = values[chosen], value = values[c(free, chosen)[1L]], unit = max(values),
+         condition = system_condition(system, before$components), feature = fit$names[chosen])
+  }, fit$path$size[steps], counts = rep(1L, length(steps))))
 }
 
 # the score that a search maximises, of the squared residuals, NULL where it draws or has another
@@ -177,9 +161,9 @@ step_score <- function(fit) {
   )
 }
 
-is_dependent <- function(system, S, j) {
+is_dependent <- function(system, S, j, share = 1e-8) {
   if (j %in% S || !length(S)) return(FALSE)
   column <- system_columns(system, j)
   across <- solved_by_qr(system, S, column)
-  column[j] - sum(across * column[S, ]) <= 1e-8 * column[j]
+  column[j] - sum(across * column[S, ]) <= share * column[j]
 }

@@ -88,8 +88,8 @@ verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = i
   if (!(is_number(claims) && claims >= 1 && (claims == round(claims)))) {
     refuse("claims", "a whole number of at least 1, or Inf", claims)
   }
-  book <- claims_of(fit, x, y, ..., data = data)
-  new_verification(fit, book, claims, progress, short_call(match.call()))
+  checks <- claims_of(fit, x, y, ..., data = data)
+  new_verification(fit, checks, claims, progress, short_call(match.call()))
 }
 
 # What a fit claims about its data: list(kinds, unchecked).
@@ -102,49 +102,60 @@ claims_of.default <- function(fit, x, y, ..., data) {
              "sparsels_error_argument")
 }
 
-# A kind of claims: its words; how many there are; check(i), which retrains the i-th and returns a
-# new_claim(); draw(n), numbers of n of them, where some are to be preferred.
-claim_kind <- function(words, count, check, draw = NULL) {
-  list(words = words, count = count, check = check, draw = draw)
-}
-
-# A kind of claims, `counts` of them about each of several things: check(at, i) retrains the i-th
-# about the thing `at`.
-claims_of_each <- function(words, counts, check, draw = NULL) {
+# A kind of claims, a row of the table that the fit's class makes: its words; `claimed`, a number
+# for each thing that is retrained (a row of the path, a model), or a list with an array for each;
+# retrain(at, cell), which recomputes the thing `at`. It returns a list of what differs from these
+# defaults, each recycled over the cells of the array: value; condition, or tolerance; unit, a
+# typical figure; deviation, where it is not the difference; claimed, where `claimed` is NULL and
+# there are `counts` of each thing; size, lambda, feature, row. draw(n) gives numbers of n claims,
+# where some are preferred.
+claim_kind <- function(words, claimed, retrain, size = NA, lambda = NA,
+                       counts = if (is.list(claimed)) lengths(claimed) else !is.na(claimed),
+                       draw = NULL) {
   last <- cumsum(as.double(counts))
-  claim_kind(words, max(0, last), function(i) {
-    at <- findInterval(i - 1, last) + 1L
-    check(at, i - c(0, last)[at])
-  }, draw)
+  list(words = words, claimed = claimed, retrain = retrain, size = size, lambda = lambda,
+       last = last, count = max(0, last), draw = draw)
 }
 
-# What was found of a claim. `scale` is what a deviation is relative to, where that is more than the
-# figure itself; `deviation` may be given where it is not the difference.
-new_claim <- function(claimed, retrained, tolerance, scale = 0, deviation = NULL,
-                      size = NA, lambda = NA, feature = NA, row = NA) {
+# The i-th claim of a kind, compared with what retraining gives.
+check_claim <- function(kind, i) {
+  at <- findInterval(i - 1, kind$last) + 1L
+  cell <- i - c(0, kind$last)[at]
+  own <- list(claimed = kind$claimed[[at]], size = recycled(kind$size, at),
+              lambda = recycled(kind$lambda, at))
+  found <- kind$retrain(at, cell)
+  own[names(found)] <- found
+  do.call(compared, lapply(Filter(length, own), recycled, cell))
+}
+
+recycled <- function(values, i) values[(i - 1) %% length(values) + 1]
+
+compared <- function(claimed = NA, value = NA, condition = 1, tolerance = tolerance_of(condition),
+                     unit = 0, deviation = NULL, size = NA, lambda = NA, feature = NA, row = NA) {
   if (is.null(deviation)) {
-    unit <- max(abs(retrained), scale, 1e-300)
-    deviation <- abs(claimed - retrained) / unit
-    if (is.na(claimed) && is.na(retrained)) deviation <- 0
+    deviation <- abs(claimed - value) / max(abs(value), unit / 1000, 1e-300)
+    if (is.na(claimed) && is.na(value)) deviation <- 0
   }
   list(
     size = as.integer(size), lambda = as.double(lambda), feature = as.character(feature),
-    row = as.integer(row), claimed = as.double(claimed), retrained = as.double(retrained),
+    row = as.integer(row), claimed = as.double(claimed), retrained = as.double(value),
     deviation = as.double(deviation), tolerance = as.double(tolerance),
     ok = !is.na(deviation) && deviation <= tolerance
   )
 }
 
-new_verification <- function(fit, book, claims, progress, call) {
-  kinds <- Filter(function(kind) kind$count > 0, book$kinds)
-  count <- vapply(kinds, function(kind) as.double(kind$count), 0)
+tolerance_of <- function(condition) max(1e-10, 100 * .Machine$double.eps * condition)
+
+new_verification <- function(fit, checks, claims, progress, call) {
+  kinds <- Filter(function(kind) isTRUE(kind$count > 0), checks$kinds)
+  count <- vapply(kinds, `[[`, 0, "count")
   drawn <- Map(drawn_claims, kinds, drawn_shares(count, claims))
   of_kind <- rep(seq_along(kinds), lengths(drawn))
   number <- unlist(drawn)
   done <- run_serially(length(number), function(i) {
     # figures may be so wrong that nothing can be trained by them
-    tryCatch(kinds[[of_kind[i]]]$check(number[i]), interrupt = identity,
-             error = function(e) new_claim(NA, NA, 1e-10, deviation = NA))
+    tryCatch(check_claim(kinds[[of_kind[i]]], number[i]), interrupt = identity,
+             error = function(e) compared(deviation = NA))
   }, "Verifying", progress)
   done <- Filter(function(claim) !inherits(claim, "condition"), done)
   if (!length(done)) raise_interrupt()
@@ -160,7 +171,7 @@ new_verification <- function(fit, book, claims, progress, call) {
     kinds = data.frame(claim = words, checked = tabulate(of_kind, length(kinds)),
                        available = count),
     largest = max(ifelse(is.na(table$deviation), Inf, table$deviation / table$tolerance)),
-    unchecked = book$unchecked,
+    unchecked = checks$unchecked,
     method = fit$method, fit_call = fit$call, call = call,
     status = if (length(done) < length(number)) "interrupted" else "complete"
   ), class = "verification")

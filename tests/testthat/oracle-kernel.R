@@ -1,5 +1,5 @@
-# Slow and obvious: retrain the kernel model without the rows held out, for every set of rows, by QR
-# of the stacked rows. Nothing here calls the package.
+# Slow and obvious: retrain the kernel model without the rows held out, for every set of rows, with
+# kernels written from their definitions, by the retrainer of verify().
 
 # Kernels of two points, and the kernel of every pair of rows, one after the other.
 oracle_gaussian <- function(gamma) function(x, z) exp(-gamma * sum((x - z)^2))
@@ -70,27 +70,16 @@ oracle_shifted <- function(case, penalty, shift) {
 # vectors.
 oracle_train <- function(case, lambda, rows = seq_len(nrow(case$y)),
                          terms = seq_len(ncol(case$design))) {
-  w <- sqrt(case$weights[rows])
-  n <- length(terms)
-  q <- ncol(case$z)
-  nothing <- matrix(0, 0, ncol(case$y))
-  if (q + n == 0) return(list(terms = terms, b = nothing, a = nothing))
-  root <- if (n) chol(case$penalty[terms, terms]) else matrix(0, 0, 0)
-  design <- rbind(w * cbind(case$z[rows, , drop = FALSE], case$design[rows, terms, drop = FALSE]),
-                  cbind(matrix(0, n, q), sqrt(lambda) * root))
-  response <- rbind(w * case$y[rows, , drop = FALSE], matrix(0, n, ncol(case$y)))
-  coef <- qr.coef(qr(design, tol = 1e-300), response)
-  own <- q + seq_len(n)
-  list(terms = terms, b = coef[seq_len(q), , drop = FALSE], a = coef[own, , drop = FALSE])
+  x <- case$design[seq_len(nrow(case$y)), terms, drop = FALSE]
+  root <- if (length(terms)) chol(case$penalty[terms, terms]) else matrix(0, 0, 0)
+  model <- retrain_ridge(case, x, sqrt(lambda) * root, rows)
+  list(terms = terms, b = model$b, a = model$B)
 }
 
-# Values of a model at rows of `design`; z holds their covariates.
+# Values of a model at rows of `design`. z holds their covariates.
 oracle_values <- function(case, model, rows = seq_len(nrow(case$y)),
                           z = case$z[rows, , drop = FALSE]) {
-  value <- matrix(0, length(rows), ncol(case$y))
-  if (nrow(model$b)) value <- value + z %*% model$b
-  if (nrow(model$a)) value <- value + case$design[rows, model$terms, drop = FALSE] %*% model$a
-  value
+  cbind(z, case$design[rows, model$terms, drop = FALSE]) %*% rbind(model$b, model$a)
 }
 
 # Predictions (rows x L) of rows held out together. "remove": they leave the basis too; "keep":
@@ -119,27 +108,19 @@ oracle_partition <- function(case, lambda, ids, basis = "remove") {
   out
 }
 
-# Criterion and its standard error, that of a weighted mean of fold means; both averaged over
-# repeats.
+# Criterion and its standard error, both averaged over repeats.
 oracle_cv_figure <- function(case, lambda, folds, basis = "remove", name = "squared") {
   each <- apply(folds$ids, 2, function(ids) {
     score <- oracle_partition(case, lambda, ids, basis)
-    rows <- which(!is.na(score[, 1]))
-    scored <- list(y = case$y[rows, , drop = FALSE], weights = case$weights[rows])
-    oracle_mean(oracle_folds(scored, score[rows, , drop = FALSE], ids[rows], name))
+    retrain_mean(retrain_sums(case, name, score, ids, which(!is.na(score[, 1]))))
   })
   rowMeans(each)
 }
 
 # Leave-pair-out AUC: retrain without both rows of every pair.
 oracle_cv_pairs <- function(case, lambda, basis = "remove") {
-  total <- c(0, 0)
-  for (i in which(case$y[, 1] > 0)) for (j in which(case$y[, 1] < 0)) {
-    if (basis == "skip" && any(case$member[c(i, j)] > 0)) next
-    score <- oracle_out(case, lambda, c(i, j), basis)
-    total <- total + oracle_pair(case, i, j, score[1, 1], score[2, 1])
-  }
-  total[1] / total[2]
+  rows <- if (basis == "skip") which(case$member == 0) else seq_along(case$member)
+  oracle_pair_auc(case, function(pair) oracle_out(case, lambda, pair, basis)[, 1], rows)
 }
 
 # An example without random numbers: 20 points, two outputs, four of the points as the basis; shift

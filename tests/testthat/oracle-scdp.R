@@ -143,7 +143,7 @@ oracle_machine_errors <- function(machine, k, folds, name = "squared", ...) {
   each <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
     ids <- folds$ids[, repetition]
     vapply(oracle_machine_out(machine, k, ids, ...), function(score) {
-      oracle_mean(oracle_folds(machine, score, ids, name))
+      retrain_mean(retrain_sums(machine, name, score, ids))
     }, c(value = 0, se = 0))
   })
   Reduce(`+`, each) / length(each)

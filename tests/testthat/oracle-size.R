@@ -9,12 +9,14 @@ loop_scores <- function(pb, ids, lambdas_of, search, refit = NULL, inner = seq_a
     out <- which(ids == fold & pb$weights > 0)
     left <- which(ids != fold & pb$weights > 0)
     train <- pb[left, ]
+    weighted <- pb
+    weighted$weights[-left] <- 0
     inner_ids <- match(inner[left], unique(inner[left]))
     scores <- lapply(lambdas_of(train), function(lambda) {
       sets <- search(train, lambda, inner_ids)
       array(vapply(sets, function(set) {
         at <- if (is.null(refit)) lambda else oracle_refit(train, set, refit, inner_ids)
-        new_rows_score(train, set, at, pb, out)
+        oracle_ridge(weighted, set, at)$pred[out, , drop = FALSE]
       }, matrix(0, length(out), ncol(pb$y))), c(length(out), ncol(pb$y), length(sets)))
     })
     list(rows = out, scores = scores)
@@ -23,32 +25,13 @@ loop_scores <- function(pb, ids, lambdas_of, search, refit = NULL, inner = seq_a
 
 # The ridge parameter of a set that has the smallest held-out squared error by retraining.
 oracle_refit <- function(train, set, multiples, ids) {
-  lambdas <- multiples * oracle_mean_square(train)
+  lambdas <- multiples * retrain_mean_square(train)
   if (!length(set)) return(1)
   error <- vapply(lambdas, function(lambda) {
     out <- oracle_held_out(train, set, lambda, ids)
     sum(train$weights * (unname(train$y) - out)^2)
   }, 0)
   lambdas[which.min(error)]
-}
-
-# The residual sum of squares of a standardised column given the covariates, on average.
-oracle_mean_square <- function(pb) {
-  x <- sqrt(pb$weights) * oracle_columns(pb, which(pb$usable))
-  if (ncol(pb$z)) x <- qr.resid(qr(sqrt(pb$weights) * pb$z), x)
-  mean(colSums(x^2))
-}
-
-# The ridge model of a set on one problem, applied to some rows of another.
-new_rows_score <- function(train, set, lambda, pb, rows) {
-  model <- oracle_ridge(train, set, lambda)
-  w <- train$weights / sum(train$weights)
-  own <- unname(as.matrix(train$x[, set, drop = FALSE]))
-  centre <- if (train$intercept) colSums(w * own) else rep(0, length(set))
-  scale <- rep(1, length(set))
-  if (train$standardize) scale <- sqrt(colSums(w * sweep(own, 2, centre)^2))
-  x <- sweep(sweep(unname(as.matrix(pb$x[rows, set, drop = FALSE])), 2, centre), 2, scale, "/")
-  unname(pb$z[rows, , drop = FALSE] %*% model$b + x %*% model$B)
 }
 
 # The sum of the losses of each fold and its weight, folds x 2, of one lambda and size.
@@ -59,13 +42,13 @@ loop_sums <- function(pb, parts, at, size, name = "squared") {
     score[parts[[fold]]$rows, ] <- parts[[fold]]$scores[[at]][, , size + 1]
     ids[parts[[fold]]$rows] <- fold
   }
-  oracle_folds(pb, score, ids, name)
+  t(retrain_sums(pb, name, score, ids, which(!is.na(ids))))
 }
 
 # Value and standard error of every size of one lambda.
 loop_curve <- function(pb, parts, at, name = "squared") {
   sizes <- dim(parts[[1]]$scores[[at]])[3]
-  vapply(seq_len(sizes) - 1, function(s) oracle_mean(loop_sums(pb, parts, at, s, name)),
+  vapply(seq_len(sizes) - 1, function(s) retrain_mean(t(loop_sums(pb, parts, at, s, name))),
          c(value = 0, se = 0))
 }
 
@@ -84,7 +67,7 @@ oracle_choice <- function(sums, rule, slack = 1, columns = seq_along(sums[[1]]) 
   best <- sums[[place]][[size + 1]]
   if (rule == "min") return(c(size, place))
   if (rule == "1se") {
-    allowed <- value[size + 1, place] + oracle_mean(best)[["se"]]
+    allowed <- value[size + 1, place] + retrain_mean(t(best))[["se"]]
     return(c(which(value[, place] <= allowed)[1] - 1, place))
   }
   worse <- function(one, errors) {

@@ -7,16 +7,11 @@ oracle_gain <- function(pb, features, lambda) {
 
 oracle_penalised <- function(pb, features, lambda) {
   model <- oracle_ridge(pb, features, lambda)
-  residual <- pb$y - oracle_predict(pb, model, features)
-  sum(pb$weights * residual^2) + lambda * sum(model$B^2)
+  sum(pb$weights * (pb$y - model$pred)^2) + lambda * sum(model$B^2)
 }
 
-# Weighted columns less what the covariates explain, by lm.
-oracle_working <- function(pb, values) {
-  w <- sqrt(pb$weights)
-  if (!ncol(pb$z)) return(unname(w * values))
-  unname(qr.resid(qr(w * pb$z), w * values))
-}
+# weighted columns less what the covariates explain
+oracle_working <- function(pb, values) unname(covariate_residual(pb)(sqrt(pb$weights) * values))
 
 # Whether the last column of a set is one more dimension.
 oracle_independent <- function(pb, features, lambda) {
@@ -48,8 +43,7 @@ oracle_forward <- function(pb, k, lambda) {
 # The column that matching pursuit adds next.
 oracle_match <- function(pb, set, lambda) {
   free <- oracle_candidates(pb, set, lambda)
-  fit <- oracle_predict(pb, oracle_ridge(pb, set, lambda), set)
-  residual <- sqrt(pb$weights) * (pb$y - fit)
+  residual <- sqrt(pb$weights) * (pb$y - oracle_ridge(pb, set, lambda)$pred)
   score <- vapply(free, function(i) {
     x <- oracle_working(pb, oracle_columns(pb, i))
     sum(crossprod(residual, x)^2) / sum(x^2)

@@ -11,7 +11,7 @@ numbers <- function(m = 30, n = 8) {
 }
 
 # the mean over folds of an error (folds) with weights, and its standard error
-over_folds <- function(error, weight) oracle_mean(cbind(error * weight, weight))
+over_folds <- function(error, weight) retrain_mean(rbind(error * weight, weight))
 
 test_that("classes: the curves are those of a loop written by hand", {
   d <- two_classes()
@@ -110,7 +110,7 @@ test_that("several measures, the AUC within folds among them, from the predictio
   for (s in 1:4) {
     score <- matrix(cvd$predictions[, , s, 1])
     for (measure in c("auc", "error", "squared")) {
-      expected <- oracle_mean(oracle_folds(pb, score, ids, measure))
+      expected <- retrain_mean(retrain_sums(pb, measure, score, ids))
       expect_equal(cvd$measures[[measure]]$test[s], expected[["value"]])
       expect_equal(cvd$measures[[measure]]$test_se[s], expected[["se"]])
     }
@@ -244,7 +244,7 @@ test_that("a method of one's own may return anything that predicts", {
   score <- unlist(lapply(1:4, function(f) d$x[ids == f, 3]))
   pb <- as_problem(d$x, d$y)
   expect_equal(cvd$estimate[["mean"]],
-               oracle_mean(oracle_folds(pb, d$x[, 3, drop = FALSE], ids, "auc"))[["value"]])
+               retrain_mean(retrain_sums(pb, "auc", d$x[, 3, drop = FALSE], ids))[["value"]])
   expect_output(print(cvd), "area under the ROC curve")
   classes <- function(object, newdata, ...) {
     factor(ifelse(newdata[, object$column] > 0, "well", "ill"), c("well", "ill"))

@@ -202,7 +202,7 @@ test_that("rls holds out any rows too, with few features and with many", {
       expect_identical(dim(values), c(length(held), ncol(pb$y), 3L))
       for (l in 1:3) {
         model <- oracle_ridge(pb, all, fit$path$lambda[l], -held)
-        exact <- oracle_predict(pb, model, all, held)
+        exact <- model$pred[held, , drop = FALSE]
         expect_lt(relative_error(unname(values)[, , l], drop(exact)), 1e-8,
                   label = paste(n, task, odd, toString(held)))
       }

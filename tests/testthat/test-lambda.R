@@ -2,7 +2,7 @@ test_that("lambda by default is multiples of the mean square of a column", {
   set.seed(1)
   for (standardize in c(TRUE, FALSE)) {
     pb <- random_problem(30, 8, weights = TRUE, covariates = TRUE, standardize = standardize)
-    square <- oracle_mean_square(pb)
+    square <- retrain_mean_square(pb)
     expect_equal(mean_square(pb), square)
     expect_equal(greedy_rls(pb, k = 2, size = 1)$lambda_table$lambda, c(16, 1 / 4) * square)
     expect_equal(greedy_rls(pb, k = 2, size = "criterion")$lambda, 16 * square)

@@ -5,7 +5,7 @@ r_squared <- function(pb, set, lambda = 0) {
   root_w <- sqrt(pb$weights)
   total <- sum(qr.resid(qr(root_w * pb$z), root_w * pb$y)^2)
   model <- oracle_ridge(pb, set, lambda)
-  left <- root_w * (pb$y - oracle_predict(pb, model, set))
+  left <- root_w * (pb$y - model$pred)
   1 - (sum(left^2) + lambda * sum(model$B^2)) / total
 }
 
@@ -75,7 +75,7 @@ test_that("the best subsets are found, and fitted", {
     expect_identical(flips$iterations, floor(2 * exp(1) * 9 * sum(pb$usable)))
     set <- fit$coefficients[[4]]$features
     model <- oracle_ridge(pb, set, 1e-14)
-    expect_equal(unname(fitted(fit)), drop(oracle_predict(pb, model, set)), tolerance = 1e-8)
+    expect_equal(unname(fitted(fit)), drop(model$pred), tolerance = 1e-8)
     expect_equal(predict(fit, pb$x), fitted(fit))
     expect_identical(selected(fit, 2), pb$names[fit$coefficients[[3]]$features])
   }

@@ -11,7 +11,7 @@ test_that("refitted coefficients and figures are those of retraining, at the bes
                       search = searches[row])
     bare <- bare_rls(pb, k = 4, lambda = 20, folds = folds, search = searches[row])
     expect_equal(fit$path$search_criterion, bare$path$criterion)
-    lambdas <- 16^(-3:1) * oracle_mean_square(pb)
+    lambdas <- 16^(-3:1) * retrain_mean_square(pb)
     for (size in 1:4) {
       set <- selected(fit, size, index = TRUE)
       expect_equal(set, selected(bare, size, index = TRUE))
@@ -34,7 +34,7 @@ test_that("refitted coefficients and figures are those of retraining, at the bes
     })
     expect_equal(unname(fit$held_out), Reduce(`+`, held_out) / length(held_out))
     model <- oracle_ridge(pb, set, best$refit_lambda)
-    expect_equal(unname(fit$fitted), oracle_predict(pb, model, set))
+    expect_equal(unname(fit$fitted), model$pred)
   }
 })
 

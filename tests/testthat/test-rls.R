@@ -23,7 +23,7 @@ test_that("every lambda equals retraining, for any folds", {
     }
     best <- which.min(exact["value", ])
     expect_identical(fit$lambda, lambda[best])
-    exact <- oracle_predict(pb, oracle_ridge(pb, all, lambda[best]), all)
+    exact <- oracle_ridge(pb, all, lambda[best])$pred
     expect_lt(relative_error(unname(fit$fitted), exact), 1e-7)
     covariates <- pb$z[, colnames(pb$z) != "(Intercept)", drop = FALSE]
     predicted <- predict(fit, pb$x, adjust = if (ncol(covariates)) covariates)

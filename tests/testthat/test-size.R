@@ -5,7 +5,7 @@ bare_sets <- function(k) {
   }
 }
 
-default_lambdas <- function(train) c(16, 1 / 4) * oracle_mean_square(train)
+default_lambdas <- function(train) c(16, 1 / 4) * retrain_mean_square(train)
 default_refit <- 16^(-3:1)
 
 all_sums <- function(pb, parts, name = "squared") {
@@ -118,7 +118,7 @@ test_that("the estimate is chosen by the other folds and scored on each", {
       list(sums[[at[2]]][[at[1] + 1]][fold, ], rate[[at[2]]][[at[1] + 1]][fold, ])
     })
     for (figure in 1:2) {
-      expected <- oracle_mean(do.call(rbind, lapply(scored, `[[`, figure)))
+      expected <- retrain_mean(t(do.call(rbind, lapply(scored, `[[`, figure))))
       told <- if (figure == 1) fit$estimate else fit$estimate_error
       expect_equal(unname(told), unname(expected))
       expect_named(told, c("mean", "se"))

@@ -1,6 +1,6 @@
 # verify() finds that the figures of fits are those of retraining, and finds figures that were
-# changed. What it retrains with is compared with nothing here but the fits: it shares no numerics
-# with them.
+# changed. What it retrains with is compared with normal equations and with models of the other
+# rows.
 
 source("fuzz-values.R", local = TRUE)
 
@@ -20,6 +20,26 @@ expect_verified <- function(verified) {
                             collapse = "\n"))
   expect_true(all(verified$kinds$checked == verified$kinds$available))
 }
+
+test_that("the retrainers agree with normal equations and with models of the other rows", {
+  set.seed(9)
+  for (case in 1:4) {
+    pb <- random_problem(20, 6, c("one", "two")[case %% 2 + 1], weights = TRUE,
+                         covariates = case > 2, intercept = case != 3)
+    folds <- make_folds(pb, if (case < 3) "loo" else 4)
+    held_out <- function(leverages) {
+      retrain_held_out(pb, retrain_columns(pb, 1:3)$values, ridge_root(2, 3), folds$ids[, 1],
+                       leverages)$pred
+    }
+    expect_equal(retrain_error(pb, "squared", list(held_out(FALSE)), folds)[["value"]],
+                 retrained_error(pb, 1:3, 2, folds$ids), tolerance = 1e-10)
+    if (folds$loo) expect_equal(held_out(TRUE), held_out(FALSE), tolerance = 1e-10)
+  }
+  pb <- random_problem(12, 6, "binary", weights = TRUE, covariates = TRUE)
+  pairs <- retrain_pairs(pb, retrain_columns(pb, 1:3)$values, ridge_root(2, 3))
+  w <- pb$weights[pairs$up] * pb$weights[pairs$down]
+  expect_equal(sum(w * pair_order(pairs$ahead)) / sum(w), oracle_pairs_out(pb, 1:3, 2))
+})
 
 searches_of_columns <- list(
   greedy_rls = greedy_rls, wrapper_rls = wrapper_rls, lowrank_lssvm = lowrank_lssvm,

@@ -11,9 +11,11 @@ seed <- if (length(arguments) > 1L) arguments[2L] else 1
 
 here <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
 root <- normalizePath(file.path(dirname(here), "../.."))
+oracles <- new.env(parent = asNamespace("sparsels"))
 for (name in c("oracle-retrain.R", "oracle-truth.R")) {
-  source(file.path(root, "tests/testthat", name))
+  source(file.path(root, "tests/testthat", name), local = oracles)
 }
+attach(oracles)
 
 # the C code, compiled where nothing is kept
 local({
