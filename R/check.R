@@ -8,6 +8,12 @@ stop_input <- function(message, class = NULL) {
 # new data that do not fit the model; `...` fills the %s of the message
 stop_newdata <- function(message, ...) stop_input(sprintf(message, ...), "sparsels_error_newdata")
 
+# what C calls where a field of an object that it reads does not fit
+stop_edited <- function(field, what = "an object") {
+  stop_input(sprintf("the field `%s` of %s is not as it was made: was the object edited? %s", field,
+                     what, "Make it again"), "sparsels_error_object")
+}
+
 # what C calls where it finds no memory for its work
 stop_memory <- function(bytes) {
   message <- sprintf("cannot allocate %.1f GB of memory for the search", bytes / 1e9)
