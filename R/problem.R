@@ -404,7 +404,7 @@ as_problem.data.frame <- function(x, y = NULL, ..., intercept = TRUE) {
 
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
-  check_object(x)
+  check_sealed(x)
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
   if (length(given)) {
@@ -449,7 +449,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
     stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                        if (is.null(problem$penalty)) "" else ", or has `penalty` 0 or Inf"))
   }
-  problem
+  seal(problem)
 }
 
 column_names <- function(x) if (is.null(colnames(x))) numbered_names(ncol(x)) else colnames(x)
@@ -520,7 +520,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
 
 #' @export
 `[.sparsels_problem` <- function(x, i, j, ...) {
-  check_object(x)
+  check_sealed(x)
   if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
   if (is.null(x$x)) stop_input("this is the problem stored in a fit, which has no data matrix")
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$row_names, "row")
@@ -543,12 +543,12 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x$penalty <- x$penalty[cols]
   x$column_groups <- some_column_groups(x$column_groups, cols)
   x$hierarchy <- some_hierarchy(x$hierarchy, cols)
-  measure_columns(with_working_times(x))
+  seal_again(measure_columns(with_working_times(x)))
 }
 
 #' @export
 print.sparsels_problem <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
   print_design(x)
   if (!x$intercept && !is_ranked(x)) cat("no intercept\n")
@@ -638,7 +638,7 @@ counts_words <- function(counts) {
 without_x <- function(problem) {
   problem[c("x", "products")] <- list(NULL)
   problem$gaps <- NULL
-  problem
+  seal(problem)
 }
 
 # The problem of a fitter --------------------------------------------------------------------------
@@ -650,7 +650,7 @@ fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
-  problem <- as_problem(x, y, ..., data = data, threads = threads)
+  problem <- working_copy(as_problem(x, y, ..., data = data, threads = threads))
   if (!ranks) refuse_ranking(problem)
   # as_problem() saw the fitter's name for the response; the user's expression is one call up
   if (problem$response == "y" && !inherits(x, "formula")) {

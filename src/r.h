@@ -119,6 +119,10 @@ int threads_here(SEXP threads, ptrdiff_t parts);
 
 void make_numbered_class(DllInfo *dll);
 
+/* ---- r-seal.c: the shape of objects ---- */
+
+SEXP C_shape(SEXP x);
+
 /* ---- r-file.c: matrices in files ---- */
 
 /* The view of a file_matrix, whose file is mapped when it is not yet. An error if it has changed.
@@ -164,7 +168,6 @@ SEXP C_scdp(SEXP given, SEXP control);
 SEXP C_fixed_size(SEXP machine, SEXP control);
 SEXP C_new_map(void);
 SEXP C_numbered_names(SEXP count);
-SEXP C_are_numbered(SEXP names);
 SEXP C_file_values(SEXP x, SEXP rows, SEXP columns);
 SEXP C_threads_here(SEXP threads, SEXP parts);
 SEXP C_use_simd(SEXP width);
