@@ -137,7 +137,8 @@ test_that("an edit of a type, a length or a name is refused by the name of the f
     for (field in setdiff(names(object), "call")) {
       for (edit in edits) {
         damaged <- object
-        damaged[field] <- list(edit(object[[field]]))
+        # what cannot be cut, such as a function, is taken away
+        damaged[field] <- list(tryCatch(edit(object[[field]]), error = function(e) NULL))
         if (identical(damaged[[field]], object[[field]])) next
         label <- paste0(name, "$", field)
         expect_error(check_sealed(damaged), paste0("`", field, "` of an object"),
