@@ -375,18 +375,18 @@ new_added_value <- function(pair, folds, found, tested, level, call) {
   table <- lapply(found$losses, difference_table, problem$weights, folds$groups, level)
   table <- data.frame(measure = names(table), do.call(rbind, table), row.names = NULL)
   finished <- found$complete && !isFALSE(tested$complete)
-  structure(c(list(table = table, losses = data.frame(found$losses$squared)),
+  seal(structure(c(list(table = table, losses = data.frame(found$losses$squared)),
               tested[c("p.value", "statistic", "null", "permute", "permuted")], list(
     method = pair$full$name, base = pair$names, shrunk = pair$shrunk, added = length(pair$added),
     level = level, folds = folds$label, problem = without_x(problem),
     status = if (finished) "complete" else "interrupted", call = call
-  )), class = "added_value")
+  )), class = "added_value"))
 }
 
 #' @rdname added_value
 #' @exportS3Method
 print.added_value <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say(sprintf("added value of %s beside %s (%s), by %s", counted(x$added, "column"),
               counted(length(x$base), "base variable"), some_of(x$base, 5L, ""), x$method))
   print_data(x$problem)
@@ -423,7 +423,7 @@ plot_data.added_value <- function(x, ...) { # nolint: object_name_linter.
 #' @rdname added_value
 #' @exportS3Method
 plot.added_value <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x)
   table <- x$table[1L, ]
   own <- list(x = data$base, y = data$difference, xlab = "squared error of the base model",

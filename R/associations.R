@@ -126,7 +126,7 @@ sign_labels <- function(problem) {
 #' @rdname summary.sparsels_problem
 #' @export
 plot.sparsels_problem <- function(x, labels = 8, ...) {
-  check_object(x)
+  check_sealed(x)
   labels <- check_count(labels, "labels", lower = 0L)
   data <- plot_data(x)
   height <- abs(data$association)
@@ -203,7 +203,7 @@ problem_note <- function(problem) {
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.sparsels_problem <- function(object, labels = 8, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   labels <- check_count(labels, "labels", lower = 0L)
   data <- plot_data(object)
   styles <- sign_styles(object)
@@ -234,10 +234,10 @@ autoplot.sparsels_problem <- function(object, labels = 8, ...) { # nolint: objec
 #' @rdname summary.sparsels_problem
 #' @export
 summary.sparsels_problem <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = character())
   strongest <- if (!is.null(object$products)) utils::head(plot_data(object), 5L)
-  structure(list(
+  seal(structure(list(
     rows = nrow(object), columns = ncol(object),
     excluded = object$names[!object$usable & !is_set_apart(object)],
     why_excluded = excluded_words(object),
@@ -247,7 +247,7 @@ summary.sparsels_problem <- function(object, ...) {
     weights = if (any(object$weights != 1)) range(object$weights), missing = object$missing,
     scale = stats::quantile(column_scales(object)), strongest = strongest,
     label = association_label(object)
-  ), class = "summary.sparsels_problem")
+  ), class = "summary.sparsels_problem"))
 }
 
 # standard deviations of the columns, also where they are not standardised
@@ -268,7 +268,7 @@ response_table <- function(problem) {
 
 #' @export
 print.summary.sparsels_problem <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   cat(sprintf("problem of %s and %s%s\n", counted(x$rows, "row"), counted(x$columns, "column"),
               if (x$sparse) ", sparse" else ""))
   what <- switch(x$task, regression = "numeric", binary = "two classes",

@@ -102,7 +102,7 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
   if (is.null(nodes) && fit$status == "node_limit") {
     warn_sparsels(status_words(fit), "sparsels_warning_limit")
   }
-  fit
+  seal(fit)
 }
 
 check_nodes <- function(nodes) {

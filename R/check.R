@@ -8,6 +8,14 @@ stop_input <- function(message, class = NULL) {
 # new data that do not fit the model; `...` fills the %s of the message
 stop_newdata <- function(message, ...) stop_input(sprintf(message, ...), "sparsels_error_newdata")
 
+# An object that is not as the package made it; C calls this where a field that it reads does not
+# fit. `field` is NA where it has no fields that could be compared.
+stop_edited <- function(field, what = "an object") {
+  if (!is.na(field)) what <- sprintf("the field `%s` of %s", field, what)
+  stop_input(sprintf("%s is not as it was made: was the object edited? Make it again", what),
+             "sparsels_error_object")
+}
+
 # what C calls where it finds no memory for its work
 stop_memory <- function(bytes) {
   message <- sprintf("cannot allocate %.1f GB of memory for the search", bytes / 1e9)
@@ -113,6 +121,14 @@ check_positive <- function(x, name, or_zero = FALSE) {
   must <- if (or_zero) "a finite number of at least 0" else "a positive finite number"
   if (!fine) refuse(name, must, x)
   as.double(x)
+}
+
+is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
+
+has_numbers <- function(x) is.numeric(x) && !is.object(x) && all(is.finite(x))
+
+has_integers <- function(x, lower = 1L, upper = Inf) {
+  has_numbers(x) && all(x >= lower & x <= upper & x == round(x))
 }
 
 check_flag <- function(x, name) {

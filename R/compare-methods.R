@@ -307,13 +307,13 @@ new_comparison <- function(scored, problem, plan, measure, k, splits, quick, cal
     stability = apply(chosen, 2L, set_stability, sum(problem$usable)),
     seconds = colMeans(seconds), row.names = NULL
   )
-  structure(list(
+  seal(structure(list(
     table = table, scores = scores, chosen = chosen, seconds = seconds,
     training_rows = lapply(rows, `[[`, "training"), test_rows = lapply(rows, `[[`, "test"), k = k,
     quick = quick, measure = measure$name, words = measure$words, higher = measure$higher,
     call = call, status = if (length(scored) < splits) "interrupted" else "complete",
     problem = without_x(problem)
-  ), class = "method_comparison")
+  ), class = "method_comparison"))
 }
 
 # Means of both parts, and the comparison with the first method on the test part; a split in which
@@ -349,7 +349,7 @@ set_stability <- function(sets, n) {
 
 #' @export
 print.method_comparison <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say(sprintf("%s compared on %s (%s to train on, %s to test), %s",
               counted(nrow(x$table), "method"), counted(nrow(x$scores), "random split"),
               counted_range(range(lengths(x$training_rows)), "row"),
@@ -404,7 +404,7 @@ plot_data.method_comparison <- function(x, ...) { # nolint: object_name_linter.
 #' @rdname compare_methods
 #' @export
 plot.method_comparison <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x)
   both <- any(is.finite(x$table$p))
   old <- graphics::par(no.readonly = TRUE)

@@ -299,7 +299,7 @@ new_cv_result <- function(scored, parts, run, fit, measures, keep, outer, call) 
     predictions <- all_predictions(scored, parts, problem, result$curves)
     result$predictions <- in_user_units(problem, predictions, problem$offset)
   }
-  result
+  seal(result)
 }
 
 # A row for every model that all folds have, by size or lambda: the mean over the folds, weighted by
@@ -396,7 +396,7 @@ all_predictions <- function(scored, parts, problem, curves) {
 
 #' @export
 print.cv_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say("cross-validation of ", x$method, ": all of it repeated without each outer fold (", x$outer,
       ")")
   say(measure_label(x), chosen_range(x), ", with standard errors (se):")
@@ -474,7 +474,7 @@ best_place <- function(x, rule) {
 #' @rdname cross_validate
 #' @export
 best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "rule")
   check_choice(rule, "rule", c("min", "1se"))
   if (object$key != "size") stop_input("the models of this method have no size")
@@ -491,7 +491,7 @@ on_fit <- function(generic, object, size, ...) {
 #' @rdname cross_validate
 #' @export
 predict.cv_result <- function(object, newdata, size = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   if (missing(newdata)) stop_no_newdata()
   object$fit <- fit_of_folds(object)
   on_fit(stats::predict, object, size, newdata = newdata, ...)
@@ -500,7 +500,7 @@ predict.cv_result <- function(object, newdata, size = NULL, ...) {
 #' @rdname cross_validate
 #' @export
 coef.cv_result <- function(object, size = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   on_fit(stats::coef, object, size, ...)
 }
 
@@ -508,14 +508,14 @@ coef.cv_result <- function(object, size = NULL, ...) {
 #' @export
 selected.cv_result <- function(object, size = NULL, # nolint: object_name_linter.
                                index = FALSE, lambda = NULL) {
-  check_object(object)
+  check_sealed(object)
   on_fit(selected, object, size, index = index, lambda = lambda)
 }
 
 #' @rdname cross_validate
 #' @export
 fitted.cv_result <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   stats::fitted(object$fit, ...)
 }
 
@@ -524,7 +524,7 @@ fitted.cv_result <- function(object, ...) {
 #'   the predictions of the outer folds, at the size chosen in each.
 #' @export
 residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "type")
   if (is.null(object$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   stats::residuals(fit_of_folds(object), type)
@@ -533,20 +533,20 @@ residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
 #' @rdname cross_validate
 #' @export
 nobs.cv_result <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   trained_rows(object$problem)
 }
 
 #' @rdname cross_validate
 #' @export
 summary.cv_result <- function(object, ...) {
-  check_object(object)
-  structure(list(result = object), class = "summary.cv_result")
+  check_sealed(object)
+  seal(structure(list(result = object), class = "summary.cv_result"))
 }
 
 #' @export
 print.summary.cv_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$result)
   meaning <- error_meanings(x$result)
   columns <- c(names(meaning), paste0(names(meaning), "_se"))

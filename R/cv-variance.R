@@ -161,15 +161,15 @@ new_cv_variance <- function(errors, problem, control, repeats, call) {
     lambda = rep(lambda, length(control$approach)),
     mean = as.vector(colMeans(errors)), variance = as.vector(apply(errors, 2:3, stats::var))
   )
-  structure(list(
+  seal(structure(list(
     table = table, errors = errors, n = control$n, folds = control$folds, call = call,
     status = if (done < repeats) "interrupted" else "complete", problem = without_x(problem)
-  ), class = "cv_variance")
+  ), class = "cv_variance"))
 }
 
 #' @export
 print.cv_variance <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say(sprintf("cv_variance: %d-fold mean squared error with %s, drawn %s", x$folds,
               counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "time")))
   print_data(x$problem)
@@ -199,7 +199,7 @@ print.cv_variance <- function(x, ...) {
 #' @seealso [cv_variance()]
 #' @export
 plot.cv_variance <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   statistics <- c("mean", if (dim(x$errors)[1L] > 1L) "variance")
   old <- graphics::par(mfrow = c(1, length(statistics)))
   on.exit(graphics::par(old))

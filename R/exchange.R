@@ -92,7 +92,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   check_given(x, "x")
   check_dots(..., known = c(names(formals(exchange)), problem_arguments),
              allowed = problem_arguments)
-  check_object(fit)
+  check_sealed(fit)
   if (!inherits(fit, "sparse_fit")) {
     refuse("fit", "a fit that chooses columns, such as that of greedy_rls()", fit)
   }
@@ -244,15 +244,15 @@ new_exchange <- function(found, problem, control, method, call) {
     measure = criterion[c("name", "higher", "words", "label")], keep = control$keep,
     method = method, status = found$status, problem = without_x(problem), call = call
   )
-  structure(named(table), set = set, class = c("exchange", "data.frame"))
+  seal(structure(named(table), set = set, class = c("exchange", "data.frame")))
 }
 
 # What an exchange says of its set; a result that was edited may have lost it.
 exchange_set <- function(x) {
-  check_object(x)
+  check_sealed(x)
   set <- attr(x, "set")
-  fine <- has_fields(set, c("features", "criterion", "swaps", "measure", "problem", "status"))
-  if (!fine) {
+  needed <- c("features", "criterion", "swaps", "measure", "problem", "status")
+  if (!is.list(set) || !all(needed %in% names(set))) {
     stop_input("the object has lost its attribute \"set\": was it edited? Make it again",
                "sparsels_error_object")
   }
@@ -263,7 +263,7 @@ exchange_set <- function(x) {
 `[.exchange` <- function(x, ...) {
   part <- NextMethod()
   if (is.data.frame(part)) {
-    attr(part, "set") <- NULL
+    attributes(part)[c("set", "seal")] <- NULL
     class(part) <- "data.frame"
   }
   part

@@ -2,16 +2,17 @@
 
 # The problem of a fit, with x. Refuses data that are not those of the fit.
 problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
-  check_object(fit)
+  check_sealed(fit)
   given <- !is.null(y) || !is.null(data) || ...length()
   if (!given && !inherits(x, c("sparsels_problem", "formula"))) {
-    problem <- with_columns(fit$problem, x)
+    problem <- with_columns(working_copy(fit$problem), x)
     check_same_moments(problem, fit$problem)
     check_same_order(problem, fit)
     return(problem)
   }
   problem <- if (inherits(x, "sparsels_problem")) as_problem(x, y, ..., data = data) else
     problem_again(fit$problem, x, y, ..., data = data)
+  problem <- working_copy(problem)
   if (!is.null(fit$blocks) && inherits(x, "sparsels_problem")) {
     problem <- with_block_ratios(problem, fit$blocks)
   }

@@ -7,7 +7,7 @@ fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
-  problem <- as_problem(x, y, ..., data = data, threads = threads)
+  problem <- working_copy(as_problem(x, y, ..., data = data, threads = threads))
   if (!ranks) refuse_ranking(problem)
   if (!isFALSE(substitute(list(...))$groups)) {
     folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())

@@ -49,7 +49,7 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   check_given(x, "x")
   check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
   if (inherits(x, "rset")) folds <- x
-  if (inherits(x, "sparsels_problem")) check_object(x)
+  if (inherits(x, "sparsels_problem")) check_sealed(x)
   folds_of(x, folds, groups, strata, repeats)
 }
 
@@ -63,8 +63,8 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
     refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))
     folds <- given_folds(folds, m)
     check_whole_units(problem, folds)
-    if (!is.null(problem$group)) folds[c("groups", "together")] <- list(whole_units(problem), NULL)
-    return(folds)
+    if (is.null(problem$group)) return(folds)
+    return(new_folds(folds$ids, folds$label, whole_units(problem)))
   }
   if (is.null(groups) && !is.null(problem$group)) {
     groups <- whole_units(problem)
@@ -96,7 +96,7 @@ new_folds <- function(ids, label, groups = NULL, together = NULL) {
   folds <- list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label)
   folds["groups"] <- list(if (!loo) groups)
   folds["together"] <- list(if (!loo && is.null(groups)) together)
-  structure(folds, class = "sparsels_folds")
+  seal(structure(folds, class = "sparsels_folds"))
 }
 
 # Rows that no given partition has apart may belong together, as the samples of a patient do.
@@ -302,7 +302,7 @@ rset_groups <- function(rset) {
 }
 
 check_folds <- function(folds, m) {
-  check_object(folds)
+  check_sealed(folds)
   if (nrow(folds$ids) != m) {
     stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
   }
@@ -494,7 +494,7 @@ check_folds_left <- function(folds, rows) {
 
 #' @export
 print.sparsels_folds <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   sizes <- range(unlist(apply(x$ids, 2L, tabulate, simplify = FALSE)))
   say("<sparsels folds> ", counted(nrow(x$ids), "row"), ": ", x$label,
       if (!x$loo) paste("; each fold has", counted_range(sizes, "row")))

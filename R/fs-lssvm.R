@@ -204,8 +204,8 @@ fs_setup <- function(problem, kernel, model) {
                   null = if (!length(forced)) null_model_errors(problem, model$folds)),
              covariate_terms(problem, forced))
   if (is.null(kernel) && !is_large(setup)) {
-    K <- kernel_columns(problem, distance_kernel, basis)
-    own <- basis_kernel_matrix(problem, distance_kernel, basis, K)
+    K <- kernel_columns(problem, distance_kernel(), basis)
+    own <- basis_kernel_matrix(problem, distance_kernel(), basis, K)
     setup$distances <- list(K = K, own = own)
   }
   setup
@@ -257,7 +257,7 @@ new_fs_fit <- function(setup, kernel, gamma, made, tuning, call) {
   ), class = c("fs_lssvm", "kernel_fit", "sparsels_fit"))
   fit$fitted <- term_scores(fit, problem$x, model$beta, model$features) +
     problem$z %*% model$covariates
-  warn_unfinished(fit, counted(nrow(fit$path) - 1L, "size"))
+  seal(warn_unfinished(fit, counted(nrow(fit$path) - 1L, "size")))
 }
 
 # settings that the fit does not keep, or has in other fields

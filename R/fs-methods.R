@@ -52,7 +52,7 @@ NULL
 #' @rdname fs_lssvm_fit
 #' @export
 print.fs_lssvm <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say("fs_lssvm: LS-SVM on ", prototype_words(x))
   print_fs_size(x)
   print_classes(x$problem, x$held_out)
@@ -123,7 +123,7 @@ print_fs_size <- function(fit) {
 
 #' @export
 print.summary.fs_lssvm <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$fit)
   x$path$name[is.na(x$path$name)] <- ""
   columns <- c("size", "name", "prototypes", "criterion", "se", "error", "training")
@@ -180,7 +180,7 @@ print.summary.fs_lssvm <- function(x, ...) {
 #' plot(fit, what = "boundary", newdata = x, size = 6)
 #' @export
 plot.fs_lssvm <- function(x, what = c("criterion", "boundary"), size = NULL, newdata = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   what <- choice_or_first(what, "what", c("criterion", "boundary"))
   data <- plot_data(x, what, size, newdata)
   if (what == "criterion") draw_errors(x, data, ...) else draw_boundary(x, data, ...)
@@ -314,7 +314,7 @@ draw_boundary <- function(fit, data, ...) {
 autoplot.fs_lssvm <- function(object, # nolint: object_name_linter.
                               what = c("criterion", "boundary"), size = NULL, newdata = NULL,
                               ...) {
-  check_object(object)
+  check_sealed(object)
   what <- choice_or_first(what, "what", c("criterion", "boundary"))
   data <- plot_data(object, what, size, newdata)
   picture <- if (what == "criterion") gg_errors(object, data) else gg_boundary(object, data)

@@ -115,7 +115,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
 judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200, pairs = 50,
                                repeats = 5, keep = 5, claims = 20, groups = NULL, seed = NULL,
                                progress = interactive(), BPPARAM = NULL) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = names(formals(judge.sparsels_fit)))
   if (!inherits(y, "sparsels_problem")) {
     stop_input("a fit is judged with the problem it was made from: judge(fit, as_problem(x, y))",
@@ -304,7 +304,7 @@ of_run <- function(experiment, run, arguments, ...) {
                                   list(...)))
   result$method <- run$name
   result["call"] <- list(NULL)
-  result
+  seal(result)
 }
 
 # The result of a part, or in words why there is none. Warnings of a choice at the end of what was
@@ -324,6 +324,9 @@ try_part <- function(part, stream, words) {
 
 # The result --------------------------------------------------------------------------------------
 
+judgement_parts <- c("cross_validation", "permutation", "stability", "exchange", "learning_curve",
+                     "verification")
+
 new_judgement <- function(run, fit, done, left_out, control, interrupted, call) {
   result <- list(
     error = if (!is.null(done$cross_validation)) error_interval(done$cross_validation, control),
@@ -331,14 +334,14 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
   )
   result[judgement_parts] <- list(NULL)
   result[names(done)] <- done
-  structure(c(result, list(
+  seal(structure(c(result, list(
     left_out = left_out, folds = control$outer, groups = control$groups, method = run$name,
     arguments = vapply(run$arguments, describe, ""), seed = control$seed,
     versions = c(R = as.character(getRversion()),
                  sparsels = as.character(utils::packageVersion("sparsels"))),
     problem = without_x(run$problem), status = if (interrupted) "interrupted" else "complete",
     call = call
-  )), class = "judgement")
+  )), class = "judgement"))
 }
 
 # The honest error with an interval: of an error rate Wilson's, for the effective number of
@@ -403,7 +406,7 @@ feature_table <- function(fit, stability, exchange) {
 #' @param n Number of features to print.
 #' @exportS3Method
 print.judgement <- function(x, n = 20, ...) {
-  check_object(x)
+  check_sealed(x)
   n <- check_shown(n)
   say("judgement of ", x$method)
   print_data(x$problem)
@@ -522,7 +525,7 @@ part_titles <- c(
 #' @rdname judge
 #' @exportS3Method
 plot.judgement <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   parts <- drawn_parts(x)
   if (!length(parts)) stop_input("the judgement has no part with a picture: all were left out")

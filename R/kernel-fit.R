@@ -48,12 +48,12 @@ NULL
 # A fit from its models and the result of evaluate_spectrum(), `evaluated`; `...` are other fields.
 new_kernel_fit <- function(method, problem, control, evaluated, models, call, ...,
                            status = "complete") {
-  fit <- structure(list(
+  fit <- seal(structure(list(
     method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
     criterion = squared_criterion(control$folds), folds = control$folds,
     threads = control$threads, call = call, status = status, problem = without_x(problem)
-  ), class = c(fit_class(method), "kernel_fit", "sparsels_fit"))
+  ), class = c(fit_class(method), "kernel_fit", "sparsels_fit")))
   done <- counted(NROW(fit$kernel_table), "kernel width")
   warn_unfinished(fit, paste("best of the", done))
 }
@@ -213,7 +213,7 @@ check_kernel_fit <- function(fit) {
                      "fit$held_out"))
   }
   if (!inherits(fit, "kernel_fit")) refuse("fit", "a fit of rls() or kernel_rls()", fit)
-  check_object(fit)
+  check_sealed(fit)
 }
 
 check_held_rows <- function(problem, rows) {
@@ -322,7 +322,7 @@ pairs_left_out <- function(problem, scored, hold_out) {
 #' @rdname kernel_fit
 #' @export
 print.kernel_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print_expansion(x, "lambda", "gamma")
   invisible(x)
 }
@@ -374,7 +374,7 @@ chosen_words <- function(fit, name) {
 
 #' @export
 print.summary.kernel_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$fit)
   print_rows(shown_kernel(x$path), nrow(x$path), "lambda", column_meanings(x$fit), x$fit$problem)
   if (!is.null(x$fit$kernel_table) && nrow(x$fit$kernel_table) > 1L) {

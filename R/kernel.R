@@ -129,8 +129,8 @@ check_widths <- function(x, name) {
 # without `values` a kernel cannot be evaluated as it stands: several widths, or precomputed
 new_kernel <- function(name, parameters = list(), normalize = FALSE, values = NULL,
                        diagonal = NULL, column = NULL, shift = FALSE) {
-  structure(list(name = name, parameters = parameters, normalize = normalize, values = values,
-                 diagonal = diagonal, column = column, shift = shift), class = "sparsels_kernel")
+  seal(structure(list(name = name, parameters = parameters, normalize = normalize, values = values,
+                 diagonal = diagonal, column = column, shift = shift), class = "sparsels_kernel"))
 }
 
 # A kernel that is a function of x'z, x'x and z'z. With `shift` it depends on x - z alone, and
@@ -200,7 +200,9 @@ squared_distances <- function(products, x_norms, z_norms) {
 }
 
 # squared distances, by the way of a kernel
-distance_kernel <- product_kernel("distance", list(), FALSE, squared_distances, shift = TRUE)
+distance_kernel <- function() {
+  product_kernel("distance", list(), FALSE, squared_distances, shift = TRUE)
+}
 
 # sums of kernel values or inner products are exact to this share of the largest term
 kernel_rounding <- 1e-14
@@ -209,7 +211,7 @@ inverse_root <- function(k) ifelse(k > 0, 1 / sqrt(k), 0)
 
 #' @export
 print.sparsels_kernel <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   cat("<sparsels kernel> ", kernel_words(x), "\n", sep = "")
   invisible(x)
 }
@@ -229,7 +231,7 @@ kernel_words <- function(kernel) {
 # Any form of a kernel as a sparsels_kernel; a "precomputed" one has no functions.
 as_kernel <- function(kernel) {
   if (missing(kernel)) kernel <- NULL
-  if (inherits(kernel, "sparsels_kernel")) return(check_object(kernel))
+  if (inherits(kernel, "sparsels_kernel")) return(check_sealed(kernel))
   # an S4 object that is.function() takes for one
   if (inherits(kernel, "kernel") && is.function(kernel)) return(kernlab_kernel(kernel))
   if (is.function(kernel)) return(function_kernel(kernel))
@@ -430,7 +432,7 @@ sparse_points <- function(problem, x) {
 typical_distance <- function(problem) {
   rows <- spread_rows(nrow(problem), 500L)
   points <- kernel_points(problem, problem$x[rows, , drop = FALSE])
-  distances <- kernel_matrix(distance_kernel, points, points)
+  distances <- kernel_matrix(distance_kernel(), points, points)
   distances <- distances[lower.tri(distances) & distances > 0]
   if (!length(distances)) stop_input("all rows of `x` are equal: give a `kernel`")
   stats::median(distances)

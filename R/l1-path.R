@@ -353,7 +353,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
   fit$solutions <- lapply(solutions, function(one) one[names(one) %in% kept])
-  warn_gap(fit, control$tolerance * null)
+  seal(warn_gap(fit, control$tolerance * null))
 }
 
 solution_facts <- function(solutions) {
@@ -458,5 +458,5 @@ l1_refit <- function(fit, solutions) {
   models <- models_of_sizes(fit$problem, solutions, fit$path, fit$criterion, row)
   fit$coefficients <- name_models(fit$problem, models)
   fit$lambda_table$size <- fit$path$size
-  fit
+  seal(fit)
 }

@@ -147,7 +147,7 @@ new_size_fit <- function(problem, control, search, size, range, call) {
   fit[c("target", "range")] <- list(size, range)
   fit$searched <- data.frame(lambda = search$lambda, size = search$size)
   if (!search$stopped && distance[best] > range) warn_size(fit)
-  fit
+  seal(fit)
 }
 
 warn_size <- function(fit) {

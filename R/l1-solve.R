@@ -69,6 +69,9 @@ penalty_of <- function(control, lambda, beta) {
   lambda * control$alpha * (sum(abs(beta)) + share / 2 * squares)
 }
 
+# in the order of the kernels
+losses <- c("squared", "logistic", "hinge")
+
 check_loss <- function(problem, loss) {
   check_choice(loss, "loss", losses)
   if (loss != "squared" && problem$task == "regression") {

@@ -83,7 +83,7 @@ lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TR
   fit <- new_system_fit("lars_path", system, steps, path_models(path$log, debias), control,
                         path$status, short_call(match.call()))
   fit$knots <- lapply(path$log, `[`, c("components", "beta"))
-  fit
+  seal(fit)
 }
 
 # The path ----------------------------------------------------------------------------------------

@@ -226,7 +226,7 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
     status = if (length(done) < wanted) "interrupted" else "complete"
   ), class = "learning_curve")
   result$forecast <- forecast_of(result, ceiling(c(1, 1.5, 2) * trained_rows(run$problem)))
-  result
+  seal(result)
 }
 
 # The fitted curve at numbers of rows, with the band that holds 90 % of the bootstrap samples.
@@ -241,7 +241,7 @@ forecast_of <- function(x, rows) {
 #' @rdname learning_curve
 #' @export
 predict.learning_curve <- function(object, rows = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "rows")
   if (is.null(rows)) return(object$forecast)
   smallest <- object$table$rows[1L]
@@ -256,7 +256,7 @@ predict.learning_curve <- function(object, rows = NULL, ...) {
 #' @rdname learning_curve
 #' @exportS3Method
 print.learning_curve <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   repeats <- counted_repeats(x)
   say("learning curve of ", x$method, ": all of it repeated on random parts of the rows, ",
       counted(repeats, "time"), ", and scored on ", if (x$grouped) "whole groups of about ",
@@ -326,7 +326,7 @@ plot_data.learning_curve <- function(x, ...) { # nolint: object_name_linter.
 #' @rdname learning_curve
 #' @exportS3Method
 plot.learning_curve <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x)
   words <- list(main = plot_title(x), xlab = "training rows", ylab = error_axis(x))
   drawn <- data[!is.na(data$lower), ]

@@ -93,12 +93,12 @@ in_gamma <- function(fit, gamma) {
     sigma2 = 1 / tried$gamma, gamma = gamma[match(tried$lambda, fit$path$lambda)],
     criterion = tried$criterion
   )
-  fit
+  seal(fit)
 }
 
 #' @export
 print.lssvm_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   shown <- x
   shown$kernel <- in_sigma2(x$kernel)
   shown$shift <- NULL

@@ -97,7 +97,8 @@ run_problem <- function(x, y, data, arguments, method) {
     arguments <- c(arguments, Filter(is.logical, own))
   }
   # symbols, so that no message and no name of a response deparses the data
-  do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(arguments)))
+  working_copy(do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)),
+                                     quoted(arguments))))
 }
 
 # list(...), in which expressions of variables of the data, such as `weights`, stay expressions

@@ -73,21 +73,21 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
   map <- nystrom_map(basis_kernel_matrix(problem, kernel, basis, K), tolerance)
   features <- K %*% map
   rownames(features) <- problem$row_names
-  structure(list(
+  seal(structure(list(
     features = features, values = 1 / colSums(map^2), map = map, tolerance = tolerance,
     kernel = kernel, basis = basis, problem = without_x(problem)
-  ), class = "nystrom_features")
+  ), class = "nystrom_features"))
 }
 
 # a problem made of rows without a response; the one it is given is not used
 points_problem <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
-    check_object(x)
+    check_sealed(x)
     if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
-    return(x)
+    return(working_copy(x))
   }
-  as_problem(x, seq_len(NROW(x)), intercept = FALSE, standardize = FALSE)
+  working_copy(as_problem(x, seq_len(NROW(x)), intercept = FALSE, standardize = FALSE))
 }
 
 # U Lambda^(-1/2) (M x r) from the kernel matrix of the prototypes
@@ -105,7 +105,7 @@ nystrom_map <- function(KMM, tolerance = 1e-12) {
 #' @rdname nystrom_features
 #' @export
 predict.nystrom_features <- function(object, newdata, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "newdata")
   if (missing(newdata)) stop_input("`newdata` must be given: `features` are those of the rows")
   features <- term_scores(object, newdata, object$map)
@@ -115,7 +115,7 @@ predict.nystrom_features <- function(object, newdata, ...) {
 
 #' @export
 print.nystrom_features <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   cat(sprintf("<nystrom features> %s of %s for %s\n", counted(ncol(x$map), "feature"),
               counted(nrow(x$map), "prototype"), counted(nrow(x$features), "row")))
   cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")

@@ -126,7 +126,7 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
   criterion <- control$criterion
   errors <- as.data.frame(panel[[2L]]$errors)
   values <- ridge_values(problem, features, panel[[2L]]$lambda, control$folds)
-  structure(list(
+  seal(structure(list(
     error = errors$criterion, se = errors$se, errors = errors, null = panel[[1L]]$errors$criterion,
     random = random, p.value = panel_chance(criterion, random, errors$criterion),
     features = features, lambda = panel[[2L]]$lambda,
@@ -135,7 +135,7 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
     criterion = criterion[c("name", "higher", "words", "label")], folds = control$folds,
     problem = without_x(problem), call = call,
     status = if (length(random) < wanted) "interrupted" else "complete"
-  ), class = "panel_error")
+  ), class = "panel_error"))
 }
 
 # how often a random list is as good, the panel being one of them
@@ -158,7 +158,7 @@ predicted_unweighted <- function(held_out, problem, features, beta) {
 #' @rdname panel_error
 #' @exportS3Method
 print.panel_error <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say("panel of ", counted(length(x$features), "column"), ": ", held_out_words(x, x$errors))
   own <- if (!is.na(x$se)) paste("; standard error of that of the panel:", format(x$se, digits = 2))
   remark(x$criterion$words, " of the null model: ", shown(x$null), own)
@@ -180,7 +180,7 @@ print.panel_error <- function(x, ...) {
 #' @exportS3Method
 selected.panel_error <- function(object, size = NULL, # nolint: object_name_linter.
                                  index = FALSE, lambda = NULL) {
-  check_object(object)
+  check_sealed(object)
   selected_of_set(object$features, object$problem$names, size, index, lambda,
                   "a panel is one list of columns")
 }
@@ -196,7 +196,7 @@ plot_data.panel_error <- function(x, ...) { # nolint: object_name_linter.
 #' @importFrom graphics plot
 #' @exportS3Method
 plot.panel_error <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_random(x)
   data <- plot_data(x)
   words <- list(main = panel_title(x), xlab = x$criterion$label, ylab = "random lists",

@@ -307,7 +307,7 @@ new_permutation_test <- function(run, fit, observed, done, wanted, permuted, cal
   smallest <- vapply(done, function(one) min(one$errors, na.rm = TRUE), 0)
   statistic <- min(observed$errors, na.rm = TRUE)
   band <- apply(by_size, 2L, stats::quantile, probs = c(0.05, 0.95), na.rm = TRUE, names = FALSE)
-  structure(list(
+  seal(structure(list(
     method = run$name, p.value = chance_of(matrix(smallest), statistic), statistic = statistic,
     by_size = data.frame(
       size = observed$size, statistic = observed$errors,
@@ -316,7 +316,7 @@ new_permutation_test <- function(run, fit, observed, done, wanted, permuted, cal
     null = smallest, null_by_size = by_size, permuted = permuted, fit = fit,
     problem = without_x(run$problem), call = call,
     status = if (length(done) < wanted) "interrupted" else "complete"
-  ), class = "permutation_test")
+  ), class = "permutation_test"))
 }
 
 # Words -------------------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ statistic_words <- function(fit) {
 #' @rdname permutation_test
 #' @exportS3Method
 print.permutation_test <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   count <- length(x$null)
   say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
       " permutations of the ", x$permuted)
@@ -396,7 +396,7 @@ plot_data.permutation_test <- function(x, ...) x$by_size # nolint: object_name_l
 #' @importFrom graphics plot
 #' @exportS3Method
 plot.permutation_test <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x)
   words <- list(main = sprintf("%s: p-value %s", x$method, format(x$p.value, digits = 2)),
                 xlab = sprintf("number of %ss", chosen_word(x$fit)),

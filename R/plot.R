@@ -147,7 +147,7 @@ curve_names <- function(x) {
 #' plot(fit)
 #' @export
 plot.sparse_fit <- function(x, size = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x, size)
   styles <- fit_styles(x, data)
   words <- list(main = plot_title(x), xlab = size_axis(x), ylab = error_label(x, data))
@@ -202,7 +202,7 @@ mark_colour <- "#D55E00"
 #' @seealso [cross_validate()]
 #' @export
 plot.cv_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x)
   position <- key_position(x$key, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
@@ -244,7 +244,7 @@ key_axis <- function(x) {
 #' plot(kernel_rls(x, y, kernel = kernel_gaussian(4), basis = 40))
 #' @export
 plot.kernel_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x)
   draw_errors(x, data, ...)
   invisible(data)
@@ -314,7 +314,7 @@ chosen_label <- function(fit) {
 #' plot(fit, what = "coefficients")
 #' @export
 plot.l1_path <- function(x, what = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   what <- check_drawn(x, what)
   data <- plot_data(x, what)
   if (what == "criterion") draw_criterion(x, data, ...) else draw_profiles(x, data, ...)
@@ -525,7 +525,7 @@ NULL
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.sparse_fit <- function(object, size = NULL, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   data <- plot_data(object, size)
   data$position <- data$size
   .data <- ggplot2::.data
@@ -554,7 +554,7 @@ gg_marked <- function(data, marked, position) {
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.l1_path <- function(object, what = NULL, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   what <- check_drawn(object, what)
   data <- plot_data(object, what)
   picture <- if (what == "criterion") gg_criterion(object, data) else gg_profiles(object, data)
@@ -594,7 +594,7 @@ gg_profiles <- function(fit, data) {
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.stability_selection <- function(object, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   data <- plot_data(object)
   data$name <- factor(data$name, rev(data$name))
   .data <- ggplot2::.data
@@ -608,7 +608,7 @@ autoplot.stability_selection <- function(object, ...) { # nolint: object_name_li
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.permutation_test <- function(object, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   .data <- ggplot2::.data
   ggplot2::ggplot(plot_data(object), ggplot2::aes(.data$size, .data$statistic)) +
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), fill = "grey88") +
@@ -621,7 +621,7 @@ autoplot.permutation_test <- function(object, ...) { # nolint: object_name_linte
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.added_value <- function(object, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   .data <- ggplot2::.data
   table <- object$table[1L, ]
   ggplot2::ggplot(plot_data(object), ggplot2::aes(.data$base, .data$difference)) +
@@ -636,7 +636,7 @@ autoplot.added_value <- function(object, ...) { # nolint: object_name_linter.
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.learning_curve <- function(object, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   data <- plot_data(object)
   measured <- data[data$part == "measured", ]
   curve <- data[data$part != "measured", ]
@@ -673,7 +673,7 @@ autoplot.exchange <- function(object, ...) { # nolint: object_name_linter.
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.method_comparison <- function(object, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   data <- plot_data(object)
   data <- data[!is.na(data$score), ]
   data$method <- factor(data$method, rev(levels(data$method)))
@@ -688,7 +688,7 @@ autoplot.method_comparison <- function(object, ...) { # nolint: object_name_lint
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.panel_error <- function(object, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   check_random(object)
   data <- plot_data(object)
   marked <- data$list != "random"
@@ -705,7 +705,7 @@ autoplot.panel_error <- function(object, ...) { # nolint: object_name_linter.
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   data <- plot_data(object)
   data$position <- key_position(object$key, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
@@ -731,7 +731,7 @@ autoplot.cv_result <- function(object, ...) { # nolint: object_name_linter.
 #' @rdname autoplot
 #' @exportS3Method ggplot2::autoplot
 autoplot.kernel_fit <- function(object, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   gg_errors(object, plot_data(object))
 }
 

@@ -215,7 +215,7 @@ as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRU
 
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads = 1) {
-  check_object(x)
+  check_sealed(x)
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
   if (length(given)) {
@@ -223,7 +223,7 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads
                        some_of(given, Inf, "`")))
   }
   if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
-  if (is.null(groups)) x else with_row_groups(x, groups)
+  if (is.null(groups)) x else seal_again(with_row_groups(x, groups))
 }
 
 #' @export
@@ -263,7 +263,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
     stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                        if (is.null(problem$penalty)) "" else ", or has `penalty` 0 or Inf"))
   }
-  problem
+  seal(problem)
 }
 
 column_names <- function(x) if (is.null(colnames(x))) numbered_names(ncol(x)) else colnames(x)
@@ -335,7 +335,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
 
 #' @export
 `[.sparsels_problem` <- function(x, i, j, ...) {
-  check_object(x)
+  check_sealed(x)
   if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
   if (is.null(x$x)) stop_input("this is the problem stored in a fit, which has no data matrix")
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$row_names, "row")
@@ -360,12 +360,12 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
   x$penalty <- x$penalty[cols]
   x$column_groups <- some_column_groups(x$column_groups, cols)
   x$hierarchy <- some_hierarchy(x$hierarchy, cols)
-  measure_columns(with_working_times(x))
+  seal_again(measure_columns(with_working_times(x)))
 }
 
 #' @export
 print.sparsels_problem <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
   print_design(x)
   if (!x$intercept && !is_ranked(x)) cat("no intercept\n")
@@ -456,7 +456,7 @@ counts_words <- function(counts) {
 without_x <- function(problem) {
   problem[c("x", "products")] <- list(NULL)
   problem[c("gaps", "compiled")] <- NULL
-  problem
+  seal(problem)
 }
 
 # how the response is printed: the user's expression when it is a short one

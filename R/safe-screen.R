@@ -136,7 +136,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
 exclude <- function(mask) {
   check_given(mask, "mask")
   if (!inherits(mask, "sparsels_mask")) refuse("mask", "a mask of safe_screen()", mask)
-  check_object(mask)
+  check_sealed(mask)
   which(!unname(mask$keep))
 }
 
@@ -252,7 +252,7 @@ check_screen_fit <- function(fit, source, control) {
     stop_argument("`fit` is not used by `rule = \"safe1\"`: use \"safe2\" or \"gap\"")
   }
   if (!inherits(fit, "l1_path")) refuse("fit", "a fit of l1_path()", fit)
-  check_object(fit)
+  check_sealed(fit)
   if (fit$loss != control$loss) {
     stop_argument("`fit` has `loss = \"%s\"`, not \"%s\"", fit$loss, control$loss)
   }
@@ -584,7 +584,7 @@ new_mask <- function(source, control, result) {
   above <- control$lambda > result$lambda_max * (1 + 1e-9)
   free <- seq_along(source$names) %in% unpenalised(source$problem)
   named <- function(values) stats::setNames(values, source$names)
-  structure(list(
+  seal(structure(list(
     keep = named(free | !above & result$usable & result$bounds >= control$lambda),
     # 0 / 0 if lambda_max is 0
     rho = named(ifelse(result$usable & result$lambda_max > 0,
@@ -593,12 +593,12 @@ new_mask <- function(source, control, result) {
     lambda_max = result$lambda_max / control$alpha,
     exact = result$exact, loss = control$loss, rule = control$rule,
     lambda0 = control$fit$path$lambda[control$used], usable = named(result$usable)
-  ), class = "sparsels_mask")
+  ), class = "sparsels_mask"))
 }
 
 #' @export
 print.sparsels_mask <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   n <- length(x$keep)
   kept <- sum(x$keep)
   say("<safe screening> ", if (kept) {
@@ -620,7 +620,7 @@ print.sparsels_mask <- function(x, ...) {
 #' @param object A mask of `safe_screen()`.
 #' @export
 summary.sparsels_mask <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = character())
   at <- c(1, 0.9, 0.8, 0.7, 0.6, 0.5)
   rho <- object$rho[object$usable]
@@ -630,19 +630,19 @@ summary.sparsels_mask <- function(object, ...) {
   if (length(object$lambda0)) kept <- NULL
   last <- object$keep & object$usable
   nearest <- utils::head(order(-object$bounds * last), min(5L, sum(last)))
-  structure(list(
+  seal(structure(list(
     mask = object,
     columns = c(kept = sum(object$keep), dropped = sum(!object$keep & object$usable),
                 excluded = sum(!object$usable)),
     kept = kept,
     largest = data.frame(name = names(object$keep)[nearest], bound = unname(object$bounds[nearest]),
                          lambda = rep(object$lambda, length(nearest)))
-  ), class = "summary.sparsels_mask")
+  ), class = "summary.sparsels_mask"))
 }
 
 #' @export
 print.summary.sparsels_mask <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$mask)
   if (!is.null(x$kept)) {
     cat("columns that the rule would keep at other lambdas:\n")

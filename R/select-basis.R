@@ -163,7 +163,7 @@ select_basis <- function(x, n, method = c("random", "greedy", "loo", "k_center",
 basis_values <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
-    check_object(x)
+    check_sealed(x)
     if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
     values <- as_doubles(x$x)
     check_still_finite(x, Matrix::colSums(values))
@@ -188,8 +188,8 @@ user_points <- function(problem, points) {
 }
 
 basis_problem <- function(x, values, y) {
-  if (inherits(x, "sparsels_problem")) return(as_problem(x, y))
-  as_problem(values, y, intercept = FALSE, standardize = FALSE)
+  if (inherits(x, "sparsels_problem")) return(working_copy(as_problem(x, y)))
+  working_copy(as_problem(values, y, intercept = FALSE, standardize = FALSE))
 }
 
 # the kernel, checked; NULL when none is given and none is needed

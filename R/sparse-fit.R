@@ -84,7 +84,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit"))
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
   if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, fit$held_out)
-  warn_unfinished(fit, done_words(fit$path))
+  seal(warn_unfinished(fit, done_words(fit$path)))
 }
 
 internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lambda_given",
@@ -180,7 +180,7 @@ name_models <- function(problem, models, to_user = identity) {
 #' @export
 best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_linter.
                                  by = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "by")
   check_choice(rule, "rule", c("min", "1se"))
   sizes <- size_table(object)
@@ -211,7 +211,7 @@ stop_no_se <- function(fit) {
 #' @param n Number of rows of the path to print.
 #' @export
 print.sparse_fit <- function(x, n = 6L, ...) {
-  check_object(x)
+  check_sealed(x)
   n <- check_shown(n)
   say(x$method, ": ", fit_title(x))
   print_choice(x)
@@ -438,7 +438,7 @@ moved_names <- function(fit, rows) {
 
 #' @export
 print.summary.sparse_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$fit, n = 0L)
   cat("best model of every size:\n")
   columns <- intersect(c("columns", path_columns(x$fit)), names(x$path))

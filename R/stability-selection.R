@@ -291,7 +291,7 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
   probability <- stats::setNames(share[units], problem$names)
   found <- order(-probability, seq_len(n))
   found <- found[probability[found] >= threshold - 1e-9 & units[found] == found]
-  structure(list(
+  seal(structure(list(
     probability = probability,
     stable = data.frame(
       feature = found, name = unit_names(problem, found), probability = unname(probability[found]),
@@ -302,7 +302,7 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
     threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups),
     problem = without_x(problem), call = call,
     status = if (done < wanted) "interrupted" else "complete"
-  ), class = "stability_selection")
+  ), class = "stability_selection"))
 }
 
 # among how many columns, or groups that move together, a method chooses
@@ -331,7 +331,7 @@ correlated_names <- function(problem, found, probability) {
 #' @rdname stability_selection
 #' @exportS3Method
 print.stability_selection <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   word <- counted_word(x$problem)
   say("stability selection: ", x$method, " chose ", counted(x$q, word), " on each half of ",
       counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
@@ -367,7 +367,7 @@ bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "uni
 #' @exportS3Method
 selected.stability_selection <- function(object, size = NULL, # nolint: object_name_linter.
                                          index = FALSE, lambda = NULL) {
-  check_object(object)
+  check_sealed(object)
   stable <- unlist(lapply(object$stable$feature, unit_columns, problem = object$problem))
   selected_of_set(stable, object$problem$names, size, index, lambda,
                   "the threshold decides")
@@ -387,7 +387,7 @@ plot_data.stability_selection <- function(x, ...) { # nolint: object_name_linter
 #' @rdname stability_selection
 #' @exportS3Method
 plot.stability_selection <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x)
   at <- rev(seq_len(nrow(data)))
   words <- list(xlab = "selection probability", ylab = "", main = x$method, xlim = c(0, 1),

@@ -293,11 +293,11 @@ new_system_fit <- function(method, system, steps, models, control, status, call)
   path <- list2DF(c(list(step = seq_along(steps$size) - 1L), steps[c("action", "component")],
                     list(name = system$names[steps$component]),
                     steps[setdiff(names(steps), c("action", "component"))]))
-  fit <- structure(list(
+  fit <- seal(structure(list(
     method = method, path = path, coefficients = lapply(models, name_model, system = system),
     size = length(models) - 1L, names = system$names, D = system$D, control = control, call = call,
     status = status
-  ), class = c(method, "system_fit"))
+  ), class = c(method, "system_fit")))
   warn_unfinished(fit, done_words(path))
 }
 
@@ -352,7 +352,7 @@ between_knots <- function(fit, lambda) {
 #' @rdname system_fit
 #' @export
 coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = c("size", "lambda"))
   asked <- asked_by(size, lambda)
   models <- lapply(asked, function(one) {
@@ -372,7 +372,7 @@ coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
 #' @export
 selected.system_fit <- function(object, size = NULL, # nolint: object_name_linter.
                                 index = FALSE, lambda = NULL) {
-  check_object(object)
+  check_sealed(object)
   components <- system_model(object, size, lambda)$components
   if (check_flag(index, "index")) components else object$names[components]
 }
@@ -380,7 +380,7 @@ selected.system_fit <- function(object, size = NULL, # nolint: object_name_linte
 #' @rdname system_fit
 #' @export
 print.system_fit <- function(x, n = 6L, ...) {
-  check_object(x)
+  check_sealed(x)
   n <- check_shown(n)
   cat(sprintf("%s: sparse solution of A w = b, %s%s\n", x$method, counted(x$D, "unknown"),
               outputs_words(x)))
@@ -428,7 +428,7 @@ plot_data.system_fit <- function(x, ...) { # nolint: object_name_linter.
 #' @rdname system_fit
 #' @export
 plot.system_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x)
   words <- list(main = sprintf("%s: A w = b of order %d", x$method, x$D), xlab = "components",
                 ylab = "w'Aw / 2 - b'w")
@@ -441,7 +441,7 @@ plot.system_fit <- function(x, ...) {
 #' @method tidy system_fit
 #' @export
 tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = c("size", "lambda"))
   model <- system_model(x, size, lambda)
   sides <- ncol(model$beta)
@@ -458,7 +458,7 @@ tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
 #' @method glance system_fit
 #' @export
 glance.system_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   model <- model_of_size(x)
   glance_row(x$method, features = x$D, responses = ncol(model$beta), size = x$size,
@@ -471,6 +471,6 @@ glance.system_fit <- function(x, ...) {
 #' @export
 as.data.frame.system_fit <- function(x, row.names = NULL, # nolint: object_name_linter.
                                      optional = FALSE, ...) {
-  check_object(x)
+  check_sealed(x)
   path_frame(x$path, model_of_size(x)$step + 1L, row.names, ...)
 }

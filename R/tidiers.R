@@ -102,7 +102,7 @@ NULL
 #' @method tidy sparsels_fit
 #' @export
 tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = c("size", "lambda"))
   problem <- x$problem
   model <- model_of(x, size, lambda)
@@ -136,7 +136,7 @@ is_chosen <- function(fit, model) identical(model, model_of(fit))
 #' @method glance sparsels_fit
 #' @export
 glance.sparsels_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   problem <- x$problem
   chosen <- chosen_row(x)
@@ -169,7 +169,7 @@ glance_row <- function(method, task = NULL, nobs = NULL, features, responses, si
 #' @method augment sparsels_fit
 #' @export
 augment.sparsels_fit <- function(x, data = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = "data")
   problem <- x$problem
   if (is.null(data)) data <- observed(problem)
@@ -217,7 +217,7 @@ observed <- function(problem) {
 #' @method tidy cv_result
 #' @export
 tidy.cv_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   tables <- lapply(names(x$measures), function(measure) {
     one <- x
@@ -233,7 +233,7 @@ tidy.cv_result <- function(x, ...) {
 #' @method tidy stability_selection
 #' @export
 tidy.stability_selection <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(term = names(x$probability), probability = unname(x$probability),
              stable = seq_along(x$probability) %in% x$stable$feature)
@@ -243,7 +243,7 @@ tidy.stability_selection <- function(x, ...) { # nolint: object_name_linter.
 #' @method glance stability_selection
 #' @export
 glance.stability_selection <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(method = x$method, stable = nrow(x$stable), as.list(x$bounds), stability = x$stability,
              q = x$q, threshold = x$threshold, pairs = x$pairs, nobs = nrow(x$problem),
@@ -254,7 +254,7 @@ glance.stability_selection <- function(x, ...) { # nolint: object_name_linter.
 #' @method tidy learning_curve
 #' @export
 tidy.learning_curve <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   x$table
 }
@@ -263,7 +263,7 @@ tidy.learning_curve <- function(x, ...) { # nolint: object_name_linter.
 #' @method glance learning_curve
 #' @export
 glance.learning_curve <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   largest <- x$table[nrow(x$table), ]
   data.frame(method = x$method, measure = x$measure, rows = largest$rows, estimate = largest$error,
@@ -275,7 +275,7 @@ glance.learning_curve <- function(x, ...) { # nolint: object_name_linter.
 #' @method tidy method_comparison
 #' @export
 tidy.method_comparison <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   x$table
 }
@@ -284,7 +284,7 @@ tidy.method_comparison <- function(x, ...) { # nolint: object_name_linter.
 #' @method glance method_comparison
 #' @export
 glance.method_comparison <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   best <- x$table[if (x$higher) which.max(x$table$test) else which.min(x$table$test), ]
   data.frame(methods = nrow(x$table), best = best$method, measure = x$measure, estimate = best$test,
@@ -296,7 +296,7 @@ glance.method_comparison <- function(x, ...) { # nolint: object_name_linter.
 #' @method tidy permutation_test
 #' @export
 tidy.permutation_test <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   x$by_size
 }
@@ -305,7 +305,7 @@ tidy.permutation_test <- function(x, ...) {
 #' @method glance permutation_test
 #' @export
 glance.permutation_test <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(method = x$method, statistic = x$statistic, p.value = x$p.value,
              permutations = length(x$null), nobs = nrow(x$problem), status = x$status)
@@ -315,7 +315,7 @@ glance.permutation_test <- function(x, ...) {
 #' @method tidy added_value
 #' @export
 tidy.added_value <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   x$table
 }
@@ -324,7 +324,7 @@ tidy.added_value <- function(x, ...) {
 #' @method glance added_value
 #' @export
 glance.added_value <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   given <- function(value) if (is.null(value)) NA_real_ else value
   data.frame(method = x$method, x$table[1L, -1L], statistic = given(x$statistic),
@@ -356,7 +356,7 @@ glance.exchange <- function(x, ...) {
 #' @method tidy verification
 #' @export
 tidy.verification <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   x$claims
 }
@@ -365,7 +365,7 @@ tidy.verification <- function(x, ...) {
 #' @method glance verification
 #' @export
 glance.verification <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(method = x$method, ok = x$ok, claims = nrow(x$claims), failed = sum(!x$claims$ok),
              largest = x$largest, status = x$status)
@@ -375,7 +375,7 @@ glance.verification <- function(x, ...) {
 #' @method tidy panel_error
 #' @export
 tidy.panel_error <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   plot_data(x)
 }
@@ -384,7 +384,7 @@ tidy.panel_error <- function(x, ...) { # nolint: object_name_linter.
 #' @method glance panel_error
 #' @export
 glance.panel_error <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(size = length(x$features), lambda = x$lambda, criterion = x$criterion$name,
              value = x$error, se = x$se, null = x$null, p.value = x$p.value,
@@ -395,7 +395,7 @@ glance.panel_error <- function(x, ...) { # nolint: object_name_linter.
 #' @method glance cv_result
 #' @export
 glance.cv_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(
     method = x$method, measure = x$measure, estimate = x$estimate[["mean"]],
@@ -409,7 +409,7 @@ glance.cv_result <- function(x, ...) {
 #' @method augment cv_result
 #' @export
 augment.cv_result <- function(x, data = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = "data")
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
@@ -419,7 +419,7 @@ augment.cv_result <- function(x, data = NULL, ...) {
 #' @method tidy sparsels_mask
 #' @export
 tidy.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(term = names(x$keep), keep = unname(x$keep), rho = unname(x$rho),
              bound = unname(x$bounds))
@@ -429,7 +429,7 @@ tidy.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
 #' @method glance sparsels_mask
 #' @export
 glance.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(loss = x$loss, rule = x$rule, features = length(x$keep), kept = sum(x$keep),
              lambda = x$lambda, lambda_max = x$lambda_max, exact = x$exact)
@@ -439,7 +439,7 @@ glance.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
 #' @method tidy lssvm_tuning
 #' @export
 tidy.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   plot_data(x)
 }
@@ -448,7 +448,7 @@ tidy.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
 #' @method glance lssvm_tuning
 #' @export
 glance.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(method = x$method, solver = x$solver, gamma = x$gamma,
              sigma2 = mean_or_na(x$sigma2), value = x$value, points = nrow(x$table),
@@ -459,7 +459,7 @@ glance.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
 #' @method tidy cv_variance
 #' @export
 tidy.cv_variance <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(x$table[c("approach", "lambda")], estimate = x$table$mean,
              variance = x$table$variance)
@@ -469,7 +469,7 @@ tidy.cv_variance <- function(x, ...) { # nolint: object_name_linter.
 #' @method glance cv_variance
 #' @export
 glance.cv_variance <- function(x, ...) { # nolint: object_name_linter.
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   data.frame(approaches = dim(x$errors)[3L], lambdas = dim(x$errors)[2L],
              repeats = dim(x$errors)[1L], size = x$n, nobs = nrow(x$problem), status = x$status)
@@ -499,7 +499,7 @@ glance.risk_groups <- function(x, ...) { # nolint: object_name_linter.
 #' @export
 as.data.frame.sparsels_fit <- function(x, row.names = NULL, # nolint: object_name_linter.
                                        optional = FALSE, ...) {
-  check_object(x)
+  check_sealed(x)
   path_frame(x$path, model_rows(list(model_of(x))), row.names, ...)
 }
 
@@ -513,7 +513,7 @@ path_frame <- function(path, chosen, row_names, ...) {
 #' @export
 as.data.frame.cv_result <- function(x, row.names = NULL, # nolint: object_name_linter.
                                     optional = FALSE, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = c("row.names", "optional"))
   columns <- unique(unlist(lapply(x$measures, names)))
   tables <- Map(function(measure, curves) {
@@ -527,7 +527,7 @@ as.data.frame.cv_result <- function(x, row.names = NULL, # nolint: object_name_l
 #' @method tidy judgement
 #' @export
 tidy.judgement <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   x$features
 }
@@ -536,7 +536,7 @@ tidy.judgement <- function(x, ...) {
 #' @method glance judgement
 #' @export
 glance.judgement <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   one <- function(value) if (is.null(value)) NA else value
   data.frame(

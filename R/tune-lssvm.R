@@ -157,7 +157,7 @@ null_error <- function(problem) {
 # The model on all rows: one eigendecomposition for all gammas.
 ridge_objective <- function(problem, kernel, model) {
   fold_basis_check(problem, model$folds)
-  between_rows <- if (is.null(kernel)) distance_kernel else kernel
+  between_rows <- if (is.null(kernel)) distance_kernel() else kernel
   all_rows <- rows_basis(seq_len(nrow(problem)), problem, between_rows)
   values <- kernel_columns(problem, between_rows, all_rows)
   spectrum <- if (!is.null(kernel)) full_spectrum(problem, values)
@@ -279,14 +279,14 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
     warn_sparsels(sprintf("interrupted: the tuning holds the best of the %s tried so far",
                           counted(nrow(table), "point")), "sparsels_interrupted")
   }
-  structure(list(
+  seal(structure(list(
     gamma = best$gamma, sigma2 = if (is.null(kernel)) best$sigma2,
     kernel = if (is.null(kernel)) kernel_gaussian(1 / best$sigma2) else kernel,
     value = best$value, table = table, method = method, solver = model$solver,
     folds = model$folds, prototypes = given_again(model$basis),
     range = list(lower = 2^box$lower, upper = 2^box$upper), call = NULL,
     status = search$status, problem = without_x(problem)
-  ), class = "lssvm_tuning")
+  ), class = "lssvm_tuning"))
 }
 
 # prototypes in the form of the argument
@@ -296,7 +296,7 @@ given_again <- function(basis) if (is.null(basis$rows)) basis$points else basis$
 
 #' @export
 print.lssvm_tuning <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say(sprintf("tune_lssvm: solver \"%s\", the best of %s found by %s", x$solver,
               counted(nrow(x$table), "point"), x$method))
   words <- paste0(criteria$squared$words, if (x$problem$task != "regression") " of the class codes")
@@ -336,7 +336,7 @@ plot_data.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
 #' plot(tune_lssvm(x, x[, 1] * x[, 2], solver = "lssvm", folds = "loo", budget = 20))
 #' @export
 plot.lssvm_tuning <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   data <- plot_data(x)
   both <- length(x$range$lower) == 2L
   across <- if (both) "gamma" else names(x$range$lower)

@@ -166,7 +166,7 @@ new_verification <- function(fit, checks, claims, progress, call) {
   })
   table <- data.frame(claim = words[of_kind], columns)
   if (length(done) < length(number)) warn_interrupted(length(done), length(number), "claim")
-  structure(list(
+  seal(structure(list(
     ok = all(table$ok), claims = table,
     kinds = data.frame(claim = words, checked = tabulate(of_kind, length(kinds)),
                        available = count),
@@ -174,7 +174,7 @@ new_verification <- function(fit, checks, claims, progress, call) {
     unchecked = checks$unchecked,
     method = fit$method, fit_call = fit$call, call = call,
     status = if (length(done) < length(number)) "interrupted" else "complete"
-  ), class = "verification")
+  ), class = "verification"))
 }
 
 # How many claims each kind has of all that are wanted: one in turn as long as there are any.
@@ -200,7 +200,7 @@ drawn_claims <- function(kind, share) {
 #' @rdname verify
 #' @exportS3Method
 print.verification <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   failed <- x$claims[!x$claims$ok, ]
   say("verification of ", shortened(paste(deparse(x$fit_call), collapse = " "), 200L))
   checked <- format(nrow(x$claims), big.mark = ",")

@@ -115,8 +115,11 @@ SEXP C_ordered_sum(SEXP response, SEXP score, SEXP weight, SEXP query) {
 
 /* K (m x n), R (n x n), root_w, Z -> F (phi in R, where F is FALSE), values, Q */
 SEXP C_kernel_spectrum(SEXP problem, SEXP control) {
-  SEXP K = field(problem, "K"), R = field(problem, "R"), Z = field(problem, "z_basis");
-  const ptrdiff_t m = nrows(K), n = ncols(K), q = ncols(Z);
+  SEXP K = matrix_field(problem, "K", ANY, ANY);
+  const ptrdiff_t m = nrows(K), n = ncols(K);
+  SEXP R = matrix_field(problem, "R", n, n), Z = matrix_field(problem, "z_basis", m, ANY);
+  const double *root_w = double_field(problem, "root_w", (double)m);
+  const ptrdiff_t q = ncols(Z);
   const size_t order = (size_t)n;
   struct answer out = new_answer();
   PROTECT(out.list);
@@ -128,26 +131,27 @@ SEXP C_kernel_spectrum(SEXP problem, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, 1);
   void *work = R_alloc(kernel_spectrum_work(m, n, q), 1);
-  add_status(&out,
-      kernel_spectrum(m, n, q, REAL(field(problem, "root_w")), REAL(Z), &host, work, F, Q, values));
+  add_status(&out, kernel_spectrum(m, n, q, root_w, REAL(Z), &host, work, F, Q, values));
   UNPROTECT(1);
   return answer_list(&out);
 }
 
 static struct spectrum unpack_spectrum(SEXP spectrum) {
-  SEXP F = field(spectrum, "phi"), y = field(spectrum, "y"), Z = field(spectrum, "z_basis");
-  SEXP Q = field(spectrum, "back");
-  return (struct spectrum){.m = nrows(F),
-      .r = ncols(F),
+  SEXP F = matrix_field(spectrum, "phi", ANY, ANY);
+  const int m = nrows(F), r = ncols(F);
+  SEXP y = matrix_field(spectrum, "y", m, ANY), Z = matrix_field(spectrum, "z_basis", m, ANY);
+  SEXP Q = matrix_field(spectrum, "back", ANY, r);
+  return (struct spectrum){.m = m,
+      .r = r,
       .q = ncols(Z),
       .L = ncols(y),
       .complete = int_field(spectrum, "complete"),
       .F = REAL(F),
-      .values = REAL(field(spectrum, "values")),
-      .t = REAL(field(spectrum, "t")),
+      .values = double_field(spectrum, "values", r),
+      .t = REAL(matrix_field(spectrum, "t", r, ncols(y))),
       .y = REAL(y),
       .Z = REAL(Z),
-      .root_w = REAL(field(spectrum, "root_w")),
+      .root_w = double_field(spectrum, "root_w", m),
       .Q = REAL(Q),
       .n = nrows(Q)};
 }
@@ -155,12 +159,15 @@ static struct spectrum unpack_spectrum(SEXP spectrum) {
 SEXP C_holdout(SEXP spectrum, SEXP control) {
   const struct spectrum sp = unpack_spectrum(spectrum);
   SEXP start = field(control, "start"), lambda = field(control, "lambda");
-  const struct heldout heldout = {.sets = length(start) - 1,
-      .order = INTEGER(field(control, "order")),
-      .start = INTEGER(start),
-      .basis = INTEGER(field(control, "basis")),
+  SEXP order = field(control, "order");
+  const int sets = length(start) - 1, held = length(order);
+  const struct heldout heldout = {.sets = sets,
+      .order = index_values(order, "order", held, 0, (int)sp.m - 1),
+      .start = start_values(start, "start", sets, held),
+      .basis = index_field(control, "basis", (double)sp.m, -1, (int)sp.n - 1),
       .outweighed = real_field(control, "outweighed"),
       .singular = real_field(control, "singular")};
+  const double *lambdas = finite_values(lambda, "lambda", length(lambda));
   const ptrdiff_t c = length(lambda);
   const enum holdout_form form = (enum holdout_form)CHOICE(control, "form", forms);
   const size_t rows = (size_t)heldout.start[heldout.sets];
@@ -171,7 +178,7 @@ SEXP C_holdout(SEXP spectrum, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, heldout.sets);
   void *work = R_alloc(holdout_work(&sp, &heldout, c, form, host.threads), 1);
-  add_status(&out, holdout(&sp, &heldout, REAL(lambda), c, form, &host, work, residual, done));
+  add_status(&out, holdout(&sp, &heldout, lambdas, c, form, &host, work, residual, done));
   UNPROTECT(1);
   return answer_list(&out);
 }
@@ -179,28 +186,30 @@ SEXP C_holdout(SEXP spectrum, SEXP control) {
 /* Rows are fold by fold, `start` is empty for leave-one-out; candidates and their rows count from
    1, 0 for none. */
 SEXP C_choose_centres(SEXP given, SEXP control) {
-  SEXP K = field(given, "K"), Z = field(given, "z_basis"), y = field(given, "y");
-  SEXP row = field(given, "row"), start = field(control, "start");
-  const int n = ncols(K);
+  SEXP K = matrix_field(given, "K", ANY, ANY), start = field(control, "start");
+  const int m = nrows(K), n = ncols(K), folds = length(start) > 0 ? length(start) - 1 : 0;
+  SEXP Z = matrix_field(given, "z_basis", m, ANY), y = matrix_field(given, "y", m, ANY);
+  const int *row = index_field(given, "row", n, 0, m), k = count_field(control, "k");
   int *from_zero = (int *)R_alloc((size_t)n, sizeof(int));
   for (int h = 0; h < n; h++)
-    from_zero[h] = INTEGER(row)[h] - 1;
-  const struct centres ct = {.m = nrows(K),
+    from_zero[h] = row[h] - 1;
+  expect(k <= n, "k");
+  const struct centres ct = {.m = m,
       .n = n,
       .q = ncols(Z),
       .L = ncols(y),
       .K = REAL(K),
-      .penalty = REAL(field(given, "penalty")),
+      .penalty = REAL(matrix_field(given, "penalty", n, n)),
       .shift = real_field(given, "shift"),
       .Z = REAL(Z),
-      .root_w = REAL(field(given, "root_w")),
+      .root_w = double_field(given, "root_w", m),
       .y = REAL(y),
       .lambda = real_field(control, "lambda"),
       .row = from_zero,
-      .folds = length(start) > 0 ? length(start) - 1 : 0,
-      .start = INTEGER(start),
+      .folds = folds,
+      .start = folds > 0 ? start_values(start, "start", folds, m) : NULL,
       .removed = int_field(control, "removed"),
-      .k = int_field(control, "k")};
+      .k = k};
   struct answer out = new_answer();
   PROTECT(out.list);
   struct centres_result result = {.chosen = add_int(&out, "chosen", (size_t)ct.k),
@@ -218,6 +227,7 @@ SEXP C_choose_centres(SEXP given, SEXP control) {
 
 /* The triangle of two matrices, one on top of the other. */
 SEXP C_triangle(SEXP above, SEXP below) {
+  expect(isReal(above) && isReal(below) && ncols(above) == ncols(below), "triangle");
   const ptrdiff_t p = ncols(above), a = nrows(above), b = nrows(below);
   SEXP out = PROTECT(allocMatrix(REALSXP, (int)p, (int)p));
   void *work = R_alloc(triangle_work(a + b, p), 1);
@@ -231,6 +241,7 @@ SEXP C_triangle(SEXP above, SEXP below) {
 
 /* X'V, without the look for missing values that R's crossprod() takes at X each time. */
 SEXP C_cross_columns(SEXP X, SEXP V) {
+  expect(isReal(X) && isReal(V) && nrows(X) == nrows(V), "x");
   const ptrdiff_t m = nrows(X), n = ncols(X);
   SEXP out = PROTECT(allocMatrix(REALSXP, (int)n, ncols(V)));
   for (ptrdiff_t l = 0; l < ncols(V); l++)
@@ -239,36 +250,41 @@ SEXP C_cross_columns(SEXP X, SEXP V) {
   return out;
 }
 
-/* A part of the answer that begins as R gave it, for a kernel to change. */
-static int *copy_int(struct answer *out, const char *name, SEXP control) {
-  SEXP given = field(control, name);
-  int *copy = add_int(out, name, (size_t)xlength(given));
-  memcpy(copy, INTEGER(given), (size_t)xlength(given) * sizeof(int));
+/* A part of the answer that begins as R gave it, so many integers from `from` to `to`, for a kernel
+   to change. */
+static int *copy_int(
+    struct answer *out, const char *name, SEXP control, double length, int from, int to) {
+  const int *given = index_field(control, name, length, from, to);
+  int *copy = add_int(out, name, (size_t)length);
+  memcpy(copy, given, (size_t)length * sizeof(int));
   return copy;
 }
 
 SEXP C_poss(SEXP terms, SEXP control) {
   const struct gram gram = unpack_gram(terms);
-  const int islands = length(field(control, "count"));
+  const int islands = length(field(control, "count")), n = (int)gram.n;
+  SEXP price = field(control, "price");
   struct r_host r;
   struct host host = make_host(&r, control, 0, islands);
   const struct poss_control ctl = {.lambda = real_field(control, "lambda"),
-      .max_size = int_field(control, "max_size"),
+      .max_size = count_field(control, "max_size"),
       .isolated = int_field(control, "isolated"),
       .exchanged = int_field(control, "exchanged"),
-      .price = real_or_null(control, "price"),
-      .assay = INTEGER(field(control, "assay")),
+      .price = double_or_null(control, "price", n),
+      .assay = isNull(price) ? NULL : index_field(control, "assay", n, -1, INT_MAX),
       .max_price = real_field(control, "max_price"),
       .islands = islands,
-      .capacity = int_field(control, "capacity"),
-      .max_cached = int_field(control, "kept") / host.threads,
+      .capacity = count_field(control, "capacity"),
+      .max_cached = count_field(control, "kept") / host.threads,
       .iterations = real_field(control, "iterations")};
+  const double sets = (double)ctl.capacity * islands;
   struct answer out = new_answer();
   PROTECT(out.list);
-  struct poss_state state = {.random = copy_int(&out, "random", control),
-      .count = copy_int(&out, "count", control),
-      .size = copy_int(&out, "size", control),
-      .columns = copy_int(&out, "columns", control),
+  struct poss_state state = {
+      .random = copy_int(&out, "random", control, 8. * islands, INT_MIN, INT_MAX),
+      .count = copy_int(&out, "count", control, islands, 0, ctl.capacity),
+      .size = copy_int(&out, "size", control, sets, 0, ctl.max_size),
+      .columns = copy_int(&out, "columns", control, sets * ctl.max_size, 0, n - 1),
       .gain = add_real(&out, "gain", (size_t)ctl.capacity * (size_t)islands),
       .done = add_real(&out, "done", 1)};
   void *work = R_alloc(poss_work(&gram, &ctl, host.threads), 1);
@@ -279,8 +295,9 @@ SEXP C_poss(SEXP terms, SEXP control) {
 
 SEXP C_best_subset(SEXP terms, SEXP control) {
   const struct gram gram = unpack_gram(terms);
+  expect(gram.full != NULL, "whole");
   const struct best_control ctl = {.lambda = real_field(control, "lambda"),
-      .k = int_field(control, "k"),
+      .k = count_field(control, "k"),
       .nodes = real_field(control, "nodes"),
       .total = real_field(terms, "total")};
   const size_t k = (size_t)ctl.k;
@@ -299,22 +316,17 @@ SEXP C_best_subset(SEXP terms, SEXP control) {
   return answer_list(&out);
 }
 
-static ptrdiff_t columns_of(SEXP x) {
-  if (IS_S4_OBJECT(x))
-    return INTEGER(R_do_slot(x, install("Dim")))[1];
-  return TYPEOF(x) == VECSXP ? INTEGER(field(x, "dim"))[1] : ncols(x);
-}
-
 /* NULL where Ctrl-C ended it. */
 SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
-  const ptrdiff_t m = nrows(v), n = columns_of(x), L = ncols(v);
+  expect(isReal(v), "v");
+  const ptrdiff_t m = nrows(v), n = size_of(x).columns, L = ncols(v);
   struct answer out = new_answer();
   PROTECT(out.list);
   const struct moments moments = {.m = m,
       .n = n,
       .L = L,
-      .x = unpack_matrix(x),
-      .w = REAL(w),
+      .x = unpack_matrix(x, m, n),
+      .w = finite_values(w, "weights", (double)m),
       .v = REAL(v),
       .centred = asLogical(centred),
       .centre = add_real(&out, "centre", (size_t)n),
@@ -331,12 +343,13 @@ SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
 /* Sums of squares of the columns of x about their weighted means of each query; NULL where Ctrl-C
    ended it. */
 SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads) {
-  const struct problem pb = {.m = length(root_w),
-      .n = length(centre),
-      .x = unpack_matrix(x),
-      .centre = REAL(centre),
-      .root_w = REAL(root_w),
-      .queries = unpack_queries(query)};
+  const int m = length(root_w), n = length(centre);
+  const struct problem pb = {.m = m,
+      .n = n,
+      .x = unpack_matrix(x, m, n),
+      .centre = finite_values(centre, "centre", n),
+      .root_w = finite_values(root_w, "weights", m),
+      .queries = unpack_queries(query, m)};
   const int count = threads_here(threads, pb.n);
   SEXP squares = PROTECT(allocVector(REALSXP, pb.n));
   const struct within_squares within = {.pb = &pb,
@@ -350,13 +363,13 @@ SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads
 
 /* NULL where Ctrl-C ended it. */
 SEXP C_column_means(SEXP x, SEXP w, SEXP threads) {
-  const ptrdiff_t n = columns_of(x);
+  const ptrdiff_t m = length(w), n = size_of(x).columns;
   struct answer out = new_answer();
   PROTECT(out.list);
-  const struct present_means means = {.m = length(w),
+  const struct present_means means = {.m = m,
       .n = n,
-      .x = unpack_matrix(x),
-      .w = REAL(w),
+      .x = unpack_matrix(x, m, n),
+      .w = finite_values(w, "weights", (double)m),
       .mean = add_real(&out, "mean", (size_t)n),
       .missing = add_real(&out, "missing", (size_t)n),
       .stop = is_interrupted};
@@ -367,7 +380,9 @@ SEXP C_column_means(SEXP x, SEXP w, SEXP threads) {
 
 /* Row and column, from 1, of an entry unlike its mirror image; NULL when there is none. */
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share) {
-  const ptrdiff_t n = ncols(A), place = asymmetric_entry(n, REAL(A), REAL(root), asReal(share));
+  const ptrdiff_t n = ncols(A);
+  expect(isReal(A) && nrows(A) == n && isReal(root) && length(root) == n, "x");
+  const ptrdiff_t place = asymmetric_entry(n, REAL(A), REAL(root), asReal(share));
   if (place < 0)
     return R_NilValue;
   SEXP at = PROTECT(allocVector(INTSXP, 2));
@@ -445,10 +460,12 @@ static void l1_open(struct l1_run *run, SEXP workspaces, int i, SEXP from, struc
     if (isNull(from))
       return;
     SEXP features = PROTECT(duplicate(field(from, "features")));
-    for (int k = 0; k < length(features); k++)
+    const int size = length(features);
+    index_values(features, "features", size, 1, (int)run->pb.n);
+    for (int k = 0; k < size; k++)
       INTEGER(features)[k]--;
     const enum status status =
-        l1_start(run->state, length(features), INTEGER(features), REAL(field(from, "beta")));
+        l1_start(run->state, size, INTEGER(features), double_field(from, "beta", size));
     UNPROTECT(1);
     if (status != WORKSPACE_FULL)
       return;
@@ -498,10 +515,13 @@ static int is_same_x(const struct matrix *a, const struct matrix *b) {
    ended of itself, after a solution with more than max_size columns or with no more to say. */
 SEXP C_l1_paths(SEXP problems, SEXP control) {
   const int paths = length(problems), count = length(field(control, "lambda"));
+  double_field(control, "lambda", count);
+  expect(isReal(field(control, "bound")) && length(field(control, "bound")) == count, "bound");
+  expect(paths > 0 && count > 0, "lambda");
   const struct l1_control ctl = {.loss = (enum loss)CHOICE(control, "loss", losses),
       .screen = (enum screen)CHOICE(control, "screen", screens),
       .tolerance = real_field(control, "tolerance"),
-      .max_active = int_field(control, "max_active"),
+      .max_active = count_field(control, "max_active"),
       .lambdas = count,
       .ridge = real_field(control, "ridge")};
   struct l1_run *run = (struct l1_run *)R_alloc((size_t)paths, sizeof(struct l1_run));
@@ -510,7 +530,7 @@ SEXP C_l1_paths(SEXP problems, SEXP control) {
   SEXP workspaces = PROTECT(allocVector(VECSXP, paths));
   for (int i = 0; i < paths; i++) {
     SET_VECTOR_ELT(out, i, allocVector(VECSXP, count));
-    run[i] = (struct l1_run){.pb = unpack_problem(VECTOR_ELT(problems, i)),
+    run[i] = (struct l1_run){.pb = unpack_problem(VECTOR_ELT(problems, i), 1),
         .control = ctl,
         .path = VECTOR_ELT(out, i),
         .explained = (double *)R_alloc((size_t)count, sizeof(double))};
@@ -550,7 +570,7 @@ SEXP C_safe_bounds(SEXP problem, SEXP control) {
   enum { BOUNDS, REACH, HINGE_GAP };
   static const char *const kernels[] = {
       [BOUNDS] = "bounds", [REACH] = "reach", [HINGE_GAP] = "hinge_gap"};
-  const struct problem pb = unpack_problem(problem);
+  const struct problem pb = unpack_problem(problem, 1);
   const enum loss loss = (enum loss)CHOICE(control, "loss", losses);
   const int kernel = CHOICE(control, "kernel", kernels);
   struct answer out = new_answer();
@@ -563,14 +583,15 @@ SEXP C_safe_bounds(SEXP problem, SEXP control) {
     const double gamma = real_field(control, "gamma"), enough = real_field(control, "enough");
     add_status(&out, safe_bounds(&pb, loss, gamma, enough, NULL, &host, work, T));
   } else if (kernel == REACH) {
-    const struct safe_knots bound = {.count = length(field(control, "knots")),
-        .lambda = REAL(field(control, "knots")),
-        .value = REAL(field(control, "values"))};
+    const int knots = length(field(control, "knots"));
+    const struct safe_knots bound = {.count = knots,
+        .lambda = double_field(control, "knots", knots),
+        .value = double_field(control, "values", knots)};
     double *reach = add_real(&out, "reach", (size_t)pb.n);
     add_status(&out, safe_thresholds(&pb, loss, &bound, real_field(control, "lambda"),
                          real_field(control, "top"), &host, work, T, reach));
   } else {
-    add_status(&out, safe_hinge_gap_bounds(&pb, REAL(field(control, "f")),
+    add_status(&out, safe_hinge_gap_bounds(&pb, double_field(control, "f", (double)pb.m),
                          real_field(control, "gap"), NULL, &host, work, T));
   }
   UNPROTECT(1);
@@ -608,34 +629,40 @@ static int function_column(struct system *system, ptrdiff_t j, double *out) {
   SEXP call = PROTECT(lang2(source->function, which));
   SEXP column = PROTECT(eval_interruptible(call));
   const int given = !isNull(column);
+  expect(!given || (isReal(column) && xlength(column) == system->D), "columns");
   if (given)
     memcpy(out, REAL(column), (size_t)system->D * sizeof(double));
   UNPROTECT(3);
   return !given;
 }
 
-static struct scdp_control unpack_pursuit(SEXP control) {
+/* Of a system of D components. */
+static struct scdp_control unpack_pursuit(SEXP control, int D) {
   SEXP first = field(control, "first"), candidates = field(control, "candidates");
-  return (struct scdp_control){.k = int_field(control, "k"),
+  const int forced = length(first), width = nrows(candidates);
+  const struct scdp_control out = {.k = count_field(control, "k"),
       .score = (enum scdp_score)CHOICE(control, "score", scores),
       .dependent = real_field(control, "dependent"),
-      .forced = length(first),
-      .first = INTEGER(first),
-      .drawn = int_field(control, "drawn"),
-      .width = nrows(candidates),
-      .candidates = INTEGER(candidates)};
+      .forced = forced,
+      .first = index_values(first, "first", forced, 0, D - 1),
+      .drawn = count_field(control, "drawn"),
+      .width = width,
+      .candidates = index_values(candidates, "candidates", (double)xlength(candidates), 0, D - 1)};
+  expect(out.drawn == 0 || ncols(candidates) >= out.k, "candidates");
+  return out;
 }
 
 SEXP C_scdp(SEXP given, SEXP control) {
-  const struct scdp_control ctl = unpack_pursuit(control);
-  SEXP b = field(given, "b"), columns = field(given, "columns");
+  SEXP b = matrix_field(given, "b", ANY, ANY), columns = field(given, "columns");
+  const int D = nrows(b);
+  const struct scdp_control ctl = unpack_pursuit(control, D);
   struct r_host r;
   struct host host = make_host(&r, control, 0, 1);
   struct source source = {.function = columns, .r = &r};
-  struct system system = {.D = nrows(b),
+  struct system system = {.D = D,
       .L = ncols(b),
       .b = REAL(b),
-      .diagonal = real_or_null(given, "diagonal"),
+      .diagonal = double_or_null(given, "diagonal", D),
       .self = &source};
   if (isFunction(columns)) {
     system.column = function_column;
@@ -645,7 +672,7 @@ SEXP C_scdp(SEXP given, SEXP control) {
     source.dense = (double *)R_alloc((size_t)source.gram.m, sizeof(double));
     system.column = gram_plus_ridge;
   } else {
-    source.A = unpack_matrix(columns);
+    source.A = unpack_matrix(columns, D, D);
     system.column = matrix_column;
   }
   const size_t k = (size_t)ctl.k, L = (size_t)system.L;
@@ -668,27 +695,31 @@ SEXP C_scdp(SEXP given, SEXP control) {
 }
 
 SEXP C_fixed_size(SEXP machine, SEXP control) {
-  SEXP y = field(machine, "y"), Z = field(machine, "z"), start = field(machine, "start");
+  SEXP y = matrix_field(machine, "y", ANY, ANY), start = field(machine, "start");
+  const int m = nrows(y), L = ncols(y), folds = length(start) - 1;
+  SEXP K = matrix_field(machine, "K", m, ANY), Z = matrix_field(machine, "z", m, ANY);
   SEXP lambda = field(control, "lambda");
-  const struct fixed_size fs = {.m = nrows(y),
-      .n = ncols(field(machine, "K")),
+  const int n = ncols(K);
+  const struct fixed_size fs = {.m = m,
+      .n = n,
       .q = ncols(Z),
-      .L = ncols(y),
-      .K = REAL(field(machine, "K")),
+      .L = L,
+      .K = REAL(K),
       .Z = REAL(Z),
-      .K_prototypes = REAL(field(machine, "K_prototypes")),
+      .K_prototypes = REAL(matrix_field(machine, "K_prototypes", n, n)),
       .y = REAL(y),
-      .response = REAL(field(machine, "response")),
-      .root_w = REAL(field(machine, "root_w")),
-      .folds = length(start) - 1,
-      .start = INTEGER(start),
+      .response = REAL(matrix_field(machine, "response", m, L)),
+      .root_w = double_field(machine, "root_w", m),
+      .folds = folds,
+      .start = start_values(start, "start", folds, m),
       .nu = real_field(machine, "nu")};
-  const struct fixed_size_control ctl = {.pursuit = unpack_pursuit(control),
+  const struct fixed_size_control ctl = {.pursuit = unpack_pursuit(control, n + ncols(Z)),
       .classes = int_field(control, "classes"),
-      .window = int_field(control, "window"),
+      .window = count_field(control, "window"),
       .change = real_field(control, "change")};
+  const double *lambdas = finite_values(lambda, "lambda", length(lambda));
   const size_t k = (size_t)ctl.pursuit.k, count = (size_t)length(lambda), sizes = k * count;
-  const size_t mL = (size_t)(fs.m * fs.L) * (size_t)int_field(control, "residuals");
+  const size_t mL = (size_t)(fs.m * fs.L) * (size_t)count_field(control, "residuals");
   struct answer out = new_answer();
   PROTECT(out.list);
   struct fixed_size_result result = {.size = add_int(&out, "size", count),
@@ -708,8 +739,8 @@ SEXP C_fixed_size(SEXP machine, SEXP control) {
   struct r_host r;
   struct host host = make_host(&r, control, 0, fs.m);
   void *work = R_alloc(fixed_size_work(&fs, &ctl, (int)count), 1);
-  add_status(&out,
-      final_status(fixed_size(&fs, REAL(lambda), (int)count, &ctl, &host, work, &result), &r));
+  add_status(
+      &out, final_status(fixed_size(&fs, lambdas, (int)count, &ctl, &host, work, &result), &r));
   *add_real(&out, "columns", 1) = result.columns;
   UNPROTECT(1);
   return answer_list(&out);

@@ -122,32 +122,35 @@ static struct map *open_map(SEXP path, size_t bytes) {
   return NULL;
 }
 
-/* Calls a function of the package on the matrix; it may raise the package's own error. */
-static void ask_r(const char *name, SEXP x) {
-  SEXP package = PROTECT(mkString("sparsels"));
-  SEXP space = PROTECT(R_FindNamespace(package));
-  SEXP call = PROTECT(lang2(install(name), x));
-  eval(call, space);
-  UNPROTECT(3);
+/* The bytes of a file of values, doubles as they may be more than memory. */
+static double file_bytes(enum element element, struct size size) {
+  const struct matrix view = {.element = element};
+  const double column = (double)((size.rows * loops_of(&view)->bits + 7) / 8);
+  return (element == CALLS ? CALLS_HEADER : 0) + column * (double)size.columns;
 }
 
-struct matrix unpack_file(SEXP x) {
-  ask_r("check_file", x);
-  SEXP pointer = field(x, "map");
-  const size_t bytes = (size_t)real_field(x, "size");
+struct matrix unpack_file(SEXP x, struct size size) {
+  call_r("check_file", x);
+  SEXP pointer = field(x, "map"), path = field(x, "path"), codes = field(x, "codes");
+  const enum element element = (enum element)choice_field(x, "type", file_types, FILE_TYPES);
+  const double given_bytes = real_field(x, "size");
+  expect(given_bytes == file_bytes(element, size), "size");
+  const size_t bytes = (size_t)given_bytes;
+  const int values = element == CALLS ? 4 : element == CODED ? 256 : 0;
+  expect(values == 0 || (isReal(codes) && length(codes) == values), "codes");
+  expect(isString(path) && length(path) == 1, "path");
   const int ours = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == install(map_tag);
   struct map *map = ours ? R_ExternalPtrAddr(pointer) : NULL;
   if (ours && map == NULL) {
-    map = open_map(STRING_ELT(field(x, "path"), 0), bytes);
+    map = open_map(STRING_ELT(path, 0), bytes);
     R_SetExternalPtrAddr(pointer, map);
     R_RegisterCFinalizer(pointer, release_map);
   }
   if (map == NULL || map->bytes != bytes)
-    ask_r("stop_unmapped", x);
-  const enum element element = (enum element)choice_field(x, "type", file_types, FILE_TYPES);
+    call_r("stop_unmapped", x);
   return (struct matrix){.element = element,
       .dense = (const char *)map->at + (element == CALLS ? CALLS_HEADER : 0),
-      .codes = real_or_null(x, "codes")};
+      .codes = values == 0 ? NULL : REAL(codes)};
 }
 
 /* The rows from the first to the last of some that are counted from 1; `first`, which counts from
@@ -169,10 +172,12 @@ static struct span span_of(int count, const int *row) {
 /* Some rows of some columns as doubles, both counted from 1. Of each column only the rows from the
    first to the last of these are read. */
 SEXP C_file_values(SEXP x, SEXP rows, SEXP columns) {
-  const struct matrix view = read_missing(unpack_matrix(x));
+  const struct size size = size_of(x);
+  const ptrdiff_t m = size.rows;
+  const struct matrix view = read_missing(unpack_matrix(x, m, size.columns));
   const int has_payload = view.element == DOUBLES || view.element == FLOATS;
-  const ptrdiff_t m = INTEGER(field(x, "dim"))[0];
-  const int count = length(rows), *row = INTEGER(rows), *column = INTEGER(columns);
+  const int count = length(rows), *row = index_values(rows, "rows", count, 1, (int)m);
+  const int *column = index_values(columns, "columns", length(columns), 1, (int)size.columns);
   const struct span span = span_of(count, row);
   double *part = (double *)R_alloc((size_t)span.rows, sizeof(double));
   SEXP values = PROTECT(allocMatrix(REALSXP, count, length(columns)));

@@ -18,40 +18,51 @@ static const char *const searches[] = {[FORWARD] = "forward",
 static const char *const group_rules[] = {
     [NO_GROUPS] = "none", [MOVE_TOGETHER] = "together", [AT_MOST_ONE] = "one"};
 
-static struct column_groups unpack_groups(SEXP control) {
-  return (struct column_groups){.rule = (enum group_rule)CHOICE(control, "group_rule", group_rules),
-      .count = length(field(control, "group_start")) - 1,
-      .of = INTEGER(field(control, "group_of")),
-      .start = INTEGER(field(control, "group_start")),
-      .columns = INTEGER(field(control, "group_columns"))};
+/* Groups of n columns. */
+static struct column_groups unpack_groups(SEXP control, int n) {
+  const enum group_rule rule = (enum group_rule)CHOICE(control, "group_rule", group_rules);
+  SEXP start = field(control, "group_start"), columns = field(control, "group_columns");
+  const int count = length(start) - 1, members = length(columns);
+  return (struct column_groups){.rule = rule,
+      .count = count,
+      .of = index_field(control, "group_of", rule == NO_GROUPS ? 0 : n, -1, count - 1),
+      .start = start_values(start, "group_start", count, members),
+      .columns = index_values(columns, "group_columns", members, 0, n - 1)};
 }
 
-static struct column_needs unpack_needs(SEXP control) {
-  SEXP start = field(control, "needs_start");
-  return (struct column_needs){.start = length(start) > 0 ? INTEGER(start) : NULL,
-      .columns = INTEGER(field(control, "needs"))};
+static struct column_needs unpack_needs(SEXP control, int n) {
+  SEXP start = field(control, "needs_start"), needs = field(control, "needs");
+  const int count = length(needs);
+  return (struct column_needs){
+      .start = length(start) > 0 ? start_values(start, "needs_start", n, count) : NULL,
+      .columns = index_values(needs, "needs", count, 0, n - 1)};
 }
 
-static struct greedy_control unpack_greedy(SEXP control) {
-  return (struct greedy_control){.lambda = real_field(control, "lambda"),
+/* Of a search on n columns; `others`: those of other shards have higher numbers. */
+static struct greedy_control unpack_greedy(SEXP control, ptrdiff_t columns, int others) {
+  const int n = (int)columns, k = count_field(control, "k");
+  SEXP given = field(control, "given"), price = field(control, "price");
+  const struct greedy_control out = {.lambda = real_field(control, "lambda"),
       .nu = real_field(control, "nu"),
-      .k = int_field(control, "k"),
-      .patience = int_field(control, "patience"),
-      .keep = int_field(control, "keep"),
-      .max_moves = int_field(control, "limit"),
+      .k = k,
+      .patience = count_field(control, "patience"),
+      .keep = count_field(control, "keep"),
+      .max_moves = count_field(control, "limit"),
       .search = (enum search)CHOICE(control, "search", searches),
       .criterion = unpack_criterion(field(control, "criterion")),
-      .given = INTEGER(field(control, "given")),
-      .given_count = length(field(control, "given")),
-      .price = real_or_null(control, "price"),
-      .assay = INTEGER(field(control, "assay")),
+      .given = index_values(given, "given", length(given), 0, others ? INT_MAX : n - 1),
+      .given_count = length(given),
+      .price = double_or_null(control, "price", n),
+      .assay = isNull(price) ? NULL : index_field(control, "assay", n, -1, n - 1),
       .budget = real_field(control, "budget"),
       .classes = int_field(control, "classes"),
       .skipping = (enum skipping)CHOICE(control, "skipping", skippings),
       .rereads = int_field(control, "rereads"),
-      .groups = unpack_groups(control),
-      .most_columns = int_field(control, "most_columns"),
-      .needs = unpack_needs(control)};
+      .groups = unpack_groups(control, n),
+      .most_columns = count_field(control, "most_columns"),
+      .needs = unpack_needs(control, n)};
+  expect(out.search == BACKWARD || out.given_count <= k, "given");
+  return out;
 }
 
 /* Memory for what a search finds, in parts of the answer. */
@@ -104,9 +115,9 @@ static SEXP run_greedy(const struct problem *pb, const struct folds *folds,
 }
 
 SEXP C_greedy_rls(SEXP problem, SEXP control) {
-  const struct problem pb = unpack_problem(problem);
-  const struct folds folds = unpack_folds(field(control, "folds"));
-  const struct greedy_control ctl = unpack_greedy(control);
+  const struct problem pb = unpack_problem(problem, 1);
+  const struct folds folds = unpack_folds(field(control, "folds"), pb.m);
+  const struct greedy_control ctl = unpack_greedy(control, pb.n, 0);
   struct r_host r;
   struct host host = make_host(&r, control, (size_t)(pb.m * pb.L), pb.n + pb.m);
   void *work;
@@ -120,17 +131,18 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
 /* A search for each of many responses on one x, of which y and response (m x L x searches) have
    all; the answer is a list of lists. Searches that Ctrl-C leaves out are NULL. */
 SEXP C_greedy_responses(SEXP problem, SEXP control) {
-  const struct problem first = unpack_problem(problem);
-  const struct folds folds = unpack_folds(field(control, "folds"));
-  const int searches = int_field(control, "searches");
+  const int searches = count_field(control, "searches");
+  expect(searches > 0, "searches");
+  const struct problem first = unpack_problem(problem, searches);
+  const struct folds folds = unpack_folds(field(control, "folds"), first.m);
   const ptrdiff_t m = first.m, n = first.n, L = first.L / searches;
-  const int capacity = int_field(control, "shared_rows");
+  const int capacity = count_field(control, "shared_rows");
   struct greedy_shared shared = {.capacity = capacity,
       .place = (int *)R_alloc((size_t)n, sizeof(int)),
       .fold_norm = (double *)R_alloc((size_t)n, sizeof(double))};
   for (ptrdiff_t i = 0; i < n; i++)
     shared.place[i] = -1;
-  struct greedy_control ctl = unpack_greedy(control);
+  struct greedy_control ctl = unpack_greedy(control, n, 0);
   ctl.shared = &shared;
   struct problem pb = first;
   pb.L = L;
@@ -203,9 +215,9 @@ static SEXP keep_folds(struct folds *folds, ptrdiff_t m) {
 /* A search on the columns from control$first on (counted from 0) of problem$x, as many as
    problem$usable has. */
 SEXP C_greedy_open(SEXP problem, SEXP control) {
-  struct session start = {.pb = unpack_problem(problem),
-      .folds = unpack_folds(field(control, "folds")),
-      .control = unpack_greedy(control)};
+  struct session start = {.pb = unpack_problem(problem, 1)};
+  start.folds = unpack_folds(field(control, "folds"), start.pb.m);
+  start.control = unpack_greedy(control, start.pb.n, 1);
   SEXP kept = PROTECT(allocVector(VECSXP, KEPT));
   start.out = new_answer();
   SET_VECTOR_ELT(kept, KEPT_ANSWER, start.out.list);
@@ -214,9 +226,11 @@ SEXP C_greedy_open(SEXP problem, SEXP control) {
   SET_VECTOR_ELT(kept, KEPT_FOLDS, keep_folds(&start.folds, start.pb.m));
   start.control.shard = 1;
   start.result = new_result(&start.pb, &start.control, &start.out);
-  const int first = int_field(control, "first");
-  if (first > 0)
+  const int first = count_field(control, "first");
+  if (first > 0) {
+    unpack_matrix(field(problem, "x"), start.pb.m, first + start.pb.n);
     start.pb.x.dense = column_at(&start.pb.x, start.pb.m, first, 0);
+  }
   const int threads = threads_here(field(control, "threads"), start.pb.n + start.pb.m);
   const size_t bytes = greedy_work(&start.pb, &start.folds, &start.control, threads);
   void *begin;
@@ -251,10 +265,11 @@ SEXP C_greedy_first_tie(SEXP pointer, SEXP best) {
 /* What other shards need to add a column, from 1. */
 SEXP C_greedy_column(SEXP pointer, SEXP column) {
   struct session *session = session_of(pointer);
+  const int *own = index_values(column, "column", 1, 1, (int)session->pb.n);
   struct answer out = new_answer();
   PROTECT(out.list);
   double *x = add_real(&out, "x", (size_t)session->pb.m);
-  *add_real(&out, "read_norm2", 1) = greedy_read_column(session->search, asInteger(column) - 1, x);
+  *add_real(&out, "read_norm2", 1) = greedy_read_column(session->search, *own - 1, x);
   UNPROTECT(1);
   return answer_list(&out);
 }
@@ -263,11 +278,12 @@ SEXP C_greedy_column(SEXP pointer, SEXP column) {
    on. */
 SEXP C_greedy_add(SEXP pointer, SEXP column, SEXP x, SEXP read_norm2) {
   struct session *session = session_of(pointer);
-  const int own = asInteger(column);
+  const int own = *index_values(column, "column", 1, 0, (int)session->pb.n);
+  const double *other = own > 0 ? NULL : finite_values(x, "x", (double)session->pb.m);
   const int on =
       session->status != COMPLETE ? 0
       : own > 0                   ? greedy_move(session->search, own - 1, &session->status)
-                : greedy_move_other(session->search, REAL(x), asReal(read_norm2), &session->status);
+                : greedy_move_other(session->search, other, asReal(read_norm2), &session->status);
   return ScalarLogical(on);
 }
 

@@ -1,44 +1,119 @@
-/* Lists by name: what R gives, and answers. */
+/* Lists by name: what R gives, each field checked before it is read, and answers. */
 #include "r.h"
 
-#include "column.h"
+#include <math.h>
 #include <string.h>
 
-SEXP field(SEXP list, const char *name) {
-  SEXP names = getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < xlength(list); i++)
+/* ---- fields ---- */
+
+void call_r(const char *name, SEXP x) {
+  PROTECT(x);
+  SEXP package = PROTECT(mkString("sparsels"));
+  SEXP space = PROTECT(R_FindNamespace(package));
+  SEXP call = PROTECT(lang2(install(name), x));
+  eval(call, space);
+  UNPROTECT(4);
+}
+
+void expect(int holds, const char *name) {
+  if (!holds)
+    call_r("stop_edited", mkString(name));
+}
+
+/* The place of the field, -1 if there is none of the name. */
+static R_xlen_t place_of(SEXP list, const char *name) {
+  SEXP names = TYPEOF(list) == VECSXP ? getAttrib(list, R_NamesSymbol) : R_NilValue;
+  for (R_xlen_t i = 0; i < xlength(names); i++)
     if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
-      return VECTOR_ELT(list, i);
-  error("internal: no field '%s'", name);
+      return i;
+  return -1;
+}
+
+SEXP field(SEXP list, const char *name) {
+  const R_xlen_t i = place_of(list, name);
+  expect(i >= 0, name);
+  return VECTOR_ELT(list, i);
+}
+
+int has_field(SEXP list, const char *name) {
+  return place_of(list, name) >= 0;
 }
 
 int int_field(SEXP list, const char *name) {
-  return asInteger(field(list, name));
+  SEXP value = field(list, name);
+  expect(isNumeric(value) || isLogical(value), name);
+  expect(length(value) == 1 && asInteger(value) != NA_INTEGER, name);
+  return asInteger(value);
+}
+
+int count_field(SEXP list, const char *name) {
+  const int count = int_field(list, name);
+  expect(count >= 0, name);
+  return count;
 }
 
 double real_field(SEXP list, const char *name) {
-  return asReal(field(list, name));
+  SEXP value = field(list, name);
+  expect(isNumeric(value) && length(value) == 1 && !isnan(asReal(value)), name);
+  return asReal(value);
 }
 
-const double *real_or_null(SEXP list, const char *name) {
-  SEXP part = field(list, name);
-  return isNull(part) ? NULL : REAL(part);
+const double *finite_values(SEXP x, const char *name, double length) {
+  expect(isReal(x) && (double)xlength(x) == length, name);
+  const double *value = REAL(x);
+  int infinite = 0;
+  for (R_xlen_t i = 0; i < xlength(x); i++)
+    infinite |= !isfinite(value[i]);
+  expect(!infinite, name);
+  return value;
 }
 
-static int has_field(SEXP list, const char *name) {
-  SEXP names = getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < xlength(names); i++)
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
-      return 1;
-  return 0;
+const double *double_field(SEXP list, const char *name, double length) {
+  return finite_values(field(list, name), name, length);
+}
+
+const double *double_or_null(SEXP list, const char *name, double length) {
+  return isNull(field(list, name)) ? NULL : double_field(list, name, length);
+}
+
+SEXP matrix_field(SEXP list, const char *name, ptrdiff_t rows, ptrdiff_t columns) {
+  SEXP x = field(list, name);
+  expect(isReal(x), name);
+  expect((rows == ANY || nrows(x) == rows) && (columns == ANY || ncols(x) == columns), name);
+  finite_values(x, name, (double)xlength(x));
+  return x;
+}
+
+const int *index_values(SEXP x, const char *name, double length, int from, int to) {
+  expect((isInteger(x) || isFactor(x)) && (double)xlength(x) == length, name);
+  const int *value = INTEGER(x);
+  int outside = 0;
+  for (R_xlen_t i = 0; i < xlength(x); i++)
+    outside |= value[i] < from || value[i] > to;
+  expect(!outside, name);
+  return value;
+}
+
+const int *index_field(SEXP list, const char *name, double length, int from, int to) {
+  return index_values(field(list, name), name, length, from, to);
+}
+
+const int *start_values(SEXP x, const char *name, double parts, int end) {
+  const int *start = index_values(x, name, parts + 1, 0, end);
+  int falls = start[0] != 0;
+  for (R_xlen_t i = 1; i < xlength(x); i++)
+    falls |= start[i] < start[i - 1];
+  expect(!falls, name);
+  return start;
 }
 
 int choice_field(SEXP list, const char *name, const char *const *words, int count) {
-  const char *word = CHAR(STRING_ELT(field(list, name), 0));
+  SEXP given = field(list, name);
+  expect(isString(given) && length(given) == 1, name);
   for (int i = 0; i < count; i++)
-    if (strcmp(words[i], word) == 0)
+    if (strcmp(words[i], CHAR(STRING_ELT(given, 0))) == 0)
       return i;
-  error("internal: no %s '%s'", name, word);
+  error("internal: no %s '%s'", name, CHAR(STRING_ELT(given, 0)));
 }
 
 enum criterion unpack_criterion(SEXP name) {
@@ -94,122 +169,4 @@ SEXP answer_list(const struct answer *answer) {
   SEXP list = lengthgets(PROTECT(answer->list), answer->parts);
   UNPROTECT(1);
   return list;
-}
-
-/* ---- views ---- */
-
-/* A file_matrix or a float_matrix, which may carry what stands for its missing values. */
-static struct matrix unpack_in_place(SEXP x) {
-  struct matrix view = {.element = FLOATS};
-  if (inherits(x, "file_matrix"))
-    view = unpack_file(x);
-  else
-    view.dense = RAW(field(x, "bytes"));
-  const double *fill = has_field(x, "fill") ? real_or_null(x, "fill") : NULL;
-  return fill == NULL ? view : fill_missing(view, fill);
-}
-
-struct matrix unpack_matrix(SEXP x) {
-  switch (TYPEOF(x)) {
-  case REALSXP:
-    return (struct matrix){.element = DOUBLES, .dense = REAL(x)};
-  case INTSXP:
-    return (struct matrix){.element = INTEGERS, .dense = INTEGER(x)};
-  case LGLSXP:
-    return (struct matrix){.element = INTEGERS, .dense = LOGICAL(x)};
-  case VECSXP:
-    return unpack_in_place(x);
-  default:
-    return (struct matrix){.x = REAL(R_do_slot(x, install("x"))),
-        .i = INTEGER(R_do_slot(x, install("i"))),
-        .p = INTEGER(R_do_slot(x, install("p")))};
-  }
-}
-
-/* The rows of each query, which count from 1. */
-struct queries unpack_queries(SEXP query) {
-  const int m = length(query), *id = INTEGER(query);
-  int count = 0;
-  for (int j = 0; j < m; j++)
-    count = id[j] > count ? id[j] : count;
-  int *order = (int *)R_alloc((size_t)m, sizeof(int));
-  int *start = (int *)R_alloc((size_t)count + 1, sizeof(int));
-  memset(start, 0, ((size_t)count + 1) * sizeof(int));
-  for (int j = 0; j < m; j++)
-    start[id[j] - 1]++;
-  for (int g = 0; g < count; g++)
-    start[g + 1] += start[g];
-  for (int j = m; j-- > 0;) /* ends of queries become starts */
-    order[--start[id[j] - 1]] = j;
-  return (struct queries){count, order, start};
-}
-
-struct problem unpack_problem(SEXP problem) {
-  SEXP y = field(problem, "y"), Q = field(problem, "q"), query = field(problem, "query");
-  return (struct problem){.m = nrows(y),
-      .n = length(field(problem, "usable")),
-      .L = ncols(y),
-      .q = ncols(Q),
-      .x = unpack_matrix(field(problem, "x")),
-      .centre = REAL(field(problem, "centre")),
-      .inv_scale = REAL(field(problem, "inv_scale")),
-      .squares = REAL(field(problem, "squares")),
-      .rss = REAL(field(problem, "rss")),
-      .products = REAL(field(problem, "products")),
-      .usable = INTEGER(field(problem, "usable")),
-      .root_w = REAL(field(problem, "root_w")),
-      .divisor = REAL(field(problem, "divisor")),
-      .Q = REAL(Q),
-      .y = REAL(y),
-      .response = REAL(field(problem, "response")),
-      .query = isNull(query) ? NULL : INTEGER(query),
-      .queries = isNull(query) ? (struct queries){0, NULL, NULL} : unpack_queries(query)};
-}
-
-/* ids (m x repeats) count folds from 1; the rows of a fold are in the order of `rows` (m), if that
-   is given. */
-struct folds unpack_folds(SEXP folds) {
-  SEXP ids = field(folds, "ids");
-  const int *rows = has_field(folds, "rows") ? INTEGER(field(folds, "rows")) : NULL;
-  const int m = nrows(ids), repeats = ncols(ids);
-  int *order = (int *)R_alloc((size_t)m * (size_t)repeats, sizeof(int));
-  int *start = (int *)R_alloc(((size_t)m + 1) * (size_t)repeats, sizeof(int));
-  int *count = (int *)R_alloc((size_t)repeats, sizeof(int));
-  const struct folds out = {int_field(folds, "loo"), repeats, order, count, start};
-  for (int r = 0; r < repeats; r++, order += m) {
-    const int *id = INTEGER(ids) + (ptrdiff_t)r * m;
-    count[r] = 0;
-    for (int j = 0; j < m; j++)
-      count[r] = id[j] > count[r] ? id[j] : count[r];
-    memset(start, 0, ((size_t)count[r] + 1) * sizeof(int));
-    for (int j = 0; j < m; j++)
-      start[id[j] - 1]++;
-    for (int f = 0; f < count[r]; f++)
-      start[f + 1] += start[f];
-    for (int p = m; p-- > 0;) { /* ends of folds become starts */
-      const int j = rows == NULL ? p : rows[p] - 1;
-      order[--start[id[j] - 1]] = j;
-    }
-    start += count[r] + 1;
-  }
-  return out;
-}
-
-struct gram unpack_gram(SEXP terms) {
-  SEXP b = field(terms, "b"), whole = field(terms, "whole"), X = field(terms, "X");
-  struct gram gram = {.n = nrows(b),
-      .L = ncols(b),
-      .diagonal = REAL(field(terms, "diagonal")),
-      .b = REAL(b),
-      .full = real_or_null(terms, "whole"),
-      .m = int_field(terms, "m"),
-      .X = real_or_null(terms, "X")};
-  if (isNull(whole) && isNull(X)) {
-    gram.x = unpack_matrix(field(terms, "x"));
-    gram.w = REAL(field(terms, "w"));
-    gram.scale = REAL(field(terms, "scale"));
-    gram.G = REAL(field(terms, "G"));
-    gram.q = nrows(field(terms, "G"));
-  }
-  return gram;
 }

@@ -5,6 +5,7 @@
 #include "criterion.h"
 #include "gram.h"
 #include "problem.h"
+#include <limits.h>
 #include <R.h>
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
@@ -12,11 +13,36 @@
 
 /* ---- r-list.c: lists by name ---- */
 
+/* Calls a function of the package, which may raise one of its own errors. */
+void call_r(const char *name, SEXP x);
+
+/* The package's own error, that the part of that name is not as it was made, unless that holds. */
+void expect(int holds, const char *name);
+
 /* The element of that name, which must be there. */
 SEXP field(SEXP list, const char *name);
+int has_field(SEXP list, const char *name);
+
+/* One number that is not missing: a whole one, one that is not negative, any. */
 int int_field(SEXP list, const char *name);
+int count_field(SEXP list, const char *name);
 double real_field(SEXP list, const char *name);
-const double *real_or_null(SEXP list, const char *name);
+
+/* Finite doubles, so many. */
+const double *finite_values(SEXP x, const char *name, double length);
+const double *double_field(SEXP list, const char *name, double length);
+const double *double_or_null(SEXP list, const char *name, double length);
+
+/* A matrix of finite doubles, of so many rows and columns, or of ANY number. */
+enum { ANY = -1 };
+SEXP matrix_field(SEXP list, const char *name, ptrdiff_t rows, ptrdiff_t columns);
+
+/* So many integers, none outside `from` to `to`. */
+const int *index_values(SEXP x, const char *name, double length, int from, int to);
+const int *index_field(SEXP list, const char *name, double length, int from, int to);
+
+/* Where parts begin and the last one ends, from 0 to `end` at most, never falling. */
+const int *start_values(SEXP x, const char *name, double parts, int end);
 
 /* The place of a field's word among `count` words, by which R and C name the same choice. */
 int choice_field(SEXP list, const char *name, const char *const *words, int count);
@@ -41,15 +67,26 @@ void add_status(struct answer *answer, enum status status);
 /* The list of the parts that were added; the caller need not protect `list` any more. */
 SEXP answer_list(const struct answer *answer);
 
-/* Views of R's vectors, which stay theirs: of a matrix of doubles, integers or logicals, a
-   float_matrix, a file_matrix or a dgCMatrix; of a problem; of X'X. */
-struct matrix unpack_matrix(SEXP x);
-struct problem unpack_problem(SEXP problem);
+/* ---- r-views.c: views of R's vectors, which stay theirs ---- */
+
+/* The rows and columns of a matrix of any kind. */
+struct size {
+  ptrdiff_t rows, columns;
+};
+
+struct size size_of(SEXP x);
+
+/* The view of a matrix of doubles, integers or logicals, a float_matrix, a file_matrix or a
+   dgCMatrix, of m rows and at least n columns. Values are not looked at. */
+struct matrix unpack_matrix(SEXP x, ptrdiff_t m, ptrdiff_t n);
+
+/* A problem, whose y and response are those of so many searches, `products` that of one. */
+struct problem unpack_problem(SEXP problem, int searches);
 struct gram unpack_gram(SEXP terms);
 
-/* Rows fold by fold, in memory of R_alloc(). */
-struct queries unpack_queries(SEXP query);
-struct folds unpack_folds(SEXP folds);
+/* m rows fold by fold, in memory of R_alloc(). */
+struct queries unpack_queries(SEXP query, int m);
+struct folds unpack_folds(SEXP folds, ptrdiff_t m);
 
 /* ---- r-host.c: interrupts, progress, the user's criterion, threads ---- */
 
@@ -82,11 +119,15 @@ int threads_here(SEXP threads, ptrdiff_t parts);
 
 void make_numbered_class(DllInfo *dll);
 
+/* ---- r-seal.c: the shape of objects ---- */
+
+SEXP C_shape(SEXP x);
+
 /* ---- r-file.c: matrices in files ---- */
 
 /* The view of a file_matrix, whose file is mapped when it is not yet. An error if it has changed.
  */
-struct matrix unpack_file(SEXP x);
+struct matrix unpack_file(SEXP x, struct size size);
 
 /* ---- r-memory.c: large workspaces ---- */
 
@@ -127,7 +168,6 @@ SEXP C_scdp(SEXP given, SEXP control);
 SEXP C_fixed_size(SEXP machine, SEXP control);
 SEXP C_new_map(void);
 SEXP C_numbered_names(SEXP count);
-SEXP C_are_numbered(SEXP names);
 SEXP C_file_values(SEXP x, SEXP rows, SEXP columns);
 SEXP C_threads_here(SEXP threads, SEXP parts);
 SEXP C_use_simd(SEXP width);

@@ -454,8 +454,8 @@ methods_of <- function(object) {
 # Trying -------------------------------------------------------------------------------------------
 
 # What is wrong with a call, in a line, or NULL. A value of the package is printed, too. A call that
-# takes long has to end soon after its time is up.
-trouble_of <- function(call, world, seconds = 10) {
+# takes long has to end soon after its time is up. `any_error`: an error of R is no trouble.
+trouble_of <- function(call, world, seconds = 10, any_error = FALSE) {
   set.seed(1)
   began <- proc.time()[["elapsed"]]
   setTimeLimit(elapsed = seconds, transient = TRUE)
@@ -468,7 +468,7 @@ trouble_of <- function(call, world, seconds = 10) {
     NULL
   }, error = function(e) {
     time_is_up <- grepl("elapsed time limit", conditionMessage(e)[1L], fixed = TRUE)
-    if (!time_is_up && !any(startsWith(class(e), "sparsels_"))) {
+    if (!any_error && !time_is_up && !any(startsWith(class(e), "sparsels_"))) {
       paste0(class(e)[1L], ": ", paste(conditionMessage(e), collapse = " "))
     }
   }, interrupt = function(e) "interrupted")
@@ -486,13 +486,16 @@ try_value <- function(call, argument, value, world, seconds = 10) {
   troubles(call, trouble_of(call, world, seconds))
 }
 
-# One edit of one field, with all that can be done with the object.
+# One edit of one field, with all that can be done with the object. An edit that keeps types, lengths
+# and names is not seen by the seal: it may then give any result or error, but must not end R.
 try_edit <- function(name, path, edit, world, seconds = 10) {
   object <- world[[name]]
   place <- new.env(parent = world)
   place$it <- edited(object, path, fuzz_edits[[edit]])
+  keeps_shape <- identical(attr(getNamespace("sparsels")$seal(place$it), "seal"),
+                           attr(object, "seal"))
   told <- lapply(methods_of(object), function(call) {
-    troubles(call, trouble_of(call, place, seconds))
+    troubles(call, trouble_of(call, place, seconds, any_error = keeps_shape))
   })
   told <- do.call(rbind, told)
   told$call <- paste0(told$call, rep(paste0(" of ", edit_words(name, path, edit)), nrow(told)))

@@ -146,7 +146,7 @@ test_that("the methods of a fit work for several classes and responses", {
     count <- length(unique(unlist(lapply(fit$solutions, `[[`, "features"))))
     expect_identical(nrow(drawn), nrow(fit$path) * count * ncol(fit$problem$y))
     expect_identical(dim(fitted(fit)), dim(fit$problem$y))
-    expect_silent(check_object(fit))
+    expect_silent(check_sealed(fit))
   }
   expect_lte(max(fits[[3]]$path$size), 6)
   result <- cross_validate(d$x, d$y, l1_path, loss = "logistic", nlambda = 4, folds = 3, outer = 2)

@@ -1,0 +1,186 @@
+# Objects that were edited or damaged are refused; objects as the package made them never are.
+
+skip_on_cran()
+
+source("fuzz-values.R", local = TRUE)
+
+# All that a user does with any object: the class of the first error, or nothing.
+trouble_with <- function(object) {
+  uses <- list(print, summary, function(x) print(summary(x)), plot, tidy, glance, as.data.frame)
+  told <- lapply(uses, function(use) {
+    tryCatch({
+      utils::capture.output(suppressMessages(suppressWarnings(use(object))))
+      NULL
+    }, sparsels_error_object = function(e) conditionMessage(e), error = function(e) NULL)
+  })
+  c(unlist(told), if (!inherits(object, "file_matrix")) {
+    tryCatch({
+      check_sealed(object)
+      NULL
+    }, error = conditionMessage)
+  })
+}
+
+expect_passes <- function(object, info) {
+  path <- tempfile()
+  on.exit(unlink(path))
+  saveRDS(object, path)
+  expect_identical(trouble_with(object), NULL, info = info)
+  expect_identical(trouble_with(readRDS(path)), NULL, info = paste(info, "read again"))
+}
+
+# a method that Ctrl-C ends after so many calls
+ended_after <- function(calls, method) {
+  done <- 0
+  function(...) {
+    done <<- done + 1
+    if (done > calls) raise_interrupt()
+    method(...)
+  }
+}
+
+test_that("objects of every class pass their own door", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  world <- fuzz_world()
+  for (name in names(fuzz_objects)) {
+    object <- suppressWarnings(world[[name]])
+    if (is.list(object)) expect_passes(object, name)
+  }
+  for (name in c("greedy", "expansion", "machine", "mask", "problem", "cvd")) {
+    expect_no_error(check_sealed(summary(world[[name]])))
+  }
+})
+
+test_that("objects in rare states do, too", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  set.seed(3)
+  x <- matrix(rnorm(24 * 6), 24)
+  y <- x[, 1] + rnorm(24)
+  g <- factor(y > 0)
+  pb <- as_problem(x, y)
+  query <- rep(1:12, each = 2)
+  states <- alist(
+    interrupted = cross_validate(pb, ended_after(3, omp), k = 2, outer = 4),
+    one_fold = cross_validate(pb, ended_after(2, omp), k = 2, outer = 4),
+    few_repeats = learning_curve(pb, ended_after(9, omp), k = 1, repeats = 4),
+    few_permutations = permutation_test(pb, ended_after(5, omp), k = 1, permutations = 20),
+    few_halves = stability_selection(pb, ended_after(7, omp), q = 1, pairs = 9),
+    no_column = greedy_rls(x, rnorm(24), size = 0), no_solution = l1_path(pb, lambda = 1e9),
+    excluded = safe_screen(pb, lambda = 1e9), one_solution = l1_path(pb, lambda = 1, folds = "loo"),
+    nan = greedy_rls(pb, k = 2, size = 1, criterion = function(residual, ...) {
+      if (any(residual == 0)) 0 else NaN
+    }),
+    two_rows = pb[1:2, ], one_row = pb[1L, ], one_column = pb[, 1L],
+    of_two_rows = rls(pb[1:3, ], lambda = 1), of_one_column = greedy_rls(pb[, 2L]),
+    no_pair = greedy_rls(x, y, within = query, criterion = "concordance", folds = "loo", k = 2),
+    ranked = greedy_rls(x, y, within = query, k = 2, size_folds = 3),
+    one_class_out = greedy_rls(x, replace(g, 1:23, "TRUE"), k = 1, size = 1),
+    grouped = greedy_rls(x, y, columns_group = c(1, 1, 2, 2, 3, 3), k = 2),
+    split = rls(pb, blocks = list(a = 1:3, b = 4:6), lambda = 1),
+    stopped = best_subset(pb, k = 3, nodes = 1), no_term = matching_pursuit(diag(3), 1:3, k = 3),
+    thresholded = threshold_coef(l1_path(pb, solver = "ipm", nlambda = 3)),
+    again = update(poss(pb, k = 2, iterations = 20), iterations = 40),
+    given_folds = make_folds(pb, rep(1:2, 12)), one_kernel = kernel_gaussian(1:3),
+    priced = greedy_rls(pb, k = 2, cost = 1:6, budget = 5)
+  )
+  made <- 0
+  for (name in names(states)) {
+    object <- tryCatch(suppressMessages(suppressWarnings(eval(states[[name]]))),
+                       sparsels_error_object = function(e) fail(paste(name, conditionMessage(e))),
+                       sparsels_error = function(e) NULL)
+    made <- made + !is.null(object)
+    if (is.list(object)) expect_passes(object, name)
+  }
+  # a state that is refused before anything is made is no state
+  expect_gte(made, length(states) - 4)
+  for (scale in c(1e-150, 1e-100, 1e-60, 1e60, 1e100, 1e150)) {
+    for (f in list(greedy_rls, l1_path, rls, omp)) {
+      for (data in list(list(x * scale, y), list(x, y * scale), list(x * scale, y * scale))) {
+        object <- tryCatch(suppressWarnings(f(data[[1L]], data[[2L]])), error = identity)
+        expect_false(inherits(object, "sparsels_error_object"))
+        if (!inherits(object, "error")) expect_passes(object, format(scale))
+      }
+    }
+  }
+})
+
+test_that("parts and conversions of objects pass", {
+  set.seed(4)
+  x <- matrix(rnorm(24 * 6), 24, dimnames = list(paste0("r", 1:24), paste0("c", 1:6)))
+  x[1, 1] <- NA
+  pb <- as_problem(x, rnorm(24), missing = "mean")
+  expect_no_error(as_problem(pb[1:20, ][, c("c1", "c4")][2:10, ]))
+  expect_no_error(greedy_rls(pb[2:20, 1:4], k = 2, size = 1))
+  fit <- rls(pb)
+  expect_no_error(print(fit$problem)) |> capture.output()
+  fit$call <- NULL
+  fit$note <- "mine"
+  expect_no_error(predict(fit, x[2:3, ]))
+})
+
+test_that("an edit of a type, a length or a name is refused by the name of the field", {
+  world <- fuzz_world()
+  edits <- list(
+    gone = function(value) NULL, short = function(value) value[-1L],
+    long = function(value) c(value, value[1L]), a_function = function(value) sum,
+    text = function(value) if (is.character(value)) 1 else "a",
+    renamed = function(value) {
+      if (is.list(value)) names(value) <- rev(paste0("a", seq_along(value)))
+      value
+    }
+  )
+  for (name in c("problem", "folds", "gaussian", "greedy", "lasso", "expansion", "machine", "cvd",
+                 "judged", "learnt", "variance", "mask", "tuning", "system", "panel", "halves")) {
+    object <- world[[name]]
+    for (field in setdiff(names(object), "call")) {
+      for (edit in edits) {
+        damaged <- object
+        # what cannot be cut, such as a function, is taken away
+        damaged[field] <- list(tryCatch(edit(object[[field]]), error = function(e) NULL))
+        if (identical(damaged[[field]], object[[field]])) next
+        label <- paste0(name, "$", field)
+        expect_error(check_sealed(damaged), paste0("`", field, "` of an object"),
+                     class = "sparsels_error_object", info = label)
+        expect_error(capture.output(print(damaged)), class = "sparsels_error_object", info = label)
+      }
+    }
+  }
+  fit <- world$greedy
+  fit$problem$z <- fit$problem$z[-1L, , drop = FALSE]
+  expect_error(predict(fit, world$x), "`problem` of an object", class = "sparsels_error_object")
+  fit <- world$greedy
+  dim(fit$fitted) <- rev(dim(fit$fitted))
+  expect_error(fitted(fit), "`fitted` of an object", class = "sparsels_error_object")
+  expect_error(predict(structure(list(), class = class(fit)), world$x),
+               class = "sparsels_error_object")
+})
+
+test_that("C refuses values that it would read by", {
+  world <- fuzz_world()
+  pb <- world$problem
+  for (field in c("weights", "centre", "squares", "rss", "products", "y", "z", "scale")) {
+    damaged <- pb
+    damaged[[field]][1L] <- NaN
+    expect_error(greedy_rls(damaged, k = 2, size = 1), info = field)
+    expect_error(l1_path(damaged), info = field)
+  }
+  folds <- world$folds
+  for (value in c(NA, 0L, -1L, 99L, .Machine$integer.max)) {
+    folds$ids[2L] <- value
+    expect_error(greedy_rls(pb, folds = folds, k = 2, size = 1), class = "sparsels_error_object")
+  }
+  folds <- world$folds
+  folds$loo <- TRUE
+  expect_error(greedy_rls(pb, folds = folds, k = 2, size = 1), class = "sparsels_error_object")
+  sparse <- as_problem(world$sparse, world$y)
+  for (slot in c("i", "p")) {
+    for (value in c(NA, -1L, 99L)) {
+      damaged <- sparse
+      methods::slot(damaged$x, slot)[2L] <- value
+      expect_error(greedy_rls(damaged, k = 2, size = 1), class = "sparsels_error_object")
+      expect_error(l1_path(damaged), class = "sparsels_error_object")
+    }
+  }
+})
