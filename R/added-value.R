@@ -344,7 +344,7 @@ ridge_control <- function(problem, given) {
 
 spectrum_errors <- function(spectrum, problem, control) {
   held_out <- held_out_folds(spectrum, control$folds, control$lambda, control$threads)
-  lambda_errors(problem, control$folds, held_out, "squared")
+  error_table(problem, control$folds, held_out)
 }
 
 # the held-out error of the covariates alone

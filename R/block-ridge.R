@@ -87,9 +87,10 @@ search_blocks <- function(problem, columns, control) {
     }
     if (length(columns) < 3L || identical(before, best)) break
   }
-  tried <- do.call(rbind, unname(tried))
-  chosen <- tried[which.min(tried$criterion), names(columns), drop = FALSE]
-  list(columns = columns, ratio = best, lambda = unlist(chosen), tried = tried)
+  of_best <- tried[[paste(best, collapse = " ")]]
+  row <- choose_row(of_best$criterion, simplest = order(-of_best[[1L]]))
+  list(columns = columns, ratio = best, lambda = unlist(of_best[row, names(columns)]),
+       tried = do.call(rbind, unname(tried)))
 }
 
 # The held-out errors of every lambda of the first block: a data frame with the lambda of each block
@@ -97,7 +98,7 @@ search_blocks <- function(problem, columns, control) {
 ratio_errors <- function(problem, products, ratio, control) {
   spectrum <- blocks_spectrum(problem, products, ratio)
   held_out <- held_out_folds(spectrum, control$folds, control$lambda, control$threads)
-  errors <- lambda_errors(problem, control$folds, held_out, "squared")
+  errors <- error_table(problem, control$folds, held_out)
   data.frame(outer(control$lambda, ratio), errors, check.names = FALSE)
 }
 

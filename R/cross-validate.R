@@ -471,11 +471,8 @@ print_smallest <- function(x) {
 # The row of the curves that a rule takes: for "1se" the smallest size, or the largest lambda,
 # within a standard error of the best.
 best_place <- function(x, rule) {
-  loss <- if (x$higher) -x$curves$test else x$curves$test
-  best <- which.min(loss)
-  if (rule == "min") return(best)
-  within <- which(loss <= loss[best] + x$curves$test_se[best])
-  if (x$key == "size") within[1L] else within[which.max(x$curves$lambda[within])]
+  simplest <- order(if (x$key == "size") x$curves$size else -x$curves$lambda)
+  choose_row(criterion_loss(x, x$curves$test), rule, x$curves$test_se, simplest)
 }
 
 #' @rdname cross_validate

@@ -448,45 +448,19 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
     training$stopped <- TRUE
     return(training)
   }
-  values_of <- function(criterion) {
-    vapply(seq_len(nrow(path)), function(row) {
-      residuals <- lapply(scores, function(score) problem$y - layer(score, row))
-      unlist(evaluate_folds(problem, control$folds, criterion, residuals))
-    }, c(0, 0))
-  }
-  values <- values_of(control$criterion)
-  path[c("criterion", "se")] <- list(values[1L, ], values[2L, ])
-  path$squared <- values_of(list(name = "squared"))[1L, ]
-  if (problem$task != "regression") path$error <- values_of(list(name = "error"))[1L, ]
+  residuals <- lapply(scores, function(score) as.vector(problem$y) - score)
+  errors <- residual_errors(problem, control$folds, control$criterion, residuals,
+                            slack_of(problem), path$size)
+  path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
+  table <- error_table(problem, control$folds, residuals)
+  path$squared <- table$criterion
+  path$error <- table$error
   held_out <- function(row) {
     each <- vapply(scores, function(score) as.vector(layer(score, row)), numeric(length(problem$y)))
     replace(problem$y, TRUE, rowMeans(each))
   }
-  row <- if (control$rule == "min") best_row(control$criterion, path) else
-    row_by_rule(problem, control, scores, path$size)
-  list(path = path, held_out = held_out, criterion = control$criterion, row = row, stopped = FALSE)
-}
-
-# The row with the best criterion, of equal ones that of the largest lambda: for the hinge loss
-# neighbours often have the same model.
-best_row <- function(criterion, path) first_best(criterion_loss(criterion, path$criterion))
-
-# the first of those that are the smallest but for rounding
-first_best <- function(loss) {
-  which(loss <= min(loss, na.rm = TRUE) + 1e-12 * max(abs(loss), na.rm = TRUE))[1L]
-}
-
-# The row of the path chosen by the rule: pick() applied to the rows as if they were sizes.
-row_by_rule <- function(problem, control, scores, columns) {
-  parts <- held_out_rows(control$folds, problem$weights > 0)
-  sums <- lapply(seq_len(nrow(parts)), function(i) {
-    rows <- parts$rows[[i]]
-    score <- scores[[parts$repetition[i]]][rows, , , drop = FALSE]
-    score_sums(score, scored_rows(problem, rows), control$criterion)
-  })
-  held_out <- fold_errors(sums, parts$repetition, control$criterion$higher, slack_of(problem),
-                          columns)
-  pick(held_out, control$rule)$size + 1L
+  list(path = path, held_out = held_out, criterion = control$criterion,
+       row = choose(errors, control$rule)$size + 1L, stopped = FALSE)
 }
 
 # The model of each size: that with the best criterion, of equal ones that of the largest lambda;

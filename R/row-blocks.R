@@ -408,7 +408,7 @@ joined_means <- function(one, other) {
 plan_table <- function(plans, problem, criteria) {
   done <- lapply(plans, plan_errors, problem, criteria)
   values <- lapply(seq_along(criteria), function(k) {
-    Reduce(`+`, lapply(done, function(one) one$errors[[k]])) / length(done)
+    average(lapply(done, function(one) one$errors[[k]]))
   })
   table <- data.frame(criterion = values[[1L]][1L, ], se = values[[1L]][2L, ], row.names = NULL)
   if (length(criteria) > 1L) table$error <- values[[2L]][1L, ]
@@ -434,7 +434,7 @@ evaluate_blocks <- function(trained, problem, control) {
   done <- plan_table(plans, problem, lambda_criteria("squared", problem, control$folds))
   path <- data.frame(lambda = lambda, done$table,
                      training = training_error(trained$solved, problem, lambda))
-  best <- which.min(path$criterion)
+  best <- choose_row(path$criterion, simplest = order(-path$lambda))
   off <- 0
   for (i in seq_along(plans)) {
     residual <- done$residuals[[i]]

@@ -195,11 +195,9 @@ best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_lin
   own <- is_training(object) || object$size_by %in% c("criterion", "min")
   if (by == "criterion" && rule == "min" && is.null(sizes$cv) && own) return(object$size)
   loss <- criterion_loss(object[[if (by == "cv") "cv_criterion" else "criterion"]], sizes[[by]])
-  best <- which.min(loss)
-  if (rule == "min") return(sizes$size[best])
-  se <- sizes[[if (by == "cv") "cv_se" else "se"]][best]
-  if (is.na(se)) stop_no_se(object)
-  min(sizes$size[which(loss <= loss[best] + se)])
+  se <- sizes[[if (by == "cv") "cv_se" else "se"]]
+  if (rule == "1se" && is.na(se[choose_row(loss)])) stop_no_se(object)
+  sizes$size[choose_row(loss, rule, se)]
 }
 
 stop_no_se <- function(fit) {

@@ -357,7 +357,7 @@ test_that("of a flat curve a list of at least 20 is taken that is not clearly wo
     folds <- lapply(1:8, function(fold) {
       array(unlist(lapply(sums, lapply, function(of) of[fold, ])), c(2, 61, 2))
     })
-    at <- pick(fold_errors(folds, rep(1, 8), FALSE, slack), "cv")
+    at <- choose(fold_errors(folds, rep(1, 8), FALSE, slack), "cv")
     expect_equal(c(at$size, at$lambda), oracle_choice(sums, "cv", slack))
     at$size
   }, 0)
