@@ -97,9 +97,8 @@ search_blocks <- function(problem, columns, control) {
 # under its name, and the errors.
 ratio_errors <- function(problem, products, ratio, control) {
   spectrum <- blocks_spectrum(problem, products, ratio)
-  held_out <- held_out_folds(spectrum, control$folds, control$lambda, control$threads)
-  errors <- error_table(problem, control$folds, held_out)
-  data.frame(outer(control$lambda, ratio), errors, check.names = FALSE)
+  data.frame(outer(control$lambda, ratio), spectrum_errors(spectrum, problem, control),
+             check.names = FALSE)
 }
 
 # With more columns than rows XX' of each block (m x m), else X and X'X; `block` has the block of

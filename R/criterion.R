@@ -224,6 +224,12 @@ layer <- function(values, l) array(values[, , l], dim(values)[1:2])
 # the loss of every row
 row_losses <- function(problem, name, residual) .Call(C_row_losses, name, problem$y, residual)
 
+# The weighted mean squared error of each model: residuals are rows x responses x models.
+mean_squared <- function(problem, residual) {
+  squares <- matrix(problem$weights * residual^2, length(problem$y))
+  colSums(squares) / (ncol(problem$y) * sum(problem$weights))
+}
+
 # 0 where the score of a positive row is above that of a negative one, 1 where it is below, half for
 # a tie
 pair_losses <- function(positive, negative) .Call(C_pair_losses, positive, negative)

@@ -3,14 +3,25 @@
 # Training without each part ----------------------------------------------------------------------
 
 # What `train` makes of each part of the rows, which it trains without: train(part) gets a row of
-# `parts` as a list. A list with `each`, the results, and `parts`, the parts that were done before
-# Ctrl-C. An error begins with `words`, one for each part. Other arguments are those of run_tasks().
+# `parts` as a list. The value is a list with `each`, the results, and `parts`, the parts that were
+# done before Ctrl-C. An error begins with the name of the part, if `words` has names. `...` are
+# arguments of run_tasks().
 held_out <- function(parts, train, words, ...) {
   done <- run_tasks(nrow(parts), function(i) {
-    in_context(words[i], train(lapply(parts, `[[`, i)))
+    part <- lapply(parts, `[[`, i)
+    if (is.null(words)) train(part) else in_context(words[i], train(part))
   }, ...)
   places <- attr(done, "done")
   list(each = done[seq_along(places)], parts = parts[places, ])
+}
+
+# The same for the folds of a method as a whole, with a warning after Ctrl-C.
+outer_held_out <- function(parts, train, progress, BPPARAM) {
+  count <- nrow(parts)
+  held <- held_out(parts, train, paste("outer fold", seq_len(count)), progress = progress,
+                   BPPARAM = BPPARAM)
+  if (nrow(held$parts) < count) warn_interrupted(nrow(held$parts), count, "outer fold")
+  held
 }
 
 # The means of values of rows (a matrix of the rows of each part) over the parts that hold a row
@@ -23,6 +34,26 @@ mean_over_parts <- function(parts, values, m) {
   }
   count <- tabulate(unlist(parts$rows), m)
   total / ifelse(count > 0L, count, NA)
+}
+
+# A line with how many folds, or other parts of the rows, have no value of a measure, if any.
+print_unscored <- function(count, total, what, measure) {
+  if (count == 0L) return(invisible())
+  lack <- switch(measure, auc = "rows of both classes", concordance = "pair of rows to compare",
+                 if (is_gain(measure)) "grade above 0" else "row with a weight above 0")
+  remark(sprintf("%d of %s could not be scored: no %s", count, counted(total, what), lack))
+}
+
+# The folds in which a criterion has no value, for want of rows or pairs of rows, and how many folds
+# there are.
+count_unscored <- function(problem, folds, name) {
+  parts <- held_out_rows(folds, problem$weights > 0)
+  if (!name %in% c("auc", "concordance")) return(c(0L, nrow(parts)))
+  weight <- vapply(parts$rows, function(rows) {
+    part <- scored_rows(problem, rows)
+    fold_sum(part, list(name = name), 0 * part$y)[[2L]]
+  }, 0)
+  c(sum(weight == 0), nrow(parts))
 }
 
 # Errors of one part ------------------------------------------------------------------------------

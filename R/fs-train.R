@@ -16,16 +16,14 @@ fs_pursue <- function(setup, columns, lambda, residuals = FALSE) {
     if (is_large(setup)) return(drawn_partition(setup, columns, lambda, ids[, repetition]))
     pursue_partition(setup, columns, lambda, residuals, ids[, repetition])
   })
-  mean_of <- function(part) average(lapply(results, part))
-  list(
-    criterion = mean_of(function(result) result$criterion),
-    se = mean_of(function(result) result$se),
-    error = if (!is.null(results[[1L]]$error)) mean_of(function(result) result$error),
+  errors <- c("criterion", "se", if (!is.null(results[[1L]]$error)) "error")
+  means <- lapply(stats::setNames(nm = errors), function(name) average(lapply(results, `[[`, name)))
+  c(means, list(
     residual = if (residuals && !is.null(ids)) {
-      function(size) mean_of(function(result) result$residual(size))
+      function(size) average(lapply(results, function(result) result$residual(size)))
     },
     paths = results[[1L]]$paths, interrupted = any(vapply(results, `[[`, NA, "interrupted"))
-  )
+  ))
 }
 
 pursue_partition <- function(setup, columns, lambda, residuals, ids) {
@@ -211,11 +209,10 @@ training_errors <- function(setup, columns, path) {
   terms <- term_values(setup, columns, path$chosen)
   directions <- t(solve_lower(path$factor, t(terms)))
   residual <- problem$y
-  error <- function() sum(problem$weights * residual^2) / (ncol(residual) * sum(problem$weights))
-  errors <- error()
+  errors <- mean_squared(problem, residual)
   for (step in seq_len(path$size)) {
     residual <- residual - outer(directions[, step], path$z[step, ])
-    errors <- c(errors, error())
+    errors <- c(errors, mean_squared(problem, residual))
   }
   errors
 }

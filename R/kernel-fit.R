@@ -74,13 +74,18 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
   training <- training_residuals(spectrum, lambda)
   path <- data.frame(
     lambda = lambda, error_table(problem, control$folds, held_out),
-    training = colSums(problem$weights * training^2, dims = 2L) /
-      (ncol(problem$y) * sum(problem$weights))
+    training = mean_squared(problem, training)
   )
   best <- choose_row(path$criterion, simplest = order(-path$lambda))
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
        held_out = scores_of(problem, layer(average(held_out), best)),
        fitted = scores_of(problem, layer(training, best)))
+}
+
+# The held-out errors of every lambda of a spectrum, as error_table() has them.
+spectrum_errors <- function(spectrum, problem, control) {
+  held_out <- held_out_folds(spectrum, control$folds, control$lambda, control$threads)
+  error_table(problem, control$folds, held_out)
 }
 
 # Holding out -------------------------------------------------------------------------------------

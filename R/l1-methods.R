@@ -34,6 +34,7 @@ print.l1_path <- function(x, n = 6L, ...) {
   against <- if (x$problem$task == "multiclass") ", each class against the rest" else ""
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
+  print_unscored_folds(x)
   print_responses(x$problem, x$held_out)
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
   print_data(x$problem)

@@ -328,11 +328,11 @@ trained_scores <- function(problem, control, solution) {
 held_out_scores <- function(problem, control) {
   parts <- held_out_rows(control$folds, problem$weights > 0)
   together <- fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$missing > 0L))
-  done <- run_tasks(length(together), function(i) {
-    scores_without(problem, control, parts$rows[together[[i]]])
-  }, "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
-  if (length(done) < length(together)) return(NULL)
-  done <- unlist(done, recursive = FALSE)
+  batches <- list2DF(list(rows = lapply(together, function(folds) parts$rows[folds])))
+  held <- held_out(batches, function(batch) scores_without(problem, control, batch$rows), NULL,
+                   "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
+  if (length(held$each) < nrow(batches)) return(NULL)
+  done <- unlist(held$each, recursive = FALSE)
   lapply(unique(parts$repetition), function(repetition) {
     score <- array(0, c(dim(problem$y), length(control$lambda)))
     for (i in which(parts$repetition == repetition)) score[parts$rows[[i]], , ] <- done[[i]]
@@ -436,23 +436,20 @@ solution_facts <- function(solutions) {
 # whether it was interrupted. Nothing is held out without `folds` or if the path itself was
 # interrupted.
 evaluate_solutions <- function(problem, control, path, hold_out) {
-  training <- list(path = path, held_out = function(row) replace(problem$y, TRUE, NA_real_))
-  training$path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
-  if (problem$task != "regression") training$path$error <- NA_real_
-  training$criterion <- training_criterion(control$loss)
-  training$row <- nrow(path)
-  training$stopped <- FALSE
-  if (is.null(control$folds) || !hold_out) return(training)
-  scores <- held_out_scores(problem, control)
+  hold_out <- hold_out && !is.null(control$folds)
+  scores <- if (hold_out) held_out_scores(problem, control)
   if (is.null(scores)) {
-    training$stopped <- TRUE
-    return(training)
+    path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
+    if (problem$task != "regression") path$error <- NA_real_
+    return(list(path = path, held_out = function(row) replace(problem$y, TRUE, NA_real_),
+                criterion = training_criterion(control$loss), row = nrow(path),
+                stopped = hold_out))
   }
   residuals <- lapply(scores, function(score) as.vector(problem$y) - score)
   errors <- residual_errors(problem, control$folds, control$criterion, residuals,
                             slack_of(problem), path$size)
-  path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
   table <- error_table(problem, control$folds, residuals)
+  path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
   path$squared <- table$criterion
   path$error <- table$error
   held_out <- function(row) {

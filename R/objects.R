@@ -488,7 +488,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
   judgement = alist(
     problem = has_kept_problem(problem), method = is_string(method),
     arguments = length(arguments) == 0L || has_words(arguments) && has_words(names(arguments)),
-    error = is_none_or(error, has_table(error, "estimate", c("lower", "upper", "null"),
+    error = is_none_or(error, has_table(error, character(), c("estimate", "lower", "upper", "null"),
                                         c("measure", "words")) && nrow(error) == 1L),
     features = has_table(features, "feature", c("probability", "dropped", "swapped"), "name") &&
       has_integers(features$feature, 1L, n),
@@ -518,7 +518,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     chosen = is.list(chosen) && length(chosen) == nrow(folds),
     frequency = has_table(frequency, c("feature", "count", "share"), character(), "name"),
     estimate = has_numbers(estimate, 2L, gaps = TRUE) && setequal(names(estimate), c("mean", "se")),
-    estimates = has_table(estimates, character(), c("mean", "se"), "measure"),
+    estimates = has_table(estimates, "unscored", c("mean", "se"), "measure"),
+    at_choice = has_table(at_choice, character(), "test") && nrow(at_choice) == 1L,
     measures = is.list(measures) && measure %in% names(measures) &&
       all(vapply(measures, is_curve_table, NA, key)),
     held_out = has_matrix(held_out, m, L, gaps = TRUE),
@@ -635,8 +636,7 @@ is_curve_table <- function(curves, key) {
   errors <- others[!endsWith(others, "_se")]
   has_table(curves, key, others) && nrow(curves) > 0L && "test" %in% errors &&
     setequal(others, c(errors, paste0(errors, "_se"))) &&
-    all(vapply(curves[others], function(one) !any(is.infinite(one)), NA)) &&
-    all(vapply(curves[errors], function(one) any(is.finite(one)), NA))
+    all(vapply(curves[others], function(one) !any(is.infinite(one)), NA))
 }
 
 is_knot <- function(knot, D, L) {

@@ -117,25 +117,21 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
   chosen <- NULL
-  done <- vector("list", nrow(parts))
   repeat {
-    done <- run_tasks(nrow(parts), function(i) {
-      in_context(fold_words(parts, i),
-                 search_without(problem, parts$rows[[i]], control, search, done[[i]]$found))
-    }, "Repeating the search in folds", random, control$progress, BPPARAM,
-    apart = is.null(control$shards))
+    held <- held_out(parts, function(part) search_without(problem, part, control, search),
+                     fold_words(parts), "Repeating the search in folds", random, control$progress,
+                     BPPARAM, apart = is.null(control$shards))
     # a partition of which one fold alone was done says nothing of the choice
-    kept <- attr(done, "done")
-    several <- stats::ave(kept, parts$repetition[kept], FUN = length) > 1L
-    done <- done[several]
-    kept <- kept[several]
+    repetition <- held$parts$repetition
+    several <- stats::ave(repetition, repetition, FUN = length) > 1L
     # what is known of fewer columns stands when Ctrl-C comes
-    if (length(kept) < nrow(parts) && (!is.null(chosen) || length(kept) < 2L)) break
-    chosen <- c(choice_of(problem, control, done, parts[kept, ]), k = control$k)
-    chosen$interrupted <- length(kept) < nrow(parts)
-    chosen$wanted <- nrow(parts)
+    stopped <- sum(several) < nrow(parts)
+    if (stopped && (!is.null(chosen) || sum(several) < 2L)) break
+    chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
+    chosen[c("k", "interrupted", "wanted")] <- list(control$k, stopped, nrow(parts))
     enough <- !control$grows || control$k == upper || chosen$best <= control$k - improve_within
-    if (enough || chosen$interrupted) return(chosen)
+    if (enough || stopped) return(chosen)
+    parts$found <- lapply(held$each, `[[`, "found")
     control$k <- min(2L * control$k, upper)
   }
   if (is.null(chosen)) {
@@ -148,16 +144,17 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
 
 improve_within <- 10L
 
-fold_words <- function(parts, i) {
-  if (max(parts$repetition) == 1L) return(paste("size fold", parts$fold[i]))
-  sprintf("size fold %d of partition %d", parts$fold[i], parts$repetition[i])
+fold_words <- function(parts) {
+  if (max(parts$repetition) == 1L) return(paste("size fold", parts$fold))
+  sprintf("size fold %d of partition %d", parts$fold, parts$repetition)
 }
 
 # One fold: the models of each lambda and size on the user's scale, for each criterion the sum over
 # the rows held out and its weight (2 x sizes x lambdas), and the columns that a forward search has
 # `found` for each lambda, from which one for larger sizes goes on; with `missing = "mean"` also the
 # means of the columns of the models.
-search_without <- function(problem, rows, control, search, found = NULL) {
+search_without <- function(problem, part, control, search) {
+  rows <- part$rows
   train <- reweighted(problem, replace(case_weights(problem), rows, 0))
   check_folds_left(control$folds, trained_places(train))
   fold_basis_check(train, control$folds)
@@ -166,7 +163,7 @@ search_without <- function(problem, rows, control, search, found = NULL) {
   largest <- control$k
   control$k <- min(control$k, control$largest(train))
   control$progress <- FALSE
-  control$found <- found
+  control$found <- part$found
   paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
   if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
     raise_interrupt()
@@ -249,19 +246,14 @@ check_scored <- function(errors) {
 # the partitions; rows of weight 0 are predicted by the final one, those of folds that Ctrl-C has
 # left out by none.
 held_out_predictions <- function(problem, chosen, final) {
-  total <- matrix(0, nrow(problem), ncol(problem$y))
-  count <- integer(nrow(problem))
-  for (i in seq_len(nrow(chosen$parts))) {
-    rows <- chosen$parts$rows[[i]]
-    model <- chosen$models[[i]][[min(chosen$size + 1L, length(chosen$models[[i]]))]]
-    fold <- chosen$means[[i]]
+  scores <- Map(function(rows, models, fold) {
+    model <- models[[min(chosen$size + 1L, length(models))]]
     means <- if (!is.null(fold)) replace(problem$fill, fold$features, fold$values)
     score <- layer(model_scores(list(model), problem, rows, means), 1L)
-    total[rows, ] <- total[rows, ] + centre_within(scored_rows(problem, rows), score)
-    count[rows] <- count[rows] + 1L
-  }
-  total <- total / ifelse(count > 0L, count, NA)
+    centre_within(scored_rows(problem, rows), score)
+  }, chosen$parts$rows, chosen$models, chosen$means)
+  out <- mean_over_parts(chosen$parts, scores, nrow(problem))
   idle <- problem$weights == 0
-  total[idle, ] <- final[idle, ]
-  total
+  out[idle, ] <- final[idle, ]
+  out
 }

@@ -148,7 +148,7 @@ tuning_box <- function(problem, kernel, gamma) {
 null_error <- function(problem) {
   centred <- problem$y - rep(colSums(problem$weights * problem$y) / sum(problem$weights),
                              each = nrow(problem))
-  sum(problem$weights * centred^2) / (ncol(centred) * sum(problem$weights))
+  mean_squared(problem, centred)
 }
 
 # Objectives --------------------------------------------------------------------------------------
@@ -164,8 +164,7 @@ ridge_objective <- function(problem, kernel, model) {
   spectrum <- if (!is.null(kernel)) full_spectrum(problem, values)
   function(sigma2, gamma) {
     if (is.null(kernel)) spectrum <- full_spectrum(problem, exp(-values / sigma2))
-    held_out <- held_out_folds(spectrum, model$folds, 1 / gamma, model$threads)
-    error_table(problem, model$folds, held_out)$criterion
+    spectrum_errors(spectrum, problem, c(list(lambda = 1 / gamma), model))$criterion
   }
 }
 
