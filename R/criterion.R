@@ -58,6 +58,8 @@ check_needs <- function(name, argument, problem) {
   }
 }
 
+squared_error <- list(name = "squared")
+
 # A criterion to search by ------------------------------------------------------------------------
 
 # A criterion as every fitter holds it. A kernel minimises a loss, which criterion_value() turns
@@ -126,11 +128,6 @@ user_criterion <- function(criterion, problem, folds) {
 criterion_value <- function(criterion, loss) {
   if (criterion$name %in% c("auc", "concordance")) return(1 - loss)
   if (criterion$higher) -loss else loss
-}
-
-# What a search minimises, from the value of its criterion.
-criterion_loss <- function(criterion, value) {
-  if (criterion$higher) -value else value
 }
 
 # A criterion as an error, of which less is better: the rest of one between 0 and 1 of which more is

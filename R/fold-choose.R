@@ -65,6 +65,11 @@ paired_excess <- function(errors, place) {
   lapply(list(value = excess[1L, ], se = excess[2L, ]), matrix, errors$shape[1L])
 }
 
+# What a search minimises, from the value of its criterion.
+criterion_loss <- function(criterion, value) {
+  if (criterion$higher) -value else value
+}
+
 # The choice --------------------------------------------------------------------------------------
 
 # The row of a path that a rule chooses by the losses of its models: "min", the smallest loss, or

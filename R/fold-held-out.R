@@ -133,5 +133,3 @@ error_table <- function(problem, folds, residuals, criterion = squared_error) {
   }
   table
 }
-
-squared_error <- list(name = "squared")
