@@ -554,8 +554,8 @@ print.summary.cv_result <- function(x, ...) {
 error_lines <- function(x) {
   what <- error_meanings(x)
   what <- what[names(what) %in% names(x$folds)]
-  mean <- unlist(x$at_choice[names(what)])
-  se <- unlist(x$at_choice[paste0(names(what), "_se")])
+  mean <- as.double(unlist(x$at_choice[names(what)]))
+  se <- as.double(unlist(x$at_choice[paste0(names(what), "_se")]))
   digits <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
   plain <- function(value) formatC(value, digits = digits, format = "f")
   paste0(format(plain(mean), justify = "right"), " (se ", plain(se), ")   ", what)

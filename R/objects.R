@@ -519,7 +519,8 @@ object_fields <- list( # nolint: cyclocomp_linter.
     frequency = has_table(frequency, c("feature", "count", "share"), character(), "name"),
     estimate = has_numbers(estimate, 2L, gaps = TRUE) && setequal(names(estimate), c("mean", "se")),
     estimates = has_table(estimates, "unscored", c("mean", "se"), "measure"),
-    at_choice = has_table(at_choice, character(), "test") && nrow(at_choice) == 1L,
+    at_choice = has_table(at_choice, character(), setdiff(names(curves), key)) &&
+      nrow(at_choice) == 1L,
     measures = is.list(measures) && measure %in% names(measures) &&
       all(vapply(measures, is_curve_table, NA, key)),
     held_out = has_matrix(held_out, m, L, gaps = TRUE),
