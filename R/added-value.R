@@ -206,41 +206,28 @@ check_permute <- function(permute, pair) {
 paired_losses <- function(pair, folds, progress, BPPARAM) {
   problem <- pair$full$problem
   parts <- held_out_rows(folds, problem$weights > 0)
-  done <- repeat_tasks(nrow(parts), "outer fold", function(i) {
-    rows <- parts$rows[[i]]
-    lapply(fold_pair(pair, rows), losses_of_rows, scored_rows(problem, rows))
+  held <- outer_held_out(parts, function(part) {
+    lapply(fold_pair(pair, part$rows), losses_of_rows, scored_rows(problem, part$rows))
   }, progress, BPPARAM)
-  parts <- parts[attr(done, "done"), ]
   measures <- c("squared", if (problem$task != "regression") "error")
   losses <- lapply(stats::setNames(measures, measures), function(measure) {
-    total <- matrix(0, nrow(problem), 2L, dimnames = list(NULL, c("base", "full")))
-    for (i in seq_along(done)) {
-      rows <- parts$rows[[i]]
-      total[rows, ] <- total[rows, ] + vapply(done[[i]], `[[`, numeric(length(rows)), measure)
-    }
-    count <- tabulate(unlist(parts$rows), nrow(problem))
-    total / ifelse(count > 0L, count, NA)
+    of_parts <- lapply(held$each, function(both) {
+      cbind(base = both$base[[measure]], full = both$full[[measure]])
+    })
+    means <- mean_over_parts(held$parts, of_parts, nrow(problem))
+    dimnames(means) <- list(NULL, c("base", "full"))
+    means
   })
-  list(losses = losses, complete = length(done) == nrow(held_out_rows(folds, problem$weights > 0)))
+  list(losses = losses, complete = nrow(held$parts) == nrow(parts))
 }
 
 # Scores of rows that are held out, by both models.
 fold_pair <- function(pair, rows) {
-  train <- seq_len(nrow(pair$full$problem))[-rows]
-  scored <- function(run) {
-    part <- fit_rows(run, train)
-    list(part = part, path = path_scores(part$fit, part$problem, rows))
-  }
-  chosen <- function(one) layer(one$path$scores, one$path$chosen)
-  full <- scored(pair$full)
-  list(base = if (pair$shrunk) chosen(scored(pair$base)) else held_out_null(full$part, rows),
-       full = chosen(full))
-}
-
-# The scores of some rows by the covariates, with the means of the training rows for missing values.
-held_out_null <- function(part, rows) {
-  z <- covariates_filled_by(part$problem, rows, part$train$fill)
-  z %*% covariate_solver(part$train)(part$train$y)
+  trained <- seq_len(nrow(pair$full$problem))[-rows]
+  full <- fit_rows(pair$full, trained)
+  list(base = if (pair$shrunk) chosen_scores(fit_rows(pair$base, trained), rows) else
+         null_scores(full, rows),
+       full = chosen_scores(full, rows))
 }
 
 losses_of_rows <- function(score, problem) {
@@ -293,7 +280,7 @@ test_pair <- function(pair, permute, exchanged, permutations, progress, BPPARAM)
     permuted <- if (permute == "rows") {
       permuted_columns(run$problem, pair$added, order)
     } else if (same) {
-      replaced_response(run$problem, permuted_response(exchanged$null, order))
+      replace(run$problem, "y", list(permuted_response(exchanged$null, order)))
     } else {
       permuted_problem(exchanged$null, order)
     }
@@ -309,11 +296,6 @@ test_pair <- function(pair, permute, exchanged, permutations, progress, BPPARAM)
        permute = permute, permuted = what, complete = complete)
 }
 
-replaced_response <- function(problem, y) {
-  problem$y <- y
-  problem
-}
-
 # The smallest held-out error on the path of the full model relative to that of the base model. A
 # `spectrum` is that of the problem with another response.
 pair_statistic <- function(pair, run, problem, spectrum = NULL) {
@@ -322,9 +304,11 @@ pair_statistic <- function(pair, run, problem, spectrum = NULL) {
                             c(own_warnings, "sparsels_warning_precision"))
     return(min(relative_errors(fit)$errors, na.rm = TRUE))
   }
-  control <- ridge_control(problem, run$arguments)
+  given <- run$arguments
+  folds <- if (is.null(given$folds)) "loo" else given$folds
+  control <- expansion_control(problem, given$lambda, folds, 1)
   full <- if (pair$shrunk) {
-    blocks <- check_blocks(run$arguments$blocks, problem)
+    blocks <- check_blocks(given$blocks, problem)
     min(search_blocks(problem, blocks, control)$tried$criterion)
   } else {
     if (is.null(spectrum)) spectrum <- gram_spectrum(problem)
@@ -333,24 +317,13 @@ pair_statistic <- function(pair, run, problem, spectrum = NULL) {
     min(spectrum_errors(spectrum, problem, control)$criterion)
   }
   # the base has no part in a permutation of the others' rows
-  base <- if (pair$shrunk) min(spectrum_errors(gram_spectrum(pair$base$problem), pair$base$problem,
-                                               control)$criterion) else base_error(problem, control)
+  base <- if (pair$shrunk) {
+    own <- pair$base$problem
+    min(spectrum_errors(gram_spectrum(own), own, control)$criterion)
+  } else {
+    mean_squared(problem, null_residuals(problem, control$folds))
+  }
   full / base
-}
-
-ridge_control <- function(problem, given) {
-  expansion_control(problem, given$lambda, if (is.null(given$folds)) "loo" else given$folds, 1)
-}
-
-spectrum_errors <- function(spectrum, problem, control) {
-  held_out <- held_out_folds(spectrum, control$folds, control$lambda, control$threads)
-  lambda_errors(problem, control$folds, held_out, "squared")
-}
-
-# the held-out error of the covariates alone
-base_error <- function(problem, control) {
-  residual <- null_residuals(problem, control$folds)
-  sum(problem$weights * residual^2) / (ncol(residual) * sum(problem$weights))
 }
 
 # The problem with the rows of some columns in another order, against the response, the covariates

@@ -313,9 +313,8 @@ path_of_log <- function(problem, control, lambda, s, columns) {
     squared = field("tie")
   )
   if (problem$task != "regression") {
-    error <- as_criterion("error", problem, control$folds)
     path$error <- vapply(log, function(entry) {
-      evaluate_folds(problem, control$folds, error, entry$score$residuals)$value
+      evaluate_folds(problem, control$folds, list(name = "error"), entry$score$residuals)$value
     }, 0)
   }
   loss <- field("loss")
@@ -334,7 +333,7 @@ path_of_log <- function(problem, control, lambda, s, columns) {
   list(
     lambda = lambda, status = if (s$status == "") "complete" else s$status, path = path,
     size = length(best$set), models = models,
-    held_out = problem$y - Reduce(`+`, residuals) / length(residuals),
+    held_out = problem$y - average(residuals),
     fitted = ridge_predict(problem, columns, best$set, fit, seq_len(nrow(problem)))
   )
 }

@@ -28,7 +28,7 @@ basis_path <- function(scoring, points, kernel, rows) {
   })
   residuals <- lapply(residuals, function(residual) residual / sqrt(problem$weights))
   data.frame(size = seq_along(rows), row = rows,
-             lambda_errors(problem, folds, residuals, "squared"))
+             error_table(problem, folds, residuals))
 }
 
 # The models on the first 1, 2, ..., n basis vectors share one QR decomposition: with K_BB = C'C the

@@ -87,18 +87,18 @@ search_blocks <- function(problem, columns, control) {
     }
     if (length(columns) < 3L || identical(before, best)) break
   }
-  tried <- do.call(rbind, unname(tried))
-  chosen <- tried[which.min(tried$criterion), names(columns), drop = FALSE]
-  list(columns = columns, ratio = best, lambda = unlist(chosen), tried = tried)
+  of_best <- tried[[paste(best, collapse = " ")]]
+  row <- choose_row(of_best$criterion, simplest = order(-of_best[[1L]]))
+  list(columns = columns, ratio = best, lambda = unlist(of_best[row, names(columns)]),
+       tried = do.call(rbind, unname(tried)))
 }
 
 # The held-out errors of every lambda of the first block: a data frame with the lambda of each block
 # under its name, and the errors.
 ratio_errors <- function(problem, products, ratio, control) {
   spectrum <- blocks_spectrum(problem, products, ratio)
-  held_out <- held_out_folds(spectrum, control$folds, control$lambda, control$threads)
-  errors <- lambda_errors(problem, control$folds, held_out, "squared")
-  data.frame(outer(control$lambda, ratio), errors, check.names = FALSE)
+  data.frame(outer(control$lambda, ratio), spectrum_errors(spectrum, problem, control),
+             check.names = FALSE)
 }
 
 # With more columns than rows XX' of each block (m x m), else X and X'X; `block` has the block of

@@ -359,6 +359,8 @@ print.method_comparison <- function(x, ...) {
   if (x$quick) remark(quick_words(x$k))
   print_data(x$problem)
   say(measure_label(x), " on the test rows:")
+  unscored <- sum(apply(is.na(x$scores[, , "test", drop = FALSE]), 1L, any))
+  print_unscored(unscored, nrow(x$scores), "split", x$measure)
   print(test_words(x$table), row.names = FALSE)
   remark(sprintf("difference = from %s, %s is better; se = standard errors of test and of the %s",
                  x$table$method[1L], if (x$higher) "above 0" else "below 0", "difference, "),

@@ -58,6 +58,8 @@ check_needs <- function(name, argument, problem) {
   }
 }
 
+squared_error <- list(name = "squared")
+
 # A criterion to search by ------------------------------------------------------------------------
 
 # A criterion as every fitter holds it. A kernel minimises a loss, which criterion_value() turns
@@ -126,11 +128,6 @@ user_criterion <- function(criterion, problem, folds) {
 criterion_value <- function(criterion, loss) {
   if (criterion$name %in% c("auc", "concordance")) return(1 - loss)
   if (criterion$higher) -loss else loss
-}
-
-# What a search minimises, from the value of its criterion.
-criterion_loss <- function(criterion, value) {
-  if (criterion$higher) -value else value
 }
 
 # A criterion as an error, of which less is better: the rest of one between 0 and 1 of which more is
@@ -212,63 +209,6 @@ class_share <- function(problem) {
 
 # Values ------------------------------------------------------------------------------------------
 
-# Value and standard error of a criterion from held-out residuals in the user's units, a list with
-# an m x L matrix for each repeat. Several repeats are averaged.
-evaluate_folds <- function(problem, folds, criterion, residuals) {
-  each <- lapply(seq_along(residuals), function(repetition) {
-    residual <- centre_within(problem, residuals[[repetition]])
-    if (criterion$name == "user") {
-      return(c(value = criterion_value(criterion, criterion$loss(residual, repetition)), se = NA))
-    }
-    ids <- folds$ids[, repetition]
-    sums <- if (criterion$name == "auc") {
-      vapply(split(seq_along(ids), ids), right_pairs, c(0, 0), problem, problem$y - residual)
-    } else if (criterion$name == "concordance") {
-      vapply(split(seq_along(ids), ids), function(rows) {
-        ranked_pairs(scored_rows(problem, rows), (problem$y - residual)[rows, , drop = FALSE])
-      }, c(0, 0))
-    } else {
-      loss <- row_losses(problem, criterion$name, residual)
-      w <- row_weights(problem, criterion)
-      t(rowsum(cbind(w * loss, w), ids))
-    }
-    fold_mean(sums[1L, , drop = FALSE], sums[2L, ])[, 1L]
-  })
-  as.list(Reduce(`+`, each) / length(each))
-}
-
-# The weighted means over folds and their standard errors (2 x models), from the sums of each model
-# (models x folds) and the weights of the folds. Folds without weight do not count.
-fold_mean <- function(sums, weight) {
-  counted <- weight > 0
-  if (!all(counted)) sums <- sums[, counted, drop = FALSE]
-  weight <- weight[counted]
-  total <- sum(weight)
-  mean <- rowSums(sums) / total
-  each <- rep(weight, each = nrow(sums))
-  n <- length(weight)
-  se <- if (n > 1L) sqrt(rowSums(each * (sums / each - mean)^2) / total / (n - 1L)) else NA_real_
-  rbind(value = mean, se = se)
-}
-
-# The sum of a criterion over some rows, held out together, and the weight it stands for: of their
-# residuals under one model.
-fold_sum <- function(problem, criterion, residual) {
-  if (criterion$name == "auc") {
-    return(right_pairs(seq_len(nrow(residual)), problem, problem$y - residual))
-  }
-  if (!is.null(criterion$sum)) return(criterion$sum(problem, problem$y - residual))
-  if (criterion$name == "concordance") return(ordered_pairs(problem, problem$y - residual))
-  residual <- centre_within(problem, residual)
-  weight <- sum(problem$weights)
-  if (criterion$name == "user") {
-    fold <- rep(1L, nrow(residual))
-    return(c(weight * criterion$evaluate(problem$y, problem$y - residual, fold), weight))
-  }
-  w <- row_weights(problem, criterion)
-  c(sum(w * row_losses(problem, criterion$name, residual)), sum(w))
-}
-
 # the weights by which a criterion counts rows: where classes have a share they count alike
 row_weights <- function(problem, criterion) {
   if (is.null(criterion$share)) return(problem$weights)
@@ -278,16 +218,14 @@ row_weights <- function(problem, criterion) {
 # m x L of an m x L x c array
 layer <- function(values, l) array(values[, , l], dim(values)[1:2])
 
-# the sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
-# models
-score_sums <- function(scores, problem, criterion) {
-  vapply(seq_len(dim(scores)[3L]), function(s) {
-    fold_sum(problem, criterion, problem$y - layer(scores, s))
-  }, c(0, 0))
-}
-
 # the loss of every row
 row_losses <- function(problem, name, residual) .Call(C_row_losses, name, problem$y, residual)
+
+# The weighted mean squared error of each model: residuals are rows x responses x models.
+mean_squared <- function(problem, residual) {
+  squares <- matrix(problem$weights * residual^2, length(problem$y))
+  colSums(squares) / (ncol(problem$y) * sum(problem$weights))
+}
 
 # 0 where the score of a positive row is above that of a negative one, 1 where it is below, half for
 # a tie

@@ -70,14 +70,17 @@
 #' * `curves`: data frame, a row per size (or lambda) reached in every fold: the size; `inner`, the
 #'   method's own criterion, and `cv`, its own cross-validation, where it has them; `test`, the
 #'   error on the outer folds; `random` and `majority`; each with its standard error, `inner_se`,
-#'   ... . Values are means over the outer folds, weighted by their rows (`inner` and `cv`: plain
-#'   means). A fold without a model of a size contributes its largest smaller model. If the folds
+#'   ... . Values are means over the outer folds, weighted by their rows, or by the pairs that are
+#'   compared. A fold without a model of a size contributes its largest smaller model. If the folds
 #'   have no size in common there is one row, for the models that they chose.
-#' * `measures`: such a data frame for every measure; `estimates`: a row per measure, as `estimate`.
+#' * `measures`: such a data frame for every measure; `estimates`: a row per measure, as `estimate`,
+#'   with the number of folds that are `unscored`, such as those without a pair of rows to compare,
+#'   which no mean includes.
 #' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
 #'   `lambda`, `size` (chosen there), and at that size `inner`, `test`, `random`, `majority`.
 #' * `estimate`: named double, `mean` and `se` of the test error at the size chosen in each fold:
-#'   the honest error of the method with its choices.
+#'   the honest error of the method with its choices. `at_choice`: a data frame with one row, the
+#'   means of all the curves there.
 #' * `fit`: the method on all rows, which `predict()`, `coef()`, `selected()` and `fitted()` of the
 #'   result use.
 #' * `held_out` (m x L): out-of-fold predictions at the size each fold chose; with `keep`,
@@ -153,10 +156,9 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   # of the same classes the fit need not say it again
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
   parts <- outer$parts
-  scored <- repeat_tasks(nrow(parts), "outer fold", function(i) {
-    score_fold(run, lapply(parts, `[[`, i), measures, baselines)
-  }, progress, BPPARAM)
-  result <- new_cv_result(scored, parts, run, fit, measures, keep, outer$label,
+  held <- outer_held_out(parts, function(part) score_fold(run, part, measures, baselines), progress,
+                         BPPARAM)
+  result <- new_cv_result(held, nrow(parts), run, fit, measures, keep, outer$label,
                           short_call(match.call()))
   if ("auc" %in% vapply(measures, `[[`, "", "name")) warn_constant(result$problem, learned(result))
   result
@@ -216,17 +218,14 @@ score_fold <- function(run, outer, measures, baselines) {
     key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
     sums = lapply(measures, function(measure) {
       Map(function(of, source) {
-        spread_models(score_sums(of, heldout, measure_for(measure, source)), path)
+        sums <- score_sums(of, heldout, measure_for(measure, source))
+        # one model for all places of a path
+        sums[, rep_len(seq_len(ncol(sums)), length(path$values)), drop = FALSE]
       }, scores, sources)
     }),
     inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
     lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit)
   )
-}
-
-# one model for all places of a path
-spread_models <- function(sums, path) {
-  sums[, rep_len(seq_len(ncol(sums)), length(path$values)), drop = FALSE]
 }
 
 # As many random features as the models of a fit have, with the same ridge parameter and the inner
@@ -271,82 +270,80 @@ inner_error <- function(measure, path, criterion) {
 
 # The result ------------------------------------------------------------------------------------
 
-new_cv_result <- function(scored, parts, run, fit, measures, keep, outer, call) {
+new_cv_result <- function(held, wanted, run, fit, measures, keep, outer, call) {
   problem <- run$problem
-  wanted <- nrow(parts)
-  parts <- parts[attr(scored, "done"), ]
-  if (!length(shared_places(scored)$values)) scored <- lapply(scored, chosen_alone)
+  parts <- held$parts
+  scored <- held$each
+  places <- shared_places(scored)
   chosen <- lapply(scored, `[[`, "features")
-  tables <- lapply(names(measures), function(name) curves_of(scored, parts, name))
-  names(tables) <- names(measures)
-  folds <- fold_table(scored, parts, names(measures)[1L])
+  measured <- stats::setNames(nm = names(measures))
+  values <- stats::setNames(data.frame(places$values), places$key)
+  tables <- lapply(measured, function(name) {
+    cbind(values, curve_table(held, name, places$index))
+  })
+  at_choice <- lapply(measured, curve_table, held = held, index = chosen_places(scored))
   estimates <- do.call(rbind, lapply(names(measures), function(name) {
-    estimate <- estimate_of(scored, parts, name)
-    data.frame(measure = name, mean = estimate[[1L]], se = estimate[[2L]])
+    data.frame(measure = name, mean = at_choice[[name]]$test, se = at_choice[[name]]$test_se,
+               unscored = sum(curve_errors(held, name, "test", places$index)$weight == 0))
   }))
   result <- structure(list(
-    method = run$name, curves = tables[[1L]], folds = folds,
-    estimate = c(mean = estimates$mean[1L], se = estimates$se[1L]),
+    method = run$name, curves = tables[[1L]],
+    folds = fold_table(scored, parts, names(measures)[1L], places$key),
+    estimate = c(mean = estimates$mean[1L], se = estimates$se[1L]), at_choice = at_choice[[1L]],
     chosen = lapply(chosen, function(feature) problem$names[feature]),
     frequency = choice_frequency(chosen, problem$names),
     measure = names(measures)[1L], measures = tables, estimates = estimates,
-    higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = scored[[1L]]$key,
+    higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = places$key,
     held_out = chosen_predictions(scored, parts, problem), fit = fit, outer = outer,
     inner = scored[[1L]]$folds, problem = without_x(problem), call = call,
     status = if (nrow(parts) < wanted) "interrupted" else "complete"
   ), class = "cv_result")
   if (keep) {
-    predictions <- all_predictions(scored, parts, problem, result$curves)
+    predictions <- all_predictions(scored, parts, problem, places)
     result$predictions <- in_user_units(problem, predictions, problem$offset)
   }
   seal(result)
 }
 
-# A row for every model that all folds have, by size or lambda: the mean over the folds, weighted by
-# their rows, and its standard error, of each curve.
-curves_of <- function(scored, parts, name) {
-  places <- shared_places(scored)
-  table <- stats::setNames(data.frame(places$values), scored[[1L]]$key)
-  for (curve in names(scored[[1L]]$inner[[name]])) {
-    value <- vapply(seq_along(scored), function(i) {
-      scored[[i]]$inner[[name]][[curve]][places$index[, i]]
-    }, numeric(nrow(table)))
-    value <- matrix(value, nrow(table))
-    table[[curve]] <- rowMeans(value)
-    table[[paste0(curve, "_se")]] <- apply(value, 1L, standard_error)
-  }
-  for (curve in names(scored[[1L]]$sums[[name]])) {
-    sums <- lapply(seq_along(scored), function(i) {
-      scored[[i]]$sums[[name]][[curve]][, places$index[, i], drop = FALSE]
-    })
-    mean <- error_curve(fold_errors(sums, parts$repetition))
-    table[[curve]] <- mean$value[, 1L]
-    table[[paste0(curve, "_se")]] <- mean$se[, 1L]
-  }
-  table
+# The means over the folds of every curve of a measure and their standard errors, a row for each
+# column of `index`.
+curve_table <- function(held, name, index) {
+  first <- held$each[[1L]]
+  table <- lapply(c(names(first$inner[[name]]), names(first$sums[[name]])), function(curve) {
+    means <- error_curve(curve_errors(held, name, curve, index))
+    stats::setNames(lapply(means, as.vector), c(curve, paste0(curve, "_se")))
+  })
+  list2DF(do.call(c, table))
 }
 
-# the values of the key that every fold has, and where each fold has them (values x folds)
+# The errors of one curve of a measure: of the models whose places in each fold are a column of
+# `index` (models x folds). The errors of the method are weighted as its test errors are.
+curve_errors <- function(held, name, curve, index) {
+  sums <- lapply(seq_along(held$each), function(i) {
+    fold <- held$each[[i]]
+    sums <- fold$sums[[name]][[curve]]
+    if (is.null(sums)) {
+      weight <- fold$sums[[name]]$test[2L, ]
+      sums <- rbind(fold$inner[[name]][[curve]] * weight, weight)
+    }
+    sums[, index[, i], drop = FALSE]
+  })
+  fold_errors(sums, held$parts$repetition)
+}
+
+# The values of the key that every fold has, and where each fold has them (values x folds). Folds
+# with no value in common have the model that each chose.
 shared_places <- function(scored) {
   values <- Reduce(intersect, lapply(scored, `[[`, "values"))
+  if (!length(values)) return(list(key = "model", values = 1L, index = chosen_places(scored)))
   index <- vapply(scored, function(fold) match(values, fold$values), integer(length(values)))
-  list(values = values, index = matrix(index, length(values)))
+  list(key = scored[[1L]]$key, values = values, index = matrix(index, length(values)))
 }
 
-# A fold with its chosen model alone, where the folds have no size in common.
-chosen_alone <- function(fold) {
-  chosen <- fold$chosen
-  fold$scores <- fold$scores[, , chosen, drop = FALSE]
-  fold$sums <- lapply(fold$sums, lapply, function(sums) sums[, chosen, drop = FALSE])
-  fold$inner <- lapply(fold$inner, lapply, `[`, chosen)
-  fold[c("key", "values", "chosen")] <- list("model", 1L, 1L)
-  fold
-}
-
-standard_error <- function(x) stats::sd(x) / sqrt(length(x))
+chosen_places <- function(scored) matrix(vapply(scored, `[[`, 0L, "chosen"), 1L)
 
 # a row for every outer fold: what was chosen there, and the errors of the choice
-fold_table <- function(scored, parts, name) {
+fold_table <- function(scored, parts, name, key) {
   at_choice <- lapply(scored, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
     sums <- lapply(fold$sums[[name]], function(sums) sums[1L, fold$chosen] / sums[2L, fold$chosen])
@@ -354,36 +351,24 @@ fold_table <- function(scored, parts, name) {
   })
   table <- data.frame(repetition = parts$repetition, fold = parts$fold, rows = lengths(parts$rows),
                       lambda = vapply(scored, `[[`, 0, "lambda"))
-  if (scored[[1L]]$key == "size") {
+  if (key == "size") {
     table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
   }
   cbind(table, do.call(rbind, at_choice), row.names = NULL)
 }
 
-# the error at the model that each fold chose
-estimate_of <- function(scored, parts, name) {
-  sums <- lapply(scored, function(fold) fold$sums[[name]]$test[, fold$chosen, drop = FALSE])
-  unlist(error_curve(fold_errors(sums, parts$repetition)))
-}
-
 # Out-of-fold predictions of the model that each fold chose, m x L, averaged over repetitions.
 chosen_predictions <- function(scored, parts, problem) {
-  total <- matrix(0, nrow(problem), ncol(problem$y))
-  count <- integer(nrow(problem))
-  for (i in seq_along(scored)) {
-    rows <- parts$rows[[i]]
-    score <- layer(scored[[i]]$scores, scored[[i]]$chosen)
-    total[rows, ] <- total[rows, ] + centre_within(scored_rows(problem, rows), score)
-    count[rows] <- count[rows] + 1L
-  }
-  total / ifelse(count > 0L, count, NA)
+  scores <- Map(function(rows, fold) {
+    centre_within(scored_rows(problem, rows), layer(fold$scores, fold$chosen))
+  }, parts$rows, scored)
+  mean_over_parts(parts, scores, nrow(problem))
 }
 
 # Out-of-fold predictions of every model: rows x L x models x repetitions, or resamples.
-all_predictions <- function(scored, parts, problem, curves) {
-  places <- shared_places(scored)
+all_predictions <- function(scored, parts, problem, places) {
   layers <- unique(parts$layer)
-  out <- array(NA_real_, c(nrow(problem), ncol(problem$y), nrow(curves), length(layers)),
+  out <- array(NA_real_, c(nrow(problem), ncol(problem$y), length(places$values), length(layers)),
                list(problem$row_names, colnames(problem$y), places$values, NULL))
   for (i in seq_along(scored)) {
     out[parts$rows[[i]], , , match(parts$layer[i], layers)] <-
@@ -401,6 +386,7 @@ print.cv_result <- function(x, ...) {
       ")")
   say(measure_label(x), chosen_range(x), ", with standard errors (se):")
   cat(paste0("  ", error_lines(x), "\n"), sep = "")
+  Map(print_unscored, x$estimates$unscored, nrow(x$folds), "fold", x$estimates$measure)
   print_classes(x$problem, learned(x))
   print_smallest(x)
   print_measures(x)
@@ -455,6 +441,7 @@ lambda_range <- function(x) {
 print_smallest <- function(x) {
   if (x$key == "model" || nrow(x$curves) < 2L) return(invisible())
   row <- best_place(x, "min")
+  if (is.na(row)) return(invisible())
   place <- if (x$key == "size") paste("at", counted(x$curves$size[row], term_word(x))) else
     paste("at lambda", shown_parameter(x$curves$lambda[row]))
   remark(sprintf("%s of all %ss: %s%s %s", if (x$higher) "largest" else "smallest", x$key,
@@ -464,11 +451,8 @@ print_smallest <- function(x) {
 # The row of the curves that a rule takes: for "1se" the smallest size, or the largest lambda,
 # within a standard error of the best.
 best_place <- function(x, rule) {
-  loss <- if (x$higher) -x$curves$test else x$curves$test
-  best <- which.min(loss)
-  if (rule == "min") return(best)
-  within <- which(loss <= loss[best] + x$curves$test_se[best])
-  if (x$key == "size") within[1L] else within[which.max(x$curves$lambda[within])]
+  simplest <- order(if (x$key == "size") x$curves$size else -x$curves$lambda)
+  choose_row(criterion_loss(x, x$curves$test), rule, x$curves$test_se, simplest)
 }
 
 #' @rdname cross_validate
@@ -563,10 +547,8 @@ print.summary.cv_result <- function(x, ...) {
 error_lines <- function(x) {
   what <- error_meanings(x)
   what <- what[names(what) %in% names(x$folds)]
-  mean <- colMeans(x$folds[names(what)])
-  se <- vapply(x$folds[names(what)], standard_error, 0)
-  mean["test"] <- x$estimate[["mean"]]
-  se["test"] <- x$estimate[["se"]]
+  mean <- as.double(unlist(x$at_choice[names(what)]))
+  se <- as.double(unlist(x$at_choice[paste0(names(what), "_se")]))
   digits <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
   plain <- function(value) formatC(value, digits = digits, format = "f")
   paste0(format(plain(mean), justify = "right"), " (se ", plain(se), ")   ", what)

@@ -114,14 +114,15 @@ approaches <- list(
     basis <- control$select(problem, n)
     rest <- setdiff(seq_len(nrow(problem)), basis)
     sets <- Map(c, deal(basis, N), rev(deal(rest, N)))
-    scored_error(problem, held_out_residuals(train(basis), sets, control$lambda), unlist(sets))
+    residual <- held_out_residuals(train(basis), sets, control$lambda)
+    mean_squared(scored_rows(problem, unlist(sets)), residual)
   },
   function(problem, control, train) {
     basis <- control$select(problem, control$n)
     rest <- setdiff(seq_len(nrow(problem)), basis)
     sets <- deal(rest, min(control$folds, length(rest)))
     residual <- held_out_residuals(train(basis), sets, control$lambda, remove = FALSE)
-    scored_error(problem, residual, unlist(sets))
+    mean_squared(scored_rows(problem, unlist(sets)), residual)
   },
   function(problem, control, train) {
     # a basis outside the fold: holding out from a model on all rows is training without them
@@ -139,12 +140,6 @@ approaches <- list(
 deal <- function(rows, N) {
   dealt <- rows[sample.int(length(rows))]
   unname(split(dealt, factor(rep_len(seq_len(N), length(rows)), seq_len(N))))
-}
-
-# weighted mean squared error of every lambda over the rows scored
-scored_error <- function(problem, residual, rows) {
-  weights <- problem$weights[rows]
-  colSums(weights * residual^2, dims = 2L) / (ncol(problem$y) * sum(weights))
 }
 
 # The result --------------------------------------------------------------------------------------

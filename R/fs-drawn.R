@@ -40,7 +40,7 @@ drawn_partition <- function(setup, columns, lambda, ids) {
   results <- lapply(lambda, function(value) drawn_path(setup, columns, value, ids))
   bind <- function(part) do.call(cbind, lapply(results, `[[`, part))
   list(
-    squared = bind("squared"), se = bind("se"), error = bind("error"),
+    criterion = bind("criterion"), se = bind("se"), error = bind("error"),
     residual = results[[1L]]$residual, paths = lapply(results, `[[`, "path"),
     interrupted = any(vapply(results, `[[`, NA, "interrupted"))
   )
@@ -62,10 +62,10 @@ drawn_path <- function(setup, columns, lambda, ids) {
     runs <- step_drawn(setup, columns, lambda, runs, cache)
     done <- length(errors_of_sizes) + 1L
     if (length(runs[[1L]]$terms) < done) break
-    residual <- if (length(folds) > 1L) drawn_residual(setup$problem, runs, ids)
-    residuals[done] <- list(residual)
-    errors_of_sizes[[done]] <- drawn_errors(setup$problem, residual, ids)
-    errors <- vapply(errors_of_sizes, `[[`, 0, "squared")
+    residual <- if (length(folds) > 1L) list(drawn_residual(setup$problem, runs, ids))
+    residuals[done] <- if (is.null(residual)) list(NULL) else residual
+    errors_of_sizes[[done]] <- errors_or_na(setup$problem, list(ids = as.matrix(ids)), residual)
+    errors <- vapply(errors_of_sizes, `[[`, 0, "criterion")
     if (is_level(model, errors[seq_len(done) > forced])) break
   }, interrupt = function(condition) interrupted <<- TRUE)
   done <- length(errors_of_sizes)
@@ -78,7 +78,7 @@ drawn_path <- function(setup, columns, lambda, ids) {
   steps_done <- seq_len(done)
   full_run <- runs[[1L]]
   list(
-    squared = by_size("squared"), se = by_size("se"),
+    criterion = by_size("criterion"), se = by_size("se"),
     error = if (setup$problem$task != "regression") by_size("error"),
     residual = function(size) {
       if (size + forced == 0L) setup$problem$y else residuals[[size + forced]]
@@ -193,11 +193,6 @@ drawn_residual <- function(problem, runs, ids) {
     residual[rows, ] <- residual[rows, ] - runs[[fold + 1L]]$value[rows, ]
   }
   residual
-}
-
-drawn_errors <- function(problem, residual, ids) {
-  if (is.null(residual)) return(list(squared = NA_real_, se = NA_real_, error = NA_real_))
-  held_out_errors(problem, list(ids = as.matrix(ids)), list(residual))
 }
 
 # The stopping rule, (38) of the paper, from the errors of sizes 1, 2, ...

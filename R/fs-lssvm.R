@@ -200,8 +200,9 @@ fs_setup <- function(problem, kernel, model) {
   model$k <- fs_size(model$k, n + candidate)
   steps <- model$k + length(model$forced)
   model$lists <- drawn_lists(n + ncol(problem$z), model$candidates, steps)
+  null_residual <- if (!is.null(model$folds)) rep(list(problem$y), ncol(model$folds$ids))
   setup <- c(list(problem = problem, basis = basis, model = model, n = n,
-                  null = if (!length(forced)) null_model_errors(problem, model$folds)),
+                  null = if (!length(forced)) errors_or_na(problem, model$folds, null_residual)),
              covariate_terms(problem, forced))
   if (is.null(kernel) && !is_large(setup)) {
     K <- kernel_columns(problem, distance_kernel(), basis)

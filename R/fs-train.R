@@ -5,7 +5,7 @@
 # the ridge parameter of the covariates, nu in (34) of the paper
 covariate_ridge <- 1e-8
 
-# The pursuit for every lambda = 1 / gamma. A list of matrices `squared`, `se` and, for classes,
+# The pursuit for every lambda = 1 / gamma. A list of matrices `criterion`, `se` and, for classes,
 # `error`, the held-out errors with a row for each size 0, 1, ... and a column for each lambda, NA
 # beyond the last size; `paths`, the pursuits on all rows; `residual`, if `residuals` is TRUE and
 # lambda a single value, a function of the size that returns its held-out residuals; and
@@ -16,15 +16,14 @@ fs_pursue <- function(setup, columns, lambda, residuals = FALSE) {
     if (is_large(setup)) return(drawn_partition(setup, columns, lambda, ids[, repetition]))
     pursue_partition(setup, columns, lambda, residuals, ids[, repetition])
   })
-  mean_of <- function(part) Reduce(`+`, lapply(results, part)) / length(results)
-  list(
-    squared = mean_of(function(result) result$squared), se = mean_of(function(result) result$se),
-    error = if (!is.null(results[[1L]]$error)) mean_of(function(result) result$error),
+  errors <- c("criterion", "se", if (!is.null(results[[1L]]$error)) "error")
+  means <- lapply(stats::setNames(nm = errors), function(name) average(lapply(results, `[[`, name)))
+  c(means, list(
     residual = if (residuals && !is.null(ids)) {
-      function(size) mean_of(function(result) result$residual(size))
+      function(size) average(lapply(results, function(result) result$residual(size)))
     },
     paths = results[[1L]]$paths, interrupted = any(vapply(results, `[[`, NA, "interrupted"))
-  )
+  ))
 }
 
 pursue_partition <- function(setup, columns, lambda, residuals, ids) {
@@ -49,7 +48,7 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
     rbind(null, matrix(values, k)[seq_len(k) >= forced, , drop = FALSE])
   }
   list(
-    squared = by_size(answer$squared, null$squared), se = by_size(answer$se, null$se),
+    criterion = by_size(answer$squared, null$criterion), se = by_size(answer$se, null$se),
     error = if (control$classes) by_size(answer$error, null$error),
     residual = function(size) unsorted(answer$residual, problem, rows, size + forced),
     paths = lapply(seq_along(lambda), function(g) path_of(answer, g, k, ncol(problem$y))),
@@ -78,17 +77,10 @@ stop_no_kernel <- function() {
              "sparsels_error_singular")
 }
 
-# held-out errors of the model that predicts 0
-null_model_errors <- function(problem, folds) {
-  if (is.null(folds)) return(list(squared = NA_real_, se = NA_real_, error = NA_real_))
-  held_out_errors(problem, folds, rep(list(problem$y), ncol(folds$ids)))
-}
-
-held_out_errors <- function(problem, folds, residuals) {
-  squared <- evaluate_folds(problem, folds, list(name = "squared"), residuals)
-  list(squared = squared$value, se = squared$se, error = if (problem$task != "regression") {
-    evaluate_folds(problem, folds, list(name = "error"), residuals)$value
-  })
+# The held-out errors as error_table() has them, NA where nothing is held out.
+errors_or_na <- function(problem, folds, residuals) {
+  if (is.null(residuals)) return(list(criterion = NA_real_, se = NA_real_, error = NA_real_))
+  error_table(problem, folds, residuals)
 }
 
 # residuals (m x L) of the model with `terms` terms, with the rows in the order of the data
@@ -140,7 +132,7 @@ train_pursuit <- function(setup, columns, lambda) {
   path <- pursuit$paths[[1L]]
   forced <- length(setup$model$forced)
   sizes <- 0:(path$size - forced)
-  errors <- lapply(pursuit[c("squared", "se", "error")], function(values) values[sizes + 1L])
+  errors <- lapply(pursuit[c("criterion", "se", "error")], function(values) values[sizes + 1L])
   size <- fs_best_size(errors, setup$model)
   models <- lapply(sizes, function(s) {
     steps <- s + forced
@@ -169,10 +161,9 @@ train_pursuit <- function(setup, columns, lambda) {
 # The smallest size whose error is within `size_rule` standard deviations of the smallest error; the
 # largest size without held-out errors.
 fs_best_size <- function(errors, model) {
-  if (is.null(model$folds)) return(length(errors$squared) - 1L)
-  best <- which.min(errors$squared)
-  sd <- errors$se[best] * sqrt(max(model$folds$ids))
-  which(errors$squared <= errors$squared[best] + model$size_rule * sd)[1L] - 1L
+  if (is.null(model$folds)) return(length(errors$criterion) - 1L)
+  sd <- errors$se * sqrt(max(model$folds$ids))
+  choose_row(errors$criterion, "1se", model$size_rule * sd) - 1L
 }
 
 # The model with weights `beta` of `terms`. Its features are positions among the prototypes used, in
@@ -195,7 +186,7 @@ fs_path <- function(setup, added, errors, training) {
   path <- data.frame(
     step = sizes, action = rep(c("start", "add"), c(1L, length(added))),
     prototype = c(NA, ifelse(is_prototype, cumsum(is_prototype), NA)), name = c(NA, names[added]),
-    size = sizes, prototypes = c(0L, cumsum(is_prototype)), criterion = errors$squared,
+    size = sizes, prototypes = c(0L, cumsum(is_prototype)), criterion = errors$criterion,
     se = errors$se
   )
   if (!is.null(errors$error)) path$error <- errors$error
@@ -218,11 +209,10 @@ training_errors <- function(setup, columns, path) {
   terms <- term_values(setup, columns, path$chosen)
   directions <- t(solve_lower(path$factor, t(terms)))
   residual <- problem$y
-  error <- function() sum(problem$weights * residual^2) / (ncol(residual) * sum(problem$weights))
-  errors <- error()
+  errors <- mean_squared(problem, residual)
   for (step in seq_len(path$size)) {
     residual <- residual - outer(directions[, step], path$z[step, ])
-    errors <- c(errors, error())
+    errors <- c(errors, mean_squared(problem, residual))
   }
   errors
 }
@@ -248,21 +238,14 @@ refit_by_qr <- function(setup, columns, terms, lambda) {
 train_at_once <- function(setup, columns, lambda) {
   problem <- setup$problem
   solved <- solver_at_once(setup, columns)(lambda)
-  errors <- list(squared = NA_real_, se = NA_real_)
-  if (!is.null(solved$held_out)) {
-    errors <- held_out_errors(problem, setup$model$folds, solved$held_out)
-  }
+  errors <- if (is.null(solved$held_out)) data.frame(criterion = NA_real_, se = NA_real_) else
+    error_table(problem, setup$model$folds, solved$held_out)
   path <- data.frame(step = 0L, action = "found", prototype = NA_integer_, name = NA_character_,
-                     size = setup$n, prototypes = setup$n, criterion = errors$squared,
-                     se = errors$se)
-  if (!is.null(errors$error)) path$error <- errors$error
-  path$training <- solved$training
+                     size = setup$n, prototypes = setup$n, errors, training = solved$training)
   models <- vector("list", setup$n + 1L)
   models[[setup$n + 1L]] <- fs_weights(setup, seq_len(nrow(solved$beta)), solved$beta, 0L)
   list(path = path, models = models, size = setup$n, used = seq_len(setup$n),
-       residual = if (!is.null(solved$held_out)) {
-         Reduce(`+`, solved$held_out) / length(solved$held_out)
-       },
+       residual = if (!is.null(solved$held_out)) average(solved$held_out),
        status = "complete")
 }
 

@@ -366,8 +366,8 @@ wilson_interval <- function(p, n, z = stats::qnorm(0.975)) {
 }
 
 t_quantile <- function(cv) {
-  folds <- min(table(cv$folds$repetition))
-  if (folds > 1L) stats::qt(0.975, folds - 1) else NA_real_
+  folds <- min(table(cv$folds$repetition[!is.na(cv$folds$test)]), Inf)
+  if (folds > 1L && is.finite(folds)) stats::qt(0.975, folds - 1) else NA_real_
 }
 
 # of the rows that were held out, which Ctrl-C may leave a part

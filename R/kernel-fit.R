@@ -73,32 +73,19 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
   held_out <- held_out_folds(spectrum, control$folds, lambda, control$threads)
   training <- training_residuals(spectrum, lambda)
   path <- data.frame(
-    lambda = lambda, lambda_errors(problem, control$folds, held_out, "squared"),
-    training = colSums(problem$weights * training^2, dims = 2L) /
-      (ncol(problem$y) * sum(problem$weights))
+    lambda = lambda, error_table(problem, control$folds, held_out),
+    training = mean_squared(problem, training)
   )
-  best <- which.min(path$criterion)
-  out <- Reduce(`+`, held_out) / length(held_out)
+  best <- choose_row(path$criterion, simplest = order(-path$lambda))
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
-       held_out = scores_of(problem, layer(out, best)),
+       held_out = scores_of(problem, layer(average(held_out), best)),
        fitted = scores_of(problem, layer(training, best)))
 }
 
-# criterion, se and, for classes, error of every lambda, from held-out residuals: a list with an
-# m x L x c array for each repeat
-lambda_errors <- function(problem, folds, residuals, criterion) {
-  criterion <- as_criterion(criterion, problem, folds)
-  evaluate <- function(criterion) {
-    vapply(seq_len(dim(residuals[[1L]])[3L]), function(l) {
-      unlist(evaluate_folds(problem, folds, criterion, lapply(residuals, layer, l)))
-    }, c(0, 0))
-  }
-  values <- evaluate(criterion)
-  out <- data.frame(criterion = unname(values[1L, ]), se = unname(values[2L, ]))
-  if (problem$task != "regression") {
-    out$error <- unname(evaluate(as_criterion("error", problem, folds))[1L, ])
-  }
-  out
+# The held-out errors of every lambda of a spectrum, as error_table() has them.
+spectrum_errors <- function(spectrum, problem, control) {
+  held_out <- held_out_folds(spectrum, control$folds, control$lambda, control$threads)
+  error_table(problem, control$folds, held_out)
 }
 
 # Holding out -------------------------------------------------------------------------------------
@@ -303,7 +290,8 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
     sets <- unname(split(scored, ids))
     hold_out(sets)[order(unlist(sets)), , , drop = FALSE]
   }, simplify = FALSE)
-  data.frame(lambda, lambda_errors(problem, folds, residuals, criterion))
+  data.frame(lambda, error_table(problem, folds, residuals,
+                                 as_criterion(criterion, problem, folds)))
 }
 
 # AUC of every lambda, each pair of a positive and a negative row held out together

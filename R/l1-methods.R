@@ -10,16 +10,13 @@ best_lambda <- function(object, rule = "min") {
   if (is_training(object)) {
     stop_input("the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")
   }
-  row <- if (rule == "min") best_row(object$criterion, object$path) else one_se_row(object)
-  object$path$lambda[row]
+  if (rule == "1se" && is.na(object$path$se[lambda_row_by(object, "min")])) stop_no_se(object)
+  object$path$lambda[lambda_row_by(object, rule)]
 }
 
-# the largest lambda within one standard error of the best
-one_se_row <- function(fit) {
-  best <- fit$path[best_row(fit$criterion, fit$path), ]
-  if (is.na(best$se)) stop_no_se(fit)
-  loss <- criterion_loss(fit$criterion, fit$path$criterion)
-  which(loss <= criterion_loss(fit$criterion, best$criterion) + best$se)[1L]
+# the row of the path that a rule chooses by held-out errors
+lambda_row_by <- function(fit, rule) {
+  choose_row(criterion_loss(fit$criterion, fit$path$criterion), rule, fit$path$se)
 }
 
 #' @exportS3Method
@@ -37,6 +34,7 @@ print.l1_path <- function(x, n = 6L, ...) {
   against <- if (x$problem$task == "multiclass") ", each class against the rest" else ""
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
+  print_unscored_folds(x)
   print_responses(x$problem, x$held_out)
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
   print_data(x$problem)
@@ -99,7 +97,7 @@ print_lambda_choice <- function(fit) {
   say(rule, model)
   remark(optimistic_words("it chose lambda"))
   if (fit$size_by == "min" && !is.na(row$se)) {
-    row <- fit$path[one_se_row(fit), ]
+    row <- fit$path[lambda_row_by(fit, "1se"), ]
     remark(sprintf("largest lambda within one standard error: %s, %s",
                    shown_parameter(row$lambda), size_of_words(list(size = row$size))))
   }
@@ -131,6 +129,6 @@ path_marks <- function(fit) {
   if (inherits(fit, "l1_size")) marks[chosen] <- "found"
   if (is_training(fit)) return(marks)
   marks[chosen] <- "chosen"
-  if (!is.na(fit$path$se[chosen])) marks[one_se_row(fit)] <- "1se"
-  replace(marks, best_row(fit$criterion, fit$path), "best")
+  if (!is.na(fit$path$se[chosen])) marks[lambda_row_by(fit, "1se")] <- "1se"
+  replace(marks, lambda_row_by(fit, "min"), "best")
 }

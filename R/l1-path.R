@@ -260,11 +260,11 @@ trained_scores <- function(problem, control, solution) {
 held_out_scores <- function(problem, control) {
   parts <- held_out_rows(control$folds, problem$weights > 0)
   together <- fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$missing > 0L))
-  done <- run_tasks(length(together), function(i) {
-    scores_without(problem, control, parts$rows[together[[i]]])
-  }, "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
-  if (length(done) < length(together)) return(NULL)
-  done <- unlist(done, recursive = FALSE)
+  batches <- list2DF(list(rows = lapply(together, function(folds) parts$rows[folds])))
+  held <- held_out(batches, function(batch) scores_without(problem, control, batch$rows), NULL,
+                   "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
+  if (length(held$each) < nrow(batches)) return(NULL)
+  done <- unlist(held$each, recursive = FALSE)
   lapply(unique(parts$repetition), function(repetition) {
     score <- array(0, c(dim(problem$y), length(control$lambda)))
     for (i in which(parts$repetition == repetition)) score[parts$rows[[i]], , ] <- done[[i]]
@@ -368,57 +368,28 @@ solution_facts <- function(solutions) {
 # whether it was interrupted. Nothing is held out without `folds` or if the path itself was
 # interrupted.
 evaluate_solutions <- function(problem, control, path, hold_out) {
-  training <- list(path = path, held_out = function(row) replace(problem$y, TRUE, NA_real_))
-  training$path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
-  if (problem$task != "regression") training$path$error <- NA_real_
-  training$criterion <- training_criterion(control$loss)
-  training$row <- nrow(path)
-  training$stopped <- FALSE
-  if (is.null(control$folds) || !hold_out) return(training)
-  scores <- held_out_scores(problem, control)
+  hold_out <- hold_out && !is.null(control$folds)
+  scores <- if (hold_out) held_out_scores(problem, control)
   if (is.null(scores)) {
-    training$stopped <- TRUE
-    return(training)
+    path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
+    if (problem$task != "regression") path$error <- NA_real_
+    return(list(path = path, held_out = function(row) replace(problem$y, TRUE, NA_real_),
+                criterion = training_criterion(control$loss), row = nrow(path),
+                stopped = hold_out))
   }
-  values_of <- function(criterion) {
-    vapply(seq_len(nrow(path)), function(row) {
-      residuals <- lapply(scores, function(score) problem$y - layer(score, row))
-      unlist(evaluate_folds(problem, control$folds, criterion, residuals))
-    }, c(0, 0))
-  }
-  values <- values_of(control$criterion)
-  path[c("criterion", "se")] <- list(values[1L, ], values[2L, ])
-  path$squared <- values_of(list(name = "squared"))[1L, ]
-  if (problem$task != "regression") path$error <- values_of(list(name = "error"))[1L, ]
+  residuals <- lapply(scores, function(score) as.vector(problem$y) - score)
+  errors <- residual_errors(problem, control$folds, control$criterion, residuals,
+                            slack_of(problem), path$size)
+  table <- error_table(problem, control$folds, residuals)
+  path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
+  path$squared <- table$criterion
+  path$error <- table$error
   held_out <- function(row) {
     each <- vapply(scores, function(score) as.vector(layer(score, row)), numeric(length(problem$y)))
     replace(problem$y, TRUE, rowMeans(each))
   }
-  row <- if (control$rule == "min") best_row(control$criterion, path) else
-    row_by_rule(problem, control, scores, path$size)
-  list(path = path, held_out = held_out, criterion = control$criterion, row = row, stopped = FALSE)
-}
-
-# The row with the best criterion, of equal ones that of the largest lambda: for the hinge loss
-# neighbours often have the same model.
-best_row <- function(criterion, path) first_best(criterion_loss(criterion, path$criterion))
-
-# the first of those that are the smallest but for rounding
-first_best <- function(loss) {
-  which(loss <= min(loss, na.rm = TRUE) + 1e-12 * max(abs(loss), na.rm = TRUE))[1L]
-}
-
-# The row of the path chosen by the rule: pick() applied to the rows as if they were sizes.
-row_by_rule <- function(problem, control, scores, columns) {
-  parts <- held_out_rows(control$folds, problem$weights > 0)
-  sums <- lapply(seq_len(nrow(parts)), function(i) {
-    rows <- parts$rows[[i]]
-    score <- scores[[parts$repetition[i]]][rows, , , drop = FALSE]
-    score_sums(score, scored_rows(problem, rows), control$criterion)
-  })
-  held_out <- fold_errors(sums, parts$repetition, control$criterion$higher, slack_of(problem),
-                          columns)
-  pick(held_out, control$rule)$size + 1L
+  list(path = path, held_out = held_out, criterion = control$criterion,
+       row = choose(errors, control$rule)$size + 1L, stopped = FALSE)
 }
 
 # The model of each size: that with the best criterion, of equal ones that of the largest lambda;

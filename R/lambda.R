@@ -75,5 +75,6 @@ ridge_lambda <- function(problem) {
   problem <- weighted_rows(problem)
   sets <- as.list(seq_len(nrow(problem)))
   residuals <- held_out_residuals(gram_spectrum(problem), sets, lambda_grid)
-  lambda_grid[which.min(colSums(problem$weights * residuals^2, dims = 2L))]
+  losses <- colSums(problem$weights * residuals^2, dims = 2L)
+  lambda_grid[choose_row(losses, simplest = order(-lambda_grid))]
 }

@@ -147,8 +147,7 @@ score_repeat <- function(run, plan, measure) {
   vapply(plan$sizes, function(size) {
     part <- in_context(sprintf("%d training rows", size),
                        fit_rows(run, sort(order[seq_len(size)])))
-    path <- path_scores(part$fit, part$problem, held_out)
-    scores <- list(layer(path$scores, path$chosen), null_scores(part, held_out))
+    scores <- list(chosen_scores(part, held_out), null_scores(part, held_out))
     measures <- lapply(list(part$fit, part$train), measure_for, measure = measure)
     mapply(measured, measures, score = scores, MoreArgs = list(problem = scored))
   }, c(0, 0))
@@ -262,6 +261,7 @@ print.learning_curve <- function(x, ...) {
       counted(repeats, "time"), ", and scored on ", if (x$grouped) "whole groups of about ",
       counted(x$test_rows, "row"), " held out")
   print_data(x$problem)
+  print_unscored(nrow(x$errors) - repeats, nrow(x$errors), "repeat", x$measure)
   say(measure_label(x), ":")
   table <- x$table
   table[-1L] <- lapply(table[-1L], signif, 3L)

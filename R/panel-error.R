@@ -128,7 +128,9 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
   values <- ridge_values(problem, features, panel[[2L]]$lambda, control$folds)
   seal(structure(list(
     error = errors$criterion, se = errors$se, errors = errors, null = panel[[1L]]$errors$criterion,
-    random = random, p.value = panel_chance(criterion, random, errors$criterion),
+    random = random, p.value = if (!length(random)) NA_real_ else
+      chance_of(matrix(criterion_loss(criterion, random)),
+                criterion_loss(criterion, errors$criterion)),
     features = features, lambda = panel[[2L]]$lambda,
     lambda_rule = if (length(given) == 1L) "given" else "chosen by the held-out squared error",
     held_out = predicted_unweighted(values$held_out, problem, features, panel[[2L]]$beta),
@@ -136,12 +138,6 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
     problem = without_x(problem), call = call,
     status = if (length(random) < wanted) "interrupted" else "complete"
   ), class = "panel_error"))
-}
-
-# how often a random list is as good, the panel being one of them
-panel_chance <- function(criterion, random, own) {
-  if (!length(random)) return(NA_real_)
-  chance_of(matrix(criterion_loss(criterion, random)), criterion_loss(criterion, own))
 }
 
 # Predictions of the rows, those of weight 0 by the model.

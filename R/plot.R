@@ -68,7 +68,7 @@ plot_data.l1_path <- function(x, what = drawn_of(x), ...) {
   chosen <- path$lambda == x$lambda
   one_se <- !chosen & chosen
   # some criteria have no standard error, and training errors none to choose by
-  if (!is_training(x) && !is.na(path$se[chosen])) one_se[one_se_row(x)] <- TRUE
+  if (!is_training(x) && !is.na(path$se[chosen])) one_se[lambda_row_by(x, "1se")] <- TRUE
   with_bars(data.frame(
     lambda = path$lambda, size = path$size, mean = path$criterion, se = path$se,
     chosen = chosen, one_se = one_se

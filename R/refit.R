@@ -37,7 +37,7 @@ refit_path <- function(path, problem, control) {
     path$path[[column]][rows[-1L]] <- vapply(refitted, function(one) one$errors[[column]], 0)
   }
   loss <- criterion_loss(control$criterion, path$path$criterion[rows])
-  path$size <- c(0L, sizes)[which.min(loss)]
+  path$size <- c(0L, sizes)[choose_row(loss)]
   path
 }
 
@@ -64,7 +64,7 @@ refit_leading <- function(problem, control, features, sizes,
     answer
   })
   error <- vapply(answers, function(answer) answer$squared[sizes + 1L], numeric(length(sizes)))
-  best <- apply(matrix(error, length(sizes)), 1L, which.min)
+  best <- apply(matrix(error, length(sizes)), 1L, choose_row, simplest = order(-lambdas))
   Map(function(size, l) {
     list(lambda = lambdas[l], beta = unpack_model(size, answers[[l]], ncol(narrow$y))$beta,
          errors = answer_errors(answers[[l]], size + 1L, narrow, control))
@@ -98,6 +98,6 @@ refitted_values <- function(path, problem, control) {
 ridge_values <- function(problem, features, lambda, folds) {
   spectrum <- linear_spectrum(only_columns(problem, features))
   held_out <- held_out_folds(spectrum, folds, lambda)
-  list(held_out = scores_of(problem, layer(Reduce(`+`, held_out) / length(held_out), 1L)),
+  list(held_out = scores_of(problem, layer(average(held_out), 1L)),
        fitted = scores_of(problem, layer(training_residuals(spectrum, lambda), 1L)))
 }

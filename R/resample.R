@@ -72,6 +72,12 @@ measured <- function(measure, problem, score, null = NULL) {
   if (sums[2L] > 0) sums[[1L]] / sums[[2L]] else NA_real_
 }
 
+# The scores of some rows by the model that the fit of a part chose.
+chosen_scores <- function(part, rows) {
+  path <- path_scores(part$fit, part$problem, rows)
+  layer(path$scores, path$chosen)
+}
+
 # The scores of some rows by the covariates alone, fitted to the training rows.
 null_scores <- function(part, rows) {
   part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$y)

@@ -405,21 +405,16 @@ joined_means <- function(one, other) {
 }
 
 # Several partitions are averaged, as evaluate_folds() does.
-plan_table <- function(plans, problem, criteria) {
+plan_table <- function(plans, problem, criterion) {
+  criteria <- list(criterion, if (problem$task != "regression") list(name = "error"))
+  criteria <- Filter(Negate(is.null), criteria)
   done <- lapply(plans, plan_errors, problem, criteria)
   values <- lapply(seq_along(criteria), function(k) {
-    Reduce(`+`, lapply(done, function(one) one$errors[[k]])) / length(done)
+    average(lapply(done, function(one) one$errors[[k]]))
   })
   table <- data.frame(criterion = values[[1L]][1L, ], se = values[[1L]][2L, ], row.names = NULL)
   if (length(criteria) > 1L) table$error <- values[[2L]][1L, ]
   list(table = table, residuals = lapply(done, `[[`, "residual"))
-}
-
-# the criterion, and for classes the error rate
-lambda_criteria <- function(criterion, problem, folds) {
-  criteria <- list(as_criterion(criterion, problem, folds))
-  if (problem$task == "regression") return(criteria)
-  c(criteria, list(as_criterion("error", problem, folds)))
 }
 
 # What evaluate_spectrum() gives; `trained` is the result of block_problem().
@@ -431,10 +426,10 @@ evaluate_blocks <- function(trained, problem, control) {
                  threads = control$threads,
                  triangles = if (repetition == 1L) trained$triangles)
   })
-  done <- plan_table(plans, problem, lambda_criteria("squared", problem, control$folds))
+  done <- plan_table(plans, problem, squared_error)
   path <- data.frame(lambda = lambda, done$table,
                      training = training_error(trained$solved, problem, lambda))
-  best <- which.min(path$criterion)
+  best <- choose_row(path$criterion, simplest = order(-path$lambda))
   off <- 0
   for (i in seq_along(plans)) {
     residual <- done$residuals[[i]]
@@ -464,7 +459,7 @@ fitted_residuals <- function(trained, lambda) {
 # What cv_error() gives of a fit in blocks: `scored` are the rows held out, by `folds` of them.
 block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
   problem <- fit$problem
-  criteria <- lambda_criteria(criterion, scored_rows(problem, scored), folds)
+  criterion <- as_criterion(criterion, scored_rows(problem, scored), folds)
   plans <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
     sets <- fold_sets(folds$ids[, repetition])
     sets$order <- scored[sets$order]
@@ -473,7 +468,7 @@ block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
     }
     holdout_plan(fit$spectrum, sets, lambda, basis == "remove", fit$threads)
   })
-  plan_table(plans, problem, criteria)$table
+  plan_table(plans, problem, criterion)$table
 }
 
 # whether a criterion is a sum over rows, so that no more than a part of them is needed at a time

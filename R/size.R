@@ -120,25 +120,21 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
   chosen <- NULL
-  done <- vector("list", nrow(parts))
   repeat {
-    done <- run_tasks(nrow(parts), function(i) {
-      in_context(fold_words(parts, i),
-                 search_without(problem, parts$rows[[i]], control, search, done[[i]]$found))
-    }, "Repeating the search in folds", random, control$progress, BPPARAM,
-    apart = is.null(control$shards))
+    held <- held_out(parts, function(part) search_without(problem, part, control, search),
+                     fold_words(parts), "Repeating the search in folds", random, control$progress,
+                     BPPARAM, apart = is.null(control$shards))
     # a partition of which one fold alone was done says nothing of the choice
-    kept <- attr(done, "done")
-    several <- stats::ave(kept, parts$repetition[kept], FUN = length) > 1L
-    done <- done[several]
-    kept <- kept[several]
+    repetition <- held$parts$repetition
+    several <- stats::ave(repetition, repetition, FUN = length) > 1L
     # what is known of fewer columns stands when Ctrl-C comes
-    if (length(kept) < nrow(parts) && (!is.null(chosen) || length(kept) < 2L)) break
-    chosen <- c(choice_of(problem, control, done, parts[kept, ]), k = control$k)
-    chosen$interrupted <- length(kept) < nrow(parts)
-    chosen$wanted <- nrow(parts)
+    stopped <- sum(several) < nrow(parts)
+    if (stopped && (!is.null(chosen) || sum(several) < 2L)) break
+    chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
+    chosen[c("k", "interrupted", "wanted")] <- list(control$k, stopped, nrow(parts))
     enough <- !control$grows || control$k == upper || chosen$best <= control$k - improve_within
-    if (enough || chosen$interrupted) return(chosen)
+    if (enough || stopped) return(chosen)
+    parts$found <- lapply(held$each, `[[`, "found")
     control$k <- min(2L * control$k, upper)
   }
   if (is.null(chosen)) {
@@ -149,19 +145,19 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   chosen
 }
 
-first_k <- 20L
 improve_within <- 10L
 
-fold_words <- function(parts, i) {
-  if (max(parts$repetition) == 1L) return(paste("size fold", parts$fold[i]))
-  sprintf("size fold %d of partition %d", parts$fold[i], parts$repetition[i])
+fold_words <- function(parts) {
+  if (max(parts$repetition) == 1L) return(paste("size fold", parts$fold))
+  sprintf("size fold %d of partition %d", parts$fold, parts$repetition)
 }
 
 # One fold: the models of each lambda and size on the user's scale, for each criterion the sum over
 # the rows held out and its weight (2 x sizes x lambdas), and the columns that a forward search has
 # `found` for each lambda, from which one for larger sizes goes on; with `missing = "mean"` also the
 # means of the columns of the models.
-search_without <- function(problem, rows, control, search, found = NULL) {
+search_without <- function(problem, part, control, search) {
+  rows <- part$rows
   train <- reweighted(problem, replace(case_weights(problem), rows, 0))
   check_folds_left(control$folds, trained_places(train))
   fold_basis_check(train, control$folds)
@@ -170,7 +166,7 @@ search_without <- function(problem, rows, control, search, found = NULL) {
   largest <- control$k
   control$k <- min(control$k, control$largest(train))
   control$progress <- FALSE
-  control$found <- found
+  control$found <- part$found
   paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
   if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
     raise_interrupt()
@@ -226,8 +222,8 @@ choice_of <- function(problem, control, done, parts) {
   })
   check_scored(errors$cv)
   rule <- control$sizing$rule
-  chosen <- pick(errors$cv, rule)
-  best <- if (is.numeric(rule)) chosen else pick(errors$cv, "min")
+  chosen <- choose(errors$cv, rule)
+  best <- if (is.numeric(rule)) chosen else choose(errors$cv, "min")
   list(
     lambda = chosen$lambda, size = chosen$size, best = best$size, parts = parts,
     path = lapply(errors, function(one) {
@@ -236,21 +232,6 @@ choice_of <- function(problem, control, done, parts) {
     table = best_of_lambda(errors$cv), estimate = cross_fitted(errors, rule),
     models = lapply(done, function(fold) fold$models[[chosen$lambda]]),
     means = lapply(done, `[[`, "means")
-  )
-}
-
-# A criterion of every model in every fold: the sums over the rows held out, (sizes x lambdas) x
-# folds, and the weight of each fold, from a list of sums (2 x sizes x lambdas). `columns`: how many
-# each size has; `slack`: slack_of() the problem.
-fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL) {
-  shape <- dim(sums[[1L]])[-1L]
-  if (length(shape) < 2L) shape <- c(shape, 1L)
-  first <- function(one, k) as.vector(array(one, c(2L, prod(shape)))[k, ])
-  list(
-    sum = matrix(vapply(sums, first, numeric(prod(shape)), 1L), prod(shape)),
-    weight = vapply(sums, function(one) one[2L], 0), repetition = repetition, shape = shape,
-    higher = higher, slack = slack,
-    columns = if (is.null(columns)) seq_len(shape[1L]) - 1L else columns
   )
 }
 
@@ -264,130 +245,18 @@ check_scored <- function(errors) {
                      "use fewer folds, or another `size`"))
 }
 
-some_folds <- function(errors, folds) {
-  errors$sum <- errors$sum[, folds, drop = FALSE]
-  errors[c("weight", "repetition")] <- list(errors$weight[folds], errors$repetition[folds])
-  errors
-}
-
-# A function of the folds of each partition, averaged over the partitions.
-over_partitions <- function(errors, of) {
-  each <- lapply(unique(errors$repetition), function(r) {
-    of(some_folds(errors, errors$repetition == r & errors$weight > 0))
-  })
-  Reduce(`+`, each) / length(each)
-}
-
-# Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them.
-error_curve <- function(errors) {
-  means <- over_partitions(errors, function(part) fold_mean(part$sum, part$weight))
-  lapply(list(value = means[1L, ], se = means[2L, ]), matrix, errors$shape[1L])
-}
-
-# The size and the place of lambda that a rule takes; lambdas fall. "min" is the smallest error, of
-# equals the fewest columns, then the largest lambda. "1se" is the smallest size within one standard
-# error of it, a number the best lambda for that size.
-pick <- function(errors, rule) {
-  found <- error_curve(errors)
-  loss <- criterion_loss(errors, found$value)
-  if (is.numeric(rule)) {
-    return(list(size = rule, lambda = which.min(loss[min(rule + 1L, nrow(loss)), ])))
-  }
-  best <- which(loss == min(loss, na.rm = TRUE), arr.ind = TRUE)
-  best <- best[order(best[, 1L], best[, 2L])[1L], ]
-  if (rule == "cv") return(pick_sparingly(errors, loss, best))
-  size <- best[[1L]] - 1L
-  if (rule == "1se") size <- within_one_se(loss[, best[[2L]]], found$se[, best[[2L]]], size)
-  list(size = size, lambda = best[[2L]])
-}
-
-# The default rule. A model is clearly worse than another if its error is higher by two standard
-# errors of their difference fold by fold. Size 0, unless that is clearly worse than the smallest
-# error. Else the largest lambda whose best size is not clearly worse, and that size; or, where it
-# is above 20, the smallest from 20 on that is not clearly worse: long curves are flat, and their
-# minimum is anywhere.
-pick_sparingly <- function(errors, loss, best) {
-  excess <- paired_excess(errors, best)
-  clear <- clear_lead * excess$se
-  if (!(excess$value[1L, best[[2L]]] > clear[1L, best[[2L]]])) {
-    return(list(size = 0L, lambda = best[[2L]]))
-  }
-  near <- excess$value <= errors$slack * clear
-  own_best <- apply(loss, 2L, which.min)
-  lambda <- which(near[cbind(own_best, seq_along(own_best))])[1L]
-  to <- seq_len(own_best[lambda])
-  enough <- errors$columns[to] >= min(first_k, errors$columns[own_best[lambda]])
-  list(size = which(near[to, lambda] & enough)[1L] - 1L, lambda = lambda)
-}
-
-# a model is clearly worse by more than so many standard errors
-clear_lead <- 2
-
-# What a list may lose for being shorter, as a share of what is clear: all of it for wide data, the
-# less the more rows there are to a column, as then more columns cost little.
-slack_of <- function(problem) sqrt(min(1, sum(problem$usable) / trained_rows(problem)))
-
-# By how much the loss of each model is above that of the one at `place` (size and lambda), and the
-# standard error of that from the differences in each fold.
-paired_excess <- function(errors, place) {
-  model <- place[[1L]] + errors$shape[1L] * (place[[2L]] - 1L)
-  excess <- over_partitions(errors, function(part) {
-    worse <- criterion_loss(errors, part$sum - rep(part$sum[model, ], each = nrow(part$sum)))
-    n <- ncol(worse)
-    spread <- if (n > 1L) sqrt(n * rowSums((worse - rowMeans(worse))^2) / (n - 1L)) else 0
-    rbind(rowSums(worse), spread) / sum(part$weight)
-  })
-  lapply(list(value = excess[1L, ], se = excess[2L, ]), matrix, errors$shape[1L])
-}
-
-# the smallest size whose loss is within a standard error of the best's
-within_one_se <- function(loss, se, size) {
-  allowed <- loss[size + 1L] + se[size + 1L]
-  if (is.na(allowed)) size else which(loss <= allowed)[1L] - 1L
-}
-
-# The errors of the procedure with its choice of size and lambda: chosen by the other folds of the
-# partition, scored on this one.
-cross_fitted <- function(errors, rule) {
-  if (identical(rule, "criterion")) return(NULL)
-  places <- lapply(seq_along(errors$cv$weight), function(fold) {
-    others <- errors$cv$repetition == errors$cv$repetition[fold]
-    others[fold] <- FALSE
-    chosen <- pick(some_folds(errors$cv, others), rule)
-    min(chosen$size + 1L, errors$cv$shape[1L]) + errors$cv$shape[1L] * (chosen$lambda - 1L)
-  })
-  lapply(errors, function(one) {
-    scored <- one
-    scored$sum <- matrix(one$sum[cbind(unlist(places), seq_along(places))], 1L)
-    scored$shape <- c(1L, 1L)
-    mean <- error_curve(scored)
-    c(mean = mean$value[1L], se = mean$se[1L])
-  })
-}
-
-best_of_lambda <- function(errors) {
-  value <- error_curve(errors)$value
-  size <- apply(criterion_loss(errors, value), 2L, which.min) - 1L
-  list(size = size, cv = value[cbind(size + 1L, seq_along(size))])
-}
-
 # Predictions of all rows at the chosen size by the models of the folds without them, averaged over
 # the partitions; rows of weight 0 are predicted by the final one, those of folds that Ctrl-C has
 # left out by none.
 held_out_predictions <- function(problem, chosen, final) {
-  total <- matrix(0, nrow(problem), ncol(problem$y))
-  count <- integer(nrow(problem))
-  for (i in seq_len(nrow(chosen$parts))) {
-    rows <- chosen$parts$rows[[i]]
-    model <- chosen$models[[i]][[min(chosen$size + 1L, length(chosen$models[[i]]))]]
-    fold <- chosen$means[[i]]
+  scores <- Map(function(rows, models, fold) {
+    model <- models[[min(chosen$size + 1L, length(models))]]
     means <- if (!is.null(fold)) replace(problem$fill, fold$features, fold$values)
     score <- layer(model_scores(list(model), problem, rows, means), 1L)
-    total[rows, ] <- total[rows, ] + centre_within(scored_rows(problem, rows), score)
-    count[rows] <- count[rows] + 1L
-  }
-  total <- total / ifelse(count > 0L, count, NA)
+    centre_within(scored_rows(problem, rows), score)
+  }, chosen$parts$rows, chosen$models, chosen$means)
+  out <- mean_over_parts(chosen$parts, scores, nrow(problem))
   idle <- problem$weights == 0
-  total[idle, ] <- final[idle, ]
-  total
+  out[idle, ] <- final[idle, ]
+  out
 }

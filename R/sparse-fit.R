@@ -193,11 +193,9 @@ best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_lin
   own <- is_training(object) || object$size_by %in% c("criterion", "min")
   if (by == "criterion" && rule == "min" && is.null(sizes$cv) && own) return(object$size)
   loss <- criterion_loss(object[[if (by == "cv") "cv_criterion" else "criterion"]], sizes[[by]])
-  best <- which.min(loss)
-  if (rule == "min") return(sizes$size[best])
-  se <- sizes[[if (by == "cv") "cv_se" else "se"]][best]
-  if (is.na(se)) stop_no_se(object)
-  min(sizes$size[which(loss <= loss[best] + se)])
+  se <- sizes[[if (by == "cv") "cv_se" else "se"]]
+  if (rule == "1se" && is.na(se[choose_row(loss)])) stop_no_se(object)
+  sizes$size[choose_row(loss, rule, se)]
 }
 
 stop_no_se <- function(fit) {
@@ -215,6 +213,7 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   n <- check_shown(n)
   say(x$method, ": ", fit_title(x))
   print_choice(x)
+  print_unscored_folds(x)
   if (!is.null(x$path$price)) say(price_words(x))
   if (x$size > 0L) print_classes(x$problem, x$held_out)
   print_responses(x$problem, x$held_out)
@@ -315,6 +314,17 @@ print_cv <- function(fit, row) {
   } else {
     "it chose the features"
   }))
+}
+
+# How many of the folds have no value of the printed error. Leave-one-out pairs are no folds.
+print_unscored_folds <- function(fit) {
+  repeated <- !is.null(fit$size_folds)
+  folds <- if (repeated) fit$size_folds else fit$folds
+  name <- if (!repeated) fit$criterion$name else sub("^cv_?", "", reported_measure(fit)$column)
+  if (name == "") name <- fit$cv_criterion$name
+  if (is.null(folds) || folds$loo && !repeated) return(invisible())
+  count <- count_unscored(fit$problem, folds, name)
+  print_unscored(count[1L], count[2L], if (repeated) "size fold" else "fold", name)
 }
 
 # why this size, beside the one with the smallest error

@@ -155,18 +155,13 @@ residual_without <- function(problem, columns, rows, lambda) {
 subset_path <- function(problem, control, sets, steps, size, status = "complete") {
   fitted <- subset_models(problem, sets, control$lambda)
   gain <- vapply(fitted, `[[`, 0, "gain")
-  held_out_error <- function(name) {
-    criterion <- as_criterion(name, problem, control$folds)
-    vapply(fitted, function(model) {
-      evaluate_folds(problem, control$folds, criterion, list(model$loo))$value
-    }, 0)
-  }
+  errors <- error_table(problem, control$folds, list(vapply(fitted, `[[`, problem$y, "loo")))
   path <- list2DF(list(
     step = seq_along(sets) - 1L, action = steps$action, feature = steps$feature,
     name = problem$names[steps$feature], size = lengths(sets), criterion = gain,
-    se = rep(NA_real_, length(sets)), squared = held_out_error("squared")
+    se = rep(NA_real_, length(sets)), squared = errors$criterion
   ))
-  if (problem$task != "regression") path$error <- held_out_error("error")
+  path$error <- errors$error
   models <- lapply(0:max(path$size), function(s) {
     row <- which(path$size == s)
     row <- row[which.max(gain[row])]

@@ -147,7 +147,7 @@ tuning_box <- function(problem, kernel, gamma) {
 null_error <- function(problem) {
   centred <- problem$y - rep(colSums(problem$weights * problem$y) / sum(problem$weights),
                              each = nrow(problem))
-  sum(problem$weights * centred^2) / (ncol(centred) * sum(problem$weights))
+  mean_squared(problem, centred)
 }
 
 # Objectives --------------------------------------------------------------------------------------
@@ -163,8 +163,7 @@ ridge_objective <- function(problem, kernel, model) {
   spectrum <- if (!is.null(kernel)) full_spectrum(problem, values)
   function(sigma2, gamma) {
     if (is.null(kernel)) spectrum <- full_spectrum(problem, exp(-values / sigma2))
-    held_out <- held_out_folds(spectrum, model$folds, 1 / gamma, model$threads)
-    lambda_errors(problem, model$folds, held_out, "squared")$criterion
+    spectrum_errors(spectrum, problem, c(list(lambda = 1 / gamma), model))$criterion
   }
 }
 
@@ -178,7 +177,7 @@ pursuit_objective <- function(problem, kernel, model) {
     pursuit <- fs_pursue(setup, columns, 1 / gamma)
     # the minimum over the sizes completed is not comparable with that over all sizes
     if (pursuit$interrupted) raise_interrupt()
-    apply(pursuit$squared, 2L, min, Inf, na.rm = TRUE)
+    apply(pursuit$criterion, 2L, min, Inf, na.rm = TRUE)
   }
 }
 
@@ -188,7 +187,7 @@ errors_at_once <- function(setup, columns, lambda) {
   solve_for <- solver_at_once(setup, columns)
   vapply(lambda, function(one) {
     tryCatch(
-      held_out_errors(setup$problem, setup$model$folds, solve_for(one)$held_out)$squared,
+      error_table(setup$problem, setup$model$folds, solve_for(one)$held_out)$criterion,
       sparsels_error_singular = function(condition) NA_real_
     )
   }, 0)

@@ -44,16 +44,11 @@ test_that("classes: the curves are those of a loop written by hand", {
     weight[f] <- sum(w[out])
     chosen[[f]] <- selected(fit)
   }
-  scored <- list(test = test, random = random, majority = majority)
+  scored <- list(test = test, random = random, majority = majority, inner = inner, cv = cv)
   for (name in names(scored)) {
     expected <- apply(scored[[name]], 1, over_folds, weight)
     expect_equal(cvd$curves[[name]], expected["value", ])
     expect_equal(cvd$curves[[paste0(name, "_se")]], expected["se", ])
-  }
-  for (name in c("inner", "cv")) {
-    own <- list(inner = inner, cv = cv)[[name]]
-    expect_equal(cvd$curves[[name]], rowMeans(own))
-    expect_equal(cvd$curves[[paste0(name, "_se")]], apply(own, 1, sd) / 2)
   }
   expect_equal(cvd$curves$size, 0:4)
   expect_equal(cvd$folds$lambda, rep(3, 4))
@@ -393,9 +388,11 @@ test_that("sizes are those reached in every fold", {
     list(key = "size", values = seq_along(error) - 1L,
          inner = list(error = list(inner = error / 2)), sums = list(error = list(test = sums)))
   }
-  parts <- data.frame(repetition = c(1, 1))
-  curves <- curves_of(list(fold(c(4, 2, 1, 0)), fold(c(2, 4, 3))), parts, "error")
-  expect_equal(curves$size, 0:2)
+  held <- list(each = list(fold(c(4, 2, 1, 0)), fold(c(2, 4, 3))),
+               parts = data.frame(repetition = c(1, 1)))
+  places <- shared_places(held$each)
+  expect_equal(places$values, 0:2)
+  curves <- curve_table(held, "error", places$index)
   expect_equal(curves$test, c(3, 3, 2))
   expect_equal(curves$test_se, c(1, 1, 1))
   expect_equal(curves$inner, c(1.5, 1.5, 1))
@@ -476,8 +473,8 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
     )
   })
   fit <- structure(list(), class = c("sparse_fit", "sparsels_fit"))
-  scored <- structure(scored, done = seq_len(folds))
-  new_cv_result(scored, parts, list(problem = problem, name = "greedy_rls"), fit,
+  run <- list(problem = problem, name = "greedy_rls")
+  new_cv_result(list(each = scored, parts = parts), folds, run, fit,
                 as_measures(NULL, problem), keep = FALSE, outer = "3-fold",
                 call = quote(cross_validate()))
 }

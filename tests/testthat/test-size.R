@@ -183,8 +183,8 @@ test_that("no fold sees a response that it holds out", {
     control <- path_control(pb, NULL, NULL, "loo", "squared", "cv")
     control[c("search", "keep", "threads", "k")] <- list("forward", 0L, 1L, 6L)
     search <- with_refit(each_lambda(greedy_path))
-    one <- search_without(pb, rows, control, search)
-    two <- search_without(other, rows, control, search)
+    one <- search_without(pb, list(rows = rows), control, search)
+    two <- search_without(other, list(rows = rows), control, search)
     expect_identical(one$models, two$models)
     expect_false(identical(one$sums, two$sums))
   }
@@ -357,7 +357,7 @@ test_that("of a flat curve a list of at least 20 is taken that is not clearly wo
     folds <- lapply(1:8, function(fold) {
       array(unlist(lapply(sums, lapply, function(of) of[fold, ])), c(2, 61, 2))
     })
-    at <- pick(fold_errors(folds, rep(1, 8), FALSE, slack), "cv")
+    at <- choose(fold_errors(folds, rep(1, 8), FALSE, slack), "cv")
     expect_equal(c(at$size, at$lambda), oracle_choice(sums, "cv", slack))
     at$size
   }, 0)

@@ -272,7 +272,7 @@ test_that("a pursuit that was cut short is no point", {
   short <- function(setup, columns, lambda, ...) {
     calls <<- calls + 1
     errors <- rbind(2, 1 / (calls + lambda), NA)
-    list(squared = errors, interrupted = calls == 4)
+    list(criterion = errors, interrupted = calls == 4)
   }
   set.seed(12)
   expect_warning(
