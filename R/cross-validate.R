@@ -135,7 +135,8 @@
 #'
 #' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
 #'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
-#' @seealso [plot.cv_result()], [make_folds()]; [judge()], which asks further questions of a method;
+#' @seealso [plot()][plot.sparsels_result], [make_folds()]; [judge()], which asks further questions
+#'   of a method;
 #'   [compare_methods()], which compares several
 #' @examples
 #' x <- matrix(rnorm(60 * 20), 60, 20)
@@ -301,7 +302,7 @@ new_cv_result <- function(scored, parts, run, fit, measures, keep, outer, call) 
     held_out = chosen_predictions(scored, parts, problem), fit = fit, outer = outer,
     inner = scored[[1L]]$folds, problem = without_x(problem), call = call,
     status = if (nrow(parts) < wanted) "interrupted" else "complete"
-  ), class = "cv_result")
+  ), class = c("cv_result", "sparsels_result"))
   if (keep) {
     predictions <- all_predictions(scored, parts, problem, result$curves)
     result$predictions <- in_user_units(problem, predictions, problem$offset)

@@ -162,7 +162,7 @@
 #' Koh, K., Kim, S.-J., Boyd, S. (2007). An interior-point method for large-scale l1-regularized
 #' logistic regression. Journal of Machine Learning Research 8, 1519-1555.
 #' @seealso [safe_screen()], [l1_size()] for a wanted number of columns, [threshold_coef()],
-#'   [plot.l1_path()]
+#'   [plot()][plot.sparsels_result]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(50 * 100), 50, dimnames = list(NULL, paste0("gene", 1:100)))

@@ -473,6 +473,7 @@ object_fields <- list( # nolint: cyclocomp_linter.
     add = is.character(add) && !anyDuplicated(data.frame(drop, add)),
     criterion = has_numbers(criterion, length(drop))
   ),
+  risk_groups = alist(group = is.factor(group), time = has_numbers(time, length(group))),
   verification = alist(
     ok = is_flag(ok), largest = has_numbers(largest, 1L, gaps = TRUE),
     claims = nrow(claims) > 0L && is.logical(claims$ok) &&

@@ -594,7 +594,7 @@ new_mask <- function(source, control, result) {
     lambda_max = result$lambda_max / control$alpha,
     exact = result$exact, loss = control$loss, rule = control$rule,
     lambda0 = control$fit$path$lambda[control$used], usable = named(result$usable)
-  ), class = "sparsels_mask")
+  ), class = c("sparsels_mask", "sparsels_result"))
 }
 
 #' @export

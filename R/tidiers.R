@@ -220,9 +220,7 @@ tidy.cv_result <- function(x, ...) {
   check_object(x)
   check_dots(..., known = character())
   tables <- lapply(names(x$measures), function(measure) {
-    one <- x
-    one$curves <- x$measures[[measure]]
-    data <- plot_data(one)
+    data <- cv_curves(x, x$measures[[measure]])
     data.frame(measure = measure, data[x$key], curve = data$curve, estimate = data$mean,
                std.error = data$se)
   })
@@ -377,7 +375,7 @@ glance.verification <- function(x, ...) {
 tidy.panel_error <- function(x, ...) { # nolint: object_name_linter.
   check_object(x)
   check_dots(..., known = character())
-  plot_data(x)
+  panel_lists(x)
 }
 
 #' @rdname tidiers
@@ -441,7 +439,7 @@ glance.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
 tidy.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
   check_object(x)
   check_dots(..., known = character())
-  plot_data(x)
+  picture(x)$data
 }
 
 #' @rdname tidiers

@@ -165,7 +165,7 @@ new_verification <- function(fit, book, claims, progress, call) {
     unchecked = book$unchecked,
     method = fit$method, fit_call = fit$call, call = call,
     status = if (length(done) < length(number)) "interrupted" else "complete"
-  ), class = "verification")
+  ), class = c("verification", "sparsels_result"))
 }
 
 # How many claims each kind has of all that are wanted: one in turn as long as there are any.
