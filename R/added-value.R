@@ -416,6 +416,14 @@ added_words <- function(row, x) {
 }
 
 #' @exportS3Method
+record.added_value <- function(x) { # nolint: object_name_linter.
+  given <- function(value) if (is.null(value)) NA_real_ else value
+  list(rows = x$table,
+       row = data.frame(method = x$method, x$table[1L, -1L], statistic = given(x$statistic),
+                        p.value = given(x$p.value), permutations = length(x$null)))
+}
+
+#' @exportS3Method
 picture.added_value <- function(x, ...) { # nolint: object_name_linter.
   data <- data.frame(base = x$losses$base, difference = x$losses$base - x$losses$full)
   table <- x$table[1L, ]

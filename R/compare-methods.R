@@ -394,6 +394,14 @@ model_words <- function(table) {
 
 # Beside the scores are the differences from the first method with their intervals of 95 %.
 #' @exportS3Method
+record.method_comparison <- function(x) { # nolint: object_name_linter.
+  best <- x$table[if (x$higher) which.max(x$table$test) else which.min(x$table$test), ]
+  list(rows = x$table,
+       row = data.frame(methods = nrow(x$table), best = best$method, measure = x$measure,
+                        estimate = best$test, std.error = best$se, splits = nrow(x$scores)))
+}
+
+#' @exportS3Method
 picture.method_comparison <- function(x, ...) { # nolint: object_name_linter.
   names <- dimnames(x$scores)
   size <- dim(x$scores)

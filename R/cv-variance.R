@@ -188,6 +188,14 @@ print.cv_variance <- function(x, ...) {
 }
 
 #' @exportS3Method
+record.cv_variance <- function(x) { # nolint: object_name_linter.
+  size <- dim(x$errors)
+  list(rows = data.frame(x$table[c("approach", "lambda")], estimate = x$table$mean,
+                         variance = x$table$variance),
+       row = data.frame(approaches = size[3L], lambdas = size[2L], repeats = size[1L], size = x$n))
+}
+
+#' @exportS3Method
 picture.cv_variance <- function(x, ...) { # nolint: object_name_linter.
   data <- x$table[order(x$table$lambda), ]
   styles <- approach_style[sort(unique(data$approach)), ]

@@ -334,6 +334,16 @@ selected.exchange <- function(object, size = NULL, # nolint: object_name_linter.
                   "an exchange is of one set")
 }
 
+#' @exportS3Method
+record.exchange <- function(x) { # nolint: object_name_linter.
+  set <- exchange_set(x)
+  list(rows = x[], complete = TRUE,
+       row = data.frame(method = set$method, size = length(set$features), lambda = set$lambda,
+                        criterion = set$measure$name, value = set$criterion,
+                        optimal = set$optimal, swaps = nrow(set$swaps), nobs = nrow(set$problem),
+                        status = set$status))
+}
+
 # Picture -----------------------------------------------------------------------------------------
 
 dropped_label <- "(dropped)"

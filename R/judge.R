@@ -519,6 +519,18 @@ part_titles <- c(
 )
 
 #' @exportS3Method
+record.judgement <- function(x) { # nolint: object_name_linter.
+  one <- function(value) if (is.null(value)) NA else value
+  list(rows = x$features, complete = TRUE, row = data.frame(
+    method = x$method, measure = one(x$error$measure), estimate = one(x$error$estimate),
+    lower = one(x$error$lower), upper = one(x$error$upper), null = one(x$error$null),
+    p.value = one(x$permutation$p.value), stability = one(x$stability$stability),
+    size = nrow(x$features), nobs = nrow(x$problem), features = ncol(x$problem),
+    verified = one(x$verification$ok), seed = x$seed, status = x$status
+  ))
+}
+
+#' @exportS3Method
 picture.judgement <- function(x, ...) { # nolint: object_name_linter.
   check_dots(..., known = character())
   parts <- drawn_parts(x)

@@ -315,6 +315,15 @@ forecast_lines <- function(x) {
 }
 
 #' @exportS3Method
+record.learning_curve <- function(x) { # nolint: object_name_linter.
+  largest <- x$table[nrow(x$table), ]
+  list(rows = x$table,
+       row = data.frame(method = x$method, measure = x$measure, rows = largest$rows,
+                        estimate = largest$error, std.error = largest$se, as.list(x$fitted),
+                        repeats = counted_repeats(x)))
+}
+
+#' @exportS3Method
 picture.learning_curve <- function(x, ...) { # nolint: object_name_linter.
   measured <- x$table
   se <- ifelse(is.na(measured$se), 0, measured$se)

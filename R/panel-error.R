@@ -188,6 +188,14 @@ selected.panel_error <- function(object, size = NULL, # nolint: object_name_lint
                   "a panel is one list of columns")
 }
 
+#' @exportS3Method
+record.panel_error <- function(x) { # nolint: object_name_linter.
+  list(rows = panel_lists(x),
+       row = data.frame(size = length(x$features), lambda = x$lambda,
+                        criterion = x$criterion$name, value = x$error, se = x$se, null = x$null,
+                        p.value = x$p.value, random = length(x$random)))
+}
+
 # the error of each list of columns
 panel_lists <- function(x) {
   lists <- c("panel", "null model", "random")

@@ -407,6 +407,12 @@ print.permutation_test <- function(x, ...) {
 }
 
 #' @exportS3Method
+record.permutation_test <- function(x) { # nolint: object_name_linter.
+  list(rows = x$by_size, row = data.frame(method = x$method, statistic = x$statistic,
+                                          p.value = x$p.value, permutations = length(x$null)))
+}
+
+#' @exportS3Method
 picture.permutation_test <- function(x, ...) { # nolint: object_name_linter.
   data <- x$by_size
   layers <- c(

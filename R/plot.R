@@ -193,6 +193,20 @@ cv_curves <- function(x, measured = x$curves) {
   })))
 }
 
+#' @exportS3Method
+record.cv_result <- function(x) { # nolint: object_name_linter.
+  tables <- lapply(names(x$measures), function(measure) {
+    data <- cv_curves(x, x$measures[[measure]])
+    data.frame(measure = measure, data[x$key], curve = data$curve, estimate = data$mean,
+               std.error = data$se)
+  })
+  inner <- if (is.null(x$folds$inner)) NA_real_ else mean(x$folds$inner)
+  list(rows = do.call(rbind, tables), complete = TRUE,
+       row = data.frame(method = x$method, measure = x$measure, estimate = x$estimate[["mean"]],
+                        std.error = x$estimate[["se"]], inner = inner, nobs = stats::nobs(x),
+                        features = ncol(x$problem), folds = nrow(x$folds), status = x$status))
+}
+
 curve_names <- function(x) {
   c(
     inner = paste0(x$inner, " (optimistic)"), test = "test", cv = "inner cross-validation",

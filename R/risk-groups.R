@@ -110,6 +110,15 @@ survival_curve <- function(part) {
 }
 
 #' @exportS3Method
+record.risk_groups <- function(x) { # nolint: object_name_linter.
+  by_group <- function(values) as.vector(tapply(values, x$group, sum))
+  list(rows = data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
+                         nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event))),
+       row = data.frame(groups = nlevels(x$group), nobs = nrow(x), events = sum(x$event)),
+       complete = TRUE)
+}
+
+#' @exportS3Method
 picture.risk_groups <- function(x, ...) { # nolint: object_name_linter.
   curves <- lapply(split(x, x$group), survival_curve)
   data <- do.call(rbind, lapply(names(curves), function(name) {

@@ -597,6 +597,16 @@ new_mask <- function(source, control, result) {
   ), class = c("sparsels_mask", "sparsels_result"))
 }
 
+#' @exportS3Method
+record.sparsels_mask <- function(x) { # nolint: object_name_linter.
+  list(rows = data.frame(term = names(x$keep), keep = unname(x$keep), rho = unname(x$rho),
+                         bound = unname(x$bounds)),
+       row = data.frame(loss = x$loss, rule = x$rule, features = length(x$keep),
+                        kept = sum(x$keep), lambda = x$lambda, lambda_max = x$lambda_max,
+                        exact = x$exact),
+       complete = TRUE)
+}
+
 #' @export
 print.sparsels_mask <- function(x, ...) {
   check_object(x)

@@ -381,6 +381,14 @@ selected.stability_selection <- function(object, size = NULL, # nolint: object_n
 
 # The most frequent columns, at most 30.
 #' @exportS3Method
+record.stability_selection <- function(x) { # nolint: object_name_linter.
+  list(rows = data.frame(term = names(x$probability), probability = unname(x$probability),
+                         stable = seq_along(x$probability) %in% x$stable$feature),
+       row = data.frame(method = x$method, stable = nrow(x$stable), as.list(x$bounds),
+                        stability = x$stability, q = x$q, threshold = x$threshold, pairs = x$pairs))
+}
+
+#' @exportS3Method
 picture.stability_selection <- function(x, ...) { # nolint: object_name_linter.
   top <- order(-x$probability)
   top <- utils::head(top[units_of(x$problem, top) == top], 30L)

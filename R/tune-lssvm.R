@@ -315,6 +315,15 @@ print.lssvm_tuning <- function(x, ...) {
 }
 
 #' @exportS3Method
+record.lssvm_tuning <- function(x) { # nolint: object_name_linter.
+  list(rows = picture(x)$data, complete = TRUE,
+       row = data.frame(method = x$method, solver = x$solver, gamma = x$gamma,
+                        sigma2 = if (is.null(x$sigma2)) NA_real_ else mean(x$sigma2),
+                        value = x$value, points = nrow(x$table), nobs = nrow(x$problem),
+                        features = ncol(x$problem), status = x$status))
+}
+
+#' @exportS3Method
 picture.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
   data <- cbind(x$table, best = seq_len(nrow(x$table)) == which.min(x$table$value))
   both <- length(x$range$lower) == 2L

@@ -186,6 +186,13 @@ drawn_claims <- function(kind, share) {
   if (is.null(kind$draw)) sample.int(kind$count, share) else kind$draw(share)
 }
 
+#' @exportS3Method
+record.verification <- function(x) { # nolint: object_name_linter.
+  list(rows = x$claims, complete = TRUE,
+       row = data.frame(method = x$method, ok = x$ok, claims = nrow(x$claims),
+                        failed = sum(!x$claims$ok), largest = x$largest, status = x$status))
+}
+
 # Printing ----------------------------------------------------------------------------------------
 
 #' @rdname verify
