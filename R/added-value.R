@@ -383,17 +383,15 @@ new_added_value <- function(pair, folds, found, tested, level, call) {
   )), class = c("added_value", "sparsels_result"))
 }
 
-#' @rdname added_value
 #' @exportS3Method
-print.added_value <- function(x, ...) {
-  check_object(x)
+print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("added value of %s beside %s (%s), by %s", counted(x$added, "column"),
               counted(length(x$base), "base variable"), some_of(x$base, 5L, ""), x$method))
   print_data(x$problem)
   for (row in seq_len(nrow(x$table))) say(added_words(x$table[row, ], x))
   remark(sprintf("of rows held out (%s); difference above 0: the columns add; %s", x$folds,
                  "its interval is that of paired differences"))
-  if (is.null(x$p.value)) return(invisible(x))
+  if (is.null(x$p.value)) return(invisible())
   count <- length(x$null)
   as_small <- count_as_small(x$p.value, count)
   say(sprintf("p-value %s: %d of %s permutations have as small an error relative to the base",
@@ -405,7 +403,6 @@ print.added_value <- function(x, ...) {
     "tested: given the base, the response is independent of the columns"
   })
   print_interrupted(x$status, "folds or permutations")
-  invisible(x)
 }
 
 added_words <- function(row, x) {

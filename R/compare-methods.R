@@ -350,9 +350,8 @@ set_stability <- function(sets, n) {
 
 # Methods -----------------------------------------------------------------------------------------
 
-#' @export
-print.method_comparison <- function(x, ...) {
-  check_object(x)
+#' @exportS3Method
+print_result.method_comparison <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("%s compared on %s (%s to train on, %s to test), %s",
               counted(nrow(x$table), "method"), counted(nrow(x$scores), "random split"),
               counted_range(range(lengths(x$training_rows)), "row"),
@@ -372,7 +371,6 @@ print.method_comparison <- function(x, ...) {
   remark("training = ", x$words, " on the training rows; size = mean number of columns; stability ",
          "= how alike the columns of different splits are, at most 1; seconds = a fit takes")
   print_interrupted(x$status, "splits")
-  invisible(x)
 }
 
 test_words <- function(table) {

@@ -402,9 +402,8 @@ all_predictions <- function(scored, parts, problem, curves) {
 
 # Methods ---------------------------------------------------------------------------------------
 
-#' @export
-print.cv_result <- function(x, ...) {
-  check_object(x)
+#' @exportS3Method
+print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
   say("cross-validation of ", x$method, ": all of it repeated without each outer fold (", x$outer,
       ")")
   say(measure_label(x), chosen_range(x), ", with standard errors (se):")
@@ -426,7 +425,6 @@ print.cv_result <- function(x, ...) {
       if (nrow(x$frequency) > nrow(top)) ", ..."
     )
   }
-  invisible(x)
 }
 
 # the held-out predictions, but where every fold chose no feature

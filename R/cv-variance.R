@@ -168,9 +168,8 @@ new_cv_variance <- function(errors, problem, control, repeats, call) {
   ), class = c("cv_variance", "sparsels_result"))
 }
 
-#' @export
-print.cv_variance <- function(x, ...) {
-  check_object(x)
+#' @exportS3Method
+print_result.cv_variance <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("cv_variance: %d-fold mean squared error with %s, drawn %s", x$folds,
               counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "time")))
   print_data(x$problem)
@@ -184,7 +183,6 @@ print.cv_variance <- function(x, ...) {
       mean = "mean squared error, averaged over repeats", variance = "its variance over repeats"),
     names(x$table), x$problem
   )
-  invisible(x)
 }
 
 #' @exportS3Method

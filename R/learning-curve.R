@@ -262,10 +262,8 @@ predict.learning_curve <- function(object, rows = NULL, ...) {
 
 # Print and picture -------------------------------------------------------------------------------
 
-#' @rdname learning_curve
 #' @exportS3Method
-print.learning_curve <- function(x, ...) {
-  check_object(x)
+print_result.learning_curve <- function(x, ...) { # nolint: object_name_linter.
   repeats <- counted_repeats(x)
   say("learning curve of ", x$method, ": all of it repeated on random parts of the rows, ",
       counted(repeats, "time"), ", and scored on ", if (x$grouped) "whole groups of about ",
@@ -283,7 +281,6 @@ print.learning_curve <- function(x, ...) {
   cat(paste0("  ", forecast_lines(x), "\n"), sep = "")
   remark("it holds if the error goes on falling as the curve does and new rows are like these")
   print_interrupted(x$status, "repeats")
-  invisible(x)
 }
 
 counted_repeats <- function(x) sum(stats::complete.cases(x$errors))

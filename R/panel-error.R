@@ -158,10 +158,8 @@ predicted_unweighted <- function(held_out, problem, features, beta) {
 
 # Print and picture -------------------------------------------------------------------------------
 
-#' @rdname panel_error
 #' @exportS3Method
-print.panel_error <- function(x, ...) {
-  check_object(x)
+print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
   say("panel of ", counted(length(x$features), "column"), ": ", held_out_words(x, x$errors))
   own <- if (!is.na(x$se)) paste("; standard error of that of the panel:", format(x$se, digits = 2))
   remark(x$criterion$words, " of the null model: ", shown(x$null), own)
@@ -177,7 +175,6 @@ print.panel_error <- function(x, ...) {
                 paste("their median is", shown(stats::median(x$random)))))
   }
   print_interrupted(x$status, "random lists")
-  invisible(x)
 }
 
 #' @exportS3Method

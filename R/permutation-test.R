@@ -381,10 +381,8 @@ statistic_words <- function(fit) {
 
 # Print and picture -------------------------------------------------------------------------------
 
-#' @rdname permutation_test
 #' @exportS3Method
-print.permutation_test <- function(x, ...) {
-  check_object(x)
+print_result.permutation_test <- function(x, ...) { # nolint: object_name_linter.
   count <- length(x$null)
   say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
       " permutations of the ", x$permuted)
@@ -403,7 +401,6 @@ print.permutation_test <- function(x, ...) {
   remark("statistic = error of that size; p.value = of that size alone; lower to upper: 90 % of ",
          "the permutations")
   print_interrupted(x$status, "permutations")
-  invisible(x)
 }
 
 #' @exportS3Method

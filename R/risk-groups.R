@@ -81,8 +81,8 @@ risk_words <- function(count) {
   as.character(seq_len(count))
 }
 
-#' @export
-print.risk_groups <- function(x, ...) {
+#' @exportS3Method
+print_result.risk_groups <- function(x, ...) { # nolint: object_name_linter.
   check_dots(...)
   counts <- data.frame(
     group = levels(x$group), rows = as.vector(table(x$group)),
@@ -93,7 +93,6 @@ print.risk_groups <- function(x, ...) {
   print(counts, row.names = FALSE)
   remark("median = time by which half have had the event, by the Kaplan-Meier curve; ",
          "NA: fewer had it")
-  invisible(x)
 }
 
 # the median time of some rows by Kaplan and Meier, NA where the curve stays above one half

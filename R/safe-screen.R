@@ -607,9 +607,8 @@ record.sparsels_mask <- function(x) { # nolint: object_name_linter.
        complete = TRUE)
 }
 
-#' @export
-print.sparsels_mask <- function(x, ...) {
-  check_object(x)
+#' @exportS3Method
+print_result.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
   n <- length(x$keep)
   kept <- sum(x$keep)
   say("<safe screening> ", if (kept) {
@@ -624,7 +623,6 @@ print.sparsels_mask <- function(x, ...) {
   say(x$loss, " loss, rule \"", x$rule, "\"")
   excluded <- sum(!x$usable)
   if (excluded) cat(sprintf("excluded: %s\n", counted(excluded, "column")))
-  invisible(x)
 }
 
 #' @rdname safe_screen

@@ -334,10 +334,8 @@ correlated_names <- function(problem, found, probability) {
   }, "")
 }
 
-#' @rdname stability_selection
 #' @exportS3Method
-print.stability_selection <- function(x, ...) {
-  check_object(x)
+print_result.stability_selection <- function(x, ...) { # nolint: object_name_linter.
   word <- counted_word(x$problem)
   say("stability selection: ", x$method, " chose ", counted(x$q, word), " on each half of ",
       counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
@@ -364,7 +362,6 @@ print.stability_selection <- function(x, ...) {
   say("stability of the lists: ", shown(x$stability),
       " (1: all the same, 0: as if drawn at random)")
   print_interrupted(x$status, "pairs")
-  invisible(x)
 }
 
 bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "unimodal",

@@ -217,6 +217,16 @@ observed <- function(problem) {
 # `complete` is not TRUE, glance() adds the number of rows of the problem and the status.
 record <- function(x) UseMethod("record")
 
+# The words of a result, for print().
+print_result <- function(x, ...) UseMethod("print_result")
+
+#' @export
+print.sparsels_result <- function(x, ...) {
+  check_object(x)
+  print_result(x, ...)
+  invisible(x)
+}
+
 #' @rdname tidiers
 #' @export
 tidy.sparsels_result <- function(x, ...) {

@@ -295,9 +295,8 @@ given_again <- function(basis) if (is.null(basis$rows)) basis$points else basis$
 
 # Methods -----------------------------------------------------------------------------------------
 
-#' @export
-print.lssvm_tuning <- function(x, ...) {
-  check_object(x)
+#' @exportS3Method
+print_result.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("tune_lssvm: solver \"%s\", the best of %s found by %s", x$solver,
               counted(nrow(x$table), "point"), x$method))
   words <- paste0(criteria$squared$words, if (x$problem$task != "regression") " of the class codes")
@@ -311,7 +310,6 @@ print.lssvm_tuning <- function(x, ...) {
   if (is.null(x$sigma2)) cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")
   print_data(x$problem)
   if (x$status == "interrupted") cat("interrupted: not every point was tried\n")
-  invisible(x)
 }
 
 #' @exportS3Method

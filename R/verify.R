@@ -195,10 +195,8 @@ record.verification <- function(x) { # nolint: object_name_linter.
 
 # Printing ----------------------------------------------------------------------------------------
 
-#' @rdname verify
 #' @exportS3Method
-print.verification <- function(x, ...) {
-  check_object(x)
+print_result.verification <- function(x, ...) { # nolint: object_name_linter.
   failed <- x$claims[!x$claims$ok, ]
   say("verification of ", shortened(paste(deparse(x$fit_call), collapse = " "), 200L))
   checked <- format(nrow(x$claims), big.mark = ",")
@@ -224,7 +222,6 @@ print.verification <- function(x, ...) {
   print(table, row.names = FALSE, right = FALSE)
   for (words in x$unchecked) remark("not checked: ", words)
   print_interrupted(x$status, "claims")
-  invisible(x)
 }
 
 print_failed <- function(failed) {
