@@ -127,7 +127,7 @@ sign_labels <- function(problem) {
 #' @rdname summary.sparsels_problem
 #' @export
 plot.sparsels_problem <- function(x, labels = 8, ...) {
-  check_object(x)
+  check_sealed(x)
   made <- picture(x, labels, ...)
   draw_base(made)
   invisible(made$data)
@@ -136,7 +136,7 @@ plot.sparsels_problem <- function(x, labels = 8, ...) {
 #' @rdname summary.sparsels_problem
 #' @exportS3Method ggplot2::autoplot
 autoplot.sparsels_problem <- function(object, labels = 8, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   draw_gg(picture(object, labels, ...))
 }
 
@@ -199,7 +199,7 @@ problem_note <- function(problem) {
 #' @rdname summary.sparsels_problem
 #' @export
 summary.sparsels_problem <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = character())
   strongest <- if (!is.null(object$products)) utils::head(ranked_columns(object), 5L)
   structure(list(
@@ -233,7 +233,7 @@ response_table <- function(problem) {
 
 #' @export
 print.summary.sparsels_problem <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   cat(sprintf("problem of %s and %s%s\n", counted(x$rows, "row"), counted(x$columns, "column"),
               if (x$sparse) ", sparse" else ""))
   what <- switch(x$task, regression = "numeric", binary = "two classes",

@@ -480,7 +480,7 @@ best_place <- function(x, rule) {
 #' @rdname cross_validate
 #' @export
 best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "rule")
   check_choice(rule, "rule", c("min", "1se"))
   if (object$key != "size") stop_input("the models of this method have no size")
@@ -497,7 +497,7 @@ on_fit <- function(generic, object, size, ...) {
 #' @rdname cross_validate
 #' @export
 predict.cv_result <- function(object, newdata, size = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   if (missing(newdata)) stop_no_newdata()
   object$fit <- fit_of_folds(object)
   on_fit(stats::predict, object, size, newdata = newdata, ...)
@@ -506,7 +506,7 @@ predict.cv_result <- function(object, newdata, size = NULL, ...) {
 #' @rdname cross_validate
 #' @export
 coef.cv_result <- function(object, size = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   on_fit(stats::coef, object, size, ...)
 }
 
@@ -514,14 +514,14 @@ coef.cv_result <- function(object, size = NULL, ...) {
 #' @export
 selected.cv_result <- function(object, size = NULL, # nolint: object_name_linter.
                                index = FALSE, lambda = NULL) {
-  check_object(object)
+  check_sealed(object)
   on_fit(selected, object, size, index = index, lambda = lambda)
 }
 
 #' @rdname cross_validate
 #' @export
 fitted.cv_result <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   stats::fitted(object$fit, ...)
 }
 
@@ -530,7 +530,7 @@ fitted.cv_result <- function(object, ...) {
 #'   predictions of the outer folds, at the size each chose.
 #' @export
 residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "type")
   if (is.null(object$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   stats::residuals(fit_of_folds(object), type)
@@ -539,20 +539,20 @@ residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
 #' @rdname cross_validate
 #' @export
 nobs.cv_result <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   trained_rows(object$problem)
 }
 
 #' @rdname cross_validate
 #' @export
 summary.cv_result <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   structure(list(result = object), class = "summary.cv_result")
 }
 
 #' @export
 print.summary.cv_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$result)
   meaning <- error_meanings(x$result)
   columns <- c(names(meaning), paste0(names(meaning), "_se"))

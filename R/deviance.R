@@ -48,7 +48,7 @@ NULL
 #' @export
 deviance.sparsels_fit <- function(object, size = NULL, lambda = NULL, newdata = NULL,
                                   adjust = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = c("size", "lambda", "newdata", "adjust"))
   if (identical(object$loss, "hinge")) {
     stop_input("the hinge loss has no deviance: fit$path has its objective and held-out errors")
@@ -106,7 +106,7 @@ kept_deviance <- function(fit, model) {
 #' @export
 logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
                                 newdata = NULL, adjust = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   model <- model_of(object, size, lambda)
   check_likelihood(object, model)
   deviance <- deviance(object, size, lambda, newdata, adjust, ...)

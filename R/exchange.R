@@ -91,7 +91,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   check_given(x, "x")
   check_dots(..., known = c(names(formals(exchange)), problem_arguments),
              allowed = problem_arguments)
-  check_object(fit)
+  check_sealed(fit)
   if (!inherits(fit, "sparse_fit")) {
     refuse("fit", "a fit that chooses columns, such as that of greedy_rls()", fit)
   }
@@ -238,7 +238,7 @@ new_exchange <- function(found, problem, control, method, call) {
 
 # What an exchange says of its set; a result that was edited may have lost it.
 exchange_set <- function(x) {
-  check_object(x)
+  check_sealed(x)
   set <- attr(x, "set")
   fine <- has_fields(set, c("features", "criterion", "swaps", "measure", "problem", "status"))
   if (!fine) {

@@ -2,7 +2,7 @@
 
 # The problem of a fit, with x. Refuses data that are not those of the fit.
 problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
-  check_object(fit)
+  check_sealed(fit)
   given <- !is.null(y) || !is.null(data) || ...length()
   if (!given && !inherits(x, c("sparsels_problem", "formula"))) {
     problem <- with_columns(fit$problem, x)

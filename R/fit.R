@@ -364,7 +364,7 @@ path_scores <- function(fit, problem, rows) UseMethod("path_scores")
 
 #' @exportS3Method
 path_scores.sparsels_fit <- function(fit, problem, rows) {
-  check_object(fit)
+  check_sealed(fit)
   key <- path_key(fit)
   models <- models_of(fit)
   values <- fit$path$lambda
@@ -410,7 +410,7 @@ prediction_scores <- function(predicted, problem) {
 #' @rdname sparsels_fit
 #' @export
 coef.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = names(formals(coef.sparsels_fit)))
   problem <- object$problem
   models <- models_asked(object, size, lambda)
@@ -435,7 +435,7 @@ selected <- function(object, size = NULL, index = FALSE, lambda = NULL) {
 
 #' @export
 selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
-  check_object(object)
+  check_sealed(object)
   if (path_key(object) == "lambda") return(selected.default(object))
   terms <- model_of(object, size, lambda)$features
   if (!check_flag(index, "index")) return(term_names(object, terms))
@@ -473,7 +473,7 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
                                  type = c("response", "class", "link", "risk", "prob"),
                                  adjust = NULL, lambda = NULL, newoffset = NULL,
                                  threshold = NULL, calibration = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   if (missing(newdata)) stop_no_newdata()
   newdata <- opened_file(newdata)
   check_dots(..., known = names(formals(predict.sparsels_fit)))
@@ -587,7 +587,7 @@ drop_output <- function(values) {
 #' @rdname sparsels_fit
 #' @export
 fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   model <- model_of(object, size, lambda)
   score <- kept_scores(object, model)
   if (is.null(score)) {
@@ -613,7 +613,7 @@ stop_not_fitted <- function(fit, model, key) {
 #' @rdname sparsels_fit
 #' @export
 residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
-  check_object(object)
+  check_sealed(object)
   type <- choice_or_first(type, "type", c("response", "held_out"))
   score <- if (type == "held_out") object$held_out else object$fitted
   residual <- response_of(object) - as_response(score, object$loss)
@@ -630,14 +630,14 @@ rows_of <- function(problem, values) {
 #' @rdname sparsels_fit
 #' @export
 nobs.sparsels_fit <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   nrow(object$problem)
 }
 
 #' @rdname sparsels_fit
 #' @export
 summary.sparsels_fit <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   structure(list(fit = object, path = size_table(object), coefficients = coef(object)),
             class = paste0("summary.", class(object)))
 }

@@ -48,7 +48,7 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   check_given(x, "x")
   check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
   if (inherits(x, "rset")) folds <- x
-  if (inherits(x, "sparsels_problem")) check_object(x)
+  if (inherits(x, "sparsels_problem")) check_sealed(x)
   folds_of(x, folds, groups, strata, repeats)
 }
 
@@ -223,7 +223,7 @@ given_folds <- function(folds, m) {
 }
 
 check_folds <- function(folds, m) {
-  check_object(folds)
+  check_sealed(folds)
   if (nrow(folds$ids) != m) {
     stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
   }
@@ -415,7 +415,7 @@ check_folds_left <- function(folds, rows) {
 
 #' @export
 print.sparsels_folds <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   sizes <- range(unlist(apply(x$ids, 2L, tabulate, simplify = FALSE)))
   say("<sparsels folds> ", counted(nrow(x$ids), "row"), ": ", x$label,
       if (!x$loo) paste("; each fold has", counted_range(sizes, "row")))

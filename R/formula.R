@@ -196,7 +196,7 @@ NULL
 #' @rdname formula.sparsels_fit
 #' @export
 formula.sparsels_problem <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   if (is.null(x$formula)) stop_input("the problem was not made from a formula")
   x$formula
 }
@@ -204,7 +204,7 @@ formula.sparsels_problem <- function(x, ...) {
 #' @rdname formula.sparsels_fit
 #' @export
 formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   problem <- x$problem
   columns <- c(unpenalised(problem), model_of(x, size, lambda)$features)
   column_formula(problem, columns, problem$adjust_design)
@@ -228,7 +228,7 @@ terms.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
 #' @rdname formula.sparsels_fit
 #' @export
 model.matrix.sparsels_problem <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   columns <- setdiff(seq_len(ncol(object)), unpenalised(object))
   x <- new_data_matrix(object, object, columns)
   named_columns(object$z, x, object$names[columns], object$row_names)
@@ -238,7 +238,7 @@ model.matrix.sparsels_problem <- function(object, ...) {
 #' @export
 model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL, adjust = NULL,
                                     ...) {
-  check_object(object)
+  check_sealed(object)
   if (missing(newdata)) stop_input("a fit keeps no data: give `newdata`, the data it was fitted to")
   problem <- object$problem
   features <- model_of(object, size, lambda)$features
@@ -256,14 +256,14 @@ named_columns <- function(z, x, names, row_names) {
 #' @rdname formula.sparsels_fit
 #' @export
 variable.names.sparsels_problem <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   object$names
 }
 
 #' @rdname formula.sparsels_fit
 #' @export
 variable.names.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   problem <- object$problem
   c(colnames(problem$z), problem$names[model_of(object, size, lambda)$features])
 }

@@ -62,7 +62,7 @@ NULL
 #' @rdname fs_lssvm_fit
 #' @export
 print.fs_lssvm <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say("fs_lssvm: LS-SVM on ", prototype_words(x))
   print_fs_size(x)
   print_classes(x$problem, x$held_out)
@@ -133,7 +133,7 @@ print_fs_size <- function(fit) {
 
 #' @export
 print.summary.fs_lssvm <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$fit)
   x$path$name[is.na(x$path$name)] <- ""
   columns <- c("size", "name", "prototypes", "criterion", "se", "error", "training")

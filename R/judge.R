@@ -117,7 +117,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
 judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200, pairs = 50,
                                repeats = 5, keep = 5, claims = 20, groups = NULL, seed = NULL,
                                progress = interactive(), BPPARAM = NULL) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = names(formals(judge.sparsels_fit)))
   if (!inherits(y, "sparsels_problem")) {
     stop_input("a fit is judged with the problem it was made from: judge(fit, as_problem(x, y))",
@@ -402,7 +402,7 @@ feature_table <- function(fit, stability, exchange) {
 #' @param n Number of features to print.
 #' @exportS3Method
 print.judgement <- function(x, n = 20, ...) {
-  check_object(x)
+  check_sealed(x)
   n <- check_shown(n)
   say("judgement of ", x$method)
   print_data(x$problem)

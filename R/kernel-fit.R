@@ -214,7 +214,7 @@ check_kernel_fit <- function(fit) {
                      "fit$held_out"))
   }
   if (!inherits(fit, "kernel_fit")) refuse("fit", "a fit of rls() or kernel_rls()", fit)
-  check_object(fit)
+  check_sealed(fit)
 }
 
 check_held_rows <- function(problem, rows) {
@@ -324,7 +324,7 @@ pairs_left_out <- function(problem, scored, hold_out) {
 #' @rdname kernel_fit
 #' @export
 print.kernel_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print_expansion(x, "lambda", "gamma")
   invisible(x)
 }
@@ -376,7 +376,7 @@ chosen_words <- function(fit, name) {
 
 #' @export
 print.summary.kernel_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$fit)
   print_rows(shown_kernel(x$path), nrow(x$path), "lambda", column_meanings(x$fit), x$fit$problem)
   if (!is.null(x$fit$kernel_table) && nrow(x$fit$kernel_table) > 1L) {

@@ -210,7 +210,7 @@ inverse_root <- function(k) ifelse(k > 0, 1 / sqrt(k), 0)
 
 #' @export
 print.sparsels_kernel <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   cat("<sparsels kernel> ", kernel_words(x), "\n", sep = "")
   invisible(x)
 }
@@ -230,7 +230,7 @@ kernel_words <- function(kernel) {
 # Any form of a kernel as a sparsels_kernel; a "precomputed" one has no functions.
 as_kernel <- function(kernel) {
   if (missing(kernel)) kernel <- NULL
-  if (inherits(kernel, "sparsels_kernel")) return(check_object(kernel))
+  if (inherits(kernel, "sparsels_kernel")) return(check_sealed(kernel))
   # an S4 object that is.function() takes for one
   if (inherits(kernel, "kernel") && is.function(kernel)) return(kernlab_kernel(kernel))
   if (is.function(kernel)) return(function_kernel(kernel))

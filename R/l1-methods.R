@@ -5,7 +5,7 @@
 best_lambda <- function(object, rule = "min") {
   check_given(object, "object")
   if (!inherits(object, "l1_path")) refuse("object", "a fit of l1_path()", object)
-  check_object(object)
+  check_sealed(object)
   check_choice(rule, "rule", c("min", "1se"))
   if (is_training(object)) {
     stop_input("the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")
@@ -32,7 +32,7 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 
 #' @export
 print.l1_path <- function(x, n = 6L, ...) {
-  check_object(x)
+  check_sealed(x)
   n <- check_shown(n)
   against <- if (x$problem$task == "multiclass") ", each class against the rest" else ""
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)

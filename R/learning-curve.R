@@ -250,7 +250,7 @@ forecast_of <- function(x, rows) {
 #' @rdname learning_curve
 #' @export
 predict.learning_curve <- function(object, rows = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "rows")
   if (is.null(rows)) return(object$forecast)
   smallest <- object$table$rows[1L]

@@ -100,7 +100,7 @@ in_gamma <- function(fit, gamma) {
 
 #' @export
 print.lssvm_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   shown <- x
   shown$kernel <- in_sigma2(x$kernel)
   shown$shift <- NULL

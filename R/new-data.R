@@ -22,7 +22,7 @@ new_values <- function(problem, newdata, columns) {
 
 # the data matrix of a problem given as new data, as given; the problem stored in a fit has none
 problem_x <- function(problem) {
-  check_object(problem)
+  check_sealed(problem)
   if (is.null(problem$x)) {
     stop_newdata("`newdata` is the problem stored in a fit, which has no data matrix")
   }

@@ -83,7 +83,7 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
 points_problem <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
-    check_object(x)
+    check_sealed(x)
     if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
     return(x)
   }
@@ -105,7 +105,7 @@ nystrom_map <- function(KMM, tolerance = 1e-12) {
 #' @rdname nystrom_features
 #' @export
 predict.nystrom_features <- function(object, newdata, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "newdata")
   if (missing(newdata)) stop_input("`newdata` must be given: `features` are those of the rows")
   features <- term_scores(object, newdata, object$map)
@@ -115,7 +115,7 @@ predict.nystrom_features <- function(object, newdata, ...) {
 
 #' @export
 print.nystrom_features <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   cat(sprintf("<nystrom features> %s of %s for %s\n", counted(ncol(x$map), "feature"),
               counted(nrow(x$map), "prototype"), counted(nrow(x$features), "row")))
   cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")

@@ -180,7 +180,7 @@ print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
 #' @exportS3Method
 selected.panel_error <- function(object, size = NULL, # nolint: object_name_linter.
                                  index = FALSE, lambda = NULL) {
-  check_object(object)
+  check_sealed(object)
   selected_of_set(object$features, object$problem$names, size, index, lambda,
                   "a panel is one list of columns")
 }

@@ -82,7 +82,7 @@
 #' @importFrom graphics plot
 #' @export
 plot.sparsels_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   made <- picture(x, ...)
   draw_base(made)
   invisible(made$data)
@@ -91,7 +91,7 @@ plot.sparsels_result <- function(x, ...) {
 #' @rdname plot.sparsels_result
 #' @exportS3Method ggplot2::autoplot
 autoplot.sparsels_result <- function(object, ...) { # nolint: object_name_linter.
-  check_object(object)
+  check_sealed(object)
   draw_gg(picture(object, ...))
 }
 

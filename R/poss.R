@@ -218,7 +218,7 @@ largest_set <- function(problem, control) {
 # archive of each; done: iterations before).
 poss_start <- function(start, problem, control, restarts) {
   if (inherits(start, "poss")) {
-    check_object(start)
+    check_sealed(start)
     check_same_search(start, problem, control)
     search <- factor(start$archive$search, seq_len(ncol(start$rng_state)))
     # flips archive larger sets than exchanges
@@ -366,7 +366,7 @@ priced_path <- function(problem, control, search) {
 #' @method update poss
 #' @export
 update.poss <- function(object, iterations = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "iterations")
   call <- object$call
   if (!is.null(iterations)) check_count(iterations, "iterations")

@@ -404,7 +404,7 @@ as_problem.data.frame <- function(x, y = NULL, ..., intercept = TRUE) {
 
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., threads = 1) {
-  check_object(x)
+  check_sealed(x)
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
   if (length(given)) {
@@ -520,7 +520,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
 
 #' @export
 `[.sparsels_problem` <- function(x, i, j, ...) {
-  check_object(x)
+  check_sealed(x)
   if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
   if (is.null(x$x)) stop_input("this is the problem stored in a fit, which has no data matrix")
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$row_names, "row")
@@ -548,7 +548,7 @@ dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
 
 #' @export
 print.sparsels_problem <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
   print_design(x)
   if (!x$intercept && !is_ranked(x)) cat("no intercept\n")

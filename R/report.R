@@ -29,7 +29,7 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   check_given(x, "x")
   check_given(file, "file")
   if (!inherits(x, "judgement")) refuse("x", "the result of judge()", x)
-  check_object(x)
+  check_sealed(x)
   check_report_file(file, check_flag(overwrite, "overwrite"))
   if (is.null(title)) title <- sprintf("Prediction of %s by %s", x$problem$response, x$method)
   if (!is_string(title)) refuse("title", "a string", title)

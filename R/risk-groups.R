@@ -37,7 +37,7 @@
 #' @export
 risk_groups <- function(object, groups = 2) {
   check_given(object, "object")
-  check_object(object)
+  check_sealed(object)
   if (!is_survival(object$problem)) {
     stop_input("`object` must be of a response Surv(time, status)")
   }

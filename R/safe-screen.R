@@ -137,7 +137,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
 exclude <- function(mask) {
   check_given(mask, "mask")
   if (!inherits(mask, "sparsels_mask")) refuse("mask", "a mask of safe_screen()", mask)
-  check_object(mask)
+  check_sealed(mask)
   which(!unname(mask$keep))
 }
 
@@ -253,7 +253,7 @@ check_screen_fit <- function(fit, source, control) {
     stop_argument("`fit` is not used by `rule = \"safe1\"`: use \"safe2\" or \"gap\"")
   }
   if (!inherits(fit, "l1_path")) refuse("fit", "a fit of l1_path()", fit)
-  check_object(fit)
+  check_sealed(fit)
   if (fit$loss != control$loss) {
     stop_argument("`fit` has `loss = \"%s\"`, not \"%s\"", fit$loss, control$loss)
   }
@@ -629,7 +629,7 @@ print_result.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
 #' @param object A mask of `safe_screen()`.
 #' @export
 summary.sparsels_mask <- function(object, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = character())
   at <- c(1, 0.9, 0.8, 0.7, 0.6, 0.5)
   rho <- object$rho[object$usable]
@@ -651,7 +651,7 @@ summary.sparsels_mask <- function(object, ...) {
 
 #' @export
 print.summary.sparsels_mask <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$mask)
   if (!is.null(x$kept)) {
     cat("columns that the rule would keep at other lambdas:\n")

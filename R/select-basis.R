@@ -166,7 +166,7 @@ select_basis <- function(x, n, method = c("random", "greedy", "loo", "k_center",
 basis_values <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
-    check_object(x)
+    check_sealed(x)
     if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
     values <- as_doubles(x$x)
     check_still_finite(x, Matrix::colSums(values))

@@ -183,7 +183,7 @@ name_models <- function(problem, models, to_user = identity) {
 #' @export
 best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_linter.
                                  by = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = "by")
   check_choice(rule, "rule", c("min", "1se"))
   sizes <- size_table(object)
@@ -214,7 +214,7 @@ stop_no_se <- function(fit) {
 #' @param n Number of rows of the path to print.
 #' @export
 print.sparse_fit <- function(x, n = 6L, ...) {
-  check_object(x)
+  check_sealed(x)
   n <- check_shown(n)
   say(x$method, ": ", fit_title(x))
   print_choice(x)
@@ -441,7 +441,7 @@ moved_names <- function(fit, rows) {
 
 #' @export
 print.summary.sparse_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print(x$fit, n = 0L)
   cat("best model of every size:\n")
   columns <- intersect(c("columns", path_columns(x$fit)), names(x$path))

@@ -370,7 +370,7 @@ bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "uni
 #' @exportS3Method
 selected.stability_selection <- function(object, size = NULL, # nolint: object_name_linter.
                                          index = FALSE, lambda = NULL) {
-  check_object(object)
+  check_sealed(object)
   stable <- unlist(lapply(object$stable$feature, unit_columns, problem = object$problem))
   selected_of_set(stable, object$problem$names, size, index, lambda,
                   "the threshold decides")

@@ -354,7 +354,7 @@ between_knots <- function(fit, lambda) {
 #' @rdname system_fit
 #' @export
 coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_object(object)
+  check_sealed(object)
   check_dots(..., known = c("size", "lambda"))
   asked <- asked_by(size, lambda)
   models <- lapply(asked, function(one) {
@@ -374,7 +374,7 @@ coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
 #' @export
 selected.system_fit <- function(object, size = NULL, # nolint: object_name_linter.
                                 index = FALSE, lambda = NULL) {
-  check_object(object)
+  check_sealed(object)
   components <- system_model(object, size, lambda)$components
   if (check_flag(index, "index")) components else object$names[components]
 }
@@ -382,7 +382,7 @@ selected.system_fit <- function(object, size = NULL, # nolint: object_name_linte
 #' @rdname system_fit
 #' @export
 print.system_fit <- function(x, n = 6L, ...) {
-  check_object(x)
+  check_sealed(x)
   n <- check_shown(n)
   cat(sprintf("%s: sparse solution of A w = b, %s%s\n", x$method, counted(x$D, "unknown"),
               outputs_words(x)))
@@ -434,7 +434,7 @@ picture.system_fit <- function(x, ...) { # nolint: object_name_linter.
 #' @method tidy system_fit
 #' @export
 tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = c("size", "lambda"))
   model <- system_model(x, size, lambda)
   sides <- ncol(model$beta)
@@ -451,7 +451,7 @@ tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
 #' @method glance system_fit
 #' @export
 glance.system_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   model <- model_of_size(x)
   glance_row(x$method, features = x$D, responses = ncol(model$beta), size = x$size,
@@ -464,6 +464,6 @@ glance.system_fit <- function(x, ...) {
 #' @export
 as.data.frame.system_fit <- function(x, row.names = NULL, # nolint: object_name_linter.
                                      optional = FALSE, ...) {
-  check_object(x)
+  check_sealed(x)
   path_frame(x$path, model_of_size(x)$step + 1L, row.names, ...)
 }

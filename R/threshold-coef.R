@@ -85,7 +85,7 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
 
 check_thresholdable <- function(fit) {
   check_given(fit, "fit")
-  if (inherits(fit, "l1_path")) check_object(fit)
+  if (inherits(fit, "l1_path")) check_sealed(fit)
   check_given(fit, "fit")
   fine <- inherits(fit, "l1_path") && identical(fit$control$solver, "ipm")
   if (!fine) {

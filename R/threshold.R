@@ -99,7 +99,7 @@ two_class_fit <- function(object) {
   if (!inherits(fit, "sparsels_fit")) {
     refuse("object", "a fit of a classifier or a result of cross_validate()", object)
   }
-  check_object(object)
+  check_sealed(object)
   check_two_classes(fit$problem, "a threshold")
   fit
 }

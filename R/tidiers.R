@@ -102,7 +102,7 @@ NULL
 #' @method tidy sparsels_fit
 #' @export
 tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = c("size", "lambda"))
   problem <- x$problem
   model <- model_of(x, size, lambda)
@@ -136,7 +136,7 @@ is_chosen <- function(fit, model) identical(model, model_of(fit))
 #' @method glance sparsels_fit
 #' @export
 glance.sparsels_fit <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   problem <- x$problem
   chosen <- chosen_row(x)
@@ -169,7 +169,7 @@ glance_row <- function(method, task = NULL, nobs = NULL, features, responses, si
 #' @method augment sparsels_fit
 #' @export
 augment.sparsels_fit <- function(x, data = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = "data")
   problem <- x$problem
   if (is.null(data)) data <- observed(problem)
@@ -222,7 +222,7 @@ print_result <- function(x, ...) UseMethod("print_result")
 
 #' @export
 print.sparsels_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   print_result(x, ...)
   invisible(x)
 }
@@ -230,7 +230,7 @@ print.sparsels_result <- function(x, ...) {
 #' @rdname tidiers
 #' @export
 tidy.sparsels_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   record(x)$rows
 }
@@ -238,7 +238,7 @@ tidy.sparsels_result <- function(x, ...) {
 #' @rdname tidiers
 #' @export
 glance.sparsels_result <- function(x, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = character())
   made <- record(x)
   if (isTRUE(made$complete)) return(made$row)
@@ -249,7 +249,7 @@ glance.sparsels_result <- function(x, ...) {
 #' @method augment cv_result
 #' @export
 augment.cv_result <- function(x, data = NULL, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = "data")
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
@@ -261,7 +261,7 @@ augment.cv_result <- function(x, data = NULL, ...) {
 #' @export
 as.data.frame.sparsels_fit <- function(x, row.names = NULL, # nolint: object_name_linter.
                                        optional = FALSE, ...) {
-  check_object(x)
+  check_sealed(x)
   path_frame(x$path, model_rows(list(model_of(x))), row.names, ...)
 }
 
@@ -275,7 +275,7 @@ path_frame <- function(path, chosen, row_names, ...) {
 #' @export
 as.data.frame.cv_result <- function(x, row.names = NULL, # nolint: object_name_linter.
                                     optional = FALSE, ...) {
-  check_object(x)
+  check_sealed(x)
   check_dots(..., known = c("row.names", "optional"))
   columns <- unique(unlist(lapply(x$measures, names)))
   tables <- Map(function(measure, curves) {

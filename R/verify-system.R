@@ -2,7 +2,7 @@
 
 #' @exportS3Method
 claims_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
-  check_object(fit)
+  check_sealed(fit)
   check_dots(..., known = names(formals(verify)))
   if (is.null(y)) {
     stop_input("a solution of a system is verified with `A` and `b`: verify(fit, A, b)",
