@@ -353,20 +353,18 @@ new_added_value <- function(pair, folds, found, tested, level, call) {
     method = pair$full$name, base = pair$names, shrunk = pair$shrunk, added = length(pair$added),
     level = level, folds = folds$label, problem = without_x(problem),
     status = if (finished) "complete" else "interrupted", call = call
-  )), class = "added_value"))
+  )), class = c("added_value", "sparsels_result")))
 }
 
-#' @rdname added_value
 #' @exportS3Method
-print.added_value <- function(x, ...) {
-  check_sealed(x)
+print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("added value of %s beside %s (%s), by %s", counted(x$added, "column"),
               counted(length(x$base), "base variable"), some_of(x$base, 5L, ""), x$method))
   print_data(x$problem)
   for (row in seq_len(nrow(x$table))) say(added_words(x$table[row, ], x))
   remark(sprintf("of rows held out (%s); difference above 0: the columns add; %s", x$folds,
                  "its interval is that of paired differences"))
-  if (is.null(x$p.value)) return(invisible(x))
+  if (is.null(x$p.value)) return(invisible())
   count <- length(x$null)
   as_small <- count_as_small(x$p.value, count)
   say(sprintf("p-value %s: %d of %s permutations have as small an error relative to the base",
@@ -378,7 +376,6 @@ print.added_value <- function(x, ...) {
     "tested: given the base, the response is independent of the columns"
   })
   print_interrupted(x$status, "folds or permutations")
-  invisible(x)
 }
 
 added_words <- function(row, x) {
@@ -389,25 +386,26 @@ added_words <- function(row, x) {
 }
 
 #' @exportS3Method
-plot_data.added_value <- function(x, ...) { # nolint: object_name_linter.
-  data.frame(base = x$losses$base, difference = x$losses$base - x$losses$full)
+record.added_value <- function(x) { # nolint: object_name_linter.
+  given <- function(value) if (is.null(value)) NA_real_ else value
+  list(rows = x$table,
+       row = data.frame(method = x$method, x$table[1L, -1L], statistic = given(x$statistic),
+                        p.value = given(x$p.value), permutations = length(x$null)))
 }
 
-#' @rdname added_value
 #' @exportS3Method
-plot.added_value <- function(x, ...) {
-  check_sealed(x)
-  data <- plot_data(x)
+picture.added_value <- function(x, ...) { # nolint: object_name_linter.
+  data <- data.frame(base = x$losses$base, difference = x$losses$base - x$losses$full)
   table <- x$table[1L, ]
-  own <- list(x = data$base, y = data$difference, xlab = "squared error of the base model",
-              ylab = "less that of the full model", main = added_title(x), col = "grey50")
-  do.call(graphics::plot.default, utils::modifyList(own, list(...)))
-  graphics::abline(h = 0, lty = 3, col = "#555555")
-  graphics::abline(h = table$difference, col = mark_colour, lwd = 2)
-  graphics::abline(h = c(table$lower, table$upper), col = mark_colour, lty = 2)
-  legend_above(c("mean difference", sprintf("%s %% interval", format(100 * x$level))),
-               col = mark_colour, lty = 1:2, lwd = 2:1)
-  invisible(data)
+  layers <- c(
+    as_layer("across", y = table$difference, col = mark_colour, lwd = 2, label = "mean difference"),
+    as_layer("across", y = c(table$lower, table$upper), col = mark_colour, lty = 2,
+             label = sprintf("%s %% interval", format(100 * x$level))),
+    as_layer("across", y = 0, lty = 3, col = "#555555"),
+    as_layer("points", data$base, data$difference, col = "grey50", pch = 1, main = TRUE)
+  )
+  new_picture(data, layers, list(main = added_title(x), xlab = "squared error of the base model",
+                                 ylab = "less that of the full model"), list(...), axes = NULL)
 }
 
 added_title <- function(x) {

@@ -42,17 +42,17 @@ NULL
 
 # Associations ------------------------------------------------------------------------------------
 
-#' @exportS3Method
-plot_data.sparsels_problem <- function(x, ...) { # nolint: object_name_linter.
-  if (is.null(x$products)) {
+# The columns by the size of their association.
+ranked_columns <- function(problem) {
+  if (is.null(problem$products)) {
     stop_input("this is the problem stored in a fit, which has no data matrix")
   }
-  columns <- which(x$usable)
-  association <- associations(x, columns)
+  columns <- which(problem$usable)
+  association <- associations(problem, columns)
   sorted <- order(-abs(association))
-  data.frame(rank = seq_along(sorted), feature = columns[sorted], name = x$names[columns[sorted]],
-             association = association[sorted],
-             expected = expected_associations(x, length(sorted)))
+  data.frame(rank = seq_along(sorted), feature = columns[sorted],
+             name = problem$names[columns[sorted]], association = association[sorted],
+             expected = expected_associations(problem, length(sorted)))
 }
 
 associations <- function(problem, columns) {
@@ -127,63 +127,56 @@ sign_labels <- function(problem) {
 #' @export
 plot.sparsels_problem <- function(x, labels = 8, ...) {
   check_sealed(x)
-  labels <- check_count(labels, "labels", lower = 0L)
-  data <- plot_data(x)
-  height <- abs(data$association)
-  position <- log10(data$rank)
-  top <- max(height, data$expected, na.rm = TRUE)
-  named <- min(labels, nrow(data))
-  # the names are at the right of their points
-  end <- max(position, if (named) position[named] / 0.7)
-  words <- list(main = sprintf("%s: %s", x$response, data_words(x)), ylim = c(0, 1.05 * top),
-                xlim = c(0, end),
-                ylab = height_label(x),
-                xlab = "rank of the column (logarithmic)", sub = problem_note(x))
-  empty_plot(position, list(lower = 0, upper = height), words, ..., integers = FALSE)
-  ticks <- lambda_ticks(-range(position))
-  graphics::axis(1, log10(ticks), format(ticks, scientific = FALSE, trim = TRUE))
-  styles <- sign_styles(x)
-  graphics::lines(position, data$expected, lty = 2, lwd = 2, col = "#555555")
-  style <- styles[if (nrow(styles) > 1L) 1L + (data$association < 0) else rep(1L, nrow(data)), ]
-  # points that would lie on each other are not drawn
-  drawn <- spread_ranks(nrow(data))
-  graphics::points(position[drawn], height[drawn], pch = style$mark[drawn],
-                   col = style$colour[drawn], cex = 0.8)
-  draw_names(position, height, utils::head(data$name, labels), style$colour)
-  legend <- data.frame(styles, line = NA)
-  if (!anyNA(data$expected)) legend[nrow(legend) + 1L, ] <- list(expected_words, "#555555", NA, 2)
-  legend_above(legend$label, col = legend$colour, pch = legend$mark, lty = legend$line, lwd = 2)
-  invisible(data)
+  made <- picture(x, labels, ...)
+  draw_base(made)
+  invisible(made$data)
 }
 
-expected_words <- "expected if no column is associated"
+#' @rdname summary.sparsels_problem
+#' @exportS3Method ggplot2::autoplot
+autoplot.sparsels_problem <- function(object, labels = 8, ...) { # nolint: object_name_linter.
+  check_sealed(object)
+  draw_gg(picture(object, labels, ...))
+}
 
-sign_styles <- function(problem) {
-  labels <- sign_labels(problem)
-  data.frame(label = labels, colour = curve_style$colour[c(2L, 1L)][seq_along(labels)],
-             mark = c(16, 1)[seq_along(labels)])
+#' @exportS3Method
+picture.sparsels_problem <- function(x, labels = 8, ...) { # nolint: object_name_linter.
+  labels <- check_count(labels, "labels", lower = 0L)
+  data <- ranked_columns(x)
+  height <- abs(data$association)
+  position <- log10(data$rank)
+  named <- seq_len(min(labels, nrow(data)))
+  # the names are at the right of their points
+  end <- max(position, position[named] / 0.7)
+  styles <- data.frame(label = sign_labels(x), colour = c(mark_colour, "#0072B2"), mark = c(16, 1))
+  sign <- if (x$task == "multiclass") rep(1L, nrow(data)) else 1L + (data$association < 0)
+  # points that would lie on each other are not drawn
+  drawn <- spread_ranks(nrow(data))
+  points <- lapply(unique(sign), function(i) {
+    rows <- drawn[sign[drawn] == i]
+    as_layer("points", position[rows], height[rows], col = styles$colour[i], pch = styles$mark[i],
+             cex = 0.8, label = styles$label[i])
+  })
+  layers <- c(
+    as_layer("names", position[named], height[named], x2 = max(position[named], 0) + 0.08 * end,
+             text = data$name[named], col = styles$colour[sign[named]], group = "up"),
+    unlist(points, recursive = FALSE),
+    if (!anyNA(data$expected)) {
+      as_layer("line", position, data$expected, lty = 2, lwd = 2, col = "#555555",
+               label = "expected if no column is associated")
+    }
+  )
+  ticks <- lambda_ticks(-range(position))
+  words <- list(main = sprintf("%s: %s", x$response, data_words(x)), sub = problem_note(x),
+                xlim = c(0, end), ylim = c(0, 1.05 * max(height, data$expected, na.rm = TRUE)),
+                xlab = "rank of the column (logarithmic)", ylab = height_label(x))
+  new_picture(data, layers, words, list(...),
+              list(x = ticks_at(log10(ticks), format(ticks, scientific = FALSE, trim = TRUE))))
 }
 
 # Ranks that are drawn of `count`: all of the first hundred, then such that their logarithms differ.
 spread_ranks <- function(count) {
   unique(pmin(count, round(c(seq_len(min(count, 100L)), 10^seq(2, max(2, log10(count)), 0.005)))))
-}
-
-# Names in a column at the right of the strongest points, with lines to them: not below the points,
-# where others are.
-draw_names <- function(position, height, names, colour) {
-  if (!length(names)) return()
-  first <- seq_along(names)
-  ends <- graphics::par("usr")
-  gap <- 1.4 * graphics::strheight("M", cex = 0.85)
-  steps <- gap * first
-  heights <- rev(cummax(rev(height[first] + steps))) - steps
-  heights <- heights - max(0, heights[1L] - ends[4L] + gap)
-  across <- ends[2L] - ends[1L]
-  side <- position[length(first)] + 0.08 * across
-  graphics::segments(position[first] + 0.008 * across, height[first], side, heights,
-                     col = "#BBBBBB")
-  graphics::text(side, heights, names, pos = 4, offset = 0.2, cex = 0.85, col = colour[first])
 }
 
 # class balance, covariates and excluded columns, for the line below a picture
@@ -200,35 +193,6 @@ problem_note <- function(problem) {
   paste(parts, collapse = "; ")
 }
 
-#' @rdname autoplot
-#' @exportS3Method ggplot2::autoplot
-autoplot.sparsels_problem <- function(object, labels = 8, ...) { # nolint: object_name_linter.
-  check_sealed(object)
-  labels <- check_count(labels, "labels", lower = 0L)
-  data <- plot_data(object)
-  styles <- sign_styles(object)
-  data$sign <- styles$label[if (nrow(styles) > 1L) 1L + (data$association < 0) else 1L]
-  named <- utils::head(data, labels)
-  .data <- ggplot2::.data
-  ggplot2::ggplot(data[spread_ranks(nrow(data)), ],
-                  ggplot2::aes(.data$rank, abs(.data$association))) +
-    (if (nrow(data) > 1L && !anyNA(data$expected)) {
-      ggplot2::geom_line(ggplot2::aes(y = .data$expected), linetype = 2)
-    }) +
-    ggplot2::geom_point(ggplot2::aes(colour = .data$sign, shape = .data$sign)) +
-    ggplot2::geom_text(ggplot2::aes(label = .data$name), named, angle = 40, hjust = -0.15,
-                       size = 3) +
-    ggplot2::expand_limits(y = c(0, 1.1 * max(abs(data$association)))) +
-    ggplot2::scale_x_log10() +
-    ggplot2::scale_colour_manual(NULL, values = stats::setNames(styles$colour, styles$label)) +
-    ggplot2::scale_shape_manual(NULL, values = stats::setNames(styles$mark, styles$label)) +
-    ggplot2::labs(title = sprintf("%s: %s", object$response, data_words(object)),
-                  subtitle = problem_note(object), x = "rank of the column",
-                  y = height_label(object),
-                  caption = if (!anyNA(data$expected)) paste("dashed:", expected_words)) +
-    ggplot2::theme(legend.position = "bottom")
-}
-
 # Summary -----------------------------------------------------------------------------------------
 
 #' @rdname summary.sparsels_problem
@@ -236,7 +200,7 @@ autoplot.sparsels_problem <- function(object, labels = 8, ...) { # nolint: objec
 summary.sparsels_problem <- function(object, ...) {
   check_sealed(object)
   check_dots(..., known = character())
-  strongest <- if (!is.null(object$products)) utils::head(plot_data(object), 5L)
+  strongest <- if (!is.null(object$products)) utils::head(ranked_columns(object), 5L)
   seal(structure(list(
     rows = nrow(object), columns = ncol(object),
     excluded = object$names[!object$usable & !is_set_apart(object)],

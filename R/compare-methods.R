@@ -42,7 +42,7 @@
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. For
 #'   `plot()`, `x` is the result of `compare_methods()`.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
-#'   For `plot()`, arguments of [graphics::boxplot()], such as `ylim`, the range of the measure.
+#'   For `plot()`, graphical parameters, such as `xlim`, the range of the measure.
 #' @param methods A list of methods, each with a name of its own: a function of the package such as
 #'   `greedy_rls`; a list of such a function and arguments for it, `list(poss, restarts = 3)`; or
 #'   your own `function(problem, k)` or `function(problem)` of the problem of the training rows. It
@@ -313,7 +313,7 @@ new_comparison <- function(scored, problem, plan, measure, k, splits, quick, cal
     quick = quick, measure = measure$name, words = measure$words, higher = measure$higher,
     call = call, status = if (length(scored) < splits) "interrupted" else "complete",
     problem = without_x(problem)
-  ), class = "method_comparison"))
+  ), class = c("method_comparison", "sparsels_result")))
 }
 
 # Means of both parts, and the comparison with the first method on the test part; a split in which
@@ -347,9 +347,8 @@ set_stability <- function(sets, n) {
 
 # Methods -----------------------------------------------------------------------------------------
 
-#' @export
-print.method_comparison <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.method_comparison <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("%s compared on %s (%s to train on, %s to test), %s",
               counted(nrow(x$table), "method"), counted(nrow(x$scores), "random split"),
               counted_range(range(lengths(x$training_rows)), "row"),
@@ -371,7 +370,6 @@ print.method_comparison <- function(x, ...) {
   remark("training = ", x$words, " on the training rows; size = mean number of columns; stability ",
          "= how alike the columns of different splits are, at most 1; seconds = a fit takes")
   print_interrupted(x$status, "splits")
-  invisible(x)
 }
 
 test_words <- function(table) {
@@ -391,67 +389,59 @@ model_words <- function(table) {
   text
 }
 
+# Beside the scores are the differences from the first method with their intervals of 95 %.
 #' @exportS3Method
-plot_data.method_comparison <- function(x, ...) { # nolint: object_name_linter.
+record.method_comparison <- function(x) { # nolint: object_name_linter.
+  best <- x$table[if (x$higher) which.max(x$table$test) else which.min(x$table$test), ]
+  list(rows = x$table,
+       row = data.frame(methods = nrow(x$table), best = best$method, measure = x$measure,
+                        estimate = best$test, std.error = best$se, splits = nrow(x$scores)))
+}
+
+#' @exportS3Method
+picture.method_comparison <- function(x, ...) { # nolint: object_name_linter.
   names <- dimnames(x$scores)
   size <- dim(x$scores)
-  data.frame(
+  data <- data.frame(
     split = rep(seq_len(size[1L]), size[2L] * size[3L]),
     method = factor(rep(rep(names[[2L]], each = size[1L]), size[3L]), names[[2L]]),
     part = factor(rep(names[[3L]], each = size[1L] * size[2L]), names[[3L]]),
     score = as.vector(x$scores)
   )
-}
-
-#' @rdname compare_methods
-#' @export
-plot.method_comparison <- function(x, ...) {
-  check_sealed(x)
-  data <- plot_data(x)
-  both <- any(is.finite(x$table$p))
-  old <- graphics::par(no.readonly = TRUE)
-  on.exit(graphics::par(old))
-  names <- graphics::strwidth(x$table$method, "inches", cex = graphics::par("cex.axis"))
-  graphics::par(mfrow = c(1L, 1L + both), mar = c(4.5, 0.5, 4.1, 1),
-                omi = c(0, max(names) + 0.2, 0, 0))
-  draw_scores(x, data, ...)
-  if (both) draw_differences(x)
-  main <- list(...)$main
-  graphics::mtext(if (is.null(main)) comparison_title(x) else main, line = -1.3, outer = TRUE,
-                  font = 2)
-  invisible(data)
-}
-
-# methods from top to bottom
-method_places <- function(x) rev(seq_len(nrow(x$table)))
-
-draw_scores <- function(x, data, ...) {
-  places <- method_places(x)
-  colours <- curve_style$colour[match(c("inner", "test"), curve_style$curve)]
-  fill <- grDevices::adjustcolor(colours, 0.4)
-  own <- list(
-    score ~ part + method, data, at = rep(places, each = 2L) + c(-0.17, 0.17), col = fill,
-    border = colours, boxwex = 0.28, horizontal = TRUE, yaxt = "n", xlab = measure_label(x),
-    ylab = ""
+  # methods from top to bottom
+  place <- rev(seq_len(size[2L]))
+  boxes <- function(part, shift, colour) {
+    rows <- data[data$part == part & !is.na(data$score), ]
+    as_layer("boxes", rows$score, place[as.integer(rows$method)] + shift, col = colour,
+             border = colour, label = part, main = TRUE)
+  }
+  axes <- list(y = ticks_of(rev(x$table$method)))
+  height <- c(0.5, size[2L] + 0.5)
+  scores <- new_picture(
+    data, c(boxes("training", -0.17, "#0072B2"), boxes("test", 0.17, "#D55E00")),
+    list(main = "", xlab = measure_label(x), ylab = "", ylim = height), list(...), axes
   )
-  asked <- utils::modifyList(own, list(...))
-  asked$main <- NULL
-  do.call(graphics::boxplot, asked)
-  graphics::axis(2, places, x$table$method, las = 1, tick = FALSE, xpd = NA)
-  legend_above(levels(data$part), fill = fill, border = colours)
-}
-
-# the differences from the first method with their intervals of 95 %
-draw_differences <- function(x) {
+  scores$settings$main <- ""
   table <- x$table[-1L, ]
-  places <- method_places(x)[-1L]
   degrees <- sum(stats::complete.cases(x$scores[, , "test"])) - 1
   half <- stats::qt(0.975, degrees) * table$se_difference
-  ends <- range(0, table$difference - half, table$difference + half, na.rm = TRUE)
-  graphics::plot.default(ends, graphics::par("usr")[3:4], type = "n", yaxs = "i", yaxt = "n",
-                         ylab = "", xlab = paste("difference from", x$table$method[1L]))
-  graphics::abline(v = 0, lty = 3, col = "#555555")
-  graphics::segments(table$difference - half, places, table$difference + half, places, lwd = 2)
-  graphics::points(table$difference, places, pch = 16)
-  legend_above("with 95 % interval", pch = 16, lty = 1, lwd = 2)
+  from_first <- c(
+    as_layer("points", table$difference, place[-1L], label = "with 95 % interval"),
+    as_layer("segments", table$difference - half, place[-1L], x2 = table$difference + half,
+             y2 = place[-1L], lwd = 2, label = "with 95 % interval"),
+    as_layer("up", 0, lty = 3, col = "#555555")
+  )
+  differences <- new_picture(
+    data, from_first,
+    list(main = "", xlab = paste("difference from", x$table$method[1L]), ylab = "", ylim = height),
+    axes = replace(axes, "y", list(ticks_at(NULL, NULL)))
+  )
+  title <- list(...)$main
+  if (is.null(title)) {
+    title <- sprintf("%s: %s, %s", x$problem$response, counted(size[1L], "random split"),
+                     if (is.null(x$k)) "each method's own size" else paste("models of size", x$k))
+  }
+  panels <- c(list(scores), if (any(is.finite(x$table$p))) list(differences))
+  names(panels) <- vapply(panels, function(panel) panel$settings$xlab, "")
+  new_panels(data, panels, title, named = TRUE)
 }

@@ -127,7 +127,8 @@
 #'
 #' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
 #'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
-#' @seealso [plot.cv_result()], [make_folds()]; [judge()], which asks further questions of a method;
+#' @seealso [plot()][plot.sparsels_result], [make_folds()]; [judge()], which asks further questions
+#'   of a method;
 #'   [compare_methods()], which compares several
 #' @examples
 #' x <- matrix(rnorm(60 * 20), 60, 20)
@@ -297,7 +298,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, keep, outer, call) {
     held_out = chosen_predictions(scored, parts, problem), fit = fit, outer = outer,
     inner = scored[[1L]]$folds, problem = without_x(problem), call = call,
     status = if (nrow(parts) < wanted) "interrupted" else "complete"
-  ), class = "cv_result")
+  ), class = c("cv_result", "sparsels_result"))
   if (keep) {
     predictions <- all_predictions(scored, parts, problem, places)
     result$predictions <- in_user_units(problem, predictions, problem$offset)
@@ -379,9 +380,8 @@ all_predictions <- function(scored, parts, problem, places) {
 
 # Methods ---------------------------------------------------------------------------------------
 
-#' @export
-print.cv_result <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
   say("cross-validation of ", x$method, ": all of it repeated without each outer fold (", x$outer,
       ")")
   say(measure_label(x), chosen_range(x), ", with standard errors (se):")
@@ -404,7 +404,6 @@ print.cv_result <- function(x, ...) {
       if (nrow(x$frequency) > nrow(top)) ", ..."
     )
   }
-  invisible(x)
 }
 
 # the held-out predictions, but where every fold chose no feature

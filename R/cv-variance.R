@@ -40,7 +40,7 @@
 #'   N times for approach 3.
 #' @section Errors: As for [kernel_rls()]; more basis vectors than a training part has rows.
 #' @inherit kernel_rls references
-#' @seealso [plot.cv_variance()], [cv_error()]
+#' @seealso [plot()][plot.sparsels_result], [cv_error()]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(runif(200, -5, 5))
@@ -159,12 +159,11 @@ new_cv_variance <- function(errors, problem, control, repeats, call) {
   seal(structure(list(
     table = table, errors = errors, n = control$n, folds = control$folds, call = call,
     status = if (done < repeats) "interrupted" else "complete", problem = without_x(problem)
-  ), class = "cv_variance"))
+  ), class = c("cv_variance", "sparsels_result")))
 }
 
-#' @export
-print.cv_variance <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.cv_variance <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("cv_variance: %d-fold mean squared error with %s, drawn %s", x$folds,
               counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "time")))
   print_data(x$problem)
@@ -178,41 +177,32 @@ print.cv_variance <- function(x, ...) {
       mean = "mean squared error, averaged over repeats", variance = "its variance over repeats"),
     names(x$table), x$problem
   )
-  invisible(x)
 }
 
-#' Plot mean and variance of a cross-validated error
-#'
-#' Draws, side by side, the mean and the variance over repeats of the error of each approach against
-#' lambda, as Figures 1 to 4 of the paper do.
-#'
-#' @param x The result of [cv_variance()].
-#' @param ... Graphical parameters for [graphics::plot.default()], given to both panels.
-#' @return Invisibly `x$table`. A single repeat has no variance: its panel is left out.
-#' @inherit kernel_rls references
-#' @inherit cv_variance examples
-#' @seealso [cv_variance()]
-#' @export
-plot.cv_variance <- function(x, ...) {
-  check_sealed(x)
-  statistics <- c("mean", if (dim(x$errors)[1L] > 1L) "variance")
-  old <- graphics::par(mfrow = c(1, length(statistics)))
-  on.exit(graphics::par(old))
+#' @exportS3Method
+record.cv_variance <- function(x) { # nolint: object_name_linter.
+  size <- dim(x$errors)
+  list(rows = data.frame(x$table[c("approach", "lambda")], estimate = x$table$mean,
+                         variance = x$table$variance),
+       row = data.frame(approaches = size[3L], lambdas = size[2L], repeats = size[1L], size = x$n))
+}
+
+#' @exportS3Method
+picture.cv_variance <- function(x, ...) { # nolint: object_name_linter.
   data <- x$table[order(x$table$lambda), ]
   styles <- approach_style[sort(unique(data$approach)), ]
-  for (statistic in statistics) {
-    panel <- data.frame(approach = data$approach, mean = data[[statistic]])
-    panel$lower <- panel$upper <- panel$mean
+  statistics <- c("mean", if (dim(x$errors)[1L] > 1L) "variance")
+  panels <- lapply(statistics, function(statistic) {
+    curves <- lapply(seq_len(nrow(styles)), function(i) {
+      rows <- data[data$approach == styles$approach[i], ]
+      rows$lower <- rows$upper <- rows$mean <- rows[[statistic]]
+      curve_layers(log2(rows$lambda), rows, styles[i, ], paste("approach", styles$approach[i]))
+    })
     label <- sprintf("%s of the mean squared error of %s", statistic, x$problem$response)
-    empty_plot(log2(data$lambda), panel, list(ylab = label, xlab = "log2(lambda)"), ...)
-    for (i in seq_len(nrow(styles))) {
-      own <- panel$approach == styles$approach[i]
-      draw_curve(log2(data$lambda[own]), panel[own, ], styles[i, ])
-    }
-    legend_above(paste("approach", styles$approach), col = styles$colour, lty = styles$line,
-                 pch = styles$mark, lwd = 2, seg.len = 3)
-  }
-  invisible(x$table)
+    new_picture(data, unlist(curves, recursive = FALSE),
+                list(main = "", ylab = label, xlab = "log2(lambda)"), list(...))
+  })
+  new_panels(x$table, stats::setNames(panels, statistics))
 }
 
 approach_style <- data.frame(

@@ -244,7 +244,8 @@ new_exchange <- function(found, problem, control, method, call) {
     measure = criterion[c("name", "higher", "words", "label")], keep = control$keep,
     method = method, status = found$status, problem = without_x(problem), call = call
   )
-  seal(structure(named(table), set = set, class = c("exchange", "data.frame")))
+  seal(structure(named(table), set = set,
+                 class = c("exchange", "sparsels_result", "data.frame")))
 }
 
 # What an exchange says of its set; a result that was edited may have lost it.
@@ -345,15 +346,28 @@ selected.exchange <- function(object, size = NULL, # nolint: object_name_linter.
                   "an exchange is of one set")
 }
 
+#' @exportS3Method
+record.exchange <- function(x) { # nolint: object_name_linter.
+  set <- exchange_set(x)
+  list(rows = x[], complete = TRUE,
+       row = data.frame(method = set$method, size = length(set$features), lambda = set$lambda,
+                        criterion = set$measure$name, value = set$criterion,
+                        optimal = set$optimal, swaps = nrow(set$swaps), nobs = nrow(set$problem),
+                        status = set$status))
+}
+
 # Picture -----------------------------------------------------------------------------------------
 
 dropped_label <- "(dropped)"
 
-# The features of the set, the one worth most first, by their substitutes, best first.
+# The features of the set, the one worth most first, by their substitutes, best first. `col` is a
+# palette from the largest improvement to the largest cost.
 #' @exportS3Method
-plot_data.exchange <- function(x, ...) { # nolint: object_name_linter.
+picture.exchange <- function(x, col = NULL, ...) { # nolint: object_name_linter.
+  if (is.null(col)) col <- grDevices::colorRampPalette(cost_colours)(101L)
   set <- exchange_set(x)
   rows <- x[!is.na(x$drop), ]
+  if (!nrow(rows)) stop_input("the set has no features: there is nothing to draw")
   rows$add[is.na(rows$add)] <- dropped_label
   substitutes <- utils::head(unique(c(dropped_label, rows$add)), 31L)
   rows <- rows[rows$add %in% substitutes, ]
@@ -362,41 +376,16 @@ plot_data.exchange <- function(x, ...) { # nolint: object_name_linter.
   rows$drop <- factor(rows$drop, member_table(x)$feature)
   rows$add <- factor(rows$add, substitutes)
   row.names(rows) <- NULL
-  rows
-}
-
-#' @rdname exchange
-#' @importFrom graphics plot
-#' @exportS3Method
-plot.exchange <- function(x, ...) {
-  data <- plot_data(x)
-  if (!nrow(data)) stop_input("the set has no features: there is nothing to draw")
-  members <- levels(data$drop)
-  others <- levels(data$add)
-  at <- cbind(as.integer(data$add), length(members) + 1L - as.integer(data$drop))
-  shade <- matrix(NA_real_, length(others), length(members))
-  shade[at] <- cost_shade(data$cost)
-  width <- function(names) 3 + 0.45 * max(nchar(shortened(names, 20L, 8L)))
-  margins <- graphics::par(mar = c(width(others), width(members), 3, 1))
-  on.exit(graphics::par(margins))
-  words <- list(xlab = "", ylab = "", axes = FALSE, main = exchange_title(x),
-                zlim = c(-1, 1), col = grDevices::colorRampPalette(cost_colours)(101L))
-  do.call(graphics::image, utils::modifyList(
-    c(list(x = seq_along(others), y = seq_along(members), z = shade), words), list(...)
-  ))
-  graphics::abline(v = seq_along(others) + 0.5, h = seq_along(members) + 0.5, col = "white")
-  graphics::axis(1, seq_along(others), shortened(others, 20L, 8L), las = 2, tick = FALSE,
-                 cex.axis = 0.8)
-  graphics::axis(2, rev(seq_along(members)), shortened(members, 20L, 8L), las = 1, tick = FALSE,
-                 cex.axis = 0.8)
-  text <- cost_text(data$cost)
-  size <- 0.9 / max(graphics::strwidth(text), 1.5 * graphics::strheight(text))
-  if (size > 0.4) {
-    graphics::text(at, text, cex = min(size, 0.8),
-                   col = ifelse(abs(shade[at]) > 0.6, "white", "black"))
-  }
-  graphics::title(xlab = substitute_words(x), line = width(others) - 1.2)
-  invisible(data)
+  across <- as.integer(rows$add)
+  height <- nlevels(rows$drop) + 1L - as.integer(rows$drop)
+  shade <- 1 + round((cost_shade(rows$cost) + 1) / 2 * (length(col) - 1))
+  cells <- as_layer("rects", across - 0.5, height - 0.5, x2 = across + 0.5, y2 = height + 0.5,
+                    col = col[shade], text = cost_text(rows$cost))
+  names <- function(factor) ticks_of(shortened(factor, 20L, 8L))
+  words <- list(main = exchange_title(x), xlab = substitute_words(x), ylab = "",
+                xaxs = "i", yaxs = "i")
+  new_picture(rows, cells, words, list(...),
+              list(x = names(levels(rows$add)), y = names(rev(levels(rows$drop)))))
 }
 
 # from an improvement over no change to the largest cost

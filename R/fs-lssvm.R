@@ -255,7 +255,7 @@ new_fs_fit <- function(setup, kernel, gamma, made, tuning, call) {
     fitted = NULL, folds = setup$model$folds, tuning = tuning,
     control = setup$model[setdiff(names(setup$model), not_control)],
     call = call, status = made$status, problem = without_x(problem)
-  ), class = c("fs_lssvm", "kernel_fit", "sparsels_fit"))
+  ), class = c("fs_lssvm", "kernel_fit", "sparsels_fit", "sparsels_result"))
   fit$fitted <- term_scores(fit, problem$x, model$beta, model$features) +
     problem$z %*% model$covariates
   seal(warn_unfinished(fit, counted(nrow(fit$path) - 1L, "size")))

@@ -26,6 +26,14 @@
 #'   anything) or `"interrupted"`.
 #' * `folds`, `criterion`, `control`, `call`, `method`, and `problem` without its x.
 #'
+#' `plot(fit, what = "boundary")`, for two features (columns, not covariates) in the user's units,
+#' draws of two classes the line where the score is 0, of a numeric response contours of the
+#' prediction, for the chosen model or `size`. Covariates are at their weighted means. The
+#' prototypes of the model are circled. A fit does not hold its rows: rows to draw are given as
+#' `newdata`, in any form that [predict()][predict.sparsels_fit] takes. Rows that the fit was made
+#' from are coloured by their class, others are grey. The picture covers them and all prototypes of
+#' the fit. Other than two features, three classes or more and several responses are refused.
+#'
 #' [holdout()] and [cv_error()] do not accept these fits: without some rows the pursuit would have
 #' selected other prototypes.
 #'
@@ -33,7 +41,8 @@
 #' @param ... Not used.
 #'
 #' @inherit scdp references
-#' @seealso [sparsels_fit] for coefficients, predictions and residuals of a fit, [plot.fs_lssvm()],
+#' @seealso [sparsels_fit] for coefficients, predictions and residuals of a fit,
+#'   [plot()][plot.sparsels_result],
 #'   [tidiers]
 #' @examples
 #' set.seed(1)
@@ -44,6 +53,7 @@
 #' coef(fit, size = 3)
 #' predict(fit, x[1:3, ], size = 3)
 #' residuals(fit, "held_out")[1:3]
+#' plot(fit, what = "boundary", newdata = x, size = 6)
 #' @name fs_lssvm_fit
 NULL
 
@@ -138,59 +148,17 @@ print.summary.fs_lssvm <- function(x, ...) {
 
 # Pictures ----------------------------------------------------------------------------------------
 
-#' Plot a fixed-size least-squares support vector machine
-#'
-#' Draws the error of every size, or the decision boundary in the plane of two features with the
-#' prototypes that make it.
-#'
-#' `what = "criterion"`: the held-out error with bars of one standard error over folds, beside the
-#' error on the training rows; the chosen size is marked. Where the pursuit chooses the intercept it
-#' is counted in the size.
-#'
-#' `what = "boundary"`, for two features (columns, not covariates) in the user's units: of two
-#' classes the line where the score is 0, of a numeric response contours of the prediction.
-#' Covariates are at their weighted means. The prototypes of the model are circled. A fit does not
-#' hold its rows, so these are drawn when they are given; the picture covers them and all prototypes
-#' of the fit.
-#'
-#' @param x A fit of [fs_lssvm()].
-#' @param what What to draw: `"criterion"`, the error against the size, or `"boundary"`, the
-#'   decision boundary.
-#' @param size For the boundary: the size of the model; `NULL` for the chosen one.
-#' @param newdata For the boundary: rows to draw as points, in any form that
-#'   [predict()][predict.sparsels_fit] takes. The rows that the fit was made from are coloured by
-#'   their class; others are grey. `NULL` for none.
-#' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.
-#' @return Invisibly the data frame drawn. Of the criterion a row per curve and size: `size`,
-#'   `prototypes` (how many of them are in), `curve` (factor: held_out, training), `mean`, `se`,
-#'   `chosen` (whether marked), `lower`, `upper` (the bar). Of the boundary a row per point: `part`
-#'   (factor: grid, row, prototype), `first` and `second` (the features), `score` (the value of the
-#'   model there), `observed` (the response of a training row, otherwise `NA`).
-#' @section Errors: `sparsels_error_input` when the fit has no model of that size, and for a
-#'   boundary of other than two features, of three classes or more, or of several responses.
-#' @inherit scdp references
-#' @seealso [fs_lssvm_fit]
-#' @examples
-#' set.seed(1)
-#' x <- matrix(runif(300, -1, 1), 150)
-#' inside <- factor(ifelse(rowSums(x^2) + rnorm(150) / 9 < 0.5, "in", "out"))
-#' fit <- fs_lssvm(x, inside, kernel = kernel_gaussian(sigma2 = 1), gamma = 10)
-#' plot(fit)
-#' plot(fit, what = "boundary", newdata = x)
-#' plot(fit, what = "boundary", newdata = x, size = 6)
-#' @export
-plot.fs_lssvm <- function(x, what = c("criterion", "boundary"), size = NULL, newdata = NULL, ...) {
-  check_sealed(x)
-  what <- choice_or_first(what, "what", c("criterion", "boundary"))
-  data <- plot_data(x, what, size, newdata)
-  if (what == "criterion") draw_errors(x, data, ...) else draw_boundary(x, data, ...)
-  invisible(data)
-}
-
 #' @exportS3Method
-plot_data.fs_lssvm <- function(x, what = "criterion", # nolint: object_name_linter.
-                               size = NULL, newdata = NULL, ...) {
-  if (what == "boundary") boundary_data(x, size, newdata) else plot_data.kernel_fit(x)
+picture.fs_lssvm <- function(x, what = c("criterion", "boundary"), # nolint: object_name_linter.
+                             size = NULL, newdata = NULL, ...) {
+  what <- choice_or_first(what, "what", c("criterion", "boundary"))
+  if (what == "criterion") return(picture.kernel_fit(x, ...))
+  data <- boundary_data(x, size, newdata)
+  names <- x$problem$names
+  grid <- data[data$part == "grid", ]
+  words <- list(main = plot_title(x), xlab = names[1L], ylab = names[2L],
+                xlim = range(grid$first), ylim = range(grid$second))
+  new_picture(data, boundary_layers(x, data), words, list(...), axes = NULL)
 }
 
 boundary_data <- function(fit, size, newdata) {
@@ -259,11 +227,6 @@ training_rows <- function(fit, rows) {
   if (same) seq_along(unknown) else unknown
 }
 
-# the rows drawn, and the prototypes that are rows
-seen_points <- function(data) {
-  data[data$part == "row" | data$part == "prototype" & !is.na(data$observed), ]
-}
-
 # where contours are drawn: between the classes, or at round predictions
 contour_heights <- function(fit, data) {
   score <- data$score[data$part == "grid"]
@@ -271,85 +234,45 @@ contour_heights <- function(fit, data) {
   heights[heights > min(score) & heights < max(score)]
 }
 
-# marks of the two classes, or of the rows of a numeric response; and of rows that have none
-point_styles <- function(fit) {
-  if (fit$problem$task == "regression") return(data.frame(label = "row", pch = 16, colour = grey))
-  data.frame(label = fit$problem$levels, pch = c(16, 17), colour = c("#0072B2", mark_colour))
-}
-
-grey <- "#999999"
-
-draw_boundary <- function(fit, data, ...) {
-  names <- fit$problem$names
+boundary_layers <- function(fit, data) {
   grid <- data[data$part == "grid", ]
-  words <- list(main = plot_title(fit), xlab = names[1L], ylab = names[2L], xaxt = "s")
-  limits <- list(lower = grid$second, upper = grid$second)
-  empty_plot(grid$first, limits, words, ..., integers = FALSE)
-  styles <- point_styles(fit)
-  classes <- is.factor(data$observed)
-  seen <- seen_points(data)
-  style <- if (classes) styles[as.integer(seen$observed), ] else styles[rep(1L, nrow(seen)), ]
-  graphics::points(seen$first, seen$second, pch = ifelse(is.na(style$pch), 16, style$pch),
-                   col = ifelse(is.na(style$colour), grey, style$colour), cex = 0.7)
-  heights <- contour_heights(fit, data)
-  across <- unique(grid$first)
-  if (length(heights)) {
-    graphics::contour(across, unique(grid$second), matrix(grid$score, length(across)),
-                      levels = heights, drawlabels = !classes, lwd = if (classes) 2 else 1,
-                      add = TRUE)
-  }
   prototypes <- data[data$part == "prototype", ]
-  graphics::points(prototypes$first, prototypes$second, cex = 1.8, lwd = 2)
-  shown <- if (nrow(seen)) styles[styles$label %in% seen$observed | !classes, ]
-  legend_above(
-    c(shown$label, counted(nrow(prototypes), "prototype"),
-      if (classes) "boundary" else "prediction"),
-    pch = c(shown$pch, 1, NA), col = c(shown$colour, "black", "black"),
-    lty = c(rep(NA, NROW(shown) + 1L), 1), lwd = 2
+  c(
+    as_layer("points", prototypes$first, prototypes$second, pch = 1, cex = 1.8, lwd = 2,
+             label = counted(nrow(prototypes), "prototype")),
+    contour_layers(grid, contour_heights(fit, data), fit$problem$task == "binary"),
+    # the rows drawn, and the prototypes that are rows
+    row_layers(fit, data[data$part == "row" | data$part == "prototype" & !is.na(data$observed), ])
   )
 }
 
-#' @rdname autoplot
-#' @exportS3Method ggplot2::autoplot
-autoplot.fs_lssvm <- function(object, # nolint: object_name_linter.
-                              what = c("criterion", "boundary"), size = NULL, newdata = NULL,
-                              ...) {
-  check_sealed(object)
-  what <- choice_or_first(what, "what", c("criterion", "boundary"))
-  data <- plot_data(object, what, size, newdata)
-  picture <- if (what == "criterion") gg_errors(object, data) else gg_boundary(object, data)
-  picture + ggplot2::labs(title = plot_title(object)) + ggplot2::theme(legend.position = "bottom")
+contour_layers <- function(grid, heights, classes) {
+  across <- unique(grid$first)
+  lines <- if (length(heights)) {
+    grDevices::contourLines(across, unique(grid$second), matrix(grid$score, length(across)),
+                            levels = heights)
+  }
+  unlist(lapply(lines, function(line) {
+    middle <- (length(line$x) + 1L) %/% 2L
+    c(if (!classes) as_layer("text", line$x[middle], line$y[middle], text = format(line$level),
+                             cex = 0.7),
+      as_layer("line", line$x, line$y, lwd = if (classes) 2 else 1,
+               label = if (classes) "boundary" else "prediction"))
+  }), recursive = FALSE)
 }
 
-gg_boundary <- function(fit, data) {
-  part_of <- function(part) data[data$part == part, ]
-  heights <- contour_heights(fit, data)
-  styles <- point_styles(fit)
-  .data <- ggplot2::.data
-  rows <- if (is.factor(data$observed)) {
-    list(
-      ggplot2::geom_point(ggplot2::aes(colour = .data$observed, shape = .data$observed),
-                          seen_points(data)),
-      ggplot2::scale_colour_manual(NULL, values = styles$colour, na.value = grey),
-      ggplot2::scale_shape_manual(NULL, values = styles$pch, na.value = 16)
-    )
-  } else {
-    ggplot2::geom_point(data = seen_points(data), colour = grey)
+# Training rows by their class, or those of a numeric response, and rows of unknown response.
+row_layers <- function(fit, rows) {
+  known <- !is.na(rows$observed)
+  points <- function(rows, colour, pch, label) {
+    if (nrow(rows)) as_layer("points", rows$first, rows$second, col = colour, pch = pch, cex = 0.7,
+                             label = label)
   }
-  lines <- if (!length(heights)) {
-    NULL
-  } else if (is.factor(data$observed)) {
-    ggplot2::geom_contour(ggplot2::aes(z = .data$score), part_of("grid"), breaks = heights,
-                          colour = "black")
-  } else {
-    level <- ggplot2::aes(z = .data$score, colour = ggplot2::after_stat(.data$level))
-    ggplot2::geom_contour(level, part_of("grid"), breaks = heights)
-  }
-  ggplot2::ggplot(data, ggplot2::aes(.data$first, .data$second)) +
-    rows +
-    lines +
-    ggplot2::geom_point(data = part_of("prototype"), shape = 1, size = 4) +
-    ggplot2::labs(x = fit$problem$names[1L], y = fit$problem$names[2L], colour = "prediction",
-                  subtitle = sprintf("%s (circles)", counted(nrow(part_of("prototype")),
-                                                             "prototype")))
+  grey <- "#999999"
+  if (fit$problem$task == "regression") return(points(rows, grey, 16, "row"))
+  levels <- fit$problem$levels
+  of_class <- function(i) rows[known & rows$observed %in% levels[i], ]
+  c(points(of_class(1L), "#0072B2", 16, levels[1L]),
+    points(of_class(2L), mark_colour, 17, levels[2L]),
+    points(rows[!known, ], grey, 16, NA_character_))
 }

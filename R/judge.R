@@ -341,7 +341,7 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
                  sparsels = as.character(utils::packageVersion("sparsels"))),
     problem = without_x(run$problem), status = if (interrupted) "interrupted" else "complete",
     call = call
-  )), class = "judgement"))
+  )), class = c("judgement", "sparsels_result")))
 }
 
 # The honest error with an interval: of an error rate Wilson's, for the effective number of
@@ -522,20 +522,23 @@ part_titles <- c(
   learning_curve = "Would more samples help?"
 )
 
-#' @rdname judge
 #' @exportS3Method
-plot.judgement <- function(x, ...) {
-  check_sealed(x)
+record.judgement <- function(x) { # nolint: object_name_linter.
+  one <- function(value) if (is.null(value)) NA else value
+  list(rows = x$features, complete = TRUE, row = data.frame(
+    method = x$method, measure = one(x$error$measure), estimate = one(x$error$estimate),
+    lower = one(x$error$lower), upper = one(x$error$upper), null = one(x$error$null),
+    p.value = one(x$permutation$p.value), stability = one(x$stability$stability),
+    size = nrow(x$features), nobs = nrow(x$problem), features = ncol(x$problem),
+    verified = one(x$verification$ok), seed = x$seed, status = x$status
+  ))
+}
+
+#' @exportS3Method
+picture.judgement <- function(x, ...) { # nolint: object_name_linter.
   check_dots(..., known = character())
   parts <- drawn_parts(x)
   if (!length(parts)) stop_input("the judgement has no part with a picture: all were left out")
-  old <- graphics::par(mfrow = grDevices::n2mfrow(length(parts)), mar = c(4.1, 4.1, 5.1, 1.1))
-  on.exit(graphics::par(old))
-  for (name in names(parts)) {
-    plot(parts[[name]], main = "")
-    # at the top of the figure, above legends of any height
-    graphics::text(graphics::grconvertX(0.5, "nfc"), graphics::grconvertY(0.97, "nfc"),
-                   part_titles[[name]], font = 2, xpd = NA)
-  }
-  invisible(x)
+  panels <- Map(function(part, title) picture(part, main = title), parts, part_titles[names(parts)])
+  new_panels(x, panels, grid = grDevices::n2mfrow(length(parts)), mar = c(4.1, 4.1, 5.1, 1.1))
 }

@@ -33,7 +33,7 @@
 #' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.
 #' \doi{10.1007/s10994-012-5287-6}
 #' @seealso [sparsels_fit] for coefficients, predictions and residuals of a fit, [holdout()],
-#'   [cv_error()], [plot.kernel_fit()]
+#'   [cv_error()], [plot()][plot.sparsels_result]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 2), 60)
@@ -53,7 +53,7 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
     criterion = squared_criterion(control$folds), folds = control$folds,
     threads = control$threads, call = call, status = status, problem = without_x(problem)
-  ), class = c(fit_class(method), "kernel_fit", "sparsels_fit")))
+  ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result")))
   done <- counted(NROW(fit$kernel_table), "kernel width")
   warn_unfinished(fit, paste("best of the", done))
 }

@@ -94,7 +94,7 @@
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
 #'
 #' @seealso [safe_screen()], [l1_size()] for a model with a given number of columns,
-#'   [threshold_coef()], [plot.l1_path()]
+#'   [threshold_coef()], [plot()][plot.sparsels_result]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(50 * 100), 50, dimnames = list(NULL, paste0("gene", 1:100)))

@@ -223,7 +223,7 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
     measure = measure$name, words = measure$words, higher = measure$higher,
     problem = without_x(run$problem), call = call,
     status = if (length(done) < wanted) "interrupted" else "complete"
-  ), class = "learning_curve")
+  ), class = c("learning_curve", "sparsels_result"))
   result$forecast <- forecast_of(result, ceiling(c(1, 1.5, 2) * trained_rows(run$problem)))
   seal(result)
 }
@@ -252,10 +252,8 @@ predict.learning_curve <- function(object, rows = NULL, ...) {
 
 # Print and picture -------------------------------------------------------------------------------
 
-#' @rdname learning_curve
 #' @exportS3Method
-print.learning_curve <- function(x, ...) {
-  check_sealed(x)
+print_result.learning_curve <- function(x, ...) { # nolint: object_name_linter.
   repeats <- counted_repeats(x)
   say("learning curve of ", x$method, ": all of it repeated on random parts of the rows, ",
       counted(repeats, "time"), ", and scored on ", if (x$grouped) "whole groups of about ",
@@ -274,7 +272,6 @@ print.learning_curve <- function(x, ...) {
   cat(paste0("  ", forecast_lines(x), "\n"), sep = "")
   remark("it holds if the error goes on falling as the curve does and new rows are like these")
   print_interrupted(x$status, "repeats")
-  invisible(x)
 }
 
 counted_repeats <- function(x) sum(stats::complete.cases(x$errors))
@@ -306,51 +303,44 @@ forecast_lines <- function(x) {
 }
 
 #' @exportS3Method
-plot_data.learning_curve <- function(x, ...) { # nolint: object_name_linter.
+record.learning_curve <- function(x) { # nolint: object_name_linter.
+  largest <- x$table[nrow(x$table), ]
+  list(rows = x$table,
+       row = data.frame(method = x$method, measure = x$measure, rows = largest$rows,
+                        estimate = largest$error, std.error = largest$se, as.list(x$fitted),
+                        repeats = counted_repeats(x)))
+}
+
+#' @exportS3Method
+picture.learning_curve <- function(x, ...) { # nolint: object_name_linter.
   measured <- x$table
   se <- ifelse(is.na(measured$se), 0, measured$se)
   largest <- max(measured$rows)
   ends <- c(min(measured$rows), max(x$forecast$rows))
   grid <- sort(unique(c(largest, exp(seq(log(ends[1L]), log(ends[2L]), length.out = 60L)))))
   curve <- forecast_of(x, grid)
-  parts <- c("measured", "fitted", "forecast")
   pieces <- list(
-    data.frame(rows = measured$rows, error = measured$error, lower = measured$error - se,
-               upper = measured$error + se),
-    curve[curve$rows <= largest, ], curve[curve$rows >= largest, ]
+    measured = data.frame(rows = measured$rows, error = measured$error, lower = measured$error - se,
+                          upper = measured$error + se),
+    fitted = curve[curve$rows <= largest, ], forecast = curve[curve$rows >= largest, ]
   )
-  data.frame(part = factor(rep(parts, vapply(pieces, nrow, 0L)), parts), do.call(rbind, pieces),
-             row.names = NULL)
-}
-
-#' @rdname learning_curve
-#' @exportS3Method
-plot.learning_curve <- function(x, ...) {
-  check_sealed(x)
-  data <- plot_data(x)
-  words <- list(main = plot_title(x), xlab = "training rows", ylab = error_axis(x))
-  drawn <- data[!is.na(data$lower), ]
-  empty_plot(data$rows, rbind(drawn, transform(data, lower = data$error, upper = data$error)),
-             words, ...)
-  curve <- drawn[drawn$part != "measured", ]
-  graphics::polygon(c(curve$rows, rev(curve$rows)), c(curve$lower, rev(curve$upper)),
-                    col = "grey88", border = NA)
-  graphics::abline(v = trained_rows(x$problem), col = "#BBBBBB", lty = 3)
-  for (part in c("fitted", "forecast")) {
-    line <- data[data$part == part, ]
-    graphics::lines(line$rows, line$error, lwd = 2, col = mark_colour,
-                    lty = if (part == "fitted") 1 else 2)
+  data <- data.frame(part = factor(rep(names(pieces), vapply(pieces, nrow, 0L)), names(pieces)),
+                     do.call(rbind, unname(pieces)), row.names = NULL)
+  line <- function(part, lty) {
+    as_layer("line", pieces[[part]]$rows, pieces[[part]]$error, col = mark_colour, lty = lty,
+             lwd = 2, label = part)
   }
-  measured <- data[data$part == "measured", ]
-  graphics::segments(measured$rows, measured$lower, measured$rows, measured$upper)
-  graphics::points(measured$rows, measured$error, pch = 16)
-  keys <- data.frame(
-    label = c("measured", "fitted", "forecast", "90 %", "all rows"),
-    colour = c("black", mark_colour, mark_colour, "grey80", "#BBBBBB"), line = c(NA, 1, 2, 1, 3),
-    mark = c(16, NA, NA, NA, NA), width = c(1, 2, 2, 8, 1)
+  band <- data[data$part != "measured" & !is.na(data$lower), ]
+  bars <- pieces$measured
+  layers <- c(
+    as_layer("points", bars$rows, bars$error, label = "measured"),
+    as_layer("segments", bars$rows, bars$lower, x2 = bars$rows, y2 = bars$upper),
+    line("fitted", 1), line("forecast", 2),
+    as_layer("up", trained_rows(x$problem), col = "#777777", lty = 3, label = "all rows"),
+    if (nrow(band)) {
+      as_layer("band", band$rows, band$lower, y2 = band$upper, col = "grey88", label = "90 %")
+    }
   )
-  if (!nrow(curve)) keys <- keys[keys$label != "90 %", ]
-  legend_above(keys$label, col = keys$colour, lty = keys$line, pch = keys$mark, lwd = keys$width,
-               seg.len = 2)
-  invisible(data)
+  words <- list(main = plot_title(x), xlab = "training rows", ylab = error_axis(x))
+  new_picture(data, layers, words, list(...))
 }

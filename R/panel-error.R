@@ -137,7 +137,13 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
     criterion = criterion[c("name", "higher", "words", "label")], folds = control$folds,
     problem = without_x(problem), call = call,
     status = if (length(random) < wanted) "interrupted" else "complete"
-  ), class = "panel_error"))
+  ), class = c("panel_error", "sparsels_result")))
+}
+
+# how often a random list is as good, the panel being one of them
+panel_chance <- function(criterion, random, own) {
+  if (!length(random)) return(NA_real_)
+  chance_of(matrix(criterion_loss(criterion, random)), criterion_loss(criterion, own))
 }
 
 # Predictions of the rows, those of weight 0 by the model.
@@ -151,10 +157,8 @@ predicted_unweighted <- function(held_out, problem, features, beta) {
 
 # Print and picture -------------------------------------------------------------------------------
 
-#' @rdname panel_error
 #' @exportS3Method
-print.panel_error <- function(x, ...) {
-  check_sealed(x)
+print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
   say("panel of ", counted(length(x$features), "column"), ": ", held_out_words(x, x$errors))
   own <- if (!is.na(x$se)) paste("; standard error of that of the panel:", format(x$se, digits = 2))
   remark(x$criterion$words, " of the null model: ", shown(x$null), own)
@@ -170,7 +174,6 @@ print.panel_error <- function(x, ...) {
                 paste("their median is", shown(stats::median(x$random)))))
   }
   print_interrupted(x$status, "random lists")
-  invisible(x)
 }
 
 #' @exportS3Method
@@ -182,35 +185,33 @@ selected.panel_error <- function(object, size = NULL, # nolint: object_name_lint
 }
 
 #' @exportS3Method
-plot_data.panel_error <- function(x, ...) { # nolint: object_name_linter.
+record.panel_error <- function(x) { # nolint: object_name_linter.
+  list(rows = panel_lists(x),
+       row = data.frame(size = length(x$features), lambda = x$lambda,
+                        criterion = x$criterion$name, value = x$error, se = x$se, null = x$null,
+                        p.value = x$p.value, random = length(x$random)))
+}
+
+# the error of each list of columns
+panel_lists <- function(x) {
   lists <- c("panel", "null model", "random")
   data.frame(list = factor(rep(lists, c(1L, 1L, length(x$random))), lists),
              error = c(x$error, x$null, x$random))
 }
 
-#' @rdname panel_error
-#' @importFrom graphics plot
 #' @exportS3Method
-plot.panel_error <- function(x, ...) {
-  check_sealed(x)
-  check_random(x)
-  data <- plot_data(x)
-  words <- list(main = panel_title(x), xlab = x$criterion$label, ylab = "random lists",
-                col = "grey85", border = "white", breaks = panel_breaks(x),
-                xlim = range(data$error, panel_breaks(x)))
-  do.call(graphics::hist, utils::modifyList(c(list(x = x$random), words), list(...)))
-  graphics::abline(v = c(x$error, x$null), col = c("#D55E00", "#0072B2"), lty = 1:2, lwd = 2)
-  legend_above(c("this panel", "null model", "random lists"),
-               col = c("#D55E00", "#0072B2", "grey80"), lty = c(1, 2, 1), lwd = c(2, 2, 8))
-  invisible(data)
-}
-
-check_random <- function(x) {
+picture.panel_error <- function(x, breaks = 30L, ...) { # nolint: object_name_linter.
   if (!length(x$random)) stop_input("there are no random lists to draw: `random` was 0")
-}
-
-panel_breaks <- function(x) pretty(range(x$random), 30L)
-
-panel_title <- function(x) {
-  sprintf("%s: p-value %s", counted(length(x$features), "column"), format(x$p.value, digits = 2))
+  if (length(breaks) == 1L) breaks <- pretty(range(x$random), breaks)
+  counts <- graphics::hist(x$random, breaks, plot = FALSE)$counts
+  layers <- c(
+    as_layer("up", x$error, col = mark_colour, lwd = 2, label = "this panel"),
+    as_layer("up", x$null, col = "#0072B2", lty = 2, lwd = 2, label = "null model"),
+    as_layer("rects", utils::head(breaks, -1L), 0, x2 = breaks[-1L], y2 = counts, col = "grey80",
+             label = "random lists", main = TRUE)
+  )
+  title <- sprintf("%s: p-value %s", counted(length(x$features), "column"),
+                   format(x$p.value, digits = 2))
+  words <- list(main = title, xlab = x$criterion$label, ylab = "random lists")
+  new_picture(panel_lists(x), layers, words, list(...), axes = NULL)
 }

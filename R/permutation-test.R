@@ -316,7 +316,7 @@ new_permutation_test <- function(run, fit, observed, done, wanted, permuted, cal
     null = smallest, null_by_size = by_size, permuted = permuted, fit = fit,
     problem = without_x(run$problem), call = call,
     status = if (length(done) < wanted) "interrupted" else "complete"
-  ), class = "permutation_test"))
+  ), class = c("permutation_test", "sparsels_result")))
 }
 
 # Words -------------------------------------------------------------------------------------------
@@ -364,10 +364,8 @@ statistic_words <- function(fit) {
 
 # Print and picture -------------------------------------------------------------------------------
 
-#' @rdname permutation_test
 #' @exportS3Method
-print.permutation_test <- function(x, ...) {
-  check_sealed(x)
+print_result.permutation_test <- function(x, ...) { # nolint: object_name_linter.
   count <- length(x$null)
   say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
       " permutations of the ", x$permuted)
@@ -386,29 +384,25 @@ print.permutation_test <- function(x, ...) {
   remark("statistic = error of that size; p.value = of that size alone; lower to upper: 90 % of ",
          "the permutations")
   print_interrupted(x$status, "permutations")
-  invisible(x)
 }
 
 #' @exportS3Method
-plot_data.permutation_test <- function(x, ...) x$by_size # nolint: object_name_linter.
+record.permutation_test <- function(x) { # nolint: object_name_linter.
+  list(rows = x$by_size, row = data.frame(method = x$method, statistic = x$statistic,
+                                          p.value = x$p.value, permutations = length(x$null)))
+}
 
-#' @rdname permutation_test
-#' @importFrom graphics plot
 #' @exportS3Method
-plot.permutation_test <- function(x, ...) {
-  check_sealed(x)
-  data <- plot_data(x)
+picture.permutation_test <- function(x, ...) { # nolint: object_name_linter.
+  data <- x$by_size
+  layers <- c(
+    as_layer("points", data$size, data$statistic, col = mark_colour, label = "the data"),
+    as_layer("line", data$size, data$statistic, col = mark_colour, lwd = 2, label = "the data"),
+    as_layer("band", data$size, data$lower, y2 = data$upper, col = "grey88",
+             label = "90 % of the permutations")
+  )
   words <- list(main = sprintf("%s: p-value %s", x$method, format(x$p.value, digits = 2)),
                 xlab = sprintf("number of %ss", chosen_word(x$fit)),
-                ylab = "error relative to the null model",
-                ylim = range(data$statistic, data$lower, data$upper, na.rm = TRUE))
-  do.call(graphics::plot, utils::modifyList(
-    c(list(x = data$size, y = data$statistic, type = "n"), words), list(...)
-  ))
-  graphics::polygon(c(data$size, rev(data$size)), c(data$lower, rev(data$upper)), col = "grey88",
-                    border = NA)
-  graphics::lines(data$size, data$statistic, type = "b", pch = 16, lwd = 2, col = "#D55E00")
-  legend_above(c("the data", "90 % of the permutations"), col = c("#D55E00", "grey80"), lty = 1,
-               lwd = c(2, 8), pch = c(16, NA), seg.len = 2)
-  invisible(data)
+                ylab = "error relative to the null model")
+  new_picture(data, layers, words, list(...))
 }

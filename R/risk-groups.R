@@ -49,7 +49,7 @@ risk_groups <- function(object, groups = 2) {
                        group = factor(risk_words(length(place) + 1L)[group],
                                       risk_words(length(place) + 1L), ordered = TRUE))
   rownames(result) <- object$problem$row_names[trained]
-  structure(result, class = c("risk_groups", "data.frame"))
+  structure(result, class = c("risk_groups", "sparsels_result", "data.frame"))
 }
 
 # the risks at which to cut, from a number of groups or quantiles
@@ -80,8 +80,8 @@ risk_words <- function(count) {
   as.character(seq_len(count))
 }
 
-#' @export
-print.risk_groups <- function(x, ...) {
+#' @exportS3Method
+print_result.risk_groups <- function(x, ...) { # nolint: object_name_linter.
   check_dots(...)
   counts <- data.frame(
     group = levels(x$group), rows = as.vector(table(x$group)),
@@ -92,7 +92,6 @@ print.risk_groups <- function(x, ...) {
   print(counts, row.names = FALSE)
   remark("median = time by which half have had the event, by the Kaplan-Meier curve; ",
          "NA: fewer had it")
-  invisible(x)
 }
 
 # the median time of some rows by Kaplan and Meier, NA where the curve stays above one half
@@ -108,29 +107,41 @@ survival_curve <- function(part) {
   data.frame(time = c(0, found$time), surv = c(1, found$surv))
 }
 
-#' @rdname risk_groups
-#' @param x The result of `risk_groups()`.
-#' @param ... For `plot()` graphical parameters for [graphics::plot.default()], such as `main`.
-#' @export
-plot.risk_groups <- function(x, ...) {
+#' @exportS3Method
+record.risk_groups <- function(x) { # nolint: object_name_linter.
+  by_group <- function(values) as.vector(tapply(values, x$group, sum))
+  list(rows = data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
+                         nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event))),
+       row = data.frame(groups = nlevels(x$group), nobs = nrow(x), events = sum(x$event)),
+       complete = TRUE)
+}
+
+#' @exportS3Method
+picture.risk_groups <- function(x, ...) { # nolint: object_name_linter.
   curves <- lapply(split(x, x$group), survival_curve)
   data <- do.call(rbind, lapply(names(curves), function(name) {
     data.frame(group = name, curves[[name]])
   }))
   data$group <- factor(data$group, levels(x$group))
-  words <- list(main = "Kaplan-Meier curves by the risk held out", xlab = "time",
-                ylab = "share without the event")
-  empty_plot(data$time, data.frame(lower = 0, upper = 1), words, ..., integers = FALSE)
-  graphics::axis(1)
-  colours <- grDevices::hcl.colors(nlevels(x$group) + 1L, "viridis")[seq_len(nlevels(x$group))]
-  for (i in seq_along(curves)) {
-    graphics::lines(curves[[i]]$time, curves[[i]]$surv, type = "s", col = colours[i], lwd = 2)
-    censored <- x$time[x$group == names(curves)[i] & !x$event]
-    at <- findInterval(censored, curves[[i]]$time)
-    graphics::points(censored, curves[[i]]$surv[at], pch = 3, col = colours[i], cex = 0.7)
-  }
+  colours <- grDevices::hcl.colors(length(curves) + 1L, "viridis")
   sizes <- sprintf("%s (%d)", levels(x$group), as.vector(table(x$group)))
-  legend_above(c(sizes, "censored"), col = c(colours, "grey40"), lwd = 2,
-               lty = c(rep(1, length(sizes)), NA), pch = c(rep(NA, length(sizes)), 3))
-  invisible(data)
+  steps <- lapply(seq_along(curves), function(i) {
+    time <- rep(curves[[i]]$time, each = 2L)[-1L]
+    as_layer("line", time, utils::head(rep(curves[[i]]$surv, each = 2L), -1L), col = colours[i],
+             lwd = 2, label = sizes[i])
+  })
+  censored <- x[!x$event, ]
+  group <- as.integer(censored$group)
+  height <- vapply(seq_along(group), function(i) {
+    curve <- curves[[group[i]]]
+    curve$surv[findInterval(censored$time[i], curve$time)]
+  }, 0)
+  layers <- c(
+    unlist(steps, recursive = FALSE),
+    as_layer("points", censored$time, height, pch = 3, cex = 0.7, col = "grey40",
+             label = "censored")
+  )
+  words <- list(main = "Kaplan-Meier curves by the risk held out", xlab = "time",
+                ylab = "share without the event", ylim = c(0, 1))
+  new_picture(data, layers, words, list(...), axes = NULL)
 }

@@ -593,12 +593,21 @@ new_mask <- function(source, control, result) {
     lambda_max = result$lambda_max / control$alpha,
     exact = result$exact, loss = control$loss, rule = control$rule,
     lambda0 = control$fit$path$lambda[control$used], usable = named(result$usable)
-  ), class = "sparsels_mask"))
+  ), class = c("sparsels_mask", "sparsels_result")))
 }
 
-#' @export
-print.sparsels_mask <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+record.sparsels_mask <- function(x) { # nolint: object_name_linter.
+  list(rows = data.frame(term = names(x$keep), keep = unname(x$keep), rho = unname(x$rho),
+                         bound = unname(x$bounds)),
+       row = data.frame(loss = x$loss, rule = x$rule, features = length(x$keep),
+                        kept = sum(x$keep), lambda = x$lambda, lambda_max = x$lambda_max,
+                        exact = x$exact),
+       complete = TRUE)
+}
+
+#' @exportS3Method
+print_result.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
   n <- length(x$keep)
   kept <- sum(x$keep)
   say("<safe screening> ", if (kept) {
@@ -613,7 +622,6 @@ print.sparsels_mask <- function(x, ...) {
   say(x$loss, " loss, rule \"", x$rule, "\"")
   excluded <- sum(!x$usable)
   if (excluded) cat(sprintf("excluded: %s\n", counted(excluded, "column")))
-  invisible(x)
 }
 
 #' @rdname safe_screen

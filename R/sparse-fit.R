@@ -50,7 +50,8 @@
 #'
 #' @return `best_size()`, and `best_lambda()` for an l1 path with held-out errors: a number.
 #'
-#' @seealso [sparsels_fit] for coefficients, predictions and residuals of a fit, [plot.sparse_fit()]
+#' @seealso [sparsels_fit] for coefficients, predictions and residuals of a fit,
+#'   [plot()][plot.sparsels_result]
 #' @examples
 #' x <- matrix(rnorm(30 * 8), 30)
 #' fit <- greedy_rls(x, x[, 3] + rnorm(30) / 9)
@@ -81,7 +82,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     work = path$work, status = path$status,
     control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
-  ), class = c(fit_class(method), "sparse_fit", "sparsels_fit"))
+  ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
   if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, fit$held_out)
   seal(warn_unfinished(fit, done_words(fit$path)))

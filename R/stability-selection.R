@@ -302,7 +302,7 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
     threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups),
     problem = without_x(problem), call = call,
     status = if (done < wanted) "interrupted" else "complete"
-  ), class = "stability_selection"))
+  ), class = c("stability_selection", "sparsels_result")))
 }
 
 # among how many columns, or groups that move together, a method chooses
@@ -328,10 +328,8 @@ correlated_names <- function(problem, found, probability) {
   }, "")
 }
 
-#' @rdname stability_selection
 #' @exportS3Method
-print.stability_selection <- function(x, ...) {
-  check_sealed(x)
+print_result.stability_selection <- function(x, ...) { # nolint: object_name_linter.
   word <- counted_word(x$problem)
   say("stability selection: ", x$method, " chose ", counted(x$q, word), " on each half of ",
       counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
@@ -358,7 +356,6 @@ print.stability_selection <- function(x, ...) {
   say("stability of the lists: ", shown(x$stability),
       " (1: all the same, 0: as if drawn at random)")
   print_interrupted(x$status, "pairs")
-  invisible(x)
 }
 
 bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "unimodal",
@@ -375,28 +372,28 @@ selected.stability_selection <- function(object, size = NULL, # nolint: object_n
 
 # The most frequent columns, at most 30.
 #' @exportS3Method
-plot_data.stability_selection <- function(x, ...) { # nolint: object_name_linter.
+record.stability_selection <- function(x) { # nolint: object_name_linter.
+  list(rows = data.frame(term = names(x$probability), probability = unname(x$probability),
+                         stable = seq_along(x$probability) %in% x$stable$feature),
+       row = data.frame(method = x$method, stable = nrow(x$stable), as.list(x$bounds),
+                        stability = x$stability, q = x$q, threshold = x$threshold, pairs = x$pairs))
+}
+
+#' @exportS3Method
+picture.stability_selection <- function(x, ...) { # nolint: object_name_linter.
   top <- order(-x$probability)
   top <- utils::head(top[units_of(x$problem, top) == top], 30L)
   top <- top[x$probability[top] > 0]
-  data.frame(feature = top, name = unit_names(x$problem, top),
-             probability = unname(x$probability[top]),
-             stable = x$probability[top] >= x$threshold - 1e-9, row.names = NULL)
-}
-
-#' @rdname stability_selection
-#' @exportS3Method
-plot.stability_selection <- function(x, ...) {
-  check_sealed(x)
-  data <- plot_data(x)
-  at <- rev(seq_len(nrow(data)))
-  words <- list(xlab = "selection probability", ylab = "", main = x$method, xlim = c(0, 1),
-                yaxt = "n", pch = 16, col = ifelse(data$stable, "#D55E00", "#555555"))
-  margins <- graphics::par(mar = c(5, 2 + max(nchar(data$name)) / 2, 3, 1))
-  on.exit(graphics::par(margins))
-  do.call(graphics::plot, utils::modifyList(c(list(x = data$probability, y = at), words),
-                                            list(...)))
-  graphics::axis(2, at, data$name, las = 1, tick = FALSE, cex.axis = 0.8)
-  graphics::abline(v = x$threshold, lty = 2, col = "#555555")
-  invisible(data)
+  data <- data.frame(feature = top, name = unit_names(x$problem, top),
+                     probability = unname(x$probability[top]),
+                     stable = x$probability[top] >= x$threshold - 1e-9, row.names = NULL)
+  place <- rev(seq_along(top))
+  dots <- function(rows, colour, label) {
+    as_layer("points", data$probability[rows], place[rows], col = colour, label = label,
+             main = TRUE)
+  }
+  layers <- c(dots(data$stable, mark_colour, "stable"), dots(!data$stable, "#555555", "not stable"),
+              as_layer("up", x$threshold, lty = 2, col = "#555555", label = "threshold"))
+  words <- list(main = x$method, xlab = "selection probability", ylab = "", xlim = c(0, 1))
+  new_picture(data, layers, words, list(...), list(y = ticks_of(rev(data$name))))
 }

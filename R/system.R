@@ -297,7 +297,7 @@ new_system_fit <- function(method, system, steps, models, control, status, call)
     method = method, path = path, coefficients = lapply(models, name_model, system = system),
     size = length(models) - 1L, names = system$names, D = system$D, control = control, call = call,
     status = status
-  ), class = c(method, "system_fit")))
+  ), class = c(method, "system_fit", "sparsels_result")))
   warn_unfinished(fit, done_words(path))
 }
 
@@ -416,25 +416,16 @@ print_steps <- function(fit, n) {
 }
 
 #' @exportS3Method
-plot_data.system_fit <- function(x, ...) { # nolint: object_name_linter.
+picture.system_fit <- function(x, ...) { # nolint: object_name_linter.
   models <- Filter(Negate(is.null), x$coefficients)
   objective <- vapply(models, `[[`, 0, "objective")
-  with_bars(data.frame(
+  data <- with_bars(data.frame(
     size = lengths(lapply(models, `[[`, "components")), mean = objective, se = NA_real_,
     residual = vapply(models, `[[`, 0, "residual")
   ))
-}
-
-#' @rdname system_fit
-#' @export
-plot.system_fit <- function(x, ...) {
-  check_sealed(x)
-  data <- plot_data(x)
   words <- list(main = sprintf("%s: A w = b of order %d", x$method, x$D), xlab = "components",
                 ylab = "w'Aw / 2 - b'w")
-  empty_plot(data$size, data, words, ...)
-  draw_curve(data$size, data, list(colour = curve_style$colour[1L], line = 1, mark = 1))
-  invisible(data)
+  new_picture(data, curve_layers(data$size, data, plain_style), words, list(...))
 }
 
 #' @rdname system_fit

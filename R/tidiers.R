@@ -213,196 +213,36 @@ observed <- function(problem) {
   stats::setNames(data.frame(class_of(problem, problem$y)), problem$response)
 }
 
-#' @rdname tidiers
-#' @method tidy cv_result
+# The record of a result: `rows`, the table of tidy(), and `row`, the line of glance(). Where
+# `complete` is not TRUE, glance() adds the number of rows of the problem and the status.
+record <- function(x) UseMethod("record")
+
+# The words of a result, for print().
+print_result <- function(x, ...) UseMethod("print_result")
+
 #' @export
-tidy.cv_result <- function(x, ...) {
+print.sparsels_result <- function(x, ...) {
+  check_sealed(x)
+  print_result(x, ...)
+  invisible(x)
+}
+
+#' @rdname tidiers
+#' @export
+tidy.sparsels_result <- function(x, ...) {
   check_sealed(x)
   check_dots(..., known = character())
-  tables <- lapply(names(x$measures), function(measure) {
-    one <- x
-    one$curves <- x$measures[[measure]]
-    data <- plot_data(one)
-    data.frame(measure = measure, data[x$key], curve = data$curve, estimate = data$mean,
-               std.error = data$se)
-  })
-  do.call(rbind, tables)
+  record(x)$rows
 }
 
 #' @rdname tidiers
-#' @method tidy stability_selection
 #' @export
-tidy.stability_selection <- function(x, ...) { # nolint: object_name_linter.
+glance.sparsels_result <- function(x, ...) {
   check_sealed(x)
   check_dots(..., known = character())
-  data.frame(term = names(x$probability), probability = unname(x$probability),
-             stable = seq_along(x$probability) %in% x$stable$feature)
-}
-
-#' @rdname tidiers
-#' @method glance stability_selection
-#' @export
-glance.stability_selection <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(method = x$method, stable = nrow(x$stable), as.list(x$bounds), stability = x$stability,
-             q = x$q, threshold = x$threshold, pairs = x$pairs, nobs = nrow(x$problem),
-             status = x$status)
-}
-
-#' @rdname tidiers
-#' @method tidy learning_curve
-#' @export
-tidy.learning_curve <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  x$table
-}
-
-#' @rdname tidiers
-#' @method glance learning_curve
-#' @export
-glance.learning_curve <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  largest <- x$table[nrow(x$table), ]
-  data.frame(method = x$method, measure = x$measure, rows = largest$rows, estimate = largest$error,
-             std.error = largest$se, as.list(x$fitted), repeats = counted_repeats(x),
-             nobs = nrow(x$problem), status = x$status)
-}
-
-#' @rdname tidiers
-#' @method tidy method_comparison
-#' @export
-tidy.method_comparison <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  x$table
-}
-
-#' @rdname tidiers
-#' @method glance method_comparison
-#' @export
-glance.method_comparison <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  best <- x$table[if (x$higher) which.max(x$table$test) else which.min(x$table$test), ]
-  data.frame(methods = nrow(x$table), best = best$method, measure = x$measure, estimate = best$test,
-             std.error = best$se, splits = nrow(x$scores), nobs = nrow(x$problem),
-             status = x$status)
-}
-
-#' @rdname tidiers
-#' @method tidy permutation_test
-#' @export
-tidy.permutation_test <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  x$by_size
-}
-
-#' @rdname tidiers
-#' @method glance permutation_test
-#' @export
-glance.permutation_test <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(method = x$method, statistic = x$statistic, p.value = x$p.value,
-             permutations = length(x$null), nobs = nrow(x$problem), status = x$status)
-}
-
-#' @rdname tidiers
-#' @method tidy added_value
-#' @export
-tidy.added_value <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  x$table
-}
-
-#' @rdname tidiers
-#' @method glance added_value
-#' @export
-glance.added_value <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  given <- function(value) if (is.null(value)) NA_real_ else value
-  data.frame(method = x$method, x$table[1L, -1L], statistic = given(x$statistic),
-             p.value = given(x$p.value), permutations = length(x$null), nobs = nrow(x$problem),
-             status = x$status, row.names = NULL)
-}
-
-#' @rdname tidiers
-#' @method tidy exchange
-#' @export
-tidy.exchange <- function(x, ...) {
-  check_dots(..., known = character())
-  exchange_set(x)
-  x[]
-}
-
-#' @rdname tidiers
-#' @method glance exchange
-#' @export
-glance.exchange <- function(x, ...) {
-  check_dots(..., known = character())
-  set <- exchange_set(x)
-  data.frame(method = set$method, size = length(set$features), lambda = set$lambda,
-             criterion = set$measure$name, value = set$criterion, optimal = set$optimal,
-             swaps = nrow(set$swaps), nobs = nrow(set$problem), status = set$status)
-}
-
-#' @rdname tidiers
-#' @method tidy verification
-#' @export
-tidy.verification <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  x$claims
-}
-
-#' @rdname tidiers
-#' @method glance verification
-#' @export
-glance.verification <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(method = x$method, ok = x$ok, claims = nrow(x$claims), failed = sum(!x$claims$ok),
-             largest = x$largest, status = x$status)
-}
-
-#' @rdname tidiers
-#' @method tidy panel_error
-#' @export
-tidy.panel_error <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  plot_data(x)
-}
-
-#' @rdname tidiers
-#' @method glance panel_error
-#' @export
-glance.panel_error <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(size = length(x$features), lambda = x$lambda, criterion = x$criterion$name,
-             value = x$error, se = x$se, null = x$null, p.value = x$p.value,
-             random = length(x$random), nobs = nrow(x$problem), status = x$status)
-}
-
-#' @rdname tidiers
-#' @method glance cv_result
-#' @export
-glance.cv_result <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(
-    method = x$method, measure = x$measure, estimate = x$estimate[["mean"]],
-    std.error = x$estimate[["se"]],
-    inner = if (is.null(x$folds$inner)) NA_real_ else mean(x$folds$inner),
-    nobs = stats::nobs(x), features = ncol(x$problem), folds = nrow(x$folds), status = x$status
-  )
+  made <- record(x)
+  if (isTRUE(made$complete)) return(made$row)
+  data.frame(made$row, nobs = nrow(x$problem), status = x$status, row.names = NULL)
 }
 
 #' @rdname tidiers
@@ -413,84 +253,6 @@ augment.cv_result <- function(x, data = NULL, ...) {
   check_dots(..., known = "data")
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
-}
-
-#' @rdname tidiers
-#' @method tidy sparsels_mask
-#' @export
-tidy.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(term = names(x$keep), keep = unname(x$keep), rho = unname(x$rho),
-             bound = unname(x$bounds))
-}
-
-#' @rdname tidiers
-#' @method glance sparsels_mask
-#' @export
-glance.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(loss = x$loss, rule = x$rule, features = length(x$keep), kept = sum(x$keep),
-             lambda = x$lambda, lambda_max = x$lambda_max, exact = x$exact)
-}
-
-#' @rdname tidiers
-#' @method tidy lssvm_tuning
-#' @export
-tidy.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  plot_data(x)
-}
-
-#' @rdname tidiers
-#' @method glance lssvm_tuning
-#' @export
-glance.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(method = x$method, solver = x$solver, gamma = x$gamma,
-             sigma2 = mean_or_na(x$sigma2), value = x$value, points = nrow(x$table),
-             nobs = nrow(x$problem), features = ncol(x$problem), status = x$status)
-}
-
-#' @rdname tidiers
-#' @method tidy cv_variance
-#' @export
-tidy.cv_variance <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(x$table[c("approach", "lambda")], estimate = x$table$mean,
-             variance = x$table$variance)
-}
-
-#' @rdname tidiers
-#' @method glance cv_variance
-#' @export
-glance.cv_variance <- function(x, ...) { # nolint: object_name_linter.
-  check_sealed(x)
-  check_dots(..., known = character())
-  data.frame(approaches = dim(x$errors)[3L], lambdas = dim(x$errors)[2L],
-             repeats = dim(x$errors)[1L], size = x$n, nobs = nrow(x$problem), status = x$status)
-}
-
-#' @rdname tidiers
-#' @method tidy risk_groups
-#' @export
-tidy.risk_groups <- function(x, ...) { # nolint: object_name_linter.
-  check_dots(..., known = character())
-  by_group <- function(of) as.vector(tapply(of, x$group, sum))
-  data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
-             nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event)))
-}
-
-#' @rdname tidiers
-#' @method glance risk_groups
-#' @export
-glance.risk_groups <- function(x, ...) { # nolint: object_name_linter.
-  check_dots(..., known = character())
-  data.frame(groups = nlevels(x$group), nobs = nrow(x), events = sum(x$event))
 }
 
 # Paths and curves --------------------------------------------------------------------------------
@@ -521,29 +283,4 @@ as.data.frame.cv_result <- function(x, row.names = NULL, # nolint: object_name_l
     data.frame(measure = measure, curves[columns])
   }, names(x$measures), x$measures)
   as.data.frame(do.call(rbind, unname(tables)), row.names = row.names)
-}
-
-#' @rdname tidiers
-#' @method tidy judgement
-#' @export
-tidy.judgement <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  x$features
-}
-
-#' @rdname tidiers
-#' @method glance judgement
-#' @export
-glance.judgement <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  one <- function(value) if (is.null(value)) NA else value
-  data.frame(
-    method = x$method, measure = one(x$error$measure), estimate = one(x$error$estimate),
-    lower = one(x$error$lower), upper = one(x$error$upper), null = one(x$error$null),
-    p.value = one(x$permutation$p.value), stability = one(x$stability$stability),
-    size = nrow(x$features), nobs = nrow(x$problem), features = ncol(x$problem),
-    verified = one(x$verification$ok), seed = x$seed, status = x$status
-  )
 }

@@ -285,7 +285,7 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
     folds = model$folds, prototypes = given_again(model$basis),
     range = list(lower = 2^box$lower, upper = 2^box$upper), call = NULL,
     status = search$status, problem = without_x(problem)
-  ), class = "lssvm_tuning"))
+  ), class = c("lssvm_tuning", "sparsels_result")))
 }
 
 # prototypes in the form of the argument
@@ -293,9 +293,8 @@ given_again <- function(basis) if (is.null(basis$rows)) basis$points else basis$
 
 # Methods -----------------------------------------------------------------------------------------
 
-#' @export
-print.lssvm_tuning <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("tune_lssvm: solver \"%s\", the best of %s found by %s", x$solver,
               counted(nrow(x$table), "point"), x$method))
   words <- paste0(criteria$squared$words, if (x$problem$task != "regression") " of the class codes")
@@ -309,54 +308,46 @@ print.lssvm_tuning <- function(x, ...) {
   if (is.null(x$sigma2)) cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")
   print_data(x$problem)
   if (x$status == "interrupted") cat("interrupted: not every point was tried\n")
-  invisible(x)
 }
 
 #' @exportS3Method
-plot_data.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
-  cbind(x$table, best = seq_len(nrow(x$table)) == which.min(x$table$value))
+record.lssvm_tuning <- function(x) { # nolint: object_name_linter.
+  list(rows = picture(x)$data, complete = TRUE,
+       row = data.frame(method = x$method, solver = x$solver, gamma = x$gamma,
+                        sigma2 = if (is.null(x$sigma2)) NA_real_ else mean(x$sigma2),
+                        value = x$value, points = nrow(x$table), nobs = nrow(x$problem),
+                        features = ncol(x$problem), status = x$status))
 }
 
-#' Plot a search for tuning parameters
-#'
-#' Draws the points that [tune_lssvm()] tried on logarithmic axes, coloured by the rank of their
-#' held-out error, and marks the best. If one parameter was tuned, the error is on the vertical
-#' axis.
-#'
-#' @param x The result of [tune_lssvm()].
-#' @param ... Graphical parameters for [graphics::plot.default()], such as `main`, `xlim`, `ylim`.
-#' @return Invisibly the data frame drawn, a row per point in the order tried: `gamma`, `sigma2`,
-#'   `value` (the error; `NA`, drawn as a cross, where the model could not be computed), `stage`,
-#'   and `best` (`TRUE` for the point marked).
-#' @inherit tune_lssvm references
-#' @seealso [tune_lssvm()]
-#' @examples
-#' x <- matrix(sin(1:80), 40)
-#' plot(tune_lssvm(x, x[, 1] * x[, 2], solver = "lssvm", folds = "loo", budget = 20))
-#' @export
-plot.lssvm_tuning <- function(x, ...) {
-  check_sealed(x)
-  data <- plot_data(x)
+#' @exportS3Method
+picture.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
+  data <- cbind(x$table, best = seq_len(nrow(x$table)) == which.min(x$table$value))
   both <- length(x$range$lower) == 2L
   across <- if (both) "gamma" else names(x$range$lower)
-  across_values <- log2(data[[across]])
+  position <- log2(data[[across]])
   height <- if (both) log2(data$sigma2) else data$value
-  error <- held_out_label(criteria$squared$words, x$folds$label)
-  labels <- list(main = plot_title(list(method = "tune_lssvm", problem = x$problem)),
-                xlab = sprintf("log2(%s)", across), ylab = if (both) "log2(sigma2)" else error)
-  limits <- range(height, na.rm = TRUE)
-  empty_plot(across_values, list(lower = limits[1L], upper = limits[2L]), labels, ...)
   colour <- rank_colours(data$value)
-  # the best are drawn last, over the others
-  drawn <- rev(order(data$value))
-  graphics::points(across_values[drawn], height[drawn], pch = ifelse(is.na(colour), 4, 16)[drawn],
-                   col = ifelse(is.na(colour), "#555555", colour)[drawn])
-  graphics::points(across_values[data$best], height[data$best], cex = 2.2, lwd = 2,
-                   col = mark_colour)
-  shown <- order(data$value)[c(1L, (sum(!is.na(colour)) + 1L) %/% 2L, sum(!is.na(colour)))]
-  values <- vapply(data$value[shown], format, "", digits = 3)
-  legend_above(paste(c("smallest:", "median:", "largest:"), values), pch = 16, col = colour[shown])
-  invisible(data)
+  sorted <- order(data$value)
+  count <- sum(!is.na(colour))
+  keys <- sorted[c(1L, (count + 1L) %/% 2L, count)]
+  labels <- paste(c("smallest:", "median:", "largest:"),
+                  vapply(data$value[keys], format, "", digits = 3))
+  layers <- c(
+    as_layer("points", position[data$best], height[data$best], pch = 1, cex = 2.2, lwd = 2,
+             col = mark_colour),
+    unlist(lapply(1:3, function(i) {
+      as_layer("points", position[keys[i]], height[keys[i]], col = colour[keys[i]],
+               label = labels[i])
+    }), recursive = FALSE),
+    # the best are drawn last, over the others
+    as_layer("points", position[rev(sorted)], height[rev(sorted)],
+             pch = ifelse(is.na(colour), 4, 16)[rev(sorted)],
+          col = ifelse(is.na(colour), "#555555", colour)[rev(sorted)])
+  )
+  error <- held_out_label(criteria$squared$words, x$folds$label)
+  words <- list(main = plot_title(list(method = "tune_lssvm", problem = x$problem)),
+                xlab = sprintf("log2(%s)", across), ylab = if (both) "log2(sigma2)" else error)
+  new_picture(data, layers, words, list(...))
 }
 
 # a colour for each value, dark for the smallest; NA for NA

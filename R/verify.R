@@ -174,7 +174,7 @@ new_verification <- function(fit, checks, claims, progress, call) {
     unchecked = checks$unchecked,
     method = fit$method, fit_call = fit$call, call = call,
     status = if (length(done) < length(number)) "interrupted" else "complete"
-  ), class = "verification"))
+  ), class = c("verification", "sparsels_result")))
 }
 
 # How many claims each kind has of all that are wanted: one in turn as long as there are any.
@@ -195,12 +195,17 @@ drawn_claims <- function(kind, share) {
   if (is.null(kind$draw)) sample.int(kind$count, share) else kind$draw(share)
 }
 
+#' @exportS3Method
+record.verification <- function(x) { # nolint: object_name_linter.
+  list(rows = x$claims, complete = TRUE,
+       row = data.frame(method = x$method, ok = x$ok, claims = nrow(x$claims),
+                        failed = sum(!x$claims$ok), largest = x$largest, status = x$status))
+}
+
 # Printing ----------------------------------------------------------------------------------------
 
-#' @rdname verify
 #' @exportS3Method
-print.verification <- function(x, ...) {
-  check_sealed(x)
+print_result.verification <- function(x, ...) { # nolint: object_name_linter.
   failed <- x$claims[!x$claims$ok, ]
   say("verification of ", shortened(paste(deparse(x$fit_call), collapse = " "), 200L))
   checked <- format(nrow(x$claims), big.mark = ",")
@@ -226,7 +231,6 @@ print.verification <- function(x, ...) {
   print(table, row.names = FALSE, right = FALSE)
   for (words in x$unchecked) remark("not checked: ", words)
   print_interrupted(x$status, "claims")
-  invisible(x)
 }
 
 print_failed <- function(failed) {

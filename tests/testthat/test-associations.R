@@ -92,7 +92,7 @@ test_that("summary() of a problem describes its data", {
   made <- summary(classes)
   expect_identical(made$response_table$rows, as.vector(table(ill)))
   expect_identical(made$excluded, "g6")
-  expect_identical(made$strongest, utils::head(plot_data(classes), 5L))
+  expect_identical(made$strongest, utils::head(ranked_columns(classes), 5L))
   spread <- apply(d$x[, -6], 2, function(v) sqrt(mean((v - mean(v))^2)))
   expect_equal(made$scale, stats::quantile(spread))
   expect_identical(summary(rls(classes, lambda = 1)$problem)$strongest, NULL)

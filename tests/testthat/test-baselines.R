@@ -37,7 +37,8 @@ test_that("one draw serves every lambda", {
   x <- matrix(rnorm(15 * 6), 15)
   fit <- random_selection(x, rnorm(15), k = 4, lambda = c(0.1, 10))
   expect_identical(fit$lambda_table$lambda, c(10, 0.1))
-  expect_s3_class(fit, c("random_selection", "sparse_fit", "sparsels_fit"), exact = TRUE)
+  expect_s3_class(fit, c("random_selection", "sparse_fit", "sparsels_fit", "sparsels_result"),
+                  exact = TRUE)
 })
 
 test_that("k = NULL and several lambdas work for every baseline", {

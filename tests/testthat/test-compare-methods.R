@@ -250,7 +250,7 @@ test_that("the plot draws every split", {
                               k = 2, splits = 4)
   file <- tempfile(fileext = ".pdf")
   grDevices::pdf(file)
-  data <- plot(compared, main = "two", ylim = c(-1, 1))
+  data <- plot(compared, main = "two", xlim = c(-1, 1))
   grDevices::dev.off()
   expect_gt(file.size(file), 1000)
   expect_identical(nrow(data), 16L)

@@ -151,7 +151,7 @@ test_that("a duplicate is a tie, not an improvement", {
   better <- exchange(bare_rls(pb, k = 1, lambda = 1e-3), pb, size = 1, improve = TRUE)
   expect_true(attr(better, "set")$optimal)
   expect_identical(selected(better), "V1")
-  expect_equal(plot_data(better)$cost[1], 0, tolerance = 1e-6)
+  expect_equal(picture(better)$data$cost[1], 0, tolerance = 1e-6)
   # all usable columns: nothing to add, nothing to swap
   all <- exchange(bare_rls(pb, k = 4, lambda = 1), pb, size = 4)
   expect_identical(nrow(all), 5L)

@@ -370,7 +370,7 @@ test_that("the boundary of a model with covariates is that at their means", {
   data <- fs_data()
   age <- cbind(age = 1:40 / 9)
   fit <- fs_fit("one", adjust = age, weights = rep(1:2, 20))
-  grid <- plot_data(fit, "boundary")
+  grid <- picture(fit, "boundary")$data
   grid <- grid[grid$part == "grid", ][c(1, 3000, 9000), ]
   mean <- rep(weighted.mean(age, rep(1:2, 20)), 3)
   expect_equal(grid$score, unname(predict(fit, cbind(grid$first, grid$second),
@@ -396,16 +396,16 @@ test_that("autoplot draws the same data", {
   skip_if_not_installed("ggplot2")
   x <- fs_data()$x
   fit <- fs_fit()
-  picture <- ggplot2::autoplot(fit)
-  expect_identical(picture$data[names(plot_data(fit))], plot_data(fit))
+  expect_identical(ggplot2::autoplot(fit)$data, picture(fit)$data)
   for (one in list(fit, fs_fit("one"))) {
-    picture <- ggplot2::autoplot(one, what = "boundary", newdata = x, size = 4)
-    expect_identical(picture$data, plot_data(one, "boundary", 4, x))
-    expect_silent(drawn(print(picture)))
+    drawing <- ggplot2::autoplot(one, what = "boundary", newdata = x, size = 4)
+    expect_identical(drawing$data, picture(one, "boundary", 4, x)$data)
+    expect_silent(drawn(print(drawing)))
     expect_silent(drawn(print(ggplot2::autoplot(one, what = "boundary", size = 0))))
   }
   # the line is where the model is 0
-  line <- ggplot2::layer_data(ggplot2::autoplot(fit, what = "boundary", newdata = x), 2)
+  layers <- picture(fit, "boundary", newdata = x)$layers
+  line <- Find(function(layer) layer$kind == "line", layers)$at
   expect_lt(max(abs(predict(fit, cbind(a = line$x, b = line$y)))), 0.05)
 })
 

@@ -202,7 +202,7 @@ test_that("plots draw the path, with the choices marked", {
   }
   skip_if_not_installed("ggplot2")
   expect_equal(ggplot2::autoplot(fit)$data, data)
-  expect_equal(ggplot2::autoplot(bare)$data, plot_data(bare))
+  expect_equal(ggplot2::autoplot(bare)$data, picture(bare)$data)
   expect_silent(drawn({
     print(ggplot2::autoplot(fit))
     print(ggplot2::autoplot(fit, what = "coefficients"))

@@ -51,7 +51,10 @@ test_that("a search repeated in folds is drawn with both curves, the marks on th
 test_that("what the user asks for takes the place of its own word only", {
   words <- list(main = "title", ylab = "error", sub = "below")
   data <- data.frame(lower = 1:2, upper = 3:4)
-  asked <- plot_settings(1:2, data, words, main = "mine", ylim = c(0, 9))
+  layer <- as_layer("segments", 1:2, data$lower, x2 = 1:2, y2 = data$upper)
+  asked <- new_picture(data, layer, words, list(main = "mine", ylim = c(0, 9)))$settings
+  expect_identical(asked$xlim, c(1, 2))
+  expect_identical(new_picture(data, layer, words)$settings$ylim, c(1, 4))
   expect_identical(asked[c("main", "ylab", "sub", "ylim")],
                    list(main = "mine", ylab = "error", sub = "below", ylim = c(0, 9)))
   expect_identical(drawn(plot(a_fit(), main = "mine", ylab = "loss"))$size, 0:5)
@@ -98,13 +101,14 @@ test_that("labels have units and par() is left alone", {
 test_that("autoplot draws the same data", {
   skip_if_not_installed("ggplot2")
   fit <- a_fit()
-  data <- plot_data(fit)
-  expect_equal(ggplot2::autoplot(fit)$data, cbind(data, position = data$size))
+  expect_equal(ggplot2::autoplot(fit)$data, picture(fit)$data)
   cvd <- cv_of_classes()
-  data <- plot_data(cvd)
-  expect_equal(ggplot2::autoplot(cvd)$data, cbind(data, position = data$size))
-  layer <- ggplot2::layer_data(ggplot2::autoplot(cvd), 2)
-  expect_equal(sort(layer$y), sort(plot_data(cvd)$mean))
+  drawing <- ggplot2::ggplot_build(ggplot2::autoplot(cvd, main = "mine"))
+  expect_equal(drawing$plot$data, picture(cvd)$data)
+  expect_identical(drawing$plot$labels$title, "mine")
+  lines <- Filter(function(layer) "linetype" %in% names(layer) && !"xend" %in% names(layer),
+                  drawing$data)
+  expect_equal(sort(unlist(lapply(lines, `[[`, "y"))), sort(picture(cvd)$data$mean))
 })
 
 test_that("a kernel fit is drawn against lambda, the smallest error marked", {

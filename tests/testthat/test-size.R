@@ -284,7 +284,7 @@ test_that("sizes by rule are taken wherever a size is", {
     expect_equal(predict(fit, x, size = rule), predict(fit, x, size = s))
     expect_equal(fitted(fit, rule), predict(fit, x, size = s))
     expect_equal(tidy(fit, rule), tidy(fit, s))
-    expect_equal(plot_data(fit, rule)$size[plot_data(fit, rule)$chosen], s)
+    expect_equal(subset(picture(fit, rule)$data, chosen)$size, s)
   }
   expect_snapshot(error = TRUE, {
     coef(fit, "best")

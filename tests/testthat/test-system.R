@@ -117,7 +117,7 @@ test_that("the methods of a fit", {
   made <- random_system(7)
   dimnames(made$A) <- rep(list(paste0("g", 1:7)), 2)
   fit <- matching_pursuit(made$A, made$b, k = 5)
-  expect_s3_class(fit, c("matching_pursuit", "system_fit"), exact = TRUE)
+  expect_s3_class(fit, c("matching_pursuit", "system_fit", "sparsels_result"), exact = TRUE)
   expect_identical(fit$size, 5L)
   expect_null(fit$A)
   for (size in 0:5) {
