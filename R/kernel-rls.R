@@ -216,9 +216,6 @@ check_shift <- function(shift) {
 
 # The basis ---------------------------------------------------------------------------------------
 
-# number of basis vectors
-basis_size <- function(basis) if (is.null(basis$rows)) nrow(basis$points) else length(basis$rows)
-
 # list(rows: row numbers, or NULL for points that are not rows; points: on the user's scale; all:
 # whether every row is a basis vector). `name` is the user's argument.
 as_basis <- function(basis, problem, kernel, name = "basis") {

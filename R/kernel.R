@@ -437,3 +437,6 @@ typical_distance <- function(problem) {
   if (!length(distances)) stop_input("all rows of `x` are equal: give a `kernel`")
   stats::median(distances)
 }
+
+# number of basis vectors
+basis_size <- function(basis) if (is.null(basis$rows)) nrow(basis$points) else length(basis$rows)
