@@ -178,12 +178,25 @@ terms_columns <- function(design, frame) {
     intersect(all.vars(str2lang(text)), attr(design$terms, "used"))
   })
   assigned <- attr(x, "assign")[keep]
-  columns <- data.frame(position = keep, name = colnames(x)[keep],
-                        term = attr(design$terms, "term.labels")[assigned])
+  variables <- rownames(attr(design$terms, "factors"))
+  code <- attr(design$terms, "term.labels")[assigned]
+  columns <- data.frame(position = keep, name = unquoted(colnames(x)[keep], variables),
+                        term = unquoted(code, variables), code = code)
   columns$uses <- lapply(assigned, function(term) {
     unique(unlist(uses[attr(design$terms, "factors")[, term] > 0L]))
   })
   columns
+}
+
+# The names of columns or terms with each variable as the user has named it, where model.matrix() and
+# terms() quote it by backticks.
+unquoted <- function(names, variables) {
+  quoted <- variables[vapply(variables, function(text) is.name(str2lang(text)), NA)]
+  quoted <- quoted[startsWith(quoted, "`")]
+  for (variable in quoted) {
+    names <- gsub(variable, as.character(str2lang(variable)), names, fixed = TRUE)
+  }
+  names
 }
 
 # model.matrix() with the levels of the training data, logical variables as 0 and 1, treatment
@@ -235,7 +248,7 @@ coded_columns <- function(design) {
   if (is.null(design$terms)) return(!is.na(design$columns$level))
   factors <- attr(design$terms, "factors")
   coded <- rownames(factors) %in% names(design$levels)
-  design$columns$term %in% colnames(factors)[colSums(factors[coded, , drop = FALSE]) > 0]
+  design$columns$code %in% colnames(factors)[colSums(factors[coded, , drop = FALSE]) > 0]
 }
 
 # The variable or term of each column that is one of several of a factor, "" of any other; NULL
@@ -266,7 +279,7 @@ column_formula <- function(problem, columns, adjust = NULL) {
 
 # The terms of a formula that some columns of a design belong to, as language.
 column_terms <- function(design, problem, columns) {
-  if (!is.null(design$terms)) return(lapply(design$columns$term[columns], str2lang))
+  if (!is.null(design$terms)) return(lapply(design$columns$code[columns], str2lang))
   names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
   lapply((if (is.null(names)) problem$names else names)[columns], as.name)
 }

@@ -86,7 +86,8 @@ term_variables <- function(design) {
   if (!is.null(design$terms)) {
     factors <- attr(design$terms, "factors")
     used <- which(factors > 0L, arr.ind = TRUE, useNames = FALSE)
-    return(stats::setNames(split(rownames(factors)[used[, 1L]], used[, 2L]), colnames(factors)))
+    return(stats::setNames(split(rownames(factors)[used[, 1L]], used[, 2L]),
+                           unquoted(colnames(factors), rownames(factors))))
   }
   variables <- if (is.null(design$columns)) design$names else design$columns$variable
   as.list(stats::setNames(nm = unique(variables)))

@@ -149,3 +149,33 @@ test_that("model.matrix() times coef() is predict(), for every kind of data", {
   expect_s4_class(model.matrix(as_problem(sparse, panel$y)), "dgCMatrix")
   expect_error(model.matrix(fit), "keeps no data")
 })
+
+test_that("columns have the names that the user gave to variables, whatever the formula", {
+  set.seed(31)
+  d <- data.frame(`HLA-DRA` = rnorm(40), `Cer(d16:1/20:0)` = rnorm(40), check.names = FALSE)
+  both <- names(d)
+  d$y <- d[[1]] - d[[2]] + rnorm(40)
+  d$`my site` <- factor(rep(c("u", "v"), 20))
+  product <- paste(both, collapse = ":")
+  pb <- as_problem(y ~ .^2, d[1:3])
+  expect_identical(pb$names, c(both, product))
+  expect_identical(pb[, "HLA-DRA"]$names, "HLA-DRA")
+  expect_identical(as_problem(y ~ `my site` * `HLA-DRA`, d)$names,
+                   c("my sitev", "HLA-DRA", "my sitev:HLA-DRA"))
+  fit <- greedy_rls(pb, size = 2, k = 3)
+  expect_setequal(selected(fit), both)
+  expect_identical(selected(greedy_rls(pb, start = "HLA-DRA", k = 2, size = 1)), "HLA-DRA")
+  expect_identical(as_problem(y ~ .^2, d[1:3], penalty = c("HLA-DRA" = 0))$penalty, c(0, 1, 1))
+  grouped <- as_problem(y ~ .^2, d[1:3], columns_group = list(g = both))
+  expect_identical(grouped$column_groups$of, c(1L, 1L, 0L))
+  asked <- as_problem(y ~ .^2, d[1:3], hierarchy = stats::setNames(list(both), product))
+  expect_identical(asked$hierarchy$needs, 1:2)
+  expect_identical(as_problem(y ~ .^2, d[1:3], hierarchy = "strong")$hierarchy$needs, 1:2)
+  # formulas and new data still find the variables
+  least <- lm(formula(fit, size = 3), d)
+  expect_length(coef(least), 4)
+  new <- cbind(as.matrix(d[5:6, both]), d[5:6, 1] * d[5:6, 2])
+  colnames(new) <- pb$names
+  plain <- greedy_rls(pb$x, pb$y[, 1], size = 2, k = 3)
+  expect_equal(predict(fit, d[5:6, ]), predict(plain, new), ignore_attr = TRUE)
+})
