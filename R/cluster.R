@@ -215,7 +215,7 @@ start_shards <- function(shards, rows, settings, given, means) {
   settings["progress"] <- list(NULL)
   each <- Map(function(from, to) {
     # columns of other shards have the number of none
-    settings$given <- ifelse(given >= from & given <= to, given - from, to - from + 1L)
+    settings$given <- as.integer(ifelse(given >= from & given <= to, given - from, to - from + 1L))
     list(problem = working_part(rows, from:to, NULL), settings = settings, means = means[from:to])
   }, shards$from, shards$to)
   ask_shards(shards, "start", each)

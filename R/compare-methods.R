@@ -135,10 +135,10 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
 # What random splits hold whole: groups and queries of the problem, or else rows that the folds of a
 # method hold together.
 method_units <- function(problem, methods) {
-  units <- lapply(methods, function(method) {
-    run_units(new_run(method[[1L]], problem, method[names(method) %in% c("folds", "size_folds")]))
-  })
-  Find(Negate(is.null), units)
+  if (!is.null(whole_units(problem))) return(whole_units(problem))
+  given <- unlist(lapply(unname(methods), `[`, c("folds", "size_folds")), recursive = FALSE)
+  given <- Filter(function(folds) !is.null(folds) && is_by_row(folds), given)
+  Find(Negate(is.null), lapply(given, function(folds) kept_together(as_folds(folds, problem))))
 }
 
 # The methods compared by default, with arguments that make them quick.

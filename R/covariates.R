@@ -117,7 +117,7 @@ covariate_parts <- function(problem) {
 
 # the columns of z that its QR decomposition leaves out
 aliased_columns <- function(decomposed, z) {
-  colnames(z)[decomposed$pivot[-seq_len(decomposed$rank)]]
+  colnames(z)[decomposed$pivot[seq_along(decomposed$pivot) > decomposed$rank]]
 }
 
 weighted_covariates <- function(problem) sqrt(problem$weights) * centred_covariates(problem)

@@ -92,7 +92,7 @@ is_smallest <- function(loss) {
 # The size and the place of the lambda that a rule chooses. Lambdas fall. "min" is the smallest
 # error, of equal ones that with the fewest columns, then the largest lambda. "1se" is the smallest
 # size within one standard error of it, and a number has the best lambda for that size.
-choose <- function(errors, rule) {
+choose_model <- function(errors, rule) {
   found <- error_curve(errors)
   loss <- criterion_loss(errors, found$value)
   if (is.numeric(rule)) {
@@ -147,7 +147,7 @@ cross_fitted <- function(errors, rule) {
   places <- vapply(seq_along(errors$cv$weight), function(fold) {
     others <- errors$cv$repetition == errors$cv$repetition[fold]
     others[fold] <- FALSE
-    chosen <- choose(some_folds(errors$cv, others), rule)
+    chosen <- choose_model(some_folds(errors$cv, others), rule)
     min(chosen$size + 1L, errors$cv$shape[1L]) + errors$cv$shape[1L] * (chosen$lambda - 1)
   }, 0)
   lapply(errors, function(one) {

@@ -303,6 +303,9 @@ rset_groups <- function(rset) {
 
 check_folds <- function(folds, m) {
   check_sealed(folds)
+  if (min(folds$ids) < 1L || any(apply(folds$ids, 2L, function(ids) any(tabulate(ids) == 0L)))) {
+    stop_edited("ids", "an object of class 'sparsels_folds'")
+  }
   if (nrow(folds$ids) != m) {
     stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
   }

@@ -389,7 +389,7 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
     replace(problem$y, TRUE, rowMeans(each))
   }
   list(path = path, held_out = held_out, criterion = control$criterion,
-       row = choose(errors, control$rule)$size + 1L, stopped = FALSE)
+       row = choose_model(errors, control$rule)$size + 1L, stopped = FALSE)
 }
 
 # The model of each size: that with the best criterion, of equal ones that of the largest lambda;

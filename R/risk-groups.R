@@ -49,7 +49,7 @@ risk_groups <- function(object, groups = 2) {
                        group = factor(risk_words(length(place) + 1L)[group],
                                       risk_words(length(place) + 1L), ordered = TRUE))
   rownames(result) <- object$problem$row_names[trained]
-  structure(result, class = c("risk_groups", "sparsels_result", "data.frame"))
+  seal(structure(result, class = c("risk_groups", "sparsels_result", "data.frame")))
 }
 
 # the risks at which to cut, from a number of groups or quantiles

@@ -222,8 +222,8 @@ choice_of <- function(problem, control, done, parts) {
   })
   check_scored(errors$cv)
   rule <- control$sizing$rule
-  chosen <- choose(errors$cv, rule)
-  best <- if (is.numeric(rule)) chosen else choose(errors$cv, "min")
+  chosen <- choose_model(errors$cv, rule)
+  best <- if (is.numeric(rule)) chosen else choose_model(errors$cv, "min")
   list(
     lambda = chosen$lambda, size = chosen$size, best = best$size, parts = parts,
     path = lapply(errors, function(one) {

@@ -35,6 +35,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_fixed_size, 2),
     ENTRY(C_new_map, 0),
     ENTRY(C_numbered_names, 1),
+    ENTRY(C_are_numbered, 1),
     ENTRY(C_shape, 1),
     ENTRY(C_file_values, 3),
     ENTRY(C_threads_here, 2),

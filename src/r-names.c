@@ -52,6 +52,12 @@ SEXP C_numbered_names(SEXP count) {
   return R_new_altrep(numbered_names, ScalarReal(asReal(count)), R_NilValue);
 }
 
+/* Whether names are those of numbered_names that nothing has made an ordinary vector yet. */
+SEXP C_are_numbered(SEXP names) {
+  return ScalarLogical(ALTREP(names) && R_altrep_inherits(names, numbered_names) &&
+                       R_altrep_data2(names) == R_NilValue);
+}
+
 void make_numbered_class(DllInfo *dll) {
   numbered_names = R_make_altstring_class("numbered_names", "sparsels", dll);
   R_set_altrep_Length_method(numbered_names, numbered_length);

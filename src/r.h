@@ -168,6 +168,7 @@ SEXP C_scdp(SEXP given, SEXP control);
 SEXP C_fixed_size(SEXP machine, SEXP control);
 SEXP C_new_map(void);
 SEXP C_numbered_names(SEXP count);
+SEXP C_are_numbered(SEXP names);
 SEXP C_file_values(SEXP x, SEXP rows, SEXP columns);
 SEXP C_threads_here(SEXP threads, SEXP parts);
 SEXP C_use_simd(SEXP width);

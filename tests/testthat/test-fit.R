@@ -147,7 +147,7 @@ test_that("the models of any fit score the rows of its problem as predict() does
   )
   rows <- c(3, 8, 20)
   for (fit in fits) {
-    path <- path_scores(fit, pb, rows)
+    path <- path_scores(fit, working_copy(pb), rows)
     expect_identical(path$values[path$chosen], fit[[path$key]])
     expect_identical(nrow(path$errors), length(path$values))
     for (i in seq_along(path$values)) {

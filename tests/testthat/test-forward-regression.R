@@ -157,7 +157,7 @@ test_that("more columns than rows, large means and a response with huge values",
 test_that("sparse and dense x, matrix, formula and problem agree", {
   set.seed(58)
   pb <- random_problem(30, 40, "two", weights = TRUE, covariates = TRUE, sparse = TRUE)
-  dense <- pb
+  dense <- working_copy(pb)
   dense$x <- as.matrix(pb$x)
   for (method in list(forward_regression, omp, foba)) {
     one <- method(pb, k = 8)

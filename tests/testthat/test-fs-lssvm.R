@@ -147,7 +147,8 @@ test_that("every size of every fold is that of its own system", {
     folds <- unequal_folds(pb, repeats = 1 + row %% 2)
     fit <- machine_fit(pb, kernel = kernel$mine, gamma = case$gamma, prototypes = rows,
                        folds = folds, intercept = case$intercept, score = case$score)
-    expect_s3_class(fit, c("fs_lssvm", "kernel_fit", "sparsels_fit"), exact = TRUE)
+    expect_s3_class(fit, c("fs_lssvm", "kernel_fit", "sparsels_fit", "sparsels_result"),
+    exact = TRUE)
     machine <- oracle_machine(pb, kernel$exact, rows, case$gamma)
     expect_machine(fit, pb, machine, rows, case)
     expect_identical(fit$control$k, 7L + (case$intercept == "candidate"))

@@ -548,7 +548,8 @@ test_that("methods of a kernel fit", {
   y <- factor(ifelse(x[, 1] + rnorm(20) / 4 > 0.2, "high", "low"))
   fit <- kernel_rls(x, y, kernel = kernel_gaussian(1), basis = c(4, 1, 7), lambda = c(0.5, 2),
                     intercept = TRUE)
-  expect_s3_class(fit, c("kernel_rls", "kernel_fit", "sparsels_fit"), exact = TRUE)
+  expect_s3_class(fit, c("kernel_rls", "kernel_fit", "sparsels_fit", "sparsels_result"),
+    exact = TRUE)
   expect_named(coef(fit), c("(Intercept)", "s4", "s1", "s7"))
   expect_identical(coef(fit, lambda = fit$lambda), coef(fit))
   expect_false(identical(coef(fit, lambda = 0.5), coef(fit, lambda = 2)))

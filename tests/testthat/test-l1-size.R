@@ -98,7 +98,8 @@ test_that("the size wanted is found for every loss, search and screen", {
         l1_size(pb, size = 9, range = 1, loss = loss, search = search, tolerance = 1e-8, ...)
       }
       fit <- find()
-      expect_s3_class(fit, c("l1_size", "l1_path", "sparse_fit", "sparsels_fit"), exact = TRUE)
+      expect_s3_class(fit, c("l1_size", "l1_path", "sparse_fit", "sparsels_fit", "sparsels_result"),
+                      exact = TRUE)
       expect_lte(abs(fit$size - 9), 1)
       expect_lte(abs(utils::tail(fit$searched$size, 1) - 9), 1)
       expect_true(all(abs(utils::head(fit$searched$size, -1) - 9) > 1))

@@ -192,7 +192,8 @@ test_that("three classes are told apart by their scores", {
 test_that("methods of a fit", {
   e <- lssvm_example()
   fit <- lssvm(e$x, factor(e$y), gamma = c(1, 10, 100), kernel = kernel_gaussian(sigma2 = 0.1))
-  expect_s3_class(fit, c("lssvm_fit", "kernel_fit", "sparsels_fit"), exact = TRUE)
+  expect_s3_class(fit, c("lssvm_fit", "kernel_fit", "sparsels_fit", "sparsels_result"),
+    exact = TRUE)
   expect_identical(fit$method, "lssvm")
   expect_identical(fit$gamma, fit$path$gamma[which.min(fit$path$criterion)])
   expect_named(fit$path,

@@ -149,8 +149,7 @@ test_that("features print", {
 test_that("what is refused", {
   x <- matrix(c(1, 2, 3, 4, 5, 7, 2, 1, 2, 1, 9, 3), 6)
   g <- kernel_gaussian(1)
-  slim <- as_problem(x, 1:6)
-  slim["x"] <- list(NULL)
+  slim <- without_x(as_problem(x, 1:6))
   distance <- function(x, z) {
     as.matrix(dist(rbind(x, z)))[seq_len(nrow(x)), -seq_len(nrow(x)), drop = FALSE]
   }

@@ -128,7 +128,7 @@ test_that("exponentially decaying designs are solved with isolation", {
 test_that("the search depends on the seed, not on threads, nor on how X'X is made", {
   set.seed(31)
   pb <- random_problem(50, 20, duplicate = FALSE)
-  sparse <- pb
+  sparse <- working_copy(pb)
   sparse$x <- methods::as(pb$x, "CsparseMatrix")
   for (mutation in c("exchange", "flip")) {
     run <- function(pb, ...) {

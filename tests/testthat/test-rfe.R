@@ -89,7 +89,7 @@ test_that("sparse and dense x agree", {
   set.seed(65)
   pb <- random_problem(20, 90, "two", weights = TRUE, covariates = TRUE, sparse = TRUE,
                        duplicate = FALSE)
-  dense <- pb
+  dense <- working_copy(pb)
   dense$x <- as.matrix(pb$x)
   for (lambda in c(0, 2)) {
     one <- rfe(pb, k = 8, lambda = lambda, step = 0.2)

@@ -330,7 +330,8 @@ test_that("the ols score is forward regression", {
     pb <- pursuit_problem(case)
     k <- min(5, case$m - ncol(pb$z) - 1)
     fit <- scdp(pb, k = k, score = "ols", lambda = case$lambda)
-    expect_s3_class(fit, c("scdp", "sparse_fit", "sparsels_fit"), exact = TRUE)
+    expect_s3_class(fit, c("scdp", "sparse_fit", "sparsels_fit", "sparsels_result"),
+    exact = TRUE)
     expect_same_fit(fit, forward_regression(pb, k = k, lambda = case$lambda))
   }
 })

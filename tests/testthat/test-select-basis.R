@@ -375,8 +375,7 @@ test_that("what cannot be selected", {
   x <- matrix(c(1, 2, 3, 4, 5, 7, 2, 1, 2, 1, 9, 3), 6)
   y <- c(1, 3, 2, 5, 4, 6)
   g <- kernel_gaussian(1)
-  slim <- as_problem(x, y)
-  slim["x"] <- list(NULL)
+  slim <- without_x(as_problem(x, y))
   skewed <- diag(6) + 0
   skewed[2, 5] <- 0.5
   expect_snapshot({

@@ -357,7 +357,7 @@ test_that("of a flat curve a list of at least 20 is taken that is not clearly wo
     folds <- lapply(1:8, function(fold) {
       array(unlist(lapply(sums, lapply, function(of) of[fold, ])), c(2, 61, 2))
     })
-    at <- choose(fold_errors(folds, rep(1, 8), FALSE, slack), "cv")
+    at <- choose_model(fold_errors(folds, rep(1, 8), FALSE, slack), "cv")
     expect_equal(c(at$size, at$lambda), oracle_choice(sums, "cv", slack))
     at$size
   }, 0)
@@ -419,7 +419,7 @@ test_that("held-out predictions are those of the searches without each row", {
   for (fold in 1:5) {
     out <- ids == fold
     left <- bare_rls(pb[!out, ], k = 2, lambda = 1)
-    told <- predict(left, rows_as_data(pb, which(out)), size = 2)
+    told <- predict(left, working_copy(rows_as_data(pb, which(out))), size = 2)
     expect_equal(fit$held_out[out, 1], unname(told))
   }
   error <- weighted.mean(sign(fit$held_out) != pb$y, pb$weights)

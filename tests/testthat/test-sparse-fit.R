@@ -9,7 +9,8 @@ numbers <- function() {
 test_that("selected, coef, best_size and the figures of a fit", {
   d <- numbers()
   fit <- greedy_rls(d$x, d$y, k = 3, lambda = 1, size = "criterion")
-  expect_s3_class(fit, c("greedy_rls", "sparse_fit", "sparsels_fit"), exact = TRUE)
+  expect_s3_class(fit, c("greedy_rls", "sparse_fit", "sparsels_fit", "sparsels_result"),
+    exact = TRUE)
   expect_identical(selected(fit, 0), character())
   expect_identical(selected(fit, 2), fit$path$name[2:3])
   expect_identical(selected(fit, 2, index = TRUE), fit$path$feature[2:3])

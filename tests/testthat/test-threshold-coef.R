@@ -132,7 +132,8 @@ test_that("the smaller fit is a fit", {
   fit <- ipm_path(pb, "squared", c(0.5, 0.2), 1e-3)
   less <- threshold_coef(fit)
   expect_gt(less$path$removed[2], 0)
-  expect_s3_class(less, c("l1_path", "sparse_fit", "sparsels_fit"), exact = TRUE)
+  expect_s3_class(less, c("l1_path", "sparse_fit", "sparsels_fit", "sparsels_result"),
+    exact = TRUE)
   model <- less$coefficients[[less$path$size[2] + 1]]
   expect_identical(model$features, less$solutions[[2]]$features)
   one <- less$solutions[[2]]
