@@ -136,8 +136,8 @@ check_level <- function(level) {
 
 # The two models ----------------------------------------------------------------------------------
 
-# The runs of both models: list(full, base, names, added, shrunk). `base` is NULL where the base
-# model is least squares on the covariates of the problem; `added` are column numbers.
+# The runs of both models: list(full, base, names, added, shrunk). `base` is NULL if the base model
+# is least squares on the covariates of the problem. `added` has column numbers.
 nested_pair <- function(run, base, shrunk) {
   problem <- run$problem
   columns <- base_columns(base, problem)
@@ -257,7 +257,7 @@ difference_table <- function(losses, weights, groups, level) {
 
 # The test ----------------------------------------------------------------------------------------
 
-# What may be exchanged, see exchange_of().
+# The exchangeable values of a permutation, see exchange_of().
 exchange_of_pair <- function(pair, permute, strata) {
   problem <- pair$full$problem
   strata <- check_strata(strata, problem)
@@ -266,7 +266,7 @@ exchange_of_pair <- function(pair, permute, strata) {
   list(null = null, exchange = exchange_of(null, whole_units(problem), strata))
 }
 
-# What the result says of the test, and whether it is complete.
+# The part of the result that describes the test, and whether the test is complete.
 test_pair <- function(pair, permute, exchanged, permutations, progress, BPPARAM) {
   run <- pair$full
   run$arguments <- quick_run(run)$arguments
@@ -296,8 +296,8 @@ test_pair <- function(pair, permute, exchanged, permutations, progress, BPPARAM)
        permute = permute, permuted = what, complete = complete)
 }
 
-# The smallest held-out error on the path of the full model relative to that of the base model. A
-# `spectrum` is that of the problem with another response.
+# The smallest held-out error on the path of the full model, relative to the smallest error of the
+# base model. `spectrum` is the spectrum of the problem with another response.
 pair_statistic <- function(pair, run, problem, spectrum = NULL) {
   if (!identical(run$method, rls)) {
     fit <- suppressWarnings(fit_method(run$method, problem, run$arguments),
@@ -316,7 +316,7 @@ pair_statistic <- function(pair, run, problem, spectrum = NULL) {
     spectrum$t <- crossprod(spectrum$phi, spectrum$y)
     min(spectrum_errors(spectrum, problem, control)$criterion)
   }
-  # the base has no part in a permutation of the others' rows
+  # the base model does not depend on a permutation of the rows of the other columns
   base <- if (pair$shrunk) {
     own <- pair$base$problem
     min(spectrum_errors(gram_spectrum(own), own, control)$criterion)

@@ -1,5 +1,5 @@
-# What a problem shows before anything is fitted: its size, its response, and how strongly each
-# column is associated with the response by itself.
+# A problem before any fit: its size, its response, and the association of each single column with
+# the response.
 
 #' Look at a problem
 #'
@@ -71,7 +71,7 @@ associations <- function(problem, columns) {
 }
 
 # Correlations with the codes -1 and +1 as differences of the means in standard deviations within
-# the classes; `total` is the sum of squares of the codes.
+# the classes. `total` is the sum of squares of the codes.
 mean_differences <- function(r, problem, total) {
   2 * r * sqrt((free_rows(problem) - 1) / total / (1 - r^2))
 }
@@ -83,8 +83,8 @@ pseudo_inverse <- function(S) {
   vectors %*% (t(vectors) / decomposed$values[kept])
 }
 
-# What the strongest, second, ... of `count` independent columns without association would have: the
-# share of the variance explained has a beta distribution.
+# The expected values of the strongest, second, ... of `count` independent columns without
+# association. The share of the variance explained has a beta distribution.
 expected_associations <- function(problem, count) {
   responses <- ncol(problem$y)
   if (problem$task == "regression" && responses > 1L) return(rep(NA_real_, count))
@@ -112,7 +112,7 @@ height_label <- function(problem) {
   if (problem$task == "multiclass") label else paste0("|", label, "|")
 }
 
-# what the sign of an association means
+# the meaning of the sign of an association
 sign_labels <- function(problem) {
   switch(problem$task,
     regression = c("positive", "negative"),

@@ -99,7 +99,7 @@ stored_type <- function(kind, types, what) {
 
 backed_classes <- c("FBM", "FBM.code256", "big.matrix", "big.matrix.descriptor")
 
-# What lies in a file that another program made, as a file_matrix; anything else as it is.
+# The contents of a file of another program as a file_matrix. Any other `x` is returned unchanged.
 opened_file <- function(x) {
   if (inherits(x, backed_classes) || is_bed_path(x)) as_file_matrix(x) else x
 }

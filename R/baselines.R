@@ -88,8 +88,8 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
             BPPARAM = BPPARAM)
 }
 
-# The drawn columns are the same for every lambda; all others are excluded, so that no work is done
-# for them.
+# The drawn columns are the same for every lambda. All other columns are excluded, so that no work
+# is done for them.
 drawn_paths <- function(problem, control) {
   drawn <- draw_units(problem, control$k)
   problem$usable <- seq_along(problem$usable) %in% drawn
@@ -113,7 +113,8 @@ draw_units <- function(problem, k) {
   utils::head(units[group == 0L | !duplicated(group)], k)
 }
 
-# The same one after the other, among those for which what they ask for is drawn already.
+# k usable columns or groups at random under a hierarchy. Each is drawn among the columns whose
+# required columns are already drawn.
 draw_in_order <- function(problem, units, k) {
   drawn <- integer()
   while (k > 0L && length(open <- joining_units(problem, drawn, setdiff(units, drawn)))) {
@@ -194,7 +195,7 @@ dual_loo <- function(problem, x, lambda) {
   (G %*% working_response(problem)) / diag(G) / weight_divisor(problem)
 }
 
-# The criterion of a set; leave-pair-out AUC retrains without every pair.
+# The criterion of a set. Leave-pair-out AUC retrains without every pair.
 evaluate_set <- function(problem, columns, features, lambda, control, residuals) {
   if (control$criterion$name != "auc" || !control$folds$loo) {
     return(evaluate_folds(problem, control$folds, control$criterion, residuals))
@@ -242,8 +243,8 @@ new_search <- function(control, set, score) {
   note_model(s, list(feature = NA, action = "start"))
 }
 
-# The next step: a drop where the rule of the search requires one, otherwise the best addition; NULL
-# at the end.
+# The next step: a drop if the rule of the search requires one, otherwise the best addition. NULL at
+# the end.
 next_move <- function(s, usable, score) {
   size <- length(s$set)
   search <- s$control$search
@@ -358,7 +359,7 @@ lowrank_path <- function(problem, control, lambda) {
     in_model <<- c(in_model, i)
   }
   evaluate <- function(features) {
-    # features are the set and a candidate: the set may have grown by one since the last call
+    # features are the set and a candidate, and the set may have grown by one since the last call
     previous <- features[-length(features)]
     if (length(previous) > length(in_model)) advance(previous[length(previous)])
     dual <- a

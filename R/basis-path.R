@@ -44,9 +44,10 @@ nested_models <- function(work, K, C, rows, lambda) {
        y = work$y, q = work$q, rows = rows)
 }
 
-# Leave-one-out residuals of every size in working coordinates, m x L x n. That of a row whose basis
-# vector i leaves with it comes from the model with coefficient i zero: with w the row i of W this
-# takes Z_i w / |w| from its leverage, squared, and from its fit.
+# Leave-one-out residuals of every size in working coordinates, m x L x n. If basis vector i is a
+# row that leaves with its basis vector, its residual comes from the model with coefficient i zero.
+# With w the row i of W, this model takes Z_i w / |w| from the leverage of the row, squared, and
+# from its fit.
 nested_single_rows <- function(nested, remove) {
   residual <- nested$y
   d <- 1 - rowSums(nested$q^2)
@@ -74,7 +75,7 @@ nested_single_rows <- function(nested, remove) {
   out
 }
 
-# The same for a partition of the rows.
+# Held-out residuals of every size for a partition of the rows, m x L x n.
 nested_folds <- function(nested, ids, remove) {
   out <- array(0, c(dim(nested$y), length(nested$rows)))
   for (held in split(seq_along(ids), ids)) {
@@ -86,8 +87,9 @@ nested_folds <- function(nested, ids, remove) {
   out
 }
 
-# Held-out residuals of some rows (h x L) in the model on the first `size` basis vectors without
-# those numbered `removed`: Z_H is taken to the directions in which their coefficients are zero.
+# Held-out residuals of some rows (h x L) in the model on the first `size` basis vectors without the
+# vectors numbered `removed`. Z_H is projected to the directions in which their coefficients are
+# zero.
 nested_fold <- function(nested, size, held, removed) {
   first <- seq_len(size)
   Z <- nested$Z[held, first, drop = FALSE]

@@ -110,8 +110,9 @@ check_nodes <- function(nodes) {
   as.double(nodes)
 }
 
-# What takes a second or two a size. Of n columns, sets of four take up to n nodes, and larger ones
-# more: with a limit below that an exact search has no prospect. bench/limits.R has measurements.
+# The default number of nodes, which takes a second or two for each size. Of n columns, sets of four
+# take up to n nodes, and larger sets take more: with a lower limit an exact search has no prospect.
+# bench/limits.R has measurements.
 default_nodes <- function(n, k) {
   limit <- floor(2e11 / n^3)
   if (k > 3L && limit < n) {

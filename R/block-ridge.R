@@ -1,7 +1,7 @@
-# Ridge regression with one lambda for each block of columns, chosen by held-out errors. A model is
-# that of rls() with penalty factors: block b has the lambda of the first block times its ratio. For
-# each vector of ratios one decomposition, of a sum of matrices that are made once for each block,
-# gives the held-out errors of every lambda of the first block.
+# Ridge regression with one lambda for each block of columns, chosen by held-out errors. A model
+# equals a model of rls() with penalty factors: block b has the lambda of the first block times its
+# ratio. For each vector of ratios, one decomposition gives the held-out errors of every lambda of
+# the first block. The decomposed matrix is a sum of matrices that are computed once for each block.
 
 # Blocks as given ---------------------------------------------------------------------------------
 
@@ -58,12 +58,13 @@ check_held_in_memory <- function(problem) {
 
 # The search --------------------------------------------------------------------------------------
 
-# The ratios that are tried of the lambda of a block to that of the first.
+# The ratios that are tried: the lambda of a block divided by the lambda of the first block.
 block_ratios <- 2^(-15:15)
 
-# The best ratios, and every model tried: list(columns, ratio, lambda, tried). Two blocks: every
-# ratio. More: each block's ratio in turn is the best given the others, from equal lambdas on, until
-# none changes. Of ratios that are equally good the one nearest to the present one is taken.
+# The best ratios, and every model tried: list(columns, ratio, lambda, tried). With two blocks every
+# ratio is tried. With more blocks the search starts from equal lambdas. Each block in turn takes
+# the best ratio given the other blocks, until no ratio changes. Of equally good ratios the nearest
+# to the present ratio is taken.
 search_blocks <- function(problem, columns, control) {
   products <- block_products(problem, columns)
   tried <- list()
@@ -101,8 +102,8 @@ ratio_errors <- function(problem, products, ratio, control) {
              check.names = FALSE)
 }
 
-# With more columns than rows XX' of each block (m x m), else X and X'X; `block` has the block of
-# each usable column.
+# With more columns than rows, XX' of each block (m x m), otherwise X and X'X. `block` has the block
+# of each usable column.
 block_products <- function(problem, columns) {
   usable <- which(problem$usable)
   block <- rep(seq_along(columns), lengths(columns))[match(usable, unlist(columns))]

@@ -5,18 +5,18 @@ stop_input <- function(message, class = NULL) {
   stop(structure(list(message = message, call = NULL), class = classes))
 }
 
-# new data that do not fit the model; `...` fills the %s of the message
+# new data that do not fit the model, where `...` fills the %s of the message
 stop_newdata <- function(message, ...) stop_input(sprintf(message, ...), "sparsels_error_newdata")
 
-# An object that is not as the package made it; C calls this where a field that it reads does not
-# fit. `field` is NA where it has no fields that could be compared.
+# An object that differs from the object that the package made. C calls this if a field that it
+# reads does not fit. `field` is NA if the object has no fields to compare.
 stop_edited <- function(field, what = "an object") {
   if (!is.na(field)) what <- sprintf("the field `%s` of %s", field, what)
   stop_input(sprintf("%s is not as it was made: was the object edited? Make it again", what),
              "sparsels_error_object")
 }
 
-# what C calls where it finds no memory for its work
+# C calls this if it finds no memory for its work
 stop_memory <- function(bytes) {
   message <- sprintf("cannot allocate %.1f GB of memory for the search", bytes / 1e9)
   classes <- c("sparsels_error_memory", "sparsels_error", "error", "condition")
@@ -28,13 +28,13 @@ warn_sparsels <- function(message, class = NULL) {
   warning(structure(list(message = message, call = NULL), class = classes))
 }
 
-# what was assumed of the data, for the user to confirm or change
+# the assumptions about the data, for the user to confirm or change
 message_sparsels <- function(message, class) {
   classes <- c(class, "sparsels_message", "message", "condition")
   message(structure(list(message = paste0(message, "\n"), call = NULL), class = classes))
 }
 
-# An error keeps its class and says where it came from.
+# An error keeps its class, and its message says where it occurred.
 in_context <- function(where, expr) {
   tryCatch(expr, error = function(e) {
     e$message <- paste0(where, ": ", conditionMessage(e))
@@ -44,7 +44,7 @@ in_context <- function(where, expr) {
 
 # Words -------------------------------------------------------------------------------------------
 
-# what a value is, in a few words, for the end of a message
+# a value in a few words, for the end of a message
 describe <- function(x) {
   if (is.null(x)) return("NULL")
   if (is.function(x)) return("a function")
@@ -86,7 +86,7 @@ check_given <- function(x, name) {
 
 is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.object(x) && !is.na(x)
 
-# the refusal of one tuning argument: what it must be, what it was
+# the refusal of one tuning argument: its required form, and its value
 refuse <- function(name, must, x) {
   stop_input(sprintf("`%s` must be %s, not %s", name, must, describe(x)), "sparsels_error_argument")
 }
@@ -144,12 +144,12 @@ check_choice <- function(x, name, choices) {
   x
 }
 
-# a choice among several whose default lists them all and stands for the first
+# a choice among several, where the default lists all choices and means the first
 choice_or_first <- function(x, name, choices) {
   if (identical(x, choices)) choices[1L] else check_choice(x, name, choices)
 }
 
-# more than any grid needs, and none that takes all memory
+# more than any grid requires, and few enough for memory
 most_lambdas <- 100000L
 
 check_lambda <- function(lambda) {
@@ -165,7 +165,8 @@ check_lambda <- function(lambda) {
   as.double(lambda)
 }
 
-# how many arguments a function can take, Inf with `...`; of `[` and its like R does not say
+# how many arguments a function can take: Inf with `...` and for primitives such as `[`, where R
+# does not say
 arguments_of <- function(f) {
   if (is.null(args(f))) return(Inf)
   arguments <- names(formals(args(f)))
@@ -216,7 +217,7 @@ positions <- function(index, size, names, what) {
 
 # Arguments by name -------------------------------------------------------------------------------
 
-# refuses what is in `...` unless its name is `allowed`; the nearest of `known` is suggested
+# refuses arguments in `...` whose names are not `allowed`, and suggests the nearest of `known`
 check_dots <- function(..., known, allowed = character()) {
   given <- as.list(substitute(list(...)))[-1L]
   if (!length(given)) return(invisible())
@@ -238,7 +239,7 @@ check_dots <- function(..., known, allowed = character()) {
 
 stop_unknown <- function(name, known) {
   distance <- utils::adist(name, known, ignore.case = TRUE)
-  # a far-fetched suggestion is worse than the list
+  # a distant suggestion is worse than the list
   near <- length(known) && min(distance) <= max(2, nchar(name) %/% 3)
   hint <- if (near) {
     sprintf("did you mean `%s`?", known[which.min(distance)])
@@ -248,7 +249,7 @@ stop_unknown <- function(name, known) {
   stop_input(sprintf("unknown argument `%s`: %s", name, hint), "sparsels_error_argument")
 }
 
-# What as_problem() takes beside x, y and data, and with it every method.
+# The arguments of as_problem() besides x, y and data. Every method takes them too.
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
                        "task", "within", "assay", "make_unique", "missing", "penalty",
                        "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
@@ -257,7 +258,8 @@ problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", 
 # the arguments of as_problem() that fitters pass on, for their help pages
 problem_dots <- function() some_of(problem_arguments, Inf, "`")
 
-# The names of arguments; those of a problem are not listed for each function that takes them.
+# The names of arguments. The arguments of as_problem() are not listed for each function that takes
+# them.
 argument_words <- function(known) {
   own <- setdiff(known, c(problem_arguments, "data"))
   shares <- all(problem_arguments %in% known) && length(setdiff(own, c("x", "y", "threads")))
@@ -265,8 +267,8 @@ argument_words <- function(known) {
     some_of(known, Inf, "`")
 }
 
-# The call as a fit keeps it. do.call() puts values into it where a user writes names: of these
-# nothing stays but what they are, so that no fit holds the data.
+# The call as a fit keeps it. do.call() puts values into the call where a user writes names. Short
+# descriptions replace large values, so that no fit holds the data.
 short_call <- function(call) {
   name <- if (is.function(call[[1L]])) own_name(call[[1L]]) else call[[1L]]
   arguments <- lapply(as.list(call)[-1L], function(value) {
@@ -278,7 +280,8 @@ short_call <- function(call) {
   as.call(c(name, arguments))
 }
 
-# the name of a function of the package; most that are asked for are exported
+# the name of a function of the package, searched among the exported names first, since most calls
+# are of exported functions
 own_name <- function(fun) {
   space <- topenv()
   for (name in c(getNamespaceExports(space), names(space))) {

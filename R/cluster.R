@@ -1,7 +1,7 @@
-# The columns of a search over the processes of a cluster: each has a range of them, a shard, and
-# runs the search on that with every column that is chosen, its own or another's (src/greedy.h). The
-# calling process has no columns and keeps the path. Only functions of parallel are used, so any of
-# its clusters will do.
+# The columns of a search over the processes of a cluster. Each process has a range of columns and
+# runs the search on that range. It uses every column that is chosen, from any range (src/greedy.h).
+# The calling process has no columns and keeps the path. Only functions of parallel are used, so any
+# of its clusters will do.
 
 # What a cluster can search ------------------------------------------------------------------------
 
@@ -26,8 +26,8 @@ check_search_cluster <- function(cluster, control) {
 
 # In the calling process ---------------------------------------------------------------------------
 
-# Gives each worker its columns. `count`: how many shards there are; without a cluster, all in this
-# process.
+# Gives each worker its columns. `count` is the number of column ranges. Without a cluster, all
+# column ranges are in this process.
 open_shards <- function(problem, cluster, count) {
   count <- min(count, ncol(problem))
   ends <- as.integer(round(ncol(problem) * seq_len(count) / count))
@@ -50,7 +50,7 @@ close_shards <- function(shards) {
   for (shard in seq_len(shards$count)) try(ask_shard(shards, shard, "drop"), silent = TRUE)
 }
 
-# How the workers are called in messages; all must have this version of the package.
+# The names of the workers in messages. All workers must have this version of the package.
 greet_workers <- function(cluster) {
   who <- parallel::clusterCall(cluster, own_words)
   workers <- sprintf("worker %d (%s)", seq_along(who), unlist(who))
@@ -65,15 +65,15 @@ greet_workers <- function(cluster) {
   workers
 }
 
-# These two run on workers that may not have this package: they need R alone.
+# The next two functions run on workers that may not have this package, so they use R alone.
 own_words <- function() sprintf("%s, process %d", Sys.info()[["nodename"]], Sys.getpid())
 installed_version <- function() {
   tryCatch(as.character(getNamespaceVersion("sparsels")), error = function(e) "")
 }
 environment(own_words) <- environment(installed_version) <- baseenv()
 
-# The columns of a shard as it takes them: of a file the whole, as it opens its own, and how many
-# columns come before.
+# The columns of a column range in the form that it takes, and the number of columns before them. A
+# file is given as a whole, since each worker opens the file itself.
 shard_columns <- function(x, columns) {
   if (is_file_matrix(x)) return(list(x = x, first = columns[1L] - 1L))
   if (is_float_matrix(x)) {
@@ -86,8 +86,8 @@ shard_columns <- function(x, columns) {
   list(x = part, first = 0L)
 }
 
-# What shards answer. Ctrl-C waits until they have, as answers that nobody reads would be taken for
-# those of the next call; a second one does not.
+# The answer of one column range. A first Ctrl-C waits for the answer, since an unread answer would
+# be taken for the answer to the next call. A second Ctrl-C does not wait.
 ask_shard <- function(shards, shard, action, ...) {
   node <- (shard - 1L) %% max(1L, length(shards$cluster)) + 1L
   in_touch(shards, {
@@ -96,7 +96,8 @@ ask_shard <- function(shards, shard, action, ...) {
   })[[1L]]
 }
 
-# `each`: a list with what is for each of them alone, the first argument of the action.
+# The answers of all column ranges. `each` is a list with the first argument of the action for each
+# column range.
 ask_shards <- function(shards, action, each, ...) {
   given <- Map(list, shards$ids, each)
   in_touch(shards, {
@@ -137,8 +138,8 @@ lapply_on_cluster <- function(cluster, values, f) {
 
 lapply_or_error <- function(values, f) tryCatch(lapply(values, f), error = identity)
 
-# A call that fails as a whole: a worker does not answer any more. The first that does not when it
-# is asked alone is named.
+# A call fails as a whole if a worker no longer answers. The error names the first worker that does
+# not answer a call of its own.
 lose_workers <- function(shards) {
   answers <- vapply(seq_along(shards$cluster), function(node) {
     tryCatch(is.list(parallel::clusterCall(shards$cluster[node], Sys.getpid)),
@@ -156,16 +157,16 @@ stop_lost <- function(worker) {
   )))
 }
 
-# Whether a search runs on the cluster: once a worker is lost the calling process goes on by itself.
+# Whether a search runs on the cluster. Once a worker is lost the calling process goes on by itself.
 is_sharded <- function(control, skipping) {
   !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
 }
 
 # The search of greedy_path() ----------------------------------------------------------------------
 
-# The path for one lambda; every step is one question to all shards for their least criterion,
-# which adds the column chosen before, and one for the lowest column that ties with the least of
-# all: that which one process would choose.
+# The path for one lambda. Every step makes two requests to all column ranges. The first adds the
+# column chosen before and returns the least criterion of each range. The second returns the lowest
+# column that ties with the least criterion of all ranges. One process would choose the same column.
 sharded_path <- function(problem, control, lambda, settings) {
   shards <- control$shards
   given <- settings$given + 1L
@@ -201,7 +202,7 @@ sharded_path <- function(problem, control, lambda, settings) {
   of_all_columns(answer, chosen, done)
 }
 
-# The part of a problem of working() that belongs to some columns, `x` having them.
+# The part of a problem of working() for some columns, with `x` as the values of these columns.
 working_part <- function(rows, columns, x) {
   of_columns <- c("centre", "inv_scale", "squares", "rss", "usable")
   rows[of_columns] <- lapply(rows[of_columns], `[`, columns)
@@ -210,18 +211,19 @@ working_part <- function(rows, columns, x) {
   rows
 }
 
-# `means`: what stands for missing values in this search, if anything does
+# `means`: the values that replace missing values in this search, if there are any
 start_shards <- function(shards, rows, settings, given, means) {
   settings["progress"] <- list(NULL)
   each <- Map(function(from, to) {
-    # columns of other shards have the number of none
+    # columns of other ranges have a number beyond the last column
     settings$given <- as.integer(ifelse(given >= from & given <= to, given - from, to - from + 1L))
     list(problem = working_part(rows, from:to, NULL), settings = settings, means = means[from:to])
   }, shards$from, shards$to)
   ask_shards(shards, "start", each)
 }
 
-# For each shard the column that is to be added, if any: its own by number, another's as it is.
+# The column that each column range adds, if any: by its number in its own range, by its values in
+# any other.
 addition_for <- function(shards, column) {
   lapply(seq_len(shards$count), function(shard) {
     if (!is.null(column) && shard == column$shard) return(list(own = column$own))
@@ -235,7 +237,7 @@ given_column <- function(shards, number) {
   placed_column(shards, shard, found)
 }
 
-# NULL where no column is left
+# the best column of all column ranges, or NULL if no column is left
 best_column <- function(shards, best) {
   found <- ask_shards(shards, "best", best)
   shard <- which(lengths(found) > 0L)[1L]
@@ -246,19 +248,19 @@ placed_column <- function(shards, shard, found) {
   c(found, list(shard = shard, number = shards$from[shard] + found$own - 1L))
 }
 
-# What the shards did, and the end of their searches.
+# Ends the searches of all column ranges and returns their work.
 end_shards <- function(shards) {
   if (!is.null(shards$lost)) return(NULL)
   tryCatch(do.call(rbind, ask_shards(shards, "end", vector("list", shards$count))),
            sparsels_error_worker = function(condition) NULL)
 }
 
-# The answer of the process without columns, which numbers them as they came, in the words of one
-# that has all of them.
+# The answer of the process without columns, which numbers columns in the order of their arrival.
+# Here their numbers become the numbers in the whole matrix.
 of_all_columns <- function(answer, chosen, done) {
   moves <- seq_len(answer$moves)
   answer$feature[moves + 1L] <- chosen[moves] - 1L
-  # beyond the sizes reached the models are not filled
+  # models beyond the sizes reached have no entries
   model <- matrix(answer$model, ncol = length(answer$model_entry))
   kept <- row(model) < col(model) & rep(answer$model_entry >= 0L, each = nrow(model))
   answer$model[kept] <- chosen[answer$model[kept] + 1L] - 1L
@@ -271,17 +273,17 @@ of_all_columns <- function(answer, chosen, done) {
 
 # In a worker --------------------------------------------------------------------------------------
 
-# What this process has of each shard: x, first, and the search under way.
+# The parts of each column range in this process: x, first, and the current search.
 held_shards <- new.env(parent = emptyenv())
 
 answer_given <- function(given, action, ...) answer_shard(given[[1L]], action, given[[2L]], ...)
 
-# errors are answers, so that all are read
+# errors are returned as answers, so that all answers are read
 answer_shard <- function(id, action, ...) {
   tryCatch(shard_actions[[action]](id, ...), error = identity)
 }
 
-# the columns of a shard, completed by these means
+# the columns of a column range, with missing values replaced by these means
 held_columns <- function(shard, means) {
   if (is.null(means)) return(shard$x)
   if (is_read_in_place(shard$x)) return(carrying(shard$x, means))
@@ -319,7 +321,7 @@ shard_actions <- list(
     held_shards[[id]] <- shard
     TRUE
   },
-  # adds the column chosen before, if any; NULL where the search was interrupted
+  # adds the column chosen before, if any, and returns NULL if the search was interrupted
   score = function(id, added) {
     search <- held_shards[[id]]$search
     if (!is.null(added)) .Call(C_greedy_add, search, added$own, added$x, added$read_norm2)
@@ -342,7 +344,7 @@ shard_actions <- list(
     held_shards[[id]] <- shard
     TRUE
   },
-  # products with residuals r (m x solutions), those with the last of which are kept
+  # products with residuals r (m x solutions), where the products with the last residual are kept
   multiply = function(id, set, r, weight) {
     shard <- held_shards[[id]]
     products <- abs(shard_products(shard, shard$part, r))

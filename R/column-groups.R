@@ -1,4 +1,4 @@
-# Groups of columns as the user gives them, and methods that know of none.
+# Groups of columns as the user gives them, and methods that do not support groups.
 
 # From arguments ----------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ labels_by_name <- function(labels, names) {
   unname(labels[names])
 }
 
-# The same of a named list of sets of columns, which may not overlap.
+# The group's label of each column, from a named list of sets of columns, which may not overlap.
 labels_of_sets <- function(sets, names) {
   given <- names(sets)
   if (is.null(given) || anyNA(given) || any(given == "") || anyDuplicated(given)) {
@@ -77,10 +77,11 @@ labels_of_sets <- function(sets, names) {
   labels
 }
 
-# Methods that know of no groups ------------------------------------------------------------------
+# Methods without support for groups --------------------------------------------------------------
 
-# The problem for a method that moves single columns: groups that the user gave are refused by name,
-# and so is a hierarchy; those of factors are left aside with a message. `who`: the method, "omp()".
+# The problem for a method that moves single columns. Groups that the user gave and a hierarchy are
+# refused by name. Groups of factors are ignored with a message. `who` is the method, such as
+# "omp()".
 single_columns <- function(problem, who) {
   refuse_hierarchy(problem, who)
   groups <- problem$column_groups

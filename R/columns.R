@@ -1,6 +1,6 @@
-# The columns of x: what may be in them, and their names.
+# The columns of x: their possible values, and their names.
 
-# any matrix as a plain numeric or logical matrix, or a dgCMatrix; a plain matrix is not copied
+# any matrix as a plain numeric or logical matrix, or a dgCMatrix, without a copy of a plain matrix
 as_values <- function(x, called = "x") {
   if (inherits(x, "DelayedMatrix")) x <- read_delayed(x, called)
   x <- opened_file(x)
@@ -16,7 +16,7 @@ as_values <- function(x, called = "x") {
     stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
                        if (is.character(x)) ": give factors in a data frame" else ""))
   }
-  # arithmetic on a class of integers, such as integer64, may differ from that of integers
+  # arithmetic on a class of integers, such as integer64, may differ from arithmetic on integers
   if (is.object(x)) as_doubles(x) else x
 }
 
@@ -27,8 +27,8 @@ as_doubles <- function(x) {
   x
 }
 
-# Refuses a matrix of the Matrix package whose slots are inconsistent, since C reads memory by them;
-# other classes have their own checks.
+# Refuses a matrix of the Matrix package whose slots are inconsistent, since C trusts the slots when
+# it reads memory. Other classes have their own checks.
 as_valid <- function(x, called) {
   if (!inherits(x, c("Matrix", "sparseVector"))) return(x)
   said <- methods::validObject(x, test = TRUE)
@@ -50,7 +50,7 @@ check_size <- function(x, called) {
   }
 }
 
-# Refuses missing and infinite values; with `gaps` only infinite ones.
+# Refuses missing and infinite values, or with `gaps` only infinite values.
 check_finite <- function(x, called, gaps = FALSE, hint = NULL) {
   bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x, gaps) else dense_not_finite(x, gaps)
   if (!bad$count) return(invisible(x))
@@ -61,7 +61,7 @@ check_finite <- function(x, called, gaps = FALSE, hint = NULL) {
                      if (bad$missing && !is.null(hint)) paste0(": ", hint) else ""))
 }
 
-# what may be done about missing values
+# the options for missing values
 missing_hint <- function(called) {
   paste0(if (called == "data") "`na.action = na.omit` leaves out rows with missing values, ",
          "`missing = \"mean\"` replaces missing numbers by the mean of their column")
@@ -90,7 +90,7 @@ sparse_not_finite <- function(x, gaps = FALSE) {
        missing = anyNA(x@x[bad]))
 }
 
-# `unit` is what the names are of: the columns of a matrix, or the rows of an experiment
+# `unit` is the thing that has the names: a column of a matrix, or a row of an experiment
 check_names <- function(names, called, unit = "column", unique_by = NULL) {
   if (is.null(names)) return(invisible())
   empty <- which(is.na(names) | names == "")
@@ -118,7 +118,7 @@ repeated_names <- function(names) {
   if (any(repeated)) stats::setNames(names[repeated], make.unique(names)[repeated])
 }
 
-# "V1", "V2" and so on, which take no memory until all are asked for
+# "V1", "V2" and so on, which take no memory until all names are read
 numbered_names <- function(count) .Call(C_numbered_names, count)
 
 given_row_names <- function(data) {

@@ -132,8 +132,8 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   new_comparison(scored, problem, plan, measure, k, splits, quick, short_call(match.call()))
 }
 
-# What random splits hold whole: groups and queries of the problem, or else rows that the folds of a
-# method hold together.
+# The groups of rows that random splits keep whole: groups and queries of the problem, or otherwise
+# the rows that the folds of a method keep together.
 method_units <- function(problem, methods) {
   if (!is.null(whole_units(problem))) return(whole_units(problem))
   given <- unlist(lapply(unname(methods), `[`, c("folds", "size_folds")), recursive = FALSE)
@@ -195,7 +195,7 @@ comparison_measure <- function(measure, problem) {
   one_measure(measure, problem)
 }
 
-# A method with its arguments; with k it is asked for models up to that size, and not to choose
+# A method with its arguments. With k, the method fits models up to that size and does not choose
 # among them.
 comparison_run <- function(method, name, problem, k) {
   arguments <- method[-1L]
@@ -219,7 +219,7 @@ comparison_run <- function(method, name, problem, k) {
 
 # One split ---------------------------------------------------------------------------------------
 
-# What every method makes of a random split of the rows.
+# The results of every method on one random split of the rows.
 score_split <- function(runs, problem, plan, measure, k) {
   order <- shuffled_rows(problem, plan$groups)
   test_rows <- held_out_count(order, plan)
@@ -245,8 +245,8 @@ score_method <- function(run, parts, measure, k) {
   list(features = found$features, scores = scores, seconds = seconds)
 }
 
-# The columns and the scores of all rows of the model of size k, or the largest one below; without
-# k, and of a fit whose models have no size, of the model that it chose.
+# The columns and the scores of all rows, for the model of size k or the largest model below k.
+# Without k, or if the models of a fit have no size, for the model that the fit chose.
 compared_model <- function(part, k) {
   fit <- part$fit
   every <- seq_len(nrow(part$problem))
@@ -316,8 +316,8 @@ new_comparison <- function(scored, problem, plan, measure, k, splits, quick, cal
   ), class = c("method_comparison", "sparsels_result")))
 }
 
-# Means of both parts, and the comparison with the first method on the test part; a split in which
-# a measure has no value does not count.
+# Means of both parts, and the comparison with the first method on the test part. A split in which a
+# measure has no value does not count.
 compared_scores <- function(scores, measure, ratio) {
   part <- function(name) matrix(scores[, , name], dim(scores)[1L])
   test <- part("test")

@@ -1,11 +1,11 @@
-# Experiments of Bioconductor: features in rows, samples in columns, what is known of the samples
-# beside them. as_problem() and what takes new data read them as a matrix of samples x features.
+# Experiments of Bioconductor: features in rows, samples in columns, with data about the samples.
+# as_problem() and functions of new data read them as a matrix of samples x features.
 #
 # Another class of experiments is a row of `experiment_words`, an as_problem() method, and methods
 # of experiment_samples(), and of assay_names() and assay_values() or of read_experiment().
 
-# For messages: where the facts about the samples are, what is read, and whose names the features
-# have (NA where there is no one name for them).
+# For messages: where the data about the samples are, what is read, and whose names the features
+# have (NA if they have no single name).
 experiment_words <- list(
   SummarizedExperiment = c(samples = "colData(x)", values = "t(assay(x))", names = "rownames(x)"),
   eSet = c(samples = "pData(x)", values = "t(exprs(x))", names = "featureNames(x)"),
@@ -13,7 +13,7 @@ experiment_words <- list(
   MultiAssayExperiment = c(samples = "colData(x)", values = "t(assays(x))", names = NA)
 )
 
-# Of an object read from a file R knows what it inherits from only once its package is loaded.
+# For an object read from a file, R knows the parent classes only once its package is loaded.
 is_experiment <- function(x) {
   package <- if (isS4(x)) attr(class(x), "package")
   if (is.character(package)) requireNamespace(package, quietly = TRUE)
@@ -62,8 +62,8 @@ as_problem.MultiAssayExperiment <- as_problem.SummarizedExperiment
 
 # nolint end
 
-# The response: the name of a column, a one-sided formula, or one value per sample; with how it is
-# printed and what messages call it. `where` says where the columns are.
+# The response, with its printed form and its name in messages: the name of a column, a one-sided
+# formula, or one value per sample. `where` says where the columns are.
 sample_response <- function(y, expression, samples, where) {
   if (inherits(y, "formula")) return(formula_sample_response(y, samples, where))
   if (is.character(y) && length(y) == 1L && y %in% names(samples)) {
@@ -107,7 +107,7 @@ formula_sample_response <- function(formula, samples, where) {
 
 # Samples -----------------------------------------------------------------------------------------
 
-# what is known of the samples, as a data frame
+# the data about the samples, as a data frame
 experiment_samples <- function(x) UseMethod("experiment_samples")
 
 #' @export
@@ -140,7 +140,8 @@ sample_names <- function(x) {
 
 # Assays ------------------------------------------------------------------------------------------
 
-# list(values, samples x features; assay, as a problem keeps it to find the same in new data)
+# list(values, assay): `values` are samples x features, and a problem keeps `assay` to find the same
+# assay in new data
 read_experiment <- function(x, assay, called = "x", how = "`assay = \"...\"`") {
   UseMethod("read_experiment")
 }
@@ -186,8 +187,8 @@ assay_values.DGEList <- function(x, assay) {
   edgeR::cpm(x, log = TRUE)
 }
 
-# The assay that is meant among those of these names: its name, or its number if it has none. The
-# only one needs no choice. `how` says how it is chosen.
+# The assay that `assay` means among these names: its name, or its number if it has no name. A
+# single assay needs no choice. `how` says how it is chosen.
 choose_assay <- function(assay, names, called, how) {
   if (!length(names)) stop_assay(called, "no assay")
   listed <- counted(length(names), "assay")
@@ -202,7 +203,7 @@ choose_assay <- function(assay, names, called, how) {
   if (unnamed) position else names[position]
 }
 
-# where the assay of a name or number is, NA if nowhere
+# the position of the assay with a name or number, NA if it does not exist
 position_of <- function(assay, names) {
   if (is_string(assay)) return(match(assay, names))
   if (is_number(assay)) match(assay, seq_along(names)) else NA_integer_
@@ -231,7 +232,7 @@ stop_assay <- function(called, has) {
              if (called == "newdata") "sparsels_error_newdata")
 }
 
-# an assay as print() shows it; those of several experiments with the experiments' names
+# an assay as print() shows it, with the names of the experiments if there are several
 assay_words <- function(assay) {
   if (is_string(assay)) return(assay)
   if (!is.list(assay)) return(if (is_number(assay)) paste("number", assay) else describe(assay))
@@ -252,7 +253,8 @@ read_experiment.MultiAssayExperiment <- function(x, assay, called = "x", how = N
   list(values = values[[1L]], assay = lapply(blocks, `[[`, "assay"))
 }
 
-# The experiments that are meant, as a list by their names: for each NULL or its own assay.
+# The experiments that `assay` selects, as a list by their names. Each entry is NULL or an assay of
+# the experiment.
 choose_experiments <- function(assay, names, called) {
   listed <- sprintf("%s, %s", counted(length(names), "experiment"), some_of(names, 10L, "\""))
   if (is.null(assay)) {
@@ -301,8 +303,8 @@ sample_map <- function(x, name) {
   map[map$assay == name, ]
 }
 
-# Refuses samples that the experiment does not have, and those it has several columns of. `wanted`
-# are the experiments that are read together.
+# Refuses samples that the experiment does not have, and samples with several columns in it.
+# `wanted` are the experiments that are read together.
 check_sample_map <- function(x, name, wanted, called) {
   samples <- sample_names(x)
   primary <- sample_map(x, name)$primary
@@ -322,7 +324,7 @@ check_sample_map <- function(x, name, wanted, called) {
                      sprintf("MultiAssayExperiment::mergeReplicates(%s)", chosen)))
 }
 
-# Experiments side by side, a column called <experiment>.<feature>; sparse if one of them is.
+# Experiments side by side, with columns called <experiment>.<feature>. Sparse if one of them is.
 bind_blocks <- function(blocks) {
   blocks <- Map(function(values, name) {
     values <- as_values(values, name)

@@ -82,8 +82,9 @@ with_intercept <- function(z, rows, intercept) {
 
 # Compiled ----------------------------------------------------------------------------------------
 
-# The problem with what its weights, covariates and queries determine, made once for a training set
-# and kept in it: roots of the weights and the decomposed covariates, beside what they were made of.
+# The problem with the values that its weights, covariates and queries determine: roots of the
+# weights and the decomposed covariates. These are computed once for a training set and kept in it
+# beside their inputs.
 compile_rows <- function(problem) {
   if (is_compiled(problem)) return(problem)
   problem$compiled <- list(
@@ -95,13 +96,14 @@ compile_rows <- function(problem) {
 
 row_sources <- function(problem) unclass(problem)[c("weights", "z", "query")]
 
-# whether the weights, covariates and queries are still those that the problem was compiled with
+# whether the weights, covariates and queries are still the values that the problem was compiled
+# with
 is_compiled <- function(problem) {
   !is.null(problem$compiled) && identical(problem$compiled$made_of, row_sources(problem))
 }
 
-# sqrt(w) Z = Q R: list(basis = Q, m x q and orthonormal; factor = R; aliased: covariates that are
-# combinations of the others)
+# The decomposition sqrt(w) Z = Q R as list(basis, factor, aliased). `basis` is Q, m x q and
+# orthonormal. `factor` is R. `aliased` are the covariates that are combinations of the others.
 covariate_parts <- function(problem) {
   none <- character()
   if (!ncol(problem$z)) return(list(basis = problem$z, factor = matrix(0, 0L, 0L), aliased = none))
@@ -122,7 +124,7 @@ aliased_columns <- function(decomposed, z) {
 
 weighted_covariates <- function(problem) sqrt(problem$weights) * centred_covariates(problem)
 
-# the decomposed covariates; with `strict` dependent ones are refused
+# the decomposed covariates, where `strict` refuses dependent covariates
 decomposed_covariates <- function(problem, strict = TRUE) {
   parts <- compile_rows(problem)$compiled$covariates
   if (strict) stop_aliased(parts$aliased, problem)
@@ -133,7 +135,7 @@ covariate_basis <- function(problem, strict = TRUE) decomposed_covariates(proble
 
 root_weights <- function(problem) compile_rows(problem)$compiled$root_w
 
-# the trained rows less what the covariates, or the means of queries, take of them
+# the number of trained rows less the degrees of freedom of the covariates or the means of queries
 free_rows <- function(problem) {
   means <- length(unique(problem$query[problem$weights > 0]))
   trained_rows(problem) - ncol(problem$z) - means

@@ -1,12 +1,13 @@
-# The criteria a search can minimise or maximise: what they are called and need, and their means
-# over folds. The losses of rows and of pairs of rows are in src/criterion.c.
+# The criteria that a search can minimise or maximise: their names, their requirements and their
+# means over folds. The losses of rows and of pairs of rows are in src/criterion.c.
 
 # The table ---------------------------------------------------------------------------------------
 
-# A criterion: its name in words; whether a larger value is better; what the response must have,
-# NULL, "classes" or "two classes"; what it is used as, any of "search" (criterion of a fitter),
-# "measure" (of cross_validate()) and "path" (loss of an l1 path); a function of the problem that
-# gives a list of what else its value takes. src/criterion.c has the same names.
+# A criterion. `words` is its name in words, and `higher` is whether a larger value is better.
+# `needs` is the required response: NULL, "classes" or "two classes". `use` has any of "search"
+# (criterion of a fitter), "measure" (of cross_validate()) and "path" (loss of an l1 path).
+# `constants` is a function of the problem that gives a list of the other inputs of its value.
+# src/criterion.c has the same names.
 new_criterion <- function(words, use, higher = FALSE, needs = NULL, constants = NULL) {
   list(words = words, use = use, higher = higher, needs = needs, constants = constants)
 }
@@ -27,7 +28,7 @@ criteria <- list(
   hinge = new_criterion("hinge loss", "path", needs = "two classes")
 )
 
-# the criterion of a name that is an argument, for a response that has what it needs
+# the criterion of a name that is an argument, for a response that meets its requirements
 named_criterion <- function(name, argument, use, problem) {
   if (use == "measure" && is_gain(name)) return(gain_criterion(name, problem))
   serves <- vapply(criteria, function(one) use %in% one$use, NA)
@@ -76,8 +77,8 @@ as_criterion <- function(criterion, problem, folds) {
   made
 }
 
-# "leave-one-out mean squared error", "held-out mean squared error (10-fold, stratified)"; an error
-# of pairs of rows leaves out both
+# "leave-one-out mean squared error", "held-out mean squared error (10-fold, stratified)". An error
+# of pairs of rows leaves out both rows.
 held_out_label <- function(words, scheme, pairs = FALSE) {
   if (pairs) scheme <- "leave-pair-out"
   if (startsWith(scheme, "leave-") && !grepl(" ", scheme)) return(paste(scheme, words))
@@ -94,8 +95,8 @@ check_auc <- function(problem, folds) {
   if (!all(both)) stop_input("`criterion = \"auc\"` needs a fold with rows of both classes")
 }
 
-# The user's function as a criterion: `evaluate` calls it and checks its answer; `loss` is what a
-# kernel calls with the held-out residuals of all rows, of which those of weight 0 are left out.
+# The user's function as a criterion. `evaluate` calls it and checks its answer. A kernel calls
+# `loss` with the held-out residuals of all rows, and `loss` leaves out rows of weight 0.
 user_criterion <- function(criterion, problem, folds) {
   better <- attr(criterion, "better", exact = TRUE)
   if (is.null(better)) better <- "lower"
@@ -124,14 +125,14 @@ user_criterion <- function(criterion, problem, folds) {
        label = held_out_label(words, folds$label), loss = loss, evaluate = evaluate)
 }
 
-# The value of a criterion, from what a kernel minimises.
+# The value of a criterion, from the loss that a kernel minimises.
 criterion_value <- function(criterion, loss) {
   if (criterion$name %in% c("auc", "concordance")) return(1 - loss)
   if (criterion$higher) -loss else loss
 }
 
-# A criterion as an error, of which less is better: the rest of one between 0 and 1 of which more is
-# better, the negative of a user's own.
+# A criterion as an error, where less is better. A criterion between 0 and 1 where more is better is
+# subtracted from 1. A user's criterion where more is better is negated.
 as_error <- function(criterion, value) {
   if (is_share(criterion)) 1 - value else criterion_loss(criterion, value)
 }
@@ -140,27 +141,27 @@ is_share <- function(criterion) {
   criterion$name %in% c("auc", "concordance", "r_squared", "dev_ratio") || is_gain(criterion$name)
 }
 
-# The error divided by that of the null model; of a user's own criterion of which more is better the
-# difference.
+# The error divided by the error of the null model. For a user's criterion where more is better, the
+# difference from the null model.
 relative_error <- function(criterion, value, null = value[1L]) {
   if (criterion$higher && !is_share(criterion)) return(null - value)
   as_error(criterion, value) / as_error(criterion, null)
 }
 
 # p-values: how often an error of `null`, which has a column for each of `observed`, is as small as
-# what was observed, which counts as one of them. Equal up to rounding is as small.
+# the observed error, which is counted too. Errors that are equal up to rounding are as small.
 chance_of <- function(null, observed) {
   as_small <- null <= rep(observed + 1e-9 * abs(observed), each = nrow(null))
   (1 + colSums(as_small, na.rm = TRUE)) / (nrow(null) + 1)
 }
 
-# how many of `count` errors are as small as what was observed, by their p-value
+# how many of `count` errors are as small as the observed error, from their p-value
 count_as_small <- function(p, count) as.integer(round(p * (count + 1))) - 1L
 
 # whether the criterion is one of the training rows
 is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
 
-# The criterion by which a size is chosen: the squared error where the search went by training rows.
+# The criterion by which a size is chosen: the squared error if the search used the training rows.
 held_out_criterion <- function(criterion) {
   if (criterion$name != "r_squared") return(criterion)
   c(list(name = "squared"), criteria$squared[c("words", "higher")])
@@ -168,7 +169,7 @@ held_out_criterion <- function(criterion) {
 
 # Measures of cross_validate() --------------------------------------------------------------------
 
-# The measures asked for, by name; the first is the one that curves and estimate are about.
+# The requested measures, by name. The curves and the estimate use the first measure.
 as_measures <- function(measure, problem) {
   if (is.null(measure)) measure <- measure_of(problem)
   if (is.function(measure)) measure <- list(measure)
@@ -198,7 +199,7 @@ measure_of <- function(problem) {
   if (problem$task == "regression") "squared" else "error"
 }
 
-# the weight of each class, which a balanced error takes out again; 1 for a class without rows
+# the weight of each class, which a balanced error divides out again, or 1 for a class without rows
 class_share <- function(problem) {
   sums <- rowsum(problem$weights, class_index(problem))
   share <- rep(1, length(problem$levels))
@@ -209,7 +210,7 @@ class_share <- function(problem) {
 
 # Values ------------------------------------------------------------------------------------------
 
-# the weights by which a criterion counts rows: where classes have a share they count alike
+# the weights of rows in a criterion, where classes with a share have equal total weights
 row_weights <- function(problem, criterion) {
   if (is.null(criterion$share)) return(problem$weights)
   problem$weights / criterion$share[class_index(problem)]
@@ -227,7 +228,7 @@ mean_squared <- function(problem, residual) {
   colSums(squares) / (ncol(problem$y) * sum(problem$weights))
 }
 
-# 0 where the score of a positive row is above that of a negative one, 1 where it is below, half for
+# 0 if the score of a positive row is above the score of a negative row, 1 if it is below, half for
 # a tie
 pair_losses <- function(positive, negative) .Call(C_pair_losses, positive, negative)
 
@@ -241,7 +242,7 @@ right_pairs <- function(rows, problem, score) {
 }
 
 # Weight of the comparable pairs of rows that scores put in the right order, a tie counting half,
-# and of all comparable pairs. Of censored times the earlier has the higher score.
+# and of all comparable pairs. Of two censored times the earlier has the higher score.
 ordered_pairs <- function(problem, score) {
   if (!is_survival(problem)) return(ranked_pairs(problem, score))
   need_package("survival")
@@ -265,7 +266,7 @@ tied_ranks <- function(score) {
 
 # Classes -----------------------------------------------------------------------------------------
 
-# Scores nearer than this are equal, as in src/criterion.c, and equal scores go to the first class.
+# Scores nearer than this are equal, as in src/criterion.c. Equal scores go to the first class.
 score_tie <- 1e-10
 
 # The class of each row of scores, a factor.

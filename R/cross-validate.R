@@ -154,7 +154,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   measures <- as_measures(measure, run$problem)
   outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
-  # of the same classes the fit need not say it again
+  # the fit need not repeat the warning about the same classes
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
   parts <- outer$parts
   held <- outer_held_out(parts, function(part) score_fold(run, part, measures, baselines), progress,
@@ -171,9 +171,10 @@ check_baselines <- function(baselines) {
   if (!fine) refuse("baselines", paste("any of", some_of(known)), baselines)
 }
 
-# What is held out and trained on, fold by fold: `parts` as held_out_rows() has them, with the rows
-# to train on and how often each, and a `layer` for each set of folds that do not overlap; `label`,
-# the folds in words; `absent`, classes that are not trained on somewhere.
+# The rows held out and the rows trained on, fold by fold. `parts` is the result of held_out_rows()
+# with the rows to train on, how often each is used, and a `layer` for each set of folds that do not
+# overlap. `label` describes the folds in words. `absent` has the classes that are not trained on in
+# some fold.
 outer_parts <- function(problem, outer, repeats, units = NULL) {
   m <- nrow(problem)
   if (inherits(outer, "rset") && !is_partition(outer)) {
@@ -183,7 +184,7 @@ outer_parts <- function(problem, outer, repeats, units = NULL) {
     label <- paste(counted(nrow(parts), "resample"), "of rsample,", class(outer)[1L])
     return(list(parts = parts, label = label, absent = warn_not_drawn(problem, parts$trained)))
   }
-  # rows that are only likely to belong together are kept so where there are enough of them
+  # rows that only probably belong together are kept together if there are enough groups
   likely <- is.null(whole_units(problem)) && is_number(outer) && length(unique(units)) >= outer
   folds <- make_folds(problem, outer, groups = if (likely) units, repeats = repeats)
   parts <- held_out_rows(folds)
@@ -195,15 +196,15 @@ outer_parts <- function(problem, outer, repeats, units = NULL) {
 
 # One outer fold --------------------------------------------------------------------------------
 
-# All is learned from the rows that are not held out. `sums` has for each measure and curve the sum
-# and the weight of every model (2 x models).
+# Everything is learned from the rows that are not held out. `sums` has for each measure and curve
+# the sum and the weight of every model (2 x models).
 score_fold <- function(run, outer, measures, baselines) {
   rows <- outer$rows
   part <- fit_rows(run, outer$trained, outer$times)
   fit <- part$fit
   path <- path_scores(fit, part$problem, rows)
   scores <- list(test = path$scores)
-  # what the models of the scores are: fits, and the problem of the null model
+  # the objects that the scored models come from: fits, and the problem of the null model
   sources <- list(test = fit)
   if ("random" %in% baselines && inherits(fit, "sparse_fit")) {
     sources$random <- random_fit(part)
@@ -243,22 +244,22 @@ random_fit <- function(part) {
   )), own_warnings)
 }
 
-# The ridge parameter of the random features: NULL lets random_selection() choose it.
+# The ridge parameter of the random features. With NULL, random_selection() chooses it.
 random_lambda <- function(fit, train) {
   if (inherits(fit, "l1_path")) return(NULL)
   if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$weights)
 }
 
-# The majority class of the training rows, coded as y is; for numbers the mean: with codes -1/+1
-# either is read off the weighted mean of y.
+# The majority class of the training rows, coded as y, or the mean of numbers. With codes -1/+1 both
+# can be read off the weighted mean of y.
 constant_scores <- function(part, rows) {
   train <- part$train
   constant <- colSums(train$weights * train$y) / sum(train$weights)
   array(rep(constant, each = length(rows)), c(length(rows), ncol(train$y), 1L))
 }
 
-# The method's own estimates of the same measure, of every model: of the criterion that chose them
-# and, where the search was repeated in folds, of those.
+# The method's own estimates of the same measure for every model, from the criterion that chose the
+# models and, if the search was repeated in folds, from these folds.
 inner_error <- function(measure, path, criterion) {
   own <- if (measure$name %in% c("squared", "error")) measure$name else
     if (identical(measure$name, criterion)) "criterion"
@@ -317,7 +318,7 @@ curve_table <- function(held, name, index) {
   list2DF(do.call(c, table))
 }
 
-# The errors of one curve of a measure: of the models whose places in each fold are a column of
+# The errors of one curve of a measure, for the models whose places in each fold are a column of
 # `index` (models x folds). The errors of the method are weighted as its test errors are.
 curve_errors <- function(held, name, curve, index) {
   sums <- lapply(seq_along(held$each), function(i) {
@@ -332,8 +333,8 @@ curve_errors <- function(held, name, curve, index) {
   fold_errors(sums, held$parts$repetition)
 }
 
-# The values of the key that every fold has, and where each fold has them (values x folds). Folds
-# with no value in common have the model that each chose.
+# The values of the key that every fold has, and the place of each in each fold (values x folds).
+# Folds with no value in common use the model that each fold chose.
 shared_places <- function(scored) {
   values <- Reduce(intersect, lapply(scored, `[[`, "values"))
   if (!length(values)) return(list(key = "model", values = 1L, index = chosen_places(scored)))
@@ -343,7 +344,7 @@ shared_places <- function(scored) {
 
 chosen_places <- function(scored) matrix(vapply(scored, `[[`, 0L, "chosen"), 1L)
 
-# a row for every outer fold: what was chosen there, and the errors of the choice
+# a row for every outer fold: the choice in the fold, and the errors of the choice
 fold_table <- function(scored, parts, name, key) {
   at_choice <- lapply(scored, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
@@ -366,7 +367,7 @@ chosen_predictions <- function(scored, parts, problem) {
   mean_over_parts(parts, scores, nrow(problem))
 }
 
-# Out-of-fold predictions of every model: rows x L x models x repetitions, or resamples.
+# Out-of-fold predictions of every model: rows x L x models x repetitions or resamples.
 all_predictions <- function(scored, parts, problem, places) {
   layers <- unique(parts$layer)
   out <- array(NA_real_, c(nrow(problem), ncol(problem$y), length(places$values), length(layers)),
@@ -406,7 +407,7 @@ print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
   }
 }
 
-# the held-out predictions, but where every fold chose no feature
+# the held-out predictions, unless every fold chose no feature
 learned <- function(x) if (x$key != "size" || any(x$folds$size > 0L)) x$held_out
 
 # the estimates of several measures
@@ -428,7 +429,7 @@ chosen_range <- function(x) {
   sprintf(" at the size each fold chose (%s)", counted_range(range(x$folds$size), term_word(x)))
 }
 
-# what the size of a model counts
+# the word for the terms that the size of a model counts
 term_word <- function(x) if (inherits(x$fit, "sparse_fit")) size_word(x$fit$problem) else "term"
 
 lambda_range <- function(x) {
@@ -464,7 +465,7 @@ best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_na
   object$curves$size[best_place(object, rule)]
 }
 
-# arguments of a method of the fit, `size` among them only where it is wanted
+# arguments of a method of the fit, with `size` only if it is wanted
 on_fit <- function(generic, object, size, ...) {
   wanted <- list(...)
   if (!is.null(size)) wanted$size <- unlist(lapply(asked_by(size, NULL), as_size, fit = object))
@@ -542,7 +543,8 @@ print.summary.cv_result <- function(x, ...) {
   invisible(x)
 }
 
-# The errors of the chosen models, to three significant digits of the largest, and what each is.
+# The errors of the chosen models, to three significant digits of the largest error, and the meaning
+# of each.
 error_lines <- function(x) {
   what <- error_meanings(x)
   what <- what[names(what) %in% names(x$folds)]
@@ -553,7 +555,7 @@ error_lines <- function(x) {
   paste0(format(plain(mean), justify = "right"), " (se ", plain(se), ")   ", what)
 }
 
-# what the errors of a cross-validation are, by the names of the columns that hold them
+# the meanings of the errors of a cross-validation, by the names of their columns
 error_meanings <- function(x) {
   c(
     test = "outer folds: the honest estimate",

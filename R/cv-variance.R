@@ -105,8 +105,8 @@ checked_selection <- function(select) {
 
 # The three approaches ----------------------------------------------------------------------------
 
-# Each draws basis and folds and returns the error of every lambda; train(rows) is the spectrum on
-# that basis.
+# Each approach draws basis and folds and returns the error of every lambda. train(rows) is the
+# spectrum on that basis.
 approaches <- list(
   function(problem, control, train) {
     N <- control$folds
@@ -125,7 +125,8 @@ approaches <- list(
     mean_squared(scored_rows(problem, unlist(sets)), residual)
   },
   function(problem, control, train) {
-    # a basis outside the fold: holding out from a model on all rows is training without them
+    # for a basis outside the fold, holding out from a model on all rows equals training without the
+    # fold
     squared <- vapply(deal(seq_len(nrow(problem)), control$folds), function(heldout) {
       training <- seq_len(nrow(problem))[-heldout]
       basis <- training[control$select(problem[training, ], control$n)]

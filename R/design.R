@@ -1,9 +1,9 @@
 # Designs: how the variables of a data frame become columns, and how new data become the same
 # columns. A design has `columns`, a data frame with one row per column of the matrix, so that a
-# subset of columns is a design as well and needs only the variables it uses in new data. There are
-# two kinds:
-# - a frame design: a column is a variable, or the indicator of one level of a variable; fast for
-#   any number of columns;
+# subset of columns is a design as well and requires only the variables it uses in new data. There
+# are two kinds:
+# - a frame design: a column is a variable, or the indicator of one level of a variable. It is fast
+#   for any number of columns.
 # - a terms design: a column is one of model.matrix(), for transformations and interactions.
 
 # Frame design ------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ check_present <- function(needed, present, called) {
 
 # Formulas ----------------------------------------------------------------------------------------
 
-# the design of a formula's right side; `.` stands for the variables in `dot`
+# the design of a formula's right side, where `.` represents the variables in `dot`
 formula_design <- function(rhs, env, data, dot, intercept, called) {
   plain <- plain_variables(rhs, dot)
   if ("." %in% all.vars(rhs) && is.null(data)) stop_input("`.` in a formula needs `data`")
@@ -99,8 +99,8 @@ formula_design <- function(rhs, env, data, dot, intercept, called) {
   terms_design(rhs, env, data, dot, intercept, called)
 }
 
-# The variables of a right side that only adds and removes names; NULL for any other formula. It
-# avoids terms(), whose time and memory are quadratic in their number.
+# The variables of a right side that only adds and removes names, or NULL for any other formula. It
+# avoids terms(), whose time and memory are quadratic in the number of variables.
 plain_variables <- function(rhs, dot) {
   if (is.symbol(rhs)) return(if (identical(rhs, quote(.))) dot else as.character(rhs))
   if (is.numeric(rhs)) return(if (rhs == 0) stop_intercept() else character())
@@ -145,7 +145,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called) {
   design
 }
 
-# The terms of a formula, in which `.` stands for some variables; only the names of data are used.
+# The terms of a formula, in which `.` represents some variables. Only the names of data are used.
 formula_terms <- function(formula, dot) {
   stats::terms(formula, data = stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot))
 }
@@ -156,8 +156,8 @@ get_variable <- function(name, data, env) {
 
 first_row <- function(value) if (is.matrix(value)) value[1L, , drop = FALSE] else value[1L]
 
-# The terms with an environment of their own that holds what the formula needs besides its
-# variables: the user's environment may hold x itself, and would be saved with every fit.
+# The terms with a separate environment for the objects that the formula needs besides its
+# variables. The user's environment may hold x, which would be saved with every fit.
 lean_terms <- function(terms, env, data, rows) {
   is_variable <- function(name) name %in% names(data) || NROW(get(name, envir = env)) == rows
   variables <- Filter(is_variable, all.vars(terms))
@@ -188,8 +188,8 @@ terms_columns <- function(design, frame) {
   columns
 }
 
-# The names of columns or terms with each variable as the user has named it, where model.matrix() and
-# terms() quote it by backticks.
+# The names of columns or terms with each variable as the user has named it. model.matrix() and
+# terms() quote some names by backticks.
 unquoted <- function(names, variables) {
   quoted <- variables[vapply(variables, function(text) is.name(str2lang(text)), NA)]
   quoted <- quoted[startsWith(quoted, "`")]
@@ -199,7 +199,7 @@ unquoted <- function(names, variables) {
   names
 }
 
-# model.matrix() with the levels of the training data, logical variables as 0 and 1, treatment
+# model.matrix() with the levels of the training data, logical variables as 0 and 1, and treatment
 # contrasts
 model_columns <- function(design, frame, called = "data") {
   for (name in names(design$levels)) {
@@ -217,8 +217,8 @@ terms_matrix <- function(design, data, env, called) {
   needed <- unique(unlist(design$columns$uses))
   if (is.null(env)) check_present(needed, names(data), called)
   rows <- if (is.null(data)) NROW(get(used[1L], envir = env)) else nrow(data)
-  # variables that no wanted column uses may be absent; the training value of their first row
-  # replaces them
+  # variables that no wanted column uses may be absent, and are replaced by the training value of
+  # their first row
   variables <- lapply(stats::setNames(used, used), function(name) {
     if (!name %in% needed) return(repeat_rows(design$example[[name]], rows))
     get_variable(name, data, env)
@@ -242,7 +242,7 @@ design_matrix <- function(design, data, called, env = NULL) {
   terms_matrix(design, data, env, called)
 }
 
-# Whether each column is that of a factor or a product with one.
+# Whether each column is a column of a factor or a product with one.
 coded_columns <- function(design) {
   if (is.null(design)) return(FALSE)
   if (is.null(design$terms)) return(!is.na(design$columns$level))
@@ -251,8 +251,8 @@ coded_columns <- function(design) {
   design$columns$code %in% colnames(factors)[colSums(factors[coded, , drop = FALSE]) > 0]
 }
 
-# The variable or term of each column that is one of several of a factor, "" of any other; NULL
-# without a design.
+# The variable or term of each column that is one of several columns of a factor, "" for any other
+# column. NULL without a design.
 design_groups <- function(design) {
   if (is.null(design)) return(NULL)
   of <- if (is.null(design$terms)) design$columns$variable else design$columns$term

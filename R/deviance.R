@@ -79,8 +79,8 @@ deviance_of_scores <- function(fit, scores) {
   colSums(fit$problem$weights * of_rows, dims = 2L)
 }
 
-# The deviance of a model from what a fit keeps: errors of the training rows in the path, or fitted
-# values.
+# The deviance of a model from the contents of a fit: errors of the training rows in the path, or
+# fitted values.
 kept_deviance <- function(fit, model) {
   row <- fit$path[model$step + 1L, ]
   weights <- fit$problem$weights

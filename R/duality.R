@@ -1,13 +1,14 @@
 # Objective, dual point and duality gap of models with an l1 penalty, in plain R, for the solutions
 # of any solver.
 #
-# With columns a_j in working coordinates (before they are residualised on the covariates), the j-th
-#   of A, and the orthonormal basis Q of the covariates, f = A beta / root_w + Q u / root_w,
-#   minimise  sum_j w_j loss(y_j, f_j) + lambda ||beta||_1 with the loss (y - f)^2 / 2, log(1 +
-#   exp(-y f)) or (1 - y f)_+, y being -1 or +1 for the last two. A dual point r (m) has Q'r = 0 and
-#   |a_k'r| <= lambda; it is root_w (y - f) for squares and y alpha / root_w with 0 <= alpha <= w
-#   for classes. At the optimum a_k'r = lambda sign(beta_k) where beta_k is not 0. El Ghaoui,
-#   Viallon and Rabbani 2010, (3), (18), (26), with theta = -alpha.
+# The columns a_j are in working coordinates (before they are residualised on the covariates), and
+#   a_j is the j-th column of A. Q is the orthonormal basis of the covariates. The model
+#   f = A beta / root_w + Q u / root_w minimises  sum_j w_j loss(y_j, f_j) + lambda ||beta||_1. The
+#   loss is (y - f)^2 / 2, log(1 + exp(-y f)) or (1 - y f)_+, y being -1 or +1 for the last two. A
+#   dual point r (m) has Q'r = 0 and |a_k'r| <= lambda. It is root_w (y - f) for squares, and
+#   y alpha / root_w with 0 <= alpha <= w for classes. At the optimum a_k'r = lambda sign(beta_k)
+#   where beta_k is not 0. El Ghaoui, Viallon and Rabbani 2010, (3), (18), (26), with
+#   theta = -alpha.
 
 # sum_j beta_j (x_j - centre_j) / scale_j over the columns of a model, for every row
 l1_scores <- function(problem, features, beta) {
@@ -39,7 +40,7 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   list(f = f, u = u, r = r, loss = sum(problem$weights * l1_loss(loss, y, f)), l1 = sum(abs(beta)))
 }
 
-# the losses of an l1 path for each row, of the score f
+# the loss of each row for the score f, as in an l1 path
 l1_loss <- function(loss, y, f) {
   switch(loss,
     squared = (y - f)^2 / 2,
@@ -74,9 +75,9 @@ logistic_covariates <- function(y, score, root_w, basis, u = NULL) {
   u
 }
 
-# The best coefficient of a single covariate b: the loss is piecewise linear, and its slope
-# increases by w |b| where a row reaches its margin. The minimum is the first knot after which it
-# does not decrease.
+# The best coefficient of a single covariate b. The loss is piecewise linear, and its slope
+# increases by w |b| where a row reaches its margin. The minimum is the first knot after which the
+# loss does not decrease.
 hinge_covariates <- function(y, score, root_w, basis, u = NULL) {
   if (!ncol(basis)) return(numeric())
   if (ncol(basis) > 1L) return(u)
@@ -89,7 +90,7 @@ hinge_covariates <- function(y, score, root_w, basis, u = NULL) {
   knot[sorted][which(rise >= fall * (1 - 1e-14))[1L]]
 }
 
-# a_k'r of every column for a dual point r (Q'r = 0); 0 for an excluded column
+# a_k'r of every column for a dual point r (Q'r = 0), or 0 for an excluded column
 column_products <- function(problem, r) {
   v <- sqrt(problem$weights) * r
   if (inherits(problem$x, "dgCMatrix")) {
@@ -104,19 +105,19 @@ column_products <- function(problem, r) {
   ifelse(problem$usable, products / problem$scale, 0)
 }
 
-# norms of the columns in working coordinates, residualised on the covariates; 0 for an excluded
+# norms of the columns in working coordinates, residualised on the covariates, or 0 for an excluded
 # column
 working_norms <- function(problem) ifelse(problem$usable, sqrt(problem$rss) / problem$scale, 0)
 
 # The largest dual value of the multiples s r with |s| max_corr <= lambda, where max_corr is an
-# upper bound of every |a_k'r|: a lower bound of the optimum. El Ghaoui and others, (8).
-# With a ridge, max_corr bounds |a_k'r - pull_k| and `tail` is what the ridge takes: ridge_tail().
+# upper bound of every |a_k'r|. It is a lower bound of the optimum. El Ghaoui and others, (8).
+# With a ridge, max_corr bounds |a_k'r - pull_k|, and `tail` is the ridge term of ridge_tail().
 dual_value <- function(problem, loss, r, max_corr, lambda, tail = 0) {
   s <- dual_multiple(problem, loss, r, max_corr, lambda, tail)
   dual_objective(problem, loss, s * r) - s^2 * tail / 2
 }
 
-# the s of the best multiple in dual_value()
+# the factor s of the best multiple in dual_value()
 dual_multiple <- function(problem, loss, r, max_corr, lambda, tail = 0) {
   max_s <- if (max_corr > 0) lambda / max_corr else Inf
   if (all(r == 0)) return(0)
@@ -135,7 +136,8 @@ dual_objective <- function(problem, loss, r) {
   sum(problem$weights * (if (loss == "hinge") share else entropy(share)))
 }
 
-# alpha / w of a dual point for logistic or hinge loss; slightly negative values are rounding errors
+# alpha / w of a dual point for logistic or hinge loss, where slightly negative values are rounding
+# errors
 dual_share <- function(problem, r) {
   share <- problem$y[, 1L] * r / weight_divisor(problem)
   replace(share, share < 0 & share > -1e-10, 0)

@@ -168,8 +168,8 @@ exchanged <- function(problem, control, features, improve, progress, BPPARAM) {
   found
 }
 
-# Every set that differs from this one by a feature, in column numbers; NULL where Ctrl-C came
-# before the criterion of the set itself.
+# Every set that differs from this set by a feature, in column numbers. NULL if Ctrl-C came before
+# the criterion of the set itself.
 exchanges_of <- function(problem, control, features, progress, BPPARAM) {
   # the whole set, for additions, then the set without each of its features
   given <- c(list(features), lapply(seq_along(features), function(j) features[-j]))
@@ -204,7 +204,7 @@ next_step <- function(problem, control, given) {
 # differences of a criterion that may be rounding
 exchange_tie <- 1e-10
 
-# The order of losses, those that differ by rounding staying in the order in which they are given.
+# The order of losses, where losses that differ by rounding keep their order.
 order_tied <- function(loss, tie) {
   sorted <- sort(loss)
   rank <- cumsum(c(TRUE, diff(sorted) > tie))
@@ -248,7 +248,7 @@ new_exchange <- function(found, problem, control, method, call) {
                  class = c("exchange", "sparsels_result", "data.frame")))
 }
 
-# What an exchange says of its set; a result that was edited may have lost it.
+# The set of an exchange. A result that was edited may have lost it.
 exchange_set <- function(x) {
   check_sealed(x)
   set <- attr(x, "set")
@@ -270,8 +270,8 @@ exchange_set <- function(x) {
   part
 }
 
-# For each feature of the set the criterion when it is dropped, and when its best substitute takes
-# its place; the feature that is worth most first.
+# For each feature of the set, the criterion when the feature is dropped, and when its best
+# substitute replaces it. The most important feature is first.
 member_table <- function(x) {
   set <- exchange_set(x)
   table <- x[!is.na(x$drop), ]
@@ -360,7 +360,7 @@ record.exchange <- function(x) { # nolint: object_name_linter.
 
 dropped_label <- "(dropped)"
 
-# The features of the set, the one worth most first, by their substitutes, best first. `col` is a
+# The features of the set (most important first) by their substitutes (best first). `col` is a
 # palette from the largest improvement to the largest cost.
 #' @exportS3Method
 picture.exchange <- function(x, col = NULL, ...) { # nolint: object_name_linter.
@@ -391,8 +391,8 @@ picture.exchange <- function(x, col = NULL, ...) { # nolint: object_name_linter.
 # from an improvement over no change to the largest cost
 cost_colours <- c("#0072B2", "#FFF7EC", "#B30000")
 
-# Costs as shares of the largest, improvements of the largest improvement; they differ by orders of
-# magnitude, hence the root.
+# Costs as shares of the largest cost, improvements as shares of the largest improvement. They
+# differ by orders of magnitude, hence the root.
 cost_shade <- function(cost) {
   cost <- ifelse(is_tie(cost), 0, cost)
   ifelse(cost < 0, -1, 1) * sqrt(cost / ifelse(cost < 0, min(cost, -1e-8), max(cost, 1e-8)))

@@ -112,7 +112,7 @@ new_file_matrix <- function(path, dim, type, codes = NULL, dimnames = NULL) {
 }
 
 # The types that a user names: bytes of a value, the values that can be stored, whether only whole
-# ones can, and whether missing ones can.
+# numbers can be stored, and whether missing values can.
 file_types <- list(
   double = list(bytes = 8, low = -Inf, high = Inf, whole = FALSE, missing = TRUE),
   float = list(bytes = 4, low = -Inf, high = Inf, whole = FALSE, missing = TRUE),
@@ -139,7 +139,7 @@ type_words <- function(type) {
 
 # Checks ------------------------------------------------------------------------------------------
 
-# values of 256 codes, NA for those without one
+# values of 256 codes, NA for codes without a value
 check_codes <- function(codes, type) {
   if (is.null(codes)) return(NULL)
   if (type != "uint8") stop_input(sprintf("`codes` go with `type = \"uint8\"`, not \"%s\"", type))
@@ -163,7 +163,8 @@ check_little_endian <- function() {
   }
 }
 
-# list(size: in bytes, NA where there is no such file; modified: in seconds since 1970)
+# list(size, modified): the size in bytes, NA if the file does not exist, and the time in seconds
+# since 1970
 file_facts <- function(path) {
   facts <- suppressWarnings(file.info(path, extra_cols = FALSE))
   list(size = if (isFALSE(facts$isdir)) facts$size else NA_real_,
@@ -198,7 +199,7 @@ is_dimnames <- function(dimnames, dim) {
 
 is_file_matrix <- function(x) inherits(x, "file_matrix")
 
-# bytes of a column of one; NULL for any other x
+# bytes of a column of a file_matrix, NULL for any other x
 column_bytes <- function(x) if (is_file_matrix(x)) unclass(x)$size / ncol(x)
 
 sound_file <- function(x, called = "x") {
@@ -206,7 +207,7 @@ sound_file <- function(x, called = "x") {
   stop_input(sprintf("`%s` is not a valid file_matrix: open it again by file_matrix()", called))
 }
 
-# whether the parts of one fit each other
+# whether the parts of a file_matrix fit each other
 is_sound_file <- function(x) {
   x <- unclass(x)
   is.list(x) && is_path(x$path) && is_path(x$type) && x$type %in% stored_types &&
@@ -218,7 +219,7 @@ is_sound_file <- function(x) {
     is_number(x$modified) && typeof(x$map) == "externalptr" && is_fill(x$fill, x$dim[2L])
 }
 
-# Refuses a file that is not what it was when it was opened. C calls this before it reads.
+# Refuses a file that has changed since it was opened. C calls this before it reads.
 check_file <- function(x) {
   x <- unclass(x)
   now <- file_facts(x$path)
@@ -239,13 +240,13 @@ time_words <- function(seconds) {
   format(as.POSIXct(seconds, origin = "1970-01-01"), "%Y-%m-%d %H:%M:%OS3")
 }
 
-# what C calls where the system does not give the file
+# C calls this if the system does not give the file
 stop_unmapped <- function(x) {
   stop_input(sprintf("the file '%s' of a file_matrix cannot be read: %s", unclass(x)$path,
                      "open it again by file_matrix()"))
 }
 
-# Refuses to take more values of a file into memory than are taken unasked.
+# Refuses to read more than `max_realised` values of a file into memory.
 check_taken <- function(x, rows, columns, who = asking_function()) {
   values <- as.double(rows) * columns
   if (values <= max_realised) return(invisible())
@@ -367,9 +368,9 @@ written_dim <- function(x, nrow, ncol) {
 
 written_values <- 1e7
 
-# How many columns are written at a time: about 1e7 values. Where `x` is a DelayedMatrix whose file
-# is in chunks, a part of one takes as long to read as all of it, so whole ones are read if they
-# are not too large for memory.
+# How many columns are written at a time: about 1e7 values. If `x` is a DelayedMatrix whose file is
+# in chunks, reading a part of a chunk takes as long as reading the chunk. Whole chunks are read if
+# they are not too large for memory.
 written_block <- function(x, rows) {
   block <- max(1, written_values %/% max(rows, 1))
   chunk <- if (inherits(x, "DelayedMatrix")) DelayedArray::chunkdim(x)[2L]
@@ -441,7 +442,8 @@ stored_values <- function(values, type, columns) {
   if (rule$whole) as.integer(values) else as.double(values)
 }
 
-# Whether all are whole numbers that can be stored, none missing: the usual case, soon seen.
+# Whether all values are whole numbers that can be stored, none missing. This is the usual case, and
+# the check is quick.
 all_whole_within <- function(values, rule) {
   if (!rule$whole || anyNA(values)) return(FALSE)
   min(values, 0) >= rule$low && max(values, 0) <= rule$high &&

@@ -1,6 +1,6 @@
 # The data of a fit, which it does not keep, given again to exchange(), verify() or judge().
 
-# The problem of a fit, with x. Refuses data that are not those of the fit.
+# The problem of a fit, with x. Refuses data that differ from the data of the fit.
 problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   check_sealed(fit)
   given <- !is.null(y) || !is.null(data) || ...length()
@@ -24,8 +24,8 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   problem
 }
 
-# A problem with its columns, in any form that predict() takes; all else is as it was. A file whose
-# columns are these stays one.
+# A problem with its columns, in any form that predict() takes. Nothing else changes. A file that
+# has these columns remains a file.
 with_columns <- function(problem, x) {
   columns <- seq_len(ncol(problem))
   problem$x <- tryCatch(
@@ -43,7 +43,7 @@ with_columns <- function(problem, x) {
   measure_columns(problem)
 }
 
-# A problem made again of its data; what is not given is as it was.
+# A problem made again from its data. Arguments that are not given keep their values.
 problem_again <- function(own, x, y, ..., data) {
   given <- list(...)
   kept <- unclass(own)[c("intercept", "standardize")]
@@ -106,7 +106,7 @@ compare_rows <- function(values, own, what) {
   if (!is.na(row)) stop_not_of_fit("%s of row %d is another", what, row)
 }
 
-# Where a model has no columns, names alone tell that rows are in another order.
+# In a model without columns, only names show that rows are in another order.
 check_row_names <- function(given, own) {
   other <- which(given != own)[1L]
   if (is.na(other) || !setequal(given, own)) return(invisible())
@@ -123,8 +123,8 @@ check_same_order <- function(problem, fit) {
                   row(off)[which.max(off)])
 }
 
-# Means and sums of squares of all columns, in blocks of columns. Kernels leave columns as they are,
-# or some of them uncentred.
+# Compares means and sums of squares of all columns, in blocks of columns. Kernels leave all columns
+# unchanged, or leave some columns uncentred.
 check_same_moments <- function(problem, own) {
   w <- problem$weights
   own$scale <- own$scale / penalty_divisor(own)

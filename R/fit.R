@@ -1,6 +1,6 @@
-# What all fits share. A fit holds several models in `coefficients` and a table, `path`, with a row
-# for each of them. A model has the coefficients of its terms (`beta`) and of the covariates. Terms
-# are columns of x or, where the fit has a kernel, basis vectors.
+# The common parts of all fits. A fit holds several models in `coefficients` and a table, `path`,
+# with a row for each model. A model has the coefficients of its terms (`beta`) and of the
+# covariates. Terms are columns of x or, if the fit has a kernel, basis vectors.
 
 #' Coefficients, predictions and residuals of a fit
 #'
@@ -79,7 +79,7 @@
 #' @name sparsels_fit
 NULL
 
-# Says how much there is of a fit that was interrupted.
+# Warns how many models there are in a fit that was interrupted.
 warn_unfinished <- function(fit, done) {
   if (fit$status == "interrupted") {
     warn_sparsels(sprintf("interrupted: the fit holds the %s done so far", done),
@@ -90,10 +90,10 @@ warn_unfinished <- function(fit, done) {
 
 # Which model -------------------------------------------------------------------------------------
 
-# What the models in `coefficients` go by: element s + 1 has size s, or there is one per lambda.
+# The key of the models in `coefficients`: element s + 1 has size s, or there is one per lambda.
 path_key <- function(fit) if (is.null(fit$size)) "lambda" else "size"
 
-# The model of a size or of a lambda; with neither, the chosen one.
+# The model of a size or of a lambda, or the chosen model if neither is given.
 model_of <- function(fit, size = NULL, lambda = NULL) {
   check_one_model(fit, size, lambda)
   if (path_key(fit) == "size" && is.null(lambda)) return(model_of_size(fit, size))
@@ -111,8 +111,8 @@ models_asked <- function(fit, size = NULL, lambda = NULL) {
   stats::setNames(models, names_asked(asked))
 }
 
-# The sizes or lambdas asked for. Whatever is not a plain vector is one of them, to be refused, and
-# NULL, the choice of the fit.
+# The requested sizes or lambdas. A value that is not a plain vector is one element, which is
+# refused later. NULL is one element too, the choice of the fit.
 asked_by <- function(size, lambda) {
   asked <- if (is.null(lambda)) size else lambda
   plain <- is.atomic(asked) && !is.object(asked) && length(asked) > 0L
@@ -121,13 +121,13 @@ asked_by <- function(size, lambda) {
 
 names_asked <- function(asked) vapply(asked, function(one) format(one, digits = 6L)[1L], "")
 
-# The model of a row of a path of lambda, for l1 paths made from the solution there.
+# The model of a row of a path of lambda. For l1 paths it is made from the solution in that row.
 model_of_row <- function(fit, row) UseMethod("model_of_row")
 
 #' @exportS3Method
 model_of_row.default <- function(fit, row) models_of(fit)[[row]]
 
-# All models, each with the `step` of the path it belongs to; a path of lambda has one in every row.
+# All models, each with the `step` of its path. A path of lambda has one model in every row.
 models_of <- function(fit) {
   models <- fit$coefficients
   if (path_key(fit) == "size") return(models)
@@ -162,7 +162,7 @@ model_of_size <- function(fit, size = NULL) {
   model
 }
 
-# A size as a number: the chosen one, that of a rule, or a number already.
+# A size as a number, from the chosen size, a rule or a number.
 as_size <- function(fit, size) {
   if (is.null(size)) return(fit$size)
   # best_size() has methods for these
@@ -176,7 +176,7 @@ as_size <- function(fit, size) {
   size
 }
 
-# Which of a path's values a lambda is that may have been copied from print().
+# The row of a path for a lambda that may have been copied from print().
 lambda_row <- function(values, lambda) {
   check_lambda(lambda)
   must <- "one of the path's values (fit$path$lambda)"
@@ -189,13 +189,13 @@ lambda_row <- function(values, lambda) {
                      paste(format(sort(near), digits = 4, trim = TRUE), collapse = " and ")))
 }
 
-# the sizes of which there is a model
+# the sizes that have a model
 model_sizes <- function(fit) which(!vapply(fit$coefficients, is.null, NA)) - 1L
 
 # the sizes from the smallest model to the largest
 path_sizes <- function(fit) model_sizes(fit)[1L]:(length(fit$coefficients) - 1L)
 
-# a model for every size: where a path has none, the one of the largest size below
+# a model for every size, where a missing model is the model of the largest size below
 fill_models <- function(models, largest) {
   there <- which(!vapply(models, is.null, NA))
   below <- findInterval(seq_len(largest + 1L), there)
@@ -205,19 +205,19 @@ fill_models <- function(models, largest) {
 
 model_rows <- function(models) vapply(models, `[[`, 0L, "step") + 1L
 
-# the path's row of the chosen model
+# the row of the chosen model in the path
 chosen_row <- function(fit) fit$path[model_rows(list(model_of(fit))), ]
 
-# the rows of the path that have a model: of a path of sizes the best of each
+# the rows of the path that have a model, for a path of sizes the best row of each size
 size_table <- function(fit) fit$path[model_rows(Filter(Negate(is.null), models_of(fit))), ]
 
-# The class of the fits of a method: its name, but where caret or kernlab have methods for a class
-# of that name, which would take our fits for theirs.
+# The class of the fits of a method: its name, except for names that are classes with methods in
+# caret or kernlab, which would then apply to our fits.
 fit_class <- function(method) if (method %in% c("rfe", "lssvm")) paste0(method, "_fit") else method
 
 # Terms -------------------------------------------------------------------------------------------
 
-# The terms of a model, by number: those it lists or, where none were chosen, all.
+# The terms of a model, by number: the terms that it lists or, if none were chosen, all terms.
 model_terms <- function(fit, model) {
   if (!is.null(model$features)) return(model$features)
   if (is.null(fit$kernel)) fit$features else seq_len(basis_size(fit$basis))
@@ -228,7 +228,7 @@ term_names <- function(fit, terms) {
   names[terms]
 }
 
-# Values of some terms for new data times their weights, rows x L. Of a file some rows are read at a
+# Values of some terms for new data times their weights, rows x L. A file is read some rows at a
 # time.
 term_scores <- function(fit, newdata, beta, terms = seq_len(nrow(beta))) {
   if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
@@ -284,8 +284,8 @@ new_kernel_values <- function(object, newdata) {
 }
 
 # Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
-# model. `means`, one for each column, stand for missing values where the problem has such. The
-# columns are read in blocks; the covariates are added with the first.
+# model. `means` has a value for each column, which replaces missing values if the problem has any.
+# The columns are read in blocks, and the covariates are added with the first block.
 model_scores <- function(models, problem, rows = seq_len(nrow(problem)), means = problem$fill) {
   used <- used_features(models)
   blocks <- column_blocks(length(rows), length(used), 1e7)
@@ -299,7 +299,7 @@ model_scores <- function(models, problem, rows = seq_len(nrow(problem)), means =
   scores
 }
 
-# A model without its terms in other columns.
+# A model restricted to its terms in some columns.
 terms_among <- function(model, columns) {
   if (is.null(model)) return(NULL)
   among <- model$features %in% columns
@@ -309,7 +309,7 @@ terms_among <- function(model, columns) {
 
 used_features <- function(models) sort(unique(unlist(lapply(models, `[[`, "features"))))
 
-# The same from the values x of the columns `used`.
+# Scores of models (rows x L x models) from the values x of the columns `used`.
 column_scores <- function(models, x, used, z) {
   responses <- ncol(Find(Negate(is.null), models)$beta)
   scores <- vapply(models, function(model) {
@@ -320,8 +320,8 @@ column_scores <- function(models, x, used, z) {
   array(scores, c(nrow(x), responses, length(models)))
 }
 
-# The same of the models of any fit for new data: those of a path of lambda have their terms in
-# common.
+# Scores of the models of any fit for new data (rows x L x models). The models of a path of lambda
+# have the same terms.
 scores_of_models <- function(fit, models, newdata, adjust = NULL) {
   if (inherits(fit, "sparse_fit")) {
     used <- used_features(models)
@@ -347,7 +347,7 @@ rows_as_data <- function(problem, rows) {
   part
 }
 
-# the fit on all rows with the predictions of the outer folds as its held-out ones
+# the fit on all rows with the predictions of the outer folds as its held-out predictions
 fit_of_folds <- function(object) {
   fit <- object$fit
   if (inherits(fit, "sparsels_fit")) fit$held_out <- object$held_out
@@ -357,9 +357,9 @@ fit_of_folds <- function(object) {
 # The models on other rows ------------------------------------------------------------------------
 
 # Scores of every model of a fit for some rows of a problem: list(key, values, chosen, scores,
-# errors). The models go by `key`, "size" or "lambda", with these values; `chosen` is the index of
-# the fit's own choice; scores are rows x L x models; `errors`, a row per model, are the errors of
-# the path.
+# errors). `key` is "size" or "lambda", and `values` are the sizes or lambdas of the models.
+# `chosen` is the index of the model that the fit chose. `scores` are rows x L x models. `errors`
+# has a row per model, the errors of the path.
 path_scores <- function(fit, problem, rows) UseMethod("path_scores")
 
 #' @exportS3Method
@@ -380,7 +380,7 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
        errors = errors)
 }
 
-# Any other fit is one model, which predict() evaluates.
+# Any other fit has one model, which predict() evaluates.
 #' @exportS3Method
 path_scores.default <- function(fit, problem, rows) {
   predicted <- tryCatch(stats::predict(fit, problem$x[rows, , drop = FALSE]), error = function(e) {
@@ -442,7 +442,7 @@ selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = N
   if (is.null(object$basis$rows)) terms else object$basis$rows[terms]
 }
 
-# What selected() gives of a result with one set of columns.
+# The result of selected() for a result with one set of columns.
 selected_of_set <- function(features, names, size, index, lambda, why) {
   if (!is.null(size) || !is.null(lambda)) {
     stop_input(paste("`size` and `lambda` have no meaning here:", why), "sparsels_error_argument")
@@ -492,7 +492,7 @@ new_row_names <- function(newdata) {
   if (is_experiment(newdata)) sample_names(newdata) else rownames(newdata)
 }
 
-# Scores of models (rows x L x models) as the type of prediction asked for, with the names of the
+# Scores of models (rows x L x models) as the requested type of prediction, with the names of the
 # rows and models.
 respond <- function(fit, models, score, type, rows, threshold = NULL, calibration = NULL) {
   problem <- fit$problem
@@ -559,12 +559,12 @@ classes_of <- function(problem, score, rows, models) {
   matrix(classes, nrow(score), dimnames = list(rows, models))
 }
 
-# Scores on the scale of the response: for the logistic loss probabilities of the second class.
+# Scores on the scale of the response, or for the logistic loss probabilities of the second class.
 as_response <- function(score, loss) {
   if (identical(loss, "logistic")) stats::plogis(score) else score
 }
 
-# the coded response on that scale
+# the coded response on the scale of as_response()
 response_of <- function(fit) {
   if (identical(fit$loss, "logistic")) (fit$problem$y + 1) / 2 else fit$problem$y
 }
@@ -597,8 +597,9 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   rows_of(object$problem, score)
 }
 
-# A fit has no x: it keeps the scores of the chosen model and, where its search was repeated in
-# folds and they are no more than a million numbers, of the others. NULL for any other.
+# The kept scores of a model, or NULL. A fit has no x. It keeps the scores of the chosen model. If
+# its search was repeated in folds and the scores are at most a million numbers, it also keeps the
+# scores of the other models.
 kept_scores <- function(fit, model) {
   if (model$step == model_of(fit)$step) return(fit$fitted)
   if (!is.null(fit$fitted_sizes)) layer(fit$fitted_sizes, fit$path$size[model$step + 1L] + 1L)

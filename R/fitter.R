@@ -1,7 +1,7 @@
-# The problem of a fitter: what each fitter makes of its data arguments.
+# The problem of a fitter, from its data arguments.
 
-# The problem of a fitter, from the fitter's own x, y, ... and data, with the groups of rows that its
-# own folds keep whole. `ranks`: whether the fitter can rank within queries.
+# The problem of a fitter, from the fitter's own x, y, ... and data, with the groups of rows that
+# its own folds keep whole. `ranks` is whether the fitter can rank within queries.
 fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
   check_given(x, "x")
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
@@ -13,15 +13,15 @@ fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
     folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())
     problem <- with_groups_of_folds(problem, folds)
   }
-  # as_problem() saw the fitter's name for the response; the user's expression is one call up
+  # as_problem() saw the fitter's name for the response, and the user's expression is one call up
   if (problem$response == "y" && !inherits(x, "formula")) {
     problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
   }
   problem
 }
 
-# The value of `intercept` or `standardize`, or NULL if x is a problem and the argument was not
-# given: it is then taken from the problem.
+# The value of `intercept` or `standardize`. NULL if x is a problem and the argument was not given:
+# the value is then taken from the problem.
 unless_stated <- function(x, value, by_default) {
   if (!(by_default && inherits(x, "sparsels_problem"))) value
 }

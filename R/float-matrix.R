@@ -55,7 +55,7 @@ sound_float <- function(x, called) {
   stop_input(sprintf("`%s` is not a valid float_matrix: make it again", called))
 }
 
-# whether the parts of one fit each other
+# whether the parts of a float matrix fit each other
 is_sound_float <- function(x) {
   x <- unclass(x)
   is.raw(x$bytes) && is.integer(x$dim) && length(x$dim) == 2L && !anyNA(x$dim) &&

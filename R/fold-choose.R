@@ -65,7 +65,7 @@ paired_excess <- function(errors, place) {
   lapply(list(value = excess[1L, ], se = excess[2L, ]), matrix, errors$shape[1L])
 }
 
-# What a search minimises, from the value of its criterion.
+# The loss that a search minimises, from the value of its criterion.
 criterion_loss <- function(criterion, value) {
   if (criterion$higher) -value else value
 }
@@ -89,9 +89,10 @@ is_smallest <- function(loss) {
   loss <= smallest + 1e-12 * abs(smallest)
 }
 
-# The size and the place of the lambda that a rule chooses. Lambdas fall. "min" is the smallest
-# error, of equal ones that with the fewest columns, then the largest lambda. "1se" is the smallest
-# size within one standard error of it, and a number has the best lambda for that size.
+# The size and the place of the lambda that a rule chooses. Lambdas are in decreasing order. "min"
+# is the smallest error. Of equal errors it takes the fewest columns, then the largest lambda. "1se"
+# is the smallest size within one standard error of the smallest error. A number has the best lambda
+# for that size.
 choose_model <- function(errors, rule) {
   found <- error_curve(errors)
   loss <- criterion_loss(errors, found$value)
@@ -106,10 +107,10 @@ choose_model <- function(errors, rule) {
 }
 
 # The default rule. A model is clearly worse than another if its error is higher by two standard
-# errors of their difference fold by fold. Size 0, unless that is clearly worse than the smallest
-# error. Else the largest lambda whose best size is not clearly worse, and that size; or, where it
-# is above 20, the smallest from 20 on that is not clearly worse: long curves are flat, and their
-# minimum is anywhere.
+# errors of their difference fold by fold. The choice is size 0, unless it is clearly worse than the
+# smallest error. Otherwise the choice is the largest lambda whose best size is not clearly worse,
+# and that size. If that size is above 20, the choice is the smallest size from 20 on that is not
+# clearly worse: long curves are flat, and their minimum is not well determined.
 choose_sparingly <- function(errors, loss, best) {
   excess <- paired_excess(errors, best)
   clear <- clear_lead * excess$se
@@ -124,14 +125,14 @@ choose_sparingly <- function(errors, loss, best) {
   list(size = which(near[smaller, lambda] & enough)[1L] - 1L, lambda = lambda)
 }
 
-# a model is clearly worse by more than so many standard errors
+# a model is clearly worse if its error is higher by more than this number of standard errors
 clear_lead <- 2
 
-# lists of up to so many columns are tried first, and are short
+# lists of at most this number of columns are tried first, and count as short
 first_k <- 20L
 
-# What a list may lose for being shorter, as a share of what is clear: all of it for wide data, the
-# less the more rows there are to a column, as then more columns cost little.
+# The loss that a shorter list may have, as a share of a clear loss. It is 1 for wide data and
+# decreases with the number of rows per column, as more columns then cost little.
 slack_of <- function(problem) sqrt(min(1, sum(problem$usable) / trained_rows(problem)))
 
 best_of_lambda <- function(errors) {
@@ -140,8 +141,8 @@ best_of_lambda <- function(errors) {
   list(size = size, cv = value[cbind(size + 1L, seq_along(size))])
 }
 
-# The errors of the procedure with its choice of size and lambda: chosen by the other folds of the
-# partition, scored on this one.
+# The errors of the procedure including its choice of size and lambda: chosen by the other folds of
+# the partition, scored on the remaining fold.
 cross_fitted <- function(errors, rule) {
   if (identical(rule, "criterion")) return(NULL)
   places <- vapply(seq_along(errors$cv$weight), function(fold) {

@@ -2,10 +2,10 @@
 
 # Training without each part ----------------------------------------------------------------------
 
-# What `train` makes of each part of the rows, which it trains without: train(part) gets a row of
-# `parts` as a list. The value is a list with `each`, the results, and `parts`, the parts that were
-# done before Ctrl-C. An error begins with the name of the part, if `words` has names. `...` are
-# arguments of run_tasks().
+# The results of `train` without each part of the rows: train(part) gets a row of `parts` as a list.
+# The value is a list with `each`, the results, and `parts`, the parts that were done before Ctrl-C.
+# An error begins with the name of the part, if `words` has names. `...` are arguments of
+# run_tasks().
 held_out <- function(parts, train, words, ...) {
   done <- run_tasks(nrow(parts), function(i) {
     part <- lapply(parts, `[[`, i)
@@ -15,7 +15,7 @@ held_out <- function(parts, train, words, ...) {
   list(each = done[seq_along(places)], parts = parts[places, ])
 }
 
-# The same for the folds of a method as a whole, with a warning after Ctrl-C.
+# The results of `train` without each outer fold, with a warning after Ctrl-C.
 outer_held_out <- function(parts, train, progress, BPPARAM) {
   count <- nrow(parts)
   held <- held_out(parts, train, paste("outer fold", seq_len(count)), progress = progress,
@@ -25,7 +25,7 @@ outer_held_out <- function(parts, train, progress, BPPARAM) {
 }
 
 # The means of values of rows (a matrix of the rows of each part) over the parts that hold a row
-# out, for all `m` rows. NA of rows that none holds out.
+# out, for all `m` rows. NA for rows that no part holds out.
 mean_over_parts <- function(parts, values, m) {
   total <- matrix(0, m, ncol(values[[1L]]))
   for (i in seq_along(values)) {
@@ -44,8 +44,8 @@ print_unscored <- function(count, total, what, measure) {
   remark(sprintf("%d of %s could not be scored: no %s", count, counted(total, what), lack))
 }
 
-# The folds in which a criterion has no value, for want of rows or pairs of rows, and how many folds
-# there are.
+# The folds in which a criterion has no value, for lack of rows or pairs of rows, and the number of
+# folds.
 count_unscored <- function(problem, folds, name) {
   parts <- held_out_rows(folds, problem$weights > 0)
   if (!name %in% c("auc", "concordance")) return(c(0L, nrow(parts)))
@@ -58,8 +58,8 @@ count_unscored <- function(problem, folds, name) {
 
 # Errors of one part ------------------------------------------------------------------------------
 
-# The sum of a criterion over some rows, held out together, and the weight it stands for: of their
-# residuals under one model.
+# The sum of a criterion over some rows, held out together, and its weight, from the residuals of
+# these rows under one model.
 fold_sum <- function(problem, criterion, residual) {
   if (criterion$name == "auc") {
     return(right_pairs(seq_len(nrow(residual)), problem, problem$y - residual))

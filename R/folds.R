@@ -53,7 +53,7 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   folds_of(x, folds, groups, strata, repeats)
 }
 
-# The same for a problem that has been checked.
+# Folds as make_folds() returns them, for a problem that has been checked.
 folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   m <- fold_rows(x)
   repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
@@ -88,8 +88,8 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
 # memory for partitions, m integers each
 most_fold_ids <- 1e8
 
-# `groups`: one number per row, of rows that belong together, or NULL. `together`: the same where it is
-# not known but only likely, as folds were given by their ids alone.
+# `groups`: one number per row, for rows that belong together, or NULL. `together`: the same for
+# rows that only probably belong together, since folds were given by their ids alone.
 new_folds <- function(ids, label, groups = NULL, together = NULL) {
   ids <- matrix(as.integer(ids), NROW(ids))
   loo <- ncol(ids) == 1L && max(ids) == nrow(ids)
@@ -99,17 +99,18 @@ new_folds <- function(ids, label, groups = NULL, together = NULL) {
   seal(structure(folds, class = "sparsels_folds"))
 }
 
-# Rows that no given partition has apart may belong together, as the samples of a patient do.
+# Rows that every given partition keeps together may belong together, as the samples of a patient
+# do.
 joint_rows <- function(ids) {
   pattern <- do.call(paste, as.data.frame(ids))
   match(pattern, unique(pattern))
 }
 
-# What folds that are drawn beside these keep whole.
+# The groups of rows that folds drawn beside the given folds keep whole.
 kept_together <- function(folds) if (is.null(folds$groups)) folds$together else folds$groups
 
-# An argument with a value for each row, or folds, as the rows of a problem are after `subset` and
-# `na.action` if it is for all rows of the data.
+# An argument with a value for each row, or folds, for the rows of a problem. If the argument is for
+# all rows of the data, the rows that `subset` and `na.action` remove are removed from it.
 by_kept_rows <- function(value, problem) {
   rows <- problem$kept
   if (is.null(rows) || length(rows) == attr(rows, "of")) return(value)
@@ -126,7 +127,7 @@ check_strata <- function(strata, problem) {
   check_row_labels(by_kept_rows(strata, problem), "strata", nrow(problem))
 }
 
-# The problem with the groups of rows that one of these folds keeps whole, if it has no units yet.
+# The problem with the groups of rows that one of these folds keeps whole, if it has no groups yet.
 with_groups_of_folds <- function(problem, folds) {
   groups <- Find(Negate(is.null), lapply(lapply(folds, by_kept_rows, problem), groups_of_folds))
   if (length(groups) != nrow(problem) || !is.null(whole_units(problem))) return(problem)
@@ -138,8 +139,8 @@ groups_of_folds <- function(folds) {
   if (inherits(folds, "rset")) rset_groups(folds)
 }
 
-# What fitters call: folds in any form, for the rows of a problem. A number is drawn as for the rows
-# of positive weight alone; the others are dealt out to the same folds.
+# Folds in any form, for the rows of a problem, as fitters use them. A number of folds is drawn as
+# for the rows of positive weight alone. The other rows are dealt out to the same folds.
 as_folds <- function(folds, problem) {
   rows <- trained_places(problem)
   folds <- by_kept_rows(folds, problem)
@@ -157,7 +158,8 @@ drawn_for <- function(problem, rows, count) {
   new_folds(replace(ids, rows, drawn$ids), drawn$label)
 }
 
-# Warns of classes of which a fold holds every row: a model trained without it never predicts them.
+# Warns of classes of which a fold holds every row, since a model trained without them never
+# predicts them.
 warn_absent <- function(problem, folds) {
   absent <- absent_classes(problem, folds)
   if (!length(absent)) return(invisible(absent))
@@ -170,7 +172,7 @@ warn_absent <- function(problem, folds) {
   invisible(absent)
 }
 
-# The same of resamples, by the rows that each trains on.
+# Warns of classes that a resample does not draw, from the rows that each resample trains on.
 warn_not_drawn <- function(problem, trained) {
   if (problem$task == "regression") return(character())
   counted <- problem$weights > 0
@@ -267,14 +269,14 @@ given_folds <- function(folds, m) {
   new_folds(ids, paste0(sizes, " given folds", times), groups, joint_rows(ids))
 }
 
-# Whether folds are given as row numbers: a list of vectors none of which has an id for each row.
+# Whether folds are given as row numbers: a list of vectors, none with an id for each row.
 is_row_lists <- function(folds, m) {
   is.list(folds) && length(folds) > 1L && !inherits(folds, "sparsels_folds") &&
     all(vapply(folds, is.numeric, NA)) && all(lengths(folds) < m)
 }
 
-# The ids of folds given as the row numbers held out, or as those trained on, which have each row in
-# all sets but one.
+# The ids of folds given as the row numbers held out, or as the row numbers trained on, where each
+# row is in all sets but one.
 row_list_ids <- function(folds, m) {
   times <- tabulate(unlist(folds), m)
   if (length(folds) > 2L && all(times == length(folds) - 1L)) {
@@ -338,7 +340,7 @@ rset_repeats <- function(rset) {
   unname(split(rset$splits, factor(part, unique(part))))
 }
 
-# the numbers of the rows of one part of a split, with repeats; the method is rsample's
+# the numbers of the rows of one part of a split, with repeats, by the method of rsample
 split_rows <- function(split, part) {
   need_package("rsample")
   as.integer(split, data = part)
@@ -355,8 +357,8 @@ is_partition <- function(rset) {
   }, NA))
 }
 
-# Resamples of rsample that are no partition, as held_out_rows() has folds: `rows`, those held out;
-# `trained`, the rows to train on, and `times`, how often each of these was drawn.
+# Resamples of rsample that are no partition, in the form of held_out_rows(): `rows` has the rows
+# held out, `trained` the rows to train on, and `times` how often each of these was drawn.
 resample_parts <- function(rset, m) {
   if (fold_rows(rset) != m) {
     stop_input(sprintf("the rsample object is of %d rows, but there are %d", fold_rows(rset), m))
@@ -412,7 +414,7 @@ deal_groups <- function(groups, strata, count) {
   shares <- sweep(members, 2L, colSums(members), "/")
   dealt <- matrix(0, count, ncol(members))
   fold <- integer(nrow(members))
-  # equal within a factor of two, so that repeats differ
+  # sizes within a factor of two count as equal, so that repeats differ
   for (group in order(-floor(log2(rowSums(members))), sample.int(nrow(members)))) {
     crowded <- dealt %*% shares[group, ]
     fold[group] <- order(crowded, rowSums(dealt))[1L]
@@ -430,7 +432,7 @@ drawn_label <- function(count, groups, strata, repeats) {
   )
 }
 
-# Folds of whole queries, drawn, or one for each.
+# Folds of whole queries, drawn, or one fold for each query.
 query_folds <- function(problem, folds, groups, strata, repeats) {
   refuse_with_queries(groups, strata)
   if (nlevels(problem$query) < 2L) {
@@ -451,7 +453,7 @@ refuse_with_queries <- function(groups, strata) {
   }
 }
 
-# An error with other words for what it is about.
+# An error in which the words for its subject are replaced.
 in_words <- function(from, to, expr) {
   tryCatch(expr, error = function(e) {
     e$message <- sub(from, to, conditionMessage(e), fixed = TRUE)
@@ -467,8 +469,8 @@ query_label <- function(label) {
 
 # Parts -------------------------------------------------------------------------------------------
 
-# One row per fold of each partition; `rows` is a list column of the rows held out, of those that
-# count.
+# One row per fold of each partition. `rows` is a list column of the held-out rows among the rows
+# that count.
 held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
   rows <- lapply(seq_len(ncol(folds$ids)), function(r) {
     split(which(counted), folds$ids[counted, r])
@@ -478,8 +480,9 @@ held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
                rows = unname(unlist(rows, recursive = FALSE))))
 }
 
-# Folds of all rows, cut down to some; numbered anew, since a fold may have lost all its rows. Rows
-# that are `kept` beside them, which are not trained on, come after them in that.
+# Folds of all rows, restricted to some rows. Folds are renumbered, since a fold may have lost all
+# its rows. Rows that are `kept` without being trained on come after the trained rows in the
+# numbering.
 cut_folds <- function(folds, rows, kept = rows) {
   check_folds_left(folds, rows)
   ids <- apply(folds$ids, 2L, function(id) match(id[kept], unique(id[c(rows, kept)])))
@@ -509,15 +512,15 @@ print.sparsels_folds <- function(x, ...) {
 fold_basis_check <- function(problem, folds) {
   for (repetition in seq_len(ncol(folds$ids))) {
     ids <- folds$ids[, repetition]
-    # the intercept alone is lost with all rows of positive weight only
+    # only all rows of positive weight together lose the intercept
     small <- max(tabulate(ids)) < trained_rows(problem)
     if (small && ncol(problem$z) == problem$intercept) next
     check_estimable(problem, split(seq_along(ids), ids), "fold")
   }
 }
 
-# Refuses sets of rows, named or not, without which the covariates cannot be estimated; `what` is
-# what one of the sets is called.
+# Refuses sets of rows, named or not, without which the covariates cannot be estimated. `what` is
+# the name of one set in messages.
 check_estimable <- function(problem, sets, what = "these rows") {
   if (!ncol(problem$z)) return(invisible())
   lost <- if (ncol(problem$z) > problem$intercept) loses_covariates else loses_weight
@@ -530,14 +533,14 @@ check_estimable <- function(problem, sets, what = "these rows") {
 loses_covariates <- function(problem, sets) {
   basis <- covariate_basis(problem)
   leverage <- rowSums(basis^2)
-  # no direction has a larger share than all of them together
+  # no direction has a larger share than all directions together
   share <- vapply(sets, function(rows) sum(leverage[rows]), 0)
   lost <- share > 1 - 1e-10
   lost[lost] <- vapply(sets[lost], largest_share, 0, basis) > 1 - 1e-10
   lost
 }
 
-# whether no weight is left without each set of rows; the intercept needs no more
+# whether no weight is left without each set of rows, which is all that the intercept requires
 loses_weight <- function(problem, sets) {
   weighs <- problem$weights > 0
   vapply(sets, function(rows) sum(weighs[rows]), 0L) == sum(weighs)
@@ -546,7 +549,8 @@ loses_weight <- function(problem, sets) {
 # the largest share of any direction of the covariates that lies within some rows
 largest_share <- function(rows, basis) norm(basis[rows, , drop = FALSE], "2")^2
 
-# A share of 1 is rounded from less where the rows outweigh the others: these then decide.
+# Reports covariates that cannot be estimated without some rows. If these rows outweigh the others,
+# a share is rounded to 1. The other rows then decide.
 stop_lost_rows <- function(problem, rows, what) {
   without <- sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
                      some_of(rows, 5L, ""))

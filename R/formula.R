@@ -48,13 +48,13 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
 
-# The variables of the data that are in arguments of rows, and are no candidates for that.
+# The variables of the data in arguments with a value per row, which are then not candidates.
 row_variables <- function(expressions, of_rows, data) {
   in_data <- vapply(expressions, is_in_data, NA, data)
   c(unlist(lapply(expressions[in_data], all.vars)), label_variables(of_rows))
 }
 
-# The right side of a formula without its terms offset(), and what is in these.
+# The right side of a formula without its terms offset(), and the arguments of these terms.
 split_offset <- function(rhs) {
   is_offset <- function(code) is.call(code) && identical(code[[1L]], quote(offset))
   if (is_offset(rhs)) return(list(rest = 1, offset = list(rhs[[2L]])))
@@ -76,7 +76,7 @@ offset_of <- function(offsets, data, env) {
   Reduce(`+`, lapply(offsets, eval, data, env))
 }
 
-# The data frame of a formula, which may come second, where other calls have the response.
+# The data frame of a formula. It may be the second argument, where other calls have the response.
 formula_data <- function(y, data) {
   if (!is.null(y) && !is.null(data)) {
     stop_input("`y` is the left side of the formula `x`: do not give it again")
@@ -91,13 +91,13 @@ formula_data <- function(y, data) {
 # Whether an argument is an expression of variables of the data.
 is_in_data <- function(expression, data) any(all.vars(expression) %in% names(data))
 
-# The value of an argument that may be an expression of variables of the data, as in lm(); any other
-# is an ordinary argument.
+# The value of an argument that may be an expression of variables of the data, as in lm(). Any other
+# argument is an ordinary value.
 data_value <- function(expression, value, formula, data) {
   if (is_in_data(expression, data)) eval(expression, data, environment(formula)) else value
 }
 
-# Whether rows with missing values are left out; the values of `na.action` are those of lm().
+# Whether rows with missing values are left out. `na.action` has the same values as in lm().
 omits_missing <- function(action) {
   if (is.null(action) || is_same(action, "na.fail")) return(FALSE)
   if (is_same(action, "na.omit")) return(TRUE)
@@ -109,9 +109,10 @@ is_same <- function(given, name) {
   identical(given, name) || is.function(given) && identical(given, getExportedValue("stats", name))
 }
 
-# The rows in `subset` less those with missing values: list(data, of_rows, rows, omitted); the data
-# with the formula's other variables; `rows` among the number `of` all. `of_rows`: arguments with a
-# value for each row. `apart`: variables that `.` does not stand for.
+# The rows in `subset` less the rows with missing values: list(data, of_rows, rows, omitted). `data`
+# includes the formula's other variables. The attribute `of` of `rows` is the number of all rows.
+# `of_rows` has the arguments with a value for each row. `apart` has variables that `.` does not
+# represent.
 kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
   count <- if (is.null(data)) NROW(formula_response(formula, data)) else nrow(data)
   named <- all.vars(formula[[3L]])
@@ -146,7 +147,7 @@ with_variables <- function(data, variables, env, rows) {
   data
 }
 
-# row numbers; as in lm() a missing value in a logical vector leaves its row out
+# row numbers, where a missing value in a logical vector leaves its row out, as in lm()
 subset_rows <- function(subset, count, names) {
   if (is.logical(subset)) subset <- subset & !is.na(subset)
   positions(subset, count, names, "row")
@@ -159,8 +160,8 @@ formula_response <- function(formula, data) {
   eval(formula[[2L]], data, environment(formula))
 }
 
-# The formula with the little environment of its design: the user's may hold large data, and would
-# be saved with every fit.
+# The formula with the small environment of its design. The user's environment may hold large data,
+# which would be saved with every fit.
 lean_formula <- function(formula, design) {
   env <- environment(design$terms)
   environment(formula) <- if (length(env)) env else globalenv()

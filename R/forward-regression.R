@@ -173,11 +173,15 @@ dependent <- 1e-10
 # The state ---------------------------------------------------------------------------------------
 
 # The columns are extended by `extra` rows, and the column added as the i-th has sqrt(lambda) in the
-# i-th of them: ridge regression is then least squares on an orthonormal basis. A candidate has
-# zeros in the rows used by the model, so that its products need the first m rows only.
-#   set: columns in the model; basis: orthonormal, (m + extra) x size; residual: (m + extra) x L;
-#   r: X'residual; d: Schur complement of each column given the model in X'X + lambda I, for
-#   gain_score() as long as nothing is dropped; penalised: the diagonal of X'X + lambda I.
+# i-th of these rows. Ridge regression is then least squares on an orthonormal basis. A candidate
+# has zeros in the rows used by the model, so that its products need the first m rows only.
+#   set: columns in the model.
+#   basis: orthonormal, (m + extra) x size.
+#   residual: (m + extra) x L.
+#   r: X'residual.
+#   d: Schur complement of each column given the model in X'X + lambda I, for gain_score() as long
+#     as nothing is dropped.
+#   penalised: the diagonal of X'X + lambda I.
 new_pursuit <- function(problem, control, max_size) {
   s <- list(problem = problem, lambda = control$lambda, set = integer(), gain = NA_real_,
             terms = if (is_file_matrix(problem$x)) file_terms(problem) else
@@ -197,7 +201,7 @@ log_move <- function(s, action, feature) {
   s
 }
 
-# The column with the best score and its direction, a unit vector orthogonal to the basis; NULL when
+# The column with the best score and its direction, a unit vector orthogonal to the basis. NULL if
 # no column increases R^2.
 best_step <- function(s, score) {
   score[s$set] <- 0
@@ -242,14 +246,14 @@ drop_column <- function(s, index) {
   log_move(s, "drop", column)
 }
 
-# The position of the smallest cost; of equal ones, that of the lowest column.
+# The position of the smallest cost. Of equal costs, the position of the lowest column.
 first_least <- function(cost, set) {
   equal <- which(cost <= (1 + 1e-12) * min(cost))
   equal[which.min(set[equal])]
 }
 
-# Columns in working coordinates extended by their penalty; `after` columns precede them in the
-# model.
+# Columns in working coordinates extended by their penalty. `after` is the number of columns that
+# precede them in the model.
 long_columns <- function(s, set, after = 0L) {
   x <- working_matrix(s$problem, s$terms$columns[set], s$q)
   penalty <- matrix(0, s$extra, length(set))
@@ -257,7 +261,7 @@ long_columns <- function(s, set, after = 0L) {
   rbind(x, penalty)
 }
 
-# What gram_terms() gives, of columns that stay in their file.
+# The result of gram_terms() for columns that stay in their file.
 file_terms <- function(problem) {
   columns <- which(problem$usable)
   scale <- problem$scale[columns]
@@ -278,7 +282,7 @@ cross_columns <- function(terms, v) {
   as.matrix(Matrix::crossprod(terms$x, sqrt(terms$w) * v)) / terms$scale
 }
 
-# A path for new_sparse_fit(); the chosen size is k, or the largest reached.
+# A path for new_sparse_fit(). The chosen size is k, or the largest size reached.
 pursuit_path <- function(problem, control, s) {
   columns <- s$terms$columns
   sets <- lapply(s$log, function(move) columns[move$set])

@@ -1,6 +1,6 @@
 # The pursuit with few candidates at each step, for kernel matrices too large for memory. Kernel
-# columns are computed for the candidates of a step only, and of the matrix of the system only the
-# entries between chosen terms.
+# columns are computed for the candidates of a step only. The matrix of the system is computed for
+# chosen terms only.
 
 # the largest number of entries of a kernel matrix that is computed as a whole: a gigabyte
 whole_kernel <- 2^27
@@ -90,7 +90,7 @@ drawn_path <- function(setup, columns, lambda, ids) {
   )
 }
 
-# A pursuit without a fold, or on all rows (fold 0), before its first step; `g` are its case
+# A pursuit without a fold, or on all rows (fold 0), before its first step. `g` are its case
 # weights, 0 for held-out rows.
 new_drawn_run <- function(fold, setup, ids) {
   problem <- setup$problem
@@ -140,7 +140,7 @@ choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
   run
 }
 
-# diagonal of the Schur complement given the terms of the run; Inf where it is rounding error
+# diagonal of the Schur complement given the terms of the run, Inf where it is rounding error
 drawn_pivots <- function(run, values, diagonal, between, cache) {
   products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
   products <- if (length(products)) {
@@ -152,12 +152,12 @@ drawn_pivots <- function(run, values, diagonal, between, cache) {
   ifelse(pivots > dependent_term * diagonal, pivots, Inf)
 }
 
-# The run with one more term; NULL when the term is linearly dependent on those of the run.
+# The run with one more term. NULL if the term is linearly dependent on the terms of the run.
 add_drawn <- function(run, term, values, diagonal, between, residual, cache) {
   products <- vapply(run$terms, function(j) sum(run$g * term_of(cache, j) * values), 0) + between
   l <- solve_lower(run$factor, as.matrix(products))
   pivot <- diagonal - sum(l^2)
-  # more negative than rounding error can make it
+  # the pivot is more negative than rounding error can make it
   if (pivot < -1e-2 * diagonal) stop_no_kernel()
   if (pivot <= dependent_term * diagonal) return(NULL)
   assign(as.character(term), values, envir = cache)
@@ -185,7 +185,7 @@ term_penalty <- function(setup, columns, lambda, i, j) {
   penalty
 }
 
-# held-out residuals: those of each row from the run that was trained without it
+# held-out residuals, each row from the run that was trained without it
 drawn_residual <- function(problem, runs, ids) {
   residual <- problem$y
   for (fold in seq_len(max(ids))) {

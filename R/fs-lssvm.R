@@ -124,7 +124,7 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
 
 # Arguments ---------------------------------------------------------------------------------------
 
-# What the model is, but for its kernel and gamma; those that need no data are checked.
+# The settings of the model except its kernel and gamma. Settings that need no data are checked.
 fs_model <- function(prototypes = 0.3, select = "k_center", solver = "scdp", k = NULL, folds = 10,
                      intercept = "candidate", score = "residual", candidates = NULL,
                      size_rule = 0.1, window = 10, change = 1e-4, refit = FALSE, threads = 1) {
@@ -143,7 +143,7 @@ fs_model <- function(prototypes = 0.3, select = "k_center", solver = "scdp", k =
   )
 }
 
-# whether a problem has an intercept just as `intercept` says: it may then be forced
+# whether a problem has an intercept exactly as `intercept` says, so that it may be forced
 agrees <- function(x, intercept) {
   inherits(x, "sparsels_problem") && x$intercept == (intercept != "none")
 }
@@ -154,20 +154,21 @@ fs_prototypes <- function(problem, kernel, model) {
   prototypes <- model$prototypes
   count <- prototype_count(prototypes, nrow(problem))
   if (!is.null(count)) {
-    # distances are those of the columns: in the space of a narrow kernel all rows are as far apart
+    # distances are between rows of x, since in the space of a narrow kernel all rows are equally
+    # far apart
     needed <- model$select == "renyi" || !is.null(kernel) && is_precomputed(kernel)
     if (model$select %in% c("kmeans", "cluster_mean")) count <- min(count, distinct_rows(problem$x))
     prototypes <- select_basis(problem, count, model$select, kernel = if (needed) kernel)
   }
   if (is.null(kernel)) kernel <- kernel_linear()
-  # of a single number as_basis() would draw so many rows
+  # as_basis() would take a single row number as a number of rows to draw
   basis <- if (length(prototypes) == 1L && is.null(dim(prototypes))) {
     rows_basis(basis_rows(prototypes, problem, "prototypes"), problem, kernel)
   } else {
     as_basis(prototypes, problem, kernel, "prototypes")
   }
   if (is.null(basis$points)) return(basis)
-  # names that stay when some of the points are not used
+  # names that remain when some of the points are not used
   if (is.null(basis$rows)) rownames(basis$points) <- basis_names(problem, basis)
   distinct <- which(!duplicated(as.matrix(basis$points)))
   list(rows = basis$rows[distinct], points = basis$points[distinct, , drop = FALSE], all = FALSE)
@@ -175,7 +176,7 @@ fs_prototypes <- function(problem, kernel, model) {
 
 distinct_rows <- function(x) sum(!duplicated(as.matrix(x)))
 
-# a share or number of the rows as a number; NULL when prototypes are given themselves
+# a share or number of the rows as a number, NULL if the prototypes themselves are given
 prototype_count <- function(prototypes, rows) {
   given <- !is.numeric(prototypes) || length(prototypes) != 1L || !is.null(dim(prototypes)) ||
     inherits(prototypes, "sparsels_basis")
@@ -186,8 +187,9 @@ prototype_count <- function(prototypes, rows) {
   check_count(prototypes, "prototypes", rows, "the number of rows")
 }
 
-# What all gamma share, and all widths of a Gaussian kernel (`kernel` is then NULL): the prototypes
-# and the terms, prototypes first and then covariates. `distances` are squared ones.
+# The parts that are the same for every gamma, and for every width of a Gaussian kernel (`kernel` is
+# then NULL): the prototypes and the terms, prototypes first and then covariates. `distances` are
+# squared distances.
 fs_setup <- function(problem, kernel, model) {
   problem <- seen_by_kernel(problem, kernel)
   basis <- fs_prototypes(problem, kernel, model)
@@ -212,9 +214,9 @@ fs_setup <- function(problem, kernel, model) {
   setup
 }
 
-# The covariates as terms, `z` (m x q): those that come first as orthogonal columns of root mean
+# The covariates as terms, `z` (m x q). Forced covariates become orthogonal columns of root mean
 # square 1, so that neither their units nor their correlation matter to rounding or to the ridge.
-# `back` (q x q) takes their weights to those of the covariates.
+# `back` (q x q) converts the weights of these columns to weights of the covariates.
 covariate_terms <- function(problem, forced) {
   z <- unname(problem$z)
   back <- diag(ncol(z))

@@ -181,7 +181,7 @@ boundary_data <- function(fit, size, newdata) {
              score = score[, 1L], observed = observed(problem)[[1L]][data$row])
 }
 
-# points of the plane; `row` are their numbers when they are training rows
+# points of the plane, where `row` are their numbers if they are training rows
 plane_points <- function(part, points, row = NULL) {
   if (is.null(row)) row <- NA_integer_
   data.frame(part = rep(part, nrow(points)), first = points[, 1L], second = points[, 2L],
@@ -216,7 +216,7 @@ plane_grid <- function(problem, points) {
   as.matrix(expand.grid(axis_over(1L), axis_over(2L)))
 }
 
-# The numbers of `rows` when they are the training rows, which the fitted values show; otherwise NA.
+# The numbers of `rows` if they are the training rows, as the fitted values show. Otherwise NA.
 training_rows <- function(fit, rows) {
   unknown <- rep(NA_integer_, nrow(rows))
   if (nrow(rows) != nrow(fit$problem)) return(unknown)
@@ -261,7 +261,8 @@ contour_layers <- function(grid, heights, classes) {
   }), recursive = FALSE)
 }
 
-# Training rows by their class, or those of a numeric response, and rows of unknown response.
+# Training rows by their class, or training rows of a numeric response, and rows of unknown
+# response.
 row_layers <- function(fit, rows) {
   known <- !is.na(rows$observed)
   points <- function(rows, colour, pch, label) {

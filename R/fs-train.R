@@ -6,10 +6,10 @@
 covariate_ridge <- 1e-8
 
 # The pursuit for every lambda = 1 / gamma. A list of matrices `criterion`, `se` and, for classes,
-# `error`, the held-out errors with a row for each size 0, 1, ... and a column for each lambda, NA
-# beyond the last size; `paths`, the pursuits on all rows; `residual`, if `residuals` is TRUE and
-# lambda a single value, a function of the size that returns its held-out residuals; and
-# `interrupted`. Repeated partitions are averaged, up to the smallest last size.
+# `error`: the held-out errors with a row for each size 0, 1, ... and a column for each lambda, NA
+# beyond the last size. `paths` are the pursuits on all rows. If `residuals` is TRUE and lambda a
+# single value, `residual` is a function of the size that returns its held-out residuals. The list
+# also has `interrupted`. Repeated partitions are averaged, up to the smallest last size.
 fs_pursue <- function(setup, columns, lambda, residuals = FALSE) {
   ids <- setup$model$folds$ids
   results <- lapply(seq_len(max(1L, ncol(ids))), function(repetition) {
@@ -43,7 +43,7 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
   if (answer$status == "not_positive") stop_no_kernel()
   if (answer$status == "interrupted" && answer$size[1L] <= forced) raise_interrupt()
   null <- setup$null
-  # entry s of the answer is the model of s terms, including the forced ones, which come first
+  # entry s of the answer is the model of s terms, including the forced terms, which come first
   by_size <- function(values, null) {
     rbind(null, matrix(values, k)[seq_len(k) >= forced, , drop = FALSE])
   }
@@ -101,8 +101,8 @@ path_of <- function(answer, g, k, L) {
        factor = layer_of(answer$factor, k)[, steps, drop = FALSE], z = layer_of(answer$z, L))
 }
 
-# K (m x n) and the kernel matrix of the prototypes, `own`, with functions that give columns of the
-# one and parts of the other; where they are too large the functions alone.
+# K (m x n) and the kernel matrix of the prototypes, `own`, with functions that give columns of K
+# and parts of `own`. If the matrices are too large, the functions alone.
 fs_columns <- function(setup, kernel) {
   if (is_large(setup)) return(asked_columns(setup, kernel))
   if (!is.null(setup$distances)) {
@@ -158,8 +158,8 @@ train_pursuit <- function(setup, columns, lambda) {
   )
 }
 
-# The smallest size whose error is within `size_rule` standard deviations of the smallest error; the
-# largest size without held-out errors.
+# The smallest size whose error is within `size_rule` standard deviations of the smallest error.
+# Without held-out errors, the largest size.
 fs_best_size <- function(errors, model) {
   if (is.null(model$folds)) return(length(errors$criterion) - 1L)
   sd <- errors$se * sqrt(max(model$folds$ids))
@@ -233,8 +233,8 @@ refit_by_qr <- function(setup, columns, terms, lambda) {
   qr.coef(qr(rbind(values, penalty), LAPACK = TRUE), rbind(root_w * problem$y, zeros))
 }
 
-# Trains on all prototypes at once: on their kernel, or on the features of the Nystrom
-# approximation.
+# Trains on all prototypes at once: on the kernel of the prototypes, or on the features of the
+# Nystrom approximation.
 train_at_once <- function(setup, columns, lambda) {
   problem <- setup$problem
   solved <- solver_at_once(setup, columns)(lambda)
@@ -285,8 +285,8 @@ stop_dependent <- function() {
 }
 
 # Held-out residuals on the user's scale, a list with an m x L matrix for each repeat. The penalty
-# does not depend on the fold, so those of a fold H are (I - (QQ')_HH)^-1 times its training
-# residuals.
+# does not depend on the fold, so the held-out residuals of a fold H are (I - (QQ')_HH)^-1 times its
+# training residuals.
 held_out_at_once <- function(Q, residual, folds, root_w) {
   lapply(seq_len(ncol(folds$ids)), function(repetition) {
     for (rows in split(seq_along(root_w), folds$ids[, repetition])) {

@@ -132,7 +132,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   sized_fit("greedy_rls", problem, control, search, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
-# Refuses what a search over groups cannot do.
+# Refuses options that a search over groups does not support.
 check_group_search <- function(problem, control, cluster = NULL) {
   groups <- problem$column_groups
   if (is.null(groups)) return(invisible())
@@ -159,7 +159,7 @@ check_group_search <- function(problem, control, cluster = NULL) {
   }
 }
 
-# what the search began with
+# the columns that the search began with
 #' @exportS3Method
 search_words.greedy_rls <- function(fit) { # nolint: object_name_linter.
   count <- length(fit$control$start)
@@ -183,7 +183,7 @@ check_start <- function(start, problem) {
   whole_groups(problem, columns)
 }
 
-# the same of columns that may come more than once
+# the starting columns as numbers, where a column may occur more than once
 start_columns <- function(start, problem) {
   columns <- in_context("`start`", positions(start, ncol(problem), problem$names, "column"))
   excluded <- columns[!problem$usable[columns]]
@@ -195,9 +195,9 @@ start_columns <- function(start, problem) {
   columns
 }
 
-# The arguments shared by all methods with a path of sizes, checked. `grows`: whether larger sizes
-# are tried as long as the error improves. `start`: columns that the search begins with; `pruned`:
-# whether it has no others.
+# The arguments shared by all methods with a path of sizes, checked. `grows` is whether larger sizes
+# are tried as long as the error improves. `start` has the columns that the search begins with.
+# `pruned` is whether the search has no other columns.
 path_control <- function(problem, k, lambda, folds, criterion, size = "criterion",
                          size_folds = 10, start = integer(), pruned = FALSE) {
   folds <- as_folds(folds, problem)
@@ -234,9 +234,9 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
 }
 
 # Runs a search for every lambda: `path` is a function (problem, control, lambda) that returns one
-# path. An interrupted path is the last. control$found, if there is one, has for each lambda the
-# columns with which a forward search goes on; a column of control$start may be constant in a part
-# of the rows.
+# path. An interrupted path is the last. If control$found exists, it has for each lambda the columns
+# from which a forward search continues. A column of control$start may be constant in a part of the
+# rows.
 each_lambda <- function(path) {
   function(problem, control) {
     paths <- list()
@@ -252,11 +252,11 @@ each_lambda <- function(path) {
 
 usable_start <- function(problem, control) control$start[problem$usable[control$start]]
 
-# The path for one lambda, as a list for new_sparse_fit(). `given`: columns that a search adds
-# first, in this order, or that a backward search begins with; candidates for their places are not
-# scored, so runners-up there are none. `skipping`: whether candidates are skipped, where the search
-# allows it: "none", by "bounds" for as long as they pay, or at once by "recurrence" of the errors
-# of all candidates, with folds.
+# The path for one lambda, as a list for new_sparse_fit(). `given` has columns that a search adds
+# first, in this order, or that a backward search begins with. Candidates for the places of given
+# columns are not scored, so these places have no runners-up. `skipping` says whether candidates are
+# skipped, if the search allows it: "none", by "bounds" for as long as they pay, or at once by
+# "recurrence" of the errors of all candidates, with folds.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   bar <- progress_bar(control$progress, "Selecting features",
@@ -274,9 +274,10 @@ greedy_path <- function(problem, control, lambda, given = control$given,
 search_data <- function(problem) c(working(problem), list(response = problem$y))
 
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
-# one call: what the searches need of x alone is made once. The results are those of single searches
-# but for rounding, as products with the chosen columns are then sums of other products. Ctrl-C
-# leaves fewer paths. The criterion is one with a name: a function would know problem$y alone.
+# one call. Quantities that depend on x alone are computed once. The results equal the results of
+# single searches but for rounding, as products with the chosen columns are then sums of other
+# products. Ctrl-C leaves fewer paths. The criterion is a named one, since a function would only
+# have problem$y.
 greedy_paths <- function(problem, control, lambda, responses) {
   several <- problem
   several$y <- do.call(cbind, responses)
@@ -295,11 +296,11 @@ greedy_paths <- function(problem, control, lambda, responses) {
   }, answers[done], responses[done])
 }
 
-# Products of columns that many searches share: at most so many doubles.
+# The largest number of doubles for products of columns that many searches share.
 shared_values <- 2^25
 
-# The control list of a search as C reads it. `bar` is made by the caller: it ends with the function
-# that made it.
+# The control list of a search as C reads it. The caller makes `bar`, since a bar ends with the
+# function that made it.
 greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
   check_backward_values(problem, control, given)
   backward <- control$search == "backward"
@@ -318,8 +319,8 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
   needs_settings(problem))
 }
 
-# The columns given to the workers of a cluster; NULL where there is none, or so little to do that
-# the calling process does it.
+# The column ranges of the workers of a cluster. NULL without a cluster, or if there is so little
+# work that the calling process does it.
 shards_of <- function(problem, cluster, count = length(cluster)) {
   if (count > 0L && skipping_pays(problem)) {
     open_shards(problem, cluster, count)
@@ -334,9 +335,9 @@ skipping_of <- function(problem, control, given) {
 # Bounds are not worth their cost with few columns, or if the search takes milliseconds.
 skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 25000
 
-# A matrix in a file, or a sparse one, is not followed by a larger one in memory: where every
-# candidate must be evaluated, its columns are read again at each step if m x n doubles are more
-# than the 2 GB that searches by bounds keep.
+# Whether a search reads columns again. A matrix in a file, or a sparse matrix, does not lead to a
+# larger matrix in memory. If every candidate must be evaluated, its columns are read again at each
+# step if m x n doubles exceed the 2 GB that searches by bounds keep.
 rereads <- function(problem) {
   (is_file_matrix(problem$x) || inherits(problem$x, "dgCMatrix")) &&
     prod(dim(problem)) > most_candidate_values
@@ -357,7 +358,7 @@ check_backward_values <- function(problem, control, given) {
   ), "sparsels_error_argument")
 }
 
-# What C answers to a search; refused where it stopped short of a model.
+# The answer of C to a search. Refused if the search stopped before it had a model.
 check_answer <- function(answer, problem, control, lambda) {
   if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
   if (answer$status == "not_positive") {
@@ -396,7 +397,7 @@ unpack_path <- function(answer, problem, control, lambda) {
   )
 }
 
-# The errors of some entries of a path, the error rate where the response is classes.
+# The errors of some entries of a path, and the error rate if the response is classes.
 answer_errors <- function(answer, entries, problem, control) {
   se <- answer$se[entries]
   c(list(criterion = criterion_value(control$criterion, answer$loss[entries]),
@@ -411,8 +412,8 @@ unpack_work <- function(work, columns) {
        reread_from = step(work[6L]))
 }
 
-# Per size 0..k: features in the order chosen, their coefficients in working units, the row of the
-# path.
+# For each size 0..k: features in the order chosen, their coefficients in working units, and the row
+# of the path.
 unpack_models <- function(answer, L) {
   lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer = answer, L = L)
 }

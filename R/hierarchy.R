@@ -1,10 +1,11 @@
-# Columns that ask for others, as an interaction asks for its main effects: strong heredity.
-# Searches that know of it add a column only beside all that it asks for, which then stay as long as
-# it does.
+# Columns that require others, as an interaction requires its main effects: strong heredity.
+# Searches that support a hierarchy add a column only with all columns that it requires. The
+# required columns then stay as long as the column does.
 
-# problem$hierarchy is NULL or list(column, needs, by_terms): column[p] asks for needs[p], and for
-# whatever that asks for; by_terms says whether these are the terms of a formula. Columns that a
-# search cannot choose, covariates and what follows from them, count as members of every model.
+# problem$hierarchy is NULL or list(column, needs, by_terms). column[p] requires needs[p] and all
+# columns that needs[p] requires. by_terms is whether these are the terms of a formula. Some columns
+# cannot be chosen by a search: covariates and combinations of them. These count as members of every
+# model.
 
 # From arguments ----------------------------------------------------------------------------------
 
@@ -19,7 +20,7 @@ with_hierarchy <- function(problem, hierarchy) {
   problem
 }
 
-# The pairs of column and needed column, each once, with those that follow from others.
+# The pairs of column and required column, each once, with the pairs that follow from others.
 closed_needs <- function(pairs) {
   repeat {
     of_needed <- split(pairs$needs, pairs$column)[as.character(pairs$needs)]
@@ -33,7 +34,7 @@ closed_needs <- function(pairs) {
   lapply(closed, `[`, order(closed$column, closed$needs))
 }
 
-# What a named list asks for: the names of columns or terms, and what each of them needs.
+# The pairs of a named list: the names of columns or terms, and the columns that each requires.
 listed_needs <- function(needs, problem) {
   if (!is.list(needs) || is.object(needs)) {
     refuse("hierarchy", "\"none\", \"strong\" or a named list of what columns ask for", needs)
@@ -51,7 +52,8 @@ listed_needs <- function(needs, problem) {
   joined_pairs(pairs)
 }
 
-# What the interactions of a formula ask for: each column those of the terms with one variable less.
+# The pairs of the interactions of a formula: each column requires the columns of the terms with one
+# variable less.
 term_needs <- function(problem) {
   sets <- term_variables(problem$design)
   of_several <- lengths(sets) > 1L
@@ -95,7 +97,7 @@ term_variables <- function(design) {
 
 set_keys <- function(sets) vapply(sets, paste, "", collapse = "\n", USE.NAMES = FALSE)
 
-# every one of some columns with every one that is needed
+# every one of some columns with every required column
 all_pairs <- function(columns, needs) {
   list(column = rep(columns, length(needs)), needs = rep(needs, each = length(columns)))
 }
@@ -105,7 +107,7 @@ joined_pairs <- function(pairs) {
        needs = as.integer(unlist(lapply(pairs, `[[`, "needs"))))
 }
 
-# Refuses what no search could meet.
+# Refuses a hierarchy that no search could meet.
 check_can_be_met <- function(pairs, problem) {
   fail <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
   problem$hierarchy <- pairs
@@ -132,9 +134,9 @@ check_can_be_met <- function(pairs, problem) {
   }
 }
 
-# Of a problem ------------------------------------------------------------------------------------
+# Hierarchies of a problem ------------------------------------------------------------------------
 
-# The hierarchy of some columns: those left out are not asked for.
+# The hierarchy among some columns. Columns outside these are not required.
 some_hierarchy <- function(hierarchy, columns) {
   column <- match(hierarchy$column, columns)
   needs <- match(hierarchy$needs, columns)
@@ -143,7 +145,7 @@ some_hierarchy <- function(hierarchy, columns) {
   list(column = column[kept], needs = needs[kept], by_terms = hierarchy$by_terms)
 }
 
-# What columns ask for, as C reads it: needs[start[i] .. start[i + 1]) of column i.
+# The required columns as C reads them: needs[start[i] .. start[i + 1]) of column i.
 needs_settings <- function(problem) {
   none <- list(needs_start = integer(), needs = integer())
   if (is.null(problem$hierarchy)) return(none)
@@ -153,7 +155,7 @@ needs_settings <- function(problem) {
        needs = pairs$needs[order(pairs$column)] - 1L)
 }
 
-# Refuses what a search that meets the hierarchy cannot do.
+# Refuses options that a search under a hierarchy does not support.
 check_hierarchy_search <- function(problem, control, cluster = NULL) {
   if (is.null(problem$hierarchy)) return(invisible())
   fail <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
@@ -171,7 +173,8 @@ check_hierarchy_search <- function(problem, control, cluster = NULL) {
   }
 }
 
-# Refuses a hierarchy by name, for what does not know of it. `who`: the function, "omp()".
+# Refuses a hierarchy by name, for functions without support for it. `who` is the function, such as
+# "omp()".
 refuse_hierarchy <- function(problem, who) {
   if (is.null(problem$hierarchy)) return(invisible())
   stop_input(sprintf("%s cannot honour `hierarchy`, by which columns ask for others: %s", who,

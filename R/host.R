@@ -1,9 +1,10 @@
-# What R and its user are to long work: a progress bar, Ctrl-C and what it leaves, and how a search
-# may end.
+# The connection of long work to R and its user: a progress bar, Ctrl-C and the result after it, and
+# the ways in which a search may end.
 
 # A function (done, total, columns) that moves a progress bar and says how long it will take, or
-# NULL. `steady`: whether equal parts of the work take about equal times; otherwise no time is said.
-# `column_bytes`: of a column in a file; the bar then says how much was read of it.
+# NULL. `steady` is whether equal parts of the work take about equal times. Otherwise no time is
+# given. `column_bytes` has the bytes of a column in a file. The bar then shows how much of the file
+# was read.
 progress_bar <- function(wanted, label, frame = parent.frame(), steady = TRUE,
                          column_bytes = NULL) {
   if (!wanted) return(NULL)
@@ -16,7 +17,7 @@ progress_bar <- function(wanted, label, frame = parent.frame(), steady = TRUE,
   function(done, total, columns = 0) {
     say_time(done, total)
     status <- if (!is.null(column_bytes)) sprintf("%.1f GB read", 1e-9 * columns * column_bytes)
-    # a search that drops columns makes more moves than the size that it aims at
+    # a search that drops columns makes more moves than its target size
     cli::cli_progress_update(set = min(done, total), total = total, status = status, id = id,
                              .envir = frame)
   }
@@ -39,13 +40,13 @@ time_sayer <- function(label, now = function() proc.time()[["elapsed"]]) {
   }
 }
 
-# actions of steps whose sets are not made one from the other
+# actions of steps whose set does not come from the set before
 set_actions <- c("found", "stopped")
 
 # how a search ended, in the order of the kernels
 statuses <- c("complete", "early_stop", "interrupted", "move_limit")
 
-# stops as Ctrl-C does, where a kernel of C has seen it and nothing is done that could be kept
+# stops as Ctrl-C does, for a kernel of C that has seen Ctrl-C and has no result to keep
 raise_interrupt <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
   invokeRestart("abort")
@@ -58,6 +59,6 @@ warn_interrupted <- function(done, wanted, what) {
 }
 
 # Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
-# processor, and returns the previous value; `NULL` changes nothing. Results agree up to rounding
+# processor, and returns the previous value. `NULL` changes nothing. Results agree up to rounding
 # error.
 use_simd <- function(width = NULL) .Call(C_use_simd, width)

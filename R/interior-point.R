@@ -5,10 +5,10 @@
 # duality gap, keeps |beta_k| below it. The variables are the distances above = bound + beta and
 # below = bound - beta instead of beta and bound: near the optimum one of the two is much smaller
 # than the bound and would lose its digits as a difference. The covariates always have the optimal
-# coefficients for the current beta. For squares the columns are residualised on them once; for
-# logistic each Newton step does so with its own weights.
+# coefficients for the current beta. For squares the columns are residualised on them once. For
+# the logistic loss each Newton step residualises the columns with its own weights.
 
-# Solutions for each lambda in turn; those completed if interrupted.
+# Solutions for each lambda in turn, or the completed solutions if interrupted.
 interior_path <- function(problem, control, lambda) {
   solutions <- vector("list", length(lambda))
   state <- NULL
@@ -24,7 +24,7 @@ interior_path <- function(problem, control, lambda) {
   Filter(Negate(is.null), solutions)
 }
 
-# list(solution: for one lambda; state: for the next one)
+# list(solution: for one lambda, state: for the next lambda)
 interior_solve <- function(problem, control, lambda, state = NULL) {
   if (is.null(state)) state <- interior_state(problem, control)
   kept <- screened_columns(problem, control, lambda, state)
@@ -36,8 +36,8 @@ interior_solve <- function(problem, control, lambda, state = NULL) {
   list(solution = solution, state = new_point(state, control, result))
 }
 
-# The state of the path: `null`, the objective of the null model; `norm`, the norms of the columns;
-# `points`, the models so far with their dual points, the first of which is the null model.
+# The state of the path. `null` is the objective of the null model, and `norm` the norms of the
+# columns. `points` are the models so far with their dual points. The first is the null model.
 interior_state <- function(problem, control) {
   empty <- model_point(problem, control$loss, integer(), numeric())
   empty$all <- column_products(problem, empty$r)
@@ -48,8 +48,8 @@ interior_state <- function(problem, control) {
 
 point_parts <- c("loss", "l1", "r", "all", "max_abs_corr")
 
-# Adds a model to the points. The safe tests need only r and `most` of points between the first and
-# the last.
+# Adds a model to the points. The safe tests need only r and `most` of the points between the first
+# and the last.
 new_point <- function(state, control, result) {
   count <- length(state$points)
   if (count > 1L) state$points[[count]]$all <- NULL
@@ -61,7 +61,7 @@ new_point <- function(state, control, result) {
 # Screening ----------------------------------------------------------------------------------------
 
 # The columns that the chosen test does not exclude. A test bounds |a_k'r| of the optimal r, from
-# the product for a known r and a bound of the distance between the two; a column is excluded if the
+# the product for a known r and a bound of the distance between the two. A column is excluded if the
 # bound is below lambda.
 screened_columns <- function(problem, control, lambda, state) {
   usable <- which(problem$usable)
@@ -195,8 +195,8 @@ certified <- function(problem, loss, lambda, kept, iterate) {
   result
 }
 
-# One step for a weight 1 / t of the barrier; t increases as the gap decreases. Kim and others,
-# Algorithm 1, with a larger factor.
+# One step for a weight 1 / t of the barrier, where t increases as the gap decreases. Kim and
+# others, Algorithm 1, with a larger factor.
 newton_step <- function(problem, loss, lambda, X, basis, iterate) {
   k <- ncol(X)
   if (is.null(iterate$t)) {
@@ -297,8 +297,9 @@ gram_diagonal <- function(X, point) {
   Matrix::colSums(X^2) - colSums(as.matrix(Matrix::crossprod(point$basis, X))^2)
 }
 
-# Woodbury's identity: an m x m system. It is inaccurate for columns whose D is negligible relative
-# to their diagonal, as it becomes for the columns of the solution: these are eliminated separately.
+# Woodbury's identity, which gives an m x m system. It is inaccurate for columns whose D is
+# negligible relative to their diagonal, as D becomes for the columns of the solution. These columns
+# are eliminated separately.
 solve_wide <- function(X, iterate, D, rhs) {
   large <- which(iterate$diagonal > 1e3 * D)
   if (length(large) > nrow(X)) large <- integer()
@@ -353,10 +354,10 @@ conjugate_gradients <- function(X, iterate, D, rhs) {
 
 kkt_removed <- function(corr, lambda) abs(corr) <= 0.9999 * lambda
 
-# Quantities computed from x, so that coefficients can be removed later without it: `corr`, the
-# products a_k'r of the columns with the residual; `second_order`, for each coefficient an upper
-# bound of the second-order increase of the loss when it and all smaller ones are removed; `kkt`, an
-# upper bound of the increase of the loss by (37).
+# Quantities computed from x, so that coefficients can be removed later without x. `corr` are the
+# products a_k'r of the columns with the residual. `second_order` is for each coefficient an upper
+# bound of the second-order increase of the loss when it and all smaller coefficients are removed.
+# `kkt` is an upper bound of the increase of the loss by (37).
 threshold_facts <- function(problem, loss, lambda, solution) {
   corr <- solution$all[solution$features]
   removed <- kkt_removed(corr, lambda)

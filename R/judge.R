@@ -134,14 +134,14 @@ judge_call <- function(call) short_call(replace(call, 1L, list(quote(judge))))
 
 # Arguments ---------------------------------------------------------------------------------------
 
-# what the parts are called in sentences
+# the names of the parts in sentences
 part_words <- c(
   cross_validation = "the cross-validation", permutation = "the permutation test",
   stability = "the stability selection", exchange = "the substitutes",
   learning_curve = "the learning curve", verification = "the verification"
 )
 
-# What the parts share, and how often each is done, 0 for not at all.
+# The settings that the parts share, and the number of repetitions of each, 0 for none.
 judge_control <- function(run, seed, progress, BPPARAM, ...) {
   problem <- run$problem
   groups <- whole_units(run$problem)
@@ -192,7 +192,7 @@ run_of_fit <- function(fit, problem, envir) {
   run
 }
 
-# Names in the call of a fit may stand for something else by now: the fit is made again for its
+# Names in the call of a fit may have changed value since. The fit is made again to compare its
 # settings.
 check_same_settings <- function(fit, run) {
   if (!identical(fit$status, "complete")) return(invisible())
@@ -238,7 +238,7 @@ is_interrupted <- function(part) {
   identical(status, "interrupted")
 }
 
-# For each part a function that does it, or in words why it is left out.
+# For each part a function that does it, or a text with the reason why it is left out.
 judge_parts <- function(run, fit, control) {
   experiment <- function(of, ..., arguments = run$arguments) {
     function() {
@@ -291,14 +291,16 @@ reasons_against <- function(run, fit, control) {
 
 takes_k <- function(method) any(c("k", "...") %in% names(formals(args(method))))
 
-# A fit without a ridge parameter is compared at that of its halves in stability_selection().
+# A fit without a ridge parameter is compared at the ridge parameter of the halves in
+# stability_selection().
 exchange_fit <- function(fit, problem, control) {
   own <- !inherits(fit, "l1_path") && fit$lambda > 0
   exchange(fit, problem, keep = control$keep, lambda = if (!own) mean_square(problem) / 4,
            progress = control$progress, BPPARAM = control$BPPARAM)
 }
 
-# One of the package's experiments with the method of a run. Its call would show no more than that.
+# One of the package's experiments with the method of a run. The call is removed, since it would
+# show no more than the method.
 of_run <- function(experiment, run, arguments, ...) {
   result <- do.call(experiment, c(list(quote(run$problem), quote(run$method)), quoted(arguments),
                                   list(...)))
@@ -307,8 +309,8 @@ of_run <- function(experiment, run, arguments, ...) {
   seal(result)
 }
 
-# The result of a part, or in words why there is none. Warnings of a choice at the end of what was
-# tried are for the fit on all rows.
+# The result of a part, or a text with the reason why there is none. Warnings of a choice at the end
+# of the values tried are for the fit on all rows.
 try_part <- function(part, stream, words) {
   tryCatch(
     with_stream(stream, suppressWarnings(part(), c(own_warnings, "sparsels_interrupted"))),
@@ -344,8 +346,9 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
   )), class = c("judgement", "sparsels_result")))
 }
 
-# The honest error with an interval: of an error rate Wilson's, for the effective number of
-# independent rows; otherwise t with the standard error over the folds of a partition, NA of one.
+# The honest error with an interval. For an error rate it is Wilson's interval for the effective
+# number of independent rows. Otherwise it is a t interval with the standard error over the folds of
+# a partition, NA for one fold.
 error_interval <- function(cv, control) {
   estimate <- cv$estimate[["mean"]]
   ends <- if (cv$measure == "error") wilson_interval(estimate, independent_rows(cv, control)) else
@@ -370,7 +373,7 @@ t_quantile <- function(cv) {
   if (folds > 1L && is.finite(folds)) stats::qt(0.975, folds - 1) else NA_real_
 }
 
-# of the rows that were held out, which Ctrl-C may leave a part
+# the effective number of held-out rows, which are only a part of the rows after Ctrl-C
 independent_rows <- function(cv, control) {
   scored <- !is.na(rowSums(cv$held_out)) & cv$problem$weights > 0
   if (!is.null(control$groups)) return(length(unique(control$groups[scored])))
@@ -378,8 +381,8 @@ independent_rows <- function(cv, control) {
   sum(weights)^2 / sum(weights^2)
 }
 
-# What is known of each chosen column, in the order chosen: how often it is chosen, and the
-# criterion without it and with its best substitute, relative to that of the set.
+# The results for each chosen column, in the order chosen: how often it is chosen, and the criterion
+# without it and with its best substitute, relative to the criterion of the set.
 feature_table <- function(fit, stability, exchange) {
   features <- chosen_features(fit)
   names <- if (length(features)) fit$problem$names[features]

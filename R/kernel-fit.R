@@ -45,7 +45,7 @@
 #' @name kernel_fit
 NULL
 
-# A fit from its models and the result of evaluate_spectrum(), `evaluated`; `...` are other fields.
+# A fit from its models and the result of evaluate_spectrum(), `evaluated`. `...` are other fields.
 new_kernel_fit <- function(method, problem, control, evaluated, models, call, ...,
                            status = "complete") {
   fit <- seal(structure(list(
@@ -58,7 +58,7 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
   warn_unfinished(fit, paste("best of the", done))
 }
 
-# The criterion of all kernel fits; without folds it is that of the training rows.
+# The criterion of all kernel fits. Without folds it is the criterion of the training rows.
 squared_criterion <- function(folds) {
   words <- criteria$squared$words
   label <- if (is.null(folds)) paste("training", words) else held_out_label(words, folds$label)
@@ -315,7 +315,7 @@ print.kernel_fit <- function(x, ...) {
   invisible(x)
 }
 
-# A fit in terms of `lambda` or whatever goes with it, and of the width of its kernel.
+# A fit in terms of `lambda` or a parameter derived from it, and of the width of its kernel.
 print_expansion <- function(fit, lambda, width) {
   say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
       if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))

@@ -150,7 +150,7 @@ expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, 
                  shift = trials$best$shift, status = trials$status)
 }
 
-# Warns of a width at the end of those tried. Of two one is always at an end.
+# Warns of a width at the end of the widths tried. With two widths, one is always at an end.
 warn_width <- function(trials) {
   tried <- trials$table$gamma
   gamma <- trials$best$kernel$parameters$gamma
@@ -163,8 +163,8 @@ warn_width <- function(trials) {
   ), "sparsels_warning_edge")
 }
 
-# Warns if the held-out predictions are those of the covariates alone, up to a thousandth of the
-# largest residual of these.
+# Warns if the held-out predictions equal the predictions of the covariates alone, up to a
+# thousandth of the largest residual of the covariates.
 warn_null <- function(problem, evaluated, control) {
   null <- null_residuals(problem, control$folds)
   off <- centre_within(problem, problem$y - evaluated$held_out) - null
@@ -175,8 +175,8 @@ warn_null <- function(problem, evaluated, control) {
                         where, hint), "sparsels_warning_edge")
 }
 
-# Held-out residuals of the covariates alone, averaged over repeated folds: without the rows S they
-# are (I - B_S B_S')^-1 times those with all rows, for a basis B of the covariates.
+# Held-out residuals of the covariates alone, averaged over repeated folds. Without the rows S they
+# are (I - B_S B_S')^-1 times the residuals with all rows, for a basis B of the covariates.
 null_residuals <- function(problem, folds) {
   root_w <- sqrt(problem$weights)
   basis <- covariate_basis(problem)
@@ -216,8 +216,9 @@ check_shift <- function(shift) {
 
 # The basis ---------------------------------------------------------------------------------------
 
-# list(rows: row numbers, or NULL for points that are not rows; points: on the user's scale; all:
-# whether every row is a basis vector). `name` is the user's argument.
+# A basis as list(rows, points, all). `rows` are row numbers, or NULL for points that are not rows.
+# `points` are on the user's scale. `all` is whether every row is a basis vector. `name` is the
+# user's argument.
 as_basis <- function(basis, problem, kernel, name = "basis") {
   m <- nrow(problem)
   if (length(dim(basis)) == 2L) return(points_basis(basis, problem, kernel, name))
@@ -272,7 +273,7 @@ points_basis <- function(basis, problem, kernel, name) {
 # Training ----------------------------------------------------------------------------------------
 
 # The best of the kernels, and a table with the best lambda and criterion of each. An interrupt
-# keeps the kernels completed; if there is none, it is raised again.
+# keeps the completed kernels. If no kernel is complete, the interrupt is raised again.
 best_trial <- function(kernels, trial) {
   best <- NULL
   table <- NULL
@@ -302,8 +303,8 @@ kernel_trial <- function(problem, kernel, basis, shift, control) {
        models = kernel_models(problem, of_terms, fitted$spectrum, control$lambda))
 }
 
-# The spectrum of a kernel expansion, the shift used, and its K (m x n) or, in blocks, the result of
-# block_problem(), in which the first partition of `folds` has its triangles.
+# The spectrum of a kernel expansion, the shift used, and its K (m x n). In blocks it has the result
+# of block_problem() instead of K, with the R factors of the first partition of `folds`.
 expansion <- function(problem, kernel, basis, shift, folds = NULL) {
   if (!basis$all && reads_blocks(problem, basis_size(basis))) {
     return(block_expansion(problem, kernel, basis, shift, folds))
@@ -343,7 +344,7 @@ kernel_columns <- function(problem, kernel, basis) {
   K
 }
 
-# K_BB, symmetric to the last digit; `rows` are those of K that are the basis
+# K_BB, exactly symmetric, where `rows` are the rows of K that are the basis
 basis_kernel_matrix <- function(problem, kernel, basis, K, rows = basis$rows) {
   KBB <- if (is.null(basis$rows)) {
     points <- kernel_points(problem, basis$points)
@@ -370,8 +371,8 @@ shifted_cholesky <- function(KBB, shift) {
   stop_not_positive(eigen(KBB, symmetric = TRUE, only.values = TRUE)$values, tau)
 }
 
-# dual weights and coefficients of the covariates for every lambda, on the user's scale; `of_terms`
-# are the coefficients of the terms on the covariates
+# dual weights and coefficients of the covariates for every lambda, on the user's scale, where
+# `of_terms` are the coefficients of the terms on the covariates
 kernel_models <- function(problem, of_terms, spectrum, lambda) {
   of_y <- covariate_solver(problem)(problem$y)
   lapply(term_weights(spectrum, lambda), function(beta) {

@@ -1,4 +1,5 @@
-# Kernels: what one is, the three of our own, kernels from elsewhere, and matrices of their values.
+# Kernels: their class, our own three kernels, kernels of other packages, and matrices of kernel
+# values.
 
 #' Kernel functions
 #'
@@ -126,7 +127,7 @@ check_widths <- function(x, name) {
 
 # The object --------------------------------------------------------------------------------------
 
-# without `values` a kernel cannot be evaluated as it stands: several widths, or precomputed
+# without `values` a kernel cannot be evaluated, as with several widths or a precomputed kernel
 new_kernel <- function(name, parameters = list(), normalize = FALSE, values = NULL,
                        diagonal = NULL, column = NULL, shift = FALSE) {
   seal(structure(list(name = name, parameters = parameters, normalize = normalize, values = values,
@@ -168,14 +169,14 @@ product_kernel <- function(name, parameters, normalize, of_products, shift = FAL
 
 moved <- function(x, centre) x - rep(centre, each = nrow(x))
 
-# x z', a plain matrix. The product of two sparse matrices is slower than that with a dense one,
-# which is made unless it is larger than the answer.
+# x z', a plain matrix. The product of two sparse matrices is slower than the product with a dense
+# matrix, so z is made dense unless it is larger than the answer.
 inner_products <- function(x, z) {
   if (!is.matrix(x) && ncol(z) <= nrow(x)) z <- as.matrix(z)
   as.matrix(Matrix::tcrossprod(x, z))
 }
 
-# x x[j, ]' as a function of j. With points in columns each product reads them in their order.
+# x x[j, ]' as a function of j. With points in columns each product reads memory in sequence.
 product_column <- function(x) {
   points <- Matrix::t(x)
   if (is.matrix(points)) {
@@ -191,7 +192,7 @@ product_column <- function(x) {
 
 squared_norms <- function(x) unname(Matrix::rowSums(x^2))
 
-# ||x - z||^2; what is below rounding is a zero distance
+# ||x - z||^2, where a value below rounding error is a zero distance
 squared_distances <- function(products, x_norms, z_norms) {
   size <- x_norms + z_norms
   squared <- size - 2 * products
@@ -228,11 +229,11 @@ kernel_words <- function(kernel) {
 
 # From the user -----------------------------------------------------------------------------------
 
-# Any form of a kernel as a sparsels_kernel; a "precomputed" one has no functions.
+# Any form of a kernel as a sparsels_kernel. A "precomputed" kernel has no functions.
 as_kernel <- function(kernel) {
   if (missing(kernel)) kernel <- NULL
   if (inherits(kernel, "sparsels_kernel")) return(check_sealed(kernel))
-  # an S4 object that is.function() takes for one
+  # an S4 object for which is.function() is true
   if (inherits(kernel, "kernel") && is.function(kernel)) return(kernlab_kernel(kernel))
   if (is.function(kernel)) return(function_kernel(kernel))
   if (identical(kernel, "precomputed")) return(new_kernel("precomputed"))
@@ -243,7 +244,7 @@ as_kernel <- function(kernel) {
 kernlab_kernel <- function(kernel) {
   need_package("kernlab")
   values <- function(x, z) kernlab::kernelMatrix(kernel, as.matrix(x), as.matrix(z))@.Data
-  # a function that only calls itself a kernel has no parameters
+  # a function that only has the class of a kernel has no parameters
   parameters <- if (isS4(kernel)) kernlab::kpar(kernel) else list()
   paired_kernel(paste(class(kernel), "of kernlab"), parameters, values)
 }
@@ -288,7 +289,7 @@ each_kernel <- function(kernel) {
   lapply(gamma, kernel_gaussian, normalize = kernel$normalize)
 }
 
-# the kernel where a method cannot choose among widths
+# the kernel for a method that cannot choose among widths
 single_kernel <- function(kernel) {
   kernel <- as_kernel(kernel)
   widths <- length(each_kernel(kernel))
@@ -315,8 +316,8 @@ check_precomputed <- function(x) {
   invisible(x)
 }
 
-# Where a square matrix is not symmetric, c(i, j), beyond 1e-8 of what its diagonal allows an entry
-# of a positive semidefinite matrix to be; NULL when it is nowhere.
+# A place c(i, j) where a square matrix is not symmetric, beyond 1e-8 of the largest entry that its
+# diagonal allows in a positive semidefinite matrix. NULL if there is none.
 asymmetry <- function(x) {
   root <- sqrt(abs(if (is.matrix(x)) diag(x) else Matrix::diag(x)))
   if (is.matrix(x)) return(.Call(C_asymmetry, x, root, 1e-8))
@@ -328,8 +329,8 @@ asymmetry <- function(x) {
 
 # Values ------------------------------------------------------------------------------------------
 
-# K (nrow(x) x nrow(z)), a plain matrix. Blocks are of rows of x: the centre of z is then the same
-# for all of them, and no point is shifted twice.
+# K (nrow(x) x nrow(z)), a plain matrix. Blocks are of rows of x, so that the centre of z is the
+# same for all blocks, and no point is shifted twice.
 kernel_matrix <- function(kernel, x, z) {
   K <- matrix(0, nrow(x), nrow(z))
   for (rows in value_blocks(nrow(x), nrow(z))) {
@@ -367,10 +368,10 @@ finite_values <- function(values, kernel) {
   values
 }
 
-# What a kernel sees of a problem ------------------------------------------------------------------
+# The problem as a kernel sees it -----------------------------------------------------------------
 
-# x is given to a kernel as doubles: a user's kernel could overflow with integers. With `in_place` a
-# file stays one, of which the rows are read as they are needed.
+# x is given to a kernel as doubles, since a user's kernel could overflow with integers. With
+# `in_place` a file remains a file, and its rows are read as they are needed.
 kernel_problem <- function(problem, kernel, in_place = FALSE) {
   if (in_place && is_file_matrix(problem$x) && !is_precomputed(kernel)) {
     return(kernel_scale(problem, kernel$shift, in_place = TRUE))
@@ -392,10 +393,10 @@ with_doubles <- function(problem) {
   problem
 }
 
-# The problem with centre and scale for a kernel: columns are either unchanged, or centred and
+# The problem with centre and scale for a kernel. Columns are either unchanged, or centred and
 # scaled, with or without an intercept. For a kernel that depends on differences only (`shift`),
 # sparse columns are not centred unless their mean exceeds their standard deviation, since
-# differences would lose digits; such a column has few zeros.
+# differences would lose digits. Such a column has few zeros.
 kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
   check_no_penalty(problem)
   if (!in_place || !is_file_matrix(problem$x)) problem <- with_doubles(problem)
@@ -427,8 +428,8 @@ sparse_points <- function(problem, x) {
   (x - centre) %*% Matrix::Diagonal(x = 1 / problem$scale)
 }
 
-# The median squared distance of two rows. Pairs of equal rows are excluded, since they say nothing
-# about the width.
+# The median squared distance of two rows. Pairs of equal rows are excluded, since they contain no
+# information about the width.
 typical_distance <- function(problem) {
   rows <- spread_rows(nrow(problem), 500L)
   points <- kernel_points(problem, problem$x[rows, , drop = FALSE])
