@@ -1,7 +1,8 @@
 # The path of l1_path() with the columns of x spread over the processes of a cluster, as in
 # R/cluster.R. The calling process solves for a few lambdas at a time on few columns, the working
-# set; the workers multiply all their columns with the residuals of these solutions at once, and
-# the columns that break the optimality conditions at any of them join the set, until none does.
+# set. The workers multiply all their columns with the residuals of these solutions at once. Columns
+# that break the optimality conditions at any of these lambdas join the working set, until none
+# does.
 
 check_path_cluster <- function(cluster, loss, solver, folds) {
   if (is.null(check_cluster(cluster))) return(NULL)
@@ -17,7 +18,7 @@ check_path_cluster <- function(cluster, loss, solver, folds) {
   cluster
 }
 
-# Shards whose workers know how their columns are standardised.
+# Column ranges whose workers hold the centre and scale of their columns.
 open_path_shards <- function(problem, cluster, count = length(cluster)) {
   shards <- open_shards(problem, cluster, count)
   parts <- Map(function(from, to) {
@@ -29,8 +30,8 @@ open_path_shards <- function(problem, cluster, count = length(cluster)) {
   shards
 }
 
-# solve_path() for one response with `control$shards`. The solutions are those of one process to the
-# tolerance; those before Ctrl-C or the loss of a worker.
+# solve_path() for one response with `control$shards`. The solutions agree with the solutions of one
+# process to the tolerance. After Ctrl-C or the loss of a worker the earlier solutions are returned.
 solve_by_shards <- function(problem, control, lambda, max_size) {
   shards <- control$shards
   bar <- progress_bar(control$progress, "Solving the path")
@@ -59,7 +60,7 @@ warn_lost <- function(condition) {
   NULL
 }
 
-# The null model, whose max_abs_corr is that of all columns.
+# The null model, whose max_abs_corr is taken over all columns.
 null_by_shards <- function(problem, control, shards) {
   null <- null_solution(one_plain_column(problem), control)
   answer <- multiply_shards(shards, control, list(null), Inf, integer())
@@ -67,8 +68,8 @@ null_by_shards <- function(problem, control, shards) {
   null
 }
 
-# The solutions for some lambdas, the last of which is not far below `at`, that of the solution
-# `last`. The set begins with the columns that the strong rule keeps.
+# The solutions for some lambdas, the last of which is not far below `at`, the lambda of the
+# solution `last`. The working set begins with the columns that the strong rule keeps.
 solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
   weight <- control$alpha * lambda
   kept <- ask_shards(shards, "above", rep(list(2 * min(weight) - control$alpha * at), shards$count))
@@ -99,8 +100,8 @@ solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
   }
 }
 
-# For every solution the largest |a_k'r| of the columns outside the set, `largest`, and which of
-# them exceed the weight of the l1 norm, `violated`.
+# For every solution `largest`, the largest |a_k'r| of the columns outside the set, and `violated`,
+# the columns whose |a_k'r| exceeds the weight of the l1 norm.
 multiply_shards <- function(shards, control, solutions, weight, set) {
   r <- vapply(solutions, `[[`, solutions[[1L]]$r, "r")
   each <- Map(function(from, to) set[set >= from & set <= to] - from + 1L, shards$from, shards$to)
@@ -111,7 +112,7 @@ multiply_shards <- function(shards, control, solutions, weight, set) {
   list(largest = do.call(pmax, lapply(answers, `[[`, "largest")), violated = violated)
 }
 
-# The numbers of columns that the shards count from their own first.
+# Column numbers of x from numbers that count from the first column of each column range.
 numbers_of <- function(shards, own) {
   as.integer(unlist(Map(function(own, from) own + from - 1L, own, shards$from)))
 }

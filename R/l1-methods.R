@@ -1,4 +1,4 @@
-# Methods for the fits of l1_path() and l1_size(), beside those of every sparse_fit.
+# Methods for the fits of l1_path() and l1_size(), in addition to the methods of every sparse_fit.
 
 #' @rdname sparse_fit
 #' @export
@@ -62,7 +62,7 @@ print_lambda_range <- function(fit) {
         ", which would explain hardly more")
   }
   gap <- max(fit$path$gap) / fit$null_objective
-  # below that it is rounding
+  # a smaller gap is rounding error
   gap <- if (gap < 1e-12) "below 1e-12" else format(gap, digits = 2)
   say(if (length(lambda) > 1L) "largest duality gap: " else "duality gap: ", gap,
       " of the objective of the null model")
@@ -108,7 +108,7 @@ interrupted_words <- function(fit) {
   if (is.null(fit$folds)) words else paste0(words, ", without held-out errors")
 }
 
-# Rows spread over the path, and those that are marked.
+# Rows spread over the path, and the marked rows.
 print_lambdas <- function(fit, n) {
   count <- nrow(fit$path)
   marks <- path_marks(fit)
@@ -121,7 +121,7 @@ print_lambdas <- function(fit, n) {
              fit$problem)
 }
 
-# a word for the chosen row, the best one, and that of the one-standard-error rule
+# a word for the chosen row, the best row and the row chosen by the one-standard-error rule
 path_marks <- function(fit) {
   marks <- character(nrow(fit$path))
   if (length(marks) == 1L) return(marks)

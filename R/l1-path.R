@@ -151,7 +151,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
 # Checks -------------------------------------------------------------------------------------------
 
 # Adds to `control` how lambda is chosen: by a criterion on held-out rows, or without folds by the
-# fraction of the null model's deviance that is explained.
+# explained fraction of the null model's deviance.
 selection_control <- function(control, problem, folds, criterion, size = "min") {
   check_choice(criterion, "criterion", c("loss", "error", "auc"))
   control$rule <- check_choice(size, "size", c("cv", "min", "1se"))
@@ -215,9 +215,9 @@ first_with_more <- function(solutions, k) {
   first[!is.na(first)]
 }
 
-# A lower bound of the optimum for the hinge loss, used before the first solution: the optimum is
-# concave in lambda, so that below lambda_max it is above the chord from 0 to the objective of the
-# null model.
+# A lower bound of the optimum for the hinge loss, used before the first solution. The optimum is
+# concave in lambda, so below lambda_max it is above the chord from 0 to the objective of the null
+# model.
 chord_bound <- function(problem, control) {
   if (control$loss != "hinge" || !control$screen %in% c("safe1", "safe2")) return(-Inf)
   if (ncol(problem$y) > 1L) {
@@ -243,8 +243,8 @@ solution_scores <- function(problem, solutions, data = problem, rows = seq_len(n
   array(scores, c(length(rows), ncol(problem$y), length(solutions)))
 }
 
-# The linear predictor of the rows that a solution was trained on: by least squares what its
-# residual leaves of the response, which spares a copy of the columns.
+# The linear predictor of the rows that a solution was trained on. For least squares it is the
+# response less the residual, which avoids a copy of the columns.
 trained_scores <- function(problem, control, solution) {
   r <- if (control$loss == "squared" && control$solver == "cd") solution[["r"]]
   if (is.null(r) || any(problem$weights == 0)) {
@@ -256,7 +256,7 @@ trained_scores <- function(problem, control, solution) {
 # Held out -----------------------------------------------------------------------------------------
 
 # The linear predictor of all rows, each from the path without its fold: a list with an array m x
-# responses x lambdas for every repeat, 0 for rows of weight 0; NULL if interrupted.
+# responses x lambdas for every repeat, 0 for rows of weight 0, or NULL if interrupted.
 held_out_scores <- function(problem, control) {
   parts <- held_out_rows(control$folds, problem$weights > 0)
   together <- fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$missing > 0L))
@@ -272,9 +272,10 @@ held_out_scores <- function(problem, control) {
   })
 }
 
-# The numbers of the folds whose paths go side by side, in lists of about equal length: ten at most,
-# as each has its own vectors of all columns; but one by one where they run in other processes, or
-# fill in other means for missing values and so have no x in common.
+# The numbers of the folds whose paths are computed together, in lists of about equal length. A list
+# has at most ten folds, as each fold has its own vectors of all columns. Folds are computed one by
+# one where they run in other processes, or where different column means replace missing values, so
+# that the folds have no x in common.
 fold_batches <- function(n, one_by_one) {
   side_by_side <- if (one_by_one) 1L else 10L
   unname(split(seq_len(n), sort(rep_len(seq_len(ceiling(n / side_by_side)), n))))
@@ -286,7 +287,7 @@ scores_without <- function(problem, control, each) {
   control$progress <- FALSE
   train <- lapply(each, function(rows) {
     train <- without_rows(problem, rows, control$threads)
-    # least squares does without rows of one of several classes
+    # least squares does not require rows of every class
     if (train$task == "binary" || control$loss != "squared") check_all_classes(train, rows)
     train
   })
@@ -296,8 +297,8 @@ scores_without <- function(problem, control, each) {
   }, train, solve_paths(train, control), each)
 }
 
-# The problem without some rows, which keep their place with weight 0, so that x is not copied; with
-# the scales of all rows.
+# The problem with weight 0 on some rows instead of without them, so that x is not copied. The
+# scales are computed from all rows.
 without_rows <- function(problem, rows, threads = 1L) {
   train <- reweighted(problem, replace(case_weights(problem), rows, 0), threads)
   train$usable <- train$usable & problem$usable
@@ -319,8 +320,8 @@ check_all_classes <- function(train, rows) {
 
 # The fit ------------------------------------------------------------------------------------------
 
-# The fit; `chosen` is the row of the path of its lambda, by default the one chosen by held-out
-# errors, or the last.
+# The fit. `chosen` is the row of the path whose lambda is chosen. The default is the row chosen by
+# held-out errors, or the last row.
 new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   if (!length(solutions)) raise_interrupt()
   stopped <- length(solutions) < length(control$lambda)
@@ -363,8 +364,8 @@ solution_facts <- function(solutions) {
   list2DF(stats::setNames(values, names))
 }
 
-# A list of the `path` with its criterion and standard errors; the `criterion`; `held_out`, a
-# function of a row of the path that returns its held-out scores; the `row` chosen; and `stopped`,
+# A list of the `path` with its criterion and standard errors, the `criterion`, the `row` chosen,
+# `held_out`, a function of a row of the path that returns its held-out scores, and `stopped`,
 # whether it was interrupted. Nothing is held out without `folds` or if the path itself was
 # interrupted.
 evaluate_solutions <- function(problem, control, path, hold_out) {
@@ -392,8 +393,8 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
        row = choose_model(errors, control$rule)$size + 1L, stopped = FALSE)
 }
 
-# The model of each size: that with the best criterion, of equal ones that of the largest lambda;
-# for the size of the row `chosen`, the model of that row.
+# The model of each size is the model with the best criterion, and of equal models the one with the
+# largest lambda. For the size of the row `chosen` it is the model of that row.
 models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
   loss <- criterion_loss(criterion, path$criterion)
   best_first <- order(seq_along(loss) != chosen, loss)

@@ -1,7 +1,7 @@
-# Several responses, or classes one against the rest: each has its own problem with an l1 penalty,
-# and the solution of a lambda is made of theirs.
+# Several responses, or one class against the rest for each class. Each response has its own problem
+# with an l1 penalty, and the solution of a lambda joins the solutions of the responses.
 
-# The problem of one response; a class is one against the rest.
+# The problem of one response, where a class is one against the rest.
 one_response <- function(problem, l) {
   if (ncol(problem$y) == 1L) return(problem)
   problem$y <- problem$y[, l, drop = FALSE]
@@ -20,9 +20,9 @@ solution_of_response <- function(solution, l) {
   list(features = solution$features[used], beta = solution$beta[used, l], u = solution$u[, l])
 }
 
-# The solution of a lambda from those of the responses: the columns of any of them, coefficients
-# (columns x responses, covariates x responses), and the sums of objectives and of gaps, which bound
-# the sum's gap.
+# The solution of a lambda from the solutions of the responses: the columns that any response uses,
+# coefficients (columns x responses, covariates x responses), the sum of the objectives, and the sum
+# of the duality gaps, which bounds the gap of the sum.
 join_responses <- function(each) {
   features <- unique(unlist(lapply(each, `[[`, "features")))
   beta <- vapply(each, function(one) {

@@ -66,8 +66,8 @@ l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "cu
 
 # A list with the `solutions` in the order of the search, their `lambda` and `size`, and `stopped`,
 # whether it was interrupted. Each lambda is the last one divided by `tau`, until there are too many
-# columns; then the interval between the last two is bisected. With tau = Inf the interval from
-# lambda_max to `smallest` is bisected. El Ghaoui and others, 7.2.
+# columns. Then the interval between the last two lambdas is bisected. With tau = Inf the interval
+# from lambda_max to `smallest` is bisected. El Ghaoui and others, 7.2.
 search_size <- function(problem, control, size, range, tau, smallest) {
   state <- list(solutions = list(), lambda = numeric(), size = integer(), stopped = FALSE)
   upper <- control$lambda_max
@@ -99,8 +99,8 @@ next_lambda <- function(upper, lower, tau, smallest) {
   if (is.na(lower)) max(upper / tau, smallest) else (upper + lower) / 2
 }
 
-# The solution for one more lambda, started from that of the nearest one, with the lower bound from
-# all of them; NULL if interrupted.
+# The solution for one more lambda, started from the solution of the nearest lambda, with the lower
+# bound from all solutions. NULL if interrupted.
 solve_between <- function(problem, control, state, lambda) {
   start <- NULL
   bound <- -Inf
@@ -112,11 +112,11 @@ solve_between <- function(problem, control, state, lambda) {
   if (length(solutions)) solutions[[1L]]
 }
 
-# A lower bound of the optimum phi(lambda) from the solutions so far: phi is concave, at least 0 at
-# 0 and the objective of the null model from lambda_max on; and a dual point, scaled to be feasible
-# for another lambda, has a dual value there.
+# A lower bound of the optimum phi(lambda) from the solutions so far. phi is concave, at least 0 at
+# 0, and equal to the objective of the null model from lambda_max on. A dual point, scaled to be
+# feasible for another lambda, has a dual value there.
 proven_bound <- function(problem, control, state, lambda) {
-  # it would take one for each response
+  # several responses would require one bound for each
   if (NCOL(problem$y) > 1L) return(-Inf)
   null <- state$solutions[[1L]]$null
   value <- vapply(state$solutions, function(solution) solution$objective - solution$gap, 0)
@@ -138,8 +138,8 @@ new_size_fit <- function(problem, control, search, size, range, call) {
   sorted <- order(search$lambda, decreasing = TRUE)
   control$lambda <- c(search$lambda[sorted], if (search$stopped) NA)
   distance <- abs(search$size - size)
-  # the nearest size, of two the smaller; of several solutions of that size the one with the
-  # smallest lambda, which explains most
+  # The solution of the nearest size, and of two equally near sizes of the smaller one. Of several
+  # solutions of that size the one with the smallest lambda explains most.
   best <- order(distance, search$size, search$lambda)[1L]
   fit <- new_l1_fit(problem, control, search$solutions[sorted], call, match(best, sorted))
   class(fit) <- c("l1_size", class(fit))

@@ -30,7 +30,8 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
        threads = check_count(threads, "threads"), progress = FALSE)
 }
 
-# A factor of the penalty is put into the scale of its column, which would square it for the ridge.
+# A factor of the penalty is applied through the scale of its column. For the ridge this would
+# square the factor.
 check_plain_penalty <- function(problem, alpha) {
   if (alpha < 1 && !all(problem$penalty %in% c(0, 1, Inf))) {
     stop_input("`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only",
@@ -51,18 +52,18 @@ check_alpha <- function(alpha, loss, solver = "cd") {
   }
 }
 
-# The weight of the squares beside that of the l1 norm: the penalty is
-# alpha lambda (|beta|_1 + ridge_share / 2 |beta|_2^2).
+# The weight of the squared l2 norm relative to the l1 norm. The penalty is alpha lambda (|beta|_1 +
+# ridge_share / 2 |beta|_2^2).
 ridge_share <- function(alpha) (1 - alpha) / alpha
 
-# What the squares take from the dual value of s r, times 2 / s^2: r belongs to a solution for
-# `lambda` with coefficients beta, and the value is that at the penalty `at`. It is the square of
-# the dual point in the rows that the ridge adds (docs/elastic-net.md).
+# The amount by which the ridge reduces the dual value of s r, times 2 / s^2. r belongs to a
+# solution for `lambda` with coefficients beta, and the dual value is taken at the penalty `at`. The
+# amount is the square of the dual point in the rows that the ridge adds (docs/elastic-net.md).
 ridge_tail <- function(alpha, lambda, beta, at) {
   if (alpha < 1) (1 - alpha) * lambda^2 * sum(beta^2) / at else 0
 }
 
-# the penalty of coefficients in working coordinates, of several responses columns x responses
+# the penalty of coefficients in working coordinates (columns x responses for several responses)
 penalty_of <- function(control, lambda, beta) {
   share <- ridge_share(control$alpha)
   squares <- if (share > 0) sum(beta^2) else 0
@@ -81,7 +82,7 @@ check_loss <- function(problem, loss) {
   loss
 }
 
-# Refuses several responses, or more than two classes, where there is a single one.
+# Refuses several responses, or more than two classes, for methods with a single response.
 check_single_response <- function(problem, what) {
   if (ncol(problem$y) == 1L) return(invisible())
   several <- sprintf(if (problem$task == "multiclass") "%d classes" else "%d columns",
@@ -91,12 +92,13 @@ check_single_response <- function(problem, what) {
 
 # Solving ------------------------------------------------------------------------------------------
 
-# A list with a solution for every lambda, or for the first ones: if interrupted; or, with the
-# attribute `ended`, up to the first one with more than `max_size` columns, or unless `whole` where
-# nothing more is explained (the interior point ignores both). A solution has `features`,
-# `beta` in working coordinates, `u`, the coefficients of the basis of the covariates, and its dual
-# point and gap; of several responses it is what join_responses() makes. `bound` has lower bounds of
-# the optimum, for several responses a list.
+# A list with a solution for every lambda, or for the first ones. The list is shorter if
+# interrupted. With the attribute `ended` it stops at the first solution with more than `max_size`
+# columns, or unless `whole` where nothing more is explained (the interior point method ignores
+# both). A solution has `features`, `beta` in working coordinates, `u`, the coefficients of the
+# basis of the covariates, and its dual point and duality gap. For several responses
+# join_responses() makes the solution. `bound` has lower bounds of the optimum, for several
+# responses a list.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf,
                        max_size = .Machine$integer.max, whole = TRUE) {
   if (ncol(problem$y) == 1L) {
@@ -110,8 +112,8 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
   join_paths(each)
 }
 
-# A path ends where more than `enough` of the null model's deviance is explained, or where the fall
-# of lambda by a third has added less than a share of `least_change` to that.
+# A path ends where more than `enough` of the null model's deviance is explained, or where reducing
+# lambda by a third has increased the explained deviance by less than a share of `least_change`.
 path_end <- list(enough = 0.999, least_change = 5e-5)
 
 solve_response <- function(problem, control, lambda, start, bound, max_size, whole = TRUE) {
@@ -120,8 +122,8 @@ solve_response <- function(problem, control, lambda, start, bound, max_size, who
   solve_columns(l1_working(problem), control, lambda, start, bound, max_size, whole)
 }
 
-# solve_path() of several problems that differ in nothing of x, which is read for several at once.
-# The solutions are those of solve_path() to the tolerance, but without their dual points.
+# solve_path() of several problems with the same x, which is read for several problems at once. The
+# solutions equal the solutions of solve_path() to the tolerance, but have no dual points.
 solve_paths <- function(problems, control) {
   if (control$solver == "ipm") return(lapply(problems, solve_path, control))
   each <- lapply(seq_len(ncol(problems[[1L]]$y)), function(l) {
@@ -145,8 +147,8 @@ solve_columns <- function(work, control, lambda, start, bound = -Inf,
   solve_together(list(work), control, lambda, start, bound, max_size, whole)[[1L]]
 }
 
-# The solutions of each of `works`, l1_working() of problems with the same x, with their dual points
-# or, as these take memory, without. The solvers in C read doubles only.
+# The solutions of each of `works`, l1_working() of problems with the same x. Their dual points are
+# optional, as they take memory. The solvers in C read doubles only.
 solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
                            max_size = .Machine$integer.max, whole = TRUE, with_r = TRUE) {
   usable <- vapply(works, function(work) sum(work$usable), 0L)
@@ -167,11 +169,12 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
   })
 }
 
-# How many active columns there is space for at first. Twice as many are a new beginning from the
-# last solution; of sparse columns space costs nothing until it is filled.
+# The number of active columns that memory is allocated for at first. If there are more, the solver
+# starts again from the last solution with twice as many. Sparse columns use memory only when
+# filled.
 first_capacity <- function(x) if (inherits(x, "sparseMatrix")) 4096L else 256L
 
-# the solution of the null model; its `max_abs_corr` is the largest |a_k'r| of any column
+# The solution of the null model. Its `max_abs_corr` is the largest |a_k'r| of any column.
 null_solution <- function(problem, control) {
   control[c("screen", "solver", "progress", "alpha")] <- list("none", "cd", FALSE, 1)
   solve_path(problem, control, lambda = .Machine$double.xmax)[[1L]]
@@ -183,8 +186,8 @@ one_plain_column <- function(problem) {
   put_columns(problem, matrix(as.double(seq_len(nrow(problem)))))
 }
 
-# The objective of the null model: for hinge with several covariates that of a linear
-# programme.
+# The objective of the null model. For the hinge loss with several covariates it is the optimum of a
+# linear programme.
 null_objective <- function(problem, loss) {
   if (loss == "hinge" && ncol(problem$z) > 1L) {
     return(null_solution(problem, l1_control(problem, loss))$null)
@@ -201,9 +204,9 @@ safe_call <- function(kernel, work, control, ...) {
   answer
 }
 
-# A model on the user's scale from a solution in working coordinates. `factor` is the triangular
-# factor of the covariates (see covariate_parts()), which gives their coefficients from those of
-# their basis.
+# A model on the user's scale from a solution in working coordinates. `factor` is the R factor of
+# the covariates (see covariate_parts()). It gives the coefficients of the covariates from the
+# coefficients of their basis.
 solution_model <- function(problem, solution, factor = decomposed_covariates(problem)$factor) {
   features <- solution$features
   beta <- matrix(solution$beta, length(features), ncol(problem$y)) / problem$scale[features]
@@ -224,7 +227,8 @@ solution_models <- function(problem, solutions, used, factor) {
   list(beta = beta, covariates = user_covariates(problem, u, beta, used, factor))
 }
 
-# Coefficients of the covariates from those of their basis, u, and those of columns of x.
+# Coefficients of the covariates from u, the coefficients of their basis, and the coefficients of
+# columns of x.
 user_covariates <- function(problem, u, beta, features, factor) {
   u <- matrix(u, ncol(problem$z), ncol(beta))
   covariates <- if (nrow(u)) backsolve(factor, u) else u

@@ -51,15 +51,16 @@ lambda_of_response <- function(problem, control) {
   null$max_abs_corr / control$alpha
 }
 
-# Refuses classes that are separated by the covariates: all coefficients are 0 at every lambda.
+# Refuses classes that are separated by the covariates, as all coefficients would be 0 at every
+# lambda.
 check_not_separated <- function(problem, null) {
   if (null <= 1e-9 * sum(problem$weights)) {
     stop_input("the covariates alone separate the classes: all coefficients are 0 at every lambda")
   }
 }
 
-# Newton's method for a concave, piecewise linear function: tangents are above it, so that lambda
-# increases up to its last corner, where the solution is the null model.
+# Newton's method for a concave, piecewise linear function. Tangents are above the function, so
+# lambda increases up to the last corner, where the solution is the null model.
 hinge_lambda_max <- function(problem, control) {
   control[c("screen", "solver", "tolerance", "progress")] <- list("lazy", "cd", 1e-12, FALSE)
   null_model <- null_solution(problem, control)

@@ -1,13 +1,13 @@
 # The ridge parameter of a search, when the user does not give one.
 
-# In multiples of the mean sum of squares of a column. A large lambda makes a search choose columns
-# that are good by themselves, a small one columns that are good together: data with many more
-# columns than rows want the first, tall data and strong signals the second. They fall, as pick()
-# wants it.
+# Multiples of the mean sum of squares of a column. With a large lambda a search chooses columns
+# that are good by themselves, with a small lambda columns that are good together. A large lambda
+# suits data with many more columns than rows. A small one suits tall data and strong signals. The
+# multiples decrease, as pick() requires.
 lambda_multiples <- c(16, 1 / 4)
 
-# What `lambda` means: its values, a function of a problem that gives them for a training part, and
-# the rule in words. Without `grid` there are no folds to choose by.
+# The meaning of `lambda`: its values, a function of a problem that gives the values for a training
+# part, and the rule in words. Without `grid` there are no folds to choose by.
 lambda_choice <- function(lambda, problem, grid) {
   if (identical(lambda, "full")) return(full_choice(problem, grid))
   if (is.null(lambda)) {
@@ -32,7 +32,7 @@ mean_square <- function(problem) {
 # The paper's choice ------------------------------------------------------------------------------
 
 full_choice <- function(problem, grid) {
-  # without each fold it is made anew
+  # without each fold it is made again
   announce_full(problem, if (grid) 11 else 1)
   lambda <- ridge_lambda(problem)
   edge <- lambda %in% range(lambda_grid)
@@ -56,7 +56,7 @@ announce_full <- function(problem, times) {
 }
 
 # Operations of ridge_lambda(): products of the columns or of the rows, whichever are fewer, their
-# eigenvectors, and the residuals of every lambda.
+# eigenvectors, and the residuals for every lambda.
 full_operations <- function(problem) {
   m <- as.double(trained_rows(problem))
   n <- as.double(sum(problem$usable))
@@ -69,8 +69,8 @@ full_speed <- 2e9
 
 lambda_grid <- 2^(-15:15)
 
-# The best leave-one-out squared error with all columns. Neighbours on the grid differ by a factor
-# of two, so the digits that the Gram matrix costs do not matter here.
+# The best leave-one-out squared error with all columns. Adjacent values of the grid differ by a
+# factor of two, so the digits that the Gram matrix loses do not matter.
 ridge_lambda <- function(problem) {
   problem <- weighted_rows(problem)
   sets <- as.list(seq_len(nrow(problem)))

@@ -88,7 +88,7 @@ lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TR
 
 # The path ----------------------------------------------------------------------------------------
 
-# list(log: an entry for each row of the path; status)
+# list(log: an entry for each row of the path, status)
 follow_path <- function(system, control) {
   support <- new_support(system)
   state <- list(lambda = Inf, sign = numeric(), explained = integer(), dropped = NULL,
@@ -126,7 +126,7 @@ path_line <- function(system, support, sign) {
        e = system$b[, 1L] - products[, 1L], a = products[, 2L])
 }
 
-# The next knot; the component added there has entered the support. A component that is linearly
+# The next knot. The component added there has entered the support. A component that is linearly
 # dependent on the support is skipped and recorded: its |c_j| stays equal to lambda if b is in the
 # range of A. Otherwise the penalised objective has no minimum for smaller lambda and the path ends.
 enter_next <- function(system, support, line, state, control, step) {
@@ -152,7 +152,7 @@ warn_no_minimum <- function(lambda, step, name) {
 }
 
 # The largest lambda, at most the current one, at which an entry of e + lambda a equals +lambda or
-# -lambda, or an entry of w_S becomes 0.
+# -lambda, or at which an entry of w_S becomes 0.
 next_knot <- function(line, state, type) {
   entry <- cbind(positive_ratio(line$e, 1 - line$a), positive_ratio(-line$e, 1 + line$a))
   entry[c(line$set, state$explained), ] <- 0
@@ -187,7 +187,8 @@ positive_ratio <- function(top, bottom) {
 # The row of the path at the end of a step, with its penalised and its exact solution.
 logged_knot <- function(system, step, line, knot, type) {
   w <- line$z - knot$lambda * line$d
-  # on the lasso path an entry of the other sign is rounding error, when several are added at once
+  # when several components are added at once, an entry of the other sign is rounding error on the
+  # lasso path
   w[c(knot$index, if (type == "lasso") which(line$sign * w < 0))] <- 0
   residual <- line$e + knot$lambda * line$a
   b <- system$b[line$set, 1L]
@@ -217,7 +218,7 @@ pass_knot <- function(state, support, knot) {
 # The models --------------------------------------------------------------------------------------
 
 # The model of each size with the lowest objective: the exact solution on its support, or the
-# penalised one at its knot.
+# penalised solution at its knot.
 path_models <- function(log, debias) {
   size <- vapply(log, `[[`, 0L, "size")
   lapply(0:max(size), function(s) {

@@ -155,14 +155,14 @@ score_repeat <- function(run, plan, measure) {
 
 # The fitted curve --------------------------------------------------------------------------------
 
-# errors have a smallest value, which a user's function need not have
+# Errors have a smallest value. A user's function may have none.
 smallest_loss <- function(measure) if (measure$name == "user") -Inf else 0
 
 power_grid <- seq(2, 0.01, by = -0.01)
 
 # error = a + b rows^-c, by least squares with weights rows^2, a >= lowest and b >= 0, to each curve
 # of `errors` (curves x numbers of rows): a matrix with the columns a, b and c. For every c on a
-# grid the best a and b are known; of equals the largest c counts.
+# grid the best a and b have a closed form. Of equally good values the largest c is taken.
 fit_power_law <- function(rows, errors, lowest = 0) {
   best <- matrix(Inf, nrow(errors), 4L, dimnames = list(NULL, c("a", "b", "c", "loss")))
   weights <- rows^2 / sum(rows^2)
@@ -188,7 +188,7 @@ power_law <- function(fitted, rows) {
   fitted[, "a"] + fitted[, "b"] * outer(fitted[, "c"], rows, function(c, n) n^-c)
 }
 
-# The fitted curve, and those of bootstrap samples of the repeats: `losses` are repeats x sizes.
+# The fitted curve and the curves of bootstrap samples of the repeats. `losses` are repeats x sizes.
 fit_curves <- function(rows, losses, ratio, lowest, draws = 1000L) {
   repeats <- nrow(losses)
   mean <- colMeans(losses)
@@ -278,7 +278,7 @@ counted_repeats <- function(x) sum(stats::complete.cases(x$errors))
 
 value_word <- function(x) if (x$higher) "value" else "error"
 
-# whether 1 is the best value there is
+# whether 1 is the best possible value
 of_one <- function(x) x$higher && is_share(list(name = x$measure))
 
 relative_words <- function(x) {

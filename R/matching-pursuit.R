@@ -110,7 +110,7 @@ pursue_moves <- function(system, control) {
     models[[move$size + 1L]] <- move
     log[[move$row]] <- move[c("action", "component", "size", "objective", "residual")]
   }, interrupt = function(condition) interrupted <<- TRUE)
-  # without the model of a component that was added before an interrupt of its move
+  # drops the model of a component that was added before its move was interrupted
   models <- models[seq_len(log[[length(log)]]$size + 1L)]
   status <- if (interrupted) "interrupted"
   if (is.null(status) && full() && (converged || control$debias)) status <- "complete"
@@ -127,7 +127,7 @@ logged_move <- function(action, component, support, w, gradient, system, row) {
        components = S, beta = beta, row = row)
 }
 
-# the columns of a path, of its rows, each a list
+# the columns of a path from its rows, each of which is a list
 stacked <- function(rows, columns = c("action", "component", "size", "objective", "residual")) {
   lapply(stats::setNames(nm = columns), function(name) unlist(lapply(rows, `[[`, name)))
 }

@@ -1,12 +1,12 @@
-# A method, run on some rows of a problem or other responses: what cross_validate(), judge() and its
-# parts do again and again.
+# A method, run on some rows of a problem or on other responses, as cross_validate(), judge() and
+# their parts do repeatedly.
 
 # The method, its arguments and the data ----------------------------------------------------------
 
-# A run is what it takes to fit a method to rows of a problem: list(method, name, arguments, by_row,
-# problem). `x`, `y`, `data`, `method` and `...` are the user's; `y` may be the method, as nothing
-# else there is a function. `said` has the expressions of `y` and `method`, which name the response
-# and the method; `known` has the names of the caller's other arguments.
+# A run holds all that fitting a method to rows of a problem requires: list(method, name, arguments,
+# by_row, problem). `x`, `y`, `data`, `method` and `...` are the user's arguments. `y` may be the
+# method, as no other value of `y` is a function. `said` has the expressions of `y` and `method`,
+# which name the response and the method. `known` has the names of the caller's other arguments.
 as_run <- function(x, y, method, ..., data, said, known) {
   if (is.function(y) && is.null(method)) {
     said <- list(y = NULL, method = said$y)
@@ -28,8 +28,8 @@ as_run <- function(x, y, method, ..., data, said, known) {
   new_run(method, problem, given[!of_problem], method_name(said$method), !isFALSE(given$groups))
 }
 
-# Folds given row by row are completed here, to be cut down to the rows of each fit. Their groups of
-# rows become those of a problem without groups, unless `inherits` is FALSE.
+# Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
+# of rows become the groups of a problem without groups, unless `inherits` is FALSE.
 new_run <- function(method, problem, arguments = list(), name = "a function", inherits = TRUE) {
   by_row <- names(arguments) %in% c("folds", "size_folds") & vapply(arguments, is_by_row, NA)
   arguments[by_row] <- lapply(arguments[by_row], as_folds, problem)
@@ -46,15 +46,15 @@ new_run <- function(method, problem, arguments = list(), name = "a function", in
   run
 }
 
-# What random parts of the rows of a run hold whole: groups and queries of its problem, or else rows
-# that the folds of its method hold together. A number for each row, or NULL.
+# The groups of rows that random parts of the rows of a run keep whole: groups and queries of its
+# problem, or otherwise rows that the folds of its method keep together. A number for each row, or
+# NULL.
 run_units <- function(run) {
   units <- whole_units(run$problem)
   if (is.null(units)) run$together else units
 }
 
-# The methods that read the columns of x where they are, and to which a row of weight 0 is as one
-# that is not there.
+# The methods that read the columns of x in place. They treat a row of weight 0 as absent.
 methods_in_place <- c("greedy_rls", "random_selection", "forward_regression", "omp", "foba",
                       "l1_path", "l1_size")
 
@@ -63,7 +63,7 @@ reads_in_place <- function(run) {
   any(among) && !identical(run$arguments$solver, "ipm")
 }
 
-# Refuses a method that must have more of a file in memory than is taken unasked.
+# Refuses a method that must hold more of a file in memory than the default limit.
 check_memory <- function(run, rows, columns) {
   who <- if (run$name == "a function") "the method" else paste0(run$name, "()")
   check_taken(run$problem$x, rows, columns, who)
@@ -80,8 +80,9 @@ check_method <- function(method) {
   }
 }
 
-# A user's own method with `...` may take any name; the fitters of the package pass theirs to
-# as_problem(), so all of theirs are known. `known`: the other arguments of the caller.
+# A user's own method with `...` may take any argument name. The fitters of the package pass theirs
+# to as_problem(), so all of their names can be checked. `known` has the other arguments of the
+# caller.
 check_method_dots <- function(method, ..., known) {
   own <- setdiff(names(formals(method)), c("x", "y", "data", "..."))
   open <- "..." %in% names(formals(method)) && !identical(environment(method), topenv())
@@ -92,7 +93,7 @@ check_method_dots <- function(method, ..., known) {
 
 run_problem <- function(x, y, data, arguments, method) {
   if (!inherits(x, "sparsels_problem")) {
-    # what the method would say of the problem by default
+    # what the method would print about the problem by default
     own <- formals(method)[setdiff(c("intercept", "standardize"), names(arguments))]
     arguments <- c(arguments, Filter(is.logical, own))
   }
@@ -112,7 +113,7 @@ dots_with_data <- function(..., data) {
   stats::setNames(given, names(expressions))
 }
 
-# arguments for do.call(), which would evaluate those that are language
+# the arguments for do.call(), which would evaluate language objects
 quoted <- function(arguments) {
   lapply(arguments, function(value) {
     if (inherits(value, "in_data")) return(value[[1L]])
@@ -128,7 +129,7 @@ method_name <- function(expression) {
   if (is.name(expression)) as.character(expression) else "a function"
 }
 
-# A run with arguments for those that the user does not give.
+# A run with default values for the arguments that the user does not give.
 with_defaults <- function(run, arguments) {
   run$arguments <- c(run$arguments, arguments[setdiff(names(arguments), names(run$arguments))])
   run
@@ -141,11 +142,11 @@ fit_run <- function(run) fit_method(run$method, run$problem, run$arguments)
 
 # The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these
 # rows, the inner folds that the method was given, if any, and the problem from which path_scores()
-# takes other rows, with the means of these for missing values. Warnings of the choice and of the
-# classes are for the fit on all rows and not repeated. Rows that were drawn several `times` have so
-# many times their case weight.
+# takes other rows, with the column means of the training rows for missing values. Warnings about
+# the choice and the classes are given by the fit on all rows and not repeated. A row that was drawn
+# several `times` has its case weight multiplied by this number.
 fit_rows <- function(run, rows, times = 1) {
-  # a kernel matrix has a column for every row that is trained on
+  # a kernel matrix has a column for every training row
   columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
     seq_len(ncol(run$problem))
   kept <- rows
@@ -166,14 +167,14 @@ fit_rows <- function(run, rows, times = 1) {
   list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
 }
 
-# A problem to take some rows of, with the weights that these have when drawn several times.
+# The problem with the case weights of some rows multiplied by the `times` that they were drawn.
 drawn_often <- function(problem, rows, times) {
   weights <- case_weights(problem)
   put_weights(problem, replace(weights, rows, weights[rows] * times))
 }
 
-# A problem to train on some rows alone: a part of x in memory; of x in a file the same x, with
-# weight 0 on the other rows, for methods that take it so.
+# A problem to train on some rows alone. x in memory is subset. x in a file is the same x, with
+# weight 0 on the other rows, for methods that accept this.
 training_part <- function(problem, rows) {
   if (!is_file_matrix(problem$x)) return(problem[rows, ])
   reweighted(problem, replace(numeric(nrow(problem)), rows, case_weights(problem)[rows]))
@@ -182,8 +183,8 @@ training_part <- function(problem, rows) {
 # warnings that are for the fit on all rows
 own_warnings <- c("sparsels_warning_edge", "sparsels_warning_class", "sparsels_warning_constant")
 
-# What the method makes of a problem, without a progress bar of its own. A fit that Ctrl-C cut short
-# is an interrupt like any other.
+# The fit of a method to a problem, without a progress bar of its own. A fit that Ctrl-C stopped
+# raises an interrupt.
 fit_method <- function(method, problem, arguments) {
   if ("progress" %in% names(formals(method))) arguments$progress <- FALSE
   withCallingHandlers(
@@ -194,7 +195,7 @@ fit_method <- function(method, problem, arguments) {
   )
 }
 
-# The columns of the model that a fit chose, NULL of a fit that chooses none.
+# The columns of the model that a fit chose, or NULL if the fit chooses none.
 chosen_features <- function(fit) if (inherits(fit, "sparse_fit")) model_of(fit)$features
 
 # How often each column was chosen, most frequent first.

@@ -1,15 +1,15 @@
-# Missing values of x, which `missing = "mean"` replaces by the means of their columns: weighted
-# means of the values that are there, so that rows of weight 0 do not count. They are computed anew
-# whenever a problem gets other rows or weights.
+# Missing values of x, which `missing = "mean"` replaces by the means of their columns. The means
+# are weighted means of the observed values, so rows of weight 0 do not count. They are computed
+# again whenever a problem gets other rows or weights.
 #
-# A problem has `fill`, the means, `missing`, how many values each column lacks, and an x that is
-# complete. x in memory is completed where `gaps` says; one that is read in place carries the means
-# with it, and what reads it fills in.
+# A problem has `fill`, the column means, `missing`, the number of missing values in each column,
+# and an x that is complete. For x in memory `gaps` holds the places of the replaced values. For x
+# read in place the matrix holds the means, and the functions that read it replace missing values.
 
 # Making x complete -------------------------------------------------------------------------------
 
-# The problem completed by these means. Where there are no `gaps` yet x is as given, and the columns
-# are searched that lack values by the counts of the problem.
+# The problem completed by these column means. Without `gaps` x is as given, and the columns that
+# have missing values by the counts of the problem are searched.
 put_means <- function(problem, means) {
   problem$fill <- means
   if (!any(problem$missing > 0L)) return(problem)
@@ -22,8 +22,8 @@ put_means <- function(problem, means) {
   problem
 }
 
-# list(mean: weighted mean of the values of each column that are there, NaN where none has a weight;
-# missing: how many are not there)
+# list(mean: weighted mean of the observed values of each column, NaN where none has a weight,
+# missing: the number of missing values)
 column_means <- function(problem, threads = 1L) {
   x <- as_given(problem)$x
   if (inherits(x, "dgCMatrix")) sparse_means(x, problem$weights)
@@ -59,7 +59,7 @@ check_coded <- function(problem, called) {
   ))
 }
 
-# A matrix that is read in place carries the means that stand for its missing values.
+# A matrix that is read in place holds the column means that replace its missing values.
 is_read_in_place <- function(x) inherits(x, c("file_matrix", "float_matrix"))
 
 carrying <- function(x, means) {
@@ -68,7 +68,7 @@ carrying <- function(x, means) {
   structure(parts, class = class(x))
 }
 
-# Columns that were read from a matrix in place, completed by the means that it carries.
+# Columns that were read from a matrix in place, completed by the column means that it holds.
 as_carried <- function(x, values, columns) {
   means <- unclass(x)$fill
   if (is.null(means)) values else complete_by(values, means[columns])
@@ -80,8 +80,8 @@ is_fill <- function(fill, columns) {
 
 # Where values are missing ------------------------------------------------------------------------
 
-# The places of missing values as a matrix of the Matrix package that stores nothing else, from x as
-# given; only some columns are searched.
+# The places of missing values as a sparse matrix of the Matrix package, from x as given. Only some
+# columns are searched.
 gaps_of <- function(x, columns = seq_len(ncol(x))) {
   if (inherits(x, "dgCMatrix")) {
     at <- which(is.na(x@x))
@@ -95,7 +95,7 @@ gaps_of <- function(x, columns = seq_len(ncol(x))) {
   Matrix::sparseMatrix(i = rows, p = c(0L, cumsum(counts)), dims = dim(x), index1 = FALSE)
 }
 
-# x with a value for each column in its gaps
+# x with its missing values replaced by a value for each column
 fill_gaps <- function(x, gaps, values) {
   columns <- rep.int(seq_len(ncol(x)), diff(gaps@p))
   if (inherits(x, "dgCMatrix")) {
@@ -117,7 +117,7 @@ stored_at <- function(x, rows, columns) {
 
 # x as given and its parts -------------------------------------------------------------------------
 
-# The problem with its x as given; where values are missing is still known.
+# The problem with its x as given. It keeps the places of missing values.
 as_given <- function(problem) {
   if (is_read_in_place(problem$x)) problem$x <- carrying(problem$x, NULL)
   if (!is.null(problem$gaps)) {
@@ -126,7 +126,7 @@ as_given <- function(problem) {
   problem
 }
 
-# The problem with some rows and columns of its x, completed by the means that it has.
+# The problem with some rows and columns of its x, completed by the column means of the problem.
 part_of_x <- function(problem, rows, columns) {
   carried <- is_read_in_place(problem$x) && any(problem$missing > 0L)
   x <- (if (carried) as_given(problem) else problem)$x[rows, columns, drop = FALSE]
@@ -142,7 +142,7 @@ part_of_x <- function(problem, rows, columns) {
 
 # Columns among the covariates ---------------------------------------------------------------------
 
-# The problem with its columns of factor 0 among the covariates, with the values that they have now.
+# The problem with its columns of factor 0 among the covariates, with their current values.
 with_unpenalised <- function(problem) {
   columns <- unpenalised(problem)
   if (!length(columns)) return(problem)
@@ -152,7 +152,7 @@ with_unpenalised <- function(problem) {
   problem
 }
 
-# The columns of factor 0 in some rows, completed by these means where values are missing.
+# The columns of factor 0 in some rows, with missing values replaced by these column means.
 column_covariates <- function(problem, rows, means) {
   columns <- unpenalised(problem)
   z <- as.matrix(values_filled_by(problem, rows, columns, means)) + 0
@@ -160,7 +160,7 @@ column_covariates <- function(problem, rows, means) {
   z
 }
 
-# The covariates of some rows, columns among them completed by these means.
+# The covariates of some rows, with missing values of columns among them replaced by these means.
 covariates_filled_by <- function(problem, rows, means) {
   z <- problem$z[rows, , drop = FALSE]
   if (is.null(means) || !length(unpenalised(problem))) return(z)
@@ -171,19 +171,20 @@ covariates_filled_by <- function(problem, rows, means) {
 
 # By the means of a training set ------------------------------------------------------------------
 
-# The problem with the means of a training set of the same columns instead of its own, for what is
-# computed of rows that were held out.
+# The problem with the column means of a training set of the same columns, for computations on rows
+# that were held out.
 filled_like <- function(problem, train) {
   if (is.null(problem$fill)) problem else with_unpenalised(put_means(problem, train$fill))
 }
 
-# Some columns of some rows, completed by these means, one for each column of the problem.
+# Some columns of some rows, completed by column means, which have an element for each column of the
+# problem.
 values_filled_by <- function(problem, rows, columns, means) {
   part <- part_of_x(problem, rows, columns)
   if (is.null(means)) part$x else put_means(part, means[columns])$x
 }
 
-# New data of some columns of a problem: those of factors have no mean and stay as they are.
+# New data of some columns of a problem. Columns of factors have no mean and are not changed.
 complete_new <- function(problem, x, columns) {
   if (is.null(problem$fill)) return(x)
   means <- problem$fill[columns]

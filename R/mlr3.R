@@ -26,7 +26,7 @@
 #' @name mlr3_learners
 NULL
 
-# Objects of R6 ask for their own fields by these names.
+# R6 objects refer to their own fields by these names.
 utils::globalVariables(c("self", "private", "super"))
 
 register_mlr3 <- function(...) {
@@ -36,8 +36,8 @@ register_mlr3 <- function(...) {
 
 register_mlr3filters <- function(...) mlr3filters::mlr_filters$add("greedy_rls", mlr3_filter)
 
-# A learner for tasks of type "regr" or "classif". Its class is made here, not when this package is
-# loaded, as it inherits from one of mlr3.
+# A learner for tasks of type "regr" or "classif". Its class inherits from a class of mlr3, so it is
+# made here and not when this package is loaded.
 mlr3_learner <- function(type) {
   classes <- type == "classif"
   R6::R6Class(

@@ -1,7 +1,7 @@
 # New data for a problem: columns of x by name, and covariates.
 
-# new data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that
-# order; missing values are replaced if the problem has means for them
+# New data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that
+# order. Missing values are replaced if the problem has means for them.
 new_data_matrix <- function(problem, newdata, columns) {
   complete_new(problem, new_values(problem, newdata, columns), columns)
 }
@@ -20,7 +20,7 @@ new_values <- function(problem, newdata, columns) {
   as_doubles(as_values(newdata[, chosen, drop = FALSE], "newdata"))
 }
 
-# the data matrix of a problem given as new data, as given; the problem stored in a fit has none
+# the data matrix of a problem given as new data, which a problem stored in a fit does not have
 problem_x <- function(problem) {
   check_sealed(problem)
   if (is.null(problem$x)) {
@@ -49,8 +49,8 @@ new_positions <- function(problem, newdata, columns) {
   columns
 }
 
-# The names of new columns, those that the problem's data had more than once numbered as there. New
-# data whose names are unique already stay as they are.
+# The names of new columns. Names that the problem's data had more than once are numbered in the
+# same way. New data with unique names are not changed.
 renamed_columns <- function(present, renamed, needed) {
   for (name in unique(renamed[names(renamed) %in% needed])) {
     numbered <- names(renamed)[renamed == name]
@@ -75,14 +75,15 @@ new_frame_matrix <- function(problem, newdata, columns) {
   design_matrix(plain_design(names(chosen)), list2DF(chosen, nrow(newdata)), "newdata")
 }
 
-# covariates z (rows x q) of new data; `adjust` as for as_problem(), a formula's variables from
-# newdata
+# Covariates z (rows x q) of new data. `adjust` is as for as_problem(), and newdata holds the
+# variables of a formula.
 new_covariates <- function(problem, newdata, adjust = NULL) {
   z <- new_given_covariates(problem, newdata, adjust)
   new_unpenalised(problem, newdata, z)
 }
 
-# The columns without penalty as covariates of new data, beside `z`, those that are no columns.
+# The columns without penalty as covariates of new data, beside `z`, the covariates that are not
+# columns.
 new_unpenalised <- function(problem, newdata, z) {
   columns <- unpenalised(problem)
   if (!length(columns)) return(z)
@@ -91,7 +92,7 @@ new_unpenalised <- function(problem, newdata, z) {
   cbind(z, values)[, colnames(problem$z), drop = FALSE]
 }
 
-# covariates of new data that are no columns of x
+# covariates of new data that are not columns of x
 new_given_covariates <- function(problem, newdata, adjust) {
   if (inherits(newdata, "sparsels_problem")) return(problem_covariates(problem, newdata))
   if (is_experiment(newdata)) newdata <- experiment_samples(newdata)

@@ -79,7 +79,7 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
   ), class = "nystrom_features"))
 }
 
-# a problem made of rows without a response; the one it is given is not used
+# a problem made of rows without a response, where the response given is not used
 points_problem <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {

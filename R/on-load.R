@@ -1,4 +1,4 @@
-# What is entered in the registers of other packages as soon as both are loaded.
+# Entries in the registers of other packages, made as soon as both packages are loaded.
 
 .onLoad <- function(libname, pkgname) { # nolint: object_name_linter.
   when_loaded("parsnip", register_parsnip)

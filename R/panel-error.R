@@ -120,8 +120,8 @@ panel_columns <- function(features, problem) {
   columns
 }
 
-# `panel`: what refit_leading() makes of sizes 0 and that of the panel. `given`: the lambdas, if the
-# user gave any.
+# `panel` is the result of refit_leading() for size 0 and the size of the panel. `given` has the
+# lambdas, if the user gave any.
 new_panel_error <- function(problem, control, features, panel, random, wanted, given, call) {
   criterion <- control$criterion
   errors <- as.data.frame(panel[[2L]]$errors)
@@ -140,13 +140,13 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
   ), class = c("panel_error", "sparsels_result")))
 }
 
-# how often a random list is as good, the panel being one of them
+# how often a random list is as good, counting the panel itself
 panel_chance <- function(criterion, random, own) {
   if (!length(random)) return(NA_real_)
   chance_of(matrix(criterion_loss(criterion, random)), criterion_loss(criterion, own))
 }
 
-# Predictions of the rows, those of weight 0 by the model.
+# Held-out predictions of the rows. Rows of weight 0 are predicted by the model.
 predicted_unweighted <- function(held_out, problem, features, beta) {
   rows <- which(problem$weights == 0)
   if (!length(rows)) return(held_out)

@@ -47,7 +47,7 @@ register_engine <- function(model, mode) {
   eng <- "sparsels"
   parsnip::set_model_engine(model, mode, eng)
   parsnip::set_dependency(model, eng, "sparsels", mode)
-  # parsnip would drop a mixture in silence if it did not know it: greedy_rls() refuses it
+  # greedy_rls() refuses a mixture, which parsnip would otherwise drop silently
   for (arg in c("penalty", "mixture")) {
     parsnip::set_model_arg(model, eng, arg, c(penalty = "lambda", mixture = "mixture")[[arg]],
                            list(pkg = "dials", fun = arg), has_submodel = FALSE)

@@ -1,9 +1,9 @@
-# Penalty factors: how much of the penalty falls on each column. A problem has `penalty`, a factor
-# for each column, or NULL where all are 1. A column of factor 0 is one of the covariates, under its
-# name; one of factor Inf is excluded; any other is divided by more than its scale, so that
-# the plain penalty of working columns is the one asked for. What a column is divided by depends on
-# the penalty: sqrt(p) makes lambda p b^2 of lambda b^2, and p makes lambda p |b| of lambda |b|,
-# which is what `absolute` says.
+# Penalty factors multiply the penalty of each column. A problem has `penalty`, a factor for each
+# column, or NULL where all are 1. A column of factor 0 is a covariate under its own name. A column
+# of factor Inf is excluded. Any other column is divided by its scale and by a function of the
+# factor, so that a plain penalty on working columns gives the required penalty. For a squared
+# penalty the divisor is sqrt(p), which makes lambda p b^2 of lambda b^2. For an absolute penalty it
+# is p, which makes lambda p |b| of lambda |b|. `absolute` tells which penalty is used.
 
 # As given ----------------------------------------------------------------------------------------
 
@@ -50,7 +50,8 @@ all_factors <- function(penalty, columns) {
   as.double(penalty)
 }
 
-# A column's own name goes before that of its term; columns without either have the factor 1.
+# The name of a column takes precedence over the name of its term. Columns without either have the
+# factor 1.
 named_factors <- function(penalty, names, terms) {
   given <- names(penalty)
   twice <- given[anyDuplicated(given)]
@@ -89,19 +90,19 @@ columns_given <- function(given, problem) {
 # The columns without penalty, which are covariates.
 unpenalised <- function(problem) which(problem$penalty == 0)
 
-# Covariates that are no columns: the intercept and what `adjust` gave.
+# Covariates that are not columns: the intercept and the covariates given by `adjust`.
 given_covariates <- function(problem) {
   setdiff(colnames(problem$z), problem$names[unpenalised(problem)])
 }
 
-# The problem without some columns of factor 0, which leave the covariates with it.
+# The problem without some columns of factor 0, which are also removed from the covariates.
 without_covariates <- function(problem, columns) {
   if (!length(columns)) return(problem)
   problem$z <- problem$z[, !colnames(problem$z) %in% problem$names[columns], drop = FALSE]
   problem
 }
 
-# Whether each column has a factor that keeps it from the choice.
+# Whether each column has a factor that excludes it from the selection.
 is_set_apart <- function(problem) {
   if (is.null(problem$penalty)) logical(ncol(problem)) else problem$penalty %in% c(0, Inf)
 }
@@ -115,7 +116,7 @@ check_unpenalised <- function(factors, names, covariates) {
   }
 }
 
-# What a column is divided by beyond its scale.
+# The divisor of a column in addition to its scale.
 penalty_divisor <- function(problem) {
   factors <- problem$penalty
   if (is.null(factors)) return(rep(1, ncol(problem)))
@@ -123,7 +124,7 @@ penalty_divisor <- function(problem) {
   if (isTRUE(problem$absolute)) factors else sqrt(factors)
 }
 
-# The problem for a penalty on the absolute values of the coefficients, that of the l1 methods.
+# The problem for a penalty on the absolute values of the coefficients, as the l1 methods use.
 absolute_penalty <- function(problem) {
   if (is.null(problem$penalty) || isTRUE(problem$absolute)) return(problem)
   squares <- penalty_divisor(problem)
@@ -132,7 +133,7 @@ absolute_penalty <- function(problem) {
   problem
 }
 
-# The problem with the covariates that it has, whatever columns are taken of it.
+# The problem with its covariates fixed, whatever columns are taken from it.
 settled_covariates <- function(problem) {
   columns <- unpenalised(problem)
   if (!length(columns)) return(problem)
@@ -154,7 +155,7 @@ check_no_factors <- function(problem, why) {
                      why), "sparsels_error_argument")
 }
 
-# Refuses penalty factors of any kind, for kernels: these have no penalty on columns.
+# Refuses penalty factors of any kind, for kernels, which have no penalty on columns.
 check_no_penalty <- function(problem) {
   if (is.null(problem$penalty)) return(invisible())
   stop_input(paste("`penalty` is for columns, and a kernel has no penalty on single columns:",

@@ -128,13 +128,14 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
                        permuted_words(null, exchange, permutations), short_call(match.call()))
 }
 
-# The run with arguments that make greedy search and its kin quick, where the user says nothing.
+# The run with arguments that make greedy search and the other selection methods fast, where the
+# user does not set them.
 quick_run <- function(run) {
   if (!"refit" %in% names(formals(run$method))) return(run)
   with_defaults(run, list(k = quick_size(run), size = "criterion", refit = FALSE))
 }
 
-# Sizes that leave room for the columns that a search begins with; a backward one has no others.
+# Sizes that leave room for the columns that a search begins with. A backward search has no others.
 quick_size <- function(run) {
   size <- min(first_k, subset_bound(run$problem)$upper)
   start <- length(run$arguments$start)
@@ -143,8 +144,8 @@ quick_size <- function(run) {
 
 # Permuted responses ------------------------------------------------------------------------------
 
-# What is permuted: the response itself or, with covariates, the residuals of the null model; in
-# `words` what that is.
+# The values that are permuted: the response itself or, with covariates, the residuals of the null
+# model. `words` names them.
 null_response <- function(problem) {
   if (ncol(problem$z) == problem$intercept) {
     return(list(problem = problem, fitted = 0 * problem$y, residuals = problem$y,
@@ -160,11 +161,11 @@ null_response <- function(problem) {
        words = "residuals given the covariates")
 }
 
-# Which responses may be exchanged. Rows of one group stay together; each of `sets` holds groups
-# that may have the responses of each other. Where the response is constant in every group and all
-# weights are equal (`whole`), groups of any number of rows may, otherwise those of the same. Row i
-# has the response of row `place[i]` of a group; `start` says where each group begins in `rows`, the
-# rows in the order of their groups.
+# Which responses may be exchanged. Rows of one group stay together. Each element of `sets` holds
+# groups whose responses may be exchanged. Where the response is constant in every group and all
+# weights are equal (`whole`), groups of different sizes may be exchanged, otherwise only groups of
+# the same size. Row i has the response of row `place[i]` of a group. `start` is the start of each
+# group in `rows`, the rows in the order of their groups.
 exchange_of <- function(null, groups, strata) {
   m <- nrow(null$problem)
   group <- if (is.null(groups)) seq_len(m) else groups
@@ -209,7 +210,7 @@ stop_nothing_to_permute <- function(exchange) {
   stop_input(paste("nothing can be permuted:", reason), "sparsels_error_argument")
 }
 
-# For each row the row whose response it gets.
+# For each row the number of the row whose response it gets.
 permuted_rows <- function(exchange) {
   source <- seq_along(exchange$start)
   for (set in exchange$sets) source[set] <- set[sample.int(length(set))]
@@ -231,8 +232,8 @@ permuted_problem <- function(null, order) {
 
 # Many responses in one call ----------------------------------------------------------------------
 
-# Whether the searches of a fit and of every permutation differ in the response only, and no
-# response can be without the criterion, so that greedy_paths() serves.
+# Whether the searches of a fit and of every permutation differ in the response only, and every
+# response has a value of the criterion, so that greedy_paths() can be used.
 is_shared_search <- function(run, fit) {
   given <- run$arguments
   drawn <- !is.null(given$folds) && !identical(given$folds, "loo") && !"folds" %in% run$by_row
@@ -262,7 +263,7 @@ searched_errors <- function(fit, null, exchange, permutations, progress, BPPARAM
   done
 }
 
-# Ctrl-C loses at most so many permutations.
+# Ctrl-C loses at most this number of permutations.
 responses_at_once <- 25
 
 path_errors <- function(path, criterion) {
@@ -273,7 +274,7 @@ path_errors <- function(path, criterion) {
 
 # The statistic -----------------------------------------------------------------------------------
 
-# Errors of every size relative to that of size 0: list(size, errors).
+# Errors of every size relative to the error of size 0: list(size, errors).
 relative_errors <- function(fit) {
   sizes <- if (inherits(fit, "sparse_fit")) size_table(fit)
   errors <- sizes[[error_column(sizes)]]
@@ -284,14 +285,15 @@ relative_errors <- function(fit) {
   list(size = sizes$size, errors = change_of_error(error_criterion(fit), errors))
 }
 
-# the error of the whole procedure, where it was repeated in folds
+# the error of the whole procedure, if the procedure was repeated in folds
 error_column <- function(path) if (is.null(path$cv)) "criterion" else "cv"
 
 error_criterion <- function(fit) {
   if (error_column(fit$path) == "cv") fit$cv_criterion else fit$criterion
 }
 
-# Errors relative to the first; of a user's own criterion, which may have any sign, the difference.
+# Errors relative to the first error. For a user's own criterion, which may have any sign,
+# differences from the first.
 change_of_error <- function(criterion, value) {
   if (criterion$name != "user") return(relative_error(criterion, value))
   loss <- criterion_loss(criterion, value)
@@ -299,7 +301,7 @@ change_of_error <- function(criterion, value) {
 }
 
 new_permutation_test <- function(run, fit, observed, done, wanted, permuted, call) {
-  # a path without a model of some size has that of the next smaller one
+  # a size without a model in the path has the model of the next smaller size
   by_size <- vapply(done, function(one) {
     one$errors[pmax(findInterval(observed$size, one$size), 1L)]
   }, observed$errors)
@@ -321,7 +323,8 @@ new_permutation_test <- function(run, fit, observed, done, wanted, permuted, cal
 
 # Words -------------------------------------------------------------------------------------------
 
-# What was permuted, and how many permutations there are where that is fewer than were drawn.
+# The name of the permuted values, and the number of permutations where it is smaller than the
+# number drawn.
 permuted_words <- function(null, exchange, permutations) {
   alone <- sum(lengths(exchange$sets) == 1L)
   count <- count_permutations(null, exchange)
@@ -337,7 +340,7 @@ permuted_words <- function(null, exchange, permutations) {
   )
 }
 
-# The number of different permutations: responses and weights that are equal count as one.
+# The number of different permutations, where responses and weights that are equal count as one.
 count_permutations <- function(null, exchange) {
   rows <- do.call(paste, as.data.frame(cbind(null$residuals, null$problem$weights)))
   content <- if (exchange$whole) rows[exchange$rows[exchange$start + 1L]] else
@@ -348,7 +351,7 @@ count_permutations <- function(null, exchange) {
   }, 0))))
 }
 
-# What a statistic is, in words.
+# The meaning of a statistic, in words.
 statistic_words <- function(fit) {
   criterion <- error_criterion(fit)
   label <- if (is.null(criterion$label)) paste("cross-validated", criterion$words) else

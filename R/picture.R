@@ -2,7 +2,7 @@
 # ggplot2 draws it.
 
 # The picture of an object. Arguments that the method of a class does not use are graphical
-# parameters, which it gives to new_picture() as `asked`.
+# parameters, which the method passes to new_picture() as `asked`.
 picture <- function(x, ...) UseMethod("picture")
 
 # `data` is returned by plot(). `layers` are ordered from the top one to the bottom one. `words` are
@@ -26,17 +26,17 @@ new_picture <- function(data, layers, words, asked = list(), axes = list(x = "wh
 
 styles <- c("col", "lty", "lwd", "pch", "cex", "border")
 
-# Several pictures, named, side by side, or in `grid` rows and columns. With `named` the first has
-# names on its vertical axis, which hold for all.
+# Several named pictures, side by side or in `grid` rows and columns. With `named` the first picture
+# has names on its vertical axis, which apply to all.
 new_panels <- function(data, panels, main = NULL, grid = c(1L, length(panels)), named = FALSE,
                        mar = NULL) {
   list(data = data, panels = panels, main = main, grid = grid, named = named, mar = mar)
 }
 
 # A list of one layer. `...` are its other columns: x2 and y2 (the other ends of segments,
-# rectangles and bands), text, group (each a line of its own), and col, lty, lwd, pch, cex, border.
-# Layers of the same label share an entry of the legend. `main`: the col, pch ... of the user are
-# for this layer.
+# rectangles and bands), text, group (each is a line), col, lty, lwd, pch, cex and border. Layers of
+# the same label share an entry of the legend. `main` tells whether the user's graphical parameters,
+# such as col and pch, apply to this layer.
 as_layer <- function(kind, x = NA, y = NA, ..., label = NA_character_, main = FALSE) {
   defaults <- list(x2 = NA, y2 = NA, text = NA, group = 1, col = "black", lty = 1, lwd = 1,
                    pch = 16, cex = 1, border = "white")
@@ -47,8 +47,8 @@ as_layer <- function(kind, x = NA, y = NA, ..., label = NA_character_, main = FA
   list(list(kind = kind, at = list2DF(lapply(at, rep_len, rows)), label = label, main = main))
 }
 
-# A curve with marks and bars at no more than 31 places, so that a long path stays legible. `style`
-# has a colour, a line and a mark.
+# A curve with marks and bars at no more than 31 places, so that a long path is legible. `style` has
+# a colour, a line type and a mark.
 curve_layers <- function(x, data, style, label = NA_character_) {
   line <- as_layer("line", x, data$mean, col = style$colour, lty = style$line, lwd = 2,
                    label = label)
@@ -87,8 +87,8 @@ legend_keys <- function(layers) {
   do.call(rbind, rows)
 }
 
-# Where names stand beside points of these heights, at least `gap` apart and not above `top`. With
-# `up` no name is lower than its point.
+# Heights of the names beside points of these heights, at least `gap` apart and not above `top`.
+# With `up` no name is lower than its point.
 names_heights <- function(height, gap, top, up) {
   if (!up) return(spread_labels(height, gap))
   steps <- gap * rank(-height, ties.method = "first")
@@ -101,7 +101,7 @@ names_heights <- function(height, gap, top, up) {
 spread_labels <- function(height, gap) {
   if (length(height) < 2L) return(height)
   sorted <- order(height)
-  # x - gap * (its rank) must not fall: the nearest such sequence is the isotonic regression
+  # x - gap * (its rank) must not decrease, and the nearest such sequence is the isotonic regression
   steps <- gap * seq_along(height)
   replace(height, sorted, stats::isoreg(height[sorted] - steps)$yf + steps)
 }
@@ -136,7 +136,7 @@ draw_frame <- function(p) {
   for (layer in rev(p$layers)) draw_layer(layer)
   graphics::box()
   draw_axes(p)
-  # the title stands above the two lines that legend_above() may need
+  # the title stands above the two lines that legend_above() may require
   graphics::title(settings$main, line = 2.4, cex.main = 1.1)
   keys <- legend_keys(p$layers)
   if (is.null(keys)) return(invisible())
@@ -196,7 +196,7 @@ draw_names <- function(at) {
   graphics::text(at$x2, height, at$text, pos = 4, offset = 0.2, cex = 0.85, col = at$col)
 }
 
-# Rectangles and the texts in them, unless these would be too small to read.
+# Rectangles and the texts in them. Texts that would be too small to read are left out.
 draw_rects <- function(at) {
   graphics::rect(at$x, at$y, at$x2, at$y2, col = at$col, border = at$border)
   if (all(is.na(at$text))) return()
@@ -207,14 +207,14 @@ draw_rects <- function(at) {
   }
 }
 
-# the colour that can be read on others
+# the text colour that is legible on other colours
 text_on <- function(colours) {
   light <- as.vector(c(0.3, 0.6, 0.1) %*% grDevices::col2rgb(colours))
   ifelse(light > 128, "black", "white")
 }
 
 draw_panels <- function(p) {
-  # without layout settings of the user, whose margins are those of one picture
+  # without layout settings of the user, whose margins are made for one picture
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
   graphics::par(mfrow = p$grid)
@@ -227,8 +227,8 @@ draw_panels <- function(p) {
   graphics::mtext(p$main, line = -1.3, outer = TRUE, font = 2)
 }
 
-# Between the title and the frame, where no data can be; in two lines where one would be too long,
-# and smaller where these would leave the picture.
+# The legend between the title and the frame, outside the data. A legend too long for one line has
+# two lines, and a smaller font if it would still leave the picture.
 legend_above <- function(text, ...) {
   place <- function(columns, size, plot = TRUE) {
     graphics::legend("bottom", paste0(text, "  "),
@@ -236,7 +236,7 @@ legend_above <- function(text, ...) {
     )
   }
   size <- 0.85
-  # of the frame, beside which there are margins
+  # coordinates of the frame, outside which there are margins
   width <- function(columns) {
     place(columns, size, plot = FALSE)$rect$w / diff(graphics::par("usr")[1:2])
   }
@@ -329,7 +329,7 @@ own_glyph <- function(kind, key, mapped) {
   draw <- getExportedValue("ggplot2", paste0("draw_key_", kind))
   values <- list(colour = key$col, fill = key$fill, shape = key$pch, linetype = key$lty)[mapped]
   function(data, params, size) {
-    # a scale gives lines as text, which draw_key_path() would take for a pattern
+    # a scale gives line types as text, which draw_key_path() would take for a pattern
     same <- all(vapply(mapped, function(name) as.character(values[[name]]) %in% data[[name]], NA))
     data[mapped] <- values
     if (same) draw(data, params, size) else ggplot2::zeroGrob()

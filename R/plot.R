@@ -97,7 +97,7 @@ autoplot.sparsels_result <- function(object, ...) { # nolint: object_name_linter
 
 # The search for features -------------------------------------------------------------------------
 
-# Okabe and Ito's colours, which colour-blind readers can distinguish; the line type and the mark
+# Okabe and Ito's colours, which colour-blind readers can distinguish. The line type and the mark
 # distinguish the curves in grey.
 curve_style <- data.frame(
   curve = c("inner", "test", "random", "majority", "criterion", "cv"),
@@ -114,7 +114,7 @@ picture.sparse_fit <- function(x, size = NULL, ...) { # nolint: object_name_lint
   honest <- names(curves)[length(curves)]
   marked <- as_size(x, size)
   best_se <- sizes[[curves[[honest]]]][match(best_size(x), sizes$size)]
-  # some criteria have no standard error, hence no such size
+  # some criteria have no standard error, so there is no such size
   one_se <- if (is.na(best_se)) -1L else best_size(x, "1se")
   pieces <- lapply(names(curves), function(curve) {
     data.frame(
@@ -131,10 +131,10 @@ picture.sparse_fit <- function(x, size = NULL, ...) { # nolint: object_name_lint
               list(...))
 }
 
-# how the curves of a fit are drawn, and what they are
+# the style and the label of each curve of a fit
 fit_styles <- function(fit, data) {
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
-  # alone with the criterion, the honest curve has the colour that it has everywhere
+  # the cross-validated curve, alone with the criterion, has the same colour as in other pictures
   honest <- c("colour", "line", "mark")
   styles[styles$curve == "cv", honest] <- curve_style[curve_style$curve == "test", honest]
   note <- if (!is_training(fit)) "chose the features" else
@@ -159,8 +159,8 @@ drawn_curves <- function(position, data, styles) {
   }), recursive = FALSE)
 }
 
-# Marks of the chosen model and of the smallest within a standard error. `words` makes the text of
-# the legend of a row of the data and a label.
+# Marks of the chosen model and of the smallest model within a standard error. `words` makes the
+# text of the legend from a row of the data and a label.
 marks <- function(data, position, words, colour = "black") {
   styles <- data.frame(column = c("chosen", "one_se"), pch = c(1, 0),
                        label = c("chosen", "within one standard error"))
@@ -178,7 +178,7 @@ picture.cv_result <- function(x, ...) { # nolint: object_name_linter.
   position <- key_position(x$key, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
   styles$label <- curve_names(x)[styles$curve]
-  # curves are moved from each other, so that their bars do not overlap
+  # curves are shifted horizontally so that their bars do not overlap
   shift <- 0.006 * diff(range(position)) * (match(data$curve, styles$curve) - 2)
   new_picture(data, drawn_curves(position + shift, data, styles),
               list(main = plot_title(x), ylab = error_axis(x), xlab = key_axis(x)), list(...))
@@ -309,7 +309,7 @@ criterion_picture <- function(fit, position, axes, asked) {
   path <- fit$path
   chosen <- path$lambda == fit$lambda
   one_se <- !chosen & chosen
-  # some criteria have no standard error, and training errors none to choose by
+  # some criteria have no standard error, and training errors give no choice
   if (!is_training(fit) && !is.na(path$se[chosen])) one_se[lambda_row_by(fit, "1se")] <- TRUE
   data <- with_bars(data.frame(
     lambda = path$lambda, size = path$size, mean = path$criterion, se = path$se,
@@ -326,7 +326,7 @@ criterion_picture <- function(fit, position, axes, asked) {
   new_picture(data, layers, words, asked, axes)
 }
 
-# Okabe and Ito's colours once more, but for the yellow, which is too light for lines
+# Okabe and Ito's colours without the yellow, which is too light for lines.
 profile_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 profile_picture <- function(fit, position, axes, asked) {
@@ -379,8 +379,8 @@ response_profiles <- function(fit, l) {
 # a name for the line of each coefficient
 profile_line <- function(data) paste(data$feature, data$response)
 
-# One row per column of a path, and response: its coefficient at the smallest lambda; the largest
-# with a colour and a label, and first.
+# One row per response and column of a path, with its coefficient at the smallest lambda. The
+# largest coefficients have a colour and a label, and come first.
 profile_ends <- function(data) {
   ends <- data[data$lambda == min(data$lambda, Inf), ]
   ends <- ends[order(-abs(ends$coefficient)), ]

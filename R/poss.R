@@ -137,7 +137,7 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
   max_restarts <- max_archive_entries %/% (control$max_size * archive_capacity(problem, control))
   restarts <- check_repeats(restarts, "restarts", max_restarts, "a gigabyte of sets")
   state <- poss_start(start, problem, control, restarts)
-  # only the search on all rows continues from `start`, not those without the rows of a fold
+  # only the search on all rows continues from `start`, not the searches without the rows of a fold
   full_problem <- problem
   fit <- sized_fit("poss", problem, control, function(problem, control) {
     control$max_size <- largest_set(problem, control)
@@ -157,8 +157,8 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
   seal(fit)
 }
 
-# How a set is changed: as in the fit that is continued; else by exchanges, but for what is of the
-# paper alone, a number of iterations, isolation, prices.
+# How a set is changed. A continued fit keeps its mutation. Otherwise exchanges are used, except
+# with options that exist only in the paper: a number of iterations, isolation or prices.
 poss_mutation <- function(mutation, control, iterations, start) {
   priced <- !is.null(control$cost)
   if (is.null(mutation) && inherits(start, "poss")) mutation <- start$control$mutation
@@ -174,20 +174,20 @@ poss_mutation <- function(mutation, control, iterations, start) {
   mutation
 }
 
-# bench/limits.R has how the numbers were chosen
+# bench/limits.R shows how the numbers were chosen
 default_iterations <- function(problem, control) {
   if (control$mutation == "exchange") return(30 * control$k)
   min(paper_iterations(problem, control), max_iterations)
 }
 
-# the number of iterations of Theorem 1, and the most flips that are made by default
+# the number of iterations of Theorem 1, and the largest default number of flips
 paper_iterations <- function(problem, control) {
   floor(2 * exp(1) * control$k^2 * sum(problem$usable))
 }
 
 max_iterations <- 1e6
 
-# how long the searches were, and how long the paper's would be
+# the lengths of the searches, and the length of the paper's searches
 #' @exportS3Method
 search_words.poss <- function(fit) { # nolint: object_name_linter.
   searches <- ncol(fit$rng_state)
@@ -214,8 +214,8 @@ largest_set <- function(problem, control) {
   min(most, control$largest(problem))
 }
 
-# The state in which the searches begin: list(rng_state: the generators, 8 x searches; sets: the
-# archive of each; done: iterations before).
+# The state in which the searches begin: list(rng_state: the generators, 8 x searches, sets: the
+# archive of each search, done: the number of earlier iterations).
 poss_start <- function(start, problem, control, restarts) {
   if (inherits(start, "poss")) {
     check_sealed(start)
@@ -259,7 +259,7 @@ poss_search <- function(problem, control, state) {
   n <- length(usable)
   searches <- ncol(state$rng_state)
   isolated <- control$isolation == "first"
-  # more sets may be given to start from than an archive has room for
+  # more initial sets may be given than an archive can hold
   capacity <- max(archive_capacity(problem, control), lengths(state$sets))
   archives <- pack_sets(state$sets, usable, control$max_size, capacity)
   prices <- price_settings(problem, control$cost, control$budget)
@@ -288,7 +288,7 @@ archive_capacity <- function(problem, control) {
   (if (control$isolation == "first") sum(n - seq_len(size) + 1) else size) + 2
 }
 
-# how many sets an archive has room for where sets are compared by their price
+# the largest number of sets in an archive whose sets are compared by their price
 priced_sets <- 1000L
 
 # the largest number of column numbers in the archives of all searches: a gigabyte
@@ -322,8 +322,8 @@ unpack_sets <- function(answer, usable, max_size, total) {
   archive
 }
 
-# The path of the best set of each size over all searches; the chosen size is the largest of at most
-# k.
+# The path of the best set of each size over all searches. The chosen size is the largest size of at
+# most k.
 poss_path <- function(problem, control, search) {
   if (!is.null(control$cost)) return(priced_path(problem, control, search))
   archive <- search$archive
@@ -335,8 +335,8 @@ poss_path <- function(problem, control, search) {
   subset_path(problem, control, sets, steps, size, search$status)
 }
 
-# With prices: `front`, the sets within the budget that none dominates, by price, and the path of
-# the best of each size; the chosen size is that of the best of all.
+# With prices: `front`, the sets within the budget that no set dominates, by price, and the path of
+# the best set of each size. The chosen size is the size of the best set.
 priced_path <- function(problem, control, search) {
   archive <- search$archive
   archive$price <- vapply(archive$columns, function(set) price_of(control$cost, set), 0)

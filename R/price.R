@@ -1,5 +1,5 @@
-# Prices of columns, and what sets of them cost: the price of an assay is paid once, whatever number
-# of its columns is taken.
+# Prices of columns, and costs of sets of columns. The price of an assay is paid once for any number
+# of its columns.
 
 # The user's `cost` as list(price, assay) with an element for each column, or NULL. The assay of a
 # column is a number from 0, or -1 where the column is measured alone.
@@ -20,7 +20,7 @@ check_cost <- function(cost, problem) {
   list(price = price, assay = assay_numbers(table$assay[rows], price))
 }
 
-# A row for each price: `cost`, and where they are given `assay` and the column's `name`.
+# A row for each price: `cost`, and if given `assay` and the column's `name`.
 cost_table <- function(cost) {
   if (is.data.frame(cost) && is.numeric(cost$cost)) {
     named <- .row_names_info(cost) > 0L
@@ -72,8 +72,8 @@ assay_numbers <- function(assay, price) {
   ifelse(is.na(number), -1L, number - 1L)
 }
 
-# The most that a set may cost: Inf, or a number that neither the cheapest usable column exceeds nor
-# the columns `start` that it has to have. NULL without prices.
+# The largest cost of a set: Inf, or a number that is at least the price of the cheapest usable
+# column and the cost of the columns `start` that the set must contain. NULL without prices.
 check_budget <- function(budget, cost, problem, start = integer()) {
   if (identical(budget, Inf)) return(if (!is.null(cost)) Inf)
   budget <- check_positive(budget, "budget")
@@ -88,12 +88,12 @@ check_budget <- function(budget, cost, problem, start = integer()) {
   budget
 }
 
-# sums of prices are rounded
+# allows for rounding in sums of prices
 within_budget <- function(price, budget) price <= budget * budget_rounding
 
 budget_rounding <- 1 + 1e-9
 
-# what each column of a set costs in addition to those before it
+# the amount that each column of a set adds to the cost of the columns before it
 added_prices <- function(cost, columns) {
   assay <- cost$assay[columns]
   cost$price[columns] * (assay < 0L | !duplicated(assay))
@@ -101,7 +101,7 @@ added_prices <- function(cost, columns) {
 
 price_of <- function(cost, columns) sum(added_prices(cost, columns))
 
-# Prices as C reads them, in units of the lowest.
+# Prices in the form that C reads, in units of the lowest price.
 price_settings <- function(problem, cost, budget) {
   if (is.null(cost)) return(list(price = NULL, assay = integer(), budget = Inf))
   unit <- min(cost$price[problem$usable])

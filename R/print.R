@@ -1,9 +1,9 @@
-# What print methods of fits share: the words for errors, and tables.
+# Common parts of the print methods of fits: the words for errors, and tables.
 
 # Errors ------------------------------------------------------------------------------------------
 
-# The held-out error of a row of a path: for classes the error rate, then what else the criterion
-# is.
+# The held-out error of a row of a path. For classes it is the error rate, followed by the
+# criterion.
 held_out_words <- function(fit, row) {
   training <- is_training(fit)
   name <- if (training) "squared" else fit$criterion$name
@@ -19,7 +19,7 @@ held_out_words <- function(fit, row) {
   paste0(held_out_label(words, scheme, name == "auc" && fit$folds$loo), ", ", rate)
 }
 
-# what the columns of a path mean, by name
+# the meanings of the columns of a path, by name
 column_meanings <- function(fit) {
   scheme <- fit$folds$label
   held_out <- function(words) if (!is.null(scheme)) held_out_label(words, scheme)
@@ -36,7 +36,7 @@ column_meanings <- function(fit) {
   )
 }
 
-# what a mean squared error is measured in
+# the unit of a mean squared error
 squared_scale <- function(problem) {
   if (problem$task != "regression") return("of the class codes -1 and 1")
   if (is_survival(problem)) return("of the logarithm of time")
@@ -44,7 +44,7 @@ squared_scale <- function(problem) {
   paste("in squared units of", shortened(problem$response, 30L))
 }
 
-# A classifier that says one class for all rows, however good its scores are.
+# A classifier that predicts one class for all rows, however good its scores are.
 constant_class <- function(problem, score) {
   if (problem$task == "regression" || is.null(score) || anyNA(score)) return(NULL)
   said <- unique(class_number(problem, score))
@@ -59,8 +59,8 @@ constant_words <- function(problem, class) {
             "worse than that of the null model")
 }
 
-# What classes the rows of each are predicted to be when they are held out; if it is the same for
-# all, though the model is not the null model, a line that says so.
+# The predicted classes of the rows of each class when held out. If the predicted class is the same
+# for all rows although the model is not the null model, a line with this warning.
 print_classes <- function(problem, score) {
   if (problem$task == "regression" || is.null(score)) return(invisible())
   class <- constant_class(problem, score)
@@ -70,7 +70,7 @@ print_classes <- function(problem, score) {
                                  class_number(problem, score[rows, , drop = FALSE]))
 }
 
-# A table where it fits the console, otherwise the classes that are confused most often.
+# The confusion table if it fits the console, otherwise the classes that are confused most often.
 print_confusion <- function(problem, own, predicted) {
   names <- make.unique(short_class(problem$levels))
   each <- seq_along(names)
@@ -88,21 +88,21 @@ print_confusion <- function(problem, own, predicted) {
                     wrong[top]), collapse = ", "))
 }
 
-# AUC says nothing of the classes that are predicted.
+# AUC contains no information about the predicted classes.
 warn_constant <- function(problem, score) {
   class <- constant_class(problem, score)
   if (!is.null(class)) warn_sparsels(constant_words(problem, class), "sparsels_warning_constant")
 }
 
-# The last line of a result that Ctrl-C cut short.
+# The last line of a result that Ctrl-C stopped.
 print_interrupted <- function(status, what) {
   if (status == "interrupted") cat("interrupted: the result is that of the", what, "done\n")
 }
 
 # Tables ------------------------------------------------------------------------------------------
 
-# Some rows of a path of `total` rows, which are called `what`; `meaning` says in words what is in
-# its columns, by name, with mean squared errors of the response of `problem`.
+# Some rows of a path of `total` rows, which are called `what`. `meaning` describes the columns in
+# words, by name, with mean squared errors of the response of `problem`.
 print_rows <- function(text, total, what, meaning = NULL, problem = NULL) {
   cat("path:\n")
   print(text, row.names = FALSE, right = TRUE)
@@ -111,8 +111,8 @@ print_rows <- function(text, total, what, meaning = NULL, problem = NULL) {
   print_meaning(meaning, names(text), problem)
 }
 
-# What is in the columns of a table, and what its mean squared errors are of, unless that is said
-# there: `problem` is then NULL.
+# The meaning of the columns of a table, and the unit of its mean squared errors. `problem` is NULL
+# where the table already shows the unit.
 print_meaning <- function(meaning, columns, problem) {
   meaning <- meaning[names(meaning) %in% columns]
   if (!length(meaning)) return(invisible())
@@ -122,7 +122,7 @@ print_meaning <- function(meaning, columns, problem) {
   remark(paste(names(meaning), "=", meaning, collapse = "; "), units)
 }
 
-# errors of a table as they are printed; columns without any are left out
+# the errors of a table as text, without columns that have no values
 shown_table <- function(table, errors) {
   errors <- intersect(errors, names(table))
   empty <- errors[vapply(table[errors], function(one) all(is.na(one)), NA)]
@@ -131,7 +131,7 @@ shown_table <- function(table, errors) {
   table
 }
 
-# Names that fill what the other columns leave of the width of the console.
+# Names shortened to the width of the console that the other columns leave.
 fitting_names <- function(table, name = "name") {
   others <- table[setdiff(names(table), name)]
   widths <- vapply(names(others), function(column) {

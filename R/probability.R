@@ -1,5 +1,4 @@
-# Probabilities of the classes, from scores: calibrated on the scores that a fit has of rows held
-# out.
+# Probabilities of the classes from scores, calibrated on the held-out scores of a fit.
 
 #' Probabilities of the classes, thresholds and class weights
 #'
@@ -99,14 +98,14 @@ calibrated <- function(fit, calibration = NULL) {
   }
 }
 
-# those of the logistic loss
+# the probabilities of the logistic loss
 own_probabilities <- function(problem) {
   if (problem$task == "binary") return(function(score) of_two_classes(stats::plogis(score[, 1L])))
   function(score) as_shares(stats::plogis(score))
 }
 
-# The calibration asked for, by default the model's own where it has one for the classes as they
-# are.
+# The requested calibration. The default is the model's own, if it has one and the classes have no
+# weights.
 calibration_kind <- function(fit, calibration) {
   own <- identical(fit$loss, "logistic")
   if (is.null(calibration)) {
@@ -121,7 +120,7 @@ calibration_kind <- function(fit, calibration) {
   calibration
 }
 
-# the rows by whose held-out scores a fit is calibrated
+# the rows whose held-out scores calibrate a fit
 scored_places <- function(fit) {
   rows <- which(case_weights(fit$problem) > 0 & !is.na(rowSums(fit$held_out)))
   if (length(rows)) return(rows)
@@ -134,7 +133,7 @@ scored_places <- function(fit) {
 
 of_two_classes <- function(second) cbind(1 - second, second)
 
-# rows of values of at least 0, divided by their sum; equal shares where all are 0
+# rows of non-negative values divided by their sum, or equal shares where all are 0
 as_shares <- function(values) {
   sums <- rowSums(values)
   none <- !is.na(sums) & sums == 0
@@ -144,8 +143,8 @@ as_shares <- function(values) {
 
 # Maps of one score -------------------------------------------------------------------------------
 
-# Each returns a function of scores, from the held-out scores of rows, whether they are of the class
-# (`positive`), and weights of mean 1.
+# Each map returns a function of scores. It is given the held-out scores of rows, whether the rows
+# belong to the class (`positive`), and weights of mean 1.
 
 platt_map <- function(score, positive, weights) {
   counts <- c(sum(weights[!positive]), sum(weights[positive]))
@@ -154,7 +153,7 @@ platt_map <- function(score, positive, weights) {
   function(score) stats::plogis(line[1L] + line[2L] * score)
 }
 
-# Logistic regression of targets in (0, 1) on one score, with a slope of at least 0: intercept and
+# Logistic regression of targets in (0, 1) on one score, with a non-negative slope: intercept and
 # slope, by Newton's method with steps that are halved until the loss falls (Lin, Lin and Weng
 # 2007).
 fit_logistic <- function(score, target, weights) {
@@ -219,7 +218,7 @@ pool_violators <- function(y, weights) {
 
 # Predictions -------------------------------------------------------------------------------------
 
-# Probabilities of the training rows by their held-out scores, rows x classes; NA where there are
+# Probabilities of the training rows by their held-out scores, rows x classes. NA where there are
 # none.
 held_out_probabilities <- function(fit) {
   levels <- fit$problem$levels
@@ -251,9 +250,9 @@ as_threshold <- function(threshold, calibration) {
 
 needs_probabilities <- function(measure) measure$name %in% c("brier", "logloss")
 
-# A measure for the models of one fit: one of probabilities gets the function that sums it over the
-# rows of a problem, by the calibration of the chosen model. For the null model, given by the
-# problem it was trained on, the probabilities are the shares of the classes.
+# A measure for the models of one fit. A measure of probabilities gets a function that sums it over
+# the rows of a problem, by the calibration of the chosen model. For the null model, given by its
+# training problem, the probabilities are the shares of the classes.
 measure_for <- function(measure, fit) {
   if (!needs_probabilities(measure)) return(measure)
   map <- if (inherits(fit, "sparsels_problem")) {
@@ -282,9 +281,9 @@ null_map <- function(problem) {
   function(score) matrix(shares, nrow(score), length(shares), byrow = TRUE)
 }
 
-# The sum of the Brier score or the log loss of probabilities over the rows of a problem, and its
-# weight. Both are as yardstick has them: the Brier score is half the sum of squares over the
-# classes.
+# The sum of the Brier score or the log loss of probabilities over the rows of a problem, and the
+# sum of the weights. Both follow yardstick, where the Brier score is half the sum of squares over
+# the classes.
 probability_sum <- function(problem, name, p) {
   own <- cbind(seq_len(nrow(p)), class_index(problem))
   loss <- if (name == "brier") {

@@ -146,7 +146,7 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
   UseMethod("as_problem")
 }
 
-# Refuses arguments that go with a formula, where there is none.
+# Refuses arguments that require a formula, where there is none.
 check_without_formula <- function(no_subset, no_action) {
   if (!no_subset) {
     stop_input("`subset` is for a formula `x`: take `problem[rows, ]` of any problem",
@@ -278,7 +278,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   check_flag(standardize, "standardize")
   check_choice(missing, "missing", c("error", "mean"))
   check_flag(standardize_response, "standardize_response")
-  # grades are no codes of classes
+  # grades are not codes of classes
   if (!is.null(within) && is.null(task) && is.numeric(y)) task <- "regression"
   coded <- code_response(y, rows, called, task)
   query <- read_row_labels(within, "within", data, rows)
@@ -386,7 +386,7 @@ print_data <- function(problem) {
   print_design(problem)
 }
 
-# The response, and what else the models of a problem are about.
+# The response and the other parts of a problem that define its models.
 print_design <- function(problem) {
   if (!is.null(problem$assay)) say("assay: ", assay_words(problem$assay))
   print_response(problem)
@@ -439,7 +439,8 @@ response_words <- function(problem) {
   sprintf("%s, %d classes (rows): %s", response, length(counts), counts_words(counts))
 }
 
-# "normal (22), tumour (40)"; where not all fit two lines, the largest classes and how many more
+# "normal (22), tumour (40)". If the classes do not fit two lines, the largest classes and the
+# number of other classes.
 counts_words <- function(counts) {
   each <- function(counts) sprintf("%s (%d)", short_class(names(counts)), counts)
   space <- max(2L * getOption("width") - 60L, 30L)
@@ -459,7 +460,7 @@ without_x <- function(problem) {
   seal(problem)
 }
 
-# how the response is printed: the user's expression when it is a short one
+# the label of the response: the user's expression if it is short
 response_name <- function(expression) {
   if (!is.symbol(expression) && !is.call(expression)) return("y")
   text <- deparse1(expression)

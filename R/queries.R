@@ -1,6 +1,6 @@
-# Queries: rows that are ranked among themselves. The loss of pairs of rows of a query is that of
-# rows about the weighted mean of their query, so that a ranking is a fit in which the response, the
-# covariates and every column are centred within queries.
+# Queries: rows that are ranked among themselves. The loss of pairs of rows of a query equals the
+# loss of rows about the weighted mean of their query. So a ranking is a fit in which the response,
+# the covariates and every column are centred within queries.
 
 is_ranked <- function(problem) !is.null(problem$query)
 
@@ -21,7 +21,7 @@ code_ranked <- function(coded, name) {
   coded
 }
 
-# Refuses queries in which there is nothing to rank, and covariates that move no score.
+# Refuses queries whose rows cannot be ranked, and covariates that do not change the ranking.
 check_ranking <- function(problem, name) {
   trained <- problem$weights > 0
   size <- tabulate(problem$query[trained], nlevels(problem$query))
@@ -45,7 +45,7 @@ check_ranking <- function(problem, name) {
   }
 }
 
-# 1 x columns: weighted sums of squares about the means of queries, where rounding is nothing
+# 1 x columns: weighted sums of squares about the means of queries, with rounding errors set to 0
 sum_of_squares <- function(problem, values) {
   about <- colSums(problem$weights * centre_within(problem, values)^2)
   matrix(ifelse(about <= 1e-20 * colSums(problem$weights * values^2), 0, about), 1L)
@@ -53,13 +53,13 @@ sum_of_squares <- function(problem, values) {
 
 # Centring ----------------------------------------------------------------------------------------
 
-# Values of rows (rows x any) about the weighted means of their queries; as they are where there are
-# no queries. The second pass takes away what rounding leaves of the first.
+# Values of rows (rows x any) about the weighted means of their queries, or unchanged where there
+# are no queries. The second pass removes the rounding error of the first.
 centre_within <- function(problem, values) {
   if (!is_ranked(problem)) return(values)
   query <- as.integer(problem$query)
   w <- problem$weights
-  # rows of queries without any weight are about their plain mean
+  # rows of queries without any weight are centred at their plain mean
   unweighted <- !query %in% query[w > 0]
   w[unweighted] <- 1
   total <- rowsum(w, query)[, 1L]
@@ -70,7 +70,7 @@ centre_within <- function(problem, values) {
   if (is.null(size)) unname(out[, 1L]) else array(out, size, dimnames(values))
 }
 
-# Covariates as they move scores: about the means of queries, those that do not vary exactly 0.
+# Covariates about the means of queries. Covariates that do not vary within queries are exactly 0.
 centred_covariates <- function(problem) {
   z <- centre_within(problem, problem$z)
   if (is_ranked(problem)) z[, sum_of_squares(problem, problem$z) == 0] <- 0
@@ -83,14 +83,14 @@ excluded_words <- function(problem) {
         "or collinear with the covariates")
 }
 
-# The scores that have these residuals (m x L): with queries about the mean of each, as a model says
-# nothing of the level of a query.
+# The scores that have these residuals (m x L). With queries they are centred at the mean of each,
+# as a model contains no information about the level of a query.
 scores_of <- function(problem, residual) centre_within(problem, problem$y - residual)
 
 # the queries of some rows, or NULL
 queries_of <- function(problem, rows) if (is_ranked(problem)) problem$query[rows, drop = TRUE]
 
-# Weighted sums of squares of all columns about their means of each query.
+# Weighted sums of squares of all columns about their mean in each query.
 within_squares <- function(problem, threads) {
   squares <- .Call(C_within_squares, problem$x, problem$centre, sqrt(problem$weights),
                    as.integer(problem$query), threads)
@@ -100,7 +100,7 @@ within_squares <- function(problem, threads) {
 
 # Refusals ----------------------------------------------------------------------------------------
 
-# Refuses rows to be held out together of which some query has more.
+# Refuses sets of rows to be held out together that contain only a part of some query.
 check_whole_rows <- function(problem, rows) {
   if (!is_ranked(problem)) return(invisible())
   rest <- seq_len(nrow(problem))[-rows]
@@ -111,7 +111,7 @@ check_whole_rows <- function(problem, rows) {
   }
 }
 
-# Refuses a ranking, for methods that cannot honour it; `who` is what cannot.
+# Refuses a ranking, for methods that do not support it. `who` names the method.
 refuse_ranking <- function(problem, who = "this method") {
   if (!is_ranked(problem)) return(invisible())
   stop_input(sprintf("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",

@@ -1,4 +1,4 @@
-# How good a ranking is: criteria of differences within queries, pairs of rows, and gains.
+# Measures of a ranking: criteria of differences within queries, of pairs of rows, and of gains.
 
 # Criteria ----------------------------------------------------------------------------------------
 
@@ -15,7 +15,7 @@ permutation_strata <- function(strata, problem) {
   if (is.null(strata)) whole_units(problem) else strata
 }
 
-# Refuses criteria that are not of differences within queries.
+# Refuses criteria that do not measure differences within queries.
 check_ranking_criterion <- function(name, argument, problem) {
   if (!is_ranked(problem) || name %in% ranking_criteria) return(invisible())
   known <- if (argument == "measure") c("squared", "concordance", "ndcg", "ndcg@10") else
@@ -29,8 +29,8 @@ check_ranking_criterion <- function(name, argument, problem) {
 
 # Pairs -------------------------------------------------------------------------------------------
 
-# Weight of the pairs of rows of one query whose scores are in the order of their responses, a tie
-# counting half, and of all pairs of different responses.
+# Weight of the pairs of rows of one query whose scores are in the order of their responses, where a
+# tie counts half, and weight of all pairs of different responses.
 ranked_pairs <- function(problem, score) {
   rows <- which(problem$weights > 0)
   query <- if (is_ranked(problem)) as.integer(problem$query) else rep(1L, nrow(problem))
@@ -61,7 +61,7 @@ check_ordered <- function(problem, folds) {
              "sparsels_error_argument")
 }
 
-# Folds with their rows in the order that a criterion of C asks for.
+# Folds with their rows in the order that a criterion in C requires.
 ordered_folds <- function(problem, control) {
   folds <- control$folds
   if (control$criterion$name != "concordance") return(folds)
@@ -102,7 +102,7 @@ normalised_gain <- function(gain, score, k) {
   sum(gain[place] * stats::ave(discount, tied)) / ideal
 }
 
-# The first rows that "ndcg@10" is about; Inf for "ndcg".
+# The number of first rows that "ndcg@10" uses, Inf for "ndcg".
 gain_limit <- function(name) {
   if (name == "ndcg") Inf else as.numeric(sub("ndcg@", "", name, fixed = TRUE))
 }

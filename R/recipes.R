@@ -122,7 +122,7 @@ fit_step <- function(step, columns, outcome, weights, groups) {
   )))
 }
 
-# the groups of the training rows, by the name of their column
+# the groups of the training rows, from the column with this name
 step_groups <- function(groups, training) {
   if (is.null(groups)) return(NULL)
   if (!is_string(groups) || !groups %in% names(training)) {
@@ -131,7 +131,7 @@ step_groups <- function(groups, training) {
   as.character(training[[groups]])
 }
 
-# The names of the outcome: as given, or by its role.
+# The names of the outcome: as given, or the columns with the role of an outcome.
 step_outcome <- function(outcome, columns, training, info) {
   if (is.null(outcome)) {
     outcome <- info$variable[info$role %in% "outcome"]
@@ -186,7 +186,7 @@ tidy.step_select_sparsels <- function(x, ...) {
   as_tibble_class(table)
 }
 
-# A data frame as a tibble, which recipes has loaded.
+# A data frame as a tibble, a class of a package that recipes has loaded.
 as_tibble_class <- function(table) {
   class(table) <- c("tbl_df", "tbl", "data.frame")
   table

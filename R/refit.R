@@ -1,11 +1,12 @@
-# Coefficients of chosen columns at another ridge parameter than that of the search, which chooses
-# well with a large one: at the one with the least held-out error.
+# Coefficients of chosen columns at another ridge parameter than the parameter of the search. A
+# large parameter is good for choosing columns. The coefficients use the parameter with the smallest
+# held-out error.
 
 # in multiples of the mean sum of squares of a column
 refit_multiples <- 16^(-3:1)
 
 # A search whose paths are refitted. Where no folds choose among the paths (control$sizing), the
-# predictions are those of the refitted model, too.
+# predictions are also the predictions of the refitted model.
 with_refit <- function(search) {
   force(search)
   function(problem, control) {
@@ -16,8 +17,8 @@ with_refit <- function(search) {
 }
 
 # The models of a path with the coefficients of the best of several ridge parameters, by the squared
-# error held out by the same folds, and the errors of these models; `refit_lambda` of the path is
-# that parameter, `search_criterion` the criterion of the search.
+# error held out by the same folds, and the errors of these models. `refit_lambda` of the path is
+# this parameter, and `search_criterion` is the criterion of the search.
 refit_path <- function(path, problem, control) {
   sizes <- which(!vapply(path$models, is.null, NA))[-1L] - 1L
   path$path$search_criterion <- path$path$criterion
@@ -41,14 +42,14 @@ refit_path <- function(path, problem, control) {
   path
 }
 
-# whether every set is the beginning of the largest, which is the last
+# whether every set is an initial part of the largest, the last set
 is_nested <- function(sets) {
   largest <- sets[[length(sets)]]
   all(vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA))
 }
 
 # The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,
-# beta, errors). Adding them in this order gives all sizes for one lambda.
+# beta, errors). Adding the columns in this order gives all sizes for one lambda.
 refit_leading <- function(problem, control, features, sizes,
                           lambdas = refit_multiples * mean_square(problem)) {
   narrow <- only_columns(problem, features)
@@ -71,7 +72,7 @@ refit_leading <- function(problem, control, features, sizes,
   }, sizes, best)
 }
 
-# a problem of some columns, with the scale that they have in the whole, which ask for no others
+# A problem of some columns, with their scale in the whole problem. These columns require no others.
 only_columns <- function(problem, columns) {
   problem <- part_of_x(problem, seq_len(nrow(problem)), columns)
   for (field in c("names", "centre", "squares", "rss", "scale", "usable")) {
@@ -93,8 +94,8 @@ refitted_values <- function(path, problem, control) {
   path
 }
 
-# Predictions of the rows by the ridge model of some columns: without each fold, the mean over
-# repeats, and with all.
+# Predictions of the rows by the ridge model of some columns: by the models without each fold,
+# averaged over repeats, and by the model of all rows.
 ridge_values <- function(problem, features, lambda, folds) {
   spectrum <- linear_spectrum(only_columns(problem, features))
   held_out <- held_out_folds(spectrum, folds, lambda)

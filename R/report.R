@@ -63,8 +63,8 @@ check_report_file <- function(file, overwrite) {
   }
 }
 
-# Text that may hold any character, such as the name of a column, as markdown that shows it as it
-# is: with punctuation as entities.
+# Text with any characters, such as the name of a column, as markdown that shows it unchanged.
+# Punctuation is replaced by entities.
 markdown_text <- function(text) {
   text <- gsub("[[:space:]]+", " ", enc2utf8(as.character(text)))
   vapply(strsplit(text, ""), function(letters) {
@@ -74,7 +74,7 @@ markdown_text <- function(text) {
   }, "")
 }
 
-# What was done, for the methods section of a paper.
+# The description of the fit for the methods section of a paper.
 methods_paragraph <- function(x) {
   problem <- x$problem
   covariates <- setdiff(colnames(problem$z), "(Intercept)")
@@ -102,7 +102,7 @@ methods_paragraph <- function(x) {
   paste(trimws(sentences), collapse = " ")
 }
 
-# the function that made the models, and where it is from
+# the function that made the models, and its package
 software_words <- function(x) {
   version <- function(name) paste(name, x$versions[[name]])
   own <- x$method %in% getNamespaceExports("sparsels")
@@ -160,8 +160,8 @@ curve_method <- function(curve) {
           counted(curve$test_rows, "row"))
 }
 
-# The works to cite for a judgement: those whose header in CITATION names the package or one of the
-# functions used.
+# The works to cite for a judgement: the entries whose header in CITATION names the package or one
+# of the functions used.
 cited_works <- function(x) {
   works <- utils::citation("sparsels")
   used <- c(x$method, if (!is.null(x$stability)) "stability_selection",

@@ -1,11 +1,11 @@
-# Random parts of the rows, some trained on and the others scored, again and again: what
-# learning_curve() and compare_methods() share.
+# Repeated random parts of the rows, some for training and the others for scoring, as
+# learning_curve() and compare_methods() use them.
 
 # Rows --------------------------------------------------------------------------------------------
 
-# What all parts have in common: how many rows are held out, at most, unless a group is larger; the
-# `largest` training set that there is in every repeat; test rows to training rows as a `ratio`; and
-# the group of every row, if there are groups.
+# Values that all parts have in common: the largest number of held-out rows, which a group may
+# exceed, the `largest` training set that every repeat has, the `ratio` of test rows to training
+# rows, and the group of every row, if there are groups.
 resampling_plan <- function(problem, test, groups) {
   rows <- trained_rows(problem)
   test_rows <- check_test(test, rows)
@@ -27,8 +27,9 @@ check_test <- function(test, rows) {
   test_rows
 }
 
-# The rows in an order of which any first part is a training set and the last part is held out: at
-# random, with the classes in proportion in every part, or with the rows of each group together.
+# The rows in an order in which any first part is a training set and the last part is held out. The
+# order is random, with the classes in proportion in every part, or with the rows of each group
+# together.
 shuffled_rows <- function(problem, groups) {
   rows <- trained_places(problem)
   shuffled <- rows[sample.int(length(rows))]
@@ -41,7 +42,7 @@ shuffled_rows <- function(problem, groups) {
   shuffled[order(place / count[class])]
 }
 
-# how many rows at the end of an order are held out: whole groups, at least one
+# the number of held-out rows at the end of an order: whole groups, at least one
 held_out_count <- function(order, plan) {
   if (is.null(plan$groups)) return(plan$test_rows)
   ends <- cumsum(rev(rle(plan$groups[order])$lengths))
@@ -50,7 +51,7 @@ held_out_count <- function(order, plan) {
 
 # Scores ------------------------------------------------------------------------------------------
 
-# the one measure that is asked for
+# the one measure given by the user
 one_measure <- function(measure, problem) {
   measures <- as_measures(measure, problem)
   if (length(measures) > 1L) {
@@ -59,8 +60,8 @@ one_measure <- function(measure, problem) {
   measures[[1L]]
 }
 
-# A measure of predictions for the rows of a problem, R-squared against those of the null model; NA
-# where there is none.
+# A measure of predictions for the rows of a problem, or R-squared relative to predictions of the
+# null model. NA where there is none.
 measured <- function(measure, problem, score, null = NULL) {
   if (measure$name == "r_squared") {
     squares <- function(score) {
@@ -78,14 +79,14 @@ chosen_scores <- function(part, rows) {
   layer(path$scores, path$chosen)
 }
 
-# The scores of some rows by the covariates alone, fitted to the training rows.
+# The scores of some rows by a model of the covariates alone, fitted to the training rows.
 null_scores <- function(part, rows) {
   part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$y)
 }
 
-# The variance of a mean over repeats of random parts, from that of its values, is larger by this
-# factor than that of independent values: test rows to training rows are in this `ratio`. Nadeau and
-# Bengio (2003).
+# The variance of a mean over repeats of random parts, estimated from the variance of its values, is
+# larger by this factor than for independent values. `ratio` is test rows to training rows. Nadeau
+# and Bengio (2003).
 resampling_factor <- function(repeats, ratio) 1 + repeats * ratio
 
 resampling_se <- function(values, ratio) {

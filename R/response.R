@@ -1,4 +1,4 @@
-# The response and the case weights: how they are coded, and what is refused.
+# The response and the case weights: their coding, and the checks that refuse them.
 
 # list(y = m x L coded, task, levels)
 code_response <- function(y, rows, called, task = NULL) {
@@ -17,8 +17,8 @@ code_response <- function(y, rows, called, task = NULL) {
   code_classes(y, name)
 }
 
-# Refuses a response that does not suit the task, and says which task was assumed of numbers that
-# may be codes of classes.
+# Refuses a response that does not suit the task. For numbers that may be codes of classes the
+# message names the assumed task.
 check_task <- function(y, name, task) {
   if (identical(task, "regression") && !is.numeric(y)) {
     stop_input(sprintf("`task = \"regression\"` needs numbers, but `%s` is %s: %s", name,
@@ -38,15 +38,15 @@ check_task <- function(y, name, task) {
   }
 }
 
-# Whether numbers may be codes of classes: at most ten different values, all whole, that come twice
-# or more on average.
+# Whether numbers may be codes of classes: at most ten different whole values, each of which occurs
+# twice or more on average.
 has_few_codes <- function(y) {
   codes <- unique(as.vector(y))
   length(codes) > 1L && length(codes) <= 10L && 2L * length(codes) < length(y) &&
     all(codes == round(codes))
 }
 
-# the vector in a matrix or data frame of one column; anything else unchanged
+# The vector in a matrix or data frame of one column. Anything else is returned unchanged.
 single_column <- function(y, name) {
   if (inherits(y, "Surv")) return(y)
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
@@ -99,9 +99,9 @@ code_classes <- function(y, name) {
 
 # Offset and units ---------------------------------------------------------------------------------
 
-# Methods see the response less its offset and, where there are several numeric ones, each divided
-# by its weighted standard deviation, so that no search depends on their units. Coefficients and
-# predictions go back by in_user_units().
+# Methods use the response less its offset. Several numeric responses are each divided by their
+# weighted standard deviation, so that no search depends on their units. in_user_units() converts
+# coefficients and predictions back.
 
 # An offset for every row and response (m x L), or NULL.
 check_offset <- function(offset, coded, rows) {
@@ -114,7 +114,7 @@ check_offset <- function(offset, coded, rows) {
   offset_matrix(offset, "offset", rows, ncol(coded$y))
 }
 
-# A vector is the offset of each of the responses.
+# A vector is the offset of every response.
 offset_matrix <- function(offset, name, rows, responses) {
   if (is.data.frame(offset)) offset <- as.matrix(offset)
   if (!is.numeric(offset) || is.object(offset)) refuse(name, "numeric", offset)
@@ -146,7 +146,7 @@ in_user_units <- function(problem, values, offset = NULL) {
   if (is.null(offset)) values else values + as.vector(offset)
 }
 
-# The problem with its responses on another scale: a part of a problem has that of the whole.
+# The problem with its responses on another scale. A part of a problem has the scale of the whole.
 with_response_scale <- function(problem, scale) {
   if (is.null(scale) || length(scale) != length(problem$response_scale)) return(problem)
   ratio <- problem$response_scale / scale
@@ -156,10 +156,10 @@ with_response_scale <- function(problem, scale) {
   problem
 }
 
-# The response as the user gave it, of numbers.
+# The response in the user's units, for numeric responses.
 user_response <- function(problem) in_user_units(problem, problem$y, problem$offset)
 
-# The offset of new data, which a fit with an offset needs.
+# The offset of new data, which a fit with an offset requires.
 new_offset <- function(problem, newdata, newoffset, rows) {
   if (is.null(problem$offset)) {
     if (is.null(newoffset)) return(NULL)
@@ -180,13 +180,14 @@ print_units <- function(problem) {
   if (!is.null(problem$offset)) say("offset: subtracted from the response, added to predictions")
 }
 
-# The held-out R-squared of each response of a fit, or NULL of a single one.
+# The held-out R-squared of each response of a fit, or NULL for a single response.
 response_r_squared <- function(problem, held_out) {
   if (ncol(problem$y) > 1L) held_out_r_squared(problem, held_out)
 }
 
-# The same of one response or several: 1 less the squared errors over those about the mean. NULL
-# for classes, ranks and censored times, and where nothing is held out.
+# The held-out R-squared of one response or several: 1 less the squared errors divided by the
+# squared deviations from the mean. NULL for classes, ranks and censored times, and where nothing is
+# held out.
 held_out_r_squared <- function(problem, held_out) {
   numbers <- problem$task == "regression" && !is_ranked(problem) && !is_survival(problem)
   if (!numbers || is.null(held_out)) return(NULL)
@@ -259,7 +260,7 @@ check_response_size <- function(y, weights, name) {
   }
 }
 
-# The number of rows a model is trained on. A row of weight 0 is zero in working coordinates: it
+# The number of rows a model is trained on. A row of weight 0 is zero in working coordinates. It
 # does not influence the model and is predicted like new data.
 trained_rows <- function(problem) sum(problem$weights > 0)
 
@@ -281,7 +282,7 @@ weighted_rows <- function(problem) {
   scored_rows(part_of_x(problem, which(rows), seq_len(ncol(problem))), rows)
 }
 
-# names, response, covariates and weights of some rows, which is what scoring uses
+# The problem with some rows of its names, response, covariates and weights, the parts for scoring.
 scored_rows <- function(problem, rows) {
   problem$y <- problem$y[rows, , drop = FALSE]
   problem$z <- problem$z[rows, , drop = FALSE]
@@ -296,15 +297,15 @@ scored_rows <- function(problem, rows) {
   problem
 }
 
-# the problem with other case weights; centre and scale, and what stands for censored times, are
-# computed anew
+# The problem with other case weights. Centre, scale and the working response of censored times are
+# computed again.
 reweighted <- function(problem, weights, threads = 1L) {
   measure_columns(with_working_times(put_weights(problem, weights)), threads = threads)
 }
 
 # Classes -----------------------------------------------------------------------------------------
 
-# the class of each row as 1, 2, ...; NULL for a numeric response
+# the class of each row as 1, 2, ..., or NULL for a numeric response
 class_index <- function(problem) {
   switch(problem$task,
     binary = 1L + (problem$y[, 1L] > 0),
@@ -312,14 +313,14 @@ class_index <- function(problem) {
   )
 }
 
-# the number of rows of each class, of all rows or of those that are `counted`
+# the number of rows of each class, among all rows or among the rows that are `counted`
 class_counts <- function(problem, counted = TRUE) {
   counts <- tabulate(class_index(problem)[counted], length(problem$levels))
   stats::setNames(counts, problem$levels)
 }
 
-# Where a problem has class weights its weights are products: of the case weights, which it keeps,
-# and those of the classes.
+# In a problem with class weights each weight is a case weight times a class weight. The problem
+# keeps the case weights.
 
 case_weights <- function(problem) {
   if (is.null(problem$class_weights)) problem$weights else problem$case_weights

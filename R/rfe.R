@@ -84,7 +84,7 @@ check_step <- function(step) {
   as.double(step)
 }
 
-# list(dropped: the usable columns in the order in which they are dropped; largest: the largest size
+# list(dropped: the usable columns in the order in which they are dropped, largest: the largest size
 # with a model)
 eliminate <- function(problem, control) {
   terms <- gram_terms(problem, whole = FALSE)
@@ -104,13 +104,13 @@ round_size <- function(control, size) {
   as.integer(min(wanted, size - control$k))
 }
 
-# The positions of the smallest rows of a matrix of coefficients; values that agree to 12 digits are
+# The positions of the smallest rows of a matrix of coefficients. Values that agree to 12 digits are
 # equal.
 smallest_weights <- function(weights, count) order(signif(rowSums(weights^2), 12))[seq_len(count)]
 
 # More columns than rows ---------------------------------------------------------------------------
 
-# K = XX' of the remaining columns; recomputed when most of it has been subtracted.
+# K = XX' of the remaining columns, recomputed when most of it has been subtracted.
 drop_wide <- function(problem, terms, control, s) {
   work <- working(problem)
   recomputed_trace <- Inf
@@ -136,8 +136,8 @@ row_products <- function(problem, terms, q, set) {
   project_out(t(project_out(products, q)), q)
 }
 
-# (K + lambda I)^-1 y of least norm. K and y are zero on the span of the covariates, so that a
-# multiple of its projection may be added to make the matrix nonsingular.
+# (K + lambda I)^-1 y of least norm. K and y are zero on the span of the covariates, so a multiple
+# of the projection on this span may be added to make the matrix nonsingular.
 solve_dual <- function(K, y, lambda, q) {
   shift <- if (lambda > 0) diag(lambda, nrow(K)) else mean(diag(K)) * tcrossprod(q)
   factor <- tryCatch(chol(K + shift), error = function(e) NULL)
@@ -174,8 +174,8 @@ drop_narrow <- function(problem, terms, control, s) {
 }
 
 # The columns that are not collinear with preceding ones. The diagonal of the Cholesky factor has
-# their residual norms; if one of them is small, a QR decomposition moves the dependent columns to
-# the end.
+# their residual norms. If one of the norms is small, a QR decomposition moves the dependent columns
+# to the end.
 independent_columns <- function(x, C, lambda) {
   factor <- tryCatch(chol(C), error = function(e) NULL)
   if (!is.null(factor) && all(diag(factor)^2 > dependent * diag(C))) return(seq_len(ncol(x)))
@@ -185,7 +185,7 @@ independent_columns <- function(x, C, lambda) {
 
 # The path ----------------------------------------------------------------------------------------
 
-# A path for new_sparse_fit(): the models of sizes up to k; the steps before have no models.
+# A path for new_sparse_fit(): the models of sizes up to k. The steps before have no models.
 elimination_path <- function(problem, control, s) {
   n <- length(s$dropped)
   ranked <- rev(s$dropped)

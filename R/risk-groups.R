@@ -52,7 +52,7 @@ risk_groups <- function(object, groups = 2) {
   seal(structure(result, class = c("risk_groups", "sparsels_result", "data.frame")))
 }
 
-# the risks at which to cut, from a number of groups or quantiles
+# the risks at which to cut, from a number of groups or from quantiles
 cut_points <- function(risk, groups) {
   at <- groups
   if (is_number(groups) && groups >= 2 && groups == round(groups)) {

@@ -1,13 +1,13 @@
-# Ridge regression on rows of which not all terms (columns, or kernels with the basis vectors) are
-# held at a time: the rows are read in blocks, as often as they are needed.
+# Ridge regression on rows whose terms (columns, or kernels with the basis vectors) are not all held
+# in memory. The rows are read in blocks, as often as necessary.
 #
-# The triangle of some rows is the triangular factor of the QR decomposition of their covariates,
-# terms and responses side by side. It is all that training needs of these rows, and the triangle of
-# two sets of rows is that of their triangles. So a model without a fold is trained on the triangles
-# of the other folds. The condition number of the terms is not squared, as it would be by their
-# products K'K.
+# The R factor of some rows is the upper triangular factor of the QR decomposition of their
+# covariates, terms and responses side by side. Training requires nothing else from these rows. The
+# R factor of two sets of rows is computed from the R factors of both. So a model without a fold is
+# trained on the R factors of the other folds. The condition number of the terms is not squared, as
+# it would be by their products K'K.
 
-# The number of values of all terms (rows x terms) above which they are not held at a time.
+# The number of values of all terms (rows x terms) above which the terms are not all held in memory.
 most_term_values <- 1e7
 
 reads_blocks <- function(problem, terms) {
@@ -25,14 +25,14 @@ block_ranges <- function(count, size) {
   Map(seq.int, first, pmin(first + size - 1, count))
 }
 
-# How many rows with `width` values each are taken at a time: enough for a triangle of theirs to
-# cost little more than their products.
+# The number of rows with `width` values each in a block: large enough that computing their R factor
+# costs little more than computing their products.
 rows_at_a_time <- function(width) max(4 * width, most_term_values * 0.4 %/% width)
 
 # Terms -------------------------------------------------------------------------------------------
 
-# What the terms of any rows are made from: `kernel`, `points` (the basis vectors as the kernel
-# takes them) and `diagonal` (the kernel of each with itself), or NULL and `columns` of x.
+# The source of the terms of any rows: `kernel`, `points` (the basis vectors in the form that the
+# kernel takes) and `diagonal` (the kernel of each with itself), or NULL and `columns` of x.
 kernel_source <- function(problem, kernel, basis) {
   precomputed <- is_precomputed(kernel)
   points <- if (!precomputed) kernel_points(problem, basis$points)
@@ -48,7 +48,8 @@ column_source <- function(problem, columns) {
        columns = columns)
 }
 
-# The terms of some rows, a plain matrix; `owner` is the basis vector that each row is, else 0.
+# The terms of some rows, a plain matrix. `owner` has for each row the number of the basis vector
+# that it is, else 0.
 source_terms <- function(source, rows, owner) {
   if (is.null(source$kernel)) {
     x <- unname(as.matrix(source$x[rows, source$columns, drop = FALSE]))
@@ -66,8 +67,8 @@ source_terms <- function(source, rows, owner) {
   K
 }
 
-# The covariates, terms and responses of some rows side by side, in working coordinates but for the
-# terms, which are not projected.
+# The covariates, terms and responses of some rows side by side, in working coordinates, except that
+# the terms are not projected.
 working_rows <- function(spectrum, rows) {
   terms <- source_terms(spectrum$source, rows, spectrum$basis[rows])
   cbind(spectrum$z_basis[rows, , drop = FALSE], spectrum$root_w[rows] * terms,
@@ -82,7 +83,7 @@ working_width <- function(spectrum) {
 
 stacked_triangle <- function(above, below) .Call(C_triangle, above, below)
 
-# The triangle of each set of rows; `set` says which one a row is in.
+# The R factor of each set of rows. `set` has the set of each row.
 triangles_of <- function(spectrum, set, sets) {
   p <- working_width(spectrum)
   m <- length(set)
@@ -103,7 +104,7 @@ triangles_of <- function(spectrum, set, sets) {
 
 merged_triangle <- function(triangles) Reduce(stacked_triangle, triangles)
 
-# take(triangle of all rows but those of set s, s) for the first `sets` of the sets
+# take(R factor of all rows outside set s, s) for the first `sets` of the sets
 without_each <- function(triangles, take, sets) {
   last <- length(triangles)
   after <- list()
@@ -119,11 +120,11 @@ without_each <- function(triangles, take, sets) {
   })
 }
 
-# The ridge problem of a triangle in its eigen coordinates, on the terms `kept`: `values`, `back`
-# and `t` as those of a spectrum; coefficients of the covariates for the response, `of_y`, and for
-# the terms, `of_terms`; `on_terms`, the response along each coordinate, and `rest`, the sums of
-# squares that are along none. Without a basis that can be held out, coordinates whose root is
-# rounding alone, `digits` of the largest, are left out.
+# The ridge problem of an R factor in its eigen coordinates, on the terms `kept`. `values`, `back`
+# and `t` are as in a spectrum. `of_y` and `of_terms` are the coefficients of the covariates for the
+# response and for the terms. `on_terms` is the response along each coordinate, and `rest` has the
+# sums of squares along none. Without a basis that can be held out, coordinates whose root is only
+# rounding error, at most `digits` of the largest, are left out.
 solved_triangle <- function(triangle, penalty, q, kept = seq_len(ncol(penalty)), digits = 0) {
   n <- ncol(penalty)
   z <- seq_len(q)
@@ -152,9 +153,10 @@ solve_upper <- function(R, b) if (nrow(R)) backsolve(R, b) else b
 
 # Training ----------------------------------------------------------------------------------------
 
-# A ridge problem in blocks: list(spectrum, of_terms: coefficients of the terms on the covariates,
-# sets: those of the first partition in `folds`, where each has its triangle; triangles). `penalty`
-# is the upper Cholesky factor of the penalty, `rows` are those of the basis vectors.
+# A ridge problem in blocks: list(spectrum, of_terms, sets, triangles). `of_terms` are the
+# coefficients of the terms on the covariates. `sets` are the sets of the first partition in
+# `folds`, if each has its R factor in `triangles`. `penalty` is the upper Cholesky factor of the
+# penalty, and `rows` are the rows of the basis vectors.
 block_problem <- function(problem, source, penalty, rows = NULL, folds = NULL, linear = FALSE) {
   work <- working(problem)
   m <- nrow(problem)
@@ -182,7 +184,7 @@ training_error <- function(solved, problem, lambda) {
   squares / (ncol(problem$y) * sum(problem$weights))
 }
 
-# The spectrum of some rows: with its `phi`, but `values` and `t` of all rows.
+# The spectrum of some rows. Its `phi` belongs to these rows, its `values` and `t` to all rows.
 spectrum_of_rows <- function(spectrum, rows) {
   source <- spectrum$source
   values <- working_rows(spectrum, rows)
@@ -201,8 +203,8 @@ spectrum_of_rows <- function(spectrum, rows) {
 
 # Sets of rows held out ---------------------------------------------------------------------------
 
-# list(order: the rows of one set after the other; start: how many come before each set, and in
-# all)
+# list(order: the rows of one set after the other, start: the number of rows before each set, and of
+# all sets)
 row_sets <- function(sets) {
   list(order = as.integer(unlist(sets)), start = as.integer(c(0, cumsum(lengths(sets)))))
 }
@@ -214,21 +216,21 @@ fold_sets <- function(ids) {
 
 set_count <- function(sets) length(sets$start) - 1L
 
-# the number of the set of every row; rows in none have the next number
+# the number of the set of every row, where rows in no set have the next number
 set_of_rows <- function(sets, m) {
   set <- rep(set_count(sets) + 1L, m)
   set[sets$order] <- rep(seq_len(set_count(sets)), diff(sets$start))
   set
 }
 
-# Whether models without the sets are trained on triangles, since these take less memory than the
-# terms of the largest set, from which they could be had otherwise.
+# Whether models without the sets are trained on R factors. R factors then take less memory than the
+# terms of the largest set, which the other method uses.
 is_retrained <- function(spectrum, sets) {
   triangles <- (set_count(sets) + 1) * working_width(spectrum)^2
   triangles < as.double(max(diff(sets$start))) * ncol(spectrum$source$penalty)
 }
 
-# What holds sets out: `models`, one for each set, where they are retrained.
+# A plan that holds sets out: `models`, one for each set, where they are retrained.
 holdout_plan <- function(spectrum, sets, lambda, remove = TRUE, threads = 1L, triangles = NULL) {
   plan <- list(spectrum = spectrum, sets = sets, lambda = lambda, remove = remove,
                threads = threads)
@@ -264,14 +266,14 @@ model_without <- function(triangle, spectrum, kept, lambda) {
 
 # Calls take(set, place, residual, whole) for all rows held out, part by part: the set of each row,
 # its place in the order of the sets, its residuals (rows x L x lambda) in the user's units, and
-# whether all rows of these sets are in this part. `chosen`: which lambdas.
+# whether all rows of these sets are in this part. `chosen` tells which lambdas.
 each_held_out <- function(plan, take, chosen = seq_along(plan$lambda)) {
   if (is.null(plan$models)) take_away_each(plan, take, chosen) else
     predict_each(plan, take, chosen)
 }
 
-# Sets that are small are taken away from the spectrum of all rows. Where that loses too many digits
-# they are retrained.
+# Small sets are downdated from the spectrum of all rows. Where that loses too many digits their
+# models are retrained.
 take_away_each <- function(plan, take, chosen) {
   start <- plan$sets$start
   block <- start[-length(start)] %/% rows_at_a_time(working_width(plan$spectrum))
@@ -332,7 +334,7 @@ model_residuals <- function(spectrum, rows, coefficients) {
   array(residual, c(length(rows), dim(coefficients)[-1L]))
 }
 
-# all of them: (rows in the order of the sets) x L x lambda
+# the residuals of all held-out rows: (rows in the order of the sets) x L x lambda
 collected_residuals <- function(plan, chosen = seq_along(plan$lambda)) {
   out <- array(0, c(length(plan$sets$order), ncol(plan$spectrum$y), length(chosen)))
   each_held_out(plan, function(set, place, residual, whole) out[place, , ] <<- residual, chosen)
@@ -342,7 +344,7 @@ collected_residuals <- function(plan, chosen = seq_along(plan$lambda)) {
 # Errors ------------------------------------------------------------------------------------------
 
 # Value and standard error (2 x lambda) of each criterion over the sets of a plan, and the residuals
-# where they are no more than `most_term_values`. A criterion is a sum over rows.
+# if they are no more than `most_term_values`. A criterion is a sum over rows.
 plan_errors <- function(plan, problem, criteria) {
   means <- lapply(criteria, function(one) fold_means())
   count <- length(plan$sets$order) * as.double(ncol(problem$y)) * length(plan$lambda)
@@ -362,8 +364,8 @@ plan_errors <- function(plan, problem, criteria) {
   list(errors = lapply(means, function(one) one$result()), residual = kept)
 }
 
-# The weighted mean over folds of any number of losses and its standard error, as fold_mean() gives
-# them, of folds that come a few at a time: add(fold of each row, its weight and losses times it,
+# The weighted mean over folds of any number of losses and its standard error, as in fold_mean(),
+# for folds that come a few at a time: add(fold of each row, its weight and losses times its weight,
 # whether these are all rows of their folds).
 fold_means <- function() {
   total <- NULL
@@ -404,7 +406,7 @@ joined_means <- function(one, other) {
        squares = one$squares + other$squares + apart^2 * (one$weight * other$weight / weight))
 }
 
-# Several partitions are averaged, as evaluate_folds() does.
+# Averages several partitions, as evaluate_folds() does.
 plan_table <- function(plans, problem, criterion) {
   criteria <- list(criterion, if (problem$task != "regression") list(name = "error"))
   criteria <- Filter(Negate(is.null), criteria)
@@ -417,7 +419,7 @@ plan_table <- function(plans, problem, criterion) {
   list(table = table, residuals = lapply(done, `[[`, "residual"))
 }
 
-# What evaluate_spectrum() gives; `trained` is the result of block_problem().
+# The result of evaluate_spectrum(). `trained` is the result of block_problem().
 evaluate_blocks <- function(trained, problem, control) {
   spectrum <- trained$spectrum
   lambda <- control$lambda
@@ -456,7 +458,7 @@ fitted_residuals <- function(trained, lambda) {
   out
 }
 
-# What cv_error() gives of a fit in blocks: `scored` are the rows held out, by `folds` of them.
+# The result of cv_error() for a fit in blocks. `scored` are the held-out rows, by `folds` of them.
 block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
   problem <- fit$problem
   criterion <- as_criterion(criterion, scored_rows(problem, scored), folds)
@@ -471,12 +473,12 @@ block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
   plan_table(plans, problem, criterion)$table
 }
 
-# whether a criterion is a sum over rows, so that no more than a part of them is needed at a time
+# whether a criterion is a sum over rows, so that it can be computed from parts of them
 is_row_sum <- function(criterion) {
   !is.function(criterion) && !any(vapply(c("auc", "concordance"), identical, NA, criterion))
 }
 
-# Refuses to keep more residuals than are kept unasked.
+# Refuses to keep more residuals than the default limit.
 check_collected <- function(fit, lambda) {
   count <- as.double(nrow(fit$problem)) * ncol(fit$problem$y) * length(lambda)
   if (count > max_realised) {

@@ -54,8 +54,8 @@ NULL
 
 # As given ----------------------------------------------------------------------------------------
 
-# A factor with levels in order of appearance from an argument of as_problem(): a vector, the name of
-# a column of `data`, or a one-sided formula in it. NULL if there is none.
+# A factor with levels in order of appearance from an argument of as_problem(): a vector, the name
+# of a column of `data`, or a one-sided formula in it. NULL if there is none.
 read_row_labels <- function(labels, name, data, rows) {
   if (is.null(labels) || isFALSE(labels)) return(NULL)
   if (rows > 1L) labels <- labels_in(data, labels, name)
@@ -96,14 +96,14 @@ named_labels <- function(column, name, data) {
     "which is not a column of `data`"))
 }
 
-# Variables of the data that label rows, and are not candidates for that.
+# Variables of the data that label rows, and are therefore no candidates.
 label_variables <- function(arguments) {
   unlist(lapply(arguments, function(labels) {
     if (inherits(labels, "formula")) all.vars(labels) else if (is_string(labels)) labels
   }))
 }
 
-# The problem with these groups of rows, FALSE for none. Queries lie in one group each.
+# The problem with these groups of rows, FALSE for none. A query lies in one group.
 with_row_groups <- function(problem, groups, data = NULL) {
   group <- read_row_labels(groups, "groups", data, nrow(problem))
   if (!is.null(group) && nlevels(droplevels(group[problem$weights > 0])) < 2L) {
@@ -118,7 +118,7 @@ with_row_groups <- function(problem, groups, data = NULL) {
   problem
 }
 
-# The first two rows of one unit that have different labels, or NULL.
+# The first two rows of one group or query that have different labels, or NULL.
 first_apart <- function(unit, labels) {
   second <- which(labels != labels[match(unit, unit)])[1L]
   if (!is.na(second)) c(match(unit[second], unit), second)
@@ -126,14 +126,14 @@ first_apart <- function(unit, labels) {
 
 # Of a problem ------------------------------------------------------------------------------------
 
-# What partitions hold whole, as a number for each row: groups of rows or else queries. NULL where
-# each row is by itself.
+# The groups of rows that partitions keep whole, or else queries, as a number for each row. NULL
+# where each row is by itself.
 whole_units <- function(problem) {
   unit <- if (is.null(problem$group)) problem$query else problem$group
   if (!is.null(unit)) as.integer(unit)
 }
 
-# the name of these units
+# the name of the groups of rows that partitions keep whole
 unit_name <- function(problem) if (is.null(problem$group)) "query" else "group"
 
 # the groups of some rows, or NULL
@@ -141,7 +141,7 @@ groups_of_rows <- function(problem, rows) {
   if (!is.null(problem$group)) problem$group[rows, drop = TRUE]
 }
 
-# Refuses folds that have rows of one query or of one group apart.
+# Refuses folds that separate rows of one query or of one group.
 check_whole_units <- function(problem, folds) {
   for (unit in c("query", "group")) {
     if (is.null(problem[[unit]])) next
@@ -161,7 +161,7 @@ stop_apart <- function(unit, label, rows) {
   ))
 }
 
-# Refuses resamples that train on a row of a query or group of which they hold out another row.
+# Refuses resamples that train on some rows of a query or group and hold out other rows of it.
 check_whole_parts <- function(problem, parts) {
   unit <- problem[[unit_name(problem)]]
   for (i in seq_len(nrow(parts))) {

@@ -122,7 +122,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   control$streamed <- streamed
   control$fit <- check_screen_fit(fit, source, control)
   control$used <- used_lambdas(lambda0, control)
-  # for hinge only dual values are needed, which are known for every solution
+  # hinge requires only dual values, which are known for every solution
   control$valued <- if (is.null(lambda0)) seq_along(control$fit$path$lambda) else control$used
   # from here on lambda is the weight of the l1 norm
   control$asked <- control$lambda
@@ -198,8 +198,9 @@ streamed_source <- function(x, y, columns, response, ..., data) {
        named = !is.null(names), blocks = streamed_blocks(columns_of, rows, n), read = read)
 }
 
-# Blocks of 4e6 entries; of sparse columns as many as have that many nonzeros, judged by the first
-# ones, but no more than ten times as many, for later columns may be denser.
+# Blocks of 4e6 entries. A block of sparse columns has this number of nonzeros, estimated from the
+# first columns, but at most ten times as many columns as a dense block, as later columns may be
+# denser.
 streamed_blocks <- function(columns_of, rows, n) {
   blocks <- column_blocks(rows, n, 4e6)
   if (length(blocks) == 1L) return(blocks)
@@ -270,7 +271,7 @@ stop_other_data <- function() {
   stop_argument("`fit` is a fit to other data: its columns, response, weights or covariates differ")
 }
 
-# Refuses a fit to other data, as far as centre and scale of the columns tell.
+# Refuses a fit to other data, by comparing centre and scale of the columns.
 check_same_columns <- function(fit, problem, columns) {
   for (part in c("centre", "scale")) {
     old <- fit$problem[[part]][columns]
@@ -300,7 +301,7 @@ used_lambdas <- function(lambda0, control) {
 # Dual points --------------------------------------------------------------------------------------
 
 # The null model, then the models of the fit that are used: lists of `r`, `f`, `loss`, `norms` (the
-# penalty for a lambda of 1), `lambda`, and of an elastic net `pull`, what the ridge takes from the
+# penalty for a lambda of 1), `lambda`, and of an elastic net `pull`, the ridge's part of the
 # products of the columns `features`.
 screen_points <- function(source, control) {
   points <- list(null_point(source$problem, control))
@@ -328,7 +329,7 @@ null_point <- function(problem, control) {
        pull = numeric())
 }
 
-# What the ridge takes from the dual value of s r, times 2 / s^2, at each lambda.
+# The amount by which the ridge reduces the dual value of s r, times 2 / s^2, at each lambda.
 point_tail <- function(control, point, lambda) {
   if (control$alpha == 1) return(0 * lambda)
   sum(point$pull^2) / (lambda * ridge_share(control$alpha))
@@ -371,8 +372,8 @@ dual_at <- function(problem, loss, r, s) {
   sum(problem$weights * entropy(s * problem$y[, 1L] * r / sqrt(problem$weights)))
 }
 
-# A lower bound of the optimum as a function of lambda, linear between knots: the optimum is concave
-# in lambda, 0 at 0 and the objective of the null model from lambda_max on.
+# A lower bound of the optimum as a function of lambda, linear between knots. The optimum is concave
+# in lambda, 0 at 0 and equal to the objective of the null model from lambda_max on.
 lower_bound <- function(source, control, points, max_corr, lambda_max) {
   null <- points[[1L]]$loss
   if (lambda_max == 0) return(list(lambda = c(0, 1), value = c(1, 1) * null * (1 - 1e-12)))
@@ -420,8 +421,8 @@ screen_source <- function(source, control) {
   c(result, lambda_max = pass$max_corr[1L], exact = TRUE)
 }
 
-# Near lambda_max the region of "safe2" may exclude columns that a ball keeps: it is computed for
-# those only.
+# Near lambda_max the region of "safe2" may exclude columns that a ball keeps. The region is
+# computed for these columns only.
 also_safe <- function(source, control, points, max_corr, result) {
   lambda <- control$lambda
   gamma <- best_dual(source$problem, control, points, max_corr, lambda) - 1e-12 * points[[1L]]$loss
@@ -439,7 +440,7 @@ also_safe <- function(source, control, points, max_corr, result) {
 }
 
 # lambda_max is taken from the fit if there is one. For data read in blocks the dual point of the
-# null model gives an upper bound, which is exact if that point is unique.
+# null model gives an upper bound, which is exact if the dual point is unique.
 screen_hinge <- function(source, control, points) {
   lambda_max <- if (!is.null(control$fit)) {
     control$fit$lambda_max
@@ -448,7 +449,7 @@ screen_hinge <- function(source, control, points) {
   } else {
     read_products(source, control, points)$max_corr
   }
-  # computed by an iteration from below
+  # lambda_max is computed by an iteration from below
   lambda_max <- lambda_max * (1 + 1e-9)
   bound <- lower_bound(source, control, points, NULL, lambda_max)
   result <- search_bounds(source, control, points, bound, lambda_max)
@@ -476,8 +477,8 @@ square_bounds <- function(problem, control, points, pass) {
     distance2 <- max(yy - b^2 / a, 0) + slack
     radius <- sqrt(a * max(b / a - control$lambda / max_corr, 0)^2 + distance2)
     bounds <- pmin(bounds, c + radius * d)
-    # the tail of a ridge falls as lambda grows: no closed form, but what is dropped at a lambda is
-    # at any larger one
+    # The tail of a ridge decreases as lambda increases, so there is no closed form. A column
+    # dropped at one lambda is dropped at any larger one.
     own <- if (tail > 0) ifelse(control$lambda > bounds * (1 + 1e-10), control$lambda, Inf) else
       square_reach(c, d, a, b, yy + slack, distance2, max_corr) * max_corr
     reach <- pmin(reach, own)
@@ -497,8 +498,8 @@ square_reach <- function(c, d, a, b, yy, distance2, max_corr) {
 }
 
 # Balls about dual points with a radius from the duality gap of a model. Up to the largest product
-# of its dual point, gap / lambda^2 decreases with lambda, so that a column is dropped from one
-# lambda on. `result` has the bounds known without them, or is NULL.
+# of its dual point, gap / lambda^2 decreases with lambda, so a column is dropped from one lambda
+# on. `result` has the bounds known without the balls, or is NULL.
 ball_bounds <- function(problem, control, points, pass, result) {
   lambda <- control$lambda
   if (is.null(result)) result <- list(bounds = Inf, reach = Inf)
@@ -519,8 +520,8 @@ ball_bounds <- function(problem, control, points, pass, result) {
   result
 }
 
-# a ball about the dual point s r that contains the optimal one: list(s, gap, radius), vectors over
-# lambda
+# a ball about the dual point s r that contains the optimal dual point: list(s, gap, radius),
+# vectors over lambda
 gap_ball <- function(problem, control, point, max_corr, lambda) {
   s <- pmin(1, lambda / max_corr)
   dual <- vapply(s, function(factor) dual_at(problem, control$loss, point$r, factor), 0) -
@@ -532,8 +533,8 @@ gap_ball <- function(problem, control, point, max_corr, lambda) {
 gap_factor <- function(loss) if (loss == "logistic") 1 / 2 else 2
 
 # The smallest lambda from which up to `top` a ball drops column k: where gap_factor gap(lambda) <
-# (share lambda)^2, share = (1 - |a_k'r| / max_corr) / norm. The gap is computed at knots;
-# between them chords are used, which are above it.
+# (share lambda)^2, share = (1 - |a_k'r| / max_corr) / norm. The gap is computed at knots. Between
+# knots chords are used, which are above the gap.
 ball_reach <- function(problem, control, point, max_corr, top, share) {
   lambda <- top * exp(seq(log(1e-3), 0, length.out = 200))
   gap <- gap_factor(control$loss) * gap_ball(problem, control, point, max_corr, lambda)$gap
@@ -549,8 +550,8 @@ ball_reach <- function(problem, control, point, max_corr, top, share) {
   ifelse(first > length(lambda), Inf, ifelse(first == 1L, lambda[1L], root))
 }
 
-# Bounds without a closed form, from a lower bound of the optimum; for hinge and "gap" also from the
-# gaps of the models, at `lambda` only.
+# Bounds without a closed form, from a lower bound of the optimum. For hinge and "gap" the bounds
+# also use the gaps of the models, at `lambda` only.
 search_bounds <- function(source, control, points, bound, top) {
   lambda <- control$lambda
   value <- stats::approx(bound$lambda, bound$value, lambda, rule = 2)$y
@@ -634,7 +635,7 @@ summary.sparsels_mask <- function(object, ...) {
   rho <- object$rho[object$usable]
   kept <- data.frame(share = at, lambda = at * object$lambda_max,
                      kept = vapply(at, function(share) sum(rho >= share), 0L))
-  # with the solutions of a fit, `rho` speaks of the lambdas from there up to that of the mask
+  # with the solutions of a fit, `rho` covers the lambdas from there up to the lambda of the mask
   if (length(object$lambda0)) kept <- NULL
   last <- object$keep & object$usable
   nearest <- utils::head(order(-object$bounds * last), min(5L, sum(last)))

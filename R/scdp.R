@@ -161,7 +161,7 @@ solve_sparsely <- function(A, b, k, score, candidates, call) {
 
 columns_path <- function(problem, control, candidates) {
   usable <- sum(problem$usable)
-  # if more than a quarter of the columns are needed, all of X'X is computed at once
+  # if more than a quarter of the columns are required, all of X'X is computed at once
   terms <- gram_terms(problem, whole = usable <= whole_gram && 4 * control$k > usable)
   terms$ridge <- control$lambda
   terms$diagonal <- terms$diagonal + control$lambda
@@ -180,7 +180,7 @@ columns_path <- function(problem, control, candidates) {
 
 # The pursuit -------------------------------------------------------------------------------------
 
-# The arguments of src/scdp.c; `first` are components that are added first.
+# The arguments of src/scdp.c. `first` are components that are added first.
 pursuit_control <- function(k, D, score, candidates, dependent, first = integer(),
                             lists = drawn_lists(D, candidates, k)) {
   # evaluated first, since it checks `candidates`
@@ -193,8 +193,8 @@ pursuit_control <- function(k, D, score, candidates, dependent, first = integer(
   )
 }
 
-# A matrix with a column for each step, of random components: enough that `candidates` of them are
-# not in the support.
+# A matrix of random components with a column for each step. It has enough rows that `candidates` of
+# the components are outside the support.
 drawn_lists <- function(D, candidates, k) {
   if (is.null(candidates)) return(matrix(0L, 0L, 0L))
   width <- min(D, check_count(candidates, "candidates") + as.double(k))

@@ -1,20 +1,20 @@
-# The seal of an object: the types, lengths, dimensions and names of all its parts, in a number for
+# The seal of an object: the types, lengths, dimensions and names of all its parts, as a number for
 # each field. Objects are plain lists that users may edit and files may damage. Constructors seal
-# them, and check_sealed() compares the seal where a user gives an object to a function. Values of
-# the same type and length are not compared: C checks those that it reads.
+# objects, and check_sealed() compares the seal where a user gives an object to a function. Values
+# of the same type and length are not compared. C checks the values that it reads.
 
 seal <- function(x) {
   attr(x, "seal") <- .Call(C_shape, x)
   x
 }
 
-# A copy that the package changes as it goes, which check_sealed() lets pass.
+# A working copy, which the package changes and check_sealed() accepts.
 working_copy <- function(x) {
   attr(x, "seal") <- "working copy"
   x
 }
 
-# Stops if a field of x is not as it was made. Fields may be added.
+# Stops if a field of x has changed since x was made. Fields may be added.
 check_sealed <- function(x) {
   made <- attr(x, "seal", exact = TRUE)
   if (is_working_copy(x)) return(invisible(x))

@@ -4,7 +4,7 @@
 # `evaluations`, the `table` of all points in the order tried and the `status`.
 
 # Runs `search`, a function of `values_at`, which returns the values of points. The search ends when
-# it returns, when the number of `evaluations` is reached, or by Ctrl-C; all points tried are
+# it returns, when the number of `evaluations` is reached, or by Ctrl-C. All points tried are
 # recorded.
 searching <- function(f, evaluations, search) {
   points <- NULL
@@ -30,15 +30,15 @@ searching <- function(f, evaluations, search) {
        table = data.frame(points, value = values), status = status)
 }
 
-# values that could not be computed are replaced by one larger than all others
+# values that could not be computed are replaced by a value larger than all others
 finite_energy <- function(values) ifelse(is.finite(values), values, 1e100)
 
 # Coupled simulated annealing with variance control, acceptance CSA-M (Xavier-de-Souza, Suykens,
 # Vandewalle, Bolle 2010): `states` chains in a box, list(lower, upper), the first from `start` and
 # the others from random points. The probability that a chain accepts a larger value increases with
-# its own value relative to those of all chains; `heat`, in units of the values, is the acceptance
-# temperature, adapted so that the variance of the probabilities stays near its maximum. The steps
-# have scale 1 in the first `inner` rounds, then 1/2, 1/3, ...
+# its own value relative to the values of all chains. `heat`, in units of the values, is the
+# acceptance temperature, adapted so that the variance of the probabilities stays near its maximum.
+# The steps have scale 1 in the first `inner` rounds, then 1/2, 1/3, ...
 coupled_annealing <- function(f, start, box, evaluations, states = 5L, inner = 20L, heat = 1) {
   target <- 0.99 * (states - 1) / states^2
   searching(f, evaluations, function(values_at) {
@@ -46,7 +46,8 @@ coupled_annealing <- function(f, start, box, evaluations, states = 5L, inner = 2
     energy <- values_at(x)
     round <- 0L
     repeat {
-      # all random numbers of a round are drawn before its values are computed, in whatever order
+      # all random numbers of a round are drawn before its values are computed, so that the order of
+      # computation does not matter
       y <- cauchy_steps(x, 1 / (1 + round %/% inner), box)
       uniform <- stats::runif(states)
       probability <- exp((energy - max(energy)) / heat)
@@ -77,9 +78,9 @@ cauchy_steps <- function(x, scale, box) {
   x
 }
 
-# The simplex method of Nelder and Mead (1965) by stats::optim(), whose first step is 0.1, hence the
-# scale of u. What optim() lacks is added here: points outside the box are moved to its boundary,
-# and searching() ends the search when the number of evaluations is reached.
+# The simplex method of Nelder and Mead (1965) by stats::optim(), whose first step is 0.1, which
+# sets the scale of u. In addition, points outside the box are moved to its boundary, and
+# searching() ends the search when the number of evaluations is reached.
 nelder_mead <- function(f, start, evaluations, box = list(lower = -Inf, upper = Inf), step = 0.5,
                         tolerance = 1e-6) {
   inwards <- ifelse(start + step > box$upper, -step, step)

@@ -136,7 +136,7 @@ select_basis <- function(x, n, method = c("random", "greedy", "loo", "k_center",
   scored <- !is.null(folds)
   if (scored && method %in% c("kmeans", "cluster_mean")) stop_no_path(method)
   kernel <- basis_kernel(kernel, scored || method == "renyi", method, x, values)
-  # distances do not depend on the centre; the centres of clusters are returned on the user's scale
+  # Distances do not depend on the centre. The centres of clusters are returned on the user's scale.
   centred <- method %in% c("kmeans", "cluster_mean")
   shifts <- !centred && (is.null(kernel) || kernel$shift)
   scaled_problem <- if (inherits(x, "sparsels_problem")) kernel_scale(x, shifts)
@@ -192,7 +192,7 @@ basis_problem <- function(x, values, y) {
   working_copy(as_problem(values, y, intercept = FALSE, standardize = FALSE))
 }
 
-# the kernel, checked; NULL when none is given and none is needed
+# the kernel, checked, or NULL when none is given and none is required
 basis_kernel <- function(kernel, needed, method, x, values) {
   if (is.null(kernel) && !needed) return(NULL)
   kernel <- single_kernel(kernel)
@@ -212,8 +212,8 @@ stop_no_path <- function(method) {
              "sparsels_error_argument")
 }
 
-# By what the models on basis vectors are judged, checked: list(problem, lambda, folds, remove:
-# whether basis vectors leave with their rows, shift, threads).
+# The checked settings by which models on basis vectors are judged: list(problem, lambda, folds,
+# remove: whether basis vectors are removed with their rows, shift, threads).
 basis_scoring <- function(problem, lambda, folds, basis, shift, threads) {
   check_all_trained(problem)
   folds <- as_folds(folds, problem)
@@ -224,7 +224,7 @@ basis_scoring <- function(problem, lambda, folds, basis, shift, threads) {
        shift = shift, threads = check_count(threads, "threads"))
 }
 
-# kernel values between rows of x; x is the kernel matrix itself when that is precomputed
+# Kernel values between rows of x. If the kernel is precomputed, x is the kernel matrix.
 kernel_between <- function(kernel, x, rows, columns) {
   if (is_precomputed(kernel)) return(unname(as.matrix(x[rows, columns, drop = FALSE])))
   kernel_matrix(kernel, x[rows, , drop = FALSE], x[columns, , drop = FALSE])
@@ -240,7 +240,7 @@ nearly_largest <- function(value, slack) which(value >= max(value) - slack)[1L]
 
 # K_B (m x k) are the kernel columns of the chosen rows that are not linearly dependent, in working
 # coordinates. With L L' = K_B'K_B + lambda K_BB and Z = K_B L^-T the model has the fit Z Z'y. The
-# state has L, Z, Z'Z and the residual; adding a row adds a row to L and a column to Z.
+# state has L, Z, Z'Z and the residual. Adding a row adds a row to L and a column to Z.
 greedy_basis <- function(scoring, points, kernel, n, candidates) {
   work <- working(scoring$problem)
   work$x <- points
@@ -262,8 +262,8 @@ greedy_basis <- function(scoring, points, kernel, n, candidates) {
   chosen
 }
 
-# The effect of adding each of the drawn rows: its row of L is [t', sqrt(s)], its coefficient beta,
-# and `gain` the reduction of the training error.
+# The effect of adding each of the drawn rows: its row of L is [t', sqrt(s)], its coefficient is
+# beta, and `gain` is the reduction of the training error.
 try_rows <- function(state, work, kernel, lambda, drawn) {
   raw <- kernel_between(kernel, work$x, TRUE, drawn)
   K <- project_out(work$root_w * raw, work$q)
@@ -333,11 +333,11 @@ loo_basis <- function(scoring, points, kernel, n) {
 
 k_center_basis <- function(x, kernel, n) farthest_first(x, kernel, n)$rows
 
-# list(rows: the heads in order, owner: of each row the number of the nearest head). Of heads as far
-# as rounding can tell the first one owns a row, so that a head equal to an earlier one owns none.
+# list(rows: the heads in order, owner: of each row the number of the nearest head). Of heads that
+# are equal up to rounding the first one owns a row, so a head equal to an earlier one owns none.
 farthest_first <- function(x, kernel, n) {
   if (is.null(kernel)) {
-    # Euclidean distances are those of the linear kernel; centring avoids cancellation
+    # Euclidean distances are the distances of the linear kernel. Centring avoids cancellation.
     kernel <- kernel_linear()
     if (is.matrix(x)) x <- moved(x, colMeans(x))
   }

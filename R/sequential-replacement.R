@@ -78,9 +78,10 @@ replaced_sets <- function(problem, control) {
   lapply(sets, function(set) terms$columns[set])
 }
 
-# The ridge model of a set as least squares: the penalty is rows below the columns of the set, in
-# which a candidate has zeros. With QR the columns: `products` = X'Q (n x s), `r` = X'residual
-# (n x L), `d` the squared distance of each column from the set, `beta` (s x L), `inverse` = R^-1.
+# The ridge model of a set as least squares. The penalty is rows below the columns of the set, in
+# which a candidate has zeros. The columns have a QR decomposition. `products` = X'Q (n x s), `r` =
+# X'residual (n x L), `d` is the squared distance of each column from the set, `beta` (s x L), and
+# `inverse` = R^-1.
 set_model <- function(problem, terms, control, set) {
   q <- covariate_basis(problem)
   y <- working_response(problem)
@@ -96,13 +97,13 @@ set_model <- function(problem, terms, control, set) {
        d = size - rowSums(products^2), beta = inverse %*% effect, inverse = inverse)
 }
 
-# by how much each column lowers E (n)
+# the decrease of E by adding each column (n)
 addition_gains <- function(model) {
   gain <- ifelse(model$d > dependent * model$size, rowSums(model$r^2) / model$d, 0)
   replace(gain, model$set, 0)
 }
 
-# by how much exchanging each column of the set for another lowers E (n x s)
+# the decrease of E by exchanging each column of the set for another (n x s)
 swap_gains <- function(model) {
   coefficients <- tcrossprod(model$products, model$inverse) # of each column on the set
   own <- rowSums(model$inverse^2) # the diagonal of the inverse of the set's products
@@ -117,7 +118,8 @@ swap_gains <- function(model) {
   gain
 }
 
-# Row and column of the largest gain, of equals the lowest; NULL when rounding may be all it is.
+# Row and column of the largest gain, of equal gains the lowest. NULL when the gain may be only
+# rounding error.
 best_gain <- function(gain, terms) {
   if (max(gain) <= 1e-12 * terms$total) return(NULL)
   arrayInd(which(gain >= max(gain) - 1e-12 * terms$total)[1L], dim(gain))[1L, ]

@@ -4,8 +4,8 @@
 # A `search` is a function (problem, control) that gives a path for every lambda of control$lambda.
 # Without the rows of a fold it runs on the same x with weight 0 on them, so no fold copies x.
 
-# How every fitter of a path chooses its size: `rule`, "cv", "min", "1se",
-# "criterion" or a number; `folds`, those of the whole procedure, NULL where it is not repeated.
+# The choice of size in every fitter of a path: `rule`, "cv", "min", "1se", "criterion" or a number,
+# and `folds`, the folds of the whole procedure, or NULL where it is not repeated.
 size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1L) {
   size <- check_size_rule(size, problem, k)
   repeated <- size != "criterion" || lambdas > 1L
@@ -24,9 +24,10 @@ check_size_rule <- function(size, problem, k) {
   check_count(size, "size", upper, if (is.null(k)) "the number of usable columns" else "`k`", 0L)
 }
 
-# Folds of the whole procedure. A number is drawn stratified, with the groups of the user's folds
-# kept together, from a stream of its own: the same call gives the same folds and R's generator is
-# left alone. Rows of weight 0 are in no fold; they are given the first, which changes nothing.
+# Folds of the whole procedure. A number of folds is drawn stratified, with the groups of the user's
+# folds kept together, from a separate stream. So the same call gives the same folds and R's
+# generator is not changed. Rows of weight 0 are in no fold. They are assigned to the first, which
+# changes nothing.
 procedure_folds <- function(problem, size_folds, folds) {
   if (!is_number(size_folds)) return(in_context("`size_folds`", folds_of(problem, size_folds)))
   trained <- problem$weights > 0
@@ -51,8 +52,8 @@ procedure_folds <- function(problem, size_folds, folds) {
 
 # The fit of a path method ------------------------------------------------------------------------
 
-# Searches, chooses the size by the rule that control$sizing holds, and puts the fit together.
-# `random`: whether the search draws.
+# Searches, chooses the size by the rule in control$sizing, and makes the fit. `random` tells
+# whether the search draws random numbers.
 sized_fit <- function(method, problem, control, search, call, random = FALSE, BPPARAM = NULL) {
   check_bpparam(BPPARAM)
   if (is.null(control$sizing$folds)) {
@@ -71,7 +72,8 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   new_sparse_fit(method, problem, path, control, call, chosen)
 }
 
-# A choice at the end of what was tried may not be the best there is, nor one that Ctrl-C cut short.
+# Warns if the choice is at the end of the values tried, where a better value may lie beyond, or if
+# Ctrl-C stopped the search.
 warn_edges <- function(problem, control, chosen) {
   word <- "sparsels_warning_edge"
   if (chosen$interrupted && nrow(chosen$parts) < chosen$wanted) {
@@ -93,8 +95,9 @@ warn_edges <- function(problem, control, chosen) {
   }
 }
 
-# Warns if held-out errors have few correct digits. They are divided by pivots (1 minus a leverage),
-# which lose digits near 0, where a row is fitted almost exactly when it is in the training set.
+# Warns if held-out errors have few correct digits. Held-out errors are divided by pivots (1 minus a
+# leverage). Near 0 the pivots lose digits, where a row is fitted almost exactly when it is in the
+# training set.
 warn_precision <- function(path) {
   poor <- which(path$pivot < 1e-6)
   if (!length(poor)) return(invisible())
@@ -106,7 +109,7 @@ warn_precision <- function(path) {
   ), "sparsels_warning_precision")
 }
 
-# the path on all rows; Ctrl-C before the first model leaves nothing to return
+# The path on all rows. After Ctrl-C before the first model there is no result.
 complete_path <- function(search, problem, control) {
   path <- search(problem, control)[[1L]]
   if (path$size < 0L) raise_interrupt()
@@ -114,7 +117,7 @@ complete_path <- function(search, problem, control) {
 }
 
 # Repeats the search without each fold in turn, for larger and larger sizes until the held-out error
-# has not improved for a while, unless the user gave the largest.
+# has not improved for a while, unless the user gave the largest size.
 choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   parts <- held_out_rows(control$sizing$folds, problem$weights > 0)
   upper <- control$k
@@ -124,10 +127,10 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     held <- held_out(parts, function(part) search_without(problem, part, control, search),
                      fold_words(parts), "Repeating the search in folds", random, control$progress,
                      BPPARAM, apart = is.null(control$shards))
-    # a partition of which one fold alone was done says nothing of the choice
+    # a partition with only one completed fold contains no information about the choice
     repetition <- held$parts$repetition
     several <- stats::ave(repetition, repetition, FUN = length) > 1L
-    # what is known of fewer columns stands when Ctrl-C comes
+    # after Ctrl-C the results for fewer columns are kept
     stopped <- sum(several) < nrow(parts)
     if (stopped && (!is.null(chosen) || sum(several) < 2L)) break
     chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
@@ -154,8 +157,8 @@ fold_words <- function(parts) {
 
 # One fold: the models of each lambda and size on the user's scale, for each criterion the sum over
 # the rows held out and its weight (2 x sizes x lambdas), and the columns that a forward search has
-# `found` for each lambda, from which one for larger sizes goes on; with `missing = "mean"` also the
-# means of the columns of the models.
+# `found` for each lambda, from which a search for larger sizes continues. With `missing = "mean"`
+# also the means of the columns of the models.
 search_without <- function(problem, part, control, search) {
   rows <- part$rows
   train <- reweighted(problem, replace(case_weights(problem), rows, 0))
@@ -192,14 +195,14 @@ means_of <- function(problem, models) {
   list(features = used, values = problem$fill[used])
 }
 
-# where a training part has no usable column
+# the paths where a training part has no usable column
 null_paths <- function(problem, control) {
   none <- list(features = integer(), beta = matrix(0, 0L, ncol(problem$y)), row = 1L)
   rep(list(list(models = list(none), status = "complete")), length(control$lambda))
 }
 
-# The criteria held out for every size: that of the search and, for classes, the error rate, for
-# censored times and rankings the concordance.
+# The held-out criteria of every size: the criterion of the search and, for classes, the error rate,
+# for censored times and rankings the concordance.
 path_criteria <- function(problem, criterion) {
   rate <- if (problem$task != "regression") list(name = "error", higher = FALSE)
   orders <- is_survival(problem) || is_ranked(problem) && ncol(problem$y) == 1L
@@ -213,7 +216,7 @@ path_criteria <- function(problem, criterion) {
 # The choice --------------------------------------------------------------------------------------
 
 # The choice by the folds: lambda (its place) and size, the size with the smallest error (`best`),
-# the errors of every size, and those of the procedure with its choice.
+# the errors of every size, and the errors of the procedure with its choice.
 choice_of <- function(problem, control, done, parts) {
   criteria <- path_criteria(problem, control$criterion)
   errors <- lapply(stats::setNames(nm = names(criteria)), function(name) {
@@ -235,8 +238,8 @@ choice_of <- function(problem, control, done, parts) {
   )
 }
 
-# An area under the ROC curve needs rows of both classes in a fold; what is chosen without a fold is
-# chosen by another one.
+# An area under the ROC curve requires rows of both classes in a fold. The choice without one fold
+# uses the others, so two such folds are required.
 check_scored <- function(errors) {
   scored <- rowsum(as.integer(errors$weight > 0), errors$repetition)
   if (all(scored > 1L)) return(invisible())
@@ -246,8 +249,8 @@ check_scored <- function(errors) {
 }
 
 # Predictions of all rows at the chosen size by the models of the folds without them, averaged over
-# the partitions; rows of weight 0 are predicted by the final one, those of folds that Ctrl-C has
-# left out by none.
+# the partitions. The final model predicts rows of weight 0. Rows of folds that Ctrl-C left out have
+# no predictions.
 held_out_predictions <- function(problem, chosen, final) {
   scores <- Map(function(rows, models, fold) {
     model <- models[[min(chosen$size + 1L, length(models))]]

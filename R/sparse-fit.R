@@ -61,7 +61,7 @@
 #' @name sparse_fit
 NULL
 
-# The fit of a method from its path. `chosen` is the result of choose_in_folds() where the whole
+# The fit of a method from its path. `chosen` is the result of choose_in_folds() if the whole
 # procedure was repeated. `to_user` takes the models of the method to the user's scale.
 new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
                            to_user = user_coefficients) {
@@ -91,8 +91,8 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
 internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lambda_given",
                       "sizing", "grows", "largest", "BPPARAM", "shards")
 
-# The fit with the size that the folds of the whole procedure choose, their errors of every size,
-# and predictions of each row by the models without it.
+# The fit with the size that the folds of the whole procedure choose, the errors of every size in
+# these folds, and predictions of each row by the models without it.
 take_choice <- function(fit, problem, chosen) {
   if (is.numeric(fit$size_by) || fit$size_by != "criterion") {
     sizes <- model_sizes(fit)
@@ -138,9 +138,9 @@ done_words <- function(path) {
   counted(nrow(path) - 1L, if ("found" %in% path$action) "size" else "step")
 }
 
-# Coefficients of working columns -> of the user's columns, with those of the covariates. `of_x`, if
-# known, are the coefficients on the covariates of the columns used, in their order; on an intercept
-# alone these are the columns' means.
+# Coefficients of the user's columns and of the covariates from coefficients of working columns.
+# `of_x`, if known, has the coefficients on the covariates of the columns used, in the order of
+# these columns. On an intercept alone the coefficients are the means of the columns.
 user_coefficients <- function(problem, models, of_x = NULL) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
   on_covariates <- covariate_solver(problem)
@@ -159,7 +159,8 @@ user_coefficients <- function(problem, models, of_x = NULL) {
   })
 }
 
-# Models as a fit holds them. `to_user` brings the coefficients of one to the user's scale.
+# Models in the form that a fit stores. `to_user` brings the coefficients of one model to the user's
+# scale.
 name_models <- function(problem, models, to_user = identity) {
   used <- logical(ncol(problem))
   for (model in models) used[model$features] <- TRUE
@@ -227,7 +228,7 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   invisible(x)
 }
 
-# How far a search went, in words, where it may not have gone all the way; otherwise NULL.
+# A description of how far a search went, if it may be incomplete, otherwise NULL.
 search_words <- function(fit) UseMethod("search_words")
 
 #' @exportS3Method
@@ -251,7 +252,7 @@ lambda_words <- function(fit) {
   paste0("lambda: ", shown_parameter(fit$lambda), ", ", rule, refit)
 }
 
-# What a method does, for a title: its name, or more where that is short.
+# The name of a method for a title, or a longer description where it is short.
 method_title <- function(fit) {
   if (!is.null(fit$front)) return("best subset at every price (Pareto optimisation)")
   title <- method_titles[fit$method]
@@ -282,7 +283,7 @@ fit_title <- function(fit) {
   paste(title, "by the", fit$criterion$label)
 }
 
-# The chosen size, its error, and how good an estimate that is.
+# The chosen size, its error, and how good an estimate this error is.
 print_choice <- function(fit) {
   row <- chosen_row(fit)
   if (!is.null(row$cv)) return(print_cv(fit, row))
@@ -317,7 +318,7 @@ print_cv <- function(fit, row) {
   }))
 }
 
-# How many of the folds have no value of the printed error. Leave-one-out pairs are no folds.
+# The number of folds without a value of the printed error. Leave-one-out pairs are not folds.
 print_unscored_folds <- function(fit) {
   repeated <- !is.null(fit$size_folds)
   folds <- if (repeated) fit$size_folds else fit$folds
@@ -328,7 +329,7 @@ print_unscored_folds <- function(fit) {
   print_unscored(count[1L], count[2L], if (repeated) "size fold" else "fold", name)
 }
 
-# why this size, beside the one with the smallest error
+# the reason for this size, with the size of the smallest error
 rule_words <- function(fit, measure) {
   smallest <- best_model_words(fit, measure)
   if (fit$size == 0L) {
@@ -343,7 +344,7 @@ rule_words <- function(fit, measure) {
   sprintf("%s, %s", what, smallest)
 }
 
-# the best model of all lambdas: its error, where that is in the path
+# the best model of all lambdas, with its error if the path has it
 best_model_words <- function(fit, measure) {
   features <- counted(fit$best, size_word(fit$problem))
   tried <- fit$lambda_table
@@ -367,8 +368,8 @@ procedure_words <- function(fit) {
   sprintf("%s were repeated without each fold (%s)", what, fit$size_folds$label)
 }
 
-# The measure printed of a fit, and the column of the path that has it: for classes the error rate,
-# for censored times the concordance, where the criterion was the squared error.
+# The measure that print() shows, and its column of the path: for classes the error rate, for
+# censored times the concordance, where the criterion was the squared error.
 reported_measure <- function(fit) {
   own <- fit$cv_criterion
   name <- measure_of(fit$problem)
@@ -397,7 +398,7 @@ status_words <- function(fit) {
   )
 }
 
-# the sizes of a search by best_subset() that was stopped
+# the sizes of a stopped search by best_subset()
 unproven_words <- function(fit, otherwise) {
   sizes <- fit$path$size[fit$path$action == "stopped"]
   if (!length(sizes)) return(otherwise)
@@ -432,12 +433,12 @@ path_columns <- function(fit) {
     "cv_error", "cv_concordance")
 }
 
-# those of a path of lambda
+# the columns of a path of lambda that are printed
 lambda_columns <- function(fit) {
   c("lambda", "size", if (is_training(fit)) "dev_ratio" else c("criterion", "se", "error"))
 }
 
-# the column moved, or the whole of a set that was found at once
+# the column moved, or all columns of a set that was found at once
 moved_names <- function(fit, rows) {
   names <- ifelse(is.na(rows$name), "", rows$name)
   for (row in which(rows$action %in% set_actions)) {

@@ -1,4 +1,4 @@
-# Ridge regression in its eigen coordinates (docs/objects.md, "spectrum"): one decomposition serves
+# Ridge regression in its eigen coordinates (docs/objects.md, "spectrum"). One decomposition serves
 # every lambda, every response and every set of rows held out.
 
 new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = NULL,
@@ -25,8 +25,8 @@ linear_spectrum <- function(problem) {
   }
 }
 
-# The spectrum of the columns of x from the smaller Gram matrix, without coefficients: several times
-# faster than linear_spectrum(), with half the digits.
+# The spectrum of the columns of x from the smaller Gram matrix, without coefficients. It is several
+# times faster than linear_spectrum(), with half the digits.
 gram_spectrum <- function(problem) {
   if (nrow(problem) <= sum(problem$usable)) {
     return(spectrum_of_products(problem, products_of_rows(problem)))
@@ -35,7 +35,7 @@ gram_spectrum <- function(problem) {
   spectrum_of_products(problem, crossprod(x), x)
 }
 
-# The same from the products XX' or, where X is given, X'X.
+# The spectrum from the products XX' or, where X is given, X'X.
 spectrum_of_products <- function(problem, products, x = NULL) {
   parts <- eigen(products, symmetric = TRUE)
   root <- sqrt(pmax(parts$values, 0))
@@ -60,14 +60,14 @@ products_of_rows <- function(problem) {
   products
 }
 
-# directions whose root is rounding alone are left out
+# directions whose root is only rounding error are left out
 is_real <- function(root, digits, problem) root > max(root) * digits * sqrt(max(dim(problem)))
 
 spans_all <- function(problem, root) length(root) + ncol(problem$z) >= nrow(problem)
 
 # Kernels -----------------------------------------------------------------------------------------
 
-# A kernel expansion on all rows. K is never inverted, so no shift is needed.
+# A kernel expansion on all rows. K is never inverted, so no shift is required.
 full_spectrum <- function(problem, K) {
   root_w <- sqrt(problem$weights)
   if (is_ranked(problem)) K <- centre_within(problem, t(centre_within(problem, K)))
@@ -90,8 +90,8 @@ stop_not_positive <- function(values, tau) {
   ), "sparsels_error_singular")
 }
 
-# Eigenvalues of a kernel matrix have rounding errors of the size of its diagonal (with weights),
-# which a lambda as small does not tell from the matrix.
+# Eigenvalues of a kernel matrix have rounding errors of the size of its diagonal (with weights). A
+# lambda of this size cannot be distinguished from them.
 warn_rounding <- function(spectrum, lambda) {
   if (is.null(spectrum$rounding)) return(invisible())
   enough <- 1e4 * spectrum$rounding
@@ -106,8 +106,8 @@ warn_rounding <- function(spectrum, lambda) {
   }
 }
 
-# Coordinates of the orthogonal complement of the q covariates: into() takes those of columns of
-# length m, m - q of them, and back() returns. By q reflections of each column, O(m q).
+# Coordinates of the orthogonal complement of the q covariates. into() takes the m - q coordinates
+# of columns of length m, and back() inverts it. q reflections of each column cost O(m q).
 covariate_turn <- function(problem) {
   q <- ncol(problem$z)
   if (q == 0L) return(list(into = identity, back = identity))
@@ -136,7 +136,7 @@ stop_singular <- function(what) {
              "sparsels_error_singular")
 }
 
-# What it is for ----------------------------------------------------------------------------------
+# Results -----------------------------------------------------------------------------------------
 
 # D %*% t for every lambda: r x (L c)
 shrunken <- function(spectrum, lambda) {
@@ -164,7 +164,8 @@ training_residuals <- function(spectrum, lambda) {
 }
 
 # Residuals of rows held out in sets (a list of row numbers), in the user's units: (all rows of all
-# sets) x L x c. The model is trained without the set; `remove` takes its basis vectors away too.
+# sets) x L x c. The model is trained without the set. `remove` also removes the basis vectors of
+# the set.
 held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 1L) {
   in_order <- row_sets(sets)
   if (is_in_blocks(spectrum)) {
@@ -180,13 +181,13 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
   residual
 }
 
-# list(residual, lost: the sets that weigh so much that they cannot be taken away). `sets` are those
-# of row_sets(), of rows of the spectrum.
+# list(residual, lost: the sets whose weight is too large for downdating). `sets` are the result of
+# row_sets(), for rows of the spectrum.
 taken_away <- function(spectrum, sets, lambda, remove, threads, progress = NULL) {
   control <- list(
     order = sets$order - 1L, start = sets$start,
     basis = if (remove) spectrum$basis - 1L else rep(-1L, length(spectrum$basis)),
-    # the columns of x may determine a model to more digits than a kernel matrix does
+    # the columns of x may determine a model to more digits than a kernel matrix
     outweighed = 1e-6, singular = if (isTRUE(spectrum$linear)) 1e-5 else 0,
     lambda = lambda, form = "cheaper", threads = threads, user_loss = NULL, progress = progress
   )
@@ -206,8 +207,8 @@ taken_away <- function(spectrum, sets, lambda, remove, threads, progress = NULL)
   list(residual = residual, lost = lost)
 }
 
-# The residuals of one set from the other rows themselves, where these weigh so little beside the
-# set that they cannot be had by taking it away: h x L x c, in the user's units.
+# The residuals of one set, computed from the other rows. The weight of these rows is so small
+# relative to the set that downdating loses too many digits. h x L x c, in the user's units.
 trained_without <- function(spectrum, rows, lambda, remove) {
   if (spectrum$complete) stop_singular("the model without some of the rows")
   phi <- spectrum$phi

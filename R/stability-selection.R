@@ -116,7 +116,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
                           groups, short_call(match.call()))
 }
 
-# The groups of the rows that are trained on, numbered from 1, or NULL.
+# The groups of the training rows, numbered from 1, or NULL.
 trained_groups <- function(groups, problem) {
   if (is.null(groups)) return(NULL)
   groups <- groups[trained_places(problem)]
@@ -128,12 +128,12 @@ trained_groups <- function(groups, problem) {
   groups
 }
 
-# The run with k = q and arguments that make greedy search and its kin quick, where the user says
-# nothing.
+# The run with k = q and arguments that make greedy search and the other selection methods fast,
+# where the user does not set them.
 half_run <- function(run, q, threshold, pairs, groups) {
   problem <- run$problem
   p <- count_chosen(problem)
-  # halves of whole groups differ by the largest at most
+  # halves of whole groups differ by at most the size of the largest group
   largest <- if (is.null(groups)) 1L else max(tabulate(groups))
   half <- floor((trained_rows(problem) + 1L - largest) / 2)
   upper <- as.integer(min(p, half - ncol(problem$z) - 1))
@@ -160,15 +160,15 @@ default_q <- function(upper, p, threshold, pairs) {
   q
 }
 
-# Half of the rows that are trained on, at random: half of each class, or of the groups.
+# A random half of the training rows: half of each class, or of the groups.
 half_of <- function(problem, groups = NULL) {
   rows <- trained_places(problem)
   strata <- if (problem$task != "regression") class_index(problem)[rows]
   rows[draw_ids(length(rows), 2L, groups, strata) == 1L]
 }
 
-# The columns of the model of size k of a fit, or of the largest smaller one; or column numbers
-# themselves.
+# The columns of the model of size k of a fit, or of the largest smaller one. Column numbers are
+# returned unchanged.
 compared_features <- function(fit, k, n) {
   if (is.numeric(fit)) {
     if (!all(fit %in% seq_len(n)) || anyDuplicated(fit)) {
@@ -187,8 +187,8 @@ compared_features <- function(fit, k, n) {
 
 # Bounds ------------------------------------------------------------------------------------------
 
-# Bounds of the expected number of columns, of p, that are stable at the threshold tau though chosen
-# no more often than by chance, when q are chosen on each half of B pairs.
+# Bounds of the expected number of columns, of p, that are stable at the threshold tau although
+# chosen no more often than by chance, when q are chosen on each half of B pairs.
 chance_bounds <- function(q, p, tau, B) {
   c(meinshausen_buehlmann = q^2 / ((2 * tau - 1) * p), unimodal = unimodal_bound(q, p, tau, B),
     r_concave = r_concave_bound(q, p, tau, B))
@@ -210,8 +210,8 @@ r_concave_bound <- function(q, p, tau, B) {
 }
 
 # The largest P(X >= t) of an r-concave distribution on {0, ..., B} / B with mean eta, r < 0. The
-# extreme ones have masses (a + i)^(1/r) on i = 0, ..., k and the rest on k + 1, a between the roots
-# at which nothing is left for k + 2 and for k + 1.
+# extreme distributions have masses (a + i)^(1/r) on i = 0, ..., k and the rest on k + 1, with a
+# between the roots at which nothing is left for k + 2 and for k + 1.
 concave_tail <- function(eta, t, B, r) {
   mean <- eta * B
   below <- ceiling(t * B - 1e-9)
@@ -305,7 +305,7 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
   ), class = c("stability_selection", "sparsels_result")))
 }
 
-# among how many columns, or groups that move together, a method chooses
+# the number of columns, or of groups that move together, among which a method chooses
 count_chosen <- function(problem) {
   if (moves_together(problem)) count_units(problem) else sum(problem$usable)
 }

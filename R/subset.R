@@ -1,8 +1,8 @@
 # Shared by the best-subset methods: cross products of columns, and a path from sets.
 #
-# The gain of a set S is tr(b'(C + lambda I)^-1 b) / tr(y'y) over its columns, with C = X'X and
-# b = X'y in working coordinates: R^2 for lambda = 0, in general 1 minus the penalised residual sum
-# of squares divided by that of the null model.
+# The gain of a set S is tr(b'(C + lambda I)^-1 b) / tr(y'y) over its columns, with C = X'X and b =
+# X'y in working coordinates: R^2 for lambda = 0, in general 1 minus the penalised residual sum of
+# squares divided by the residual sum of squares of the null model.
 
 subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 10) {
   bound <- subset_bound(problem)
@@ -22,7 +22,7 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
   )
 }
 
-# list(upper: the largest size of a set with `rows` training rows; what: in words, what limits it)
+# list(upper: the largest size of a set with `rows` training rows, what: the limit in words)
 subset_bound <- function(problem, rows = trained_rows(problem)) {
   max_rows <- rows - ncol(problem$z) - 1L
   usable <- sum(problem$usable)
@@ -53,7 +53,8 @@ gram_terms <- function(problem, whole = sum(problem$usable) <= whole_gram) {
   terms
 }
 
-# Products of sparse columns given the covariates: those of x less G'G, so that x stays sparse.
+# Products of sparse columns given the covariates: the products of x less G'G, so that x stays
+# sparse.
 sparse_terms <- function(terms, x, problem, work, whole) {
   scale <- problem$scale[terms$columns]
   G <- as.matrix(Matrix::crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
@@ -67,8 +68,8 @@ sparse_terms <- function(terms, x, problem, work, whole) {
 }
 
 # The ridge models on the first s columns of a set, for each s of `sizes`: gain, coefficients in
-# working coordinates, and held-out and training residuals on the user's scale. Each row, or group of
-# rows, is held out by itself. One QR decomposition is used for all sizes.
+# working coordinates, and held-out and training residuals on the user's scale. Each row, or group
+# of rows, is held out by itself. One QR decomposition is used for all sizes.
 leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) {
   work <- working(problem)
   m <- nrow(work$y)
@@ -92,19 +93,19 @@ leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) 
     loo <- if (is.null(problem$group)) training / (1 - leverage) else
       group_residuals(problem, residual[seq_len(m), , drop = FALSE] / work$divisor,
                       cbind(work$q, basis[seq_len(m), seq_len(s), drop = FALSE]), work$divisor)
-    # 1 - leverage has few correct digits: retrain without the rows
+    # 1 - leverage has few correct digits, so the model is retrained without the rows
     for (rows in poorly_held_out(problem, loo, leverage)) {
       loo[rows, ] <- residual_without(problem, columns[seq_len(s)], rows, lambda)
     }
-    # the rows of `residual` below those of the data belong to the penalty
+    # the rows of `residual` below the rows of the data belong to the penalty
     list(gain = 1 - sum(residual^2) / sum(work$y^2), beta = beta, loo = loo, residual = training)
   })
   models[sizes + 1L]
 }
 
-# Residuals of the rows of each group by training without the group: (I - H)^-1 r over the rows of the
-# group, with the training residuals r and H = Q Q' in working coordinates. NA where the smallest
-# eigenvalue of I - H, 1 less the largest leverage of a direction, has few correct digits.
+# Residuals of the rows of each group by training without the group: (I - H)^-1 r over the rows of
+# the group, with the training residuals r and H = Q Q' in working coordinates. NA where the
+# smallest eigenvalue of I - H, 1 less the largest leverage of a direction, has few correct digits.
 group_residuals <- function(problem, training, basis, divisor) {
   for (rows in split(seq_len(nrow(problem)), problem$group)) {
     parts <- svd(basis[rows, , drop = FALSE], nu = length(rows), nv = 0L)
@@ -123,7 +124,8 @@ poorly_held_out <- function(problem, residuals, leverage) {
   unname(split(seq_len(nrow(problem)), problem$group)[tapply(residuals[, 1L], problem$group, anyNA)])
 }
 
-# The models of some sets; if each is an initial part of the largest, they share one decomposition.
+# The models of some sets. If each set is an initial part of the largest, they share one
+# decomposition.
 subset_models <- function(problem, sets, lambda) {
   largest <- sets[[which.max(lengths(sets))]]
   leads <- vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA)
@@ -131,8 +133,8 @@ subset_models <- function(problem, sets, lambda) {
   lapply(sets, function(set) leading_models(problem, set, lambda, length(set))[[1L]])
 }
 
-# Held-out residuals of some rows by training on the others. For lambda = 0 a column whose coefficient
-# cannot be estimated without these rows has the coefficient 0.
+# Held-out residuals of some rows by training on the others. For lambda = 0 a column whose
+# coefficient cannot be estimated without these rows has the coefficient 0.
 residual_without <- function(problem, columns, rows, lambda) {
   x <- as.matrix(problem$x[, columns, drop = FALSE])
   x <- (x - rep(problem$centre[columns], each = nrow(x))) /
@@ -149,9 +151,9 @@ residual_without <- function(problem, columns, rows, lambda) {
   problem$y[rows, , drop = FALSE] - design[rows, , drop = FALSE] %*% beta
 }
 
-# A path for new_sparse_fit() from the sets after each step (column numbers in the order chosen):
-# `steps` has the columns action and feature. The best set of each size is its model; `size` is the
-# one chosen.
+# A path for new_sparse_fit() from the sets after each step (column numbers in the order chosen).
+# `steps` has the columns action and feature. The best set of each size is its model, and `size` is
+# the chosen size.
 subset_path <- function(problem, control, sets, steps, size, status = "complete") {
   fitted <- subset_models(problem, sets, control$lambda)
   gain <- vapply(fitted, `[[`, 0, "gain")

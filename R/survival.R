@@ -1,9 +1,9 @@
-# Censored times, and the working response that stands for them.
+# Censored times, and the working response that replaces them.
 
 # The response ------------------------------------------------------------------------------------
 
-# A Surv response of the survival package as code_response() gives any other, but for `y`, which
-# depends on the weights: working_times() makes it.
+# A Surv response of the survival package, coded as code_response() codes any other, but without
+# `y`. working_times() makes `y`, as it depends on the weights.
 code_times <- function(y, name, task) {
   if (identical(task, "classification")) {
     stop_input(sprintf("`task = \"classification\"` needs classes, but `%s` has censored times",
@@ -34,9 +34,9 @@ times_of <- function(problem, rows) {
 
 is_survival <- function(problem) !is.null(problem$survival)
 
-# The problem with the working response that its weights give: minus the logarithm of the time of an
-# event; for a censored row, minus the mean logarithm of the times beyond its own by the
-# Kaplan-Meier curve of the rows that are trained on.
+# The problem with the working response for its weights. For an event it is minus the logarithm of
+# the time. For a censored row it is minus the mean logarithm of the times beyond its own, by the
+# Kaplan-Meier curve of the training rows.
 with_working_times <- function(problem, name = problem$response) {
   if (!is_survival(problem)) return(problem)
   trained <- problem$weights > 0
@@ -59,7 +59,7 @@ expected_log_times <- function(survival, weights) {
 }
 
 # The distribution of times by Kaplan and Meier: the mass at each time of the rows of positive
-# weight. What the curve leaves after the last event is put on the largest time (Efron 1967).
+# weight. The mass left after the last event is put on the largest time (Efron 1967).
 kaplan_meier <- function(survival, weights) {
   rows <- weights > 0
   time <- sort(unique(survival$time[rows]))

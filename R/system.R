@@ -1,5 +1,5 @@
-# Linear systems A w = b and their sparse solutions: what scdp(), matching_pursuit() and lars_path()
-# share.
+# Linear systems A w = b and their sparse solutions: code shared by scdp(), matching_pursuit() and
+# lars_path().
 
 #' Sparse solutions of a linear system
 #'
@@ -99,7 +99,7 @@ square_matrix <- function(A) {
     stop_input(sprintf("`A` must be square, not %d x %d", nrow(A), ncol(A)))
   }
   off <- asymmetry(A)
-  # a dense matrix is read once: an entry that is not finite is unlike its mirror image as well
+  # A dense matrix is read once. An entry that is not finite is also unequal to its mirror image.
   if (length(off) || !is.matrix(A) || !all(is.finite(diag(A)))) check_entries(A)
   if (length(off)) stop_asymmetric(off[1L], off[2L], A[off[1L], off[2L]], A[off[2L], off[1L]])
   A
@@ -147,7 +147,7 @@ positive_diagonal <- function(A) {
   diagonal
 }
 
-# a vector or matrix of numbers, those of the Matrix package too
+# a vector or matrix of numbers, including matrices of the Matrix package
 is_numbers <- function(x) {
   is.numeric(x) && !is.data.frame(x) || inherits(x, c("Matrix", "sparseVector"))
 }
@@ -172,16 +172,16 @@ one_column <- function(system, j) {
                      counted(system$D, "finite number"), was), "sparsels_error_argument")
 }
 
-# how many components are wanted
+# the number of components to choose
 system_size <- function(k, system) {
   if (is.null(k)) return(min(system$D, 10L))
   check_count(k, "k", system$D, "the order of `A`")
 }
 
-# first of the largest of some scores: smaller ones within 1e-12 are equal to it
+# the position of the first of the largest scores, where scores within 1e-12 are equal
 first_most <- function(score) which(score >= (1 - 1e-12) * max(score))[1L]
 
-# The columns of A that a function returns, each compared with the earlier ones: A must be
+# The columns of A that a function returns, each compared with the earlier ones, as A must be
 # symmetric.
 watched_columns <- function(system) {
   seen <- list()
@@ -208,8 +208,8 @@ stop_indefinite <- function(size, component, pivot, names) {
 
 # The support -------------------------------------------------------------------------------------
 
-# The components S that a search has chosen, with their columns of A and the upper triangle R of
-# R'R = A_SS. Both matrices have columns to spare, which are 0, and change in place: they live in an
+# The components S that a search has chosen, with their columns of A and the upper triangular factor
+# R of R'R = A_SS. Both matrices have spare columns, which are 0, and change in place in an
 # environment.
 new_support <- function(system) {
   given <- system
@@ -219,7 +219,7 @@ new_support <- function(system) {
   columns <- matrix(0, system$D, capacity)
   factor <- matrix(0, capacity, capacity)
 
-  # Adds component j to the support; an error names the `step`. FALSE, and nothing is done, when j
+  # Adds component j to the support. An error names the `step`. FALSE, without a change, when j
   # depends on the chosen components.
   enter <- function(j, step) {
     column <- system_columns(system, j)
@@ -246,8 +246,8 @@ new_support <- function(system) {
     capacity <<- capacity + more
   }
 
-  # Removes component number `index` of S. R without its column is a triangle but for one entry
-  # below the diagonal of each later column, which rotations of two rows turn to 0.
+  # Removes component number `index` of S. R without its column is triangular except for one entry
+  # below the diagonal of each later column. Rotations of two rows set these entries to 0.
   leave <- function(index) {
     size <- length(set)
     later <- seq_len(size - index) + index
@@ -275,7 +275,7 @@ new_support <- function(system) {
   # A_SS^-1 right
   solve_system <- function(right) solve_factor(solve_factor(right, transpose = TRUE))
 
-  # A[, S] beta; fewer rows of beta are those of the leading components
+  # A[, S] beta, where fewer rows of beta belong to the leading components
   times <- function(beta) columns %*% rbind(beta, matrix(0, capacity - nrow(beta), ncol(beta)))
 
   environment()
@@ -286,9 +286,9 @@ dependent_term <- 1e-12
 
 # The fit -----------------------------------------------------------------------------------------
 
-# `steps`: columns with an entry per step, the first of them the start: action, component, size,
-# objective, residual and what else the method has. `models`: element s + 1 is the best model of
-# size s or NULL: components, beta (s x L), objective, residual, row (of steps).
+# `steps`: columns with an entry per step, the first of which is the start: action, component, size,
+# objective, residual and others of the method. `models`: element s + 1 is the best model of size s
+# or NULL: components, beta (s x L), objective, residual, row (of steps).
 new_system_fit <- function(method, system, steps, models, control, status, call) {
   path <- list2DF(c(list(step = seq_along(steps$size) - 1L), steps[c("action", "component")],
                     list(name = system$names[steps$component]),
@@ -307,7 +307,7 @@ name_model <- function(model, system) {
   c(model[c("components", "beta", "objective", "residual")], step = model$row - 1L)
 }
 
-# Steps that add `components` one at a time; objective and residual of the sizes 0, 1, ...
+# Steps that add `components` one at a time, with objective and residual of the sizes 0, 1, ...
 adding_steps <- function(components, objective, residual) {
   list(action = rep(c("start", "add"), c(1L, length(components))),
        component = c(NA, components), size = 0:length(components), objective = objective,

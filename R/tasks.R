@@ -1,8 +1,8 @@
-# Independent tasks, each with its own stream of random numbers: the outer loops of the package.
+# Independent tasks, each with a separate stream of random numbers: the outer loops of the package.
 
-# The results of task(1), ..., task(n), as run_tasks() makes them. An error says which `what` it is
-# from; an interrupt leaves the results before it, with a warning, and is passed on when there are
-# none.
+# The results of task(1), ..., task(n), as run_tasks() makes them. An error names the `what` that it
+# is from. An interrupt leaves the results before it, with a warning, and is passed on when there
+# are none.
 repeat_tasks <- function(n, what, task, progress = interactive(), BPPARAM = NULL) {
   label <- paste0(toupper(substr(what, 1L, 1L)), substring(what, 2L), "s")
   results <- run_tasks(n, function(i) in_context(paste(what, i), task(i)), label,
@@ -11,12 +11,12 @@ repeat_tasks <- function(n, what, task, progress = interactive(), BPPARAM = NULL
   results
 }
 
-# The list of task(1), ..., task(n), run by BiocParallel as BPPARAM says, else on the user's future
-# plan when future.apply is there, the plan is not sequential and tasks may run in other processes
-# (`apart`), else one after the other. With `random` every task draws from its own L'Ecuyer stream,
-# so the result depends on R's generator at the call and on nothing else: not on the plan, not on
-# the number of workers. Without, R's generator is not touched. An interrupt keeps the tasks done
-# before it: the attribute "done" has their numbers.
+# The list of task(1), ..., task(n). BiocParallel runs the tasks if BPPARAM is given. Otherwise the
+# user's future plan runs them if future.apply is installed, the plan is not sequential and tasks
+# may run in other processes (`apart`). Otherwise they run one after the other. With `random` every
+# task draws from a separate L'Ecuyer stream, so the result depends only on R's generator at the
+# call, not on the plan or the number of workers. Without `random` R's generator is not changed. An
+# interrupt keeps the tasks done before it, and the attribute "done" has their numbers.
 run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = interactive(),
                       BPPARAM = NULL, apart = TRUE) {
   streams <- if (random) task_streams(n)
@@ -54,14 +54,14 @@ run_serially <- function(n, run, label, progress) {
   results
 }
 
-# Ctrl-C that came meanwhile is seen here, where the results are safe, and not later.
+# Raises a Ctrl-C that came meanwhile here, where the results are complete, and not later.
 between_tasks <- function(bar, i, n) {
   if (!is.null(bar)) bar(i, n)
   Sys.sleep(0)
   NULL
 }
 
-# BiocParallel wraps errors of its workers: here the first keeps its class.
+# BiocParallel wraps errors of its workers. Here the first error keeps its class.
 run_on_bioc <- function(n, run, BPPARAM) {
   kept <- function(i) tryCatch(run(i), error = function(e) structure(list(e), class = "task_error"))
   results <- BiocParallel::bplapply(seq_len(n), kept, BPPARAM = BPPARAM)
@@ -82,7 +82,7 @@ check_bpparam <- function(BPPARAM) {
   BPPARAM
 }
 
-# A sequential plan gains nothing from future and would be held to its limit on exported data.
+# A sequential plan gains nothing from future and would be subject to its limit on exported data.
 has_parallel_plan <- function() {
   requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
 }
@@ -103,13 +103,14 @@ with_stream <- function(stream, expr) {
   expr
 }
 
-# The first element of .Random.seed holds the kinds: putting it back restores them as well. A
-# session that has drawn nothing yet is left so.
+# The first element of .Random.seed holds the kinds of generators, so restoring it restores them. A
+# session without random numbers so far keeps this state.
 restore_generator <- function(old) {
   if (!is.null(old)) return(assign(".Random.seed", old, envir = globalenv()))
   RNGkind("default", "default", "default")
   rm(".Random.seed", envir = globalenv())
 }
 
-# A stream of its own for folds that are the same in every call, the usual start of the generator.
+# A separate stream for folds that are the same in every call, with the usual start of the
+# generator.
 fixed_stream <- c(10407L, rep(12345L, 6L))

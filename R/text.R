@@ -1,6 +1,6 @@
-# Texts of what is printed and said: one rounding, lines that fit the console.
+# Texts for printing and messages, with one rule of rounding and lines that fit the console.
 
-# Errors have three significant digits. Parameters have four, with which they can be copied into a
+# Errors have three significant digits. Parameters have four, so that they can be copied into a
 # call.
 shown <- function(value) format(value, digits = 3)
 
@@ -21,7 +21,7 @@ say <- function(..., indent = 0L) {
 # a remark on the line above
 remark <- function(...) say(..., indent = 2L)
 
-# Text of at most `width` characters, of which `end` are the last of a longer one.
+# Text of at most `width` characters, of which `end` are the last characters of a longer text.
 shortened <- function(text, width, end = 0L) {
   size <- nchar(text)
   long <- size > width
@@ -46,7 +46,7 @@ values_words <- function(values) {
           shown_parameter(max(values)))
 }
 
-# at the end of `what` of several values
+# the text after `what` for several values
 at_the_end <- function(value, values, what) {
   if (length(values) > 1L && value %in% range(values)) sprintf(" (at the end of %s)", what) else ""
 }

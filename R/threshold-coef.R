@@ -95,9 +95,9 @@ check_thresholdable <- function(fit) {
   if ("removed" %in% names(fit$path)) stop_input("`fit` has been thresholded before")
 }
 
-# list(removed: which coefficients; change: an upper bound of the increase of the loss). The
-# smallest coefficients are removed, as many as the bound allows; with `lambda` the decrease of the
-# penalty is subtracted from it.
+# list(removed: which coefficients, change: an upper bound of the increase of the loss). The
+# smallest coefficients are removed, as many as the bound allows. With `lambda` the decrease of the
+# penalty is subtracted from the bound.
 tr_cut <- function(solution, allowed, lambda = 0) {
   size <- abs(solution$beta)
   sorted <- order(size)

@@ -73,13 +73,13 @@ choose_threshold <- function(object, cost = c(false_positive = 1, false_negative
              calibration = calibration_kind(fit, calibration), row.names = NULL)
 }
 
-# 0, the middles between probabilities that differ, and 1
+# 0, the midpoints between probabilities that differ, and 1
 thresholds_between <- function(p) {
   p <- sort(unique(p))
   c(0, (p[-1L] + p[-length(p)]) / 2, 1)
 }
 
-# A row for every threshold, which are ascending.
+# A row for every threshold, in ascending order.
 threshold_errors <- function(thresholds, p, event, weights, cost) {
   above <- function(rows) {
     order <- order(p[rows])

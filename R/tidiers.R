@@ -129,7 +129,7 @@ tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
   table
 }
 
-# whether a model is the chosen one, of which alone a fit has held-out predictions
+# whether a model is the chosen one, the only one with held-out predictions in a fit
 is_chosen <- function(fit, model) identical(model, model_of(fit))
 
 #' @rdname tidiers
@@ -152,7 +152,7 @@ glance.sparsels_fit <- function(x, ...) {
 
 mean_or_na <- function(values) if (is.null(values)) NA_real_ else mean(values)
 
-# The columns of glance(), the same for all fits: NULL or NA is what a fit does not have.
+# The columns of glance(), the same for all fits. A part that a fit does not have is NULL or NA.
 glance_row <- function(method, task = NULL, nobs = NULL, features, responses, size, lambda = NULL,
                        criterion, value, se = NULL, deviance = NULL, status, r_squared = NULL) {
   whole <- function(value) if (is.null(value)) NA_integer_ else as.integer(value)

@@ -114,7 +114,7 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
 }
 
 # Tunes a problem, for tune_lssvm() and for fitters called without gamma or kernel. `model` is the
-# value of fs_model() and the `solver`; for solver "lssvm" its elements `folds` and `threads` are
+# result of fs_model() and the `solver`. For solver "lssvm" its elements `folds` and `threads` are
 # used.
 tuned <- function(problem, kernel, gamma, method, budget, model) {
   method <- choice_or_first(method, "method", c("csa+simplex", "grid"))
@@ -135,7 +135,7 @@ tuned <- function(problem, kernel, gamma, method, budget, model) {
   new_tuning(problem, kernel, gamma, method, model, box, found)
 }
 
-# start and ranges of the parameters that are tuned, as log2(sigma2) and log2(gamma)
+# start and ranges of the tuned parameters, as log2(sigma2) and log2(gamma)
 tuning_box <- function(problem, kernel, gamma) {
   start <- c(sigma2 = if (is.null(kernel)) log2(typical_distance(problem)),
              gamma = if (is.null(gamma)) 0)
@@ -181,8 +181,8 @@ pursuit_objective <- function(problem, kernel, model) {
   }
 }
 
-# held-out mean squared errors of the solvers that use all prototypes; NA where the system is
-# singular
+# Held-out mean squared errors of the solvers that use all prototypes. NA where the system is
+# singular.
 errors_at_once <- function(setup, columns, lambda) {
   solve_for <- solver_at_once(setup, columns)
   vapply(lambda, function(one) {
@@ -193,8 +193,8 @@ errors_at_once <- function(setup, columns, lambda) {
   }, 0)
 }
 
-# The objective as a function of a matrix of points, as the searches call it; one call of
-# `objective` for each width.
+# The objective as a function of a matrix of points, in the form that the searches use. `objective`
+# is called once for each width.
 at_points <- function(objective, gamma) {
   function(points) {
     coordinate <- function(name, given) {
@@ -224,8 +224,8 @@ search_box <- function(f, box, method, budget, heat) {
   staged(csa = csa, simplex = nelder_mead(f, csa$best, remaining, box))
 }
 
-# A grid over the box, and a finer one between the neighbours of its best point. A small budget is
-# for the first alone, which would else miss the region of the best.
+# A grid over the box, and a finer grid between the neighbours of its best point. A small budget is
+# spent on the first grid alone, which would otherwise miss the region of the best point.
 two_grids <- function(f, box, budget) {
   refined <- budget >= 32
   axes <- grid_axes(box, if (refined) budget %/% 2 else budget)
@@ -239,7 +239,7 @@ two_grids <- function(f, box, budget) {
 }
 
 # The values of each parameter, with steps on both axes as nearly equal as the number of points
-# allows; an axis of one point has the start.
+# allows. An axis of one point has the start.
 grid_axes <- function(box, budget) {
   range <- box$upper - box$lower
   points <- budget
@@ -339,7 +339,7 @@ picture.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
       as_layer("points", position[keys[i]], height[keys[i]], col = colour[keys[i]],
                label = labels[i])
     }), recursive = FALSE),
-    # the best are drawn last, over the others
+    # the best curves are drawn last, over the others
     as_layer("points", position[rev(sorted)], height[rev(sorted)],
              pch = ifelse(is.na(colour), 4, 16)[rev(sorted)],
           col = ifelse(is.na(colour), "#555555", colour)[rev(sorted)])
@@ -350,7 +350,7 @@ picture.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
   new_picture(data, layers, words, list(...))
 }
 
-# a colour for each value, dark for the smallest; NA for NA
+# a colour for each value, dark for the smallest, NA for NA
 rank_colours <- function(values) {
   place <- rank(values, na.last = "keep", ties.method = "min")
   grDevices::hcl.colors(length(values), "viridis")[place]

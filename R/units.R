@@ -1,14 +1,14 @@
 # Groups of columns: the dummies of a factor, the probes of a gene, the genes of a pathway. Methods
-# that know of groups take their columns in and out together, or one of them at most. A column
-# without a group is a group of its own, a unit of the search like any other.
+# that support groups move their columns together, or choose at most one of them. A column without a
+# group is moved by itself, like any group.
 
 # problem$column_groups is NULL or list(of, names, rule, stated): the number of each column's group,
-# 0 for none; the names of the groups; "together" or "one"; whether the user asked for groups, or
-# they are those of factors. Each group has two columns or more.
+# 0 for none, the names of the groups, "together" or "one", and whether the groups are given by the
+# user or come from factors. Each group has two columns or more.
 
 group_rules <- c("together", "one")
 
-# Groups from labels, of which those of one column are none; NULL where no group is left.
+# Groups from labels. A label of one column is not a group. NULL where no group is left.
 new_column_groups <- function(labels, rule, stated) {
   labels <- as.character(labels)
   labels[is.na(labels)] <- ""
@@ -31,7 +31,8 @@ moves_together <- function(problem) {
   is.list(problem) && identical(problem$column_groups$rule, "together")
 }
 
-# What is moved as one: for each of some columns the first usable column of its group, or itself.
+# The group or column that is moved, for each of some columns: the first usable column of its group,
+# or the column itself.
 units_of <- function(problem, columns) {
   if (!moves_together(problem)) return(columns)
   of <- problem$column_groups$of
@@ -39,34 +40,36 @@ units_of <- function(problem, columns) {
   ifelse(of[columns] > 0L & problem$usable[columns], first[pmax(of[columns], 1L)], columns)
 }
 
-# The usable columns that move with one.
+# The usable columns that move together with one column.
 unit_columns <- function(problem, column) {
   if (!moves_together(problem)) return(column)
   group <- problem$column_groups$of[column]
   if (group > 0L) which(problem$column_groups$of == group & problem$usable) else column
 }
 
-# some columns and those that move with them
+# some columns and the columns that move with them
 whole_groups <- function(problem, columns) {
   unlist(lapply(unique(units_of(problem, columns)), unit_columns, problem = problem))
 }
 
-# The largest size of a model of some usable columns: how many groups they have, a column on its own
-# being one, or, where each group has one at most, can be chosen.
+# The largest size of a model of some usable columns: the number of groups, where a column without a
+# group counts as one. If a model has at most one column of each group, it is the number of groups
+# from which a column can be chosen.
 count_units <- function(problem, columns = which(problem$usable)) {
   groups <- problem$column_groups
   if (is.null(groups)) return(length(columns))
   sum(groups$of[columns] == 0L) + length(setdiff(unique(groups$of[columns]), 0L))
 }
 
-# the name of what moves with each column: its group's, where the group moves
+# the name of the group that moves with each column, or of the column itself
 unit_names <- function(problem, columns) {
   if (!moves_together(problem)) return(problem$names[columns])
   group <- problem$column_groups$of[columns]
   ifelse(group > 0L, problem$column_groups$names[pmax(group, 1L)], problem$names[columns])
 }
 
-# What units ask for, as far as a search can choose it, by first columns.
+# The groups or columns that each group or column requires, as far as a search can choose them, by
+# first columns.
 needs_of_units <- function(problem) {
   pairs <- problem$hierarchy
   open <- problem$usable[pairs$column] & problem$usable[pairs$needs]
@@ -75,7 +78,7 @@ needs_of_units <- function(problem) {
   list(column = column[column != needs], needs = needs[column != needs])
 }
 
-# Those of some units that can join a set of columns.
+# The groups or columns, among `units`, that can join a set of columns.
 joining_units <- function(problem, set, units) {
   groups <- problem$column_groups
   if (identical(groups$rule, "one")) {
@@ -86,15 +89,15 @@ joining_units <- function(problem, set, units) {
   setdiff(units, pairs$column[!pairs$needs %in% set])
 }
 
-# Those of some units of a set that can leave it.
+# The groups or columns, among `units`, that can leave a set of columns.
 leaving_units <- function(problem, set, units) {
   if (is.null(problem$hierarchy)) return(units)
   pairs <- needs_of_units(problem)
   setdiff(units, pairs$needs[pairs$column %in% set])
 }
 
-# Groups as C reads them: those of two usable columns or more, and the most columns of a model of
-# size k.
+# Groups in the form that C reads: groups of two usable columns or more, and the largest number of
+# columns of a model of size k.
 group_settings <- function(problem, k) {
   groups <- problem$column_groups
   none <- list(group_rule = "none", group_of = integer(), group_start = 0L,
@@ -115,13 +118,13 @@ group_settings <- function(problem, k) {
 
 # Words -------------------------------------------------------------------------------------------
 
-# what a size counts
+# the word for what a size counts
 size_word <- function(problem) if (moves_together(problem)) "group" else "feature"
 
-# the same where columns are counted
+# the word for counted columns, or for groups that move together
 counted_word <- function(problem) if (moves_together(problem)) "group" else "column"
 
-# what the size of a fit counts, which may be of a function of the user
+# the word for what the size of a fit counts, where the fit may come from a user's function
 chosen_word <- function(fit) {
   if (inherits(fit, "sparse_fit")) size_word(fit$problem) else "feature"
 }

@@ -1,4 +1,4 @@
-# The claims of kernel expansions and of fits of all columns, for verify().
+# The checks of kernel expansions and of fits of all columns, for verify().
 
 #' @exportS3Method
 claims_of.kernel_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
@@ -32,7 +32,7 @@ gamma_kind <- function(gamma, lambda) {
   plain_kind("gamma, which is 1 / lambda", gamma, function(at) 1 / lambda[at])
 }
 
-# The data with the centre and scale that the kernel takes them with, which are those of the data.
+# The data with the centre and scale that the kernel uses, which are computed from the data.
 kernel_data <- function(fit, problem) {
   problem <- with_doubles(problem)
   if (is_ranked(problem)) problem <- regression_of_ranking(problem)
@@ -61,7 +61,7 @@ kernel_design <- function(fit, problem, kernel) {
   list(x = K, gram = gram, owner = basis$rows, back = identity)
 }
 
-# Functions of lambda that remember what they retrained: the model, and the predictions of each
+# Functions of lambda that store their retrained results: the model, and the predictions of each
 # partition, or in sample for the column "training".
 design_checker <- function(fit, problem, design) {
   rms <- response_rms(problem)
@@ -71,7 +71,7 @@ design_checker <- function(fit, problem, design) {
   })
   held_out <- remembered(function(lambda) {
     out <- retrain_design_out(problem, design, lambda, fit$folds$ids)
-    # the kernel matrix with lambda on its diagonal, which fits use, costs more digits than its root
+    # fits use the kernel matrix with lambda on its diagonal, which loses more digits than its root
     out$condition <- max(10 * out$condition, 1e5)
     out
   })
@@ -83,7 +83,8 @@ design_checker <- function(fit, problem, design) {
        })
 }
 
-# The table of the widths tried: the error of each at its lambda, which is one of the path's.
+# The table of the widths tried, with the error of each at its lambda, one of the lambdas of the
+# path.
 width_kinds <- function(checker) {
   fit <- checker$fit
   table <- fit$kernel_table
@@ -91,7 +92,7 @@ width_kinds <- function(checker) {
   in_sigma2 <- !is.null(table$sigma2)
   lambda <- if (in_sigma2) 1 / table$gamma else table$lambda
   width <- if (in_sigma2) 1 / table$sigma2 else table$gamma
-  # the shift that the fit keeps is the one of the kernel chosen
+  # the fit keeps only the shift of the chosen kernel
   kept <- is.na(width) | fit$shift$where == "none"
   if (length(fit$kernel$parameters$gamma)) {
     kept <- kept | abs(width / fit$kernel$parameters$gamma - 1) < 1e-4

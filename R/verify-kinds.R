@@ -1,7 +1,7 @@
-# Kinds of claims that fits of several classes have, for verify(). trained(at) retrains the model
-# `at`, predicted(at) its predictions.
+# Kinds of checks that fits of several classes share, for verify(). trained(at) retrains the model
+# `at`, and predicted(at) its predictions.
 
-# A function of numbers that keeps its values.
+# A function that stores its value for each set of numbers.
 remembered <- function(f) {
   kept <- new.env()
   function(...) {
@@ -13,8 +13,8 @@ remembered <- function(f) {
   }
 }
 
-# The columns of a path with errors, `words` being named by them. `criterion` is the name of the
-# measure in the column "criterion"; predicted(at, column) gives the predictions of each partition.
+# The columns of a path with errors, which are the names of `words`. `criterion` is the name of the
+# measure in the column "criterion". predicted(at, column) gives the predictions of each partition.
 error_kinds <- function(path, words, predicted, problem, folds, criterion = "squared",
                         unit = NULL, size = path$size, lambda = path$lambda) {
   measures <- c(criterion = criterion, se = criterion, squared = "squared", error = "error",
@@ -31,7 +31,7 @@ error_kinds <- function(path, words, predicted, problem, folds, criterion = "squ
 }
 
 # The coefficients of the terms of models, and of their covariates. `terms` are the names of the
-# terms, where coefficients have none.
+# terms, if the coefficients have none.
 coefficient_kinds <- function(models, trained, size = NA, lambda = NA, terms = NULL) {
   kind <- function(words, part, condition) {
     claim_kind(words, lapply(models, `[[`, part), function(at, cell) {
@@ -45,7 +45,8 @@ coefficient_kinds <- function(models, trained, size = NA, lambda = NA, terms = N
        kind("coefficient of a covariate", "covariates", "condition"))
 }
 
-# A figure of every row for each response, of one model or several: `values` is a list of matrices.
+# A value of every row for each response, of one model or several, where `values` is a list of
+# matrices.
 row_kind <- function(words, values, predicted, unit, size = NA, lambda = NA) {
   claim_kind(words, values, function(at, cell) {
     found <- predicted(at)
@@ -57,7 +58,7 @@ row_kind <- function(words, values, predicted, unit, size = NA, lambda = NA) {
 # the mean of the predictions of several partitions
 of_partitions <- function(out) list(pred = mean_prediction(out$pred), condition = out$condition)
 
-# Numbers that are made of others of the fit.
+# Numbers that are computed from other numbers of the fit.
 plain_kind <- function(words, claimed, value, size = NA, lambda = NA) {
   claim_kind(words, claimed, function(at, cell) list(value = value(at)), size, lambda)
 }
@@ -65,11 +66,11 @@ plain_kind <- function(words, claimed, value, size = NA, lambda = NA) {
 # the typical coefficient of each covariate
 covariate_units <- function(problem) response_rms(problem) / sqrt(colMeans(problem$z^2))
 
-# a value, or one of some others that is nearer to it than 1e-4
+# a value, or one of `others` that differs from it by less than 1e-4
 nearest <- function(value, others) {
   near <- others[abs(others / value - 1) < 1e-4]
   if (length(near)) near[1L] else value
 }
 
-# whether verify() can evaluate a criterion: not a function of the user, which fits do not keep
+# whether verify() can evaluate a criterion, unlike a user's function, which fits do not keep
 is_known_criterion <- function(name) name %in% c(names(criteria), "r_squared")

@@ -1,4 +1,4 @@
-# The claims of paths with an l1 penalty, shown by their optimality conditions, for verify().
+# The checks of paths with an l1 penalty, by their optimality conditions, for verify().
 
 #' @exportS3Method
 claims_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
@@ -16,8 +16,8 @@ claims_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_lint
   }))
 }
 
-# What the claims have in common: whether solutions are `exact`, not thresholded, and which of them
-# are `certain` to have a dual point; functions that remember the points and held-out predictions.
+# The common parts of the checks: whether solutions are `exact`, not thresholded, which of them are
+# `certain` to have a dual point, and functions that store the points and held-out predictions.
 l1_checker <- function(fit, problem) {
   checker <- list(fit = fit, problem = problem, exact = is.null(fit$path$threshold),
                   rms = response_rms(problem), residual = covariate_residual(problem))
@@ -52,7 +52,7 @@ l1_checker <- function(fit, problem) {
 objective_kinds <- function(checker) {
   fit <- checker$fit
   path <- fit$path
-  # a thresholded solution has bounds of these
+  # a thresholded solution has bounds of these values
   kind <- function(words, column, value, unit, excess) {
     claim_kind(words, path[[column]], function(at, cell) {
       own <- value(checker$point(at))
@@ -72,15 +72,15 @@ objective_kinds <- function(checker) {
   )
 }
 
-# No optimum is below the objective by more than the gap of the path or its tolerance, and no
-# product of a column with the dual point is above lambda.
+# The optimum is below the objective by at most the gap of the path or its tolerance, and no product
+# of a column with the dual point is above lambda.
 optimality_kinds <- function(checker) {
   fit <- checker$fit
   path <- fit$path
   usable <- which(fit$problem$usable)
   rows <- which(checker$certain)
   inner <- identical(fit$control$solver, "ipm")
-  # the dual point of an interior point is better than the one of its residuals
+  # the dual point of an interior point solution is better than the dual point from its residuals
   allowed <- (if (inner) 10 else 1.5) * pmax(path$gap, fit$control$tolerance * fit$null_objective)
   list(
     claim_kind("duality gap", ifelse(checker$certain, path$gap, NA), function(at, cell) {
@@ -91,7 +91,7 @@ optimality_kinds <- function(checker) {
     claim_kind("product of a column with the dual point", NULL, function(at, cell) {
       column_product(checker, rows[at], usable[cell], inner)
     }, path$size[rows], path$lambda[rows], rep(length(usable), length(rows)), function(n) {
-      # half of them of columns in the model
+      # half of the columns are in the model
       at <- sample.int(length(rows), n, replace = TRUE)
       unique(vapply(at, function(one) {
         own <- match(fit$solutions[[rows[one]]]$features, usable)
@@ -103,8 +103,9 @@ optimality_kinds <- function(checker) {
   )
 }
 
-# How far a model from which threshold_coef() removed columns is from the optimum, at most. Its
-# residuals are no good dual point; that of the solution by another method is.
+# An upper bound of the distance to the optimum for a model from which threshold_coef() removed
+# columns. Its residuals give a poor dual point. The dual point of a solution by another method is
+# used.
 gap_of_cut <- function(checker, row) {
   fit <- checker$fit
   control <- l1_control(checker$problem, fit$loss, tolerance = 1e-10)
@@ -112,8 +113,8 @@ gap_of_cut <- function(checker, row) {
   checker$point(row)$objective - (best$objective - best$gap)
 }
 
-# The product of a column is lambda, with its sign, where the column is in the model, and otherwise
-# no more. An interior point has small coefficients where the solution has none.
+# The product of a column is lambda, with its sign, if the column is in the model, and otherwise no
+# more. An interior point solution has small coefficients where the exact solution has none.
 column_product <- function(checker, row, column, inner) {
   problem <- checker$problem
   point <- checker$point(row)
@@ -122,7 +123,7 @@ column_product <- function(checker, row, column, inner) {
   signs <- point$signs[column, ]
   wanted <- ifelse(inner | signs == 0, sign(each) * pmin(abs(each), lambda), lambda * signs)
   worst <- which.max(abs(each - wanted))
-  # a gap bounds how far the dual point is from the best one
+  # a gap bounds the distance of the dual point from the best one
   size <- sqrt(problem$rss[column]) / problem$scale[column]
   gap <- max(point$gap, 1e-15 * checker$null(1))
   off <- sqrt(2 * gap * max(problem$weights, 1)) * size
@@ -132,7 +133,7 @@ column_product <- function(checker, row, column, inner) {
 
 # Coefficients -------------------------------------------------------------------------------------
 
-# The coefficients of a size are those of its solution, with the covariates as they are best.
+# The coefficients of a size equal the coefficients of its solution, with optimal covariates.
 solution_kinds <- function(checker) {
   fit <- checker$fit
   problem <- checker$problem
@@ -196,7 +197,7 @@ l1_error_kinds <- function(checker) {
            deviation = if (!checker$exact) max(0, path$dev_ratio[row] - own))
     }, path$size, path$lambda)))
   }
-  # the folds hold out what the path was, not what a threshold leaves of it
+  # the folds hold out the path before a threshold
   parts <- if (fit$loss == "hinge") 0L else nrow(checker$parts)
   c(error_kinds(path, column_words, function(at, column) checker$held_out(at), checker$problem,
                 fit$folds, fit$criterion$name),
@@ -233,7 +234,7 @@ l1_row_kinds <- function(checker) {
   )
 }
 
-# Sizes in the path, its lambdas and those chosen agree with the solutions: in so many rows.
+# Sizes in the path, its lambdas and the chosen ones agree with the solutions, as a number of rows.
 l1_path_kind <- function(checker) {
   fit <- checker$fit
   path <- fit$path

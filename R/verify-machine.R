@@ -1,5 +1,5 @@
-# The claims of fixed-size machines, for verify(), and how the machines are retrained. Terms are the
-# prototypes and, numbered after them, the covariates, which have a ridge parameter of their own.
+# The checks of fixed-size machines, for verify(), and how the machines are retrained. Terms are the
+# prototypes and, numbered after them, the covariates, which have a separate ridge parameter.
 
 #' @exportS3Method
 claims_of.fs_lssvm <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
@@ -69,7 +69,8 @@ machine_terms <- function(machine, size) {
   c(prototypes, machine$n + c(if (added) machine$candidate, machine$forced))
 }
 
-# list(x, root: of the penalty, map: of the coefficients of x to those of the prototypes, condition)
+# list(x, root: of the penalty, map: from the coefficients of x to the coefficients of the
+# prototypes, condition)
 machine_design <- function(machine, terms) {
   prototypes <- terms[terms <= machine$n]
   covariates <- terms[terms > machine$n] - machine$n
@@ -91,7 +92,7 @@ machine_design <- function(machine, terms) {
   values <- 1
   if (ncol(x)) values <- svd(rbind(sqrt(machine$problem$weights) * x, root), 0L, 0L)$d^2
   list(x = x, root = root, map = map, covariates = covariates,
-       # the normal equations cost more digits than the decomposition here
+       # the normal equations lose more digits than the decomposition used here
        condition = max(centring_cost(response_offset(machine$problem)) * max(values) /
                          max(min(values), 1e-16 * max(values)), 1e5))
 }
@@ -109,7 +110,7 @@ retrain_machine <- function(machine, size) {
        condition = design$condition, beta_condition = design$condition)
 }
 
-# Each fold by a machine of the other rows, with the terms of their own pursuit.
+# Each fold, predicted by a machine of the other rows with the terms of its own pursuit.
 retrain_machine_out <- function(machine, size) {
   ids <- machine$fit$folds$ids
   condition <- 1
@@ -132,8 +133,8 @@ retrain_machine_out <- function(machine, size) {
   list(pred = each, condition = 10 * condition)
 }
 
-# The terms that a pursuit on some rows takes, in their order: the terms that are forced, then each
-# time the one with the largest score.
+# The terms that a pursuit on some rows takes, in their order: the forced terms, then each time the
+# term with the largest score.
 followed_pursuit <- function(machine, rows) {
   problem <- machine$problem
   root_w <- sqrt(problem$weights[rows])

@@ -15,7 +15,7 @@ solution_point <- function(problem, fit, lambda, model,
        products = bound("products"), signs = bound("signs"))
 }
 
-# the part of a model that is of one response
+# the part of a model that belongs to one response
 model_of_response <- function(model, l) {
   used <- if (ncol(model$beta) == 1L) seq_along(model$features) else which(model$beta[, l] != 0)
   list(features = model$features[used], beta = model$beta[used, l, drop = FALSE],
@@ -47,8 +47,9 @@ response_point <- function(problem, fit, lambda, model, residual) {
        signs = replace(numeric(ncol(problem)), model$features, sign(scaled)))
 }
 
-# The dual point of the hinge loss: alpha is w below the margin, 0 above, and at the margin what
-# makes the products of the columns in the model lambda and those of the covariates 0.
+# The dual point of the hinge loss. alpha is w below the margin and 0 above. At the margin alpha
+# makes the products of the columns in the model equal to lambda and the products of the covariates
+# 0.
 hinge_point <- function(problem, f, lambda, features, signs) {
   y <- problem$y[, 1L]
   w <- problem$weights
@@ -70,7 +71,8 @@ margin_rows <- function(problem, f) {
   which(problem$weights > 0 & abs(1 - problem$y[, 1L] * f) <= 1e-7 * max(1, abs(f)))
 }
 
-# whether the rows on the margin are no more than the equations for their part of the dual point
+# whether the rows on the margin are at most as many as the equations for their part of the dual
+# point
 is_determined <- function(problem, model) {
   f <- plain_columns(problem, model$features) %*% model$beta + problem$z %*% model$covariates
   length(margin_rows(problem, drop(f))) <= length(model$features) + ncol(problem$z)

@@ -9,7 +9,7 @@ plain_columns <- function(problem, columns) {
   x
 }
 
-# the weighted mean of each column: the second pass mends the rounding of the first
+# The weighted mean of each column. The second pass corrects the rounding of the first.
 weighted_means <- function(x, w) {
   centre <- colSums(w * x) / sum(w)
   centre + colSums(w * (x - rep(centre, each = nrow(x)))) / sum(w)
@@ -26,15 +26,15 @@ about_query_means <- function(problem, values, weights = problem$weights) {
   values
 }
 
-# The regression that a ranking is: response and covariates about the means of queries.
+# The regression of a ranking: response and covariates about the means of queries.
 regression_of_ranking <- function(problem) {
   problem$y <- about_query_means(problem, problem$y)
   problem$z <- about_query_means(problem, problem$z)
   problem
 }
 
-# Columns as a model sees them, centred and scaled by the rows with weight:
-# list(values, centre, scale).
+# Columns as a model uses them, centred and scaled by the rows with weight: list(values, centre,
+# scale).
 retrain_columns <- function(problem, features, weights = problem$weights) {
   x <- plain_columns(problem, features)
   centre <- if (problem$intercept) weighted_means(x, weights) else numeric(ncol(x))
@@ -49,7 +49,7 @@ retrain_columns <- function(problem, features, weights = problem$weights) {
   list(values = values / rep(scale, each = nrow(x)), centre = centre, scale = scale)
 }
 
-# A function that takes out of weighted values what the covariates explain. The covariates are
+# A function that removes the projection on the covariates from weighted values. The covariates are
 # decomposed once.
 covariate_residual <- function(problem) {
   if (!ncol(problem$z)) return(identity)
@@ -71,8 +71,8 @@ retrain_mean_square <- function(problem, residual = covariate_residual(problem))
 # Models ------------------------------------------------------------------------------------------
 
 # The model that minimises sum_j w_j ||y_j - z_j b - x_j B||^2 + ||root B||^2 over `rows`, by a QR
-# decomposition of [sqrt(w) z, sqrt(w) x; 0, root]. Without a penalty a coefficient that cannot be
-# estimated is 0. list(b, B; pred: of all rows; Q: the orthogonal factor in `rows`)
+# decomposition of [sqrt(w) z, sqrt(w) x] above [0, root]. Without a penalty a coefficient that
+# cannot be estimated is 0. list(b, B, pred: of all rows, Q: the orthogonal factor in `rows`)
 retrain_ridge <- function(problem, x, root, rows = seq_len(nrow(x))) {
   q <- ncol(problem$z)
   s <- ncol(x)
@@ -95,8 +95,9 @@ retrain_ridge <- function(problem, x, root, rows = seq_len(nrow(x))) {
 
 ridge_root <- function(lambda, s) diag(sqrt(lambda), s)
 
-# Predictions of the rows of each fold by a model of the other rows. With `leverages` these give the
-# predictions of single rows, unless they are near 1. list(pred, digits: what cancels in them)
+# Predictions of the rows of each fold by a model of the other rows. `leverages` give the
+# predictions of single rows, unless a leverage is near 1. list(pred, digits: cancellation in the
+# predictions)
 retrain_held_out <- function(problem, x, root, ids, leverages = !anyDuplicated(ids)) {
   pred <- 0 * unname(problem$y)
   leverage <- 0
@@ -114,7 +115,7 @@ retrain_held_out <- function(problem, x, root, ids, leverages = !anyDuplicated(i
 }
 
 # Scores of the pairs of a positive and a negative row held out together, by the 2 x 2 blocks of the
-# projection: list(up, down, ahead: score of the positive less that of the negative row)
+# projection: list(up, down, ahead: score of the positive row less the score of the negative row)
 retrain_pairs <- function(problem, x, root) {
   root_w <- sqrt(problem$weights)
   model <- retrain_ridge(problem, x, root)
@@ -134,17 +135,18 @@ retrain_pairs <- function(problem, x, root) {
 
 # Designs -----------------------------------------------------------------------------------------
 
-# The terms of a model as a design: list(x: m x p; gram: p x p, which makes the penalty
-# lambda B'gram B, NULL for the identity; back: a function of B that gives the coefficients on the
-# user's scale, NULL where these are dual; rows: of the dual coefficients; owner: the row whose
-# basis vector a column is, held out with it; centre, scale, offset: of the columns).
+# The terms of a model as a design: list(x, gram, back, rows, owner, centre, scale, offset). `x` is
+# m x p. `gram` (p x p) makes the penalty lambda B'gram B, and is NULL for the identity. `back` is a
+# function of B that gives the coefficients on the user's scale, and is NULL where the coefficients
+# are dual. `rows` are the rows of the dual coefficients. `owner` is the row whose basis vector a
+# column is, held out with it. `centre`, `scale` and `offset` belong to the columns.
 column_design <- function(problem, features) {
   columns <- retrain_columns(problem, features)
   list(x = columns$values, back = function(B) B / columns$scale, centre = columns$centre,
        scale = columns$scale, offset = max(0, abs(columns$centre / columns$scale)))
 }
 
-# The same with the R factor of the columns, where these are more than the rows.
+# The design with the R factor of the columns, where the columns are more than the rows.
 narrow_design <- function(design) {
   if (ncol(design$x) <= nrow(design$x)) return(design)
   parts <- qr(t(design$x), tol = 1e-300)
@@ -161,7 +163,7 @@ penalty_root <- function(design, lambda, kept = TRUE) {
 }
 
 # The model on all rows, on the user's scale: list(beta, covariates, pred, B, condition,
-# beta_condition). `residual` takes out the covariates, where the condition is given these.
+# beta_condition). `residual` removes the covariates, where the condition is given the covariates.
 retrain_design <- function(problem, design, lambda, residual = identity) {
   model <- retrain_ridge(problem, design$x, penalty_root(design, lambda))
   dual <- is.null(design$back)
@@ -173,14 +175,14 @@ retrain_design <- function(problem, design, lambda, residual = identity) {
     covariates[1L, ] <- covariates[1L, ] - design$centre %*% beta
   }
   condition <- design_condition(problem, design, lambda, residual)
-  # dual coefficients are residuals: the smaller these are, the fewer digits they have
+  # dual coefficients are residuals, which have fewer digits the smaller they are
   digits <- if (dual) 1e3 * max(abs(problem$y)) / max(abs(rest)) else 1
   list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
        condition = condition, beta_condition = max(condition, digits))
 }
 
-# Held-out predictions for each partition, with their condition. Rows whose basis vectors go with
-# them are predicted by a model without these.
+# Held-out predictions for each partition, with their condition. Rows whose basis vectors are
+# removed with them are predicted by a model without these vectors.
 retrain_design_out <- function(problem, design, lambda, ids, residual = identity) {
   each <- lapply(seq_len(ncol(ids)), function(repetition) {
     folds <- ids[, repetition]
@@ -204,13 +206,13 @@ retrain_design_out <- function(problem, design, lambda, ids, residual = identity
          design_condition(problem, design, lambda, residual))
 }
 
-# predictions of several partitions as one
+# the mean of the predictions of several partitions
 mean_prediction <- function(pred) Reduce(`+`, pred) / length(pred)
 
 # Tolerances --------------------------------------------------------------------------------------
 
-# The condition number of the columns, with the penalty turned to a multiple of lambda, times what
-# centring costs: how many times larger than what varies the values are.
+# The condition number of the columns, with the penalty as a multiple of lambda, times the cost of
+# centring: the size of the values relative to their variation.
 design_condition <- function(problem, design, lambda, residual = identity) {
   offset <- centring_cost(max(response_offset(problem), design$offset))
   x <- sqrt(problem$weights) * design$x
@@ -226,17 +228,17 @@ design_condition <- function(problem, design, lambda, residual = identity) {
   offset * max(condition, max(spread) / min(spread))
 }
 
-# of the response that has the largest values beside its spread
+# the largest ratio of values to spread among the responses
 response_offset <- function(problem) {
   y <- problem$y[problem$weights > 0, , drop = FALSE]
   spread <- sqrt(colMeans((y - rep(colMeans(y), each = nrow(y)))^2))
   max(1, apply(abs(y), 2L, max) / pmax(spread, 1e-300))
 }
 
-# Centring costs digits of figures that are small themselves: ten times as many are allowed.
+# Centring also loses digits of values that are themselves small, so ten times the loss is allowed.
 centring_cost <- function(offset) if (offset > 10) 10 * offset else offset
 
-# how much the response varies
+# the root mean square deviation of the response
 response_rms <- function(problem) {
   y <- problem$y
   sqrt(mean((y - rep(colMeans(y), each = nrow(y)))^2))
@@ -273,7 +275,7 @@ plain_loss <- function(loss, y, f) {
   )
 }
 
-# The weight of the pairs of both classes in the right order, and of all.
+# The weight of the pairs of both classes in the right order, and of all pairs.
 auc_pairs <- function(rows, problem, pred) {
   up <- rows[problem$y[rows, 1L] > 0]
   down <- setdiff(rows, up)
@@ -281,9 +283,9 @@ auc_pairs <- function(rows, problem, pred) {
   c(sum(weight * pair_order(outer(pred[up], pred[down], "-"))), sum(weight))
 }
 
-# The weight of the pairs in the right order, and of the comparable ones: of different responses, of
-# one query if there are queries. Of censored times the earlier must be an event, an event being
-# before what is censored at the same time.
+# The weight of the pairs in the right order, and of the comparable pairs, which have different
+# responses and, if there are queries, are of one query. Of two censored times the earlier must be
+# an event. An event is before a time that is censored at the same time.
 concordant_pairs <- function(rows, problem, pred) {
   w <- problem$weights[rows]
   if (is_survival(problem)) {
@@ -323,7 +325,7 @@ retrain_mean <- function(sums) {
   })
 }
 
-# Value and standard error of a criterion, means over partitions, each with its own `pred`.
+# Value and standard error of a criterion, means over partitions, each with a separate `pred`.
 retrain_error <- function(problem, name, pred, folds) {
   rowMeans(vapply(seq_along(pred), function(repetition) {
     retrain_mean(retrain_sums(problem, name, pred[[repetition]], folds$ids[, repetition]))

@@ -1,10 +1,10 @@
-# That a search chose the best column at each step, and its errors without each fold: claims of fits
-# of columns for verify().
+# Checks of fits of columns for verify(): the search chose the best column at each step, and its
+# errors without each fold.
 
 # Steps --------------------------------------------------------------------------------------------
 
-# No other column was better at a step, by the rule of the search. Of searches for sets, no exchange
-# of two columns is better.
+# No other column was better at a step, by the rule of the search. For searches for sets, no
+# exchange of two columns is better.
 step_kinds <- function(checker) {
   rule <- search_rule(checker$fit)
   if (is.null(rule)) return(NULL)
@@ -13,7 +13,7 @@ step_kinds <- function(checker) {
   if (!length(rows)) return(NULL)
   candidates <- remembered(function(row) step_candidates(checker, row))
   count <- lengths(lapply(rows, function(row) other_moves(checker, row)))
-  # half of them among the first five runners-up
+  # half of the columns are among the first five runners-up
   draw <- function(n) {
     open <- which(count > 0L)
     at <- open[sample.int(length(open), n, replace = TRUE)]
@@ -27,7 +27,7 @@ step_kinds <- function(checker) {
   }, checker$fit$path$size[rows], checker$fit$lambda, count, draw))
 }
 
-# the rule by which a search chooses columns, NULL where there is none that is checked
+# the rule by which a search chooses columns, NULL where verify() checks none
 search_rule <- function(fit) {
   if (!is.null(fit$path$price)) return(NULL)
   switch(fit$method,
@@ -41,8 +41,8 @@ search_rule <- function(fit) {
   )
 }
 
-# The rows of the path whose column was chosen by the rule, not given. Drops of rfe() must be the
-# only ones of their round, with more rows than columns.
+# The rows of the path whose column was chosen by the rule, not given. A column dropped by rfe()
+# must be the only one of its round, with more rows than columns.
 checked_steps <- function(checker, rule) {
   path <- checker$fit$path
   control <- checker$fit$control
@@ -56,7 +56,8 @@ checked_steps <- function(checker, rule) {
   rows[lone & size < trained_rows(checker$problem) - ncol(checker$problem$z)]
 }
 
-# What could have been moved in the place of a column, of several that move together the first.
+# The columns that could have been moved in place of a column. Of several columns that move
+# together, the first.
 other_moves <- function(checker, row) {
   problem <- checker$fit$problem
   before <- checker$sets[[row - 1L]]
@@ -67,8 +68,8 @@ other_moves <- function(checker, row) {
   (if (adding) joining_units else leaving_units)(problem, before, units)
 }
 
-# The other columns of a step, the most promising first: the runners-up of the search, then those
-# that are most alike to the residual.
+# The other columns of a step, the most promising first: the runners-up of the search, then the
+# columns most similar to the residual.
 step_candidates <- function(checker, row) {
   fit <- checker$fit
   problem <- checker$problem
@@ -87,7 +88,8 @@ step_candidates <- function(checker, row) {
   c(intersect(runners_up, others), setdiff(others, runners_up))
 }
 
-# What the search minimises at a step, for the column moved and another one: relative to `null`.
+# The value that the search minimises at a step, for the moved column and another one, relative to
+# `null`.
 compared_moves <- function(checker, rule, row, feature) {
   fit <- checker$fit
   moved <- c(fit$path$feature[row], feature)
@@ -96,7 +98,7 @@ compared_moves <- function(checker, rule, row, feature) {
     set <- union(checker$sets[[row - 1L]], unit_columns(fit$problem, column))
     checker$trained(set, fit$lambda)$condition
   }, 0)
-  # to rfe() values that agree to 12 digits are equal
+  # rfe() treats values that agree to 12 digits as equal
   tie <- if (rule == "weight") 1e-11 else 1e-12
   list(claimed = value[[1L]]$value, value = value[[2L]]$value,
        deviation = max(0, (value[[1L]]$loss - value[[2L]]$loss) / value[[1L]]$null),
@@ -104,7 +106,7 @@ compared_moves <- function(checker, rule, row, feature) {
        feature = unit_names(fit$problem, feature))
 }
 
-# list(value: what the search compares; loss: the same to be minimised; null: its size)
+# list(value: the value that the search compares, loss: the value to be minimised, null: its size)
 step_value <- function(checker, rule, row, feature) {
   fit <- checker$fit
   before <- checker$sets[[row - 1L]]
@@ -133,7 +135,7 @@ step_value <- function(checker, rule, row, feature) {
        null = null)
 }
 
-# whether a search by training rows passes a column over, since it depends on the set
+# whether a search by training rows skips a column, since it depends on the set
 is_collinear <- function(checker, set, feature) {
   x <- retrain_columns(checker$problem, c(set, feature))$values
   s <- ncol(x)
@@ -143,7 +145,7 @@ is_collinear <- function(checker, set, feature) {
   sum(rest^2) <= 2 * dependent * sum(design[, s]^2)
 }
 
-# No exchange of a column of a set for another has a larger R-squared.
+# No exchange of a column of a set for another column has a larger R-squared.
 exchange_kind <- function(checker) {
   fit <- checker$fit
   lambda <- fit$lambda
@@ -167,8 +169,8 @@ exchange_kind <- function(checker) {
 
 # The whole procedure in folds ---------------------------------------------------------------------
 
-# Errors and predictions of fits whose search was repeated without each fold. The fold's search is
-# run again for its columns and lambda, and its models are retrained here.
+# Errors and predictions of fits whose search was repeated without each fold. The search of the fold
+# is repeated for its columns and lambda, and its models are retrained here.
 procedure_kinds <- function(checker) {
   fit <- checker$fit
   if (is.null(fit$size_folds) || !is_repeatable(fit) || fit$status == "interrupted") return(NULL)
@@ -211,8 +213,8 @@ procedure_names <- c(cv = "cross-validated criterion", cv_se = "standard error o
                      cv_concordance_se = "standard error of that concordance")
 
 # Functions of a lambda (its `place` in the table of a fit): the errors of a size, the predictions
-# of rows at the size of the fit, and the estimates of the procedure with its choice. `reported`:
-# whether by the measure that is reported, not by the criterion.
+# of rows at the size of the fit, and the estimates of the procedure with its choice. `reported`
+# tells whether they use the reported measure instead of the criterion.
 fold_procedure <- function(checker) {
   fit <- checker$fit
   problem <- checker$problem
@@ -261,7 +263,7 @@ fold_procedure <- function(checker) {
   list(errors = errors, held_out = held_out, estimate = estimate)
 }
 
-# The errors of every size, lambda and fold, as the rule that chooses among them reads them.
+# The errors of every size, lambda and fold, in the form that the rule of choice reads.
 procedure_errors <- function(reported, fit, problem, parts, places, sums) {
   each <- lapply(seq_len(nrow(parts)), function(part) {
     lapply(places, function(place) sums(part, place, reported))
@@ -275,19 +277,20 @@ procedure_errors <- function(reported, fit, problem, parts, places, sums) {
   fold_errors(each, parts$repetition, higher, slack_of(problem))
 }
 
-# whether a fold's search can be run again: it does not draw, and its criterion is known
+# Whether the search of a fold can be repeated: it draws no random numbers, and its criterion is
+# known.
 is_repeatable <- function(fit) {
   random <- fit$method %in% c("poss", "random_selection") || !is.null(fit$call$candidates)
   !random && is_known_criterion(fit$criterion$name)
 }
 
-# The problem without some rows, and a function that takes out what its covariates explain.
+# The problem without some rows, and a function that computes the mean square of its columns.
 part_without <- function(checker, rows) {
   problem <- reweighted(checker$problem, replace(case_weights(checker$problem), rows, 0))
   list(problem = problem, mean_square = remembered(function(all) retrain_mean_square(problem)))
 }
 
-# Predictions of rows held out by the models of the search without them, rows x L x sizes.
+# Predictions of held-out rows by the models of the search without them, rows x L x sizes.
 fold_scores <- function(checker, part, rows, lambda) {
   train <- part$problem
   searched <- search_again(checker$fit, train, fold_lambda(checker, part, lambda))
@@ -299,8 +302,8 @@ fold_scores <- function(checker, part, rows, lambda) {
   array(scores, c(length(rows), ncol(train$y), length(searched)))
 }
 
-# The columns and lambda of each size that the method chooses on other weights. Where it has no
-# model of a size, they are those of the next smaller one.
+# The columns and lambda of each size that the method chooses with other weights. A size without a
+# model has the columns and lambda of the next smaller size.
 search_again <- function(fit, train, lambda) {
   method <- get(fit$method, topenv())
   largest <- fit$control$k
@@ -323,13 +326,14 @@ search_again <- function(fit, train, lambda) {
   fill_models(models, largest)
 }
 
-# prices as a fit keeps them -> as an argument
+# the argument `cost` from the prices that a fit stores
 given_cost <- function(cost) {
   if (is.null(cost)) return(NULL)
   data.frame(cost = cost$price, assay = replace(cost$assay, cost$assay < 0L, NA))
 }
 
-# The lambda of a training part: the same multiple of its mean square where it was such a one.
+# The lambda of a training part. It is the same multiple of the mean square of the training part, if
+# lambda was a multiple of a mean square.
 fold_lambda <- function(checker, part, lambda) {
   rule <- checker$fit$lambda_rule
   if (is_training(checker$fit) || rule == "given") return(lambda)
@@ -340,7 +344,7 @@ fold_lambda <- function(checker, part, lambda) {
   if (length(multiple)) multiple * part$mean_square(1) else lambda
 }
 
-# which of the default lambdas this is, in multiples of the mean square of a column, if any
+# the default multiple of the mean square of a column that this lambda is, if any
 default_multiple <- function(checker, lambda) {
   if (checker$fit$lambda_rule == "given") return(numeric())
   multiple <- lambda / checker$mean_square(1)

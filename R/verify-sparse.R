@@ -1,4 +1,4 @@
-# The claims of fits of columns, for verify().
+# The checks of fits of columns, for verify().
 
 #' @exportS3Method
 claims_of.sparse_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
@@ -21,8 +21,8 @@ unchecked_words <- function(checker) {
   })
 }
 
-# What the claims of a fit have in common: the fit, the problem, the set and lambda of each row of
-# the path, and functions that remember what they retrained.
+# The common parts of the checks of a fit: the fit, the problem, the set and lambda of each row of
+# the path, and functions that store their retrained results.
 column_checker <- function(fit, problem) {
   if (is_ranked(problem)) problem <- regression_of_ranking(problem)
   refitted <- fit$path$refit_lambda
@@ -50,7 +50,7 @@ column_checker <- function(fit, problem) {
   checker
 }
 
-# The set after each row of the path, NULL where no model has it.
+# The set after each row of the path, NULL where no model has this set.
 path_sets <- function(fit) {
   path <- fit$path
   sets <- vector("list", nrow(path))
@@ -68,7 +68,7 @@ path_sets <- function(fit) {
   sets
 }
 
-# the set of a row of the path from the one before it, or if it had moved another column
+# The set of a row of the path from the set before it, if the row moved `feature`.
 moved_set <- function(fit, before, row, feature) {
   moved <- unit_columns(fit$problem, feature)
   if (fit$path$action[row] == "add") union(before, moved) else setdiff(before, moved)
@@ -90,14 +90,15 @@ set_error <- function(checker, set, lambda, name) {
   retrain_error(problem, name, checker$held_out(set, lambda)$pred, folds)
 }
 
-# 1 less the penalised residual sum of squares relative to that of the null model
+# 1 less the penalised residual sum of squares divided by the residual sum of squares of the null
+# model
 training_gain <- function(checker, set, lambda) {
   squares <- function(model) sum(checker$problem$weights * (checker$problem$y - model$pred)^2)
   model <- checker$trained(set, lambda)
   1 - (squares(model) + lambda * sum(model$B^2)) / squares(checker$trained(integer(), 0))
 }
 
-# That sets have an error: a number for each of `sets`.
+# A check of the errors of sets, with a number for each of `sets`.
 set_kind <- function(checker, words, claimed, sets, name, lambda = checker$fit$lambda,
                      part = "value", feature = NA) {
   if (is.null(claimed) || !is_known_criterion(name)) return(NULL)
@@ -146,7 +147,7 @@ set_kinds <- function(checker) {
 
 # Models and the parameters -----------------------------------------------------------------------
 
-# Coefficients, by retraining and by their gradient, and the predictions of the rows: in sample and,
+# Coefficients, by retraining and by their gradient, and predictions of the rows, in sample and,
 # unless the procedure was repeated in folds, held out.
 model_kinds <- function(checker) {
   fit <- checker$fit
@@ -179,8 +180,8 @@ model_kinds <- function(checker) {
   ))
 }
 
-# The derivatives of the objective in the coefficients and the covariates, by the residuals that the
-# fit's own coefficients leave.
+# The derivatives of the objective in the coefficients and the covariates, from the residuals of the
+# coefficients of the fit.
 gradient <- function(checker, model, lambda) {
   problem <- checker$problem
   w <- problem$weights
@@ -195,7 +196,7 @@ gradient <- function(checker, model, lambda) {
        condition = checker$trained(model$features, lambda)$condition)
 }
 
-# Sizes and names in the path, and columns of the models, agree with the moves: in so many rows.
+# Sizes and names in the path, and columns of the models, agree with the moves, as a number of rows.
 path_kind <- function(checker) {
   fit <- checker$fit
   path <- fit$path
@@ -216,8 +217,8 @@ path_kind <- function(checker) {
   })
 }
 
-# The ridge parameters: of the search, as the default is made of the columns or as it was given; of
-# a refit; and the table of lambdas of a fit that tried one.
+# The ridge parameters: the parameter of the search, from the default rule or as given, the
+# parameter of a refit, and the table of lambdas of a fit that tried several.
 choice_kinds <- function(checker) {
   fit <- checker$fit
   lambdas <- c(fit$lambda, fit$lambda_table$lambda)
@@ -239,8 +240,8 @@ choice_kinds <- function(checker) {
   )
 }
 
-# The parameter with the smallest held-out error of those that a refit tries, which is the one
-# claimed if its error is equal.
+# The parameter with the smallest held-out error among the parameters that a refit tries. It is the
+# reported parameter if the error of that parameter is equal.
 best_refit <- function(checker, set, claimed) {
   lambdas <- refit_multiples * checker$mean_square(1)
   errors <- vapply(lambdas, function(lambda) {

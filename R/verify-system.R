@@ -1,4 +1,4 @@
-# What a sparse solution of A w = b claims, and how it is solved again for verify().
+# The checks of a sparse solution of A w = b, and how it is solved again for verify().
 
 #' @exportS3Method
 claims_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
@@ -40,7 +40,7 @@ system_condition <- function(system, S) {
   max(values) / max(min(values), 1e-16 * max(values))
 }
 
-# The solution after each row of the path. A pursuit by moves is followed again.
+# The solution after each row of the path. A pursuit by moves is repeated.
 row_solutions <- function(fit, system) {
   path <- fit$path
   if (fit$method != "matching_pursuit") return(fit$coefficients[path$size + 1L])
@@ -79,7 +79,7 @@ value_kinds <- function(table, solutions, system, of, lambda = NA) {
   })
 }
 
-# The coefficients of solutions, solved(at) being what they should be.
+# The coefficients of solutions, where solved(at) computes the expected coefficients.
 system_kind <- function(words, solutions, solved, fit, system, lambda = NA) {
   claim_kind(words, lapply(solutions, `[[`, "beta"), function(at, cell) {
     value <- solved(at)
@@ -89,8 +89,8 @@ system_kind <- function(words, solutions, solved, fit, system, lambda = NA) {
   }, lengths(lapply(solutions, `[[`, "components")), lambda)
 }
 
-# The coefficients of a model: those that solve A_SS w = b_S, those after the moves of a pursuit, or
-# those of a knot.
+# The coefficients of a model: the solution of A_SS w = b_S, the coefficients after the moves of a
+# pursuit, or the coefficients of a knot.
 system_solution <- function(fit, model, rows, system) {
   if (!isFALSE(fit$control$debias)) return(solved_by_qr(system, model$components, system$b))
   if (!is.null(fit$knots)) return(fit$knots[[model$step + 1L]]$beta)
@@ -103,8 +103,8 @@ solved_by_qr <- function(system, S, right) {
   qr.coef(qr(system_columns(system, S)[S, , drop = FALSE], tol = 1e-300), right[S, , drop = FALSE])
 }
 
-# The knots of a path of lambda: w_S solves A_SS w = b_S - lambda s, s being the signs of b - A w,
-# and lambda is the largest |b - A w|.
+# The knots of a path of lambda: w_S solves A_SS w = b_S - lambda s with s the signs of b - A w, and
+# lambda is the largest |b - A w|.
 knot_kinds <- function(fit, system) {
   lambda <- fit$path$lambda
   list(
@@ -124,8 +124,8 @@ solution_rest <- function(system, solution) {
   system$b - system_columns(system, solution$components) %*% solution$beta
 }
 
-# No component had a larger score at a step than the one taken. Those that depend on the set of the
-# step are not taken.
+# No component had a larger score at a step than the chosen one. Components that depend on the set
+# of the step are left out.
 component_kinds <- function(fit, rows, system) {
   score <- step_score(fit)
   steps <- which(fit$path$action %in% c("add", "move"))
@@ -143,7 +143,8 @@ component_kinds <- function(fit, rows, system) {
   }, fit$path$size[steps], counts = rep(1L, length(steps))))
 }
 
-# the score that a search maximises, of the squared residuals, NULL where it draws or has another
+# the score that a search maximises, as a function of the squared residuals, NULL where it draws
+# random components or has another score
 step_score <- function(fit) {
   plain <- function(system, squares, set) squares
   if (fit$method == "matching_pursuit") return(plain)

@@ -92,7 +92,7 @@ verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = i
   new_verification(fit, checks, claims, progress, short_call(match.call()))
 }
 
-# What a fit claims about its data: list(kinds, unchecked).
+# The checks of the numbers that a fit reports about its data: list(kinds, unchecked).
 claims_of <- function(fit, x, y, ..., data) UseMethod("claims_of")
 
 #' @exportS3Method
@@ -102,13 +102,13 @@ claims_of.default <- function(fit, x, y, ..., data) {
              "sparsels_error_argument")
 }
 
-# A kind of claims, a row of the table that the fit's class makes: its words; `claimed`, a number
-# for each thing that is retrained (a row of the path, a model), or a list with an array for each;
-# retrain(at, cell), which recomputes the thing `at`. It returns a list of what differs from these
-# defaults, each recycled over the cells of the array: value; condition, or tolerance; unit, a
-# typical figure; deviation, where it is not the difference; claimed, where `claimed` is NULL and
-# there are `counts` of each thing; size, lambda, feature, row. draw(n) gives numbers of n claims,
-# where some are preferred.
+# A kind of checks, a row of the table that the fit's class makes, described by `words`. `claimed`
+# is a number for each thing that is retrained (a row of the path, a model), or a list with an array
+# for each. retrain(at, cell) recomputes the thing `at`. It returns a list of the values that differ
+# from these defaults, each recycled over the cells of the array: value, condition or tolerance,
+# unit (a typical value), deviation (if it is not the difference), claimed (if `claimed` is NULL and
+# there are `counts` of each thing), size, lambda, feature, row. draw(n) gives numbers of n checks,
+# if some are preferred.
 claim_kind <- function(words, claimed, retrain, size = NA, lambda = NA,
                        counts = if (is.list(claimed)) lengths(claimed) else !is.na(claimed),
                        draw = NULL) {
@@ -117,7 +117,7 @@ claim_kind <- function(words, claimed, retrain, size = NA, lambda = NA,
        last = last, count = max(0, last), draw = draw)
 }
 
-# The i-th claim of a kind, compared with what retraining gives.
+# The i-th check of a kind: the reported value compared with the result of retraining.
 check_claim <- function(kind, i) {
   at <- findInterval(i - 1, kind$last) + 1L
   cell <- i - c(0, kind$last)[at]
@@ -153,7 +153,7 @@ new_verification <- function(fit, checks, claims, progress, call) {
   of_kind <- rep(seq_along(kinds), lengths(drawn))
   number <- unlist(drawn)
   done <- run_serially(length(number), function(i) {
-    # figures may be so wrong that nothing can be trained by them
+    # values may be so wrong that nothing can be trained with them
     tryCatch(check_claim(kinds[[of_kind[i]]], number[i]), interrupt = identity,
              error = function(e) compared(deviation = NA))
   }, "Verifying", progress)
@@ -177,7 +177,7 @@ new_verification <- function(fit, checks, claims, progress, call) {
   ), class = c("verification", "sparsels_result")))
 }
 
-# How many claims each kind has of all that are wanted: one in turn as long as there are any.
+# The number of checks of each kind among all that are wanted: one in turn as long as there are any.
 drawn_shares <- function(count, wanted) {
   share <- 0 * count
   while (wanted > 0 && any(open <- share < count)) {

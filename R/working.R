@@ -1,4 +1,5 @@
-# A problem as kernels take it: what is found of its columns in one pass, and working coordinates.
+# A problem in the form that kernels use: statistics of its columns from one pass, and working
+# coordinates.
 
 # Centre, scale, usable ----------------------------------------------------------------------------
 
@@ -9,7 +10,7 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- root_weights(problem)
   response <- root_w * working_response(problem, basis)
-  # columns are centred: their products with the intercept are nothing
+  # the columns are centred, so their products with the intercept are 0
   covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$intercept, drop = FALSE]
   moments <- column_moments(problem$x, problem$weights, problem$intercept || is_ranked(problem),
                             cbind(response, covariates), threads)
@@ -32,14 +33,14 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   problem
 }
 
-# The problem with the means of its rows for missing values, if it is to have means.
+# The problem with the means of its rows for missing values, if it replaces missing values by means.
 complete_columns <- function(problem, called, threads) {
   if (is.null(problem$fill)) return(problem)
   found <- column_means(problem, threads)
   if (!all(is.finite(found$mean))) check_finite(as_given(problem)$x, called, gaps = TRUE)
   problem$missing <- as.integer(found$missing)
   check_coded(problem, called)
-  # a column without values is constant; sums that overflow are refused with the squares
+  # A column without values is constant. Sums that overflow are refused with the squares.
   put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
 }
 
@@ -57,8 +58,9 @@ check_squares <- function(problem, squares, called) {
   }
 }
 
-# list(centre: weighted mean, 0 without intercept; squares: weighted sum of squares about it;
-# products: x'v for v (m x L), whose columns sum to 0 if there is an intercept)
+# list(centre, squares, products). `centre` is the weighted mean, 0 without intercept. `squares` is
+# the weighted sum of squares about it. `products` is x'v for v (m x L), whose columns sum to 0 if
+# there is an intercept.
 column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
   moments <- .Call(C_column_moments, x, w, intercept, v, threads)
   if (is.null(moments)) raise_interrupt()
@@ -67,7 +69,7 @@ column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads 
 }
 
 # A column is usable when its residual norm given the covariates exceeds rounding error: 1e-10 of
-# the norm of the centred column, and 1e-13 of that of the column itself, so that 1e6 + noise is
+# the norm of the centred column, and 1e-13 of the norm of the column itself. So 1e6 + noise is
 # usable and a column of 0.1 is not.
 is_usable <- function(problem) {
   sqrt(problem$rss) > 1e-10 * sqrt(problem$squares) + 1e-13 * sqrt(raw_squares(problem))
@@ -77,8 +79,8 @@ is_usable <- function(problem) {
 raw_squares <- function(problem) problem$squares + sum(problem$weights) * problem$centre^2
 
 # Weighted residual sum of squares of each column given the covariates, from its `squares` about the
-# mean (of its query) and its products with their basis; from the residuals themselves where the
-# difference of sums of squares would lose digits.
+# mean (of its query) and its products with the basis of the covariates. It is computed from the
+# residuals where the difference of sums of squares would lose digits.
 column_rss <- function(problem, squares, basis, products) {
   if (!ncol(products)) return(squares)
   rss <- squares - rowSums(products^2)
@@ -132,13 +134,13 @@ working_matrix <- function(problem, cols = which(problem$usable),
 }
 
 # Refuses values that became missing or infinite by an edit of the problem after as_problem() had
-# checked them; `products` are computed from all of them.
+# checked them. `products` are computed from all values.
 check_still_finite <- function(problem, products) {
   if (!all(is.finite(products))) check_finite(problem$x, "x")
 }
 
-# residuals of `values` on an orthonormal basis; the second pass makes them orthogonal to it to
-# machine precision
+# Residuals of `values` on an orthonormal basis. The second pass makes them orthogonal to it to
+# machine precision.
 project_out <- function(values, basis) {
   if (!ncol(basis)) return(values)
   for (pass in 1:2) values <- values - basis %*% crossprod(basis, values)
