@@ -285,7 +285,7 @@ row_list_ids <- function(folds, m) {
   }
   wrong <- which(times != 1L)[1L]
   if (!is.na(wrong) || sum(lengths(folds)) != m) {
-    stop_input(sprintf("`folds` as a list of row numbers must hold out each of the %d rows once%s", m,
+    stop_input(sprintf("`folds` as a list of row numbers must hold out each of %d rows once%s", m,
                        if (is.na(wrong)) "" else
                          sprintf(", but row %d is held out %d times", wrong, times[wrong])))
   }
@@ -305,9 +305,9 @@ rset_groups <- function(rset) {
 
 check_folds <- function(folds, m) {
   check_sealed(folds)
-  if (min(folds$ids) < 1L || any(apply(folds$ids, 2L, function(ids) any(tabulate(ids) == 0L)))) {
-    stop_edited("ids", "an object of class 'sparsels_folds'")
-  }
+  counts <- function(ids) !anyNA(ids) && min(ids) == 1L && all(tabulate(ids, max(ids)) > 0L)
+  fine <- max(0L, folds$ids, na.rm = TRUE) <= m && all(apply(folds$ids, 2L, counts))
+  if (!fine) stop_edited("ids", "an object of class 'sparsels_folds'")
   if (nrow(folds$ids) != m) {
     stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
   }

@@ -43,8 +43,8 @@
 #'   repeats of the learning curve.
 #' @param keep Number of substitutes of each column.
 #' @param claims Number of reported numbers that are verified.
-#' @param groups Where `x` is a fit: groups of rows of the problem `y`, see [row_groups]; `NULL`: the
-#'   groups that the problem has. Otherwise `groups` is one of the arguments in `...`.
+#' @param groups Where `x` is a fit: groups of rows of the problem `y`, see [row_groups]. `NULL`:
+#'   the groups that the problem has. Otherwise `groups` is one of the arguments in `...`.
 #' @param seed A whole number, or `NULL` for one that R's generator draws.
 #' @param progress Logical: are progress bars shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the parts, such as

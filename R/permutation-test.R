@@ -112,7 +112,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   run <- quick_run(run)
   null <- null_response(run$problem)
   strata <- permutation_strata(strata, run$problem)
-  exchange <- exchange_of(null, if (!is_ranked(run$problem)) whole_units(run$problem), strata)
+  exchange <- exchange_of(null, group_numbers(run$problem), strata)
   fit <- fit_run(run)
   observed <- relative_errors(fit)
   done <- if (is_shared_search(run, fit)) {

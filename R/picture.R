@@ -72,7 +72,7 @@ whole_ticks <- function(ticks) ticks[ticks == round(ticks)]
 legend_keys <- function(layers) {
   labels <- vapply(layers, `[[`, "", "label")
   kinds <- list(line = c("line", "segments", "across", "up"), mark = "points",
-                fill = c("band", "rects", "boxes"))
+                area = c("band", "rects", "boxes"))
   rows <- lapply(unique(labels[!is.na(labels)]), function(label) {
     drawn <- Filter(function(layer) nrow(layer$at) > 0L, layers[labels %in% label])
     if (!length(drawn)) return(NULL)
@@ -82,7 +82,7 @@ legend_keys <- function(layers) {
     }
     data.frame(label = label, col = drawn[[1L]]$at$col[1L], lty = first(kinds$line, "lty"),
                lwd = first(kinds$line, "lwd"), pch = first(kinds$mark, "pch"),
-               fill = first(kinds$fill, "col"))
+               area = first(kinds$area, "col"))
   })
   do.call(rbind, rows)
 }
@@ -140,7 +140,7 @@ draw_frame <- function(p) {
   graphics::title(settings$main, line = 2.4, cex.main = 1.1)
   keys <- legend_keys(p$layers)
   if (is.null(keys)) return(invisible())
-  filled <- !is.na(keys$fill)
+  filled <- !is.na(keys$area)
   legend_above(keys$label, col = keys$col, pch = ifelse(filled, 15, keys$pch), lty = keys$lty,
                lwd = keys$lwd, pt.cex = ifelse(filled, 2, 1), seg.len = 2.5)
 }
@@ -327,7 +327,7 @@ gg_layer <- function(layer, keys, ylim) {
 # The glyph of a layer in the legend: ggplot2 would draw the glyphs of all layers in each entry.
 own_glyph <- function(kind, key, mapped) {
   draw <- getExportedValue("ggplot2", paste0("draw_key_", kind))
-  values <- list(colour = key$col, fill = key$fill, shape = key$pch, linetype = key$lty)[mapped]
+  values <- list(colour = key$col, fill = key$area, shape = key$pch, linetype = key$lty)[mapped]
   function(data, params, size) {
     # a scale gives line types as text, which draw_key_path() would take for a pattern
     same <- all(vapply(mapped, function(name) as.character(values[[name]]) %in% data[[name]], NA))
@@ -353,7 +353,7 @@ gg_legend <- function(keys) {
     make(NULL, values = stats::setNames(values, keys$label), limits = keys$label,
          guide = ggplot2::guide_legend(ncol = columns))
   }
-  list(scale("colour", keys$col), scale("fill", keys$fill), scale("shape", keys$pch),
+  list(scale("colour", keys$col), scale("fill", keys$area), scale("shape", keys$pch),
        scale("linetype", keys$lty))
 }
 

@@ -64,8 +64,8 @@
 #'   a column of `data`, or a one-sided formula such as `~ query`. See [ranking].
 #' @param groups Groups of rows that belong together, such as the samples of a patient, which every
 #'   partition keeps whole: a vector with one value per row, the name of a column of `data` (of the
-#'   sample data of an experiment), or a one-sided formula such as `~ patient`; with a formula `x` also
-#'   an expression. `FALSE`: none. See [row_groups].
+#'   sample data of an experiment), or a one-sided formula such as `~ patient`. With a formula `x`
+#'   also an expression. `FALSE`: none. See [row_groups].
 #' @param assay For an experiment of [Bioconductor][bioconductor], the name or number of the assay.
 #' @param make_unique Logical: in a matrix or an experiment, are repeated names made unique, as
 #'   [make.unique()] does (`TP53`, `TP53.1`)? Otherwise they are an error.

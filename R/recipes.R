@@ -114,7 +114,8 @@ prep.step_select_sparsels <- function(x, training, info = NULL, ...) { # nolint:
 fit_step <- function(step, columns, outcome, weights, groups) {
   x <- as.matrix(columns)
   y <- if (length(outcome) > 1L) as.matrix(outcome) else outcome[[1L]]
-  given <- c(step[c("size", "lambda")], step$options, list(weights = as.double(weights), groups = groups))
+  given <- c(step[c("size", "lambda")], step$options,
+             list(weights = as.double(weights), groups = groups))
   given <- given[lengths(given) > 0L]
   fit_run(do.call(as_run, c(
     list(quote(x), quote(y), step$method), quoted(given),

@@ -3,13 +3,13 @@
 
 #' Rows that belong together
 #'
-#' Rows of one patient, family, animal, plate or hospital are alike. An error estimate that trains on
-#' some of them and tests on others is too small: the model recognises the patient. Groups of rows
-#' are given once, by the argument `groups` of [as_problem()], and every function then keeps them
-#' whole.
+#' Rows of one patient, family, animal, plate or hospital are alike. An error estimate that trains
+#' on some of them and tests on others is too small: the model recognises the patient. Groups of
+#' rows are given once, by the argument `groups` of [as_problem()], and every function then keeps
+#' them whole.
 #'
-#' `groups` is a vector with one value per row, the name of a column of `data`, of the data frame `x`
-#' or of the sample data of an experiment, or a one-sided formula such as `~ patient`
+#' `groups` is a vector with one value per row, the name of a column of `data`, of the data frame
+#' `x` or of the sample data of an experiment, or a one-sided formula such as `~ patient`
 #' (`~ site + patient`: the combinations of both). With a formula `x` it may be an expression, as
 #' `weights` may. It follows `subset` and `na.action`. Variables in it are not candidates. `FALSE`
 #' removes the groups.
@@ -31,8 +31,8 @@
 #' The learners of mlr3 take the groups from the role `group` of a column of the task, and
 #' [step_select_sparsels()] from the column that its argument `groups` names.
 #'
-#' With a ranking ([ranking]) every query must lie in one group. Partitions keep the groups whole and
-#' so the queries.
+#' With a ranking ([ranking]) every query must lie in one group. Partitions keep the groups whole,
+#' and so the queries.
 #'
 #' @section Errors: `sparsels_error_input` for a single group, missing labels, and for folds given
 #'   that split a group. `sparsels_error_groups` by methods that hold out single rows only:
@@ -111,8 +111,8 @@ with_row_groups <- function(problem, groups, data = NULL) {
   }
   apart <- if (is_ranked(problem) && !is.null(group)) first_apart(problem$query, group)
   if (length(apart)) {
-    stop_input(sprintf("`groups` must hold whole queries, but rows %d and %d of query '%s' are in %s",
-                       apart[1L], apart[2L], problem$query[apart[1L]], "two groups"))
+    stop_input(sprintf("`groups` must hold whole queries, but rows %d and %d of query '%s' are %s",
+                       apart[1L], apart[2L], problem$query[apart[1L]], "in two groups"))
   }
   problem["group"] <- list(group)
   problem
@@ -129,9 +129,12 @@ first_apart <- function(unit, labels) {
 # The groups of rows that partitions keep whole, or else queries, as a number for each row. NULL
 # where each row is by itself.
 whole_units <- function(problem) {
-  unit <- if (is.null(problem$group)) problem$query else problem$group
-  if (!is.null(unit)) as.integer(unit)
+  if (is.null(problem$group) && !is.null(problem$query)) return(as.integer(problem$query))
+  group_numbers(problem)
 }
+
+# the group of each row as a number, or NULL
+group_numbers <- function(problem) if (!is.null(problem$group)) as.integer(problem$group)
 
 # the name of the groups of rows that partitions keep whole
 unit_name <- function(problem) if (is.null(problem$group)) "query" else "group"
@@ -167,8 +170,8 @@ check_whole_parts <- function(problem, parts) {
   for (i in seq_len(nrow(parts))) {
     shared <- intersect(unit[parts$rows[[i]]], unit[parts$trained[[i]]])
     if (length(shared)) {
-      stop_input(sprintf("resample %d of the rsample object splits %s '%s': %s", i,
-                         unit_name(problem), shared[1L], "it trains on rows of it and tests on others"))
+      stop_input(sprintf("resample %d of the rsample object splits %s '%s': %s",
+                         i, unit_name(problem), shared[1L], "it trains on rows of it, too"))
     }
   }
 }

@@ -80,8 +80,8 @@ replaced_sets <- function(problem, control) {
 
 # The ridge model of a set as least squares. The penalty is rows below the columns of the set, in
 # which a candidate has zeros. The columns have a QR decomposition. `products` = X'Q (n x s), `r` =
-# X'residual (n x L), `d` is the squared distance of each column from the set, `beta` (s x L), and
-# `inverse` = R^-1.
+# X'residual (n x L), `d` is the squared distance of each column from the set, and `beta` is s x L.
+# The R factor is given by its `inverse`.
 set_model <- function(problem, terms, control, set) {
   q <- covariate_basis(problem)
   y <- working_response(problem)

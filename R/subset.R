@@ -121,7 +121,8 @@ group_residuals <- function(problem, training, basis, divisor) {
 # The sets of rows whose held-out residuals have few correct digits.
 poorly_held_out <- function(problem, residuals, leverage) {
   if (is.null(problem$group)) return(which(leverage > 1 - 1e-6))
-  unname(split(seq_len(nrow(problem)), problem$group)[tapply(residuals[, 1L], problem$group, anyNA)])
+  rows <- split(seq_len(nrow(problem)), problem$group)
+  unname(Filter(function(rows) anyNA(residuals[rows, 1L]), rows))
 }
 
 # The models of some sets. If each set is an initial part of the largest, they share one

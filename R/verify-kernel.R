@@ -35,7 +35,7 @@ gamma_kind <- function(gamma, lambda) {
 # The data with the centre and scale that the kernel uses, which are computed from the data.
 kernel_data <- function(fit, problem) {
   problem <- with_doubles(problem)
-  if (is_ranked(problem)) problem <- regression_of_ranking(problem)
+  problem <- regression_of_ranking(problem)
   if (!is.null(fit$kernel)) {
     problem$centre <- fit$problem$centre
     problem$scale <- fit$problem$scale

@@ -26,7 +26,7 @@ about_query_means <- function(problem, values, weights = problem$weights) {
   values
 }
 
-# The regression of a ranking: response and covariates about the means of queries.
+# The regression of a ranking: response and covariates about the means of queries, if there are any.
 regression_of_ranking <- function(problem) {
   problem$y <- about_query_means(problem, problem$y)
   problem$z <- about_query_means(problem, problem$z)

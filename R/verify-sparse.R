@@ -24,7 +24,7 @@ unchecked_words <- function(checker) {
 # The common parts of the checks of a fit: the fit, the problem, the set and lambda of each row of
 # the path, and functions that store their retrained results.
 column_checker <- function(fit, problem) {
-  if (is_ranked(problem)) problem <- regression_of_ranking(problem)
+  problem <- regression_of_ranking(problem)
   refitted <- fit$path$refit_lambda
   if (is.null(refitted)) refitted <- NA
   checker <- list(fit = fit, problem = problem, sets = path_sets(fit), names = problem$names,

@@ -228,7 +228,7 @@ SEXP C_greedy_open(SEXP problem, SEXP control) {
   start.result = new_result(&start.pb, &start.control, &start.out);
   const int first = count_field(control, "first");
   if (first > 0) {
-    unpack_matrix(field(problem, "x"), start.pb.m, first + start.pb.n);
+    expect(size_of(field(problem, "x")).columns >= first + start.pb.n, "x");
     start.pb.x.dense = column_at(&start.pb.x, start.pb.m, first, 0);
   }
   const int threads = threads_here(field(control, "threads"), start.pb.n + start.pb.m);

@@ -15,8 +15,9 @@ struct size size_of(SEXP x) {
   return (struct size){size[0], size[1]};
 }
 
-/* A file_matrix or a float_matrix, which may carry what stands for its missing values. */
-static struct matrix unpack_in_place(SEXP x, struct size size) {
+/* A file_matrix or a float_matrix, which may carry what stands for the missing values of the n
+   columns that are read. */
+static struct matrix unpack_in_place(SEXP x, struct size size, ptrdiff_t n) {
   struct matrix view = {.element = FLOATS};
   if (inherits(x, "file_matrix")) {
     view = unpack_file(x, size);
@@ -26,8 +27,7 @@ static struct matrix unpack_in_place(SEXP x, struct size size) {
     expect((double)xlength(bytes) == 4. * (double)size.rows * (double)size.columns, "bytes");
     view.dense = RAW(bytes);
   }
-  const double *fill =
-      has_field(x, "fill") ? double_or_null(x, "fill", (double)size.columns) : NULL;
+  const double *fill = has_field(x, "fill") ? double_or_null(x, "fill", (double)n) : NULL;
   return fill == NULL ? view : fill_missing(view, fill);
 }
 
@@ -52,7 +52,7 @@ struct matrix unpack_matrix(SEXP x, ptrdiff_t m, ptrdiff_t n) {
   case LGLSXP:
     return (struct matrix){.element = INTEGERS, .dense = LOGICAL(x)};
   case VECSXP:
-    return unpack_in_place(x, size);
+    return unpack_in_place(x, size, n);
   default:
     return unpack_sparse(x, size);
   }

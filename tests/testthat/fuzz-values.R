@@ -486,8 +486,8 @@ try_value <- function(call, argument, value, world, seconds = 10) {
   troubles(call, trouble_of(call, world, seconds))
 }
 
-# One edit of one field, with all that can be done with the object. An edit that keeps types, lengths
-# and names is not seen by the seal: it may then give any result or error, but must not end R.
+# One edit of one field, with all that can be done with the object. The seal does not see an edit
+# that keeps types, lengths and names. Such an edit may have any result, but must not end R.
 try_edit <- function(name, path, edit, world, seconds = 10) {
   object <- world[[name]]
   place <- new.env(parent = world)

@@ -5,7 +5,8 @@ small <- function() {
 classes <- factor(c("no", "yes", "no", "yes", "yes", "no"))
 fields <- c(
   "x", "y", "task", "levels", "survival", "query", "group", "response", "weights", "z", "names",
-  "named", "row_names", "centre", "squares", "rss", "products", "scale", "usable", "intercept", "standardize", "design",
+  "named", "row_names", "centre", "squares", "rss", "products", "scale", "usable", "intercept",
+  "standardize", "design",
   "adjust_design", "compiled"
 )
 
