@@ -7,8 +7,8 @@
 #   loss is (y - f)^2 / 2, log(1 + exp(-y f)) or (1 - y f)_+, y being -1 or +1 for the last two. A
 #   dual point r (m) has Q'r = 0 and |a_k'r| <= lambda. It is root_w (y - f) for squares, and
 #   y alpha / root_w with 0 <= alpha <= w for classes. At the optimum a_k'r = lambda sign(beta_k)
-#   where beta_k is not 0. El Ghaoui, Viallon and Rabbani 2010, (3), (18), (26), with
-#   theta = -alpha.
+#   where beta_k is not 0. El Ghaoui, Viallon and Rabbani 2010, (3), (18), (26), whose theta is
+#   -alpha.
 
 # sum_j beta_j (x_j - centre_j) / scale_j over the columns of a model, for every row
 l1_scores <- function(problem, features, beta) {
