@@ -15,7 +15,7 @@ void call_r(const char *name, SEXP x) {
   UNPROTECT(4);
 }
 
-void expect(int holds, const char *name) {
+void expect(_Bool holds, const char *name) {
   if (!holds)
     call_r("stop_edited", mkString(name));
 }

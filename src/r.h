@@ -17,7 +17,7 @@
 void call_r(const char *name, SEXP x);
 
 /* The package's own error, that the part of that name is not as it was made, unless that holds. */
-void expect(int holds, const char *name);
+void expect(_Bool holds, const char *name);
 
 /* The element of that name, which must be there. */
 SEXP field(SEXP list, const char *name);
