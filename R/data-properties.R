@@ -7,8 +7,8 @@
 #'
 #' All data go through [as_problem()]. Some of its arguments give the data a property that changes
 #' what a method has to do. A method that does not support a property of its data refuses the data
-#' by an error, which names the property. Factors are the only exception: methods that choose
-#' single columns take the columns of a factor one by one, and say so in a message of class
+#' by an error, which names the property. Factors are the only exception: methods that choose single
+#' columns take the columns of a factor one by one, and say so in a message of class
 #' `sparsels_message_groups`. Models of all columns, such as kernels, do not depend on groups and
 #' hierarchies of columns.
 #'
