@@ -12,8 +12,8 @@
 #' `sparsels_message_groups`. Models of all columns, such as kernels, do not depend on groups and
 #' hierarchies of columns.
 #'
-#' Case weights, covariates (`adjust`), offsets, several responses, classes, class weights, missing values
-#' and penalty factors are not in the table. All methods support them, except that kernels and
+#' Case weights, covariates (`adjust`), offsets, several responses, classes, class weights, missing
+#' values and penalty factors are not in the table. All methods support them, except that kernels and
 #' `lambda = 0` cannot honour penalty factors other than 0, 1 and `Inf` (see [penalty_factors]).
 #'
 #' @evalRd property_table()
