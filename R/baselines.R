@@ -45,7 +45,7 @@ NULL
 wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "criterion",
                         size_folds = 10, folds = "loo", criterion = "squared", search = "forward",
                         shortcut = "none", progress = interactive(), BPPARAM = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "wrapper_rls()")
+  problem <- fitter_problem("wrapper_rls", x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
   control$search <- check_choice(search, "search", searches)
@@ -62,8 +62,7 @@ wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, 
 lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
                           size = "criterion", size_folds = 10, criterion = "squared",
                           progress = interactive(), BPPARAM = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "lowrank_lssvm()")
-  refuse_row_groups(problem, "lowrank_lssvm()")
+  problem <- fitter_problem("lowrank_lssvm", x, y, ..., data = data)
   control <- path_control(problem, k, lambda, "loo", criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
   if (control$criterion$name == "auc") {
@@ -79,7 +78,7 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
                              size = "criterion", size_folds = 10, refit = is.null(lambda),
                              folds = "loo", criterion = "squared", threads = 1,
                              progress = interactive(), BPPARAM = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data, ranks = TRUE)
+  problem <- fitter_problem("random_selection", x, y, ..., data = data)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
   control <- c(control, keep = 0L, threads = check_count(threads, "threads"),
                progress = check_flag(progress, "progress"))

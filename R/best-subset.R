@@ -86,7 +86,7 @@
 best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nodes = NULL,
                         size = "criterion", size_folds = 10, progress = interactive(),
                         BPPARAM = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "best_subset()")
+  problem <- fitter_problem("best_subset", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$progress <- check_flag(progress, "progress")
   usable <- sum(problem$usable)

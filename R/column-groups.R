@@ -79,13 +79,10 @@ labels_of_sets <- function(sets, names) {
 
 # Methods without support for groups --------------------------------------------------------------
 
-# The problem for a method that moves single columns. Groups that the user gave and a hierarchy are
-# refused by name. Groups of factors are ignored with a message. `who` is the method, such as
-# "omp()".
+# The problem for a method that moves single columns. Groups that the user gave are refused by name.
+# Groups of factors are ignored with a message. `who` is the method, such as "omp()".
 single_columns <- function(problem, who) {
-  refuse_hierarchy(problem, who)
   groups <- problem$column_groups
-  if (is.null(groups)) return(problem)
   if (groups$stated) {
     stop_input(sprintf("%s chooses single columns, but `columns_group` has %s: %s", who,
                        counted(length(groups$names), "group"),

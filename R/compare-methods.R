@@ -114,7 +114,7 @@
 compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = NULL, splits = 10,
                             test = 0.2, measure = NULL,
                             progress = interactive(), BPPARAM = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data, ranks = TRUE)
+  problem <- fitter_problem("compare_methods", x, y, ..., data = data)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   splits <- check_repeats(splits, "splits")

@@ -53,11 +53,9 @@
 cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, folds = 10,
                         lambda = NULL, approach = 1:3, repeats = 100, select = NULL,
                         intercept = FALSE, standardize = FALSE, shift = "auto", BPPARAM = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data,
+  problem <- fitter_problem("cv_variance", x, y, ..., data = data,
                             intercept = unless_stated(x, intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
-  check_all_trained(problem)
-  refuse_row_groups(problem, "cv_variance()")
   kernel <- single_kernel(kernel)
   problem <- kernel_problem(problem, kernel)
   check_shift(shift)

@@ -1,14 +1,14 @@
 # The problem of a fitter, from its data arguments.
 
-# The problem of a fitter, from the fitter's own x, y, ... and data, with the groups of rows that
-# its own folds keep whole. `ranks` is whether the fitter can rank within queries.
-fitter_problem <- function(x, y, ..., data = NULL, ranks = FALSE) {
+# The problem of a fitter, from the name of the fitter and its own x, y, ... and data, with the
+# groups of rows that its own folds keep whole.
+fitter_problem <- function(method, x, y, ..., data = NULL) {
   check_given(x, "x")
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
   problem <- working_copy(as_problem(x, y, ..., data = data, threads = threads))
-  if (!ranks) refuse_ranking(problem)
+  problem <- settle_properties(problem, method)
   if (!isFALSE(substitute(list(...))$groups)) {
     folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())
     problem <- with_groups_of_folds(problem, folds)

@@ -68,6 +68,8 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   }
   if (is.null(groups) && !is.null(problem$group)) {
     groups <- whole_units(problem)
+    # a number of folds that is large for rows may be too large for groups
+    if (is_number(folds)) folds <- min(folds, max(groups))
   } else if (!is.null(problem$query)) {
     return(query_folds(x, folds, groups, strata, repeats))
   }
@@ -305,12 +307,12 @@ rset_groups <- function(rset) {
 
 check_folds <- function(folds, m) {
   check_sealed(folds)
-  counts <- function(ids) !anyNA(ids) && min(ids) == 1L && all(tabulate(ids, max(ids)) > 0L)
-  fine <- max(0L, folds$ids, na.rm = TRUE) <= m && all(apply(folds$ids, 2L, counts))
-  if (!fine) stop_edited("ids", "an object of class 'sparsels_folds'")
   if (nrow(folds$ids) != m) {
     stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
   }
+  counts <- function(ids) !anyNA(ids) && min(ids) == 1L && all(tabulate(ids, max(ids)) > 0L)
+  fine <- max(0L, folds$ids, na.rm = TRUE) <= m && all(apply(folds$ids, 2L, counts))
+  if (!fine) stop_edited("ids", "an object of class 'sparsels_folds'")
   folds
 }
 

@@ -98,7 +98,7 @@ NULL
 forward_regression <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
                                size = if (is.null(k)) "cv" else "criterion", size_folds = 10,
                                BPPARAM = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "forward_regression()")
+  problem <- fitter_problem("forward_regression", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   sized_fit("forward_regression", problem, control, function(problem, control) {
     list(pursuit_path(problem, control, pursue(problem, control, gain_score)))
@@ -110,7 +110,7 @@ forward_regression <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda =
 omp <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
                 size = if (is.null(k)) "cv" else "criterion", size_folds = 10,
                 BPPARAM = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "omp()")
+  problem <- fitter_problem("omp", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   sized_fit("omp", problem, control, function(problem, control) {
     list(pursuit_path(problem, control, pursue(problem, control, residual_score)))
@@ -122,7 +122,7 @@ omp <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
 foba <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nu = 0.5,
                  size = if (is.null(k)) "cv" else "criterion", size_folds = 10,
                  BPPARAM = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "foba()")
+  problem <- fitter_problem("foba", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   if (!(is_number(nu) && nu >= 0 && nu < 1)) refuse("nu", "a number of at least 0 and below 1", nu)
   control$nu <- as.double(nu)

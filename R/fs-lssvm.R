@@ -98,12 +98,11 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
                      change = 1e-4, refit = FALSE, standardize = TRUE, threads = 1) {
   model <- fs_model(prototypes, select, solver, k, folds, intercept, score, candidates, size_rule,
                     window, change, refit, threads)
-  problem <- fitter_problem(x, y, ..., data = data,
+  problem <- fitter_problem("fs_lssvm", x, y, ..., data = data,
                             intercept = unless_stated(x, model$intercept != "none",
                                                       missing(intercept) ||
                                                         agrees(x, model$intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
-  check_all_trained(problem)
   problem <- with_doubles(problem)
   if (!is.null(kernel)) kernel <- single_kernel(kernel)
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")

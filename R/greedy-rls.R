@@ -109,7 +109,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
                        criterion = "squared", search = "forward", start = NULL, cost = NULL,
                        budget = Inf, keep = 0, threads = 1, progress = interactive(),
                        BPPARAM = NULL, cluster = NULL) {
-  problem <- fitter_problem(x, y, ..., data = data, ranks = TRUE)
+  problem <- fitter_problem("greedy_rls", x, y, ..., data = data)
   check_choice(search, "search", searches)
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,

@@ -102,7 +102,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
   }
   run <- as_run(x, y, method, ..., data = data, said = said,
                 known = names(formals(judge.default)))
-  refuse_ranking(run$problem, "judge()")
+  settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   control <- judge_control(run, seed, progress, BPPARAM, outer = outer, keep = keep,
                            permutations = permutations, pairs = pairs, repeats = repeats,

@@ -118,11 +118,9 @@
 kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NULL, lambda = NULL,
                        folds = "loo", intercept = FALSE, standardize = FALSE, shift = "auto",
                        threads = 1) {
-  problem <- fitter_problem(x, y, ..., data = data,
+  problem <- fitter_problem("kernel_rls", x, y, ..., data = data,
                             intercept = unless_stated(x, intercept, missing(intercept)),
-                            standardize = unless_stated(x, standardize, missing(standardize)),
-                            ranks = TRUE)
-  check_all_trained(problem)
+                            standardize = unless_stated(x, standardize, missing(standardize)))
   if (is.null(kernel)) kernel <- typical_kernels(problem)
   expansion_fit("kernel_rls", problem, kernel, basis, lambda, shift, folds, threads,
                 short_call(match.call()))

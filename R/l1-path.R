@@ -113,7 +113,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
                     solver = "cd", tolerance = 3e-4, folds = NULL, size = "min",
                     criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL,
                     cluster = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "l1_path()")
+  problem <- fitter_problem("l1_path", x, y, ..., data = data)
   problem <- absolute_penalty(problem)
   control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha)
   control$progress <- check_flag(progress, "progress")

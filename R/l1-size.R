@@ -48,7 +48,7 @@
 l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "custom",
                     loss = "squared", alpha = 1, screen = "auto", tolerance = 3e-4,
                     lambda_min_ratio = 1e-3, threads = 1) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "l1_size()")
+  problem <- fitter_problem("l1_size", x, y, ..., data = data)
   problem <- absolute_penalty(problem)
   if (missing(size)) stop_input("`size` must be given: how many columns are wanted?")
   size <- check_count(size, "size", sum(problem$usable), "the number of usable columns", lower = 0L)

@@ -33,7 +33,7 @@
 #' lambda_max(x, factor(y > 0), loss = "logistic")
 #' @export
 lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1) {
-  problem <- absolute_penalty(fitter_problem(x, y, ..., data = data))
+  problem <- absolute_penalty(fitter_problem("lambda_max", x, y, ..., data = data))
   largest_lambda(problem, l1_control(problem, loss, alpha = alpha))
 }
 

@@ -68,9 +68,8 @@
 #' @export
 lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL, folds = "loo",
                   standardize = TRUE, threads = 1) {
-  problem <- fitter_problem(x, y, ..., data = data,
+  problem <- fitter_problem("lssvm", x, y, ..., data = data,
                             standardize = unless_stated(x, standardize, missing(standardize)))
-  check_all_trained(problem)
   if (is.null(kernel)) kernel <- typical_kernels(problem)
   gamma <- if (is.null(gamma)) 2^(-5:15) else check_widths(gamma, "gamma")
   fit <- expansion_fit("lssvm", problem, kernel, NULL, 1 / gamma, "auto", folds, threads,

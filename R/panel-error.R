@@ -75,7 +75,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random =
     features <- y
     y <- NULL
   }
-  problem <- fitter_problem(x, y, ..., data = data)
+  problem <- fitter_problem("panel_error", x, y, ..., data = data)
   features <- panel_columns(features, problem)
   problem$column_groups <- NULL # a panel is given, whatever its columns have in common
   random <- check_count(random, "random", 1e6, lower = 0L)

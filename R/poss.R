@@ -120,7 +120,7 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
                  restarts = 10, mutation = NULL, isolation = "none", start = NULL, cost = NULL,
                  budget = Inf, size = "criterion", size_folds = 10, threads = 1,
                  progress = interactive(), BPPARAM = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "poss()")
+  problem <- fitter_problem("poss", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$isolation <- check_choice(isolation, "isolation", c("none", "first"))
   control$cost <- check_cost(cost, problem)

@@ -112,8 +112,7 @@ check_whole_rows <- function(problem, rows) {
 }
 
 # Refuses a ranking, for methods that do not support it. `who` names the method.
-refuse_ranking <- function(problem, who = "this method") {
-  if (!is_ranked(problem)) return(invisible())
+refuse_ranking <- function(problem, who) {
   stop_input(sprintf("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
                      "cross_validate() and the like of them", who, "rank within queries"),
              "sparsels_error_ranking")

@@ -267,7 +267,7 @@ trained_rows <- function(problem) sum(problem$weights > 0)
 trained_places <- function(problem) which(problem$weights > 0)
 
 # Refuses weights of 0, for methods that cannot leave rows out of training.
-check_all_trained <- function(problem) {
+check_all_trained <- function(problem, who = NULL) {
   untrained <- sum(problem$weights == 0)
   if (untrained) {
     stop_input(sprintf("`weights` must be positive for this method: leave out the %s of weight 0",

@@ -67,7 +67,7 @@
 #' @export
 rfe <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, step = 1,
                 size = "criterion", size_folds = 10, BPPARAM = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "rfe()")
+  problem <- fitter_problem("rfe", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$step <- check_step(step)
   sized_fit("rfe", problem, control, function(problem, control) {

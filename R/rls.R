@@ -75,8 +75,7 @@
 #' @export
 rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blocks = NULL,
                 threads = 1) {
-  problem <- fitter_problem(x, y, ..., data = data, ranks = TRUE)
-  check_all_trained(problem)
+  problem <- fitter_problem("rls", x, y, ..., data = data)
   control <- expansion_control(problem, lambda, folds, threads)
   if (!is.null(blocks)) {
     check_held_in_memory(problem)

@@ -24,7 +24,8 @@
 #' **Other ways.** All functions that judge a method take `groups` among their arguments, also for a
 #' problem. Folds made by `make_folds(x, groups = patient)` and grouped resamples of rsample say the
 #' groups, too, wherever they are given (`folds`, `size_folds`, `outer`), for a problem without
-#' groups. Folds given as ids, one for each row, do not say why rows are in one fold: folds for the
+#' groups. A number of folds above the number of groups gives as many folds as there are groups.
+#' Folds given as ids, one for each row, do not say why rows are in one fold: folds for the
 #' choice of size and random parts of the rows keep such rows together where they can, and tests and
 #' intervals count single rows. Give `groups`.
 #'
@@ -185,7 +186,6 @@ groups_words <- function(problem) {
 
 # Refuses groups of rows, for methods that hold out single rows.
 refuse_row_groups <- function(problem, who) {
-  if (is.null(problem$group)) return(invisible())
   stop_input(sprintf("%s holds out single rows and cannot keep `groups` whole: %s", who,
                      "leave out `groups`"), "sparsels_error_groups")
 }

@@ -110,7 +110,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
     source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data)
   } else {
     if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")
-    problem <- single_columns(fitter_problem(x, y, ..., data = data), "safe_screen()")
+    problem <- fitter_problem("safe_screen", x, y, ..., data = data)
     source <- whole_source(absolute_penalty(problem), cluster)
   }
   source$cluster <- check_cluster(cluster)

@@ -105,7 +105,7 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
     }
     return(solve_sparsely(A, b, k, score, candidates, short_call(match.call())))
   }
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "scdp()")
+  problem <- fitter_problem("scdp", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$score <- score
   if (solver == "qr" && !is.null(candidates)) {

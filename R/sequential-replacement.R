@@ -53,7 +53,7 @@
 sequential_replacement <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
                                    size = if (is.null(k)) "cv" else "criterion", size_folds = 10,
                                    BPPARAM = NULL) {
-  problem <- single_columns(fitter_problem(x, y, ..., data = data), "sequential_replacement()")
+  problem <- fitter_problem("sequential_replacement", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   sized_fit("sequential_replacement", problem, control, function(problem, control) {
     sets <- replaced_sets(problem, control)

@@ -102,12 +102,11 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
                     intercept, score, candidates, window = window, change = change,
                     threads = threads)
   model$solver <- solver
-  problem <- fitter_problem(x, y, ..., data = data,
+  problem <- fitter_problem("tune_lssvm", x, y, ..., data = data,
                             intercept = unless_stated(x, model$intercept != "none",
                                                       missing(intercept) ||
                                                         agrees(x, model$intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
-  check_all_trained(problem)
   tuning <- tuned(problem, kernel, gamma, method, budget, model)
   tuning$call <- short_call(match.call())
   tuning

@@ -111,7 +111,7 @@ test_that("weights and covariates", {
 
 test_that("unknown and unnamed arguments", {
   fitter <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL) {
-    fitter_problem(x, y, ..., data = data)
+    fitter_problem("greedy_rls", x, y, ..., data = data)
   }
   expect_snapshot({
     refusal(fitter(x, y, lamda = 1))

@@ -441,7 +441,9 @@ test_that("new covariates are built as the old ones", {
 })
 
 test_that("fitters name the response as the user did", {
-  fitter <- function(x, y = NULL, ..., data = NULL, k = NULL) fitter_problem(x, y, ..., data = data)
+  fitter <- function(x, y = NULL, ..., data = NULL, k = NULL) {
+    fitter_problem("greedy_rls", x, y, ..., data = data)
+  }
   x <- small()
   d <- data.frame(x, tumour = classes)
   y <- classes

@@ -117,6 +117,14 @@ test_that("held-out figures of all fitters are those of whole groups", {
   expect_equal(fit$path$squared[-1], by_hand, tolerance = 1e-9)
 })
 
+test_that("there are no more folds than groups", {
+  data <- noise(5)
+  few <- rep(1:4, 15)
+  validated <- cross_validate(data$x, data$y, rls, groups = few, baselines = NULL)
+  expect_identical(validated$outer, "4-fold, 4 groups kept whole")
+  expect_identical(max(make_folds(as_problem(data$x, data$y, groups = few))$ids), 4L)
+})
+
 test_that("folds that split a group are refused, and so is what cannot keep them whole", {
   data <- noise()
   pb <- as_problem(data$x, data$y, groups = data$patient)

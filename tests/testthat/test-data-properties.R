@@ -1,0 +1,47 @@
+# The table of properties and methods is what the methods do.
+
+test_that("each method refuses the properties that it lacks and takes the others", {
+  set.seed(41)
+  m <- 24
+  x <- matrix(rnorm(m * 4), m, dimnames = list(NULL, c("a", "b", "c", "d")))
+  y <- x[, 1] - x[, 2] + rnorm(m) / 4
+  made <- list(
+    within = as_problem(x, y, within = rep(1:6, each = 4)),
+    hierarchy = as_problem(x, y, hierarchy = list(d = "a")),
+    columns_group = as_problem(x, y, columns_group = c("u", "u", "", "")),
+    groups = as_problem(x, y, groups = rep(1:8, 3)),
+    idle = as_problem(x, y, weights = rep(c(0, 1), c(4, 20)))
+  )
+  records <- property_records()
+  expect_named(made, names(records))
+  given <- list(
+    l1_size = list(size = 2), safe_screen = list(lambda = 1),
+    fs_lssvm = list(kernel = kernel_gaussian(0.1), gamma = 1, prototypes = 6),
+    tune_lssvm = list(kernel = kernel_gaussian(0.1), prototypes = 6, method = "grid", budget = 4),
+    kernel_rls = list(kernel = kernel_gaussian(0.1)),
+    lssvm = list(kernel = kernel_gaussian(0.1), gamma = 1),
+    cv_variance = list(kernel = kernel_linear(), n = 4, repeats = 2)
+  )
+  for (method in fitters) {
+    run <- get(method, asNamespace("sparsels"))
+    arguments <- given[[method]]
+    if ("k" %in% names(formals(run)) && !method %in% c("fs_lssvm", "tune_lssvm")) arguments$k <- 2
+    for (property in names(records)) {
+      problem <- made[[property]]
+      call <- function() {
+        suppressMessages(suppressWarnings(do.call(run, c(list(problem), arguments))))
+      }
+      if (method %in% records[[property]]$lacking) {
+        expect_error(call(), class = "sparsels_error_input", info = paste(method, property))
+      } else {
+        expect_no_error(call())
+      }
+    }
+  }
+})
+
+test_that("factors are taken column by column where groups of columns are not supported", {
+  set.seed(42)
+  d <- data.frame(f = factor(rep(c("u", "v", "w"), 8)), a = rnorm(24))
+  expect_message(omp(d, rnorm(24), k = 1, size = 1), class = "sparsels_message_groups")
+})
