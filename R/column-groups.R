@@ -79,6 +79,8 @@ labels_of_sets <- function(sets, names) {
 
 # Methods without support for groups --------------------------------------------------------------
 
+is_grouped <- function(problem) !is.null(problem$column_groups)
+
 # The problem for a method that moves single columns. Groups that the user gave are refused by name.
 # Groups of factors are ignored with a message. `who` is the method, such as "omp()".
 single_columns <- function(problem, who) {

@@ -252,7 +252,10 @@ given_folds <- function(folds, m) {
   if (inherits(folds, "sparsels_folds")) return(check_folds(folds, m))
   groups <- if (inherits(folds, "rset")) rset_groups(folds)
   if (inherits(folds, "rset")) folds <- rset_ids(folds)
-  if (is_row_lists(folds, m)) folds <- row_list_ids(folds, m)
+  # as row numbers: a list of vectors none of which has an id for each row
+  of_rows <- is.list(folds) && length(folds) > 1L && !inherits(folds, "sparsels_folds") &&
+    all(vapply(folds, is.numeric, NA)) && all(lengths(folds) < m)
+  if (of_rows) folds <- row_list_ids(folds, m)
   if (!is.list(folds)) folds <- list(folds)
   if (!length(folds)) stop_input("`folds` must hold at least one vector of ids, not an empty list")
   empty <- which(vapply(folds, is.null, NA))
@@ -269,12 +272,6 @@ given_folds <- function(folds, m) {
   times <- if (length(folds) > 1L) sprintf(", %d partitions", length(folds))
   sizes <- paste(unique(range(counts)), collapse = " to ")
   new_folds(ids, paste0(sizes, " given folds", times), groups, joint_rows(ids))
-}
-
-# Whether folds are given as row numbers: a list of vectors, none with an id for each row.
-is_row_lists <- function(folds, m) {
-  is.list(folds) && length(folds) > 1L && !inherits(folds, "sparsels_folds") &&
-    all(vapply(folds, is.numeric, NA)) && all(lengths(folds) < m)
 }
 
 # The ids of folds given as the row numbers held out, or as the row numbers trained on, where each

@@ -24,8 +24,9 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
     groups = data_value(expressions$groups, groups, x, data)
   )
   subset <- data_value(substitute(subset), subset, x, data)
-  apart <- c(all.vars(x[[2L]]), row_variables(expressions, of_rows, data),
-             unlist(lapply(parts$offset, all.vars)))
+  in_data <- expressions[vapply(expressions, is_in_data, NA, data)]
+  apart <- c(all.vars(x[[2L]]), unlist(lapply(c(in_data, parts$offset), all.vars)),
+             label_variables(of_rows))
   kept <- list(data = data, of_rows = of_rows)
   if (!is.null(subset) || omit) {
     if (!is.null(offset)) {
@@ -46,12 +47,6 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               offset = if (length(parts$offset)) offset_of(parts$offset, data, env) else offset,
               row_names = given_row_names(data), formula = lean_formula(x, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
-}
-
-# The variables of the data in arguments with a value per row, which are then not candidates.
-row_variables <- function(expressions, of_rows, data) {
-  in_data <- vapply(expressions, is_in_data, NA, data)
-  c(unlist(lapply(expressions[in_data], all.vars)), label_variables(of_rows))
 }
 
 # The right side of a formula without its terms offset(), and the arguments of these terms.

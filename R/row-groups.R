@@ -151,18 +151,15 @@ check_whole_units <- function(problem, folds) {
     if (is.null(problem[[unit]])) next
     for (repetition in seq_len(ncol(folds$ids))) {
       apart <- first_apart(problem[[unit]], folds$ids[, repetition])
-      if (length(apart)) stop_apart(unit, problem[[unit]][apart[1L]], apart)
+      if (!length(apart)) next
+      stop_input(sprintf(
+        "`folds` must hold whole %s, but rows %d and %d of %s '%s' are in two folds: %s",
+        if (unit == "query") "queries" else "groups", apart[1L], apart[2L], unit,
+        problem[[unit]][apart[1L]], if (unit == "query") "scores are compared within a query alone"
+        else "the model would be tested on a group that it was trained on"
+      ))
     }
   }
-}
-
-stop_apart <- function(unit, label, rows) {
-  stop_input(sprintf(
-    "`folds` must hold whole %s, but rows %d and %d of %s '%s' are in two folds: %s",
-    if (unit == "query") "queries" else "groups", rows[1L], rows[2L], unit, label,
-    if (unit == "query") "scores are compared within a query alone" else
-      "the model would be tested on a group that it was trained on"
-  ))
 }
 
 # Refuses resamples that train on some rows of a query or group and hold out other rows of it.

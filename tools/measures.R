@@ -7,14 +7,14 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 18820, "files" = 113,
+  "lines of code" = 18854, "files" = 113,
   "floors" = 28,
   "median lines of a function" = 12, "longest function" = 80,
-  "definitions reached by greedy_rls" = 431,
-  "definitions reached by l1_path" = 397,
-  "definitions reached by cross_validate" = 491,
-  "definitions reached by judge.default" = 705,
-  "inner functions with one user" = 878,
+  "definitions reached by greedy_rls" = 439,
+  "definitions reached by l1_path" = 402,
+  "definitions reached by cross_validate" = 499,
+  "definitions reached by judge.default" = 712,
+  "inner functions with one user" = 879,
   "files that ask for ranking" = 24,
   "files that ask for groups of columns" = 13,
   "files that ask for penalty" = 17,
