@@ -24,6 +24,17 @@ test_that("the learner of regression is the direct call", {
   expect_equal(set$model$path, direct$path)
 })
 
+test_that("rows of the role group stay together", {
+  data <- cbind(mtcars, pair = rep(1:16, each = 2))
+  task <- cars(data)
+  task$set_col_roles("pair", "group")
+  learner <- mlr3::lrn("regr.greedy_rls")
+  learner$train(task)
+  expect_identical(learner$model$folds$label, "leave-one-group-out, 16 groups")
+  direct <- greedy_rls(columns, mtcars$mpg, groups = data$pair)
+  expect_equal(learner$model$path, direct$path)
+})
+
 test_that("two and several classes, with probabilities", {
   two <- droplevels(iris[iris$Species != "setosa", ])
   for (data in list(two, iris)) {

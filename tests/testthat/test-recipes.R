@@ -20,6 +20,17 @@ test_that("the columns are those of the direct call", {
   expect_equal(dim(recipes::bake(rec, mtcars[0, -1])), c(0L, fit$size))
 })
 
+test_that("rows that a column labels stay together", {
+  data <- cbind(mtcars, pair = rep(1:16, each = 2))
+  rec <- recipes::update_role(recipes::recipe(mpg ~ ., data), pair, new_role = "group")
+  rec <- step_select_sparsels(rec, recipes::all_predictors(), groups = "pair", size = 3)
+  fit <- recipes::prep(rec)$steps[[1]]$fit
+  expect_identical(fit$folds$label, "leave-one-group-out, 16 groups")
+  expect_equal(fit$path, greedy_rls(predictors, mtcars$mpg, groups = data$pair, size = 3)$path)
+  lost <- step_select_sparsels(rec, recipes::all_predictors(), groups = "patient")
+  expect_error(recipes::prep(lost), "must name a column of the recipe")
+})
+
 test_that("size, lambda, options and every method of columns are passed on", {
   removed <- function(...) recipes::prep(rec_of(...))$steps[[1]]$removals
   without <- function(fit) setdiff(colnames(predictors), selected(fit))
