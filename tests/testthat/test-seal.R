@@ -135,16 +135,18 @@ test_that("an edit of a type, a length or a name is refused by the name of the f
                  "judged", "learnt", "variance", "mask", "tuning", "system", "panel", "halves")) {
     object <- world[[name]]
     for (field in setdiff(names(object), "call")) {
+      label <- paste0(name, "$", field)
+      refused <- NULL
       for (edit in edits) {
         damaged <- object
         # what cannot be cut, such as a function, is taken away
         damaged[field] <- list(tryCatch(edit(object[[field]]), error = function(e) NULL))
         if (identical(damaged[[field]], object[[field]])) next
-        label <- paste0(name, "$", field)
         expect_error(check_sealed(damaged), paste0("`", field, "` of an object"),
                      class = "sparsels_error_object", info = label)
-        expect_error(capture.output(print(damaged)), class = "sparsels_error_object", info = label)
+        refused <- damaged
       }
+      expect_error(capture.output(print(refused)), class = "sparsels_error_object", info = label)
     }
   }
   fit <- world$greedy
