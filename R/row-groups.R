@@ -45,7 +45,7 @@
 #' patient <- rep(1:12, each = 3)
 #' x <- matrix(rnorm(12 * 20), 12)[patient, ] + matrix(rnorm(36 * 20, sd = 0.2), 36)
 #' y <- factor(rep(c("ill", "well"), 6))[patient]
-#' # nothing in x has to do with y: the error rate is 0.5 or more, and not that of the first line
+#' # x is independent of y, so an error rate below 0.5, as in the first line, is too small
 #' cross_validate(x, y, rls, baselines = NULL)$estimate
 #' cross_validate(x, y, rls, groups = patient, baselines = NULL)$estimate
 #' problem <- as_problem(x, y, groups = patient)
@@ -81,7 +81,7 @@ formula_labels <- function(formula, name, data) {
   }, all.vars(formula))
   if (length(unknown)) stop_input(sprintf("`%s`: no variable %s in `data`", name, some_of(unknown)))
   values <- lapply(label_terms(formula[[2L]]), eval, data, environment(formula))
-  if (length(values) == 1L) values[[1L]] else interaction(values, drop = TRUE)
+  if (length(values) == 1L) values[[1L]] else interaction(values, drop = TRUE, sep = " / ")
 }
 
 # the labels of ~ site + patient are the combinations of both
