@@ -133,3 +133,188 @@ error_table <- function(problem, folds, residuals, criterion = squared_error) {
   }
   table
 }
+
+# Fold choose --------------------------------------------------------------------------------------
+
+# The errors of models over folds, and the model that a rule chooses by these errors.
+
+# Errors over folds -------------------------------------------------------------------------------
+
+# A criterion of every model in every fold: `sum`, the sums over the rows held out, (sizes x
+# lambdas) x folds, and `weight`, the weight of each fold, 0 for a fold that cannot be scored.
+# `sums` is a list of arrays, 2 x sizes x lambdas for each fold. `columns` is the number of columns
+# of each size, and `slack` is slack_of() the problem.
+fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL,
+                        shape = c(dim(sums[[1L]])[-1L], 1L)[1:2]) {
+  sums <- array(unlist(sums), c(2L, prod(shape), length(repetition)))
+  list(sum = matrix(sums[1L, , ], prod(shape)), weight = sums[2L, 1L, ], repetition = repetition,
+       shape = shape, higher = higher, slack = slack,
+       columns = if (is.null(columns)) seq_len(shape[1L]) - 1L else columns)
+}
+
+some_folds <- function(errors, folds) {
+  errors$sum <- errors$sum[, folds, drop = FALSE]
+  errors[c("weight", "repetition")] <- list(errors$weight[folds], errors$repetition[folds])
+  errors
+}
+
+# A function of the folds of each partition, averaged over the partitions. Folds that cannot be
+# scored do not count, nor does a partition without another fold.
+over_partitions <- function(errors, of) {
+  scored <- errors$weight > 0
+  each <- lapply(unique(errors$repetition[scored | !any(scored)]), function(r) {
+    of(some_folds(errors, errors$repetition == r & scored))
+  })
+  average(each)
+}
+
+average <- function(values) Reduce(`+`, values) / length(values)
+
+# The weighted means over folds and their standard errors (2 x models), from the sums of each model
+# (models x folds) and the weights of the folds. Folds without weight do not count.
+fold_mean <- function(sums, weight) {
+  counted <- weight > 0
+  if (!all(counted)) sums <- sums[, counted, drop = FALSE]
+  weight <- weight[counted]
+  total <- sum(weight)
+  mean <- rowSums(sums) / total
+  each <- rep(weight, each = nrow(sums))
+  n <- length(weight)
+  se <- if (n > 1L) sqrt(rowSums(each * (sums / each - mean)^2) / total / (n - 1L)) else NA_real_
+  rbind(value = mean, se = se)
+}
+
+# Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them.
+error_curve <- function(errors) {
+  means <- over_partitions(errors, function(part) fold_mean(part$sum, part$weight))
+  lapply(list(value = means[1L, ], se = means[2L, ]), matrix, errors$shape[1L])
+}
+
+# By how much the loss of each model is above the loss of the model at `place` (size and lambda),
+# and the standard error of the difference, from the differences in each fold.
+paired_excess <- function(errors, place) {
+  model <- place[[1L]] + errors$shape[1L] * (place[[2L]] - 1L)
+  excess <- over_partitions(errors, function(part) {
+    worse <- criterion_loss(errors, part$sum - rep(part$sum[model, ], each = nrow(part$sum)))
+    n <- ncol(worse)
+    spread <- if (n > 1L) sqrt(n * rowSums((worse - rowMeans(worse))^2) / (n - 1L)) else 0
+    rbind(rowSums(worse), spread) / sum(part$weight)
+  })
+  lapply(list(value = excess[1L, ], se = excess[2L, ]), matrix, errors$shape[1L])
+}
+
+# The choice --------------------------------------------------------------------------------------
+
+# The row of a path that a rule chooses by the losses of its models: "min", the smallest loss, or
+# "1se", the simplest model within one standard error `se` of the smallest, where there is one. The
+# rows begin with the simplest model, or `simplest` is their order. Losses that differ by rounding
+# are equal, and the simplest of equal models is the best. NA where no model has a loss.
+choose_row <- function(loss, rule = "min", se = NA, simplest = seq_along(loss)) {
+  loss <- loss[simplest]
+  best <- which(is_smallest(loss))[1L]
+  limit <- loss[best] + rep_len(se, length(loss))[simplest][best]
+  if (rule == "1se" && !is.na(limit)) best <- which(loss <= limit)[1L]
+  simplest[best]
+}
+
+is_smallest <- function(loss) {
+  smallest <- min(loss, Inf, na.rm = TRUE)
+  loss <= smallest + 1e-12 * abs(smallest)
+}
+
+# The size and the place of the lambda that a rule chooses. Lambdas are in decreasing order. "min"
+# is the smallest error. Of equal errors it takes the fewest columns, then the largest lambda. "1se"
+# is the smallest size within one standard error of the smallest error. A number has the best lambda
+# for that size.
+choose_model <- function(errors, rule) {
+  found <- error_curve(errors)
+  loss <- criterion_loss(errors, found$value)
+  if (is.numeric(rule)) {
+    return(list(size = rule, lambda = choose_row(loss[min(rule + 1L, nrow(loss)), ])))
+  }
+  best <- which(is_smallest(loss), arr.ind = TRUE)
+  best <- best[order(best[, 1L], best[, 2L])[1L], ]
+  if (rule == "cv") return(choose_sparingly(errors, loss, best))
+  lambda <- best[[2L]]
+  list(size = choose_row(loss[, lambda], rule, found$se[, lambda]) - 1L, lambda = lambda)
+}
+
+# The default rule. A model is clearly worse than another if its error is higher by two standard
+# errors of their difference fold by fold. The choice is size 0, unless it is clearly worse than the
+# smallest error. Otherwise the choice is the largest lambda whose best size is not clearly worse,
+# and that size. If that size is above 20, the choice is the smallest size from 20 on that is not
+# clearly worse: long curves are flat, and their minimum is not well determined.
+choose_sparingly <- function(errors, loss, best) {
+  excess <- paired_excess(errors, best)
+  clear <- clear_lead * excess$se
+  if (!(excess$value[1L, best[[2L]]] > clear[1L, best[[2L]]])) {
+    return(list(size = 0L, lambda = best[[2L]]))
+  }
+  near <- excess$value <= errors$slack * clear
+  own_best <- apply(loss, 2L, choose_row)
+  lambda <- which(near[cbind(own_best, seq_along(own_best))])[1L]
+  smaller <- seq_len(own_best[lambda])
+  enough <- errors$columns[smaller] >= min(first_k, errors$columns[own_best[lambda]])
+  list(size = which(near[smaller, lambda] & enough)[1L] - 1L, lambda = lambda)
+}
+
+# a model is clearly worse if its error is higher by more than this number of standard errors
+clear_lead <- 2
+
+# The loss that a shorter list may have, as a share of a clear loss. It is 1 for wide data and
+# decreases with the number of rows per column, as more columns then cost little.
+slack_of <- function(problem) sqrt(min(1, sum(problem$usable) / trained_rows(problem)))
+
+best_of_lambda <- function(errors) {
+  value <- error_curve(errors)$value
+  size <- apply(criterion_loss(errors, value), 2L, choose_row) - 1L
+  list(size = size, cv = value[cbind(size + 1L, seq_along(size))])
+}
+
+# The errors of the procedure including its choice of size and lambda: chosen by the other folds of
+# the partition, scored on the remaining fold.
+cross_fitted <- function(errors, rule) {
+  if (identical(rule, "criterion")) return(NULL)
+  places <- vapply(seq_along(errors$cv$weight), function(fold) {
+    others <- errors$cv$repetition == errors$cv$repetition[fold]
+    others[fold] <- FALSE
+    chosen <- choose_model(some_folds(errors$cv, others), rule)
+    min(chosen$size + 1L, errors$cv$shape[1L]) + errors$cv$shape[1L] * (chosen$lambda - 1)
+  }, 0)
+  lapply(errors, function(one) {
+    one$sum <- matrix(one$sum[cbind(places, seq_along(places))], 1L)
+    one$shape <- c(1L, 1L)
+    mean <- error_curve(one)
+    c(mean = mean$value[1L], se = mean$se[1L])
+  })
+}
+
+as_measure <- function(measure, problem) {
+  if (is.function(measure)) {
+    check_ranking_criterion("user", "measure", problem)
+    one_fold <- new_folds(rep(1L, nrow(problem)), "outer")
+    made <- user_criterion(measure, problem, one_fold)
+    made$words <- "value of the `measure` function"
+    return(made)
+  }
+  named_criterion(measure, "measure", "measure", problem)
+}
+
+# The requested measures, by name. The curves and the estimate use the first measure.
+as_measures <- function(measure, problem) {
+  if (is.null(measure)) measure <- measure_of(problem)
+  if (is.function(measure)) measure <- list(measure)
+  fine <- (is.character(measure) || is.list(measure) && !is.object(measure)) && length(measure)
+  if (!fine) refuse("measure", "one or several measures, by name or as functions", measure)
+  measure <- as.list(measure)
+  made <- lapply(measure, as_measure, problem)
+  names <- vapply(made, `[[`, "", "name")
+  given <- names(measure)
+  if (!is.null(given)) names <- ifelse(given == "", names, given)
+  stats::setNames(made, make.unique(names))
+}
+
+# the row of the path that a rule chooses by held-out errors
+lambda_row_by <- function(fit, rule) {
+  choose_row(criterion_loss(fit$criterion, fit$path$criterion), rule, fit$path$se)
+}

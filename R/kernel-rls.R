@@ -206,67 +206,7 @@ expansion_control <- function(problem, lambda, folds, threads) {
   list(lambda = lambda, folds = folds, threads = check_count(threads, "threads"))
 }
 
-check_shift <- function(shift) {
-  fine <- is_number(shift) && is.finite(shift) && shift >= 0 ||
-    is.character(shift) && length(shift) == 1L && shift %in% c("auto", "paper")
-  if (!fine) refuse("shift", "\"auto\", \"paper\" or a number of at least 0", shift)
-}
-
 # The basis ---------------------------------------------------------------------------------------
-
-# A basis as list(rows, points, all). `rows` are row numbers, or NULL for points that are not rows.
-# `points` are on the user's scale. `all` is whether every row is a basis vector. `name` is the
-# user's argument.
-as_basis <- function(basis, problem, kernel, name = "basis") {
-  m <- nrow(problem)
-  if (length(dim(basis)) == 2L) return(points_basis(basis, problem, kernel, name))
-  rows <- if (is.null(basis)) {
-    seq_len(m)
-  } else if (is.numeric(basis) && length(basis) == 1L && !inherits(basis, "sparsels_basis")) {
-    sample.int(m, check_count(basis, name, m, "the number of rows"))
-  } else {
-    basis_rows(basis, problem, name)
-  }
-  rows_basis(rows, problem, kernel)
-}
-
-rows_basis <- function(rows, problem, kernel) {
-  points <- if (!is_precomputed(kernel)) problem$x[rows, , drop = FALSE]
-  list(rows = rows, points = points, all = length(rows) == nrow(problem))
-}
-
-basis_rows <- function(basis, problem, name = "basis") {
-  if (!is.atomic(basis) || !length(basis)) {
-    refuse(name, "NULL, a number, row numbers or a matrix of points", basis)
-  }
-  if (inherits(basis, "sparsels_basis")) basis <- as.integer(basis)
-  rows <- positions(basis, nrow(problem), problem$row_names, "row")
-  if (!length(rows)) stop_input(sprintf("`%s` chooses no row", name))
-  if (anyDuplicated(rows)) {
-    stop_input(sprintf("`%s` must not repeat rows, but row %d is there twice",
-                       name, rows[anyDuplicated(rows)]))
-  }
-  rows
-}
-
-points_basis <- function(basis, problem, kernel, name) {
-  if (is_precomputed(kernel)) {
-    stop_input(sprintf("`%s` must be row numbers with a precomputed kernel, not points", name))
-  }
-  points <- tryCatch(
-    new_data_matrix(problem, basis, seq_len(ncol(problem))),
-    sparsels_error_newdata = function(e) {
-      stop_input(sub("newdata", name, conditionMessage(e), fixed = TRUE))
-    }
-  )
-  if (!nrow(points)) refuse(name, "at least one point", basis)
-  bad <- which(rowSums(!is.finite(as.matrix(points))) > 0)
-  if (length(bad)) {
-    stop_input(sprintf("`%s` has missing or infinite values (row %d)", name, bad[1L]))
-  }
-  if (is.matrix(points)) points <- unclass(points)
-  list(rows = NULL, points = points, all = FALSE)
-}
 
 # Training ----------------------------------------------------------------------------------------
 
@@ -332,43 +272,6 @@ block_expansion <- function(problem, kernel, basis, shift, folds) {
   list(trained = trained, spectrum = trained$spectrum, shift = penalty$shift)
 }
 
-# K (m x n) between the rows and the basis
-kernel_columns <- function(problem, kernel, basis) {
-  if (is_precomputed(kernel)) return(unname(as.matrix(problem$x[, basis$rows, drop = FALSE])))
-  K <- kernel_matrix(kernel, kernel_points(problem, problem$x),
-                     kernel_points(problem, basis$points))
-  diagonal <- cbind(basis$rows, seq_along(basis$rows))
-  if (length(diagonal)) K[diagonal] <- kernel_diagonal(kernel, kernel_points(problem, basis$points))
-  K
-}
-
-# K_BB, exactly symmetric, where `rows` are the rows of K that are the basis
-basis_kernel_matrix <- function(problem, kernel, basis, K, rows = basis$rows) {
-  KBB <- if (is.null(basis$rows)) {
-    points <- kernel_points(problem, basis$points)
-    values <- kernel_matrix(kernel, points, points)
-    diag(values) <- kernel_diagonal(kernel, points)
-    values
-  } else {
-    K[rows, , drop = FALSE]
-  }
-  (KBB + t(KBB)) / 2
-}
-
-# The upper Cholesky factor of K_BB + shift * I, and the shift used.
-shifted_cholesky <- function(KBB, shift) {
-  mean_diagonal <- max(mean(diag(KBB)), 0)
-  shifts <- switch(as.character(shift), auto = mean_diagonal * 10^(-10:-6), paper = 1e-7, shift)
-  for (tau in shifts) {
-    C <- tryCatch(chol(KBB + diag(tau, nrow(KBB))), error = function(e) NULL)
-    if (!is.null(C)) {
-      where <- if (identical(shift, "paper")) "kernel" else if (tau > 0) "regulariser" else "none"
-      return(list(C = C, shift = list(value = tau, where = where)))
-    }
-  }
-  stop_not_positive(eigen(KBB, symmetric = TRUE, only.values = TRUE)$values, tau)
-}
-
 # dual weights and coefficients of the covariates for every lambda, on the user's scale, where
 # `of_terms` are the coefficients of the terms on the covariates
 kernel_models <- function(problem, of_terms, spectrum, lambda) {
@@ -378,4 +281,337 @@ kernel_models <- function(problem, of_terms, spectrum, lambda) {
     dimnames(covariates) <- list(colnames(problem$z), colnames(problem$y))
     list(beta = beta, covariates = covariates)
   })
+}
+
+# Rls ----------------------------------------------------------------------------------------------
+
+#' Ridge regression with all features
+#'
+#' Fits ridge regression (for classes: the least-squares support vector machine) on all features for
+#' a path of lambda, with the exact held-out error of each model.
+#'
+#' For every lambda the model minimises
+#' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_j \|^2 + \lambda \| B \|_F^2}{
+#' sum_j w_j || y_j - b' z_j - B' xs_j ||^2 + lambda ||B||_F^2}
+#' with weights \eqn{w}, unpenalised covariates \eqn{z} and standardised columns \eqn{\tilde x}{xs}
+#' as in [as_problem()]; for the same model the lambda of `glmnet(alpha = 0, weights = w)` is
+#' `lambda * s / sum(w)`, where s is the weighted standard deviation of the response with divisor
+#' `sum(w)`.
+#'
+#' One singular value decomposition is used for all lambdas. Leave-one-out then costs O(m min(m, n))
+#' for each lambda; a larger fold of h rows is held out by an h x h system for each lambda or one
+#' eigenvalue problem for all, whichever is cheaper.
+#'
+#' [holdout()] and [cv_error()] hold out other rows of a fit without training again.
+#'
+#' **Blocks.** With `blocks` the columns of each block have a lambda of their own, for instance
+#' clinical variables and genes, or the genes of each pathway (several ridge penalties, van de Wiel
+#' and others 2021). The chosen lambdas have the smallest held-out error, leave-one-out or by
+#' `folds`, which is exact for every model tried. `lambda` has the values of the first block. The
+#' lambda of any other block is \eqn{2^{-15}, 2^{-14}, \dots, 2^{15}}{2^-15, 2^-14, ..., 2^15} times
+#' the lambda of the first. For two blocks all of these models are tried. For more blocks the search
+#' is by coordinates, beginning with equal lambdas. Each block in turn gets the best ratio given the
+#' other ratios, all lambdas of the first block being tried, until no ratio changes. It may end in a
+#' local optimum. The path of the fit has the best ratios, and its `lambda` is the lambda of the
+#' first block. The held-out error of the chosen model is somewhat optimistic, because it is the
+#' smallest of many, and more so with more blocks: `cross_validate(pb, rls, blocks = blocks)`
+#' repeats the choice in every training part. The factors of `penalty` in [as_problem()] apply
+#' within a block.
+#'
+#' With fewer columns than rows, and more than 1e7 values or `x` in a [file_matrix()], rows are read
+#' in blocks as by [kernel_rls()], see Many rows there.
+#'
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
+#' @param lambda Positive ridge parameters, a numeric vector without repeats; `NULL` for
+#'   `2^(-15:15)`.
+#' @param folds Which rows are held out together for the errors of the path, see [make_folds()];
+#'   leave-one-out by default.
+#' @param blocks `NULL` for one lambda, or which columns have a lambda of their own: a named list of
+#'   columns, by name, number or term, such as `list(clinic = c("age", "stage"), genes = 3:100)`, or
+#'   a vector with the block of each column. Every column is in one block.
+#' @param threads Number of OpenMP threads over folds, here and in [holdout()] and [cv_error()].
+#'   Each thread calls BLAS: leave this at 1 with a multithreaded BLAS.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
+#' @return An object of class `rls`, a [kernel_fit]. With `blocks` it has a field `blocks`, a list:
+#'   `columns` (the column numbers of each block), `lambda` (the lambda chosen for each), `ratio`
+#'   (to the lambda of the first), and `tried`, a data frame with a row for every model tried: the
+#'   lambda of each block, under its name, and the held-out error and its standard error,
+#'   `criterion` and `se`.
+#'
+#' @section Cost: O(mn min(m, n)) time; memory about three times a dense x, of which the fit keeps m
+#'   x min(m, n) doubles, or in blocks of rows the memory of [kernel_rls()]. The decomposition by
+#'   LAPACK cannot be interrupted: it takes seconds where min(m, n) is more than a thousand. With
+#'   `blocks`, O(mn min(m, n)) once, and for each vector of ratios an eigenvalue decomposition of
+#'   min(m, n) rows and columns: 31 of them for two blocks; memory for as many m x m matrices as
+#'   blocks, or n x n ones with fewer columns than rows.
+#' @section Errors: As for [greedy_rls()]; weights of 0.
+#'
+#' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
+#' regularized least-squares. \doi{10.48550/arXiv.1003.3570}
+#' van de Wiel, M. A., van Nee, M. M., Rauschenberger, A. (2021). Fast cross-validation for
+#' multi-penalty high-dimensional ridge regression. Journal of Computational and Graphical
+#' Statistics 30, 835-847. \doi{10.1080/10618600.2021.1904962}
+#' @examples
+#' x <- matrix(rnorm(30 * 50), 30)
+#' fit <- rls(x, x[, 1] + rnorm(30))
+#' fit
+#' predict(fit, x[1:2, ])
+#' # a lambda for the first two columns and one for the others
+#' rls(x, x[, 1] + rnorm(30), blocks = list(clinic = 1:2, genes = 3:50))
+#' @export
+rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blocks = NULL,
+                threads = 1) {
+  problem <- fitter_problem("rls", x, y, ..., data = data)
+  control <- expansion_control(problem, lambda, folds, threads)
+  if (!is.null(blocks)) {
+    check_held_in_memory(problem)
+    blocks <- search_blocks(problem, check_blocks(blocks, problem), control)
+    problem <- with_block_ratios(problem, blocks)
+  }
+  features <- which(problem$usable)
+  trained <- if (reads_blocks(problem, length(features))) block_columns(problem, features, control)
+  spectrum <- if (is.null(trained)) linear_spectrum(problem) else trained$spectrum
+  models <- lapply(term_weights(spectrum, control$lambda), function(beta) {
+    list(features = features, beta = beta, row = 1L)
+  })
+  models <- lapply(user_coefficients(problem, models, trained$of_x), `[`, c("beta", "covariates"))
+  evaluated <- evaluate_spectrum(spectrum, problem, control, trained)
+  new_kernel_fit("rls", problem, control, evaluated, models, short_call(match.call()),
+                 features = features, blocks = blocks)
+}
+
+# The result of block_problem() for columns of x, with their own coefficients on the covariates.
+block_columns <- function(problem, columns, control) {
+  trained <- block_problem(problem, column_source(problem, columns), diag(length(columns)),
+                           folds = control$folds, linear = TRUE)
+  of_x <- trained$of_terms * rep(problem$scale[columns], each = ncol(problem$z))
+  if (problem$intercept) of_x[1L, ] <- of_x[1L, ] + problem$centre[columns]
+  trained$of_x <- of_x
+  trained
+}
+
+# Lssvm --------------------------------------------------------------------------------------------
+
+#' Least-squares support vector machine on all rows
+#'
+#' Fits the least-squares support vector machine with bias on all rows, for classes or a numeric
+#' response, and chooses gamma and the width of a Gaussian kernel by the exact held-out error.
+#'
+#' The model \eqn{f(x) = w' \varphi(x) + b_0}{f(x) = w'phi(x) + b0} in the space of the kernel
+#' minimises
+#' \deqn{\frac{1}{2} \| w \|^2 + \frac{\gamma}{2} \sum_i v_i e_i^2, \qquad e_i = y_i - f(x_i)}{
+#' ||w||^2 / 2 + gamma / 2 sum_i v_i e_i^2, e_i = y_i - f(x_i)} with case weights \eqn{v}, classes
+#' coded -1 and +1. It is \eqn{f(x) = \sum_i \alpha_i k(x, x_i) + b_0}{f(x) = sum_i alpha_i k(x,
+#' x_i) + b0} for the solution of
+#' \deqn{\left[ \begin{array}{cc} K + \mathrm{diag}(\gamma v)^{-1} & 1 \\ 1' & 0 \end{array} \right]
+#' \left[ \begin{array}{c} \alpha \\ b_0 \end{array} \right] = \left[ \begin{array}{c} y \\ 0
+#' \end{array} \right].}{ [K + diag(gamma v)^-1, 1; 1', 0] [alpha; b0] = [y; 0].} This is
+#' [kernel_rls()] with an intercept and `lambda = 1 / gamma`: one eigendecomposition of K serves all
+#' gamma, all responses and all held-out errors. With C the matrix above the prediction of a
+#' held-out row i is \eqn{y_i - \alpha_i / (C^{-1})_{ii}}{y_i - alpha_i / (C^-1)_ii}, and the
+#' prediction of a fold H is \eqn{y_H - ((C^{-1})_{HH})^{-1} \alpha_H}{y_H - ((C^-1)_HH)^-1
+#' alpha_H}. They equal training again without these rows.
+#'
+#' With three classes or more one model is fitted for each, of the class against the others, with a
+#' common gamma and kernel. Covariates (`adjust`) are unpenalised, as the bias is. Without the bias
+#' (`intercept = FALSE`, or a problem that has none) the last row and column of the system are left
+#' out.
+#'
+#' @inheritParams kernel_rls
+#' @param kernel As in [kernel_rls()]; for a given width \eqn{\sigma^2}{sigma^2} it is
+#'   `kernel_gaussian(sigma2 = )`. `NULL`: Gaussian kernels with \eqn{\sigma^2}{sigma^2} from 1/8 to
+#'   8 times the median squared distance of two rows (after standardising; of up to 500 rows
+#'   spread over the data), of which the one with the smallest held-out error is chosen.
+#' @param gamma The regularisation constant, a positive number: the weight of the squared errors
+#'   relative to \eqn{\| w \|^2}{||w||^2}; or several, of which the one with the smallest held-out
+#'   error is chosen. `NULL` for `2^(-5:15)`. It is not the `gamma` of [kernel_gaussian()].
+#' @param standardize Logical: are columns centred and divided by their standard deviation before
+#'   the kernel is computed, as in [kernel_rls()]? Must be `FALSE` for `kernel = "precomputed"`.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`.
+#' @return An object of class `lssvm`, a [kernel_fit] without shift. In addition, `path` has a
+#'   column `gamma`, and the fit has `gamma`, the best of them; `kernel_table` has a row for every
+#'   width tried: `sigma2` (`NA` for a kernel that is not Gaussian), the best `gamma`, `criterion`.
+#'   `coef()` gives the bias and the \eqn{\alpha}{alpha} of every row. The methods, [holdout()] and
+#'   [cv_error()] take `lambda = 1 / gamma` for another gamma.
+#'
+#' @section Cost: O(m^3) time and nine m x m matrices of doubles for every width, of which the fit
+#'   keeps two: for some thousand rows. For more, see [fs_lssvm()]. Ctrl-C waits for the
+#'   decomposition by LAPACK of one width to end, seconds from a thousand rows on.
+#' @section Errors: Of class `sparsels_error_input`: gamma or \eqn{\sigma^2}{sigma^2} that is not
+#'   positive, a response of one class, and what [kernel_rls()] refuses.
+#'
+#' @references Suykens, J. A. K., Vandewalle, J. (1999). Least squares support vector machine
+#' classifiers. Neural Processing Letters 9, 293-300. \doi{10.1023/A:1018628609742}
+#'
+#' Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K. (2011). Sparse
+#' conjugate directions pursuit with application to fixed-size kernel models. Machine Learning 85,
+#' 109-148. \doi{10.1007/s10994-011-5253-8}
+#' @note The package kernlab has a function of this name; if both are attached, write
+#'   `sparsels::lssvm()`.
+#' @seealso [fs_lssvm()] for the model on few prototypes, [tune_lssvm()] for a finer search of gamma
+#'   and \eqn{\sigma^2}{sigma^2}
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(160, -2, 2), 80)
+#' y <- factor(ifelse(rowSums(x^2) + rnorm(80) / 3 > 2, "outside", "inside"))
+#' fit <- lssvm(x, y)
+#' fit
+#' predict(fit, rbind(c(0, 0), c(2, 2)), type = "class")
+#' cv_error(fit, make_folds(80, 10), lambda = 1 / fit$gamma)
+#' lssvm(x, y, kernel = kernel_gaussian(sigma2 = 2), gamma = 10)
+#' @export
+lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL, folds = "loo",
+                  standardize = TRUE, threads = 1) {
+  problem <- fitter_problem("lssvm", x, y, ..., data = data,
+                            standardize = unless_stated(x, standardize, missing(standardize)))
+  if (is.null(kernel)) kernel <- typical_kernels(problem)
+  gamma <- if (is.null(gamma)) 2^(-5:15) else check_widths(gamma, "gamma")
+  fit <- expansion_fit("lssvm", problem, kernel, NULL, 1 / gamma, "auto", folds, threads,
+                       short_call(match.call()))
+  in_gamma(fit, gamma)
+}
+
+# Gaussian kernels with widths near the typical distance of two rows
+typical_kernels <- function(problem) {
+  scaled <- kernel_scale(problem, shift = TRUE, in_place = TRUE)
+  kernel_gaussian(sigma2 = typical_distance(scaled) * 2^(-3:3))
+}
+
+# the fit of kernel_rls() in terms of gamma = 1 / lambda and sigma2
+in_gamma <- function(fit, gamma) {
+  fit$gamma <- gamma[match(fit$lambda, fit$path$lambda)]
+  fit$path <- data.frame(fit$path["lambda"], gamma, fit$path[-1L])
+  tried <- fit$kernel_table
+  fit$kernel_table <- data.frame(
+    sigma2 = 1 / tried$gamma, gamma = gamma[match(tried$lambda, fit$path$lambda)],
+    criterion = tried$criterion
+  )
+  seal(fit)
+}
+
+#' @export
+print.lssvm_fit <- function(x, ...) {
+  check_sealed(x)
+  shown <- x
+  shown$kernel <- in_sigma2(x$kernel)
+  shown$shift <- NULL
+  print_expansion(shown, "gamma", "sigma2")
+  invisible(x)
+}
+
+# Nystrom features ---------------------------------------------------------------------------------
+
+#' Nystrom features of a kernel
+#'
+#' Computes at most M features from a kernel and M prototypes, whose inner products approximate the
+#' kernel (Nystrom's method), so that linear methods can be used instead of kernel methods.
+#'
+#' With \eqn{K_{MM}}{K_MM} the kernel matrix of the prototypes, \eqn{U \Lambda U'}{U Lambda U'} its
+#' eigendecomposition, and \eqn{K_{NM}}{K_NM} the kernel between rows and prototypes, the features
+#' are
+#' \deqn{\Phi = K_{NM} U \Lambda^{-1/2}, \qquad \Phi \Phi' = K_{NM} K_{MM}^{-1} K_{MN}.}{
+#' Phi = K_NM U Lambda^(-1/2),   Phi Phi' = K_NM K_MM^-1 K_MN.}
+#' Eigenvectors whose eigenvalue is at most `tolerance` times the largest are dropped, and the
+#' inverse is then a pseudo-inverse: there are \eqn{r < M} features if prototypes are equal or
+#' nearly so. With all rows as prototypes \eqn{\Phi \Phi'}{Phi Phi'} is the kernel matrix.
+#'
+#' Ridge regression on these features with an unpenalised intercept and `lambda = 1 / gamma` is
+#' fixed-size LS-SVM on all prototypes; `fs_lssvm(solver = "nystrom")` does that.
+#'
+#' @param x The rows: a numeric matrix, sparse matrix or data frame (N x d), or a problem from
+#'   [as_problem()], whose columns are centred and scaled first when it is standardised, as
+#'   [kernel_rls()] does. For `kernel = "precomputed"` the N x N kernel matrix.
+#' @param prototypes As `basis` in [kernel_rls()]: row numbers, such as the value of
+#'   [select_basis()], names or a logical vector; a number of rows, which are drawn with R's random
+#'   numbers; a matrix of points (M x d) that need not be rows; or `NULL` for all rows.
+#' @param kernel The kernel, see [kernels], with a single width.
+#' @param ... Must be empty: the arguments below are given by name.
+#' @param tolerance A number of at least 0 and below 1: eigenvalues up to `tolerance` times the
+#'   largest count as 0. 1e-12 by default.
+#' @param object The result of `nystrom_features()`.
+#' @param newdata New rows, as for [predict.sparsels_fit()].
+#'
+#' @return A list of class `nystrom_features`: `features`, an N x r matrix; `values`, the r
+#'   eigenvalues kept, in decreasing order; `map`, the M x r matrix \eqn{U \Lambda^{-1/2}}{U
+#'   Lambda^(-1/2)}; `tolerance`; `kernel`; `basis` as in [kernel_fit]; and `problem` without its x.
+#'
+#'   `predict()`: the features of new rows, a matrix with r columns; `NA` in rows with missing
+#'   values.
+#'
+#' @section Cost: O(NMd) for the kernel, O(M^3) for the eigenvalues and O(NMr) for the features; two
+#'   N x M matrices of doubles. The decomposition by LAPACK cannot be interrupted: it takes seconds
+#'   with a thousand prototypes or more.
+#' @section Errors: Of class `sparsels_error_input`: prototypes that are not rows, repeated row
+#'   numbers, a kernel with several widths, and a kernel matrix that is not positive semidefinite
+#'   (an eigenvalue below -1e-6 times the mean of its diagonal).
+#'
+#' @references Williams, C. K. I., Seeger, M. (2001). Using the Nystrom method to speed up kernel
+#' machines. Advances in Neural Information Processing Systems 13, 682-688.
+#'
+#' Karsmakers, P., Pelckmans, K., De Brabanter, K., Van hamme, H., Suykens, J. A. K. (2011). Sparse
+#' conjugate directions pursuit with application to fixed-size kernel models. Machine Learning 85,
+#' 109-148. \doi{10.1007/s10994-011-5253-8}
+#' @seealso [select_basis()], [fs_lssvm()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(runif(200, -5, 5))
+#' y <- sin(x[, 1]) + rnorm(200) / 4
+#' kernel <- kernel_gaussian(sigma2 = 2)
+#' phi <- nystrom_features(x, select_basis(x, 20, "k_center"), kernel)
+#' phi
+#' max(abs(tcrossprod(phi$features) - kernel$values(x, x)))
+#' fit <- rls(phi$features, y, standardize = FALSE)
+#' predict(fit, predict(phi, matrix(c(-1, 0, 1))))
+#' @export
+nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
+  check_dots(..., known = names(formals(nystrom_features)))
+  if (!(is_number(tolerance) && tolerance >= 0 && tolerance < 1)) {
+    refuse("tolerance", "a number of at least 0 and below 1", tolerance)
+  }
+  check_given(prototypes, "prototypes")
+  kernel <- single_kernel(kernel)
+  problem <- kernel_problem(points_problem(x), kernel)
+  basis <- as_basis(prototypes, problem, kernel, "prototypes")
+  K <- kernel_columns(problem, kernel, basis)
+  map <- nystrom_map(basis_kernel_matrix(problem, kernel, basis, K), tolerance)
+  features <- K %*% map
+  rownames(features) <- problem$row_names
+  seal(structure(list(
+    features = features, values = 1 / colSums(map^2), map = map, tolerance = tolerance,
+    kernel = kernel, basis = basis, problem = without_x(problem)
+  ), class = "nystrom_features"))
+}
+
+# a problem made of rows without a response, where the response given is not used
+points_problem <- function(x) {
+  check_given(x, "x")
+  if (inherits(x, "sparsels_problem")) {
+    check_sealed(x)
+    if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
+    return(working_copy(x))
+  }
+  working_copy(as_problem(x, seq_len(NROW(x)), intercept = FALSE, standardize = FALSE))
+}
+
+#' @rdname nystrom_features
+#' @export
+predict.nystrom_features <- function(object, newdata, ...) {
+  check_sealed(object)
+  check_dots(..., known = "newdata")
+  if (missing(newdata)) stop_input("`newdata` must be given: `features` are those of the rows")
+  features <- term_scores(object, newdata, object$map)
+  rownames(features) <- new_row_names(newdata)
+  features
+}
+
+#' @export
+print.nystrom_features <- function(x, ...) {
+  check_sealed(x)
+  cat(sprintf("<nystrom features> %s of %s for %s\n", counted(ncol(x$map), "feature"),
+              counted(nrow(x$map), "prototype"), counted(nrow(x$features), "row")))
+  cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")
+  cat(sprintf("eigenvalues: %s to %s\n", format(x$values[1L], digits = 4),
+              format(x$values[ncol(x$map)], digits = 4)))
+  invisible(x)
 }

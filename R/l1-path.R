@@ -432,3 +432,229 @@ l1_refit <- function(fit, solutions) {
   fit$lambda_table$size <- fit$path$size
   seal(fit)
 }
+
+# L1 methods ---------------------------------------------------------------------------------------
+
+# Methods for the fits of l1_path() and l1_size(), in addition to the methods of every sparse_fit.
+
+#' @rdname sparse_fit
+#' @export
+best_lambda <- function(object, rule = "min") {
+  check_given(object, "object")
+  if (!inherits(object, "l1_path")) refuse("object", "a fit of l1_path()", object)
+  check_sealed(object)
+  check_choice(rule, "rule", c("min", "1se"))
+  if (is_training(object)) {
+    stop_input("the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")
+  }
+  if (rule == "1se" && is.na(object$path$se[lambda_row_by(object, "min")])) stop_no_se(object)
+  object$path$lambda[lambda_row_by(object, rule)]
+}
+
+#' @exportS3Method
+model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
+  model <- c(solution_model(fit$problem, fit$solutions[[row]]), row = row)
+  name_models(fit$problem, list(model))[[1L]]
+}
+
+# Printing -----------------------------------------------------------------------------------------
+
+#' @export
+print.l1_path <- function(x, n = 6L, ...) {
+  check_sealed(x)
+  n <- check_shown(n)
+  against <- if (x$problem$task == "multiclass") ", each class against the rest" else ""
+  say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
+  print_lambda_choice(x)
+  print_unscored_folds(x)
+  print_responses(x$problem, x$held_out)
+  if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
+  print_data(x$problem)
+  print_lambda_range(x)
+  if (x$status == "interrupted") cat(interrupted_words(x), "\n", sep = "")
+  if (n > 0L) print_lambdas(x, n)
+  invisible(x)
+}
+
+penalised_words <- function(loss, alpha) {
+  net <- sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha))
+  switch(loss,
+    squared = paste("least squares with", if (alpha < 1) net else "an l1 penalty (lasso)"),
+    logistic = paste("logistic regression with", if (alpha < 1) net else "an l1 penalty"),
+    hinge = "support vector machine with an l1 penalty (hinge loss)"
+  )
+}
+
+print_lambda_range <- function(fit) {
+  lambda <- fit$path$lambda
+  say("lambda: ", values_words(lambda), "; from ", shown_parameter(fit$lambda_max),
+      " on (lambda_max) all coefficients are 0")
+  if (fit$unsolved > 0L) {
+    say("the path ended before ", counted(fit$unsolved, "smaller lambda"),
+        ", which would explain hardly more")
+  }
+  gap <- max(fit$path$gap) / fit$null_objective
+  # a smaller gap is rounding error
+  gap <- if (gap < 1e-12) "below 1e-12" else format(gap, digits = 2)
+  say(if (length(lambda) > 1L) "largest duality gap: " else "duality gap: ", gap,
+      " of the objective of the null model")
+}
+
+# the chosen model, and the rule by which it was chosen
+print_lambda_choice <- function(fit) {
+  row <- chosen_row(fit)
+  several <- nrow(fit$path) > 1L
+  error <- if (is_training(fit)) paste(fit$criterion$label, shown(row$criterion)) else
+    held_out_words(fit, row)
+  held_out <- several && !is_training(fit) && !inherits(fit, "l1_size")
+  end <- if (held_out) at_the_end(fit$lambda, fit$path$lambda, "the path") else ""
+  model <- sprintf("lambda %s%s: %s, %s", shown_parameter(row$lambda), end,
+                   size_of_words(list(size = row$size)), error)
+  if (inherits(fit, "l1_size")) {
+    say(model)
+    return(remark(sprintf("target: %s, give or take %d; found with %s",
+                          counted(fit$target, "feature"), fit$range,
+                          counted(nrow(fit$searched), "solution"))))
+  }
+  if (is_training(fit)) {
+    say(if (several) "smallest ", model)
+    if (is.null(fit$folds)) {
+      remark("nothing is held out: give `folds` to choose a lambda by held-out errors")
+    }
+    return(invisible())
+  }
+  if (!several) return(say(model))
+  rule <- switch(fit$size_by, min = "best ", cv = "not clearly worse than the best, ",
+                 "1se" = "largest within one standard error of the best, ")
+  say(rule, model)
+  remark(optimistic_words("it chose lambda"))
+  if (fit$size_by == "min" && !is.na(row$se)) {
+    row <- fit$path[lambda_row_by(fit, "1se"), ]
+    remark(sprintf("largest lambda within one standard error: %s, %s",
+                   shown_parameter(row$lambda), size_of_words(list(size = row$size))))
+  }
+}
+
+interrupted_words <- function(fit) {
+  words <- "interrupted: this is the path up to there"
+  if (is.null(fit$folds)) words else paste0(words, ", without held-out errors")
+}
+
+# Rows spread over the path, and the marked rows.
+print_lambdas <- function(fit, n) {
+  count <- nrow(fit$path)
+  marks <- path_marks(fit)
+  rows <- sort(union(spread_rows(count, n), which(marks != "")))
+  columns <- intersect(lambda_columns(fit), names(fit$path))
+  text <- shown_table(fit$path[rows, columns], setdiff(columns, c("lambda", "size")))
+  text$lambda <- shown_parameter(text$lambda)
+  if (any(marks != "")) text <- stats::setNames(cbind(text, marks[rows]), c(names(text), ""))
+  print_rows(text, count, "lambda", column_meanings(fit),
+             fit$problem)
+}
+
+# a word for the chosen row, the best row and the row chosen by the one-standard-error rule
+path_marks <- function(fit) {
+  marks <- character(nrow(fit$path))
+  if (length(marks) == 1L) return(marks)
+  chosen <- match(fit$lambda, fit$path$lambda)
+  if (inherits(fit, "l1_size")) marks[chosen] <- "found"
+  if (is_training(fit)) return(marks)
+  marks[chosen] <- "chosen"
+  if (!is.na(fit$path$se[chosen])) marks[lambda_row_by(fit, "1se")] <- "1se"
+  replace(marks, lambda_row_by(fit, "min"), "best")
+}
+
+# Lambda max ---------------------------------------------------------------------------------------
+
+#' Smallest l1 penalty at which all coefficients are zero
+#'
+#' The smallest lambda for which all penalised coefficients are 0, with which a regularisation path
+#' begins.
+#'
+#' It is exact, for the objective of [l1_path()]. For `"squared"` and `"logistic"` it is the maximum
+#' over k of \eqn{|a_k' r|}, divided by `alpha`, where \eqn{a_k} is column k standardised,
+#' multiplied by the square roots of the weights and residualised on the covariates, and \eqn{r} the
+#' residual of the null model (with covariates only). For `"hinge"` that residual is not unique if
+#' the classes have different weights, and lambda_max is the solution of a linear programme, (21) of
+#' the paper. It is computed by Newton's method on the optimum as a function of lambda, which is
+#' concave and piecewise linear: from a lambda with a solution \eqn{\beta}{beta}, the next one is
+#' where the tangent, \eqn{loss + \lambda \|\beta\|_1}{loss + lambda ||beta||_1}, equals the
+#' objective of the null model.
+#'
+#' @inheritParams l1_path
+#'
+#' @return A number, on the scale of `lambda` in [l1_path()]; 0 if all coefficients are 0 for every
+#'   lambda.
+#'
+#' @section Cost: One pass over `x`, O(mn) or O(nonzeros) time; for `"hinge"` the solutions for a
+#'   few lambdas.
+#'
+#' @section Errors: As for [l1_path()]; classes that are separated by the covariates alone.
+#'
+#' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
+#' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
+#' @seealso [l1_path()], [safe_screen()]
+#' @examples
+#' x <- matrix(rnorm(40 * 6), 40)
+#' y <- x[, 2] + rnorm(40)
+#' lambda_max(x, y)
+#' lambda_max(x, factor(y > 0), loss = "logistic")
+#' @export
+lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1) {
+  problem <- absolute_penalty(fitter_problem("lambda_max", x, y, ..., data = data))
+  largest_lambda(problem, l1_control(problem, loss, alpha = alpha))
+}
+
+largest_lambda <- function(problem, control) {
+  max(vapply(seq_len(ncol(problem$y)), function(l) {
+    lambda_of_response(one_response(problem, l), control)
+  }, 0))
+}
+
+lambda_of_response <- function(problem, control) {
+  if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
+  null <- if (is.null(control$shards)) null_solution(problem, control) else
+    null_by_shards(problem, control, control$shards)
+  if (control$loss == "logistic") check_not_separated(problem, null$null)
+  null$max_abs_corr / control$alpha
+}
+
+# Refuses classes that are separated by the covariates, as all coefficients would be 0 at every
+# lambda.
+check_not_separated <- function(problem, null) {
+  if (null <= 1e-9 * sum(problem$weights)) {
+    stop_input("the covariates alone separate the classes: all coefficients are 0 at every lambda")
+  }
+}
+
+# Newton's method for a concave, piecewise linear function. Tangents are above the function, so
+# lambda increases up to the last corner, where the solution is the null model.
+hinge_lambda_max <- function(problem, control) {
+  control[c("screen", "solver", "tolerance", "progress")] <- list("lazy", "cd", 1e-12, FALSE)
+  null_model <- null_solution(problem, control)
+  null <- null_model$null
+  check_not_separated(problem, null)
+  lambda <- null_model$max_abs_corr
+  solution <- NULL
+  # if all coefficients are 0 at so small a lambda, they are at every lambda
+  while (lambda > 1e-9 * null_model$max_abs_corr) {
+    solutions <- solve_path(problem, control, lambda, solution)
+    if (!length(solutions)) raise_interrupt()
+    l1 <- sum(abs(solutions[[1L]]$beta))
+    reduction <- null - solutions[[1L]]$objective
+    if (l1 > 0 && reduction > 1e-10 * null) {
+      solution <- solutions[[1L]]
+      lambda <- lambda + reduction / l1
+    } else if (is.null(solution)) {
+      lambda <- lambda / 2
+    } else {
+      return(lambda)
+    }
+  }
+  0
+}
+
+check_some_lambda <- function(lambda_max) {
+  if (lambda_max <= 0) stop_input("no column improves on the null model at any lambda")
+}

@@ -110,3 +110,167 @@ width_kinds <- function(checker) {
       nearest(lambda[at], fit$path$lambda)
     }, lambda = NA)))
 }
+
+# Verify machine -----------------------------------------------------------------------------------
+
+# The checks of fixed-size machines, for verify(), and how the machines are retrained. Terms are the
+# prototypes and, numbered after them, the covariates, which have a separate ridge parameter.
+
+#' @exportS3Method
+claims_of.fs_lssvm <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+  problem <- kernel_data(fit, problem_of_fit(fit, x, y, ..., data = data))
+  machine <- machine_checker(fit, problem)
+  sizes <- model_sizes(fit)
+  predicted <- function(at, column) machine$predicted(fit$path$size[at], column)
+  held_out <- function(at) of_partitions(machine$predicted(fit$size, "criterion"))
+  words <- kernel_claims[c("training", if (machine$repeatable) c("criterion", "se", "error"))]
+  list(kinds = c(
+    error_kinds(fit$path, words, predicted, problem, fit$folds, unit = machine$rms^2,
+                lambda = fit$lambda),
+    coefficient_kinds(fit$coefficients[sizes + 1L], function(at) machine$trained(sizes[at]), sizes,
+                      fit$lambda, basis_names(fit$problem, fit$basis)),
+    list(row_kind("fitted value", list(fit$fitted), function(at) machine$trained(fit$size),
+                  machine$rms, fit$size, fit$lambda),
+         if (machine$repeatable) {
+           row_kind("held-out prediction", list(fit$held_out), held_out, machine$rms, fit$size,
+                    fit$lambda)
+         },
+         gamma_kind(fit$gamma, fit$lambda))
+  ), unchecked = c(
+    "that the prototypes are those of the selection",
+    if (!is.null(fit$folds) && !machine$repeatable) {
+      "held-out errors and predictions, whose pursuits had prototypes that the fit does not keep"
+    },
+    if (!is.null(fit$tuning)) "the choice of the kernel's width and of gamma"
+  ))
+}
+
+machine_checker <- function(fit, problem) {
+  K <- kernel_columns(problem, fit$kernel, fit$basis)
+  machine <- list(
+    fit = fit, problem = problem, n = ncol(K), K = K,
+    gram = basis_kernel_matrix(problem, fit$kernel, fit$basis, K),
+    pursued = fit$control$solver == "scdp", rms = response_rms(problem),
+    # the pursuits of the folds chose among all prototypes
+    repeatable = !is.null(fit$folds) && (fit$control$solver != "scdp" ||
+      ncol(K) == fit$basis$available && is.null(fit$control$candidates))
+  )
+  free <- if (fit$control$intercept == "candidate" && problem$intercept) 1L
+  machine$candidate <- if (machine$pursued) free
+  machine$forced <- setdiff(seq_len(ncol(problem$z)), machine$candidate)
+  machine[c("z", "back")] <- covariate_terms(problem, setdiff(seq_len(ncol(problem$z)), free))
+  machine$bare <- problem
+  machine$bare$z <- problem$z[, 0L, drop = FALSE]
+  machine$design <- remembered(function(terms) machine_design(machine, terms))
+  machine$trained <- remembered(function(size) retrain_machine(machine, size))
+  machine$fold_path <- remembered(function(repetition, fold) {
+    followed_pursuit(machine, which(fit$folds$ids[, repetition] != fold))
+  })
+  held_out <- remembered(function(size) retrain_machine_out(machine, size))
+  machine$predicted <- function(size, column) {
+    if (column != "training") return(held_out(size))
+    model <- machine$trained(size)
+    list(pred = list(model$pred), condition = model$condition)
+  }
+  machine
+}
+
+# The terms of a size: the prototypes so far, the covariates that are forced, and the intercept when
+# it is among the terms added.
+machine_terms <- function(machine, size) {
+  path <- machine$fit$path
+  prototypes <- seq_len(path$prototypes[match(size, path$size)])
+  added <- machine$pursued && length(prototypes) < size
+  c(prototypes, machine$n + c(if (added) machine$candidate, machine$forced))
+}
+
+# list(x, root: of the penalty, map: from the coefficients of x to the coefficients of the
+# prototypes, condition)
+machine_design <- function(machine, terms) {
+  prototypes <- terms[terms <= machine$n]
+  covariates <- terms[terms > machine$n] - machine$n
+  gram <- machine$gram[prototypes, prototypes, drop = FALSE]
+  map <- diag(length(prototypes))
+  own_root <- map
+  if (machine$fit$control$solver == "nystrom") {
+    map <- nystrom_map(gram)
+    own_root <- diag(ncol(map))
+  } else if (length(prototypes)) {
+    parts <- eigen(gram, symmetric = TRUE)
+    own_root <- t(parts$vectors) * sqrt(pmax(parts$values, 0))
+  }
+  p <- ncol(map)
+  q <- length(covariates)
+  root <- diag(sqrt(covariate_ridge), p + q)
+  root[seq_len(p), seq_len(p)] <- sqrt(machine$fit$lambda) * own_root
+  x <- cbind(machine$K[, prototypes, drop = FALSE] %*% map, machine$z[, covariates, drop = FALSE])
+  values <- 1
+  if (ncol(x)) values <- svd(rbind(sqrt(machine$problem$weights) * x, root), 0L, 0L)$d^2
+  list(x = x, root = root, map = map, covariates = covariates,
+       # the normal equations lose more digits than the decomposition used here
+       condition = max(centring_cost(response_offset(machine$problem)) * max(values) /
+                         max(min(values), 1e-16 * max(values)), 1e5))
+}
+
+retrain_machine <- function(machine, size) {
+  design <- machine$design(machine_terms(machine, size))
+  model <- retrain_ridge(machine$bare, design$x, design$root)
+  p <- ncol(design$map)
+  beta <- design$map %*% model$B[seq_len(p), , drop = FALSE]
+  b <- matrix(0, ncol(machine$problem$z), ncol(machine$problem$y))
+  b[design$covariates, ] <- model$B[p + seq_along(design$covariates), ]
+  covariates <- machine$back %*% b
+  unit <- list(beta = max(abs(beta), 0), covariates = max(abs(covariates), 1e-3 * machine$rms))
+  list(beta = beta, covariates = covariates, pred = model$pred, unit = unit,
+       condition = design$condition, beta_condition = design$condition)
+}
+
+# Each fold, predicted by a machine of the other rows with the terms of its own pursuit.
+retrain_machine_out <- function(machine, size) {
+  ids <- machine$fit$folds$ids
+  condition <- 1
+  each <- lapply(seq_len(ncol(ids)), function(repetition) {
+    pred <- 0 * unname(machine$problem$y)
+    for (fold in unique(ids[, repetition])) {
+      rows <- which(ids[, repetition] == fold)
+      terms <- machine_terms(machine, size)
+      if (machine$pursued) {
+        path <- machine$fold_path(repetition, fold)
+        terms <- path[seq_len(min(size + length(machine$forced), length(path)))]
+      }
+      design <- machine$design(sort(terms))
+      condition <<- max(condition, design$condition)
+      model <- retrain_ridge(machine$bare, design$x, design$root, seq_len(nrow(ids))[-rows])
+      pred[rows, ] <- model$pred[rows, ]
+    }
+    pred
+  })
+  list(pred = each, condition = 10 * condition)
+}
+
+# The terms that a pursuit on some rows takes, in their order: the forced terms, then each time the
+# term with the largest score.
+followed_pursuit <- function(machine, rows) {
+  problem <- machine$problem
+  root_w <- sqrt(problem$weights[rows])
+  x <- root_w * cbind(machine$K, machine$z)[rows, , drop = FALSE]
+  A <- crossprod(x)
+  prototypes <- seq_len(machine$n)
+  A[prototypes, prototypes] <- A[prototypes, prototypes] + machine$fit$lambda * machine$gram
+  others <- setdiff(seq_len(ncol(A)), prototypes)
+  A[cbind(others, others)] <- A[cbind(others, others)] + covariate_ridge
+  b <- crossprod(x, root_w * problem$y[rows, , drop = FALSE])
+  system <- list(A = A, b = b, D = ncol(A), L = ncol(b), diagonal = diag(A))
+  score <- step_score(list(method = "scdp", control = machine$fit$control))
+  set <- machine$n + machine$forced
+  steps <- max(machine$fit$path$size) + length(set)
+  while (length(set) < steps) {
+    solution <- list(components = set, beta = solved_by_qr(system, set, b))
+    values <- score(system, rowSums(solution_rest(system, solution)^2), set)
+    order <- setdiff(order(-values), set)
+    free <- Find(function(j) !is_dependent(system, set, j, dependent_term), order)
+    if (!length(free)) break
+    set <- c(set, free)
+  }
+  set
+}

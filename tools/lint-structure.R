@@ -1,8 +1,10 @@
 # Which file may use which.
 #
-# R: files whose functions call each other, directly or by way of others, form a ring; a ring has at
-# most three files. No object is made at load time from what another file defines, so that R may
-# read the files in any order. No figure of tools/measures.R is above its ceiling.
+# R: the word before the first hyphen of a file's name is its room. A file uses files of its own
+# room and of earlier rooms. Files whose functions call each other, directly or by way of others,
+# form a ring. A ring has at most three files. No object is made at load time from what another
+# file defines, so that R may read the files in any order. No figure of tools/measures.R is above
+# its ceiling.
 #
 # C: a family, the word before the first hyphen of a file's name, uses itself and the shared files
 # and no other family. Only the border includes R's headers. No two families give a static function
@@ -11,6 +13,10 @@
 #   Rscript tools/lint-structure.R    tries the rules on made cases, then looks at the package
 
 most_files <- 3L
+
+# in the order in which a room may use the rooms before it
+rooms <- c("base", "data", "fold", "fit", "kernel", "l1", "search", "system", "lssvm", "verify",
+           "judge", "with", "sparsels", "topics")
 
 source("tools/structure.R")
 source("tools/measures.R")
@@ -24,6 +30,18 @@ ring_lines <- function(ring, uses) {
   inside <- uses[uses$from %in% ring & uses$to %in% ring, ]
   names <- tapply(inside$name, paste(inside$from, "->", inside$to), paste, collapse = ", ")
   c(files, sprintf("  %s: %s", names(names), names))
+}
+
+# Rooms -------------------------------------------------------------------------------------------
+
+room_of <- function(file) match(sub("[-.].*", "", file), rooms)
+
+# a line for each file without a room, and for each use of a later room
+room_lines <- function(definitions, uses) {
+  files <- unique(definitions$file)
+  later <- uses[which(room_of(uses$from) < room_of(uses$to)), ]
+  c(sprintf("%s is in none of the rooms", files[is.na(room_of(files))]),
+    sprintf("%s uses `%s` of a later room: %s", later$from, later$name, later$to))
 }
 
 # Load order --------------------------------------------------------------------------------------
@@ -134,37 +152,45 @@ look_at_r <- function(folder) {
   definitions <- read_definitions(folder)
   uses <- uses_between(definitions)
   rings <- find_rings(uses)
-  at_load <- load_lines(definitions)
-  list(lines = c(unlist(lapply(rings, ring_lines, uses)), at_load),
-       broken = any(lengths(rings) > most_files) || length(at_load) > 0L)
+  wrong <- c(load_lines(definitions), room_lines(definitions, uses))
+  list(lines = c(unlist(lapply(rings, ring_lines, uses)), wrong),
+       broken = any(lengths(rings) > most_files) || length(wrong) > 0L)
 }
 
 # Each case is files of a folder, as lines of code, and whether they break a rule.
 r_cases <- list(
   "two files in a ring" = list(
-    code = c("a.R" = "f <- function() g()", "b.R" = "g <- function() f()"), broken = FALSE
+    code = c("fit-a.R" = "f <- function() g()", "fit-b.R" = "g <- function() f()"), broken = FALSE
   ),
   "four files in a ring" = list(
-    code = c("a.R" = "f <- function() g()", "b.R" = "g <- function() h()",
-             "c.R" = "h <- function(x) lapply(x, i)", "d.R" = "i <- function() f()"), broken = TRUE
+    code = c("fit-a.R" = "f <- function() g()", "fit-b.R" = "g <- function() h()",
+             "fit-c.R" = "h <- function(x) lapply(x, i)", "fit-d.R" = "i <- function() f()"),
+    broken = TRUE
   ),
   "local names and arguments close no ring" = list(
-    code = c("a.R" = "f <- function() g()", "b.R" = "g <- function() h()",
-             "c.R" = "h <- function() i()",
-             "d.R" = "i <- function(f) { g <- 1; f + g }"), broken = FALSE
+    code = c("fit-a.R" = "f <- function() g()", "fit-b.R" = "g <- function() h()",
+             "fit-c.R" = "h <- function() i()",
+             "fit-d.R" = "i <- function(f) { g <- 1; f + g }"), broken = FALSE
   ),
   "an object made from another file" = list(
-    code = c("a.R" = "f <- function() 1", "b.R" = "value <- list(f())"), broken = TRUE
+    code = c("fit-a.R" = "f <- function() 1", "fit-b.R" = "value <- list(f())"), broken = TRUE
   ),
   "an object made by a function that calls another file" = list(
-    code = c("a.R" = "f <- function() 1", "b.R" = "g <- function() f()\nvalue <- g()"),
+    code = c("fit-a.R" = "f <- function() 1", "fit-b.R" = "g <- function() f()\nvalue <- g()"),
     broken = TRUE
   ),
   "code that looks into another file later" = list(
-    code = c("a.R" = "f <- function() 1",
-             "b.R" = "value <- list(function() f())\nlater <- alist(g = f())"),
+    code = c("fit-a.R" = "f <- function() 1",
+             "fit-b.R" = "value <- list(function() f())\nlater <- alist(g = f())"),
     broken = FALSE
-  )
+  ),
+  "a room that uses an earlier room" = list(
+    code = c("base.R" = "f <- function() 1", "fit-a.R" = "g <- function() f()"), broken = FALSE
+  ),
+  "a room that uses a later room" = list(
+    code = c("base.R" = "f <- function() g()", "fit-a.R" = "g <- function() 1"), broken = TRUE
+  ),
+  "a file of no room" = list(code = c("other.R" = "f <- function() 1"), broken = TRUE)
 )
 
 c_cases <- list(

@@ -1,0 +1,387 @@
+# Argument checks, classed conditions and the refusal of unknown arguments.
+
+stop_input <- function(message, class = NULL) {
+  classes <- c(class, "sparsels_error_input", "sparsels_error", "error", "condition")
+  stop(structure(list(message = message, call = NULL), class = classes))
+}
+
+# new data that do not fit the model, where `...` fills the %s of the message
+stop_newdata <- function(message, ...) stop_input(sprintf(message, ...), "sparsels_error_newdata")
+
+# An object that differs from the object that the package made. C calls this if a field that it
+# reads does not fit. `field` is NA if the object has no fields to compare.
+stop_edited <- function(field, what = "an object") {
+  if (!is.na(field)) what <- sprintf("the field `%s` of %s", field, what)
+  stop_input(sprintf("%s is not as it was made: was the object edited? Make it again", what),
+             "sparsels_error_object")
+}
+
+# C calls this if it finds no memory for its work
+stop_memory <- function(bytes) {
+  message <- sprintf("cannot allocate %.1f GB of memory for the search", bytes / 1e9)
+  classes <- c("sparsels_error_memory", "sparsels_error", "error", "condition")
+  stop(structure(list(message = message, call = NULL), class = classes))
+}
+
+warn_sparsels <- function(message, class = NULL) {
+  classes <- c(class, "sparsels_warning", "warning", "condition")
+  warning(structure(list(message = message, call = NULL), class = classes))
+}
+
+# the assumptions about the data, for the user to confirm or change
+message_sparsels <- function(message, class) {
+  classes <- c(class, "sparsels_message", "message", "condition")
+  message(structure(list(message = paste0(message, "\n"), call = NULL), class = classes))
+}
+
+# An error keeps its class, and its message says where it occurred.
+in_context <- function(where, expr) {
+  tryCatch(expr, error = function(e) {
+    e$message <- paste0(where, ": ", conditionMessage(e))
+    stop(e)
+  })
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+# a value in a few words, for the end of a message
+describe <- function(x) {
+  if (is.null(x)) return("NULL")
+  if (is.function(x)) return("a function")
+  if (is.data.frame(x)) return("a data frame")
+  plain <- is.atomic(x) && is.null(dim(x)) && !is.object(x)
+  if (plain && length(x) == 1L) return(show_value(x))
+  kind <- if (is.object(x) || is.list(x)) class(x)[1L] else mode(x)
+  if (is.matrix(x)) return(sprintf("%s matrix (%d x %d)", article(mode(x)), nrow(x), ncol(x)))
+  if (plain) return(sprintf("%s vector of length %d", article(kind), length(x)))
+  if (is.factor(x)) return(sprintf("a factor of length %d", length(x)))
+  if (is.object(x)) return(sprintf("an object of class '%s'", kind))
+  article(if (is.array(x)) "array" else kind)
+}
+
+show_value <- function(x) {
+  if (is.character(x) && !is.na(x)) sprintf("\"%s\"", x) else format(x, digits = 7L)
+}
+
+article <- function(word) paste(if (grepl("^[aeiou]", word)) "an" else "a", word)
+
+# 'a', 'b', 'c', ... : at most `max` of them
+some_of <- function(x, max = 5L, quote = "'") {
+  shown <- paste0(quote, utils::head(x, max), quote, collapse = ", ")
+  if (length(x) > max) paste0(shown, ", ...") else shown
+}
+
+drop_hint <- function(x) {
+  if (is.numeric(x)) " (`drop = FALSE` keeps a single row or column a matrix)" else ""
+}
+
+counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1) "" else "s")
+
+# an argument that has no default
+check_given <- function(x, name) {
+  if (missing(x)) stop_input(sprintf("`%s` is missing", name), "sparsels_error_argument")
+}
+
+# Single values -----------------------------------------------------------------------------------
+
+is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.object(x) && !is.na(x)
+
+# the refusal of one tuning argument: its required form, and its value
+refuse <- function(name, must, x) {
+  stop_input(sprintf("`%s` must be %s, not %s", name, must, describe(x)), "sparsels_error_argument")
+}
+
+# `what` says in words what the upper bound is
+check_count <- function(x, name, upper = .Machine$integer.max, what = NULL, lower = 1L) {
+  whole <- is_number(x) && x == round(x) && x >= lower && x <= upper
+  if (!whole) {
+    range <- paste("of at least", lower)
+    if (upper < .Machine$integer.max) range <- sprintf("between %d and %d", lower, upper)
+    note <- if (is.null(what)) "" else sprintf(" (%s)", what)
+    refuse(name, paste0("a whole number ", range, note), x)
+  }
+  as.integer(x)
+}
+
+# More repetitions, splits or lambdas than anybody wants, and than memory is sure to hold.
+most_repeats <- 10000L
+
+check_repeats <- function(x, name, upper = most_repeats, what = NULL) {
+  check_count(x, name, max(1, min(most_repeats, upper)), if (upper < most_repeats) what)
+}
+
+# how many rows print() shows
+check_shown <- function(n) {
+  if (!(is_number(n) && n >= 0)) refuse("n", "a number of at least 0", n)
+  min(floor(n), .Machine$integer.max)
+}
+
+check_positive <- function(x, name, or_zero = FALSE) {
+  fine <- is_number(x) && is.finite(x) && (x > 0 || or_zero && x == 0)
+  must <- if (or_zero) "a finite number of at least 0" else "a positive finite number"
+  if (!fine) refuse(name, must, x)
+  as.double(x)
+}
+
+is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
+
+has_numbers <- function(x) is.numeric(x) && !is.object(x) && all(is.finite(x))
+
+has_integers <- function(x, lower = 1L, upper = Inf) {
+  has_numbers(x) && all(x >= lower & x <= upper & x == round(x))
+}
+
+check_flag <- function(x, name) {
+  if (!(isTRUE(x) || isFALSE(x))) refuse(name, "TRUE or FALSE", x)
+  x
+}
+
+check_choice <- function(x, name, choices) {
+  if (!(is.character(x) && length(x) == 1L && x %in% choices)) {
+    must <- some_of(choices, Inf, "\"")
+    refuse(name, if (length(choices) > 1L) paste("one of", must) else must, x)
+  }
+  x
+}
+
+# a choice among several, where the default lists all choices and means the first
+choice_or_first <- function(x, name, choices) {
+  if (identical(x, choices)) choices[1L] else check_choice(x, name, choices)
+}
+
+# more than any grid requires, and few enough for memory
+most_lambdas <- 100000L
+
+check_lambda <- function(lambda) {
+  if (is.null(lambda)) return(NULL)
+  fine <- is.numeric(lambda) && !is.object(lambda) && length(lambda) > 0L
+  must <- "NULL or positive finite numbers"
+  if (!fine) refuse("lambda", must, lambda)
+  if (length(lambda) > most_lambdas) {
+    refuse("lambda", sprintf("at most %d numbers", most_lambdas), lambda)
+  }
+  bad <- which(!(is.finite(lambda) & lambda > 0))
+  if (length(bad)) refuse("lambda", must, lambda[[bad[1L]]])
+  as.double(lambda)
+}
+
+# how many arguments a function can take: Inf with `...` and for primitives such as `[`, where R
+# does not say
+arguments_of <- function(f) {
+  if (is.null(args(f))) return(Inf)
+  arguments <- names(formals(args(f)))
+  if ("..." %in% arguments) Inf else length(arguments)
+}
+
+# the smallest sum of squares that is computed to full precision
+smallest_square <- 1e-280
+
+need_package <- function(package) {
+  if (!requireNamespace(package, quietly = TRUE)) {
+    stop_input(sprintf("package '%s' is needed for this input and is not installed", package))
+  }
+}
+
+# Rows and columns --------------------------------------------------------------------------------
+
+# the row or column numbers an index means
+positions <- function(index, size, names, what) {
+  known <- is.numeric(index) && !inherits(index, "Surv") || is.character(index) ||
+    is.logical(index) || is.factor(index)
+  if (!known) {
+    stop_input(sprintf("%ss are chosen by number, name or a logical vector, not by %s",
+                       what, describe(index)))
+  }
+  if (is.logical(index) && length(index) != size) {
+    stop_input(sprintf("a logical choice of %ss must have length %d, not %d",
+                       what, size, length(index)))
+  }
+  if (is.factor(index)) index <- as.character(index)
+  mixed <- function(index) any(index < 0, na.rm = TRUE) && any(is.na(index) | index > 0)
+  if (is.numeric(index) && mixed(index)) {
+    stop_input(sprintf("a choice of %ss cannot mix positive and negative numbers", what))
+  }
+  if (is.numeric(index) && any(index != round(index), na.rm = TRUE)) {
+    stop_input(sprintf("a choice of %ss must be whole numbers, not %s", what,
+                       format(index[index != round(index)][1L])))
+  }
+  chosen <- if (is.character(index)) match(index, names) else seq_len(size)[index]
+  bad <- which(is.na(chosen))
+  if (length(bad)) {
+    stop_input(sprintf("no %s %s: the problem has %s", what, show_value(index[index != 0][bad[1L]]),
+                       counted(size, what)))
+  }
+  if (!length(chosen)) stop_input(sprintf("the choice of %ss is empty", what))
+  chosen
+}
+
+# Arguments by name -------------------------------------------------------------------------------
+
+# refuses arguments in `...` whose names are not `allowed`, and suggests the nearest of `known`
+check_dots <- function(..., known, allowed = character()) {
+  given <- as.list(substitute(list(...)))[-1L]
+  if (!length(given)) return(invisible())
+  labels <- if (is.null(names(given))) character(length(given)) else names(given)
+  known <- setdiff(known, "...")
+  if (any(labels == "")) {
+    text <- deparse1(given[[which(labels == "")[1L]]])
+    stop_input(
+      sprintf("an argument without a name, %s: tuning arguments are named, one of %s",
+              if (nchar(text) <= 40L) sprintf("`%s`", text) else "after the first ones",
+              argument_words(setdiff(known, c("x", "y")))),
+      "sparsels_error_argument"
+    )
+  }
+  unknown <- setdiff(labels, allowed)
+  if (length(unknown)) stop_unknown(unknown[1L], known)
+  invisible()
+}
+
+stop_unknown <- function(name, known) {
+  distance <- utils::adist(name, known, ignore.case = TRUE)
+  # a distant suggestion is worse than the list
+  near <- length(known) && min(distance) <= max(2, nchar(name) %/% 3)
+  hint <- if (near) {
+    sprintf("did you mean `%s`?", known[which.min(distance)])
+  } else {
+    paste("the arguments are", argument_words(known))
+  }
+  stop_input(sprintf("unknown argument `%s`: %s", name, hint), "sparsels_error_argument")
+}
+
+# The arguments of as_problem() besides x, y and data. Every method takes them too.
+problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
+                       "task", "within", "assay", "make_unique", "missing", "penalty",
+                       "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
+                       "standardize_response", "groups")
+
+# the arguments of as_problem() that fitters pass on, for their help pages
+problem_dots <- function() some_of(problem_arguments, Inf, "`")
+
+# The names of arguments. The arguments of as_problem() are not listed for each function that takes
+# them.
+argument_words <- function(known) {
+  own <- setdiff(known, c(problem_arguments, "data"))
+  shares <- all(problem_arguments %in% known) && length(setdiff(own, c("x", "y", "threads")))
+  if (shares) paste(some_of(own, Inf, "`"), "and those of as_problem()") else
+    some_of(known, Inf, "`")
+}
+
+# The call as a fit keeps it. do.call() puts values into the call where a user writes names. Short
+# descriptions replace large values, so that no fit holds the data.
+short_call <- function(call) {
+  name <- if (is.function(call[[1L]])) own_name(call[[1L]]) else call[[1L]]
+  arguments <- lapply(as.list(call)[-1L], function(value) {
+    attributes(value) <- if (is.language(value)) NULL else attributes(value)
+    plain <- is.null(value) || is.language(value) ||
+      is.atomic(value) && is.null(attributes(value)) && length(value) <= 10L
+    if (plain) value else as.name(sprintf("<%s>", sub("^an? ", "", describe(value))))
+  })
+  as.call(c(name, arguments))
+}
+
+# the name of a function of the package, searched among the exported names first, since most calls
+# are of exported functions
+own_name <- function(fun) {
+  space <- topenv()
+  for (name in c(getNamespaceExports(space), names(space))) {
+    if (identical(space[[name]], fun)) return(as.name(name))
+  }
+  as.name("a function")
+}
+
+# labels of rows as 1, 2, ... in order of appearance
+check_row_labels <- function(labels, name, m) {
+  if (is.null(labels)) return(NULL)
+  if (!is.atomic(labels) || !is.null(dim(labels))) {
+    stop_input(sprintf("`%s` must be a vector with one value per row, not %s",
+                       name, describe(labels)))
+  }
+  if (length(labels) != m) {
+    stop_input(sprintf("`%s` must have one value for each of the %d rows, not %d",
+                       name, m, length(labels)))
+  }
+  bad <- which(is.na(labels))
+  if (length(bad)) {
+    stop_input(sprintf("`%s` has %s (first: row %d)",
+                       name, counted(length(bad), "missing value"), bad[1L]))
+  }
+  match(labels, unique(labels))
+}
+
+# Text ---------------------------------------------------------------------------------------------
+
+# Texts for printing and messages, with one rule of rounding and lines that fit the console.
+
+# Errors have three significant digits. Parameters have four, so that they can be copied into a
+# call.
+shown <- function(value) format(value, digits = 3)
+
+shown_parameter <- function(value) format(value, digits = 4)
+
+# "1,234"
+whole_number <- function(value) format(value, big.mark = ",", scientific = FALSE)
+
+se_words <- function(se) {
+  if (is.na(se)) "" else sprintf(" (standard error %s)", format(se, digits = 2))
+}
+
+# A sentence, broken to the width of the console.
+say <- function(..., indent = 0L) {
+  cat(strwrap(paste0(...), getOption("width"), indent = indent, exdent = indent + 2L), sep = "\n")
+}
+
+# a remark on the line above
+remark <- function(...) say(..., indent = 2L)
+
+# Text of at most `width` characters, of which `end` are the last characters of a longer text.
+shortened <- function(text, width, end = 0L) {
+  size <- nchar(text)
+  long <- size > width
+  text[long] <- paste0(substr(text[long], 1L, width - end - 3L), "...",
+                       substring(text[long], size[long] - end + 1L))
+  text
+}
+
+# names of classes often differ at the end
+short_class <- function(class) shortened(class, 30L, 12L)
+
+# "15.5 and 992" or "31 values between 0.01 and 100"
+values_words <- function(values) {
+  values <- sort(values)
+  if (length(values) <= 4L) {
+    text <- vapply(values, shown_parameter, "")
+    last <- length(text)
+    return(paste(c(if (last > 1L) paste(text[-last], collapse = ", "), text[last]),
+                 collapse = " and "))
+  }
+  sprintf("%d values between %s and %s", length(values), shown_parameter(min(values)),
+          shown_parameter(max(values)))
+}
+
+# the text after `what` for several values
+at_the_end <- function(value, values, what) {
+  if (length(values) > 1L && value %in% range(values)) sprintf(" (at the end of %s)", what) else ""
+}
+
+# "1 to 4 rows"
+counted_range <- function(range, word) {
+  paste0(if (range[1L] < range[2L]) paste(range[1L], "to "), counted(range[2L], word))
+}
+
+format_seconds <- function(seconds) {
+  if (seconds < 90) sprintf("%.0f seconds", seconds) else sprintf("%.0f minutes", seconds / 60)
+}
+
+stop_argument <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
+
+# lists of at most this number of columns are tried first, and count as short
+first_k <- 20L
+
+# the arguments for do.call(), which would evaluate language objects
+quoted <- function(arguments) {
+  lapply(arguments, function(value) {
+    if (inherits(value, "in_data")) return(value[[1L]])
+    if (is.language(value)) call("quote", value) else value
+  })
+}

@@ -1,0 +1,296 @@
+# The connection of long work to R and its user: a progress bar, Ctrl-C and the result after it, and
+# the ways in which a search may end.
+
+# A function (done, total, columns) that moves a progress bar and says how long it will take, or
+# NULL. `steady` is whether equal parts of the work take about equal times. Otherwise no time is
+# given. `column_bytes` has the bytes of a column in a file. The bar then shows how much of the file
+# was read.
+progress_bar <- function(wanted, label, frame = parent.frame(), steady = TRUE,
+                         column_bytes = NULL) {
+  if (!wanted) return(NULL)
+  format <- if (!steady || !is.null(column_bytes)) {
+    "{cli::pb_name}{cli::pb_bar} {cli::pb_percent} {cli::pb_status}"
+  }
+  id <- cli::cli_progress_bar(label, total = 1, format = format, auto_terminate = FALSE,
+                              .envir = frame)
+  say_time <- if (steady) time_sayer(label) else function(done, total) NULL
+  function(done, total, columns = 0) {
+    say_time(done, total)
+    status <- if (!is.null(column_bytes)) sprintf("%.1f GB read", 1e-9 * columns * column_bytes)
+    # a search that drops columns makes more moves than its target size
+    cli::cli_progress_update(set = min(done, total), total = total, status = status, id = id,
+                             .envir = frame)
+  }
+}
+
+# A function (done, total) that says once, after the first second of work, how long the rest will
+# take, if that is more than ten seconds. `now` gives the time in seconds.
+time_sayer <- function(label, now = function() proc.time()[["elapsed"]]) {
+  from <- now()
+  waits <- TRUE
+  function(done, total) {
+    spent <- now() - from
+    if (!waits || spent < 1 || done <= 0) return(invisible())
+    waits <<- FALSE
+    seconds <- spent * (total - done) / done
+    if (seconds > 10) {
+      message_sparsels(sprintf("%s will take about %s; Ctrl-C returns what is done by then",
+                               label, format_seconds(seconds)), "sparsels_message_time")
+    }
+  }
+}
+
+# actions of steps whose set does not come from the set before
+set_actions <- c("found", "stopped")
+
+# how a search ended, in the order of the kernels
+statuses <- c("complete", "early_stop", "interrupted", "move_limit")
+
+# stops as Ctrl-C does, for a kernel of C that has seen Ctrl-C and has no result to keep
+raise_interrupt <- function() {
+  signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  invokeRestart("abort")
+}
+
+warn_interrupted <- function(done, wanted, what) {
+  if (done == 0L) raise_interrupt()
+  message <- sprintf("interrupted after %d of %s", done, counted(wanted, what))
+  warn_sparsels(paste0(message, ": the result is that of these"), "sparsels_interrupted")
+}
+
+# Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
+# processor, and returns the previous value. `NULL` changes nothing. Results agree up to rounding
+# error.
+use_simd <- function(width = NULL) .Call(C_use_simd, width)
+
+# Seal ---------------------------------------------------------------------------------------------
+
+# The seal of an object: the types, lengths, dimensions and names of all its parts, as a number for
+# each field. Objects are plain lists that users may edit and files may damage. Constructors seal
+# objects, and check_sealed() compares the seal where a user gives an object to a function. Values
+# of the same type and length are not compared. C checks the values that it reads.
+
+seal <- function(x) {
+  attr(x, "seal") <- .Call(C_shape, x)
+  x
+}
+
+# A working copy, which the package changes and check_sealed() accepts.
+working_copy <- function(x) {
+  attr(x, "seal") <- "working copy"
+  x
+}
+
+# Stops if a field of x has changed since x was made. Fields may be added.
+check_sealed <- function(x) {
+  made <- attr(x, "seal", exact = TRUE)
+  if (is_working_copy(x)) return(invisible(x))
+  now <- .Call(C_shape, x)
+  if (is.integer(made) && identical(now, made)) return(invisible(x))
+  same <- names(now)[now == made[names(now)]]
+  other <- if (is.integer(made)) setdiff(names(made), c(same, "call")) else NA
+  if (length(other)) stop_edited(other[1L], sprintf("an object of class '%s'", class(x)[1L]))
+  invisible(x)
+}
+
+# The seal of an object that was changed, unless it is a working copy.
+seal_again <- function(x) if (is_working_copy(x)) x else seal(x)
+
+is_working_copy <- function(x) identical(attr(x, "seal", exact = TRUE), "working copy")
+
+# Blocks -------------------------------------------------------------------------------------------
+
+# Matrices that are read some columns at a time.
+
+# column numbers in blocks of about `values` matrix entries each, as far as these may be in memory
+column_blocks <- function(rows, columns, values = 1e5) {
+  size <- max(1L, min(values, max_realised) %/% max(rows, 1L))
+  lapply(seq_len(ceiling(columns / size)), function(block) {
+    seq.int((block - 1L) * size + 1L, min(block * size, columns))
+  })
+}
+
+# The most values of a DelayedMatrix that are read into memory unasked, 800 MB as doubles. Of a
+# sparse one only the values that are not 0 count.
+max_realised <- 1e8
+
+# A DelayedMatrix in memory: a plain matrix, or a sparse one of the Matrix package.
+read_delayed <- function(x, called) {
+  need_package("DelayedArray")
+  if (!ncol(x)) return(as.matrix(x))
+  blocks <- column_blocks(nrow(x), ncol(x), 1e7)
+  if (DelayedArray::is_sparse(x)) return(read_sparse(x, blocks, called))
+  size <- prod(as.double(dim(x)))
+  if (size > max_realised) stop_delayed(x, called, sprintf("%.3g GB in memory", 8e-9 * size))
+  values <- NULL
+  for (block in blocks) {
+    part <- as.matrix(x[, block, drop = FALSE])
+    if (is.null(values)) values <- matrix(part[0L][1L], nrow(x), ncol(x), dimnames = dimnames(x))
+    values[, block] <- part
+  }
+  values
+}
+
+read_sparse <- function(x, blocks, called) {
+  stored <- 0
+  parts <- lapply(blocks, function(block) {
+    part <- methods::as(x[, block, drop = FALSE], "dgCMatrix")
+    stored <<- stored + length(part@x)
+    if (stored > max_realised) {
+      stop_delayed(x, called, sprintf("sparse, more than %.3g GB in memory", 12e-9 * stored))
+    }
+    part
+  })
+  do.call(cbind, unname(parts))
+}
+
+stop_delayed <- function(x, called, size) {
+  stop_input(sprintf(
+    "`%s` is a DelayedMatrix of %.0f x %.0f values, %s: %s, or as.matrix() if all are meant",
+    called, nrow(x), ncol(x), size, "first keep fewer features, such as those that vary most"
+  ))
+}
+
+# at most `n` of `count` rows, the first and the last among them
+spread_rows <- function(count, n) round(seq(1, count, length.out = min(n, count)))
+
+# Tasks --------------------------------------------------------------------------------------------
+
+# Independent tasks, each with a separate stream of random numbers: the outer loops of the package.
+
+# The results of task(1), ..., task(n), as run_tasks() makes them. An error names the `what` that it
+# is from. An interrupt leaves the results before it, with a warning, and is passed on when there
+# are none.
+repeat_tasks <- function(n, what, task, progress = interactive(), BPPARAM = NULL) {
+  label <- paste0(toupper(substr(what, 1L, 1L)), substring(what, 2L), "s")
+  results <- run_tasks(n, function(i) in_context(paste(what, i), task(i)), label,
+                       progress = progress, BPPARAM = BPPARAM)
+  if (length(results) < n) warn_interrupted(length(results), n, what)
+  results
+}
+
+# The list of task(1), ..., task(n). BiocParallel runs the tasks if BPPARAM is given. Otherwise the
+# user's future plan runs them if future.apply is installed, the plan is not sequential and tasks
+# may run in other processes (`apart`). Otherwise they run one after the other. With `random` every
+# task draws from a separate L'Ecuyer stream, so the result depends only on R's generator at the
+# call, not on the plan or the number of workers. Without `random` R's generator is not changed. An
+# interrupt keeps the tasks done before it, and the attribute "done" has their numbers.
+run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = interactive(),
+                      BPPARAM = NULL, apart = TRUE) {
+  streams <- if (random) task_streams(n)
+  run <- function(i) {
+    tryCatch(
+      if (random) with_stream(streams[[i]], task(i)) else task(i),
+      interrupt = identity
+    )
+  }
+  results <- if (!is.null(BPPARAM)) {
+    run_on_bioc(n, run, BPPARAM)
+  } else if (apart && has_parallel_plan()) {
+    future.apply::future_lapply(
+      seq_len(n), run,
+      future.seed = NULL, future.packages = "sparsels"
+    )
+  } else {
+    run_serially(n, run, label, progress)
+  }
+  stopped <- vapply(results, inherits, logical(1), what = "condition")
+  structure(results[!stopped], done = which(!stopped))
+}
+
+run_serially <- function(n, run, label, progress) {
+  results <- list()
+  bar <- progress_bar(progress, label)
+  for (i in seq_len(n)) {
+    results[i] <- list(run(i))
+    if (inherits(results[[i]], "condition")) break
+    stopped <- tryCatch(between_tasks(bar, i, n), interrupt = identity)
+    if (is.null(stopped)) next
+    if (i == n) results[i] <- list(stopped)
+    break
+  }
+  results
+}
+
+# Raises a Ctrl-C that came meanwhile here, where the results are complete, and not later.
+between_tasks <- function(bar, i, n) {
+  if (!is.null(bar)) bar(i, n)
+  Sys.sleep(0)
+  NULL
+}
+
+# BiocParallel wraps errors of its workers. Here the first error keeps its class.
+run_on_bioc <- function(n, run, BPPARAM) {
+  kept <- function(i) tryCatch(run(i), error = function(e) structure(list(e), class = "task_error"))
+  results <- BiocParallel::bplapply(seq_len(n), kept, BPPARAM = BPPARAM)
+  failed <- Find(function(result) inherits(result, "task_error"), results)
+  if (!is.null(failed)) stop(failed[[1L]])
+  results
+}
+
+# whether run_tasks() shares tasks among processes
+runs_apart <- function(BPPARAM) !is.null(BPPARAM) || has_parallel_plan()
+
+check_bpparam <- function(BPPARAM) {
+  if (is.null(BPPARAM)) return(NULL)
+  if (!inherits(BPPARAM, "BiocParallelParam")) {
+    refuse("BPPARAM", "NULL or such as BiocParallel::MulticoreParam(2)", BPPARAM)
+  }
+  need_package("BiocParallel")
+  BPPARAM
+}
+
+# A sequential plan gains nothing from future and would be subject to its limit on exported data.
+has_parallel_plan <- function() {
+  requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
+}
+
+# n streams from one draw of R's generator, whatever its kind. 10407 is .Random.seed[1] of
+# "L'Ecuyer-CMRG" with R's default normals and sampling.
+task_streams <- function(n) {
+  first <- c(10407L, sample.int(.Machine$integer.max, 6))
+  streams <- list(first)
+  for (i in seq_len(n - 1)) streams[[i + 1]] <- parallel::nextRNGStream(streams[[i]])
+  streams
+}
+
+with_stream <- function(stream, expr) {
+  old <- get0(".Random.seed", envir = globalenv(), inherits = FALSE)
+  on.exit(restore_generator(old))
+  assign(".Random.seed", stream, envir = globalenv())
+  expr
+}
+
+# The first element of .Random.seed holds the kinds of generators, so restoring it restores them. A
+# session without random numbers so far keeps this state.
+restore_generator <- function(old) {
+  if (!is.null(old)) return(assign(".Random.seed", old, envir = globalenv()))
+  RNGkind("default", "default", "default")
+  rm(".Random.seed", envir = globalenv())
+}
+
+# A separate stream for folds that are the same in every call, with the usual start of the
+# generator.
+fixed_stream <- c(10407L, rep(12345L, 6L))
+
+# bounds of the safe tests for all columns of a problem, by one of three kernels
+safe_call <- function(kernel, work, control, ...) {
+  answer <- .Call(C_safe_bounds, work, list(kernel = kernel, loss = control$loss, ...,
+                                            threads = control$threads, progress = NULL,
+                                            user_loss = NULL))
+  if (answer$status == "interrupted") raise_interrupt()
+  answer
+}
+
+# 1, ..., count in blocks of `size`, as lists of first and last
+block_ranges <- function(count, size) {
+  first <- seq(1, count, by = size)
+  Map(seq.int, first, pmin(first + size - 1, count))
+}
+
+# The number of rows with `width` values each in a block: large enough that computing their R factor
+# costs little more than computing their products.
+rows_at_a_time <- function(width) max(4 * width, most_term_values * 0.4 %/% width)
+
+# The number of values of all terms (rows x terms) above which the terms are not all held in memory.
+most_term_values <- 1e7

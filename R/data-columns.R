@@ -1,0 +1,635 @@
+# Groups of columns as the user gives them, and methods that do not support groups.
+
+# From arguments ----------------------------------------------------------------------------------
+
+# `columns_group` and `group_rule` of as_problem() for a problem with names and design.
+with_column_groups <- function(problem, columns_group, group_rule) {
+  check_choice(group_rule, "group_rule", group_rules)
+  stated <- !is.null(columns_group) || group_rule == "one"
+  labels <- if (isFALSE(columns_group)) NULL else if (is.null(columns_group)) {
+    design_groups(problem$design)
+  } else {
+    group_labels(columns_group, problem$names)
+  }
+  problem$column_groups <- new_column_groups(labels, group_rule, stated)
+  if (group_rule == "one" && is.null(problem$column_groups)) {
+    stop_input("`group_rule = \"one\"` needs groups of two columns or more: give `columns_group`",
+               "sparsels_error_argument")
+  }
+  problem
+}
+
+# The group's label of each column, "" for none.
+group_labels <- function(groups, names) {
+  if (is.list(groups) && !is.object(groups)) return(labels_of_sets(groups, names))
+  known <- is.character(groups) || is.factor(groups) || is.numeric(groups) && !is.object(groups)
+  if (!known || !is.null(dim(groups))) {
+    refuse("columns_group", paste("FALSE, a group for each column (names or numbers),",
+                                  "or a named list of groups"), groups)
+  }
+  labels <- stats::setNames(as.character(groups), names(groups))
+  if (!is.null(names(labels))) return(labels_by_name(labels, names))
+  if (length(labels) != length(names)) {
+    stop_input(sprintf("`columns_group` must have names or a group for each of the %s, not %d",
+                       counted(length(names), "column"), length(labels)),
+               "sparsels_error_argument")
+  }
+  labels
+}
+
+labels_by_name <- function(labels, names) {
+  unknown <- setdiff(names(labels), names)
+  if (length(unknown)) {
+    stop_input(sprintf("`columns_group` has a group for column '%s', which there is not",
+                       unknown[1L]), "sparsels_error_argument")
+  }
+  twice <- anyDuplicated(names(labels))
+  if (twice) {
+    stop_input(sprintf("`columns_group` has two groups for column '%s'", names(labels)[twice]),
+               "sparsels_error_argument")
+  }
+  unname(labels[names])
+}
+
+# The group's label of each column, from a named list of sets of columns, which may not overlap.
+labels_of_sets <- function(sets, names) {
+  given <- names(sets)
+  if (is.null(given) || anyNA(given) || any(given == "") || anyDuplicated(given)) {
+    stop_input("`columns_group` must have a name of its own for each group of the list",
+               "sparsels_error_argument")
+  }
+  labels <- rep("", length(names))
+  for (group in given) {
+    columns <- in_context(sprintf("group '%s' of `columns_group`", group),
+                          positions(sets[[group]], length(names), names, "column"))
+    shared <- columns[labels[columns] != ""]
+    if (length(shared)) {
+      stop_input(sprintf("`columns_group` has column '%s' in two groups, '%s' and '%s': %s",
+                         names[shared[1L]], labels[shared[1L]], group, "groups may not overlap"),
+                 "sparsels_error_argument")
+    }
+    if (anyDuplicated(columns)) {
+      stop_input(sprintf("group '%s' of `columns_group` has column '%s' twice", group,
+                         names[columns[anyDuplicated(columns)]]), "sparsels_error_argument")
+    }
+    labels[columns] <- group
+  }
+  labels
+}
+
+# Methods without support for groups --------------------------------------------------------------
+
+is_grouped <- function(problem) !is.null(problem$column_groups)
+
+# The problem for a method that moves single columns. Groups that the user gave are refused by name.
+# Groups of factors are ignored with a message. `who` is the method, such as "omp()".
+single_columns <- function(problem, who) {
+  groups <- problem$column_groups
+  if (groups$stated) {
+    stop_input(sprintf("%s chooses single columns, but `columns_group` has %s: %s", who,
+                       counted(length(groups$names), "group"),
+                       "use greedy_rls(), or `columns_group = FALSE`"), "sparsels_error_argument")
+  }
+  message_sparsels(sprintf("%s takes the columns of %s one by one: %s", who,
+                           some_of(groups$names, 3L), "greedy_rls() takes a factor as a whole"),
+                   "sparsels_message_groups")
+  problem$column_groups <- NULL
+  problem
+}
+
+# Groups of columns: the dummies of a factor, the probes of a gene, the genes of a pathway. Methods
+# that support groups move their columns together, or choose at most one of them. A column without a
+# group is moved by itself, like any group.
+
+# problem$column_groups is NULL or list(of, names, rule, stated): the number of each column's group,
+# 0 for none, the names of the groups, "together" or "one", and whether the groups are given by the
+# user or come from factors. Each group has two columns or more.
+
+group_rules <- c("together", "one")
+
+# Groups from labels. A label of one column is not a group. NULL where no group is left.
+new_column_groups <- function(labels, rule, stated) {
+  labels <- as.character(labels)
+  labels[is.na(labels)] <- ""
+  count <- table(labels[labels != ""])
+  labels[!labels %in% names(count)[count > 1L]] <- ""
+  if (!any(labels != "")) return(NULL)
+  names <- unique(labels[labels != ""])
+  list(of = match(labels, names, 0L), names = names, rule = rule, stated = stated)
+}
+
+# the groups of some columns
+some_column_groups <- function(groups, columns) {
+  if (is.null(groups)) return(NULL)
+  new_column_groups(c("", groups$names)[groups$of[columns] + 1L], groups$rule, groups$stated)
+}
+
+# Units -------------------------------------------------------------------------------------------
+
+moves_together <- function(problem) {
+  is.list(problem) && identical(problem$column_groups$rule, "together")
+}
+
+# The group or column that is moved, for each of some columns: the first usable column of its group,
+# or the column itself.
+units_of <- function(problem, columns) {
+  if (!moves_together(problem)) return(columns)
+  of <- problem$column_groups$of
+  first <- match(seq_along(problem$column_groups$names), replace(of, !problem$usable, 0L))
+  ifelse(of[columns] > 0L & problem$usable[columns], first[pmax(of[columns], 1L)], columns)
+}
+
+# The usable columns that move together with one column.
+unit_columns <- function(problem, column) {
+  if (!moves_together(problem)) return(column)
+  group <- problem$column_groups$of[column]
+  if (group > 0L) which(problem$column_groups$of == group & problem$usable) else column
+}
+
+# some columns and the columns that move with them
+whole_groups <- function(problem, columns) {
+  unlist(lapply(unique(units_of(problem, columns)), unit_columns, problem = problem))
+}
+
+# The largest size of a model of some usable columns: the number of groups, where a column without a
+# group counts as one. If a model has at most one column of each group, it is the number of groups
+# from which a column can be chosen.
+count_units <- function(problem, columns = which(problem$usable)) {
+  groups <- problem$column_groups
+  if (is.null(groups)) return(length(columns))
+  sum(groups$of[columns] == 0L) + length(setdiff(unique(groups$of[columns]), 0L))
+}
+
+# the name of the group that moves with each column, or of the column itself
+unit_names <- function(problem, columns) {
+  if (!moves_together(problem)) return(problem$names[columns])
+  group <- problem$column_groups$of[columns]
+  ifelse(group > 0L, problem$column_groups$names[pmax(group, 1L)], problem$names[columns])
+}
+
+# The groups or columns that each group or column requires, as far as a search can choose them, by
+# first columns.
+needs_of_units <- function(problem) {
+  pairs <- problem$hierarchy
+  open <- problem$usable[pairs$column] & problem$usable[pairs$needs]
+  column <- units_of(problem, pairs$column[open])
+  needs <- units_of(problem, pairs$needs[open])
+  list(column = column[column != needs], needs = needs[column != needs])
+}
+
+# The groups or columns, among `units`, that can join a set of columns.
+joining_units <- function(problem, set, units) {
+  groups <- problem$column_groups
+  if (identical(groups$rule, "one")) {
+    units <- units[!groups$of[units] %in% setdiff(groups$of[set], 0L)]
+  }
+  if (is.null(problem$hierarchy)) return(units)
+  pairs <- needs_of_units(problem)
+  setdiff(units, pairs$column[!pairs$needs %in% set])
+}
+
+# The groups or columns, among `units`, that can leave a set of columns.
+leaving_units <- function(problem, set, units) {
+  if (is.null(problem$hierarchy)) return(units)
+  pairs <- needs_of_units(problem)
+  setdiff(units, pairs$needs[pairs$column %in% set])
+}
+
+# Groups in the form that C reads: groups of two usable columns or more, and the largest number of
+# columns of a model of size k.
+group_settings <- function(problem, k) {
+  groups <- problem$column_groups
+  none <- list(group_rule = "none", group_of = integer(), group_start = 0L,
+               group_columns = integer(), most_columns = as.integer(k))
+  if (is.null(groups)) return(none)
+  of <- ifelse(problem$usable, groups$of, 0L)
+  size <- tabulate(of, length(groups$names))
+  several <- which(size > 1L)
+  if (!length(several)) return(none)
+  of <- match(of, several, 0L)
+  sizes <- sort(c(size[several], rep(1L, sum(problem$usable & of == 0L))), decreasing = TRUE)
+  together <- groups$rule == "together"
+  list(group_rule = groups$rule, group_of = of - 1L,
+       group_start = as.integer(c(0L, cumsum(size[several]))),
+       group_columns = order(of)[sum(of == 0L) + seq_len(sum(of > 0L))] - 1L,
+       most_columns = as.integer(if (together) sum(utils::head(sizes, k)) else k))
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+# the word for what a size counts
+size_word <- function(problem) if (moves_together(problem)) "group" else "feature"
+
+# the word for counted columns, or for groups that move together
+counted_word <- function(problem) if (moves_together(problem)) "group" else "column"
+
+# the word for what the size of a fit counts, where the fit may come from a user's function
+chosen_word <- function(fit) {
+  if (inherits(fit, "sparse_fit")) size_word(fit$problem) else "feature"
+}
+
+# "3 groups (7 columns)"
+sized_words <- function(problem, size, columns) {
+  words <- counted(size, size_word(problem))
+  if (moves_together(problem)) sprintf("%s (%s)", words, counted(columns, "column")) else words
+}
+
+column_groups_words <- function(problem) {
+  groups <- problem$column_groups
+  size <- tabulate(groups$of, length(groups$names))
+  each <- sprintf("%s (%d)", groups$names, size)
+  rule <- if (groups$rule == "together") "each in a model as a whole or not at all" else
+    "at most one column of each in a model"
+  sprintf("%s (%s), %s: %s", counted(length(size), "group"), counted(sum(size), "column"), rule,
+          some_of(each, 5L, ""))
+}
+
+# Hierarchy ----------------------------------------------------------------------------------------
+
+# Columns that require others, as an interaction requires its main effects: strong heredity.
+# Searches that support a hierarchy add a column only with all columns that it requires. The
+# required columns then stay as long as the column does.
+
+# problem$hierarchy is NULL or list(column, needs, by_terms). column[p] requires needs[p] and all
+# columns that needs[p] requires. by_terms is whether these are the terms of a formula. Some columns
+# cannot be chosen by a search: covariates and combinations of them. These count as members of every
+# model.
+
+# From arguments ----------------------------------------------------------------------------------
+
+# `hierarchy` of as_problem() for a problem with columns, groups and penalty.
+with_hierarchy <- function(problem, hierarchy) {
+  if (identical(hierarchy, "none")) return(problem)
+  by_terms <- identical(hierarchy, "strong")
+  pairs <- closed_needs(if (by_terms) term_needs(problem) else listed_needs(hierarchy, problem))
+  if (!length(pairs$column)) return(problem)
+  check_can_be_met(pairs, problem)
+  problem$hierarchy <- c(pairs, by_terms = by_terms)
+  problem
+}
+
+# The pairs of column and required column, each once, with the pairs that follow from others.
+closed_needs <- function(pairs) {
+  repeat {
+    of_needed <- split(pairs$needs, pairs$column)[as.character(pairs$needs)]
+    column <- c(pairs$column, rep(pairs$column, lengths(of_needed)))
+    needs <- c(pairs$needs, unlist(of_needed, use.names = FALSE))
+    distinct <- which(!duplicated(complex(real = column, imaginary = needs)))
+    closed <- list(column = column[distinct], needs = needs[distinct])
+    if (length(distinct) == length(pairs$column)) break
+    pairs <- closed
+  }
+  lapply(closed, `[`, order(closed$column, closed$needs))
+}
+
+# The pairs of a named list: the names of columns or terms, and the columns that each requires.
+listed_needs <- function(needs, problem) {
+  if (!is.list(needs) || is.object(needs)) {
+    refuse("hierarchy", "\"none\", \"strong\" or a named list of what columns ask for", needs)
+  }
+  asking <- names(needs)
+  if (length(needs) && (is.null(asking) || anyNA(asking) || any(asking == ""))) {
+    stop_input("`hierarchy` must have the name of a column or a term for each element of the list",
+               "sparsels_error_argument")
+  }
+  pairs <- Map(function(name, needs) {
+    columns <- in_context("the names of `hierarchy`", columns_given(name, problem))
+    needs <- in_context(sprintf("`hierarchy` of '%s'", name), columns_given(needs, problem))
+    all_pairs(columns, needs)
+  }, asking, needs)
+  joined_pairs(pairs)
+}
+
+# The pairs of the interactions of a formula: each column requires the columns of the terms with one
+# variable less.
+term_needs <- function(problem) {
+  sets <- term_variables(problem$design)
+  of_several <- lengths(sets) > 1L
+  if (!any(of_several)) {
+    stop_input(paste("`hierarchy = \"strong\"` is for a formula with interactions, such as",
+                     "`y ~ a * b`: give a list of what each column asks for"),
+               "sparsels_error_argument")
+  }
+  asking <- rep(which(of_several), lengths(sets)[of_several])
+  smaller <- unlist(lapply(sets[of_several], function(set) {
+    lapply(seq_along(set), function(one) set[-one])
+  }), recursive = FALSE, use.names = FALSE)
+  needed <- match(set_keys(smaller), set_keys(sets))
+  absent <- which(is.na(needed))
+  adjusted <- set_keys(lapply(term_variables(problem$adjust_design), sort))
+  lost <- absent[!set_keys(lapply(smaller[absent], sort)) %in% adjusted]
+  if (length(lost)) {
+    asks <- asking[lost[1L]]
+    stop_input(sprintf(
+      "`hierarchy = \"strong\"`: '%s' asks for '%s', which is no term of the formula: write `%s`",
+      names(sets)[asks], paste(smaller[[lost[1L]]], collapse = ":"),
+      paste(sets[[asks]], collapse = " * ")
+    ), "sparsels_error_argument")
+  }
+  present <- !is.na(needed)
+  columns <- split(seq_len(ncol(problem)), factor(problem$design$columns$term, names(sets)))
+  joined_pairs(Map(all_pairs, columns[asking[present]], columns[needed[present]]))
+}
+
+# The variables of each term of a design, by its label.
+term_variables <- function(design) {
+  if (!is.null(design$terms)) {
+    factors <- attr(design$terms, "factors")
+    used <- which(factors > 0L, arr.ind = TRUE, useNames = FALSE)
+    return(stats::setNames(split(rownames(factors)[used[, 1L]], used[, 2L]),
+                           unquoted(colnames(factors), rownames(factors))))
+  }
+  variables <- if (is.null(design$columns)) design$names else design$columns$variable
+  as.list(stats::setNames(nm = unique(variables)))
+}
+
+set_keys <- function(sets) vapply(sets, paste, "", collapse = "\n", USE.NAMES = FALSE)
+
+# every one of some columns with every required column
+all_pairs <- function(columns, needs) {
+  list(column = rep(columns, length(needs)), needs = rep(needs, each = length(columns)))
+}
+
+joined_pairs <- function(pairs) {
+  list(column = as.integer(unlist(lapply(pairs, `[[`, "column"))),
+       needs = as.integer(unlist(lapply(pairs, `[[`, "needs"))))
+}
+
+# Refuses a hierarchy that no search could meet.
+check_can_be_met <- function(pairs, problem) {
+  fail <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
+  problem$hierarchy <- pairs
+  problem$usable[] <- TRUE
+  of_units <- closed_needs(needs_of_units(problem))
+  circular <- c(pairs$column[pairs$column == pairs$needs],
+                of_units$column[of_units$column == of_units$needs])
+  if (length(circular)) {
+    fail("`hierarchy` has '%s' ask for itself, at once or by way of what it asks for",
+         unit_names(problem, circular[1L]))
+  }
+  never <- which(problem$penalty[pairs$needs] == Inf)
+  if (length(never)) {
+    fail("`hierarchy` has '%s' ask for '%s', which `penalty` Inf keeps out of every model",
+         problem$names[pairs$column[never[1L]]], problem$names[pairs$needs[never[1L]]])
+  }
+  if (!identical(problem$column_groups$rule, "one")) return(invisible())
+  column <- c(unique(pairs$column), pairs$column)
+  of <- problem$column_groups$of[c(unique(pairs$column), pairs$needs)]
+  clash <- which(of > 0L & duplicated(data.frame(column, of)))
+  if (length(clash)) {
+    fail("`hierarchy` has '%s' ask for more columns of group '%s' than the one of `group_rule`",
+         problem$names[column[clash[1L]]], problem$column_groups$names[of[clash[1L]]])
+  }
+}
+
+# Hierarchies of a problem ------------------------------------------------------------------------
+
+# The hierarchy among some columns. Columns outside these are not required.
+some_hierarchy <- function(hierarchy, columns) {
+  column <- match(hierarchy$column, columns)
+  needs <- match(hierarchy$needs, columns)
+  kept <- !is.na(column) & !is.na(needs)
+  if (!any(kept)) return(NULL)
+  list(column = column[kept], needs = needs[kept], by_terms = hierarchy$by_terms)
+}
+
+# The required columns as C reads them: needs[start[i] .. start[i + 1]) of column i.
+needs_settings <- function(problem) {
+  none <- list(needs_start = integer(), needs = integer())
+  if (is.null(problem$hierarchy)) return(none)
+  pairs <- needs_of_units(problem)
+  if (!length(pairs$needs)) return(none)
+  list(needs_start = c(0L, cumsum(tabulate(pairs$column, ncol(problem)))),
+       needs = pairs$needs[order(pairs$column)] - 1L)
+}
+
+# Refuses options that a search under a hierarchy does not support.
+check_hierarchy_search <- function(problem, control, cluster = NULL) {
+  if (is.null(problem$hierarchy)) return(invisible())
+  fail <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
+  if (!is.null(cluster)) fail("`cluster` is for columns that ask for no others by `hierarchy`")
+  units <- unique(units_of(problem, control$start))
+  pairs <- needs_of_units(problem)
+  from <- match(pairs$column, units)
+  place <- match(pairs$needs, units)
+  pruned <- control$search == "backward"
+  unmet <- which(!is.na(from) & (is.na(place) | !pruned & place > from))
+  if (length(unmet)) {
+    fail("`start` has '%s', which asks for '%s' by `hierarchy`: give that %s",
+         unit_names(problem, pairs$column[unmet[1L]]), unit_names(problem, pairs$needs[unmet[1L]]),
+         if (pruned) "too" else "before it")
+  }
+}
+
+# Refuses a hierarchy by name, for functions without support for it. `who` is the function, such as
+# "omp()".
+refuse_hierarchy <- function(problem, who) {
+  if (is.null(problem$hierarchy)) return(invisible())
+  stop_input(sprintf("%s cannot honour `hierarchy`, by which columns ask for others: %s", who,
+                     "use greedy_rls(), or leave it out"), "sparsels_error_argument")
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+hierarchy_words <- function(problem) {
+  columns <- unique(problem$hierarchy$column)
+  asking <- if (problem$hierarchy$by_terms) {
+    unique(column_term_names(problem$design, problem$names)[columns])
+  } else {
+    problem$names[columns]
+  }
+  one <- length(asking) == 1L
+  sprintf("%s %s for %s: %s",
+          counted(length(asking), if (problem$hierarchy$by_terms) "interaction" else "column"),
+          if (one) "asks" else "ask",
+          if (!problem$hierarchy$by_terms) "others" else if (one) "its main effects" else
+            "their main effects",
+          some_of(asking, 5L, ""))
+}
+
+# Penalty ------------------------------------------------------------------------------------------
+
+# Penalty factors multiply the penalty of each column. A problem has `penalty`, a factor for each
+# column, or NULL where all are 1. A column of factor 0 is a covariate under its own name. A column
+# of factor Inf is excluded. Any other column is divided by its scale and by a function of the
+# factor, so that a plain penalty on working columns gives the required penalty. For a squared
+# penalty the divisor is sqrt(p), which makes lambda p b^2 of lambda b^2. For an absolute penalty it
+# is p, which makes lambda p |b| of lambda |b|. `absolute` tells which penalty is used.
+
+# As given ----------------------------------------------------------------------------------------
+
+with_penalty <- function(problem, penalty, names) {
+  terms <- column_term_names(problem$design, names)
+  problem$penalty <- check_penalty(penalty, names, terms)
+  check_unpenalised(problem$penalty, names, colnames(problem$z))
+  problem
+}
+
+# A factor for each column, from numbers for all columns or for some of the names of columns and of
+# terms. `terms` are the names of the terms that the columns belong to.
+check_penalty <- function(penalty, names, terms) {
+  if (!is.numeric(penalty) || is.object(penalty) || !is.null(dim(penalty))) {
+    refuse("penalty", "a numeric vector", penalty)
+  }
+  bad <- which(is.na(penalty) | penalty < 0)
+  if (length(bad)) {
+    stop_input(sprintf("`penalty` must be at least 0, 0 for columns without penalty, but %s is %s",
+                       if (is.null(names(penalty))) sprintf("that of column %d", bad[1L]) else
+                         sprintf("that of '%s'", names(penalty)[bad[1L]]),
+                       format(penalty[[bad[1L]]])), "sparsels_error_argument")
+  }
+  factors <- if (is.null(names(penalty))) {
+    all_factors(penalty, length(names))
+  } else {
+    named_factors(penalty, names, terms)
+  }
+  if (all(factors == 1)) return(NULL)
+  tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
+  if (length(tiny)) {
+    stop_input(sprintf("`penalty` must be 0, Inf or between 1e-8 and 1e+8, but that of '%s' is %s",
+                       names[tiny[1L]], format(factors[tiny[1L]])), "sparsels_error_argument")
+  }
+  factors
+}
+
+all_factors <- function(penalty, columns) {
+  if (length(penalty) != columns) {
+    stop_input(sprintf("`penalty` must have one value for each of the %d columns, not %d: %s",
+                       columns, length(penalty), "name the values to give those of some columns"),
+               "sparsels_error_argument")
+  }
+  as.double(penalty)
+}
+
+# The name of a column takes precedence over the name of its term. Columns without either have the
+# factor 1.
+named_factors <- function(penalty, names, terms) {
+  given <- names(penalty)
+  twice <- given[anyDuplicated(given)]
+  if (length(twice)) {
+    stop_input(sprintf("`penalty` has two values named '%s'", twice), "sparsels_error_argument")
+  }
+  unknown <- setdiff(given, c(names, terms))
+  if (length(unknown)) {
+    stop_input(sprintf("`penalty` has values for %s, which is no column and no term of the data",
+                       some_of(unknown, 1L)), "sparsels_error_argument")
+  }
+  factors <- unname(penalty[match(names, given)])
+  of_term <- unname(penalty[match(terms, given)])
+  factors <- ifelse(is.na(factors), of_term, factors)
+  as.double(ifelse(is.na(factors), 1, factors))
+}
+
+# the term that each column belongs to: the variable of a frame, the term of a formula
+column_term_names <- function(design, names) {
+  columns <- design$columns
+  if (is.null(columns)) return(names)
+  if (is.null(columns$term)) columns$variable else columns$term
+}
+
+# The numbers of columns that are given by name, number or a logical vector, or by their term.
+columns_given <- function(given, problem) {
+  terms <- column_term_names(problem$design, problem$names)
+  of_terms <- if (is.character(given)) which(terms %in% given & !problem$names %in% given)
+  others <- if (is.character(given)) setdiff(given, terms[of_terms]) else given
+  chosen <- if (length(others)) positions(others, ncol(problem), problem$names, "column")
+  sort(unique(c(of_terms, chosen)))
+}
+
+# Of a problem ------------------------------------------------------------------------------------
+
+# The problem without some columns of factor 0, which are also removed from the covariates.
+without_covariates <- function(problem, columns) {
+  if (!length(columns)) return(problem)
+  problem$z <- problem$z[, !colnames(problem$z) %in% problem$names[columns], drop = FALSE]
+  problem
+}
+
+# Whether each column has a factor that excludes it from the selection.
+is_set_apart <- function(problem) {
+  if (is.null(problem$penalty)) logical(ncol(problem)) else problem$penalty %in% c(0, Inf)
+}
+
+# Refuses columns of factor 0 that have the name of a covariate given by `adjust`.
+check_unpenalised <- function(factors, names, covariates) {
+  twice <- intersect(names[which(factors == 0)], covariates)
+  if (length(twice)) {
+    stop_input(sprintf("column '%s' has `penalty` 0, and `adjust` has a column of that name",
+                       twice[1L]), "sparsels_error_argument")
+  }
+}
+
+# The divisor of a column in addition to its scale.
+penalty_divisor <- function(problem) {
+  factors <- problem$penalty
+  if (is.null(factors)) return(rep(1, ncol(problem)))
+  factors[!problem$usable] <- 1
+  if (isTRUE(problem$absolute)) factors else sqrt(factors)
+}
+
+# The problem for a penalty on the absolute values of the coefficients, as the l1 methods use.
+absolute_penalty <- function(problem) {
+  if (is.null(problem$penalty) || isTRUE(problem$absolute)) return(problem)
+  squares <- penalty_divisor(problem)
+  problem$absolute <- TRUE
+  problem$scale <- problem$scale / squares * penalty_divisor(problem)
+  problem
+}
+
+# The problem with its covariates fixed, whatever columns are taken from it.
+settled_covariates <- function(problem) {
+  columns <- unpenalised(problem)
+  if (!length(columns)) return(problem)
+  problem$penalty[columns] <- Inf
+  covariates <- setdiff(colnames(problem$z), "(Intercept)")
+  problem$adjust_design <- list(names = covariates, kind = "matrix")
+  problem
+}
+
+# Whether factors differ among the columns that are penalised.
+has_factors <- function(problem) {
+  any(problem$penalty[problem$usable] != 1)
+}
+
+# Refuses penalty factors other than 0 and Inf where there is no penalty on columns.
+check_no_factors <- function(problem, why) {
+  if (!has_factors(problem)) return(invisible())
+  stop_input(sprintf("`penalty` cannot be honoured, as %s: give factors of 0, 1 and Inf alone",
+                     why), "sparsels_error_argument")
+}
+
+# Refuses penalty factors of any kind, for kernels, which have no penalty on columns.
+check_no_penalty <- function(problem) {
+  if (is.null(problem$penalty)) return(invisible())
+  stop_input(paste("`penalty` is for columns, and a kernel has no penalty on single columns:",
+                   "give covariates by `adjust`, and leave columns out"), "sparsels_error_argument")
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+print_penalty <- function(problem) {
+  if (is.null(problem$penalty)) return(invisible())
+  names_where <- function(which) some_of(problem$names[which], 8L, "")
+  free <- unpenalised(problem)
+  never <- which(problem$penalty == Inf)
+  if (length(free)) say("without penalty, in every model: ", names_where(free))
+  if (length(never)) {
+    say(sprintf("never used, penalty Inf: %s (%s)", counted(length(never), "column"),
+                some_of(problem$names[never], 5L, "")))
+  }
+  if (has_factors(problem)) {
+    factors <- range(problem$penalty[problem$usable])
+    say(sprintf("penalty factors of the columns: %s to %s", shown(factors[1L]), shown(factors[2L])))
+  }
+}
+
+# The problem in which the penalty of each block is multiplied by its ratio.
+with_block_ratios <- function(problem, blocks) {
+  ratio <- rep(1, ncol(problem))
+  ratio[unlist(blocks$columns)] <- rep(blocks$ratio, lengths(blocks$columns))
+  if (all(ratio == 1)) return(problem)
+  without <- problem$scale / penalty_divisor(problem)
+  problem$penalty <- (if (is.null(problem$penalty)) 1 else problem$penalty) * ratio
+  problem$scale <- without * penalty_divisor(problem)
+  problem
+}

@@ -1,0 +1,295 @@
+# Designs: how the variables of a data frame become columns, and how new data become the same
+# columns. A design has `columns`, a data frame with one row per column of the matrix, so that a
+# subset of columns is a design as well and requires only the variables it uses in new data. There
+# are two kinds:
+# - a frame design: a column is a variable, or the indicator of one level of a variable. It is fast
+#   for any number of columns.
+# - a terms design: a column is one of model.matrix(), for transformations and interactions.
+
+# Frame design ------------------------------------------------------------------------------------
+
+frame_design <- function(frame, intercept, called = "x") {
+  levels <- Map(variable_levels, unclass(frame), names(frame), called)
+  coded <- !vapply(levels, is.null, NA)
+  # as in model.matrix(): treatment contrasts, and all levels of the first factor without intercept
+  treated <- coded & (intercept | cumsum(coded) > 1L)
+  shown_levels <- Map(function(level, treated) {
+    if (is.null(level)) NA_character_ else if (treated) level[-1L] else level
+  }, levels, treated)
+  columns <- data.frame(
+    variable = rep(names(frame), lengths(shown_levels)),
+    level = as.character(unlist(shown_levels, use.names = FALSE))
+  )
+  columns$name <- paste0(columns$variable, ifelse(is.na(columns$level), "", columns$level))
+  list(columns = columns, levels = levels[coded])
+}
+
+variable_levels <- function(value, name, called) {
+  if (is.null(dim(value))) {
+    if (is.numeric(value) || is.logical(value)) return(NULL)
+    if (is.factor(value)) return(levels(value))
+    if (is.character(value)) return(levels(factor(value)))
+  }
+  stop_input(sprintf(
+    "column '%s' of `%s` must be numeric, logical, a factor or character, not %s",
+    name, called, describe(value)
+  ))
+}
+
+# the design of a matrix, for new data given as a data frame
+plain_design <- function(names) {
+  level <- rep(NA_character_, length(names))
+  list(columns = data.frame(variable = names, level = level, name = names), levels = list())
+}
+
+frame_matrix <- function(design, data, called) {
+  columns <- design$columns
+  used <- unique(columns$variable)
+  check_present(used, names(data), called)
+  # a list indexed by position: lookup by name would be quadratic in the number of columns
+  values <- Map(known_values, unclass(data)[used], design$levels[used], used, called)
+  variable <- match(columns$variable, used)
+  rows <- nrow(data)
+  x <- vapply(seq_len(nrow(columns)), function(j) {
+    value <- values[[variable[j]]]
+    as.double(if (is.na(columns$level[j])) value else value == columns$level[j])
+  }, numeric(rows))
+  dim(x) <- c(rows, nrow(columns))
+  colnames(x) <- columns$name
+  x
+}
+
+# a variable of new data, checked against the type and levels of the training data
+known_values <- function(value, levels, name, called) {
+  if (is.null(levels)) {
+    if (is.null(dim(value)) && (is.numeric(value) || is.logical(value))) return(value)
+    # a column of missing values only may have any type
+    if (all(is.na(value))) return(as.double(value))
+    stop_input(sprintf("column '%s' of `%s` must be numeric, not %s",
+                       name, called, describe(value)))
+  }
+  value <- as.character(value)
+  unknown <- setdiff(value, c(levels, NA))
+  if (length(unknown)) {
+    stop_newdata("column '%s' of `%s` has levels not seen before: %s (known are %s)",
+                 name, called, some_of(unknown), some_of(levels))
+  }
+  value
+}
+
+check_present <- function(needed, present, called) {
+  absent <- setdiff(needed, present)
+  if (length(absent)) {
+    stop_newdata("`%s` lacks %s: %s", called, counted(length(absent), "needed column"),
+                 some_of(absent))
+  }
+}
+
+# Formulas ----------------------------------------------------------------------------------------
+
+# the design of a formula's right side, where `.` represents the variables in `dot`
+formula_design <- function(rhs, env, data, dot, intercept, called) {
+  plain <- plain_variables(rhs, dot)
+  if ("." %in% all.vars(rhs) && is.null(data)) stop_input("`.` in a formula needs `data`")
+  if (!is.null(plain) && all(plain %in% names(data))) {
+    frame <- unclass(data)[plain]
+    vectors <- all(vapply(frame, function(value) is.null(dim(value)), NA))
+    if (vectors) return(frame_design(frame, intercept, called))
+  }
+  terms_design(rhs, env, data, dot, intercept, called)
+}
+
+# The variables of a right side that only adds and removes names, or NULL for any other formula. It
+# avoids terms(), whose time and memory are quadratic in the number of variables.
+plain_variables <- function(rhs, dot) {
+  if (is.symbol(rhs)) return(if (identical(rhs, quote(.))) dot else as.character(rhs))
+  if (is.numeric(rhs)) return(if (rhs == 0) stop_intercept() else character())
+  if (!is.call(rhs)) return(NULL)
+  operator <- as.character(rhs[[1L]])[1L]
+  if (operator == "(") return(plain_variables(rhs[[2L]], dot))
+  if (!operator %in% c("+", "-")) return(NULL)
+  rhs_part <- rhs[[length(rhs)]]
+  if (operator == "-" && is.numeric(rhs_part) && rhs_part == 1) stop_intercept()
+  lhs <- if (length(rhs) == 3L) plain_variables(rhs[[2L]], dot) else character()
+  rhs_part <- plain_variables(rhs_part, dot)
+  if (is.null(lhs) || is.null(rhs_part)) return(NULL)
+  if (operator == "+") union(lhs, rhs_part) else setdiff(lhs, rhs_part)
+}
+
+stop_intercept <- function() {
+  stop_input("a formula cannot remove the intercept here: use `intercept = FALSE`")
+}
+
+terms_design <- function(rhs, env, data, dot, intercept, called) {
+  formula <- stats::as.formula(call("~", rhs), env)
+  terms <- formula_terms(formula, dot)
+  if (!is.null(attr(terms, "offset"))) {
+    stop_input("offset() in a formula must be a term by itself, added to the others")
+  }
+  if (attr(terms, "intercept") == 0L) stop_intercept()
+  attr(terms, "intercept") <- as.integer(intercept)
+  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, env), all.vars(terms))
+  if (length(unknown)) {
+    where <- if (is.null(data)) "the formula's environment" else sprintf("`%s`", called)
+    stop_input(sprintf("no variable %s in %s", some_of(unknown), where))
+  }
+  frame <- stats::model.frame(terms, data, na.action = stats::na.pass)
+  design <- list(terms = lean_terms(attr(frame, "terms"), env, data, nrow(frame)))
+  design$levels <- stats::.getXlevels(attr(frame, "terms"), frame)
+  single <- names(Filter(function(level) length(level) < 2L, design$levels))
+  if (length(single)) stop_input(sprintf("%s has one level only", some_of(single)))
+  variables <- attr(design$terms, "used")
+  design$example <- lapply(variables, function(name) first_row(get_variable(name, data, env)))
+  names(design$example) <- variables
+  design$columns <- terms_columns(design, frame)
+  design
+}
+
+# The terms of a formula, in which `.` represents some variables. Only the names of data are used.
+formula_terms <- function(formula, dot) {
+  stats::terms(formula, data = stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot))
+}
+
+get_variable <- function(name, data, env) {
+  if (name %in% names(data)) data[[name]] else get(name, envir = env)
+}
+
+first_row <- function(value) if (is.matrix(value)) value[1L, , drop = FALSE] else value[1L]
+
+# The terms with a separate environment for the objects that the formula needs besides its
+# variables. The user's environment may hold x, which would be saved with every fit.
+lean_terms <- function(terms, env, data, rows) {
+  is_variable <- function(name) name %in% names(data) || NROW(get(name, envir = env)) == rows
+  variables <- Filter(is_variable, all.vars(terms))
+  lean <- new.env(parent = globalenv())
+  for (name in setdiff(all.names(terms, unique = TRUE), c(variables, "~"))) {
+    value <- get0(name, envir = env)
+    if (!identical(value, get0(name, envir = globalenv()))) assign(name, value, envir = lean)
+  }
+  environment(terms) <- lean
+  attr(terms, "used") <- variables
+  terms
+}
+
+terms_columns <- function(design, frame) {
+  x <- model_columns(design, frame)
+  keep <- which(colnames(x) != "(Intercept)")
+  uses <- lapply(rownames(attr(design$terms, "factors")), function(text) {
+    intersect(all.vars(str2lang(text)), attr(design$terms, "used"))
+  })
+  assigned <- attr(x, "assign")[keep]
+  variables <- rownames(attr(design$terms, "factors"))
+  code <- attr(design$terms, "term.labels")[assigned]
+  columns <- data.frame(position = keep, name = unquoted(colnames(x)[keep], variables),
+                        term = unquoted(code, variables), code = code)
+  columns$uses <- lapply(assigned, function(term) {
+    unique(unlist(uses[attr(design$terms, "factors")[, term] > 0L]))
+  })
+  columns
+}
+
+# The names of columns or terms with each variable as the user has named it. model.matrix() and
+# terms() quote some names by backticks.
+unquoted <- function(names, variables) {
+  quoted <- variables[vapply(variables, function(text) is.name(str2lang(text)), NA)]
+  quoted <- quoted[startsWith(quoted, "`")]
+  for (variable in quoted) {
+    names <- gsub(variable, as.character(str2lang(variable)), names, fixed = TRUE)
+  }
+  names
+}
+
+# model.matrix() with the levels of the training data, logical variables as 0 and 1, and treatment
+# contrasts
+model_columns <- function(design, frame, called = "data") {
+  for (name in names(design$levels)) {
+    values <- known_values(frame[[name]], design$levels[[name]], name, called)
+    frame[[name]] <- factor(values, levels = design$levels[[name]])
+  }
+  logical <- vapply(frame, is.logical, NA)
+  frame[logical] <- lapply(frame[logical], function(value) value + 0)
+  contrasts <- lapply(design$levels, function(level) "contr.treatment")
+  stats::model.matrix(design$terms, frame, contrasts.arg = contrasts)
+}
+
+terms_matrix <- function(design, data, env, called) {
+  used <- attr(design$terms, "used")
+  needed <- unique(unlist(design$columns$uses))
+  if (is.null(env)) check_present(needed, names(data), called)
+  rows <- if (is.null(data)) NROW(get(used[1L], envir = env)) else nrow(data)
+  # variables that no wanted column uses may be absent, and are replaced by the training value of
+  # their first row
+  variables <- lapply(stats::setNames(used, used), function(name) {
+    if (!name %in% needed) return(repeat_rows(design$example[[name]], rows))
+    get_variable(name, data, env)
+  })
+  frame <- stats::model.frame(design$terms, variables, na.action = stats::na.pass)
+  x <- model_columns(design, frame, called)[, design$columns$position, drop = FALSE]
+  dimnames(x) <- list(NULL, design$columns$name)
+  x
+}
+
+repeat_rows <- function(value, rows) {
+  if (is.matrix(value)) value[rep(1L, rows), , drop = FALSE] else rep(value, rows)
+}
+
+# Either kind -------------------------------------------------------------------------------------
+
+# The columns of a design from data. `env`, given for training data only, has the variables that are
+# not in `data`.
+design_matrix <- function(design, data, called, env = NULL) {
+  if (is.null(design$terms)) return(frame_matrix(design, data, called))
+  terms_matrix(design, data, env, called)
+}
+
+# Whether each column is a column of a factor or a product with one.
+coded_columns <- function(design) {
+  if (is.null(design)) return(FALSE)
+  if (is.null(design$terms)) return(!is.na(design$columns$level))
+  factors <- attr(design$terms, "factors")
+  coded <- rownames(factors) %in% names(design$levels)
+  design$columns$code %in% colnames(factors)[colSums(factors[coded, , drop = FALSE]) > 0]
+}
+
+# The variable or term of each column that is one of several columns of a factor, "" for any other
+# column. NULL without a design.
+design_groups <- function(design) {
+  if (is.null(design)) return(NULL)
+  of <- if (is.null(design$terms)) design$columns$variable else design$columns$term
+  if (is.null(of)) NULL else ifelse(coded_columns(design), of, "")
+}
+
+subset_design <- function(design, columns) {
+  if (!is.null(design)) design$columns <- design$columns[columns, , drop = FALSE]
+  design
+}
+
+# Back to a formula -------------------------------------------------------------------------------
+
+# The formula of the response by some columns, with the covariates of a design.
+column_formula <- function(problem, columns, adjust = NULL) {
+  terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
+             column_terms(problem$design, problem, columns))
+  terms <- c(if (!problem$intercept || !length(terms)) as.numeric(problem$intercept), unique(terms))
+  given <- problem$formula
+  left <- if (is.null(given)) as.name(problem$response) else given[[2L]]
+  formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))
+  stats::as.formula(formula, if (is.null(given)) globalenv() else environment(given))
+}
+
+# The terms of a formula that some columns of a design belong to, as language.
+column_terms <- function(design, problem, columns) {
+  if (!is.null(design$terms)) return(lapply(design$columns$code[columns], str2lang))
+  names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
+  lapply((if (is.null(names)) problem$names else names)[columns], as.name)
+}
+
+adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name
+
+# Covariates that are not columns: the intercept and the covariates given by `adjust`.
+given_covariates <- function(problem) {
+  setdiff(colnames(problem$z), problem$names[unpenalised(problem)])
+}
+
+# The columns without penalty, which are covariates.
+unpenalised <- function(problem) which(problem$penalty == 0)

@@ -1,0 +1,872 @@
+#' Single-precision matrix
+#'
+#' Stores a numeric matrix in four bytes a value, half of what R takes. [as_problem()] reads it in
+#' place, so that data too large for memory as doubles may fit.
+#'
+#' Values are rounded to the nearest of 24 binary digits, a relative error of at most
+#' \eqn{2^{-24}}{2^-24} or 6e-8; all computation with them is in double precision. So results are
+#' exact for the rounded matrix: `as_problem(float_matrix(x), y)` equals
+#' `as_problem(as.matrix(float_matrix(x)), y)`. Searches and l1 paths read columns in place. Methods
+#' that need more than columns make a copy in doubles of what they need: kernel methods of all of
+#' `x`, `forward_regression()` and the other searches by the training error of the usable columns.
+#'
+#' @param x A numeric or logical matrix, m x n, whose finite values are below 3.4e38 in size.
+#'   Missing values are kept, and refused by [as_problem()].
+#' @return An object of class `float_matrix`, a list of `bytes` (a raw vector, column by column),
+#'   `dim` and `dimnames`. It has `dim()`, `dimnames()`, `as.matrix()` and `x[i, j]`, which give R's
+#'   own matrices.
+#' @section Cost: 4 m n bytes beside `x`, and O(mn) time.
+#' @section Errors: Of class `sparsels_error_input` when `x` is no numeric matrix or too large in
+#'   value.
+#' @examples
+#' x <- matrix(rnorm(1000), 20, dimnames = list(NULL, paste0("gene", 1:50)))
+#' half <- float_matrix(x)
+#' half
+#' greedy_rls(half, x[, 3] - x[, 7], k = 3, lambda = 1, size = 2)
+#' @export
+float_matrix <- function(x) {
+  check_given(x, "x")
+  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
+    stop_input(sprintf("`x` must be a numeric matrix, not %s%s", describe(x), drop_hint(x)))
+  }
+  m <- nrow(x)
+  bytes <- raw(4 * as.double(length(x)))
+  for (block in column_blocks(m, ncol(x))) {
+    values <- as.double(x[, block])
+    if (any(is.finite(values) & abs(values) > largest_float)) {
+      stop_input("`x` has values beyond 3.4e38, which single precision cannot hold")
+    }
+    bytes[float_bytes(m, block)] <- writeBin(values, raw(), size = 4L)
+  }
+  structure(list(bytes = bytes, dim = dim(x), dimnames = dimnames(x)), class = "float_matrix")
+}
+
+largest_float <- (2 - 2^-23) * 2^127
+
+# where consecutive columns are
+float_bytes <- function(m, columns) {
+  seq.int(4 * m * (columns[1L] - 1) + 1, length.out = 4 * m * length(columns))
+}
+
+is_float_matrix <- function(x) inherits(x, "float_matrix")
+
+sound_float <- function(x, called) {
+  if (is_sound_float(x)) return(x)
+  stop_input(sprintf("`%s` is not a valid float_matrix: make it again", called))
+}
+
+# whether the parts of a float matrix fit each other
+is_sound_float <- function(x) {
+  x <- unclass(x)
+  is.raw(x$bytes) && is.integer(x$dim) && length(x$dim) == 2L && !anyNA(x$dim) &&
+    length(x$bytes) == 4 * prod(x$dim) && is_fill(x$fill, x$dim[2L])
+}
+
+#' @export
+dim.float_matrix <- function(x) unclass(x)$dim
+
+#' @export
+dimnames.float_matrix <- function(x) unclass(x)$dimnames
+
+#' @export
+`dimnames<-.float_matrix` <- function(x, value) {
+  parts <- unclass(x)
+  parts["dimnames"] <- list(value)
+  structure(parts, class = "float_matrix")
+}
+
+#' @export
+`[.float_matrix` <- function(x, i, j, ..., drop = TRUE) {
+  given <- nargs() - (if (missing(drop)) 0L else 1L)
+  if (given != 3L) {
+    stop_input("a float_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
+  }
+  names <- dimnames(x)
+  rows <- index_of(i, nrow(x), names[[1L]])
+  columns <- index_of(j, ncol(x), names[[2L]])
+  values <- vapply(columns, function(column) float_column(x, column)[rows], numeric(length(rows)))
+  values <- as_carried(x, matrix(values, length(rows)), columns)
+  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
+  if (drop) base::drop(values) else values
+}
+
+# the numbers that an index of rows or columns means, as for a matrix
+index_of <- function(index, size, names) {
+  if (missing(index)) return(seq_len(size))
+  if (is.factor(index)) index <- as.character(index)
+  numbers <- if (is.character(index)) match(index, names) else seq_len(size)[index]
+  if (anyNA(numbers)) stop_input("subscript out of bounds")
+  numbers
+}
+
+float_column <- function(x, column) {
+  m <- nrow(x)
+  readBin(unclass(x)$bytes[float_bytes(m, column)], "double", m, size = 4L)
+}
+
+#' @export
+as.matrix.float_matrix <- function(x, ...) x[, , drop = FALSE]
+
+#' @export
+print.float_matrix <- function(x, ...) {
+  cat(sprintf("float_matrix: %d x %d, single precision\n", nrow(x), ncol(x)))
+  invisible(x)
+}
+
+# File matrix --------------------------------------------------------------------------------------
+
+#' Matrix in a file
+#'
+#' Opens a file of plain numbers, column after column, as a matrix that is read in place.
+#' [as_problem()] takes it like any other matrix, so `x` may be many times larger than memory.
+#' `write_file_matrix()` makes such a file from anything that can be read some columns at a time.
+#'
+#' Nothing is loaded: the file is mapped into memory, read-only. The operating system reads the used
+#' parts and keeps as much as fits into free memory. Every type is converted to double, which is
+#' exact, so results equal the results for the same values in memory, to the last bit. Integer types
+#' take a half, a quarter or an eighth of the space of doubles; counts up to 255 fit in `"uint8"`.
+#' With `codes`, each byte is the code of one of up to 256 values, such as dosages of 0, 0.01, ...,
+#' 2, one of which may be missing. Genotypes of PLINK take two bits: [bed_matrix()]. Matrices of
+#' bigstatsr and bigmemory are opened by [as_file_matrix()].
+#'
+#' **What reads columns in place:** `as_problem()`, [greedy_rls()], [random_selection()],
+#' [forward_regression()], [omp()], [foba()], [l1_path()] with `solver = "cd"`, [l1_size()],
+#' [lambda_max()] and [safe_screen()]; [cross_validate()], [permutation_test()],
+#' [stability_selection()], [learning_curve()], [compare_methods()] and [judge()] of these methods;
+#' [exchange()], [panel_error()] and [verify()]; and `predict()`, for which a file can also be
+#' `newdata`. A model that is trained on some of the rows uses the same `x` with weight 0 on the
+#' other rows, so nothing is copied.
+#'
+#' **What needs `x` in memory:** kernel methods, `rls()`, `l1_path(solver = "ipm")`, the other
+#' searches, `lambda = "full"`, and `problem[rows, columns]`; and a method of your own in
+#' [cross_validate()] and similar functions, which receives training rows as an ordinary matrix.
+#' They accept up to 1e8 values, 0.8 GB as doubles. More values are an error that names the function
+#' and the size. `x[rows, columns]` has the same limit, and `as.matrix(x)` has none.
+#'
+#' The file is found by its path, and its size and time of last change are checked each time it is
+#' used. The object holds nothing else, so it can be saved by `saveRDS()`, read in another session,
+#' and sent to the workers of a future plan, of parallel or of BiocParallel. Each worker opens the
+#' file itself, which must have the same path there. A file that was moved, changed or touched must
+#' be opened again by `file_matrix()`. It is closed when R's garbage collector finds the object
+#' unused.
+#'
+#' *Never shorten a file in use.* The file is checked before each computation, not within it.
+#' Reading beyond the end of a file that is shortened meanwhile ends the R session (signal SIGBUS).
+#' Values that are overwritten meanwhile are used as they are at that moment.
+#'
+#' @param path Path of the file. `write_file_matrix()` makes a new one and never replaces a file.
+#' @param nrow,ncol Number of rows and columns. The size of the file must be the product of these
+#'   and the bytes of a value. For `write_file_matrix()`, only if `x` is a function.
+#' @param type How a value is stored, in little-endian order: `"double"` (8 bytes), `"float"` (4),
+#'   `"int32"` (4, with R's missing value), `"int16"` (2, -32768 to 32767), `"uint16"` (2, 0 to
+#'   65535) or `"uint8"` (1, 0 to 255); the last three have no missing value. R's own `writeBin()`
+#'   and NumPy's `tofile()` of a matrix in Fortran order make such files.
+#' @param codes With type `"uint8"`, up to 256 numbers: the values that the bytes 0, 1, 2, ... stand
+#'   for, `NA` for a missing one. Bytes beyond them are missing. `write_file_matrix()` refuses a
+#'   value that is not exactly one of them.
+#' @param dimnames `NULL`, or a list of row names and column names, each a character vector or
+#'   `NULL`. `write_file_matrix()` uses the names of `x` by default.
+#'
+#' @return An object of class `file_matrix`, a list of `path`, `type` (`"codes"` for bytes with
+#'   `codes`), `dim`, `dimnames`, `codes` (the value of each code, or `NULL`), `size` (in bytes),
+#'   `modified` (when the file was last changed, in seconds since 1970) and `map` (the open file).
+#'   It has `dim()`, `dimnames()`, `as.matrix()` and `x[i, j]`, which give R's own matrices.
+#' @section Cost: Opening takes no time and no memory. [as_problem()] reads the file once and keeps
+#'   about 100 bytes a column. [greedy_rls()] reads it 3 to 25 times for each search of 20 to 50
+#'   features, counted by `fit$work$passes` and its progress bar, and requires `(k + 8) n` doubles
+#'   and up to 2 GB for the columns that it evaluates. Other criteria than the squared error and
+#'   searches that drop columns read it once for each step. [forward_regression()] and [omp()] read
+#'   the file once for each column chosen, [l1_path()] a few times for each lambda. A file that fits
+#'   into free memory is read from the disk only once.
+#'
+#'   `write_file_matrix()` holds one block of columns at a time.
+#' @section Errors: Of class `sparsels_error_input`, with the path: a file that does not exist,
+#'   whose size differs from `nrow`, `ncol` and `type`, or that has changed since it was opened;
+#'   values that the type cannot hold; parts of `x` too large for memory.
+#' @seealso [bed_matrix()] and [as_file_matrix()] for files of other programs, [float_matrix()] for
+#'   half the memory without a file, [safe_screen()].
+#' @examples
+#' x <- matrix(rpois(1000, 3), 20, dimnames = list(NULL, paste0("gene", 1:50)))
+#' path <- tempfile(fileext = ".bin")
+#' counts <- write_file_matrix(x, path, type = "uint8")
+#' counts
+#' counts[1:2, c("gene3", "gene7")]
+#' fit <- greedy_rls(counts, x[, 3] - x[, 7] + rnorm(20), k = 3, lambda = 1, size = 2)
+#' predict(fit, counts)[1:3]
+#'
+#' # the same file, opened in another session, and one made block by block
+#' again <- file_matrix(path, 20, 50, "uint8", dimnames = dimnames(x))
+#' sums <- write_file_matrix(function(columns) outer(1:20, columns, "+"), tempfile(),
+#'   type = "int16", nrow = 20, ncol = 1000)
+#' sums[1:2, 999:1000]
+#'
+#' # dosages, a byte each
+#' dosages <- (0:200) / 100
+#' imputed <- write_file_matrix(matrix(sample(dosages, 200, TRUE), 20), tempfile(), "uint8",
+#'   codes = dosages)
+#' imputed[1:2, 1:5]
+#' @export
+file_matrix <- function(path, nrow, ncol, type = "double", codes = NULL, dimnames = NULL) {
+  check_given(path, "path")
+  check_given(nrow, "nrow")
+  check_given(ncol, "ncol")
+  check_path(path)
+  check_choice(type, "type", names(file_types))
+  codes <- check_codes(codes, type)
+  dim <- c(check_count(nrow, "nrow", lower = 0L), check_count(ncol, "ncol", lower = 0L))
+  new_file_matrix(path, dim, if (is.null(codes)) type else "codes", codes, dimnames)
+}
+
+new_file_matrix <- function(path, dim, type, codes = NULL, dimnames = NULL) {
+  check_little_endian()
+  facts <- file_facts(path)
+  check_file_size(path, facts$size, dim, type)
+  structure(list(
+    path = normalizePath(path, "/"), type = type, dim = dim,
+    dimnames = check_dimnames(dimnames, dim), codes = codes, size = facts$size,
+    modified = facts$modified, map = .Call(C_new_map)
+  ), class = "file_matrix")
+}
+
+# The types that a user names: bytes of a value, the values that can be stored, whether only whole
+# numbers can be stored, and whether missing values can.
+file_types <- list(
+  double = list(bytes = 8, low = -Inf, high = Inf, whole = FALSE, missing = TRUE),
+  float = list(bytes = 4, low = -Inf, high = Inf, whole = FALSE, missing = TRUE),
+  int32 = list(bytes = 4, low = -2147483647, high = 2147483647, whole = TRUE, missing = TRUE),
+  int16 = list(bytes = 2, low = -32768, high = 32767, whole = TRUE, missing = FALSE),
+  uint16 = list(bytes = 2, low = 0, high = 65535, whole = TRUE, missing = FALSE),
+  uint8 = list(bytes = 1, low = 0, high = 255, whole = TRUE, missing = FALSE)
+)
+
+bed_header <- 3 # bytes before the first column of a .bed file
+
+# the bytes of a file
+file_bytes <- function(type, dim) {
+  dim <- as.double(dim)
+  if (type == "bed") return(bed_header + ceiling(dim[1L] / 4) * dim[2L])
+  prod(dim) * switch(type, codes = 1, "int16 or missing" = 2, file_types[[type]]$bytes)
+}
+
+stored_types <- c(names(file_types), "codes", "bed", "int16 or missing")
+
+type_words <- function(type) {
+  switch(type, codes = "uint8 codes", bed = "PLINK calls", "int16 or missing" = "int16", type)
+}
+
+# Checks ------------------------------------------------------------------------------------------
+
+# values of 256 codes, NA for codes without a value
+check_codes <- function(codes, type) {
+  if (is.null(codes)) return(NULL)
+  if (type != "uint8") stop_input(sprintf("`codes` go with `type = \"uint8\"`, not \"%s\"", type))
+  fine <- is.numeric(codes) && !is.object(codes) && length(codes) %in% 1:256 &&
+    !any(is.infinite(codes)) && !all(is.na(codes))
+  if (!fine) refuse("codes", "up to 256 numbers, the values of the codes 0, 1, 2, ...", codes)
+  codes <- as.double(codes)
+  codes[is.na(codes)] <- NA
+  c(codes, rep(NA, 256L - length(codes)))
+}
+
+check_path <- function(path) {
+  if (!is_path(path)) refuse("path", "the path of a file", path)
+}
+
+is_path <- function(path) is.character(path) && length(path) == 1L && !is.na(path) && path != ""
+
+check_little_endian <- function() {
+  if (.Platform$endian != "little") {
+    stop_input("files are little-endian, as this machine is not: they cannot be read in place")
+  }
+}
+
+# list(size, modified): the size in bytes, NA if the file does not exist, and the time in seconds
+# since 1970
+file_facts <- function(path) {
+  facts <- suppressWarnings(file.info(path, extra_cols = FALSE))
+  list(size = if (isFALSE(facts$isdir)) facts$size else NA_real_,
+       modified = as.double(facts$mtime))
+}
+
+check_file_size <- function(path, size, dim, type) {
+  if (is.na(size)) stop_input(sprintf("`path` must be that of a file: there is none at '%s'", path))
+  wanted <- file_bytes(type, dim)
+  if (size == wanted) return(invisible())
+  stop_input(sprintf("'%s' has %s, but %d x %d values of type \"%s\" take %s", path,
+                     bytes_words(size), dim[1L], dim[2L], type_words(type), bytes_words(wanted)))
+}
+
+bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" else "s")
+
+check_dimnames <- function(dimnames, dim) {
+  if (is.null(dimnames)) return(NULL)
+  if (!is_dimnames(dimnames, dim)) {
+    must <- sprintf("NULL or a list of %d row names and %d column names, or NULL in their place",
+                    dim[1L], dim[2L])
+    refuse("dimnames", must, dimnames)
+  }
+  if (is.null(dimnames[[1L]]) && is.null(dimnames[[2L]])) NULL else dimnames
+}
+
+is_dimnames <- function(dimnames, dim) {
+  fits <- function(names, size) is.null(names) || is.character(names) && length(names) == size
+  is.list(dimnames) && length(dimnames) == 2L && fits(dimnames[[1L]], dim[1L]) &&
+    fits(dimnames[[2L]], dim[2L])
+}
+
+is_file_matrix <- function(x) inherits(x, "file_matrix")
+
+# bytes of a column of a file_matrix, NULL for any other x
+column_bytes <- function(x) if (is_file_matrix(x)) unclass(x)$size / ncol(x)
+
+sound_file <- function(x, called = "x") {
+  if (is_sound_file(x)) return(x)
+  stop_input(sprintf("`%s` is not a valid file_matrix: open it again by file_matrix()", called))
+}
+
+# whether the parts of a file_matrix fit each other
+is_sound_file <- function(x) {
+  x <- unclass(x)
+  is.list(x) && is_path(x$path) && is_path(x$type) && x$type %in% stored_types &&
+    is.double(x$codes) == (x$type %in% c("codes", "bed")) &&
+    length(x$codes) == switch(x$type, codes = 256L, bed = 4L, 0L) &&
+    is.integer(x$dim) && length(x$dim) == 2L && !anyNA(x$dim) && all(x$dim >= 0L) &&
+    (is.null(x$dimnames) || is_dimnames(x$dimnames, x$dim)) &&
+    is_number(x$size) && x$size == file_bytes(x$type, x$dim) &&
+    is_number(x$modified) && typeof(x$map) == "externalptr" && is_fill(x$fill, x$dim[2L])
+}
+
+# Refuses a file that has changed since it was opened. C calls this before it reads.
+check_file <- function(x) {
+  x <- unclass(x)
+  now <- file_facts(x$path)
+  what <- if (is.na(now$size)) {
+    "is not there any more"
+  } else if (now$size != x$size) {
+    sprintf("has changed: it has %s, not %s", bytes_words(now$size), bytes_words(x$size))
+  } else if (now$modified != x$modified) {
+    sprintf("has changed: it was written at %s, not %s", time_words(now$modified),
+            time_words(x$modified))
+  }
+  if (is.null(what)) return(invisible())
+  stop_input(sprintf("the file '%s' of a file_matrix %s: open it again by file_matrix()", x$path,
+                     what))
+}
+
+time_words <- function(seconds) {
+  format(as.POSIXct(seconds, origin = "1970-01-01"), "%Y-%m-%d %H:%M:%OS3")
+}
+
+# C calls this if the system does not give the file
+stop_unmapped <- function(x) {
+  stop_input(sprintf("the file '%s' of a file_matrix cannot be read: %s", unclass(x)$path,
+                     "open it again by file_matrix()"))
+}
+
+# Refuses to read more than `max_realised` values of a file into memory.
+check_taken <- function(x, rows, columns, who = asking_function()) {
+  values <- as.double(rows) * columns
+  if (values <= max_realised) return(invisible())
+  stop_input(sprintf(
+    "%s needs %.0f x %.0f values of the file '%s' in memory, %.3g GB as doubles: %s %.3g GB, %s",
+    who, rows, columns, unclass(x)$path, 8e-9 * values, "it takes at most",
+    8e-9 * max_realised, "so keep fewer columns first, or give as.matrix() of it if all are meant"
+  ))
+}
+
+# the function of the package that the user called
+asking_function <- function() {
+  for (i in seq_len(sys.nframe())) {
+    fun <- sys.function(i)
+    if (!identical(environment(fun), topenv())) next
+    name <- sub("(.)[.].*", "\\1", as.character(own_name(fun)))
+    return(if (name == "[") "`[`" else paste0(name, "()"))
+  }
+}
+
+# Methods -----------------------------------------------------------------------------------------
+
+#' @export
+dim.file_matrix <- function(x) unclass(x)$dim
+
+#' @export
+dimnames.file_matrix <- function(x) unclass(x)$dimnames
+
+#' @export
+`dimnames<-.file_matrix` <- function(x, value) {
+  parts <- unclass(x)
+  parts["dimnames"] <- list(check_dimnames(value, parts$dim))
+  structure(parts, class = "file_matrix")
+}
+
+#' @export
+`[.file_matrix` <- function(x, i, j, ..., drop = TRUE) {
+  given <- nargs() - (if (missing(drop)) 0L else 1L)
+  if (given != 3L) {
+    stop_input("a file_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
+  }
+  names <- dimnames(sound_file(x))
+  rows <- index_of(i, nrow(x), names[[1L]])
+  columns <- index_of(j, ncol(x), names[[2L]])
+  check_taken(x, length(rows), length(columns))
+  values <- file_values(x, rows, columns)
+  if (drop) base::drop(values) else values
+}
+
+file_values <- function(x, rows, columns) {
+  values <- as_carried(x, .Call(C_file_values, x, rows, columns), columns)
+  names <- dimnames(x)
+  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
+  values
+}
+
+#' @export
+as.matrix.file_matrix <- function(x, ...) {
+  file_values(sound_file(x), seq_len(nrow(x)), seq_len(ncol(x)))
+}
+
+#' @export
+print.file_matrix <- function(x, ...) {
+  parts <- unclass(sound_file(x))
+  gigabytes <- parts$size / 1e9
+  cat(sprintf("file_matrix: %d x %d, %s, %s\n", nrow(x), ncol(x), type_words(parts$type),
+              if (gigabytes < 0.1) bytes_words(parts$size) else sprintf("%.3g GB", gigabytes)))
+  cat(sprintf("in %s\n", parts$path))
+  invisible(x)
+}
+
+# Writing -----------------------------------------------------------------------------------------
+
+#' @rdname file_matrix
+#' @param x What to write: a numeric, integer or logical matrix, a sparse matrix of the Matrix
+#'   package, a [float_matrix()] or another `file_matrix`, a `DelayedMatrix` such as one in an HDF5
+#'   file; or a function of column numbers that returns a matrix of these columns, for data from
+#'   other sources, such as Parquet files or a data base.
+#' @param ... Must be empty.
+#' @param block Number of columns that are read and written at a time; by default columns with 1e7
+#'   values in total, for a `DelayedMatrix` up to 1e8 values, so that complete chunks of its file
+#'   are read.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @export
+write_file_matrix <- function(x, path, type = "double", ..., codes = NULL, nrow = NULL,
+                              ncol = NULL, dimnames = NULL, block = NULL,
+                              progress = interactive()) {
+  check_given(x, "x")
+  check_given(path, "path")
+  check_dots(..., known = names(formals(write_file_matrix)))
+  check_choice(type, "type", names(file_types))
+  values <- check_codes(codes, type)
+  check_little_endian()
+  dim <- written_dim(x, nrow, ncol)
+  if (is.null(dimnames) && !is.function(x)) dimnames <- dimnames(x)
+  dimnames <- check_dimnames(dimnames, dim)
+  block <- if (is.null(block)) written_block(x, dim[1L]) else check_count(block, "block")
+  check_new_path(path)
+  bar <- progress_bar(check_flag(progress, "progress"), "Writing the file")
+  write_blocks(columns_of(x, dim[1L]), path, type, values, dim, block, bar)
+  file_matrix(path, dim[1L], dim[2L], type, codes, dimnames)
+}
+
+written_dim <- function(x, nrow, ncol) {
+  if (is.function(x) && arguments_of(x)) {
+    return(c(check_count(nrow, "nrow", lower = 0L), check_count(ncol, "ncol", lower = 0L)))
+  }
+  if (is_file_matrix(x)) sound_file(x)
+  if (length(dim(x)) != 2L || is.data.frame(x)) {
+    stop_input(sprintf("`x` must be a matrix or a function of column numbers, not %s%s",
+                       describe(x), drop_hint(x)))
+  }
+  if (!is.null(nrow) || !is.null(ncol)) {
+    stop_input("`nrow` and `ncol` are only for an `x` that is a function",
+               "sparsels_error_argument")
+  }
+  dim(x)
+}
+
+written_values <- 1e7
+
+# How many columns are written at a time: about 1e7 values. If `x` is a DelayedMatrix whose file is
+# in chunks, reading a part of a chunk takes as long as reading the chunk. Whole chunks are read if
+# they are not too large for memory.
+written_block <- function(x, rows) {
+  block <- max(1, written_values %/% max(rows, 1))
+  chunk <- if (inherits(x, "DelayedMatrix")) DelayedArray::chunkdim(x)[2L]
+  if (is.null(chunk)) return(block)
+  whole <- chunk * ceiling(block / chunk)
+  if (whole * rows <= max_realised) whole else block
+}
+
+check_new_path <- function(path) {
+  check_path(path)
+  if (file.exists(path)) {
+    stop_input(sprintf("there is a file '%s': give another `path`, or unlink() it first", path))
+  }
+  if (!dir.exists(dirname(path))) {
+    stop_input(sprintf("there is no folder '%s' to write `path` to", dirname(path)))
+  }
+}
+
+# A function of column numbers that gives these columns as R's own matrix.
+columns_of <- function(x, rows) {
+  read <- if (is.function(x)) x else function(columns) x[, columns, drop = FALSE]
+  function(columns) {
+    where <- sprintf("columns %d to %d", columns[1L], max(columns))
+    values <- in_context(where, asked(read, columns))
+    if (length(dim(values)) == 2L) values <- as.matrix(values)
+    if ((is.numeric(values) || is.logical(values)) &&
+        identical(dim(values), c(rows, length(columns)))) {
+      return(values)
+    }
+    stop_input(sprintf("`x` must give a numeric matrix of %d x %d for %s, not %s", rows,
+                       length(columns), where, describe(values)))
+  }
+}
+
+# An error of the user's own function is an error of the input.
+asked <- function(read, columns) {
+  tryCatch(read(columns), error = function(e) {
+    if (inherits(e, "sparsels_error")) stop(e)
+    stop_input(sprintf("`x` fails: %s", conditionMessage(e)))
+  })
+}
+
+# A file that is not complete is removed.
+write_blocks <- function(read, path, type, codes, dim, block, bar) {
+  file <- file(path, "wb")
+  complete <- FALSE
+  on.exit({
+    close(file)
+    if (!complete) unlink(path)
+  })
+  for (number in seq_len(ceiling(dim[2L] / block))) {
+    columns <- (block * (number - 1) + 1):min(block * number, dim[2L])
+    values <- read(columns)
+    stored <- if (is.null(codes)) stored_values(values, type, columns) else
+      stored_codes(values, codes, columns)
+    writeBin(stored, file, size = file_types[[type]]$bytes, endian = "little")
+    if (!is.null(bar)) bar(max(columns), dim[2L])
+  }
+  complete <- TRUE
+}
+
+# The values of some columns as R writes them, if the type can hold them.
+stored_values <- function(values, type, columns) {
+  rule <- file_types[[type]]
+  if (!all_whole_within(values, rule)) {
+    check_stored(values, is_storable(values, rule, type == "float"), columns,
+                 sprintf("type \"%s\" cannot hold", type))
+  }
+  if (rule$whole) as.integer(values) else as.double(values)
+}
+
+# Whether all values are whole numbers that can be stored, none missing. This is the usual case, and
+# the check is quick.
+all_whole_within <- function(values, rule) {
+  if (!rule$whole || anyNA(values)) return(FALSE)
+  min(values, 0) >= rule$low && max(values, 0) <= rule$high &&
+    (!is.double(values) || all(values == round(values)))
+}
+
+# The codes of the values of some columns, counted from 0.
+stored_codes <- function(values, codes, columns) {
+  values[is.na(values)] <- NA
+  place <- match(values, codes)
+  check_stored(values, matrix(!is.na(place), nrow(values)), columns, "`codes` do not have")
+  place - 1L
+}
+
+check_stored <- function(values, kept, columns, cannot) {
+  if (all(kept)) return(invisible())
+  bad <- which(!kept, arr.ind = TRUE)[1L, ]
+  stop_input(sprintf("%s the value %s in row %d, column %d of `x`", cannot,
+                     format(values[bad[1L], bad[2L]], digits = 15L), bad[1L], columns[bad[2L]]))
+}
+
+is_storable <- function(values, rule, single) {
+  if (single) return(!is.finite(values) | abs(values) <= largest_float)
+  if (!rule$whole) return(TRUE)
+  fine <- values >= rule$low & values <= rule$high & values == round(values)
+  ifelse(is.na(values), rule$missing, fine)
+}
+
+# Plink --------------------------------------------------------------------------------------------
+
+#' Genotypes of PLINK
+#'
+#' Opens a binary genotype file of PLINK, `.bed`, as a matrix of people and variants that is read in
+#' place. A genotype takes two bits, so 20,000 people and 500,000 variants are 2.5 GB instead of 80.
+#' `as_problem("cohort.bed", y)`, [greedy_rls()] and the other functions that take data open such a
+#' path themselves.
+#'
+#' A value is the number of copies of the first allele of the `.bim` file (A1): 0, 1 or 2, as
+#' `plink --recode A` counts. Missing calls are `NA`. The file has the calls of one variant after
+#' the other, as `plink --make-bed` and `plink2 --make-bed` write them.
+#'
+#' Names of rows are the individual ids of the `.fam` file, or `family:individual` where two people
+#' have the same individual id. Names of columns are the variant ids of the `.bim` file; a variant
+#' without id (`.`), or with a repeated id, is named by its position and alleles,
+#' `chromosome:position:A1:A2`. Names that still are not unique are an error of [as_problem()]
+#' unless `make_unique = TRUE`.
+#'
+#' The response and covariates must be in the order of the `.fam` file. Its columns of sex and
+#' phenotype are not read.
+#'
+#' @param path Path of the `.bed` file.
+#' @param bim,fam Paths of the files of variants and of people; by default those beside `path` whose
+#'   names end in `.bim` and `.fam` instead.
+#' @return A [file_matrix()], people in rows and variants in columns. `x[i, j]` gives numbers.
+#' @section Cost: Names are read, about 2 seconds and 100 MB for a million variants; no genotypes
+#'   are.
+#' @section Errors: Of class `sparsels_error_input`, with the path: a file that does not exist, is
+#'   no `.bed` file, or has the calls of one person after the other; a `.bim` or `.fam` file that
+#'   does not have six columns, or whose number of lines does not suit the `.bed` file; two people
+#'   of the same family and individual id.
+#' @seealso [file_matrix()] for what reads columns in place.
+#' @examples
+#' # three people, two variants: 2 0 NA and 1 1 0 copies of A1
+#' stem <- tempfile("cohort")
+#' bed <- paste0(stem, ".bed")
+#' writeBin(as.raw(c(0x6c, 0x1b, 0x01, 0x1c, 0x3a)), bed)
+#' writeLines(c("1 rs1 0 100 A G", "1 rs2 0 200 C T"), paste0(stem, ".bim"))
+#' writeLines(paste("fam", c("ann", "bob", "cy"), "0 0 0 -9"), paste0(stem, ".fam"))
+#' x <- bed_matrix(bed)
+#' x
+#' x[, ]
+#' @export
+bed_matrix <- function(path, bim = NULL, fam = NULL) {
+  check_given(path, "path")
+  check_path(path)
+  if (is.na(file_facts(path)$size)) {
+    stop_input(sprintf("`path` must be that of a .bed file: there is no file '%s'", path))
+  }
+  check_bed_header(path)
+  variants <- beside_bed(path, bim, "bim")
+  people <- beside_bed(path, fam, "fam")
+  dimnames <- list(person_names(people), variant_names(variants))
+  dim <- lengths(dimnames)
+  check_bed_size(path, dim, people, variants)
+  new_file_matrix(path, dim, "bed", bed_copies, dimnames)
+}
+
+# copies of A1 for the codes 0 to 3
+bed_copies <- c(2, NA, 1, 0)
+
+is_bed_path <- function(x) {
+  is_path(x) && is.null(dim(x)) && endsWith(tolower(x), ".bed")
+}
+
+check_bed_header <- function(path) {
+  header <- as.integer(readBin(path, "raw", bed_header))
+  if (length(header) < bed_header || !all(header[1:2] == c(108L, 27L)) || header[3L] > 1L) {
+    stop_input(sprintf("'%s' is not a .bed file of PLINK 1: it must begin with the bytes 6c 1b 01",
+                       path))
+  }
+  if (header[3L] == 0L) {
+    stop_input(sprintf("'%s' has the calls of one person after the other: %s", path,
+                       "`plink --make-bed` writes a file of one variant after the other"))
+  }
+}
+
+# the path of the .bim or .fam file
+beside_bed <- function(path, given, ending) {
+  if (is.null(given)) given <- paste0(sub("[.]bed$", "", path, ignore.case = TRUE), ".", ending)
+  if (!is_path(given)) refuse(ending, sprintf("the path of a .%s file", ending), given)
+  if (is.na(file_facts(given)$size)) {
+    stop_input(sprintf("there is no file '%s', of which '%s' needs the names: give `%s`", given,
+                       path, ending))
+  }
+  given
+}
+
+# Some of the six columns of a .bim or .fam file, as character vectors.
+plink_columns <- function(path, columns) {
+  what <- rep(list(NULL), 6L)
+  what[columns] <- list("")
+  read <- tryCatch(
+    scan(path, what, quote = "", comment.char = "", na.strings = character(), multi.line = FALSE,
+         quiet = TRUE, encoding = "UTF-8"),
+    error = function(e) {
+      stop_input(sprintf("'%s' must have six columns, separated by blanks or tabs: %s", path,
+                         conditionMessage(e)))
+    }
+  )
+  read[columns]
+}
+
+person_names <- function(path) {
+  ids <- plink_columns(path, 1:2)
+  if (!anyDuplicated(ids[[2L]])) return(ids[[2L]])
+  both <- paste(ids[[1L]], ids[[2L]], sep = ":")
+  twice <- anyDuplicated(both)
+  if (twice) {
+    stop_input(sprintf("'%s' has two people with the family and individual ids '%s' (%d and %d)",
+                       path, both[twice], match(both[twice], both), twice))
+  }
+  both
+}
+
+variant_names <- function(path) {
+  names <- plink_columns(path, 2L)[[1L]]
+  unclear <- names == "." | names %in% names[duplicated(names)]
+  if (!any(unclear)) return(names)
+  place <- lapply(plink_columns(path, c(1L, 4L:6L)), `[`, unclear)
+  names[unclear] <- do.call(paste, c(place, sep = ":"))
+  names
+}
+
+check_bed_size <- function(path, dim, people, variants) {
+  size <- file_facts(path)$size
+  wanted <- file_bytes("bed", dim)
+  if (size == wanted) return(invisible())
+  stop_input(sprintf("'%s' has %s, but %d people in '%s' and %d variants in '%s' take %s", path,
+                     bytes_words(size), dim[1L], people, dim[2L], variants, bytes_words(wanted)))
+}
+
+# Backing file -------------------------------------------------------------------------------------
+
+#' Matrices of bigstatsr and bigmemory, and genotypes of PLINK
+#'
+#' Opens the file behind a matrix of another package as a [file_matrix()], which is read in place.
+#' [as_problem()], and every function that takes data, does so itself: `greedy_rls(fbm, y)` needs no
+#' call of this function.
+#'
+#' * An `FBM` of bigstatsr: of doubles, floats, integers, or unsigned integers of one or two bytes;
+#'   an `FBM.code256` has the values of its `code256`, as bigsnpr's genotypes and dosages have.
+#' * A `big.matrix` of bigmemory that is backed by a file, or its descriptor, as
+#'   `bigmemory::describe()` gives it and `dget()` reads it: of doubles, floats, integers, short
+#'   integers, bytes (`"char"`) or `"raw"`. Missing values are missing. A part of a matrix
+#'   (`sub.big.matrix()`) and one of `separated` columns are not read in place.
+#' * The path of a `.bed` file, see [bed_matrix()].
+#'
+#' Values that the other package writes into the file afterwards are a change of the file, which is
+#' an error: see [file_matrix()].
+#'
+#' @param x A matrix of one of these kinds, the path of a `.bed` file, or a `file_matrix`, which is
+#'   returned as it is.
+#' @return A [file_matrix()].
+#' @section Errors: Of class `sparsels_error_input`: a matrix that has no file, whose type is not
+#'   listed above, or whose file is not there or of another size.
+#' @examples
+#' \dontrun{
+#' fbm <- bigstatsr::as_FBM(matrix(rnorm(2000), 20))
+#' as_file_matrix(fbm)
+#' greedy_rls(fbm, rnorm(20), k = 2, lambda = 1, size = 1)
+#' }
+#' @export
+as_file_matrix <- function(x) {
+  check_given(x, "x")
+  UseMethod("as_file_matrix")
+}
+
+#' @export
+as_file_matrix.default <- function(x) {
+  stop_input(sprintf("`x` must be an FBM, a big.matrix or the path of a .bed file, not %s%s",
+                     describe(x), if (length(dim(x)) == 2L) ": write_file_matrix() writes it" else
+                       ""))
+}
+
+#' @export
+as_file_matrix.file_matrix <- function(x) sound_file(x)
+
+#' @export
+as_file_matrix.character <- function(x) {
+  if (is_bed_path(x)) bed_matrix(x) else as_file_matrix.default(x)
+}
+
+# nolint start: object_name_linter. Classes of other packages.
+
+#' @export
+as_file_matrix.FBM <- function(x) {
+  kind <- names(x$type)
+  codes <- if (inherits(x, "FBM.code256")) check_codes(x$code256, "uint8")
+  type <- if (is.null(codes)) stored_type(kind, fbm_types, "an FBM") else "codes"
+  new_file_matrix(x$backingfile, as.integer(c(x$nrow, x$ncol)), type, codes)
+}
+
+#' @export
+as_file_matrix.FBM.code256 <- as_file_matrix.FBM
+
+#' @export
+as_file_matrix.big.matrix <- function(x) {
+  need_package("bigmemory")
+  describe_big <- getExportedValue("bigmemory", "describe")
+  as_file_matrix(describe_big(x))
+}
+
+#' @export
+as_file_matrix.big.matrix.descriptor <- function(x) {
+  facts <- x@description
+  whole <- facts$nrow == facts$totalRows && facts$ncol == facts$totalCols
+  if (facts$sharedType != "FileBacked" || !whole || isTRUE(facts$separated)) {
+    stop_input(sprintf("a big.matrix is read in place if it is backed by a file, whole and %s: %s",
+                       "not separated", "write_file_matrix() writes any other to a file"))
+  }
+  type <- stored_type(facts$type, big_matrix_types, "a big.matrix")
+  new_file_matrix(file.path(facts$dirname, facts$filename), as.integer(c(facts$nrow, facts$ncol)),
+                  type, if (type == "codes") signed_bytes, list(facts$rowNames, facts$colNames))
+}
+
+# nolint end
+
+# the types by the names of each package
+fbm_types <- c(double = "double", float = "float", integer = "int32", "unsigned short" = "uint16",
+               "unsigned char" = "uint8")
+big_matrix_types <- c(double = "double", float = "float", integer = "int32",
+                      short = "int16 or missing", char = "codes", raw = "uint8")
+
+# bytes that are read as signed numbers, of which the lowest is missing
+signed_bytes <- c(0:127, NA, -127:-1) + 0
+
+stored_type <- function(kind, types, what) {
+  if (is_string(kind) && kind %in% names(types)) return(types[[kind]])
+  stop_input(sprintf("%s is read in place if its type is one of %s, not %s", what,
+                     some_of(names(types), 10L, "\""), describe(kind)))
+}
+
+backed_classes <- c("FBM", "FBM.code256", "big.matrix", "big.matrix.descriptor")
+
+# The contents of a file of another program as a file_matrix. Any other `x` is returned unchanged.
+opened_file <- function(x) {
+  if (inherits(x, backed_classes) || is_bed_path(x)) as_file_matrix(x) else x
+}
+
+is_fill <- function(fill, columns) {
+  is.null(fill) || is.double(fill) && length(fill) == columns && all(is.finite(fill))
+}
+
+# Columns that were read from a matrix in place, completed by the column means that it holds.
+as_carried <- function(x, values, columns) {
+  means <- unclass(x)$fill
+  if (is.null(means)) values else complete_by(values, means[columns])
+}
+
+complete_by <- function(x, means) {
+  if (anyNA(if (is.matrix(x)) x else x@x)) fill_gaps(x, gaps_of(x), means) else x
+}
+
+# x with its missing values replaced by a value for each column
+fill_gaps <- function(x, gaps, values) {
+  columns <- rep.int(seq_len(ncol(x)), diff(gaps@p))
+  if (inherits(x, "dgCMatrix")) {
+    x@x[stored_at(x, gaps@i, columns)] <- values[columns]
+    return(x)
+  }
+  storage.mode(x) <- "double"
+  x[gaps@i + 1 + (columns - 1) * as.double(nrow(x))] <- values[columns]
+  x
+}
+
+# The places of missing values as a sparse matrix of the Matrix package, from x as given. Only some
+# columns are searched.
+gaps_of <- function(x, columns = seq_len(ncol(x))) {
+  if (inherits(x, "dgCMatrix")) {
+    at <- which(is.na(x@x))
+    rows <- x@i[at]
+    counts <- tabulate(findInterval(at - 1L, x@p), ncol(x))
+  } else {
+    rows <- lapply(columns, function(j) which(is.na(x[, j])) - 1L)
+    counts <- replace(integer(ncol(x)), columns, lengths(rows))
+    rows <- as.integer(unlist(rows))
+  }
+  Matrix::sparseMatrix(i = rows, p = c(0L, cumsum(counts)), dims = dim(x), index1 = FALSE)
+}

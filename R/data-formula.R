@@ -1,0 +1,164 @@
+# Problems from formulas, and the formulas of problems and fits.
+
+# From a formula ----------------------------------------------------------------------------------
+
+#' @export
+# nolint start: object_name_linter.
+as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
+                               na.action = NULL, adjust = NULL, intercept = TRUE,
+                               within = NULL, groups = NULL, offset = NULL) {
+  # nolint end
+  if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
+  parts <- split_offset(x[[3L]])
+  if (length(parts$offset) && !is.null(offset)) {
+    stop_input("`offset` is in the formula already", "sparsels_error_argument")
+  }
+  x[[3L]] <- parts$rest
+  data <- formula_data(y, data)
+  omit <- omits_missing(na.action)
+  expressions <- list(weights = substitute(weights), within = substitute(within),
+                      groups = substitute(groups))
+  of_rows <- list(
+    adjust = adjust, weights = data_value(expressions$weights, weights, x, data),
+    within = data_value(expressions$within, within, x, data),
+    groups = data_value(expressions$groups, groups, x, data)
+  )
+  subset <- data_value(substitute(subset), subset, x, data)
+  in_data <- expressions[vapply(expressions, is_in_data, NA, data)]
+  apart <- c(all.vars(x[[2L]]), unlist(lapply(c(in_data, parts$offset), all.vars)),
+             label_variables(of_rows))
+  kept <- list(data = data, of_rows = of_rows)
+  if (!is.null(subset) || omit) {
+    if (!is.null(offset)) {
+      stop_input("with `subset` or `na.action` give the offset by offset() in the formula",
+                 "sparsels_error_argument")
+    }
+    kept <- kept_rows(x, data, subset, omit, of_rows, apart)
+  }
+  data <- kept$data
+  env <- environment(x)
+  dot <- as.character(setdiff(names(data), apart))
+  design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data")
+  new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
+              response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
+              adjust = kept$of_rows$adjust, within = kept$of_rows$within,
+              groups = kept$of_rows$groups, intercept = intercept, design = design,
+              kept = kept$rows,
+              offset = if (length(parts$offset)) offset_of(parts$offset, data, env) else offset,
+              row_names = given_row_names(data), formula = lean_formula(x, design),
+              omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
+}
+
+# The right side of a formula without its terms offset(), and the arguments of these terms.
+split_offset <- function(rhs) {
+  is_offset <- function(code) is.call(code) && identical(code[[1L]], quote(offset))
+  if (is_offset(rhs)) return(list(rest = 1, offset = list(rhs[[2L]])))
+  if (!is.call(rhs) || !identical(rhs[[1L]], quote(`+`)) || length(rhs) != 3L) {
+    return(list(rest = rhs, offset = list()))
+  }
+  if (is_offset(rhs[[3L]])) {
+    left <- split_offset(rhs[[2L]])
+    return(list(rest = left$rest, offset = c(left$offset, list(rhs[[3L]][[2L]]))))
+  }
+  left <- split_offset(rhs[[2L]])
+  if (!length(left$offset)) return(list(rest = rhs, offset = list()))
+  rhs[[2L]] <- left$rest
+  list(rest = if (identical(left$rest, 1)) rhs[[3L]] else rhs, offset = left$offset)
+}
+
+# the sum of offsets
+offset_of <- function(offsets, data, env) {
+  Reduce(`+`, lapply(offsets, eval, data, env))
+}
+
+# The data frame of a formula. It may be the second argument, where other calls have the response.
+formula_data <- function(y, data) {
+  if (!is.null(y) && !is.null(data)) {
+    stop_input("`y` is the left side of the formula `x`: do not give it again")
+  }
+  if (is.null(data)) data <- y
+  if (!is.null(data) && !is.data.frame(data)) {
+    stop_input(sprintf("`data` must be a data frame, not %s", describe(data)))
+  }
+  data
+}
+
+# Whether an argument is an expression of variables of the data.
+is_in_data <- function(expression, data) any(all.vars(expression) %in% names(data))
+
+# The value of an argument that may be an expression of variables of the data, as in lm(). Any other
+# argument is an ordinary value.
+data_value <- function(expression, value, formula, data) {
+  if (is_in_data(expression, data)) eval(expression, data, environment(formula)) else value
+}
+
+# Whether rows with missing values are left out. `na.action` has the same values as in lm().
+omits_missing <- function(action) {
+  if (is.null(action) || is_same(action, "na.fail")) return(FALSE)
+  if (is_same(action, "na.omit")) return(TRUE)
+  refuse("na.action", "na.fail or na.omit", action)
+}
+
+# whether an argument is a function of the package stats, or its name
+is_same <- function(given, name) {
+  identical(given, name) || is.function(given) && identical(given, getExportedValue("stats", name))
+}
+
+# The rows in `subset` less the rows with missing values: list(data, of_rows, rows, omitted). `data`
+# includes the formula's other variables. The attribute `of` of `rows` is the number of all rows.
+# `of_rows` has the arguments with a value for each row. `apart` has variables that `.` does not
+# represent.
+kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
+  count <- if (is.null(data)) NROW(formula_response(formula, data)) else nrow(data)
+  named <- all.vars(formula[[3L]])
+  variables <- union(apart, if ("." %in% named) names(data) else named)
+  data <- with_variables(data, setdiff(variables, "."), environment(formula), count)
+  cut <- function(value, rows) {
+    if (NROW(value) != count || inherits(value, "formula")) return(value)
+    if (is.null(dim(value))) value[rows] else value[rows, , drop = FALSE]
+  }
+  rows <- if (is.null(subset)) seq_len(count) else subset_rows(subset, count, row.names(data))
+  omitted <- NULL
+  if (omit) {
+    others <- Filter(function(value) NROW(value) == count && !inherits(value, "formula"),
+                     of_rows)
+    values <- c(unclass(data)[intersect(variables, names(data))], others)
+    complete <- do.call(stats::complete.cases, unname(values))[rows]
+    omitted <- stats::setNames(which(!complete), row.names(data)[rows[!complete]])
+    rows <- rows[complete]
+  }
+  list(data = data[rows, , drop = FALSE], of_rows = lapply(of_rows, cut, rows),
+       rows = structure(rows, of = count),
+       omitted = if (length(omitted)) structure(omitted, class = "omit"))
+}
+
+# data with the variables of a formula that are not in it and have a value per row
+with_variables <- function(data, variables, env, rows) {
+  if (is.null(data)) data <- list2DF(list(), rows)
+  for (name in setdiff(variables, names(data))) {
+    value <- get0(name, env)
+    if (NROW(value) == rows && !is.function(value)) data[[name]] <- value
+  }
+  data
+}
+
+# row numbers, where a missing value in a logical vector leaves its row out, as in lm()
+subset_rows <- function(subset, count, names) {
+  if (is.logical(subset)) subset <- subset & !is.na(subset)
+  positions(subset, count, names, "row")
+}
+
+formula_response <- function(formula, data) {
+  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
+                    all.vars(formula[[2L]]))
+  if (length(unknown)) stop_input(sprintf("no variable %s in `data`", some_of(unknown)))
+  eval(formula[[2L]], data, environment(formula))
+}
+
+# The formula with the small environment of its design. The user's environment may hold large data,
+# which would be saved with every fit.
+lean_formula <- function(formula, design) {
+  env <- environment(design$terms)
+  environment(formula) <- if (length(env)) env else globalenv()
+  formula
+}

@@ -1,0 +1,612 @@
+#' Prepare data for the methods of the package
+#'
+#' Checks the data once and stores them in the form that every method of the package takes:
+#' candidate columns, coded response, case weights and unpenalised covariates. Every method also
+#' takes the data and the arguments of `as_problem()` directly.
+#'
+#' With case weights \eqn{w_j}, unpenalised covariates \eqn{z_j} (the intercept is one of them) and
+#' selected columns \eqn{S}, the methods minimise
+#' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2,}{
+#' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2,}
+#' where \eqn{\tilde x}{xs} is `x` with each column centred and divided by its scale. The scale is
+#' the weighted root mean square deviation \eqn{\sqrt{\sum_j w_j (x_j - c)^2 / \sum_j w_j}}{
+#' sqrt(sum_j w_j (x_j - c)^2 / sum_j w_j)} from the weighted mean \eqn{c} (from 0 without
+#' intercept), and 1 with `standardize = FALSE`. Both are estimated on all rows of the problem,
+#' including rows that a method holds out. [cross_validate()] estimates them on each outer training
+#' set. Coefficients and predictions are on the scale of the data.
+#'
+#' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
+#' them, and `print()` lists them.
+#'
+#' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on these rows.
+#' Rows and columns are given by number, by name or by a logical vector.
+#'
+#' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for a sparse `x`. A
+#' matrix of doubles, integers or logicals is not copied, and about a hundred thousand doubles of
+#' working memory are used.
+#'
+#' **Topic pages:** [formulas] and data frames, [Bioconductor][bioconductor], [missing_values],
+#' [penalty_factors], [column_groups], [hierarchy] of columns, [survival_times], [ranking],
+#' [class weights][class_probabilities].
+#'
+#' @param x One of:
+#'   * a numeric, integer or logical matrix, rows are observations (m x n);
+#'   * a sparse matrix of the Matrix package, kept sparse as `dgCMatrix`;
+#'   * a [float_matrix()] or a [file_matrix()], the path of a `.bed` file of PLINK ([bed_matrix()]),
+#'     or a matrix of bigstatsr or bigmemory ([as_file_matrix()]), which are read in place;
+#'   * a data frame of candidate variables;
+#'   * a formula `response ~ columns`, with `data`, see [formulas];
+#'   * an experiment of [Bioconductor][bioconductor] or a `DelayedMatrix`;
+#'   * an earlier problem, which is returned as it is.
+#' @param y The response, one value per row: a numeric vector (regression); a factor, character or
+#'   logical vector (classification); a numeric matrix or data frame with one column per response
+#'   (m x L); or `Surv(time, status)`, see [survival_times]. For an experiment also the name of a
+#'   column of its sample data or a formula such as `~ group`. Not with a formula `x`.
+#' @param ... Must be empty: the arguments below are given by name.
+#' @param data A data frame with the variables of the formulas `x` and `adjust`. With a formula it
+#'   may come second, as in `as_problem(y ~ ., d)`.
+#' @param weights Non-negative case weights, one per row, all 1 by default. They are not rescaled:
+#'   doubling them all is the same as halving `lambda`. Rows of weight 0 are neither trained on nor
+#'   scored, only predicted.
+#' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
+#'   or an expression of variables in `data` such as `age > 50`.
+#' @param na.action With a formula, [stats::na.fail] (the default) or [stats::na.omit], which leaves
+#'   out rows with missing values, see [formulas].
+#' @param adjust Covariates that enter every model unpenalised, such as age or batch: a numeric
+#'   vector, a numeric matrix, a data frame, or a one-sided formula such as `~ age + batch`, of
+#'   variables in `data` or in the sample data of an experiment.
+#' @param intercept Logical: does every model have an unpenalised intercept?
+#' @param standardize Logical: are columns divided by their scale, see Details?
+#' @param task `"regression"`, `"classification"`, or `NULL` to decide by the kind of `y`. Classes
+#'   given as numbers, such as 0 and 1, require `"classification"`. With `NULL`, a vector of few
+#'   different whole numbers gives a message of class `sparsels_message_task`.
+#' @param within For a ranking, the query of each row: a vector with one value per row, the name of
+#'   a column of `data`, or a one-sided formula such as `~ query`. See [ranking].
+#' @param groups Groups of rows that belong together, such as the samples of a patient, which every
+#'   partition keeps whole: a vector with one value per row, the name of a column of `data` (of the
+#'   sample data of an experiment), or a one-sided formula such as `~ patient`. With a formula `x`
+#'   also an expression. `FALSE`: none. See [row_groups].
+#' @param assay For an experiment of [Bioconductor][bioconductor], the name or number of the assay.
+#' @param make_unique Logical: in a matrix or an experiment, are repeated names made unique, as
+#'   [make.unique()] does (`TP53`, `TP53.1`)? Otherwise they are an error.
+#' @param missing `"error"` (the default), or `"mean"`, which replaces missing values of `x` by
+#'   weighted column means, see [missing_values].
+#' @param penalty Factors of at least 0 by which the penalty of each column is multiplied, one for
+#'   each column in order, or some of them by name, such as `c(age = 0)`. `NULL`: all are 1. See
+#'   [penalty_factors].
+#' @param columns_group Groups of columns: a vector with the group of each column, or a named list
+#'   of groups. `NULL`, the default: the columns of a factor are a group. `FALSE`: no groups. See
+#'   [column_groups].
+#' @param group_rule Whether a model has all columns of a group, `"together"` (the default), or at
+#'   most `"one"` of them.
+#' @param hierarchy Which columns require other columns: `"none"`, the default; `"strong"`,
+#'   interactions require their main effects; or a named list. See [hierarchy].
+#' @param class_weights For classes, `NULL`, `"balanced"` or a named vector with a positive value
+#'   for every class, by which the case weights are multiplied. See [class_probabilities].
+#' @param offset `NULL`, or a known part of a numeric response: a number for each row, or a matrix
+#'   with a column for each response. Models are fitted to the response minus the offset, and
+#'   `predict()` adds `newoffset`. Not for classes and censored times.
+#' @param standardize_response Logical: is each of several numeric responses divided by its weighted
+#'   standard deviation? The selected columns then do not depend on the units of the responses, and
+#'   errors are shares of the variances. Coefficients, predictions and residuals keep the units.
+#' @param threads Number of OpenMP threads for the sums over the columns of a dense matrix. The
+#'   result does not depend on it.
+#'
+#' @return A list of class `sparsels_problem`. With m rows, n columns, L responses and q covariates
+#'   it contains:
+#'   * `x` (m x n, complete if `missing = "mean"`), `names` and `named` (column names, and whether
+#'     they were given), `row_names`;
+#'   * `y` (m x L, coded), `response` (its name), `task` (`"regression"`, `"binary"` or
+#'     `"multiclass"`), `levels`. Two classes are coded -1 and +1 (the second level), more classes
+#'     by one -1/+1 column each. Numbers are less `offset`, divided by `response_scale`;
+#'   * `weights` (m) and `z` (m x q, the covariates, intercept first);
+#'   * for each column `centre`, `squares` (weighted sum of squares about `centre`), `scale`, `rss`
+#'     (weighted residual sum of squares given the covariates), `usable` (`FALSE` if excluded), and
+#'     `products` (n x L, weighted cross products with the responses given the covariates);
+#'   * `intercept` and `standardize`, and `design`, `adjust_design`, `assay` and `renamed`, which
+#'     turn new data into columns;
+#'   * if used, otherwise `NULL`: `survival` (data frame of `time` and `event`), `query` (factor),
+#'     `penalty` (n; `scale` is multiplied by its roots), `offset` (m x L), `response_scale` (L),
+#'     `column_groups` (list of `of`, the group number of each column or 0, `names` and `rule`),
+#'     `hierarchy` (`column` and the column that it `needs`, by number), `class_weights`,
+#'     `case_weights` (m, without class weights), `fill` (n, the replacements of missing values),
+#'     `missing` (n, their numbers) and `gaps` (sparse m x n, their positions; `NULL` if `x` is read
+#'     in place).
+#'
+#' @section Errors:
+#' Class `sparsels_error_input`; the message names the argument and the position: missing or
+#' infinite values, lengths that differ, fewer than two rows with positive weight, no usable column,
+#' a response that is constant or does not suit `task`, repeated column names, negative weights or
+#' penalty factors, linearly dependent covariates, values too large or too small to square.
+#'
+#' @examples
+#' x <- matrix(rnorm(60), 12, 5, dimnames = list(NULL, paste0("gene", 1:5)))
+#' tumour <- factor(rep(c("no", "yes"), 6))
+#' as_problem(x, tumour)
+#'
+#' d <- data.frame(tumour, age = 31:42, x)
+#' pb <- as_problem(tumour ~ ., data = d, adjust = ~ age)
+#' pb[1:8, c("gene1", "gene4")]
+#'
+#' as_problem(x, d$age, within = rep(1:4, each = 3))
+#' if (requireNamespace("survival", quietly = TRUE)) as_problem(x, survival::Surv(1:12, rep(1, 12)))
+#' # an experiment: as_problem(se, "tumour", assay = "logcounts")
+#' @export
+as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
+                       na.action = NULL, # nolint: object_name_linter.
+                       adjust = NULL, intercept = TRUE, standardize = TRUE, task = NULL,
+                       within = NULL, assay = NULL, make_unique = FALSE, missing = "error",
+                       penalty = NULL, columns_group = NULL, group_rule = "together",
+                       hierarchy = "none", class_weights = NULL, offset = NULL,
+                       standardize_response = TRUE, groups = NULL, threads = 1) {
+  check_given(x, "x")
+  check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
+  if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
+  check_container(x, assay, check_flag(make_unique, "make_unique"))
+  UseMethod("as_problem")
+}
+
+# Refuses arguments that require a formula, where there is none.
+check_without_formula <- function(no_subset, no_action) {
+  if (!no_subset) {
+    stop_input("`subset` is for a formula `x`: take `problem[rows, ]` of any problem",
+               "sparsels_error_argument")
+  }
+  if (!no_action) {
+    stop_input("`na.action` is for a formula `x`: leave out rows with missing values yourself",
+               "sparsels_error_argument")
+  }
+}
+
+#' @export
+as_problem.matrix <- function(x, y = NULL, ...) {
+  new_problem(as_values(x), y, response_name(substitute(y)), ...,
+              unique_by = unique_hint("colnames(x)"))
+}
+
+#' @export
+as_problem.Matrix <- as_problem.matrix
+
+#' @export
+as_problem.DelayedMatrix <- as_problem.matrix
+
+#' @export
+as_problem.float_matrix <- as_problem.matrix
+
+#' @export
+as_problem.file_matrix <- as_problem.matrix
+
+# nolint start: object_name_linter. Classes of other packages.
+
+#' @export
+as_problem.FBM <- as_problem.matrix
+
+#' @export
+as_problem.FBM.code256 <- as_problem.matrix
+
+#' @export
+as_problem.big.matrix <- as_problem.matrix
+
+#' @export
+as_problem.big.matrix.descriptor <- as_problem.matrix
+
+# nolint end
+
+#' @export
+as_problem.character <- function(x, y = NULL, ...) { # nolint: object_name_linter.
+  if (!is_bed_path(x)) return(as_problem.default(x))
+  new_problem(as_values(x), y, response_name(substitute(y)), ...,
+              unique_by = "`make_unique = TRUE` numbers them")
+}
+
+#' @export
+as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRUE, within = NULL,
+                                  groups = NULL) {
+  candidates <- x[setdiff(names(x), label_variables(list(within, groups)))]
+  if (is.null(data)) {
+    within <- labels_in(x, within, "within")
+    groups <- labels_in(x, groups, "groups")
+  }
+  design <- frame_design(candidates, check_flag(intercept, "intercept"))
+  new_problem(design_matrix(design, candidates, "x"), y, response_name(substitute(y)), ...,
+              data = data, intercept = intercept, within = within, groups = groups,
+              design = design, row_names = given_row_names(x))
+}
+
+#' @export
+as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads = 1) {
+  check_sealed(x)
+  given <- c(list(y = y), list(...))
+  given <- names(Filter(Negate(is.null), given))
+  if (length(given)) {
+    stop_input(sprintf("`x` is a problem already: %s cannot be given again",
+                       some_of(given, Inf, "`")))
+  }
+  if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
+  if (is.null(groups)) x else seal_again(with_row_groups(x, groups))
+}
+
+#' @export
+as_problem.default <- function(x, y = NULL, ...) {
+  stop_input(sprintf(
+    "`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
+    describe(x), drop_hint(x)
+  ))
+}
+
+# The one constructor -----------------------------------------------------------------------------
+
+new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, threads = 1,
+                        row_names = rownames(x), called = c(x = "x", y = "y"),
+                        features = c(called[["x"]], "column"), unique_by = NULL, formula = NULL,
+                        omitted = NULL, kept = NULL, penalty = NULL, columns_group = NULL,
+                        group_rule = "together", hierarchy = "none", groups = NULL, data = NULL) {
+  check_count(threads, "threads")
+  check_size(x, called[["x"]])
+  renamed <- if (make_unique) repeated_names(colnames(x))
+  if (length(renamed)) colnames(x) <- make.unique(colnames(x))
+  check_names(colnames(x), features[1L], features[2L], unique_by)
+  problem <- response_side(nrow(x), y, response, ..., data = data, row_names = row_names,
+                           called = called)
+  problem$assay <- assay
+  problem$renamed <- renamed
+  problem$formula <- formula
+  problem$na.action <- omitted
+  problem$kept <- kept
+  if (!is.null(penalty)) problem <- with_penalty(problem, penalty, column_names(x))
+  problem <- put_columns(problem, x, called[["x"]], threads)
+  decomposed_covariates(problem)
+  problem <- with_column_groups(problem, columns_group, group_rule)
+  problem <- with_hierarchy(problem, hierarchy)
+  problem <- with_row_groups(problem, groups, data)
+  if (!any(problem$usable)) {
+    stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
+                       if (is.null(problem$penalty)) "" else ", or has `penalty` 0 or Inf"))
+  }
+  seal(problem)
+}
+
+column_names <- function(x) if (is.null(colnames(x))) numbered_names(ncol(x)) else colnames(x)
+
+# a problem without x, to be completed by put_columns()
+response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
+                          intercept = TRUE, standardize = TRUE, task = NULL, within = NULL,
+                          design = NULL, row_names = NULL, called = c(x = "x", y = "y"),
+                          missing = "error", class_weights = NULL, offset = NULL,
+                          standardize_response = TRUE) {
+  check_flag(intercept, "intercept")
+  check_flag(standardize, "standardize")
+  check_choice(missing, "missing", c("error", "mean"))
+  check_flag(standardize_response, "standardize_response")
+  # grades are not codes of classes
+  if (!is.null(within) && is.null(task) && is.numeric(y)) task <- "regression"
+  coded <- code_response(y, rows, called, task)
+  query <- read_row_labels(within, "within", data, rows)
+  if (!is.null(query)) {
+    coded <- code_ranked(coded, called[["y"]])
+    intercept <- FALSE # the means of queries take its place
+  }
+  weights <- check_weights(weights, rows)
+  check_class_weights(class_weights, coded$levels)
+  offset <- check_offset(offset, coded, rows)
+  if (!is.null(offset)) coded$y <- coded$y - offset
+  coded <- with_working_times(c(coded, list(weights = weights)), called[["y"]])
+  check_trained_response(coded, weights, called[["y"]])
+  check_response_size(coded$y, weights, called[["y"]])
+  covariates <- adjust_columns(adjust, data, rows, intercept)
+  check_covariate_squares(covariates$z, weights)
+  problem <- structure(list(
+    x = NULL, y = coded$y, task = coded$task, levels = coded$levels, survival = coded$survival,
+    query = query, group = NULL, response = response,
+    weights = weights, z = covariates$z, names = NULL, named = NULL,
+    row_names = row_names, centre = NULL, squares = NULL, rss = NULL, products = NULL,
+    scale = NULL, usable = NULL, intercept = intercept, standardize = standardize, design = design,
+    adjust_design = covariates$design
+  ), class = "sparsels_problem")
+  if (missing == "mean") problem$fill <- numeric()
+  problem$classes <- coded$classes
+  problem$class_weights <- class_weights
+  problem <- put_weights(problem, weights)
+  if (is_ranked(problem)) check_ranking(problem, called[["y"]])
+  problem$offset <- offset
+  centred <- centre_within(problem, problem$y)
+  problem$response_scale <- response_scales(centred, weights, problem$task, standardize_response,
+                                            intercept)
+  if (!is.null(problem$response_scale)) {
+    problem$y <- problem$y / rep(problem$response_scale, each = rows)
+  }
+  problem <- compile_rows(problem)
+  stop_aliased(problem$compiled$covariates$aliased, problem)
+  problem
+}
+
+put_columns <- function(problem, x, called = "x", threads = 1L) {
+  problem$gaps <- NULL
+  problem$x <- x
+  problem$named <- !is.null(colnames(x))
+  problem$names <- column_names(x)
+  measure_columns(problem, called, threads)
+}
+
+# Methods -----------------------------------------------------------------------------------------
+
+#' @export
+dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
+
+#' @export
+`[.sparsels_problem` <- function(x, i, j, ...) {
+  check_sealed(x)
+  if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
+  if (is.null(x$x)) stop_input("this is the problem stored in a fit, which has no data matrix")
+  rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$row_names, "row")
+  cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$names, "column")
+  if (anyDuplicated(cols)) {
+    stop_input(sprintf("column '%s' is chosen twice", x$names[cols[anyDuplicated(cols)]]))
+  }
+  x <- without_covariates(x, setdiff(unpenalised(x), cols))
+  x <- part_of_x(x, rows, cols)
+  x$y <- x$y[rows, , drop = FALSE]
+  x$z <- x$z[rows, , drop = FALSE]
+  x <- put_weights(x, case_weights(x)[rows])
+  x["survival"] <- list(times_of(x, rows))
+  x["query"] <- list(queries_of(x, rows))
+  x["group"] <- list(groups_of_rows(x, rows))
+  x$kept <- NULL
+  if (!is.null(x$offset)) x$offset <- x$offset[rows, , drop = FALSE]
+  x["row_names"] <- list(x$row_names[rows])
+  if (!is.null(x$formula) && !missing(j)) x$formula <- column_formula(x, cols)
+  x$names <- x$names[cols]
+  x["design"] <- list(subset_design(x$design, cols))
+  x$penalty <- x$penalty[cols]
+  x$column_groups <- some_column_groups(x$column_groups, cols)
+  x$hierarchy <- some_hierarchy(x$hierarchy, cols)
+  seal_again(measure_columns(with_working_times(x)))
+}
+
+#' @export
+print.sparsels_problem <- function(x, ...) {
+  check_sealed(x)
+  say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
+  print_design(x)
+  if (!x$intercept && !is_ranked(x)) cat("no intercept\n")
+  if (length(x$renamed)) {
+    say(sprintf("made unique: the names of %s (%s)", counted(length(x$renamed), "column"),
+                some_of(names(x$renamed), 5L, "")))
+  }
+  excluded <- x$names[!x$usable & !is_set_apart(x)]
+  if (length(excluded)) {
+    say(sprintf("excluded: %s, %s (%s)", counted(length(excluded), "column"), excluded_words(x),
+                some_of(excluded, 5L, "")))
+  }
+  invisible(x)
+}
+
+print_data <- function(problem) {
+  cat("data: ", data_words(problem), "\n", sep = "")
+  print_design(problem)
+}
+
+# The response and the other parts of a problem that define its models.
+print_design <- function(problem) {
+  if (!is.null(problem$assay)) say("assay: ", assay_words(problem$assay))
+  print_response(problem)
+  if (is_ranked(problem)) say(queries_words(problem))
+  if (!is.null(problem$group)) say(groups_words(problem))
+  covariates <- setdiff(given_covariates(problem), "(Intercept)")
+  if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
+  print_penalty(problem)
+  w <- case_weights(problem)
+  if (any(w != 1)) cat(sprintf("weights of the rows: %s to %s\n", shown(min(w)), shown(max(w))))
+  if (!is.null(problem$class_weights)) say(class_weights_words(problem))
+  omitted <- problem$na.action
+  if (length(omitted)) {
+    say(sprintf("left out: %s with missing values (%s)", counted(length(omitted), "row"),
+                some_of(names(omitted), 5L, "")))
+  }
+  if (any(problem$missing > 0L)) say(missing_words(problem$missing))
+  if (!is.null(problem$column_groups)) say(column_groups_words(problem))
+  if (!is.null(problem$hierarchy)) say(hierarchy_words(problem))
+}
+
+print_response <- function(problem) {
+  say("response: ", response_words(problem))
+  print_units(problem)
+  if (problem$task == "regression") return(invisible())
+  lone <- names(which(class_counts(problem, problem$weights > 0) == 1L))
+  if (length(lone)) {
+    remark(sprintf("%s %s a single row: models trained without it never predict the class",
+                   if (length(lone) == 1L) "class" else "each of the classes",
+                   paste(some_of(short_class(lone), 3L), "has")))
+  }
+}
+
+response_words <- function(problem) {
+  if (is_survival(problem)) return(survival_words(problem))
+  response <- shortened(problem$response, 60L)
+  if (!is.null(problem$classes)) {
+    above <- short_class(problem$classes)
+    return(sprintf("%s, '%s' to be above '%s'", response, above[2L], above[1L]))
+  }
+  if (problem$task == "regression") {
+    responses <- if (ncol(problem$y) > 1L) sprintf(", %d responses", ncol(problem$y)) else ""
+    return(paste0(response, ", numeric", responses))
+  }
+  counts <- class_counts(problem)
+  sprintf("%s, %d classes (rows): %s", response, length(counts), counts_words(counts))
+}
+
+# "normal (22), tumour (40)". If the classes do not fit two lines, the largest classes and the
+# number of other classes.
+counts_words <- function(counts) {
+  each <- function(counts) sprintf("%s (%d)", short_class(names(counts)), counts)
+  space <- max(2L * getOption("width") - 60L, 30L)
+  if (sum(nchar(each(counts)) + 2L) <= space) return(paste(each(counts), collapse = ", "))
+  counts <- sort(counts, decreasing = TRUE)
+  fit <- max(1L, sum(cumsum(nchar(each(counts)) + 2L) <= space))
+  others <- counts[-seq_len(fit)]
+  if (!length(others)) return(each(counts))
+  sprintf("%s and %d more of %s", paste(each(counts)[seq_len(fit)], collapse = ", "),
+          length(others), counted_range(range(others), "row"))
+}
+
+# the problem as a fit stores it, without the data matrix
+without_x <- function(problem) {
+  problem[c("x", "products")] <- list(NULL)
+  problem[c("gaps", "compiled")] <- NULL
+  seal(problem)
+}
+
+# the label of the response: the user's expression if it is short
+response_name <- function(expression) {
+  if (!is.symbol(expression) && !is.call(expression)) return("y")
+  text <- deparse1(expression)
+  if (nchar(text) <= 40L) text else "y"
+}
+
+# New data -----------------------------------------------------------------------------------------
+
+# New data for a problem: columns of x by name, and covariates.
+
+# New data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that
+# order. Missing values are replaced if the problem has means for them.
+new_data_matrix <- function(problem, newdata, columns) {
+  complete_new(problem, new_values(problem, newdata, columns), columns)
+}
+
+new_values <- function(problem, newdata, columns) {
+  if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
+  if (is_experiment(newdata)) newdata <- read_experiment(newdata, problem$assay, "newdata")$values
+  newdata <- as_valid(newdata, "newdata")
+  if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
+  if (length(dim(newdata)) != 2L) {
+    stop_newdata("`newdata` must be a matrix or data frame, not %s%s", describe(newdata),
+                 drop_hint(newdata))
+  }
+  # evaluated outside `[`, whose S4 methods would replace the class of an error in its arguments
+  chosen <- new_positions(problem, newdata, columns)
+  as_doubles(as_values(newdata[, chosen, drop = FALSE], "newdata"))
+}
+
+# the data matrix of a problem given as new data, which a problem stored in a fit does not have
+problem_x <- function(problem) {
+  check_sealed(problem)
+  if (is.null(problem$x)) {
+    stop_newdata("`newdata` is the problem stored in a fit, which has no data matrix")
+  }
+  as_given(problem)$x
+}
+
+# positions in newdata of the wanted columns: by name where both have names, by position otherwise
+new_positions <- function(problem, newdata, columns) {
+  present <- colnames(newdata)
+  if (problem$named && !is.null(present)) {
+    needed <- problem$names[columns]
+    present <- renamed_columns(present, problem$renamed, needed)
+    check_present(needed, present, "newdata")
+    twice <- intersect(needed, present[duplicated(present)])
+    if (length(twice)) {
+      stop_newdata("`newdata` has two columns named '%s'", twice[1L])
+    }
+    return(match(needed, present))
+  }
+  if (ncol(newdata) != ncol(problem)) {
+    stop_newdata("`newdata` must have the %d columns of the fit, not %d: %s", ncol(problem),
+                 ncol(newdata), "without names they are matched by position")
+  }
+  columns
+}
+
+# The names of new columns. Names that the problem's data had more than once are numbered in the
+# same way. New data with unique names are not changed.
+renamed_columns <- function(present, renamed, needed) {
+  for (name in unique(renamed[names(renamed) %in% needed])) {
+    numbered <- names(renamed)[renamed == name]
+    same <- which(present == name)
+    if (length(same) == length(numbered)) {
+      present[same] <- numbered
+    } else if (length(same) != 1L || !all(numbered %in% present)) {
+      stop_newdata("`newdata` has '%s' %s, the data of the fit had it %s: %s", name,
+                   counted(length(same), "time"), counted(length(numbered), "time"),
+                   "give the same features in the same order, or features of unique names")
+    }
+  }
+  present
+}
+
+new_frame_matrix <- function(problem, newdata, columns) {
+  if (!is.null(problem$design)) {
+    return(design_matrix(subset_design(problem$design, columns), newdata, "newdata"))
+  }
+  chosen <- unclass(newdata)[new_positions(problem, newdata, columns)]
+  names(chosen) <- problem$names[columns]
+  design_matrix(plain_design(names(chosen)), list2DF(chosen, nrow(newdata)), "newdata")
+}
+
+# Covariates z (rows x q) of new data. `adjust` is as for as_problem(), and newdata holds the
+# variables of a formula.
+new_covariates <- function(problem, newdata, adjust = NULL) {
+  z <- new_given_covariates(problem, newdata, adjust)
+  new_unpenalised(problem, newdata, z)
+}
+
+# The columns without penalty as covariates of new data, beside `z`, the covariates that are not
+# columns.
+new_unpenalised <- function(problem, newdata, z) {
+  columns <- unpenalised(problem)
+  if (!length(columns)) return(z)
+  values <- as.matrix(new_data_matrix(problem, newdata, columns))
+  dimnames(values) <- list(NULL, problem$names[columns])
+  cbind(z, values)[, colnames(problem$z), drop = FALSE]
+}
+
+# covariates of new data that are not columns of x
+new_given_covariates <- function(problem, newdata, adjust) {
+  if (inherits(newdata, "sparsels_problem")) return(problem_covariates(problem, newdata))
+  if (is_experiment(newdata)) newdata <- experiment_samples(newdata)
+  rows <- nrow(newdata)
+  design <- problem$adjust_design
+  if (is.null(design) && !is.null(adjust)) {
+    stop_newdata("the fit has no covariates: `adjust` cannot be given")
+  }
+  z <- if (is.null(design)) matrix(0, rows, 0L) else new_adjust(design, newdata, adjust)
+  if (nrow(z) != rows) {
+    stop_newdata("`adjust` must have %d rows, as `newdata` has, not %d", rows, nrow(z))
+  }
+  with_intercept(z, rows, problem$intercept)
+}
+
+# the covariates of a problem given as new data, matched by name
+problem_covariates <- function(problem, newdata) {
+  needed <- setdiff(given_covariates(problem), "(Intercept)")
+  lacking <- setdiff(needed, colnames(newdata$z))
+  if (length(lacking)) {
+    stop_newdata("`newdata` is a problem that is not adjusted for %s, as the fit is",
+                 some_of(lacking))
+  }
+  z <- newdata$z[, match(needed, colnames(newdata$z)), drop = FALSE]
+  with_intercept(z, nrow(newdata), problem$intercept)
+}
+
+new_adjust <- function(design, newdata, adjust) {
+  if (inherits(adjust, "formula")) {
+    if ("." %in% all.vars(adjust) && !is.data.frame(newdata)) {
+      stop_newdata("`adjust` has a `.`, which needs a data frame as `newdata`")
+    }
+    adjust <- stats::get_all_vars(adjust, if (is.data.frame(newdata)) newdata)
+  }
+  if (!is.null(adjust)) {
+    if (design$kind == "matrix" || is.data.frame(adjust)) return(adjust_values(design, adjust))
+    stop_newdata("`adjust` must be a data frame, as when fitted, not %s", describe(adjust))
+  }
+  if (design$kind == "formula") {
+    if (is.data.frame(newdata)) return(design_matrix(design, newdata, "newdata"))
+  }
+  names <- if (design$kind == "matrix") design$names else design$columns$name
+  stop_newdata("`adjust` must be given for new data: the fit is adjusted for %s", some_of(names))
+}
+
+# The problem with other case weights. Centre, scale and the working response of censored times are
+# computed again.
+reweighted <- function(problem, weights, threads = 1L) {
+  measure_columns(with_working_times(put_weights(problem, weights)), threads = threads)
+}

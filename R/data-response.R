@@ -1,0 +1,375 @@
+# The response and the case weights: their coding, and the checks that refuse them.
+
+# list(y = m x L coded, task, levels)
+code_response <- function(y, rows, called, task = NULL) {
+  name <- called[["y"]]
+  if (!is.null(task)) check_choice(task, "task", c("regression", "classification"))
+  if (is.null(y)) stop_input(sprintf("`%s` is missing: the response is needed", name))
+  y <- single_column(y, name)
+  if (NROW(y) != rows) {
+    stop_input(sprintf("`%s` must have one value for each of the %d rows of `%s`, not %d",
+                       name, rows, called[["x"]], NROW(y)))
+  }
+  check_response_values(if (inherits(y, "Surv")) unclass(y) else y, name)
+  if (inherits(y, "Surv")) return(code_times(y, name, task))
+  check_task(y, name, task)
+  if (is.numeric(y) && !identical(task, "classification")) return(code_numbers(y, name))
+  code_classes(y, name)
+}
+
+# Refuses a response that does not suit the task. For numbers that may be codes of classes the
+# message names the assumed task.
+check_task <- function(y, name, task) {
+  if (identical(task, "regression") && !is.numeric(y)) {
+    stop_input(sprintf("`task = \"regression\"` needs numbers, but `%s` is %s: %s", name,
+                       describe(y), "leave out `task` for classes, or make it numeric"))
+  }
+  if (identical(task, "classification") && length(dim(y)) == 2L) {
+    stop_input(sprintf("`task = \"classification\"` needs one column, but `%s` has %d: %s", name,
+                       ncol(y), "give the classes as one vector"))
+  }
+  if (is.null(task) && is.numeric(y) && is.null(dim(y)) && has_few_codes(y)) {
+    codes <- sort(unique(as.vector(y)))
+    message_sparsels(sprintf(
+      "`%s` is numeric (%d values: %s), so regression is assumed: %s, %s", name, length(codes),
+      some_of(codes, 10L, ""), "for classes give `task = \"classification\"` or a factor",
+      "for numbers `task = \"regression\"`"
+    ), "sparsels_message_task")
+  }
+}
+
+# Whether numbers may be codes of classes: at most ten different whole values, each of which occurs
+# twice or more on average.
+has_few_codes <- function(y) {
+  codes <- unique(as.vector(y))
+  length(codes) > 1L && length(codes) <= 10L && 2L * length(codes) < length(y) &&
+    all(codes == round(codes))
+}
+
+# The vector in a matrix or data frame of one column. Anything else is returned unchanged.
+single_column <- function(y, name) {
+  if (inherits(y, "Surv")) return(y)
+  if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
+  if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
+  if (is.matrix(y) && ncol(y) == 1L && !is.object(y)) y <- y[, 1L]
+  if (length(dim(y)) == 2L && !ncol(y)) {
+    stop_input(sprintf("`%s` must have at least one column", name))
+  }
+  is_numeric_response <- is.numeric(y) && length(dim(y)) %in% c(0L, 2L)
+  is_class_response <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
+  if (!is_numeric_response && !is_class_response) {
+    stop_input(sprintf("`%s` must be numeric, a factor, character, logical or Surv(), not %s",
+                       name, describe(y)))
+  }
+  y
+}
+
+check_response_values <- function(y, name) {
+  fine <- if (is.numeric(y)) is.finite(y) else !is.na(y)
+  if (all(fine)) return(invisible())
+  bad <- which(rowSums(!as.matrix(fine)) > 0)
+  kind <- if (is.numeric(y)) "missing or infinite value" else "missing value"
+  stop_input(sprintf("`%s` has %s (first: row %d)", name, counted(length(bad), kind), bad[1L]))
+}
+
+code_numbers <- function(y, name) {
+  y <- as.matrix(y)
+  storage.mode(y) <- "double"
+  constant <- which(vapply(seq_len(ncol(y)), function(l) all(y[, l] == y[1L, l]), NA))
+  if (length(constant)) {
+    where <- if (ncol(y) == 1L) "" else sprintf(" of column %d", constant[1L])
+    stop_input(sprintf("`%s` must vary, but is %s in every row%s", name,
+                       format(y[1L, constant[1L]]), where))
+  }
+  dimnames(y) <- if (!is.null(colnames(y))) list(NULL, colnames(y))
+  list(y = y, task = "regression", levels = NULL)
+}
+
+code_classes <- function(y, name) {
+  y <- droplevels(as.factor(y))
+  classes <- levels(y)
+  if (length(classes) < 2L) {
+    stop_input(sprintf("`%s` must have at least two classes, but every row is '%s'", name, classes))
+  }
+  coded <- 2 * outer(as.integer(y), seq_along(classes), "==") - 1
+  colnames(coded) <- classes
+  if (length(classes) > 2L) return(list(y = coded, task = "multiclass", levels = classes))
+  list(y = unname(coded[, 2L, drop = FALSE]), task = "binary", levels = classes)
+}
+
+# Offset and units ---------------------------------------------------------------------------------
+
+# Methods use the response less its offset. Several numeric responses are each divided by their
+# weighted standard deviation, so that no search depends on their units. in_user_units() converts
+# coefficients and predictions back.
+
+# An offset for every row and response (m x L), or NULL.
+check_offset <- function(offset, coded, rows) {
+  if (is.null(offset)) return(NULL)
+  if (coded$task != "regression" || !is.null(coded$survival)) {
+    stop_input(sprintf("`offset` is for a numeric response, not for %s: give it by `adjust`",
+                       if (is.null(coded$survival)) "classes" else "censored times"),
+               "sparsels_error_argument")
+  }
+  offset_matrix(offset, "offset", rows, ncol(coded$y))
+}
+
+# A vector is the offset of every response.
+offset_matrix <- function(offset, name, rows, responses) {
+  if (is.data.frame(offset)) offset <- as.matrix(offset)
+  if (!is.numeric(offset) || is.object(offset)) refuse(name, "numeric", offset)
+  if (NROW(offset) != rows || !NCOL(offset) %in% c(1L, responses)) {
+    stop_input(sprintf("`%s` must have a value for each of the %d rows%s, not %s", name, rows,
+                       if (responses > 1L) sprintf(", or %d columns of them", responses) else "",
+                       describe(offset)), "sparsels_error_argument")
+  }
+  bad <- which(!is.finite(rowSums(as.matrix(offset))))
+  if (length(bad)) {
+    stop_input(sprintf("`%s` must be finite, but is not in row %d", name, bad[1L]),
+               "sparsels_error_argument")
+  }
+  matrix(as.double(offset), rows, responses)
+}
+
+# The weighted standard deviations of several numeric responses, or NULL.
+response_scales <- function(y, weights, task, standardize, intercept) {
+  if (!standardize || task != "regression" || ncol(y) == 1L) return(NULL)
+  centre <- if (intercept) colSums(weights * y) / sum(weights) else numeric(ncol(y))
+  sqrt(colSums(weights * (y - rep(centre, each = nrow(y)))^2) / sum(weights))
+}
+
+# Scores or coefficients (any x L, or x L x models) in the units of the responses, with an offset.
+in_user_units <- function(problem, values, offset = NULL) {
+  if (!is.null(problem$response_scale)) {
+    values <- values * rep(problem$response_scale, each = nrow(values))
+  }
+  if (is.null(offset)) values else values + as.vector(offset)
+}
+
+# The problem with its responses on another scale. A part of a problem has the scale of the whole.
+with_response_scale <- function(problem, scale) {
+  if (is.null(scale) || length(scale) != length(problem$response_scale)) return(problem)
+  ratio <- problem$response_scale / scale
+  problem$y <- problem$y * rep(ratio, each = nrow(problem))
+  problem$products <- problem$products * rep(ratio, each = ncol(problem))
+  problem$response_scale <- scale
+  problem
+}
+
+# The response in the user's units, for numeric responses.
+user_response <- function(problem) in_user_units(problem, problem$y, problem$offset)
+
+# The offset of new data, which a fit with an offset requires.
+new_offset <- function(problem, newdata, newoffset, rows) {
+  if (is.null(problem$offset)) {
+    if (is.null(newoffset)) return(NULL)
+    stop_input("the fit has no offset: `newoffset` cannot be given", "sparsels_error_argument")
+  }
+  if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$offset
+  if (is.null(newoffset)) {
+    stop_input("the fit has an offset: give that of the new rows as `newoffset`",
+               "sparsels_error_argument")
+  }
+  offset_matrix(newoffset, "newoffset", rows, ncol(problem$y))
+}
+
+print_units <- function(problem) {
+  if (!is.null(problem$response_scale)) {
+    say("each response divided by its standard deviation: errors are shares of their variances")
+  }
+  if (!is.null(problem$offset)) say("offset: subtracted from the response, added to predictions")
+}
+
+# The held-out R-squared of each response of a fit, or NULL for a single response.
+response_r_squared <- function(problem, held_out) {
+  if (ncol(problem$y) > 1L) held_out_r_squared(problem, held_out)
+}
+
+# The held-out R-squared of one response or several: 1 less the squared errors divided by the
+# squared deviations from the mean. NULL for classes, ranks and censored times, and where nothing is
+# held out.
+held_out_r_squared <- function(problem, held_out) {
+  numbers <- problem$task == "regression" && !is_ranked(problem) && !is_survival(problem)
+  if (!numbers || is.null(held_out)) return(NULL)
+  rows <- problem$weights > 0 & !is.na(rowSums(held_out))
+  if (!any(rows)) return(NULL)
+  w <- problem$weights[rows]
+  y <- problem$y[rows, , drop = FALSE]
+  about <- y - rep(colSums(w * y) / sum(w), each = nrow(y))
+  1 - colSums(w * (y - held_out[rows, , drop = FALSE])^2) / colSums(w * about^2)
+}
+
+print_responses <- function(problem, held_out) {
+  r_squared <- response_r_squared(problem, held_out)
+  if (is.null(r_squared)) return(invisible())
+  names <- colnames(problem$y)
+  if (is.null(names)) names <- seq_along(r_squared)
+  shown_few <- utils::head(seq_along(r_squared), 8L)
+  each <- paste(names[shown_few], vapply(r_squared[shown_few], shown, ""), collapse = ", ")
+  say(sprintf("held-out R-squared of the responses: mean %s (%s%s)", shown(mean(r_squared)), each,
+              if (length(r_squared) > 8L) ", ..." else ""))
+}
+
+# Weights ------------------------------------------------------------------------------------------
+
+check_weights <- function(weights, rows) {
+  if (is.null(weights)) return(rep(1, rows))
+  if (!is.numeric(weights) || is.object(weights)) {
+    stop_input(sprintf("`weights` must be a numeric vector of values of at least 0, not %s",
+                       describe(weights)))
+  }
+  if (length(weights) != rows) {
+    stop_input(sprintf("`weights` must have one value for each of the %d rows, not %d",
+                       rows, length(weights)))
+  }
+  bad <- which(!(is.finite(weights) & weights >= 0))
+  if (length(bad)) {
+    stop_input(sprintf("`weights` must be finite and at least 0, but weight %d is %s",
+                       bad[1L], format(weights[bad[1L]])))
+  }
+  bad <- which(weights > 0 & (weights < 1e-100 | weights > 1e100))
+  if (length(bad)) {
+    stop_input(sprintf("`weights` above 0 must be between 1e-100 and 1e+100, but weight %d is %s",
+                       bad[1L], format(weights[bad[1L]])))
+  }
+  if (sum(weights > 0) < 2L) {
+    stop_input(sprintf("`weights` must leave at least 2 rows to train on, but %s above 0",
+                       if (any(weights > 0)) "only 1 is" else "none is"))
+  }
+  as.double(weights)
+}
+
+# Refuses a response that varies only in rows of weight 0.
+check_trained_response <- function(coded, weights, name) {
+  y <- coded$y[weights > 0, , drop = FALSE]
+  varies <- vapply(seq_len(ncol(y)), function(l) any(y[, l] != y[1L, l]), NA)
+  if (coded$task == "multiclass" && any(varies) || all(varies)) return(invisible())
+  stop_input(sprintf("`%s` must vary in the rows with a positive weight, but is the same in all",
+                     name))
+}
+
+# Refuses responses whose sum of squares overflows or loses digits to underflow.
+check_response_size <- function(y, weights, name) {
+  rows <- weights > 0
+  centred <- y[rows, , drop = FALSE] - rep(y[which(rows)[1L], ], each = sum(rows))
+  squares <- colSums(weights[rows] * centred^2)
+  large <- !all(is.finite(squares)) || any(squares > 1 / smallest_square) || any(abs(y) > 1e150)
+  if (large || any(squares < smallest_square)) {
+    stop_input(sprintf("`%s` has values too %s to square: rescale it", name,
+                       if (large) "large" else "small"))
+  }
+}
+
+trained_places <- function(problem) which(problem$weights > 0)
+
+# Refuses weights of 0, for methods that cannot leave rows out of training.
+check_all_trained <- function(problem, who = NULL) {
+  untrained <- sum(problem$weights == 0)
+  if (untrained) {
+    stop_input(sprintf("`weights` must be positive for this method: leave out the %s of weight 0",
+                       counted(untrained, "row")))
+  }
+}
+
+# the problem restricted to the rows of positive weight, with centre and scale unchanged
+weighted_rows <- function(problem) {
+  rows <- problem$weights > 0
+  if (all(rows)) return(problem)
+  scored_rows(part_of_x(problem, which(rows), seq_len(ncol(problem))), rows)
+}
+
+# The problem with some rows of its names, response, covariates and weights, the parts for scoring.
+scored_rows <- function(problem, rows) {
+  problem$y <- problem$y[rows, , drop = FALSE]
+  problem$z <- problem$z[rows, , drop = FALSE]
+  problem$weights <- problem$weights[rows]
+  problem$case_weights <- problem$case_weights[rows]
+  problem["survival"] <- list(times_of(problem, rows))
+  problem["query"] <- list(queries_of(problem, rows))
+  problem["group"] <- list(groups_of_rows(problem, rows))
+  problem$kept <- NULL
+  if (!is.null(problem$offset)) problem$offset <- problem$offset[rows, , drop = FALSE]
+  problem["row_names"] <- list(problem$row_names[rows])
+  problem
+}
+
+# Classes -----------------------------------------------------------------------------------------
+
+# the class of each row as 1, 2, ..., or NULL for a numeric response
+class_index <- function(problem) {
+  switch(problem$task,
+    binary = 1L + (problem$y[, 1L] > 0),
+    multiclass = max.col(problem$y, "first")
+  )
+}
+
+# the number of rows of each class, among all rows or among the rows that are `counted`
+class_counts <- function(problem, counted = TRUE) {
+  counts <- tabulate(class_index(problem)[counted], length(problem$levels))
+  stats::setNames(counts, problem$levels)
+}
+
+# In a problem with class weights each weight is a case weight times a class weight. The problem
+# keeps the case weights.
+
+case_weights <- function(problem) {
+  if (is.null(problem$class_weights)) problem$weights else problem$case_weights
+}
+
+# the problem with these case weights
+put_weights <- function(problem, case_weights) {
+  problem$weights <- case_weights
+  if (is.null(problem$class_weights)) return(problem)
+  problem$case_weights <- case_weights
+  problem$weights <- case_weights * unname(weights_of_classes(problem))[class_index(problem)]
+  problem
+}
+
+# the weight of each class, by which its case weights are multiplied
+weights_of_classes <- function(problem) {
+  given <- problem$class_weights
+  if (is.numeric(given)) return(given[problem$levels])
+  class <- factor(class_index(problem), seq_along(problem$levels))
+  total <- as.vector(tapply(case_weights(problem), class, sum, default = 0))
+  there <- total > 0
+  weights <- ifelse(there, sum(total) / (sum(there) * total), 1)
+  stats::setNames(weights, problem$levels)
+}
+
+check_class_weights <- function(class_weights, levels) {
+  if (is.null(class_weights)) return(invisible())
+  if (is.null(levels)) {
+    stop_input("`class_weights` needs a response with classes: give it as a factor",
+               "sparsels_error_argument")
+  }
+  if (identical(class_weights, "balanced")) return(invisible())
+  fine <- is.numeric(class_weights) && !is.object(class_weights) && !is.null(names(class_weights))
+  must <- "NULL, \"balanced\" or numbers named by the classes"
+  if (!fine) refuse("class_weights", must, class_weights)
+  absent <- setdiff(levels, names(class_weights))
+  unknown <- setdiff(names(class_weights), levels)
+  problem <- if (length(unknown)) {
+    sprintf("names %s, which is no class: the classes are %s", some_of(unknown, 1L),
+            some_of(levels, Inf))
+  } else if (length(absent)) {
+    sprintf("has no value for the class %s", some_of(absent, 1L))
+  } else if (anyDuplicated(names(class_weights))) {
+    sprintf("has several values for the class %s",
+            some_of(names(class_weights)[duplicated(names(class_weights))], 1L))
+  } else if (!all(is.finite(class_weights) & class_weights >= 1e-50 & class_weights <= 1e50)) {
+    "must be positive finite numbers, between 1e-50 and 1e+50"
+  }
+  if (!is.null(problem)) {
+    stop_input(paste("`class_weights`", problem), "sparsels_error_argument")
+  }
+}
+
+# "class weights (balanced), which errors have, too: normal 1.41, tumour 0.775"
+class_weights_words <- function(problem) {
+  weights <- weights_of_classes(problem)
+  each <- paste(short_class(names(weights)), shown_each(weights))
+  sprintf("class weights%s, which errors have, too: %s",
+          if (is.numeric(problem$class_weights)) "" else " (balanced)", some_of(each, 10L, ""))
+}
+
+shown_each <- function(values) vapply(values, shown, "")

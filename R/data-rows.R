@@ -1,0 +1,560 @@
+# Censored times, and the working response that replaces them.
+
+# The response ------------------------------------------------------------------------------------
+
+# A Surv response of the survival package, coded as code_response() codes any other, but without
+# `y`. working_times() makes `y`, as it depends on the weights.
+code_times <- function(y, name, task) {
+  if (identical(task, "classification")) {
+    stop_input(sprintf("`task = \"classification\"` needs classes, but `%s` has censored times",
+                       name))
+  }
+  check_times(y, name)
+  list(y = NULL, task = "regression", levels = NULL,
+       survival = data.frame(time = unname(y[, "time"]), event = unname(y[, "status"]) == 1))
+}
+
+check_times <- function(y, name) {
+  type <- attr(y, "type")
+  if (!identical(type, "right")) {
+    stop_input(sprintf("`%s` must be right-censored times, Surv(time, status), not of type \"%s\"",
+                       name, type))
+  }
+  bad <- which(y[, "time"] <= 0)
+  if (length(bad)) {
+    stop_input(sprintf("`%s` must have times above 0, as their logarithm is taken, %s %s", name,
+                       sprintf("but that of row %d is", bad[1L]), format(y[bad[1L], "time"])))
+  }
+}
+
+# the times of some rows, or NULL
+times_of <- function(problem, rows) {
+  if (is_survival(problem)) list2DF(lapply(problem$survival, `[`, rows))
+}
+
+is_survival <- function(problem) !is.null(problem$survival)
+
+# The problem with the working response for its weights. For an event it is minus the logarithm of
+# the time. For a censored row it is minus the mean logarithm of the times beyond its own, by the
+# Kaplan-Meier curve of the training rows.
+with_working_times <- function(problem, name = problem$response) {
+  if (!is_survival(problem)) return(problem)
+  trained <- problem$weights > 0
+  if (!any(problem$survival$event[trained])) {
+    stop_input(sprintf("`%s` has no event in the %s trained on: every time is censored", name,
+                       counted(sum(trained), "row")))
+  }
+  problem$y <- matrix(-expected_log_times(problem$survival, problem$weights))
+  problem
+}
+
+expected_log_times <- function(survival, weights) {
+  log_time <- log(survival$time)
+  curve <- kaplan_meier(survival, weights)
+  # the mass beyond each time, and the sum of mass times log time there
+  place <- findInterval(survival$time, curve$time)
+  beyond <- c(rev(cumsum(rev(curve$mass))), 0)[place + 1L]
+  sums <- c(rev(cumsum(rev(curve$mass * log(curve$time)))), 0)[place + 1L]
+  ifelse(survival$event | beyond <= 0, log_time, pmax(sums / beyond, log_time))
+}
+
+# The distribution of times by Kaplan and Meier: the mass at each time of the rows of positive
+# weight. The mass left after the last event is put on the largest time (Efron 1967).
+kaplan_meier <- function(survival, weights) {
+  rows <- weights > 0
+  time <- sort(unique(survival$time[rows]))
+  at <- match(survival$time[rows], time)
+  total <- function(w) as.vector(rowsum(w, at))
+  leaving <- total(weights[rows])
+  events <- total(weights[rows] * survival$event[rows])
+  at_risk <- rev(cumsum(rev(leaving)))
+  curve <- cumprod(1 - events / at_risk)
+  mass <- c(1, curve[-length(curve)]) - curve
+  mass[length(mass)] <- mass[length(mass)] + curve[length(curve)]
+  list(time = time, mass = mass)
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+survival_words <- function(problem) {
+  events <- sum(problem$survival$event)
+  sprintf("%s, censored times, %s in %s", shortened(problem$response, 60L),
+          counted(events, "event"), counted(nrow(problem), "row"))
+}
+
+# Queries ------------------------------------------------------------------------------------------
+
+# Queries: rows that are ranked among themselves. The loss of pairs of rows of a query equals the
+# loss of rows about the weighted mean of their query. So a ranking is a fit in which the response,
+# the covariates and every column are centred within queries.
+
+is_ranked <- function(problem) !is.null(problem$query)
+
+# The queries -------------------------------------------------------------------------------------
+
+# The coded response of a ranking: two classes are ranked as -1 and +1.
+code_ranked <- function(coded, name) {
+  if (!is.null(coded$survival)) {
+    stop_input(sprintf("`within` ranks numbers or two classes, but `%s` has censored times: %s",
+                       name, "leave out `within`"))
+  }
+  if (coded$task == "multiclass") {
+    stop_input(sprintf("`within` ranks numbers or two classes, but `%s` has %d classes: %s", name,
+                       length(coded$levels), "give grades as numbers"))
+  }
+  coded$classes <- coded$levels
+  coded[c("task", "levels")] <- list("regression", NULL)
+  coded
+}
+
+# Refuses queries whose rows cannot be ranked, and covariates that do not change the ranking.
+check_ranking <- function(problem, name) {
+  trained <- problem$weights > 0
+  size <- tabulate(problem$query[trained], nlevels(problem$query))
+  if (all(size < 2L)) {
+    stop_input(sprintf("`within` has no query with two rows%s: there is nothing to rank",
+                       if (all(trained)) "" else " of positive weight"))
+  }
+  if (sum(size > 0L) == 1L) {
+    stop_input(paste("`within` has a single query: leave it out, any problem ranks all of its",
+                     "rows, with `criterion = \"concordance\"`"))
+  }
+  still <- which(colSums(sum_of_squares(problem, problem$y)) == 0)
+  if (length(still)) {
+    where <- if (ncol(problem$y) == 1L) "" else sprintf(" in column %d", still[1L])
+    stop_input(sprintf("`%s` must vary within a query, but is constant in each%s", name, where))
+  }
+  idle <- colnames(problem$z)[colSums(sum_of_squares(problem, problem$z)) == 0]
+  if (length(idle)) {
+    stop_input(sprintf("`adjust` must vary within a query, but %s %s constant in each: %s",
+                       some_of(idle), if (length(idle) == 1L) "is" else "are", "leave it out"))
+  }
+}
+
+# 1 x columns: weighted sums of squares about the means of queries, with rounding errors set to 0
+sum_of_squares <- function(problem, values) {
+  about <- colSums(problem$weights * centre_within(problem, values)^2)
+  matrix(ifelse(about <= 1e-20 * colSums(problem$weights * values^2), 0, about), 1L)
+}
+
+# Centring ----------------------------------------------------------------------------------------
+
+# Values of rows (rows x any) about the weighted means of their queries, or unchanged where there
+# are no queries. The second pass removes the rounding error of the first.
+centre_within <- function(problem, values) {
+  if (!is_ranked(problem)) return(values)
+  query <- as.integer(problem$query)
+  w <- problem$weights
+  # rows of queries without any weight are centred at their plain mean
+  unweighted <- !query %in% query[w > 0]
+  w[unweighted] <- 1
+  total <- rowsum(w, query)[, 1L]
+  place <- match(query, as.integer(names(total)))
+  size <- dim(values)
+  out <- matrix(values, NROW(values))
+  for (pass in 1:2) out <- out - (rowsum(w * out, query) / total)[place, , drop = FALSE]
+  if (is.null(size)) unname(out[, 1L]) else array(out, size, dimnames(values))
+}
+
+# Covariates about the means of queries. Covariates that do not vary within queries are exactly 0.
+centred_covariates <- function(problem) {
+  z <- centre_within(problem, problem$z)
+  if (is_ranked(problem)) z[, sum_of_squares(problem, problem$z) == 0] <- 0
+  z
+}
+
+# why a column is excluded
+excluded_words <- function(problem) {
+  paste(if (is_ranked(problem)) "constant within queries" else "constant",
+        "or collinear with the covariates")
+}
+
+# The scores that have these residuals (m x L). With queries they are centred at the mean of each,
+# as a model contains no information about the level of a query.
+scores_of <- function(problem, residual) centre_within(problem, problem$y - residual)
+
+# the queries of some rows, or NULL
+queries_of <- function(problem, rows) if (is_ranked(problem)) problem$query[rows, drop = TRUE]
+
+# Weighted sums of squares of all columns about their mean in each query.
+within_squares <- function(problem, threads) {
+  squares <- .Call(C_within_squares, problem$x, problem$centre, sqrt(problem$weights),
+                   as.integer(problem$query), threads)
+  if (is.null(squares)) raise_interrupt()
+  squares
+}
+
+# Refusals ----------------------------------------------------------------------------------------
+
+# Refuses sets of rows to be held out together that contain only a part of some query.
+check_whole_rows <- function(problem, rows) {
+  if (!is_ranked(problem)) return(invisible())
+  rest <- seq_len(nrow(problem))[-rows]
+  split <- rest[problem$query[rest] %in% problem$query[rows]]
+  if (length(split)) {
+    stop_input(sprintf("`rows` must hold whole queries, but row %d of query '%s' is not among them",
+                       split[1L], problem$query[split[1L]]))
+  }
+}
+
+# Refuses a ranking, for methods that do not support it. `who` names the method.
+refuse_ranking <- function(problem, who) {
+  stop_input(sprintf("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
+                     "cross_validate() and the like of them", who, "rank within queries"),
+             "sparsels_error_ranking")
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+counted_queries <- function(n) sprintf("%d quer%s", n, if (n == 1L) "y" else "ies")
+
+queries_words <- function(problem) {
+  sizes <- range(table(problem$query))
+  sprintf("ranked within %s of %s: only differences of scores within a query mean something",
+          counted_queries(nlevels(problem$query)), counted_range(sizes, "row"))
+}
+
+# Row groups ---------------------------------------------------------------------------------------
+
+# Labels of rows: the queries of a ranking and the groups of rows, such as the samples of a patient.
+# The rows of a group are in the same part of every partition that a function draws.
+
+#' Rows that belong together
+#'
+#' Rows of one patient, family, animal, plate or hospital are alike. An error estimate that trains
+#' on some of them and tests on others is too small: the model recognises the patient. Groups of
+#' rows are given once, by the argument `groups` of [as_problem()], and every function then keeps
+#' them whole.
+#'
+#' `groups` is a vector with one value per row, the name of a column of `data`, of the data frame
+#' `x` or of the sample data of an experiment, or a one-sided formula such as `~ patient`
+#' (`~ site + patient`: the combinations of both). With a formula `x` it may be an expression, as
+#' `weights` may. It follows `subset` and `na.action`. Variables in it are not candidates. `FALSE`
+#' removes the groups.
+#'
+#' The groups are kept whole by the folds of a search (`folds`), the folds for the choice of size
+#' (`size_folds`), the outer folds of [cross_validate()] and [judge()], the random splits of
+#' [compare_methods()] and [learning_curve()], and the halves of [stability_selection()].
+#' [permutation_test()] and [added_value()] exchange whole groups, and the interval of
+#' [added_value()] counts groups, not rows. Leave-one-out becomes leave-one-group-out, and `print()`
+#' says so. [class_probabilities] are calibrated on the scores held out by these folds.
+#'
+#' **Other ways.** All functions that judge a method take `groups` among their arguments, also for a
+#' problem. Folds made by `make_folds(x, groups = patient)` and grouped resamples of rsample say the
+#' groups, too, wherever they are given (`folds`, `size_folds`, `outer`), for a problem without
+#' groups. A number of folds above the number of groups gives as many folds as there are groups.
+#' Folds given as ids, one for each row, do not say why rows are in one fold: folds for the
+#' choice of size and random parts of the rows keep such rows together where they can, and tests and
+#' intervals count single rows. Give `groups`.
+#'
+#' The learners of mlr3 take the groups from the role `group` of a column of the task, and
+#' [step_select_sparsels()] from the column that its argument `groups` names.
+#'
+#' With a ranking ([ranking]) every query must lie in one group. Partitions keep the groups whole,
+#' and so the queries.
+#'
+#' @section Errors: `sparsels_error_input` for a single group, missing labels, and for folds given
+#'   that split a group. `sparsels_error_groups` by methods that hold out single rows only:
+#'   [lowrank_lssvm()] and [cv_variance()].
+#'
+#' @seealso [make_folds()], [cross_validate()]
+#' @examples
+#' set.seed(1)
+#' patient <- rep(1:12, each = 3)
+#' x <- matrix(rnorm(12 * 20), 12)[patient, ] + matrix(rnorm(36 * 20, sd = 0.2), 36)
+#' y <- factor(rep(c("ill", "well"), 6))[patient]
+#' # x is independent of y, so an error rate below 0.5, as in the first line, is too small
+#' cross_validate(x, y, rls, baselines = NULL)$estimate
+#' cross_validate(x, y, rls, groups = patient, baselines = NULL)$estimate
+#' problem <- as_problem(x, y, groups = patient)
+#' problem
+#' @name row_groups
+NULL
+
+# As given ----------------------------------------------------------------------------------------
+
+# A factor with levels in order of appearance from an argument of as_problem(): a vector, the name
+# of a column of `data`, or a one-sided formula in it. NULL if there is none.
+read_row_labels <- function(labels, name, data, rows) {
+  if (is.null(labels) || isFALSE(labels)) return(NULL)
+  if (rows > 1L) labels <- labels_in(data, labels, name)
+  if (is.factor(labels)) labels <- as.character(labels)
+  place <- check_row_labels(labels, name, rows)
+  factor(place, labels = as.character(labels[!duplicated(place)]))
+}
+
+# labels by the name of a column or a formula, as a vector
+labels_in <- function(data, labels, name) {
+  if (inherits(labels, "formula")) return(formula_labels(labels, name, data))
+  if (is_string(labels)) named_labels(labels, name, data) else labels
+}
+
+formula_labels <- function(formula, name, data) {
+  if (length(formula) != 2L) {
+    stop_input(sprintf("the formula `%s` must be one-sided, such as `~ %s`", name,
+                       c(within = "query", groups = "patient")[[name]]))
+  }
+  unknown <- Filter(function(variable) {
+    !variable %in% names(data) && !exists(variable, environment(formula))
+  }, all.vars(formula))
+  if (length(unknown)) stop_input(sprintf("`%s`: no variable %s in `data`", name, some_of(unknown)))
+  values <- lapply(label_terms(formula[[2L]]), eval, data, environment(formula))
+  if (length(values) == 1L) values[[1L]] else interaction(values, drop = TRUE, sep = " / ")
+}
+
+# the labels of ~ site + patient are the combinations of both
+label_terms <- function(code) {
+  if (!is.call(code) || !identical(code[[1L]], quote(`+`)) || length(code) != 3L) return(list(code))
+  c(label_terms(code[[2L]]), list(code[[3L]]))
+}
+
+named_labels <- function(column, name, data) {
+  if (is.data.frame(data) && column %in% names(data)) return(data[[column]])
+  stop_input(sprintf("`%s` is \"%s\", %s", name, column, if (is.null(data))
+    "but there is no `data` with such a column: give one value per row" else
+    "which is not a column of `data`"))
+}
+
+# Variables of the data that label rows, and are therefore no candidates.
+label_variables <- function(arguments) {
+  unlist(lapply(arguments, function(labels) {
+    if (inherits(labels, "formula")) all.vars(labels) else if (is_string(labels)) labels
+  }))
+}
+
+# The problem with these groups of rows, FALSE for none. A query lies in one group.
+with_row_groups <- function(problem, groups, data = NULL) {
+  group <- read_row_labels(groups, "groups", data, nrow(problem))
+  if (!is.null(group) && nlevels(droplevels(group[problem$weights > 0])) < 2L) {
+    stop_input("`groups` must have at least 2 groups: a single one leaves no row to train on")
+  }
+  apart <- if (is_ranked(problem) && !is.null(group)) first_apart(problem$query, group)
+  if (length(apart)) {
+    stop_input(sprintf("`groups` must hold whole queries, but rows %d and %d of query '%s' are %s",
+                       apart[1L], apart[2L], problem$query[apart[1L]], "in two groups"))
+  }
+  problem["group"] <- list(group)
+  problem
+}
+
+# The first two rows of one group or query that have different labels, or NULL.
+first_apart <- function(unit, labels) {
+  second <- which(labels != labels[match(unit, unit)])[1L]
+  if (!is.na(second)) c(match(unit[second], unit), second)
+}
+
+# Of a problem ------------------------------------------------------------------------------------
+
+# The groups of rows that partitions keep whole, or else queries, as a number for each row. NULL
+# where each row is by itself.
+whole_units <- function(problem) {
+  if (is.null(problem$group) && !is.null(problem$query)) return(as.integer(problem$query))
+  group_numbers(problem)
+}
+
+# the group of each row as a number, or NULL
+group_numbers <- function(problem) if (!is.null(problem$group)) as.integer(problem$group)
+
+# the name of the groups of rows that partitions keep whole
+unit_name <- function(problem) if (is.null(problem$group)) "query" else "group"
+
+# the groups of some rows, or NULL
+groups_of_rows <- function(problem, rows) {
+  if (!is.null(problem$group)) problem$group[rows, drop = TRUE]
+}
+
+# Refuses folds that separate rows of one query or of one group.
+check_whole_units <- function(problem, folds) {
+  for (unit in c("query", "group")) {
+    if (is.null(problem[[unit]])) next
+    for (repetition in seq_len(ncol(folds$ids))) {
+      apart <- first_apart(problem[[unit]], folds$ids[, repetition])
+      if (!length(apart)) next
+      stop_input(sprintf(
+        "`folds` must hold whole %s, but rows %d and %d of %s '%s' are in two folds: %s",
+        if (unit == "query") "queries" else "groups", apart[1L], apart[2L], unit,
+        problem[[unit]][apart[1L]], if (unit == "query") "scores are compared within a query alone"
+        else "the model would be tested on a group that it was trained on"
+      ))
+    }
+  }
+}
+
+# Refuses resamples that train on some rows of a query or group and hold out other rows of it.
+check_whole_parts <- function(problem, parts) {
+  unit <- problem[[unit_name(problem)]]
+  for (i in seq_len(nrow(parts))) {
+    shared <- intersect(unit[parts$rows[[i]]], unit[parts$trained[[i]]])
+    if (length(shared)) {
+      stop_input(sprintf("resample %d of the rsample object splits %s '%s': %s",
+                         i, unit_name(problem), shared[1L], "it trains on rows of it, too"))
+    }
+  }
+}
+
+# "rows in 20 groups of 3 rows, kept whole in every partition"
+groups_words <- function(problem) {
+  sizes <- range(table(problem$group))
+  sprintf("rows in %s of %s, which every partition keeps whole",
+          counted(nlevels(problem$group), "group"), counted_range(sizes, "row"))
+}
+
+# Refuses groups of rows, for methods that hold out single rows.
+refuse_row_groups <- function(problem, who) {
+  stop_input(sprintf("%s holds out single rows and cannot keep `groups` whole: %s", who,
+                     "leave out `groups`"), "sparsels_error_groups")
+}
+
+# Risk groups --------------------------------------------------------------------------------------
+
+# Rows of censored times in groups of low to high risk, and their Kaplan-Meier curves.
+
+#' Kaplan-Meier curves of risk groups
+#'
+#' Cuts the rows into groups of low to high risk by predictions of models that were trained without
+#' them, and draws the Kaplan-Meier curve of each group. Groups by the fitted values of the rows
+#' themselves would differ even if nothing can be predicted.
+#'
+#' Each row is predicted by the whole procedure, repeated in folds without the row
+#' ([cross_validate()], or the choice of the size, see [sparse_fit]). Predictions of different folds
+#' come from different models, so groups differ somewhat less than groups by one model on new rows.
+#' For a test of whether there is any association see [permutation_test()]: a log-rank test between
+#' such groups is not exact, as training sets share rows.
+#'
+#' @param object The result of [cross_validate()], or a fit whose size was chosen in folds, such as
+#'   a fit of [greedy_rls()]; the response must be `Surv(time, status)`.
+#' @param groups Number of groups of about equal size, or the quantiles of the risk at which to cut,
+#'   between 0 and 1.
+#' @return A data frame of class `risk_groups` with a row for each row of the data: `time`, `event`,
+#'   `risk` (the held-out prediction, higher for an earlier event) and `group` (an ordered factor).
+#'   `survival::survfit(survival::Surv(time, event) ~ group, data = result)` accepts it. `plot()`
+#'   draws the curves, and returns them invisibly: a data frame with `group`, `time`, `surv`.
+#' @section Errors: `sparsels_error_input` where the response is not of censored times, where there
+#'   are no held-out predictions, or fewer different ones than groups.
+#' @seealso [as_problem()] for what stands for censored times
+#' @examples
+#' if (requireNamespace("survival", quietly = TRUE)) {
+#'   set.seed(1)
+#'   x <- matrix(rnorm(100 * 30), 100)
+#'   time <- exp(-x[, 4] + rnorm(100))
+#'   fit <- greedy_rls(x, survival::Surv(pmin(time, 2), time < 2), k = 5)
+#'   low_high <- risk_groups(fit)
+#'   low_high
+#'   plot(low_high)
+#' }
+#' @export
+risk_groups <- function(object, groups = 2) {
+  check_given(object, "object")
+  check_sealed(object)
+  if (!is_survival(object$problem)) {
+    stop_input("`object` must be of a response Surv(time, status)")
+  }
+  if (is.null(object$held_out)) stop_input("`object` has no predictions of rows held out")
+  trained <- which(object$problem$weights > 0)
+  risk <- object$held_out[trained, 1L]
+  place <- cut_points(risk, groups)
+  group <- findInterval(risk, place, left.open = TRUE) + 1L
+  result <- data.frame(times_of(object$problem, trained), risk = risk,
+                       group = factor(risk_words(length(place) + 1L)[group],
+                                      risk_words(length(place) + 1L), ordered = TRUE))
+  rownames(result) <- object$problem$row_names[trained]
+  seal(structure(result, class = c("risk_groups", "sparsels_result", "data.frame")))
+}
+
+# the risks at which to cut, from a number of groups or from quantiles
+cut_points <- function(risk, groups) {
+  at <- groups
+  if (is_number(groups) && groups >= 2 && groups == round(groups)) {
+    if (groups > length(risk)) stop_uncut(groups)
+    at <- seq_len(groups - 1) / groups
+  }
+  fine <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
+    !is.unsorted(at, strictly = TRUE)
+  if (!fine) refuse("groups", "a number of groups, 2 or more, or rising quantiles", groups)
+  place <- stats::quantile(risk, at, names = FALSE, na.rm = TRUE, type = 1L)
+  ends <- range(risk, na.rm = TRUE)
+  if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) {
+    stop_uncut(length(at) + 1L)
+  }
+  place
+}
+
+stop_uncut <- function(groups) {
+  stop_input(sprintf("the risks held out cannot be cut into %g groups: too many are equal", groups))
+}
+
+risk_words <- function(count) {
+  if (count == 2L) return(c("low", "high"))
+  if (count == 3L) return(c("low", "middle", "high"))
+  as.character(seq_len(count))
+}
+
+#' @exportS3Method
+print_result.risk_groups <- function(x, ...) { # nolint: object_name_linter.
+  check_dots(...)
+  counts <- data.frame(
+    group = levels(x$group), rows = as.vector(table(x$group)),
+    events = as.vector(tapply(x$event, x$group, sum)),
+    median = vapply(split(x, x$group), function(part) shown(median_time(part)), "")
+  )
+  say(counted(nrow(x), "row"), " by the risk held out:")
+  print(counts, row.names = FALSE)
+  remark("median = time by which half have had the event, by the Kaplan-Meier curve; ",
+         "NA: fewer had it")
+}
+
+# the median time of some rows by Kaplan and Meier, NA where the curve stays above one half
+median_time <- function(part) {
+  curve <- survival_curve(part)
+  curve$time[curve$surv <= 0.5 + 1e-12][1L]
+}
+
+# The Kaplan-Meier curve of some rows, from 1 at time 0.
+survival_curve <- function(part) {
+  need_package("survival")
+  found <- survival::survfit(survival::Surv(part$time, part$event) ~ 1)
+  data.frame(time = c(0, found$time), surv = c(1, found$surv))
+}
+
+#' @exportS3Method
+record.risk_groups <- function(x) { # nolint: object_name_linter.
+  by_group <- function(values) as.vector(tapply(values, x$group, sum))
+  list(rows = data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
+                         nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event))),
+       row = data.frame(groups = nlevels(x$group), nobs = nrow(x), events = sum(x$event)),
+       complete = TRUE)
+}
+
+#' @exportS3Method
+picture.risk_groups <- function(x, ...) { # nolint: object_name_linter.
+  curves <- lapply(split(x, x$group), survival_curve)
+  data <- do.call(rbind, lapply(names(curves), function(name) {
+    data.frame(group = name, curves[[name]])
+  }))
+  data$group <- factor(data$group, levels(x$group))
+  colours <- grDevices::hcl.colors(length(curves) + 1L, "viridis")
+  sizes <- sprintf("%s (%d)", levels(x$group), as.vector(table(x$group)))
+  steps <- lapply(seq_along(curves), function(i) {
+    time <- rep(curves[[i]]$time, each = 2L)[-1L]
+    as_layer("line", time, utils::head(rep(curves[[i]]$surv, each = 2L), -1L), col = colours[i],
+             lwd = 2, label = sizes[i])
+  })
+  censored <- x[!x$event, ]
+  group <- as.integer(censored$group)
+  height <- vapply(seq_along(group), function(i) {
+    curve <- curves[[group[i]]]
+    curve$surv[findInterval(censored$time[i], curve$time)]
+  }, 0)
+  layers <- c(
+    unlist(steps, recursive = FALSE),
+    as_layer("points", censored$time, height, pch = 3, cex = 0.7, col = "grey40",
+             label = "censored")
+  )
+  words <- list(main = "Kaplan-Meier curves by the risk held out", xlab = "time",
+                ylab = "share without the event", ylim = c(0, 1))
+  new_picture(data, layers, words, list(...), axes = NULL)
+}
+
+# The number of rows a model is trained on. A row of weight 0 is zero in working coordinates. It
+# does not influence the model and is predicted like new data.
+trained_rows <- function(problem) sum(problem$weights > 0)

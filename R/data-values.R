@@ -1,0 +1,305 @@
+# The columns of x: their possible values, and their names.
+
+# any matrix as a plain numeric or logical matrix, or a dgCMatrix, without a copy of a plain matrix
+as_values <- function(x, called = "x") {
+  if (inherits(x, "DelayedMatrix")) x <- read_delayed(x, called)
+  x <- opened_file(x)
+  x <- as_valid(x, called)
+  if (inherits(x, "dgCMatrix")) return(x)
+  if (inherits(x, "sparseMatrix")) {
+    return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
+  }
+  if (is_float_matrix(x)) return(sound_float(x, called))
+  if (is_file_matrix(x)) return(sound_file(x, called))
+  if (isS4(x)) x <- as.matrix(x)
+  if (!is.numeric(x) && !is.logical(x)) {
+    stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
+                       if (is.character(x)) ": give factors in a data frame" else ""))
+  }
+  # arithmetic on a class of integers, such as integer64, may differ from arithmetic on integers
+  if (is.object(x)) as_doubles(x) else x
+}
+
+# a dense matrix converted to doubles, since integer arithmetic may overflow
+as_doubles <- function(x) {
+  if (is_float_matrix(x) || is_file_matrix(x)) return(x[, , drop = FALSE])
+  if (is.matrix(x) && !is.double(x)) storage.mode(x) <- "double"
+  x
+}
+
+# Refuses a matrix of the Matrix package whose slots are inconsistent, since C trusts the slots when
+# it reads memory. Other classes have their own checks.
+as_valid <- function(x, called) {
+  if (!inherits(x, c("Matrix", "sparseVector"))) return(x)
+  said <- methods::validObject(x, test = TRUE)
+  if (!isTRUE(said)) {
+    stop_input(sprintf("`%s` is not a valid %s: %s", called, class(x), said[1L]))
+  }
+  x
+}
+
+check_values <- function(x, called) {
+  check_size(x, called)
+  check_finite(x, called)
+}
+
+check_size <- function(x, called) {
+  if (ncol(x) < 1L) stop_input(sprintf("`%s` must have at least one column to choose from", called))
+  if (nrow(x) < 2L) {
+    stop_input(sprintf("`%s` must have at least 2 rows, not %d", called, nrow(x)))
+  }
+}
+
+# Refuses missing and infinite values, or with `gaps` only infinite values.
+check_finite <- function(x, called, gaps = FALSE, hint = NULL) {
+  bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x, gaps) else dense_not_finite(x, gaps)
+  if (!bad$count) return(invisible(x))
+  column <- if (is.null(colnames(x))) bad$column else sprintf("'%s'", colnames(x)[bad$column])
+  kind <- if (gaps) "infinite value" else "missing or infinite value"
+  stop_input(sprintf("`%s` has %s (first: row %d, column %s)%s", called,
+                     counted(bad$count, kind), bad$row, column,
+                     if (bad$missing && !is.null(hint)) paste0(": ", hint) else ""))
+}
+
+# the options for missing values
+missing_hint <- function(called) {
+  paste0(if (called == "data") "`na.action = na.omit` leaves out rows with missing values, ",
+         "`missing = \"mean\"` replaces missing numbers by the mean of their column")
+}
+
+# whether values are infinite or, without `gaps`, missing
+not_finite <- function(gaps) if (gaps) is.infinite else function(values) !is.finite(values)
+
+# The number and the first place of missing and infinite values. Missing ones are counted in C, and
+# only columns whose mean is not finite (an infinite or a very large value) are searched, so that x
+# is not copied. With `gaps` missing values do not count.
+dense_not_finite <- function(x, gaps = FALSE) {
+  found <- dense_means(x, rep(1, nrow(x)))
+  missing <- if (gaps) 0 * found$missing else found$missing
+  infinite <- 0 * missing
+  odd <- which(!is.finite(found$mean) & found$missing < nrow(x))
+  infinite[odd] <- vapply(odd, function(j) sum(is.infinite(x[, j])), 0L)
+  column <- which(missing + infinite > 0)[1L]
+  row <- if (!is.na(column)) which(not_finite(gaps)(x[, column]))[1L]
+  list(count = sum(missing + infinite), row = row, column = column, missing = any(missing > 0))
+}
+
+sparse_not_finite <- function(x, gaps = FALSE) {
+  bad <- which(not_finite(gaps)(x@x))
+  list(count = length(bad), row = x@i[bad[1L]] + 1L, column = findInterval(bad[1L] - 1L, x@p),
+       missing = anyNA(x@x[bad]))
+}
+
+# `unit` is the thing that has the names: a column of a matrix, or a row of an experiment
+check_names <- function(names, called, unit = "column", unique_by = NULL) {
+  if (is.null(names)) return(invisible())
+  empty <- which(is.na(names) | names == "")
+  if (length(empty)) {
+    stop_input(sprintf("`%s` has %s without a name (first: %s %d): name all or none",
+                       called, counted(length(empty), unit), unit, empty[1L]))
+  }
+  twice <- anyDuplicated(names)
+  if (twice) {
+    if (is.null(unique_by)) {
+      unique_by <- sprintf("make.unique(colnames(%s)) gives unique names", called)
+    }
+    stop_input(sprintf("`%s` has two %ss named '%s' (%d and %d): %s", called, unit, names[twice],
+                       match(names[twice], names), twice, unique_by))
+  }
+}
+
+unique_hint <- function(names) {
+  sprintf("`make_unique = TRUE` numbers them, as %s <- make.unique(%s) does", names, names)
+}
+
+# The names that occur more than once, by the names that make.unique() gives the columns.
+repeated_names <- function(names) {
+  repeated <- names %in% names[duplicated(names)]
+  if (any(repeated)) stats::setNames(names[repeated], make.unique(names)[repeated])
+}
+
+# "V1", "V2" and so on, which take no memory until all names are read
+numbered_names <- function(count) .Call(C_numbered_names, count)
+
+given_row_names <- function(data) {
+  if (is.data.frame(data) && .row_names_info(data) > 0L) row.names(data)
+}
+
+# Missing ------------------------------------------------------------------------------------------
+
+# Missing values of x, which `missing = "mean"` replaces by the means of their columns. The means
+# are weighted means of the observed values, so rows of weight 0 do not count. They are computed
+# again whenever a problem gets other rows or weights.
+#
+# A problem has `fill`, the column means, `missing`, the number of missing values in each column,
+# and an x that is complete. For x in memory `gaps` holds the places of the replaced values. For x
+# read in place the matrix holds the means, and the functions that read it replace missing values.
+
+# Making x complete -------------------------------------------------------------------------------
+
+# The problem completed by these column means. Without `gaps` x is as given, and the columns that
+# have missing values by the counts of the problem are searched.
+put_means <- function(problem, means) {
+  problem$fill <- means
+  if (!any(problem$missing > 0L)) return(problem)
+  if (is_read_in_place(problem$x)) {
+    problem$x <- carrying(problem$x, means)
+  } else {
+    if (is.null(problem$gaps)) problem$gaps <- gaps_of(problem$x, which(problem$missing > 0L))
+    problem$x <- fill_gaps(problem$x, problem$gaps, means)
+  }
+  problem
+}
+
+# list(mean: weighted mean of the observed values of each column, NaN where none has a weight,
+# missing: the number of missing values)
+column_means <- function(problem, threads = 1L) {
+  x <- as_given(problem)$x
+  if (inherits(x, "dgCMatrix")) sparse_means(x, problem$weights)
+  else dense_means(x, problem$weights, threads)
+}
+
+dense_means <- function(x, w, threads = 1L) {
+  means <- .Call(C_column_means, x, w, threads)
+  if (is.null(means)) raise_interrupt() else means
+}
+
+sparse_means <- function(x, w) {
+  sums <- function(values) {
+    x@x <- as.double(values)
+    unname(Matrix::colSums(x))
+  }
+  row_w <- w[x@i + 1L]
+  lacking <- is.na(x@x)
+  there_w <- ifelse(lacking, 0, row_w)
+  zeros_w <- ifelse(diff(x@p) == nrow(x), 0, pmax(sum(w) - sums(row_w), 0))
+  list(mean = sums(there_w * ifelse(lacking, 0, x@x)) / (zeros_w + sums(there_w)),
+       missing = sums(lacking))
+}
+
+# Refuses missing values in columns of factors, which have no mean.
+check_coded <- function(problem, called) {
+  bad <- which(coded_columns(problem$design) & problem$missing > 0L)
+  if (!length(bad)) return(invisible())
+  row <- which(is.na(problem$x[, bad[1L]]))[1L]
+  stop_input(sprintf(
+    "`%s` has missing values in columns of factors (first: row %d, column '%s'), %s: %s",
+    called, row, problem$names[bad[1L]], "which have no mean", "leave out these rows"
+  ))
+}
+
+# A matrix that is read in place holds the column means that replace its missing values.
+is_read_in_place <- function(x) inherits(x, c("file_matrix", "float_matrix"))
+
+carrying <- function(x, means) {
+  parts <- unclass(x)
+  parts$fill <- means
+  structure(parts, class = class(x))
+}
+
+# Where values are missing ------------------------------------------------------------------------
+
+# where the entries of some rows (from 0) and columns of a sparse matrix are stored
+stored_at <- function(x, rows, columns) {
+  places <- function(rows, columns) rows + (columns - 1) * as.double(nrow(x))
+  at <- match(places(rows, columns), places(x@i, rep.int(seq_len(ncol(x)), diff(x@p))))
+  if (anyNA(at)) stop_input("`x` of the problem was edited: make it again", "sparsels_error_object")
+  at
+}
+
+# x as given and its parts -------------------------------------------------------------------------
+
+# The problem with its x as given. It keeps the places of missing values.
+as_given <- function(problem) {
+  if (is_read_in_place(problem$x)) problem$x <- carrying(problem$x, NULL)
+  if (!is.null(problem$gaps)) {
+    problem$x <- fill_gaps(problem$x, problem$gaps, rep(NA_real_, ncol(problem$x)))
+  }
+  problem
+}
+
+# The problem with some rows and columns of its x, completed by the column means of the problem.
+part_of_x <- function(problem, rows, columns) {
+  carried <- is_read_in_place(problem$x) && any(problem$missing > 0L)
+  x <- (if (carried) as_given(problem) else problem)$x[rows, columns, drop = FALSE]
+  problem$gaps <- if (carried) gaps_of(x) else problem$gaps[rows, columns, drop = FALSE]
+  problem$x <- x
+  if (is.null(problem$fill)) return(problem)
+  problem$missing <- if (is.null(problem$gaps)) integer(ncol(x)) else diff(problem$gaps@p)
+  means <- problem$fill[columns]
+  if (carried) return(put_means(problem, means))
+  problem$fill <- means
+  problem
+}
+
+# Columns among the covariates ---------------------------------------------------------------------
+
+# The problem with its columns of factor 0 among the covariates, with their current values.
+with_unpenalised <- function(problem) {
+  columns <- unpenalised(problem)
+  if (!length(columns)) return(problem)
+  given <- problem$z[, given_covariates(problem), drop = FALSE]
+  rows <- seq_len(nrow(problem))
+  problem$z <- cbind(given, column_covariates(problem, rows, problem$fill))
+  problem
+}
+
+# The columns of factor 0 in some rows, with missing values replaced by these column means.
+column_covariates <- function(problem, rows, means) {
+  columns <- unpenalised(problem)
+  z <- as.matrix(values_filled_by(problem, rows, columns, means)) + 0
+  dimnames(z) <- list(NULL, problem$names[columns])
+  z
+}
+
+# The covariates of some rows, with missing values of columns among them replaced by these means.
+covariates_filled_by <- function(problem, rows, means) {
+  z <- problem$z[rows, , drop = FALSE]
+  if (is.null(means) || !length(unpenalised(problem))) return(z)
+  columns <- column_covariates(problem, rows, means)
+  z[, colnames(columns)] <- columns
+  z
+}
+
+# By the means of a training set ------------------------------------------------------------------
+
+# The problem with the column means of a training set of the same columns, for computations on rows
+# that were held out.
+filled_like <- function(problem, train) {
+  if (is.null(problem$fill)) problem else with_unpenalised(put_means(problem, train$fill))
+}
+
+# Some columns of some rows, completed by column means, which have an element for each column of the
+# problem.
+values_filled_by <- function(problem, rows, columns, means) {
+  part <- part_of_x(problem, rows, columns)
+  if (is.null(means)) part$x else put_means(part, means[columns])$x
+}
+
+# New data of some columns of a problem. Columns of factors have no mean and are not changed.
+complete_new <- function(problem, x, columns) {
+  if (is.null(problem$fill)) return(x)
+  means <- problem$fill[columns]
+  means[coded_columns(subset_design(problem$design, columns))] <- NA
+  complete_by(x, means)
+}
+
+# Words --------------------------------------------------------------------------------------------
+
+# "1,234 missing values in 56 columns, replaced by column means"
+missing_words <- function(missing) {
+  sprintf("%s missing value%s in %s, replaced by column means", whole_number(sum(missing)),
+          if (sum(missing) == 1) "" else "s", counted(sum(missing > 0), "column"))
+}
+
+plain_columns <- function(problem, columns) {
+  x <- as.matrix(problem$x[, columns, drop = FALSE]) + 0
+  dimnames(x) <- NULL
+  x
+}
+
+# The weighted mean of each column. The second pass corrects the rounding of the first.
+weighted_means <- function(x, w) {
+  centre <- colSums(w * x) / sum(w)
+  centre + colSums(w * (x - rep(centre, each = nrow(x)))) / sum(w)
+}

@@ -1,0 +1,329 @@
+# Covariates: unpenalised columns of a problem, the intercept among them.
+
+# list(z = m x q with the intercept first, design)
+adjust_columns <- function(adjust, data, rows, intercept) {
+  design <- adjust_design(adjust, data, intercept)
+  none <- !is.null(design) && !length(design$names) && !NROW(design$columns)
+  if (none) stop_input("`adjust` must have at least one column")
+  if (inherits(adjust, "formula")) {
+    z <- design_matrix(design, data, "data", environment(adjust))
+  } else {
+    z <- adjust_values(design, adjust, rows)
+  }
+  if (!is.null(design)) check_covariates(z, rows)
+  list(z = with_intercept(z, rows, intercept), design = design)
+}
+
+# the form in which `adjust` was given: a design for a formula or frame, the names for a matrix
+adjust_design <- function(adjust, data, intercept) {
+  if (is.null(adjust)) return(NULL)
+  if (inherits(adjust, "formula")) {
+    if (length(adjust) != 2L) stop_input("the formula `adjust` must be one-sided, such as `~ age`")
+    env <- environment(adjust)
+    design <- formula_design(adjust[[2L]], env, data, names(data), intercept, "data")
+    return(c(design, kind = "formula"))
+  }
+  if (is.data.frame(adjust)) return(c(frame_design(adjust, intercept, "adjust"), kind = "frame"))
+  z <- adjust_matrix(adjust)
+  check_names(colnames(z), "adjust")
+  list(names = matrix_names(z), kind = "matrix")
+}
+
+adjust_matrix <- function(adjust) {
+  if (!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust)) {
+    stop_input(sprintf("`adjust` must be numeric, a data frame or a one-sided formula, not %s",
+                       describe(adjust)))
+  }
+  as.matrix(adjust) + 0
+}
+
+matrix_names <- function(z) {
+  if (!is.null(colnames(z)) || !ncol(z)) return(colnames(z))
+  if (ncol(z) == 1L) "adjust" else paste0("adjust", seq_len(ncol(z)))
+}
+
+# covariates from a matrix or a frame with the variables of the design
+adjust_values <- function(design, adjust, rows) {
+  if (is.null(design)) return(matrix(0, rows, 0L))
+  if (design$kind != "matrix") return(design_matrix(design, adjust, "adjust"))
+  z <- adjust_matrix(adjust)
+  colnames(z) <- matrix_names(z)
+  if (!all(design$names %in% colnames(z)) || anyDuplicated(colnames(z))) {
+    stop_newdata("`adjust` must have the columns %s, each once", some_of(design$names, Inf))
+  }
+  z[, design$names, drop = FALSE]
+}
+
+check_covariates <- function(z, rows) {
+  if (nrow(z) != rows) {
+    stop_input(sprintf("`adjust` must have %d rows, one per observation, not %d", rows, nrow(z)))
+  }
+  bad <- which(rowSums(!is.finite(z)) > 0)
+  if (length(bad)) {
+    stop_input(sprintf("`adjust` has %s with missing or infinite values (first: row %d)",
+                       counted(length(bad), "row"), bad[1L]))
+  }
+}
+
+# Refuses covariates whose weighted sum of squares overflows.
+check_covariate_squares <- function(z, weights) {
+  large <- which(!is.finite(colSums(weights * z^2)))
+  if (length(large)) {
+    stop_input(sprintf("`adjust` has values too large to square (first: column '%s')",
+                       colnames(z)[large[1L]]))
+  }
+}
+
+with_intercept <- function(z, rows, intercept) {
+  rownames(z) <- NULL
+  if (!intercept) return(z)
+  cbind("(Intercept)" = rep(1, rows), z)
+}
+
+# Compiled ----------------------------------------------------------------------------------------
+
+# The problem with the values that its weights, covariates and queries determine: roots of the
+# weights and the decomposed covariates. These are computed once for a training set and kept in it
+# beside their inputs.
+compile_rows <- function(problem) {
+  if (is_compiled(problem)) return(problem)
+  problem$compiled <- list(
+    made_of = row_sources(problem), root_w = sqrt(problem$weights),
+    covariates = covariate_parts(problem)
+  )
+  problem
+}
+
+row_sources <- function(problem) unclass(problem)[c("weights", "z", "query")]
+
+# whether the weights, covariates and queries are still the values that the problem was compiled
+# with
+is_compiled <- function(problem) {
+  !is.null(problem$compiled) && identical(problem$compiled$made_of, row_sources(problem))
+}
+
+# The decomposition sqrt(w) Z = Q R as list(basis, factor, aliased). `basis` is Q, m x q and
+# orthonormal. `factor` is R. `aliased` are the covariates that are combinations of the others.
+covariate_parts <- function(problem) {
+  none <- character()
+  if (!ncol(problem$z)) return(list(basis = problem$z, factor = matrix(0, 0L, 0L), aliased = none))
+  weighted <- weighted_covariates(problem)
+  if (ncol(weighted) == problem$intercept) {
+    length <- sqrt(sum(problem$weights))
+    return(list(basis = unname(weighted) / length, factor = matrix(length), aliased = none))
+  }
+  decomposed <- qr(weighted, tol = 1e-10)
+  list(basis = qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE],
+       factor = qr.R(decomposed), aliased = aliased_columns(decomposed, problem$z))
+}
+
+# the columns of z that its QR decomposition leaves out
+aliased_columns <- function(decomposed, z) {
+  colnames(z)[decomposed$pivot[seq_along(decomposed$pivot) > decomposed$rank]]
+}
+
+weighted_covariates <- function(problem) sqrt(problem$weights) * centred_covariates(problem)
+
+# the decomposed covariates, where `strict` refuses dependent covariates
+decomposed_covariates <- function(problem, strict = TRUE) {
+  parts <- compile_rows(problem)$compiled$covariates
+  if (strict) stop_aliased(parts$aliased, problem)
+  parts
+}
+
+covariate_basis <- function(problem, strict = TRUE) decomposed_covariates(problem, strict)$basis
+
+root_weights <- function(problem) compile_rows(problem)$compiled$root_w
+
+# the number of trained rows less the degrees of freedom of the covariates or the means of queries
+free_rows <- function(problem) {
+  means <- length(unique(problem$query[problem$weights > 0]))
+  trained_rows(problem) - ncol(problem$z) - means
+}
+
+stop_aliased <- function(aliased, problem, where = "") {
+  if (!length(aliased)) return(invisible())
+  stop_input(sprintf(
+    "the covariates %s are not linearly independent%s: %s follow%s from the others",
+    if (length(unpenalised(problem))) "(columns of `penalty` 0 among them)" else "in `adjust`",
+    where, some_of(aliased), if (length(aliased) == 1L) "s" else ""
+  ))
+}
+
+# A function of columns of x (m x any): their weighted least-squares coefficients on the covariates.
+covariate_solver <- function(problem) {
+  none <- function(x, columns = seq_len(ncol(x))) matrix(0, 0L, length(columns))
+  if (!ncol(problem$z)) return(none)
+  parts <- decomposed_covariates(problem)
+  weighted <- root_weights(problem) * parts$basis
+  function(x, columns = seq_len(ncol(x))) {
+    used <- x[, columns, drop = FALSE]
+    backsolve(parts$factor, as.matrix(Matrix::crossprod(weighted, used)))
+  }
+}
+
+# Working ------------------------------------------------------------------------------------------
+
+# A problem in the form that kernels use: statistics of its columns from one pass, and working
+# coordinates.
+
+# Centre, scale, usable ----------------------------------------------------------------------------
+
+# Centre, scale and cross products of all columns in one pass over x, which also finds values that
+# are not finite. With `missing = "mean"` x is completed first.
+measure_columns <- function(problem, called = "x", threads = 1L) {
+  problem <- compile_rows(with_unpenalised(complete_columns(problem, called, threads)))
+  basis <- covariate_basis(problem, strict = FALSE)
+  root_w <- root_weights(problem)
+  response <- root_w * working_response(problem, basis)
+  # the columns are centred, so their products with the intercept are 0
+  covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$intercept, drop = FALSE]
+  moments <- column_moments(problem$x, problem$weights, problem$intercept || is_ranked(problem),
+                            cbind(response, covariates), threads)
+  if (!all(is.finite(moments$squares))) {
+    check_finite(problem$x, called, hint = missing_hint(called))
+  }
+  check_squares(problem, moments$squares, called)
+  problem[c("centre", "squares")] <- moments[c("centre", "squares")]
+  of_response <- seq_len(ncol(response))
+  problem$products <- moments$products[, of_response, drop = FALSE]
+  problem$scale <- rep(1, ncol(problem))
+  squares <- if (is_ranked(problem)) within_squares(problem, threads) else problem$squares
+  problem$rss <- column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
+  problem$usable <- is_usable(problem) & !is_set_apart(problem)
+  if (problem$standardize) {
+    rms <- sqrt(squares / sum(problem$weights))
+    problem$scale[problem$usable] <- rms[problem$usable]
+  }
+  if (!is.null(problem$penalty)) problem$scale <- problem$scale * penalty_divisor(problem)
+  problem
+}
+
+# The problem with the means of its rows for missing values, if it replaces missing values by means.
+complete_columns <- function(problem, called, threads) {
+  if (is.null(problem$fill)) return(problem)
+  found <- column_means(problem, threads)
+  if (!all(is.finite(found$mean))) check_finite(as_given(problem)$x, called, gaps = TRUE)
+  problem$missing <- as.integer(found$missing)
+  check_coded(problem, called)
+  # A column without values is constant. Sums that overflow are refused with the squares.
+  put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
+}
+
+# Refuses columns whose sum of squares underflows, or overflows when two of them are multiplied.
+# Standardised columns are not multiplied on their own scale, so that their bound is wider.
+check_squares <- function(problem, squares, called) {
+  large <- if (problem$standardize) 1 / smallest_square else 1 / sqrt(smallest_square)
+  fine <- squares == 0 | squares >= smallest_square & squares <= large
+  bad <- which(is.na(fine) | !fine)
+  if (length(bad)) {
+    too_large <- !isTRUE(squares[bad[1L]] < smallest_square)
+    stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): %s", called,
+                       if (too_large) "large" else "small", problem$names[bad[1L]],
+                       "rescale it"))
+  }
+}
+
+# list(centre, squares, products). `centre` is the weighted mean, 0 without intercept. `squares` is
+# the weighted sum of squares about it. `products` is x'v for v (m x L), whose columns sum to 0 if
+# there is an intercept.
+column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
+  moments <- .Call(C_column_moments, x, w, intercept, v, threads)
+  if (is.null(moments)) raise_interrupt()
+  dim(moments$products) <- c(ncol(x), ncol(v))
+  moments
+}
+
+# A column is usable when its residual norm given the covariates exceeds rounding error: 1e-10 of
+# the norm of the centred column, and 1e-13 of the norm of the column itself. So 1e6 + noise is
+# usable and a column of 0.1 is not.
+is_usable <- function(problem) {
+  sqrt(problem$rss) > 1e-10 * sqrt(problem$squares) + 1e-13 * sqrt(raw_squares(problem))
+}
+
+# the weighted sum of squares of each column as it was given
+raw_squares <- function(problem) problem$squares + sum(problem$weights) * problem$centre^2
+
+# Weighted residual sum of squares of each column given the covariates, from its `squares` about the
+# mean (of its query) and its products with the basis of the covariates. It is computed from the
+# residuals where the difference of sums of squares would lose digits.
+column_rss <- function(problem, squares, basis, products) {
+  if (!ncol(products)) return(squares)
+  rss <- squares - rowSums(products^2)
+  doubtful <- which(rss <= 1e-4 * squares | rss <= 1e-6 * raw_squares(problem))
+  for (block in column_blocks(nrow(problem), length(doubtful))) {
+    rss[doubtful[block]] <- colSums(working_matrix(problem, doubtful[block], basis)^2)
+  }
+  rss
+}
+
+# Working coordinates ------------------------------------------------------------------------------
+
+working <- function(problem) {
+  basis <- covariate_basis(problem)
+  root_w <- root_weights(problem)
+  # vectors of very many columns are not copied to be divided by 1
+  by <- if (all(problem$scale == 1)) 1 else problem$scale
+  per <- function(values, by) if (identical(by, 1)) values else values / by
+  list(
+    x = problem$x, root_w = root_w, divisor = weight_divisor(problem, root_w),
+    centre = problem$centre,
+    inv_scale = if (identical(by, 1)) problem$scale else 1 / by,
+    squares = per(problem$squares, by^2), rss = per(problem$rss, by^2),
+    products = per(problem$products, by),
+    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis),
+    query = if (is_ranked(problem)) as.integer(problem$query)
+  )
+}
+
+# Divisor that takes a residual in working coordinates to the user's scale. Residuals of rows of
+# weight 0 are 0 in working coordinates and stay so.
+weight_divisor <- function(problem, root_w = sqrt(problem$weights)) {
+  replace(root_w, root_w == 0, 1)
+}
+
+# the response in working coordinates: sqrt(w) y, residualised on the covariates
+working_response <- function(problem, basis = covariate_basis(problem)) {
+  project_out(root_weights(problem) * centre_within(problem, problem$y), basis)
+}
+
+# columns in working coordinates, dense: sqrt(w) (x - centre) / scale, about the means of queries if
+# there are any, residualised on the covariates
+working_matrix <- function(problem, cols = which(problem$usable),
+                           basis = covariate_basis(problem)) {
+  x <- as.matrix(problem$x[, cols, drop = FALSE])
+  m <- nrow(x)
+  check_still_finite(problem, colSums(x))
+  x <- (x - rep(problem$centre[cols], each = m)) * rep(1 / problem$scale[cols], each = m)
+  x <- centre_within(problem, x)
+  project_out(unname(root_weights(problem) * x), basis)
+}
+
+# Refuses values that became missing or infinite by an edit of the problem after as_problem() had
+# checked them. `products` are computed from all values.
+check_still_finite <- function(problem, products) {
+  if (!all(is.finite(products))) check_finite(problem$x, "x")
+}
+
+# Residuals of `values` on an orthonormal basis. The second pass makes them orthogonal to it to
+# machine precision.
+project_out <- function(values, basis) {
+  if (!ncol(basis)) return(values)
+  for (pass in 1:2) values <- values - basis %*% crossprod(basis, values)
+  values
+}
+
+# X'v of all usable columns, for v (m x any) orthogonal to the covariates, so that sparse columns
+# need not be centred.
+cross_columns <- function(terms, v) {
+  if (is_file_matrix(terms$x)) {
+    products <- column_moments(terms$x, terms$w, terms$centred, sqrt(terms$w) * v)$products
+    return(products[terms$columns, , drop = FALSE] / terms$scale)
+  }
+  if (!is.null(terms$X)) return(.Call(C_cross_columns, terms$X, v))
+  as.matrix(Matrix::crossprod(terms$x, sqrt(terms$w) * v)) / terms$scale
+}
+
+# A column is collinear with the model if its residual sum of squares given the model is at most
+# this fraction of its sum of squares.
+dependent <- 1e-10

@@ -1,0 +1,108 @@
+#' Formulas, terms and design matrices of problems and fits
+#'
+#' R's modelling functions for a problem and for the models of a fit of columns. They serve to fit
+#' the selected variables by another function, such as [stats::lm()] or [stats::glm()], or to check
+#' a prediction by hand.
+#'
+#' @param x,object A problem or a [sparse_fit].
+#' @param size,lambda Which model of the fit, as in [coef()][sparsels_fit].
+#' @param newdata,adjust New observations and their covariates, as in [predict()][sparsels_fit]. A
+#'   fit keeps no data: give the data that it was fitted to.
+#' @param ... `size`, `lambda`.
+#'
+#' @details `formula()` of a problem is the formula it was made from, and an error if it was made
+#'   without. `formula()` of a fit contains the response, the covariates and the variables of the
+#'   selected columns. The variable of a column that is one level of a factor is the whole factor,
+#'   so that [stats::lm()] has all its levels.
+#'
+#'   `model.matrix()` of a problem has its covariates (the intercept first) and all candidate
+#'   columns; `model.matrix()` of a fit has the columns of the model, in the order of
+#'   [coef()][sparsels_fit], so that their product is the prediction. Sparse columns stay sparse.
+#'
+#' @return `formula()`: a formula. `terms()`: its terms. `model.matrix()`: a matrix with a row for
+#'   each observation. `variable.names()`: the names of the candidate columns of a problem, or of
+#'   the coefficients of the model of a fit.
+#' @seealso [as_problem()], [sparsels_fit]
+#' @examples
+#' fit <- greedy_rls(mpg ~ ., mtcars, k = 4)
+#' formula(fit)
+#' lm(formula(fit, size = 2), mtcars)
+#' x <- model.matrix(fit, mtcars, size = 2)
+#' all.equal(drop(x %*% coef(fit, size = 2)), predict(fit, mtcars, size = 2))
+#' @name formula.sparsels_fit
+NULL
+
+#' @rdname formula.sparsels_fit
+#' @export
+formula.sparsels_problem <- function(x, ...) {
+  check_sealed(x)
+  if (is.null(x$formula)) stop_input("the problem was not made from a formula")
+  x$formula
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
+  check_sealed(x)
+  problem <- x$problem
+  columns <- c(unpenalised(problem), model_of(x, size, lambda)$features)
+  column_formula(problem, columns, problem$adjust_design)
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+terms.sparsels_problem <- function(x, ...) {
+  formula(x)
+  stats::terms(column_formula(x, seq_len(ncol(x))))
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+terms.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
+  stats::terms(stats::formula(x, size, lambda))
+}
+
+# Design matrices ---------------------------------------------------------------------------------
+
+#' @rdname formula.sparsels_fit
+#' @export
+model.matrix.sparsels_problem <- function(object, ...) {
+  check_sealed(object)
+  columns <- setdiff(seq_len(ncol(object)), unpenalised(object))
+  x <- new_data_matrix(object, object, columns)
+  named_columns(object$z, x, object$names[columns], object$row_names)
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL, adjust = NULL,
+                                    ...) {
+  check_sealed(object)
+  if (missing(newdata)) stop_input("a fit keeps no data: give `newdata`, the data it was fitted to")
+  problem <- object$problem
+  features <- model_of(object, size, lambda)$features
+  x <- new_data_matrix(problem, newdata, features)
+  named_columns(new_covariates(problem, newdata, adjust), x, problem$names[features],
+                rownames(newdata))
+}
+
+named_columns <- function(z, x, names, row_names) {
+  x <- cbind(z, x)
+  dimnames(x) <- list(row_names, c(colnames(z), names))
+  x
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+variable.names.sparsels_problem <- function(object, ...) {
+  check_sealed(object)
+  object$names
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+variable.names.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_sealed(object)
+  problem <- object$problem
+  c(colnames(problem$z), problem$names[model_of(object, size, lambda)$features])
+}

@@ -1,0 +1,672 @@
+# The common parts of all fits. A fit holds several models in `coefficients` and a table, `path`,
+# with a row for each model. A model has the coefficients of its terms (`beta`) and of the
+# covariates. Terms are columns of x or, if the fit has a kernel, basis vectors.
+
+#' Coefficients, predictions and residuals of a fit
+#'
+#' The coefficients, selected features, predictions and residuals of the models of a fit, by the
+#' size of the model or by its lambda.
+#'
+#' @details A fit has several models, of which one is chosen. All methods accept the `size` or the
+#' `lambda` of another model, and `coef()` and `predict()` accept several, as in `size = 1:3`:
+#' * a [sparse_fit] has a model of every size;
+#' * fits of [l1_path()] and [l1_size()] have one for every lambda, and by `size` the best model
+#'   with this number of columns;
+#' * a [kernel_fit] has one for every lambda;
+#' * a fit of [fs_lssvm()] has one of every size, see [fs_lssvm_fit].
+#'
+#' @param object A fit.
+#' @param size The model wanted: its number of terms (features, or prototypes with the intercept
+#'   where the pursuit chooses it), and for a `sparse_fit` `"min"` or `"1se"` for what
+#'   [best_size()] gives; `NULL` for the chosen model. For `coef()` and `predict()` also several.
+#' @param lambda The model wanted, by one of the values in `fit$path$lambda` (four digits are
+#'   enough); `NULL` for the chosen model. For `coef()` and `predict()` also several.
+#' @param index Logical: are numbers returned instead of names? They are numbers of columns, of the
+#'   rows that are prototypes, or of rows of `fit$basis$points` if prototypes were given as points.
+#' @param newdata New observations: a matrix, a data frame or an experiment of Bioconductor, as for
+#'   [as_problem()]. Columns are found by name when both have names, and only the columns of the
+#'   model are required. For a precomputed kernel the kernel matrix of the new observations with the
+#'   m training rows or with the basis vectors of the fit, in their order.
+#' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
+#'   (least squares has no link function), but `"response"` is the probability of the second level
+#'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
+#'   above 0, the largest score for more classes; `"prob"` are the probabilities of the classes, a
+#'   column for each, see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the
+#'   value of the linear model, which is higher for an earlier event. For `residuals()`:
+#'   `"response"`, on the training rows, or `"held_out"`.
+#' @param threshold For `type = "class"` of two classes: the second class is predicted if its
+#'   probability is above this number. It may be the result of [choose_threshold()]. `NULL`: where
+#'   the score is above 0.
+#' @param calibration How scores become probabilities, `"platt"`, `"isotonic"` or `"none"`; `NULL`:
+#'   see [class_probabilities].
+#' @param adjust The covariates of the new observations, in the same form as in [as_problem()]; not
+#'   required when a formula finds them in `newdata`.
+#' @param newoffset The offset of the new observations, a number for each or a matrix with a column
+#'   for each response; required of a fit with an `offset`, see [as_problem()], unless `newdata` is
+#'   a problem.
+#' @param ... Not used.
+#'
+#' @return `coef()`: named vector, covariates first (0 for an intercept that is not in the model),
+#'   then the features in the order chosen or the weights of the basis vectors, named by their rows;
+#'   a matrix with a column per response. For several sizes or lambdas a matrix with a column for
+#'   each, named by it, and a row for each term of any of the models, 0 where it is not in one; for
+#'   several responses an array, terms x responses x models. `selected()`: character (or integer)
+#'   vector of the features or prototypes in the order chosen; of fits that choose none it is an
+#'   error. `predict()`: one value per row of `newdata` (a matrix for several responses), `NA` with
+#'   a warning where a needed value is missing, which a fit with `missing = "mean"` replaces by the
+#'   mean of the column in its training rows; for several sizes or lambdas a matrix with a column
+#'   for each (for several responses an array, rows x responses x models). Classes are a factor, for
+#'   several sizes or lambdas a character matrix; probabilities a matrix with a column for each
+#'   class, in the order of the levels. `fitted()`: what `predict()` gives for the
+#'   training rows, in the fit's field `fitted` a score. `residuals()`: the response less the fitted
+#'   or held-out values of the chosen model; classes are -1 or +1, but 0 or 1 with the logistic
+#'   loss. `nobs()`: the number of rows. `summary()`: a list with the fit, the rows of the path that
+#'   have a model (`path`) and the coefficients of the chosen model (`coefficients`).
+#'
+#' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
+#' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]
+#' @examples
+#' x <- matrix(rnorm(30 * 8), 30)
+#' fit <- greedy_rls(x, x[, 3] + rnorm(30) / 9)
+#' selected(fit)
+#' coef(fit, size = 1)
+#' predict(fit, x[1:3, ], size = 2)
+#' predict(fit, x[1:3, ], size = 0:3)
+#' coef(fit, size = 0:3)
+#' path <- rls(x, x[, 3] + rnorm(30))
+#' coef(path, lambda = path$path$lambda[1])
+#' residuals(path, "held_out")[1:3]
+#' @name sparsels_fit
+NULL
+
+# Warns how many models there are in a fit that was interrupted.
+warn_unfinished <- function(fit, done) {
+  if (fit$status == "interrupted") {
+    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far", done),
+                  "sparsels_interrupted")
+  }
+  fit
+}
+
+# Which model -------------------------------------------------------------------------------------
+
+# The key of the models in `coefficients`: element s + 1 has size s, or there is one per lambda.
+path_key <- function(fit) if (is.null(fit$size)) "lambda" else "size"
+
+# The model of a size or of a lambda, or the chosen model if neither is given.
+model_of <- function(fit, size = NULL, lambda = NULL) {
+  check_one_model(fit, size, lambda)
+  if (path_key(fit) == "size" && is.null(lambda)) return(model_of_size(fit, size))
+  row <- lambda_row(fit$path$lambda, if (is.null(lambda)) fit$lambda else lambda)
+  model_of_row(fit, row)
+}
+
+# The models of one or several sizes or lambdas, under their names.
+models_asked <- function(fit, size = NULL, lambda = NULL) {
+  asked <- asked_by(size, lambda)
+  check_one_model(fit, size, lambda)
+  models <- lapply(asked, function(one) {
+    if (is.null(lambda)) model_of(fit, size = one) else model_of(fit, lambda = one)
+  })
+  stats::setNames(models, names_asked(asked))
+}
+
+# The requested sizes or lambdas. A value that is not a plain vector is one element, which is
+# refused later. NULL is one element too, the choice of the fit.
+asked_by <- function(size, lambda) {
+  asked <- if (is.null(lambda)) size else lambda
+  plain <- is.atomic(asked) && !is.object(asked) && length(asked) > 0L
+  if (plain) as.list(asked) else list(asked)
+}
+
+names_asked <- function(asked) vapply(asked, function(one) format(one, digits = 6L)[1L], "")
+
+# The model of a row of a path of lambda. For l1 paths it is made from the solution in that row.
+model_of_row <- function(fit, row) UseMethod("model_of_row")
+
+#' @exportS3Method
+model_of_row.default <- function(fit, row) models_of(fit)[[row]]
+
+# All models, each with the `step` of its path. A path of lambda has one model in every row.
+models_of <- function(fit) {
+  models <- fit$coefficients
+  if (path_key(fit) == "size") return(models)
+  Map(c, models, step = seq_along(models) - 1L)
+}
+
+check_one_model <- function(fit, size, lambda) {
+  problem <- if (!is.null(lambda) && is.null(fit$path$lambda)) {
+    sprintf("every model of the fit has the same lambda, %s: choose one by `size`",
+            format(fit$lambda, digits = 4))
+  } else if (!is.null(size) && path_key(fit) == "lambda") {
+    "every model of the fit has the same terms: choose one by `lambda`, not by `size`"
+  } else if (!is.null(size) && !is.null(lambda)) {
+    "give either `size` or `lambda`, not both"
+  }
+  if (!is.null(problem)) stop_input(problem, "sparsels_error_argument")
+}
+
+model_of_size <- function(fit, size = NULL) {
+  size <- as_size(fit, size)
+  largest <- length(fit$coefficients) - 1L
+  check_count(size, "size", largest, "the largest size of the fit", lower = 0L)
+  model <- fit$coefficients[[size + 1L]]
+  if (is.null(model)) {
+    sizes <- model_sizes(fit)
+    stop_input(sprintf("the fit has no model of size %d: its %s", size, if (length(sizes) == 1L) {
+      sprintf("only size is %d", sizes)
+    } else {
+      sprintf("sizes are %d to %d", min(sizes), max(sizes))
+    }))
+  }
+  model
+}
+
+# A size as a number, from the chosen size, a rule or a number.
+as_size <- function(fit, size) {
+  if (is.null(size)) return(fit$size)
+  # best_size() has methods for these
+  rules <- inherits(fit, c("sparse_fit", "cv_result"))
+  must <- if (rules) "a number, \"min\" or \"1se\"" else "a number"
+  if (is.character(size) && rules) {
+    if (length(size) != 1L || !size %in% c("min", "1se")) refuse("size", must, size)
+    return(best_size(fit, size))
+  }
+  if (!is_number(size)) refuse("size", must, size)
+  size
+}
+
+# The row of a path for a lambda that may have been copied from print().
+lambda_row <- function(values, lambda) {
+  check_lambda(lambda)
+  must <- "one of the path's values (fit$path$lambda)"
+  if (length(lambda) != 1L) refuse("lambda", must, lambda)
+  row <- which.min(abs(values / lambda - 1))
+  if (abs(values[row] / lambda - 1) <= 5e-4) return(row)
+  near <- utils::head(values[order(abs(log(values / lambda)))], 2L)
+  stop_input(sprintf("`lambda` must be %s, not %s: the nearest %s %s", must, describe(lambda),
+                     if (length(near) > 1L) "are" else "is",
+                     paste(format(sort(near), digits = 4, trim = TRUE), collapse = " and ")))
+}
+
+# the sizes that have a model
+model_sizes <- function(fit) which(!vapply(fit$coefficients, is.null, NA)) - 1L
+
+# the sizes from the smallest model to the largest
+path_sizes <- function(fit) model_sizes(fit)[1L]:(length(fit$coefficients) - 1L)
+
+# a model for every size, where a missing model is the model of the largest size below
+fill_models <- function(models, largest) {
+  there <- which(!vapply(models, is.null, NA))
+  below <- findInterval(seq_len(largest + 1L), there)
+  filled <- models[there[pmax(below, 1L)]]
+  replace(filled, below == 0L, list(NULL))
+}
+
+model_rows <- function(models) vapply(models, `[[`, 0L, "step") + 1L
+
+# the row of the chosen model in the path
+chosen_row <- function(fit) fit$path[model_rows(list(model_of(fit))), ]
+
+# the rows of the path that have a model, for a path of sizes the best row of each size
+size_table <- function(fit) fit$path[model_rows(Filter(Negate(is.null), models_of(fit))), ]
+
+# The class of the fits of a method: its name, except for names that are classes with methods in
+# caret or kernlab, which would then apply to our fits.
+fit_class <- function(method) if (method %in% c("rfe", "lssvm")) paste0(method, "_fit") else method
+
+# Terms -------------------------------------------------------------------------------------------
+
+# The terms of a model, by number: the terms that it lists or, if none were chosen, all terms.
+model_terms <- function(fit, model) {
+  if (!is.null(model$features)) return(model$features)
+  if (is.null(fit$kernel)) fit$features else seq_len(basis_size(fit$basis))
+}
+
+term_names <- function(fit, terms) {
+  names <- if (is.null(fit$kernel)) fit$problem$names else basis_names(fit$problem, fit$basis)
+  names[terms]
+}
+
+# Values of some terms for new data times their weights, rows x L. A file is read some rows at a
+# time.
+term_scores <- function(fit, newdata, beta, terms = seq_len(nrow(beta))) {
+  if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
+  if (is_file_matrix(newdata)) {
+    blocks <- block_ranges(nrow(newdata), rows_at_a_time(ncol(newdata)))
+    scores <- lapply(blocks, function(rows) {
+      term_scores(fit, newdata[rows, , drop = FALSE], beta, terms)
+    })
+    return(do.call(rbind, scores))
+  }
+  if (!is.null(fit$kernel)) return(kernel_scores(fit, newdata, beta, terms))
+  as.matrix(new_data_matrix(fit$problem, newdata, terms) %*% beta)
+}
+
+basis_names <- function(problem, basis) {
+  if (is.null(basis$rows)) {
+    given <- rownames(basis$points)
+    return(if (is.null(given)) paste0("point", seq_len(nrow(basis$points))) else given)
+  }
+  if (is.null(problem$row_names)) as.character(basis$rows) else problem$row_names[basis$rows]
+}
+
+# Kernel values of new data with some basis vectors times their weights, rows x L: in blocks of
+# rows, so that the whole kernel matrix is never in memory.
+kernel_scores <- function(fit, newdata, beta, terms) {
+  if (is_precomputed(fit$kernel)) {
+    return(new_kernel_values(fit, newdata)[, terms, drop = FALSE] %*% beta)
+  }
+  problem <- fit$problem
+  x <- kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
+  if (!length(terms)) return(matrix(0, nrow(x), ncol(beta)))
+  points <- kernel_points(problem, fit$basis$points[terms, , drop = FALSE])
+  score <- matrix(NA_real_, nrow(x), ncol(beta))
+  complete <- which(!is.na(Matrix::rowSums(x)))
+  for (block in value_blocks(length(complete), nrow(points))) {
+    rows <- complete[block]
+    score[rows, ] <- kernel_matrix(fit$kernel, x[rows, , drop = FALSE], points) %*% beta
+  }
+  score
+}
+
+new_kernel_values <- function(object, newdata) {
+  m <- nrow(object$problem)
+  rows <- object$basis$rows
+  newdata <- if (inherits(newdata, "sparsels_problem")) newdata$x else as_valid(newdata, "newdata")
+  is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
+  if (!is_matrix || !ncol(newdata) %in% c(m, length(rows))) {
+    stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
+                 m, "training rows or for each basis vector", describe(newdata))
+  }
+  if (ncol(newdata) == m) newdata <- newdata[, rows, drop = FALSE]
+  as.matrix(as_values(newdata, "newdata"))
+}
+
+# Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
+# model. `means` has a value for each column, which replaces missing values if the problem has any.
+# The columns are read in blocks, and the covariates are added with the first block.
+model_scores <- function(models, problem, rows = seq_len(nrow(problem)), means = problem$fill) {
+  used <- used_features(models)
+  blocks <- column_blocks(length(rows), length(used), 1e7)
+  z <- covariates_filled_by(problem, rows, means)
+  scores <- 0
+  for (block in if (length(blocks)) blocks else list(integer())) {
+    x <- as.matrix(values_filled_by(problem, rows, used[block], means))
+    scores <- scores + column_scores(lapply(models, terms_among, used[block]), x, used[block], z)
+    z <- 0 * z
+  }
+  scores
+}
+
+# A model restricted to its terms in some columns.
+terms_among <- function(model, columns) {
+  if (is.null(model)) return(NULL)
+  among <- model$features %in% columns
+  list(features = model$features[among], beta = model$beta[among, , drop = FALSE],
+       covariates = model$covariates)
+}
+
+used_features <- function(models) sort(unique(unlist(lapply(models, `[[`, "features"))))
+
+# Scores of models (rows x L x models) from the values x of the columns `used`.
+column_scores <- function(models, x, used, z) {
+  responses <- ncol(Find(Negate(is.null), models)$beta)
+  scores <- vapply(models, function(model) {
+    if (is.null(model)) return(matrix(NA_real_, nrow(x), responses))
+    of_terms <- x[, match(model$features, used), drop = FALSE] %*% model$beta
+    z %*% model$covariates + as.matrix(of_terms)
+  }, matrix(0, nrow(x), responses))
+  array(scores, c(nrow(x), responses, length(models)))
+}
+
+# Scores of the models of any fit for new data (rows x L x models). The models of a path of lambda
+# have the same terms.
+scores_of_models <- function(fit, models, newdata, adjust = NULL) {
+  if (inherits(fit, "sparse_fit")) {
+    used <- used_features(models)
+    x <- new_data_matrix(fit$problem, newdata, used)
+    return(column_scores(models, x, used, new_covariates(fit$problem, newdata, adjust)))
+  }
+  bound <- function(field, models) do.call(cbind, lapply(models, `[[`, field))
+  of_terms <- function(models) {
+    term_scores(fit, newdata, bound("beta", models), model_terms(fit, models[[1L]]))
+  }
+  scores <- if (path_key(fit) == "lambda") of_terms(models) else
+    do.call(cbind, lapply(models, function(model) of_terms(list(model))))
+  z <- new_covariates(fit$problem, newdata, adjust)
+  scores <- scores + z %*% bound("covariates", models)
+  array(scores, c(nrow(scores), ncol(fit$problem$y), length(models)))
+}
+
+# some rows of a problem as new data
+rows_as_data <- function(problem, rows) {
+  part <- scored_rows(problem, rows)
+  part$x <- problem$x[rows, , drop = FALSE]
+  part$gaps <- NULL
+  part
+}
+
+# the fit on all rows with the predictions of the outer folds as its held-out predictions
+fit_of_folds <- function(object) {
+  fit <- object$fit
+  if (inherits(fit, "sparsels_fit")) fit$held_out <- object$held_out
+  fit
+}
+
+# The models on other rows ------------------------------------------------------------------------
+
+# Scores of every model of a fit for some rows of a problem: list(key, values, chosen, scores,
+# errors). `key` is "size" or "lambda", and `values` are the sizes or lambdas of the models.
+# `chosen` is the index of the model that the fit chose. `scores` are rows x L x models. `errors`
+# has a row per model, the errors of the path.
+path_scores <- function(fit, problem, rows) UseMethod("path_scores")
+
+#' @exportS3Method
+path_scores.sparsels_fit <- function(fit, problem, rows) {
+  check_sealed(fit)
+  key <- path_key(fit)
+  models <- models_of(fit)
+  values <- fit$path$lambda
+  if (key == "size") {
+    values <- path_sizes(fit)
+    models <- fill_models(models, max(values))[values + 1L]
+  }
+  errors <- fit$path[model_rows(models), ]
+  if (is.null(errors$squared)) errors$squared <- errors$criterion
+  scores <- if (inherits(fit, "sparse_fit")) model_scores(models, problem, rows) else
+    scores_of_models(fit, models, rows_as_data(problem, rows))
+  list(key = key, values = values, chosen = match(fit[[key]], values), scores = scores,
+       errors = errors)
+}
+
+# Any other fit has one model, which predict() evaluates.
+#' @exportS3Method
+path_scores.default <- function(fit, problem, rows) {
+  predicted <- tryCatch(stats::predict(fit, problem$x[rows, , drop = FALSE]), error = function(e) {
+    stop_input(sprintf("`method` must return a fit that predict() knows, not %s (%s)",
+                       describe(fit), conditionMessage(e)))
+  })
+  scores <- prediction_scores(predicted, problem)
+  if (NROW(scores) != length(rows) || NCOL(scores) != ncol(problem$y)) {
+    stop_input(sprintf("predict() of the fit must give %s for %s, not %s",
+                       if (ncol(problem$y) == 1L) "a value" else counted(ncol(problem$y), "column"),
+                       counted(length(rows), "row"), describe(predicted)))
+  }
+  list(key = "model", values = 1L, chosen = 1L,
+       scores = array(scores, c(length(rows), ncol(problem$y), 1L)), errors = list())
+}
+
+# classes as the codes of the response
+prediction_scores <- function(predicted, problem) {
+  if (is.numeric(predicted) || problem$task == "regression") return(as.matrix(predicted) + 0)
+  index <- match(as.character(predicted), problem$levels)
+  if (problem$task == "binary") return(as.matrix(2 * index - 3))
+  2 * outer(index, seq_along(problem$levels), "==") - 1
+}
+
+# Methods -----------------------------------------------------------------------------------------
+
+#' @rdname sparsels_fit
+#' @export
+coef.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_sealed(object)
+  check_dots(..., known = names(formals(coef.sparsels_fit)))
+  problem <- object$problem
+  models <- models_asked(object, size, lambda)
+  terms <- unique(unlist(lapply(models, model_terms, fit = object)))
+  size <- c(ncol(problem$z) + length(terms), ncol(problem$y))
+  values <- vapply(models, function(model) {
+    beta <- matrix(0, length(terms), ncol(problem$y))
+    beta[match(model_terms(object, model), terms), ] <- model$beta
+    in_user_units(problem, rbind(model$covariates, beta))
+  }, matrix(0, size[1L], size[2L]))
+  drop_models(array(values, c(size, length(models))),
+              c(colnames(problem$z), term_names(object, terms)), colnames(problem$y),
+              names(models))
+}
+
+#' @rdname sparsels_fit
+#' @export
+selected <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  check_given(object, "object")
+  UseMethod("selected")
+}
+
+#' @export
+selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  check_sealed(object)
+  if (path_key(object) == "lambda") return(selected.default(object))
+  terms <- model_of(object, size, lambda)$features
+  if (!check_flag(index, "index")) return(term_names(object, terms))
+  if (is.null(object$basis$rows)) terms else object$basis$rows[terms]
+}
+
+# The result of selected() for a result with one set of columns.
+selected_of_set <- function(features, names, size, index, lambda, why) {
+  if (!is.null(size) || !is.null(lambda)) {
+    stop_input(paste("`size` and `lambda` have no meaning here:", why), "sparsels_error_argument")
+  }
+  if (check_flag(index, "index")) features else names[features]
+}
+
+#' @export
+selected.default <- function(object, size = NULL, index = FALSE, lambda = NULL) {
+  refuse("object", "a fit that chooses features, components or prototypes", object)
+}
+
+#' @rdname sparse_fit
+#' @export
+best_size <- function(object, rule = "min", ...) {
+  check_given(object, "object")
+  UseMethod("best_size")
+}
+
+#' @export
+best_size.default <- function(object, rule = "min", ...) {
+  refuse("object", "a fit with models of several sizes or a result of cross_validate()", object)
+}
+
+#' @rdname sparsels_fit
+#' @export
+predict.sparsels_fit <- function(object, newdata, size = NULL,
+                                 type = c("response", "class", "link", "risk", "prob"),
+                                 adjust = NULL, lambda = NULL, newoffset = NULL,
+                                 threshold = NULL, calibration = NULL, ...) {
+  check_sealed(object)
+  if (missing(newdata)) stop_no_newdata()
+  newdata <- opened_file(newdata)
+  check_dots(..., known = names(formals(predict.sparsels_fit)))
+  models <- models_asked(object, size, lambda)
+  score <- scores_of_models(object, models, newdata, adjust)
+  offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
+  score <- in_user_units(object$problem, score, offset)
+  respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
+}
+
+stop_no_newdata <- function() {
+  stop_input("`newdata` must be given: fitted() has the values of the training rows")
+}
+
+new_row_names <- function(newdata) {
+  if (is_experiment(newdata)) sample_names(newdata) else rownames(newdata)
+}
+
+# Scores of models (rows x L x models) as the requested type of prediction, with the names of the
+# rows and models.
+respond <- function(fit, models, score, type, rows, threshold = NULL, calibration = NULL) {
+  problem <- fit$problem
+  type <- choice_or_first(type, "type", c("response", "class", "link", "risk", "prob"))
+  check_type(problem, type, threshold, calibration)
+  missing <- which(is.na(rowSums(score)))
+  if (length(missing)) {
+    warn_sparsels(sprintf("`newdata` has missing values in %s (first: row %d): NA is predicted",
+                          counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
+  }
+  if (type == "prob") {
+    values <- probabilities_of(fit, score, models, calibration)
+    return(drop_models(values, rows, problem$levels, names(models)))
+  }
+  if (type == "class" && !is.null(threshold)) {
+    threshold <- as_threshold(threshold, calibration)
+    second <- probabilities_of(fit, score, models, threshold$calibration)[, 2L, , drop = FALSE]
+    score <- second - threshold$value
+  }
+  if (type == "class") return(classes_of(problem, score, rows, names(models)))
+  drop_models(if (type == "response") as_response(score, fit$loss) else score, rows,
+              colnames(problem$y), names(models))
+}
+
+# Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x
+# models).
+probabilities_of <- function(fit, score, models, calibration) {
+  chosen <- model_of(fit)
+  if (calibration_kind(fit, calibration) != "none" &&
+      !(length(models) == 1L && models[[1L]]$step == chosen$step)) {
+    key <- path_key(fit)
+    stop_input(sprintf(
+      "probabilities are of the chosen %s, %s, of which alone the fit has held-out scores: %s", key,
+      format(fit[[key]], digits = 4), sprintf("make a fit with the `%s` wanted", key)
+    ), "sparsels_error_argument")
+  }
+  map <- calibrated(fit, calibration)
+  each <- lapply(seq_len(dim(score)[3L]), function(l) map(layer(score, l)))
+  array(unlist(each), c(nrow(score), length(fit$problem$levels), length(each)))
+}
+
+check_type <- function(problem, type, threshold, calibration) {
+  if (type == "risk" && !is_survival(problem)) {
+    stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
+  }
+  if (type %in% c("class", "prob") && problem$task == "regression") {
+    stop_input(sprintf("`type = \"%s\"` needs a fit with classes, but the response is numeric",
+                       type))
+  }
+  if (!is.null(threshold)) {
+    if (type != "class") stop_argument("`threshold` needs `type = \"class\"`")
+    check_two_classes(problem, "`threshold`")
+  } else if (!is.null(calibration) && type != "prob") {
+    stop_argument("`calibration` needs `type = \"prob\"` or a `threshold`")
+  }
+}
+
+# The class of each row: a factor, or for several models a character matrix.
+classes_of <- function(problem, score, rows, models) {
+  count <- dim(score)[3L]
+  if (count == 1L) return(stats::setNames(class_of(problem, layer(score, 1L)), rows))
+  classes <- vapply(seq_len(count), function(l) as.character(class_of(problem, layer(score, l))),
+                    character(nrow(score)))
+  matrix(classes, nrow(score), dimnames = list(rows, models))
+}
+
+# Scores on the scale of the response, or for the logistic loss probabilities of the second class.
+as_response <- function(score, loss) {
+  if (identical(loss, "logistic")) stats::plogis(score) else score
+}
+
+# the coded response on the scale of as_response()
+response_of <- function(fit) {
+  if (identical(fit$loss, "logistic")) (fit$problem$y + 1) / 2 else fit$problem$y
+}
+
+# Values of one or several models (rows x L x models) in their fewest dimensions: a vector, a matrix
+# with a column per response or per model, or an array.
+drop_models <- function(values, rows, responses, models) {
+  size <- dim(values)
+  dimnames(values) <- list(rows, responses, models)
+  if (size[3L] == 1L) return(drop_output(array(values, size[-3L], dimnames(values)[-3L])))
+  if (size[2L] == 1L) return(array(values, size[-2L], dimnames(values)[-2L]))
+  values
+}
+
+# A matrix with one column as a named vector.
+drop_output <- function(values) {
+  if (ncol(values) == 1L) stats::setNames(values[, 1L], rownames(values)) else values
+}
+
+#' @rdname sparsels_fit
+#' @export
+fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
+  check_sealed(object)
+  model <- model_of(object, size, lambda)
+  score <- kept_scores(object, model)
+  if (is.null(score)) {
+    stop_not_fitted(object, model, if (is.null(lambda)) path_key(object) else "lambda")
+  }
+  score <- in_user_units(object$problem, as_response(score, object$loss), object$problem$offset)
+  rows_of(object$problem, score)
+}
+
+# The kept scores of a model, or NULL. A fit has no x. It keeps the scores of the chosen model. If
+# its search was repeated in folds and the scores are at most a million numbers, it also keeps the
+# scores of the other models.
+kept_scores <- function(fit, model) {
+  if (model$step == model_of(fit)$step) return(fit$fitted)
+  if (!is.null(fit$fitted_sizes)) layer(fit$fitted_sizes, fit$path$size[model$step + 1L] + 1L)
+}
+
+stop_not_fitted <- function(fit, model, key) {
+  stop_input(sprintf("the fit keeps the fitted values of %s %s alone: predict(fit, x, %s = %s)",
+                     key, format(fit[[key]], digits = 4), key,
+                     format(fit$path[[key]][model$step + 1L], digits = 4)))
+}
+
+#' @rdname sparsels_fit
+#' @export
+residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
+  check_sealed(object)
+  type <- choice_or_first(type, "type", c("response", "held_out"))
+  score <- if (type == "held_out") object$held_out else object$fitted
+  residual <- response_of(object) - as_response(score, object$loss)
+  residual <- in_user_units(object$problem, residual)
+  rows_of(object$problem, centre_within(object$problem, residual))
+}
+
+# Values of the training rows, under their names.
+rows_of <- function(problem, values) {
+  dimnames(values) <- list(problem$row_names, colnames(problem$y))
+  drop_output(values)
+}
+
+#' @rdname sparsels_fit
+#' @export
+nobs.sparsels_fit <- function(object, ...) {
+  check_sealed(object)
+  nrow(object$problem)
+}
+
+#' @rdname sparsels_fit
+#' @export
+summary.sparsels_fit <- function(object, ...) {
+  check_sealed(object)
+  seal(structure(list(fit = object, path = size_table(object), coefficients = coef(object)),
+            class = paste0("summary.", class(object))))
+}
+
+# The problem of a fitter --------------------------------------------------------------------------
+
+# The problem of a fitter, from the name of the fitter and its own x, y, ... and data, with the
+# groups of rows that its own folds keep whole.
+fitter_problem <- function(method, x, y, ..., data = NULL) {
+  check_given(x, "x")
+  fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
+  threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
+  check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
+  problem <- working_copy(as_problem(x, y, ..., data = data, threads = threads))
+  problem <- settle_properties(problem, method)
+  if (!isFALSE(substitute(list(...))$groups)) {
+    folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())
+    problem <- with_groups_of_folds(problem, folds)
+  }
+  # as_problem() saw the fitter's name for the response, and the user's expression is one call up
+  if (problem$response == "y" && !inherits(x, "formula")) {
+    problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
+  }
+  problem
+}
+
+# The value of `intercept` or `standardize`. NULL if x is a problem and the argument was not given:
+# the value is then taken from the problem.
+unless_stated <- function(x, value, by_default) {
+  if (!(by_default && inherits(x, "sparsels_problem"))) value
+}

@@ -1,0 +1,138 @@
+# Common parts of the print methods of fits: the words for errors, and tables.
+
+# Errors ------------------------------------------------------------------------------------------
+
+# The held-out error of a row of a path. For classes it is the error rate, followed by the
+# criterion.
+held_out_words <- function(fit, row) {
+  training <- is_training(fit)
+  name <- if (training) "squared" else fit$criterion$name
+  value <- shown(if (training) row$squared else row$criterion)
+  words <- paste(if (training) criteria$squared$words else fit$criterion$words, value)
+  scheme <- fit$folds$label
+  if (name == "error" || is.null(row$error) || is.na(row$error)) {
+    return(held_out_label(words, scheme, name == "auc" && fit$folds$loo))
+  }
+  rate <- held_out_label(paste("error rate", shown(row$error)), scheme)
+  if (name == "squared") return(sprintf("%s, %s of the class codes %s", rate,
+                                        criteria$squared$words, value))
+  paste0(held_out_label(words, scheme, name == "auc" && fit$folds$loo), ", ", rate)
+}
+
+# the meanings of the columns of a path, by name
+column_meanings <- function(fit) {
+  scheme <- fit$folds$label
+  held_out <- function(words) if (!is.null(scheme)) held_out_label(words, scheme)
+  squared <- criteria$squared$words
+  c(
+    price = "price of all columns of the model",
+    criterion = fit$criterion$label, dev_ratio = fit$criterion$label, se = "its standard error",
+    squared = held_out(squared), error = held_out("error rate"),
+    training = paste("training", squared),
+    cv = if (!is.null(fit$cv_criterion)) paste("cross-validated", fit$cv_criterion$words),
+    cv_se = "its standard error", cv_error = "cross-validated error rate",
+    cv_concordance = "cross-validated concordance",
+    prototypes = "number of prototypes"
+  )
+}
+
+# A classifier that predicts one class for all rows, however good its scores are.
+constant_class <- function(problem, score) {
+  if (problem$task == "regression" || is.null(score) || anyNA(score)) return(NULL)
+  said <- unique(class_number(problem, score))
+  if (length(said) == 1L) problem$levels[said]
+}
+
+constant_words <- function(problem, class) {
+  counts <- tapply(problem$weights, factor(problem$levels[class_index(problem)], problem$levels),
+                   sum)
+  sprintf("all rows are predicted to be '%s': the error rate is %s", short_class(class),
+          if (counts[[class]] == max(counts)) "that of the null model" else
+            "worse than that of the null model")
+}
+
+# The predicted classes of the rows of each class when held out. If the predicted class is the same
+# for all rows although the model is not the null model, a line with this warning.
+print_classes <- function(problem, score) {
+  if (problem$task == "regression" || is.null(score)) return(invisible())
+  class <- constant_class(problem, score)
+  if (!is.null(class)) return(remark("note: ", constant_words(problem, class)))
+  rows <- problem$weights > 0 & !is.na(rowSums(score))
+  if (any(rows)) print_confusion(problem, class_index(problem)[rows],
+                                 class_number(problem, score[rows, , drop = FALSE]))
+}
+
+# The confusion table if it fits the console, otherwise the classes that are confused most often.
+print_confusion <- function(problem, own, predicted) {
+  names <- make.unique(short_class(problem$levels))
+  each <- seq_along(names)
+  counts <- table(class = factor(own, each, names), predicted = factor(predicted, each, names))
+  if (length(names) <= 6L && sum(pmax(nchar(names), 5L) + 1L) + max(nchar(names)) < 70L) {
+    cat("rows by class and held-out prediction:\n")
+    return(print(counts))
+  }
+  wrong <- counts * (row(counts) != col(counts))
+  top <- utils::head(order(-wrong), 5L)
+  top <- top[wrong[top] > 0L]
+  if (!length(top)) return(say("held-out predictions are right in every row"))
+  say("held out, confused most often: ",
+      paste(sprintf("%s taken for %s (%d)", names[row(wrong)[top]], names[col(wrong)[top]],
+                    wrong[top]), collapse = ", "))
+}
+
+# AUC contains no information about the predicted classes.
+warn_constant <- function(problem, score) {
+  class <- constant_class(problem, score)
+  if (!is.null(class)) warn_sparsels(constant_words(problem, class), "sparsels_warning_constant")
+}
+
+# The last line of a result that Ctrl-C stopped.
+print_interrupted <- function(status, what) {
+  if (status == "interrupted") cat("interrupted: the result is that of the", what, "done\n")
+}
+
+# Tables ------------------------------------------------------------------------------------------
+
+# Some rows of a path of `total` rows, which are called `what`. `meaning` describes the columns in
+# words, by name, with mean squared errors of the response of `problem`.
+print_rows <- function(text, total, what, meaning = NULL, problem = NULL) {
+  cat("path:\n")
+  print(text, row.names = FALSE, right = TRUE)
+  more <- total - nrow(text)
+  if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, paste("more", what))))
+  print_meaning(meaning, names(text), problem)
+}
+
+# The meaning of the columns of a table, and the unit of its mean squared errors. `problem` is NULL
+# where the table already shows the unit.
+print_meaning <- function(meaning, columns, problem) {
+  meaning <- meaning[names(meaning) %in% columns]
+  if (!length(meaning)) return(invisible())
+  units <- if (!is.null(problem) && any(grepl(criteria$squared$words, meaning, fixed = TRUE))) {
+    paste("; mean squared errors are", squared_scale(problem))
+  }
+  remark(paste(names(meaning), "=", meaning, collapse = "; "), units)
+}
+
+# the errors of a table as text, without columns that have no values
+shown_table <- function(table, errors) {
+  errors <- intersect(errors, names(table))
+  empty <- errors[vapply(table[errors], function(one) all(is.na(one)), NA)]
+  table <- table[setdiff(names(table), empty)]
+  for (column in setdiff(errors, empty)) table[[column]] <- shown(table[[column]])
+  table
+}
+
+# Names shortened to the width of the console that the other columns leave.
+fitting_names <- function(table, name = "name") {
+  others <- table[setdiff(names(table), name)]
+  widths <- vapply(names(others), function(column) {
+    max(nchar(c(column, format(others[[column]]))))
+  }, 0L)
+  table[[name]] <- shortened(table[[name]], max(12L, getOption("width") - sum(widths + 1L) - 2L))
+  table
+}
+
+majority_words <- function(task) {
+  if (task == "regression") "mean of the response" else "majority class"
+}

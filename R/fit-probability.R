@@ -1,0 +1,568 @@
+# Probabilities of the classes from scores, calibrated on the held-out scores of a fit.
+
+#' Probabilities of the classes, thresholds and class weights
+#'
+#' How `predict(fit, newdata, type = "prob")` turns the scores of a classifier into probabilities,
+#' and what class weights do to them.
+#'
+#' @details Least squares and the hinge loss give scores, not probabilities. They are calibrated on
+#' the held-out scores of the fit, `fit$held_out`: each is predicted by a model trained without the
+#' row, at the chosen size or lambda. Nothing is trained again.
+#'
+#' * `calibration = "platt"`, the default: the probability is \eqn{1 / (1 + \exp(-a - b f))}{1 /
+#'   (1 + exp(-a - b f))} of the score \eqn{f}, by logistic regression on the held-out scores with
+#'   Platt's targets, \eqn{(N_+ + 1) / (N_+ + 2)}{ (N+ + 1) / (N+ + 2)} for rows of the second class
+#'   and \eqn{1 / (N_- + 2)}{1 / (N- + 2)} for the others, which keep probabilities away from 0
+#'   and 1. \eqn{b} is never negative: if higher held-out scores are not associated with the second
+#'   class, the probabilities are the shares of the classes.
+#' * `"isotonic"`: the increasing function of the held-out scores that is nearest to the classes, by
+#'   pooling adjacent violators, as [stats::isoreg()] computes it; linear between the scores,
+#'   constant beyond them. It assumes less and requires more rows, several hundred. It gives
+#'   probabilities of 0 and 1, for which the logarithmic loss is very large.
+#' * `"none"`: the probabilities of the model itself, which only [l1_path()] and [l1_size()] with
+#'   `loss = "logistic"` have. It is their default, except with class weights. It requires no
+#'   held-out rows. The l1 penalty shrinks these probabilities towards the shares of the classes.
+#'
+#' For three and more classes every class has a score and is calibrated against the rest; the
+#' probabilities of a row are then divided by their sum.
+#'
+#' Rows count by their case weights, scaled to a mean of 1. Rows of weight 0 do not count.
+#'
+#' @section What was held out: Scores of a row are predicted by models trained without it. If the
+#' search was repeated in folds, as by default in [greedy_rls()], its columns were also selected
+#' without the row, and only their number or lambda by all rows. With `size = "criterion"`, and in
+#' methods such as [poss()], [best_subset()] and [fs_lssvm()], the columns or prototypes were
+#' selected by all rows, and held-out scores are too good. This hardly affects the two numbers of
+#' the calibration: on eight data sets the log loss of new rows was the same (a difference of 0.002,
+#' standard error 0.004) as with the scores of outer folds, which use no held-out row at all. But
+#' probabilities *of the rows themselves*, from `augment()`, look better than probabilities of new
+#' rows. `predict()`, `augment()` and `choose_threshold()` of a result of [cross_validate()]
+#' calibrate on its outer folds.
+#'
+#' @section Class weights: `class_weights` of [as_problem()] multiply the case weights of each class
+#' while a model is trained and judged: with `"balanced"` all classes have the same total weight, by
+#' the factor W / (K W_c) for a class of weight W_c among K classes of total weight W. The errors of
+#' the models are weighted, too, so with `"balanced"` the error rate of a fit is the balanced error
+#' rate. Probabilities are calibrated with the case weights alone, for data with the class
+#' frequencies of the training rows. A class of 2 % of the rows gets probabilities around 2 %,
+#' whatever its class weight. Balancing weights are computed again in every training part. Within
+#' one search leave-one-out and fold errors use the weights computed from all its rows.
+#'
+#' @section Errors: `sparsels_error_input` for a fit of numbers or without held-out scores, for a
+#' size or lambda other than the chosen one, for which the fit has no held-out scores, and for
+#' `"none"` without the logistic loss.
+#'
+#' @references Platt, J. (2000). Probabilities for SV machines. In: Advances in Large Margin
+#' Classifiers, MIT Press, 61-74.
+#'
+#' Lin, H.-T., Lin, C.-J., Weng, R. C. (2007). A note on Platt's probabilistic outputs for support
+#' vector machines. Machine Learning 68, 267-276. \doi{10.1007/s10994-007-5018-6}
+#'
+#' Zadrozny, B., Elkan, C. (2002). Transforming classifier scores into accurate multiclass
+#' probability estimates. Proceedings of the 8th ACM SIGKDD, 694-699. \doi{10.1145/775047.775151}
+#' @seealso [choose_threshold()]; [cross_validate()] with `measure = c("brier", "logloss")`;
+#'   [augment()][tidiers], whose columns `.pred_...` yardstick and pROC take;
+#'   `vignette("probabilities")`
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(200 * 20), 200)
+#' ill <- factor(ifelse(x[, 3] + x[, 8] + rnorm(200) > 1.5, "ill", "well"), c("well", "ill"))
+#' fit <- greedy_rls(x[1:150, ], ill[1:150])
+#' predict(fit, x[151:154, ], type = "prob")
+#' predict(fit, x[151:154, ], type = "prob", calibration = "isotonic")
+#' choose_threshold(fit, sensitivity = 0.9)
+#' @name class_probabilities
+NULL
+
+calibrations <- c("platt", "isotonic", "none")
+
+# A function that turns scores of the chosen model (rows x L) into probabilities (rows x classes).
+calibrated <- function(fit, calibration = NULL) {
+  problem <- fit$problem
+  kind <- calibration_kind(fit, calibration)
+  if (kind == "none") return(own_probabilities(problem))
+  rows <- scored_places(fit)
+  score <- fit$held_out[rows, , drop = FALSE]
+  class <- class_index(problem)[rows]
+  weights <- case_weights(problem)[rows]
+  weights <- weights / mean(weights)
+  new_map <- list(platt = platt_map, isotonic = isotonic_map)[[kind]]
+  if (problem$task == "binary") {
+    map <- new_map(score[, 1L], class == 2L, weights)
+    return(function(score) of_two_classes(map(score[, 1L])))
+  }
+  maps <- lapply(seq_along(problem$levels), function(k) new_map(score[, k], class == k, weights))
+  function(score) {
+    each <- vapply(seq_along(maps), function(k) maps[[k]](score[, k]), numeric(nrow(score)))
+    as_shares(matrix(each, nrow(score)))
+  }
+}
+
+# the probabilities of the logistic loss
+own_probabilities <- function(problem) {
+  if (problem$task == "binary") return(function(score) of_two_classes(stats::plogis(score[, 1L])))
+  function(score) as_shares(stats::plogis(score))
+}
+
+# The requested calibration. The default is the model's own, if it has one and the classes have no
+# weights.
+calibration_kind <- function(fit, calibration) {
+  own <- identical(fit$loss, "logistic")
+  if (is.null(calibration)) {
+    return(if (own && is.null(fit$problem$class_weights)) "none" else "platt")
+  }
+  check_choice(calibration, "calibration", calibrations)
+  if (calibration == "none" && !own) {
+    stop_input(paste("`calibration = \"none\"` needs a model that gives probabilities itself,",
+                     "`l1_path(loss = \"logistic\")`: take \"platt\" or \"isotonic\""),
+               "sparsels_error_argument")
+  }
+  calibration
+}
+
+# the rows whose held-out scores calibrate a fit
+scored_places <- function(fit) {
+  rows <- which(case_weights(fit$problem) > 0 & !is.na(rowSums(fit$held_out)))
+  if (length(rows)) return(rows)
+  has_folds <- "folds" %in% names(formals(get0(fit$method, topenv(), mode = "function")))
+  stop_input(paste0(
+    "probabilities are calibrated on scores of rows held out, which this fit does not have: ",
+    if (has_folds) "give `folds` when it is made" else "use cross_validate(), which has them"
+  ), "sparsels_error_argument")
+}
+
+of_two_classes <- function(second) cbind(1 - second, second)
+
+# rows of non-negative values divided by their sum, or equal shares where all are 0
+as_shares <- function(values) {
+  sums <- rowSums(values)
+  none <- !is.na(sums) & sums == 0
+  values[none, ] <- 1
+  values / ifelse(none, ncol(values), sums)
+}
+
+# Maps of one score -------------------------------------------------------------------------------
+
+# Each map returns a function of scores. It is given the held-out scores of rows, whether the rows
+# belong to the class (`positive`), and weights of mean 1.
+
+platt_map <- function(score, positive, weights) {
+  counts <- c(sum(weights[!positive]), sum(weights[positive]))
+  target <- ifelse(positive, (counts[2L] + 1) / (counts[2L] + 2), 1 / (counts[1L] + 2))
+  line <- fit_logistic(score, target, weights)
+  function(score) stats::plogis(line[1L] + line[2L] * score)
+}
+
+# Logistic regression of targets in (0, 1) on one score, with a non-negative slope: intercept and
+# slope, by Newton's method with steps that are halved until the loss falls (Lin, Lin and Weng
+# 2007).
+fit_logistic <- function(score, target, weights) {
+  share <- stats::weighted.mean(target, weights)
+  flat <- c(stats::qlogis(share), 0)
+  centre <- stats::weighted.mean(score, weights)
+  spread <- sqrt(stats::weighted.mean((score - centre)^2, weights))
+  if (spread <= score_tie) return(flat)
+  x <- cbind(1, (score - centre) / spread)
+  loss <- function(b) logistic_loss(drop(x %*% b), target, weights)
+  b <- flat
+  for (round in 1:100) {
+    p <- stats::plogis(drop(x %*% b))
+    gradient <- crossprod(x, weights * (p - target))
+    hessian <- crossprod(x, weights * p * (1 - p) * x) + diag(1e-12, 2L)
+    step <- drop(solve(hessian, gradient))
+    fall <- sum(gradient * step)
+    size <- 1
+    # near the minimum the loss falls by less than its rounding
+    least <- loss(b) * (1 + 1e-13)
+    while (size > 1e-10 && loss(b - size * step) > least - 1e-4 * size * fall) size <- size / 2
+    b <- b - size * step
+    if (max(abs(gradient)) <= 1e-13 * length(score) || size <= 1e-10) break
+  }
+  if (b[2L] <= 0) return(flat)
+  c(b[1L] - b[2L] * centre / spread, b[2L] / spread)
+}
+
+logistic_loss <- function(link, target, weights) {
+  sum(weights * (pmax(link, 0) - target * link + log1p(exp(-abs(link)))))
+}
+
+isotonic_map <- function(score, positive, weights) {
+  group <- tied_ranks(score)
+  total <- rowsum(weights, group)[, 1L]
+  at <- rowsum(weights * score, group)[, 1L] / total
+  level <- pool_violators(rowsum(weights * positive, group)[, 1L] / total, total)
+  if (length(at) == 1L) return(function(score) ifelse(is.na(score), NA_real_, level))
+  function(score) stats::approx(at, level, score, rule = 2L)$y
+}
+
+# The nondecreasing values nearest to y by weighted least squares.
+pool_violators <- function(y, weights) {
+  mean <- weight <- numeric(length(y))
+  size <- integer(length(y))
+  last <- 0L
+  for (i in seq_along(y)) {
+    last <- last + 1L
+    mean[last] <- y[i]
+    weight[last] <- weights[i]
+    size[last] <- 1L
+    while (last > 1L && mean[last - 1L] >= mean[last]) {
+      both <- weight[last - 1L] + weight[last]
+      mean[last - 1L] <- (weight[last - 1L] * mean[last - 1L] + weight[last] * mean[last]) / both
+      weight[last - 1L] <- both
+      size[last - 1L] <- size[last - 1L] + size[last]
+      last <- last - 1L
+    }
+  }
+  rep(mean[seq_len(last)], size[seq_len(last)])
+}
+
+# Predictions -------------------------------------------------------------------------------------
+
+# Probabilities of the training rows by their held-out scores, rows x classes. NA where there are
+# none.
+held_out_probabilities <- function(fit) {
+  levels <- fit$problem$levels
+  if (all(is.na(fit$held_out))) return(matrix(NA_real_, nrow(fit$problem), length(levels)))
+  calibrated(fit)(fit$held_out)
+}
+
+check_two_classes <- function(problem, what) {
+  if (problem$task == "binary") return(invisible())
+  stop_input(sprintf("%s needs a fit with two classes, not %s", what,
+                     if (problem$task == "regression") "numbers" else
+                       paste(length(problem$levels), "classes")), "sparsels_error_argument")
+}
+
+# The threshold of predict(), a number or the result of choose_threshold(): list(value,
+# calibration).
+as_threshold <- function(threshold, calibration) {
+  if (is.data.frame(threshold) && all(c("threshold", "calibration") %in% names(threshold))) {
+    if (is.null(calibration)) calibration <- threshold$calibration
+    threshold <- threshold$threshold
+  }
+  if (!(is_number(threshold) && threshold >= 0 && threshold <= 1)) {
+    refuse("threshold", "a number between 0 and 1 or the result of choose_threshold()", threshold)
+  }
+  list(value = threshold, calibration = calibration)
+}
+
+# Measures ----------------------------------------------------------------------------------------
+
+needs_probabilities <- function(measure) measure$name %in% c("brier", "logloss")
+
+# A measure for the models of one fit. A measure of probabilities gets a function that sums it over
+# the rows of a problem, by the calibration of the chosen model. For the null model, given by its
+# training problem, the probabilities are the shares of the classes.
+measure_for <- function(measure, fit) {
+  if (!needs_probabilities(measure)) return(measure)
+  map <- if (inherits(fit, "sparsels_problem")) {
+    null_map(fit)
+  } else if (can_be_calibrated(fit)) {
+    calibrated(fit)
+  } else {
+    stop_input(sprintf(
+      "`measure = \"%s\"` needs a fit of this package with held-out scores, not %s", measure$name,
+      "what `method` gives: give a function as `measure`"
+    ), "sparsels_error_argument")
+  }
+  measure$sum <- function(problem, score) probability_sum(problem, measure$name, map(score))
+  measure
+}
+
+can_be_calibrated <- function(fit) {
+  if (!inherits(fit, "sparsels_fit")) return(FALSE)
+  calibration_kind(fit, NULL) == "none" || !all(is.na(fit$held_out))
+}
+
+null_map <- function(problem) {
+  class <- factor(problem$levels[class_index(problem)], problem$levels)
+  total <- as.vector(tapply(case_weights(problem), class, sum, default = 0))
+  shares <- total / sum(total)
+  function(score) matrix(shares, nrow(score), length(shares), byrow = TRUE)
+}
+
+# The sum of the Brier score or the log loss of probabilities over the rows of a problem, and the
+# sum of the weights. Both follow yardstick, where the Brier score is half the sum of squares over
+# the classes.
+probability_sum <- function(problem, name, p) {
+  own <- cbind(seq_len(nrow(p)), class_index(problem))
+  loss <- if (name == "brier") {
+    rowSums((p - replace(0 * p, own, 1))^2) / 2
+  } else {
+    -log(pmax(p[own], .Machine$double.eps))
+  }
+  w <- case_weights(problem)
+  c(sum(w * loss), sum(w))
+}
+
+# Threshold ----------------------------------------------------------------------------------------
+
+# Thresholds of the probability of the second class, and the errors of rows held out.
+
+#' Choose the threshold of a classifier of two classes
+#'
+#' The probability above which a row is classified as the second class, chosen by the costs of
+#' errors or by a required sensitivity, or given. The result includes the held-out sensitivity,
+#' specificity and cost.
+#'
+#' @details The second level of the response is the event (`event_level = "second"` of yardstick):
+#' sensitivity is the share of its rows that are classified correctly, and specificity the share of
+#' the other rows that are. Probabilities come from the held-out scores of the fit, see
+#' [class_probabilities]. All shares are weighted by case weights, without class weights.
+#'
+#' By `cost` the threshold is the cost of a false positive, divided by the sum of both costs. If
+#' calibrated probabilities are right, no other threshold costs less. On most of the data sets
+#' tried, the threshold with the smallest cost on the held-out rows cost more on new rows, because
+#' it follows chance.
+#'
+#' With `sensitivity` it is the largest threshold that reaches the sensitivity on the held-out rows,
+#' which gives the largest specificity. Both are then slightly optimistic, more so with few rows of
+#' a class.
+#'
+#' @param object A fit with two classes, or the result of [cross_validate()] of such fits, whose
+#'   held-out scores come from the outer folds.
+#' @param cost What the two errors cost, `c(false_positive = , false_negative = )`, of which one may
+#'   be 0.
+#' @param sensitivity The required sensitivity, above 0 and at most 1; `NULL`: the threshold is
+#'   chosen by `cost`.
+#' @param threshold A threshold between 0 and 1, whose errors are computed; `NULL`: one is chosen.
+#' @param calibration As in [class_probabilities].
+#'
+#' @return A data frame with one row: `threshold`; the held-out `sensitivity` and `specificity`;
+#'   `cost`, the mean over the rows; `calibration`. `predict(type = "class")` takes it, or a number,
+#'   as `threshold`.
+#' @section Errors: `sparsels_error_input` for a fit without two classes or without held-out scores,
+#'   for both `sensitivity` and `threshold`, and for values that are no costs or shares.
+#' @seealso [class_probabilities]; `vignette("probabilities")`
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(200 * 20), 200)
+#' ill <- factor(ifelse(x[, 3] + x[, 8] + rnorm(200) > 1.5, "ill", "well"), c("well", "ill"))
+#' fit <- greedy_rls(x[1:150, ], ill[1:150])
+#' choose_threshold(fit)
+#' chosen <- choose_threshold(fit, cost = c(false_positive = 1, false_negative = 5))
+#' chosen
+#' table(ill[151:200], predict(fit, x[151:200, ], type = "class", threshold = chosen))
+#' choose_threshold(fit, sensitivity = 0.95)
+#' @export
+choose_threshold <- function(object, cost = c(false_positive = 1, false_negative = 1),
+                             sensitivity = NULL, threshold = NULL, calibration = NULL) {
+  check_given(object, "object")
+  fit <- two_class_fit(object)
+  cost <- check_error_costs(cost)
+  if (!is.null(sensitivity) && !is.null(threshold)) {
+    stop_input("give either `sensitivity` or `threshold`, not both", "sparsels_error_argument")
+  }
+  rows <- scored_places(fit)
+  p <- calibrated(fit, calibration)(fit$held_out[rows, , drop = FALSE])[, 2L]
+  event <- class_index(fit$problem)[rows] == 2L
+  if (!any(event) || all(event)) stop_input("the rows held out are all of one class")
+  weights <- case_weights(fit$problem)[rows]
+  if (!is.null(threshold)) {
+    tried <- check_share(threshold, "threshold")
+  } else if (!is.null(sensitivity)) {
+    check_share(sensitivity, "sensitivity")
+    tried <- thresholds_between(p)
+  } else {
+    tried <- cost[[1L]] / sum(cost)
+  }
+  errors <- threshold_errors(tried, p, event, weights, cost)
+  wanted <- if (is.null(sensitivity)) 0 else sensitivity - 1e-12
+  data.frame(errors[max(which(errors$sensitivity >= wanted)), ],
+             calibration = calibration_kind(fit, calibration), row.names = NULL)
+}
+
+# 0, the midpoints between probabilities that differ, and 1
+thresholds_between <- function(p) {
+  p <- sort(unique(p))
+  c(0, (p[-1L] + p[-length(p)]) / 2, 1)
+}
+
+# A row for every threshold, in ascending order.
+threshold_errors <- function(thresholds, p, event, weights, cost) {
+  above <- function(rows) {
+    order <- order(p[rows])
+    total <- c(0, cumsum(weights[rows][order]))
+    total[length(total)] - total[findInterval(thresholds, p[rows][order]) + 1L]
+  }
+  found <- above(which(event))
+  wrong <- above(which(!event))
+  events <- sum(weights[event])
+  others <- sum(weights[!event])
+  data.frame(
+    threshold = thresholds, sensitivity = found / events, specificity = 1 - wrong / others,
+    cost = (cost[[1L]] * wrong + cost[[2L]] * (events - found)) / (events + others)
+  )
+}
+
+two_class_fit <- function(object) {
+  fit <- if (inherits(object, "cv_result")) fit_of_folds(object) else object
+  if (!inherits(fit, "sparsels_fit")) {
+    refuse("object", "a fit of a classifier or a result of cross_validate()", object)
+  }
+  check_sealed(object)
+  check_two_classes(fit$problem, "a threshold")
+  fit
+}
+
+check_error_costs <- function(cost) {
+  names <- c("false_positive", "false_negative")
+  fine <- is.numeric(cost) && !is.object(cost) && length(cost) == 2L &&
+    setequal(names(cost), names) && all(is.finite(cost) & cost >= 0) && sum(cost) > 0
+  must <- "c(false_positive = , false_negative = ), numbers of at least 0 and not both 0"
+  if (!fine) refuse("cost", must, cost)
+  cost[names]
+}
+
+check_share <- function(x, name) {
+  if (!(is_number(x) && x >= 0 && x <= 1)) refuse(name, "a number between 0 and 1", x)
+  as.double(x)
+}
+
+# Deviance -----------------------------------------------------------------------------------------
+
+# Deviance and likelihood of the models of a fit on its training rows.
+
+#' Deviance and log likelihood of a fit
+#'
+#' How well a model of a fit describes the rows it was trained on, in the measures of R's modelling
+#' functions.
+#'
+#' Both are computed on the training rows, and are too small for a model whose features were
+#' selected by them: the degrees of freedom do not count the selection. AIC and BIC of a selected
+#' model are therefore too small. The held-out errors of the path,
+#' [as.data.frame()][as.data.frame.sparsels_fit], do not have this fault.
+#'
+#' @param object A fit.
+#' @param size,lambda Which models, as in [coef()][sparsels_fit]; `deviance()` also takes several.
+#' @param newdata,adjust The data that the fit was made from, and their covariates where
+#'   [predict()][sparsels_fit] needs them. Only needed for a model whose fitted values the fit does
+#'   not keep; the error message says so.
+#' @param ... Not used.
+#'
+#' @return `deviance()`: the weighted residual sum of squares, as [stats::deviance()] of an `lm`,
+#'   over all responses, each divided by its standard deviation if [as_problem()] has standardised
+#'   several. Classes are coded -1 and +1. With `loss = "logistic"`, minus twice the log likelihood,
+#'   as for a `glm`. The penalty is not in it. For several models a vector, named by size or lambda.
+#'
+#'   `logLik()`: the log likelihood of a model that maximises it, as [stats::logLik()] of the `lm`
+#'   or `glm` with the same columns: of least squares without a penalty (`lambda = 0`, as
+#'   [forward_regression()] and [best_subset()] have by default) for one numeric response, and of
+#'   models with covariates only. Its `df` counts the coefficients, and for least squares the
+#'   variance. `AIC(fit)` and `BIC(fit)` follow; of another model take `AIC(logLik(fit, size = 2))`.
+#'
+#' @section Errors: `sparsels_error_input` for the hinge loss, which has no deviance; for `logLik()`
+#'   of a penalised model, of classes by least squares and of several responses; and where `newdata`
+#'   are needed.
+#' @seealso [sparsels_fit], [formula()][formula.sparsels_fit] to fit the chosen columns by
+#'   [stats::lm()]
+#' @examples
+#' fit <- forward_regression(mpg ~ ., mtcars, k = 4)
+#' deviance(fit, size = 0:4)
+#' logLik(fit)
+#' logLik(lm(formula(fit), mtcars))
+#' sapply(1:4, function(size) BIC(logLik(fit, size)))
+#' @name deviance.sparsels_fit
+NULL
+
+#' @rdname deviance.sparsels_fit
+#' @importFrom stats deviance
+#' @export
+deviance.sparsels_fit <- function(object, size = NULL, lambda = NULL, newdata = NULL,
+                                  adjust = NULL, ...) {
+  check_sealed(object)
+  check_dots(..., known = c("size", "lambda", "newdata", "adjust"))
+  if (identical(object$loss, "hinge")) {
+    stop_input("the hinge loss has no deviance: fit$path has its objective and held-out errors")
+  }
+  models <- models_asked(object, size, lambda)
+  values <- if (is.null(newdata)) {
+    vapply(models, kept_deviance, 0, fit = object)
+  } else {
+    deviance_of_scores(object, training_scores(object, models, newdata, adjust))
+  }
+  if (length(models) == 1L) unname(values) else stats::setNames(values, names(models))
+}
+
+training_scores <- function(fit, models, newdata, adjust) {
+  scores <- scores_of_models(fit, models, newdata, adjust)
+  rows <- nrow(fit$problem)
+  if (nrow(scores) != rows) {
+    stop_newdata("`newdata` must be the %d rows that the fit was made from, not %d rows", rows,
+                 nrow(scores))
+  }
+  scores
+}
+
+# The deviance of each model from its scores, rows x L x models.
+deviance_of_scores <- function(fit, scores) {
+  loss <- if (is.null(fit$loss)) "squared" else fit$loss
+  y <- centre_within(fit$problem, fit$problem$y)
+  of_rows <- 2 * l1_loss(loss, as.vector(y), centre_within(fit$problem, scores))
+  colSums(fit$problem$weights * of_rows, dims = 2L)
+}
+
+# The deviance of a model from the contents of a fit: errors of the training rows in the path, or
+# fitted values.
+kept_deviance <- function(fit, model) {
+  row <- fit$path[model$step + 1L, ]
+  weights <- fit$problem$weights
+  # the ratio of a model whose coefficients were removed afterwards is only a bound
+  if (!is.null(row$dev_ratio) && !isTRUE(row$removed > 0L)) {
+    return(2 * (1 - row$dev_ratio) * fit$null_objective)
+  }
+  if (!is.null(row$training)) return(row$training * ncol(fit$problem$y) * sum(weights))
+  scores <- kept_scores(fit, model)
+  if (!is.null(scores)) return(deviance_of_scores(fit, array(scores, c(dim(scores), 1L))))
+  if (fit$criterion$name == "r_squared" && is_unpenalised(fit, model)) {
+    return((1 - row$criterion) * sum(working_response(fit$problem)^2))
+  }
+  stop_input(sprintf("the fit keeps no fitted values of this model of size %d: %s",
+                     length(model$features), "give `newdata`, the data it was made from"))
+}
+
+# Likelihood --------------------------------------------------------------------------------------
+
+#' @rdname deviance.sparsels_fit
+#' @importFrom stats logLik
+#' @export
+logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
+                                newdata = NULL, adjust = NULL, ...) {
+  check_sealed(object)
+  model <- model_of(object, size, lambda)
+  check_likelihood(object, model)
+  deviance <- deviance(object, size, lambda, newdata, adjust, ...)
+  weights <- object$problem$weights
+  weights <- weights[weights > 0]
+  m <- length(weights)
+  coefficients <- length(model$features) + ncol(object$problem$z)
+  logistic <- identical(object$loss, "logistic")
+  value <- if (logistic) -deviance / 2 else
+    (sum(log(weights)) - m * (log(2 * pi) + 1 - log(m) + log(deviance))) / 2
+  structure(value, df = coefficients + !logistic, nobs = m, class = "logLik")
+}
+
+# whether no coefficient of a model is shrunk
+is_unpenalised <- function(fit, model) {
+  if (inherits(fit, "sparse_fit") && !length(model$features)) return(TRUE)
+  refit <- fit$path$refit_lambda[model$step + 1L]
+  inherits(fit, "sparse_fit") && fit$lambda == 0 && (is.null(refit) || is.na(refit) || refit == 0)
+}
+
+check_likelihood <- function(fit, model) {
+  problem <- fit$problem
+  logistic <- identical(fit$loss, "logistic")
+  instead <- "compare models by their held-out errors, as.data.frame(fit)"
+  why <- if (identical(fit$loss, "hinge")) {
+    "the hinge loss is not the logarithm of a likelihood"
+  } else if (!is_unpenalised(fit, model)) {
+    "the model is penalised, and maximises no likelihood"
+  } else if (problem$task != "regression" && !logistic) {
+    "least squares on the codes of classes maximises no likelihood of the classes"
+  } else if (is_ranked(problem)) {
+    "a ranking says nothing of the level of a query"
+  } else if (ncol(problem$y) > 1L) {
+    sprintf("the fit has %d responses", ncol(problem$y))
+  }
+  if (!is.null(why)) stop_input(sprintf("no log likelihood: %s; %s", why, instead))
+}

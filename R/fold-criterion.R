@@ -1,0 +1,408 @@
+# The criteria that a search can minimise or maximise: their names, their requirements and their
+# means over folds. The losses of rows and of pairs of rows are in src/criterion.c.
+
+# The table ---------------------------------------------------------------------------------------
+
+# A criterion. `words` is its name in words, and `higher` is whether a larger value is better.
+# `needs` is the required response: NULL, "classes" or "two classes". `use` has any of "search"
+# (criterion of a fitter), "measure" (of cross_validate()) and "path" (loss of an l1 path).
+# `constants` is a function of the problem that gives a list of the other inputs of its value.
+# src/criterion.c has the same names.
+new_criterion <- function(words, use, higher = FALSE, needs = NULL, constants = NULL) {
+  list(words = words, use = use, higher = higher, needs = needs, constants = constants)
+}
+
+criteria <- list(
+  squared = new_criterion("mean squared error", c("search", "measure", "path")),
+  error = new_criterion("error rate", c("search", "measure"), needs = "classes"),
+  absolute = new_criterion("mean absolute error", c("search", "measure")),
+  auc = new_criterion("area under the ROC curve", c("search", "measure"), higher = TRUE,
+                      needs = "two classes"),
+  balanced = new_criterion("balanced error rate", c("search", "measure"), needs = "classes",
+                           constants = function(problem) list(share = class_share(problem))),
+  brier = new_criterion("Brier score", "measure", needs = "classes"),
+  logloss = new_criterion("log loss", "measure", needs = "classes"),
+  concordance = new_criterion("concordance", c("search", "measure"), higher = TRUE,
+                              needs = "times or numbers"),
+  logistic = new_criterion("logistic loss", "path", needs = "two classes"),
+  hinge = new_criterion("hinge loss", "path", needs = "two classes")
+)
+
+# the criterion of a name that is an argument, for a response that meets its requirements
+named_criterion <- function(name, argument, use, problem) {
+  if (use == "measure" && is_gain(name)) return(gain_criterion(name, problem))
+  serves <- vapply(criteria, function(one) use %in% one$use, NA)
+  check_choice(name, argument, names(criteria)[serves])
+  check_ranking_criterion(name, argument, problem)
+  check_needs(name, argument, problem)
+  made <- criteria[[name]]
+  constants <- if (!is.null(made$constants)) made$constants(problem)
+  c(list(name = name), made[c("words", "higher")], constants)
+}
+
+check_needs <- function(name, argument, problem) {
+  needs <- criteria[[name]]$needs
+  fine <- is.null(needs) || switch(needs,
+    classes = problem$task != "regression",
+    "two classes" = problem$task == "binary",
+    "times or numbers" = problem$task == "regression" && ncol(problem$y) == 1L
+  )
+  if (!fine) {
+    numbers <- problem$task == "regression"
+    given <- if (needs == "times or numbers") {
+      if (numbers) "several" else "classes"
+    } else {
+      if (numbers) "numbers: give it as a factor" else "more"
+    }
+    stop_input(sprintf("`%s = \"%s\"` needs a response with %s, not %s", argument, name, needs,
+                       given), "sparsels_error_argument")
+  }
+}
+
+squared_error <- list(name = "squared")
+
+# A criterion to search by ------------------------------------------------------------------------
+
+# A criterion as every fitter holds it. A kernel minimises a loss, which criterion_value() turns
+# into the criterion.
+as_criterion <- function(criterion, problem, folds) {
+  if (is.function(criterion)) {
+    check_ranking_criterion("user", "criterion", problem)
+    return(user_criterion(criterion, problem, folds))
+  }
+  made <- named_criterion(criterion, "criterion", "search", problem)
+  if (criterion == "concordance") check_ordered(problem, folds)
+  if (criterion == "auc") check_auc(problem, folds)
+  made$label <- held_out_label(made$words, folds$label, criterion == "auc" && folds$loo)
+  made
+}
+
+# "leave-one-out mean squared error", "held-out mean squared error (10-fold, stratified)". An error
+# of pairs of rows leaves out both rows.
+held_out_label <- function(words, scheme, pairs = FALSE) {
+  if (pairs) scheme <- "leave-pair-out"
+  if (startsWith(scheme, "leave-") && !grepl(" ", scheme)) return(paste(scheme, words))
+  sprintf("held-out %s (%s)", words, scheme)
+}
+
+check_auc <- function(problem, folds) {
+  check_needs("auc", "criterion", problem)
+  if (folds$loo) return(invisible())
+  rows <- trained_places(problem)
+  classes <- problem$y[rows, 1L] > 0
+  mixed <- function(ids) any(tapply(classes, ids[rows], function(one) any(one) && !all(one)))
+  both <- apply(folds$ids, 2L, mixed)
+  if (!all(both)) stop_input("`criterion = \"auc\"` needs a fold with rows of both classes")
+}
+
+# The user's function as a criterion. `evaluate` calls it and checks its answer. A kernel calls
+# `loss` with the held-out residuals of all rows, and `loss` leaves out rows of weight 0.
+user_criterion <- function(criterion, problem, folds) {
+  better <- attr(criterion, "better", exact = TRUE)
+  if (is.null(better)) better <- "lower"
+  check_choice(better, "attr(criterion, \"better\")", c("lower", "higher"))
+  if (arguments_of(criterion) < 3) {
+    stop_input("a `criterion` function must take three arguments: y, prediction, fold")
+  }
+  sign <- if (better == "higher") -1 else 1
+  plain <- function(values) if (ncol(values) == 1L) values[, 1L] else values
+  evaluate <- function(y, prediction, fold) {
+    value <- criterion(plain(y), plain(prediction), fold)
+    if (!is_number(value) || !is.finite(value)) {
+      stop_input(sprintf("the `criterion` function must return one finite number, not %s",
+                         describe(value)))
+    }
+    value
+  }
+  loss <- function(residual, repetition) {
+    rows <- problem$weights > 0
+    prediction <- problem$y - as.vector(residual)
+    sign * evaluate(problem$y[rows, , drop = FALSE], prediction[rows, , drop = FALSE],
+                    folds$ids[rows, repetition])
+  }
+  words <- "value of the `criterion` function"
+  list(name = "user", words = words, higher = better == "higher",
+       label = held_out_label(words, folds$label), loss = loss, evaluate = evaluate)
+}
+
+# The value of a criterion, from the loss that a kernel minimises.
+criterion_value <- function(criterion, loss) {
+  if (criterion$name %in% c("auc", "concordance")) return(1 - loss)
+  if (criterion$higher) -loss else loss
+}
+
+# A criterion as an error, where less is better. A criterion between 0 and 1 where more is better is
+# subtracted from 1. A user's criterion where more is better is negated.
+as_error <- function(criterion, value) {
+  if (is_share(criterion)) 1 - value else criterion_loss(criterion, value)
+}
+
+is_share <- function(criterion) {
+  criterion$name %in% c("auc", "concordance", "r_squared", "dev_ratio") || is_gain(criterion$name)
+}
+
+# The error divided by the error of the null model. For a user's criterion where more is better, the
+# difference from the null model.
+relative_error <- function(criterion, value, null = value[1L]) {
+  if (criterion$higher && !is_share(criterion)) return(null - value)
+  as_error(criterion, value) / as_error(criterion, null)
+}
+
+# p-values: how often an error of `null`, which has a column for each of `observed`, is as small as
+# the observed error, which is counted too. Errors that are equal up to rounding are as small.
+chance_of <- function(null, observed) {
+  as_small <- null <= rep(observed + 1e-9 * abs(observed), each = nrow(null))
+  (1 + colSums(as_small, na.rm = TRUE)) / (nrow(null) + 1)
+}
+
+# how many of `count` errors are as small as the observed error, from their p-value
+count_as_small <- function(p, count) as.integer(round(p * (count + 1))) - 1L
+
+# whether the criterion is one of the training rows
+is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
+
+# The criterion by which a size is chosen: the squared error if the search used the training rows.
+held_out_criterion <- function(criterion) {
+  if (criterion$name != "r_squared") return(criterion)
+  c(list(name = "squared"), criteria$squared[c("words", "higher")])
+}
+
+# Measures of cross_validate() --------------------------------------------------------------------
+
+measure_of <- function(problem) {
+  if (is_survival(problem) || is_ranked(problem) && ncol(problem$y) == 1L) return("concordance")
+  if (problem$task == "regression") "squared" else "error"
+}
+
+# the weight of each class, which a balanced error divides out again, or 1 for a class without rows
+class_share <- function(problem) {
+  sums <- rowsum(problem$weights, class_index(problem))
+  share <- rep(1, length(problem$levels))
+  present <- sums[, 1L] > 0
+  share[as.integer(rownames(sums))[present]] <- sums[present, 1L] / sum(problem$weights)
+  share
+}
+
+# Values ------------------------------------------------------------------------------------------
+
+# the weights of rows in a criterion, where classes with a share have equal total weights
+row_weights <- function(problem, criterion) {
+  if (is.null(criterion$share)) return(problem$weights)
+  problem$weights / criterion$share[class_index(problem)]
+}
+
+# m x L of an m x L x c array
+layer <- function(values, l) array(values[, , l], dim(values)[1:2])
+
+# the loss of every row
+row_losses <- function(problem, name, residual) .Call(C_row_losses, name, problem$y, residual)
+
+# The weighted mean squared error of each model: residuals are rows x responses x models.
+mean_squared <- function(problem, residual) {
+  squares <- matrix(problem$weights * residual^2, length(problem$y))
+  colSums(squares) / (ncol(problem$y) * sum(problem$weights))
+}
+
+# 0 if the score of a positive row is above the score of a negative row, 1 if it is below, half for
+# a tie
+pair_losses <- function(positive, negative) .Call(C_pair_losses, positive, negative)
+
+# Weight of the pairs of a positive and a negative row in the right order (a tie counts half), and
+# of all pairs.
+right_pairs <- function(rows, problem, score) {
+  positive <- rows[problem$y[rows, 1L] > 0]
+  negative <- rows[problem$y[rows, 1L] <= 0]
+  .Call(C_pair_sum, score[positive, 1L], problem$weights[positive],
+        score[negative, 1L], problem$weights[negative])
+}
+
+# Weight of the comparable pairs of rows that scores put in the right order, a tie counting half,
+# and of all comparable pairs. Of two censored times the earlier has the higher score.
+ordered_pairs <- function(problem, score) {
+  if (!is_survival(problem)) return(ranked_pairs(problem, score))
+  need_package("survival")
+  rows <- problem$weights > 0
+  if (sum(rows) < 2L) return(c(0, 0))
+  times <- times_of(problem, rows)
+  counted <- survival::concordancefit(survival::Surv(times$time, times$event),
+                                      tied_ranks(score[rows, 1L]),
+                                      weights = problem$weights[rows], reverse = TRUE,
+                                      std.err = FALSE)$count
+  c(counted[[1L]] + counted[[3L]] / 2, sum(counted[1:3]))
+}
+
+# The ranks of scores, where those that differ by rounding are equal.
+tied_ranks <- function(score) {
+  order <- order(score)
+  rank <- integer(length(score))
+  rank[order] <- cumsum(c(1L, diff(score[order]) > score_tie))
+  rank
+}
+
+# Classes -----------------------------------------------------------------------------------------
+
+# Scores nearer than this are equal, as in src/criterion.c. Equal scores go to the first class.
+score_tie <- 1e-10
+
+# The class of each row of scores, a factor.
+class_of <- function(problem, score) {
+  factor(problem$levels[class_number(problem, score)], levels = problem$levels)
+}
+
+class_number <- function(problem, score) {
+  if (problem$task == "binary") 1L + (score[, 1L] > score_tie) else first_largest(score)
+}
+
+first_largest <- function(score) {
+  highest <- do.call(pmax, lapply(seq_len(ncol(score)), function(l) score[, l]))
+  first <- max.col(!is.na(score) & score >= highest - score_tie, "first")
+  replace(first, is.na(highest), NA_integer_)
+}
+
+# Ranking ------------------------------------------------------------------------------------------
+
+# Measures of a ranking: criteria of differences within queries, of pairs of rows, and of gains.
+
+# Criteria ----------------------------------------------------------------------------------------
+
+ranking_criteria <- c("squared", "concordance", "ndcg")
+
+# Refuses criteria that do not measure differences within queries.
+check_ranking_criterion <- function(name, argument, problem) {
+  if (!is_ranked(problem) || name %in% ranking_criteria) return(invisible())
+  known <- if (argument == "measure") c("squared", "concordance", "ndcg", "ndcg@10") else
+    c("squared", "concordance")
+  given <- if (name == "user") "a function" else sprintf("\"%s\"", name)
+  stop_input(sprintf("`%s` must be one of %s for a ranking within queries, not %s: %s", argument,
+                     some_of(known, Inf, "\""), given,
+                     "only differences of scores within a query mean something"),
+             "sparsels_error_argument")
+}
+
+# Pairs -------------------------------------------------------------------------------------------
+
+# Weight of the pairs of rows of one query whose scores are in the order of their responses, where a
+# tie counts half, and weight of all pairs of different responses.
+ranked_pairs <- function(problem, score) {
+  rows <- which(problem$weights > 0)
+  query <- if (is_ranked(problem)) as.integer(problem$query) else rep(1L, nrow(problem))
+  rows <- rows[order(query[rows], -problem$y[rows, 1L])]
+  .Call(C_ordered_sum, problem$y[rows, 1L], score[rows, 1L] + 0, problem$weights[rows], query[rows])
+}
+
+# Refuses a concordance where no pair of rows is held out together.
+check_ordered <- function(problem, folds) {
+  if (is_survival(problem)) {
+    stop_input(paste("`criterion = \"concordance\"` is for numbers and rankings: search censored",
+                     "times by \"squared\" and judge by `measure = \"concordance\"`"),
+               "sparsels_error_argument")
+  }
+  if (folds$loo) {
+    stop_input(paste("`criterion = \"concordance\"` needs folds of several rows, of which pairs",
+                     "are compared, such as `folds = 10`, not leave-one-out"),
+               "sparsels_error_argument")
+  }
+  trained <- problem$weights > 0
+  query <- if (is_ranked(problem)) as.integer(problem$query) else 1L
+  paired <- apply(folds$ids, 2L, function(ids) {
+    any(tapply(problem$y[trained, 1L], paste(ids, query)[trained], function(y) any(y != y[1L])))
+  })
+  if (all(paired)) return(invisible())
+  stop_input(paste0("`criterion = \"concordance\"` needs a fold with two rows of different ",
+                    "responses", if (is_ranked(problem)) " in one query"),
+             "sparsels_error_argument")
+}
+
+# Folds with their rows in the order that a criterion in C requires.
+ordered_folds <- function(problem, control) {
+  folds <- control$folds
+  if (control$criterion$name != "concordance") return(folds)
+  query <- if (is_ranked(problem)) as.integer(problem$query) else rep(1L, nrow(problem))
+  c(unclass(folds), list(rows = order(query, -problem$y[, 1L])))
+}
+
+# Gains -------------------------------------------------------------------------------------------
+
+# Sum over queries of the normalised discounted cumulative gain of their first `k` rows by score,
+# and the number of queries: gain 2^y - 1, discount log2(1 + rank). Rows with tied scores share
+# their ranks. Queries without a gain do not count.
+gain_sums <- function(problem, score, k = Inf) {
+  counted <- problem$weights > 0
+  gain <- 2^grades(problem)[counted] - 1
+  query <- if (is_ranked(problem)) droplevels(problem$query[counted]) else
+    factor(rep(1L, sum(counted)))
+  each <- mapply(normalised_gain, split(gain, query), split(score[counted, 1L], query),
+                 MoreArgs = list(k = k))
+  each <- each[!is.na(each) | is.nan(each)]
+  c(sum(each), length(each))
+}
+
+# The grades of rows: the response, or 0 and 1 for two classes.
+grades <- function(problem) {
+  y <- problem$y[, 1L]
+  if (all(y == -1 | y == 1)) (y + 1) / 2 else y
+}
+
+# NA where there is no gain.
+normalised_gain <- function(gain, score, k) {
+  discount <- ifelse(seq_along(gain) <= k, 1 / log2(1 + seq_along(gain)), 0)
+  ideal <- sum(sort(gain, decreasing = TRUE) * discount)
+  if (ideal == 0) return(NA_real_)
+  if (anyNA(score)) return(NaN)
+  place <- order(-score)
+  tied <- max(tied_ranks(score)) + 1L - tied_ranks(score)[place]
+  sum(gain[place] * stats::ave(discount, tied)) / ideal
+}
+
+# The number of first rows that "ndcg@10" uses, Inf for "ndcg".
+gain_limit <- function(name) {
+  if (name == "ndcg") Inf else as.numeric(sub("ndcg@", "", name, fixed = TRUE))
+}
+
+is_gain <- function(name) is_string(name) && grepl("^ndcg(@[1-9][0-9]*)?$", name)
+
+gain_criterion <- function(name, problem) {
+  check_needs("concordance", "measure", problem)
+  check_grades(problem)
+  k <- gain_limit(name)
+  list(name = name, words = paste0("NDCG", if (is.finite(k)) sprintf(" of the first %d", k)),
+       higher = TRUE, sum = function(problem, score) gain_sums(problem, score, k))
+}
+
+check_grades <- function(problem) {
+  y <- grades(problem)
+  if (all(y >= 0 & y <= 50)) return(invisible())
+  outside <- format(y[which(y < 0 | y > 50)[1L]])
+  stop_input(sprintf("`measure = \"ndcg\"` needs grades from 0 to 50, of which 2^y - 1 is %s %s",
+                     "gained, but the response has", outside), "sparsels_error_argument")
+}
+
+measure_label <- function(x) {
+  switch(x$measure,
+    error = "error rate (share of rows)",
+    squared = paste(criteria$squared$words, squared_scale(x$problem)),
+    x$words
+  )
+}
+
+# The loss that a search minimises, from the value of its criterion.
+criterion_loss <- function(criterion, value) {
+  if (criterion$higher) -value else value
+}
+
+# the unit of a mean squared error
+squared_scale <- function(problem) {
+  if (problem$task != "regression") return("of the class codes -1 and 1")
+  if (is_survival(problem)) return("of the logarithm of time")
+  if (!is.null(problem$response_scale)) return("in variances of the responses")
+  paste("in squared units of", shortened(problem$response, 30L))
+}
+
+# the loss of each row for the score f, as in an l1 path
+l1_loss <- function(loss, y, f) {
+  switch(loss,
+    squared = (y - f)^2 / 2,
+    logistic = pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
+    hinge = pmax(1 - y * f, 0)
+  )
+}

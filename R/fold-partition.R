@@ -1,0 +1,570 @@
+#' Partition rows into folds for cross-validation
+#'
+#' Makes one or several partitions of the rows into folds. Each fold is held out once per
+#' partition, while models are trained on the other rows.
+#'
+#' Folds are drawn with R's random numbers, so `set.seed()` before the call reproduces them;
+#' leave-one-out and given folds draw nothing. Sizes of drawn folds differ by at most one row. With
+#' `strata`, so do the numbers of rows of each stratum. With `groups`, whole groups are dealt out,
+#' large ones first, each to the fold that has the fewest rows (of its strata) so far. The groups of
+#' a [ranking] are its queries. Time is O(m) for m rows, O(groups x folds) with groups.
+#'
+#' @param x What the rows belong to: the number of rows, a problem from [as_problem()], a matrix, a
+#'   data frame, or an experiment of Bioconductor (its samples). An rsample object is used as its
+#'   own folds.
+#' @param folds One of:
+#'   * `"loo"`: every row is a fold, or every group with `groups`;
+#'   * a number of folds from 2 to the number of rows (or of groups), drawn at random;
+#'   * a vector with one fold id per row, of any type: rows with the same id are one fold;
+#'   * a list of such vectors, one per partition;
+#'   * a list of row numbers, the rows held out in each fold or the rows trained on, such as from
+#'     `caret::createFolds()` and `caret::groupKFold()`;
+#'   * an rsample object whose assessment sets hold every row exactly once per repeat, such as from
+#'     `rsample::vfold_cv()`;
+#'   * an earlier result of `make_folds()`.
+#' @param ... Must be empty: the arguments below are given by name.
+#' @param groups A vector with one value per row: rows with the same value, such as the samples of
+#'   a patient, stay in one fold. By default the groups of the problem `x`, see [row_groups].
+#' @param strata A vector with one class per row: classes are spread evenly over the folds. By
+#'   default the classes of the response when `x` is a classification problem and `groups` is not
+#'   given; `FALSE` switches this off.
+#' @param repeats Number of partitions drawn, a whole number of at least 1.
+#'
+#' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values 1
+#'   to the number of folds; `loo`, whether every row is its own fold; `label`, the partition in
+#'   words; `groups`, a number per row for rows that belong together: the groups given, or with
+#'   given folds the rows that no partition separates; else `NULL`.
+#'
+#' @section Errors:
+#' Of class `sparsels_error_input`: vectors of the wrong length or with missing values, a single
+#' fold (it would leave nothing to train on), more folds than rows or groups, `repeats` where
+#' nothing is drawn, rsample objects that do not hold out each row exactly once.
+#'
+#' @examples
+#' make_folds(12, 3)
+#' make_folds(6, c("a", "a", "b", "b", "c", "c"))
+#' make_folds(12, 4, groups = rep(1:6, each = 2), repeats = 2)
+#' @export
+make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats = 1) {
+  check_given(x, "x")
+  check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
+  if (inherits(x, "rset")) folds <- x
+  if (inherits(x, "sparsels_problem")) check_sealed(x)
+  folds_of(x, folds, groups, strata, repeats)
+}
+
+# Folds as make_folds() returns them, for a problem that has been checked.
+folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
+  m <- fold_rows(x)
+  repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
+  problem <- if (inherits(x, "sparsels_problem")) x
+  folds <- by_kept_rows(folds, problem)
+  if (!is_drawn(folds, m)) {
+    refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))
+    folds <- given_folds(folds, m)
+    check_whole_units(problem, folds)
+    if (is.null(problem$group)) return(folds)
+    return(new_folds(folds$ids, folds$label, whole_units(problem)))
+  }
+  if (is.null(groups) && !is.null(problem$group)) {
+    groups <- whole_units(problem)
+    # a number of folds that is large for rows may be too large for groups
+    if (is_number(folds)) folds <- min(folds, max(groups))
+  } else if (!is.null(problem$query)) {
+    return(query_folds(x, folds, groups, strata, repeats))
+  }
+  groups <- check_row_labels(by_kept_rows(groups, problem), "groups", m)
+  loo <- identical(folds, "loo") || (is.null(groups) && is_number(folds) && folds == m)
+  if (loo) {
+    refuse_with_loo(strata, repeats)
+    return(leave_out_each(m, groups))
+  }
+  strata <- row_strata(by_kept_rows(strata, problem), x, groups, m)
+  upper <- if (is.null(groups)) m else max(groups)
+  what <- if (is.null(groups)) "the number of rows" else "the number of groups"
+  count <- check_count(folds, "folds", upper, what, lower = 2L)
+  ids <- vapply(seq_len(repeats), function(r) draw_ids(m, count, groups, strata), integer(m))
+  new_folds(ids, drawn_label(count, groups, strata, repeats), groups)
+}
+
+# memory for partitions, m integers each
+most_fold_ids <- 1e8
+
+# `groups`: one number per row, for rows that belong together, or NULL. `together`: the same for
+# rows that only probably belong together, since folds were given by their ids alone.
+new_folds <- function(ids, label, groups = NULL, together = NULL) {
+  ids <- matrix(as.integer(ids), NROW(ids))
+  loo <- ncol(ids) == 1L && max(ids) == nrow(ids)
+  folds <- list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label)
+  folds["groups"] <- list(if (!loo) groups)
+  folds["together"] <- list(if (!loo && is.null(groups)) together)
+  seal(structure(folds, class = "sparsels_folds"))
+}
+
+# Rows that every given partition keeps together may belong together, as the samples of a patient
+# do.
+joint_rows <- function(ids) {
+  pattern <- do.call(paste, as.data.frame(ids))
+  match(pattern, unique(pattern))
+}
+
+# The groups of rows that folds drawn beside the given folds keep whole.
+kept_together <- function(folds) if (is.null(folds$groups)) folds$together else folds$groups
+
+# An argument with a value for each row, or folds, for the rows of a problem. If the argument is for
+# all rows of the data, the rows that `subset` and `na.action` remove are removed from it.
+by_kept_rows <- function(value, problem) {
+  rows <- problem$kept
+  if (is.null(rows) || length(rows) == attr(rows, "of")) return(value)
+  of_all <- function(one) NROW(one) == attr(rows, "of")
+  if (inherits(value, "sparsels_folds")) {
+    return(if (of_all(value$ids)) cut_folds(value, as.vector(rows)) else value)
+  }
+  if (is.list(value) && all(vapply(value, of_all, NA))) return(lapply(value, `[`, rows))
+  if (is.atomic(value) && !is.null(value) && of_all(value)) value[rows] else value
+}
+
+# strata of the rows of a problem, numbered
+check_strata <- function(strata, problem) {
+  check_row_labels(by_kept_rows(strata, problem), "strata", nrow(problem))
+}
+
+# The problem with the groups of rows that one of these folds keeps whole, if it has no groups yet.
+with_groups_of_folds <- function(problem, folds) {
+  groups <- Find(Negate(is.null), lapply(lapply(folds, by_kept_rows, problem), groups_of_folds))
+  if (length(groups) != nrow(problem) || !is.null(whole_units(problem))) return(problem)
+  with_row_groups(problem, groups)
+}
+
+groups_of_folds <- function(folds) {
+  if (inherits(folds, "sparsels_folds")) return(folds$groups)
+  if (inherits(folds, "rset")) rset_groups(folds)
+}
+
+# Folds in any form, for the rows of a problem, as fitters use them. A number of folds is drawn as
+# for the rows of positive weight alone. The other rows are dealt out to the same folds.
+as_folds <- function(folds, problem) {
+  rows <- trained_places(problem)
+  folds <- by_kept_rows(folds, problem)
+  some <- length(rows) < nrow(problem) && !identical(folds, "loo") &&
+    is.null(whole_units(problem)) && is_drawn(folds, nrow(problem))
+  folds <- if (some) drawn_for(problem, rows, folds) else folds_of(problem, folds)
+  warn_absent(problem, folds)
+  folds
+}
+
+drawn_for <- function(problem, rows, count) {
+  drawn <- folds_of(without_x(scored_rows(problem, rows)), count)
+  if (drawn$loo) return(folds_of(problem, "loo"))
+  ids <- rep_len(seq_len(max(drawn$ids)), nrow(problem))
+  new_folds(replace(ids, rows, drawn$ids), drawn$label)
+}
+
+# Warns of classes of which a fold holds every row, since a model trained without them never
+# predicts them.
+warn_absent <- function(problem, folds) {
+  absent <- absent_classes(problem, folds)
+  if (!length(absent)) return(invisible(absent))
+  one <- length(absent) == 1L
+  warn_sparsels(sprintf(
+    "all rows of %s %s are in one fold: the model trained without that fold never predicts %s",
+    if (one) "class" else "each of the classes", some_of(short_class(absent)),
+    if (one) "it" else "them"
+  ), "sparsels_warning_class")
+  invisible(absent)
+}
+
+# Warns of classes that a resample does not draw, from the rows that each resample trains on.
+warn_not_drawn <- function(problem, trained) {
+  if (problem$task == "regression") return(character())
+  counted <- problem$weights > 0
+  class <- factor(class_index(problem), seq_along(problem$levels))
+  held <- table(class[counted]) > 0
+  lost <- rowSums(vapply(trained, function(rows) {
+    held & table(class[rows[counted[rows]]]) == 0
+  }, logical(nlevels(class)))) > 0
+  absent <- problem$levels[lost]
+  if (length(absent)) {
+    warn_sparsels(sprintf(
+      "class %s is in no row that one of the resamples trains on: its model never predicts it",
+      some_of(short_class(absent))
+    ), "sparsels_warning_class")
+  }
+  absent
+}
+
+absent_classes <- function(problem, folds) {
+  if (problem$task == "regression") return(character())
+  counted <- problem$weights > 0
+  class <- factor(class_index(problem)[counted], seq_along(problem$levels))
+  in_folds <- function(ids) tapply(ids, class, function(one) length(unique(one)))
+  count <- apply(folds$ids[counted, , drop = FALSE], 2L, in_folds)
+  problem$levels[rowSums(count == 1L, na.rm = TRUE) > 0]
+}
+
+# Arguments ---------------------------------------------------------------------------------------
+
+fold_rows <- function(x) {
+  if (inherits(x, "rset")) return(nrow(x$splits[[1L]]$data))
+  if (is_experiment(x)) x <- experiment_samples(x)
+  m <- if (length(dim(x)) == 2L) nrow(x) else x
+  if (!is_number(m) || m != round(m) || m > most_fold_ids) {
+    stop_input(sprintf("`x` must be a number of rows or have rows, not %s", describe(m)))
+  }
+  if (m < 2L) stop_input(sprintf("`x` must have at least 2 rows to make folds, not %s", format(m)))
+  as.integer(m)
+}
+
+is_drawn <- function(folds, m) {
+  if (is.list(folds) || length(folds) == m) return(FALSE)
+  if (identical(folds, "loo") || length(folds) == 1L && is.numeric(folds)) return(TRUE)
+  if (length(folds) > 1L && is.atomic(folds)) {
+    stop_input(sprintf("`folds` must have one id for each of the %d rows, not %d",
+                       m, length(folds)))
+  }
+  stop_input(sprintf("`folds` must be \"loo\", a number of folds, ids or a list of ids, not %s",
+                     describe(folds)))
+}
+
+# the classes of a problem unless others are given, or FALSE
+row_strata <- function(strata, x, groups, m) {
+  if (isFALSE(strata)) return(NULL)
+  if (!is.null(strata)) return(check_row_labels(strata, "strata", m))
+  if (inherits(x, "sparsels_problem") && is.null(groups)) class_index(x)
+}
+
+refuse_with_given <- function(arguments) {
+  given <- names(Filter(function(value) !is.null(value) && !isFALSE(value), arguments))
+  if (length(given)) {
+    stop_input(sprintf("`folds` gives the folds already: %s cannot be used",
+                       some_of(given, Inf, "`")))
+  }
+}
+
+refuse_with_loo <- function(strata, repeats) {
+  if (repeats > 1L) stop_input("`repeats` must be 1 with leave-one-out: nothing is drawn")
+  if (!is.null(strata) && !isFALSE(strata)) stop_input("`strata` cannot be used with leave-one-out")
+}
+
+# Given -------------------------------------------------------------------------------------------
+
+given_folds <- function(folds, m) {
+  if (inherits(folds, "sparsels_folds")) return(check_folds(folds, m))
+  groups <- if (inherits(folds, "rset")) rset_groups(folds)
+  if (inherits(folds, "rset")) folds <- rset_ids(folds)
+  # as row numbers: a list of vectors none of which has an id for each row
+  of_rows <- is.list(folds) && length(folds) > 1L && !inherits(folds, "sparsels_folds") &&
+    all(vapply(folds, is.numeric, NA)) && all(lengths(folds) < m)
+  if (of_rows) folds <- row_list_ids(folds, m)
+  if (!is.list(folds)) folds <- list(folds)
+  if (!length(folds)) stop_input("`folds` must hold at least one vector of ids, not an empty list")
+  empty <- which(vapply(folds, is.null, NA))
+  if (length(empty)) {
+    stop_input(sprintf("`folds` must be a list of vectors of ids, but element %d is NULL",
+                       empty[1L]))
+  }
+  ids <- vapply(folds, check_row_labels, integer(m), name = "folds", m = m)
+  dim(ids) <- c(m, length(folds))
+  counts <- apply(ids, 2L, max)
+  if (any(counts < 2L)) {
+    stop_input("`folds` must have at least 2 folds: a single one leaves no row to train on")
+  }
+  times <- if (length(folds) > 1L) sprintf(", %d partitions", length(folds))
+  sizes <- paste(unique(range(counts)), collapse = " to ")
+  new_folds(ids, paste0(sizes, " given folds", times), groups, joint_rows(ids))
+}
+
+# The ids of folds given as the row numbers held out, or as the row numbers trained on, where each
+# row is in all sets but one.
+row_list_ids <- function(folds, m) {
+  times <- tabulate(unlist(folds), m)
+  if (length(folds) > 2L && all(times == length(folds) - 1L)) {
+    folds <- lapply(folds, setdiff, x = seq_len(m))
+    times <- tabulate(unlist(folds), m)
+  }
+  wrong <- which(times != 1L)[1L]
+  if (!is.na(wrong) || sum(lengths(folds)) != m) {
+    stop_input(sprintf("`folds` as a list of row numbers must hold out each of %d rows once%s", m,
+                       if (is.na(wrong)) "" else
+                         sprintf(", but row %d is held out %d times", wrong, times[wrong])))
+  }
+  ids <- integer(m)
+  ids[unlist(folds)] <- rep(seq_along(folds), lengths(folds))
+  ids
+}
+
+# The groups of the rows of a grouped rsample object, or NULL.
+rset_groups <- function(rset) {
+  column <- attr(rset, "group")
+  data <- rset$splits[[1L]]$data
+  if (is_string(column) && column %in% names(data)) {
+    check_row_labels(as.character(data[[column]]), "groups", nrow(data))
+  }
+}
+
+check_folds <- function(folds, m) {
+  check_sealed(folds)
+  if (nrow(folds$ids) != m) {
+    stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
+  }
+  counts <- function(ids) !anyNA(ids) && min(ids) == 1L && all(tabulate(ids, max(ids)) > 0L)
+  fine <- max(0L, folds$ids, na.rm = TRUE) <= m && all(apply(folds$ids, 2L, counts))
+  if (!fine) stop_edited("ids", "an object of class 'sparsels_folds'")
+  folds
+}
+
+# one vector of ids per repeat
+rset_ids <- function(rset) {
+  if (!is_partition(rset)) {
+    stop_input(paste("the rsample object must hold out each row exactly once per repeat and train",
+                     "on all others, as vfold_cv(); `outer` of cross_validate() takes others"))
+  }
+  lapply(rset_repeats(rset), function(splits) {
+    heldout <- lapply(splits, split_rows, "assessment")
+    ids <- integer(fold_rows(rset))
+    ids[unlist(heldout)] <- rep(seq_along(heldout), lengths(heldout))
+    ids
+  })
+}
+
+# the splits of an rsample object by repeat
+rset_repeats <- function(rset) {
+  if (!length(rset$splits)) stop_input("the rsample object has no `splits`")
+  if ("inner_resamples" %in% names(rset)) {
+    stop_input(paste("the rsample object has inner resamples, which would not be used: give the",
+                     "outer ones alone, and `folds` or `size_folds` for inner folds"))
+  }
+  # with repeats, `id` is the repeat and `id2` the fold
+  part <- if ("id2" %in% names(rset)) rset$id else rep("", length(rset$splits))
+  unname(split(rset$splits, factor(part, unique(part))))
+}
+
+# the numbers of the rows of one part of a split, with repeats, by the method of rsample
+split_rows <- function(split, part) {
+  need_package("rsample")
+  as.integer(split, data = part)
+}
+
+# Whether the splits of each repeat hold out every row once and train on all others.
+is_partition <- function(rset) {
+  m <- fold_rows(rset)
+  all(vapply(rset_repeats(rset), function(splits) {
+    heldout <- lapply(splits, split_rows, "assessment")
+    trained <- lapply(splits, split_rows, "analysis")
+    rest <- Map(function(rows, held) identical(sort(c(rows, held)), seq_len(m)), trained, heldout)
+    identical(sort(unlist(heldout)), seq_len(m)) && all(unlist(rest))
+  }, NA))
+}
+
+# Resamples of rsample that are no partition, in the form of held_out_rows(): `rows` has the rows
+# held out, `trained` the rows to train on, and `times` how often each of these was drawn.
+resample_parts <- function(rset, m) {
+  if (fold_rows(rset) != m) {
+    stop_input(sprintf("the rsample object is of %d rows, but there are %d", fold_rows(rset), m))
+  }
+  splits <- unlist(rset_repeats(rset), recursive = FALSE)
+  parts <- data.frame(repetition = rep(1L, length(splits)), fold = seq_along(splits))
+  parts$rows <- lapply(splits, split_rows, "assessment")
+  drawn <- lapply(splits, split_rows, "analysis")
+  parts$trained <- lapply(drawn, function(rows) sort(unique(rows)))
+  parts$times <- Map(function(rows, trained) tabulate(match(rows, trained)), drawn, parts$trained)
+  check_resamples(parts, rset)
+  parts
+}
+
+check_resamples <- function(parts, rset) {
+  refuse_resample <- function(bad, what) {
+    if (any(bad)) {
+      stop_input(sprintf("resample '%s' of the rsample object %s", rset$id[which(bad)[1L]], what))
+    }
+  }
+  if (inherits(rset, "permutations")) {
+    stop_input("permutations() of rsample change the data: permutation_test() has its own")
+  }
+  refuse_resample(lengths(parts$rows) == 0L, "holds out no row: leave it out")
+  both <- mapply(function(rows, trained) any(rows %in% trained), parts$rows, parts$trained)
+  refuse_resample(both, "holds out rows that it trains on, as apparent(): leave it out")
+  refuse_resample(lengths(parts$trained) < 2L, "has fewer than 2 rows to train on")
+}
+
+# Drawn -------------------------------------------------------------------------------------------
+
+leave_out_each <- function(m, groups) {
+  if (is.null(groups)) return(new_folds(seq_len(m), "leave-one-out"))
+  if (max(groups) < 2L) {
+    stop_input("`groups` must have at least 2 groups: a single one leaves no row to train on")
+  }
+  new_folds(groups, sprintf("leave-one-group-out, %d groups", max(groups)), groups)
+}
+
+draw_ids <- function(m, count, groups, strata) {
+  if (is.null(strata)) strata <- rep(1L, m)
+  if (!is.null(groups)) return(deal_groups(groups, strata, count)[groups])
+  # dealing on from stratum to stratum evens out both the strata and the sizes
+  ids <- integer(m)
+  shuffled <- order(sample.int(max(strata))[strata], sample.int(m))
+  ids[shuffled] <- rep_len(seq_len(count), m)
+  ids
+}
+
+# fold of each group: large groups first, each to the fold with the fewest rows of its strata
+deal_groups <- function(groups, strata, count) {
+  members <- unclass(table(groups, strata))
+  shares <- sweep(members, 2L, colSums(members), "/")
+  dealt <- matrix(0, count, ncol(members))
+  fold <- integer(nrow(members))
+  # sizes within a factor of two count as equal, so that repeats differ
+  for (group in order(-floor(log2(rowSums(members))), sample.int(nrow(members)))) {
+    crowded <- dealt %*% shares[group, ]
+    fold[group] <- order(crowded, rowSums(dealt))[1L]
+    dealt[fold[group], ] <- dealt[fold[group], ] + members[group, ]
+  }
+  fold
+}
+
+drawn_label <- function(count, groups, strata, repeats) {
+  paste0(
+    count, "-fold",
+    if (!is.null(groups)) sprintf(", %d groups kept whole", max(groups)),
+    if (!is.null(strata)) ", stratified",
+    if (repeats > 1L) sprintf(", repeated %d times", repeats)
+  )
+}
+
+# Folds of whole queries, drawn, or one fold for each query.
+query_folds <- function(problem, folds, groups, strata, repeats) {
+  refuse_with_queries(groups, strata)
+  if (nlevels(problem$query) < 2L) {
+    stop_input("`within` has a single query here: it leaves none to train on")
+  }
+  made <- in_words("number of groups", "number of queries", make_folds(
+    nrow(problem), folds, groups = problem$query, repeats = repeats
+  ))
+  made$label <- query_label(made$label)
+  made
+}
+
+refuse_with_queries <- function(groups, strata) {
+  given <- c(groups = !is.null(groups), strata = !is.null(strata) && !isFALSE(strata))
+  if (any(given)) {
+    stop_input(sprintf("`%s` cannot be used with queries, which folds hold whole",
+                       names(which(given))[1L]))
+  }
+}
+
+# An error in which the words for its subject are replaced.
+in_words <- function(from, to, expr) {
+  tryCatch(expr, error = function(e) {
+    e$message <- sub(from, to, conditionMessage(e), fixed = TRUE)
+    stop(e)
+  })
+}
+
+# The label of folds of whole queries.
+query_label <- function(label) {
+  label <- sub("^leave-one-group-out, .*", "leave-query-out", label)
+  sub("groups kept whole", "queries kept whole", label, fixed = TRUE)
+}
+
+# Parts -------------------------------------------------------------------------------------------
+
+# One row per fold of each partition. `rows` is a list column of the held-out rows among the rows
+# that count.
+held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
+  rows <- lapply(seq_len(ncol(folds$ids)), function(r) {
+    split(which(counted), folds$ids[counted, r])
+  })
+  list2DF(list(repetition = rep(seq_along(rows), lengths(rows)),
+               fold = as.integer(unlist(lapply(rows, names))),
+               rows = unname(unlist(rows, recursive = FALSE))))
+}
+
+# Folds of all rows, restricted to some rows. Folds are renumbered, since a fold may have lost all
+# its rows. Rows that are `kept` without being trained on come after the trained rows in the
+# numbering.
+cut_folds <- function(folds, rows, kept = rows) {
+  check_folds_left(folds, rows)
+  ids <- apply(folds$ids, 2L, function(id) match(id[kept], unique(id[c(rows, kept)])))
+  new_folds(ids, folds$label, folds$groups[kept], folds$together[kept])
+}
+
+check_folds_left <- function(folds, rows) {
+  remaining <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) length(unique(id)))
+  if (any(remaining < 2L)) {
+    stop_input("`folds` leaves one inner fold only among the training rows")
+  }
+}
+
+# Methods and checks ------------------------------------------------------------------------------
+
+#' @export
+print.sparsels_folds <- function(x, ...) {
+  check_sealed(x)
+  sizes <- range(unlist(apply(x$ids, 2L, tabulate, simplify = FALSE)))
+  say("<sparsels folds> ", counted(nrow(x$ids), "row"), ": ", x$label,
+      if (!x$loo) paste("; each fold has", counted_range(sizes, "row")))
+  invisible(x)
+}
+
+# Training without a fold must leave the covariates estimable: with Q their orthonormal basis,
+# Q_rest'Q_rest = I - Q_H'Q_H is singular when an eigenvalue of Q_H'Q_H is 1.
+fold_basis_check <- function(problem, folds) {
+  for (repetition in seq_len(ncol(folds$ids))) {
+    ids <- folds$ids[, repetition]
+    # only all rows of positive weight together lose the intercept
+    small <- max(tabulate(ids)) < trained_rows(problem)
+    if (small && ncol(problem$z) == problem$intercept) next
+    check_estimable(problem, split(seq_along(ids), ids), "fold")
+  }
+}
+
+# Refuses sets of rows, named or not, without which the covariates cannot be estimated. `what` is
+# the name of one set in messages.
+check_estimable <- function(problem, sets, what = "these rows") {
+  if (!ncol(problem$z)) return(invisible())
+  lost <- if (ncol(problem$z) > problem$intercept) loses_covariates else loses_weight
+  for (set in which(lost(problem, sets))) {
+    stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "))
+  }
+}
+
+# whether a direction of the covariates lies within each set of rows
+loses_covariates <- function(problem, sets) {
+  basis <- covariate_basis(problem)
+  leverage <- rowSums(basis^2)
+  # no direction has a larger share than all directions together
+  share <- vapply(sets, function(rows) sum(leverage[rows]), 0)
+  lost <- share > 1 - 1e-10
+  lost[lost] <- vapply(sets[lost], largest_share, 0, basis) > 1 - 1e-10
+  lost
+}
+
+# whether no weight is left without each set of rows, which is all that the intercept requires
+loses_weight <- function(problem, sets) {
+  weighs <- problem$weights > 0
+  vapply(sets, function(rows) sum(weighs[rows]), 0L) == sum(weighs)
+}
+
+# the largest share of any direction of the covariates that lies within some rows
+largest_share <- function(rows, basis) norm(basis[rows, , drop = FALSE], "2")^2
+
+# Reports covariates that cannot be estimated without some rows. If these rows outweigh the others,
+# a share is rounded to 1. The other rows then decide.
+stop_lost_rows <- function(problem, rows, what) {
+  without <- sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
+                     some_of(rows, 5L, ""))
+  if (all(problem$weights[-rows] == 0)) stop_input(paste0("no row has a positive weight", without))
+  rest <- weighted_covariates(problem)[-rows, , drop = FALSE]
+  stop_aliased(aliased_columns(qr(rest, tol = 1e-10), problem$z), problem, without)
+}
+
+# The strata within which responses are permuted, by default the queries.
+permutation_strata <- function(strata, problem) {
+  strata <- check_strata(strata, problem)
+  if (!is_ranked(problem)) return(strata)
+  if (!is.null(problem$group)) {
+    stop_input("`groups` cannot be used with `within`: responses are permuted within queries",
+               "sparsels_error_argument")
+  }
+  if (is.null(strata)) whole_units(problem) else strata
+}

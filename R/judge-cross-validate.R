@@ -1,0 +1,666 @@
+#' Estimate the prediction error of a method by outer (nested) cross-validation
+#'
+#' Repeats everything a method does (scaling, choice of lambda and size, selection) inside each
+#' outer fold and scores its models on the held-out rows. This gives an honest estimate of the
+#' error, also if the method chooses its size by its own cross-validation.
+#'
+#' In each outer fold centre and scale of the columns are estimated again on the training rows.
+#' `method` runs on these rows, with its own inner folds, and makes its choices. Then every model of
+#' its path predicts the held-out rows: one model for each size, or for each lambda of [rls()],
+#' [kernel_rls()] and [lssvm()]. The measures are means over the held-out rows \eqn{j} with case
+#' weights \eqn{w}, for classes the error rate by default, \deqn{\sum_j w_j [\hat c_j \ne c_j] /
+#' \sum_j w_j,} for a numeric response the mean squared error, \deqn{\sum_j w_j \|y_j - \hat y_j\|^2
+#' / (L \sum_j w_j),} \eqn{L} being the number of responses. A two-class score above 0 predicts the
+#' second class. With several classes the largest score wins, the first one when equal. This is the
+#' experiment of Sections 4.2 and 4.3 of the paper.
+#'
+#' The outer folds run on a future plan and can be interrupted, see [parallel_runs].
+#'
+#' @param x The data, in any form that [as_problem()] takes: a matrix (samples x features), a data
+#'   frame, a formula (with `data`), an experiment of Bioconductor, or an earlier problem.
+#' @param y The response, as for [as_problem()]. With a problem or a formula it is not needed, and
+#'   `method` may come second: `cross_validate(problem, greedy_rls)`.
+#' @param method A function: a fitter of this package such as [greedy_rls()] or [kernel_rls()], or
+#'   your own `function(problem, ...)` that returns what such a fitter returns, or any object for
+#'   which `predict(object, x)` gives a value or class for each row of a matrix `x`.
+#' @param ... Arguments by name: those of [as_problem()], `r problem_dots()` (not when `x` is a
+#'   problem, except `groups`), and those of `method`, such as `k`, `lambda`, `size` and `folds`.
+#'   `folds` and `size_folds` are inner folds; folds given row by row, for all rows, are restricted
+#'   to the training rows of each outer fold. Row numbers, such as `basis` of [kernel_rls()], count
+#'   the training rows. With `kernel = "precomputed"` the columns of `x` are restricted to the
+#'   training rows, too. For `predict()`, `coef()` and so on: arguments of that method for the fit
+#'   on all rows.
+#' @param data A data frame with the variables of a formula; it may also be given instead of `y`.
+#' @param outer The outer folds: a number (10 by default), drawn stratified by class; or any other
+#'   value of `folds` in [make_folds()], or its result, for instance grouped by patient; or
+#'   resamples of rsample that are no partition, see Resamples.
+#' @param repeats How many times a number of outer folds is drawn anew; 1 by default.
+#' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
+#'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
+#'   under the ROC curve, over pairs within a fold and never across folds, whose models differ;
+#'   `"balanced"`, the mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the
+#'   Brier score and the logarithmic loss of probabilities, see Probabilities; `"concordance"`, of
+#'   numbers or censored times, the share of the comparable pairs within a fold (of a ranking within
+#'   a query) in the right order; `"ndcg"` or `"ndcg@10"`, of grades, see [ranking]; or functions
+#'   `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold, in a vector
+#'   or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for classes,
+#'   `"concordance"` for censored times and rankings, otherwise `"squared"`.
+#' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
+#'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
+#'   for a numeric response; `NULL` for none. The random model has the lambda of the method and is
+#'   refitted if the method refits. If the lambda of the method is 0, the random model uses 1e-8
+#'   times the sum of the weights. For [l1_path()], whose lambda is an l1 penalty,
+#'   [random_selection()] chooses its own. A method that selects no features has no random model.
+#' @param keep Logical: are the out-of-fold predictions of every model kept?
+#' @param progress Logical: is a progress bar with the time left shown? By default in interactive
+#'   sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the outer folds, such as
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
+#' @param object The result of `cross_validate()`.
+#' @param newdata New observations, see [predict.sparsels_fit()]. With `type = "prob"` they are
+#'   calibrated on the scores of the outer folds.
+#' @param size The model wanted: a number, `"min"` or `"1se"` by the test error of the outer folds;
+#'   `NULL` for the size that the method chose on all rows. For `coef()` and `predict()` also
+#'   several.
+#' @param rule `"min"`, the size with the smallest test error, or `"1se"`, the smallest size within
+#'   one standard error of it.
+#' @param index,lambda See [selected()].
+#'
+#' @return An object of class `cv_result`, a list:
+#' * `curves`: data frame, a row per size (or lambda) reached in every fold: the size; `inner`, the
+#'   method's own criterion, and `cv`, its own cross-validation, where it has them; `test`, the
+#'   error on the outer folds; `random` and `majority`; each with its standard error, `inner_se`,
+#'   ... . Values are means over the outer folds, weighted by their rows, or by the pairs that are
+#'   compared. A fold without a model of a size contributes its largest smaller model. If the folds
+#'   have no size in common there is one row, for the models that they chose.
+#' * `measures`: such a data frame for every measure; `estimates`: a row per measure, as `estimate`,
+#'   with the number of folds that are `unscored`, such as those without a pair of rows to compare,
+#'   which no mean includes.
+#' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
+#'   `lambda`, `size` (chosen there), and at that size `inner`, `test`, `random`, `majority`.
+#' * `estimate`: named double, `mean` and `se` of the test error at the size chosen in each fold:
+#'   the honest error of the method with its choices. `at_choice`: a data frame with one row, the
+#'   means of all the curves there.
+#' * `fit`: the method on all rows, which `predict()`, `coef()`, `selected()` and `fitted()` of the
+#'   result use.
+#' * `held_out` (m x L): out-of-fold predictions at the size each fold chose; with `keep`,
+#'   `predictions` of every model (m x L x models x repetitions).
+#' * `chosen`: list with a character vector per outer fold, the names in the order chosen.
+#' * `frequency`: data frame `feature` (column number), `name`, `count` and `share` of the outer
+#'   folds that chose it; most frequent first.
+#' * `measure` (the first), `method`, `call`, `status` (`"complete"` or `"interrupted"`), `problem`
+#'   (without its x), and in words `outer` and `inner`, the folds.
+#'
+#' `best_size()` and `size = "min"` or `"1se"` use the test error. The smallest of several errors is
+#' slightly optimistic. Standard errors treat the outer folds as independent, and are too small with
+#' `repeats` above 1.
+#'
+#' @section Resamples: `outer` takes the resamples of rsample if each holds out rows that it does
+#' not train on: `vfold_cv()`, `group_vfold_cv()`, `loo_cv()`, and resamples that are no partition
+#' of the rows, such as `bootstraps()`, `mc_cv()`, `validation_split()`, `rolling_origin()` and
+#' their versions for groups. A row that occurs several times in a bootstrap sample is trained on
+#' once, with its case weight multiplied, so inner folds never separate copies of a row. `method`
+#' must take case weights. Errors are means over the resamples, weighted by the held-out rows. Their
+#' standard errors treat the resamples as independent and are too small if training parts overlap. A
+#' bootstrap sample has only 63 % of the rows, which makes the error somewhat too large. `held_out`
+#' is a mean over the resamples that hold the row out, `NA` if none does. `predictions` has a layer
+#' for each resample. Resamples without held-out rows, such as `permutations()`, resamples that hold
+#' out their training rows, such as `apparent()`, and `nested_cv()`, whose inner resamples would not
+#' be used, are refused. [make_folds()] and `size_folds` take partitions only.
+#'
+#' @section Probabilities: For `"brier"` and `"logloss"` scores become probabilities by
+#' [class_probabilities]: Platt's calibration (or the model's own probabilities, with the logistic
+#' loss). It is estimated in each outer fold from the held-out scores of the training rows, for the
+#' model chosen there, and used for all sizes or lambdas. Both measures are as in yardstick. The
+#' Brier score is half the sum of squares over the classes, for two classes the mean squared error
+#' of the probability of one class. The log loss is minus the mean logarithm of the probability of
+#' the observed class, no less than 2.2e-16. Rows count by their case weights, without class
+#' weights. The null model gives every class its share of the training rows.
+#'
+#' @section Cost: One fit on all rows, and for each outer fold one fit of `method` and one
+#' prediction by each model. Each worker requires memory for one training part and for `method`.
+#'
+#' @section Errors:
+#' `sparsels_error_input` for an unknown argument, folds of the wrong length or a method that is not
+#' a function or returns something that cannot predict. An error inside an outer fold keeps its
+#' class and says in which fold it was.
+#'
+#' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
+#'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
+#' @seealso [plot()][plot.sparsels_result], [make_folds()]; [judge()], which asks further questions
+#'   of a method;
+#'   [compare_methods()], which compares several
+#' @examples
+#' x <- matrix(rnorm(60 * 20), 60, 20)
+#' y <- factor(ifelse(x[, 3] + x[, 8] + rnorm(60) > 0, "ill", "well"))
+#' set.seed(1)
+#' cvd <- cross_validate(x, y, greedy_rls, k = 5, outer = 5, measure = c("error", "auc"))
+#' cvd
+#' plot(cvd)
+#' predict(cvd, x[1:3, ], type = "class")
+#' @export
+cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10, repeats = 1,
+                           measure = NULL, baselines = c("random", "majority"), keep = FALSE,
+                           progress = interactive(), BPPARAM = NULL) {
+  check_given(x, "x")
+  check_baselines(baselines)
+  check_flag(keep, "keep")
+  check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
+  run <- as_run(x, y, method, ..., data = data,
+                said = list(y = substitute(y), method = substitute(method)),
+                known = c("outer", "repeats", "measure", "baselines", "keep", "progress",
+                          "BPPARAM"))
+  if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
+  measures <- as_measures(measure, run$problem)
+  outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
+  # the fit need not repeat the warning about the same classes
+  fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
+  parts <- outer$parts
+  held <- outer_held_out(parts, function(part) score_fold(run, part, measures, baselines), progress,
+                         BPPARAM)
+  result <- new_cv_result(held, nrow(parts), run, fit, measures, keep, outer$label,
+                          short_call(match.call()))
+  if ("auc" %in% vapply(measures, `[[`, "", "name")) warn_constant(result$problem, learned(result))
+  result
+}
+
+check_baselines <- function(baselines) {
+  known <- c("random", "majority")
+  fine <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
+  if (!fine) refuse("baselines", paste("any of", some_of(known)), baselines)
+}
+
+# The rows held out and the rows trained on, fold by fold. `parts` is the result of held_out_rows()
+# with the rows to train on, how often each is used, and a `layer` for each set of folds that do not
+# overlap. `label` describes the folds in words. `absent` has the classes that are not trained on in
+# some fold.
+outer_parts <- function(problem, outer, repeats, units = NULL) {
+  m <- nrow(problem)
+  if (inherits(outer, "rset") && !is_partition(outer)) {
+    parts <- resample_parts(outer, m)
+    check_whole_parts(problem, parts)
+    parts$layer <- parts$fold
+    label <- paste(counted(nrow(parts), "resample"), "of rsample,", class(outer)[1L])
+    return(list(parts = parts, label = label, absent = warn_not_drawn(problem, parts$trained)))
+  }
+  # rows that only probably belong together are kept together if there are enough groups
+  likely <- is.null(whole_units(problem)) && is_number(outer) && length(unique(units)) >= outer
+  folds <- make_folds(problem, outer, groups = if (likely) units, repeats = repeats)
+  parts <- held_out_rows(folds)
+  parts$layer <- parts$repetition
+  parts$trained <- lapply(parts$rows, function(rows) seq_len(m)[-rows])
+  parts$times <- rep(1, nrow(parts))
+  list(parts = parts, label = folds$label, absent = warn_absent(problem, folds))
+}
+
+# One outer fold --------------------------------------------------------------------------------
+
+# Everything is learned from the rows that are not held out. `sums` has for each measure and curve
+# the sum and the weight of every model (2 x models).
+score_fold <- function(run, outer, measures, baselines) {
+  rows <- outer$rows
+  part <- fit_rows(run, outer$trained, outer$times)
+  fit <- part$fit
+  path <- path_scores(fit, part$problem, rows)
+  scores <- list(test = path$scores)
+  # the objects that the scored models come from: fits, and the problem of the null model
+  sources <- list(test = fit)
+  if ("random" %in% baselines && inherits(fit, "sparse_fit")) {
+    sources$random <- random_fit(part)
+    models <- sources$random$coefficients[path_sizes(fit) + 1L]
+    scores$random <- model_scores(models, part$problem, rows)
+  }
+  if ("majority" %in% baselines) {
+    scores$majority <- constant_scores(part, rows)
+    sources$majority <- part$train
+  }
+  heldout <- scored_rows(run$problem, rows)
+  list(
+    key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
+    sums = lapply(measures, function(measure) {
+      Map(function(of, source) {
+        sums <- score_sums(of, heldout, measure_for(measure, source))
+        # one model for all places of a path
+        sums[, rep_len(seq_len(ncol(sums)), length(path$values)), drop = FALSE]
+      }, scores, sources)
+    }),
+    inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
+    lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit)
+  )
+}
+
+# As many random features as the models of a fit have, with the same ridge parameter and the inner
+# folds of the method.
+random_fit <- function(part) {
+  fit <- part$fit
+  part$train$column_groups <- fit$problem$column_groups
+  largest <- length(fit$coefficients) - 1L
+  lambda <- random_lambda(fit, part$train)
+  refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
+  suppressWarnings(do.call(random_selection, c(
+    list(quote(part$train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
+    if (!is.null(part$folds)) list(folds = part$folds)
+  )), own_warnings)
+}
+
+# The ridge parameter of the random features. With NULL, random_selection() chooses it.
+random_lambda <- function(fit, train) {
+  if (inherits(fit, "l1_path")) return(NULL)
+  if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$weights)
+}
+
+# The majority class of the training rows, coded as y, or the mean of numbers. With codes -1/+1 both
+# can be read off the weighted mean of y.
+constant_scores <- function(part, rows) {
+  train <- part$train
+  constant <- colSums(train$weights * train$y) / sum(train$weights)
+  array(rep(constant, each = length(rows)), c(length(rows), ncol(train$y), 1L))
+}
+
+# The method's own estimates of the same measure for every model, from the criterion that chose the
+# models and, if the search was repeated in folds, from these folds.
+inner_error <- function(measure, path, criterion) {
+  own <- if (measure$name %in% c("squared", "error")) measure$name else
+    if (identical(measure$name, criterion)) "criterion"
+  cv <- if (measure$name == "error") "cv_error" else if (identical(measure$name, criterion)) "cv"
+  columns <- c(inner = own, cv = cv)
+  columns <- columns[columns %in% names(path$errors)]
+  own <- stats::setNames(as.list(path$errors[columns]), names(columns))
+  Filter(function(values) !all(is.na(values)), own)
+}
+
+# The result ------------------------------------------------------------------------------------
+
+new_cv_result <- function(held, wanted, run, fit, measures, keep, outer, call) {
+  problem <- run$problem
+  parts <- held$parts
+  scored <- held$each
+  places <- shared_places(scored)
+  chosen <- lapply(scored, `[[`, "features")
+  measured <- stats::setNames(nm = names(measures))
+  values <- stats::setNames(data.frame(places$values), places$key)
+  tables <- lapply(measured, function(name) {
+    cbind(values, curve_table(held, name, places$index))
+  })
+  at_choice <- lapply(measured, curve_table, held = held, index = chosen_places(scored))
+  estimates <- do.call(rbind, lapply(names(measures), function(name) {
+    data.frame(measure = name, mean = at_choice[[name]]$test, se = at_choice[[name]]$test_se,
+               unscored = sum(curve_errors(held, name, "test", places$index)$weight == 0))
+  }))
+  result <- structure(list(
+    method = run$name, curves = tables[[1L]],
+    folds = fold_table(scored, parts, names(measures)[1L], places$key),
+    estimate = c(mean = estimates$mean[1L], se = estimates$se[1L]), at_choice = at_choice[[1L]],
+    chosen = lapply(chosen, function(feature) problem$names[feature]),
+    frequency = choice_frequency(chosen, problem$names),
+    measure = names(measures)[1L], measures = tables, estimates = estimates,
+    higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = places$key,
+    held_out = chosen_predictions(scored, parts, problem), fit = fit, outer = outer,
+    inner = scored[[1L]]$folds, problem = without_x(problem), call = call,
+    status = if (nrow(parts) < wanted) "interrupted" else "complete"
+  ), class = c("cv_result", "sparsels_result"))
+  if (keep) {
+    predictions <- all_predictions(scored, parts, problem, places)
+    result$predictions <- in_user_units(problem, predictions, problem$offset)
+  }
+  seal(result)
+}
+
+# The means over the folds of every curve of a measure and their standard errors, a row for each
+# column of `index`.
+curve_table <- function(held, name, index) {
+  first <- held$each[[1L]]
+  table <- lapply(c(names(first$inner[[name]]), names(first$sums[[name]])), function(curve) {
+    means <- error_curve(curve_errors(held, name, curve, index))
+    stats::setNames(lapply(means, as.vector), c(curve, paste0(curve, "_se")))
+  })
+  list2DF(do.call(c, table))
+}
+
+# The errors of one curve of a measure, for the models whose places in each fold are a column of
+# `index` (models x folds). The errors of the method are weighted as its test errors are.
+curve_errors <- function(held, name, curve, index) {
+  sums <- lapply(seq_along(held$each), function(i) {
+    fold <- held$each[[i]]
+    sums <- fold$sums[[name]][[curve]]
+    if (is.null(sums)) {
+      weight <- fold$sums[[name]]$test[2L, ]
+      sums <- rbind(fold$inner[[name]][[curve]] * weight, weight)
+    }
+    sums[, index[, i], drop = FALSE]
+  })
+  fold_errors(sums, held$parts$repetition)
+}
+
+# The values of the key that every fold has, and the place of each in each fold (values x folds).
+# Folds with no value in common use the model that each fold chose.
+shared_places <- function(scored) {
+  values <- Reduce(intersect, lapply(scored, `[[`, "values"))
+  if (!length(values)) return(list(key = "model", values = 1L, index = chosen_places(scored)))
+  index <- vapply(scored, function(fold) match(values, fold$values), integer(length(values)))
+  list(key = scored[[1L]]$key, values = values, index = matrix(index, length(values)))
+}
+
+chosen_places <- function(scored) matrix(vapply(scored, `[[`, 0L, "chosen"), 1L)
+
+# a row for every outer fold: the choice in the fold, and the errors of the choice
+fold_table <- function(scored, parts, name, key) {
+  at_choice <- lapply(scored, function(fold) {
+    inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
+    sums <- lapply(fold$sums[[name]], function(sums) sums[1L, fold$chosen] / sums[2L, fold$chosen])
+    as.data.frame(c(inner, sums))
+  })
+  table <- data.frame(repetition = parts$repetition, fold = parts$fold, rows = lengths(parts$rows),
+                      lambda = vapply(scored, `[[`, 0, "lambda"))
+  if (key == "size") {
+    table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
+  }
+  cbind(table, do.call(rbind, at_choice), row.names = NULL)
+}
+
+# Out-of-fold predictions of the model that each fold chose, m x L, averaged over repetitions.
+chosen_predictions <- function(scored, parts, problem) {
+  scores <- Map(function(rows, fold) {
+    centre_within(scored_rows(problem, rows), layer(fold$scores, fold$chosen))
+  }, parts$rows, scored)
+  mean_over_parts(parts, scores, nrow(problem))
+}
+
+# Out-of-fold predictions of every model: rows x L x models x repetitions or resamples.
+all_predictions <- function(scored, parts, problem, places) {
+  layers <- unique(parts$layer)
+  out <- array(NA_real_, c(nrow(problem), ncol(problem$y), length(places$values), length(layers)),
+               list(problem$row_names, colnames(problem$y), places$values, NULL))
+  for (i in seq_along(scored)) {
+    out[parts$rows[[i]], , , match(parts$layer[i], layers)] <-
+      scored[[i]]$scores[, , places$index[, i], drop = FALSE]
+  }
+  out
+}
+
+# Methods ---------------------------------------------------------------------------------------
+
+#' @exportS3Method
+print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
+  say("cross-validation of ", x$method, ": all of it repeated without each outer fold (", x$outer,
+      ")")
+  say(measure_label(x), chosen_range(x), ", with standard errors (se):")
+  cat(paste0("  ", error_lines(x), "\n"), sep = "")
+  Map(print_unscored, x$estimates$unscored, nrow(x$folds), "fold", x$estimates$measure)
+  print_classes(x$problem, learned(x))
+  print_smallest(x)
+  print_measures(x)
+  print_responses(x$problem, x$held_out)
+  print_data(x$problem)
+  if (x$status == "interrupted") {
+    cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))
+  }
+  if (!anyNA(x$folds$lambda)) cat(lambda_range(x))
+  top <- utils::head(x$frequency, 8L)
+  if (nrow(top)) {
+    say(
+      sprintf("chosen most often, of %s: ", counted(nrow(x$folds), "fold")),
+      paste0(top$name, " (", top$count, ")", collapse = ", "),
+      if (nrow(x$frequency) > nrow(top)) ", ..."
+    )
+  }
+}
+
+# the held-out predictions, unless every fold chose no feature
+learned <- function(x) if (x$key != "size" || any(x$folds$size > 0L)) x$held_out
+
+# the estimates of several measures
+print_measures <- function(x) {
+  if (nrow(x$estimates) < 2L) return(invisible())
+  known <- match(x$estimates$measure, names(criteria))
+  words <- vapply(criteria, `[[`, "", "words")[known]
+  table <- data.frame(
+    measure = ifelse(is.na(known), x$estimates$measure, words), mean = shown(x$estimates$mean),
+    se = shown(x$estimates$se)
+  )
+  names(table)[3L] <- "standard error"
+  print(table, row.names = FALSE)
+}
+
+chosen_range <- function(x) {
+  if (x$key == "model") return("")
+  if (x$key == "lambda") return(" at the lambda each fold chose")
+  sprintf(" at the size each fold chose (%s)", counted_range(range(x$folds$size), term_word(x)))
+}
+
+# the word for the terms that the size of a model counts
+term_word <- function(x) if (inherits(x$fit, "sparse_fit")) size_word(x$fit$problem) else "term"
+
+lambda_range <- function(x) {
+  values <- vapply(range(x$folds$lambda), shown_parameter, "")
+  paste0("lambda of the folds: ", paste(unique(values), collapse = " to "), "\n")
+}
+
+# the size or lambda with the best honest error
+print_smallest <- function(x) {
+  if (x$key == "model" || nrow(x$curves) < 2L) return(invisible())
+  row <- best_place(x, "min")
+  if (is.na(row)) return(invisible())
+  place <- if (x$key == "size") paste("at", counted(x$curves$size[row], term_word(x))) else
+    paste("at lambda", shown_parameter(x$curves$lambda[row]))
+  remark(sprintf("%s of all %ss: %s%s %s", if (x$higher) "largest" else "smallest", x$key,
+                 shown(x$curves$test[row]), se_words(x$curves$test_se[row]), place))
+}
+
+# The row of the curves that a rule takes: for "1se" the smallest size, or the largest lambda,
+# within a standard error of the best.
+best_place <- function(x, rule) {
+  simplest <- order(if (x$key == "size") x$curves$size else -x$curves$lambda)
+  choose_row(criterion_loss(x, x$curves$test), rule, x$curves$test_se, simplest)
+}
+
+#' @rdname cross_validate
+#' @export
+best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_name_linter.
+  check_sealed(object)
+  check_dots(..., known = "rule")
+  check_choice(rule, "rule", c("min", "1se"))
+  if (object$key != "size") stop_input("the models of this method have no size")
+  object$curves$size[best_place(object, rule)]
+}
+
+# arguments of a method of the fit, with `size` only if it is wanted
+on_fit <- function(generic, object, size, ...) {
+  wanted <- list(...)
+  if (!is.null(size)) wanted$size <- unlist(lapply(asked_by(size, NULL), as_size, fit = object))
+  do.call(generic, c(list(object$fit), wanted), quote = TRUE)
+}
+
+#' @rdname cross_validate
+#' @export
+predict.cv_result <- function(object, newdata, size = NULL, ...) {
+  check_sealed(object)
+  if (missing(newdata)) stop_no_newdata()
+  object$fit <- fit_of_folds(object)
+  on_fit(stats::predict, object, size, newdata = newdata, ...)
+}
+
+#' @rdname cross_validate
+#' @export
+coef.cv_result <- function(object, size = NULL, ...) {
+  check_sealed(object)
+  on_fit(stats::coef, object, size, ...)
+}
+
+#' @rdname cross_validate
+#' @export
+selected.cv_result <- function(object, size = NULL, # nolint: object_name_linter.
+                               index = FALSE, lambda = NULL) {
+  check_sealed(object)
+  on_fit(selected, object, size, index = index, lambda = lambda)
+}
+
+#' @rdname cross_validate
+#' @export
+fitted.cv_result <- function(object, ...) {
+  check_sealed(object)
+  stats::fitted(object$fit, ...)
+}
+
+#' @rdname cross_validate
+#' @param type `"response"`: the residuals of the fit on all rows; `"held_out"`: the residuals of
+#'   the predictions of the outer folds, at the size chosen in each.
+#' @export
+residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
+  check_sealed(object)
+  check_dots(..., known = "type")
+  if (is.null(object$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
+  stats::residuals(fit_of_folds(object), type)
+}
+
+#' @rdname cross_validate
+#' @export
+nobs.cv_result <- function(object, ...) {
+  check_sealed(object)
+  trained_rows(object$problem)
+}
+
+#' @rdname cross_validate
+#' @export
+summary.cv_result <- function(object, ...) {
+  check_sealed(object)
+  seal(structure(list(result = object), class = "summary.cv_result"))
+}
+
+#' @export
+print.summary.cv_result <- function(x, ...) {
+  check_sealed(x)
+  print(x$result)
+  meaning <- error_meanings(x$result)
+  columns <- c(names(meaning), paste0(names(meaning), "_se"))
+  cat("means over the outer folds:\n")
+  print(shown_table(x$result$curves, columns), row.names = FALSE)
+  cat("outer folds:\n")
+  print(shown_table(x$result$folds, columns), row.names = FALSE)
+  remark("errors: ", measure_label(x$result))
+  print_meaning(meaning, names(x$result$folds), x$result$problem)
+  invisible(x)
+}
+
+# The errors of the chosen models, to three significant digits of the largest error, and the meaning
+# of each.
+error_lines <- function(x) {
+  what <- error_meanings(x)
+  what <- what[names(what) %in% names(x$folds)]
+  mean <- as.double(unlist(x$at_choice[names(what)]))
+  se <- as.double(unlist(x$at_choice[paste0(names(what), "_se")]))
+  digits <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
+  plain <- function(value) formatC(value, digits = digits, format = "f")
+  paste0(format(plain(mean), justify = "right"), " (se ", plain(se), ")   ", what)
+}
+
+# the meanings of the errors of a cross-validation, by the names of their columns
+error_meanings <- function(x) {
+  c(
+    test = "outer folds: the honest estimate",
+    cv = "the method's own cross-validation of the whole search",
+    inner = paste0("the method's own criterion (", x$inner, "), optimistic"),
+    random = "as many random features",
+    majority = paste0("null model, ", if (x$measure %in% c("brier", "logloss"))
+      "shares of the classes" else majority_words(x$problem$task))
+  )
+}
+
+# Resample -----------------------------------------------------------------------------------------
+
+# Repeated random parts of the rows, some for training and the others for scoring, as
+# learning_curve() and compare_methods() use them.
+
+# Rows --------------------------------------------------------------------------------------------
+
+# Values that all parts have in common: the largest number of held-out rows, which a group may
+# exceed, the `largest` training set that every repeat has, the `ratio` of test rows to training
+# rows, and the group of every row, if there are groups.
+resampling_plan <- function(problem, test, groups) {
+  rows <- trained_rows(problem)
+  test_rows <- check_test(test, rows)
+  members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
+  if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
+  list(test_rows = test_rows, largest = rows - max(test_rows, members),
+       ratio = test_rows / (rows - test_rows), groups = groups)
+}
+
+# the number of test rows
+check_test <- function(test, rows) {
+  fine <- is_number(test) && test > 0 && test < 1
+  if (!fine) refuse("test", "a share of the rows, above 0 and below 1", test)
+  test_rows <- round(test * rows)
+  if (test_rows < 2 || rows - test_rows < 2) {
+    stop_input(sprintf("`test` must leave two rows to each part, but is %s of %d rows",
+                       format(test), rows))
+  }
+  test_rows
+}
+
+# The rows in an order in which any first part is a training set and the last part is held out. The
+# order is random, with the classes in proportion in every part, or with the rows of each group
+# together.
+shuffled_rows <- function(problem, groups) {
+  rows <- trained_places(problem)
+  shuffled <- rows[sample.int(length(rows))]
+  if (!is.null(groups)) return(shuffled[order(sample.int(max(groups))[groups[shuffled]])])
+  if (problem$task == "regression") return(shuffled)
+  class <- class_index(problem)[shuffled]
+  count <- tabulate(class)
+  # evenly spaced from a random start
+  place <- stats::ave(shuffled, class, FUN = seq_along) - stats::runif(length(count))[class]
+  shuffled[order(place / count[class])]
+}
+
+# the number of held-out rows at the end of an order: whole groups, at least one
+held_out_count <- function(order, plan) {
+  if (is.null(plan$groups)) return(plan$test_rows)
+  ends <- cumsum(rev(rle(plan$groups[order])$lengths))
+  max(ends[1L], ends[ends <= plan$test_rows])
+}
+
+# Scores ------------------------------------------------------------------------------------------
+
+# the one measure given by the user
+one_measure <- function(measure, problem) {
+  measures <- as_measures(measure, problem)
+  if (length(measures) > 1L) {
+    stop_input("`measure` must be one measure, not several", "sparsels_error_argument")
+  }
+  measures[[1L]]
+}
+
+# A measure of predictions for the rows of a problem, or R-squared relative to predictions of the
+# null model. NA where there is none.
+measured <- function(measure, problem, score, null = NULL) {
+  if (measure$name == "r_squared") {
+    squares <- function(score) {
+      sum(problem$weights * centre_within(problem, problem$y - score)^2)
+    }
+    return(1 - squares(score) / squares(null))
+  }
+  sums <- fold_sum(problem, measure, problem$y - score)
+  if (sums[2L] > 0) sums[[1L]] / sums[[2L]] else NA_real_
+}
+
+# The scores of some rows by the model that the fit of a part chose.
+chosen_scores <- function(part, rows) {
+  path <- path_scores(part$fit, part$problem, rows)
+  layer(path$scores, path$chosen)
+}
+
+# The scores of some rows by a model of the covariates alone, fitted to the training rows.
+null_scores <- function(part, rows) {
+  part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$y)
+}
+
+# The variance of a mean over repeats of random parts, estimated from the variance of its values, is
+# larger by this factor than for independent values. `ratio` is test rows to training rows. Nadeau
+# and Bengio (2003).
+resampling_factor <- function(repeats, ratio) 1 + repeats * ratio
+
+resampling_se <- function(values, ratio) {
+  repeats <- nrow(values)
+  sqrt(apply(values, 2L, stats::var) / repeats * resampling_factor(repeats, ratio))
+}

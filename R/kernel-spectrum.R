@@ -1,0 +1,327 @@
+# Ridge regression in its eigen coordinates (docs/objects.md, "spectrum"). One decomposition serves
+# every lambda, every response and every set of rows held out.
+
+new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = NULL,
+                         linear = FALSE) {
+  work <- working(problem)
+  list(phi = phi, values = values, t = crossprod(phi, work$y), y = work$y, z_basis = work$q,
+       root_w = work$root_w, back = back, complete = complete, linear = linear,
+       basis = if (is.null(basis)) integer(nrow(phi)) else match(seq_len(nrow(phi)), basis, 0L))
+}
+
+# The columns of x --------------------------------------------------------------------------------
+
+linear_spectrum <- function(problem) {
+  parts <- svd(working_matrix(problem))
+  real <- is_real(parts$d, .Machine$double.eps, problem)
+  if (!any(real)) stop_input(paste("every column of `x` is", excluded_words(problem)))
+  U <- parts$u[, real, drop = FALSE]
+  V <- parts$v[, real, drop = FALSE]
+  root <- parts$d[real]
+  if (spans_all(problem, root)) {
+    new_spectrum(problem, U, root^2, V * rep(root, each = nrow(V)), complete = TRUE)
+  } else {
+    new_spectrum(problem, U * rep(root, each = nrow(U)), root^2, V, linear = TRUE)
+  }
+}
+
+# The spectrum of the columns of x from the smaller Gram matrix, without coefficients. It is several
+# times faster than linear_spectrum(), with half the digits.
+gram_spectrum <- function(problem) {
+  if (nrow(problem) <= sum(problem$usable)) {
+    return(spectrum_of_products(problem, products_of_rows(problem)))
+  }
+  x <- working_matrix(problem)
+  spectrum_of_products(problem, crossprod(x), x)
+}
+
+# The spectrum from the products XX' or, where X is given, X'X.
+spectrum_of_products <- function(problem, products, x = NULL) {
+  parts <- eigen(products, symmetric = TRUE)
+  root <- sqrt(pmax(parts$values, 0))
+  real <- is_real(root, sqrt(.Machine$double.eps), problem)
+  root <- root[real]
+  vectors <- parts$vectors[, real, drop = FALSE]
+  phi <- if (is.null(x)) vectors * rep(root, each = nrow(vectors)) else x %*% vectors
+  complete <- spans_all(problem, root)
+  if (complete) phi <- phi * rep(1 / root, each = nrow(phi))
+  new_spectrum(problem, phi, root^2, matrix(0, 0L, length(root)), complete)
+}
+
+# XX' of the usable working columns, made in blocks no larger than it (or a million values)
+products_of_rows <- function(problem) {
+  m <- nrow(problem)
+  usable <- which(problem$usable)
+  basis <- covariate_basis(problem)
+  products <- matrix(0, m, m)
+  for (block in column_blocks(m, length(usable), max(1e6, m^2))) {
+    products <- products + tcrossprod(working_matrix(problem, usable[block], basis))
+  }
+  products
+}
+
+# directions whose root is only rounding error are left out
+is_real <- function(root, digits, problem) root > max(root) * digits * sqrt(max(dim(problem)))
+
+spans_all <- function(problem, root) length(root) + ncol(problem$z) >= nrow(problem)
+
+# Kernels -----------------------------------------------------------------------------------------
+
+# A kernel expansion on all rows. K is never inverted, so no shift is required.
+full_spectrum <- function(problem, K) {
+  root_w <- sqrt(problem$weights)
+  if (is_ranked(problem)) K <- centre_within(problem, t(centre_within(problem, K)))
+  K <- root_w * K * rep(root_w, each = nrow(K))
+  turn <- covariate_turn(problem)
+  parts <- eigen(turn$into(t(turn$into(K))), symmetric = TRUE)
+  allowed <- 1e-6 * mean(diag(K))
+  if (min(parts$values) < -allowed) stop_not_positive(parts$values, allowed)
+  U <- turn$back(parts$vectors)
+  spectrum <- new_spectrum(problem, U, pmax(parts$values, 0), root_w * U, complete = TRUE)
+  spectrum$rounding <- .Machine$double.eps * max(diag(K))
+  spectrum
+}
+
+# Eigenvalues of a kernel matrix have rounding errors of the size of its diagonal (with weights). A
+# lambda of this size cannot be distinguished from them.
+warn_rounding <- function(spectrum, lambda) {
+  if (is.null(spectrum$rounding)) return(invisible())
+  enough <- 1e4 * spectrum$rounding
+  poor <- lambda < enough & min(spectrum$values) < enough
+  if (any(poor)) {
+    warn_sparsels(sprintf(
+      "errors at lambda = %s have about %d correct digits, as %s: use a `lambda` of at least %s",
+      format(min(lambda[poor]), digits = 3),
+      as.integer(max(0, floor(log10(min(lambda[poor]) / spectrum$rounding)))),
+      "it is near the rounding errors of the kernel matrix", format(enough, digits = 2)
+    ), "sparsels_warning_precision")
+  }
+}
+
+# Coordinates of the orthogonal complement of the q covariates. into() takes the m - q coordinates
+# of columns of length m, and back() inverts it. q reflections of each column cost O(m q).
+covariate_turn <- function(problem) {
+  q <- ncol(problem$z)
+  if (q == 0L) return(list(into = identity, back = identity))
+  parts <- qr(weighted_covariates(problem), tol = 1e-10)
+  list(into = function(x) qr.qty(parts, x)[-seq_len(q), , drop = FALSE],
+       back = function(x) qr.qy(parts, rbind(matrix(0, q, ncol(x)), x)))
+}
+
+# A kernel expansion on n basis vectors: K (m x n), C the upper Cholesky factor of the penalty, and
+# the rows that are basis vectors.
+basis_spectrum <- function(problem, K, C, rows) {
+  expansion <- list(K = centre_within(problem, K), R = C, root_w = sqrt(problem$weights),
+                    z_basis = covariate_basis(problem))
+  bar <- progress_bar(interactive(), "Training")
+  answer <- .Call(C_kernel_spectrum, expansion,
+                  list(threads = 1L, progress = bar, user_loss = NULL))
+  if (answer$status == "interrupted") raise_interrupt()
+  if (answer$status == "not_positive") stop_singular("the kernel matrix")
+  dim(answer$phi) <- dim(K)
+  dim(answer$Q) <- dim(C)
+  new_spectrum(problem, answer$phi, answer$values, answer$Q, basis = rows)
+}
+
+stop_singular <- function(what) {
+  stop_input(sprintf("%s is numerically singular: use a larger `lambda` or `shift`", what),
+             "sparsels_error_singular")
+}
+
+# Results -----------------------------------------------------------------------------------------
+
+# D %*% t for every lambda: r x (L c)
+shrunken <- function(spectrum, lambda) {
+  each <- lapply(lambda, function(l) spectrum$t / (spectrum$values + l))
+  matrix(unlist(each), length(spectrum$values))
+}
+
+# coefficients of the terms, a list of n x L for every lambda
+term_weights <- function(spectrum, lambda) {
+  all <- spectrum$back %*% shrunken(spectrum, lambda)
+  L <- ncol(spectrum$y)
+  lapply(seq_along(lambda), function(l) all[, (l - 1L) * L + seq_len(L), drop = FALSE])
+}
+
+# residuals of the training rows in the user's units, m x L x c
+training_residuals <- function(spectrum, lambda) {
+  L <- ncol(spectrum$y)
+  fit <- spectrum$phi %*% shrunken(spectrum, lambda)
+  residual <- if (spectrum$complete) {
+    fit * rep(lambda, each = nrow(fit) * L)
+  } else {
+    as.vector(spectrum$y) - fit
+  }
+  array(residual / spectrum$root_w, c(nrow(fit), L, length(lambda)))
+}
+
+# Residuals of rows held out in sets (a list of row numbers), in the user's units: (all rows of all
+# sets) x L x c. The model is trained without the set. `remove` also removes the basis vectors of
+# the set.
+held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 1L) {
+  in_order <- row_sets(sets)
+  if (is_in_blocks(spectrum)) {
+    return(collected_residuals(holdout_plan(spectrum, in_order, lambda, remove, threads)))
+  }
+  answer <- taken_away(spectrum, in_order, lambda, remove, threads,
+                       progress_bar(interactive(), "Holding out"))
+  residual <- answer$residual
+  of_set <- rep(seq_along(sets), lengths(sets))
+  for (set in answer$lost) {
+    residual[of_set == set, , ] <- trained_without(spectrum, sets[[set]], lambda, remove)
+  }
+  residual
+}
+
+# list(residual, lost: the sets whose weight is too large for downdating). `sets` are the result of
+# row_sets(), for rows of the spectrum.
+taken_away <- function(spectrum, sets, lambda, remove, threads, progress = NULL) {
+  control <- list(
+    order = sets$order - 1L, start = sets$start,
+    basis = if (remove) spectrum$basis - 1L else rep(-1L, length(spectrum$basis)),
+    # the columns of x may determine a model to more digits than a kernel matrix
+    outweighed = 1e-6, singular = if (isTRUE(spectrum$linear)) 1e-5 else 0,
+    lambda = lambda, form = "cheaper", threads = threads, user_loss = NULL, progress = progress
+  )
+  answer <- call_holdout(spectrum, control)
+  residual <- answer$residual
+  lost <- which(answer$done == 0L)
+  if (length(lost)) {
+    of_set <- rep(seq_along(answer$done), diff(sets$start))
+    of_lost <- of_set %in% lost
+    control$order <- control$order[of_lost]
+    control$start <- as.integer(c(0, cumsum(diff(sets$start)[lost])))
+    control$form <- "per_fold"
+    again <- call_holdout(spectrum, control)
+    residual[of_lost, , ] <- again$residual
+    lost <- lost[again$done == 0L]
+  }
+  list(residual = residual, lost = lost)
+}
+
+# The residuals of one set, computed from the other rows. The weight of these rows is so small
+# relative to the set that downdating loses too many digits. h x L x c, in the user's units.
+trained_without <- function(spectrum, rows, lambda, remove) {
+  if (spectrum$complete) stop_singular("the model without some of the rows")
+  phi <- spectrum$phi
+  basis <- spectrum$basis[rows]
+  if (remove && any(basis > 0L)) {
+    removed <- qr.Q(qr(t(spectrum$back[basis[basis > 0L], , drop = FALSE])))
+    phi <- if (ncol(removed) < ncol(phi)) phi - tcrossprod(phi %*% removed, removed) else 0 * phi
+  }
+  z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 0)
+  residual_on_z <- function(values) {
+    if (ncol(spectrum$z_basis)) qr.resid(z, values) else values
+  }
+  parts <- svd(residual_on_z(phi[-rows, , drop = FALSE]))
+  y <- crossprod(parts$u, residual_on_z(spectrum$y[-rows, , drop = FALSE]))
+  residual <- vapply(lambda, function(one) {
+    fit <- phi %*% (parts$v %*% (y * parts$d / (parts$d^2 + one)))
+    rest <- spectrum$y - fit
+    own <- if (ncol(spectrum$z_basis)) {
+      spectrum$z_basis[rows, , drop = FALSE] %*% qr.coef(z, rest[-rows, , drop = FALSE])
+    }
+    heldout <- rest[rows, , drop = FALSE]
+    (if (is.null(own)) heldout else heldout - own) / spectrum$root_w[rows]
+  }, matrix(0, length(rows), ncol(spectrum$y)))
+  array(residual, c(length(rows), ncol(spectrum$y), length(lambda)))
+}
+
+call_holdout <- function(spectrum, control) {
+  answer <- .Call(C_holdout, spectrum, control)
+  if (answer$status == "interrupted") raise_interrupt()
+  dim(answer$residual) <- c(length(control$order), ncol(spectrum$y), length(control$lambda))
+  answer
+}
+
+# Residuals of all rows held out by folds: a list with an m x L x c array for each repeat.
+held_out_folds <- function(spectrum, folds, lambda, threads = 1L) {
+  lapply(seq_len(ncol(folds$ids)), function(repetition) {
+    sets <- unname(split(seq_len(nrow(folds$ids)), folds$ids[, repetition]))
+    residual <- held_out_residuals(spectrum, sets, lambda, threads = threads)
+    residual[order(unlist(sets)), , , drop = FALSE]
+  })
+}
+
+# Lambda -------------------------------------------------------------------------------------------
+
+# The ridge parameter of a search, when the user does not give one.
+
+# Multiples of the mean sum of squares of a column. With a large lambda a search chooses columns
+# that are good by themselves, with a small lambda columns that are good together. A large lambda
+# suits data with many more columns than rows. A small one suits tall data and strong signals. The
+# multiples decrease, as pick() requires.
+lambda_multiples <- c(16, 1 / 4)
+
+# The meaning of `lambda`: its values, a function of a problem that gives the values for a training
+# part, and the rule in words. Without `grid` there are no folds to choose by.
+lambda_choice <- function(lambda, problem, grid) {
+  if (identical(lambda, "full")) return(full_choice(problem, grid))
+  if (is.null(lambda)) {
+    multiples <- if (grid) lambda_multiples else max(lambda_multiples)
+    values <- function(problem) multiples * mean_square(problem)
+    words <- sprintf("the default, %s times the mean sum of squares of a column", format(multiples))
+    rule <- if (grid) "chosen by cross-validation" else words
+  } else {
+    lambda <- sort(unique(check_lambda(lambda)), decreasing = TRUE)
+    values <- function(problem) lambda
+    rule <- if (length(lambda) > 1L) "chosen by cross-validation" else "given"
+  }
+  list(lambda = values(problem), values = values, rule = rule)
+}
+
+# The mean sum of squares of the usable working columns: the number of rows when they are
+# standardised and there are no weights and no covariates.
+mean_square <- function(problem) {
+  mean((problem$rss / problem$scale^2)[problem$usable])
+}
+
+# The paper's choice ------------------------------------------------------------------------------
+
+full_choice <- function(problem, grid) {
+  # without each fold it is made again
+  announce_full(problem, if (grid) 11 else 1)
+  lambda <- ridge_lambda(problem)
+  edge <- lambda %in% range(lambda_grid)
+  rule <- paste0("chosen by leave-one-out with all columns", if (edge) ", the end of the grid")
+  list(lambda = lambda, values = ridge_lambda, rule = rule)
+}
+
+announce_full <- function(problem, times) {
+  seconds <- times * full_operations(problem) / full_speed
+  if (seconds > 120) {
+    stop_input(sprintf(paste(
+      "`lambda = \"full\"` would take about %s, for a ridge model of %d rows on all %d columns:",
+      "give a number, or leave `lambda` out"
+    ), format_seconds(seconds), trained_rows(problem), sum(problem$usable)),
+    "sparsels_error_argument")
+  }
+  if (seconds > 5) {
+    message(sprintf("lambda = \"full\": leave-one-out with all columns takes about %s",
+                    format_seconds(seconds)))
+  }
+}
+
+# Operations of ridge_lambda(): products of the columns or of the rows, whichever are fewer, their
+# eigenvectors, and the residuals for every lambda.
+full_operations <- function(problem) {
+  m <- as.double(trained_rows(problem))
+  n <- as.double(sum(problem$usable))
+  r <- min(m, n)
+  m * n * r + 10 * r^3 + 2 * length(lambda_grid) * m * r
+}
+
+# operations a second of the plain BLAS that comes with R
+full_speed <- 2e9
+
+lambda_grid <- 2^(-15:15)
+
+# The best leave-one-out squared error with all columns. Adjacent values of the grid differ by a
+# factor of two, so the digits that the Gram matrix loses do not matter.
+ridge_lambda <- function(problem) {
+  problem <- weighted_rows(problem)
+  sets <- as.list(seq_len(nrow(problem)))
+  residuals <- held_out_residuals(gram_spectrum(problem), sets, lambda_grid)
+  losses <- colSums(problem$weights * residuals^2, dims = 2L)
+  lambda_grid[choose_row(losses, simplest = order(-lambda_grid))]
+}

@@ -1,0 +1,157 @@
+# Objective, dual point and duality gap of models with an l1 penalty, in plain R, for the solutions
+# of any solver.
+#
+# The columns a_j are in working coordinates (before they are residualised on the covariates), and
+#   a_j is the j-th column of A. Q is the orthonormal basis of the covariates. The model
+#   f = A beta / root_w + Q u / root_w minimises  sum_j w_j loss(y_j, f_j) + lambda ||beta||_1. The
+#   loss is (y - f)^2 / 2, log(1 + exp(-y f)) or (1 - y f)_+, y being -1 or +1 for the last two. A
+#   dual point r (m) has Q'r = 0 and |a_k'r| <= lambda. It is root_w (y - f) for squares, and
+#   y alpha / root_w with 0 <= alpha <= w for classes. At the optimum a_k'r = lambda sign(beta_k)
+#   where beta_k is not 0. El Ghaoui, Viallon and Rabbani 2010, (3), (18), (26), whose theta is
+#   -alpha.
+
+# sum_j beta_j (x_j - centre_j) / scale_j over the columns of a model, for every row
+l1_scores <- function(problem, features, beta) {
+  beta <- beta / problem$scale[features]
+  x <- problem$x[, features, drop = FALSE]
+  centre <- problem$centre[features]
+  if (inherits(x, "dgCMatrix")) return(as.vector(x %*% beta) - sum(centre * beta))
+  drop((x - rep(centre, each = nrow(x))) %*% beta)
+}
+
+# The model with some columns and the optimal coefficients `u` of Q / root_w: its values `f` (m),
+# dual point `r`, `loss` and l1 norm `l1`. For hinge r is NULL, and with more than one covariate u
+# must be given.
+model_point <- function(problem, loss, features, beta, u = NULL) {
+  root_w <- sqrt(problem$weights)
+  basis <- covariate_basis(problem)
+  y <- problem$y[, 1L]
+  score <- l1_scores(problem, features, beta)
+  u <- switch(loss,
+    squared = drop(crossprod(basis, root_w * (y - score))),
+    logistic = logistic_covariates(y, score, root_w, basis, u),
+    hinge = hinge_covariates(y, score, root_w, basis, u)
+  )
+  f <- score + drop(basis %*% u) / weight_divisor(problem)
+  r <- switch(loss,
+    squared = drop(project_out(root_w * (y - f), basis)),
+    logistic = root_w * y * stats::plogis(-y * f)
+  )
+  list(f = f, u = u, r = r, loss = sum(problem$weights * l1_loss(loss, y, f)), l1 = sum(abs(beta)))
+}
+
+# Newton's method with step halving. Convergence is quadratic: once the decrement is negligible
+# relative to the loss, one more step gives full precision.
+logistic_covariates <- function(y, score, root_w, basis, u = NULL) {
+  if (is.null(u)) u <- numeric(ncol(basis))
+  if (!length(u)) return(u)
+  divisor <- ifelse(root_w > 0, root_w, 1)
+  value <- function(u) sum(root_w^2 * l1_loss("logistic", y, score + drop(basis %*% u) / divisor))
+  current <- value(u)
+  for (iteration in 1:100) {
+    probability <- stats::plogis(-y * (score + drop(basis %*% u) / divisor))
+    ascent <- drop(crossprod(basis, root_w * y * probability))
+    # second derivatives may vanish if all rows are fitted closely
+    hessian <- crossprod(basis, probability * (1 - probability) * basis) + diag(1e-14, length(u))
+    step <- drop(solve(hessian, ascent, tol = 0))
+    decrement <- sum(ascent * step)
+    if (decrement <= 1e-14 * current) return(u + step)
+    size <- 1
+    while ((new <- value(u + size * step)) > current - 0.25 * size * decrement && size > 1e-16) {
+      size <- size / 2
+    }
+    u <- u + size * step
+    current <- new
+  }
+  u
+}
+
+# The best coefficient of a single covariate b. The loss is piecewise linear, and its slope
+# increases by w |b| where a row reaches its margin. The minimum is the first knot after which the
+# loss does not decrease.
+hinge_covariates <- function(y, score, root_w, basis, u = NULL) {
+  if (!ncol(basis)) return(numeric())
+  if (ncol(basis) > 1L) return(u)
+  slope <- y * basis[, 1L] * root_w
+  rows <- which(slope != 0)
+  knot <- ((1 - y * score) * root_w^2)[rows] / slope[rows]
+  sorted <- order(knot)
+  rise <- cumsum(abs(slope[rows])[sorted])
+  fall <- sum(pmax(slope, 0))
+  knot[sorted][which(rise >= fall * (1 - 1e-14))[1L]]
+}
+
+# a_k'r of every column for a dual point r (Q'r = 0), or 0 for an excluded column
+column_products <- function(problem, r) {
+  v <- sqrt(problem$weights) * r
+  if (inherits(problem$x, "dgCMatrix")) {
+    products <- as.vector(Matrix::crossprod(problem$x, v)) - problem$centre * sum(v)
+  } else {
+    products <- numeric(ncol(problem))
+    for (block in column_blocks(nrow(problem), ncol(problem))) {
+      x <- problem$x[, block, drop = FALSE]
+      products[block] <- crossprod(x - rep(problem$centre[block], each = nrow(x)), v)
+    }
+  }
+  ifelse(problem$usable, products / problem$scale, 0)
+}
+
+# norms of the columns in working coordinates, residualised on the covariates, or 0 for an excluded
+# column
+working_norms <- function(problem) ifelse(problem$usable, sqrt(problem$rss) / problem$scale, 0)
+
+# The largest dual value of the multiples s r with |s| max_corr <= lambda, where max_corr is an
+# upper bound of every |a_k'r|. It is a lower bound of the optimum. El Ghaoui and others, (8).
+# With a ridge, max_corr bounds |a_k'r - pull_k|, and `tail` is the ridge term of ridge_tail().
+dual_value <- function(problem, loss, r, max_corr, lambda, tail = 0) {
+  s <- dual_multiple(problem, loss, r, max_corr, lambda, tail)
+  dual_objective(problem, loss, s * r) - s^2 * tail / 2
+}
+
+# the factor s of the best multiple in dual_value()
+dual_multiple <- function(problem, loss, r, max_corr, lambda, tail = 0) {
+  max_s <- if (max_corr > 0) lambda / max_corr else Inf
+  if (all(r == 0)) return(0)
+  if (loss == "squared") {
+    return(max(-max_s, min(sum(working_response(problem) * r) / (sum(r^2) + tail), max_s)))
+  }
+  share <- dual_share(problem, r)
+  if (any(share < 0)) return(0)
+  max_s <- min(max_s, 1 / max(share))
+  if (loss == "hinge") max_s else largest_entropy(problem$weights, share, max_s, tail)
+}
+
+dual_objective <- function(problem, loss, r) {
+  if (loss == "squared") return(sum(working_response(problem) * r) - sum(r^2) / 2)
+  share <- dual_share(problem, r)
+  sum(problem$weights * (if (loss == "hinge") share else entropy(share)))
+}
+
+# alpha / w of a dual point for logistic or hinge loss, where slightly negative values are rounding
+# errors
+dual_share <- function(problem, r) {
+  share <- problem$y[, 1L] * r / weight_divisor(problem)
+  replace(share, share < 0 & share > -1e-10, 0)
+}
+
+entropy <- function(p) {
+  part <- function(p) ifelse(p > 0, -p * log(p), 0)
+  part(p) + ifelse(p < 1, -(1 - p) * log1p(-p), 0)
+}
+
+# the s in (0, max_s] that maximises the sum of w entropy(s share) less s^2 tail / 2, which is
+# concave in s
+largest_entropy <- function(w, share, max_s, tail = 0) {
+  inside <- share > 0
+  w <- (w * share)[inside]
+  share <- share[inside]
+  slope <- function(s) sum(w * (log1p(-pmin(s * share, 1)) - log(s * share))) - s * tail
+  if (slope(max_s) >= 0) return(max_s)
+  ends <- c(0, max_s)
+  # half of the digits suffice at a maximum
+  for (i in 1:40) {
+    middle <- mean(ends)
+    ends[if (slope(middle) > 0) 1L else 2L] <- middle
+  }
+  ends[1L]
+}

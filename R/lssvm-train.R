@@ -1,0 +1,519 @@
+# Training of fixed-size least-squares support vector machines: by sparse conjugate directions
+# pursuit, and by the solvers that use all prototypes at once. Terms are the prototypes and,
+# numbered after them, the covariates.
+
+# the ridge parameter of the covariates, nu in (34) of the paper
+covariate_ridge <- 1e-8
+
+# The pursuit for every lambda = 1 / gamma. A list of matrices `criterion`, `se` and, for classes,
+# `error`: the held-out errors with a row for each size 0, 1, ... and a column for each lambda, NA
+# beyond the last size. `paths` are the pursuits on all rows. If `residuals` is TRUE and lambda a
+# single value, `residual` is a function of the size that returns its held-out residuals. The list
+# also has `interrupted`. Repeated partitions are averaged, up to the smallest last size.
+fs_pursue <- function(setup, columns, lambda, residuals = FALSE) {
+  ids <- setup$model$folds$ids
+  results <- lapply(seq_len(max(1L, ncol(ids))), function(repetition) {
+    if (is_large(setup)) return(drawn_partition(setup, columns, lambda, ids[, repetition]))
+    pursue_partition(setup, columns, lambda, residuals, ids[, repetition])
+  })
+  errors <- c("criterion", "se", if (!is.null(results[[1L]]$error)) "error")
+  means <- lapply(stats::setNames(nm = errors), function(name) average(lapply(results, `[[`, name)))
+  c(means, list(
+    residual = if (residuals && !is.null(ids)) {
+      function(size) average(lapply(results, function(result) result$residual(size)))
+    },
+    paths = results[[1L]]$paths, interrupted = any(vapply(results, `[[`, NA, "interrupted"))
+  ))
+}
+
+pursue_partition <- function(setup, columns, lambda, residuals, ids) {
+  problem <- setup$problem
+  model <- setup$model
+  rows <- if (is.null(ids)) seq_len(nrow(problem)) else order(ids)
+  forced <- length(model$forced)
+  k <- model$k + forced
+  control <- pursuit_control(k, setup$n + ncol(setup$z), model$score, model$candidates,
+                             dependent_term, model$forced, model$lists)
+  control$threads <- model$threads
+  control <- c(control, list(
+    lambda = lambda, classes = problem$task != "regression", window = model$window,
+    change = model$change, residuals = residuals && !is.null(ids)
+  ))
+  answer <- .Call(C_fixed_size, fs_machine(setup, columns, rows, ids), control)
+  if (answer$status == "not_positive") stop_no_kernel()
+  if (answer$status == "interrupted" && answer$size[1L] <= forced) raise_interrupt()
+  null <- setup$null
+  # entry s of the answer is the model of s terms, including the forced terms, which come first
+  by_size <- function(values, null) {
+    rbind(null, matrix(values, k)[seq_len(k) >= forced, , drop = FALSE])
+  }
+  list(
+    criterion = by_size(answer$squared, null$criterion), se = by_size(answer$se, null$se),
+    error = if (control$classes) by_size(answer$error, null$error),
+    residual = function(size) unsorted(answer$residual, problem, rows, size + forced),
+    paths = lapply(seq_along(lambda), function(g) path_of(answer, g, k, ncol(problem$y))),
+    interrupted = answer$status == "interrupted"
+  )
+}
+
+# The system as src/pursuit-fixed-size.c takes it: rows sorted by fold and multiplied by the square
+# roots of their weights. K is copied only if it changes.
+fs_machine <- function(setup, columns, rows, ids) {
+  problem <- setup$problem
+  root_w <- sqrt(problem$weights)[rows]
+  response <- problem$y[rows, , drop = FALSE]
+  K <- columns$K
+  if (is.unsorted(rows)) K <- K[rows, , drop = FALSE]
+  if (any(root_w != 1)) K <- root_w * K
+  list(
+    K = K, K_prototypes = columns$own, z = root_w * setup$z[rows, , drop = FALSE],
+    y = root_w * response, response = response, root_w = root_w,
+    start = as.integer(c(0, cumsum(table(ids)))), nu = covariate_ridge
+  )
+}
+
+stop_no_kernel <- function() {
+  stop_input("`kernel` is not positive semidefinite on the prototypes: is it a kernel?",
+             "sparsels_error_singular")
+}
+
+# The held-out errors as error_table() has them, NA where nothing is held out.
+errors_or_na <- function(problem, folds, residuals) {
+  if (is.null(residuals)) return(list(criterion = NA_real_, se = NA_real_, error = NA_real_))
+  error_table(problem, folds, residuals)
+}
+
+# residuals (m x L) of the model with `terms` terms, with the rows in the order of the data
+unsorted <- function(residual, problem, rows, terms) {
+  if (terms == 0L) return(problem$y)
+  entries <- length(problem$y)
+  restored <- problem$y
+  restored[rows, ] <- residual[(terms - 1L) * entries + seq_len(entries)]
+  restored
+}
+
+path_of <- function(answer, g, k, L) {
+  steps <- seq_len(answer$size[g])
+  layer_of <- function(values, columns) {
+    matrix(values[(g - 1L) * k * columns + seq_len(k * columns)], k)[steps, , drop = FALSE]
+  }
+  list(size = answer$size[g], chosen = layer_of(answer$chosen, 1L)[, 1L] + 1L,
+       factor = layer_of(answer$factor, k)[, steps, drop = FALSE], z = layer_of(answer$z, L))
+}
+
+# K (m x n) and the kernel matrix of the prototypes, `own`, with functions that give columns of K
+# and parts of `own`. If the matrices are too large, the functions alone.
+fs_columns <- function(setup, kernel) {
+  if (is_large(setup)) return(asked_columns(setup, kernel))
+  if (!is.null(setup$distances)) {
+    made <- lapply(setup$distances, function(squared) exp(-kernel$parameters$gamma * squared))
+  } else {
+    K <- kernel_columns(setup$problem, kernel, setup$basis)
+    made <- list(K = K, own = basis_kernel_matrix(setup$problem, kernel, setup$basis, K))
+  }
+  made$values <- function(j) made$K[, j, drop = FALSE]
+  made$between <- function(i, j) made$own[i, j, drop = FALSE]
+  made
+}
+
+# The trained model: list(path, models, size, used: prototypes, residual: held-out residuals,
+# status).
+fs_train <- function(setup, kernel, gamma) {
+  columns <- fs_columns(setup, kernel)
+  if (setup$model$solver == "scdp") {
+    train_pursuit(setup, columns, 1 / gamma)
+  } else {
+    train_at_once(setup, columns, 1 / gamma)
+  }
+}
+
+train_pursuit <- function(setup, columns, lambda) {
+  pursuit <- fs_pursue(setup, columns, lambda, residuals = TRUE)
+  path <- pursuit$paths[[1L]]
+  forced <- length(setup$model$forced)
+  sizes <- 0:(path$size - forced)
+  errors <- lapply(pursuit[c("criterion", "se", "error")], function(values) values[sizes + 1L])
+  size <- fs_best_size(errors, setup$model)
+  models <- lapply(sizes, function(s) {
+    steps <- s + forced
+    fs_weights(setup, path$chosen[seq_len(steps)], leading_solution(path, steps), s)
+  })
+  terms <- path$chosen[seq_len(size + forced)]
+  if (setup$model$refit && length(terms)) {
+    beta <- refit_by_qr(setup, columns, terms, lambda)
+    models[[size + 1L]] <- fs_weights(setup, terms, beta, size)
+  }
+  list(
+    path = fs_path(setup, path$chosen[sizes[-1L] + forced], errors,
+                   training_errors(setup, columns, path)[sizes + forced + 1L]),
+    models = models, size = size, used = path$chosen[path$chosen <= setup$n],
+    residual = if (!is.null(pursuit$residual)) pursuit$residual(size),
+    status = if (pursuit$interrupted) {
+      "interrupted"
+    } else if (max(sizes) < setup$model$k) {
+      "early_stop"
+    } else {
+      "complete"
+    }
+  )
+}
+
+# The smallest size whose error is within `size_rule` standard deviations of the smallest error.
+# Without held-out errors, the largest size.
+fs_best_size <- function(errors, model) {
+  if (is.null(model$folds)) return(length(errors$criterion) - 1L)
+  sd <- errors$se * sqrt(max(model$folds$ids))
+  choose_row(errors$criterion, "1se", model$size_rule * sd) - 1L
+}
+
+# The model with weights `beta` of `terms`. Its features are positions among the prototypes used, in
+# the order they were added.
+fs_weights <- function(setup, terms, beta, size) {
+  is_prototype <- terms <= setup$n
+  covariates <- matrix(0, ncol(setup$z), ncol(setup$problem$y))
+  covariates[terms[!is_prototype] - setup$n, ] <- beta[!is_prototype, ]
+  covariates <- setup$back %*% covariates
+  dimnames(covariates) <- list(colnames(setup$problem$z), colnames(setup$problem$y))
+  list(features = seq_len(sum(is_prototype)), beta = beta[is_prototype, , drop = FALSE],
+       covariates = covariates, step = size)
+}
+
+# The path: the term added at each step, and the errors of sizes 0, 1, ...
+fs_path <- function(setup, added, errors, training) {
+  sizes <- 0:length(added)
+  is_prototype <- added <= setup$n
+  names <- c(basis_names(setup$problem, setup$basis), colnames(setup$problem$z))
+  path <- data.frame(
+    step = sizes, action = rep(c("start", "add"), c(1L, length(added))),
+    prototype = c(NA, ifelse(is_prototype, cumsum(is_prototype), NA)), name = c(NA, names[added]),
+    size = sizes, prototypes = c(0L, cumsum(is_prototype)), criterion = errors$criterion,
+    se = errors$se
+  )
+  if (!is.null(errors$error)) path$error <- errors$error
+  path$training <- training
+  path
+}
+
+# values of some terms, m x length(terms)
+term_values <- function(setup, columns, terms) {
+  is_prototype <- terms <= setup$n
+  values <- matrix(0, nrow(setup$problem), length(terms))
+  if (any(is_prototype)) values[, is_prototype] <- columns$values(terms[is_prototype])
+  values[, !is_prototype] <- setup$z[, terms[!is_prototype] - setup$n]
+  values
+}
+
+# weighted mean squared training error after 0, 1, ... steps of a path
+training_errors <- function(setup, columns, path) {
+  problem <- setup$problem
+  terms <- term_values(setup, columns, path$chosen)
+  directions <- t(solve_lower(path$factor, t(terms)))
+  residual <- problem$y
+  errors <- mean_squared(problem, residual)
+  for (step in seq_len(path$size)) {
+    residual <- residual - outer(directions[, step], path$z[step, ])
+    errors <- c(errors, mean_squared(problem, residual))
+  }
+  errors
+}
+
+# Weights of some terms by a QR decomposition of the rows augmented by a square root of the penalty.
+refit_by_qr <- function(setup, columns, terms, lambda) {
+  problem <- setup$problem
+  root_w <- sqrt(problem$weights)
+  penalty <- diag(sqrt(covariate_ridge), length(terms))
+  prototypes <- which(terms <= setup$n)
+  if (length(prototypes)) {
+    decomposed <- eigen(columns$between(terms[prototypes], terms[prototypes]), symmetric = TRUE)
+    root <- sqrt(lambda * pmax(decomposed$values, 0)) * t(decomposed$vectors)
+    penalty[prototypes, prototypes] <- root
+  }
+  values <- root_w * term_values(setup, columns, terms)
+  zeros <- matrix(0, length(terms), ncol(problem$y))
+  qr.coef(qr(rbind(values, penalty), LAPACK = TRUE), rbind(root_w * problem$y, zeros))
+}
+
+# Trains on all prototypes at once: on the kernel of the prototypes, or on the features of the
+# Nystrom approximation.
+train_at_once <- function(setup, columns, lambda) {
+  problem <- setup$problem
+  solved <- solver_at_once(setup, columns)(lambda)
+  errors <- if (is.null(solved$held_out)) data.frame(criterion = NA_real_, se = NA_real_) else
+    error_table(problem, setup$model$folds, solved$held_out)
+  path <- data.frame(step = 0L, action = "found", prototype = NA_integer_, name = NA_character_,
+                     size = setup$n, prototypes = setup$n, errors, training = solved$training)
+  models <- vector("list", setup$n + 1L)
+  models[[setup$n + 1L]] <- fs_weights(setup, seq_len(nrow(solved$beta)), solved$beta, 0L)
+  list(path = path, models = models, size = setup$n, used = seq_len(setup$n),
+       residual = if (!is.null(solved$held_out)) average(solved$held_out),
+       status = "complete")
+}
+
+# A function of lambda that returns the weights of all terms, the training error and the held-out
+# residuals. Computations that do not depend on lambda are done once, before.
+solver_at_once <- function(setup, columns) {
+  problem <- setup$problem
+  nystrom <- setup$model$solver == "nystrom"
+  map <- if (nystrom) nystrom_map(columns$own) else diag(setup$n)
+  penalty <- if (nystrom) diag(ncol(map)) else columns$own
+  penalised <- seq_len(ncol(map))
+  root_w <- sqrt(problem$weights)
+  y <- root_w * problem$y
+  terms <- root_w * cbind(if (nystrom) columns$K %*% map else columns$K, setup$z)
+  gram <- crossprod(terms)
+  diag(gram)[-penalised] <- diag(gram)[-penalised] + covariate_ridge
+  function(lambda) {
+    gram[penalised, penalised] <- gram[penalised, penalised] + lambda * penalty
+    R <- tryCatch(chol(gram), error = function(e) stop_dependent())
+    Q <- t(backsolve(R, t(terms), transpose = TRUE))
+    residual <- y - Q %*% crossprod(Q, y)
+    weights <- backsolve(R, crossprod(Q, y))
+    list(
+      beta = rbind(map %*% weights[penalised, , drop = FALSE], weights[-penalised, , drop = FALSE]),
+      training = sum(residual^2) / (ncol(y) * sum(problem$weights)),
+      held_out = if (!is.null(setup$model$folds)) {
+        held_out_at_once(Q, residual, setup$model$folds, root_w)
+      }
+    )
+  }
+}
+
+stop_dependent <- function() {
+  stop_input(paste("the system of all prototypes is numerically singular: if `kernel` is a kernel,",
+                   "`solver = \"nystrom\"` drops dependent directions"),
+             "sparsels_error_singular")
+}
+
+# Held-out residuals on the user's scale, a list with an m x L matrix for each repeat. The penalty
+# does not depend on the fold, so the held-out residuals of a fold H are (I - (QQ')_HH)^-1 times its
+# training residuals.
+held_out_at_once <- function(Q, residual, folds, root_w) {
+  lapply(seq_len(ncol(folds$ids)), function(repetition) {
+    for (rows in split(seq_along(root_w), folds$ids[, repetition])) {
+      hat <- tcrossprod(Q[rows, , drop = FALSE])
+      residual[rows, ] <- solve(diag(length(rows)) - hat, residual[rows, , drop = FALSE])
+    }
+    residual / root_w
+  })
+}
+
+# The pursuit with few candidates at each step, for kernel matrices too large for memory. Kernel
+# columns are computed for the candidates of a step only. The matrix of the system is computed for
+# chosen terms only.
+
+# the largest number of entries of a kernel matrix that is computed as a whole: a gigabyte
+whole_kernel <- 2^27
+
+is_large <- function(setup) {
+  draws <- setup$model$solver == "scdp" && !is.null(setup$model$candidates)
+  draws && as.double(nrow(setup$problem)) * setup$n > whole_kernel
+}
+
+# Functions that compute kernel columns of prototypes j, and the kernel between prototypes i and j,
+# when called.
+asked_columns <- function(setup, kernel) {
+  problem <- setup$problem
+  basis <- setup$basis
+  if (!is_precomputed(kernel)) {
+    basis$points <- kernel_points(problem, basis$points)
+    problem$x <- kernel_points(problem, problem$x)
+    problem$standardize <- FALSE
+  }
+  some <- function(j) list(rows = basis$rows[j], points = basis$points[j, , drop = FALSE])
+  list(
+    values = function(j) kernel_columns(problem, kernel, some(j)),
+    between = function(i, j) {
+      if (is_precomputed(kernel)) {
+        return(as.matrix(problem$x[basis$rows[i], basis$rows[j], drop = FALSE]))
+      }
+      kernels <- kernel_matrix(kernel, some(i)$points, some(j)$points)
+      same <- outer(i, j, "==")
+      kernels[same] <- kernel_diagonal(kernel, some(i)$points)[row(kernels)[same]]
+      kernels
+    }
+  )
+}
+
+# The pursuit on one partition for every lambda, with the value of pursue_partition().
+drawn_partition <- function(setup, columns, lambda, ids) {
+  results <- lapply(lambda, function(value) drawn_path(setup, columns, value, ids))
+  bind <- function(part) do.call(cbind, lapply(results, `[[`, part))
+  list(
+    criterion = bind("criterion"), se = bind("se"), error = bind("error"),
+    residual = results[[1L]]$residual, paths = lapply(results, `[[`, "path"),
+    interrupted = any(vapply(results, `[[`, NA, "interrupted"))
+  )
+}
+
+drawn_path <- function(setup, columns, lambda, ids) {
+  model <- setup$model
+  forced <- length(model$forced)
+  steps <- model$k + forced
+  folds <- if (is.null(ids)) 0L else 0:max(ids)
+  cache <- new.env()
+  runs <- lapply(folds, new_drawn_run, setup = setup, ids = ids)
+  errors_of_sizes <- list()
+  residuals <- list()
+  interrupted <- FALSE
+  bar <- progress_bar(interactive(), "Pursuing")
+  tryCatch(while (length(errors_of_sizes) < steps) {
+    if (!is.null(bar)) bar(length(errors_of_sizes), steps)
+    runs <- step_drawn(setup, columns, lambda, runs, cache)
+    done <- length(errors_of_sizes) + 1L
+    if (length(runs[[1L]]$terms) < done) break
+    residual <- if (length(folds) > 1L) list(drawn_residual(setup$problem, runs, ids))
+    residuals[done] <- if (is.null(residual)) list(NULL) else residual
+    errors_of_sizes[[done]] <- errors_or_na(setup$problem, list(ids = as.matrix(ids)), residual)
+    errors <- vapply(errors_of_sizes, `[[`, 0, "criterion")
+    if (is_level(model, errors[seq_len(done) > forced])) break
+  }, interrupt = function(condition) interrupted <<- TRUE)
+  done <- length(errors_of_sizes)
+  if (interrupted && done <= forced) raise_interrupt()
+  null <- if (forced == 0L) list(setup$null)
+  by_size <- function(name) {
+    values <- vapply(c(null, errors_of_sizes[seq_len(done) >= forced]), `[[`, 0, name)
+    c(values, rep(NA_real_, model$k + 1L - length(values)))
+  }
+  steps_done <- seq_len(done)
+  full_run <- runs[[1L]]
+  list(
+    criterion = by_size("criterion"), se = by_size("se"),
+    error = if (setup$problem$task != "regression") by_size("error"),
+    residual = function(size) {
+      if (size + forced == 0L) setup$problem$y else residuals[[size + forced]]
+    },
+    path = list(size = done, chosen = full_run$terms[steps_done],
+                factor = full_run$factor[steps_done, steps_done, drop = FALSE],
+                z = full_run$z[steps_done, , drop = FALSE]),
+    interrupted = interrupted
+  )
+}
+
+# A pursuit without a fold, or on all rows (fold 0), before its first step. `g` are its case
+# weights, 0 for held-out rows.
+new_drawn_run <- function(fold, setup, ids) {
+  problem <- setup$problem
+  list(
+    g = if (fold == 0L) problem$weights else problem$weights * (ids != fold), terms = integer(),
+    factor = matrix(0, 0L, 0L), z = matrix(0, 0L, ncol(problem$y)), value = 0 * problem$y
+  )
+}
+
+# One step of every run. A run without a candidate that changes the model is returned unchanged.
+step_drawn <- function(setup, columns, lambda, runs, cache) {
+  lists <- lapply(runs, drawn_candidates, model = setup$model)
+  all <- unique(unlist(lists))
+  values <- term_values(setup, columns, all)
+  Map(function(run, list) {
+    choose_drawn(setup, columns, lambda, run, list, values[, match(list, all), drop = FALSE], cache)
+  }, runs, lists)
+}
+
+# the terms that a run may add at its next step
+drawn_candidates <- function(run, model) {
+  step <- length(run$terms) + 1L
+  if (step <= length(model$forced)) return(model$forced[step])
+  candidates <- setdiff(model$lists[, step] + 1L, run$terms)
+  utils::head(candidates, model$candidates)
+}
+
+choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
+  between <- term_penalty(setup, columns, lambda, list, run$terms)
+  diagonal <- colSums(run$g * values^2) + diag(term_penalty(setup, columns, lambda, list, list))
+  weights <- leading_solution(run, length(run$terms))
+  gradient <- between %*% weights - crossprod(values, run$g * (setup$problem$y - run$value))
+  score <- rowSums(gradient^2)
+  if (setup$model$score == "normalised") score <- score / diagonal
+  if (setup$model$score == "ols") {
+    score <- score / drawn_pivots(run, values, diagonal, between, cache)
+  }
+  negligible <- (.Machine$double.eps * max(abs(crossprod(values, run$g * setup$problem$y))))^2
+  score[rowSums(gradient^2) <= negligible] <- 0
+  while (max(score, 0) > 0) {
+    best <- first_most(score)
+    extended <- add_drawn(run, list[best], values[, best], diagonal[best], between[best, ],
+                          -unname(gradient[best, ]), cache)
+    if (!is.null(extended)) return(extended)
+    score[best] <- 0
+  }
+  run
+}
+
+# diagonal of the Schur complement given the terms of the run, Inf where it is rounding error
+drawn_pivots <- function(run, values, diagonal, between, cache) {
+  products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
+  products <- if (length(products)) {
+    t(do.call(cbind, products) + between)
+  } else {
+    matrix(0, 0L, length(diagonal))
+  }
+  pivots <- diagonal - colSums(solve_lower(run$factor, products)^2)
+  ifelse(pivots > dependent_term * diagonal, pivots, Inf)
+}
+
+# The run with one more term. NULL if the term is linearly dependent on the terms of the run.
+add_drawn <- function(run, term, values, diagonal, between, residual, cache) {
+  products <- vapply(run$terms, function(j) sum(run$g * term_of(cache, j) * values), 0) + between
+  l <- solve_lower(run$factor, as.matrix(products))
+  pivot <- diagonal - sum(l^2)
+  # the pivot is more negative than rounding error can make it
+  if (pivot < -1e-2 * diagonal) stop_no_kernel()
+  if (pivot <= dependent_term * diagonal) return(NULL)
+  assign(as.character(term), values, envir = cache)
+  run$terms <- c(run$terms, term)
+  run$factor <- rbind(cbind(run$factor, 0 * l), c(l, sqrt(pivot)))
+  run$z <- rbind(run$z, residual / sqrt(pivot))
+  weights <- leading_solution(run, length(run$terms))
+  run$value <- 0 * run$value
+  for (j in seq_along(run$terms)) {
+    run$value <- run$value + outer(term_of(cache, run$terms[j]), weights[j, ])
+  }
+  run
+}
+
+term_of <- function(cache, term) get(as.character(term), envir = cache, inherits = FALSE)
+
+# the penalty between terms
+term_penalty <- function(setup, columns, lambda, i, j) {
+  penalty <- covariate_ridge * outer(i, j, "==")
+  first <- i <= setup$n
+  second <- j <= setup$n
+  if (any(first) && any(second)) {
+    penalty[first, second] <- lambda * columns$between(i[first], j[second])
+  }
+  penalty
+}
+
+# held-out residuals, each row from the run that was trained without it
+drawn_residual <- function(problem, runs, ids) {
+  residual <- problem$y
+  for (fold in seq_len(max(ids))) {
+    rows <- ids == fold
+    residual[rows, ] <- residual[rows, ] - runs[[fold + 1L]]$value[rows, ]
+  }
+  residual
+}
+
+# The stopping rule, (38) of the paper, from the errors of sizes 1, 2, ...
+is_level <- function(model, errors) {
+  size <- length(errors)
+  if (model$change <= 0 || size <= model$window || anyNA(errors)) return(FALSE)
+  mean <- mean(errors[size - seq_len(model$window)])
+  abs(mean - errors[size]) < model$change * abs(errors[size])
+}
+
+# The covariates as terms, `z` (m x q). Forced covariates become orthogonal columns of root mean
+# square 1, so that neither their units nor their correlation matter to rounding or to the ridge.
+# `back` (q x q) converts the weights of these columns to weights of the covariates.
+covariate_terms <- function(problem, forced) {
+  z <- unname(problem$z)
+  back <- diag(ncol(z))
+  if (length(forced)) {
+    root_w <- sqrt(problem$weights)
+    parts <- qr(root_w * z[, forced, drop = FALSE], tol = 1e-10)
+    scale <- sqrt(sum(problem$weights))
+    z[, forced] <- qr.Q(parts) * scale / root_w
+    back[forced, forced] <- backsolve(qr.R(parts), diag(scale, length(forced)))
+  }
+  list(z = z, back = back)
+}

@@ -1,0 +1,469 @@
+#' Best subset selection by branch and bound
+#'
+#' Finds, for every size up to `k`, the set of columns whose least-squares or ridge model has the
+#' largest R-squared, with a proof that no set of that size has a larger one.
+#'
+#' The set \eqn{S} of size \eqn{s} is the one with the largest
+#' \deqn{R^2(S) = \frac{b_S' (C_{SS} + \lambda I)^{-1} b_S}{y'y} = 1 - \min_B \frac{\sum_j w_j
+#' \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{y'y}}{
+#' R^2(S) = b_S' (C_SS + lambda I)^-1 b_S / y'y
+#' = 1 - min_B (sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2) / y'y}
+#' where \eqn{C = X'X} and \eqn{b = X'y} are cross products of the weighted standardised columns and
+#' response, residualised on the covariates (the intercept is one). With `lambda = 0` this is the
+#' usual R-squared, partial given the covariates; for several responses or classes, numerator and
+#' denominator are sums over them.
+#'
+#' **Search.** For each size, greedy selection and exchanges of single columns give a first set. A
+#' tree of sets is then searched on Schur complements of X'X. The gain of a set together with all
+#' candidates that may still be added is an upper bound of the gain of all sets in its branch. At
+#' each node the candidates are ordered to make these bounds small. A branch is pruned when its
+#' bound does not exceed the best set found. The last three additions are evaluated in closed form.
+#'
+#' **Limits.** At the limit `nodes` and after Ctrl-C, the fit has the best sets found, and
+#' `fit$proof` has an upper bound of the R-squared of each size. `fit$status` is then `"node_limit"`
+#' or `"interrupted"`, and the `action` of the sizes that are not proven is `"stopped"`. With more
+#' columns than rows all columns together have an R-squared of 1: the search is still exact, but
+#' prunes little and is feasible for small `k` only. Sets of up to three columns have no nodes and
+#' are always proven.
+#'
+#' **Ties.** R-squared values within 1e-12 are equal, and which of equal sets is found is not
+#' specified. Of identical columns the lowest is chosen. A column whose residual sum of squares
+#' given a set is below 1e-10 of its sum of squares is collinear with the set and adds nothing. With
+#' `lambda = 0` copies of a column are therefore never selected together, and the path ends at the
+#' largest size at which the columns are independent. With `lambda` above 0 a copy lowers the
+#' penalty, and may be selected.
+#'
+#' @inheritParams greedy_rls
+#' @param k Largest size, between 1 and the smaller of the number of usable columns and the number
+#'   of rows less the covariates less one. `NULL`, the default: that number, but at most 10.
+#' @param lambda Ridge parameter, a number of at least 0, on the scale of [greedy_rls()]; 0 by
+#'   default.
+#' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
+#'   repeated in ten folds, `"1se"`, or a number, see [size_rule]; `"criterion"`, the default, is
+#'   the largest size of at most `k`, since the training error decreases with the size.
+#' @param nodes Largest number of nodes of the tree (sets that are branched from) for each size, a
+#'   number of at least 1, `Inf` for no limit. Unlike a time limit it gives the same result on every
+#'   machine. A node with n candidates costs O(n^3), so `NULL`, the default, is `floor(2e11 / n^3)`
+#'   for n usable columns: a second or two a size. If that limit is reached there is a warning of
+#'   class `sparsels_warning_limit`.
+#'
+#' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
+#'   from 0 to `k`; its `action` is `"found"`, or `"stopped"` if the set is not proven to be the
+#'   best, and its `feature` `NA`, since the sets need not be nested. `criterion` is the R-squared
+#'   above, `squared` the leave-one-out mean squared error.
+#'   By default the chosen size is the largest. `fit$proof` is a data frame with a row for each size
+#'   from 1:
+#'   \item{size}{number of columns}
+#'   \item{r_squared}{R-squared of the set found}
+#'   \item{bound}{an upper bound of the R-squared of all sets of that size}
+#'   \item{gap}{`bound - r_squared`; 0 when the set is proven to be the best}
+#'   \item{nodes}{number of nodes searched}
+#'
+#' @section Cost: Exponential in `k` at worst. Half a second or less for all sizes up to 8 of 60
+#' strongly correlated columns and 104 rows; milliseconds for 34 columns and 175 rows. Memory: up to
+#' `k` matrices of n x n doubles. Ctrl-C takes effect within about a tenth of a second.
+#'
+#' @section Errors: As for [greedy_rls()]; `lambda` below 0, `nodes` below 1, more than 5792 usable
+#'   columns; without `nodes`, `k` above 3 and more than 668 usable columns, since the default
+#'   number of nodes is then below the number of columns, and not even the sets of four could be
+#'   searched.
+#'
+#' @references Furnival, G. M., Wilson, R. W. (1974). Regressions by leaps and bounds. Technometrics
+#' 16(4), 499-511. \doi{10.1080/00401706.1974.10489231}
+#'
+#' Qian, C., Yu, Y., Zhou, Z.-H. (2015). Subset selection by Pareto optimization. Advances in Neural
+#' Information Processing Systems 28, 1774-1782.
+#' @seealso [poss()] for many columns
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 20), 60, dimnames = list(NULL, letters[1:20]))
+#' y <- x[, 2] - x[, 5] + x[, 9] + rnorm(60)
+#' fit <- best_subset(x, y, k = 5)
+#' fit
+#' fit$proof
+#' selected(fit, 3)
+#' @export
+best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nodes = NULL,
+                        size = "criterion", size_folds = 10, progress = interactive(),
+                        BPPARAM = NULL) {
+  problem <- fitter_problem("best_subset", x, y, ..., data = data)
+  control <- subset_control(problem, k, lambda, size, size_folds)
+  control$progress <- check_flag(progress, "progress")
+  usable <- sum(problem$usable)
+  if (usable > whole_gram) {
+    stop_input(sprintf("`x` must have at most %d usable columns for an exact search, not %d",
+                       whole_gram, usable))
+  }
+  control$nodes <- if (is.null(nodes)) default_nodes(usable, control$k) else check_nodes(nodes)
+  fit <- sized_fit("best_subset", problem, control, best_path, short_call(match.call()),
+                   BPPARAM = BPPARAM)
+  fit$proof <- best_proof(fit, fit$found)
+  fit$found <- NULL
+  if (is.null(nodes) && fit$status == "node_limit") {
+    warn_sparsels(status_words(fit), "sparsels_warning_limit")
+  }
+  seal(fit)
+}
+
+check_nodes <- function(nodes) {
+  if (!(is_number(nodes) && nodes >= 1)) refuse("nodes", "a number of at least 1", nodes)
+  as.double(nodes)
+}
+
+# The default number of nodes, which takes a second or two for each size. Of n columns, sets of four
+# take up to n nodes, and larger sets take more: with a lower limit an exact search has no prospect.
+# bench/limits.R has measurements.
+default_nodes <- function(n, k) {
+  limit <- floor(2e11 / n^3)
+  if (k > 3L && limit < n) {
+    stop_input(sprintf(paste(
+      "an exact search for sets of up to %d of %d columns is not feasible: choose %d columns or",
+      "fewer first, take `k = 3`, search without a proof by poss() or sequential_replacement(),",
+      "or give `nodes` for the best sets found within that number"
+    ), k, n, floor(2e11^(1 / 4))), "sparsels_error_argument")
+  }
+  limit
+}
+
+best_path <- function(problem, control) {
+  search <- best_search(problem, control)
+  action <- ifelse(search$proven, "found", "stopped")
+  steps <- list(action = c("start", action), feature = rep(NA_integer_, length(action) + 1L))
+  path <- subset_path(problem, control, c(list(integer()), search$sets), steps,
+                      length(search$sets), search$status)
+  list(c(path, list(found = search)))
+}
+
+# The best sets of size 1, 2, ..., with upper bounds and whether each set is proven optimal.
+best_search <- function(problem, control) {
+  terms <- gram_terms(problem, whole = TRUE)
+  bar <- progress_bar(control$progress, "Searching subsets", steady = FALSE)
+  answer <- .Call(C_best_subset, terms, list(
+    lambda = control$lambda, k = control$k, nodes = control$nodes, threads = 1L, user_loss = NULL,
+    progress = bar
+  ))
+  sizes <- seq_len(answer$sizes)
+  status <- if (answer$status == "move_limit") "node_limit" else answer$status
+  set <- matrix(answer$set, control$k)
+  sets <- lapply(sizes, function(s) terms$columns[set[seq_len(s), s] + 1L])
+  list(sets = sets, status = status, bound = answer$bound[sizes] / terms$total,
+       proven = (answer$bound == answer$gain)[sizes], nodes = answer$nodes[sizes])
+}
+
+best_proof <- function(fit, search) {
+  r_squared <- size_table(fit)$criterion[-1L]
+  bound <- ifelse(search$proven, r_squared, pmin(1, pmax(r_squared, search$bound)))
+  list2DF(list(size = seq_along(bound), r_squared = r_squared, bound = bound,
+               gap = bound - r_squared, nodes = search$nodes))
+}
+
+# Sequential replacement ---------------------------------------------------------------------------
+
+#' Best subset selection by sequential replacement
+#'
+#' Grows a set by one column at a time and, at every size, exchanges one of its columns for another
+#' as long as that lowers the training error.
+#'
+#' For a set \eqn{S} of columns the model minimises
+#' \deqn{E(S) = \min_{b, B} \sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 +
+#' \lambda \| B \|_F^2}{E(S) = min over b, B of sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 +
+#' lambda ||B||_F^2}
+#' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and
+#' standardised columns \eqn{\tilde x}{xs}. The criterion of the path is
+#' \eqn{1 - E(S) / E(\emptyset)}{1 - E(S) / E(empty set)}, the \eqn{R^2} given the covariates for
+#' `lambda = 0`.
+#'
+#' The set of size \eqn{s} starts as the set of size \eqn{s - 1} with the column that lowers \eqn{E}
+#' most. Then the best exchange of one column in the set for one outside it is made repeatedly,
+#' until none lowers \eqn{E}: no set that differs in one column is better. The best set of a size
+#' may differ in more than one column; [best_subset()] proves which set is best.
+#'
+#' A column whose residual sum of squares given the set is at most 1e-10 of its (penalised) sum of
+#' squares is not added. The search ends early, with a shorter path, when no column increases
+#' \eqn{R^2} by more than 1e-12. Exchanges within 1e-12 of the best are equal: ties go to the column
+#' that was added first, then to the lowest new column.
+#'
+#' @inheritParams forward_regression
+#' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
+#'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
+#'   [size_rule]; `"criterion"` is the largest size reached, at most `k`, as the training error
+#'   never increases with the size.
+#'
+#' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
+#'   from 0; its `action` is `"found"` and its `feature` `NA`, since the sets need not be nested.
+#'   `criterion` is the \eqn{R^2} above, `squared` the exact leave-one-out mean squared error of the
+#'   fixed set.
+#'
+#' @section Cost: O(mns) time for each exchange at size s, with m rows and n columns, or s products
+#' with a sparse `x`. Memory is one copy of a dense `x`, none of a sparse one, and O((m + n) s).
+#'
+#' @section Errors: As for [forward_regression()].
+#'
+#' @references Miller, A. J. (1984). Selection of subsets of regression variables. Journal of the
+#' Royal Statistical Society A 147(3), 389-425. \doi{10.2307/2981576}
+#' @seealso [forward_regression()], [best_subset()], [poss()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 30), 60)
+#' x[, 4] <- x[, 1] + x[, 2] + rnorm(60) / 2
+#' y <- x[, 1] + x[, 2] + rnorm(60) / 4
+#' # the sum of the two comes first and is exchanged
+#' selected(forward_regression(x, y, k = 2))
+#' selected(sequential_replacement(x, y, k = 2))
+#' @export
+sequential_replacement <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
+                                   size = if (is.null(k)) "cv" else "criterion", size_folds = 10,
+                                   BPPARAM = NULL) {
+  problem <- fitter_problem("sequential_replacement", x, y, ..., data = data)
+  control <- subset_control(problem, k, lambda, size, size_folds)
+  sized_fit("sequential_replacement", problem, control, function(problem, control) {
+    sets <- replaced_sets(problem, control)
+    steps <- data.frame(action = rep(c("start", "found"), c(1L, length(sets) - 1L)),
+                        feature = NA_integer_)
+    list(subset_path(problem, control, sets, steps, length(sets) - 1L))
+  }, short_call(match.call()), BPPARAM = BPPARAM)
+}
+
+# The sets of size 0, 1, ... as column numbers of the problem.
+replaced_sets <- function(problem, control) {
+  terms <- gram_terms(problem, whole = FALSE)
+  model <- function(set) set_model(problem, terms, control, set)
+  set <- integer()
+  sets <- list(set)
+  while (length(set) < control$k &&
+           length(add <- best_gain(matrix(addition_gains(model(set))), terms))) {
+    set <- c(set, add[1L])
+    while (length(swap <- best_gain(swap_gains(model(set)), terms))) set[swap[2L]] <- swap[1L]
+    sets <- c(sets, list(set))
+  }
+  lapply(sets, function(set) terms$columns[set])
+}
+
+# The ridge model of a set as least squares. The penalty is rows below the columns of the set, in
+# which a candidate has zeros. The columns have a QR decomposition. `products` = X'Q (n x s), `r` =
+# X'residual (n x L), `d` is the squared distance of each column from the set, and `beta` is s x L.
+# The R factor is given by its `inverse`.
+set_model <- function(problem, terms, control, set) {
+  q <- covariate_basis(problem)
+  y <- working_response(problem)
+  s <- length(set)
+  columns <- rbind(working_matrix(problem, terms$columns[set], q), diag(sqrt(control$lambda), s))
+  decomposed <- qr(columns, tol = 0)
+  basis <- qr.Q(decomposed)[seq_len(nrow(y)), , drop = FALSE]
+  effect <- crossprod(basis, y)
+  inverse <- if (s) backsolve(qr.R(decomposed), diag(s)) else matrix(0, 0L, 0L)
+  products <- if (s) cross_columns(terms, basis) else matrix(0, length(terms$columns), 0L)
+  size <- terms$diagonal + control$lambda
+  list(set = set, size = size, products = products, r = terms$b - products %*% effect,
+       d = size - rowSums(products^2), beta = inverse %*% effect, inverse = inverse)
+}
+
+# the decrease of E by adding each column (n)
+addition_gains <- function(model) {
+  gain <- ifelse(model$d > dependent * model$size, rowSums(model$r^2) / model$d, 0)
+  replace(gain, model$set, 0)
+}
+
+# the decrease of E by exchanging each column of the set for another (n x s)
+swap_gains <- function(model) {
+  coefficients <- tcrossprod(model$products, model$inverse) # of each column on the set
+  own <- rowSums(model$inverse^2) # the diagonal of the inverse of the set's products
+  gain <- vapply(seq_along(model$set), function(j) {
+    along <- coefficients[, j] / own[j]
+    d <- model$d + along * coefficients[, j]
+    r <- model$r + outer(along, model$beta[j, ])
+    ifelse(d > dependent * model$size, rowSums(r^2) / d, 0) - sum(model$beta[j, ]^2) / own[j]
+  }, numeric(nrow(coefficients)))
+  gain <- matrix(gain, nrow(coefficients))
+  gain[model$set, ] <- 0
+  gain
+}
+
+# Row and column of the largest gain, of equal gains the lowest. NULL when the gain may be only
+# rounding error.
+best_gain <- function(gain, terms) {
+  if (max(gain) <= 1e-12 * terms$total) return(NULL)
+  arrayInd(which(gain >= max(gain) - 1e-12 * terms$total)[1L], dim(gain))[1L, ]
+}
+
+# Subset -------------------------------------------------------------------------------------------
+
+# Shared by the best-subset methods: cross products of columns, and a path from sets.
+#
+# The gain of a set S is tr(b'(C + lambda I)^-1 b) / tr(y'y) over its columns, with C = X'X and b =
+# X'y in working coordinates: R^2 for lambda = 0, in general 1 minus the penalised residual sum of
+# squares divided by the residual sum of squares of the null model.
+
+subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 10) {
+  bound <- subset_bound(problem)
+  if (is.null(k)) k <- max(min(bound$upper, 10L), if (is.numeric(size)) size)
+  k <- check_count(k, "k", bound$upper, bound$what)
+  lambda <- check_positive(lambda, "lambda", or_zero = TRUE)
+  if (lambda == 0) check_no_factors(problem, "`lambda` is 0")
+  folds <- as_folds("loo", problem)
+  fold_basis_check(problem, folds)
+  list(
+    k = k, grows = FALSE, largest = function(problem) subset_bound(problem)$upper,
+    sizing = size_control(problem, size, size_folds, folds, k),
+    lambda = lambda, lambda_values = function(problem) lambda, lambda_rule = "given",
+    lambda_given = TRUE, folds = folds, progress = FALSE,
+    criterion = list(name = "r_squared", higher = TRUE, words = "R-squared",
+                     label = "training R-squared")
+  )
+}
+
+# list(upper: the largest size of a set with `rows` training rows, what: the limit in words)
+subset_bound <- function(problem, rows = trained_rows(problem)) {
+  max_rows <- rows - ncol(problem$z) - 1L
+  usable <- sum(problem$usable)
+  if (max_rows < 1L) stop_input("there are too few rows for a subset and the covariates")
+  what <- if (max_rows < usable) "rows less covariates and one" else "usable columns"
+  list(upper = as.integer(min(usable, max_rows)), what = paste("the number of", what))
+}
+
+# the largest number of columns for which all of X'X is computed: a quarter of a gigabyte
+whole_gram <- 5792L
+
+# The usable columns for src/gram.c, which counts them from 0: all of X'X, or the dense X or sparse
+# x from which its entries are computed.
+gram_terms <- function(problem, whole = sum(problem$usable) <= whole_gram) {
+  usable <- which(problem$usable)
+  work <- working(problem)
+  terms <- list(m = nrow(problem), columns = usable, total = sum(work$y^2))
+  if (inherits(problem$x, "dgCMatrix")) {
+    terms <- sparse_terms(terms, problem$x[, usable, drop = FALSE], problem, work, whole)
+  } else {
+    X <- working_matrix(problem, usable, work$q)
+    terms$diagonal <- colSums(X^2)
+    terms$b <- unname(crossprod(X, work$y))
+    products <- if (whole) crossprod(X)
+    terms <- c(terms, list(whole = products, X = if (!whole) X))
+  }
+  check_still_finite(problem, c(terms$b, terms$diagonal))
+  terms
+}
+
+# Products of sparse columns given the covariates: the products of x less G'G, so that x stays
+# sparse.
+sparse_terms <- function(terms, x, problem, work, whole) {
+  scale <- problem$scale[terms$columns]
+  G <- as.matrix(Matrix::crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
+  diagonal <- Matrix::colSums(problem$weights * x^2) / scale^2 - colSums(G^2)
+  b <- as.matrix(Matrix::crossprod(x, work$root_w * work$y)) / scale
+  products <- if (whole) {
+    unname(as.matrix(Matrix::crossprod(work$root_w * x)) / outer(scale, scale) - crossprod(G))
+  }
+  c(terms, list(whole = products, X = NULL, x = x, w = problem$weights, scale = scale,
+                G = unname(G), diagonal = unname(diagonal), b = unname(b)))
+}
+
+# The ridge models on the first s columns of a set, for each s of `sizes`: gain, coefficients in
+# working coordinates, and held-out and training residuals on the user's scale. Each row, or group
+# of rows, is held out by itself. One QR decomposition is used for all sizes.
+leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) {
+  work <- working(problem)
+  m <- nrow(work$y)
+  k <- length(columns)
+  y <- rbind(work$y, matrix(0, k, ncol(work$y)))
+  decomposed <- qr(rbind(working_matrix(problem, columns, work$q), diag(sqrt(lambda), k)), tol = 0)
+  basis <- qr.Q(decomposed)
+  factor <- qr.R(decomposed)
+  along <- crossprod(basis, y)
+  residual <- y
+  leverage <- rowSums(work$q^2)
+  models <- lapply(0:k, function(s) {
+    if (s > 0L) {
+      residual <<- residual - outer(basis[, s], drop(crossprod(basis[, s], residual)))
+      leverage <<- leverage + basis[seq_len(m), s]^2
+    }
+    if (!s %in% sizes) return(NULL)
+    beta <- matrix(0, 0L, ncol(y))
+    if (s > 0L) beta <- backsolve(factor, along, k = s)
+    training <- residual[seq_len(m), , drop = FALSE] / work$divisor
+    loo <- if (is.null(problem$group)) training / (1 - leverage) else
+      group_residuals(problem, residual[seq_len(m), , drop = FALSE] / work$divisor,
+                      cbind(work$q, basis[seq_len(m), seq_len(s), drop = FALSE]), work$divisor)
+    # 1 - leverage has few correct digits, so the model is retrained without the rows
+    for (rows in poorly_held_out(problem, loo, leverage)) {
+      loo[rows, ] <- residual_without(problem, columns[seq_len(s)], rows, lambda)
+    }
+    # the rows of `residual` below the rows of the data belong to the penalty
+    list(gain = 1 - sum(residual^2) / sum(work$y^2), beta = beta, loo = loo, residual = training)
+  })
+  models[sizes + 1L]
+}
+
+# Residuals of the rows of each group by training without the group: (I - H)^-1 r over the rows of
+# the group, with the training residuals r and H = Q Q' in working coordinates. NA where the
+# smallest eigenvalue of I - H, 1 less the largest leverage of a direction, has few correct digits.
+group_residuals <- function(problem, training, basis, divisor) {
+  for (rows in split(seq_len(nrow(problem)), problem$group)) {
+    parts <- svd(basis[rows, , drop = FALSE], nu = length(rows), nv = 0L)
+    shrink <- rep(1, length(rows))
+    shrink[seq_along(parts$d)] <- 1 - parts$d^2
+    r <- divisor[rows] * training[rows, , drop = FALSE]
+    training[rows, ] <- if (min(shrink) < 1e-6) NA else
+      parts$u %*% (crossprod(parts$u, r) / shrink) / divisor[rows]
+  }
+  training
+}
+
+# The sets of rows whose held-out residuals have few correct digits.
+poorly_held_out <- function(problem, residuals, leverage) {
+  if (is.null(problem$group)) return(which(leverage > 1 - 1e-6))
+  rows <- split(seq_len(nrow(problem)), problem$group)
+  unname(Filter(function(rows) anyNA(residuals[rows, 1L]), rows))
+}
+
+# The models of some sets. If each set is an initial part of the largest, they share one
+# decomposition.
+subset_models <- function(problem, sets, lambda) {
+  largest <- sets[[which.max(lengths(sets))]]
+  leads <- vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA)
+  if (all(leads)) return(leading_models(problem, largest, lambda, lengths(sets)))
+  lapply(sets, function(set) leading_models(problem, set, lambda, length(set))[[1L]])
+}
+
+# Held-out residuals of some rows by training on the others. For lambda = 0 a column whose
+# coefficient cannot be estimated without these rows has the coefficient 0.
+residual_without <- function(problem, columns, rows, lambda) {
+  x <- as.matrix(problem$x[, columns, drop = FALSE])
+  x <- (x - rep(problem$centre[columns], each = nrow(x))) /
+    rep(problem$scale[columns], each = nrow(x))
+  design <- cbind(problem$z, x)
+  root_w <- sqrt(problem$weights[-rows])
+  s <- length(columns)
+  penalty <- cbind(matrix(0, s, ncol(problem$z)), diag(sqrt(lambda), s))
+  decomposed <- qr(rbind(root_w * design[-rows, , drop = FALSE], penalty),
+                   tol = if (lambda > 0) 0 else 1e-10)
+  y <- rbind(root_w * problem$y[-rows, , drop = FALSE], matrix(0, s, ncol(problem$y)))
+  beta <- qr.coef(decomposed, y)
+  beta[is.na(beta)] <- 0
+  problem$y[rows, , drop = FALSE] - design[rows, , drop = FALSE] %*% beta
+}
+
+# A path for new_sparse_fit() from the sets after each step (column numbers in the order chosen).
+# `steps` has the columns action and feature. The best set of each size is its model, and `size` is
+# the chosen size.
+subset_path <- function(problem, control, sets, steps, size, status = "complete") {
+  fitted <- subset_models(problem, sets, control$lambda)
+  gain <- vapply(fitted, `[[`, 0, "gain")
+  errors <- error_table(problem, control$folds, list(vapply(fitted, `[[`, problem$y, "loo")))
+  path <- list2DF(list(
+    step = seq_along(sets) - 1L, action = steps$action, feature = steps$feature,
+    name = problem$names[steps$feature], size = lengths(sets), criterion = gain,
+    se = rep(NA_real_, length(sets)), squared = errors$criterion
+  ))
+  path$error <- errors$error
+  models <- lapply(0:max(path$size), function(s) {
+    row <- which(path$size == s)
+    row <- row[which.max(gain[row])]
+    if (!length(row)) return(NULL)
+    list(features = sets[[row]], beta = fitted[[row]]$beta, row = row)
+  })
+  chosen <- fitted[[models[[size + 1L]]$row]]
+  list(
+    lambda = control$lambda, status = status, path = path, size = as.integer(size),
+    models = models, held_out = problem$y - chosen$loo, fitted = problem$y - chosen$residual
+  )
+}

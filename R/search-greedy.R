@@ -1,0 +1,600 @@
+#' Greedy feature selection for ridge regression by exact cross-validation
+#'
+#' Adds features to (or removes them from) a ridge regression model one at a time, at each step the
+#' feature that gives the smallest exact cross-validated error, and chooses the number of features
+#' by the cross-validated error of the whole search.
+#'
+#' For a set \eqn{S} of features the model minimises
+#' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2}{
+#' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2}
+#' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and
+#' standardised columns \eqn{\tilde x}{xs}. There is no 1/m: for the same model
+#' the lambda of `glmnet(alpha = 0, weights = w)` is `lambda * s / sum(w)`, where s is the weighted
+#' standard deviation of the response with divisor `sum(w)`.
+#'
+#' The held-out error of every candidate equals the error of retraining without each fold in turn,
+#' for any partition: leave-one-out, N-fold, grouped or repeated. Errors of repeated partitions are
+#' averaged.
+#'
+#' The criterion of the path is optimistic: it has been minimised over all columns. The default size
+#' is therefore chosen by repeating the whole procedure in ten folds, see [size_rule].
+#' `size = "criterion"` with `refit = FALSE` is the algorithm of Pahikkala et al. (2010), which does
+#' not repeat the search.
+#'
+#' **Topic pages:** [size_rule] (size and lambda), [search_directions] (`search`, given panels,
+#' ties), [column_prices] (`cost`), [column_groups], [hierarchy], [clusters], [search_cost] (time,
+#' memory and accuracy).
+#'
+#' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
+#' @param k Largest number of features, or of groups that are selected together. `NULL`, the
+#'   default, chooses it as the path goes on, up to 100, see [size_rule].
+#' @param lambda Positive ridge parameter of the search. One of several values is chosen by the
+#'   cross-validated error. `NULL`, the default, tries two values, and `"full"` chooses the value
+#'   for the model with all features, see [size_rule].
+#' @param size How the number of features is chosen: by the cross-validated error of the whole
+#'   procedure, `"cv"` (the default, see [size_rule]), `"min"` at its minimum, or `"1se"`, the
+#'   smallest size within one standard error of the minimum; `"criterion"`, by the criterion that
+#'   chose the features, which is optimistic; or a number.
+#' @param size_folds The folds in which the procedure is repeated: a number (10 by default), drawn
+#'   stratified by class and with the groups of `folds` kept together; or any value of
+#'   [make_folds()]. A number is drawn with a fixed seed, so `set.seed()` does not change the fit.
+#' @param refit Logical: are the coefficients of each size refitted by ridge regression on the
+#'   selected features at a lambda of their own? `TRUE` by default if `lambda` is not given.
+#' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (for a
+#'   [ranking] one query); a number of folds, stratified for classes; a vector of fold ids or a list
+#'   of such vectors; or the result of [make_folds()].
+#' @param criterion The held-out criterion of the search, a mean weighted by the case weights:
+#'   * `"squared"`, the default, the mean squared error; `"absolute"`, the mean absolute error;
+#'   * `"error"`, the misclassification rate; `"balanced"`, its mean over the classes, each counting
+#'     alike;
+#'   * `"auc"`, the area under the ROC curve over pairs of rows held out together. With `"loo"` it
+#'     is leave-pair-out and costs O(m^2) for each candidate;
+#'   * `"concordance"`, the share of pairs of rows held out together (of one query) that are
+#'     predicted in the order of their responses. It requires folds of several rows and costs
+#'     O(m log m) for each candidate;
+#'   * a function `(y, prediction, fold)` of the coded response, the held-out predictions (vectors,
+#'     or matrices for several responses) and the fold ids. It returns one number, smaller being
+#'     better unless `attr(f, "better")` is `"higher"`.
+#' @param search `"forward"` (the default), `"backward"`, `"floating"` or `"forward_backward"`, see
+#'   [search_directions].
+#' @param start Columns that the search begins with, by name or number, such as a published panel,
+#'   see [search_directions]. None by default.
+#' @param cost The price of each column, by which a forward search divides its gain: positive
+#'   numbers, or a data frame with the columns `cost`, `assay` and `name`, see [column_prices].
+#' @param budget The largest price of a model; no limit by default.
+#' @param keep Number of runners-up recorded at each step in `fit$alternatives`, the best candidates
+#'   that were not selected, with their exact criterion. None by default.
+#' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
+#'   number. A `criterion` function runs on a single thread. The folds of `size_folds` run on a
+#'   future plan, see [parallel_runs].
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param BPPARAM `NULL`, or how BiocParallel runs the folds of `size_folds`, such as
+#'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
+#' @param cluster A cluster of R's parallel package over which the columns are spread, such as
+#'   `parallel::makeCluster(2)`, see [clusters]. None by default.
+#'
+#' @return An object of class `sparse_fit`, see [sparse_fit]. `fit$path` has a row for every step,
+#'   with `criterion`, the error of the search, and `cv`, the error of the whole procedure.
+#'   `fit$coefficients` has the best model of every size, `fit$size` is the chosen size, and
+#'   `fit$estimate` is the cross-fitted error of the procedure with its choices. `fit$work` counts
+#'   operations, see [search_cost].
+#'
+#' @section Errors: Invalid input is an error of class `sparsels_error_input` that names the
+#' argument, what it must be and what it was. So are covariates that cannot be estimated without
+#' some fold. A warning of class `sparsels_warning_edge` reports that the size is the largest tried,
+#' or that lambda is the first or last of the given values. Ctrl-C returns what was completed, see
+#' [search_cost].
+#'
+#' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
+#' regularized least-squares. \doi{10.48550/arXiv.1003.3570}
+#'
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))
+#' tumour <- factor(ifelse(x[, 7] - x[, 50] + rnorm(40) / 2 > 0, "yes", "no"))
+#' fit <- greedy_rls(x, tumour)
+#' fit
+#' selected(fit)
+#' table(predict(fit, x, type = "class"), tumour)
+#' plot(fit)
+#' selected(fit, "1se")
+#'
+#' # a panel from elsewhere, scored and extended
+#' greedy_rls(x, tumour, start = c("gene7", "gene9"), k = 4)
+#' @export
+greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "cv",
+                       size_folds = 10, refit = is.null(lambda), folds = "loo",
+                       criterion = "squared", search = "forward", start = NULL, cost = NULL,
+                       budget = Inf, keep = 0, threads = 1, progress = interactive(),
+                       BPPARAM = NULL, cluster = NULL) {
+  problem <- fitter_problem("greedy_rls", x, y, ..., data = data)
+  check_choice(search, "search", searches)
+  start <- check_start(start, problem)
+  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
+                          pruned = search == "backward" && length(start))
+  control$search <- search
+  control$cost <- check_cost(cost, problem)
+  if (!is.null(control$cost) && search != "forward") {
+    stop_input("`cost` is for `search = \"forward\"` alone", "sparsels_error_argument")
+  }
+  control$budget <- check_budget(budget, control$cost, problem, start)
+  check_group_search(problem, control, cluster)
+  check_hierarchy_search(problem, control, cluster)
+  search <- each_lambda(greedy_path)
+  if (check_flag(refit, "refit")) search <- with_refit(search)
+  control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
+  control$threads <- check_count(threads, "threads")
+  control$progress <- check_flag(progress, "progress")
+  control$shards <- shards_of(problem, check_search_cluster(cluster, control))
+  on.exit(close_shards(control$shards))
+  sized_fit("greedy_rls", problem, control, search, short_call(match.call()), BPPARAM = BPPARAM)
+}
+
+# Refuses options that a search over groups does not support.
+check_group_search <- function(problem, control, cluster = NULL) {
+  groups <- problem$column_groups
+  if (is.null(groups)) return(invisible())
+  together <- groups$rule == "together"
+  hint <- if (groups$stated) "" else ": `columns_group = FALSE` takes levels of factors one by one"
+  fail <- function(what) stop_input(paste0(what, hint), "sparsels_error_argument")
+  if (together && !is.null(control$cost)) {
+    fail("`cost` prices single columns, but these move in groups")
+  }
+  if (!is.null(cluster)) fail("`cluster` is for columns without groups")
+  if (!together && control$search == "backward") {
+    fail("`search = \"backward\"` begins with all columns of a group, which may have one at most")
+  }
+  if (together && rereads(problem)) {
+    fail(sprintf("groups of columns need a double for each of %d x %d values, %.3g GB, %s",
+                 nrow(problem), ncol(problem), 8e-9 * prod(dim(problem)),
+                 "more than is kept beside a file or a sparse matrix"))
+  }
+  start <- groups$of[control$start]
+  twice <- anyDuplicated(start[start > 0L])
+  if (!together && twice) {
+    fail(sprintf("`start` has two columns of group '%s', which may have one at most",
+                 groups$names[start[start > 0L][twice]]))
+  }
+}
+
+# the columns that the search began with
+#' @exportS3Method
+search_words.greedy_rls <- function(fit) { # nolint: object_name_linter.
+  count <- length(fit$control$start)
+  if (count == 0L) return(NULL)
+  sprintf("the search began with %s: no error accounts for how %s chosen",
+          counted(count, "given column"), if (count == 1L) "it was" else "these were")
+}
+
+searches <- c("forward", "backward", "floating", "forward_backward")
+
+# The columns that a search begins with, as numbers.
+check_start <- function(start, problem) {
+  if (is.null(start) || (is.character(start) || is.numeric(start)) && !length(start)) {
+    return(integer())
+  }
+  columns <- start_columns(start, problem)
+  if (anyDuplicated(columns)) {
+    stop_input(sprintf("`start` has column '%s' twice",
+                       problem$names[columns[anyDuplicated(columns)]]), "sparsels_error_argument")
+  }
+  whole_groups(problem, columns)
+}
+
+# the starting columns as numbers, where a column may occur more than once
+start_columns <- function(start, problem) {
+  columns <- in_context("`start`", positions(start, ncol(problem), problem$names, "column"))
+  excluded <- columns[!problem$usable[columns]]
+  if (length(excluded)) {
+    stop_input(sprintf("`start` has column '%s', which is excluded: it is %s",
+                       problem$names[excluded[1L]], excluded_words(problem)),
+               "sparsels_error_argument")
+  }
+  columns
+}
+
+# The arguments shared by all methods with a path of sizes, checked. `grows` is whether larger sizes
+# are tried as long as the error improves. `start` has the columns that the search begins with.
+# `pruned` is whether the search has no other columns.
+path_control <- function(problem, k, lambda, folds, criterion, size = "criterion",
+                         size_folds = 10, start = integer(), pruned = FALSE) {
+  folds <- as_folds(folds, problem)
+  fold_basis_check(problem, folds)
+  largest <- function(problem) {
+    count_units(problem, if (pruned) start[problem$usable[start]] else which(problem$usable))
+  }
+  usable <- largest(problem)
+  begun <- count_units(problem, start)
+  if (!is.null(k)) {
+    unit <- if (moves_together(problem)) "groups" else "columns"
+    what <- sprintf(if (pruned) "the number of %s of `start`" else "the number of usable %s", unit)
+    k <- check_count(k, "k", usable, what)
+    if (k < begun && !pruned) {
+      stop_input(sprintf("`k` is %d, but the search begins with the %d %s of `start`",
+                         k, begun, unit), "sparsels_error_argument")
+    }
+  }
+  choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"))
+  sizing <- size_control(problem, size, size_folds, folds, k, length(choice$lambda))
+  grows <- is.null(k) && !is.numeric(sizing$rule)
+  if (is.null(k)) {
+    k <- if (grows) min(usable, trained_rows(problem) - 1L, 100L) else sizing$rule
+    if (!pruned) k <- max(k, begun)
+  }
+  list(
+    k = max(1L, k), largest = largest, grows = grows,
+    start = start,
+    patience = if (grows) improve_within else 0L, sizing = sizing,
+    lambda = choice$lambda, lambda_values = choice$values, lambda_rule = choice$rule,
+    lambda_given = is.numeric(lambda), folds = folds,
+    criterion = as_criterion(criterion, problem, folds)
+  )
+}
+
+# Runs a search for every lambda: `path` is a function (problem, control, lambda) that returns one
+# path. An interrupted path is the last. If control$found exists, it has for each lambda the columns
+# from which a forward search continues. A column of control$start may be constant in a part of the
+# rows.
+each_lambda <- function(path) {
+  function(problem, control) {
+    paths <- list()
+    start <- usable_start(problem, control)
+    for (i in seq_along(control$lambda)) {
+      control$given <- if (is.null(control$found[[i]])) start else control$found[[i]]
+      paths <- c(paths, list(path(problem, control, control$lambda[i])))
+      if (paths[[length(paths)]]$status == "interrupted") break
+    }
+    paths
+  }
+}
+
+usable_start <- function(problem, control) control$start[problem$usable[control$start]]
+
+# The path for one lambda, as a list for new_sparse_fit(). `given` has columns that a search adds
+# first, in this order, or that a backward search begins with. Candidates for the places of given
+# columns are not scored, so these places have no runners-up. `skipping` says whether candidates are
+# skipped, if the search allows it: "none", by "bounds" for as long as they pay, or at once by
+# "recurrence" of the errors of all candidates, with folds.
+greedy_path <- function(problem, control, lambda, given = control$given,
+                        skipping = skipping_of(problem, control, given)) {
+  bar <- progress_bar(control$progress, "Selecting features",
+                      column_bytes = column_bytes(problem$x))
+  settings <- greedy_settings(problem, control, lambda, given, skipping, bar)
+  answer <- if (is_sharded(control, skipping)) {
+    sharded_path(problem, control, lambda, settings)
+  } else {
+    .Call(C_greedy_rls, search_data(problem), settings)
+  }
+  unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
+}
+
+# A problem as a search reads it.
+search_data <- function(problem) c(working(problem), list(response = problem$y))
+
+# The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
+# one call. Quantities that depend on x alone are computed once. The results equal the results of
+# single searches but for rounding, as products with the chosen columns are then sums of other
+# products. Ctrl-C leaves fewer paths. The criterion is a named one, since a function would only
+# have problem$y.
+greedy_paths <- function(problem, control, lambda, responses) {
+  several <- problem
+  several$y <- do.call(cbind, responses)
+  bar <- progress_bar(control$progress, "Selecting features",
+                      column_bytes = column_bytes(problem$x))
+  given <- usable_start(problem, control)
+  settings <- greedy_settings(problem, control, lambda, given,
+                              skipping_of(problem, control, given), bar)
+  settings$searches <- length(responses)
+  settings$shared_rows <- as.integer(min(ncol(problem), shared_values / ncol(problem)))
+  answers <- .Call(C_greedy_responses, search_data(several), settings)
+  done <- !vapply(answers, is.null, NA)
+  Map(function(answer, response) {
+    problem$y <- response
+    unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
+  }, answers[done], responses[done])
+}
+
+# The largest number of doubles for products of columns that many searches share.
+shared_values <- 2^25
+
+# The control list of a search as C reads it. The caller makes `bar`, since a bar ends with the
+# function that made it.
+greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
+  check_backward_values(problem, control, given)
+  backward <- control$search == "backward"
+  usable <- count_units(problem, if (length(given)) given else which(problem$usable))
+  if (!backward) given <- unique(units_of(problem, given))
+  c(list(
+    lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
+    patience = if (backward) 0L else control$patience,
+    limit = if (control$search == "forward") control$k else if (backward) usable else
+      20L * control$k + 100L,
+    search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
+    classes = problem$task != "regression", skipping = skipping,
+    rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
+    user_loss = control$criterion$loss, progress = bar
+  ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
+  needs_settings(problem))
+}
+
+# The column ranges of the workers of a cluster. NULL without a cluster, or if there is so little
+# work that the calling process does it.
+shards_of <- function(problem, cluster, count = length(cluster)) {
+  if (count > 0L && skipping_pays(problem)) {
+    open_shards(problem, cluster, count)
+  }
+}
+
+skipping_of <- function(problem, control, given) {
+  if (moves_together(problem)) return("none")
+  if (length(given) < control$k && skipping_pays(problem)) "bounds" else "none"
+}
+
+# Bounds are not worth their cost with few columns, or if the search takes milliseconds.
+skipping_pays <- function(problem) ncol(problem) >= 64L && prod(dim(problem)) >= 25000
+
+# Whether a search reads columns again. A matrix in a file, or a sparse matrix, does not lead to a
+# larger matrix in memory. If every candidate must be evaluated, its columns are read again at each
+# step if m x n doubles exceed the 2 GB that searches by bounds keep.
+rereads <- function(problem) {
+  (is_file_matrix(problem$x) || inherits(problem$x, "dgCMatrix")) &&
+    prod(dim(problem)) > most_candidate_values
+}
+
+most_candidate_values <- 2^28
+
+# A backward search begins with m doubles for each column of the set.
+check_backward_values <- function(problem, control, given) {
+  if (control$search != "backward" || !rereads(problem)) return(invisible())
+  columns <- if (length(given)) length(given) else ncol(problem)
+  values <- as.double(nrow(problem)) * columns
+  if (values <= most_candidate_values) return(invisible())
+  stop_input(sprintf(
+    "%s from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
+    "`search = \"backward\"`", columns, nrow(problem), columns, 8e-9 * values,
+    "give fewer columns to begin with by `start`, or another `search`"
+  ), "sparsels_error_argument")
+}
+
+# The answer of C to a search. Refused if the search stopped before it had a model.
+check_answer <- function(answer, problem, control, lambda) {
+  if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
+  if (answer$status == "not_positive") {
+    stop_input(sprintf("the system is numerically singular at lambda = %g: use a larger `lambda`",
+                       lambda), "sparsels_error_singular")
+  }
+  unstarted <- answer$model_entry[1L] < 0L && control$search != "backward"
+  if (unstarted && answer$status != "interrupted") {
+    stop_input(paste("the model without features has no held-out error: are covariates in `adjust`",
+                     "determined by few rows?"), "sparsels_error_singular")
+  }
+  answer
+}
+
+unpack_path <- function(answer, problem, control, lambda) {
+  keep <- seq_len(answer$moves + 1L)
+  feature <- answer$feature[keep] + 1L
+  size <- answer$size[keep]
+  errors <- answer_errors(answer, keep, problem, control)
+  path <- list2DF(c(list(
+    step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
+    feature = replace(feature, 1L, NA), name = c(NA, unit_names(problem, feature[-1L])),
+    size = size
+  ), errors[c("criterion", "se", "squared")]))
+  if (moves_together(problem)) {
+    path$columns <- c(0L, lengths(lapply(feature[-1L], unit_columns, problem = problem)))
+  }
+  if (!is.null(control$cost)) path$price <- cumsum(c(0, added_prices(control$cost, feature[-1L])))
+  path$error <- errors$error
+  list(
+    lambda = lambda, status = answer$status, path = path, size = answer$best,
+    models = unpack_models(answer, ncol(problem$y)),
+    held_out = scores_of(problem, answer$held_out), fitted = scores_of(problem, answer$fitted),
+    alternatives = unpack_others(answer, problem, control, length(keep)),
+    work = unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
+  )
+}
+
+# The errors of some entries of a path, and the error rate if the response is classes.
+answer_errors <- function(answer, entries, problem, control) {
+  se <- answer$se[entries]
+  c(list(criterion = criterion_value(control$criterion, answer$loss[entries]),
+         se = replace(se, is.nan(se), NA), squared = answer$squared[entries]),
+    if (problem$task != "regression") list(error = answer$error[entries]))
+}
+
+unpack_work <- function(work, columns) {
+  step <- function(number) if (number < 0) NA else as.integer(number)
+  list(candidates = work[1L], evaluated = work[2L], passes = work[3L] / columns,
+       recurrence_from = step(work[4L]), dense_from = step(work[5L]),
+       reread_from = step(work[6L]))
+}
+
+# For each size 0..k: features in the order chosen, their coefficients in working units, and the row
+# of the path.
+unpack_models <- function(answer, L) {
+  lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer = answer, L = L)
+}
+
+unpack_model <- function(size, answer, L) {
+  entry <- answer$model_entry[size + 1L]
+  if (entry < 0L) return(NULL)
+  most <- length(answer$model) / length(answer$model_entry)
+  count <- answer$model_columns[size + 1L]
+  members <- seq_len(count)
+  of_response <- most * (size * L + seq_len(L) - 1)
+  list(features = answer$model[size * most + members] + 1L,
+       beta = matrix(answer$beta[rep(of_response, each = count) + members], count, L),
+       row = entry + 1L)
+}
+
+unpack_others <- function(answer, problem, control, entries) {
+  if (control$keep == 0L) return(NULL)
+  moves <- seq_len(entries)[-1L]
+  feature <- matrix(answer$other, control$keep)[, moves, drop = FALSE] + 1L
+  loss <- matrix(answer$other_loss, control$keep)[, moves, drop = FALSE]
+  present <- feature > 0L
+  data.frame(
+    step = col(feature)[present], rank = row(feature)[present], feature = feature[present],
+    name = unit_names(problem, feature[present]),
+    criterion = criterion_value(control$criterion, loss[present])
+  )
+}
+
+# Coefficients of chosen columns at another ridge parameter than the parameter of the search. A
+# large parameter is good for choosing columns. The coefficients use the parameter with the smallest
+# held-out error.
+
+# in multiples of the mean sum of squares of a column
+refit_multiples <- 16^(-3:1)
+
+# A search whose paths are refitted. Where no folds choose among the paths (control$sizing), the
+# predictions are also the predictions of the refitted model.
+with_refit <- function(search) {
+  force(search)
+  function(problem, control) {
+    paths <- lapply(search(problem, control), refit_path, problem, control)
+    if (!is.null(control$sizing$folds)) return(paths)
+    lapply(paths, refitted_values, problem, control)
+  }
+}
+
+# The models of a path with the coefficients of the best of several ridge parameters, by the squared
+# error held out by the same folds, and the errors of these models. `refit_lambda` of the path is
+# this parameter, and `search_criterion` is the criterion of the search.
+refit_path <- function(path, problem, control) {
+  sizes <- which(!vapply(path$models, is.null, NA))[-1L] - 1L
+  path$path$search_criterion <- path$path$criterion
+  path$path$refit_lambda <- NA_real_
+  if (!length(sizes) || path$status == "interrupted") return(path)
+  sets <- lapply(path$models[sizes + 1L], `[[`, "features")
+  refitted <- if (is_nested(sets)) {
+    refit_leading(problem, control, sets[[length(sets)]], sizes)
+  } else {
+    lapply(seq_along(sets), function(i) refit_leading(problem, control, sets[[i]], sizes[i])[[1L]])
+  }
+  path$models[sizes + 1L] <- Map(function(model, one) replace(model, "beta", list(one$beta)),
+                                 path$models[sizes + 1L], refitted)
+  rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
+  path$path$refit_lambda[rows[-1L]] <- vapply(refitted, `[[`, 0, "lambda")
+  for (column in names(refitted[[1L]]$errors)) {
+    path$path[[column]][rows[-1L]] <- vapply(refitted, function(one) one$errors[[column]], 0)
+  }
+  loss <- criterion_loss(control$criterion, path$path$criterion[rows])
+  path$size <- c(0L, sizes)[choose_row(loss)]
+  path
+}
+
+# whether every set is an initial part of the largest, the last set
+is_nested <- function(sets) {
+  largest <- sets[[length(sets)]]
+  all(vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA))
+}
+
+# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,
+# beta, errors). Adding the columns in this order gives all sizes for one lambda.
+refit_leading <- function(problem, control, features, sizes,
+                          lambdas = refit_multiples * mean_square(problem)) {
+  narrow <- only_columns(problem, features)
+  control[c("search", "k", "keep", "patience", "progress")] <-
+    list("forward", count_units(narrow), 0L, 0L, FALSE)
+  control$cost <- NULL
+  data <- search_data(narrow)
+  settings <- greedy_settings(narrow, control, lambdas[1L], seq_along(features), "none", NULL)
+  answers <- lapply(lambdas, function(lambda) {
+    settings$lambda <- lambda
+    answer <- check_answer(.Call(C_greedy_rls, data, settings), narrow, control, lambda)
+    if (answer$status == "interrupted") raise_interrupt()
+    answer
+  })
+  error <- vapply(answers, function(answer) answer$squared[sizes + 1L], numeric(length(sizes)))
+  best <- apply(matrix(error, length(sizes)), 1L, choose_row, simplest = order(-lambdas))
+  Map(function(size, l) {
+    list(lambda = lambdas[l], beta = unpack_model(size, answers[[l]], ncol(narrow$y))$beta,
+         errors = answer_errors(answers[[l]], size + 1L, narrow, control))
+  }, sizes, best)
+}
+
+# A problem of some columns, with their scale in the whole problem. These columns require no others.
+only_columns <- function(problem, columns) {
+  problem <- part_of_x(problem, seq_len(nrow(problem)), columns)
+  for (field in c("names", "centre", "squares", "rss", "scale", "usable")) {
+    problem[[field]] <- problem[[field]][columns]
+  }
+  problem$products <- problem$products[columns, , drop = FALSE]
+  problem$column_groups <- some_column_groups(problem$column_groups, columns)
+  problem$hierarchy <- NULL
+  problem
+}
+
+# The path with the held-out predictions and fitted values of its refitted model.
+refitted_values <- function(path, problem, control) {
+  if (path$size < 1L || path$status == "interrupted") return(path)
+  model <- path$models[[path$size + 1L]]
+  lambda <- path$path$refit_lambda[model$row]
+  values <- ridge_values(problem, model$features, lambda, control$folds)
+  path[names(values)] <- values
+  path
+}
+
+# Predictions of the rows by the ridge model of some columns: by the models without each fold,
+# averaged over repeats, and by the model of all rows.
+ridge_values <- function(problem, features, lambda, folds) {
+  spectrum <- linear_spectrum(only_columns(problem, features))
+  held_out <- held_out_folds(spectrum, folds, lambda)
+  list(held_out = scores_of(problem, layer(average(held_out), 1L)),
+       fitted = scores_of(problem, layer(training_residuals(spectrum, lambda), 1L)))
+}
+
+#' @rdname baselines
+#' @export
+random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
+                             size = "criterion", size_folds = 10, refit = is.null(lambda),
+                             folds = "loo", criterion = "squared", threads = 1,
+                             progress = interactive(), BPPARAM = NULL) {
+  problem <- fitter_problem("random_selection", x, y, ..., data = data)
+  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
+  control <- c(control, keep = 0L, threads = check_count(threads, "threads"),
+               progress = check_flag(progress, "progress"))
+  search <- if (check_flag(refit, "refit")) with_refit(drawn_paths) else drawn_paths
+  sized_fit("random_selection", problem, control, search, short_call(match.call()), random = TRUE,
+            BPPARAM = BPPARAM)
+}
+
+# The drawn columns are the same for every lambda. All other columns are excluded, so that no work
+# is done for them.
+drawn_paths <- function(problem, control) {
+  drawn <- draw_units(problem, control$k)
+  problem$usable <- seq_along(problem$usable) %in% drawn
+  control$search <- "forward"
+  search <- each_lambda(function(problem, control, lambda) {
+    greedy_path(problem, control, lambda, drawn)
+  })
+  search(problem, control)
+}
+
+# k usable columns at random, or groups of them, or columns of different groups.
+draw_units <- function(problem, k) {
+  units <- unique(units_of(problem, which(problem$usable)))
+  if (!is.null(problem$hierarchy)) return(draw_in_order(problem, units, k))
+  groups <- problem$column_groups
+  if (!identical(groups$rule, "one")) {
+    return(whole_groups(problem, units[sample.int(length(units), k)]))
+  }
+  units <- units[sample.int(length(units))]
+  group <- groups$of[units]
+  utils::head(units[group == 0L | !duplicated(group)], k)
+}
+
+# k usable columns or groups at random under a hierarchy. Each is drawn among the columns whose
+# required columns are already drawn.
+draw_in_order <- function(problem, units, k) {
+  drawn <- integer()
+  while (k > 0L && length(open <- joining_units(problem, drawn, setdiff(units, drawn)))) {
+    drawn <- c(drawn, unit_columns(problem, open[sample.int(length(open), 1L)]))
+    k <- k - 1L
+  }
+  drawn
+}

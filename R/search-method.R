@@ -1,0 +1,204 @@
+# A method, run on some rows of a problem or on other responses, as cross_validate(), judge() and
+# their parts do repeatedly.
+
+# The method, its arguments and the data ----------------------------------------------------------
+
+# A run holds all that fitting a method to rows of a problem requires: list(method, name, arguments,
+# by_row, problem). `x`, `y`, `data`, `method` and `...` are the user's arguments. `y` may be the
+# method, as no other value of `y` is a function. `said` has the expressions of `y` and `method`,
+# which name the response and the method. `known` has the names of the caller's other arguments.
+as_run <- function(x, y, method, ..., data, said, known) {
+  if (is.function(y) && is.null(method)) {
+    said <- list(y = NULL, method = said$y)
+    method <- y
+    y <- NULL
+  }
+  if (inherits(x, "formula")) {
+    data <- formula_data(y, data)
+    y <- NULL
+  }
+  check_method(method)
+  check_method_dots(method, ..., known = known)
+  given <- dots_with_data(..., data = if (inherits(x, "formula")) data)
+  of_problem <- names(given) %in% problem_arguments
+  problem <- run_problem(x, y, data, given[of_problem], method)
+  if (problem$response == "y" && !inherits(x, "formula")) {
+    problem$response <- response_name(said$y)
+  }
+  new_run(method, problem, given[!of_problem], method_name(said$method), !isFALSE(given$groups))
+}
+
+# Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
+# of rows become the groups of a problem without groups, unless `inherits` is FALSE.
+new_run <- function(method, problem, arguments = list(), name = "a function", inherits = TRUE) {
+  by_row <- names(arguments) %in% c("folds", "size_folds") & vapply(arguments, is_by_row, NA)
+  arguments[by_row] <- lapply(arguments[by_row], as_folds, problem)
+  run <- list(method = method, name = name, arguments = arguments,
+              by_row = names(arguments)[by_row], problem = problem, inherits = inherits)
+  if (inherits) {
+    run$problem <- with_groups_of_folds(problem, arguments[by_row])
+    run$together <- Find(Negate(is.null), lapply(arguments[by_row], kept_together))
+  }
+  own <- identical(environment(method), topenv())
+  if (own && is_file_matrix(problem$x) && !reads_in_place(run)) {
+    check_memory(run, nrow(problem), ncol(problem))
+  }
+  run
+}
+
+# The groups of rows that random parts of the rows of a run keep whole: groups and queries of its
+# problem, or otherwise rows that the folds of its method keep together. A number for each row, or
+# NULL.
+run_units <- function(run) {
+  units <- whole_units(run$problem)
+  if (is.null(units)) run$together else units
+}
+
+# The methods that read the columns of x in place. They treat a row of weight 0 as absent.
+methods_in_place <- c("greedy_rls", "random_selection", "forward_regression", "omp", "foba",
+                      "l1_path", "l1_size")
+
+reads_in_place <- function(run) {
+  among <- vapply(methods_in_place, function(name) identical(topenv()[[name]], run$method), NA)
+  any(among) && !identical(run$arguments$solver, "ipm")
+}
+
+# Refuses a method that must hold more of a file in memory than the default limit.
+check_memory <- function(run, rows, columns) {
+  who <- if (run$name == "a function") "the method" else paste0(run$name, "()")
+  check_taken(run$problem$x, rows, columns, who)
+}
+
+# whether folds are given row by row, not by their number
+is_by_row <- function(folds) is.list(folds) || length(folds) > 1L
+
+check_method <- function(method) {
+  if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
+  if (!arguments_of(method)) {
+    stop_input("`method` must be a function of a problem, but takes no argument",
+               "sparsels_error_argument")
+  }
+}
+
+# A user's own method with `...` may take any argument name. The fitters of the package pass theirs
+# to as_problem(), so all of their names can be checked. `known` has the other arguments of the
+# caller.
+check_method_dots <- function(method, ..., known) {
+  own <- setdiff(names(formals(method)), c("x", "y", "data", "..."))
+  open <- "..." %in% names(formals(method)) && !identical(environment(method), topenv())
+  allowed <- c(own, problem_arguments)
+  check_dots(..., known = c(allowed, "data", known),
+             allowed = if (open) names(list(...)) else allowed)
+}
+
+run_problem <- function(x, y, data, arguments, method) {
+  if (!inherits(x, "sparsels_problem")) {
+    # what the method would print about the problem by default
+    own <- formals(method)[setdiff(c("intercept", "standardize"), names(arguments))]
+    arguments <- c(arguments, Filter(is.logical, own))
+  }
+  # symbols, so that no message and no name of a response deparses the data
+  working_copy(do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)),
+                                     quoted(arguments))))
+}
+
+# list(...), in which expressions of variables of the data, such as `weights`, stay expressions
+dots_with_data <- function(..., data) {
+  expressions <- as.list(substitute(list(...)))[-1L]
+  in_data <- names(expressions) %in% c("weights", "subset", "within", "groups") &
+    vapply(expressions, is_in_data, NA, data)
+  given <- lapply(seq_along(expressions), function(i) {
+    if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)
+  })
+  stats::setNames(given, names(expressions))
+}
+
+method_name <- function(expression) {
+  if (is.call(expression) && is.name(expression[[1L]]) &&
+      as.character(expression[[1L]]) %in% c("::", ":::")) {
+    expression <- expression[[3L]]
+  }
+  if (is.name(expression)) as.character(expression) else "a function"
+}
+
+# A run with default values for the arguments that the user does not give.
+with_defaults <- function(run, arguments) {
+  run$arguments <- c(run$arguments, arguments[setdiff(names(arguments), names(run$arguments))])
+  run
+}
+
+# Fits --------------------------------------------------------------------------------------------
+
+# The fit of a run on its whole problem.
+fit_run <- function(run) fit_method(run$method, run$problem, run$arguments)
+
+# The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these
+# rows, the inner folds that the method was given, if any, and the problem from which path_scores()
+# takes other rows, with the column means of the training rows for missing values. Warnings about
+# the choice and the classes are given by the fit on all rows and not repeated. A row that was drawn
+# several `times` has its case weight multiplied by this number.
+fit_rows <- function(run, rows, times = 1) {
+  # a kernel matrix has a column for every training row
+  columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
+    seq_len(ncol(run$problem))
+  kept <- rows
+  if (any(times > 1)) run$problem <- drawn_often(run$problem, rows, times)
+  if (is_file_matrix(run$problem$x) && reads_in_place(run)) {
+    train <- training_part(run$problem, rows)
+    kept <- seq_len(nrow(run$problem))
+  } else {
+    if (is_file_matrix(run$problem$x)) check_memory(run, length(rows), length(columns))
+    train <- run$problem[rows, columns]
+  }
+  run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows, kept)
+  fit <- suppressMessages(
+    suppressWarnings(fit_method(run$method, train, run$arguments), own_warnings),
+    "sparsels_message_groups"
+  )
+  other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
+  list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
+}
+
+# The problem with the case weights of some rows multiplied by the `times` that they were drawn.
+drawn_often <- function(problem, rows, times) {
+  weights <- case_weights(problem)
+  put_weights(problem, replace(weights, rows, weights[rows] * times))
+}
+
+# A problem to train on some rows alone. x in memory is subset. x in a file is the same x, with
+# weight 0 on the other rows, for methods that accept this.
+training_part <- function(problem, rows) {
+  if (!is_file_matrix(problem$x)) return(problem[rows, ])
+  reweighted(problem, replace(numeric(nrow(problem)), rows, case_weights(problem)[rows]))
+}
+
+# warnings that are for the fit on all rows
+own_warnings <- c("sparsels_warning_edge", "sparsels_warning_class", "sparsels_warning_constant")
+
+# The fit of a method to a problem, without a progress bar of its own. A fit that Ctrl-C stopped
+# raises an interrupt.
+fit_method <- function(method, problem, arguments) {
+  if ("progress" %in% names(formals(method))) arguments$progress <- FALSE
+  withCallingHandlers(
+    do.call(method, c(list(quote(problem)), quoted(arguments))),
+    sparsels_interrupted = function(condition) {
+      if (inherits(condition, "warning")) raise_interrupt()
+    }
+  )
+}
+
+# The columns of the model that a fit chose, or NULL if the fit chooses none.
+chosen_features <- function(fit) if (inherits(fit, "sparse_fit")) model_of(fit)$features
+
+# How often each column was chosen, most frequent first.
+choice_frequency <- function(chosen, names) {
+  count <- table(unlist(chosen))
+  feature <- as.integer(names(count))
+  table <- list2DF(list(
+    feature = feature, name = names[feature], count = as.vector(count),
+    share = as.vector(count) / length(chosen)
+  ))
+  table <- table[order(-table$count, table$feature), ]
+  row.names(table) <- NULL
+  table
+}
