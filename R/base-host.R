@@ -204,19 +204,16 @@ run_serially <- function(n, run, label, progress) {
   for (i in seq_len(n)) {
     results[i] <- list(run(i))
     if (inherits(results[[i]], "condition")) break
-    stopped <- tryCatch(between_tasks(bar, i, n), interrupt = identity)
+    stopped <- tryCatch({
+      if (!is.null(bar)) bar(i, n)
+      Sys.sleep(0)
+      NULL
+    }, interrupt = identity)
     if (is.null(stopped)) next
     if (i == n) results[i] <- list(stopped)
     break
   }
   results
-}
-
-# Raises a Ctrl-C that came meanwhile here, where the results are complete, and not later.
-between_tasks <- function(bar, i, n) {
-  if (!is.null(bar)) bar(i, n)
-  Sys.sleep(0)
-  NULL
 }
 
 # BiocParallel wraps errors of its workers. Here the first error keeps its class.
@@ -294,3 +291,20 @@ rows_at_a_time <- function(width) max(4 * width, most_term_values * 0.4 %/% widt
 
 # The number of values of all terms (rows x terms) above which the terms are not all held in memory.
 most_term_values <- 1e7
+
+# Tables ------------------------------------------------------------------------------------------
+
+# A data frame of these columns, matrices among them. Columns that are NULL are left out.
+new_table <- function(columns, rows) {
+  structure(Filter(Negate(is.null), columns), class = "data.frame",
+            row.names = .set_row_names(rows))
+}
+
+# Some rows of a data frame, which has matrices among its columns. Levels without a row are dropped.
+some_rows <- function(table, rows) {
+  columns <- lapply(table, function(column) {
+    if (is.matrix(column)) return(column[rows, , drop = FALSE])
+    if (is.factor(column)) column[rows, drop = TRUE] else column[rows]
+  })
+  new_table(columns, if (length(columns)) NROW(columns[[1L]]) else 0L)
+}

@@ -378,7 +378,7 @@ gg_axes <- function(p) {
 }
 
 plot_title <- function(x) {
-  sprintf("%s: %s, %s", x$method, x$problem$response, data_words(x$problem))
+  sprintf("%s: %s, %s", x$method, x$problem$coding$response, data_words(x$problem))
 }
 
 mark_colour <- "#D55E00"

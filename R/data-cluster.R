@@ -170,12 +170,12 @@ is_sharded <- function(control, skipping) {
 sharded_path <- function(problem, control, lambda, settings) {
   shards <- control$shards
   given <- settings$given + 1L
-  rows <- c(working(problem), list(response = problem$y))
+  rows <- c(working(problem), list(response = problem$rows$y))
   path <- .Call(C_greedy_open, working_part(rows, integer(), matrix(0, nrow(problem), 0L)),
                 c(settings, first = 0L))
   chosen <- integer()
   ended <- tryCatch({
-    start_shards(shards, rows, settings, given, problem$fill)
+    start_shards(shards, rows, settings, given, problem$columns$mean)
     column <- NULL
     repeat {
       best <- ask_shards(shards, "score", addition_for(shards, column))

@@ -7,12 +7,12 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   check_choice(group_rule, "group_rule", group_rules)
   stated <- !is.null(columns_group) || group_rule == "one"
   labels <- if (isFALSE(columns_group)) NULL else if (is.null(columns_group)) {
-    design_groups(problem$design)
+    design_groups(problem$coding$design)
   } else {
-    group_labels(columns_group, problem$names)
+    group_labels(columns_group, problem$columns$name)
   }
-  problem$column_groups <- new_column_groups(labels, group_rule, stated)
-  if (group_rule == "one" && is.null(problem$column_groups)) {
+  problem <- put_column_groups(problem, labels, group_rule, stated)
+  if (group_rule == "one" && is.null(problem$coding$column_groups)) {
     stop_input("`group_rule = \"one\"` needs groups of two columns or more: give `columns_group`",
                "sparsels_error_argument")
   }
@@ -79,12 +79,12 @@ labels_of_sets <- function(sets, names) {
 
 # Methods without support for groups --------------------------------------------------------------
 
-is_grouped <- function(problem) !is.null(problem$column_groups)
+is_grouped <- function(problem) !is.null(problem$coding$column_groups)
 
 # The problem for a method that moves single columns. Groups that the user gave are refused by name.
 # Groups of factors are ignored with a message. `who` is the method, such as "omp()".
 single_columns <- function(problem, who) {
-  groups <- problem$column_groups
+  groups <- problem$coding$column_groups
   if (groups$stated) {
     stop_input(sprintf("%s chooses single columns, but `columns_group` has %s: %s", who,
                        counted(length(groups$names), "group"),
@@ -93,57 +93,67 @@ single_columns <- function(problem, who) {
   message_sparsels(sprintf("%s takes the columns of %s one by one: %s", who,
                            some_of(groups$names, 3L), "greedy_rls() takes a factor as a whole"),
                    "sparsels_message_groups")
-  problem$column_groups <- NULL
-  problem
+  put_column_groups(problem, NULL)
 }
 
 # Groups of columns: the dummies of a factor, the probes of a gene, the genes of a pathway. Methods
 # that support groups move their columns together, or choose at most one of them. A column without a
 # group is moved by itself, like any group.
 
-# problem$column_groups is NULL or list(of, names, rule, stated): the number of each column's group,
-# 0 for none, the names of the groups, "together" or "one", and whether the groups are given by the
-# user or come from factors. Each group has two columns or more.
-
 group_rules <- c("together", "one")
 
-# Groups from labels. A label of one column is not a group. NULL where no group is left.
-new_column_groups <- function(labels, rule, stated) {
+# The problem with groups from labels of its columns. A label of one column is not a group. Where a
+# group is left, `columns$group` is the number of each column's group, 0 for none, and
+# `coding$column_groups` has the names of the groups, the rule, and whether the user gave the
+# groups, which otherwise come from factors.
+put_column_groups <- function(problem, labels, rule, stated) {
   labels <- as.character(labels)
   labels[is.na(labels)] <- ""
   count <- table(labels[labels != ""])
   labels[!labels %in% names(count)[count > 1L]] <- ""
-  if (!any(labels != "")) return(NULL)
   names <- unique(labels[labels != ""])
-  list(of = match(labels, names, 0L), names = names, rule = rule, stated = stated)
+  problem$columns$group <- if (length(names)) match(labels, names, 0L)
+  problem$coding$column_groups <-
+    if (length(names)) list(names = names, rule = rule, stated = stated)
+  problem
 }
 
-# the groups of some columns
-some_column_groups <- function(groups, columns) {
-  if (is.null(groups)) return(NULL)
-  new_column_groups(c("", groups$names)[groups$of[columns] + 1L], groups$rule, groups$stated)
+# The problem with the groups of another problem of the same columns.
+with_groups_of <- function(problem, other) {
+  problem$columns$group <- other$columns$group
+  problem$coding$column_groups <- other$coding$column_groups
+  problem
+}
+
+# The problem without groups of which a single column is left.
+regrouped <- function(problem) {
+  groups <- problem$coding$column_groups
+  if (is.null(groups)) return(problem)
+  put_column_groups(problem, c("", groups$names)[problem$columns$group + 1L], groups$rule,
+                    groups$stated)
 }
 
 # Units -------------------------------------------------------------------------------------------
 
 moves_together <- function(problem) {
-  is.list(problem) && identical(problem$column_groups$rule, "together")
+  is.list(problem) && identical(problem$coding$column_groups$rule, "together")
 }
 
 # The group or column that is moved, for each of some columns: the first usable column of its group,
 # or the column itself.
 units_of <- function(problem, columns) {
   if (!moves_together(problem)) return(columns)
-  of <- problem$column_groups$of
-  first <- match(seq_along(problem$column_groups$names), replace(of, !problem$usable, 0L))
-  ifelse(of[columns] > 0L & problem$usable[columns], first[pmax(of[columns], 1L)], columns)
+  of <- problem$columns$group
+  first <- match(seq_along(problem$coding$column_groups$names),
+                 replace(of, !problem$columns$usable, 0L))
+  ifelse(of[columns] > 0L & problem$columns$usable[columns], first[pmax(of[columns], 1L)], columns)
 }
 
 # The usable columns that move together with one column.
 unit_columns <- function(problem, column) {
   if (!moves_together(problem)) return(column)
-  group <- problem$column_groups$of[column]
-  if (group > 0L) which(problem$column_groups$of == group & problem$usable) else column
+  group <- problem$columns$group[column]
+  if (group > 0L) which(problem$columns$group == group & problem$columns$usable) else column
 }
 
 # some columns and the columns that move with them
@@ -154,24 +164,25 @@ whole_groups <- function(problem, columns) {
 # The largest size of a model of some usable columns: the number of groups, where a column without a
 # group counts as one. If a model has at most one column of each group, it is the number of groups
 # from which a column can be chosen.
-count_units <- function(problem, columns = which(problem$usable)) {
-  groups <- problem$column_groups
-  if (is.null(groups)) return(length(columns))
-  sum(groups$of[columns] == 0L) + length(setdiff(unique(groups$of[columns]), 0L))
+count_units <- function(problem, columns = which(problem$columns$usable)) {
+  if (!is_grouped(problem)) return(length(columns))
+  group <- problem$columns$group[columns]
+  sum(group == 0L) + length(setdiff(unique(group), 0L))
 }
 
 # the name of the group that moves with each column, or of the column itself
 unit_names <- function(problem, columns) {
-  if (!moves_together(problem)) return(problem$names[columns])
-  group <- problem$column_groups$of[columns]
-  ifelse(group > 0L, problem$column_groups$names[pmax(group, 1L)], problem$names[columns])
+  if (!moves_together(problem)) return(problem$columns$name[columns])
+  group <- problem$columns$group[columns]
+  ifelse(group > 0L, problem$coding$column_groups$names[pmax(group, 1L)],
+         problem$columns$name[columns])
 }
 
 # The groups or columns that each group or column requires, as far as a search can choose them, by
 # first columns.
 needs_of_units <- function(problem) {
   pairs <- problem$hierarchy
-  open <- problem$usable[pairs$column] & problem$usable[pairs$needs]
+  open <- problem$columns$usable[pairs$column] & problem$columns$usable[pairs$needs]
   column <- units_of(problem, pairs$column[open])
   needs <- units_of(problem, pairs$needs[open])
   list(column = column[column != needs], needs = needs[column != needs])
@@ -179,9 +190,9 @@ needs_of_units <- function(problem) {
 
 # The groups or columns, among `units`, that can join a set of columns.
 joining_units <- function(problem, set, units) {
-  groups <- problem$column_groups
-  if (identical(groups$rule, "one")) {
-    units <- units[!groups$of[units] %in% setdiff(groups$of[set], 0L)]
+  if (identical(problem$coding$column_groups$rule, "one")) {
+    group <- problem$columns$group
+    units <- units[!group[units] %in% setdiff(group[set], 0L)]
   }
   if (is.null(problem$hierarchy)) return(units)
   pairs <- needs_of_units(problem)
@@ -198,16 +209,17 @@ leaving_units <- function(problem, set, units) {
 # Groups in the form that C reads: groups of two usable columns or more, and the largest number of
 # columns of a model of size k.
 group_settings <- function(problem, k) {
-  groups <- problem$column_groups
+  groups <- problem$coding$column_groups
   none <- list(group_rule = "none", group_of = integer(), group_start = 0L,
                group_columns = integer(), most_columns = as.integer(k))
   if (is.null(groups)) return(none)
-  of <- ifelse(problem$usable, groups$of, 0L)
+  of <- ifelse(problem$columns$usable, problem$columns$group, 0L)
   size <- tabulate(of, length(groups$names))
   several <- which(size > 1L)
   if (!length(several)) return(none)
   of <- match(of, several, 0L)
-  sizes <- sort(c(size[several], rep(1L, sum(problem$usable & of == 0L))), decreasing = TRUE)
+  sizes <- sort(c(size[several], rep(1L, sum(problem$columns$usable & of == 0L))),
+                decreasing = TRUE)
   together <- groups$rule == "together"
   list(group_rule = groups$rule, group_of = of - 1L,
        group_start = as.integer(c(0L, cumsum(size[several]))),
@@ -235,8 +247,8 @@ sized_words <- function(problem, size, columns) {
 }
 
 column_groups_words <- function(problem) {
-  groups <- problem$column_groups
-  size <- tabulate(groups$of, length(groups$names))
+  groups <- problem$coding$column_groups
+  size <- tabulate(problem$columns$group, length(groups$names))
   each <- sprintf("%s (%d)", groups$names, size)
   rule <- if (groups$rule == "together") "each in a model as a whole or not at all" else
     "at most one column of each in a model"
@@ -303,7 +315,7 @@ listed_needs <- function(needs, problem) {
 # The pairs of the interactions of a formula: each column requires the columns of the terms with one
 # variable less.
 term_needs <- function(problem) {
-  sets <- term_variables(problem$design)
+  sets <- term_variables(problem$coding$design)
   of_several <- lengths(sets) > 1L
   if (!any(of_several)) {
     stop_input(paste("`hierarchy = \"strong\"` is for a formula with interactions, such as",
@@ -316,7 +328,7 @@ term_needs <- function(problem) {
   }), recursive = FALSE, use.names = FALSE)
   needed <- match(set_keys(smaller), set_keys(sets))
   absent <- which(is.na(needed))
-  adjusted <- set_keys(lapply(term_variables(problem$adjust_design), sort))
+  adjusted <- set_keys(lapply(term_variables(problem$coding$adjust_design), sort))
   lost <- absent[!set_keys(lapply(smaller[absent], sort)) %in% adjusted]
   if (length(lost)) {
     asks <- asking[lost[1L]]
@@ -327,7 +339,7 @@ term_needs <- function(problem) {
     ), "sparsels_error_argument")
   }
   present <- !is.na(needed)
-  columns <- split(seq_len(ncol(problem)), factor(problem$design$columns$term, names(sets)))
+  columns <- split(seq_len(ncol(problem)), factor(problem$coding$design$columns$term, names(sets)))
   joined_pairs(Map(all_pairs, columns[asking[present]], columns[needed[present]]))
 }
 
@@ -359,7 +371,7 @@ joined_pairs <- function(pairs) {
 check_can_be_met <- function(pairs, problem) {
   fail <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
   problem$hierarchy <- pairs
-  problem$usable[] <- TRUE
+  problem$columns$usable[] <- TRUE
   of_units <- closed_needs(needs_of_units(problem))
   circular <- c(pairs$column[pairs$column == pairs$needs],
                 of_units$column[of_units$column == of_units$needs])
@@ -367,18 +379,19 @@ check_can_be_met <- function(pairs, problem) {
     fail("`hierarchy` has '%s' ask for itself, at once or by way of what it asks for",
          unit_names(problem, circular[1L]))
   }
-  never <- which(problem$penalty[pairs$needs] == Inf)
+  never <- which(problem$columns$penalty[pairs$needs] == Inf)
   if (length(never)) {
     fail("`hierarchy` has '%s' ask for '%s', which `penalty` Inf keeps out of every model",
-         problem$names[pairs$column[never[1L]]], problem$names[pairs$needs[never[1L]]])
+         problem$columns$name[pairs$column[never[1L]]],
+         problem$columns$name[pairs$needs[never[1L]]])
   }
-  if (!identical(problem$column_groups$rule, "one")) return(invisible())
+  if (!identical(problem$coding$column_groups$rule, "one")) return(invisible())
   column <- c(unique(pairs$column), pairs$column)
-  of <- problem$column_groups$of[c(unique(pairs$column), pairs$needs)]
+  of <- problem$columns$group[c(unique(pairs$column), pairs$needs)]
   clash <- which(of > 0L & duplicated(data.frame(column, of)))
   if (length(clash)) {
     fail("`hierarchy` has '%s' ask for more columns of group '%s' than the one of `group_rule`",
-         problem$names[column[clash[1L]]], problem$column_groups$names[of[clash[1L]]])
+         problem$columns$name[column[clash[1L]]], problem$coding$column_groups$names[of[clash[1L]]])
   }
 }
 
@@ -434,9 +447,9 @@ refuse_hierarchy <- function(problem, who) {
 hierarchy_words <- function(problem) {
   columns <- unique(problem$hierarchy$column)
   asking <- if (problem$hierarchy$by_terms) {
-    unique(column_term_names(problem$design, problem$names)[columns])
+    unique(column_term_names(problem$coding$design, problem$columns$name)[columns])
   } else {
-    problem$names[columns]
+    problem$columns$name[columns]
   }
   one <- length(asking) == 1L
   sprintf("%s %s for %s: %s",
@@ -449,19 +462,20 @@ hierarchy_words <- function(problem) {
 
 # Penalty ------------------------------------------------------------------------------------------
 
-# Penalty factors multiply the penalty of each column. A problem has `penalty`, a factor for each
-# column, or NULL where all are 1. A column of factor 0 is a covariate under its own name. A column
-# of factor Inf is excluded. Any other column is divided by its scale and by a function of the
-# factor, so that a plain penalty on working columns gives the required penalty. For a squared
+# Penalty factors multiply the penalty of each column. A problem has `columns$penalty`, a factor for
+# each column, or NULL where all are 1. A column of factor 0 is a covariate under its own name. A
+# column of factor Inf is excluded. Any other column is divided by its scale and by a function of
+# the factor, so that a plain penalty on working columns gives the required penalty. For a squared
 # penalty the divisor is sqrt(p), which makes lambda p b^2 of lambda b^2. For an absolute penalty it
 # is p, which makes lambda p |b| of lambda |b|. `absolute` tells which penalty is used.
 
 # As given ----------------------------------------------------------------------------------------
 
-with_penalty <- function(problem, penalty, names) {
-  terms <- column_term_names(problem$design, names)
-  problem$penalty <- check_penalty(penalty, names, terms)
-  check_unpenalised(problem$penalty, names, colnames(problem$z))
+with_penalty <- function(problem, penalty) {
+  names <- problem$columns$name
+  terms <- column_term_names(problem$coding$design, names)
+  problem$columns$penalty <- check_penalty(penalty, names, terms)
+  check_unpenalised(problem$columns$penalty, names, colnames(problem$z))
   problem
 }
 
@@ -529,25 +543,19 @@ column_term_names <- function(design, names) {
 
 # The numbers of columns that are given by name, number or a logical vector, or by their term.
 columns_given <- function(given, problem) {
-  terms <- column_term_names(problem$design, problem$names)
-  of_terms <- if (is.character(given)) which(terms %in% given & !problem$names %in% given)
+  terms <- column_term_names(problem$coding$design, problem$columns$name)
+  of_terms <- if (is.character(given)) which(terms %in% given & !problem$columns$name %in% given)
   others <- if (is.character(given)) setdiff(given, terms[of_terms]) else given
-  chosen <- if (length(others)) positions(others, ncol(problem), problem$names, "column")
+  chosen <- if (length(others)) positions(others, ncol(problem), problem$columns$name, "column")
   sort(unique(c(of_terms, chosen)))
 }
 
 # Of a problem ------------------------------------------------------------------------------------
 
-# The problem without some columns of factor 0, which are also removed from the covariates.
-without_covariates <- function(problem, columns) {
-  if (!length(columns)) return(problem)
-  problem$z <- problem$z[, !colnames(problem$z) %in% problem$names[columns], drop = FALSE]
-  problem
-}
-
 # Whether each column has a factor that excludes it from the selection.
 is_set_apart <- function(problem) {
-  if (is.null(problem$penalty)) logical(ncol(problem)) else problem$penalty %in% c(0, Inf)
+  factors <- problem$columns$penalty
+  if (is.null(factors)) logical(ncol(problem)) else factors %in% c(0, Inf)
 }
 
 # Refuses columns of factor 0 that have the name of a covariate given by `adjust`.
@@ -561,18 +569,18 @@ check_unpenalised <- function(factors, names, covariates) {
 
 # The divisor of a column in addition to its scale.
 penalty_divisor <- function(problem) {
-  factors <- problem$penalty
+  factors <- problem$columns$penalty
   if (is.null(factors)) return(rep(1, ncol(problem)))
-  factors[!problem$usable] <- 1
-  if (isTRUE(problem$absolute)) factors else sqrt(factors)
+  factors[!problem$columns$usable] <- 1
+  if (isTRUE(problem$coding$absolute)) factors else sqrt(factors)
 }
 
 # The problem for a penalty on the absolute values of the coefficients, as the l1 methods use.
 absolute_penalty <- function(problem) {
-  if (is.null(problem$penalty) || isTRUE(problem$absolute)) return(problem)
+  if (is.null(problem$columns$penalty) || isTRUE(problem$coding$absolute)) return(problem)
   squares <- penalty_divisor(problem)
-  problem$absolute <- TRUE
-  problem$scale <- problem$scale / squares * penalty_divisor(problem)
+  problem$coding$absolute <- TRUE
+  problem$columns$scale <- problem$columns$scale / squares * penalty_divisor(problem)
   problem
 }
 
@@ -580,15 +588,15 @@ absolute_penalty <- function(problem) {
 settled_covariates <- function(problem) {
   columns <- unpenalised(problem)
   if (!length(columns)) return(problem)
-  problem$penalty[columns] <- Inf
+  problem$columns$penalty[columns] <- Inf
   covariates <- setdiff(colnames(problem$z), "(Intercept)")
-  problem$adjust_design <- list(names = covariates, kind = "matrix")
+  problem$coding$adjust_design <- list(names = covariates, kind = "matrix")
   problem
 }
 
 # Whether factors differ among the columns that are penalised.
 has_factors <- function(problem) {
-  any(problem$penalty[problem$usable] != 1)
+  any(problem$columns$penalty[problem$columns$usable] != 1)
 }
 
 # Refuses penalty factors other than 0 and Inf where there is no penalty on columns.
@@ -598,27 +606,20 @@ check_no_factors <- function(problem, why) {
                      why), "sparsels_error_argument")
 }
 
-# Refuses penalty factors of any kind, for kernels, which have no penalty on columns.
-check_no_penalty <- function(problem) {
-  if (is.null(problem$penalty)) return(invisible())
-  stop_input(paste("`penalty` is for columns, and a kernel has no penalty on single columns:",
-                   "give covariates by `adjust`, and leave columns out"), "sparsels_error_argument")
-}
-
 # Words -------------------------------------------------------------------------------------------
 
 print_penalty <- function(problem) {
-  if (is.null(problem$penalty)) return(invisible())
-  names_where <- function(which) some_of(problem$names[which], 8L, "")
+  if (is.null(problem$columns$penalty)) return(invisible())
+  names_where <- function(which) some_of(problem$columns$name[which], 8L, "")
   free <- unpenalised(problem)
-  never <- which(problem$penalty == Inf)
+  never <- which(problem$columns$penalty == Inf)
   if (length(free)) say("without penalty, in every model: ", names_where(free))
   if (length(never)) {
     say(sprintf("never used, penalty Inf: %s (%s)", counted(length(never), "column"),
-                some_of(problem$names[never], 5L, "")))
+                some_of(problem$columns$name[never], 5L, "")))
   }
   if (has_factors(problem)) {
-    factors <- range(problem$penalty[problem$usable])
+    factors <- range(problem$columns$penalty[problem$columns$usable])
     say(sprintf("penalty factors of the columns: %s to %s", shown(factors[1L]), shown(factors[2L])))
   }
 }
@@ -628,8 +629,9 @@ with_block_ratios <- function(problem, blocks) {
   ratio <- rep(1, ncol(problem))
   ratio[unlist(blocks$columns)] <- rep(blocks$ratio, lengths(blocks$columns))
   if (all(ratio == 1)) return(problem)
-  without <- problem$scale / penalty_divisor(problem)
-  problem$penalty <- (if (is.null(problem$penalty)) 1 else problem$penalty) * ratio
-  problem$scale <- without * penalty_divisor(problem)
+  without <- problem$columns$scale / penalty_divisor(problem)
+  problem$columns$penalty <-
+    (if (is.null(problem$columns$penalty)) 1 else problem$columns$penalty) * ratio
+  problem$columns$scale <- without * penalty_divisor(problem)
   problem
 }

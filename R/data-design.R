@@ -122,7 +122,9 @@ stop_intercept <- function() {
 
 terms_design <- function(rhs, env, data, dot, intercept, called) {
   formula <- stats::as.formula(call("~", rhs), env)
-  terms <- formula_terms(formula, dot)
+  terms <- stats::terms(
+    formula, data = stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
+  )
   if (!is.null(attr(terms, "offset"))) {
     stop_input("offset() in a formula must be a term by itself, added to the others")
   }
@@ -139,22 +141,18 @@ terms_design <- function(rhs, env, data, dot, intercept, called) {
   single <- names(Filter(function(level) length(level) < 2L, design$levels))
   if (length(single)) stop_input(sprintf("%s has one level only", some_of(single)))
   variables <- attr(design$terms, "used")
-  design$example <- lapply(variables, function(name) first_row(get_variable(name, data, env)))
+  design$example <- lapply(variables, function(name) {
+    value <- get_variable(name, data, env)
+    if (is.matrix(value)) value[1L, , drop = FALSE] else value[1L]
+  })
   names(design$example) <- variables
   design$columns <- terms_columns(design, frame)
   design
 }
 
-# The terms of a formula, in which `.` represents some variables. Only the names of data are used.
-formula_terms <- function(formula, dot) {
-  stats::terms(formula, data = stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot))
-}
-
 get_variable <- function(name, data, env) {
   if (name %in% names(data)) data[[name]] else get(name, envir = env)
 }
-
-first_row <- function(value) if (is.matrix(value)) value[1L, , drop = FALSE] else value[1L]
 
 # The terms with a separate environment for the objects that the formula needs besides its
 # variables. The user's environment may hold x, which would be saved with every fit.
@@ -220,17 +218,16 @@ terms_matrix <- function(design, data, env, called) {
   # variables that no wanted column uses may be absent, and are replaced by the training value of
   # their first row
   variables <- lapply(stats::setNames(used, used), function(name) {
-    if (!name %in% needed) return(repeat_rows(design$example[[name]], rows))
+    if (!name %in% needed) {
+      value <- design$example[[name]]
+      return(if (is.matrix(value)) value[rep(1L, rows), , drop = FALSE] else rep(value, rows))
+    }
     get_variable(name, data, env)
   })
   frame <- stats::model.frame(design$terms, variables, na.action = stats::na.pass)
   x <- model_columns(design, frame, called)[, design$columns$position, drop = FALSE]
   dimnames(x) <- list(NULL, design$columns$name)
   x
-}
-
-repeat_rows <- function(value, rows) {
-  if (is.matrix(value)) value[rep(1L, rows), , drop = FALSE] else rep(value, rows)
 }
 
 # Either kind -------------------------------------------------------------------------------------
@@ -269,10 +266,11 @@ subset_design <- function(design, columns) {
 # The formula of the response by some columns, with the covariates of a design.
 column_formula <- function(problem, columns, adjust = NULL) {
   terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
-             column_terms(problem$design, problem, columns))
-  terms <- c(if (!problem$intercept || !length(terms)) as.numeric(problem$intercept), unique(terms))
-  given <- problem$formula
-  left <- if (is.null(given)) as.name(problem$response) else given[[2L]]
+             column_terms(problem$coding$design, problem, columns))
+  terms <- c(if (!problem$coding$intercept || !length(terms)) as.numeric(problem$coding$intercept),
+             unique(terms))
+  given <- problem$coding$formula
+  left <- if (is.null(given)) as.name(problem$coding$response) else given[[2L]]
   formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))
   stats::as.formula(formula, if (is.null(given)) globalenv() else environment(given))
 }
@@ -281,15 +279,15 @@ column_formula <- function(problem, columns, adjust = NULL) {
 column_terms <- function(design, problem, columns) {
   if (!is.null(design$terms)) return(lapply(design$columns$code[columns], str2lang))
   names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
-  lapply((if (is.null(names)) problem$names else names)[columns], as.name)
+  lapply((if (is.null(names)) problem$columns$name else names)[columns], as.name)
 }
 
 adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name
 
 # Covariates that are not columns: the intercept and the covariates given by `adjust`.
 given_covariates <- function(problem) {
-  setdiff(colnames(problem$z), problem$names[unpenalised(problem)])
+  setdiff(colnames(problem$z), problem$columns$name[unpenalised(problem)])
 }
 
 # The columns without penalty, which are covariates.
-unpenalised <- function(problem) which(problem$penalty == 0)
+unpenalised <- function(problem) which(problem$columns$penalty == 0)

@@ -50,11 +50,6 @@ float_bytes <- function(m, columns) {
 
 is_float_matrix <- function(x) inherits(x, "float_matrix")
 
-sound_float <- function(x, called) {
-  if (is_sound_float(x)) return(x)
-  stop_input(sprintf("`%s` is not a valid float_matrix: make it again", called))
-}
-
 # whether the parts of a float matrix fit each other
 is_sound_float <- function(x) {
   x <- unclass(x)

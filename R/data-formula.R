@@ -44,7 +44,8 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
               groups = kept$of_rows$groups, intercept = intercept, design = design,
               kept = kept$rows,
-              offset = if (length(parts$offset)) offset_of(parts$offset, data, env) else offset,
+              offset = if (length(parts$offset)) Reduce(`+`, lapply(parts$offset, eval, data,
+                                                                    env)) else offset,
               row_names = given_row_names(data), formula = lean_formula(x, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
@@ -64,11 +65,6 @@ split_offset <- function(rhs) {
   if (!length(left$offset)) return(list(rest = rhs, offset = list()))
   rhs[[2L]] <- left$rest
   list(rest = if (identical(left$rest, 1)) rhs[[3L]] else rhs, offset = left$offset)
-}
-
-# the sum of offsets
-offset_of <- function(offsets, data, env) {
-  Reduce(`+`, lapply(offsets, eval, data, env))
 }
 
 # The data frame of a formula. It may be the second argument, where other calls have the response.
@@ -117,7 +113,9 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
     if (NROW(value) != count || inherits(value, "formula")) return(value)
     if (is.null(dim(value))) value[rows] else value[rows, , drop = FALSE]
   }
-  rows <- if (is.null(subset)) seq_len(count) else subset_rows(subset, count, row.names(data))
+  if (is.null(subset)) subset <- seq_len(count)
+  if (is.logical(subset)) subset <- subset & !is.na(subset)
+  rows <- positions(subset, count, row.names(data), "row")
   omitted <- NULL
   if (omit) {
     others <- Filter(function(value) NROW(value) == count && !inherits(value, "formula"),
@@ -140,12 +138,6 @@ with_variables <- function(data, variables, env, rows) {
     if (NROW(value) == rows && !is.function(value)) data[[name]] <- value
   }
   data
-}
-
-# row numbers, where a missing value in a logical vector leaves its row out, as in lm()
-subset_rows <- function(subset, count, names) {
-  if (is.logical(subset)) subset <- subset & !is.na(subset)
-  positions(subset, count, names, "row")
 }
 
 formula_response <- function(formula, data) {

@@ -379,7 +379,9 @@ kernel_problem <- function(problem, kernel, in_place = FALSE) {
   problem <- with_doubles(problem)
   check_still_finite(problem, Matrix::colSums(problem$x))
   if (is_precomputed(kernel)) {
-    if (problem$standardize) stop_input("`standardize` must be FALSE with a precomputed kernel")
+    if (problem$coding$standardize) {
+      stop_input("`standardize` must be FALSE with a precomputed kernel")
+    }
     check_precomputed(problem$x)
   }
   kernel_scale(problem, kernel$shift)
@@ -398,34 +400,38 @@ with_doubles <- function(problem) {
 # sparse columns are not centred unless their mean exceeds their standard deviation, since
 # differences would lose digits. Such a column has few zeros.
 kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
-  check_no_penalty(problem)
+  if (!is.null(problem$columns$penalty)) {
+    stop_input(paste("`penalty` is for columns, and a kernel has no penalty on single columns:",
+                     "give covariates by `adjust`, and leave columns out"),
+               "sparsels_error_argument")
+  }
   if (!in_place || !is_file_matrix(problem$x)) problem <- with_doubles(problem)
-  problem$centre <- numeric(ncol(problem))
-  problem$scale <- rep(1, ncol(problem))
-  if (problem$standardize) {
-    moments <- column_moments(problem$x, problem$weights, TRUE)
-    rms <- sqrt(moments$squares / sum(problem$weights))
+  problem$columns$centre <- numeric(ncol(problem))
+  problem$columns$scale <- rep(1, ncol(problem))
+  if (problem$coding$standardize) {
+    moments <- column_moments(problem$x, problem$rows$weight, TRUE)
+    rms <- sqrt(moments$squares / sum(problem$rows$weight))
     uncentred <- shift && inherits(problem$x, "dgCMatrix") & abs(moments$centre) <= rms
-    problem$centre <- ifelse(uncentred, 0, moments$centre)
+    problem$columns$centre <- ifelse(uncentred, 0, moments$centre)
     varies <- rms > 1e-13 * abs(moments$centre)
-    problem$scale[varies] <- rms[varies]
+    problem$columns$scale[varies] <- rms[varies]
   }
   problem
 }
 
 # rows of x, centred and scaled as the problem says
 kernel_points <- function(problem, x) {
-  if (!problem$standardize) return(x)
-  if (!is.matrix(x) && mean(problem$centre != 0) < 1 / 2) return(sparse_points(problem, x))
-  moved(as.matrix(x), problem$centre) / rep(problem$scale, each = nrow(x))
+  if (!problem$coding$standardize) return(x)
+  if (!is.matrix(x) && mean(problem$columns$centre != 0) < 1 / 2) return(sparse_points(problem, x))
+  moved(as.matrix(x), problem$columns$centre) / rep(problem$columns$scale, each = nrow(x))
 }
 
 sparse_points <- function(problem, x) {
-  columns <- which(problem$centre != 0)
+  columns <- which(problem$columns$centre != 0)
   m <- nrow(x)
   centre <- Matrix::sparseMatrix(rep(seq_len(m), length(columns)), rep(columns, each = m),
-                                 x = rep(problem$centre[columns], each = m), dims = dim(x))
-  (x - centre) %*% Matrix::Diagonal(x = 1 / problem$scale)
+                                 x = rep(problem$columns$centre[columns], each = m), dims = dim(x))
+  (x - centre) %*% Matrix::Diagonal(x = 1 / problem$columns$scale)
 }
 
 # The median squared distance of two rows. Pairs of equal rows are excluded, since they contain no
@@ -507,7 +513,7 @@ basis_rows <- function(basis, problem, name = "basis") {
     refuse(name, "NULL, a number, row numbers or a matrix of points", basis)
   }
   if (inherits(basis, "sparsels_basis")) basis <- as.integer(basis)
-  rows <- positions(basis, nrow(problem), problem$row_names, "row")
+  rows <- positions(basis, nrow(problem), problem$rows$name, "row")
   if (!length(rows)) stop_input(sprintf("`%s` chooses no row", name))
   if (anyDuplicated(rows)) {
     stop_input(sprintf("`%s` must not repeat rows, but row %d is there twice",

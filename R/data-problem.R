@@ -92,26 +92,26 @@
 #' @param threads Number of OpenMP threads for the sums over the columns of a dense matrix. The
 #'   result does not depend on it.
 #'
-#' @return A list of class `sparsels_problem`. With m rows, n columns, L responses and q covariates
-#'   it contains:
-#'   * `x` (m x n, complete if `missing = "mean"`), `names` and `named` (column names, and whether
-#'     they were given), `row_names`;
-#'   * `y` (m x L, coded), `response` (its name), `task` (`"regression"`, `"binary"` or
-#'     `"multiclass"`), `levels`. Two classes are coded -1 and +1 (the second level), more classes
-#'     by one -1/+1 column each. Numbers are less `offset`, divided by `response_scale`;
-#'   * `weights` (m) and `z` (m x q, the covariates, intercept first);
-#'   * for each column `centre`, `squares` (weighted sum of squares about `centre`), `scale`, `rss`
-#'     (weighted residual sum of squares given the covariates), `usable` (`FALSE` if excluded), and
-#'     `products` (n x L, weighted cross products with the responses given the covariates);
-#'   * `intercept` and `standardize`, and `design`, `adjust_design`, `assay` and `renamed`, which
-#'     turn new data into columns;
-#'   * if used, otherwise `NULL`: `survival` (data frame of `time` and `event`), `query` (factor),
-#'     `penalty` (n; `scale` is multiplied by its roots), `offset` (m x L), `response_scale` (L),
-#'     `column_groups` (list of `of`, the group number of each column or 0, `names` and `rule`),
-#'     `hierarchy` (`column` and the column that it `needs`, by number), `class_weights`,
-#'     `case_weights` (m, without class weights), `fill` (n, the replacements of missing values),
-#'     `missing` (n, their numbers) and `gaps` (sparse m x n, their positions; `NULL` if `x` is read
-#'     in place).
+#' @return A list of class `sparsels_problem`: two tables, the covariates and how the data are
+#'   coded. Entries marked by an asterisk are there only if they are used.
+#'   * `x` (m x n): the candidate columns, complete if `missing = "mean"`.
+#'   * `rows`, a data frame with a row for each of the m observations: `y` (matrix m x L, coded),
+#'     `weight`, and `query`\*, `group`\* (factors), `time`\*, `event`\*, `offset`\* (matrix m x L),
+#'     `name`\*, `case_weight`\* (`weight` without the class weights).
+#'   * `columns`, a data frame with a row for each of the n candidate columns: `name`, `centre`,
+#'     `squares` (weighted sum of squares about `centre`), `scale`, `rss` (weighted residual sum of
+#'     squares given the covariates), `usable` (`FALSE` if excluded), `products` (matrix n x L,
+#'     weighted cross products with the responses given the covariates), and `penalty`\* (`scale` is
+#'     multiplied by its roots), `group`\* (number of the group, 0 for none), `mean`\* and
+#'     `missing`\* (replacements of missing values, and their numbers).
+#'   * `z` (m x q): the covariates, the intercept first.
+#'   * `coding`, a list: `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
+#'     (its name), `intercept`, `standardize`, `missing`, `design` and `adjust_design`, which turn
+#'     new data into columns, and `response_scale`\* (L), `class_weights`\*, `column_groups`\*,
+#'     `formula`\*, `assay`\* and others. Two classes are coded -1 and +1 (the second level), more
+#'     classes by one -1/+1 column each. Numbers are minus `offset`, divided by `response_scale`.
+#'   * `hierarchy`\*: `column` and the column that it `needs`, by number. `gaps`\*: the positions of
+#'     missing values, a sparse m x n matrix.
 #'
 #' @section Errors:
 #' Class `sparsels_error_input`; the message names the argument and the position: missing or
@@ -248,25 +248,22 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   check_names(colnames(x), features[1L], features[2L], unique_by)
   problem <- response_side(nrow(x), y, response, ..., data = data, row_names = row_names,
                            called = called)
-  problem$assay <- assay
-  problem$renamed <- renamed
-  problem$formula <- formula
+  problem$coding$assay <- assay
+  problem$coding$renamed <- renamed
+  problem$coding$formula <- formula
   problem$na.action <- omitted
   problem$kept <- kept
-  if (!is.null(penalty)) problem <- with_penalty(problem, penalty, column_names(x))
-  problem <- put_columns(problem, x, called[["x"]], threads)
+  problem <- put_columns(problem, x, called[["x"]], threads, penalty)
   decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
   problem <- with_row_groups(problem, groups, data)
-  if (!any(problem$usable)) {
+  if (!any(problem$columns$usable)) {
     stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
-                       if (is.null(problem$penalty)) "" else ", or has `penalty` 0 or Inf"))
+                       if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf"))
   }
   seal(problem)
 }
-
-column_names <- function(x) if (is.null(colnames(x))) numbered_names(ncol(x)) else colnames(x)
 
 # a problem without x, to be completed by put_columns()
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
@@ -290,168 +287,73 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   check_class_weights(class_weights, coded$levels)
   offset <- check_offset(offset, coded, rows)
   if (!is.null(offset)) coded$y <- coded$y - offset
-  coded <- with_working_times(c(coded, list(weights = weights)), called[["y"]])
+  if (!is.null(coded$times)) coded$y <- working_times(coded$times, weights, called[["y"]])
   check_trained_response(coded, weights, called[["y"]])
   check_response_size(coded$y, weights, called[["y"]])
   covariates <- adjust_columns(adjust, data, rows, intercept)
   check_covariate_squares(covariates$z, weights)
   problem <- structure(list(
-    x = NULL, y = coded$y, task = coded$task, levels = coded$levels, survival = coded$survival,
-    query = query, group = NULL, response = response,
-    weights = weights, z = covariates$z, names = NULL, named = NULL,
-    row_names = row_names, centre = NULL, squares = NULL, rss = NULL, products = NULL,
-    scale = NULL, usable = NULL, intercept = intercept, standardize = standardize, design = design,
-    adjust_design = covariates$design
+    x = NULL,
+    rows = new_table(c(list(y = coded$y, weight = weights, query = query, offset = offset,
+                            name = row_names), coded$times), rows),
+    columns = NULL, z = covariates$z,
+    coding = list(task = coded$task, levels = coded$levels, response = response,
+                  intercept = intercept, standardize = standardize, missing = missing,
+                  design = design, adjust_design = covariates$design)
   ), class = "sparsels_problem")
-  if (missing == "mean") problem$fill <- numeric()
-  problem$classes <- coded$classes
-  problem$class_weights <- class_weights
+  problem$coding$classes <- coded$classes
+  problem$coding$class_weights <- class_weights
   problem <- put_weights(problem, weights)
   if (is_ranked(problem)) check_ranking(problem, called[["y"]])
-  problem$offset <- offset
-  centred <- centre_within(problem, problem$y)
-  problem$response_scale <- response_scales(centred, weights, problem$task, standardize_response,
-                                            intercept)
-  if (!is.null(problem$response_scale)) {
-    problem$y <- problem$y / rep(problem$response_scale, each = rows)
-  }
+  centred <- centre_within(problem, problem$rows$y)
+  scales <- response_scales(centred, weights, coded$task, standardize_response, intercept)
+  problem$coding$response_scale <- scales
+  if (!is.null(scales)) problem$rows$y <- problem$rows$y / rep(scales, each = rows)
   problem <- compile_rows(problem)
   stop_aliased(problem$compiled$covariates$aliased, problem)
   problem
 }
 
-put_columns <- function(problem, x, called = "x", threads = 1L) {
+# The problem with these candidate columns in place of its own.
+put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL) {
   problem$gaps <- NULL
   problem$x <- x
-  problem$named <- !is.null(colnames(x))
-  problem$names <- column_names(x)
+  problem$coding$named <- !is.null(colnames(x))
+  names <- if (problem$coding$named) colnames(x) else numbered_names(ncol(x))
+  problem$columns <- new_table(list(name = names), ncol(x))
+  if (problem$coding$missing == "mean") problem$columns$mean <- 0
+  if (!is.null(penalty)) problem <- with_penalty(problem, penalty)
   measure_columns(problem, called, threads)
 }
 
 # Methods -----------------------------------------------------------------------------------------
 
 #' @export
-dim.sparsels_problem <- function(x) c(length(x$weights), length(x$names))
+dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
 
 #' @export
 `[.sparsels_problem` <- function(x, i, j, ...) {
   check_sealed(x)
   if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
   if (is.null(x$x)) stop_input("this is the problem stored in a fit, which has no data matrix")
-  rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$row_names, "row")
-  cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$names, "column")
+  rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$rows$name, "row")
+  cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$columns$name, "column")
   if (anyDuplicated(cols)) {
-    stop_input(sprintf("column '%s' is chosen twice", x$names[cols[anyDuplicated(cols)]]))
+    stop_input(sprintf("column '%s' is chosen twice", x$columns$name[cols[anyDuplicated(cols)]]))
   }
-  x <- without_covariates(x, setdiff(unpenalised(x), cols))
-  x <- part_of_x(x, rows, cols)
-  x$y <- x$y[rows, , drop = FALSE]
-  x$z <- x$z[rows, , drop = FALSE]
-  x <- put_weights(x, case_weights(x)[rows])
-  x["survival"] <- list(times_of(x, rows))
-  x["query"] <- list(queries_of(x, rows))
-  x["group"] <- list(groups_of_rows(x, rows))
-  x$kept <- NULL
-  if (!is.null(x$offset)) x$offset <- x$offset[rows, , drop = FALSE]
-  x["row_names"] <- list(x$row_names[rows])
-  if (!is.null(x$formula) && !missing(j)) x$formula <- column_formula(x, cols)
-  x$names <- x$names[cols]
-  x["design"] <- list(subset_design(x$design, cols))
-  x$penalty <- x$penalty[cols]
-  x$column_groups <- some_column_groups(x$column_groups, cols)
+  lost <- x$columns$name[setdiff(unpenalised(x), cols)]
+  x$z <- x$z[, !colnames(x$z) %in% lost, drop = FALSE]
+  if (!is.null(x$coding$formula) && !missing(j)) x$coding$formula <- column_formula(x, cols)
+  x <- scored_rows(part_of_x(x, rows, cols), rows)
+  x$coding["design"] <- list(subset_design(x$coding$design, cols))
   x$hierarchy <- some_hierarchy(x$hierarchy, cols)
-  seal_again(measure_columns(with_working_times(x)))
-}
-
-#' @export
-print.sparsels_problem <- function(x, ...) {
-  check_sealed(x)
-  say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
-  print_design(x)
-  if (!x$intercept && !is_ranked(x)) cat("no intercept\n")
-  if (length(x$renamed)) {
-    say(sprintf("made unique: the names of %s (%s)", counted(length(x$renamed), "column"),
-                some_of(names(x$renamed), 5L, "")))
-  }
-  excluded <- x$names[!x$usable & !is_set_apart(x)]
-  if (length(excluded)) {
-    say(sprintf("excluded: %s, %s (%s)", counted(length(excluded), "column"), excluded_words(x),
-                some_of(excluded, 5L, "")))
-  }
-  invisible(x)
-}
-
-print_data <- function(problem) {
-  cat("data: ", data_words(problem), "\n", sep = "")
-  print_design(problem)
-}
-
-# The response and the other parts of a problem that define its models.
-print_design <- function(problem) {
-  if (!is.null(problem$assay)) say("assay: ", assay_words(problem$assay))
-  print_response(problem)
-  if (is_ranked(problem)) say(queries_words(problem))
-  if (!is.null(problem$group)) say(groups_words(problem))
-  covariates <- setdiff(given_covariates(problem), "(Intercept)")
-  if (length(covariates)) say("adjusted for: ", some_of(covariates, 8L, ""))
-  print_penalty(problem)
-  w <- case_weights(problem)
-  if (any(w != 1)) cat(sprintf("weights of the rows: %s to %s\n", shown(min(w)), shown(max(w))))
-  if (!is.null(problem$class_weights)) say(class_weights_words(problem))
-  omitted <- problem$na.action
-  if (length(omitted)) {
-    say(sprintf("left out: %s with missing values (%s)", counted(length(omitted), "row"),
-                some_of(names(omitted), 5L, "")))
-  }
-  if (any(problem$missing > 0L)) say(missing_words(problem$missing))
-  if (!is.null(problem$column_groups)) say(column_groups_words(problem))
-  if (!is.null(problem$hierarchy)) say(hierarchy_words(problem))
-}
-
-print_response <- function(problem) {
-  say("response: ", response_words(problem))
-  print_units(problem)
-  if (problem$task == "regression") return(invisible())
-  lone <- names(which(class_counts(problem, problem$weights > 0) == 1L))
-  if (length(lone)) {
-    remark(sprintf("%s %s a single row: models trained without it never predict the class",
-                   if (length(lone) == 1L) "class" else "each of the classes",
-                   paste(some_of(short_class(lone), 3L), "has")))
-  }
-}
-
-response_words <- function(problem) {
-  if (is_survival(problem)) return(survival_words(problem))
-  response <- shortened(problem$response, 60L)
-  if (!is.null(problem$classes)) {
-    above <- short_class(problem$classes)
-    return(sprintf("%s, '%s' to be above '%s'", response, above[2L], above[1L]))
-  }
-  if (problem$task == "regression") {
-    responses <- if (ncol(problem$y) > 1L) sprintf(", %d responses", ncol(problem$y)) else ""
-    return(paste0(response, ", numeric", responses))
-  }
-  counts <- class_counts(problem)
-  sprintf("%s, %d classes (rows): %s", response, length(counts), counts_words(counts))
-}
-
-# "normal (22), tumour (40)". If the classes do not fit two lines, the largest classes and the
-# number of other classes.
-counts_words <- function(counts) {
-  each <- function(counts) sprintf("%s (%d)", short_class(names(counts)), counts)
-  space <- max(2L * getOption("width") - 60L, 30L)
-  if (sum(nchar(each(counts)) + 2L) <= space) return(paste(each(counts), collapse = ", "))
-  counts <- sort(counts, decreasing = TRUE)
-  fit <- max(1L, sum(cumsum(nchar(each(counts)) + 2L) <= space))
-  others <- counts[-seq_len(fit)]
-  if (!length(others)) return(each(counts))
-  sprintf("%s and %d more of %s", paste(each(counts)[seq_len(fit)], collapse = ", "),
-          length(others), counted_range(range(others), "row"))
+  seal_again(reweighted(x, case_weights(x)))
 }
 
 # the problem as a fit stores it, without the data matrix
 without_x <- function(problem) {
-  problem[c("x", "products")] <- list(NULL)
+  problem["x"] <- list(NULL)
+  problem$columns$products <- NULL
   problem[c("gaps", "compiled")] <- NULL
   seal(problem)
 }
@@ -475,7 +377,8 @@ new_data_matrix <- function(problem, newdata, columns) {
 
 new_values <- function(problem, newdata, columns) {
   if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
-  if (is_experiment(newdata)) newdata <- read_experiment(newdata, problem$assay, "newdata")$values
+  if (is_experiment(newdata)) newdata <-
+    read_experiment(newdata, problem$coding$assay, "newdata")$values
   newdata <- as_valid(newdata, "newdata")
   if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
   if (length(dim(newdata)) != 2L) {
@@ -499,9 +402,9 @@ problem_x <- function(problem) {
 # positions in newdata of the wanted columns: by name where both have names, by position otherwise
 new_positions <- function(problem, newdata, columns) {
   present <- colnames(newdata)
-  if (problem$named && !is.null(present)) {
-    needed <- problem$names[columns]
-    present <- renamed_columns(present, problem$renamed, needed)
+  if (problem$coding$named && !is.null(present)) {
+    needed <- problem$columns$name[columns]
+    present <- renamed_columns(present, problem$coding$renamed, needed)
     check_present(needed, present, "newdata")
     twice <- intersect(needed, present[duplicated(present)])
     if (length(twice)) {
@@ -534,11 +437,11 @@ renamed_columns <- function(present, renamed, needed) {
 }
 
 new_frame_matrix <- function(problem, newdata, columns) {
-  if (!is.null(problem$design)) {
-    return(design_matrix(subset_design(problem$design, columns), newdata, "newdata"))
+  if (!is.null(problem$coding$design)) {
+    return(design_matrix(subset_design(problem$coding$design, columns), newdata, "newdata"))
   }
   chosen <- unclass(newdata)[new_positions(problem, newdata, columns)]
-  names(chosen) <- problem$names[columns]
+  names(chosen) <- problem$columns$name[columns]
   design_matrix(plain_design(names(chosen)), list2DF(chosen, nrow(newdata)), "newdata")
 }
 
@@ -555,7 +458,7 @@ new_unpenalised <- function(problem, newdata, z) {
   columns <- unpenalised(problem)
   if (!length(columns)) return(z)
   values <- as.matrix(new_data_matrix(problem, newdata, columns))
-  dimnames(values) <- list(NULL, problem$names[columns])
+  dimnames(values) <- list(NULL, problem$columns$name[columns])
   cbind(z, values)[, colnames(problem$z), drop = FALSE]
 }
 
@@ -564,7 +467,7 @@ new_given_covariates <- function(problem, newdata, adjust) {
   if (inherits(newdata, "sparsels_problem")) return(problem_covariates(problem, newdata))
   if (is_experiment(newdata)) newdata <- experiment_samples(newdata)
   rows <- nrow(newdata)
-  design <- problem$adjust_design
+  design <- problem$coding$adjust_design
   if (is.null(design) && !is.null(adjust)) {
     stop_newdata("the fit has no covariates: `adjust` cannot be given")
   }
@@ -572,7 +475,7 @@ new_given_covariates <- function(problem, newdata, adjust) {
   if (nrow(z) != rows) {
     stop_newdata("`adjust` must have %d rows, as `newdata` has, not %d", rows, nrow(z))
   }
-  with_intercept(z, rows, problem$intercept)
+  with_intercept(z, rows, problem$coding$intercept)
 }
 
 # the covariates of a problem given as new data, matched by name
@@ -584,7 +487,7 @@ problem_covariates <- function(problem, newdata) {
                  some_of(lacking))
   }
   z <- newdata$z[, match(needed, colnames(newdata$z)), drop = FALSE]
-  with_intercept(z, nrow(newdata), problem$intercept)
+  with_intercept(z, nrow(newdata), problem$coding$intercept)
 }
 
 new_adjust <- function(design, newdata, adjust) {
@@ -608,5 +511,9 @@ new_adjust <- function(design, newdata, adjust) {
 # The problem with other case weights. Centre, scale and the working response of censored times are
 # computed again.
 reweighted <- function(problem, weights, threads = 1L) {
-  measure_columns(with_working_times(put_weights(problem, weights)), threads = threads)
+  problem <- put_weights(problem, weights)
+  if (is_survival(problem)) {
+    problem$rows$y <- working_times(problem$rows, problem$rows$weight, problem$coding$response)
+  }
+  measure_columns(problem, threads = threads)
 }

@@ -1,7 +1,6 @@
-# Optional properties of data that not every method supports. Each property has one record: the
-# argument of as_problem() that gives it, what it is, the methods that do not support it, and what
-# happens to a problem that has the property there. The records refuse, and they make the table of
-# the help page.
+# The optional properties of data. Each property has one record under the name of the argument of
+# as_problem() that gives it. The records print a problem, make it again from its data, refuse the
+# methods that do not support a property, and make the table of the help page.
 
 #' Which method supports which property of the data
 #'
@@ -21,32 +20,121 @@
 #' @name data_properties
 NULL
 
-# `has`: whether a problem has the property. `settle`: a function of such a problem and the name of
-# a method that does not support the property, which stops or gives a problem that the method takes.
+# The records, in the order in which a problem is printed. `given`: the value of the argument with
+# which as_problem() makes the property again, NULL without it. `has`: whether a problem has the
+# property, by default whether `given` is not NULL. `print`: prints the property of a problem that
+# has it. `lacking`: the methods that do not support the property, `words`: the property in words.
+# `settle`: a function of a problem with the property and the name of such a method, which stops or
+# gives a problem that the method takes.
 property_records <- function() {
   list(
+    assay = list(
+      given = function(problem) problem$coding$assay,
+      print = function(problem) say("assay: ", assay_words(problem$coding$assay))
+    ),
+    task = list(given = function(problem) {
+      if (problem$coding$task == "regression") "regression" else "classification"
+    }),
+    y = list(has = function(problem) TRUE, print = print_response),
     within = list(
-      words = "queries of a ranking", has = is_ranked, settle = refuse_ranking,
+      given = function(problem) problem$rows$query,
+      print = function(problem) {
+        say(sprintf("ranked within %d quer%s of %s: %s", nlevels(problem$rows$query),
+                    if (nlevels(problem$rows$query) == 1L) "y" else "ies",
+                    counted_range(range(table(problem$rows$query)), "row"),
+                    "only differences of scores within a query mean something"))
+      },
+      words = "queries of a ranking",
+      settle = function(problem, who) {
+        stop_input(sprintf("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
+                           "cross_validate() and the like of them", who, "rank within queries"),
+                   "sparsels_error_ranking")
+      },
       lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
                   "lambda_max", "panel_error", "judge", "learning_curve")
     ),
-    hierarchy = list(
-      words = "a hierarchy of columns", settle = refuse_hierarchy,
-      has = function(problem) !is.null(problem$hierarchy), lacking = single_column_methods
+    groups = list(
+      has = function(problem) !is.null(problem$rows$group),
+      print = function(problem) {
+        say(sprintf("rows in %s of %s, which every partition keeps whole",
+                    counted(nlevels(problem$rows$group), "group"),
+                    counted_range(range(table(problem$rows$group)), "row")))
+      },
+      words = "groups of rows",
+      settle = function(problem, who) {
+        stop_input(sprintf("%s holds out single rows and cannot keep `groups` whole: %s", who,
+                           "leave out `groups`"), "sparsels_error_groups")
+      },
+      lacking = c("lowrank_lssvm", "cv_variance")
+    ),
+    adjust = list(
+      given = function(problem) {
+        covariates <- setdiff(given_covariates(problem), "(Intercept)")
+        if (length(covariates)) problem$z[, covariates, drop = FALSE]
+      },
+      print = function(problem) {
+        say("adjusted for: ", some_of(setdiff(given_covariates(problem), "(Intercept)"), 8L, ""))
+      }
+    ),
+    penalty = list(given = function(problem) problem$columns$penalty, print = print_penalty),
+    weights = list(
+      given = case_weights, has = function(problem) any(case_weights(problem) != 1),
+      print = function(problem) {
+        w <- range(case_weights(problem))
+        cat(sprintf("weights of the rows: %s to %s\n", shown(w[1L]), shown(w[2L])))
+      },
+      words = "rows of weight 0", settle = check_all_trained,
+      lacking = c(kernel_methods, "safe_screen")
+    ),
+    class_weights = list(
+      given = function(problem) problem$coding$class_weights,
+      print = function(problem) say(class_weights_words(problem))
+    ),
+    na.action = list(
+      has = function(problem) length(problem$na.action) > 0L,
+      print = function(problem) {
+        omitted <- names(problem$na.action)
+        say(sprintf("left out: %s with missing values (%s)", counted(length(omitted), "row"),
+                    some_of(omitted, 5L, "")))
+      }
+    ),
+    missing = list(
+      given = function(problem) problem$coding$missing,
+      has = function(problem) any(problem$columns$missing > 0L),
+      print = function(problem) say(missing_words(problem$columns$missing))
     ),
     columns_group = list(
-      words = "groups of columns", settle = single_columns,
-      has = is_grouped, lacking = single_column_methods
+      has = is_grouped, print = function(problem) say(column_groups_words(problem)),
+      words = "groups of columns", settle = single_columns, lacking = single_column_methods
     ),
-    groups = list(
-      words = "groups of rows", settle = refuse_row_groups,
-      has = function(problem) !is.null(problem$group), lacking = c("lowrank_lssvm", "cv_variance")
+    hierarchy = list(
+      has = function(problem) !is.null(problem$hierarchy),
+      print = function(problem) say(hierarchy_words(problem)),
+      words = "a hierarchy of columns", settle = refuse_hierarchy, lacking = single_column_methods
     ),
-    idle = list(
-      words = "rows of weight 0", settle = check_all_trained,
-      has = function(problem) any(problem$weights == 0), lacking = c(kernel_methods, "safe_screen")
-    )
+    offset = list(given = function(problem) problem$rows$offset),
+    standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
+    make_unique = list(given = function(problem) if (length(problem$coding$renamed)) TRUE),
+    intercept = list(given = function(problem) problem$coding$intercept),
+    standardize = list(given = function(problem) problem$coding$standardize)
   )
+}
+
+# The arguments with which as_problem() makes the properties of a problem again.
+given_properties <- function(problem) {
+  records <- Filter(function(record) !is.null(record$given), property_records())
+  Filter(Negate(is.null), lapply(records, function(record) record$given(problem)))
+}
+
+# Prints the response and the other properties of a problem that define its models.
+print_properties <- function(problem) {
+  for (record in property_records()) {
+    if (!is.null(record$print) && has_property(problem, record)) record$print(problem)
+  }
+}
+
+has_property <- function(problem, record) {
+  if (is.null(record$has)) !is.null(record$given(problem)) else record$has(problem)
 }
 
 kernel_methods <- c("rls", "kernel_rls", "lssvm", "fs_lssvm", "tune_lssvm", "cv_variance")
@@ -61,7 +149,7 @@ fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_met
 # The problem as a method takes it. Refuses properties that the method does not support.
 settle_properties <- function(problem, method) {
   for (record in property_records()) {
-    if (method %in% record$lacking && record$has(problem)) {
+    if (method %in% record$lacking && has_property(problem, record)) {
       problem <- record$settle(problem, paste0(method, "()"))
     }
   }
@@ -70,10 +158,10 @@ settle_properties <- function(problem, method) {
 
 # The section of the help page: a row for each method, a column for each property.
 property_table <- function() {
-  records <- property_records()
+  records <- Filter(function(record) !is.null(record$lacking), property_records())
   cells <- vapply(records, function(record) ifelse(fitters %in% record$lacking, "no", "yes"),
                   character(length(fitters)))
-  head <- sprintf("\\code{%s}", replace(names(records), names(records) == "idle", "weights"))
+  head <- sprintf("\\code{%s}", names(records))
   words <- sprintf("\\item %s: %s", head, vapply(records, `[[`, "", "words"))
   rows <- c(paste(c("", head), collapse = " \\tab "),
             paste(sprintf("\\code{\\link[=%s]{%s()}}", fitters, fitters),

@@ -106,9 +106,9 @@ code_classes <- function(y, name) {
 # An offset for every row and response (m x L), or NULL.
 check_offset <- function(offset, coded, rows) {
   if (is.null(offset)) return(NULL)
-  if (coded$task != "regression" || !is.null(coded$survival)) {
+  if (coded$task != "regression" || !is.null(coded$times)) {
     stop_input(sprintf("`offset` is for a numeric response, not for %s: give it by `adjust`",
-                       if (is.null(coded$survival)) "classes" else "censored times"),
+                       if (is.null(coded$times)) "classes" else "censored times"),
                "sparsels_error_argument")
   }
   offset_matrix(offset, "offset", rows, ncol(coded$y))
@@ -140,61 +140,63 @@ response_scales <- function(y, weights, task, standardize, intercept) {
 
 # Scores or coefficients (any x L, or x L x models) in the units of the responses, with an offset.
 in_user_units <- function(problem, values, offset = NULL) {
-  if (!is.null(problem$response_scale)) {
-    values <- values * rep(problem$response_scale, each = nrow(values))
+  if (!is.null(problem$coding$response_scale)) {
+    values <- values * rep(problem$coding$response_scale, each = nrow(values))
   }
   if (is.null(offset)) values else values + as.vector(offset)
 }
 
 # The problem with its responses on another scale. A part of a problem has the scale of the whole.
 with_response_scale <- function(problem, scale) {
-  if (is.null(scale) || length(scale) != length(problem$response_scale)) return(problem)
-  ratio <- problem$response_scale / scale
-  problem$y <- problem$y * rep(ratio, each = nrow(problem))
-  problem$products <- problem$products * rep(ratio, each = ncol(problem))
-  problem$response_scale <- scale
+  if (is.null(scale) || length(scale) != length(problem$coding$response_scale)) return(problem)
+  ratio <- problem$coding$response_scale / scale
+  problem$rows$y <- problem$rows$y * rep(ratio, each = nrow(problem))
+  problem$columns$products <- problem$columns$products * rep(ratio, each = ncol(problem))
+  problem$coding$response_scale <- scale
   problem
 }
 
 # The response in the user's units, for numeric responses.
-user_response <- function(problem) in_user_units(problem, problem$y, problem$offset)
+user_response <- function(problem) in_user_units(problem, problem$rows$y, problem$rows$offset)
 
 # The offset of new data, which a fit with an offset requires.
 new_offset <- function(problem, newdata, newoffset, rows) {
-  if (is.null(problem$offset)) {
+  if (is.null(problem$rows$offset)) {
     if (is.null(newoffset)) return(NULL)
     stop_input("the fit has no offset: `newoffset` cannot be given", "sparsels_error_argument")
   }
-  if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$offset
+  if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$rows$offset
   if (is.null(newoffset)) {
     stop_input("the fit has an offset: give that of the new rows as `newoffset`",
                "sparsels_error_argument")
   }
-  offset_matrix(newoffset, "newoffset", rows, ncol(problem$y))
+  offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y))
 }
 
 print_units <- function(problem) {
-  if (!is.null(problem$response_scale)) {
+  if (!is.null(problem$coding$response_scale)) {
     say("each response divided by its standard deviation: errors are shares of their variances")
   }
-  if (!is.null(problem$offset)) say("offset: subtracted from the response, added to predictions")
+  if (!is.null(problem$rows$offset)) {
+    say("offset: subtracted from the response, added to predictions")
+  }
 }
 
 # The held-out R-squared of each response of a fit, or NULL for a single response.
 response_r_squared <- function(problem, held_out) {
-  if (ncol(problem$y) > 1L) held_out_r_squared(problem, held_out)
+  if (ncol(problem$rows$y) > 1L) held_out_r_squared(problem, held_out)
 }
 
 # The held-out R-squared of one response or several: 1 less the squared errors divided by the
 # squared deviations from the mean. NULL for classes, ranks and censored times, and where nothing is
 # held out.
 held_out_r_squared <- function(problem, held_out) {
-  numbers <- problem$task == "regression" && !is_ranked(problem) && !is_survival(problem)
+  numbers <- problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem)
   if (!numbers || is.null(held_out)) return(NULL)
-  rows <- problem$weights > 0 & !is.na(rowSums(held_out))
+  rows <- problem$rows$weight > 0 & !is.na(rowSums(held_out))
   if (!any(rows)) return(NULL)
-  w <- problem$weights[rows]
-  y <- problem$y[rows, , drop = FALSE]
+  w <- problem$rows$weight[rows]
+  y <- problem$rows$y[rows, , drop = FALSE]
   about <- y - rep(colSums(w * y) / sum(w), each = nrow(y))
   1 - colSums(w * (y - held_out[rows, , drop = FALSE])^2) / colSums(w * about^2)
 }
@@ -202,7 +204,7 @@ held_out_r_squared <- function(problem, held_out) {
 print_responses <- function(problem, held_out) {
   r_squared <- response_r_squared(problem, held_out)
   if (is.null(r_squared)) return(invisible())
-  names <- colnames(problem$y)
+  names <- colnames(problem$rows$y)
   if (is.null(names)) names <- seq_along(r_squared)
   shown_few <- utils::head(seq_along(r_squared), 8L)
   each <- paste(names[shown_few], vapply(r_squared[shown_few], shown, ""), collapse = ", ")
@@ -260,36 +262,34 @@ check_response_size <- function(y, weights, name) {
   }
 }
 
-trained_places <- function(problem) which(problem$weights > 0)
+# The problem with another coded response, to which its columns are not yet compared.
+with_response <- function(problem, y) {
+  problem$rows$y <- y
+  problem
+}
+
+trained_places <- function(problem) which(problem$rows$weight > 0)
 
 # Refuses weights of 0, for methods that cannot leave rows out of training.
 check_all_trained <- function(problem, who = NULL) {
-  untrained <- sum(problem$weights == 0)
-  if (untrained) {
-    stop_input(sprintf("`weights` must be positive for this method: leave out the %s of weight 0",
-                       counted(untrained, "row")))
-  }
+  untrained <- sum(problem$rows$weight == 0)
+  if (!untrained) return(problem)
+  stop_input(sprintf("`weights` must be positive for this method: leave out the %s of weight 0",
+                     counted(untrained, "row")))
 }
 
 # the problem restricted to the rows of positive weight, with centre and scale unchanged
 weighted_rows <- function(problem) {
-  rows <- problem$weights > 0
+  rows <- problem$rows$weight > 0
   if (all(rows)) return(problem)
   scored_rows(part_of_x(problem, which(rows), seq_len(ncol(problem))), rows)
 }
 
-# The problem with some rows of its names, response, covariates and weights, the parts for scoring.
+# The problem with some rows of everything but x, as scoring takes it.
 scored_rows <- function(problem, rows) {
-  problem$y <- problem$y[rows, , drop = FALSE]
+  problem$rows <- some_rows(problem$rows, rows)
   problem$z <- problem$z[rows, , drop = FALSE]
-  problem$weights <- problem$weights[rows]
-  problem$case_weights <- problem$case_weights[rows]
-  problem["survival"] <- list(times_of(problem, rows))
-  problem["query"] <- list(queries_of(problem, rows))
-  problem["group"] <- list(groups_of_rows(problem, rows))
   problem$kept <- NULL
-  if (!is.null(problem$offset)) problem$offset <- problem$offset[rows, , drop = FALSE]
-  problem["row_names"] <- list(problem$row_names[rows])
   problem
 }
 
@@ -297,43 +297,43 @@ scored_rows <- function(problem, rows) {
 
 # the class of each row as 1, 2, ..., or NULL for a numeric response
 class_index <- function(problem) {
-  switch(problem$task,
-    binary = 1L + (problem$y[, 1L] > 0),
-    multiclass = max.col(problem$y, "first")
+  switch(problem$coding$task,
+    binary = 1L + (problem$rows$y[, 1L] > 0),
+    multiclass = max.col(problem$rows$y, "first")
   )
 }
 
 # the number of rows of each class, among all rows or among the rows that are `counted`
 class_counts <- function(problem, counted = TRUE) {
-  counts <- tabulate(class_index(problem)[counted], length(problem$levels))
-  stats::setNames(counts, problem$levels)
+  counts <- tabulate(class_index(problem)[counted], length(problem$coding$levels))
+  stats::setNames(counts, problem$coding$levels)
 }
 
 # In a problem with class weights each weight is a case weight times a class weight. The problem
 # keeps the case weights.
 
 case_weights <- function(problem) {
-  if (is.null(problem$class_weights)) problem$weights else problem$case_weights
+  if (is.null(problem$coding$class_weights)) problem$rows$weight else problem$rows$case_weight
 }
 
 # the problem with these case weights
 put_weights <- function(problem, case_weights) {
-  problem$weights <- case_weights
-  if (is.null(problem$class_weights)) return(problem)
-  problem$case_weights <- case_weights
-  problem$weights <- case_weights * unname(weights_of_classes(problem))[class_index(problem)]
+  problem$rows$weight <- case_weights
+  if (is.null(problem$coding$class_weights)) return(problem)
+  problem$rows$case_weight <- case_weights
+  problem$rows$weight <- case_weights * unname(weights_of_classes(problem))[class_index(problem)]
   problem
 }
 
 # the weight of each class, by which its case weights are multiplied
 weights_of_classes <- function(problem) {
-  given <- problem$class_weights
-  if (is.numeric(given)) return(given[problem$levels])
-  class <- factor(class_index(problem), seq_along(problem$levels))
+  given <- problem$coding$class_weights
+  if (is.numeric(given)) return(given[problem$coding$levels])
+  class <- factor(class_index(problem), seq_along(problem$coding$levels))
   total <- as.vector(tapply(case_weights(problem), class, sum, default = 0))
   there <- total > 0
   weights <- ifelse(there, sum(total) / (sum(there) * total), 1)
-  stats::setNames(weights, problem$levels)
+  stats::setNames(weights, problem$coding$levels)
 }
 
 check_class_weights <- function(class_weights, levels) {
@@ -367,9 +367,56 @@ check_class_weights <- function(class_weights, levels) {
 # "class weights (balanced), which errors have, too: normal 1.41, tumour 0.775"
 class_weights_words <- function(problem) {
   weights <- weights_of_classes(problem)
-  each <- paste(short_class(names(weights)), shown_each(weights))
+  each <- paste(short_class(names(weights)), vapply(weights, shown, ""))
   sprintf("class weights%s, which errors have, too: %s",
-          if (is.numeric(problem$class_weights)) "" else " (balanced)", some_of(each, 10L, ""))
+          if (is.numeric(problem$coding$class_weights)) "" else " (balanced)", some_of(each, 10L,
+                                                                                       ""))
 }
 
-shown_each <- function(values) vapply(values, shown, "")
+# Words --------------------------------------------------------------------------------------------
+
+# Prints the response, its units, and the classes of which the rows are too few.
+print_response <- function(problem) {
+  say("response: ", response_words(problem))
+  print_units(problem)
+  if (problem$coding$task == "regression") return(invisible())
+  lone <- names(which(class_counts(problem, problem$rows$weight > 0) == 1L))
+  if (length(lone)) {
+    remark(sprintf("%s %s a single row: models trained without it never predict the class",
+                   if (length(lone) == 1L) "class" else "each of the classes",
+                   paste(some_of(short_class(lone), 3L), "has")))
+  }
+}
+
+response_words <- function(problem) {
+  response <- shortened(problem$coding$response, 60L)
+  if (is_survival(problem)) {
+    return(sprintf("%s, censored times, %s in %s", response,
+                   counted(sum(problem$rows$event), "event"), counted(nrow(problem), "row")))
+  }
+  if (!is.null(problem$coding$classes)) {
+    above <- short_class(problem$coding$classes)
+    return(sprintf("%s, '%s' to be above '%s'", response, above[2L], above[1L]))
+  }
+  if (problem$coding$task == "regression") {
+    responses <-
+      if (ncol(problem$rows$y) > 1L) sprintf(", %d responses", ncol(problem$rows$y)) else ""
+    return(paste0(response, ", numeric", responses))
+  }
+  counts <- class_counts(problem)
+  sprintf("%s, %d classes (rows): %s", response, length(counts), counts_words(counts))
+}
+
+# "normal (22), tumour (40)". If the classes do not fit two lines, the largest classes and the
+# number of other classes.
+counts_words <- function(counts) {
+  each <- function(counts) sprintf("%s (%d)", short_class(names(counts)), counts)
+  space <- max(2L * getOption("width") - 60L, 30L)
+  if (sum(nchar(each(counts)) + 2L) <= space) return(paste(each(counts), collapse = ", "))
+  counts <- sort(counts, decreasing = TRUE)
+  fit <- max(1L, sum(cumsum(nchar(each(counts)) + 2L) <= space))
+  others <- counts[-seq_len(fit)]
+  if (!length(others)) return(each(counts))
+  sprintf("%s and %d more of %s", paste(each(counts)[seq_len(fit)], collapse = ", "),
+          length(others), counted_range(range(others), "row"))
+}

@@ -11,7 +11,7 @@ code_times <- function(y, name, task) {
   }
   check_times(y, name)
   list(y = NULL, task = "regression", levels = NULL,
-       survival = data.frame(time = unname(y[, "time"]), event = unname(y[, "status"]) == 1))
+       times = list(time = unname(y[, "time"]), event = unname(y[, "status"]) == 1))
 }
 
 check_times <- function(y, name) {
@@ -27,46 +27,35 @@ check_times <- function(y, name) {
   }
 }
 
-# the times of some rows, or NULL
-times_of <- function(problem, rows) {
-  if (is_survival(problem)) list2DF(lapply(problem$survival, `[`, rows))
-}
+is_survival <- function(problem) !is.null(problem$rows$event)
 
-is_survival <- function(problem) !is.null(problem$survival)
-
-# The problem with the working response for its weights. For an event it is minus the logarithm of
-# the time. For a censored row it is minus the mean logarithm of the times beyond its own, by the
+# The working response of times for these weights. For an event it is minus the logarithm of the
+# time. For a censored row it is minus the mean logarithm of the times beyond its own, by the
 # Kaplan-Meier curve of the training rows.
-with_working_times <- function(problem, name = problem$response) {
-  if (!is_survival(problem)) return(problem)
-  trained <- problem$weights > 0
-  if (!any(problem$survival$event[trained])) {
+working_times <- function(times, weights, name) {
+  trained <- weights > 0
+  if (!any(times$event[trained])) {
     stop_input(sprintf("`%s` has no event in the %s trained on: every time is censored", name,
                        counted(sum(trained), "row")))
   }
-  problem$y <- matrix(-expected_log_times(problem$survival, problem$weights))
-  problem
-}
-
-expected_log_times <- function(survival, weights) {
-  log_time <- log(survival$time)
-  curve <- kaplan_meier(survival, weights)
+  log_time <- log(times$time)
+  curve <- kaplan_meier(times, weights)
   # the mass beyond each time, and the sum of mass times log time there
-  place <- findInterval(survival$time, curve$time)
+  place <- findInterval(times$time, curve$time)
   beyond <- c(rev(cumsum(rev(curve$mass))), 0)[place + 1L]
   sums <- c(rev(cumsum(rev(curve$mass * log(curve$time)))), 0)[place + 1L]
-  ifelse(survival$event | beyond <= 0, log_time, pmax(sums / beyond, log_time))
+  matrix(-ifelse(times$event | beyond <= 0, log_time, pmax(sums / beyond, log_time)))
 }
 
 # The distribution of times by Kaplan and Meier: the mass at each time of the rows of positive
 # weight. The mass left after the last event is put on the largest time (Efron 1967).
-kaplan_meier <- function(survival, weights) {
+kaplan_meier <- function(times, weights) {
   rows <- weights > 0
-  time <- sort(unique(survival$time[rows]))
-  at <- match(survival$time[rows], time)
+  time <- sort(unique(times$time[rows]))
+  at <- match(times$time[rows], time)
   total <- function(w) as.vector(rowsum(w, at))
   leaving <- total(weights[rows])
-  events <- total(weights[rows] * survival$event[rows])
+  events <- total(weights[rows] * times$event[rows])
   at_risk <- rev(cumsum(rev(leaving)))
   curve <- cumprod(1 - events / at_risk)
   mass <- c(1, curve[-length(curve)]) - curve
@@ -76,25 +65,19 @@ kaplan_meier <- function(survival, weights) {
 
 # Words -------------------------------------------------------------------------------------------
 
-survival_words <- function(problem) {
-  events <- sum(problem$survival$event)
-  sprintf("%s, censored times, %s in %s", shortened(problem$response, 60L),
-          counted(events, "event"), counted(nrow(problem), "row"))
-}
-
 # Queries ------------------------------------------------------------------------------------------
 
 # Queries: rows that are ranked among themselves. The loss of pairs of rows of a query equals the
 # loss of rows about the weighted mean of their query. So a ranking is a fit in which the response,
 # the covariates and every column are centred within queries.
 
-is_ranked <- function(problem) !is.null(problem$query)
+is_ranked <- function(problem) !is.null(problem$rows$query)
 
 # The queries -------------------------------------------------------------------------------------
 
 # The coded response of a ranking: two classes are ranked as -1 and +1.
 code_ranked <- function(coded, name) {
-  if (!is.null(coded$survival)) {
+  if (!is.null(coded$times)) {
     stop_input(sprintf("`within` ranks numbers or two classes, but `%s` has censored times: %s",
                        name, "leave out `within`"))
   }
@@ -109,8 +92,8 @@ code_ranked <- function(coded, name) {
 
 # Refuses queries whose rows cannot be ranked, and covariates that do not change the ranking.
 check_ranking <- function(problem, name) {
-  trained <- problem$weights > 0
-  size <- tabulate(problem$query[trained], nlevels(problem$query))
+  trained <- problem$rows$weight > 0
+  size <- tabulate(problem$rows$query[trained], nlevels(problem$rows$query))
   if (all(size < 2L)) {
     stop_input(sprintf("`within` has no query with two rows%s: there is nothing to rank",
                        if (all(trained)) "" else " of positive weight"))
@@ -119,9 +102,9 @@ check_ranking <- function(problem, name) {
     stop_input(paste("`within` has a single query: leave it out, any problem ranks all of its",
                      "rows, with `criterion = \"concordance\"`"))
   }
-  still <- which(colSums(sum_of_squares(problem, problem$y)) == 0)
+  still <- which(colSums(sum_of_squares(problem, problem$rows$y)) == 0)
   if (length(still)) {
-    where <- if (ncol(problem$y) == 1L) "" else sprintf(" in column %d", still[1L])
+    where <- if (ncol(problem$rows$y) == 1L) "" else sprintf(" in column %d", still[1L])
     stop_input(sprintf("`%s` must vary within a query, but is constant in each%s", name, where))
   }
   idle <- colnames(problem$z)[colSums(sum_of_squares(problem, problem$z)) == 0]
@@ -133,8 +116,8 @@ check_ranking <- function(problem, name) {
 
 # 1 x columns: weighted sums of squares about the means of queries, with rounding errors set to 0
 sum_of_squares <- function(problem, values) {
-  about <- colSums(problem$weights * centre_within(problem, values)^2)
-  matrix(ifelse(about <= 1e-20 * colSums(problem$weights * values^2), 0, about), 1L)
+  about <- colSums(problem$rows$weight * centre_within(problem, values)^2)
+  matrix(ifelse(about <= 1e-20 * colSums(problem$rows$weight * values^2), 0, about), 1L)
 }
 
 # Centring ----------------------------------------------------------------------------------------
@@ -143,8 +126,8 @@ sum_of_squares <- function(problem, values) {
 # are no queries. The second pass removes the rounding error of the first.
 centre_within <- function(problem, values) {
   if (!is_ranked(problem)) return(values)
-  query <- as.integer(problem$query)
-  w <- problem$weights
+  query <- as.integer(problem$rows$query)
+  w <- problem$rows$weight
   # rows of queries without any weight are centred at their plain mean
   unweighted <- !query %in% query[w > 0]
   w[unweighted] <- 1
@@ -171,15 +154,12 @@ excluded_words <- function(problem) {
 
 # The scores that have these residuals (m x L). With queries they are centred at the mean of each,
 # as a model contains no information about the level of a query.
-scores_of <- function(problem, residual) centre_within(problem, problem$y - residual)
-
-# the queries of some rows, or NULL
-queries_of <- function(problem, rows) if (is_ranked(problem)) problem$query[rows, drop = TRUE]
+scores_of <- function(problem, residual) centre_within(problem, problem$rows$y - residual)
 
 # Weighted sums of squares of all columns about their mean in each query.
 within_squares <- function(problem, threads) {
-  squares <- .Call(C_within_squares, problem$x, problem$centre, sqrt(problem$weights),
-                   as.integer(problem$query), threads)
+  squares <- .Call(C_within_squares, problem$x, problem$columns$centre, sqrt(problem$rows$weight),
+                   as.integer(problem$rows$query), threads)
   if (is.null(squares)) raise_interrupt()
   squares
 }
@@ -190,29 +170,14 @@ within_squares <- function(problem, threads) {
 check_whole_rows <- function(problem, rows) {
   if (!is_ranked(problem)) return(invisible())
   rest <- seq_len(nrow(problem))[-rows]
-  split <- rest[problem$query[rest] %in% problem$query[rows]]
+  split <- rest[problem$rows$query[rest] %in% problem$rows$query[rows]]
   if (length(split)) {
     stop_input(sprintf("`rows` must hold whole queries, but row %d of query '%s' is not among them",
-                       split[1L], problem$query[split[1L]]))
+                       split[1L], problem$rows$query[split[1L]]))
   }
 }
 
-# Refuses a ranking, for methods that do not support it. `who` names the method.
-refuse_ranking <- function(problem, who) {
-  stop_input(sprintf("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
-                     "cross_validate() and the like of them", who, "rank within queries"),
-             "sparsels_error_ranking")
-}
-
 # Words -------------------------------------------------------------------------------------------
-
-counted_queries <- function(n) sprintf("%d quer%s", n, if (n == 1L) "y" else "ies")
-
-queries_words <- function(problem) {
-  sizes <- range(table(problem$query))
-  sprintf("ranked within %s of %s: only differences of scores within a query mean something",
-          counted_queries(nlevels(problem$query)), counted_range(sizes, "row"))
-}
 
 # Row groups ---------------------------------------------------------------------------------------
 
@@ -325,15 +290,15 @@ label_variables <- function(arguments) {
 # The problem with these groups of rows, FALSE for none. A query lies in one group.
 with_row_groups <- function(problem, groups, data = NULL) {
   group <- read_row_labels(groups, "groups", data, nrow(problem))
-  if (!is.null(group) && nlevels(droplevels(group[problem$weights > 0])) < 2L) {
+  if (!is.null(group) && nlevels(droplevels(group[problem$rows$weight > 0])) < 2L) {
     stop_input("`groups` must have at least 2 groups: a single one leaves no row to train on")
   }
-  apart <- if (is_ranked(problem) && !is.null(group)) first_apart(problem$query, group)
+  apart <- if (is_ranked(problem) && !is.null(group)) first_apart(problem$rows$query, group)
   if (length(apart)) {
     stop_input(sprintf("`groups` must hold whole queries, but rows %d and %d of query '%s' are %s",
-                       apart[1L], apart[2L], problem$query[apart[1L]], "in two groups"))
+                       apart[1L], apart[2L], problem$rows$query[apart[1L]], "in two groups"))
   }
-  problem["group"] <- list(group)
+  problem$rows$group <- group
   problem
 }
 
@@ -348,32 +313,29 @@ first_apart <- function(unit, labels) {
 # The groups of rows that partitions keep whole, or else queries, as a number for each row. NULL
 # where each row is by itself.
 whole_units <- function(problem) {
-  if (is.null(problem$group) && !is.null(problem$query)) return(as.integer(problem$query))
+  if (is.null(problem$rows$group) &&
+      !is.null(problem$rows$query)) return(as.integer(problem$rows$query))
   group_numbers(problem)
 }
 
 # the group of each row as a number, or NULL
-group_numbers <- function(problem) if (!is.null(problem$group)) as.integer(problem$group)
+group_numbers <- function(problem) if (!is.null(problem$rows$group)) as.integer(problem$rows$group)
 
 # the name of the groups of rows that partitions keep whole
-unit_name <- function(problem) if (is.null(problem$group)) "query" else "group"
-
-# the groups of some rows, or NULL
-groups_of_rows <- function(problem, rows) {
-  if (!is.null(problem$group)) problem$group[rows, drop = TRUE]
-}
+unit_name <- function(problem) if (is.null(problem$rows$group)) "query" else "group"
 
 # Refuses folds that separate rows of one query or of one group.
 check_whole_units <- function(problem, folds) {
   for (unit in c("query", "group")) {
-    if (is.null(problem[[unit]])) next
+    if (is.null(problem$rows[[unit]])) next
     for (repetition in seq_len(ncol(folds$ids))) {
-      apart <- first_apart(problem[[unit]], folds$ids[, repetition])
+      apart <- first_apart(problem$rows[[unit]], folds$ids[, repetition])
       if (!length(apart)) next
       stop_input(sprintf(
         "`folds` must hold whole %s, but rows %d and %d of %s '%s' are in two folds: %s",
         if (unit == "query") "queries" else "groups", apart[1L], apart[2L], unit,
-        problem[[unit]][apart[1L]], if (unit == "query") "scores are compared within a query alone"
+        problem$rows[[unit]][apart[1L]],
+        if (unit == "query") "scores are compared within a query alone"
         else "the model would be tested on a group that it was trained on"
       ))
     }
@@ -382,7 +344,7 @@ check_whole_units <- function(problem, folds) {
 
 # Refuses resamples that train on some rows of a query or group and hold out other rows of it.
 check_whole_parts <- function(problem, parts) {
-  unit <- problem[[unit_name(problem)]]
+  unit <- problem$rows[[unit_name(problem)]]
   for (i in seq_len(nrow(parts))) {
     shared <- intersect(unit[parts$rows[[i]]], unit[parts$trained[[i]]])
     if (length(shared)) {
@@ -390,19 +352,6 @@ check_whole_parts <- function(problem, parts) {
                          i, unit_name(problem), shared[1L], "it trains on rows of it, too"))
     }
   }
-}
-
-# "rows in 20 groups of 3 rows, kept whole in every partition"
-groups_words <- function(problem) {
-  sizes <- range(table(problem$group))
-  sprintf("rows in %s of %s, which every partition keeps whole",
-          counted(nlevels(problem$group), "group"), counted_range(sizes, "row"))
-}
-
-# Refuses groups of rows, for methods that hold out single rows.
-refuse_row_groups <- function(problem, who) {
-  stop_input(sprintf("%s holds out single rows and cannot keep `groups` whole: %s", who,
-                     "leave out `groups`"), "sparsels_error_groups")
 }
 
 # Risk groups --------------------------------------------------------------------------------------
@@ -450,14 +399,14 @@ risk_groups <- function(object, groups = 2) {
     stop_input("`object` must be of a response Surv(time, status)")
   }
   if (is.null(object$held_out)) stop_input("`object` has no predictions of rows held out")
-  trained <- which(object$problem$weights > 0)
+  trained <- which(object$problem$rows$weight > 0)
   risk <- object$held_out[trained, 1L]
   place <- cut_points(risk, groups)
   group <- findInterval(risk, place, left.open = TRUE) + 1L
-  result <- data.frame(times_of(object$problem, trained), risk = risk,
+  result <- data.frame(object$problem$rows[trained, c("time", "event")], risk = risk,
                        group = factor(risk_words(length(place) + 1L)[group],
                                       risk_words(length(place) + 1L), ordered = TRUE))
-  rownames(result) <- object$problem$row_names[trained]
+  rownames(result) <- object$problem$rows$name[trained]
   seal(structure(result, class = c("risk_groups", "sparsels_result", "data.frame")))
 }
 
@@ -495,18 +444,15 @@ print_result.risk_groups <- function(x, ...) { # nolint: object_name_linter.
   counts <- data.frame(
     group = levels(x$group), rows = as.vector(table(x$group)),
     events = as.vector(tapply(x$event, x$group, sum)),
-    median = vapply(split(x, x$group), function(part) shown(median_time(part)), "")
+    median = vapply(split(x, x$group), function(part) {
+      curve <- survival_curve(part)
+      shown(curve$time[curve$surv <= 0.5 + 1e-12][1L])
+    }, "")
   )
   say(counted(nrow(x), "row"), " by the risk held out:")
   print(counts, row.names = FALSE)
   remark("median = time by which half have had the event, by the Kaplan-Meier curve; ",
          "NA: fewer had it")
-}
-
-# the median time of some rows by Kaplan and Meier, NA where the curve stays above one half
-median_time <- function(part) {
-  curve <- survival_curve(part)
-  curve$time[curve$surv <= 0.5 + 1e-12][1L]
 }
 
 # The Kaplan-Meier curve of some rows, from 1 at time 0.
@@ -557,4 +503,4 @@ picture.risk_groups <- function(x, ...) { # nolint: object_name_linter.
 
 # The number of rows a model is trained on. A row of weight 0 is zero in working coordinates. It
 # does not influence the model and is predicted like new data.
-trained_rows <- function(problem) sum(problem$weights > 0)
+trained_rows <- function(problem) sum(problem$rows$weight > 0)

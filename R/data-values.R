@@ -9,7 +9,10 @@ as_values <- function(x, called = "x") {
   if (inherits(x, "sparseMatrix")) {
     return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
-  if (is_float_matrix(x)) return(sound_float(x, called))
+  if (is_float_matrix(x)) {
+    if (is_sound_float(x)) return(x)
+    stop_input(sprintf("`%s` is not a valid float_matrix: make it again", called))
+  }
   if (is_file_matrix(x)) return(sound_file(x, called))
   if (isS4(x)) x <- as.matrix(x)
   if (!is.numeric(x) && !is.logical(x)) {
@@ -140,23 +143,16 @@ given_row_names <- function(data) {
 # The problem completed by these column means. Without `gaps` x is as given, and the columns that
 # have missing values by the counts of the problem are searched.
 put_means <- function(problem, means) {
-  problem$fill <- means
-  if (!any(problem$missing > 0L)) return(problem)
+  problem$columns$mean <- means
+  if (!any(problem$columns$missing > 0L)) return(problem)
   if (is_read_in_place(problem$x)) {
     problem$x <- carrying(problem$x, means)
   } else {
-    if (is.null(problem$gaps)) problem$gaps <- gaps_of(problem$x, which(problem$missing > 0L))
+    if (is.null(problem$gaps)) problem$gaps <-
+      gaps_of(problem$x, which(problem$columns$missing > 0L))
     problem$x <- fill_gaps(problem$x, problem$gaps, means)
   }
   problem
-}
-
-# list(mean: weighted mean of the observed values of each column, NaN where none has a weight,
-# missing: the number of missing values)
-column_means <- function(problem, threads = 1L) {
-  x <- as_given(problem)$x
-  if (inherits(x, "dgCMatrix")) sparse_means(x, problem$weights)
-  else dense_means(x, problem$weights, threads)
 }
 
 dense_means <- function(x, w, threads = 1L) {
@@ -179,12 +175,12 @@ sparse_means <- function(x, w) {
 
 # Refuses missing values in columns of factors, which have no mean.
 check_coded <- function(problem, called) {
-  bad <- which(coded_columns(problem$design) & problem$missing > 0L)
+  bad <- which(coded_columns(problem$coding$design) & problem$columns$missing > 0L)
   if (!length(bad)) return(invisible())
   row <- which(is.na(problem$x[, bad[1L]]))[1L]
   stop_input(sprintf(
     "`%s` has missing values in columns of factors (first: row %d, column '%s'), %s: %s",
-    called, row, problem$names[bad[1L]], "which have no mean", "leave out these rows"
+    called, row, problem$columns$name[bad[1L]], "which have no mean", "leave out these rows"
   ))
 }
 
@@ -218,18 +214,18 @@ as_given <- function(problem) {
   problem
 }
 
-# The problem with some rows and columns of its x, completed by the column means of the problem.
+# The problem with some rows of its x and some of its columns, completed by the column means of the
+# problem.
 part_of_x <- function(problem, rows, columns) {
-  carried <- is_read_in_place(problem$x) && any(problem$missing > 0L)
+  carried <- is_read_in_place(problem$x) && any(problem$columns$missing > 0L)
   x <- (if (carried) as_given(problem) else problem)$x[rows, columns, drop = FALSE]
   problem$gaps <- if (carried) gaps_of(x) else problem$gaps[rows, columns, drop = FALSE]
   problem$x <- x
-  if (is.null(problem$fill)) return(problem)
-  problem$missing <- if (is.null(problem$gaps)) integer(ncol(x)) else diff(problem$gaps@p)
-  means <- problem$fill[columns]
-  if (carried) return(put_means(problem, means))
-  problem$fill <- means
-  problem
+  problem$columns <- some_rows(problem$columns, columns)
+  problem <- regrouped(problem)
+  if (is.null(problem$columns$mean)) return(problem)
+  problem$columns$missing <- if (is.null(problem$gaps)) 0L else diff(problem$gaps@p)
+  if (carried) put_means(problem, problem$columns$mean) else problem
 }
 
 # Columns among the covariates ---------------------------------------------------------------------
@@ -240,7 +236,7 @@ with_unpenalised <- function(problem) {
   if (!length(columns)) return(problem)
   given <- problem$z[, given_covariates(problem), drop = FALSE]
   rows <- seq_len(nrow(problem))
-  problem$z <- cbind(given, column_covariates(problem, rows, problem$fill))
+  problem$z <- cbind(given, column_covariates(problem, rows, problem$columns$mean))
   problem
 }
 
@@ -248,7 +244,7 @@ with_unpenalised <- function(problem) {
 column_covariates <- function(problem, rows, means) {
   columns <- unpenalised(problem)
   z <- as.matrix(values_filled_by(problem, rows, columns, means)) + 0
-  dimnames(z) <- list(NULL, problem$names[columns])
+  dimnames(z) <- list(NULL, problem$columns$name[columns])
   z
 }
 
@@ -266,7 +262,8 @@ covariates_filled_by <- function(problem, rows, means) {
 # The problem with the column means of a training set of the same columns, for computations on rows
 # that were held out.
 filled_like <- function(problem, train) {
-  if (is.null(problem$fill)) problem else with_unpenalised(put_means(problem, train$fill))
+  if (is.null(problem$columns$mean)) return(problem)
+  with_unpenalised(put_means(problem, train$columns$mean))
 }
 
 # Some columns of some rows, completed by column means, which have an element for each column of the
@@ -278,9 +275,9 @@ values_filled_by <- function(problem, rows, columns, means) {
 
 # New data of some columns of a problem. Columns of factors have no mean and are not changed.
 complete_new <- function(problem, x, columns) {
-  if (is.null(problem$fill)) return(x)
-  means <- problem$fill[columns]
-  means[coded_columns(subset_design(problem$design, columns))] <- NA
+  if (is.null(problem$columns$mean)) return(x)
+  means <- problem$columns$mean[columns]
+  means[coded_columns(subset_design(problem$coding$design, columns))] <- NA
   complete_by(x, means)
 }
 

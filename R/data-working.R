@@ -86,20 +86,16 @@ with_intercept <- function(z, rows, intercept) {
 # weights and the decomposed covariates. These are computed once for a training set and kept in it
 # beside their inputs.
 compile_rows <- function(problem) {
-  if (is_compiled(problem)) return(problem)
+  if (identical(problem$compiled$made_of, row_sources(problem))) return(problem)
   problem$compiled <- list(
-    made_of = row_sources(problem), root_w = sqrt(problem$weights),
+    made_of = row_sources(problem), root_w = sqrt(problem$rows$weight),
     covariates = covariate_parts(problem)
   )
   problem
 }
 
-row_sources <- function(problem) unclass(problem)[c("weights", "z", "query")]
-
-# whether the weights, covariates and queries are still the values that the problem was compiled
-# with
-is_compiled <- function(problem) {
-  !is.null(problem$compiled) && identical(problem$compiled$made_of, row_sources(problem))
+row_sources <- function(problem) {
+  list(weight = problem$rows$weight, z = problem$z, query = problem$rows$query)
 }
 
 # The decomposition sqrt(w) Z = Q R as list(basis, factor, aliased). `basis` is Q, m x q and
@@ -108,8 +104,8 @@ covariate_parts <- function(problem) {
   none <- character()
   if (!ncol(problem$z)) return(list(basis = problem$z, factor = matrix(0, 0L, 0L), aliased = none))
   weighted <- weighted_covariates(problem)
-  if (ncol(weighted) == problem$intercept) {
-    length <- sqrt(sum(problem$weights))
+  if (ncol(weighted) == problem$coding$intercept) {
+    length <- sqrt(sum(problem$rows$weight))
     return(list(basis = unname(weighted) / length, factor = matrix(length), aliased = none))
   }
   decomposed <- qr(weighted, tol = 1e-10)
@@ -122,7 +118,7 @@ aliased_columns <- function(decomposed, z) {
   colnames(z)[decomposed$pivot[seq_along(decomposed$pivot) > decomposed$rank]]
 }
 
-weighted_covariates <- function(problem) sqrt(problem$weights) * centred_covariates(problem)
+weighted_covariates <- function(problem) sqrt(problem$rows$weight) * centred_covariates(problem)
 
 # the decomposed covariates, where `strict` refuses dependent covariates
 decomposed_covariates <- function(problem, strict = TRUE) {
@@ -137,7 +133,7 @@ root_weights <- function(problem) compile_rows(problem)$compiled$root_w
 
 # the number of trained rows less the degrees of freedom of the covariates or the means of queries
 free_rows <- function(problem) {
-  means <- length(unique(problem$query[problem$weights > 0]))
+  means <- length(unique(problem$rows$query[problem$rows$weight > 0]))
   trained_rows(problem) - ncol(problem$z) - means
 }
 
@@ -177,34 +173,39 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   root_w <- root_weights(problem)
   response <- root_w * working_response(problem, basis)
   # the columns are centred, so their products with the intercept are 0
-  covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$intercept, drop = FALSE]
-  moments <- column_moments(problem$x, problem$weights, problem$intercept || is_ranked(problem),
+  covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$coding$intercept, drop = FALSE]
+  moments <-
+    column_moments(problem$x, problem$rows$weight, problem$coding$intercept || is_ranked(problem),
                             cbind(response, covariates), threads)
   if (!all(is.finite(moments$squares))) {
     check_finite(problem$x, called, hint = missing_hint(called))
   }
   check_squares(problem, moments$squares, called)
-  problem[c("centre", "squares")] <- moments[c("centre", "squares")]
+  problem$columns[c("centre", "squares")] <- moments[c("centre", "squares")]
   of_response <- seq_len(ncol(response))
-  problem$products <- moments$products[, of_response, drop = FALSE]
-  problem$scale <- rep(1, ncol(problem))
-  squares <- if (is_ranked(problem)) within_squares(problem, threads) else problem$squares
-  problem$rss <- column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
-  problem$usable <- is_usable(problem) & !is_set_apart(problem)
-  if (problem$standardize) {
-    rms <- sqrt(squares / sum(problem$weights))
-    problem$scale[problem$usable] <- rms[problem$usable]
+  problem$columns$products <- moments$products[, of_response, drop = FALSE]
+  problem$columns$scale <- rep(1, ncol(problem))
+  squares <- if (is_ranked(problem)) within_squares(problem, threads) else problem$columns$squares
+  problem$columns$rss <-
+    column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
+  problem$columns$usable <- is_usable(problem) & !is_set_apart(problem)
+  if (problem$coding$standardize) {
+    rms <- sqrt(squares / sum(problem$rows$weight))
+    problem$columns$scale[problem$columns$usable] <- rms[problem$columns$usable]
   }
-  if (!is.null(problem$penalty)) problem$scale <- problem$scale * penalty_divisor(problem)
+  if (!is.null(problem$columns$penalty)) problem$columns$scale <- problem$columns$scale *
+    penalty_divisor(problem)
   problem
 }
 
 # The problem with the means of its rows for missing values, if it replaces missing values by means.
 complete_columns <- function(problem, called, threads) {
-  if (is.null(problem$fill)) return(problem)
-  found <- column_means(problem, threads)
-  if (!all(is.finite(found$mean))) check_finite(as_given(problem)$x, called, gaps = TRUE)
-  problem$missing <- as.integer(found$missing)
+  if (is.null(problem$columns$mean)) return(problem)
+  x <- as_given(problem)$x
+  found <- if (inherits(x, "dgCMatrix")) sparse_means(x, problem$rows$weight) else
+    dense_means(x, problem$rows$weight, threads)
+  if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)
+  problem$columns$missing <- as.integer(found$missing)
   check_coded(problem, called)
   # A column without values is constant. Sums that overflow are refused with the squares.
   put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
@@ -213,13 +214,13 @@ complete_columns <- function(problem, called, threads) {
 # Refuses columns whose sum of squares underflows, or overflows when two of them are multiplied.
 # Standardised columns are not multiplied on their own scale, so that their bound is wider.
 check_squares <- function(problem, squares, called) {
-  large <- if (problem$standardize) 1 / smallest_square else 1 / sqrt(smallest_square)
+  large <- if (problem$coding$standardize) 1 / smallest_square else 1 / sqrt(smallest_square)
   fine <- squares == 0 | squares >= smallest_square & squares <= large
   bad <- which(is.na(fine) | !fine)
   if (length(bad)) {
     too_large <- !isTRUE(squares[bad[1L]] < smallest_square)
     stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): %s", called,
-                       if (too_large) "large" else "small", problem$names[bad[1L]],
+                       if (too_large) "large" else "small", problem$columns$name[bad[1L]],
                        "rescale it"))
   }
 }
@@ -238,11 +239,14 @@ column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads 
 # the norm of the centred column, and 1e-13 of the norm of the column itself. So 1e6 + noise is
 # usable and a column of 0.1 is not.
 is_usable <- function(problem) {
-  sqrt(problem$rss) > 1e-10 * sqrt(problem$squares) + 1e-13 * sqrt(raw_squares(problem))
+  sqrt(problem$columns$rss) >
+    1e-10 * sqrt(problem$columns$squares) + 1e-13 * sqrt(raw_squares(problem))
 }
 
 # the weighted sum of squares of each column as it was given
-raw_squares <- function(problem) problem$squares + sum(problem$weights) * problem$centre^2
+raw_squares <- function(problem) {
+  problem$columns$squares + sum(problem$rows$weight) * problem$columns$centre^2
+}
 
 # Weighted residual sum of squares of each column given the covariates, from its `squares` about the
 # mean (of its query) and its products with the basis of the covariates. It is computed from the
@@ -263,38 +267,39 @@ working <- function(problem) {
   basis <- covariate_basis(problem)
   root_w <- root_weights(problem)
   # vectors of very many columns are not copied to be divided by 1
-  by <- if (all(problem$scale == 1)) 1 else problem$scale
+  by <- if (all(problem$columns$scale == 1)) 1 else problem$columns$scale
   per <- function(values, by) if (identical(by, 1)) values else values / by
   list(
     x = problem$x, root_w = root_w, divisor = weight_divisor(problem, root_w),
-    centre = problem$centre,
-    inv_scale = if (identical(by, 1)) problem$scale else 1 / by,
-    squares = per(problem$squares, by^2), rss = per(problem$rss, by^2),
-    products = per(problem$products, by),
-    usable = as.integer(problem$usable), q = basis, y = working_response(problem, basis),
-    query = if (is_ranked(problem)) as.integer(problem$query)
+    centre = problem$columns$centre,
+    inv_scale = if (identical(by, 1)) problem$columns$scale else 1 / by,
+    squares = per(problem$columns$squares, by^2), rss = per(problem$columns$rss, by^2),
+    products = per(problem$columns$products, by),
+    usable = as.integer(problem$columns$usable), q = basis, y = working_response(problem, basis),
+    query = if (is_ranked(problem)) as.integer(problem$rows$query)
   )
 }
 
 # Divisor that takes a residual in working coordinates to the user's scale. Residuals of rows of
 # weight 0 are 0 in working coordinates and stay so.
-weight_divisor <- function(problem, root_w = sqrt(problem$weights)) {
+weight_divisor <- function(problem, root_w = sqrt(problem$rows$weight)) {
   replace(root_w, root_w == 0, 1)
 }
 
 # the response in working coordinates: sqrt(w) y, residualised on the covariates
 working_response <- function(problem, basis = covariate_basis(problem)) {
-  project_out(root_weights(problem) * centre_within(problem, problem$y), basis)
+  project_out(root_weights(problem) * centre_within(problem, problem$rows$y), basis)
 }
 
 # columns in working coordinates, dense: sqrt(w) (x - centre) / scale, about the means of queries if
 # there are any, residualised on the covariates
-working_matrix <- function(problem, cols = which(problem$usable),
+working_matrix <- function(problem, cols = which(problem$columns$usable),
                            basis = covariate_basis(problem)) {
   x <- as.matrix(problem$x[, cols, drop = FALSE])
   m <- nrow(x)
   check_still_finite(problem, colSums(x))
-  x <- (x - rep(problem$centre[cols], each = m)) * rep(1 / problem$scale[cols], each = m)
+  x <- (x - rep(problem$columns$centre[cols], each = m)) *
+    rep(1 / problem$columns$scale[cols], each = m)
   x <- centre_within(problem, x)
   project_out(unname(root_weights(problem) * x), basis)
 }

@@ -16,11 +16,11 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   if (!is.null(fit$blocks) && inherits(x, "sparsels_problem")) {
     problem <- with_block_ratios(problem, fit$blocks)
   }
-  if (isTRUE(fit$problem$absolute)) problem <- absolute_penalty(problem)
+  if (isTRUE(fit$problem$coding$absolute)) problem <- absolute_penalty(problem)
   check_same_data(problem, fit$problem)
-  problem$column_groups <- fit$problem$column_groups
+  problem <- with_groups_of(problem, fit$problem)
   problem$hierarchy <- fit$problem$hierarchy
-  problem["group"] <- list(fit$problem$group)
+  problem$rows$group <- fit$problem$rows$group
   problem
 }
 
@@ -39,29 +39,19 @@ with_columns <- function(problem, x) {
   if (nrow(problem$x) != nrow(problem$z)) {
     stop_not_of_fit("%s, but the fit has %d", counted(nrow(problem$x), "row"), nrow(problem$z))
   }
-  check_row_names(rownames(problem$x), problem$row_names)
+  check_row_names(rownames(problem$x), problem$rows$name)
   measure_columns(problem)
 }
 
 # A problem made again from its data. Arguments that are not given keep their values.
 problem_again <- function(own, x, y, ..., data) {
   given <- list(...)
-  kept <- unclass(own)[c("intercept", "standardize")]
-  kept$task <- if (own$task == "regression") "regression" else "classification"
-  if (is.null(given$subset) && is.null(given$na.action)) kept$weights <- case_weights(own)
-  kept$class_weights <- own$class_weights
-  covariates <- setdiff(given_covariates(own), "(Intercept)")
-  if (length(covariates)) kept$adjust <- own$z[, covariates, drop = FALSE]
-  if (!is.null(own$assay)) kept$assay <- own$assay
-  if (length(own$renamed)) kept$make_unique <- TRUE
-  if (is_ranked(own)) kept$within <- own$query
-  if (!is.null(own$fill)) kept$missing <- "mean"
-  kept$penalty <- own$penalty
-  kept$standardize_response <- !is.null(own$response_scale)
-  if (is.null(given$subset) && is.null(given$na.action)) kept$offset <- own$offset
+  kept <- given_properties(own)
+  fewer <- !is.null(given$subset) || !is.null(given$na.action)
+  kept <- kept[setdiff(names(kept), c(names(given), if (fewer) c("weights", "offset")))]
   problem <- do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
-                                   quoted(kept[setdiff(names(kept), names(given))])))
-  with_response_scale(problem, own$response_scale)
+                                   quoted(kept)))
+  with_response_scale(problem, own$coding$response_scale)
 }
 
 stop_not_of_fit <- function(...) {
@@ -72,18 +62,20 @@ check_same_data <- function(problem, own) {
   if (!identical(dim(problem), dim(own))) {
     stop_not_of_fit("%s, but the fit has %s", data_words(problem), data_words(own))
   }
-  renamed <- which(problem$names != own$names)
+  renamed <- which(problem$columns$name != own$columns$name)
   if (length(renamed)) {
     j <- renamed[1L]
-    stop_not_of_fit("column %d is '%s', but '%s' in the fit", j, problem$names[j], own$names[j])
+    stop_not_of_fit("column %d is '%s', but '%s' in the fit", j, problem$columns$name[j],
+                    own$columns$name[j])
   }
-  if (!identical(problem$task, own$task) || !identical(problem$levels, own$levels)) {
+  if (!identical(problem$coding$task, own$coding$task) ||
+      !identical(problem$coding$levels, own$coding$levels)) {
     stop_not_of_fit("the response is of another kind or has other classes")
   }
-  check_row_names(problem$row_names, own$row_names)
-  compare_rows(problem$y, own$y, "the response")
-  compare_rows(problem$weights, own$weights, "the weight")
-  if (!identical(as.integer(problem$query), as.integer(own$query))) {
+  check_row_names(problem$rows$name, own$rows$name)
+  compare_rows(problem$rows$y, own$rows$y, "the response")
+  compare_rows(problem$rows$weight, own$rows$weight, "the weight")
+  if (!identical(as.integer(problem$rows$query), as.integer(own$rows$query))) {
     stop_not_of_fit("the queries of `within` are others")
   }
   if (!identical(colnames(problem$z), colnames(own$z))) {
@@ -91,10 +83,12 @@ check_same_data <- function(problem, own) {
     stop_not_of_fit("the covariates are %s, but %s in the fit", words(problem$z), words(own$z))
   }
   compare_rows(problem$z, own$z, "a covariate")
-  if (problem$intercept != own$intercept || problem$standardize != own$standardize) {
-    stop_not_of_fit("`intercept` or `standardize` is another")
+  given <- given_properties(problem)
+  kept <- given_properties(own)
+  for (argument in c("intercept", "standardize", "penalty")) {
+    if (!identical(given[[argument]], kept[[argument]])) stop_not_of_fit("`%s` is another",
+                                                                         argument)
   }
-  if (!identical(problem$penalty, own$penalty)) stop_not_of_fit("`penalty` is another")
   check_same_moments(problem, own)
 }
 
@@ -118,7 +112,7 @@ check_row_names <- function(given, own) {
 check_same_order <- function(problem, fit) {
   scores <- scores_of_models(fit, list(model_of(fit)), problem)
   off <- abs(centre_within(problem, layer(scores, 1L)) - fit$fitted)
-  if (max(off) <= 1e-6 * max(abs(fit$fitted), abs(problem$y))) return(invisible())
+  if (max(off) <= 1e-6 * max(abs(fit$fitted), abs(problem$rows$y))) return(invisible())
   stop_not_of_fit("row %d has another fitted value, are rows in another order?",
                   row(off)[which.max(off)])
 }
@@ -126,25 +120,28 @@ check_same_order <- function(problem, fit) {
 # Compares means and sums of squares of all columns, in blocks of columns. Kernels leave all columns
 # unchanged, or leave some columns uncentred.
 check_same_moments <- function(problem, own) {
-  w <- problem$weights
-  own$scale <- own$scale / penalty_divisor(own)
+  w <- problem$rows$weight
+  own$columns$scale <- own$columns$scale / penalty_divisor(own)
   for (block in column_blocks(nrow(problem), ncol(problem))) {
     x <- plain_columns(problem, block)
     centre <- weighted_means(x, w)
-    centres <- problem$intercept || is_ranked(problem)
+    centres <- problem$coding$intercept || is_ranked(problem)
     squares <- colSums(w * (x - rep(if (centres) centre else 0 * centre, each = nrow(x)))^2)
     size <- sqrt(colSums(w * x^2) / sum(w))
     rms <- sqrt((if (is_ranked(problem)) sum_of_squares(problem, x)[1L, ] else squares) / sum(w))
-    centred <- own$centre[block] != 0
-    scaled <- own$scale[block] != 1
+    centred <- own$columns$centre[block] != 0
+    scaled <- own$columns$scale[block] != 1
     # a kernel's scale is about the mean whether there is an intercept or not
     about_mean <- sqrt(colSums(w * (x - rep(centre, each = nrow(x)))^2) / sum(w))
-    off <- abs(squares - own$squares[block]) > 1e-10 * squares + 1e-12 * size * rms * sum(w) |
-      centred & abs(centre - own$centre[block]) > 1e-10 * size |
-      scaled & pmin(abs(rms - own$scale[block]), abs(about_mean - own$scale[block])) >
+    off <- abs(squares - own$columns$squares[block]) >
+      1e-10 * squares + 1e-12 * size * rms * sum(w) |
+      centred & abs(centre - own$columns$centre[block]) > 1e-10 * size |
+      scaled & pmin(abs(rms - own$columns$scale[block]),
+                    abs(about_mean - own$columns$scale[block])) >
         1e-10 * rms + 1e-12 * size
     if (any(off)) {
-      stop_not_of_fit("column '%s' has another mean or scale", problem$names[block[which(off)[1L]]])
+      stop_not_of_fit("column '%s' has another mean or scale",
+                      problem$columns$name[block[which(off)[1L]]])
     }
   }
 }

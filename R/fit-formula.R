@@ -36,8 +36,8 @@ NULL
 #' @export
 formula.sparsels_problem <- function(x, ...) {
   check_sealed(x)
-  if (is.null(x$formula)) stop_input("the problem was not made from a formula")
-  x$formula
+  if (is.null(x$coding$formula)) stop_input("the problem was not made from a formula")
+  x$coding$formula
 }
 
 #' @rdname formula.sparsels_fit
@@ -46,7 +46,7 @@ formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_sealed(x)
   problem <- x$problem
   columns <- c(unpenalised(problem), model_of(x, size, lambda)$features)
-  column_formula(problem, columns, problem$adjust_design)
+  column_formula(problem, columns, problem$coding$adjust_design)
 }
 
 #' @rdname formula.sparsels_fit
@@ -70,7 +70,7 @@ model.matrix.sparsels_problem <- function(object, ...) {
   check_sealed(object)
   columns <- setdiff(seq_len(ncol(object)), unpenalised(object))
   x <- new_data_matrix(object, object, columns)
-  named_columns(object$z, x, object$names[columns], object$row_names)
+  named_columns(object$z, x, object$columns$name[columns], object$rows$name)
 }
 
 #' @rdname formula.sparsels_fit
@@ -82,7 +82,7 @@ model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL,
   problem <- object$problem
   features <- model_of(object, size, lambda)$features
   x <- new_data_matrix(problem, newdata, features)
-  named_columns(new_covariates(problem, newdata, adjust), x, problem$names[features],
+  named_columns(new_covariates(problem, newdata, adjust), x, problem$columns$name[features],
                 rownames(newdata))
 }
 
@@ -96,7 +96,7 @@ named_columns <- function(z, x, names, row_names) {
 #' @export
 variable.names.sparsels_problem <- function(object, ...) {
   check_sealed(object)
-  object$names
+  object$columns$name
 }
 
 #' @rdname formula.sparsels_fit
@@ -104,5 +104,5 @@ variable.names.sparsels_problem <- function(object, ...) {
 variable.names.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
   check_sealed(object)
   problem <- object$problem
-  c(colnames(problem$z), problem$names[model_of(object, size, lambda)$features])
+  c(colnames(problem$z), problem$columns$name[model_of(object, size, lambda)$features])
 }

@@ -224,7 +224,8 @@ model_terms <- function(fit, model) {
 }
 
 term_names <- function(fit, terms) {
-  names <- if (is.null(fit$kernel)) fit$problem$names else basis_names(fit$problem, fit$basis)
+  names <- if (is.null(fit$kernel)) fit$problem$columns$name else
+    basis_names(fit$problem, fit$basis)
   names[terms]
 }
 
@@ -248,7 +249,7 @@ basis_names <- function(problem, basis) {
     given <- rownames(basis$points)
     return(if (is.null(given)) paste0("point", seq_len(nrow(basis$points))) else given)
   }
-  if (is.null(problem$row_names)) as.character(basis$rows) else problem$row_names[basis$rows]
+  if (is.null(problem$rows$name)) as.character(basis$rows) else problem$rows$name[basis$rows]
 }
 
 # Kernel values of new data with some basis vectors times their weights, rows x L: in blocks of
@@ -286,7 +287,8 @@ new_kernel_values <- function(object, newdata) {
 # Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
 # model. `means` has a value for each column, which replaces missing values if the problem has any.
 # The columns are read in blocks, and the covariates are added with the first block.
-model_scores <- function(models, problem, rows = seq_len(nrow(problem)), means = problem$fill) {
+model_scores <-
+  function(models, problem, rows = seq_len(nrow(problem)), means = problem$columns$mean) {
   used <- used_features(models)
   blocks <- column_blocks(length(rows), length(used), 1e7)
   z <- covariates_filled_by(problem, rows, means)
@@ -336,7 +338,7 @@ scores_of_models <- function(fit, models, newdata, adjust = NULL) {
     do.call(cbind, lapply(models, function(model) of_terms(list(model))))
   z <- new_covariates(fit$problem, newdata, adjust)
   scores <- scores + z %*% bound("covariates", models)
-  array(scores, c(nrow(scores), ncol(fit$problem$y), length(models)))
+  array(scores, c(nrow(scores), ncol(fit$problem$rows$y), length(models)))
 }
 
 # some rows of a problem as new data
@@ -388,21 +390,22 @@ path_scores.default <- function(fit, problem, rows) {
                        describe(fit), conditionMessage(e)))
   })
   scores <- prediction_scores(predicted, problem)
-  if (NROW(scores) != length(rows) || NCOL(scores) != ncol(problem$y)) {
+  if (NROW(scores) != length(rows) || NCOL(scores) != ncol(problem$rows$y)) {
     stop_input(sprintf("predict() of the fit must give %s for %s, not %s",
-                       if (ncol(problem$y) == 1L) "a value" else counted(ncol(problem$y), "column"),
+                       if (ncol(problem$rows$y) == 1L) "a value" else
+                         counted(ncol(problem$rows$y), "column"),
                        counted(length(rows), "row"), describe(predicted)))
   }
   list(key = "model", values = 1L, chosen = 1L,
-       scores = array(scores, c(length(rows), ncol(problem$y), 1L)), errors = list())
+       scores = array(scores, c(length(rows), ncol(problem$rows$y), 1L)), errors = list())
 }
 
 # classes as the codes of the response
 prediction_scores <- function(predicted, problem) {
-  if (is.numeric(predicted) || problem$task == "regression") return(as.matrix(predicted) + 0)
-  index <- match(as.character(predicted), problem$levels)
-  if (problem$task == "binary") return(as.matrix(2 * index - 3))
-  2 * outer(index, seq_along(problem$levels), "==") - 1
+  if (is.numeric(predicted) || problem$coding$task == "regression") return(as.matrix(predicted) + 0)
+  index <- match(as.character(predicted), problem$coding$levels)
+  if (problem$coding$task == "binary") return(as.matrix(2 * index - 3))
+  2 * outer(index, seq_along(problem$coding$levels), "==") - 1
 }
 
 # Methods -----------------------------------------------------------------------------------------
@@ -415,14 +418,14 @@ coef.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   problem <- object$problem
   models <- models_asked(object, size, lambda)
   terms <- unique(unlist(lapply(models, model_terms, fit = object)))
-  size <- c(ncol(problem$z) + length(terms), ncol(problem$y))
+  size <- c(ncol(problem$z) + length(terms), ncol(problem$rows$y))
   values <- vapply(models, function(model) {
-    beta <- matrix(0, length(terms), ncol(problem$y))
+    beta <- matrix(0, length(terms), ncol(problem$rows$y))
     beta[match(model_terms(object, model), terms), ] <- model$beta
     in_user_units(problem, rbind(model$covariates, beta))
   }, matrix(0, size[1L], size[2L]))
   drop_models(array(values, c(size, length(models))),
-              c(colnames(problem$z), term_names(object, terms)), colnames(problem$y),
+              c(colnames(problem$z), term_names(object, terms)), colnames(problem$rows$y),
               names(models))
 }
 
@@ -505,7 +508,7 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
   }
   if (type == "prob") {
     values <- probabilities_of(fit, score, models, calibration)
-    return(drop_models(values, rows, problem$levels, names(models)))
+    return(drop_models(values, rows, problem$coding$levels, names(models)))
   }
   if (type == "class" && !is.null(threshold)) {
     threshold <- as_threshold(threshold, calibration)
@@ -514,7 +517,7 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
   }
   if (type == "class") return(classes_of(problem, score, rows, names(models)))
   drop_models(if (type == "response") as_response(score, fit$loss) else score, rows,
-              colnames(problem$y), names(models))
+              colnames(problem$rows$y), names(models))
 }
 
 # Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x
@@ -531,14 +534,14 @@ probabilities_of <- function(fit, score, models, calibration) {
   }
   map <- calibrated(fit, calibration)
   each <- lapply(seq_len(dim(score)[3L]), function(l) map(layer(score, l)))
-  array(unlist(each), c(nrow(score), length(fit$problem$levels), length(each)))
+  array(unlist(each), c(nrow(score), length(fit$problem$coding$levels), length(each)))
 }
 
 check_type <- function(problem, type, threshold, calibration) {
   if (type == "risk" && !is_survival(problem)) {
     stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
   }
-  if (type %in% c("class", "prob") && problem$task == "regression") {
+  if (type %in% c("class", "prob") && problem$coding$task == "regression") {
     stop_input(sprintf("`type = \"%s\"` needs a fit with classes, but the response is numeric",
                        type))
   }
@@ -566,7 +569,7 @@ as_response <- function(score, loss) {
 
 # the coded response on the scale of as_response()
 response_of <- function(fit) {
-  if (identical(fit$loss, "logistic")) (fit$problem$y + 1) / 2 else fit$problem$y
+  if (identical(fit$loss, "logistic")) (fit$problem$rows$y + 1) / 2 else fit$problem$rows$y
 }
 
 # Values of one or several models (rows x L x models) in their fewest dimensions: a vector, a matrix
@@ -593,7 +596,8 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   if (is.null(score)) {
     stop_not_fitted(object, model, if (is.null(lambda)) path_key(object) else "lambda")
   }
-  score <- in_user_units(object$problem, as_response(score, object$loss), object$problem$offset)
+  score <- in_user_units(object$problem, as_response(score, object$loss),
+                         object$problem$rows$offset)
   rows_of(object$problem, score)
 }
 
@@ -624,7 +628,7 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
 
 # Values of the training rows, under their names.
 rows_of <- function(problem, values) {
-  dimnames(values) <- list(problem$row_names, colnames(problem$y))
+  dimnames(values) <- list(problem$rows$name, colnames(problem$rows$y))
   drop_output(values)
 }
 
@@ -659,8 +663,8 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
     problem <- with_groups_of_folds(problem, folds)
   }
   # as_problem() saw the fitter's name for the response, and the user's expression is one call up
-  if (problem$response == "y" && !inherits(x, "formula")) {
-    problem$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
+  if (problem$coding$response == "y" && !inherits(x, "formula")) {
+    problem$coding$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
   }
   problem
 }

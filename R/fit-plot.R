@@ -203,7 +203,7 @@ record.cv_result <- function(x) { # nolint: object_name_linter.
 curve_names <- function(x) {
   c(
     inner = paste0(x$inner, " (optimistic)"), test = "test", cv = "inner cross-validation",
-    random = "random selection", majority = majority_words(x$problem$task)
+    random = "random selection", majority = majority_words(x$problem$coding$task)
   )
 }
 
@@ -341,8 +341,8 @@ profile_picture <- function(fit, position, axes, asked) {
 
 # The coefficients of the standardised columns that are in any model, at every lambda.
 coefficient_profiles <- function(fit) {
-  responses <- colnames(fit$problem$y)
-  count <- ncol(fit$problem$y)
+  responses <- colnames(fit$problem$rows$y)
+  count <- ncol(fit$problem$rows$y)
   profiles <- lapply(seq_len(count), function(l) {
     table <- response_profiles(fit, l)
     if (count > 1L) table$response <- rep(responses[l], nrow(table))
@@ -359,7 +359,7 @@ response_profiles <- function(fit, l) {
   count <- nrow(fit$path)
   data.frame(
     lambda = rep(fit$path$lambda, length(used)), size = rep(fit$path$size, length(used)),
-    feature = rep(used, each = count), name = rep(fit$problem$names[used], each = count),
+    feature = rep(used, each = count), name = rep(fit$problem$columns$name[used], each = count),
     coefficient = as.vector(t(matrix(beta, length(used), count)))
   )
 }
@@ -387,11 +387,13 @@ error_axis <- function(x) {
 }
 
 squared_units <- function(problem) {
-  if (!is.null(problem$response_scale)) return("mean squared error (variances of the responses)")
-  sprintf("mean squared error (squared units of %s)", problem$response)
+  if (!is.null(problem$coding$response_scale)) {
+    return("mean squared error (variances of the responses)")
+  }
+  sprintf("mean squared error (squared units of %s)", problem$coding$response)
 }
 
 squared_axis <- function(fit) {
-  if (fit$problem$task == "regression") return(squared_units(fit$problem))
+  if (fit$problem$coding$task == "regression") return(squared_units(fit$problem))
   "mean squared error (classes are -1 and +1)"
 }

@@ -11,7 +11,7 @@ check_cost <- function(cost, problem) {
   bad <- which(!(is.finite(price) & price > 0))
   if (length(bad)) {
     stop_input(sprintf("the `cost` of column '%s' must be a positive finite number, not %s",
-                       problem$names[bad[1L]], describe(table$cost[rows][bad[1L]])),
+                       problem$columns$name[bad[1L]], describe(table$cost[rows][bad[1L]])),
                "sparsels_error_argument")
   }
   if (!is.finite(max(price) / min(price))) {
@@ -45,12 +45,12 @@ cost_rows <- function(table, problem) {
     stop_input(sprintf("`cost` must have names or a price for each of the %s, not %d",
                        counted(ncol(problem), "column"), nrow(table)), "sparsels_error_argument")
   }
-  rows <- match(problem$names, table$name)
+  rows <- match(problem$columns$name, table$name)
   if (anyNA(rows)) {
-    stop_input(sprintf("`cost` has no price of column '%s'", problem$names[is.na(rows)][1L]),
+    stop_input(sprintf("`cost` has no price of column '%s'", problem$columns$name[is.na(rows)][1L]),
                "sparsels_error_argument")
   }
-  twice <- intersect(problem$names, table$name[duplicated(table$name)])
+  twice <- intersect(problem$columns$name, table$name[duplicated(table$name)])
   if (length(twice)) {
     stop_input(sprintf("`cost` has two prices of column '%s'", twice[1L]),
                "sparsels_error_argument")
@@ -78,7 +78,7 @@ check_budget <- function(budget, cost, problem, start = integer()) {
   if (identical(budget, Inf)) return(if (!is.null(cost)) Inf)
   budget <- check_positive(budget, "budget")
   if (is.null(cost)) stop_input("`budget` needs `cost`", "sparsels_error_argument")
-  needed <- c(price_of(cost, start), min(cost$price[problem$usable]))
+  needed <- c(price_of(cost, start), min(cost$price[problem$columns$usable]))
   what <- c("the columns of `start` cost", "the cheapest column costs")
   short <- which(!within_budget(needed, budget))
   if (length(short)) {
@@ -104,6 +104,6 @@ price_of <- function(cost, columns) sum(added_prices(cost, columns))
 # Prices in the form that C reads, in units of the lowest price.
 price_settings <- function(problem, cost, budget) {
   if (is.null(cost)) return(list(price = NULL, assay = integer(), budget = Inf))
-  unit <- min(cost$price[problem$usable])
+  unit <- min(cost$price[problem$columns$usable])
   list(price = cost$price / unit, assay = cost$assay, budget = budget / unit * budget_rounding)
 }

@@ -38,13 +38,14 @@ column_meanings <- function(fit) {
 
 # A classifier that predicts one class for all rows, however good its scores are.
 constant_class <- function(problem, score) {
-  if (problem$task == "regression" || is.null(score) || anyNA(score)) return(NULL)
+  if (problem$coding$task == "regression" || is.null(score) || anyNA(score)) return(NULL)
   said <- unique(class_number(problem, score))
-  if (length(said) == 1L) problem$levels[said]
+  if (length(said) == 1L) problem$coding$levels[said]
 }
 
 constant_words <- function(problem, class) {
-  counts <- tapply(problem$weights, factor(problem$levels[class_index(problem)], problem$levels),
+  counts <- tapply(problem$rows$weight,
+                   factor(problem$coding$levels[class_index(problem)], problem$coding$levels),
                    sum)
   sprintf("all rows are predicted to be '%s': the error rate is %s", short_class(class),
           if (counts[[class]] == max(counts)) "that of the null model" else
@@ -54,17 +55,17 @@ constant_words <- function(problem, class) {
 # The predicted classes of the rows of each class when held out. If the predicted class is the same
 # for all rows although the model is not the null model, a line with this warning.
 print_classes <- function(problem, score) {
-  if (problem$task == "regression" || is.null(score)) return(invisible())
+  if (problem$coding$task == "regression" || is.null(score)) return(invisible())
   class <- constant_class(problem, score)
   if (!is.null(class)) return(remark("note: ", constant_words(problem, class)))
-  rows <- problem$weights > 0 & !is.na(rowSums(score))
+  rows <- problem$rows$weight > 0 & !is.na(rowSums(score))
   if (any(rows)) print_confusion(problem, class_index(problem)[rows],
                                  class_number(problem, score[rows, , drop = FALSE]))
 }
 
 # The confusion table if it fits the console, otherwise the classes that are confused most often.
 print_confusion <- function(problem, own, predicted) {
-  names <- make.unique(short_class(problem$levels))
+  names <- make.unique(short_class(problem$coding$levels))
   each <- seq_along(names)
   counts <- table(class = factor(own, each, names), predicted = factor(predicted, each, names))
   if (length(names) <= 6L && sum(pmax(nchar(names), 5L) + 1L) + max(nchar(names)) < 70L) {

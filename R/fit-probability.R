@@ -87,11 +87,12 @@ calibrated <- function(fit, calibration = NULL) {
   weights <- case_weights(problem)[rows]
   weights <- weights / mean(weights)
   new_map <- list(platt = platt_map, isotonic = isotonic_map)[[kind]]
-  if (problem$task == "binary") {
+  if (problem$coding$task == "binary") {
     map <- new_map(score[, 1L], class == 2L, weights)
     return(function(score) of_two_classes(map(score[, 1L])))
   }
-  maps <- lapply(seq_along(problem$levels), function(k) new_map(score[, k], class == k, weights))
+  maps <- lapply(seq_along(problem$coding$levels),
+                 function(k) new_map(score[, k], class == k, weights))
   function(score) {
     each <- vapply(seq_along(maps), function(k) maps[[k]](score[, k]), numeric(nrow(score)))
     as_shares(matrix(each, nrow(score)))
@@ -100,7 +101,8 @@ calibrated <- function(fit, calibration = NULL) {
 
 # the probabilities of the logistic loss
 own_probabilities <- function(problem) {
-  if (problem$task == "binary") return(function(score) of_two_classes(stats::plogis(score[, 1L])))
+  if (problem$coding$task ==
+      "binary") return(function(score) of_two_classes(stats::plogis(score[, 1L])))
   function(score) as_shares(stats::plogis(score))
 }
 
@@ -109,7 +111,7 @@ own_probabilities <- function(problem) {
 calibration_kind <- function(fit, calibration) {
   own <- identical(fit$loss, "logistic")
   if (is.null(calibration)) {
-    return(if (own && is.null(fit$problem$class_weights)) "none" else "platt")
+    return(if (own && is.null(fit$problem$coding$class_weights)) "none" else "platt")
   }
   check_choice(calibration, "calibration", calibrations)
   if (calibration == "none" && !own) {
@@ -221,16 +223,16 @@ pool_violators <- function(y, weights) {
 # Probabilities of the training rows by their held-out scores, rows x classes. NA where there are
 # none.
 held_out_probabilities <- function(fit) {
-  levels <- fit$problem$levels
+  levels <- fit$problem$coding$levels
   if (all(is.na(fit$held_out))) return(matrix(NA_real_, nrow(fit$problem), length(levels)))
   calibrated(fit)(fit$held_out)
 }
 
 check_two_classes <- function(problem, what) {
-  if (problem$task == "binary") return(invisible())
+  if (problem$coding$task == "binary") return(invisible())
   stop_input(sprintf("%s needs a fit with two classes, not %s", what,
-                     if (problem$task == "regression") "numbers" else
-                       paste(length(problem$levels), "classes")), "sparsels_error_argument")
+                     if (problem$coding$task == "regression") "numbers" else
+                       paste(length(problem$coding$levels), "classes")), "sparsels_error_argument")
 }
 
 # The threshold of predict(), a number or the result of choose_threshold(): list(value,
@@ -275,7 +277,7 @@ can_be_calibrated <- function(fit) {
 }
 
 null_map <- function(problem) {
-  class <- factor(problem$levels[class_index(problem)], problem$levels)
+  class <- factor(problem$coding$levels[class_index(problem)], problem$coding$levels)
   total <- as.vector(tapply(case_weights(problem), class, sum, default = 0))
   shares <- total / sum(total)
   function(score) matrix(shares, nrow(score), length(shares), byrow = TRUE)
@@ -497,21 +499,21 @@ training_scores <- function(fit, models, newdata, adjust) {
 # The deviance of each model from its scores, rows x L x models.
 deviance_of_scores <- function(fit, scores) {
   loss <- if (is.null(fit$loss)) "squared" else fit$loss
-  y <- centre_within(fit$problem, fit$problem$y)
+  y <- centre_within(fit$problem, fit$problem$rows$y)
   of_rows <- 2 * l1_loss(loss, as.vector(y), centre_within(fit$problem, scores))
-  colSums(fit$problem$weights * of_rows, dims = 2L)
+  colSums(fit$problem$rows$weight * of_rows, dims = 2L)
 }
 
 # The deviance of a model from the contents of a fit: errors of the training rows in the path, or
 # fitted values.
 kept_deviance <- function(fit, model) {
   row <- fit$path[model$step + 1L, ]
-  weights <- fit$problem$weights
+  weights <- fit$problem$rows$weight
   # the ratio of a model whose coefficients were removed afterwards is only a bound
   if (!is.null(row$dev_ratio) && !isTRUE(row$removed > 0L)) {
     return(2 * (1 - row$dev_ratio) * fit$null_objective)
   }
-  if (!is.null(row$training)) return(row$training * ncol(fit$problem$y) * sum(weights))
+  if (!is.null(row$training)) return(row$training * ncol(fit$problem$rows$y) * sum(weights))
   scores <- kept_scores(fit, model)
   if (!is.null(scores)) return(deviance_of_scores(fit, array(scores, c(dim(scores), 1L))))
   if (fit$criterion$name == "r_squared" && is_unpenalised(fit, model)) {
@@ -532,7 +534,7 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
   model <- model_of(object, size, lambda)
   check_likelihood(object, model)
   deviance <- deviance(object, size, lambda, newdata, adjust, ...)
-  weights <- object$problem$weights
+  weights <- object$problem$rows$weight
   weights <- weights[weights > 0]
   m <- length(weights)
   coefficients <- length(model$features) + ncol(object$problem$z)
@@ -557,12 +559,12 @@ check_likelihood <- function(fit, model) {
     "the hinge loss is not the logarithm of a likelihood"
   } else if (!is_unpenalised(fit, model)) {
     "the model is penalised, and maximises no likelihood"
-  } else if (problem$task != "regression" && !logistic) {
+  } else if (problem$coding$task != "regression" && !logistic) {
     "least squares on the codes of classes maximises no likelihood of the classes"
   } else if (is_ranked(problem)) {
     "a ranking says nothing of the level of a query"
-  } else if (ncol(problem$y) > 1L) {
-    sprintf("the fit has %d responses", ncol(problem$y))
+  } else if (ncol(problem$rows$y) > 1L) {
+    sprintf("the fit has %d responses", ncol(problem$rows$y))
   }
   if (!is.null(why)) stop_input(sprintf("no log likelihood: %s; %s", why, instead))
 }

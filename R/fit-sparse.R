@@ -112,7 +112,7 @@ take_choice <- function(fit, problem, chosen) {
   fit$estimate_error <- chosen$estimate$cv_error
   fit$estimate_concordance <- chosen$estimate$cv_concordance
   fit$size_folds <- chosen$folds
-  few <- length(problem$y) * length(fit$coefficients) <= 1e6
+  few <- length(problem$rows$y) * length(fit$coefficients) <= 1e6
   fitted <- centre_within(problem, model_scores(
     fit$coefficients[if (few) TRUE else fit$size + 1L], problem
   ))
@@ -124,7 +124,7 @@ take_choice <- function(fit, problem, chosen) {
 
 # Rows of weight 0 are predicted by the model, which was not trained on them.
 fill_unweighted <- function(fit, problem) {
-  rows <- which(problem$weights == 0)
+  rows <- which(problem$rows$weight == 0)
   if (!length(rows)) return(fit)
   scores <- model_scores(fit$coefficients[fit$size + 1L], problem, if (is_ranked(problem)) TRUE else
     rows)
@@ -144,16 +144,16 @@ done_words <- function(path) {
 user_coefficients <- function(problem, models, of_x = NULL) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
   on_covariates <- covariate_solver(problem)
-  of_y <- on_covariates(problem$y)
+  of_y <- on_covariates(problem$rows$y)
   if (is.null(of_x)) {
-    of_x <- if (problem$intercept && ncol(problem$z) == 1L) {
-      matrix(problem$centre[used], 1L)
+    of_x <- if (problem$coding$intercept && ncol(problem$z) == 1L) {
+      matrix(problem$columns$centre[used], 1L)
     } else {
       on_covariates(problem$x, used)
     }
   }
   name_models(problem, models, function(model) {
-    beta <- model$beta / problem$scale[model$features]
+    beta <- model$beta / problem$columns$scale[model$features]
     of_terms <- of_x[, match(model$features, used), drop = FALSE]
     list(beta = beta, covariates = of_y - of_terms %*% beta)
   })
@@ -165,9 +165,9 @@ name_models <- function(problem, models, to_user = identity) {
   used <- logical(ncol(problem))
   for (model in models) used[model$features] <- TRUE
   place <- cumsum(used)
-  names <- problem$names[which(used)]
+  names <- problem$columns$name[which(used)]
   covariates <- colnames(problem$z)
-  responses <- colnames(problem$y)
+  responses <- colnames(problem$rows$y)
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
     scaled <- to_user(model)
@@ -442,7 +442,7 @@ lambda_columns <- function(fit) {
 moved_names <- function(fit, rows) {
   names <- ifelse(is.na(rows$name), "", rows$name)
   for (row in which(rows$action %in% set_actions)) {
-    names[row] <- paste(fit$problem$names[fit$coefficients[[rows$size[row] + 1L]]$features],
+    names[row] <- paste(fit$problem$columns$name[fit$coefficients[[rows$size[row] + 1L]]$features],
                         collapse = " ")
   }
   names
@@ -491,7 +491,7 @@ check_size_rule <- function(size, problem, k) {
     }
     return(size)
   }
-  upper <- if (is.null(k)) sum(problem$usable) else k
+  upper <- if (is.null(k)) sum(problem$columns$usable) else k
   check_count(size, "size", upper, if (is.null(k)) "the number of usable columns" else "`k`", 0L)
 }
 
@@ -501,7 +501,7 @@ check_size_rule <- function(size, problem, k) {
 # changes nothing.
 procedure_folds <- function(problem, size_folds, folds) {
   if (!is_number(size_folds)) return(in_context("`size_folds`", folds_of(problem, size_folds)))
-  trained <- problem$weights > 0
+  trained <- problem$rows$weight > 0
   if (sum(trained) < 3L) {
     stop_input("2 rows are too few to repeat the search in folds: use `size = \"criterion\"`")
   }
@@ -512,11 +512,11 @@ procedure_folds <- function(problem, size_folds, folds) {
   check_count(size_folds, "size_folds", lower = 2L)
   if (upper < 2L) stop_input("`folds` has a single group: it leaves no row to train on")
   count <- min(size_folds, upper)
-  strata <- problem$task != "regression" && count < sum(trained)
+  strata <- problem$coding$task != "regression" && count < sum(trained)
   if (strata) strata <- class_index(problem)[trained]
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
-  by_query <- is_ranked(problem) && is.null(problem$group)
+  by_query <- is_ranked(problem) && is.null(problem$rows$group)
   label <- if (by_query) query_label(drawn$label) else drawn$label
   new_folds(ids, if (drawn$loo) "leave-one-out" else label, whole)
 }
@@ -590,7 +590,7 @@ complete_path <- function(search, problem, control) {
 # Repeats the search without each fold in turn, for larger and larger sizes until the held-out error
 # has not improved for a while, unless the user gave the largest size.
 choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
-  parts <- held_out_rows(control$sizing$folds, problem$weights > 0)
+  parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
   chosen <- NULL
@@ -661,22 +661,22 @@ search_without <- function(problem, part, control, search) {
 
 # The means of the columns that some models (a list for each lambda) use, if there are any.
 means_of <- function(problem, models) {
-  if (is.null(problem$fill)) return(NULL)
+  if (is.null(problem$columns$mean)) return(NULL)
   used <- c(unpenalised(problem), used_features(unlist(models, recursive = FALSE)))
-  list(features = used, values = problem$fill[used])
+  list(features = used, values = problem$columns$mean[used])
 }
 
 # the paths where a training part has no usable column
 null_paths <- function(problem, control) {
-  none <- list(features = integer(), beta = matrix(0, 0L, ncol(problem$y)), row = 1L)
+  none <- list(features = integer(), beta = matrix(0, 0L, ncol(problem$rows$y)), row = 1L)
   rep(list(list(models = list(none), status = "complete")), length(control$lambda))
 }
 
 # The held-out criteria of every size: the criterion of the search and, for classes, the error rate,
 # for censored times and rankings the concordance.
 path_criteria <- function(problem, criterion) {
-  rate <- if (problem$task != "regression") list(name = "error", higher = FALSE)
-  orders <- is_survival(problem) || is_ranked(problem) && ncol(problem$y) == 1L
+  rate <- if (problem$coding$task != "regression") list(name = "error", higher = FALSE)
+  orders <- is_survival(problem) || is_ranked(problem) && ncol(problem$rows$y) == 1L
   concordance <- if (orders && criterion$name != "concordance") {
     list(name = "concordance", higher = TRUE)
   }
@@ -725,12 +725,12 @@ check_scored <- function(errors) {
 held_out_predictions <- function(problem, chosen, final) {
   scores <- Map(function(rows, models, fold) {
     model <- models[[min(chosen$size + 1L, length(models))]]
-    means <- if (!is.null(fold)) replace(problem$fill, fold$features, fold$values)
+    means <- if (!is.null(fold)) replace(problem$columns$mean, fold$features, fold$values)
     score <- layer(model_scores(list(model), problem, rows, means), 1L)
     centre_within(scored_rows(problem, rows), score)
   }, chosen$parts$rows, chosen$models, chosen$means)
   out <- mean_over_parts(chosen$parts, scores, nrow(problem))
-  idle <- problem$weights == 0
+  idle <- problem$rows$weight == 0
   out[idle, ] <- final[idle, ]
   out
 }

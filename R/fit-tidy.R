@@ -111,9 +111,9 @@ tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
   order <- if (is.null(model$features)) rep(NA_integer_, length(terms)) else seq_along(terms)
   rows <- data.frame(term = c(colnames(problem$z), term_names(x, terms)),
                      order = c(rep(NA_integer_, ncol(problem$z)), order))
-  if (!is.null(problem$column_groups) && !is.null(model$features)) {
-    of <- problem$column_groups$of[model$features]
-    rows$group <- c(rep(NA, ncol(problem$z)), c(NA, problem$column_groups$names)[of + 1L])
+  if (!is.null(problem$coding$column_groups) && !is.null(model$features)) {
+    of <- problem$columns$group[model$features]
+    rows$group <- c(rep(NA, ncol(problem$z)), c(NA, problem$coding$column_groups$names)[of + 1L])
   }
   responses <- response_names(problem)
   table <- data.frame(
@@ -141,8 +141,8 @@ glance.sparsels_fit <- function(x, ...) {
   problem <- x$problem
   chosen <- chosen_row(x)
   glance_row(
-    x$method, task = problem$task, nobs = nrow(problem), features = ncol(problem),
-    responses = ncol(problem$y), lambda = x$lambda,
+    x$method, task = problem$coding$task, nobs = nrow(problem), features = ncol(problem),
+    responses = ncol(problem$rows$y), lambda = x$lambda,
     size = if (is.null(x$size)) length(model_terms(x, model_of(x))) else x$size,
     criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
     deviance = if (identical(x$loss, "hinge")) NA else stats::deviance(x), status = x$status,
@@ -179,7 +179,7 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
     stop_input(sprintf("%s, not %s", must, given), "sparsels_error_argument")
   }
   fitted <- as_response(x$fitted, x$loss)
-  in_units <- function(score) in_user_units(problem, score, problem$offset)
+  in_units <- function(score) in_user_units(problem, score, problem$rows$offset)
   resid <- centre_within(problem, response_of(x) - fitted)
   parts <- list(.fitted = in_units(fitted), .held_out = in_units(as_response(x$held_out, x$loss)),
                 .resid = in_user_units(problem, resid))
@@ -188,29 +188,29 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
     names <- if (length(responses) > 1L) paste0(name, ".", responses) else name
     stats::setNames(as.data.frame(parts[[name]]), names)
   }))
-  if (problem$task != "regression") columns <- cbind(columns, predicted_classes(x))
+  if (problem$coding$task != "regression") columns <- cbind(columns, predicted_classes(x))
   cbind(data, columns)
 }
 
 # the class of each row and its probabilities, by held-out scores
 predicted_classes <- function(fit) {
   p <- as.data.frame(held_out_probabilities(fit))
-  names(p) <- paste0(".pred_", fit$problem$levels)
+  names(p) <- paste0(".pred_", fit$problem$coding$levels)
   cbind(.pred_class = class_of(fit$problem, fit$held_out), p)
 }
 
 response_names <- function(problem) {
-  if (!is.null(colnames(problem$y))) return(colnames(problem$y))
-  count <- ncol(problem$y)
-  if (count == 1L) problem$response else paste0(problem$response, seq_len(count))
+  if (!is.null(colnames(problem$rows$y))) return(colnames(problem$rows$y))
+  count <- ncol(problem$rows$y)
+  if (count == 1L) problem$coding$response else paste0(problem$coding$response, seq_len(count))
 }
 
 # The response as the user gave it.
 observed <- function(problem) {
-  if (problem$task == "regression") {
+  if (problem$coding$task == "regression") {
     return(stats::setNames(as.data.frame(user_response(problem)), response_names(problem)))
   }
-  stats::setNames(data.frame(class_of(problem, problem$y)), problem$response)
+  stats::setNames(data.frame(class_of(problem, problem$rows$y)), problem$coding$response)
 }
 
 # The record of a result: `rows`, the table of tidy(), and `row`, the line of glance(). Where

@@ -43,12 +43,12 @@ named_criterion <- function(name, argument, use, problem) {
 check_needs <- function(name, argument, problem) {
   needs <- criteria[[name]]$needs
   fine <- is.null(needs) || switch(needs,
-    classes = problem$task != "regression",
-    "two classes" = problem$task == "binary",
-    "times or numbers" = problem$task == "regression" && ncol(problem$y) == 1L
+    classes = problem$coding$task != "regression",
+    "two classes" = problem$coding$task == "binary",
+    "times or numbers" = problem$coding$task == "regression" && ncol(problem$rows$y) == 1L
   )
   if (!fine) {
-    numbers <- problem$task == "regression"
+    numbers <- problem$coding$task == "regression"
     given <- if (needs == "times or numbers") {
       if (numbers) "several" else "classes"
     } else {
@@ -89,7 +89,7 @@ check_auc <- function(problem, folds) {
   check_needs("auc", "criterion", problem)
   if (folds$loo) return(invisible())
   rows <- trained_places(problem)
-  classes <- problem$y[rows, 1L] > 0
+  classes <- problem$rows$y[rows, 1L] > 0
   mixed <- function(ids) any(tapply(classes, ids[rows], function(one) any(one) && !all(one)))
   both <- apply(folds$ids, 2L, mixed)
   if (!all(both)) stop_input("`criterion = \"auc\"` needs a fold with rows of both classes")
@@ -115,9 +115,9 @@ user_criterion <- function(criterion, problem, folds) {
     value
   }
   loss <- function(residual, repetition) {
-    rows <- problem$weights > 0
-    prediction <- problem$y - as.vector(residual)
-    sign * evaluate(problem$y[rows, , drop = FALSE], prediction[rows, , drop = FALSE],
+    rows <- problem$rows$weight > 0
+    prediction <- problem$rows$y - as.vector(residual)
+    sign * evaluate(problem$rows$y[rows, , drop = FALSE], prediction[rows, , drop = FALSE],
                     folds$ids[rows, repetition])
   }
   words <- "value of the `criterion` function"
@@ -170,16 +170,17 @@ held_out_criterion <- function(criterion) {
 # Measures of cross_validate() --------------------------------------------------------------------
 
 measure_of <- function(problem) {
-  if (is_survival(problem) || is_ranked(problem) && ncol(problem$y) == 1L) return("concordance")
-  if (problem$task == "regression") "squared" else "error"
+  if (is_survival(problem) || is_ranked(problem) &&
+      ncol(problem$rows$y) == 1L) return("concordance")
+  if (problem$coding$task == "regression") "squared" else "error"
 }
 
 # the weight of each class, which a balanced error divides out again, or 1 for a class without rows
 class_share <- function(problem) {
-  sums <- rowsum(problem$weights, class_index(problem))
-  share <- rep(1, length(problem$levels))
+  sums <- rowsum(problem$rows$weight, class_index(problem))
+  share <- rep(1, length(problem$coding$levels))
   present <- sums[, 1L] > 0
-  share[as.integer(rownames(sums))[present]] <- sums[present, 1L] / sum(problem$weights)
+  share[as.integer(rownames(sums))[present]] <- sums[present, 1L] / sum(problem$rows$weight)
   share
 }
 
@@ -187,20 +188,20 @@ class_share <- function(problem) {
 
 # the weights of rows in a criterion, where classes with a share have equal total weights
 row_weights <- function(problem, criterion) {
-  if (is.null(criterion$share)) return(problem$weights)
-  problem$weights / criterion$share[class_index(problem)]
+  if (is.null(criterion$share)) return(problem$rows$weight)
+  problem$rows$weight / criterion$share[class_index(problem)]
 }
 
 # m x L of an m x L x c array
 layer <- function(values, l) array(values[, , l], dim(values)[1:2])
 
 # the loss of every row
-row_losses <- function(problem, name, residual) .Call(C_row_losses, name, problem$y, residual)
+row_losses <- function(problem, name, residual) .Call(C_row_losses, name, problem$rows$y, residual)
 
 # The weighted mean squared error of each model: residuals are rows x responses x models.
 mean_squared <- function(problem, residual) {
-  squares <- matrix(problem$weights * residual^2, length(problem$y))
-  colSums(squares) / (ncol(problem$y) * sum(problem$weights))
+  squares <- matrix(problem$rows$weight * residual^2, length(problem$rows$y))
+  colSums(squares) / (ncol(problem$rows$y) * sum(problem$rows$weight))
 }
 
 # 0 if the score of a positive row is above the score of a negative row, 1 if it is below, half for
@@ -210,10 +211,10 @@ pair_losses <- function(positive, negative) .Call(C_pair_losses, positive, negat
 # Weight of the pairs of a positive and a negative row in the right order (a tie counts half), and
 # of all pairs.
 right_pairs <- function(rows, problem, score) {
-  positive <- rows[problem$y[rows, 1L] > 0]
-  negative <- rows[problem$y[rows, 1L] <= 0]
-  .Call(C_pair_sum, score[positive, 1L], problem$weights[positive],
-        score[negative, 1L], problem$weights[negative])
+  positive <- rows[problem$rows$y[rows, 1L] > 0]
+  negative <- rows[problem$rows$y[rows, 1L] <= 0]
+  .Call(C_pair_sum, score[positive, 1L], problem$rows$weight[positive],
+        score[negative, 1L], problem$rows$weight[negative])
 }
 
 # Weight of the comparable pairs of rows that scores put in the right order, a tie counting half,
@@ -221,12 +222,12 @@ right_pairs <- function(rows, problem, score) {
 ordered_pairs <- function(problem, score) {
   if (!is_survival(problem)) return(ranked_pairs(problem, score))
   need_package("survival")
-  rows <- problem$weights > 0
+  rows <- problem$rows$weight > 0
   if (sum(rows) < 2L) return(c(0, 0))
-  times <- times_of(problem, rows)
+  times <- problem$rows[rows, ]
   counted <- survival::concordancefit(survival::Surv(times$time, times$event),
                                       tied_ranks(score[rows, 1L]),
-                                      weights = problem$weights[rows], reverse = TRUE,
+                                      weights = problem$rows$weight[rows], reverse = TRUE,
                                       std.err = FALSE)$count
   c(counted[[1L]] + counted[[3L]] / 2, sum(counted[1:3]))
 }
@@ -246,11 +247,11 @@ score_tie <- 1e-10
 
 # The class of each row of scores, a factor.
 class_of <- function(problem, score) {
-  factor(problem$levels[class_number(problem, score)], levels = problem$levels)
+  factor(problem$coding$levels[class_number(problem, score)], levels = problem$coding$levels)
 }
 
 class_number <- function(problem, score) {
-  if (problem$task == "binary") 1L + (score[, 1L] > score_tie) else first_largest(score)
+  if (problem$coding$task == "binary") 1L + (score[, 1L] > score_tie) else first_largest(score)
 }
 
 first_largest <- function(score) {
@@ -284,10 +285,11 @@ check_ranking_criterion <- function(name, argument, problem) {
 # Weight of the pairs of rows of one query whose scores are in the order of their responses, where a
 # tie counts half, and weight of all pairs of different responses.
 ranked_pairs <- function(problem, score) {
-  rows <- which(problem$weights > 0)
-  query <- if (is_ranked(problem)) as.integer(problem$query) else rep(1L, nrow(problem))
-  rows <- rows[order(query[rows], -problem$y[rows, 1L])]
-  .Call(C_ordered_sum, problem$y[rows, 1L], score[rows, 1L] + 0, problem$weights[rows], query[rows])
+  rows <- which(problem$rows$weight > 0)
+  query <- if (is_ranked(problem)) as.integer(problem$rows$query) else rep(1L, nrow(problem))
+  rows <- rows[order(query[rows], -problem$rows$y[rows, 1L])]
+  .Call(C_ordered_sum, problem$rows$y[rows, 1L], score[rows, 1L] + 0, problem$rows$weight[rows],
+        query[rows])
 }
 
 # Refuses a concordance where no pair of rows is held out together.
@@ -302,10 +304,11 @@ check_ordered <- function(problem, folds) {
                      "are compared, such as `folds = 10`, not leave-one-out"),
                "sparsels_error_argument")
   }
-  trained <- problem$weights > 0
-  query <- if (is_ranked(problem)) as.integer(problem$query) else 1L
+  trained <- problem$rows$weight > 0
+  query <- if (is_ranked(problem)) as.integer(problem$rows$query) else 1L
   paired <- apply(folds$ids, 2L, function(ids) {
-    any(tapply(problem$y[trained, 1L], paste(ids, query)[trained], function(y) any(y != y[1L])))
+    any(tapply(problem$rows$y[trained, 1L], paste(ids, query)[trained],
+               function(y) any(y != y[1L])))
   })
   if (all(paired)) return(invisible())
   stop_input(paste0("`criterion = \"concordance\"` needs a fold with two rows of different ",
@@ -317,8 +320,8 @@ check_ordered <- function(problem, folds) {
 ordered_folds <- function(problem, control) {
   folds <- control$folds
   if (control$criterion$name != "concordance") return(folds)
-  query <- if (is_ranked(problem)) as.integer(problem$query) else rep(1L, nrow(problem))
-  c(unclass(folds), list(rows = order(query, -problem$y[, 1L])))
+  query <- if (is_ranked(problem)) as.integer(problem$rows$query) else rep(1L, nrow(problem))
+  c(unclass(folds), list(rows = order(query, -problem$rows$y[, 1L])))
 }
 
 # Gains -------------------------------------------------------------------------------------------
@@ -327,9 +330,9 @@ ordered_folds <- function(problem, control) {
 # and the number of queries: gain 2^y - 1, discount log2(1 + rank). Rows with tied scores share
 # their ranks. Queries without a gain do not count.
 gain_sums <- function(problem, score, k = Inf) {
-  counted <- problem$weights > 0
+  counted <- problem$rows$weight > 0
   gain <- 2^grades(problem)[counted] - 1
-  query <- if (is_ranked(problem)) droplevels(problem$query[counted]) else
+  query <- if (is_ranked(problem)) droplevels(problem$rows$query[counted]) else
     factor(rep(1L, sum(counted)))
   each <- mapply(normalised_gain, split(gain, query), split(score[counted, 1L], query),
                  MoreArgs = list(k = k))
@@ -339,7 +342,7 @@ gain_sums <- function(problem, score, k = Inf) {
 
 # The grades of rows: the response, or 0 and 1 for two classes.
 grades <- function(problem) {
-  y <- problem$y[, 1L]
+  y <- problem$rows$y[, 1L]
   if (all(y == -1 | y == 1)) (y + 1) / 2 else y
 }
 
@@ -392,10 +395,10 @@ criterion_loss <- function(criterion, value) {
 
 # the unit of a mean squared error
 squared_scale <- function(problem) {
-  if (problem$task != "regression") return("of the class codes -1 and 1")
+  if (problem$coding$task != "regression") return("of the class codes -1 and 1")
   if (is_survival(problem)) return("of the logarithm of time")
-  if (!is.null(problem$response_scale)) return("in variances of the responses")
-  paste("in squared units of", shortened(problem$response, 30L))
+  if (!is.null(problem$coding$response_scale)) return("in variances of the responses")
+  paste("in squared units of", shortened(problem$coding$response, 30L))
 }
 
 # the loss of each row for the score f, as in an l1 path

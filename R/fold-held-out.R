@@ -47,11 +47,11 @@ print_unscored <- function(count, total, what, measure) {
 # The folds in which a criterion has no value, for lack of rows or pairs of rows, and the number of
 # folds.
 count_unscored <- function(problem, folds, name) {
-  parts <- held_out_rows(folds, problem$weights > 0)
+  parts <- held_out_rows(folds, problem$rows$weight > 0)
   if (!name %in% c("auc", "concordance")) return(c(0L, nrow(parts)))
   weight <- vapply(parts$rows, function(rows) {
     part <- scored_rows(problem, rows)
-    fold_sum(part, list(name = name), 0 * part$y)[[2L]]
+    fold_sum(part, list(name = name), 0 * part$rows$y)[[2L]]
   }, 0)
   c(sum(weight == 0), nrow(parts))
 }
@@ -62,15 +62,15 @@ count_unscored <- function(problem, folds, name) {
 # these rows under one model.
 fold_sum <- function(problem, criterion, residual) {
   if (criterion$name == "auc") {
-    return(right_pairs(seq_len(nrow(residual)), problem, problem$y - residual))
+    return(right_pairs(seq_len(nrow(residual)), problem, problem$rows$y - residual))
   }
-  if (!is.null(criterion$sum)) return(criterion$sum(problem, problem$y - residual))
-  if (criterion$name == "concordance") return(ordered_pairs(problem, problem$y - residual))
+  if (!is.null(criterion$sum)) return(criterion$sum(problem, problem$rows$y - residual))
+  if (criterion$name == "concordance") return(ordered_pairs(problem, problem$rows$y - residual))
   residual <- centre_within(problem, residual)
-  weight <- sum(problem$weights)
+  weight <- sum(problem$rows$weight)
   if (criterion$name == "user") {
     fold <- rep(1L, nrow(residual))
-    return(c(weight * criterion$evaluate(problem$y, problem$y - residual, fold), weight))
+    return(c(weight * criterion$evaluate(problem$rows$y, problem$rows$y - residual, fold), weight))
   }
   w <- row_weights(problem, criterion)
   c(sum(w * row_losses(problem, criterion$name, residual)), sum(w))
@@ -80,7 +80,7 @@ fold_sum <- function(problem, criterion, residual) {
 # models
 score_sums <- function(scores, problem, criterion) {
   vapply(seq_len(dim(scores)[3L]), function(s) {
-    fold_sum(problem, criterion, problem$y - layer(scores, s))
+    fold_sum(problem, criterion, problem$rows$y - layer(scores, s))
   }, c(0, 0))
 }
 
@@ -89,9 +89,9 @@ score_sums <- function(scores, problem, criterion) {
 # A criterion from the held-out residuals of all rows in the user's units: `residuals` has an array
 # rows x responses x models for each partition of `folds`. `...` are arguments of fold_errors().
 residual_errors <- function(problem, folds, criterion, residuals, ...) {
-  models <- length(residuals[[1L]]) / length(problem$y)
+  models <- length(residuals[[1L]]) / length(problem$rows$y)
   sums <- lapply(seq_along(residuals), function(repetition) {
-    of_models <- array(residuals[[repetition]], c(dim(problem$y), models))
+    of_models <- array(residuals[[repetition]], c(dim(problem$rows$y), models))
     simplify2array(lapply(seq_len(models), function(l) {
       residual_sums(problem, criterion, layer(of_models, l), folds$ids[, repetition], repetition)
     }))
@@ -109,7 +109,7 @@ residual_sums <- function(problem, criterion, residual, ids, repetition) {
     return(rbind(criterion_value(criterion, criterion$loss(residual, repetition)), 1))
   }
   if (criterion$name %in% c("auc", "concordance")) {
-    score <- problem$y - residual
+    score <- problem$rows$y - residual
     return(vapply(split(seq_along(ids), ids), function(rows) {
       if (criterion$name == "auc") return(right_pairs(rows, problem, score))
       ranked_pairs(scored_rows(problem, rows), score[rows, , drop = FALSE])
@@ -128,7 +128,7 @@ evaluate_folds <- function(problem, folds, criterion, residuals) {
 error_table <- function(problem, folds, residuals, criterion = squared_error) {
   found <- evaluate_folds(problem, folds, criterion, residuals)
   table <- data.frame(criterion = found$value, se = found$se)
-  if (problem$task != "regression") {
+  if (problem$coding$task != "regression") {
     table$error <- evaluate_folds(problem, folds, list(name = "error"), residuals)$value
   }
   table
@@ -263,7 +263,7 @@ clear_lead <- 2
 
 # The loss that a shorter list may have, as a share of a clear loss. It is 1 for wide data and
 # decreases with the number of rows per column, as more columns then cost little.
-slack_of <- function(problem) sqrt(min(1, sum(problem$usable) / trained_rows(problem)))
+slack_of <- function(problem) sqrt(min(1, sum(problem$columns$usable) / trained_rows(problem)))
 
 best_of_lambda <- function(errors) {
   value <- error_curve(errors)$value

@@ -63,14 +63,14 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
     refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))
     folds <- given_folds(folds, m)
     check_whole_units(problem, folds)
-    if (is.null(problem$group)) return(folds)
+    if (is.null(problem$rows$group)) return(folds)
     return(new_folds(folds$ids, folds$label, whole_units(problem)))
   }
-  if (is.null(groups) && !is.null(problem$group)) {
+  if (is.null(groups) && !is.null(problem$rows$group)) {
     groups <- whole_units(problem)
     # a number of folds that is large for rows may be too large for groups
     if (is_number(folds)) folds <- min(folds, max(groups))
-  } else if (!is.null(problem$query)) {
+  } else if (!is.null(problem$rows$query)) {
     return(query_folds(x, folds, groups, strata, repeats))
   }
   groups <- check_row_labels(by_kept_rows(groups, problem), "groups", m)
@@ -176,14 +176,14 @@ warn_absent <- function(problem, folds) {
 
 # Warns of classes that a resample does not draw, from the rows that each resample trains on.
 warn_not_drawn <- function(problem, trained) {
-  if (problem$task == "regression") return(character())
-  counted <- problem$weights > 0
-  class <- factor(class_index(problem), seq_along(problem$levels))
+  if (problem$coding$task == "regression") return(character())
+  counted <- problem$rows$weight > 0
+  class <- factor(class_index(problem), seq_along(problem$coding$levels))
   held <- table(class[counted]) > 0
   lost <- rowSums(vapply(trained, function(rows) {
     held & table(class[rows[counted[rows]]]) == 0
   }, logical(nlevels(class)))) > 0
-  absent <- problem$levels[lost]
+  absent <- problem$coding$levels[lost]
   if (length(absent)) {
     warn_sparsels(sprintf(
       "class %s is in no row that one of the resamples trains on: its model never predicts it",
@@ -194,12 +194,12 @@ warn_not_drawn <- function(problem, trained) {
 }
 
 absent_classes <- function(problem, folds) {
-  if (problem$task == "regression") return(character())
-  counted <- problem$weights > 0
-  class <- factor(class_index(problem)[counted], seq_along(problem$levels))
+  if (problem$coding$task == "regression") return(character())
+  counted <- problem$rows$weight > 0
+  class <- factor(class_index(problem)[counted], seq_along(problem$coding$levels))
   in_folds <- function(ids) tapply(ids, class, function(one) length(unique(one)))
   count <- apply(folds$ids[counted, , drop = FALSE], 2L, in_folds)
-  problem$levels[rowSums(count == 1L, na.rm = TRUE) > 0]
+  problem$coding$levels[rowSums(count == 1L, na.rm = TRUE) > 0]
 }
 
 # Arguments ---------------------------------------------------------------------------------------
@@ -434,11 +434,11 @@ drawn_label <- function(count, groups, strata, repeats) {
 # Folds of whole queries, drawn, or one fold for each query.
 query_folds <- function(problem, folds, groups, strata, repeats) {
   refuse_with_queries(groups, strata)
-  if (nlevels(problem$query) < 2L) {
+  if (nlevels(problem$rows$query) < 2L) {
     stop_input("`within` has a single query here: it leaves none to train on")
   }
   made <- in_words("number of groups", "number of queries", make_folds(
-    nrow(problem), folds, groups = problem$query, repeats = repeats
+    nrow(problem), folds, groups = problem$rows$query, repeats = repeats
   ))
   made$label <- query_label(made$label)
   made
@@ -513,7 +513,7 @@ fold_basis_check <- function(problem, folds) {
     ids <- folds$ids[, repetition]
     # only all rows of positive weight together lose the intercept
     small <- max(tabulate(ids)) < trained_rows(problem)
-    if (small && ncol(problem$z) == problem$intercept) next
+    if (small && ncol(problem$z) == problem$coding$intercept) next
     check_estimable(problem, split(seq_along(ids), ids), "fold")
   }
 }
@@ -522,7 +522,7 @@ fold_basis_check <- function(problem, folds) {
 # the name of one set in messages.
 check_estimable <- function(problem, sets, what = "these rows") {
   if (!ncol(problem$z)) return(invisible())
-  lost <- if (ncol(problem$z) > problem$intercept) loses_covariates else loses_weight
+  lost <- if (ncol(problem$z) > problem$coding$intercept) loses_covariates else loses_weight
   for (set in which(lost(problem, sets))) {
     stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "))
   }
@@ -541,7 +541,7 @@ loses_covariates <- function(problem, sets) {
 
 # whether no weight is left without each set of rows, which is all that the intercept requires
 loses_weight <- function(problem, sets) {
-  weighs <- problem$weights > 0
+  weighs <- problem$rows$weight > 0
   vapply(sets, function(rows) sum(weighs[rows]), 0L) == sum(weighs)
 }
 
@@ -553,7 +553,9 @@ largest_share <- function(rows, basis) norm(basis[rows, , drop = FALSE], "2")^2
 stop_lost_rows <- function(problem, rows, what) {
   without <- sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
                      some_of(rows, 5L, ""))
-  if (all(problem$weights[-rows] == 0)) stop_input(paste0("no row has a positive weight", without))
+  if (all(problem$rows$weight[-rows] == 0)) {
+    stop_input(paste0("no row has a positive weight", without))
+  }
   rest <- weighted_covariates(problem)[-rows, , drop = FALSE]
   stop_aliased(aliased_columns(qr(rest, tol = 1e-10), problem$z), problem, without)
 }
@@ -562,7 +564,7 @@ stop_lost_rows <- function(problem, rows, what) {
 permutation_strata <- function(strata, problem) {
   strata <- check_strata(strata, problem)
   if (!is_ranked(problem)) return(strata)
-  if (!is.null(problem$group)) {
+  if (!is.null(problem$rows$group)) {
     stop_input("`groups` cannot be used with `within`: responses are permuted within queries",
                "sparsels_error_argument")
   }

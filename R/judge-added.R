@@ -149,7 +149,8 @@ nested_pair <- function(run, base, shrunk) {
     stop_input(paste("there is no base model: name its columns by `base`, or give the base",
                      "variables by `adjust`"), "sparsels_error_argument")
   }
-  list(full = run, base = NULL, names = names, added = which(problem$usable), shrunk = FALSE)
+  list(full = run, base = NULL, names = names, added = which(problem$columns$usable),
+       shrunk = FALSE)
 }
 
 shrunken_pair <- function(run, columns) {
@@ -158,7 +159,7 @@ shrunken_pair <- function(run, columns) {
     stop_input("`shrink_base = TRUE` is for `method = rls`, a lambda for each block",
                "sparsels_error_argument")
   }
-  added <- setdiff(which(problem$usable), columns)
+  added <- setdiff(which(problem$columns$usable), columns)
   if (!length(columns) || !length(added)) {
     stop_input("`shrink_base = TRUE` needs columns of both kinds: name the base by `base`",
                "sparsels_error_argument")
@@ -166,7 +167,8 @@ shrunken_pair <- function(run, columns) {
   label <- ifelse(seq_len(ncol(problem)) %in% columns, "base", "added")
   full <- new_run(rls, problem, c(run$arguments, list(blocks = label)), "rls")
   base <- new_run(rls, problem[, columns], run$arguments, "rls")
-  list(full = full, base = base, names = problem$names[columns], added = added, shrunk = TRUE)
+  list(full = full, base = base, names = problem$columns$name[columns], added = added,
+       shrunk = TRUE)
 }
 
 # the numbers of columns given by name, term or number
@@ -177,12 +179,13 @@ base_columns <- function(base, problem) {
 
 # The problem in which some columns have no penalty.
 unpenalise <- function(problem, columns) {
-  factors <- if (is.null(problem$penalty)) rep(1, ncol(problem)) else problem$penalty
-  problem$penalty <- replace(factors, columns, 0)
-  check_unpenalised(problem$penalty, problem$names, given_covariates(problem))
+  factors <-
+    if (is.null(problem$columns$penalty)) rep(1, ncol(problem)) else problem$columns$penalty
+  problem$columns$penalty <- replace(factors, columns, 0)
+  check_unpenalised(problem$columns$penalty, problem$columns$name, given_covariates(problem))
   problem <- measure_columns(problem)
   covariate_basis(problem)
-  if (!any(problem$usable)) {
+  if (!any(problem$columns$usable)) {
     stop_input("no column is left to add to the base", "sparsels_error_argument")
   }
   problem
@@ -190,7 +193,7 @@ unpenalise <- function(problem, columns) {
 
 check_permute <- function(permute, pair) {
   problem <- pair$full$problem
-  can <- problem$task == "regression" && !pair$shrunk
+  can <- problem$coding$task == "regression" && !pair$shrunk
   if (is.null(permute)) return(if (can) "residuals" else "rows")
   check_choice(permute, "permute", c("residuals", "rows"))
   if (permute == "residuals" && !can) {
@@ -205,11 +208,11 @@ check_permute <- function(permute, pair) {
 # Losses of every row by both models, means over the repeats: a list of matrices (m x 2) by measure.
 paired_losses <- function(pair, folds, progress, BPPARAM) {
   problem <- pair$full$problem
-  parts <- held_out_rows(folds, problem$weights > 0)
+  parts <- held_out_rows(folds, problem$rows$weight > 0)
   held <- outer_held_out(parts, function(part) {
     lapply(fold_pair(pair, part$rows), losses_of_rows, scored_rows(problem, part$rows))
   }, progress, BPPARAM)
-  measures <- c("squared", if (problem$task != "regression") "error")
+  measures <- c("squared", if (problem$coding$task != "regression") "error")
   losses <- lapply(stats::setNames(measures, measures), function(measure) {
     of_parts <- lapply(held$each, function(both) {
       cbind(base = both$base[[measure]], full = both$full[[measure]])
@@ -231,9 +234,9 @@ fold_pair <- function(pair, rows) {
 }
 
 losses_of_rows <- function(score, problem) {
-  list(squared = rowMeans((problem$y - score)^2),
-       error = if (problem$task != "regression") {
-         as.double(class_of(problem, score) != problem$levels[class_index(problem)])
+  list(squared = rowMeans((problem$rows$y - score)^2),
+       error = if (problem$coding$task != "regression") {
+         as.double(class_of(problem, score) != problem$coding$levels[class_index(problem)])
        })
 }
 
@@ -273,14 +276,14 @@ test_pair <- function(pair, permute, exchanged, permutations, progress, BPPARAM)
   statistic <- pair_statistic(pair, run, run$problem)
   # one decomposition serves every response, where the weights stay
   same <- permute == "residuals" && identical(run$method, rls) &&
-    length(unique(run$problem$weights)) == 1L
+    length(unique(run$problem$rows$weight)) == 1L
   spectrum <- if (same) gram_spectrum(run$problem)
   null <- repeat_tasks(permutations, "permutation", function(i) {
     order <- permuted_rows(exchanged$exchange)
     permuted <- if (permute == "rows") {
       permuted_columns(run$problem, pair$added, order)
     } else if (same) {
-      replace(run$problem, "y", list(permuted_response(exchanged$null, order)))
+      with_response(run$problem, permuted_response(exchanged$null, order))
     } else {
       permuted_problem(exchanged$null, order)
     }
@@ -332,7 +335,7 @@ permuted_columns <- function(problem, columns, order) {
   problem <- as_given(settled_covariates(problem))
   problem$gaps <- NULL
   x <- problem$x
-  if (length(columns) == sum(problem$usable)) {
+  if (length(columns) == sum(problem$columns$usable)) {
     problem$x <- x[order, , drop = FALSE]
   } else {
     x[, columns] <- x[order, columns, drop = FALSE]
@@ -345,7 +348,7 @@ permuted_columns <- function(problem, columns, order) {
 
 new_added_value <- function(pair, folds, found, tested, level, call) {
   problem <- pair$full$problem
-  table <- lapply(found$losses, difference_table, problem$weights, folds$groups, level)
+  table <- lapply(found$losses, difference_table, problem$rows$weight, folds$groups, level)
   table <- data.frame(measure = names(table), do.call(rbind, table), row.names = NULL)
   finished <- found$complete && !isFALSE(tested$complete)
   seal(structure(c(list(table = table, losses = data.frame(found$losses$squared)),

@@ -44,29 +44,29 @@ NULL
 
 # The columns by the size of their association.
 ranked_columns <- function(problem) {
-  if (is.null(problem$products)) {
+  if (is.null(problem$columns$products)) {
     stop_input("this is the problem stored in a fit, which has no data matrix")
   }
-  columns <- which(problem$usable)
+  columns <- which(problem$columns$usable)
   association <- associations(problem, columns)
   sorted <- order(-abs(association))
   data.frame(rank = seq_along(sorted), feature = columns[sorted],
-             name = problem$names[columns[sorted]], association = association[sorted],
+             name = problem$columns$name[columns[sorted]], association = association[sorted],
              expected = expected_associations(problem, length(sorted)))
 }
 
 associations <- function(problem, columns) {
-  products <- problem$products[columns, , drop = FALSE]
-  rss <- problem$rss[columns]
+  products <- problem$columns$products[columns, , drop = FALSE]
+  rss <- problem$columns$rss[columns]
   response <- crossprod(working_response(problem))
-  if (problem$task == "multiclass") {
+  if (problem$coding$task == "multiclass") {
     # the codes of the classes add up to a constant
     share <- rowSums((products %*% pseudo_inverse(response)) * products) / rss
     return(sqrt(pmin(share, 1)))
   }
   r <- products / sqrt(outer(rss, diag(response)))
   r <- pmin(pmax(r, -1), 1)
-  if (problem$task == "binary") return(mean_differences(r[, 1L], problem, response[1L]))
+  if (problem$coding$task == "binary") return(mean_differences(r[, 1L], problem, response[1L]))
   r[cbind(seq_along(columns), max.col(abs(r), "first"))]
 }
 
@@ -86,37 +86,37 @@ pseudo_inverse <- function(S) {
 # The expected values of the strongest, second, ... of `count` independent columns without
 # association. The share of the variance explained has a beta distribution.
 expected_associations <- function(problem, count) {
-  responses <- ncol(problem$y)
-  if (problem$task == "regression" && responses > 1L) return(rep(NA_real_, count))
-  explained <- if (problem$task == "multiclass") responses - 1 else 1
+  responses <- ncol(problem$rows$y)
+  if (problem$coding$task == "regression" && responses > 1L) return(rep(NA_real_, count))
+  explained <- if (problem$coding$task == "multiclass") responses - 1 else 1
   unexplained <- free_rows(problem) - explained
   if (unexplained <= 0) return(rep(NA_real_, count))
   upper <- (seq_len(count) - 0.5) / count
   share <- stats::qbeta(upper, explained / 2, unexplained / 2, lower.tail = FALSE)
-  if (problem$task != "binary") return(sqrt(share))
+  if (problem$coding$task != "binary") return(sqrt(share))
   total <- sum(working_response(problem)^2)
   mean_differences(sqrt(share), problem, total)
 }
 
 association_label <- function(problem) {
-  switch(problem$task,
-    regression = if (ncol(problem$y) > 1L) "largest correlation with a response" else
-      paste("correlation with", problem$response),
+  switch(problem$coding$task,
+    regression = if (ncol(problem$rows$y) > 1L) "largest correlation with a response" else
+      paste("correlation with", problem$coding$response),
     binary = "difference of class means, in standard deviations",
-    multiclass = paste("correlation ratio with", problem$response)
+    multiclass = paste("correlation ratio with", problem$coding$response)
   )
 }
 
 height_label <- function(problem) {
   label <- association_label(problem)
-  if (problem$task == "multiclass") label else paste0("|", label, "|")
+  if (problem$coding$task == "multiclass") label else paste0("|", label, "|")
 }
 
 # the meaning of the sign of an association
 sign_labels <- function(problem) {
-  switch(problem$task,
+  switch(problem$coding$task,
     regression = c("positive", "negative"),
-    binary = paste("higher in", rev(problem$levels)),
+    binary = paste("higher in", rev(problem$coding$levels)),
     multiclass = "a column"
   )
 }
@@ -149,7 +149,7 @@ picture.sparsels_problem <- function(x, labels = 8, ...) { # nolint: object_name
   # the names are at the right of their points
   end <- max(position, position[named] / 0.7)
   styles <- data.frame(label = sign_labels(x), colour = c(mark_colour, "#0072B2"), mark = c(16, 1))
-  sign <- if (x$task == "multiclass") rep(1L, nrow(data)) else 1L + (data$association < 0)
+  sign <- if (x$coding$task == "multiclass") rep(1L, nrow(data)) else 1L + (data$association < 0)
   # points that would lie on each other are not drawn
   drawn <- spread_ranks(nrow(data))
   points <- lapply(unique(sign), function(i) {
@@ -167,7 +167,7 @@ picture.sparsels_problem <- function(x, labels = 8, ...) { # nolint: object_name
     }
   )
   ticks <- lambda_ticks(-range(position))
-  words <- list(main = sprintf("%s: %s", x$response, data_words(x)), sub = problem_note(x),
+  words <- list(main = sprintf("%s: %s", x$coding$response, data_words(x)), sub = problem_note(x),
                 xlim = c(0, end), ylim = c(0, 1.05 * max(height, data$expected, na.rm = TRUE)),
                 xlab = "rank of the column (logarithmic)", ylab = height_label(x))
   new_picture(data, layers, words, list(...),
@@ -183,12 +183,12 @@ spread_ranks <- function(count) {
 problem_note <- function(problem) {
   covariates <- setdiff(colnames(problem$z), "(Intercept)")
   parts <- c(
-    if (problem$task != "regression") {
+    if (problem$coding$task != "regression") {
       counts <- class_counts(problem)
       paste(names(counts), counts, sep = ": ", collapse = ", ")
     },
     if (length(covariates)) paste("adjusted for", some_of(covariates, 3L, "")),
-    if (!all(problem$usable)) counted(sum(!problem$usable), "excluded column")
+    if (!all(problem$columns$usable)) counted(sum(!problem$columns$usable), "excluded column")
   )
   paste(parts, collapse = "; ")
 }
@@ -200,15 +200,17 @@ problem_note <- function(problem) {
 summary.sparsels_problem <- function(object, ...) {
   check_sealed(object)
   check_dots(..., known = character())
-  strongest <- if (!is.null(object$products)) utils::head(ranked_columns(object), 5L)
+  strongest <- if (!is.null(object$columns$products)) utils::head(ranked_columns(object), 5L)
   seal(structure(list(
     rows = nrow(object), columns = ncol(object),
-    excluded = object$names[!object$usable & !is_set_apart(object)],
+    excluded = object$columns$name[!object$columns$usable & !is_set_apart(object)],
     why_excluded = excluded_words(object),
-    sparse = inherits(object$x, "dgCMatrix"), task = object$task, response = object$response,
+    sparse = inherits(object$x, "dgCMatrix"), task = object$coding$task,
+    response = object$coding$response,
     response_table = response_table(object),
     covariates = as.character(setdiff(colnames(object$z), "(Intercept)")),
-    weights = if (any(object$weights != 1)) range(object$weights), missing = object$missing,
+    weights = if (any(object$rows$weight != 1)) range(object$rows$weight),
+    missing = object$columns$missing,
     scale = stats::quantile(column_scales(object)), strongest = strongest,
     label = association_label(object)
   ), class = "summary.sparsels_problem"))
@@ -216,11 +218,11 @@ summary.sparsels_problem <- function(object, ...) {
 
 # standard deviations of the columns, also where they are not standardised
 column_scales <- function(problem) {
-  sqrt(problem$squares[problem$usable] / sum(problem$weights))
+  sqrt(problem$columns$squares[problem$columns$usable] / sum(problem$rows$weight))
 }
 
 response_table <- function(problem) {
-  if (problem$task != "regression") {
+  if (problem$coding$task != "regression") {
     counts <- class_counts(problem)
     return(data.frame(class = names(counts), rows = unname(counts),
                       share = unname(counts) / nrow(problem)))

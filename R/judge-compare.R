@@ -279,7 +279,7 @@ method_columns <- function(columns, train, k) {
 # Columns that cannot be used or depend on others have the coefficient 0.
 least_squares <- function(problem, columns) {
   work <- working(problem)
-  used <- columns[problem$usable[columns]]
+  used <- columns[problem$columns$usable[columns]]
   beta <- matrix(0, length(columns), ncol(work$y))
   if (length(used)) {
     decomposed <- qr(working_matrix(problem, used, work$q), tol = sqrt(dependent))
@@ -304,7 +304,7 @@ new_comparison <- function(scored, problem, plan, measure, k, splits, quick, cal
   table <- data.frame(
     method = methods, compared_scores(scores, measure, plan$ratio),
     size = apply(chosen, 2L, mean_size),
-    stability = apply(chosen, 2L, set_stability, sum(problem$usable)),
+    stability = apply(chosen, 2L, set_stability, sum(problem$columns$usable)),
     seconds = colMeans(seconds), row.names = NULL
   )
   seal(structure(list(
@@ -438,7 +438,7 @@ picture.method_comparison <- function(x, ...) { # nolint: object_name_linter.
   )
   title <- list(...)$main
   if (is.null(title)) {
-    title <- sprintf("%s: %s, %s", x$problem$response, counted(size[1L], "random split"),
+    title <- sprintf("%s: %s, %s", x$problem$coding$response, counted(size[1L], "random split"),
                      if (is.null(x$k)) "each method's own size" else paste("models of size", x$k))
   }
   panels <- c(list(scores), if (any(is.finite(x$table$p))) list(differences))

@@ -234,7 +234,7 @@ score_fold <- function(run, outer, measures, baselines) {
 # folds of the method.
 random_fit <- function(part) {
   fit <- part$fit
-  part$train$column_groups <- fit$problem$column_groups
+  part$train <- with_groups_of(part$train, fit$problem)
   largest <- length(fit$coefficients) - 1L
   lambda <- random_lambda(fit, part$train)
   refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
@@ -247,15 +247,15 @@ random_fit <- function(part) {
 # The ridge parameter of the random features. With NULL, random_selection() chooses it.
 random_lambda <- function(fit, train) {
   if (inherits(fit, "l1_path")) return(NULL)
-  if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$weights)
+  if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$rows$weight)
 }
 
 # The majority class of the training rows, coded as y, or the mean of numbers. With codes -1/+1 both
 # can be read off the weighted mean of y.
 constant_scores <- function(part, rows) {
   train <- part$train
-  constant <- colSums(train$weights * train$y) / sum(train$weights)
-  array(rep(constant, each = length(rows)), c(length(rows), ncol(train$y), 1L))
+  constant <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
+  array(rep(constant, each = length(rows)), c(length(rows), ncol(train$rows$y), 1L))
 }
 
 # The method's own estimates of the same measure for every model, from the criterion that chose the
@@ -292,8 +292,8 @@ new_cv_result <- function(held, wanted, run, fit, measures, keep, outer, call) {
     method = run$name, curves = tables[[1L]],
     folds = fold_table(scored, parts, names(measures)[1L], places$key),
     estimate = c(mean = estimates$mean[1L], se = estimates$se[1L]), at_choice = at_choice[[1L]],
-    chosen = lapply(chosen, function(feature) problem$names[feature]),
-    frequency = choice_frequency(chosen, problem$names),
+    chosen = lapply(chosen, function(feature) problem$columns$name[feature]),
+    frequency = choice_frequency(chosen, problem$columns$name),
     measure = names(measures)[1L], measures = tables, estimates = estimates,
     higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = places$key,
     held_out = chosen_predictions(scored, parts, problem), fit = fit, outer = outer,
@@ -302,7 +302,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, keep, outer, call) {
   ), class = c("cv_result", "sparsels_result"))
   if (keep) {
     predictions <- all_predictions(scored, parts, problem, places)
-    result$predictions <- in_user_units(problem, predictions, problem$offset)
+    result$predictions <- in_user_units(problem, predictions, problem$rows$offset)
   }
   seal(result)
 }
@@ -370,8 +370,9 @@ chosen_predictions <- function(scored, parts, problem) {
 # Out-of-fold predictions of every model: rows x L x models x repetitions or resamples.
 all_predictions <- function(scored, parts, problem, places) {
   layers <- unique(parts$layer)
-  out <- array(NA_real_, c(nrow(problem), ncol(problem$y), length(places$values), length(layers)),
-               list(problem$row_names, colnames(problem$y), places$values, NULL))
+  out <- array(NA_real_,
+               c(nrow(problem), ncol(problem$rows$y), length(places$values), length(layers)),
+               list(problem$rows$name, colnames(problem$rows$y), places$values, NULL))
   for (i in seq_along(scored)) {
     out[parts$rows[[i]], , , match(parts$layer[i], layers)] <-
       scored[[i]]$scores[, , places$index[, i], drop = FALSE]
@@ -563,7 +564,7 @@ error_meanings <- function(x) {
     inner = paste0("the method's own criterion (", x$inner, "), optimistic"),
     random = "as many random features",
     majority = paste0("null model, ", if (x$measure %in% c("brier", "logloss"))
-      "shares of the classes" else majority_words(x$problem$task))
+      "shares of the classes" else majority_words(x$problem$coding$task))
   )
 }
 
@@ -605,7 +606,7 @@ shuffled_rows <- function(problem, groups) {
   rows <- trained_places(problem)
   shuffled <- rows[sample.int(length(rows))]
   if (!is.null(groups)) return(shuffled[order(sample.int(max(groups))[groups[shuffled]])])
-  if (problem$task == "regression") return(shuffled)
+  if (problem$coding$task == "regression") return(shuffled)
   class <- class_index(problem)[shuffled]
   count <- tabulate(class)
   # evenly spaced from a random start
@@ -636,11 +637,11 @@ one_measure <- function(measure, problem) {
 measured <- function(measure, problem, score, null = NULL) {
   if (measure$name == "r_squared") {
     squares <- function(score) {
-      sum(problem$weights * centre_within(problem, problem$y - score)^2)
+      sum(problem$rows$weight * centre_within(problem, problem$rows$y - score)^2)
     }
     return(1 - squares(score) / squares(null))
   }
-  sums <- fold_sum(problem, measure, problem$y - score)
+  sums <- fold_sum(problem, measure, problem$rows$y - score)
   if (sums[2L] > 0) sums[[1L]] / sums[[2L]] else NA_real_
 }
 
@@ -652,7 +653,7 @@ chosen_scores <- function(part, rows) {
 
 # The scores of some rows by a model of the covariates alone, fitted to the training rows.
 null_scores <- function(part, rows) {
-  part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$y)
+  part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$rows$y)
 }
 
 # The variance of a mean over repeats of random parts, estimated from the variance of its values, is

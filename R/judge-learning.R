@@ -127,7 +127,8 @@ check_sizes <- function(sizes, largest) {
 default_sizes <- function(run, largest) {
   problem <- run$problem
   k <- if (is_number(run$arguments$k)) run$arguments$k else 0
-  rarest <- if (problem$task == "regression") 1 else min(class_counts(problem)) / nrow(problem)
+  rarest <-
+    if (problem$coding$task == "regression") 1 else min(class_counts(problem)) / nrow(problem)
   lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest)
   sizes <- unique(round(exp(seq(log(lower), log(largest), length.out = 6L))))
   if (lower > largest || length(sizes) < 3L) {
@@ -426,7 +427,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random =
   }
   problem <- fitter_problem("panel_error", x, y, ..., data = data)
   features <- panel_columns(features, problem)
-  problem$column_groups <- NULL # a panel is given, whatever its columns have in common
+  problem <- put_column_groups(problem, NULL) # a panel is given, whatever its columns share
   random <- check_count(random, "random", 1e6, lower = 0L)
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
@@ -438,7 +439,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random =
   check_bpparam(BPPARAM)
   size <- length(features)
   panel <- refit_leading(problem, control, features, c(0L, size), values)
-  usable <- which(problem$usable)
+  usable <- which(problem$columns$usable)
   drawn <- if (random > 0L) repeat_tasks(random, "random list", function(i) {
     columns <- usable[sample.int(length(usable), size)]
     refit_leading(problem, control, columns, size, values)[[1L]]$errors$criterion
@@ -453,16 +454,17 @@ panel_columns <- function(features, problem) {
     stop_input("`features` must be given: the names or numbers of columns",
                "sparsels_error_argument")
   }
-  columns <- in_context("`features`", positions(features, ncol(problem), problem$names, "column"))
+  columns <-
+    in_context("`features`", positions(features, ncol(problem), problem$columns$name, "column"))
   twice <- columns[anyDuplicated(columns)]
   if (length(twice)) {
-    stop_input(sprintf("`features` has column '%s' twice", problem$names[twice]),
+    stop_input(sprintf("`features` has column '%s' twice", problem$columns$name[twice]),
                "sparsels_error_argument")
   }
-  excluded <- columns[!problem$usable[columns]]
+  excluded <- columns[!problem$columns$usable[columns]]
   if (length(excluded)) {
     stop_input(sprintf("`features` has column '%s', which is excluded: %s",
-                       problem$names[excluded[1L]],
+                       problem$columns$name[excluded[1L]],
                        "it is constant or collinear with the covariates"),
                "sparsels_error_argument")
   }
@@ -497,7 +499,7 @@ panel_chance <- function(criterion, random, own) {
 
 # Held-out predictions of the rows. Rows of weight 0 are predicted by the model.
 predicted_unweighted <- function(held_out, problem, features, beta) {
-  rows <- which(problem$weights == 0)
+  rows <- which(problem$rows$weight == 0)
   if (!length(rows)) return(held_out)
   model <- user_coefficients(problem, list(list(features = features, beta = beta, row = 1L)))
   held_out[rows, ] <- layer(model_scores(model, problem, rows), 1L)
@@ -513,7 +515,7 @@ print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
   remark(x$criterion$words, " of the null model: ", shown(x$null), own)
   remark("exact for columns that were not chosen on these data, otherwise optimistic")
   print_data(x$problem)
-  say("columns: ", some_of(x$problem$names[x$features], 10L, ""))
+  say("columns: ", some_of(x$problem$columns$name[x$features], 10L, ""))
   say("lambda: ", shown_parameter(x$lambda), ", ", x$lambda_rule)
   count <- length(x$random)
   if (count) {
@@ -529,7 +531,7 @@ print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
 selected.panel_error <- function(object, size = NULL, # nolint: object_name_linter.
                                  index = FALSE, lambda = NULL) {
   check_sealed(object)
-  selected_of_set(object$features, object$problem$names, size, index, lambda,
+  selected_of_set(object$features, object$problem$columns$name, size, index, lambda,
                   "a panel is one list of columns")
 }
 

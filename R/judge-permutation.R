@@ -147,17 +147,17 @@ quick_size <- function(run) {
 # The values that are permuted: the response itself or, with covariates, the residuals of the null
 # model. `words` names them.
 null_response <- function(problem) {
-  if (ncol(problem$z) == problem$intercept) {
-    return(list(problem = problem, fitted = 0 * problem$y, residuals = problem$y,
+  if (ncol(problem$z) == problem$coding$intercept) {
+    return(list(problem = problem, fitted = 0 * problem$rows$y, residuals = problem$rows$y,
                 words = "responses"))
   }
-  if (problem$task != "regression") {
+  if (problem$coding$task != "regression") {
     stop_input(paste("with covariates in `adjust` residuals are permuted, which are no classes:",
                      "use `task = \"regression\"`, and classes as numbers"),
                "sparsels_error_argument")
   }
-  fitted <- problem$z %*% covariate_solver(problem)(problem$y)
-  list(problem = problem, fitted = fitted, residuals = problem$y - fitted,
+  fitted <- problem$z %*% covariate_solver(problem)(problem$rows$y)
+  list(problem = problem, fitted = fitted, residuals = problem$rows$y - fitted,
        words = "residuals given the covariates")
 }
 
@@ -218,15 +218,18 @@ permuted_rows <- function(exchange) {
 }
 
 permuted_response <- function(null, order) {
-  y <- null$problem$y
+  y <- null$problem$rows$y
   y[] <- null$fitted + null$residuals[order, , drop = FALSE]
   y
 }
 
 permuted_problem <- function(null, order) {
   problem <- null$problem
-  problem$y <- permuted_response(null, order)
-  problem["survival"] <- list(if (null$words == "responses") times_of(problem, order))
+  problem$rows$y <- permuted_response(null, order)
+  if (is_survival(problem)) {
+    problem$rows[c("time", "event")] <-
+      if (null$words == "responses") problem$rows[order, c("time", "event")]
+  }
   reweighted(problem, case_weights(problem)[order])
 }
 
@@ -240,7 +243,7 @@ is_shared_search <- function(run, fit) {
   identical(run$method, greedy_rls) && identical(given$size, "criterion") &&
     isFALSE(given$refit) && length(given$lambda) < 2L && !identical(given$lambda, "full") &&
     fit$control$search == "forward" && !fit$criterion$name %in% c("auc", "concordance", "user") &&
-    !drawn && length(unique(run$problem$weights)) == 1L
+    !drawn && length(unique(run$problem$rows$weight)) == 1L
 }
 
 # relative_errors() of the permutations that repeat_tasks() would draw.
@@ -342,7 +345,7 @@ permuted_words <- function(null, exchange, permutations) {
 
 # The number of different permutations, where responses and weights that are equal count as one.
 count_permutations <- function(null, exchange) {
-  rows <- do.call(paste, as.data.frame(cbind(null$residuals, null$problem$weights)))
+  rows <- do.call(paste, as.data.frame(cbind(null$residuals, null$problem$rows$weight)))
   content <- if (exchange$whole) rows[exchange$rows[exchange$start + 1L]] else
     vapply(split(rows, exchange$group), paste, "", collapse = "; ")
   round(exp(sum(vapply(exchange$sets, function(set) {

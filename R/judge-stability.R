@@ -163,7 +163,7 @@ default_q <- function(upper, p, threshold, pairs) {
 # A random half of the training rows: half of each class, or of the groups.
 half_of <- function(problem, groups = NULL) {
   rows <- trained_places(problem)
-  strata <- if (problem$task != "regression") class_index(problem)[rows]
+  strata <- if (problem$coding$task != "regression") class_index(problem)[rows]
   rows[draw_ids(length(rows), 2L, groups, strata) == 1L]
 }
 
@@ -288,7 +288,7 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
   n <- ncol(problem)
   share <- tabulate(unlist(chosen), n) / length(chosen)
   units <- units_of(problem, seq_len(n))
-  probability <- stats::setNames(share[units], problem$names)
+  probability <- stats::setNames(share[units], problem$columns$name)
   found <- order(-probability, seq_len(n))
   found <- found[probability[found] >= threshold - 1e-9 & units[found] == found]
   seal(structure(list(
@@ -307,13 +307,13 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
 
 # the number of columns, or of groups that move together, among which a method chooses
 count_chosen <- function(problem) {
-  if (moves_together(problem)) count_units(problem) else sum(problem$usable)
+  if (moves_together(problem)) count_units(problem) else sum(problem$columns$usable)
 }
 
 # Columns whose correlation with a stable one is above 0.9 in size, most frequent first.
 correlated_names <- function(problem, found, probability) {
   if (!length(found)) return(character())
-  usable <- which(problem$usable)
+  usable <- which(problem$columns$usable)
   chosen <- working_matrix(problem, found)
   lengths <- function(columns) sqrt(colSums(columns^2))
   blocks <- column_blocks(nrow(problem), length(usable), 1e7)
@@ -324,7 +324,7 @@ correlated_names <- function(problem, found, probability) {
   vapply(seq_along(found), function(i) {
     others <- setdiff(usable[alike[, i]], unit_columns(problem, found[i]))
     others <- others[order(-probability[others])]
-    paste(problem$names[utils::head(others, 5L)], collapse = ", ")
+    paste(problem$columns$name[utils::head(others, 5L)], collapse = ", ")
   }, "")
 }
 
@@ -366,7 +366,7 @@ selected.stability_selection <- function(object, size = NULL, # nolint: object_n
                                          index = FALSE, lambda = NULL) {
   check_sealed(object)
   stable <- unlist(lapply(object$stable$feature, unit_columns, problem = object$problem))
-  selected_of_set(stable, object$problem$names, size, index, lambda,
+  selected_of_set(stable, object$problem$columns$name, size, index, lambda,
                   "the threshold decides")
 }
 

@@ -375,9 +375,9 @@ t_quantile <- function(cv) {
 
 # the effective number of held-out rows, which are only a part of the rows after Ctrl-C
 independent_rows <- function(cv, control) {
-  scored <- !is.na(rowSums(cv$held_out)) & cv$problem$weights > 0
+  scored <- !is.na(rowSums(cv$held_out)) & cv$problem$rows$weight > 0
   if (!is.null(control$groups)) return(length(unique(control$groups[scored])))
-  weights <- cv$problem$weights[scored]
+  weights <- cv$problem$rows$weight[scored]
   sum(weights)^2 / sum(weights^2)
 }
 
@@ -385,7 +385,7 @@ independent_rows <- function(cv, control) {
 # without it and with its best substitute, relative to the criterion of the set.
 feature_table <- function(fit, stability, exchange) {
   features <- chosen_features(fit)
-  names <- if (length(features)) fit$problem$names[features]
+  names <- if (length(features)) fit$problem$columns$name[features]
   table <- data.frame(feature = as.integer(features), name = as.character(names))
   table$probability <- if (is.null(stability)) rep(NA_real_, length(names)) else
     unname(stability$probability[features])
@@ -581,7 +581,8 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   if (!inherits(x, "judgement")) refuse("x", "the result of judge()", x)
   check_sealed(x)
   check_report_file(file, check_flag(overwrite, "overwrite"))
-  if (is.null(title)) title <- sprintf("Prediction of %s by %s", x$problem$response, x$method)
+  if (is.null(title)) title <-
+    sprintf("Prediction of %s by %s", x$problem$coding$response, x$method)
   if (!is_string(title)) refuse("title", "a string", title)
   need_package("rmarkdown")
   need_package("knitr")
@@ -635,11 +636,11 @@ methods_paragraph <- function(x) {
     sprintf(" Rows of one of %d groups were held out, permuted and drawn together.", max(x$groups))
   }
   sentences <- c(
-    sprintf("Models of %s on %s (%s) were fitted by %s%s%s%s.", problem$response,
+    sprintf("Models of %s on %s (%s) were fitted by %s%s%s%s.", problem$coding$response,
             counted(ncol(problem), "column"), counted(nrow(problem), "row"), software_words(x),
             none_if_null(arguments),
             if (length(covariates)) paste(", adjusted for", some_of(covariates, 8L, "")) else "",
-            if (length(unique(problem$weights)) > 1L) ", rows being weighted" else ""),
+            if (length(unique(problem$rows$weight)) > 1L) ", rows being weighted" else ""),
     groups, error_method(x), chance_method(x$permutation), stability_method(x$stability),
     substitutes_method(x$exchange), curve_method(x$learning_curve),
     if (!is.null(x$verification)) {

@@ -8,7 +8,7 @@
 # it would be by their products K'K.
 
 reads_blocks <- function(problem, terms) {
-  tall <- nrow(problem) > ncol(problem$z) + terms + ncol(problem$y)
+  tall <- nrow(problem) > ncol(problem$z) + terms + ncol(problem$rows$y)
   many <- is_file_matrix(problem$x) || as.double(nrow(problem)) * terms > most_term_values
   # the rows of a query, which are centred together, may be in several blocks
   tall && many && !is_ranked(problem)
@@ -23,15 +23,16 @@ is_in_blocks <- function(spectrum) !is.null(spectrum$source)
 kernel_source <- function(problem, kernel, basis) {
   precomputed <- is_precomputed(kernel)
   points <- if (!precomputed) kernel_points(problem, basis$points)
-  list(x = problem$x, standardize = problem$standardize, centre = problem$centre,
-       scale = problem$scale, kernel = kernel, points = points,
+  list(x = problem$x, scaling = unclass(problem)[c("columns", "coding")], kernel = kernel,
+       points = points,
        columns = if (precomputed) basis$rows,
        diagonal = if (precomputed) Matrix::diag(problem$x)[basis$rows] else
          kernel_diagonal(kernel, points))
 }
 
 column_source <- function(problem, columns) {
-  list(x = problem$x, centre = problem$centre[columns], scale = problem$scale[columns],
+  list(x = problem$x, centre = problem$columns$centre[columns],
+       scale = problem$columns$scale[columns],
        columns = columns)
 }
 
@@ -46,7 +47,7 @@ source_terms <- function(source, rows, owner) {
   K <- if (is_precomputed(source$kernel)) {
     unname(as.matrix(source$x[rows, source$columns, drop = FALSE]))
   } else {
-    x <- kernel_points(source, as_doubles(source$x[rows, , drop = FALSE]))
+    x <- kernel_points(source$scaling, as_doubles(source$x[rows, , drop = FALSE]))
     kernel_matrix(source$kernel, x, source$points)
   }
   own <- which(owner > 0L)
@@ -168,7 +169,7 @@ training_error <- function(solved, problem, lambda) {
   squares <- vapply(lambda, function(one) {
     sum((one / (solved$values + one) * solved$on_terms)^2) + sum(solved$rest)
   }, 0)
-  squares / (ncol(problem$y) * sum(problem$weights))
+  squares / (ncol(problem$rows$y) * sum(problem$rows$weight))
 }
 
 # The spectrum of some rows. Its `phi` belongs to these rows, its `values` and `t` to all rows.
@@ -334,9 +335,9 @@ collected_residuals <- function(plan, chosen = seq_along(plan$lambda)) {
 # if they are no more than `most_term_values`. A criterion is a sum over rows.
 plan_errors <- function(plan, problem, criteria) {
   means <- lapply(criteria, function(one) fold_means())
-  count <- length(plan$sets$order) * as.double(ncol(problem$y)) * length(plan$lambda)
+  count <- length(plan$sets$order) * as.double(ncol(problem$rows$y)) * length(plan$lambda)
   kept <- if (count <= most_term_values)
-    array(0, c(length(plan$sets$order), ncol(problem$y), length(plan$lambda)))
+    array(0, c(length(plan$sets$order), ncol(problem$rows$y), length(plan$lambda)))
   each_held_out(plan, function(set, place, residual, whole) {
     if (!is.null(kept)) kept[place, , ] <<- residual
     part <- scored_rows(problem, plan$sets$order[place])
@@ -395,7 +396,7 @@ joined_means <- function(one, other) {
 
 # Averages several partitions, as evaluate_folds() does.
 plan_table <- function(plans, problem, criterion) {
-  criteria <- list(criterion, if (problem$task != "regression") list(name = "error"))
+  criteria <- list(criterion, if (problem$coding$task != "regression") list(name = "error"))
   criteria <- Filter(Negate(is.null), criteria)
   done <- lapply(plans, plan_errors, problem, criteria)
   values <- lapply(seq_along(criteria), function(k) {
@@ -427,8 +428,8 @@ evaluate_blocks <- function(trained, problem, control) {
     off <- off + layer(residual, 1L)[order(plans[[i]]$sets$order), , drop = FALSE]
   }
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
-       held_out = problem$y - off / length(plans),
-       fitted = problem$y - fitted_residuals(trained, lambda[best]))
+       held_out = problem$rows$y - off / length(plans),
+       fitted = problem$rows$y - fitted_residuals(trained, lambda[best]))
 }
 
 # residuals of all rows by the model of one lambda, m x L, in the user's units
@@ -467,7 +468,7 @@ is_row_sum <- function(criterion) {
 
 # Refuses to keep more residuals than the default limit.
 check_collected <- function(fit, lambda) {
-  count <- as.double(nrow(fit$problem)) * ncol(fit$problem$y) * length(lambda)
+  count <- as.double(nrow(fit$problem)) * ncol(fit$problem$rows$y) * length(lambda)
   if (count > max_realised) {
     stop_input(sprintf(
       "this `criterion` needs the predictions of all rows for %s in memory, %.3g GB: give fewer",

@@ -130,19 +130,19 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   check_kernel_fit(fit)
   if (missing(rows)) stop_input("`rows` is missing: which rows are to be held out?")
   problem <- fit$problem
-  rows <- positions(rows, nrow(problem), problem$row_names, "row")
+  rows <- positions(rows, nrow(problem), problem$rows$name, "row")
   check_held_rows(problem, rows)
   check_whole_rows(problem, rows)
   check_choice(basis, "basis", c("remove", "keep"))
   lambda <- path_or(lambda, fit)
   residual <- held_out_residuals(fit$spectrum, list(rows), lambda, basis == "remove")
   own <- scored_rows(problem, rows)
-  observed <- centre_within(own, own$y)
-  prediction <- in_user_units(own, array(observed, dim(residual)) - residual, own$offset)
-  names <- list(problem$row_names[rows], colnames(problem$y), format(lambda, trim = TRUE))
+  observed <- centre_within(own, own$rows$y)
+  prediction <- in_user_units(own, array(observed, dim(residual)) - residual, own$rows$offset)
+  names <- list(problem$rows$name[rows], colnames(problem$rows$y), format(lambda, trim = TRUE))
   dimnames(prediction) <- names
-  structure(prediction, rows = rows, observed = in_user_units(own, observed, own$offset),
-            weights = own$weights, lambda = lambda, chosen = fit$lambda,
+  structure(prediction, rows = rows, observed = in_user_units(own, observed, own$rows$offset),
+            weights = own$rows$weight, lambda = lambda, chosen = fit$lambda,
             class = "sparsels_holdout")
 }
 
@@ -296,12 +296,12 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
 
 # AUC of every lambda, each pair of a positive and a negative row held out together
 pairs_left_out <- function(problem, scored, hold_out) {
-  pairs <- expand.grid(up = which(problem$y > 0), down = which(problem$y < 0))
+  pairs <- expand.grid(up = which(problem$rows$y > 0), down = which(problem$rows$y < 0))
   if (!nrow(pairs)) stop_input("`criterion = \"auc\"` needs rows of both classes to score")
   both <- rbind(pairs$up, pairs$down)
-  score <- as.vector(problem$y[both, ]) - hold_out(unname(split(scored[both], col(both))))
+  score <- as.vector(problem$rows$y[both, ]) - hold_out(unname(split(scored[both], col(both))))
   loss <- pair_losses(score[c(TRUE, FALSE), 1L, ], score[c(FALSE, TRUE), 1L, ])
-  weight <- problem$weights[pairs$up] * problem$weights[pairs$down]
+  weight <- problem$rows$weight[pairs$up] * problem$rows$weight[pairs$down]
   colSums(weight * matrix(1 - loss, nrow(pairs))) / sum(weight)
 }
 
@@ -402,13 +402,13 @@ check_blocks <- function(blocks, problem) {
   count <- tabulate(unlist(columns), ncol(problem))
   twice <- which(count > 1L)
   if (length(twice)) {
-    stop_input(sprintf("`blocks` has column '%s' twice", problem$names[twice[1L]]),
+    stop_input(sprintf("`blocks` has column '%s' twice", problem$columns$name[twice[1L]]),
                "sparsels_error_argument")
   }
-  lacking <- which(count == 0L & problem$usable)
+  lacking <- which(count == 0L & problem$columns$usable)
   if (length(lacking)) {
     stop_input(sprintf("`blocks` must have every column, but lacks %s",
-                       some_of(problem$names[lacking])), "sparsels_error_argument")
+                       some_of(problem$columns$name[lacking])), "sparsels_error_argument")
   }
   columns
 }
@@ -436,7 +436,7 @@ labelled_blocks <- function(blocks, problem) {
 
 # Refuses a problem so tall that its rows are read in blocks.
 check_held_in_memory <- function(problem) {
-  if (!reads_blocks(problem, sum(problem$usable))) return(invisible())
+  if (!reads_blocks(problem, sum(problem$columns$usable))) return(invisible())
   stop_input(paste("`blocks` needs all columns in memory, and `x` is so tall that its rows are",
                    "read in parts: use fewer rows, or `penalty` with factors of your own"),
              "sparsels_error_argument")
@@ -491,14 +491,14 @@ ratio_errors <- function(problem, products, ratio, control) {
 # With more columns than rows, XX' of each block (m x m), otherwise X and X'X. `block` has the block
 # of each usable column.
 block_products <- function(problem, columns) {
-  usable <- which(problem$usable)
+  usable <- which(problem$columns$usable)
   block <- rep(seq_along(columns), lengths(columns))[match(usable, unlist(columns))]
   if (nrow(problem) > length(usable)) {
     x <- working_matrix(problem, usable)
     return(list(block = block, x = x, gram = crossprod(x)))
   }
   list(rows = lapply(seq_along(columns), function(b) {
-    problem$usable <- replace(logical(ncol(problem)), usable[block == b], TRUE)
+    problem$columns$usable <- replace(logical(ncol(problem)), usable[block == b], TRUE)
     products_of_rows(problem)
   }))
 }

@@ -165,10 +165,10 @@ warn_width <- function(trials) {
 # thousandth of the largest residual of the covariates.
 warn_null <- function(problem, evaluated, control) {
   null <- null_residuals(problem, control$folds)
-  off <- centre_within(problem, problem$y - evaluated$held_out) - null
+  off <- centre_within(problem, problem$rows$y - evaluated$held_out) - null
   if (max(abs(off)) > 1e-3 * max(abs(null))) return(invisible())
   where <- if (ncol(problem$z)) "those of the intercept and covariates alone" else "0"
-  hint <- if (problem$standardize) "" else " or `standardize = TRUE`"
+  hint <- if (problem$coding$standardize) "" else " or `standardize = TRUE`"
   warn_sparsels(sprintf("the held-out predictions are nearly %s: try another kernel or width%s",
                         where, hint), "sparsels_warning_edge")
 }
@@ -176,7 +176,7 @@ warn_null <- function(problem, evaluated, control) {
 # Held-out residuals of the covariates alone, averaged over repeated folds. Without the rows S they
 # are (I - B_S B_S')^-1 times the residuals with all rows, for a basis B of the covariates.
 null_residuals <- function(problem, folds) {
-  root_w <- sqrt(problem$weights)
+  root_w <- sqrt(problem$rows$weight)
   basis <- covariate_basis(problem)
   own <- working_response(problem, basis)
   if (!ncol(basis)) return(own / root_w)
@@ -275,10 +275,10 @@ block_expansion <- function(problem, kernel, basis, shift, folds) {
 # dual weights and coefficients of the covariates for every lambda, on the user's scale, where
 # `of_terms` are the coefficients of the terms on the covariates
 kernel_models <- function(problem, of_terms, spectrum, lambda) {
-  of_y <- covariate_solver(problem)(problem$y)
+  of_y <- covariate_solver(problem)(problem$rows$y)
   lapply(term_weights(spectrum, lambda), function(beta) {
     covariates <- of_y - of_terms %*% beta
-    dimnames(covariates) <- list(colnames(problem$z), colnames(problem$y))
+    dimnames(covariates) <- list(colnames(problem$z), colnames(problem$rows$y))
     list(beta = beta, covariates = covariates)
   })
 }
@@ -369,7 +369,7 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blo
     blocks <- search_blocks(problem, check_blocks(blocks, problem), control)
     problem <- with_block_ratios(problem, blocks)
   }
-  features <- which(problem$usable)
+  features <- which(problem$columns$usable)
   trained <- if (reads_blocks(problem, length(features))) block_columns(problem, features, control)
   spectrum <- if (is.null(trained)) linear_spectrum(problem) else trained$spectrum
   models <- lapply(term_weights(spectrum, control$lambda), function(beta) {
@@ -385,8 +385,8 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blo
 block_columns <- function(problem, columns, control) {
   trained <- block_problem(problem, column_source(problem, columns), diag(length(columns)),
                            folds = control$folds, linear = TRUE)
-  of_x <- trained$of_terms * rep(problem$scale[columns], each = ncol(problem$z))
-  if (problem$intercept) of_x[1L, ] <- of_x[1L, ] + problem$centre[columns]
+  of_x <- trained$of_terms * rep(problem$columns$scale[columns], each = ncol(problem$z))
+  if (problem$coding$intercept) of_x[1L, ] <- of_x[1L, ] + problem$columns$centre[columns]
   trained$of_x <- of_x
   trained
 }
@@ -576,7 +576,7 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
   K <- kernel_columns(problem, kernel, basis)
   map <- nystrom_map(basis_kernel_matrix(problem, kernel, basis, K), tolerance)
   features <- K %*% map
-  rownames(features) <- problem$row_names
+  rownames(features) <- problem$rows$name
   seal(structure(list(
     features = features, values = 1 / colSums(map^2), map = map, tolerance = tolerance,
     kernel = kernel, basis = basis, problem = without_x(problem)

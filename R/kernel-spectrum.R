@@ -28,7 +28,7 @@ linear_spectrum <- function(problem) {
 # The spectrum of the columns of x from the smaller Gram matrix, without coefficients. It is several
 # times faster than linear_spectrum(), with half the digits.
 gram_spectrum <- function(problem) {
-  if (nrow(problem) <= sum(problem$usable)) {
+  if (nrow(problem) <= sum(problem$columns$usable)) {
     return(spectrum_of_products(problem, products_of_rows(problem)))
   }
   x <- working_matrix(problem)
@@ -51,7 +51,7 @@ spectrum_of_products <- function(problem, products, x = NULL) {
 # XX' of the usable working columns, made in blocks no larger than it (or a million values)
 products_of_rows <- function(problem) {
   m <- nrow(problem)
-  usable <- which(problem$usable)
+  usable <- which(problem$columns$usable)
   basis <- covariate_basis(problem)
   products <- matrix(0, m, m)
   for (block in column_blocks(m, length(usable), max(1e6, m^2))) {
@@ -69,7 +69,7 @@ spans_all <- function(problem, root) length(root) + ncol(problem$z) >= nrow(prob
 
 # A kernel expansion on all rows. K is never inverted, so no shift is required.
 full_spectrum <- function(problem, K) {
-  root_w <- sqrt(problem$weights)
+  root_w <- sqrt(problem$rows$weight)
   if (is_ranked(problem)) K <- centre_within(problem, t(centre_within(problem, K)))
   K <- root_w * K * rep(root_w, each = nrow(K))
   turn <- covariate_turn(problem)
@@ -111,7 +111,7 @@ covariate_turn <- function(problem) {
 # A kernel expansion on n basis vectors: K (m x n), C the upper Cholesky factor of the penalty, and
 # the rows that are basis vectors.
 basis_spectrum <- function(problem, K, C, rows) {
-  expansion <- list(K = centre_within(problem, K), R = C, root_w = sqrt(problem$weights),
+  expansion <- list(K = centre_within(problem, K), R = C, root_w = sqrt(problem$rows$weight),
                     z_basis = covariate_basis(problem))
   bar <- progress_bar(interactive(), "Training")
   answer <- .Call(C_kernel_spectrum, expansion,
@@ -273,7 +273,7 @@ lambda_choice <- function(lambda, problem, grid) {
 # The mean sum of squares of the usable working columns: the number of rows when they are
 # standardised and there are no weights and no covariates.
 mean_square <- function(problem) {
-  mean((problem$rss / problem$scale^2)[problem$usable])
+  mean((problem$columns$rss / problem$columns$scale^2)[problem$columns$usable])
 }
 
 # The paper's choice ------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ announce_full <- function(problem, times) {
     stop_input(sprintf(paste(
       "`lambda = \"full\"` would take about %s, for a ridge model of %d rows on all %d columns:",
       "give a number, or leave `lambda` out"
-    ), format_seconds(seconds), trained_rows(problem), sum(problem$usable)),
+    ), format_seconds(seconds), trained_rows(problem), sum(problem$columns$usable)),
     "sparsels_error_argument")
   }
   if (seconds > 5) {
@@ -306,7 +306,7 @@ announce_full <- function(problem, times) {
 # eigenvectors, and the residuals for every lambda.
 full_operations <- function(problem) {
   m <- as.double(trained_rows(problem))
-  n <- as.double(sum(problem$usable))
+  n <- as.double(sum(problem$columns$usable))
   r <- min(m, n)
   m * n * r + 10 * r^3 + 2 * length(lambda_grid) * m * r
 }
@@ -322,6 +322,6 @@ ridge_lambda <- function(problem) {
   problem <- weighted_rows(problem)
   sets <- as.list(seq_len(nrow(problem)))
   residuals <- held_out_residuals(gram_spectrum(problem), sets, lambda_grid)
-  losses <- colSums(problem$weights * residuals^2, dims = 2L)
+  losses <- colSums(problem$rows$weight * residuals^2, dims = 2L)
   lambda_grid[choose_row(losses, simplest = order(-lambda_grid))]
 }

@@ -129,9 +129,10 @@ approaches <- list(
       training <- seq_len(nrow(problem))[-heldout]
       basis <- training[control$select(problem[training, ], control$n)]
       residual <- held_out_residuals(train(basis), list(heldout), control$lambda)
-      colSums(problem$weights[heldout] * residual^2, dims = 2L)
+      colSums(problem$rows$weight[heldout] * residual^2, dims = 2L)
     }, numeric(length(control$lambda)))
-    rowSums(matrix(squared, length(control$lambda))) / (ncol(problem$y) * sum(problem$weights))
+    rowSums(matrix(squared, length(control$lambda))) / (ncol(problem$rows$y) *
+                                                        sum(problem$rows$weight))
   }
 )
 
@@ -197,7 +198,7 @@ picture.cv_variance <- function(x, ...) { # nolint: object_name_linter.
       rows$lower <- rows$upper <- rows$mean <- rows[[statistic]]
       curve_layers(log2(rows$lambda), rows, styles[i, ], paste("approach", styles$approach[i]))
     })
-    label <- sprintf("%s of the mean squared error of %s", statistic, x$problem$response)
+    label <- sprintf("%s of the mean squared error of %s", statistic, x$problem$coding$response)
     new_picture(data, unlist(curves, recursive = FALSE),
                 list(main = "", ylab = label, xlab = "log2(lambda)"), list(...))
   })

@@ -12,9 +12,9 @@
 
 # sum_j beta_j (x_j - centre_j) / scale_j over the columns of a model, for every row
 l1_scores <- function(problem, features, beta) {
-  beta <- beta / problem$scale[features]
+  beta <- beta / problem$columns$scale[features]
   x <- problem$x[, features, drop = FALSE]
-  centre <- problem$centre[features]
+  centre <- problem$columns$centre[features]
   if (inherits(x, "dgCMatrix")) return(as.vector(x %*% beta) - sum(centre * beta))
   drop((x - rep(centre, each = nrow(x))) %*% beta)
 }
@@ -23,9 +23,9 @@ l1_scores <- function(problem, features, beta) {
 # dual point `r`, `loss` and l1 norm `l1`. For hinge r is NULL, and with more than one covariate u
 # must be given.
 model_point <- function(problem, loss, features, beta, u = NULL) {
-  root_w <- sqrt(problem$weights)
+  root_w <- sqrt(problem$rows$weight)
   basis <- covariate_basis(problem)
-  y <- problem$y[, 1L]
+  y <- problem$rows$y[, 1L]
   score <- l1_scores(problem, features, beta)
   u <- switch(loss,
     squared = drop(crossprod(basis, root_w * (y - score))),
@@ -37,7 +37,8 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
     squared = drop(project_out(root_w * (y - f), basis)),
     logistic = root_w * y * stats::plogis(-y * f)
   )
-  list(f = f, u = u, r = r, loss = sum(problem$weights * l1_loss(loss, y, f)), l1 = sum(abs(beta)))
+  list(f = f, u = u, r = r, loss = sum(problem$rows$weight * l1_loss(loss, y, f)),
+       l1 = sum(abs(beta)))
 }
 
 # Newton's method with step halving. Convergence is quadratic: once the decrement is negligible
@@ -83,22 +84,25 @@ hinge_covariates <- function(y, score, root_w, basis, u = NULL) {
 
 # a_k'r of every column for a dual point r (Q'r = 0), or 0 for an excluded column
 column_products <- function(problem, r) {
-  v <- sqrt(problem$weights) * r
+  v <- sqrt(problem$rows$weight) * r
   if (inherits(problem$x, "dgCMatrix")) {
-    products <- as.vector(Matrix::crossprod(problem$x, v)) - problem$centre * sum(v)
+    products <- as.vector(Matrix::crossprod(problem$x, v)) - problem$columns$centre * sum(v)
   } else {
     products <- numeric(ncol(problem))
     for (block in column_blocks(nrow(problem), ncol(problem))) {
       x <- problem$x[, block, drop = FALSE]
-      products[block] <- crossprod(x - rep(problem$centre[block], each = nrow(x)), v)
+      products[block] <- crossprod(x - rep(problem$columns$centre[block], each = nrow(x)), v)
     }
   }
-  ifelse(problem$usable, products / problem$scale, 0)
+  ifelse(problem$columns$usable, products / problem$columns$scale, 0)
 }
 
 # norms of the columns in working coordinates, residualised on the covariates, or 0 for an excluded
 # column
-working_norms <- function(problem) ifelse(problem$usable, sqrt(problem$rss) / problem$scale, 0)
+working_norms <- function(problem) {
+  columns <- problem$columns
+  ifelse(columns$usable, sqrt(columns$rss) / columns$scale, 0)
+}
 
 # The largest dual value of the multiples s r with |s| max_corr <= lambda, where max_corr is an
 # upper bound of every |a_k'r|. It is a lower bound of the optimum. El Ghaoui and others, (8).
@@ -118,19 +122,19 @@ dual_multiple <- function(problem, loss, r, max_corr, lambda, tail = 0) {
   share <- dual_share(problem, r)
   if (any(share < 0)) return(0)
   max_s <- min(max_s, 1 / max(share))
-  if (loss == "hinge") max_s else largest_entropy(problem$weights, share, max_s, tail)
+  if (loss == "hinge") max_s else largest_entropy(problem$rows$weight, share, max_s, tail)
 }
 
 dual_objective <- function(problem, loss, r) {
   if (loss == "squared") return(sum(working_response(problem) * r) - sum(r^2) / 2)
   share <- dual_share(problem, r)
-  sum(problem$weights * (if (loss == "hinge") share else entropy(share)))
+  sum(problem$rows$weight * (if (loss == "hinge") share else entropy(share)))
 }
 
 # alpha / w of a dual point for logistic or hinge loss, where slightly negative values are rounding
 # errors
 dual_share <- function(problem, r) {
-  share <- problem$y[, 1L] * r / weight_divisor(problem)
+  share <- problem$rows$y[, 1L] * r / weight_divisor(problem)
   replace(share, share < 0 & share > -1e-10, 0)
 }
 

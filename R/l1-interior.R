@@ -64,7 +64,7 @@ new_point <- function(state, control, result) {
 # the product for a known r and a bound of the distance between the two. A column is excluded if the
 # bound is below lambda.
 screened_columns <- function(problem, control, lambda, state) {
-  usable <- which(problem$usable)
+  usable <- which(problem$columns$usable)
   last <- state$points[[length(state$points)]]
   corr_bound <- switch(control$screen,
     none = return(usable),
@@ -107,7 +107,7 @@ safe_corr_bound <- function(problem, control, lambda, state, points) {
     return(ball_corr_bound(state, empty$all, empty$r, radius))
   }
   gamma <- max(vapply(scaled, function(r) dual_objective(problem, control$loss, r), 0))
-  work <- c(working(problem), list(response = problem$y))
+  work <- c(working(problem), list(response = problem$rows$y))
   safe_call("bounds", work, control, gamma = gamma - 1e-12 * state$null, enough = lambda)$bounds
 }
 
@@ -117,8 +117,8 @@ safe_corr_bound <- function(problem, control, lambda, state, points) {
 # weights and scale only.
 interior_columns <- function(problem, kept, basis) {
   if (!inherits(problem$x, "dgCMatrix")) return(working_matrix(problem, kept, basis))
-  x <- sqrt(problem$weights) * problem$x[, kept, drop = FALSE]
-  scale_columns(x, 1 / problem$scale[kept])
+  x <- sqrt(problem$rows$weight) * problem$x[, kept, drop = FALSE]
+  scale_columns(x, 1 / problem$columns$scale[kept])
 }
 
 scale_columns <- function(x, by) {
@@ -130,8 +130,8 @@ scale_columns <- function(x, by) {
 # The loss at h = X beta with the optimal coefficients of the covariates: `loss`, the dual point
 # `r`, and `root` and `basis`, with which the Hessian is X'PX, P = root (I - basis basis') root.
 loss_point <- function(problem, loss, basis, h, u = NULL) {
-  root_w <- sqrt(problem$weights)
-  y <- problem$y[, 1L]
+  root_w <- sqrt(problem$rows$weight)
+  y <- problem$rows$y[, 1L]
   if (loss == "squared") {
     r <- drop(project_out(root_w * y - h, basis))
     return(list(loss = sum(r^2) / 2, r = r, root = 1, basis = basis))
@@ -140,7 +140,7 @@ loss_point <- function(problem, loss, basis, h, u = NULL) {
   margin <- y * (h + drop(basis %*% u)) / root_w
   share <- stats::plogis(-margin)
   root <- sqrt(share * stats::plogis(margin))
-  list(loss = sum(problem$weights * l1_loss(loss, 1, margin)), r = root_w * y * share, u = u,
+  list(loss = sum(problem$rows$weight * l1_loss(loss, 1, margin)), r = root_w * y * share, u = u,
        root = root, basis = if (ncol(basis)) qr.Q(qr(root * basis)) else basis)
 }
 
@@ -363,7 +363,7 @@ threshold_facts <- function(problem, loss, lambda, solution) {
   removed <- kkt_removed(corr, lambda)
   # the largest second derivative of the loss
   curvature <- switch(loss, squared = 1, logistic = 1 / 4)
-  root_w <- sqrt(problem$weights)
+  root_w <- sqrt(problem$rows$weight)
   change <- root_w * l1_scores(problem, solution$features[removed], solution$beta[removed])
   squares <- squared_sums(problem, solution$features, solution$beta)
   list(corr = corr, second_order = curvature / 2 * squares,
@@ -394,10 +394,10 @@ dense_sums <- function(problem, features, beta) {
 # The sums of dense_sums() for sparse columns, from their nonzeros: a centred sum is sum - level
 # root_w.
 sparse_sums <- function(problem, features, beta) {
-  root_w <- sqrt(problem$weights)
+  root_w <- sqrt(problem$rows$weight)
   x <- root_w * problem$x[, features, drop = FALSE]
-  beta <- beta / problem$scale[features]
-  level <- cumsum(problem$centre[features] * beta)
+  beta <- beta / problem$columns$scale[features]
+  level <- cumsum(problem$columns$centre[features] * beta)
   sum <- numeric(nrow(problem))
   square <- along <- numeric(length(beta))
   for (k in seq_along(beta)) {
@@ -408,5 +408,5 @@ sparse_sums <- function(problem, features, beta) {
     along[k] <- sum(root_w[rows] * step)
     sum[rows] <- sum[rows] + step
   }
-  pmax(cumsum(square) - level * (2 * cumsum(along) - level * sum(problem$weights)), 0)
+  pmax(cumsum(square) - level * (2 * cumsum(along) - level * sum(problem$rows$weight)), 0)
 }

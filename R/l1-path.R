@@ -129,7 +129,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
   } else {
     sort(unique(check_lambda(lambda)), decreasing = TRUE)
   }
-  largest <- sum(problem$usable)
+  largest <- sum(problem$columns$usable)
   if (is.null(k)) k <- largest
   check_count(k, "k", largest, "the number of usable columns")
   solutions <- solve_path(problem, control, bound = chord_bound(problem, control), max_size = k,
@@ -187,7 +187,7 @@ lambda_sequence <- function(problem, control, nlambda, ratio) {
   check_repeats(nlambda, "nlambda")
   check_some_lambda(control$lambda_max)
   if (is.null(ratio)) {
-    more_columns <- sum(problem$usable) > trained_rows(problem)
+    more_columns <- sum(problem$columns$usable) > trained_rows(problem)
     ratio <- if (more_columns || control$loss == "hinge") 0.01 else 1e-4
   }
   lambda <- control$lambda_max * exp(seq(0, log(check_ratio(ratio)), length.out = nlambda))
@@ -220,8 +220,8 @@ first_with_more <- function(solutions, k) {
 # model.
 chord_bound <- function(problem, control) {
   if (control$loss != "hinge" || !control$screen %in% c("safe1", "safe2")) return(-Inf)
-  if (ncol(problem$y) > 1L) {
-    return(lapply(seq_len(ncol(problem$y)), function(l) {
+  if (ncol(problem$rows$y) > 1L) {
+    return(lapply(seq_len(ncol(problem$rows$y)), function(l) {
       chord_bound(one_response(problem, l), control)
     }))
   }
@@ -235,22 +235,22 @@ solution_scores <- function(problem, solutions, data = problem, rows = seq_len(n
   factor <- decomposed_covariates(problem)$factor
   used <- sort(unique(unlist(lapply(solutions, `[[`, "features"))))
   models <- solution_models(problem, solutions, used, factor)
-  scores <- covariates_filled_by(data, rows, problem$fill) %*% models$covariates
+  scores <- covariates_filled_by(data, rows, problem$columns$mean) %*% models$covariates
   for (block in column_blocks(length(rows), length(used), 1e7)) {
-    x <- values_filled_by(data, rows, used[block], problem$fill)
+    x <- values_filled_by(data, rows, used[block], problem$columns$mean)
     scores <- as.matrix(x %*% models$beta[block, , drop = FALSE]) + scores
   }
-  array(scores, c(length(rows), ncol(problem$y), length(solutions)))
+  array(scores, c(length(rows), ncol(problem$rows$y), length(solutions)))
 }
 
 # The linear predictor of the rows that a solution was trained on. For least squares it is the
 # response less the residual, which avoids a copy of the columns.
 trained_scores <- function(problem, control, solution) {
   r <- if (control$loss == "squared" && control$solver == "cd") solution[["r"]]
-  if (is.null(r) || any(problem$weights == 0)) {
+  if (is.null(r) || any(problem$rows$weight == 0)) {
     return(layer(solution_scores(problem, list(solution)), 1L))
   }
-  problem$y - r / sqrt(problem$weights)
+  problem$rows$y - r / sqrt(problem$rows$weight)
 }
 
 # Held out -----------------------------------------------------------------------------------------
@@ -258,15 +258,16 @@ trained_scores <- function(problem, control, solution) {
 # The linear predictor of all rows, each from the path without its fold: a list with an array m x
 # responses x lambdas for every repeat, 0 for rows of weight 0, or NULL if interrupted.
 held_out_scores <- function(problem, control) {
-  parts <- held_out_rows(control$folds, problem$weights > 0)
-  together <- fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$missing > 0L))
+  parts <- held_out_rows(control$folds, problem$rows$weight > 0)
+  together <-
+    fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$columns$missing > 0L))
   batches <- list2DF(list(rows = lapply(together, function(folds) parts$rows[folds])))
   held <- held_out(batches, function(batch) scores_without(problem, control, batch$rows), NULL,
                    "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
   if (length(held$each) < nrow(batches)) return(NULL)
   done <- unlist(held$each, recursive = FALSE)
   lapply(unique(parts$repetition), function(repetition) {
-    score <- array(0, c(dim(problem$y), length(control$lambda)))
+    score <- array(0, c(dim(problem$rows$y), length(control$lambda)))
     for (i in which(parts$repetition == repetition)) score[parts$rows[[i]], , ] <- done[[i]]
     score
   })
@@ -288,7 +289,7 @@ scores_without <- function(problem, control, each) {
   train <- lapply(each, function(rows) {
     train <- without_rows(problem, rows, control$threads)
     # least squares does not require rows of every class
-    if (train$task == "binary" || control$loss != "squared") check_all_classes(train, rows)
+    if (train$coding$task == "binary" || control$loss != "squared") check_all_classes(train, rows)
     train
   })
   Map(function(train, solutions, rows) {
@@ -301,18 +302,18 @@ scores_without <- function(problem, control, each) {
 # scales are computed from all rows.
 without_rows <- function(problem, rows, threads = 1L) {
   train <- reweighted(problem, replace(case_weights(problem), rows, 0), threads)
-  train$usable <- train$usable & problem$usable
-  train$scale <- problem$scale
+  train$columns$usable <- train$columns$usable & problem$columns$usable
+  train$columns$scale <- problem$columns$scale
   train
 }
 
 check_all_classes <- function(train, rows) {
-  if (train$task == "regression") return(invisible())
-  y <- train$y[train$weights > 0, , drop = FALSE]
+  if (train$coding$task == "regression") return(invisible())
+  y <- train$rows$y[train$rows$weight > 0, , drop = FALSE]
   gone <- which(colSums(y > 0) == 0 | colSums(y > 0) == nrow(y))
   if (length(gone)) {
-    remains <- if (train$task == "binary") "only one class remains" else
-      sprintf("no row of class '%s' remains", train$levels[gone[1L]])
+    remains <- if (train$coding$task == "binary") "only one class remains" else
+      sprintf("no row of class '%s' remains", train$coding$levels[gone[1L]])
     stop_input(sprintf("without the rows %s %s: use other `folds`", some_of(rows, quote = ""),
                        remains))
   }
@@ -373,12 +374,12 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
   scores <- if (hold_out) held_out_scores(problem, control)
   if (is.null(scores)) {
     path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
-    if (problem$task != "regression") path$error <- NA_real_
-    return(list(path = path, held_out = function(row) replace(problem$y, TRUE, NA_real_),
+    if (problem$coding$task != "regression") path$error <- NA_real_
+    return(list(path = path, held_out = function(row) replace(problem$rows$y, TRUE, NA_real_),
                 criterion = training_criterion(control$loss), row = nrow(path),
                 stopped = hold_out))
   }
-  residuals <- lapply(scores, function(score) as.vector(problem$y) - score)
+  residuals <- lapply(scores, function(score) as.vector(problem$rows$y) - score)
   errors <- residual_errors(problem, control$folds, control$criterion, residuals,
                             slack_of(problem), path$size)
   table <- error_table(problem, control$folds, residuals)
@@ -386,8 +387,9 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
   path$squared <- table$criterion
   path$error <- table$error
   held_out <- function(row) {
-    each <- vapply(scores, function(score) as.vector(layer(score, row)), numeric(length(problem$y)))
-    replace(problem$y, TRUE, rowMeans(each))
+    each <- vapply(scores, function(score) as.vector(layer(score, row)),
+                   numeric(length(problem$rows$y)))
+    replace(problem$rows$y, TRUE, rowMeans(each))
   }
   list(path = path, held_out = held_out, criterion = control$criterion,
        row = choose_model(errors, control$rule)$size + 1L, stopped = FALSE)
@@ -463,7 +465,7 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 print.l1_path <- function(x, n = 6L, ...) {
   check_sealed(x)
   n <- check_shown(n)
-  against <- if (x$problem$task == "multiclass") ", each class against the rest" else ""
+  against <- if (x$problem$coding$task == "multiclass") ", each class against the rest" else ""
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
   print_unscored_folds(x)
@@ -607,7 +609,7 @@ lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 
 }
 
 largest_lambda <- function(problem, control) {
-  max(vapply(seq_len(ncol(problem$y)), function(l) {
+  max(vapply(seq_len(ncol(problem$rows$y)), function(l) {
     lambda_of_response(one_response(problem, l), control)
   }, 0))
 }
@@ -623,7 +625,7 @@ lambda_of_response <- function(problem, control) {
 # Refuses classes that are separated by the covariates, as all coefficients would be 0 at every
 # lambda.
 check_not_separated <- function(problem, null) {
-  if (null <= 1e-9 * sum(problem$weights)) {
+  if (null <= 1e-9 * sum(problem$rows$weight)) {
     stop_input("the covariates alone separate the classes: all coefficients are 0 at every lambda")
   }
 }

@@ -51,7 +51,8 @@ l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "cu
   problem <- fitter_problem("l1_size", x, y, ..., data = data)
   problem <- absolute_penalty(problem)
   if (missing(size)) stop_input("`size` must be given: how many columns are wanted?")
-  size <- check_count(size, "size", sum(problem$usable), "the number of usable columns", lower = 0L)
+  size <- check_count(size, "size", sum(problem$columns$usable), "the number of usable columns",
+                      lower = 0L)
   range <- check_count(range, "range", lower = 0L)
   check_choice(search, "search", c("custom", "standard"))
   control <- l1_control(problem, loss, screen, "cd", tolerance, threads, alpha)
@@ -117,7 +118,7 @@ solve_between <- function(problem, control, state, lambda) {
 # feasible for another lambda, has a dual value there.
 proven_bound <- function(problem, control, state, lambda) {
   # several responses would require one bound for each
-  if (NCOL(problem$y) > 1L) return(-Inf)
+  if (NCOL(problem$rows$y) > 1L) return(-Inf)
   null <- state$solutions[[1L]]$null
   value <- vapply(state$solutions, function(solution) solution$objective - solution$gap, 0)
   chord <- stats::approx(c(0, state$lambda, control$lambda_max), c(0, value, null), lambda,

@@ -160,7 +160,8 @@ whole_source <- function(problem, cluster) {
   at_once <- is.null(cluster) && !is_file_matrix(problem$x)
   blocks <- if (at_once) list(seq_len(ncol(problem))) else
     column_blocks(nrow(problem), ncol(problem), 4e6)
-  list(problem = problem, names = problem$names, named = problem$named, blocks = blocks,
+  list(problem = problem, names = problem$columns$name, named = problem$coding$named,
+       blocks = blocks,
        read = read)
 }
 
@@ -259,9 +260,14 @@ check_screen_fit <- function(fit, source, control) {
     stop_argument("`fit` has `alpha = %s`, not %s", format(fit$alpha, digits = 4),
                   format(control$alpha, digits = 4))
   }
-  same <- function(part, of = source$problem) identical(fit$problem[[part]], of[[part]])
-  parts <- c("y", "weights", "z", "intercept", "standardize", "penalty")
-  if (!all(vapply(parts, same, NA)) || !same("names", source)) stop_other_data()
+  own <- fit$problem
+  given <- source$problem
+  same <- identical(own$rows[c("y", "weight")], given$rows[c("y", "weight")]) &&
+    identical(own$z, given$z) && identical(own$columns$penalty, given$columns$penalty) &&
+    identical(own$coding[c("intercept", "standardize")],
+              given$coding[c("intercept", "standardize")]) &&
+    identical(own$columns$name, source$names)
+  if (!same) stop_other_data()
   fit
 }
 
@@ -272,8 +278,9 @@ stop_other_data <- function() {
 # Refuses a fit to other data, by comparing centre and scale of the columns.
 check_same_columns <- function(fit, problem, columns) {
   for (part in c("centre", "scale")) {
-    old <- fit$problem[[part]][columns]
-    if (any(abs(old - problem[[part]]) > 1e-8 * (abs(old) + problem$scale))) stop_other_data()
+    old <- fit$problem$columns[[part]][columns]
+    off <- abs(old - problem$columns[[part]]) > 1e-8 * (abs(old) + problem$columns$scale)
+    if (any(off)) stop_other_data()
   }
 }
 
@@ -322,7 +329,7 @@ screen_points <- function(source, control) {
 null_point <- function(problem, control) {
   null <- null_solution(one_plain_column(problem), control)
   if (control$loss != "squared") check_not_separated(problem, null$null)
-  f <- drop(covariate_basis(problem) %*% null$u) / sqrt(problem$weights)
+  f <- drop(covariate_basis(problem) %*% null$u) / sqrt(problem$rows$weight)
   list(r = null$r, f = f, loss = null$null, norms = 0, lambda = Inf, features = integer(),
        pull = numeric())
 }
@@ -367,7 +374,7 @@ best_dual <- function(problem, control, points, max_corr, lambda) {
 # the dual value of the point s r, without a ridge
 dual_at <- function(problem, loss, r, s) {
   if (loss == "squared") return(s * sum(working_response(problem) * r) - s^2 * sum(r^2) / 2)
-  sum(problem$weights * entropy(s * problem$y[, 1L] * r / sqrt(problem$weights)))
+  sum(problem$rows$weight * entropy(s * problem$rows$y[, 1L] * r / sqrt(problem$rows$weight)))
 }
 
 # A lower bound of the optimum as a function of lambda, linear between knots. The optimum is concave
@@ -429,7 +436,7 @@ also_safe <- function(source, control, points, max_corr, result) {
     block <- block[kept[block]]
     if (!length(block)) return(numeric())
     problem <- source$read(block)
-    work <- c(working(problem), list(response = problem$y))
+    work <- c(working(problem), list(response = problem$rows$y))
     safe_call("bounds", work, control, gamma = gamma, enough = lambda)$bounds
   })
   result$bounds[kept] <- pmin(result$bounds[kept], unlist(found))
@@ -452,8 +459,8 @@ screen_hinge <- function(source, control, points) {
   bound <- lower_bound(source, control, points, NULL, lambda_max)
   result <- search_bounds(source, control, points, bound, lambda_max)
   problem <- source$problem
-  balanced <- sum(problem$weights * problem$y) == 0
-  unique_point <- problem$intercept && ncol(problem$z) == 1L && balanced
+  balanced <- sum(problem$rows$weight * problem$rows$y) == 0
+  unique_point <- problem$coding$intercept && ncol(problem$z) == 1L && balanced
   exact <- unique_point || !control$streamed || !is.null(control$fit)
   c(result, lambda_max = lambda_max, exact = exact)
 }
@@ -556,7 +563,7 @@ search_bounds <- function(source, control, points, bound, top) {
   found <- each_block(source, function(block) {
     problem <- source$read(block)
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
-    work <- c(working(problem), list(response = problem$y))
+    work <- c(working(problem), list(response = problem$rows$y))
     result <- safe_call("reach", work, control, knots = bound$lambda, values = bound$value,
                         lambda = lambda, top = top)
     if (control$rule == "gap") {
@@ -568,7 +575,7 @@ search_bounds <- function(source, control, points, bound, top) {
       }
       result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)
     }
-    list(bounds = result$bounds, reach = result$reach, usable = problem$usable)
+    list(bounds = result$bounds, reach = result$reach, usable = problem$columns$usable)
   })
   parts <- c(bounds = "bounds", reach = "reach", usable = "usable")
   lapply(parts, function(part) unlist(lapply(found, `[[`, part)))

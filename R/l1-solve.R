@@ -33,7 +33,7 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
 # A factor of the penalty is applied through the scale of its column. For the ridge this would
 # square the factor.
 check_plain_penalty <- function(problem, alpha) {
-  if (alpha < 1 && !all(problem$penalty %in% c(0, 1, Inf))) {
+  if (alpha < 1 && !all(problem$columns$penalty %in% c(0, 1, Inf))) {
     stop_input("`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only",
                "sparsels_error_argument")
   }
@@ -75,7 +75,7 @@ losses <- c("squared", "logistic", "hinge")
 
 check_loss <- function(problem, loss) {
   check_choice(loss, "loss", losses)
-  if (loss != "squared" && problem$task == "regression") {
+  if (loss != "squared" && problem$coding$task == "regression") {
     stop_input(sprintf("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
                        "numeric: give it as a factor"))
   }
@@ -84,9 +84,9 @@ check_loss <- function(problem, loss) {
 
 # Refuses several responses, or more than two classes, for methods with a single response.
 check_single_response <- function(problem, what) {
-  if (ncol(problem$y) == 1L) return(invisible())
-  several <- sprintf(if (problem$task == "multiclass") "%d classes" else "%d columns",
-                     ncol(problem$y))
+  if (ncol(problem$rows$y) == 1L) return(invisible())
+  several <- sprintf(if (problem$coding$task == "multiclass") "%d classes" else "%d columns",
+                     ncol(problem$rows$y))
   stop_input(sprintf("%s takes a single response or two classes, but `y` has %s", what, several))
 }
 
@@ -101,10 +101,10 @@ check_single_response <- function(problem, what) {
 # responses a list.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf,
                        max_size = .Machine$integer.max, whole = TRUE) {
-  if (ncol(problem$y) == 1L) {
+  if (ncol(problem$rows$y) == 1L) {
     return(solve_response(problem, control, lambda, start, bound, max_size, whole))
   }
-  each <- lapply(seq_len(ncol(problem$y)), function(l) {
+  each <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
     own <- if (!is.null(start)) solution_of_response(start, l)
     least <- if (is.list(bound)) bound[[l]] else bound
     solve_response(one_response(problem, l), control, lambda, own, least, max_size)
@@ -126,7 +126,7 @@ solve_response <- function(problem, control, lambda, start, bound, max_size, who
 # solutions equal the solutions of solve_path() to the tolerance, but have no dual points.
 solve_paths <- function(problems, control) {
   if (control$solver == "ipm") return(lapply(problems, solve_path, control))
-  each <- lapply(seq_len(ncol(problems[[1L]]$y)), function(l) {
+  each <- lapply(seq_len(ncol(problems[[1L]]$rows$y)), function(l) {
     works <- lapply(problems, function(problem) l1_working(one_response(problem, l)))
     solve_together(works, control, control$lambda, with_r = FALSE)
   })
@@ -139,7 +139,7 @@ join_paths <- function(each) {
   lapply(seq_len(min(lengths(each))), function(i) join_responses(lapply(each, `[[`, i)))
 }
 
-l1_working <- function(problem) c(working(problem), list(response = problem$y))
+l1_working <- function(problem) c(working(problem), list(response = problem$rows$y))
 
 # The solutions in the columns of `work`, l1_working() or a part of them.
 solve_columns <- function(work, control, lambda, start, bound = -Inf,
@@ -182,7 +182,6 @@ null_solution <- function(problem, control) {
 
 # The problem with one column, for the null model, which does not depend on it.
 one_plain_column <- function(problem) {
-  problem["penalty"] <- list(NULL) # of other columns
   put_columns(problem, matrix(as.double(seq_len(nrow(problem)))))
 }
 
@@ -200,7 +199,8 @@ null_objective <- function(problem, loss) {
 # coefficients of their basis.
 solution_model <- function(problem, solution, factor = decomposed_covariates(problem)$factor) {
   features <- solution$features
-  beta <- matrix(solution$beta, length(features), ncol(problem$y)) / problem$scale[features]
+  beta <- matrix(solution$beta, length(features),
+                 ncol(problem$rows$y)) / problem$columns$scale[features]
   list(features = features, beta = beta,
        covariates = user_covariates(problem, solution$u, beta, features, factor))
 }
@@ -208,12 +208,12 @@ solution_model <- function(problem, solution, factor = decomposed_covariates(pro
 # The models of several solutions side by side, with a column for every response of each: `beta` of
 # the columns `used` of x and `covariates`.
 solution_models <- function(problem, solutions, used, factor) {
-  L <- ncol(problem$y)
+  L <- ncol(problem$rows$y)
   beta <- matrix(0, length(used), L * length(solutions))
   for (i in seq_along(solutions)) {
     beta[match(solutions[[i]]$features, used), (i - 1L) * L + seq_len(L)] <- solutions[[i]]$beta
   }
-  beta <- beta / problem$scale[used]
+  beta <- beta / problem$columns$scale[used]
   u <- unlist(lapply(solutions, `[[`, "u"))
   list(beta = beta, covariates = user_covariates(problem, u, beta, used, factor))
 }
@@ -224,8 +224,8 @@ user_covariates <- function(problem, u, beta, features, factor) {
   u <- matrix(u, ncol(problem$z), ncol(beta))
   covariates <- if (nrow(u)) backsolve(factor, u) else u
   # the columns were centred only when there is an intercept, the first covariate
-  if (problem$intercept) {
-    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$centre[features])
+  if (problem$coding$intercept) {
+    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$columns$centre[features])
   }
   covariates
 }
@@ -235,12 +235,12 @@ user_covariates <- function(problem, u, beta, features, factor) {
 
 # The problem of one response, where a class is one against the rest.
 one_response <- function(problem, l) {
-  if (ncol(problem$y) == 1L) return(problem)
-  problem$y <- problem$y[, l, drop = FALSE]
-  problem$products <- problem$products[, l, drop = FALSE]
-  if (problem$task == "multiclass") {
-    problem$task <- "binary"
-    problem$levels <- c("others", problem$levels[l])
+  if (ncol(problem$rows$y) == 1L) return(problem)
+  problem$rows$y <- problem$rows$y[, l, drop = FALSE]
+  problem$columns$products <- problem$columns$products[, l, drop = FALSE]
+  if (problem$coding$task == "multiclass") {
+    problem$coding$task <- "binary"
+    problem$coding$levels <- c("others", problem$coding$levels[l])
   }
   problem
 }
@@ -297,8 +297,8 @@ open_path_shards <- function(problem, cluster, count = length(cluster)) {
   shards <- open_shards(problem, cluster, count)
   parts <- Map(function(from, to) {
     own <- from:to
-    list(columns = lapply(unclass(problem)[c("centre", "scale", "usable")], `[`, own),
-         root_w = sqrt(problem$weights), means = problem$fill[own])
+    list(columns = some_rows(problem$columns[c("centre", "scale", "usable")], own),
+         root_w = sqrt(problem$rows$weight), means = problem$columns$mean[own])
   }, shards$from, shards$to)
   ask_shards(shards, "prepare", parts)
   shards
@@ -348,7 +348,7 @@ solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
   weight <- control$alpha * lambda
   kept <- ask_shards(shards, "above", rep(list(2 * min(weight) - control$alpha * at), shards$count))
   set <- sort(union(last$features, numbers_of(shards, kept)))
-  if (!length(set)) set <- which(problem$usable)[1L]
+  if (!length(set)) set <- which(problem$columns$usable)[1L]
   passes <- 0
   repeat {
     start <- last[c("features", "beta")]

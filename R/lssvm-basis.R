@@ -184,7 +184,8 @@ basis_values <- function(x) {
 # points of a standardised problem on the user's scale
 user_points <- function(problem, points) {
   if (is.null(problem)) return(points)
-  points * rep(problem$scale, each = nrow(points)) + rep(problem$centre, each = nrow(points))
+  points * rep(problem$columns$scale, each = nrow(points)) +
+    rep(problem$columns$centre, each = nrow(points))
 }
 
 basis_problem <- function(x, values, y) {
@@ -445,7 +446,7 @@ basis_path <- function(scoring, points, kernel, rows) {
     if (folds$loo) return(nested_single_rows(nested, scoring$remove))
     nested_folds(nested, folds$ids[, repetition], scoring$remove)
   })
-  residuals <- lapply(residuals, function(residual) residual / sqrt(problem$weights))
+  residuals <- lapply(residuals, function(residual) residual / sqrt(problem$rows$weight))
   data.frame(size = seq_along(rows), row = rows,
              error_table(problem, folds, residuals))
 }

@@ -144,7 +144,7 @@ fs_model <- function(prototypes = 0.3, select = "k_center", solver = "scdp", k =
 
 # whether a problem has an intercept exactly as `intercept` says, so that it may be forced
 agrees <- function(x, intercept) {
-  inherits(x, "sparsels_problem") && x$intercept == (intercept != "none")
+  inherits(x, "sparsels_problem") && x$coding$intercept == (intercept != "none")
 }
 
 # Prototypes as a basis: list(rows, points, all), each different from the others.
@@ -195,13 +195,13 @@ fs_setup <- function(problem, kernel, model) {
   model["folds"] <- list(if (!is.null(model$folds)) as_folds(model$folds, problem))
   if (!is.null(model$folds)) fold_basis_check(problem, model$folds)
   n <- basis_size(basis)
-  candidate <- model$intercept == "candidate" && problem$intercept
+  candidate <- model$intercept == "candidate" && problem$coding$intercept
   forced <- setdiff(seq_len(ncol(problem$z)), if (candidate) 1L)
   model$forced <- n + forced
   model$k <- fs_size(model$k, n + candidate)
   steps <- model$k + length(model$forced)
   model$lists <- drawn_lists(n + ncol(problem$z), model$candidates, steps)
-  null_residual <- if (!is.null(model$folds)) rep(list(problem$y), ncol(model$folds$ids))
+  null_residual <- if (!is.null(model$folds)) rep(list(problem$rows$y), ncol(model$folds$ids))
   setup <- c(list(problem = problem, basis = basis, model = model, n = n,
                   null = if (!length(forced)) errors_or_na(problem, model$folds, null_residual)),
              covariate_terms(problem, forced))
@@ -236,7 +236,7 @@ new_fs_fit <- function(setup, kernel, gamma, made, tuning, call) {
     method = "fs_lssvm", path = made$path, size = made$size, coefficients = made$models,
     gamma = gamma, lambda = 1 / gamma, kernel = kernel, basis = used,
     criterion = squared_criterion(setup$model$folds),
-    held_out = if (is.null(made$residual)) NA * problem$y else problem$y - made$residual,
+    held_out = if (is.null(made$residual)) NA * problem$rows$y else problem$rows$y - made$residual,
     fitted = NULL, folds = setup$model$folds, tuning = tuning,
     control = setup$model[setdiff(names(setup$model), not_control)],
     call = call, status = made$status, problem = without_x(problem)
@@ -397,7 +397,8 @@ tuning_box <- function(problem, kernel, gamma) {
 
 # the mean squared error of predicting the weighted mean
 null_error <- function(problem) {
-  centred <- problem$y - rep(colSums(problem$weights * problem$y) / sum(problem$weights),
+  centred <- problem$rows$y -
+    rep(colSums(problem$rows$weight * problem$rows$y) / sum(problem$rows$weight),
                              each = nrow(problem))
   mean_squared(problem, centred)
 }
@@ -549,7 +550,8 @@ given_again <- function(basis) if (is.null(basis$rows)) basis$points else basis$
 print_result.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("tune_lssvm: solver \"%s\", the best of %s found by %s", x$solver,
               counted(nrow(x$table), "point"), x$method))
-  words <- paste0(criteria$squared$words, if (x$problem$task != "regression") " of the class codes")
+  words <- paste0(criteria$squared$words,
+                  if (x$problem$coding$task != "regression") " of the class codes")
   say(held_out_label(paste(words, shown(x$value)), x$folds$label))
   for (name in rev(names(x$range$lower))) {
     ends <- c(x$range$lower[[name]], x$range$upper[[name]])

@@ -96,7 +96,7 @@ prototype_words <- function(fit) {
 }
 
 has_intercept <- function(fit) {
-  if (!fit$problem$intercept) return(FALSE)
+  if (!fit$problem$coding$intercept) return(FALSE)
   if (fit$control$solver != "scdp" || fit$control$intercept != "candidate") return(TRUE)
   any(fit$path$action == "add" & is.na(fit$path$prototype) & fit$path$size <= fit$size)
 }
@@ -148,7 +148,7 @@ picture.fs_lssvm <- function(x, what = c("criterion", "boundary"), # nolint: obj
   what <- choice_or_first(what, "what", c("criterion", "boundary"))
   if (what == "criterion") return(picture.kernel_fit(x, ...))
   data <- boundary_data(x, size, newdata)
-  names <- x$problem$names
+  names <- x$problem$columns$name
   grid <- data[data$part == "grid", ]
   words <- list(main = plot_title(x), xlab = names[1L], ylab = names[2L],
                 xlim = range(grid$first), ylim = range(grid$second))
@@ -168,7 +168,7 @@ boundary_data <- function(fit, size, newdata) {
     plane_points("prototype", points[model$features, , drop = FALSE],
                  fit$basis$rows[model$features])
   )
-  means <- colSums(problem$weights * problem$z) / sum(problem$weights)
+  means <- colSums(problem$rows$weight * problem$z) / sum(problem$rows$weight)
   score <- term_scores(fit, cbind(data$first, data$second), model$beta, model$features) +
     sum(means * model$covariates)
   data.frame(part = factor(data$part, c("grid", "row", "prototype")), data[-c(1L, 4L)],
@@ -190,9 +190,9 @@ check_plane <- function(fit) {
   if (ncol(fit$problem) != 2L) {
     stop_input(sprintf("%s two features, not %d", must, ncol(fit$problem)))
   }
-  responses <- ncol(fit$problem$y)
+  responses <- ncol(fit$problem$rows$y)
   if (responses > 1L) {
-    what <- if (fit$problem$task == "multiclass") "two classes" else "a single response"
+    what <- if (fit$problem$coding$task == "multiclass") "two classes" else "a single response"
     stop_input(sprintf("%s %s, not %d", must, what, responses))
   }
 }
@@ -204,7 +204,7 @@ plane_grid <- function(problem, points) {
   }
   axis_over <- function(j) {
     ends <- range(points[, j], na.rm = TRUE)
-    margin <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$scale[j]
+    margin <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$columns$scale[j]
     seq(ends[1L] - margin, ends[2L] + margin, length.out = 101L)
   }
   as.matrix(expand.grid(axis_over(1L), axis_over(2L)))
@@ -224,7 +224,7 @@ training_rows <- function(fit, rows) {
 # where contours are drawn: between the classes, or at round predictions
 contour_heights <- function(fit, data) {
   score <- data$score[data$part == "grid"]
-  heights <- if (fit$problem$task == "binary") 0 else pretty(score, 10L)
+  heights <- if (fit$problem$coding$task == "binary") 0 else pretty(score, 10L)
   heights[heights > min(score) & heights < max(score)]
 }
 
@@ -234,7 +234,7 @@ boundary_layers <- function(fit, data) {
   c(
     as_layer("points", prototypes$first, prototypes$second, pch = 1, cex = 1.8, lwd = 2,
              label = counted(nrow(prototypes), "prototype")),
-    contour_layers(grid, contour_heights(fit, data), fit$problem$task == "binary"),
+    contour_layers(grid, contour_heights(fit, data), fit$problem$coding$task == "binary"),
     # the rows drawn, and the prototypes that are rows
     row_layers(fit, data[data$part == "row" | data$part == "prototype" & !is.na(data$observed), ])
   )
@@ -264,8 +264,8 @@ row_layers <- function(fit, rows) {
                              label = label)
   }
   grey <- "#999999"
-  if (fit$problem$task == "regression") return(points(rows, grey, 16, "row"))
-  levels <- fit$problem$levels
+  if (fit$problem$coding$task == "regression") return(points(rows, grey, 16, "row"))
+  levels <- fit$problem$coding$levels
   of_class <- function(i) rows[known & rows$observed %in% levels[i], ]
   c(points(of_class(1L), "#0072B2", 16, levels[1L]),
     points(of_class(2L), mark_colour, 17, levels[2L]),

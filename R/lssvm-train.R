@@ -36,7 +36,7 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
                              dependent_term, model$forced, model$lists)
   control$threads <- model$threads
   control <- c(control, list(
-    lambda = lambda, classes = problem$task != "regression", window = model$window,
+    lambda = lambda, classes = problem$coding$task != "regression", window = model$window,
     change = model$change, residuals = residuals && !is.null(ids)
   ))
   answer <- .Call(C_fixed_size, fs_machine(setup, columns, rows, ids), control)
@@ -51,7 +51,7 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
     criterion = by_size(answer$squared, null$criterion), se = by_size(answer$se, null$se),
     error = if (control$classes) by_size(answer$error, null$error),
     residual = function(size) unsorted(answer$residual, problem, rows, size + forced),
-    paths = lapply(seq_along(lambda), function(g) path_of(answer, g, k, ncol(problem$y))),
+    paths = lapply(seq_along(lambda), function(g) path_of(answer, g, k, ncol(problem$rows$y))),
     interrupted = answer$status == "interrupted"
   )
 }
@@ -60,8 +60,8 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
 # roots of their weights. K is copied only if it changes.
 fs_machine <- function(setup, columns, rows, ids) {
   problem <- setup$problem
-  root_w <- sqrt(problem$weights)[rows]
-  response <- problem$y[rows, , drop = FALSE]
+  root_w <- sqrt(problem$rows$weight)[rows]
+  response <- problem$rows$y[rows, , drop = FALSE]
   K <- columns$K
   if (is.unsorted(rows)) K <- K[rows, , drop = FALSE]
   if (any(root_w != 1)) K <- root_w * K
@@ -85,9 +85,9 @@ errors_or_na <- function(problem, folds, residuals) {
 
 # residuals (m x L) of the model with `terms` terms, with the rows in the order of the data
 unsorted <- function(residual, problem, rows, terms) {
-  if (terms == 0L) return(problem$y)
-  entries <- length(problem$y)
-  restored <- problem$y
+  if (terms == 0L) return(problem$rows$y)
+  entries <- length(problem$rows$y)
+  restored <- problem$rows$y
   restored[rows, ] <- residual[(terms - 1L) * entries + seq_len(entries)]
   restored
 }
@@ -170,10 +170,10 @@ fs_best_size <- function(errors, model) {
 # the order they were added.
 fs_weights <- function(setup, terms, beta, size) {
   is_prototype <- terms <= setup$n
-  covariates <- matrix(0, ncol(setup$z), ncol(setup$problem$y))
+  covariates <- matrix(0, ncol(setup$z), ncol(setup$problem$rows$y))
   covariates[terms[!is_prototype] - setup$n, ] <- beta[!is_prototype, ]
   covariates <- setup$back %*% covariates
-  dimnames(covariates) <- list(colnames(setup$problem$z), colnames(setup$problem$y))
+  dimnames(covariates) <- list(colnames(setup$problem$z), colnames(setup$problem$rows$y))
   list(features = seq_len(sum(is_prototype)), beta = beta[is_prototype, , drop = FALSE],
        covariates = covariates, step = size)
 }
@@ -208,7 +208,7 @@ training_errors <- function(setup, columns, path) {
   problem <- setup$problem
   terms <- term_values(setup, columns, path$chosen)
   directions <- t(solve_lower(path$factor, t(terms)))
-  residual <- problem$y
+  residual <- problem$rows$y
   errors <- mean_squared(problem, residual)
   for (step in seq_len(path$size)) {
     residual <- residual - outer(directions[, step], path$z[step, ])
@@ -220,7 +220,7 @@ training_errors <- function(setup, columns, path) {
 # Weights of some terms by a QR decomposition of the rows augmented by a square root of the penalty.
 refit_by_qr <- function(setup, columns, terms, lambda) {
   problem <- setup$problem
-  root_w <- sqrt(problem$weights)
+  root_w <- sqrt(problem$rows$weight)
   penalty <- diag(sqrt(covariate_ridge), length(terms))
   prototypes <- which(terms <= setup$n)
   if (length(prototypes)) {
@@ -229,8 +229,8 @@ refit_by_qr <- function(setup, columns, terms, lambda) {
     penalty[prototypes, prototypes] <- root
   }
   values <- root_w * term_values(setup, columns, terms)
-  zeros <- matrix(0, length(terms), ncol(problem$y))
-  qr.coef(qr(rbind(values, penalty), LAPACK = TRUE), rbind(root_w * problem$y, zeros))
+  zeros <- matrix(0, length(terms), ncol(problem$rows$y))
+  qr.coef(qr(rbind(values, penalty), LAPACK = TRUE), rbind(root_w * problem$rows$y, zeros))
 }
 
 # Trains on all prototypes at once: on the kernel of the prototypes, or on the features of the
@@ -257,8 +257,8 @@ solver_at_once <- function(setup, columns) {
   map <- if (nystrom) nystrom_map(columns$own) else diag(setup$n)
   penalty <- if (nystrom) diag(ncol(map)) else columns$own
   penalised <- seq_len(ncol(map))
-  root_w <- sqrt(problem$weights)
-  y <- root_w * problem$y
+  root_w <- sqrt(problem$rows$weight)
+  y <- root_w * problem$rows$y
   terms <- root_w * cbind(if (nystrom) columns$K %*% map else columns$K, setup$z)
   gram <- crossprod(terms)
   diag(gram)[-penalised] <- diag(gram)[-penalised] + covariate_ridge
@@ -270,7 +270,7 @@ solver_at_once <- function(setup, columns) {
     weights <- backsolve(R, crossprod(Q, y))
     list(
       beta = rbind(map %*% weights[penalised, , drop = FALSE], weights[-penalised, , drop = FALSE]),
-      training = sum(residual^2) / (ncol(y) * sum(problem$weights)),
+      training = sum(residual^2) / (ncol(y) * sum(problem$rows$weight)),
       held_out = if (!is.null(setup$model$folds)) {
         held_out_at_once(Q, residual, setup$model$folds, root_w)
       }
@@ -317,7 +317,7 @@ asked_columns <- function(setup, kernel) {
   if (!is_precomputed(kernel)) {
     basis$points <- kernel_points(problem, basis$points)
     problem$x <- kernel_points(problem, problem$x)
-    problem$standardize <- FALSE
+    problem$coding$standardize <- FALSE
   }
   some <- function(j) list(rows = basis$rows[j], points = basis$points[j, , drop = FALSE])
   list(
@@ -378,9 +378,9 @@ drawn_path <- function(setup, columns, lambda, ids) {
   full_run <- runs[[1L]]
   list(
     criterion = by_size("criterion"), se = by_size("se"),
-    error = if (setup$problem$task != "regression") by_size("error"),
+    error = if (setup$problem$coding$task != "regression") by_size("error"),
     residual = function(size) {
-      if (size + forced == 0L) setup$problem$y else residuals[[size + forced]]
+      if (size + forced == 0L) setup$problem$rows$y else residuals[[size + forced]]
     },
     path = list(size = done, chosen = full_run$terms[steps_done],
                 factor = full_run$factor[steps_done, steps_done, drop = FALSE],
@@ -394,8 +394,9 @@ drawn_path <- function(setup, columns, lambda, ids) {
 new_drawn_run <- function(fold, setup, ids) {
   problem <- setup$problem
   list(
-    g = if (fold == 0L) problem$weights else problem$weights * (ids != fold), terms = integer(),
-    factor = matrix(0, 0L, 0L), z = matrix(0, 0L, ncol(problem$y)), value = 0 * problem$y
+    g = if (fold == 0L) problem$rows$weight else problem$rows$weight *
+      (ids != fold), terms = integer(),
+    factor = matrix(0, 0L, 0L), z = matrix(0, 0L, ncol(problem$rows$y)), value = 0 * problem$rows$y
   )
 }
 
@@ -421,13 +422,13 @@ choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
   between <- term_penalty(setup, columns, lambda, list, run$terms)
   diagonal <- colSums(run$g * values^2) + diag(term_penalty(setup, columns, lambda, list, list))
   weights <- leading_solution(run, length(run$terms))
-  gradient <- between %*% weights - crossprod(values, run$g * (setup$problem$y - run$value))
+  gradient <- between %*% weights - crossprod(values, run$g * (setup$problem$rows$y - run$value))
   score <- rowSums(gradient^2)
   if (setup$model$score == "normalised") score <- score / diagonal
   if (setup$model$score == "ols") {
     score <- score / drawn_pivots(run, values, diagonal, between, cache)
   }
-  negligible <- (.Machine$double.eps * max(abs(crossprod(values, run$g * setup$problem$y))))^2
+  negligible <- (.Machine$double.eps * max(abs(crossprod(values, run$g * setup$problem$rows$y))))^2
   score[rowSums(gradient^2) <= negligible] <- 0
   while (max(score, 0) > 0) {
     best <- first_most(score)
@@ -486,7 +487,7 @@ term_penalty <- function(setup, columns, lambda, i, j) {
 
 # held-out residuals, each row from the run that was trained without it
 drawn_residual <- function(problem, runs, ids) {
-  residual <- problem$y
+  residual <- problem$rows$y
   for (fold in seq_len(max(ids))) {
     rows <- ids == fold
     residual[rows, ] <- residual[rows, ] - runs[[fold + 1L]]$value[rows, ]
@@ -509,9 +510,9 @@ covariate_terms <- function(problem, forced) {
   z <- unname(problem$z)
   back <- diag(ncol(z))
   if (length(forced)) {
-    root_w <- sqrt(problem$weights)
+    root_w <- sqrt(problem$rows$weight)
     parts <- qr(root_w * z[, forced, drop = FALSE], tol = 1e-10)
-    scale <- sqrt(sum(problem$weights))
+    scale <- sqrt(sum(problem$rows$weight))
     z[, forced] <- qr.Q(parts) * scale / root_w
     back[forced, forced] <- backsolve(qr.R(parts), diag(scale, length(forced)))
   }

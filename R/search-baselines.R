@@ -76,7 +76,7 @@ lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL
 
 wrapper_path <- function(problem, control, lambda) {
   working_x <- matrix(0, nrow(problem), ncol(problem))
-  working_x[, problem$usable] <- working_matrix(problem)
+  working_x[, problem$columns$usable] <- working_matrix(problem)
   columns <- standardised_columns(problem)
   evaluate <- function(features) {
     residuals <- switch(control$shortcut,
@@ -94,19 +94,20 @@ wrapper_path <- function(problem, control, lambda) {
 standardised_columns <- function(problem) {
   x <- as.matrix(as_doubles(problem$x))
   dimnames(x) <- NULL
-  sweep(sweep(x, 2L, problem$centre), 2L, problem$scale, "/")
+  sweep(sweep(x, 2L, problem$columns$centre), 2L, problem$columns$scale, "/")
 }
 
 # One ridge fit by QR of the stacked rows: coefficients of covariates (b) and features (beta).
 ridge_fit <- function(problem, columns, features, lambda, rows) {
   q <- ncol(problem$z)
   s <- length(features)
-  root_w <- sqrt(problem$weights[rows])
+  root_w <- sqrt(problem$rows$weight[rows])
   z <- root_w * problem$z[rows, , drop = FALSE]
   x <- root_w * columns[rows, features, drop = FALSE]
   design <- rbind(cbind(z, x), cbind(matrix(0, s, q), diag(sqrt(lambda), s, s)))
-  response <- rbind(root_w * problem$y[rows, , drop = FALSE], matrix(0, s, ncol(problem$y)))
-  both <- matrix(0, 0L, ncol(problem$y))
+  response <-
+    rbind(root_w * problem$rows$y[rows, , drop = FALSE], matrix(0, s, ncol(problem$rows$y)))
+  both <- matrix(0, 0L, ncol(problem$rows$y))
   if (q + s > 0L) both <- qr.coef(qr(design, LAPACK = TRUE), response)
   list(b = both[seq_len(q), , drop = FALSE], beta = both[q + seq_len(s), , drop = FALSE])
 }
@@ -118,7 +119,7 @@ ridge_predict <- function(problem, columns, features, fit, rows) {
 # Held-out residuals by retraining without each fold.
 retrain_folds <- function(problem, columns, features, lambda, folds) {
   lapply(seq_len(ncol(folds$ids)), function(repetition) {
-    residual <- problem$y
+    residual <- problem$rows$y
     for (rows in split(seq_len(nrow(residual)), folds$ids[, repetition])) {
       fit <- ridge_fit(problem, columns, features, lambda, -rows)
       residual[rows, ] <- residual[rows, ] - ridge_predict(problem, columns, features, fit, rows)
@@ -148,11 +149,11 @@ evaluate_set <- function(problem, columns, features, lambda, control, residuals)
   if (control$criterion$name != "auc" || !control$folds$loo) {
     return(evaluate_folds(problem, control$folds, control$criterion, residuals))
   }
-  pairs <- expand.grid(up = which(problem$y > 0), down = which(problem$y < 0))
+  pairs <- expand.grid(up = which(problem$rows$y > 0), down = which(problem$rows$y < 0))
   pair_counts <- mapply(function(up, down) {
     fit <- ridge_fit(problem, columns, features, lambda, -c(up, down))
     right_pairs(c(up, down), problem, {
-      score <- problem$y
+      score <- problem$rows$y
       score[c(up, down), ] <- ridge_predict(problem, columns, features, fit, c(up, down))
       score
     })
@@ -167,16 +168,17 @@ evaluate_set <- function(problem, columns, features, lambda, control, residuals)
 # se, residuals).
 search_path <- function(problem, control, lambda, evaluate, columns) {
   squares <- function(residuals) {
-    mean(vapply(residuals, function(r) sum(problem$weights * r^2), 0)) /
-      (ncol(problem$y) * sum(problem$weights))
+    mean(vapply(residuals, function(r) sum(problem$rows$weight * r^2), 0)) /
+      (ncol(problem$rows$y) * sum(problem$rows$weight))
   }
   score <- function(features) {
     out <- evaluate(features)
     c(out, loss = criterion_loss(control$criterion, out$value), tie = squares(out$residuals))
   }
-  usable <- which(problem$usable)
+  usable <- which(problem$columns$usable)
   s <- new_search(control, if (control$search == "backward") usable else integer(), score)
-  tie <- 1e-12 * sum(working_response(problem)^2) / (ncol(problem$y) * sum(problem$weights))
+  tie <- 1e-12 *
+    sum(working_response(problem)^2) / (ncol(problem$rows$y) * sum(problem$rows$weight))
   s$tolerance <- c(if (control$criterion$name == "squared") tie else 1e-12 * abs(s$now$loss), tie)
   while (s$status == "" && !is.null(move <- next_move(s, usable, score))) {
     s <- make_move(s, move)
@@ -258,10 +260,10 @@ path_of_log <- function(problem, control, lambda, s, columns) {
   size <- lengths(lapply(log, `[[`, "set"))
   path <- data.frame(
     step = seq_along(log) - 1L, action = vapply(log, `[[`, "", "action"), feature = feature,
-    name = problem$names[feature], size = size, criterion = field("value"), se = field("se"),
+    name = problem$columns$name[feature], size = size, criterion = field("value"), se = field("se"),
     squared = field("tie")
   )
-  if (problem$task != "regression") {
+  if (problem$coding$task != "regression") {
     path$error <- vapply(log, function(entry) {
       evaluate_folds(problem, control$folds, list(name = "error"), entry$score$residuals)$value
     }, 0)
@@ -282,7 +284,7 @@ path_of_log <- function(problem, control, lambda, s, columns) {
   list(
     lambda = lambda, status = if (s$status == "") "complete" else s$status, path = path,
     size = length(best$set), models = models,
-    held_out = problem$y - average(residuals),
+    held_out = problem$rows$y - average(residuals),
     fitted = ridge_predict(problem, columns, best$set, fit, seq_len(nrow(problem)))
   )
 }
@@ -293,7 +295,7 @@ path_of_log <- function(problem, control, lambda, s, columns) {
 # x_i'C_i), where C = G X.
 lowrank_path <- function(problem, control, lambda) {
   x <- matrix(0, nrow(problem), ncol(problem))
-  x[, problem$usable] <- working_matrix(problem)
+  x[, problem$columns$usable] <- working_matrix(problem)
   y <- working_response(problem)
   divisor <- weight_divisor(problem)
   G <- diag(nrow(problem)) - tcrossprod(covariate_basis(problem))

@@ -89,7 +89,7 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
   problem <- fitter_problem("best_subset", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$progress <- check_flag(progress, "progress")
-  usable <- sum(problem$usable)
+  usable <- sum(problem$columns$usable)
   if (usable > whole_gram) {
     stop_input(sprintf("`x` must have at most %d usable columns for an exact search, not %d",
                        whole_gram, usable))
@@ -315,7 +315,7 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
 # list(upper: the largest size of a set with `rows` training rows, what: the limit in words)
 subset_bound <- function(problem, rows = trained_rows(problem)) {
   max_rows <- rows - ncol(problem$z) - 1L
-  usable <- sum(problem$usable)
+  usable <- sum(problem$columns$usable)
   if (max_rows < 1L) stop_input("there are too few rows for a subset and the covariates")
   what <- if (max_rows < usable) "rows less covariates and one" else "usable columns"
   list(upper = as.integer(min(usable, max_rows)), what = paste("the number of", what))
@@ -326,8 +326,8 @@ whole_gram <- 5792L
 
 # The usable columns for src/gram.c, which counts them from 0: all of X'X, or the dense X or sparse
 # x from which its entries are computed.
-gram_terms <- function(problem, whole = sum(problem$usable) <= whole_gram) {
-  usable <- which(problem$usable)
+gram_terms <- function(problem, whole = sum(problem$columns$usable) <= whole_gram) {
+  usable <- which(problem$columns$usable)
   work <- working(problem)
   terms <- list(m = nrow(problem), columns = usable, total = sum(work$y^2))
   if (inherits(problem$x, "dgCMatrix")) {
@@ -346,14 +346,14 @@ gram_terms <- function(problem, whole = sum(problem$usable) <= whole_gram) {
 # Products of sparse columns given the covariates: the products of x less G'G, so that x stays
 # sparse.
 sparse_terms <- function(terms, x, problem, work, whole) {
-  scale <- problem$scale[terms$columns]
+  scale <- problem$columns$scale[terms$columns]
   G <- as.matrix(Matrix::crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
-  diagonal <- Matrix::colSums(problem$weights * x^2) / scale^2 - colSums(G^2)
+  diagonal <- Matrix::colSums(problem$rows$weight * x^2) / scale^2 - colSums(G^2)
   b <- as.matrix(Matrix::crossprod(x, work$root_w * work$y)) / scale
   products <- if (whole) {
     unname(as.matrix(Matrix::crossprod(work$root_w * x)) / outer(scale, scale) - crossprod(G))
   }
-  c(terms, list(whole = products, X = NULL, x = x, w = problem$weights, scale = scale,
+  c(terms, list(whole = products, X = NULL, x = x, w = problem$rows$weight, scale = scale,
                 G = unname(G), diagonal = unname(diagonal), b = unname(b)))
 }
 
@@ -380,7 +380,7 @@ leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) 
     beta <- matrix(0, 0L, ncol(y))
     if (s > 0L) beta <- backsolve(factor, along, k = s)
     training <- residual[seq_len(m), , drop = FALSE] / work$divisor
-    loo <- if (is.null(problem$group)) training / (1 - leverage) else
+    loo <- if (is.null(problem$rows$group)) training / (1 - leverage) else
       group_residuals(problem, residual[seq_len(m), , drop = FALSE] / work$divisor,
                       cbind(work$q, basis[seq_len(m), seq_len(s), drop = FALSE]), work$divisor)
     # 1 - leverage has few correct digits, so the model is retrained without the rows
@@ -397,7 +397,7 @@ leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) 
 # the group, with the training residuals r and H = Q Q' in working coordinates. NA where the
 # smallest eigenvalue of I - H, 1 less the largest leverage of a direction, has few correct digits.
 group_residuals <- function(problem, training, basis, divisor) {
-  for (rows in split(seq_len(nrow(problem)), problem$group)) {
+  for (rows in split(seq_len(nrow(problem)), problem$rows$group)) {
     parts <- svd(basis[rows, , drop = FALSE], nu = length(rows), nv = 0L)
     shrink <- rep(1, length(rows))
     shrink[seq_along(parts$d)] <- 1 - parts$d^2
@@ -410,8 +410,8 @@ group_residuals <- function(problem, training, basis, divisor) {
 
 # The sets of rows whose held-out residuals have few correct digits.
 poorly_held_out <- function(problem, residuals, leverage) {
-  if (is.null(problem$group)) return(which(leverage > 1 - 1e-6))
-  rows <- split(seq_len(nrow(problem)), problem$group)
+  if (is.null(problem$rows$group)) return(which(leverage > 1 - 1e-6))
+  rows <- split(seq_len(nrow(problem)), problem$rows$group)
   unname(Filter(function(rows) anyNA(residuals[rows, 1L]), rows))
 }
 
@@ -428,18 +428,18 @@ subset_models <- function(problem, sets, lambda) {
 # coefficient cannot be estimated without these rows has the coefficient 0.
 residual_without <- function(problem, columns, rows, lambda) {
   x <- as.matrix(problem$x[, columns, drop = FALSE])
-  x <- (x - rep(problem$centre[columns], each = nrow(x))) /
-    rep(problem$scale[columns], each = nrow(x))
+  x <- (x - rep(problem$columns$centre[columns], each = nrow(x))) /
+    rep(problem$columns$scale[columns], each = nrow(x))
   design <- cbind(problem$z, x)
-  root_w <- sqrt(problem$weights[-rows])
+  root_w <- sqrt(problem$rows$weight[-rows])
   s <- length(columns)
   penalty <- cbind(matrix(0, s, ncol(problem$z)), diag(sqrt(lambda), s))
   decomposed <- qr(rbind(root_w * design[-rows, , drop = FALSE], penalty),
                    tol = if (lambda > 0) 0 else 1e-10)
-  y <- rbind(root_w * problem$y[-rows, , drop = FALSE], matrix(0, s, ncol(problem$y)))
+  y <- rbind(root_w * problem$rows$y[-rows, , drop = FALSE], matrix(0, s, ncol(problem$rows$y)))
   beta <- qr.coef(decomposed, y)
   beta[is.na(beta)] <- 0
-  problem$y[rows, , drop = FALSE] - design[rows, , drop = FALSE] %*% beta
+  problem$rows$y[rows, , drop = FALSE] - design[rows, , drop = FALSE] %*% beta
 }
 
 # A path for new_sparse_fit() from the sets after each step (column numbers in the order chosen).
@@ -448,10 +448,10 @@ residual_without <- function(problem, columns, rows, lambda) {
 subset_path <- function(problem, control, sets, steps, size, status = "complete") {
   fitted <- subset_models(problem, sets, control$lambda)
   gain <- vapply(fitted, `[[`, 0, "gain")
-  errors <- error_table(problem, control$folds, list(vapply(fitted, `[[`, problem$y, "loo")))
+  errors <- error_table(problem, control$folds, list(vapply(fitted, `[[`, problem$rows$y, "loo")))
   path <- list2DF(list(
     step = seq_along(sets) - 1L, action = steps$action, feature = steps$feature,
-    name = problem$names[steps$feature], size = lengths(sets), criterion = gain,
+    name = problem$columns$name[steps$feature], size = lengths(sets), criterion = gain,
     se = rep(NA_real_, length(sets)), squared = errors$criterion
   ))
   path$error <- errors$error
@@ -464,6 +464,7 @@ subset_path <- function(problem, control, sets, steps, size, status = "complete"
   chosen <- fitted[[models[[size + 1L]]$row]]
   list(
     lambda = control$lambda, status = status, path = path, size = as.integer(size),
-    models = models, held_out = problem$y - chosen$loo, fitted = problem$y - chosen$residual
+    models = models, held_out = problem$rows$y - chosen$loo, fitted = problem$rows$y -
+      chosen$residual
   )
 }

@@ -107,7 +107,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
     as_folds(if (is.null(folds)) "loo" else folds, problem)
   fold_basis_check(problem, folds)
   control <- list(
-    search = "forward", keep = check_kept(keep, sum(problem$usable)), patience = 0L,
+    search = "forward", keep = check_kept(keep, sum(problem$columns$usable)), patience = 0L,
     lambda = exchange_lambda(fit, lambda), folds = folds, threads = threads, progress = FALSE,
     criterion = as_criterion(exchange_criterion(fit, criterion), problem, folds)
   )
@@ -191,7 +191,7 @@ exchanges_of <- function(problem, control, features, progress, BPPARAM) {
 # The criterion of some columns, and of these with each of the best others: a search of one step.
 next_step <- function(problem, control, given) {
   count <- length(given)
-  control$k <- min(count + 1L, sum(problem$usable))
+  control$k <- min(count + 1L, sum(problem$columns$usable))
   path <- greedy_path(problem, control, control$lambda, given)
   if (path$status == "interrupted") raise_interrupt()
   others <- rbind(path$path[-seq_len(count + 1L), c("feature", "criterion")],
@@ -231,7 +231,7 @@ best_swap <- function(table, criterion) {
 new_exchange <- function(found, problem, control, method, call) {
   criterion <- control$criterion
   named <- function(table) {
-    data.frame(drop = problem$names[table$drop], add = problem$names[table$add],
+    data.frame(drop = problem$columns$name[table$drop], add = problem$columns$name[table$add],
                criterion = table$criterion)
   }
   loss <- criterion_loss(criterion, found$table$criterion)
@@ -342,7 +342,7 @@ verdict_words <- function(x, set) {
 selected.exchange <- function(object, size = NULL, # nolint: object_name_linter.
                               index = FALSE, lambda = NULL) {
   set <- exchange_set(object)
-  selected_of_set(set$features, set$problem$names, size, index, lambda,
+  selected_of_set(set$features, set$problem$columns$name, size, index, lambda,
                   "an exchange is of one set")
 }
 

@@ -184,7 +184,7 @@ new_pursuit <- function(problem, control, max_size) {
               gram_terms(problem, whole = FALSE))
   s$q <- covariate_basis(problem)
   s$extra <- if (control$lambda > 0) max_size else 0L
-  s$y <- rbind(working_response(problem), matrix(0, s$extra, ncol(problem$y)))
+  s$y <- rbind(working_response(problem), matrix(0, s$extra, ncol(problem$rows$y)))
   s$basis <- matrix(0, nrow(s$y), 0L)
   s$residual <- s$y
   s$r <- s$terms$b
@@ -259,12 +259,12 @@ long_columns <- function(s, set, after = 0L) {
 
 # The result of gram_terms() for columns that stay in their file.
 file_terms <- function(problem) {
-  columns <- which(problem$usable)
-  scale <- problem$scale[columns]
+  columns <- which(problem$columns$usable)
+  scale <- problem$columns$scale[columns]
   list(m = nrow(problem), columns = columns, total = sum(working_response(problem)^2),
-       b = problem$products[columns, , drop = FALSE] / scale,
-       diagonal = problem$rss[columns] / scale^2,
-       x = problem$x, w = problem$weights, scale = scale, centred = problem$intercept)
+       b = problem$columns$products[columns, , drop = FALSE] / scale,
+       diagonal = problem$columns$rss[columns] / scale^2,
+       x = problem$x, w = problem$rows$weight, scale = scale, centred = problem$coding$intercept)
 }
 
 # A path for new_sparse_fit(). The chosen size is k, or the largest size reached.

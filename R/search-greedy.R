@@ -134,7 +134,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
 
 # Refuses options that a search over groups does not support.
 check_group_search <- function(problem, control, cluster = NULL) {
-  groups <- problem$column_groups
+  groups <- problem$coding$column_groups
   if (is.null(groups)) return(invisible())
   together <- groups$rule == "together"
   hint <- if (groups$stated) "" else ": `columns_group = FALSE` takes levels of factors one by one"
@@ -151,7 +151,7 @@ check_group_search <- function(problem, control, cluster = NULL) {
                  nrow(problem), ncol(problem), 8e-9 * prod(dim(problem)),
                  "more than is kept beside a file or a sparse matrix"))
   }
-  start <- groups$of[control$start]
+  start <- problem$columns$group[control$start]
   twice <- anyDuplicated(start[start > 0L])
   if (!together && twice) {
     fail(sprintf("`start` has two columns of group '%s', which may have one at most",
@@ -178,18 +178,19 @@ check_start <- function(start, problem) {
   columns <- start_columns(start, problem)
   if (anyDuplicated(columns)) {
     stop_input(sprintf("`start` has column '%s' twice",
-                       problem$names[columns[anyDuplicated(columns)]]), "sparsels_error_argument")
+                       problem$columns$name[columns[anyDuplicated(columns)]]),
+               "sparsels_error_argument")
   }
   whole_groups(problem, columns)
 }
 
 # the starting columns as numbers, where a column may occur more than once
 start_columns <- function(start, problem) {
-  columns <- in_context("`start`", positions(start, ncol(problem), problem$names, "column"))
-  excluded <- columns[!problem$usable[columns]]
+  columns <- in_context("`start`", positions(start, ncol(problem), problem$columns$name, "column"))
+  excluded <- columns[!problem$columns$usable[columns]]
   if (length(excluded)) {
     stop_input(sprintf("`start` has column '%s', which is excluded: it is %s",
-                       problem$names[excluded[1L]], excluded_words(problem)),
+                       problem$columns$name[excluded[1L]], excluded_words(problem)),
                "sparsels_error_argument")
   }
   columns
@@ -203,7 +204,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
   largest <- function(problem) {
-    count_units(problem, if (pruned) start[problem$usable[start]] else which(problem$usable))
+    count_units(problem,
+                if (pruned) start[problem$columns$usable[start]] else which(problem$columns$usable))
   }
   usable <- largest(problem)
   begun <- count_units(problem, start)
@@ -250,7 +252,7 @@ each_lambda <- function(path) {
   }
 }
 
-usable_start <- function(problem, control) control$start[problem$usable[control$start]]
+usable_start <- function(problem, control) control$start[problem$columns$usable[control$start]]
 
 # The path for one lambda, as a list for new_sparse_fit(). `given` has columns that a search adds
 # first, in this order, or that a backward search begins with. Candidates for the places of given
@@ -271,7 +273,7 @@ greedy_path <- function(problem, control, lambda, given = control$given,
 }
 
 # A problem as a search reads it.
-search_data <- function(problem) c(working(problem), list(response = problem$y))
+search_data <- function(problem) c(working(problem), list(response = problem$rows$y))
 
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
 # one call. Quantities that depend on x alone are computed once. The results equal the results of
@@ -280,7 +282,7 @@ search_data <- function(problem) c(working(problem), list(response = problem$y))
 # have problem$y.
 greedy_paths <- function(problem, control, lambda, responses) {
   several <- problem
-  several$y <- do.call(cbind, responses)
+  several$rows$y <- do.call(cbind, responses)
   bar <- progress_bar(control$progress, "Selecting features",
                       column_bytes = column_bytes(problem$x))
   given <- usable_start(problem, control)
@@ -291,7 +293,7 @@ greedy_paths <- function(problem, control, lambda, responses) {
   answers <- .Call(C_greedy_responses, search_data(several), settings)
   done <- !vapply(answers, is.null, NA)
   Map(function(answer, response) {
-    problem$y <- response
+    problem$rows$y <- response
     unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
   }, answers[done], responses[done])
 }
@@ -304,7 +306,7 @@ shared_values <- 2^25
 greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
   check_backward_values(problem, control, given)
   backward <- control$search == "backward"
-  usable <- count_units(problem, if (length(given)) given else which(problem$usable))
+  usable <- count_units(problem, if (length(given)) given else which(problem$columns$usable))
   if (!backward) given <- unique(units_of(problem, given))
   c(list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
@@ -312,7 +314,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
     limit = if (control$search == "forward") control$k else if (backward) usable else
       20L * control$k + 100L,
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
-    classes = problem$task != "regression", skipping = skipping,
+    classes = problem$coding$task != "regression", skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
     user_loss = control$criterion$loss, progress = bar
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
@@ -390,7 +392,7 @@ unpack_path <- function(answer, problem, control, lambda) {
   path$error <- errors$error
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
-    models = unpack_models(answer, ncol(problem$y)),
+    models = unpack_models(answer, ncol(problem$rows$y)),
     held_out = scores_of(problem, answer$held_out), fitted = scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
     work = unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
@@ -402,7 +404,7 @@ answer_errors <- function(answer, entries, problem, control) {
   se <- answer$se[entries]
   c(list(criterion = criterion_value(control$criterion, answer$loss[entries]),
          se = replace(se, is.nan(se), NA), squared = answer$squared[entries]),
-    if (problem$task != "regression") list(error = answer$error[entries]))
+    if (problem$coding$task != "regression") list(error = answer$error[entries]))
 }
 
 unpack_work <- function(work, columns) {
@@ -512,7 +514,7 @@ refit_leading <- function(problem, control, features, sizes,
   error <- vapply(answers, function(answer) answer$squared[sizes + 1L], numeric(length(sizes)))
   best <- apply(matrix(error, length(sizes)), 1L, choose_row, simplest = order(-lambdas))
   Map(function(size, l) {
-    list(lambda = lambdas[l], beta = unpack_model(size, answers[[l]], ncol(narrow$y))$beta,
+    list(lambda = lambdas[l], beta = unpack_model(size, answers[[l]], ncol(narrow$rows$y))$beta,
          errors = answer_errors(answers[[l]], size + 1L, narrow, control))
   }, sizes, best)
 }
@@ -520,11 +522,6 @@ refit_leading <- function(problem, control, features, sizes,
 # A problem of some columns, with their scale in the whole problem. These columns require no others.
 only_columns <- function(problem, columns) {
   problem <- part_of_x(problem, seq_len(nrow(problem)), columns)
-  for (field in c("names", "centre", "squares", "rss", "scale", "usable")) {
-    problem[[field]] <- problem[[field]][columns]
-  }
-  problem$products <- problem$products[columns, , drop = FALSE]
-  problem$column_groups <- some_column_groups(problem$column_groups, columns)
   problem$hierarchy <- NULL
   problem
 }
@@ -567,7 +564,7 @@ random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = N
 # is done for them.
 drawn_paths <- function(problem, control) {
   drawn <- draw_units(problem, control$k)
-  problem$usable <- seq_along(problem$usable) %in% drawn
+  problem$columns$usable <- seq_along(problem$columns$usable) %in% drawn
   control$search <- "forward"
   search <- each_lambda(function(problem, control, lambda) {
     greedy_path(problem, control, lambda, drawn)
@@ -577,14 +574,14 @@ drawn_paths <- function(problem, control) {
 
 # k usable columns at random, or groups of them, or columns of different groups.
 draw_units <- function(problem, k) {
-  units <- unique(units_of(problem, which(problem$usable)))
+  units <- unique(units_of(problem, which(problem$columns$usable)))
   if (!is.null(problem$hierarchy)) return(draw_in_order(problem, units, k))
-  groups <- problem$column_groups
+  groups <- problem$coding$column_groups
   if (!identical(groups$rule, "one")) {
     return(whole_groups(problem, units[sample.int(length(units), k)]))
   }
   units <- units[sample.int(length(units))]
-  group <- groups$of[units]
+  group <- problem$columns$group[units]
   utils::head(units[group == 0L | !duplicated(group)], k)
 }
 

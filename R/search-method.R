@@ -22,8 +22,8 @@ as_run <- function(x, y, method, ..., data, said, known) {
   given <- dots_with_data(..., data = if (inherits(x, "formula")) data)
   of_problem <- names(given) %in% problem_arguments
   problem <- run_problem(x, y, data, given[of_problem], method)
-  if (problem$response == "y" && !inherits(x, "formula")) {
-    problem$response <- response_name(said$y)
+  if (problem$coding$response == "y" && !inherits(x, "formula")) {
+    problem$coding$response <- response_name(said$y)
   }
   new_run(method, problem, given[!of_problem], method_name(said$method), !isFALSE(given$groups))
 }

@@ -141,7 +141,7 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
   full_problem <- problem
   fit <- sized_fit("poss", problem, control, function(problem, control) {
     control$max_size <- largest_set(problem, control)
-    if (!identical(problem$weights, full_problem$weights)) {
+    if (!identical(problem$rows$weight, full_problem$rows$weight)) {
       state <- poss_start(NULL, problem, control, restarts)
     }
     search <- poss_search(problem, control, state)
@@ -182,7 +182,7 @@ default_iterations <- function(problem, control) {
 
 # the number of iterations of Theorem 1, and the largest default number of flips
 paper_iterations <- function(problem, control) {
-  floor(2 * exp(1) * control$k^2 * sum(problem$usable))
+  floor(2 * exp(1) * control$k^2 * sum(problem$columns$usable))
 }
 
 max_iterations <- 1e6
@@ -234,8 +234,9 @@ poss_start <- function(start, problem, control, restarts) {
 }
 
 check_same_search <- function(start, problem, control) {
-  same <- identical(start$problem$names, problem$names) &&
-    identical(start$problem$usable, problem$usable) && start$control$k == control$k &&
+  same <- identical(start$problem$columns$name, problem$columns$name) &&
+    identical(start$problem$columns$usable, problem$columns$usable) &&
+      start$control$k == control$k &&
     start$control$isolation == control$isolation && start$lambda == control$lambda &&
     identical(start$control[c("cost", "budget")], control[c("cost", "budget")])
   if (!same) {
@@ -283,7 +284,7 @@ poss_search <- function(problem, control, state) {
 # the largest number of sets in an archive
 archive_capacity <- function(problem, control) {
   if (!is.null(control$cost)) return(priced_sets)
-  n <- sum(problem$usable)
+  n <- sum(problem$columns$usable)
   size <- control$max_size
   (if (control$isolation == "first") sum(n - seq_len(size) + 1) else size) + 2
 }

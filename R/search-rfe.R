@@ -197,7 +197,7 @@ elimination_path <- function(problem, control, s) {
   table <- path$path[c(rep(NA_integer_, sum(early)), seq_along(sets)), ]
   table[names(moves)] <- moves
   table$step <- n - moves$size
-  table$name <- problem$names[moves$feature]
+  table$name <- problem$columns$name[moves$feature]
   row.names(table) <- NULL
   path$path <- table
   path$models <- lapply(path$models, function(model) {

@@ -397,16 +397,16 @@ solve_sparsely <- function(A, b, k, score, candidates, call) {
 # A problem ---------------------------------------------------------------------------------------
 
 columns_path <- function(problem, control, candidates) {
-  usable <- sum(problem$usable)
+  usable <- sum(problem$columns$usable)
   # if more than a quarter of the columns are required, all of X'X is computed at once
   terms <- gram_terms(problem, whole = usable <= whole_gram && 4 * control$k > usable)
   terms$ridge <- control$lambda
   terms$diagonal <- terms$diagonal + control$lambda
   terms["columns"] <- list(NULL)
-  chosen <- which(problem$usable)
+  chosen <- which(problem$columns$usable)
   pursuit <- follow_pursuit(
     terms, pursuit_control(control$k, usable, control$score, candidates, dependent),
-    problem$names[chosen]
+    problem$columns$name[chosen]
   )
   chosen <- chosen[pursuit$chosen]
   sets <- lapply(0:pursuit$size, function(s) chosen[seq_len(s)])

@@ -37,8 +37,8 @@ kernel_data <- function(fit, problem) {
   problem <- with_doubles(problem)
   problem <- regression_of_ranking(problem)
   if (!is.null(fit$kernel)) {
-    problem$centre <- fit$problem$centre
-    problem$scale <- fit$problem$scale
+    problem$columns$centre <- fit$problem$columns$centre
+    problem$columns$scale <- fit$problem$columns$scale
   }
   problem
 }
@@ -155,7 +155,7 @@ machine_checker <- function(fit, problem) {
     repeatable = !is.null(fit$folds) && (fit$control$solver != "scdp" ||
       ncol(K) == fit$basis$available && is.null(fit$control$candidates))
   )
-  free <- if (fit$control$intercept == "candidate" && problem$intercept) 1L
+  free <- if (fit$control$intercept == "candidate" && problem$coding$intercept) 1L
   machine$candidate <- if (machine$pursued) free
   machine$forced <- setdiff(seq_len(ncol(problem$z)), machine$candidate)
   machine[c("z", "back")] <- covariate_terms(problem, setdiff(seq_len(ncol(problem$z)), free))
@@ -205,7 +205,7 @@ machine_design <- function(machine, terms) {
   root[seq_len(p), seq_len(p)] <- sqrt(machine$fit$lambda) * own_root
   x <- cbind(machine$K[, prototypes, drop = FALSE] %*% map, machine$z[, covariates, drop = FALSE])
   values <- 1
-  if (ncol(x)) values <- svd(rbind(sqrt(machine$problem$weights) * x, root), 0L, 0L)$d^2
+  if (ncol(x)) values <- svd(rbind(sqrt(machine$problem$rows$weight) * x, root), 0L, 0L)$d^2
   list(x = x, root = root, map = map, covariates = covariates,
        # the normal equations lose more digits than the decomposition used here
        condition = max(centring_cost(response_offset(machine$problem)) * max(values) /
@@ -217,7 +217,7 @@ retrain_machine <- function(machine, size) {
   model <- retrain_ridge(machine$bare, design$x, design$root)
   p <- ncol(design$map)
   beta <- design$map %*% model$B[seq_len(p), , drop = FALSE]
-  b <- matrix(0, ncol(machine$problem$z), ncol(machine$problem$y))
+  b <- matrix(0, ncol(machine$problem$z), ncol(machine$problem$rows$y))
   b[design$covariates, ] <- model$B[p + seq_along(design$covariates), ]
   covariates <- machine$back %*% b
   unit <- list(beta = max(abs(beta), 0), covariates = max(abs(covariates), 1e-3 * machine$rms))
@@ -230,7 +230,7 @@ retrain_machine_out <- function(machine, size) {
   ids <- machine$fit$folds$ids
   condition <- 1
   each <- lapply(seq_len(ncol(ids)), function(repetition) {
-    pred <- 0 * unname(machine$problem$y)
+    pred <- 0 * unname(machine$problem$rows$y)
     for (fold in unique(ids[, repetition])) {
       rows <- which(ids[, repetition] == fold)
       terms <- machine_terms(machine, size)
@@ -252,14 +252,14 @@ retrain_machine_out <- function(machine, size) {
 # term with the largest score.
 followed_pursuit <- function(machine, rows) {
   problem <- machine$problem
-  root_w <- sqrt(problem$weights[rows])
+  root_w <- sqrt(problem$rows$weight[rows])
   x <- root_w * cbind(machine$K, machine$z)[rows, , drop = FALSE]
   A <- crossprod(x)
   prototypes <- seq_len(machine$n)
   A[prototypes, prototypes] <- A[prototypes, prototypes] + machine$fit$lambda * machine$gram
   others <- setdiff(seq_len(ncol(A)), prototypes)
   A[cbind(others, others)] <- A[cbind(others, others)] + covariate_ridge
-  b <- crossprod(x, root_w * problem$y[rows, , drop = FALSE])
+  b <- crossprod(x, root_w * problem$rows$y[rows, , drop = FALSE])
   system <- list(A = A, b = b, D = ncol(A), L = ncol(b), diagonal = diag(A))
   score <- step_score(list(method = "scdp", control = machine$fit$control))
   set <- machine$n + machine$forced

@@ -22,11 +22,11 @@ l1_checker <- function(fit, problem) {
   checker <- list(fit = fit, problem = problem, exact = is.null(fit$path$threshold),
                   rms = response_rms(problem), residual = covariate_residual(problem))
   checker$condition <- centring_cost(response_offset(problem) *
-    max(1, abs(problem$centre / problem$scale)[problem$usable]))
+    max(1, abs(problem$columns$centre / problem$columns$scale)[problem$columns$usable]))
   checker$point <- remembered(function(row) {
     solution_point(problem, fit, fit$path$lambda[row], model_of_row(fit, row), checker$residual)
   })
-  responses <- seq_len(ncol(problem$y))
+  responses <- seq_len(ncol(problem$rows$y))
   checker$certain <- vapply(seq_len(nrow(fit$path)), function(row) {
     fit$loss != "hinge" || all(vapply(responses, function(l) {
       is_determined(one_response(problem, l), model_of_response(model_of_row(fit, row), l))
@@ -39,7 +39,7 @@ l1_checker <- function(fit, problem) {
     }, 0))
   })
   if (is.null(fit$folds)) return(checker)
-  checker$parts <- held_out_rows(fit$folds, problem$weights > 0)
+  checker$parts <- held_out_rows(fit$folds, problem$rows$weight > 0)
   checker$fold <- remembered(function(part) fold_solutions(checker, checker$parts$rows[[part]]))
   checker$held_out <- remembered(function(row) {
     list(pred = held_out_of_row(checker, row), condition = checker$condition)
@@ -77,7 +77,7 @@ objective_kinds <- function(checker) {
 optimality_kinds <- function(checker) {
   fit <- checker$fit
   path <- fit$path
-  usable <- which(fit$problem$usable)
+  usable <- which(fit$problem$columns$usable)
   rows <- which(checker$certain)
   inner <- identical(fit$control$solver, "ipm")
   # the dual point of an interior point solution is better than the dual point from its residuals
@@ -124,11 +124,11 @@ column_product <- function(checker, row, column, inner) {
   wanted <- ifelse(inner | signs == 0, sign(each) * pmin(abs(each), lambda), lambda * signs)
   worst <- which.max(abs(each - wanted))
   # a gap bounds the distance of the dual point from the best one
-  size <- sqrt(problem$rss[column]) / problem$scale[column]
+  size <- sqrt(problem$columns$rss[column]) / problem$columns$scale[column]
   gap <- max(point$gap, 1e-15 * checker$null(1))
-  off <- sqrt(2 * gap * max(problem$weights, 1)) * size
+  off <- sqrt(2 * gap * max(problem$rows$weight, 1)) * size
   list(claimed = wanted[worst], value = each[worst], tolerance = max(1e-10, 2 * off / lambda),
-       unit = 1000 * lambda, feature = problem$names[column])
+       unit = 1000 * lambda, feature = problem$columns$name[column])
 }
 
 # Coefficients -------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ solution_kinds <- function(checker) {
     condition <- checker$condition
     if (fit$loss == "squared") {
       score <- plain_columns(problem, model$features) %*% model$beta
-      covariates <- retrain_ridge(replace(problem, "y", list(problem$y - score)),
+      covariates <- retrain_ridge(with_response(problem, problem$rows$y - score),
                                   score[, 0L, drop = FALSE], ridge_root(0, 0L))$b
       condition <- max(condition, abs(score) / checker$rms)
     }
@@ -170,7 +170,7 @@ fold_solutions <- function(checker, rows) {
   scores <- vapply(models, function(model) {
     plain_columns(completed, model$features)[rows, , drop = FALSE] %*% model$beta +
       completed$z[rows, , drop = FALSE] %*% model$covariates
-  }, matrix(0, length(rows), ncol(problem$y)))
+  }, matrix(0, length(rows), ncol(problem$rows$y)))
   list(train = train, models = models, scores = scores, residual = covariate_residual(train))
 }
 

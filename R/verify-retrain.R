@@ -4,9 +4,9 @@
 # Columns -----------------------------------------------------------------------------------------
 
 # Values about the weighted mean of each query (the plain one where no row has a weight).
-about_query_means <- function(problem, values, weights = problem$weights) {
-  if (is.null(problem$query)) return(values)
-  for (rows in split(seq_len(nrow(values)), problem$query)) {
+about_query_means <- function(problem, values, weights = problem$rows$weight) {
+  if (is.null(problem$rows$query)) return(values)
+  for (rows in split(seq_len(nrow(values)), problem$rows$query)) {
     w <- if (any(weights[rows] > 0)) weights[rows] else rep(1, length(rows))
     of_query <- values[rows, , drop = FALSE]
     values[rows, ] <- of_query - rep(weighted_means(of_query, w), each = length(rows))
@@ -16,22 +16,22 @@ about_query_means <- function(problem, values, weights = problem$weights) {
 
 # The regression of a ranking: response and covariates about the means of queries, if there are any.
 regression_of_ranking <- function(problem) {
-  problem$y <- about_query_means(problem, problem$y)
+  problem$rows$y <- about_query_means(problem, problem$rows$y)
   problem$z <- about_query_means(problem, problem$z)
   problem
 }
 
 # Columns as a model uses them, centred and scaled by the rows with weight: list(values, centre,
 # scale).
-retrain_columns <- function(problem, features, weights = problem$weights) {
+retrain_columns <- function(problem, features, weights = problem$rows$weight) {
   x <- plain_columns(problem, features)
-  centre <- if (problem$intercept) weighted_means(x, weights) else numeric(ncol(x))
+  centre <- if (problem$coding$intercept) weighted_means(x, weights) else numeric(ncol(x))
   values <- about_query_means(problem, x - rep(centre, each = nrow(x)), weights)
   scale <- rep(1, ncol(x))
-  if (problem$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
-  if (!is.null(problem$penalty)) {
-    factors <- problem$penalty[features]
-    scale <- scale * if (isTRUE(problem$absolute)) factors else sqrt(factors)
+  if (problem$coding$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
+  if (!is.null(problem$columns$penalty)) {
+    factors <- problem$columns$penalty[features]
+    scale <- scale * if (isTRUE(problem$coding$absolute)) factors else sqrt(factors)
   }
   scale[scale == 0] <- 1
   list(values = values / rep(scale, each = nrow(x)), centre = centre, scale = scale)
@@ -41,16 +41,16 @@ retrain_columns <- function(problem, features, weights = problem$weights) {
 # decomposed once.
 covariate_residual <- function(problem) {
   if (!ncol(problem$z)) return(identity)
-  decomposed <- qr(sqrt(problem$weights) * problem$z, tol = 1e-12)
+  decomposed <- qr(sqrt(problem$rows$weight) * problem$z, tol = 1e-12)
   function(values) qr.resid(decomposed, values)
 }
 
 # The mean over the usable columns of their weighted sums of squares given the covariates.
 retrain_mean_square <- function(problem, residual = covariate_residual(problem)) {
-  usable <- which(problem$usable)
+  usable <- which(problem$columns$usable)
   total <- 0
   for (block in column_blocks(nrow(problem), length(usable))) {
-    x <- sqrt(problem$weights) * retrain_columns(problem, usable[block])$values
+    x <- sqrt(problem$rows$weight) * retrain_columns(problem, usable[block])$values
     total <- total + sum(residual(x)^2)
   }
   total / length(usable)
@@ -64,15 +64,15 @@ retrain_mean_square <- function(problem, residual = covariate_residual(problem))
 retrain_ridge <- function(problem, x, root, rows = seq_len(nrow(x))) {
   q <- ncol(problem$z)
   s <- ncol(x)
-  root_w <- sqrt(problem$weights[rows])
-  L <- ncol(problem$y)
+  root_w <- sqrt(problem$rows$weight[rows])
+  L <- ncol(problem$rows$y)
   if (q + s == 0L) {
     none <- matrix(0, 0L, L)
-    return(list(b = none, B = none, pred = 0 * problem$y, Q = matrix(0, length(rows), 0L)))
+    return(list(b = none, B = none, pred = 0 * problem$rows$y, Q = matrix(0, length(rows), 0L)))
   }
   both <- cbind(unname(problem$z), about_query_means(problem, x))
   design <- rbind(root_w * both[rows, , drop = FALSE], cbind(matrix(0, nrow(root), q), root))
-  response <- rbind(root_w * unname(problem$y)[rows, , drop = FALSE], matrix(0, nrow(root), L))
+  response <- rbind(root_w * unname(problem$rows$y)[rows, , drop = FALSE], matrix(0, nrow(root), L))
   decomposed <- qr(design, tol = if (all(root == 0)) 1e-10 else 1e-300)
   solved <- qr.coef(decomposed, response)
   solved[is.na(solved)] <- 0
@@ -87,13 +87,13 @@ ridge_root <- function(lambda, s) diag(sqrt(lambda), s)
 # predictions of single rows, unless a leverage is near 1. list(pred, digits: cancellation in the
 # predictions)
 retrain_held_out <- function(problem, x, root, ids, leverages = !anyDuplicated(ids)) {
-  pred <- 0 * unname(problem$y)
+  pred <- 0 * unname(problem$rows$y)
   leverage <- 0
   parts <- split(seq_along(ids), ids)
   if (leverages) {
     model <- retrain_ridge(problem, x, root)
     leverage <- rowSums(model$Q^2)
-    pred <- unname(problem$y - (problem$y - model$pred) / (1 - leverage))
+    pred <- unname(problem$rows$y - (problem$rows$y - model$pred) / (1 - leverage))
     parts <- which(leverage > 1 - 1e-6)
   }
   for (rows in parts) {
@@ -105,11 +105,11 @@ retrain_held_out <- function(problem, x, root, ids, leverages = !anyDuplicated(i
 # Scores of the pairs of a positive and a negative row held out together, by the 2 x 2 blocks of the
 # projection: list(up, down, ahead: score of the positive row less the score of the negative row)
 retrain_pairs <- function(problem, x, root) {
-  root_w <- sqrt(problem$weights)
+  root_w <- sqrt(problem$rows$weight)
   model <- retrain_ridge(problem, x, root)
-  residual <- (root_w * (problem$y - model$pred))[, 1L]
-  pairs <- expand.grid(up = which(problem$y[, 1L] > 0 & root_w > 0),
-                       down = which(problem$y[, 1L] <= 0 & root_w > 0))
+  residual <- (root_w * (problem$rows$y - model$pred))[, 1L]
+  pairs <- expand.grid(up = which(problem$rows$y[, 1L] > 0 & root_w > 0),
+                       down = which(problem$rows$y[, 1L] <= 0 & root_w > 0))
   leverage <- rowSums(model$Q^2)
   joint <- tcrossprod(model$Q)[cbind(pairs$up, pairs$down)]
   own_up <- 1 - leverage[pairs$up]
@@ -117,7 +117,7 @@ retrain_pairs <- function(problem, x, root) {
   determinant <- own_up * own_down - joint^2
   up <- (own_down * residual[pairs$up] + joint * residual[pairs$down]) / determinant
   down <- (own_up * residual[pairs$down] + joint * residual[pairs$up]) / determinant
-  score <- function(rows, residual) problem$y[rows, 1L] - residual / root_w[rows]
+  score <- function(rows, residual) problem$rows$y[rows, 1L] - residual / root_w[rows]
   cbind(pairs, ahead = score(pairs$up, up) - score(pairs$down, down))
 }
 
@@ -155,16 +155,16 @@ penalty_root <- function(design, lambda, kept = TRUE) {
 retrain_design <- function(problem, design, lambda, residual = identity) {
   model <- retrain_ridge(problem, design$x, penalty_root(design, lambda))
   dual <- is.null(design$back)
-  rest <- problem$y - if (dual) model$pred else 0
-  beta <- if (dual) (problem$weights * rest / lambda)[design$rows, , drop = FALSE] else
+  rest <- problem$rows$y - if (dual) model$pred else 0
+  beta <- if (dual) (problem$rows$weight * rest / lambda)[design$rows, , drop = FALSE] else
     design$back(model$B)
   covariates <- model$b
-  if (problem$intercept && !is.null(design$centre)) {
+  if (problem$coding$intercept && !is.null(design$centre)) {
     covariates[1L, ] <- covariates[1L, ] - design$centre %*% beta
   }
   condition <- design_condition(problem, design, lambda, residual)
   # dual coefficients are residuals, which have fewer digits the smaller they are
-  digits <- if (dual) 1e3 * max(abs(problem$y)) / max(abs(rest)) else 1
+  digits <- if (dual) 1e3 * max(abs(problem$rows$y)) / max(abs(rest)) else 1
   list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
        condition = condition, beta_condition = max(condition, digits))
 }
@@ -178,7 +178,7 @@ retrain_design_out <- function(problem, design, lambda, ids, residual = identity
       return(retrain_held_out(problem, design$x, penalty_root(design, lambda), folds))
     }
     alone <- !anyDuplicated(folds)
-    out <- list(pred = 0 * unname(problem$y), digits = 1)
+    out <- list(pred = 0 * unname(problem$rows$y), digits = 1)
     if (alone) out <- retrain_held_out(problem, design$x, penalty_root(design, lambda), folds)
     for (rows in split(seq_along(folds), folds)) {
       kept <- !design$owner %in% rows
@@ -203,7 +203,7 @@ mean_prediction <- function(pred) Reduce(`+`, pred) / length(pred)
 # centring: the size of the values relative to their variation.
 design_condition <- function(problem, design, lambda, residual = identity) {
   offset <- centring_cost(max(response_offset(problem), design$offset))
-  x <- sqrt(problem$weights) * design$x
+  x <- sqrt(problem$rows$weight) * design$x
   if (!ncol(x)) return(offset)
   spread <- 1
   if (!is.null(design$gram)) {
@@ -218,7 +218,7 @@ design_condition <- function(problem, design, lambda, residual = identity) {
 
 # the largest ratio of values to spread among the responses
 response_offset <- function(problem) {
-  y <- problem$y[problem$weights > 0, , drop = FALSE]
+  y <- problem$rows$y[problem$rows$weight > 0, , drop = FALSE]
   spread <- sqrt(colMeans((y - rep(colMeans(y), each = nrow(y)))^2))
   max(1, apply(abs(y), 2L, max) / pmax(spread, 1e-300))
 }
@@ -228,7 +228,7 @@ centring_cost <- function(offset) if (offset > 10) 10 * offset else offset
 
 # the root mean square deviation of the response
 response_rms <- function(problem) {
-  y <- problem$y
+  y <- problem$rows$y
   sqrt(mean((y - rep(colMeans(y), each = nrow(y)))^2))
 }
 
@@ -236,20 +236,20 @@ response_rms <- function(problem) {
 
 # The sum of a loss and its weight (2 x folds) of predictions of some rows in folds.
 retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
-  w <- problem$weights
+  w <- problem$rows$weight
   if (name %in% c("auc", "concordance")) {
     pairs <- if (name == "auc") auc_pairs else concordant_pairs
     return(vapply(split(rows, ids[rows]), pairs, c(0, 0), problem, pred[, 1L]))
   }
   loss <- switch(name,
-    squared = rowMeans((problem$y - pred)^2),
-    absolute = rowMeans(abs(problem$y - pred)),
-    logistic = rowMeans(plain_loss("logistic", problem$y, pred)),
-    hinge = rowMeans(plain_loss("hinge", problem$y, pred)),
-    as.double(plain_class(pred) != plain_class(problem$y))
+    squared = rowMeans((problem$rows$y - pred)^2),
+    absolute = rowMeans(abs(problem$rows$y - pred)),
+    logistic = rowMeans(plain_loss("logistic", problem$rows$y, pred)),
+    hinge = rowMeans(plain_loss("hinge", problem$rows$y, pred)),
+    as.double(plain_class(pred) != plain_class(problem$rows$y))
   )
   if (name == "balanced") {
-    class <- plain_class(problem$y)
+    class <- plain_class(problem$rows$y)
     w <- w * (sum(w) / tapply(w, class, sum))[as.character(class)]
   }
   rbind(tapply((w * loss)[rows], ids[rows], sum), tapply(w[rows], ids[rows], sum))
@@ -265,9 +265,9 @@ plain_loss <- function(loss, y, f) {
 
 # The weight of the pairs of both classes in the right order, and of all pairs.
 auc_pairs <- function(rows, problem, pred) {
-  up <- rows[problem$y[rows, 1L] > 0]
+  up <- rows[problem$rows$y[rows, 1L] > 0]
   down <- setdiff(rows, up)
-  weight <- outer(problem$weights[up], problem$weights[down])
+  weight <- outer(problem$rows$weight[up], problem$rows$weight[down])
   c(sum(weight * pair_order(outer(pred[up], pred[down], "-"))), sum(weight))
 }
 
@@ -275,15 +275,15 @@ auc_pairs <- function(rows, problem, pred) {
 # responses and, if there are queries, are of one query. Of two censored times the earlier must be
 # an event. An event is before a time that is censored at the same time.
 concordant_pairs <- function(rows, problem, pred) {
-  w <- problem$weights[rows]
+  w <- problem$rows$weight[rows]
   if (is_survival(problem)) {
-    times <- problem$survival[rows, ]
+    times <- problem$rows[rows, ]
     comparable <- times$event & (outer(times$time, times$time, "<") |
       outer(times$time, times$time, "==") & outer(times$event, times$event, ">"))
   } else {
-    comparable <- outer(problem$y[rows, 1L], problem$y[rows, 1L], ">")
+    comparable <- outer(problem$rows$y[rows, 1L], problem$rows$y[rows, 1L], ">")
     if (is_ranked(problem)) {
-      query <- as.integer(problem$query)[rows]
+      query <- as.integer(problem$rows$query)[rows]
       comparable <- comparable & outer(query, query, "==")
     }
   }
@@ -330,7 +330,7 @@ retrain_error <- function(problem, name, pred, folds) {
 # (columns x responses), and the duality gap. `model` is on the user's scale.
 solution_point <- function(problem, fit, lambda, model,
                            residual = covariate_residual(problem)) {
-  points <- lapply(seq_len(ncol(problem$y)), function(l) {
+  points <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
     response_point(one_response(problem, l), fit, lambda, model_of_response(model, l), residual)
   })
   total <- function(name) sum(vapply(points, `[[`, 0, name))
@@ -352,9 +352,9 @@ response_point <- function(problem, fit, lambda, model, residual) {
   alpha <- fit$alpha
   x <- plain_columns(problem, model$features)
   f <- drop(x %*% model$beta + problem$z %*% model$covariates)
-  y <- problem$y[, 1L]
-  w <- problem$weights
-  scaled <- drop(model$beta) * problem$scale[model$features]
+  y <- problem$rows$y[, 1L]
+  w <- problem$rows$weight
+  scaled <- drop(model$beta) * problem$columns$scale[model$features]
   value <- sum(w * plain_loss(loss, y, f))
   r <- switch(loss,
     squared = sqrt(w) * (y - f),
@@ -375,8 +375,8 @@ response_point <- function(problem, fit, lambda, model, residual) {
 # makes the products of the columns in the model equal to lambda and the products of the covariates
 # 0.
 hinge_point <- function(problem, f, lambda, features, signs) {
-  y <- problem$y[, 1L]
-  w <- problem$weights
+  y <- problem$rows$y[, 1L]
+  w <- problem$rows$weight
   slack <- 1 - y * f
   margin <- margin_rows(problem, f)
   alpha <- ifelse(slack > 0, w, 0)
@@ -392,7 +392,7 @@ hinge_point <- function(problem, f, lambda, features, signs) {
 }
 
 margin_rows <- function(problem, f) {
-  which(problem$weights > 0 & abs(1 - problem$y[, 1L] * f) <= 1e-7 * max(1, abs(f)))
+  which(problem$rows$weight > 0 & abs(1 - problem$rows$y[, 1L] * f) <= 1e-7 * max(1, abs(f)))
 }
 
 # whether the rows on the margin are at most as many as the equations for their part of the dual

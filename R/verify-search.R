@@ -62,7 +62,7 @@ other_moves <- function(checker, row) {
   problem <- checker$fit$problem
   before <- checker$sets[[row - 1L]]
   adding <- checker$fit$path$action[row] == "add"
-  others <- if (adding) setdiff(which(problem$usable), before) else before
+  others <- if (adding) setdiff(which(problem$columns$usable), before) else before
   units <- setdiff(unique(units_of(problem, others)),
                    units_of(problem, checker$fit$path$feature[row]))
   (if (adding) joining_units else leaving_units)(problem, before, units)
@@ -77,7 +77,7 @@ step_candidates <- function(checker, row) {
   runners_up <- fit$alternatives$feature[fit$alternatives$step == fit$path$step[row]]
   if (fit$path$action[row] == "add") {
     model <- checker$trained(checker$sets[[row - 1L]], fit$lambda)
-    residual <- problem$weights * (problem$y - model$pred)
+    residual <- problem$rows$weight * (problem$rows$y - model$pred)
     alike <- numeric(length(others))
     for (block in column_blocks(nrow(problem), length(others))) {
       x <- retrain_columns(problem, others[block])$values
@@ -124,11 +124,11 @@ step_value <- function(checker, rule, row, feature) {
   }
   # products of a column with the residual, orthogonal to the covariates
   problem <- checker$problem
-  root_w <- sqrt(problem$weights)
-  residual <- root_w * (problem$y - checker$trained(before, fit$lambda)$pred)
+  root_w <- sqrt(problem$rows$weight)
+  residual <- root_w * (problem$rows$y - checker$trained(before, fit$lambda)$pred)
   x <- checker$residual(root_w * retrain_columns(problem, feature)$values)
   value <- sum(crossprod(x, residual)^2)
-  null <- sum(problem$weights * (problem$y - checker$trained(integer(), 0)$pred)^2)
+  null <- sum(problem$rows$weight * (problem$rows$y - checker$trained(integer(), 0)$pred)^2)
   if (rule == "product") null <- null * sum(x^2) else
     value <- value / (sum(x^2) + if (rule == "normalised") fit$lambda else 0)
   list(value = value, loss = if (is_collinear(checker, before, feature)) Inf else -value,
@@ -139,7 +139,7 @@ step_value <- function(checker, rule, row, feature) {
 is_collinear <- function(checker, set, feature) {
   x <- retrain_columns(checker$problem, c(set, feature))$values
   s <- ncol(x)
-  x <- checker$residual(sqrt(checker$problem$weights) * x)
+  x <- checker$residual(sqrt(checker$problem$rows$weight) * x)
   design <- rbind(x, ridge_root(checker$fit$lambda, s))
   rest <- qr.resid(qr(design[, -s, drop = FALSE], tol = 1e-12), design[, s])
   sum(rest^2) <= 2 * dependent * sum(design[, s]^2)
@@ -149,7 +149,7 @@ is_collinear <- function(checker, set, feature) {
 exchange_kind <- function(checker) {
   fit <- checker$fit
   lambda <- fit$lambda
-  usable <- which(fit$problem$usable)
+  usable <- which(fit$problem$columns$usable)
   rows <- which(fit$path$action == "found" & !vapply(checker$sets, is.null, NA))
   size <- fit$path$size[rows]
   claim_kind("no better exchange of two columns", NULL, function(at, cell) {
@@ -218,7 +218,7 @@ procedure_names <- c(cv = "cross-validated criterion", cv_se = "standard error o
 fold_procedure <- function(checker) {
   fit <- checker$fit
   problem <- checker$problem
-  parts <- held_out_rows(fit$size_folds, problem$weights > 0)
+  parts <- held_out_rows(fit$size_folds, problem$rows$weight > 0)
   places <- seq_len(nrow(fit$lambda_table))
   # each training part is made, and its covariates are decomposed, once
   training <- remembered(function(part) part_without(checker, parts$rows[[part]]))
@@ -230,7 +230,7 @@ fold_procedure <- function(checker) {
     name <- if (reported) measure_of(problem) else fit$cv_criterion$name
     rows <- parts$rows[[part]]
     apply(scores(part, place), 3L, function(of_size) {
-      pred <- problem$y
+      pred <- problem$rows$y
       pred[rows, ] <- of_size
       retrain_sums(problem, name, pred, rep(1L, nrow(pred)), rows)
     })
@@ -298,8 +298,8 @@ fold_scores <- function(checker, part, rows, lambda) {
     x <- retrain_columns(train, model$features)$values
     pred <- retrain_ridge(train, x, ridge_root(model$lambda, length(model$features)))$pred
     about_query_means(checker$problem, pred)[rows, , drop = FALSE]
-  }, matrix(0, length(rows), ncol(train$y)))
-  array(scores, c(length(rows), ncol(train$y), length(searched)))
+  }, matrix(0, length(rows), ncol(train$rows$y)))
+  array(scores, c(length(rows), ncol(train$rows$y), length(searched)))
 }
 
 # The columns and lambda of each size that the method chooses with other weights. A size without a
@@ -307,7 +307,7 @@ fold_scores <- function(checker, part, rows, lambda) {
 search_again <- function(fit, train, lambda) {
   method <- get(fit$method, topenv())
   largest <- fit$control$k
-  upper <- if (is_training(fit)) subset_bound(train)$upper else sum(train$usable)
+  upper <- if (is_training(fit)) subset_bound(train)$upper else sum(train$columns$usable)
   null <- list(list(features = integer(), lambda = 1))
   if (upper < 1L) return(rep(null, largest + 1L))
   control <- fit$control[setdiff(intersect(names(fit$control), names(formals(method))),
@@ -382,7 +382,7 @@ column_checker <- function(fit, problem) {
   problem <- regression_of_ranking(problem)
   refitted <- fit$path$refit_lambda
   if (is.null(refitted)) refitted <- NA
-  checker <- list(fit = fit, problem = problem, sets = path_sets(fit), names = problem$names,
+  checker <- list(fit = fit, problem = problem, sets = path_sets(fit), names = problem$columns$name,
                   lambda = rep_len(ifelse(is.na(refitted), fit$lambda, refitted), nrow(fit$path)),
                   rms = response_rms(problem), residual = covariate_residual(problem))
   checker$trained <- remembered(function(set, lambda) {
@@ -390,7 +390,7 @@ column_checker <- function(fit, problem) {
     model <- retrain_design(problem, design, lambda, checker$residual)
     typical <- checker$rms / sqrt(colMeans(design$x^2))
     of_z <- covariate_units(problem)
-    if (problem$intercept) of_z[1L] <- of_z[1L] * max(1, design$offset)
+    if (problem$coding$intercept) of_z[1L] <- of_z[1L] * max(1, design$offset)
     c(model, list(unit = list(beta = pmax(max(0, abs(model$B)), typical) / design$scale,
                               covariates = of_z)))
   })
@@ -415,7 +415,7 @@ path_sets <- function(fit) {
     }
     return(sets)
   }
-  start <- if (length(fit$control$start)) fit$control$start else which(fit$problem$usable)
+  start <- if (length(fit$control$start)) fit$control$start else which(fit$problem$columns$usable)
   sets[[1L]] <- if (path$size[1L] > 0L) start else integer()
   for (row in seq_len(nrow(path))[-1L]) {
     sets[row] <- list(moved_set(fit, sets[[row - 1L]], row, path$feature[row]))
@@ -439,7 +439,7 @@ set_error <- function(checker, set, lambda, name) {
   if (name == "auc" && folds$loo) {
     pairs <- retrain_pairs(problem, retrain_columns(problem, set)$values,
                            ridge_root(lambda, length(set)))
-    weight <- problem$weights[pairs$up] * problem$weights[pairs$down]
+    weight <- problem$rows$weight[pairs$up] * problem$rows$weight[pairs$down]
     return(c(value = sum(weight * pair_order(pairs$ahead)) / sum(weight), se = NA_real_))
   }
   retrain_error(problem, name, checker$held_out(set, lambda)$pred, folds)
@@ -448,7 +448,8 @@ set_error <- function(checker, set, lambda, name) {
 # 1 less the penalised residual sum of squares divided by the residual sum of squares of the null
 # model
 training_gain <- function(checker, set, lambda) {
-  squares <- function(model) sum(checker$problem$weights * (checker$problem$y - model$pred)^2)
+  squares <-
+    function(model) sum(checker$problem$rows$weight * (checker$problem$rows$y - model$pred)^2)
   model <- checker$trained(set, lambda)
   1 - (squares(model) + lambda * sum(model$B^2)) / squares(checker$trained(integer(), 0))
 }
@@ -516,7 +517,7 @@ model_kinds <- function(checker) {
     lapply(model_sizes(fit) + 1L, layer, values = fit$fitted_sizes)
   held_out <- function(at) {
     out <- of_partitions(checker$held_out(models[[chosen]]$features, lambda[chosen]))
-    idle <- checker$problem$weights == 0
+    idle <- checker$problem$rows$weight == 0
     out$pred[idle, ] <- trained(chosen)$pred[idle, ]
     out
   }
@@ -539,14 +540,14 @@ model_kinds <- function(checker) {
 # coefficients of the fit.
 gradient <- function(checker, model, lambda) {
   problem <- checker$problem
-  w <- problem$weights
+  w <- problem$rows$weight
   columns <- retrain_columns(problem, model$features)
   x <- plain_columns(problem, model$features)
-  residual <- w * (problem$y - x %*% model$beta - problem$z %*% model$covariates)
+  residual <- w * (problem$rows$y - x %*% model$beta - problem$z %*% model$covariates)
   slope <- rbind(crossprod(columns$values, residual) - lambda * model$beta * columns$scale,
                  crossprod(problem$z, residual))
   size <- sqrt(c(colSums(w * columns$values^2), colSums(w * problem$z^2)))
-  value <- max(0, abs(slope) / pmax(size, 1e-300)) / sqrt(sum(w * problem$y^2))
+  value <- max(0, abs(slope) / pmax(size, 1e-300)) / sqrt(sum(w * problem$rows$y^2))
   list(value = value, deviation = value,
        condition = checker$trained(model$features, lambda)$condition)
 }

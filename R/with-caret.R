@@ -46,7 +46,7 @@ caret_greedy_rls <- list(
     caret_fit(x, y, wts, param$size, param$lambda, last, classProbs, ...)
   },
   predict = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
-    type <- if (modelFit$problem$task == "regression") "response" else "class"
+    type <- if (modelFit$problem$coding$task == "regression") "response" else "class"
     predicted <- lapply(c(modelFit$tuneValue$size, submodels$size), function(size) {
       stats::predict(modelFit, newdata, size = size, type = type)
     })
@@ -59,7 +59,7 @@ caret_greedy_rls <- list(
     lapply(c(list(modelFit), unname(smaller)), of_size)
   },
   predictors = function(x, ...) selected(x),
-  levels = function(x) x$problem$levels,
+  levels = function(x) x$problem$coding$levels,
   tags = c("Linear Regression", "Linear Classifier", "L2 Regularization",
            "Implicit Feature Selection", "Accept Case Weights"),
   sort = function(x) x[order(x$size, -x$lambda), ]

@@ -179,7 +179,7 @@ print.step_select_sparsels <- function(x, width = max(20, getOption("width") - 3
 tidy.step_select_sparsels <- function(x, ...) {
   table <- data.frame(terms = recipes::sel2char(x$terms), removed = NA, order = NA_integer_)
   if (recipes::is_trained(x)) {
-    columns <- if (is.null(x$fit)) character() else x$fit$problem$names
+    columns <- if (is.null(x$fit)) character() else x$fit$problem$columns$name
     table <- data.frame(terms = columns, removed = columns %in% x$removals,
                         order = if (length(columns)) match(columns, selected(x$fit)) else integer())
   }

@@ -31,12 +31,12 @@ widths <- lane_widths()
 
 # Centred and scaled columns and the first response, for a model without intercept.
 plain_data <- function(problem) {
-  usable <- which(problem$usable)
+  usable <- which(problem$columns$usable)
   x <- as.matrix(problem$x[, usable])
   dimnames(x) <- NULL
-  x <- sweep(x, 2, problem$centre[usable])
-  x <- sweep(x, 2, problem$scale[usable], "/")
-  y <- problem$y[, 1]
+  x <- sweep(x, 2, problem$columns$centre[usable])
+  x <- sweep(x, 2, problem$columns$scale[usable], "/")
+  y <- problem$rows$y[, 1]
   list(x = x, y = y - mean(y))
 }
 
@@ -112,7 +112,7 @@ row_format <- "%-22s %6s %6s %3s %3s | %5s %8s | %5s %8s | %5s %7s | %-14s %-14s
 one_set <- function(name) {
   data <- read_data(directory, name, most_values)
   problem <- as_problem(data$x, data$y)
-  k <- min(most_k, sum(problem$usable), nrow(problem$x) - 1L)
+  k <- min(most_k, sum(problem$columns$usable), nrow(problem$x) - 1L)
   plain <- plain_data(problem)
   dense <- lapply(lambdas, function(lambda) against_dense(name, problem, k, lambda))
   printed <- lapply(lambdas, function(lambda) against_reference(name, plain, k, lambda))
@@ -122,7 +122,7 @@ one_set <- function(name) {
   field <- function(results, what) vapply(results, `[[`, results[[1]][[what]], what)
   work <- lapply(dense, function(result) result$path$work)
   say(row_format, name, paste0(nrow(problem$x), if (nrow(problem$x) < data$available) "*"),
-      ncol(problem$x), ncol(problem$y), k,
+      ncol(problem$x), ncol(problem$rows$y), k,
       worst(field(printed, "same")), sprintf("%.1e", max(field(printed, "off"))),
       worst(field(dense, "same")), sprintf("%.1e", max(field(dense, "off"))),
       worst(field(both, "sets")), all(field(both, "bits")),

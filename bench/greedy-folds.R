@@ -258,7 +258,7 @@ measure_permutations <- function() {
   set.seed(5)
   problem <- normal_problem(m, n)
   x <- as.matrix(problem$x)
-  responses <- lapply(seq_len(permutations), function(i) problem$y[sample(m), , drop = FALSE])
+  responses <- lapply(seq_len(permutations), function(i) problem$rows$y[sample(m), , drop = FALSE])
   ready <- lapply(responses, function(y) as_problem(x, drop(y), task = "regression"))
   for (folds in list("loo", ten_folds(problem))) {
     for (ratio in lambdas) {
@@ -304,9 +304,9 @@ measure_default <- function() {
 }
 
 default_row <- function(name, problem) {
-  classes <- problem$task != "regression"
+  classes <- problem$coding$task != "regression"
   x <- problem$x
-  y <- if (classes) factor(problem$y[, 1]) else problem$y[, 1]
+  y <- if (classes) factor(problem$rows$y[, 1]) else problem$rows$y[, 1]
   greedy <- function() greedy_rls(problem, progress = FALSE)
   lasso <- function() {
     glmnet::cv.glmnet(x, y, family = if (classes) "binomial" else "gaussian")
@@ -343,7 +343,7 @@ compare_all <- function() {
 compare_set <- function(name, lambdas) {
   data <- read_problem(name)
   problem <- data$problem
-  k <- min(few_genes, sum(problem$usable), nrow(problem) - 1L)
+  k <- min(few_genes, sum(problem$columns$usable), nrow(problem) - 1L)
   kinds <- list("ten folds" = ten_folds, "five folds" = number_of_folds(5), groups = groups)
   set.seed(7)
   results <- lapply(names(kinds), function(kind) {
@@ -360,7 +360,7 @@ compare_set <- function(name, lambdas) {
   changed <- function(what) sum(lengths(field(work, what)) & !is.na(field(work, what)))
   drawn <- if (nrow(problem) < data$available) "*"
   pairs <- unlist(lapply(results, pair))
-  say(agree_format, name, paste0(nrow(problem), drawn), ncol(problem), ncol(problem$y), k,
+  say(agree_format, name, paste0(nrow(problem), drawn), ncol(problem), ncol(problem$rows$y), k,
       pairs[1], pairs[2], pairs[3], pairs[4], pairs[5], pairs[6],
       slashes(sprintf("%.1f", vapply(field(results[[1]], "work"), evaluated, 0))),
       changed("recurrence_from"), changed("dense_from"))

@@ -137,7 +137,8 @@ largest_gap <- function(problem, loss, lambda, models) {
     inside$model_point(problem, loss, model$features, model$beta)
   })
   r <- vapply(points, `[[`, numeric(nrow(problem)), "r")
-  most <- apply(abs(as.matrix(crossprod(problem$x, r)) - outer(problem$centre, colSums(r))), 2, max)
+  most <- apply(abs(as.matrix(crossprod(problem$x, r)) - outer(problem$columns$centre, colSums(r))),
+                2, max)
   gap <- vapply(seq_along(points), function(i) {
     points[[i]]$loss + lambda[i] * points[[i]]$l1 -
       inside$dual_value(problem, loss, r[, i], most[i], lambda[i])
@@ -153,7 +154,7 @@ their_gap <- function(problem, loss, lambda, fit) {
   if (length(fit$lambda) < length(lambda)) return(NA)
   models <- lapply(seq_along(lambda), function(i) {
     used <- which(fit$beta[, i] != 0)
-    list(features = used, beta = fit$beta[used, i] * problem$scale[used])
+    list(features = used, beta = fit$beta[used, i] * problem$columns$scale[used])
   })
   largest_gap(problem, loss, lambda, models)
 }
@@ -298,7 +299,7 @@ measure_programme <- function(problem, share, lambda) {
                      times, cpu)
   label <- sprintf("  one lambda, %g of lambda_max", share)
   if (!has_glpk) return(say("  %-44s %9.3f", label, own))
-  glpk <- cpu(function() optimum <<- hinge_programme(problem$x, problem$y[, 1], lambda))
+  glpk <- cpu(function() optimum <<- hinge_programme(problem$x, problem$rows$y[, 1], lambda))
   if (is.null(optimum)) return(say("  %-44s %9.3f %9s", label, own, "> 20"))
   say("  %-44s %9.3f %9.2f %9.0f %12s", label, own, glpk, glpk / own,
       sprintf("agree to %.0e", abs(fit$path$objective / optimum - 1)))
@@ -343,7 +344,7 @@ measure_elimination <- function(label, problem, loss, shares) {
     seconds <- cpu(function() {
       fit <<- l1_path(problem, loss = loss, lambda = share * most, solver = "ipm", screen = screen)
     })
-    c(seconds, 1 - fit$path$columns_kept / sum(problem$usable))
+    c(seconds, 1 - fit$path$columns_kept / sum(problem$columns$usable))
   }
   alone <- vapply(shares, one, c(0, 0), screen = "none")
   safe <- vapply(shares, one, c(0, 0), screen = "safe1")
@@ -369,7 +370,7 @@ measure_sequence <- function(problem, loss, most) {
     })
     say("  %-28s %7.2f s, removed on average %5.1f %%",
         sprintf("10 lambdas, 0.9 to 0.1: %s", screen), seconds,
-        100 * (1 - mean(fit$path$columns_kept) / sum(problem$usable)))
+        100 * (1 - mean(fit$path$columns_kept) / sum(problem$columns$usable)))
   }
 }
 

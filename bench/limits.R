@@ -109,7 +109,7 @@ searched <- function(method, problem, k, ...) {
 # What settings of poss() lose to ten full searches on one data set: sizes and seconds x settings.
 poss_losses <- function(set, settings, k) {
   problem <- as_problem(set$x, set$y, task = "regression")
-  full <- floor(2 * exp(1) * k^2 * sum(problem$usable))
+  full <- floor(2 * exp(1) * k^2 * sum(problem$columns$usable))
   mean_of <- function(mutation, iterations, restarts) {
     rowMeans(replicate(draws, searched(poss, problem, k, mutation = mutation,
                                        iterations = iterations, restarts = restarts)))
@@ -174,7 +174,7 @@ if ("width" %in% wanted) {
           fit <- suppressWarnings(kernel_rls(part, kernel = kernel_gaussian(middle * 2^grid)))
           at_end <- length(grid) > 1 && abs(log2(fit$kernel$parameters$gamma / middle)) >
             max(grid) - 1e-6
-          c(mean((problem$y[-train, ] - predict(fit, problem[-train, ]))^2), at_end)
+          c(mean((problem$rows$y[-train, ] - predict(fit, problem[-train, ]))^2), at_end)
         }, c(0, 0))
         ratio <- rbind(ratio, log(errors[1, ] / errors[1, length(grids)]))
         edge <- rbind(edge, errors[2, ])

@@ -177,11 +177,12 @@ l1_texts <- list("lasso, headlines" = "text_nyt_headlines18k",
 largest_gap <- function(problem, loss, lambda, beta) {
   points <- lapply(seq_along(lambda), function(l) {
     used <- which(as.vector(beta[, l]) != 0)
-    inside$model_point(problem, loss, used, beta[used, l] * problem$scale[used])
+    inside$model_point(problem, loss, used, beta[used, l] * problem$columns$scale[used])
   })
   r <- matrix(vapply(points, `[[`, numeric(nrow(problem)), "r"), nrow(problem))
-  products <- as.matrix(crossprod(problem$x, r)) - outer(problem$centre, colSums(r))
-  most <- apply(abs(products / problem$scale)[problem$usable, , drop = FALSE], 2, max)
+  products <- as.matrix(crossprod(problem$x, r)) - outer(problem$columns$centre, colSums(r))
+  most <- apply(abs(products / problem$columns$scale)[problem$columns$usable, , drop = FALSE], 2,
+                max)
   gap <- vapply(seq_along(points), function(l) {
     points[[l]]$loss + lambda[l] * points[[l]]$l1 -
       inside$dual_value(problem, loss, r[, l], most[l], lambda[l])
@@ -192,9 +193,9 @@ largest_gap <- function(problem, loss, lambda, beta) {
 # A lambda of the peers is of the loss divided by the rows, and of columns with variance 1 (m in the
 # denominator).
 in_our_units <- function(problem, lambda) {
-  column <- which(problem$usable)[1]
+  column <- which(problem$columns$usable)[1]
   one <- problem$x[, column]
-  lambda * nrow(problem) * sqrt(mean((one - mean(one))^2)) / problem$scale[column]
+  lambda * nrow(problem) * sqrt(mean((one - mean(one))^2)) / problem$columns$scale[column]
 }
 
 l1_note <- function(lambdas, columns) sprintf("%d lambdas, to %d columns", lambdas, columns)

@@ -80,8 +80,8 @@ couple <- function(r) {
 }
 
 pairwise <- function(fit) {
-  class <- max.col(fit$problem$y)
-  k <- ncol(fit$problem$y)
+  class <- max.col(fit$problem$rows$y)
+  k <- ncol(fit$problem$rows$y)
   pairs <- utils::combn(k, 2, simplify = FALSE)
   maps <- lapply(pairs, function(pair) {
     rows <- which(class %in% pair)

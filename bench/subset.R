@@ -48,7 +48,7 @@ correlated <- function(m, n) {
   as_problem(x, drop(x[, used] %*% rnorm(20)) + 2 * rnorm(m))
 }
 
-paper_bound <- function(problem) floor(2 * exp(1) * k^2 * sum(problem$usable))
+paper_bound <- function(problem) floor(2 * exp(1) * k^2 * sum(problem$columns$usable))
 
 # Measure -----------------------------------------------------------------------------------------
 
@@ -212,8 +212,8 @@ measure_restarts <- function() {
 }
 
 leaps_of <- function(problem) {
-  x <- unname(as.matrix(problem$x)[, problem$usable])
-  summary(leaps::regsubsets(x, problem$y[, 1], nvmax = k, method = "exhaustive",
+  x <- unname(as.matrix(problem$x)[, problem$columns$usable])
+  summary(leaps::regsubsets(x, problem$rows$y[, 1], nvmax = k, method = "exhaustive",
                             really.big = TRUE))$rsq
 }
 

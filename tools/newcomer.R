@@ -78,7 +78,7 @@ gaps <- replace(mtcars, "hp", list(replace(mtcars$hp, 4, NA)))
 
 fit <- typed(greedy_rls(tissue ~ ., d), "tissue")
 typed(greedy_rls(mpg ~ ., mtcars), "mpg", inherits(it, "sparse_fit"))
-typed(greedy_rls(mpg ~ ., cars, weights = w), holds = all(it$problem$weights == cars$w))
+typed(greedy_rls(mpg ~ ., cars, weights = w), holds = all(it$problem$rows$weight == cars$w))
 typed(as_problem(mpg ~ ., cars, weights = w), c("10 columns", "weights"))
 typed(greedy_rls(mpg ~ ., mtcars, subset = cyl > 4), "21 rows")
 typed(greedy_rls(mpg ~ ., gaps), "na.omit", error = TRUE)

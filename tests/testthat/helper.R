@@ -92,16 +92,17 @@ unwarned <- function(...) suppressWarnings(kernel_rls(...), "sparsels_warning_ed
 # The held-out criterion of some columns in working coordinates, by normal equations without each
 # fold; `ids` has a column for each repeat.
 retrained_error <- function(problem, columns, lambda, ids, loss = squared_loss) {
-  w <- problem$weights
-  x <- sweep(sweep(problem$x, 2L, problem$centre), 2L, problem$scale, "/")[, columns, drop = FALSE]
+  w <- problem$rows$weight
+  x <- sweep(sweep(problem$x, 2L, problem$columns$centre), 2L, problem$columns$scale,
+             "/")[, columns, drop = FALSE]
   each <- apply(ids, 2L, function(id) {
-    predicted <- problem$y
+    predicted <- problem$rows$y
     for (fold in unique(id)) {
       held <- id == fold
       design <- cbind(problem$z, x)
       penalty <- diag(c(rep(0, ncol(problem$z)), rep(lambda, length(columns))), ncol(design))
       b <- solve(crossprod(design[!held, ], w[!held] * design[!held, ]) + penalty,
-                 crossprod(design[!held, ], w[!held] * problem$y[!held, ]))
+                 crossprod(design[!held, ], w[!held] * problem$rows$y[!held, ]))
       predicted[held, ] <- design[held, ] %*% b
     }
     loss(problem, predicted)
@@ -110,6 +111,6 @@ retrained_error <- function(problem, columns, lambda, ids, loss = squared_loss) 
 }
 
 squared_loss <- function(problem, predicted) {
-  w <- problem$weights
-  sum(w * (problem$y - predicted)^2) / sum(w) / ncol(problem$y)
+  w <- problem$rows$weight
+  sum(w * (problem$rows$y - predicted)^2) / sum(w) / ncol(problem$rows$y)
 }

@@ -34,7 +34,8 @@ oracle_case <- function(pb, k, basis = NULL, shift = "auto", new = NULL) {
   x <- unname(as.matrix(pb$x))
   m <- nrow(x)
   points <- rbind(x, new)
-  case <- list(y = unname(pb$y), z = unname(pb$z), weights = pb$weights, member = integer(m))
+  case <- list(rows = list(y = unname(pb$rows$y), weight = pb$rows$weight), z = unname(pb$z),
+               member = integer(m))
   if (is.null(basis)) {
     parts <- eigen(oracle_kernel(k, points), symmetric = TRUE)
     case$design <- parts$vectors %*% diag(sqrt(pmax(parts$values, 0)))
@@ -68,16 +69,16 @@ oracle_shifted <- function(case, penalty, shift) {
 
 # Minimises sum_j w_j ||y_j - z_j b - k_j a||^2 + lambda tr(a' P a) over some rows and basis
 # vectors.
-oracle_train <- function(case, lambda, rows = seq_len(nrow(case$y)),
+oracle_train <- function(case, lambda, rows = seq_len(nrow(case$rows$y)),
                          terms = seq_len(ncol(case$design))) {
-  x <- case$design[seq_len(nrow(case$y)), terms, drop = FALSE]
+  x <- case$design[seq_len(nrow(case$rows$y)), terms, drop = FALSE]
   root <- if (length(terms)) chol(case$penalty[terms, terms]) else matrix(0, 0, 0)
   model <- retrain_ridge(case, x, sqrt(lambda) * root, rows)
   list(terms = terms, b = model$b, a = model$B)
 }
 
 # Values of a model at rows of `design`. z holds their covariates.
-oracle_values <- function(case, model, rows = seq_len(nrow(case$y)),
+oracle_values <- function(case, model, rows = seq_len(nrow(case$rows$y)),
                           z = case$z[rows, , drop = FALSE]) {
   cbind(z, case$design[rows, model$terms, drop = FALSE]) %*% rbind(model$b, model$a)
 }
@@ -87,20 +88,20 @@ oracle_values <- function(case, model, rows = seq_len(nrow(case$y)),
 oracle_out <- function(case, lambda, held, basis = "remove") {
   terms <- seq_len(ncol(case$design))
   if (basis == "remove") terms <- setdiff(terms, case$member[held])
-  model <- oracle_train(case, lambda, setdiff(seq_len(nrow(case$y)), held), terms)
+  model <- oracle_train(case, lambda, setdiff(seq_len(nrow(case$rows$y)), held), terms)
   oracle_values(case, model, held)
 }
 
 # The same for several lambda: rows x L x lambda.
 oracle_holdout <- function(case, lambda, held, basis = "remove") {
   values <- vapply(lambda, function(l) oracle_out(case, l, held, basis),
-                   matrix(0, length(held), ncol(case$y)))
-  array(values, c(length(held), ncol(case$y), length(lambda)))
+                   matrix(0, length(held), ncol(case$rows$y)))
+  array(values, c(length(held), ncol(case$rows$y), length(lambda)))
 }
 
 # Held-out predictions of one partition (m x L). "skip": rows of the basis are never held out, NA.
 oracle_partition <- function(case, lambda, ids, basis = "remove") {
-  out <- case$y * NA
+  out <- case$rows$y * NA
   for (held in split(seq_along(ids), ids)) {
     if (basis == "skip") held <- held[case$member[held] == 0]
     if (length(held)) out[held, ] <- oracle_out(case, lambda, held, basis)

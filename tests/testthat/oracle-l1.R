@@ -123,10 +123,10 @@ hinge_lp <- function(X, y, w, Z, lambda) {
 # and response for cd_lasso(), with weights and covariates taken out.
 oracle_l1 <- function(pb) {
   X <- as.matrix(pb$x)
-  X <- sweep(sweep(X, 2, pb$centre), 2, pb$scale, "/")
-  X[, !pb$usable] <- 0
-  list(X = unname(X), y = pb$y[, 1], w = pb$weights, Z = unname(pb$z),
-       working = list(X = oracle_working(pb, X), y = drop(oracle_working(pb, pb$y))))
+  X <- sweep(sweep(X, 2, pb$columns$centre), 2, pb$columns$scale, "/")
+  X[, !pb$columns$usable] <- 0
+  list(X = unname(X), y = pb$rows$y[, 1], w = pb$rows$weight, Z = unname(pb$z),
+       working = list(X = oracle_working(pb, X), y = drop(oracle_working(pb, pb$rows$y))))
 }
 
 # The optimum of a problem by the oracle for its loss.
@@ -174,7 +174,7 @@ random_l1 <- function(loss, m = sample(c(12L, 25L, 40L), 1), n = sample(c(6L, 20
 l1_model <- function(problem, coefficients) {
   coefficients <- as.vector(coefficients)
   features <- which(coefficients != 0)
-  list(features = features, beta = coefficients[features] * problem$scale[features])
+  list(features = features, beta = coefficients[features] * problem$columns$scale[features])
 }
 
 # The duality gap of any model, an upper bound of its objective minus the optimum, by which

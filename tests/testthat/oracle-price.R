@@ -12,7 +12,7 @@ oracle_price <- function(set, price, assay) {
 oracle_priced_step <- function(pb, set, lambda, folds, price, assay, budget, name, tie = 1e-10) {
   now <- oracle_score(pb, set, lambda, folds, name)[["loss"]]
   spent <- oracle_price(set, price, assay)
-  others <- setdiff(which(pb$usable), set)
+  others <- setdiff(which(pb$columns$usable), set)
   more <- vapply(others, function(i) oracle_price(c(set, i), price, assay) - spent, 0)
   fits <- spent + more <= budget + 1e-8
   others <- others[fits]

@@ -29,10 +29,10 @@ oracle_squared <- function(pb, features, lambda, folds) {
 }
 
 # Leave-pair-out AUC: out(c(i, j)) has the scores of two rows by a model without both.
-oracle_pair_auc <- function(pb, out, rows = seq_len(nrow(pb$y))) {
-  pairs <- expand.grid(up = rows[pb$y[rows, 1] > 0], down = rows[pb$y[rows, 1] < 0])
+oracle_pair_auc <- function(pb, out, rows = seq_len(nrow(pb$rows$y))) {
+  pairs <- expand.grid(up = rows[pb$rows$y[rows, 1] > 0], down = rows[pb$rows$y[rows, 1] < 0])
   ahead <- mapply(function(i, j) -diff(out(c(i, j))), pairs$up, pairs$down)
-  w <- pb$weights[pairs$up] * pb$weights[pairs$down]
+  w <- pb$rows$weight[pairs$up] * pb$rows$weight[pairs$down]
   sum(w * pair_order(ahead)) / sum(w)
 }
 

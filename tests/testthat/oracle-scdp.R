@@ -79,10 +79,10 @@ oracle_pivots <- function(A, S) {
 
 # The system of the linear model: X'X + lambda I of the working columns.
 oracle_normal <- function(pb, lambda) {
-  usable <- which(pb$usable)
+  usable <- which(pb$columns$usable)
   X <- oracle_working(pb, oracle_columns(pb, usable))
   list(usable = usable, A = crossprod(X) + diag(lambda, length(usable)),
-       b = crossprod(X, oracle_working(pb, pb$y)))
+       b = crossprod(X, oracle_working(pb, pb$rows$y)))
 }
 
 # Fixed size --------------------------------------------------------------------------------------
@@ -100,26 +100,26 @@ small_machine <- function() {
 oracle_machine <- function(pb, k, points, gamma, nu = 1e-8) {
   x <- unname(as.matrix(pb$x))
   if (!is.matrix(points)) points <- x[points, , drop = FALSE]
-  if (pb$standardize) {
-    points <- oracle_standardised(x, pb$weights, unname(points))
-    x <- oracle_standardised(x, pb$weights)
+  if (pb$coding$standardize) {
+    points <- oracle_standardised(x, pb$rows$weight, unname(points))
+    x <- oracle_standardised(x, pb$rows$weight)
   }
   n <- nrow(points)
   penalty <- diag(nu, n + ncol(pb$z))
   penalty[seq_len(n), seq_len(n)] <- oracle_kernel(k, points) / gamma
   list(terms = unname(cbind(oracle_kernel(k, x, points), pb$z)), penalty = penalty, n = n,
-       y = unname(pb$y), weights = pb$weights)
+       rows = list(y = unname(pb$rows$y), weight = pb$rows$weight))
 }
 
 # (34) over some rows: what (36) and (37) leave when the others are taken out
-oracle_machine_system <- function(machine, rows = seq_len(nrow(machine$y))) {
+oracle_machine_system <- function(machine, rows = seq_len(nrow(machine$rows$y))) {
   t <- machine$terms[rows, , drop = FALSE]
-  w <- machine$weights[rows]
+  w <- machine$rows$weight[rows]
   list(A = crossprod(t, w * t) + machine$penalty,
-       b = crossprod(t, w * machine$y[rows, , drop = FALSE]))
+       b = crossprod(t, w * machine$rows$y[rows, , drop = FALSE]))
 }
 
-oracle_machine_path <- function(machine, k, rows = seq_len(nrow(machine$y)), ...) {
+oracle_machine_path <- function(machine, k, rows = seq_len(nrow(machine$rows$y)), ...) {
   system <- oracle_machine_system(machine, rows)
   oracle_pursuit(system$A, system$b, k, ...)
 }
@@ -127,7 +127,7 @@ oracle_machine_path <- function(machine, k, rows = seq_len(nrow(machine$y)), ...
 # Held-out predictions after 0, 1, ..., k steps, a list of m x L matrices; a pursuit that is at its
 # end stays there.
 oracle_machine_out <- function(machine, k, ids, ...) {
-  out <- rep(list(0 * machine$y), k + 1)
+  out <- rep(list(0 * machine$rows$y), k + 1)
   for (fold in unique(ids)) {
     test <- which(ids == fold)
     w <- oracle_machine_path(machine, k, which(ids != fold), ...)$w

@@ -28,7 +28,7 @@ oracle_best <- function(sets, score) {
 oracle_search <- function(pb, search, k, lambda, folds, name = "squared", nu = 0.5,
                           start = integer()) {
   score <- function(set) oracle_score(pb, set, lambda, folds, name)
-  usable <- which(pb$usable)
+  usable <- which(pb$columns$usable)
   set <- if (search != "backward") integer() else if (length(start)) start else usable
   now <- score(set)
   seen <- list()

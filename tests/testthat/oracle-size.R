@@ -5,19 +5,19 @@
 # being the inner folds of the rows left; `refit` are multiples of the sum of the weights. A list
 # with an entry for each fold: rows and, for each lambda, their scores (rows x L x sizes).
 loop_scores <- function(pb, ids, lambdas_of, search, refit = NULL, inner = seq_along(ids)) {
-  lapply(sort(unique(ids[pb$weights > 0])), function(fold) {
-    out <- which(ids == fold & pb$weights > 0)
-    left <- which(ids != fold & pb$weights > 0)
+  lapply(sort(unique(ids[pb$rows$weight > 0])), function(fold) {
+    out <- which(ids == fold & pb$rows$weight > 0)
+    left <- which(ids != fold & pb$rows$weight > 0)
     train <- pb[left, ]
     weighted <- pb
-    weighted$weights[-left] <- 0
+    weighted$rows$weight[-left] <- 0
     inner_ids <- match(inner[left], unique(inner[left]))
     scores <- lapply(lambdas_of(train), function(lambda) {
       sets <- search(train, lambda, inner_ids)
       array(vapply(sets, function(set) {
         at <- if (is.null(refit)) lambda else oracle_refit(train, set, refit, inner_ids)
         oracle_ridge(weighted, set, at)$pred[out, , drop = FALSE]
-      }, matrix(0, length(out), ncol(pb$y))), c(length(out), ncol(pb$y), length(sets)))
+      }, matrix(0, length(out), ncol(pb$rows$y))), c(length(out), ncol(pb$rows$y), length(sets)))
     })
     list(rows = out, scores = scores)
   })
@@ -29,14 +29,14 @@ oracle_refit <- function(train, set, multiples, ids) {
   if (!length(set)) return(1)
   error <- vapply(lambdas, function(lambda) {
     out <- oracle_held_out(train, set, lambda, ids)
-    sum(train$weights * (unname(train$y) - out)^2)
+    sum(train$rows$weight * (unname(train$rows$y) - out)^2)
   }, 0)
   lambdas[which.min(error)]
 }
 
 # The sum of the losses of each fold and its weight, folds x 2, of one lambda and size.
 loop_sums <- function(pb, parts, at, size, name = "squared") {
-  score <- unname(pb$y)
+  score <- unname(pb$rows$y)
   ids <- rep(NA, nrow(score))
   for (fold in seq_along(parts)) {
     score[parts[[fold]]$rows, ] <- parts[[fold]]$scores[[at]][, , size + 1]
@@ -85,4 +85,4 @@ oracle_choice <- function(sums, rule, slack = 1, columns = seq_along(sums[[1]]) 
 }
 
 # the square root of columns to rows, where there are fewer columns
-oracle_slack <- function(pb) sqrt(min(1, sum(pb$usable) / sum(pb$weights > 0)))
+oracle_slack <- function(pb) sqrt(min(1, sum(pb$columns$usable) / sum(pb$rows$weight > 0)))

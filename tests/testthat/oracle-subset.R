@@ -7,11 +7,11 @@ oracle_gain <- function(pb, features, lambda) {
 
 oracle_penalised <- function(pb, features, lambda) {
   model <- oracle_ridge(pb, features, lambda)
-  sum(pb$weights * (pb$y - model$pred)^2) + lambda * sum(model$B^2)
+  sum(pb$rows$weight * (pb$rows$y - model$pred)^2) + lambda * sum(model$B^2)
 }
 
 # weighted columns less what the covariates explain
-oracle_working <- function(pb, values) unname(covariate_residual(pb)(sqrt(pb$weights) * values))
+oracle_working <- function(pb, values) unname(covariate_residual(pb)(sqrt(pb$rows$weight) * values))
 
 # Whether the last column of a set is one more dimension.
 oracle_independent <- function(pb, features, lambda) {
@@ -23,7 +23,8 @@ oracle_independent <- function(pb, features, lambda) {
 }
 
 oracle_candidates <- function(pb, set, lambda) {
-  Filter(function(i) oracle_independent(pb, c(set, i), lambda), setdiff(which(pb$usable), set))
+  Filter(function(i) oracle_independent(pb, c(set, i), lambda),
+         setdiff(which(pb$columns$usable), set))
 }
 
 first_best <- function(score) which(score >= max(score) * (1 - 1e-9))[1]
@@ -43,7 +44,7 @@ oracle_forward <- function(pb, k, lambda) {
 # The column that matching pursuit adds next.
 oracle_match <- function(pb, set, lambda) {
   free <- oracle_candidates(pb, set, lambda)
-  residual <- sqrt(pb$weights) * (pb$y - oracle_ridge(pb, set, lambda)$pred)
+  residual <- sqrt(pb$rows$weight) * (pb$rows$y - oracle_ridge(pb, set, lambda)$pred)
   score <- vapply(free, function(i) {
     x <- oracle_working(pb, oracle_columns(pb, i))
     sum(crossprod(residual, x)^2) / sum(x^2)
@@ -85,14 +86,14 @@ oracle_weights <- function(pb, features, lambda) {
   parts <- svd(x)
   kept <- parts$d > 1e-7 * parts$d[1]
   shrunk <- parts$d[kept] / (parts$d[kept]^2 + lambda)
-  projected <- crossprod(parts$u[, kept, drop = FALSE], oracle_working(pb, pb$y))
+  projected <- crossprod(parts$u[, kept, drop = FALSE], oracle_working(pb, pb$rows$y))
   parts$v[, kept, drop = FALSE] %*% (shrunk * projected)
 }
 
 # The columns that elimination drops, in order, down to none. Columns must be independent when they
 # are fewer than rows.
 oracle_rfe <- function(pb, k, lambda, step) {
-  set <- which(pb$usable)
+  set <- which(pb$columns$usable)
   dropped <- integer()
   while (length(set)) {
     size <- rowSums(oracle_weights(pb, set, lambda)^2)

@@ -37,7 +37,7 @@ truth_fit <- function(case) {
   warned <- FALSE
   method <- get(case$method, asNamespace("sparsels"))
   arguments <- list(case$problem, lambda = case$lambda)
-  k <- min(case$k, sum(case$problem$usable), nrow(case$problem) - ncol(case$problem$z) - 1)
+  k <- min(case$k, sum(case$problem$columns$usable), nrow(case$problem) - ncol(case$problem$z) - 1)
   arguments <- c(arguments, switch(case$method,
     greedy_rls = list(k = k, size = "criterion", refit = FALSE, search = case$search,
                       folds = case$folds),
@@ -63,7 +63,7 @@ moved_values <- function(x) {
 
 moved_problem <- function(pb) {
   pb$x <- moved_values(pb$x)
-  pb$y <- moved_values(pb$y)
+  pb$rows$y <- moved_values(pb$rows$y)
   covariate <- colnames(pb$z) != "(Intercept)"
   if (any(covariate)) pb$z[, covariate] <- moved_values(pb$z[, covariate])
   pb
@@ -74,22 +74,22 @@ truth_retrain <- function(x, pb, lambda, ids) {
   data <- pb
   data[c("x", "intercept", "standardize")] <- list(x, FALSE, FALSE)
   features <- seq_len(ncol(x))
-  list(residual = pb$y - oracle_held_out(data, features, lambda, ids),
+  list(residual = pb$rows$y - oracle_held_out(data, features, lambda, ids),
        B = oracle_ridge(data, features, lambda)$B)
 }
 
 # The same for a kernel matrix; there are no coefficients.
 truth_retrain_kernel <- function(K, pb, lambda, ids) {
   q <- ncol(pb$z)
-  residual <- pb$y
+  residual <- pb$rows$y
   for (fold in unique(ids)) {
     test <- which(ids == fold)
     z <- pb$z[-test, , drop = FALSE]
-    A <- rbind(cbind(K[-test, -test] + diag(lambda / pb$weights[-test]), z),
+    A <- rbind(cbind(K[-test, -test] + diag(lambda / pb$rows$weight[-test]), z),
                cbind(t(z), matrix(0, q, q)))
-    solved <- solve(A, c(pb$y[-test, 1], numeric(q)), tol = 0)
+    solved <- solve(A, c(pb$rows$y[-test, 1], numeric(q)), tol = 0)
     known <- cbind(K[test, -test, drop = FALSE], pb$z[test, , drop = FALSE])
-    residual[test, ] <- pb$y[test, ] - known %*% solved
+    residual[test, ] <- pb$rows$y[test, ] - known %*% solved
   }
   list(residual = residual)
 }
@@ -98,7 +98,7 @@ truth_retrain_kernel <- function(K, pb, lambda, ids) {
 # retrains for a problem, the case's or one moved from it.
 truth_errors <- function(case, fit, retrain, retrain_kernel) {
   pb <- case$problem
-  squared <- function(residual) sum(pb$weights * residual^2) / sum(pb$weights)
+  squared <- function(residual) sum(pb$rows$weight * residual^2) / sum(pb$rows$weight)
   criterion <- function(set) {
     function(pb) {
       mean(apply(case$folds$ids, 2, function(ids) {
@@ -112,8 +112,8 @@ truth_errors <- function(case, fit, retrain, retrain_kernel) {
     }
   }
   if (case$method == "kernel_rls") {
-    x <- if (pb$standardize) {
-      w <- pb$weights / sum(pb$weights)
+    x <- if (pb$coding$standardize) {
+      w <- pb$rows$weight / sum(pb$rows$weight)
       x <- sweep(pb$x, 2, colSums(w * pb$x))
       rms <- sqrt(colSums(w * x^2))
       sweep(x, 2, ifelse(rms > 0, rms, 1), "/")
@@ -133,17 +133,19 @@ truth_errors <- function(case, fit, retrain, retrain_kernel) {
   if (case$method == "rls") {
     set <- fit$features
     return(list(list(value = fit$path$criterion, exact = criterion(set)),
-                list(value = fit$coefficients[[1]]$beta * pb$scale[set],
+                list(value = fit$coefficients[[1]]$beta * pb$columns$scale[set],
                      exact = coefficients(set))))
   }
   if (case$method != "greedy_rls") case$folds <- make_folds(nrow(pb), "loo")
   models <- Filter(function(model) length(model$features) > 0, fit$coefficients)
   made <- lapply(models, function(model) {
-    list(value = model$beta * pb$scale[model$features], exact = coefficients(model$features))
+    list(value = model$beta * pb$columns$scale[model$features],
+         exact = coefficients(model$features))
   })
-  whole <- if (case$method == "rfe" || case$search == "backward") which(pb$usable) else integer()
+  whole <- if (case$method == "rfe" ||
+               case$search == "backward") which(pb$columns$usable) else integer()
   sets <- if (case$method == "greedy_rls") {
-    oracle_sets(fit$path, if (case$search == "backward") which(pb$usable) else integer())
+    oracle_sets(fit$path, if (case$search == "backward") which(pb$columns$usable) else integer())
   } else {
     lapply(models, `[[`, "features")
   }

@@ -74,7 +74,7 @@ test_that("problems of any size are drawn, also with ggplot2", {
   )
   for (pb in problems) {
     data <- expect_silent(drawn(plot(pb)))
-    expect_identical(data$rank, seq_len(sum(pb$usable)))
+    expect_identical(data$rank, seq_len(sum(pb$columns$usable)))
     if (requireNamespace("ggplot2", quietly = TRUE)) {
       expect_silent(drawn(print(ggplot2::autoplot(pb))))
     }

@@ -28,7 +28,7 @@ test_that("random selection is scored exactly", {
     expect_equal(fit$path$criterion, exact, tolerance = 1e-9)
     model <- fit$coefficients[[7]]
     exact <- oracle_ridge(pb, model$features, 0.5)$B
-    expect_lt(relative_error(model$beta * pb$scale[model$features], exact), 1e-9)
+    expect_lt(relative_error(model$beta * pb$columns$scale[model$features], exact), 1e-9)
   }
 })
 

@@ -5,7 +5,7 @@
 oracle_basis_error <- function(pb, k, rows, lambda, shift, ids, basis) {
   case <- oracle_case(pb, k, basis = rows, shift = shift)
   out <- oracle_partition(case, lambda, ids, basis)
-  sum(pb$weights * (pb$y - out)^2) / (ncol(pb$y) * sum(pb$weights))
+  sum(pb$rows$weight * (pb$rows$y - out)^2) / (ncol(pb$rows$y) * sum(pb$rows$weight))
 }
 
 oracle_held_out_greedy <- function(pb, k, n, lambda, shift, ids, basis) {

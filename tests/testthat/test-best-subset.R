@@ -3,13 +3,13 @@
 # R-squared of the model on some columns, by QR of the weighted data as the user has them.
 refit_r_squared <- function(pb, columns, lambda = 0) {
   x <- as.matrix(pb$x[, columns, drop = FALSE])
-  x <- sweep(sweep(x, 2, pb$centre[columns]), 2, pb$scale[columns], "/")
-  root_w <- sqrt(pb$weights)
+  x <- sweep(sweep(x, 2, pb$columns$centre[columns]), 2, pb$columns$scale[columns], "/")
+  root_w <- sqrt(pb$rows$weight)
   s <- length(columns)
   q <- ncol(pb$z)
   penalty <- cbind(matrix(0, s, q), diag(sqrt(lambda), s))
   objective <- function(design, y) sum(qr.resid(qr(design, tol = 1e-9), y)^2)
-  y <- root_w * pb$y
+  y <- root_w * pb$rows$y
   whole <- objective(rbind(root_w * cbind(pb$z, x), if (lambda > 0) penalty),
                      rbind(y, if (lambda > 0) matrix(0, s, ncol(y))))
   1 - whole / (if (q) objective(root_w * pb$z, y) else sum(y^2))
@@ -17,7 +17,7 @@ refit_r_squared <- function(pb, columns, lambda = 0) {
 
 # the largest R-squared of each size, over all sets of usable columns
 enumerate <- function(pb, k, lambda = 0) {
-  usable <- which(pb$usable)
+  usable <- which(pb$columns$usable)
   vapply(seq_len(k), function(s) {
     sets <- utils::combn(length(usable), s)
     max(apply(sets, 2, function(set) refit_r_squared(pb, usable[set], lambda)))
@@ -58,7 +58,7 @@ test_that("every size equals full enumeration", {
   for (i in seq_len(nrow(cases))) {
     case <- as.list(cases[i, ])
     pb <- do.call(random_problem, c(list(m = 20), case[names(case) != "lambda"]))
-    expect_best(pb, min(5, sum(pb$usable)), case$lambda)
+    expect_best(pb, min(5, sum(pb$columns$usable)), case$lambda)
   }
 })
 

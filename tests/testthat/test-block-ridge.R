@@ -88,7 +88,8 @@ test_that("with more blocks no single change of a ratio is better", {
   # factors within a block stay
   factored <- as_problem(data$x, data$y, penalty = rep(c(0, 1, 2, 1), c(1, 3, 10, 16)))
   fit <- rls(factored, blocks = label)
-  expect_equal(fit$problem$penalty, factored$penalty * unname(fit$blocks$ratio[label]))
+  expect_equal(fit$problem$columns$penalty,
+               factored$columns$penalty * unname(fit$blocks$ratio[label]))
 })
 
 test_that("outer folds choose the lambdas anew", {

@@ -17,43 +17,45 @@ oracle_balanced <- function(class, cases = rep(1, length(class))) {
 test_that("weights are the products written out", {
   given <- c(ill = 4, well = 0.5)
   for (w in list(rep(1, 60), cases)) {
-    expect_identical(as_problem(x, class, weights = w, class_weights = given)$weights,
+    expect_identical(as_problem(x, class, weights = w, class_weights = given)$rows$weight,
                      w * c(0.5, 4)[class])
     pb <- as_problem(x, kind, weights = w, class_weights = "balanced")
-    expect_equal(pb$weights, oracle_balanced(kind, w), tolerance = 1e-15)
-    expect_equal(sum(pb$weights), sum(w))
-    expect_identical(pb$case_weights, w)
+    expect_equal(pb$rows$weight, oracle_balanced(kind, w), tolerance = 1e-15)
+    expect_equal(sum(pb$rows$weight), sum(w))
+    expect_identical(pb$rows$case_weight, w)
   }
-  expect_null(as_problem(x, class)$case_weights)
+  expect_null(as_problem(x, class)$rows$case_weight)
 })
 
 test_that("a fit is that with these weights, and its parts balance their own rows", {
   pb <- as_problem(x, class, weights = cases, class_weights = "balanced")
   same <- c("path", "coefficients", "held_out", "fitted")
-  expect_identical(bare_rls(pb, k = 4)[same], bare_rls(x, class, weights = pb$weights, k = 4)[same])
+  expect_identical(bare_rls(pb, k = 4)[same],
+                   bare_rls(x, class, weights = pb$rows$weight, k = 4)[same])
   given <- as_problem(x, class, class_weights = c(ill = 4, well = 0.5))
   folds <- make_folds(given, 5)
   for (loss in losses) {
     expect_identical(l1_path(given, loss = loss, folds = folds)[same],
-                     l1_path(x, class, loss = loss, folds = folds, weights = given$weights)[same])
+                     l1_path(x, class, loss = loss, folds = folds,
+                             weights = given$rows$weight)[same])
   }
   kernel <- as_problem(x, kind, class_weights = "balanced")
-  expect_identical(rls(kernel)[same], rls(x, kind, weights = kernel$weights)[same])
+  expect_identical(rls(kernel)[same], rls(x, kind, weights = kernel$rows$weight)[same])
 
   rows <- c(3:40, 50)
   part <- pb[rows, 1:5]
-  expect_equal(part$weights, oracle_balanced(class[rows], cases[rows]))
-  expect_identical(part$class_weights, "balanced")
+  expect_equal(part$rows$weight, oracle_balanced(class[rows], cases[rows]))
+  expect_identical(part$coding$class_weights, "balanced")
   absent <- as_problem(x, kind, class_weights = "balanced")[which(kind != "a"), ]
-  expect_equal(absent$weights, oracle_balanced(droplevels(kind[kind != "a"])))
+  expect_equal(absent$rows$weight, oracle_balanced(droplevels(kind[kind != "a"])))
 })
 
 test_that("outer folds, size folds and other weights balance the rows that are left", {
   pb <- as_problem(x, class, weights = cases, class_weights = "balanced")
   kept <- setdiff(seq_len(60), 11:20)
   without <- reweighted(pb, replace(cases, 11:20, 0))
-  expect_equal(without$weights[kept], oracle_balanced(class[kept], cases[kept]))
-  expect_identical(without$weights[11:20], rep(0, 10))
+  expect_equal(without$rows$weight[kept], oracle_balanced(class[kept], cases[kept]))
+  expect_identical(without$rows$weight[11:20], rep(0, 10))
 
   run <- new_run(bare_rls, pb, list(k = 3))
   own <- bare_rls(x[kept, ], class[kept], k = 3,
@@ -66,9 +68,9 @@ test_that("outer folds, size folds and other weights balance the rows that are l
     train <- folds$ids[, 1] != fold & cases > 0
     model <- bare_rls(x[train, ], class[train], k = 3, lambda = 1,
                       weights = oracle_balanced(class[train], cases[train]))
-    off <- pb$y[!train, 1] - predict(model, x[!train, ], size = 2)
+    off <- pb$rows$y[!train, 1] - predict(model, x[!train, ], size = 2)
     here <- folds$ids[!train, 1] == fold
-    c(sum((pb$weights[!train] * off^2)[here]), sum(pb$weights[!train][here]))
+    c(sum((pb$rows$weight[!train] * off^2)[here]), sum(pb$rows$weight[!train][here]))
   })
   row <- sized$coefficients[[3]]$step + 1
   expect_equal(sized$path$cv[row], sum(sums[1, ]) / sum(sums[2, ]), tolerance = 1e-10)
@@ -81,7 +83,7 @@ test_that("permuted classes take their weights with them", {
   null <- null_response(pb)
   order <- rev(seq_len(60))
   permuted <- permuted_problem(null, order)
-  expect_equal(permuted$weights, oracle_balanced(class[order]))
+  expect_equal(permuted$rows$weight, oracle_balanced(class[order]))
   exchange <- exchange_of(null, rep(1:6, each = 10), NULL)
   expect_false(exchange$weighted)
 })

@@ -1,12 +1,12 @@
 # Groups of columns: choices, errors and coefficients beside retraining every group from scratch.
 
 error_loss <- function(problem, predicted) {
-  sum(problem$weights * (problem$y * predicted <= 0)) / sum(problem$weights)
+  sum(problem$rows$weight * (problem$rows$y * predicted <= 0)) / sum(problem$rows$weight)
 }
 
 # the sets of columns that move as one
 units <- function(problem) {
-  of <- problem$column_groups$of
+  of <- problem$columns$group
   unname(c(split(seq_along(of), replace(of, of == 0, NA)), as.list(which(of == 0))))
 }
 
@@ -59,19 +59,19 @@ test_that("a fit holds whole groups, and k counts them", {
   fit <- greedy_rls(pb, k = 5)
   expect_lte(max(fit$path$size), 5L)
   for (model in Filter(Negate(is.null), fit$coefficients)) {
-    of <- pb$column_groups$of[model$features]
+    of <- pb$columns$group[model$features]
     expect_true(all(tabulate(of, 3L) %in% c(0L, 3L, 2L, 4L)))
   }
   expect_identical(fit$path$name[-1L], unname(vapply(fit$path$feature[-1L], function(j) {
-    if (j %in% c(6L, 11L)) letters[j] else c("p", "q", "r")[pb$column_groups$of[j]]
+    if (j %in% c(6L, 11L)) letters[j] else c("p", "q", "r")[pb$columns$group[j]]
   }, "")))
   expect_true(verify(fit, pb, claims = 60)$ok)
   expect_identical(length(selected(fit, 2)), sum(fit$path$columns[2:3]))
   terms <- generics::tidy(fit, size = 2)
   expect_identical(terms$group[-1L], c("p", "q", "r", NA)[match(
-    pb$column_groups$of[fit$coefficients[[3]]$features], c(1:3, 0))])
+    pb$columns$group[fit$coefficients[[3]]$features], c(1:3, 0))])
   expect_equal(predict(fit, pb$x), drop(fitted(fit)), ignore_attr = TRUE)
-  expect_equal(residuals(fit, "held_out"), drop(pb$y - fit$held_out), ignore_attr = TRUE)
+  expect_equal(residuals(fit, "held_out"), drop(pb$rows$y - fit$held_out), ignore_attr = TRUE)
   file <- tempfile(fileext = ".rds")
   saveRDS(fit, file)
   expect_equal(predict(readRDS(file), pb$x), predict(fit, pb$x))
@@ -101,7 +101,7 @@ test_that("any number of threads gives the same bits", {
 test_that("duplicates in a group cost no digits in silence", {
   pb <- made_problem(9)
   x <- cbind(pb$x, copy = pb$x[, 2], sum = pb$x[, 1] + pb$x[, 2])
-  twice <- as_problem(x, pb$y, columns_group = list(p = c(1:3, 12, 13), q = 4:5))
+  twice <- as_problem(x, pb$rows$y, columns_group = list(p = c(1:3, 12, 13), q = 4:5))
   for (lambda in c(1, 1e-3)) {
     fit <- greedy_rls(twice, k = 4, lambda = lambda, size = "criterion", folds = 4)
     for (row in seq_len(nrow(fit$path))[-1L]) {
@@ -141,25 +141,25 @@ test_that("the columns of a factor are a group in frames and formulas", {
                   age = rnorm(50), dose = rnorm(50))
   y <- (d$stage == "III") + d$age + rnorm(50) / 2
   pb <- as_problem(d, y)
-  expect_identical(pb$column_groups, list(of = c(1L, 1L, 0L, 0L, 0L), names = "stage",
-                                          rule = "together", stated = FALSE))
-  expect_null(as_problem(d, y, columns_group = FALSE)$column_groups)
+  expect_identical(pb$coding$column_groups,
+                   list(names = "stage", rule = "together", stated = FALSE))
+  expect_null(as_problem(d, y, columns_group = FALSE)$coding$column_groups)
   by_formula <- as_problem(y ~ stage * dose + log(age^2), cbind(d, y))
-  expect_identical(by_formula$column_groups$names, c("stage", "stage:dose"))
-  expect_identical(by_formula$column_groups$of, c(1L, 1L, 0L, 0L, 2L, 2L))
+  expect_identical(by_formula$coding$column_groups$names, c("stage", "stage:dose"))
+  expect_identical(by_formula$columns$group, c(1L, 1L, 0L, 0L, 2L, 2L))
   fit <- greedy_rls(pb, k = 2, size = 2)
   expect_setequal(selected(fit, 2), c("stageII", "stageIII", "age"))
   expect_equal(predict(fit, d[1:4, ], size = 2), fitted(fit, size = 2)[1:4], ignore_attr = TRUE)
   expect_message(path <- omp(pb, k = 2), class = "sparsels_message_groups")
-  expect_null(path$problem$column_groups)
+  expect_null(path$problem$coding$column_groups)
   expect_silent(rls(pb))
 })
 
 test_that("parts of a problem keep its groups", {
   pb <- made_problem(12)
-  expect_identical(pb[1:20, ]$column_groups, pb$column_groups)
-  expect_identical(pb[, 2:6]$column_groups$of, c(1L, 1L, 2L, 2L, 0L))
-  expect_null(pb[, c(1, 4, 6)]$column_groups)
+  expect_identical(pb[1:20, ]$coding$column_groups, pb$coding$column_groups)
+  expect_identical(pb[, 2:6]$columns$group, c(1L, 1L, 2L, 2L, 0L))
+  expect_null(pb[, c(1, 4, 6)]$coding$column_groups)
   pb <- made_problem(13, m = 40)
   cvd <- cross_validate(pb, greedy_rls, outer = 4, k = 3, size = 2)
   expect_true(all(lengths(lapply(units(pb), intersect, cvd$frequency$feature)) %in% c(0, 1:4)))
@@ -188,7 +188,7 @@ test_that("start takes whole groups", {
 test_that("what groups cannot be is refused by name, and they are printed in words", {
   pb <- made_problem(15)
   x <- pb$x
-  y <- drop(pb$y)
+  y <- drop(pb$rows$y)
   expect_snapshot({
     pb
     greedy_rls(pb, k = 3, lambda = 2, size = "criterion")

@@ -8,9 +8,9 @@ forward <- function(problem, k) forward_regression(problem, k = k, lambda = 2)
 
 # R^2 of lm() on these columns, over the rows of a part, about the covariates' model.
 oracle_split <- function(pb, features, rows, part) {
-  d <- data.frame(pb$y, z = I(pb$z), x = I(as.matrix(pb$x[, features, drop = FALSE])))
+  d <- data.frame(pb$rows$y, z = I(pb$z), x = I(as.matrix(pb$x[, features, drop = FALSE])))
   names(d)[1] <- "y"
-  w <- pb$weights
+  w <- pb$rows$weight
   model <- stats::lm(y ~ z + x - 1, d[rows, ], weights = w[rows])
   rest <- stats::lm(y ~ z - 1, d[rows, ], weights = w[rows])
   squares <- function(fit) {
@@ -53,12 +53,12 @@ test_that("a fit is scored as it is, several responses and classes too", {
       rows <- compared$training_rows[[split]]
       fit <- forward(pb[rows, ], 2)
       score <- as.matrix(predict(fit, pb$x[-rows, ]))
-      mean <- rep(colMeans(pb$y[rows, , drop = FALSE]), each = length(rows))
-      y <- pb$y[-rows, , drop = FALSE]
-      means <- rep(colMeans(pb$y[rows, , drop = FALSE]), each = nrow(y))
+      mean <- rep(colMeans(pb$rows$y[rows, , drop = FALSE]), each = length(rows))
+      y <- pb$rows$y[-rows, , drop = FALSE]
+      means <- rep(colMeans(pb$rows$y[rows, , drop = FALSE]), each = nrow(y))
       exact <- 1 - sum((y - score)^2) / sum((y - means)^2)
       expect_equal(compared$scores[[split, "forward", "test"]], exact)
-      exact <- 1 - sum(residuals(fit)^2) / sum((pb$y[rows, ] - mean)^2)
+      exact <- 1 - sum(residuals(fit)^2) / sum((pb$rows$y[rows, ] - mean)^2)
       expect_equal(compared$scores[[split, "forward", "training"]], exact)
     }
   }
@@ -67,7 +67,7 @@ test_that("a fit is scored as it is, several responses and classes too", {
 test_that("each method chooses its size where none is given, with its own arguments", {
   set.seed(81)
   pb <- compared_problem("binary", weights = TRUE)
-  class <- factor(pb$levels[1 + (pb$y > 0)])
+  class <- factor(pb$coding$levels[1 + (pb$rows$y > 0)])
   methods <- list(greedy_rls, lasso = list(l1_path, folds = 4, size = "1se"),
                   two = function(problem) c(2, 4))
   compared <- compare_methods(pb, methods = methods, splits = 3)
@@ -84,13 +84,13 @@ test_that("each method chooses its size where none is given, with its own argume
     greedy <- greedy_rls(train)
     wrong <- predict(greedy, out, type = "class") != class[-rows]
     expect_equal(compared$scores[[split, "greedy_rls", "test"]],
-                 sum((pb$weights[-rows] * wrong)) / sum(pb$weights[-rows]))
+                 sum((pb$rows$weight[-rows] * wrong)) / sum(pb$rows$weight[-rows]))
     expect_identical(compared$chosen[[split, "greedy_rls"]], selected(greedy, index = TRUE))
     expect_identical(compared$chosen[[split, "two"]], c(2L, 4L))
     rows <- area$training_rows[[split]]
     score <- drop(predict(rls(pb[rows, ]), as.matrix(pb$x)[-rows, ], type = "link"))
-    w <- pb$weights[-rows]
-    up <- class[-rows] == pb$levels[2]
+    w <- pb$rows$weight[-rows]
+    up <- class[-rows] == pb$coding$levels[2]
     pairs <- outer(w[up], w[!up])
     exact <- sum(pairs * outer(score[up], score[!up], function(a, b) (a > b) + (a == b) / 2)) /
       sum(pairs)
@@ -100,7 +100,7 @@ test_that("each method chooses its size where none is given, with its own argume
   expect_identical(compared$table$size, c(mean(sizes), mean(lengths(compared$chosen[, "lasso"])),
                                           2))
   expect_identical(compared$table$stability[1], stability(compared$chosen[, "greedy_rls"],
-                                                          sum(pb$usable)))
+                                                          sum(pb$columns$usable)))
   expect_identical(compared$table$stability[3], 1)
   expect_identical(area$table$size[1], NA_real_)
   expect_identical(area$table$stability[1], NA_real_)
@@ -123,8 +123,8 @@ test_that("fits of any kind are compared: by size where they have one, else as t
     largest <- max(full$path$size[cumsum(full$path$size > 3) == 0])
     scores <- list(predict(full, pb$x, size = largest), predict(rls(train), pb$x))
     for (method in 1:2) {
-      off <- (pb$y - scores[[method]])[-rows]
-      exact <- 1 - sum(off^2) / sum((pb$y[-rows] - mean(pb$y[rows]))^2)
+      off <- (pb$rows$y - scores[[method]])[-rows]
+      exact <- 1 - sum(off^2) / sum((pb$rows$y[-rows] - mean(pb$rows$y[rows]))^2)
       expect_equal(compared$scores[[split, method, "test"]], exact)
     }
     expect_length(compared$chosen[[split, "l1"]], largest)

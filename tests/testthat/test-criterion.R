@@ -99,7 +99,7 @@ test_that("each criterion of a path equals retraining, for every search", {
       folds <- switch(kind, make_folds(pb, "loo"), make_folds(pb, rep_len(1:3, 18)),
                       make_folds(pb, list(rep_len(1:4, 18), rep(1:3, each = 6))))
       fit <- bare_rls(pb, k = 3, lambda = 0.5, folds = folds, criterion = name, search = search)
-      start <- if (search == "backward") which(pb$usable) else integer()
+      start <- if (search == "backward") which(pb$columns$usable) else integer()
       sets <- oracle_sets(fit$path, start)
       exact <- vapply(sets, function(s) oracle_figure(pb, s, 0.5, folds, name), c(0, 0))
       where <- paste(search, name, kind)
@@ -118,7 +118,7 @@ test_that("leave-pair-out AUC equals retraining without every pair", {
     pb <- random_problem(11, 6, "binary", weights = odd, covariates = odd)
     fit <- bare_rls(pb, k = 3, lambda = 0.3, criterion = "auc", search = search)
     expect_identical(fit$criterion$label, "leave-pair-out area under the ROC curve")
-    start <- if (search == "backward") which(pb$usable) else integer()
+    start <- if (search == "backward") which(pb$columns$usable) else integer()
     exact <- vapply(oracle_sets(fit$path, start), function(s) oracle_pairs_out(pb, s, 0.3), 0)
     expect_equal(fit$path$criterion, exact, tolerance = 1e-9)
     expect_true(all(is.na(fit$path$se)))
@@ -141,14 +141,14 @@ test_that("a function of the user is minimised, or maximised when it says so", {
   worst <- function(y, prediction, fold) max(abs(y - prediction))
   folds <- unequal_folds(pb, 2)
   value <- function(set) {
-    mean(apply(folds$ids, 2, function(ids) max(abs(pb$y - oracle_held_out(pb, set, 1, ids)))))
+    mean(apply(folds$ids, 2, function(ids) max(abs(pb$rows$y - oracle_held_out(pb, set, 1, ids)))))
   }
   fit <- bare_rls(pb, k = 3, lambda = 1, folds = folds, criterion = worst, keep = 9)
   sets <- oracle_sets(fit$path)
   expect_equal(fit$path$criterion, vapply(sets, value, 0), tolerance = 1e-9)
   expect_true(all(is.na(fit$path$se)))
   for (step in 1:3) {
-    left <- setdiff(which(pb$usable), sets[[step]])
+    left <- setdiff(which(pb$columns$usable), sets[[step]])
     all <- vapply(left, function(i) value(c(sets[[step]], i)), 0)
     expect_equal(fit$path$criterion[step + 1], min(all))
   }
@@ -183,9 +183,9 @@ test_that("a function of the user sees coded vectors and the fold ids", {
 # Mean over classes of the weighted error rates of scores (m x L).
 class_rates <- function(pb, score) {
   class <- function(values) if (ncol(values) == 1) values[, 1] > 0 else max.col(values)
-  wrong <- class(as.matrix(score)) != class(pb$y)
-  mean(vapply(split(seq_along(wrong), class(pb$y)), function(rows) {
-    stats::weighted.mean(wrong[rows], pb$weights[rows])
+  wrong <- class(as.matrix(score)) != class(pb$rows$y)
+  mean(vapply(split(seq_along(wrong), class(pb$rows$y)), function(rows) {
+    stats::weighted.mean(wrong[rows], pb$rows$weight[rows])
   }, 0))
 }
 
@@ -238,20 +238,20 @@ test_that("losses of rows and pairs: ties, missing scores, several responses, wh
   x <- matrix(1:6, 3)
   pb <- as_problem(x, factor(c("a", "b", "b")))
   score <- matrix(c(5e-11, NA, 2e-10)) # below the tie: class "a"
-  expect_identical(row_losses(pb, "error", pb$y - score), c(0, NA, 0))
-  expect_identical(row_losses(pb, "balanced", pb$y - score), c(0, NA, 0))
-  expect_equal(row_losses(pb, "squared", pb$y - score), c(1, NA, 1))
+  expect_identical(row_losses(pb, "error", pb$rows$y - score), c(0, NA, 0))
+  expect_identical(row_losses(pb, "balanced", pb$rows$y - score), c(0, NA, 0))
+  expect_equal(row_losses(pb, "squared", pb$rows$y - score), c(1, NA, 1))
   two <- as_problem(x, cbind(c(1, 2, 4), c(1, 0, 3)))
   residual <- matrix(c(1, -2, 0, 3, 0, -5), 3)
   expect_equal(row_losses(two, "squared", residual), c(5, 2, 12.5))
   expect_equal(row_losses(two, "absolute", residual), c(2, 1, 2.5))
   expect_equal(pair_losses(c(1, 0, 5e-11, NA), c(0, 1, 0, 1)), c(0, 1, 0.5, NA))
   # rows 2 and 3 against 1; without both classes there is no pair
-  pb$weights <- c(1, 2, 0)
+  pb$rows$weight <- c(1, 2, 0)
   expect_equal(right_pairs(1:3, pb, cbind(c(0, 1, 2))), c(2, 2))
   expect_equal(right_pairs(2:3, pb, cbind(c(0, 1, 2))), c(0, 0))
-  expect_error(row_losses(pb, "auc", pb$y), "internal")
-  expect_error(row_losses(pb, "none", pb$y), "internal")
-  expect_error(row_losses(pb, "squared", pb$y[-1L, , drop = FALSE]), "internal")
+  expect_error(row_losses(pb, "auc", pb$rows$y), "internal")
+  expect_error(row_losses(pb, "none", pb$rows$y), "internal")
+  expect_error(row_losses(pb, "squared", pb$rows$y[-1L, , drop = FALSE]), "internal")
   expect_error(pair_losses(1, c(1, 2)), "internal")
 })

@@ -109,10 +109,11 @@ test_that("several measures, the AUC within folds among them, from the predictio
       expect_equal(cvd$measures[[measure]]$test[s], expected[["value"]])
       expect_equal(cvd$measures[[measure]]$test_se[s], expected[["se"]])
     }
-    wrong <- sign(score[, 1]) != pb$y[, 1]
-    of_class <- vapply(c(-1, 1), function(y) weighted.mean(wrong[pb$y == y], w[pb$y == y]), 0)
+    wrong <- sign(score[, 1]) != pb$rows$y[, 1]
+    of_class <-
+      vapply(c(-1, 1), function(y) weighted.mean(wrong[pb$rows$y == y], w[pb$rows$y == y]), 0)
     expect_equal(cvd$measures$balanced$test[s], mean(of_class))
-    cubic <- vapply(split(1:40, ids), function(rows) mean(abs(pb$y[rows] - score[rows])^3), 0)
+    cubic <- vapply(split(1:40, ids), function(rows) mean(abs(pb$rows$y[rows] - score[rows])^3), 0)
     expect_equal(cvd$measures$cubic$test[s],
                  weighted.mean(cubic, tapply(w, ids, sum)))
   }
@@ -269,7 +270,8 @@ test_that("centre and scale are estimated on the training rows alone", {
   ids <- rep(1:3, each = 10)
   seen <- list()
   spy <- function(problem, ...) {
-    seen[[length(seen) + 1]] <<- list(centre = problem$centre, scale = problem$scale)
+    seen[[length(seen) + 1]] <<- list(centre = problem$columns$centre,
+                                      scale = problem$columns$scale)
     bare_rls(problem, ...)
   }
   cross_validate(d$x, spy, y = d$y, k = 2, lambda = 1, outer = ids, baselines = NULL)
@@ -457,7 +459,7 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
   d <- two_classes()
   y <- if (task == "binary") d$y else as.numeric(d$y)
   problem <- as_problem(d$x, y, task = if (task == "binary") "classification" else task)
-  problem$response <- "outcome"
+  problem$coding$response <- "outcome"
   parts <- held_out_rows(make_folds(40, rep_len(seq_len(folds), 40)))
   name <- measure_of(problem)
   scored <- lapply(seq_len(folds), function(i) {

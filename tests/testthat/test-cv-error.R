@@ -20,7 +20,8 @@ test_that("without folds it is the path of the fit", {
     path <- fit$path[setdiff(names(fit$path), "training")]
     expect_equal(cv_error(fit), path)
     expect_equal(min(cv_error(fit, basis = "remove")$criterion),
-                 sum(pb$weights * residuals(fit, "held_out")^2) / sum(pb$weights) / ncol(pb$y))
+                 sum(pb$rows$weight *
+                     residuals(fit, "held_out")^2) / sum(pb$rows$weight) / ncol(pb$rows$y))
   }
 })
 
@@ -101,10 +102,10 @@ test_that("leave-one-out is every row held out by itself", {
                       lambda = grid)
     for (way in c("remove", "keep")) {
       losses <- vapply(1:18, function(j) {
-        apply(holdout(fit, j, basis = way)[1, , ], 2, function(f) mean((pb$y[j, ] - f)^2))
+        apply(holdout(fit, j, basis = way)[1, , ], 2, function(f) mean((pb$rows$y[j, ] - f)^2))
       }, grid)
       expect_equal(cv_error(fit, "loo", basis = way)$criterion,
-                   as.vector(losses %*% pb$weights) / sum(pb$weights), tolerance = 1e-7)
+                   as.vector(losses %*% pb$rows$weight) / sum(pb$rows$weight), tolerance = 1e-7)
     }
   }
 })
@@ -121,9 +122,9 @@ test_that("folds are rows held out together, and skipped basis rows are never am
     for (rows in split(scored, ids[scored])) {
       held_out[rows, ] <- holdout(fit, rows, basis = if (way == "skip") "keep" else way)
     }
-    loss <- (pb$y[scored, 1] - held_out[scored, ])^2
+    loss <- (pb$rows$y[scored, 1] - held_out[scored, ])^2
     expect_equal(cv_error(fit, ids, basis = way)$criterion,
-                 colSums(pb$weights[scored] * loss) / sum(pb$weights[scored]))
+                 colSums(pb$rows$weight[scored] * loss) / sum(pb$rows$weight[scored]))
   }
 })
 
@@ -173,14 +174,14 @@ test_that("a function of the user sees coded values, predictions and fold ids", 
     scored <- if (way == "skip") setdiff(1:20, basis) else 1:20
     exact <- vapply(grid, function(l) {
       held_out <- oracle_partition(case, l, ids, way)
-      by_fold(case$y[scored, ], held_out[scored, ], ids[scored])
+      by_fold(case$rows$y[scored, ], held_out[scored, ], ids[scored])
     }, 0)
     figures <- cv_error(fit, ids, basis = way, criterion = by_fold)
     expect_equal(figures$criterion, exact, tolerance = 1e-9)
     expect_true(all(is.na(figures$se)))
   }
   higher <- structure(function(y, prediction, fold) mean(y * prediction), better = "higher")
-  exact <- vapply(grid, function(l) mean(case$y * oracle_partition(case, l, ids)), 0)
+  exact <- vapply(grid, function(l) mean(case$rows$y * oracle_partition(case, l, ids)), 0)
   expect_equal(cv_error(fit, ids, criterion = higher)$criterion, exact, tolerance = 1e-9)
 })
 
@@ -194,7 +195,7 @@ test_that("skipped rows stay in training for the covariates too", {
   ids <- c(1, 1, 1, rep(1:3, length.out = 13))
   figures <- cv_error(fit, ids, basis = "skip")
   residuals <- lapply(split(6:16, ids[6:16]), function(rows) {
-    fit$problem$y[rows, 1] - holdout(fit, rows)[, 1, ]
+    fit$problem$rows$y[rows, 1] - holdout(fit, rows)[, 1, ]
   })
   expect_equal(figures$criterion, unname(colMeans(do.call(rbind, residuals)^2)))
 })
@@ -228,7 +229,7 @@ test_that("rls has the same figures, few features or many", {
   set.seed(149)
   for (n in c(5, 30)) for (task in c("two", "binary", "three")) for (odd in c(FALSE, TRUE)) {
     pb <- random_problem(16, n, task, weights = odd, covariates = odd, intercept = !odd)
-    all <- which(pb$usable)
+    all <- which(pb$columns$usable)
     fit <- rls(pb, lambda = grid)
     expect_equal(cv_error(fit), fit$path[names(cv_error(fit))])
     # features are no rows: there is nothing to keep or to skip

@@ -10,9 +10,9 @@ some_points <- function(m = 41) {
 # weighted mean squared error of rows predicted one set after the other
 oracle_error <- function(pb, sets, predict) {
   squared <- lapply(sets, function(held) {
-    sum(pb$weights[held] * (pb$y[held, ] - predict(held))^2)
+    sum(pb$rows$weight[held] * (pb$rows$y[held, ] - predict(held))^2)
   })
-  sum(unlist(squared)) / (ncol(pb$y) * sum(pb$weights[unlist(sets)]))
+  sum(unlist(squared)) / (ncol(pb$rows$y) * sum(pb$rows$weight[unlist(sets)]))
 }
 
 # rows dealt out as the package draws them

@@ -35,7 +35,7 @@ test_that("the deviance of a penalised model has no penalty in it", {
   Y <- cbind(a = d$y, b = d$x[, 1] + rnorm(40))
   pb <- as_problem(d$x, Y, weights = w)
   sum_of_squares <- function(residual) {
-    sum(w * (residual / rep(pb$response_scale, each = nrow(residual)))^2)
+    sum(w * (residual / rep(pb$coding$response_scale, each = nrow(residual)))^2)
   }
   fits <- list(
     greedy_rls(pb, k = 3, lambda = 5, size = 2), rls(pb, lambda = c(1, 10)),
@@ -126,6 +126,7 @@ test_that("the deviance is that of the model left by a threshold, and does not o
       -2 * sum(plogis(ifelse(y > 0, score, -score), log.p = TRUE))
     expect_equal(deviance(cut, lambda = lambda[1], newdata = x), by_hand)
   }
-  far <- list(loss = "logistic", problem = list(y = matrix(c(1, -1)), weights = c(1, 1)))
+  far <- list(loss = "logistic",
+              problem = list(rows = list(y = matrix(c(1, -1)), weight = c(1, 1))))
   expect_equal(deviance_of_scores(far, array(c(-900, -900), c(2, 1, 1))), 1800)
 })

@@ -1,6 +1,6 @@
 # a model on some columns, not an optimum of anything
 random_model <- function(pb) {
-  features <- which(pb$usable)[seq_len(min(3, sum(pb$usable)))]
+  features <- which(pb$columns$usable)[seq_len(min(3, sum(pb$columns$usable)))]
   list(features = features, beta = rnorm(length(features)))
 }
 
@@ -18,11 +18,11 @@ test_that("a model's covariates are the best", {
     point <- model_point(pb, loss, model$features, model$beta)
     basis <- covariate_basis(pb)
     score <- model_score(pb, model)
-    expect_equal(point$f, score + drop(basis %*% point$u) / sqrt(pb$weights))
-    y <- pb$y[, 1]
+    expect_equal(point$f, score + drop(basis %*% point$u) / sqrt(pb$rows$weight))
+    y <- pb$rows$y[, 1]
     total <- function(u) {
-      f <- score + drop(basis %*% u) / sqrt(pb$weights)
-      sum(pb$weights * switch(loss, squared = (y - f)^2 / 2, logistic = log(1 + exp(-y * f)),
+      f <- score + drop(basis %*% u) / sqrt(pb$rows$weight)
+      sum(pb$rows$weight * switch(loss, squared = (y - f)^2 / 2, logistic = log(1 + exp(-y * f)),
                               hinge = pmax(1 - y * f, 0)))
     }
     expect_equal(point$loss, total(point$u))
@@ -83,14 +83,14 @@ test_that("the dual value is the best of the multiples", {
       r <- random_dual(pb, loss)
       value <- dual_value(pb, loss, r, most, 0.7)
       ends <- if (loss == "squared") c(-1, 1) * 0.7 / most else
-        c(0, min(0.7 / most, 1 / max(abs(r) / sqrt(pb$weights))))
+        c(0, min(0.7 / most, 1 / max(abs(r) / sqrt(pb$rows$weight))))
       y <- oracle_l1(pb)$working$y
       multiples <- vapply(seq(ends[1], ends[2], length.out = 2001), function(s) {
-        alpha <- pmin(abs(s * r) / sqrt(pb$weights), 1)
+        alpha <- pmin(abs(s * r) / sqrt(pb$rows$weight), 1)
         part <- function(p) ifelse(p > 0, -p * log(p), 0)
         switch(loss, squared = sum(y * s * r) - sum((s * r)^2) / 2,
-               logistic = sum(pb$weights * (part(alpha) + part(1 - alpha))),
-               hinge = sum(pb$weights * alpha))
+               logistic = sum(pb$rows$weight * (part(alpha) + part(1 - alpha))),
+               hinge = sum(pb$rows$weight * alpha))
       }, 0)
       expect_gte(value, max(multiples) - 1e-12)
       expect_lte(value, max(multiples) + 1e-4 * max(abs(multiples)))

@@ -13,8 +13,8 @@ net_data <- function(kind, m = 50, n = 30, sparse = FALSE) {
 # working coefficients of all columns, columns x lambdas
 working_beta <- function(fit) {
   vapply(fit$solutions, function(one) {
-    replace(numeric(length(fit$problem$names)), one$features, one$beta)
-  }, numeric(length(fit$problem$names)))
+    replace(numeric(length(fit$problem$columns$name)), one$features, one$beta)
+  }, numeric(length(fit$problem$columns$name)))
 }
 
 test_that("the path is that of slow programs, with weights, covariates and sparse columns", {
@@ -117,7 +117,7 @@ test_that("held-out errors are those of paths without each fold", {
       held[rows] <- predict(train, d$x[rows, ], type = "link", adjust = d$z[rows, , drop = FALSE])
     }
     expect_equal(fit$held_out[, 1], held, tolerance = 1e-6)
-    squares <- (pb$y[, 1] - held)^2
+    squares <- (pb$rows$y[, 1] - held)^2
     expect_equal(fit$path$squared[row], weighted.mean(squares, d$w), tolerance = 1e-6)
     expect_true(verify(fit, d$x, d$y, weights = d$w, adjust = d$z)$ok)
   }

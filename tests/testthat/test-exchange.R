@@ -11,7 +11,8 @@ fit_of_set <- function(pb, features, ...) {
 # The criterion after each exchange of a result, by retraining.
 retrained <- function(others, pb, features, lambda, folds, name) {
   mapply(function(drop, add) {
-    set <- c(setdiff(features, match(drop, pb$names)), if (!is.na(add)) match(add, pb$names))
+    set <- c(setdiff(features, match(drop, pb$columns$name)),
+             if (!is.na(add)) match(add, pb$columns$name))
     oracle_figure(pb, set, lambda, folds, name)[["value"]]
   }, others$drop, others$add)
 }
@@ -43,7 +44,8 @@ test_that("all exchanges equal retraining", {
     pb <- random_problem(18, 9, case$task, case$weights, case$covariates, sparse = case$sparse)
     folds <- switch(case$folds, loo = make_folds(pb, "loo"), five = unequal_folds(pb),
                     repeated = unequal_folds(pb, 2))
-    name <- if (case$criterion == "error" && pb$task == "regression") "squared" else case$criterion
+    name <- if (case$criterion == "error" &&
+                pb$coding$task == "regression") "squared" else case$criterion
     fit <- suppressWarnings(bare_rls(pb, k = 3, lambda = case$lambda, folds = folds,
                                      criterion = name))
     others <- exchange(fit, pb, size = 3, keep = NULL)
@@ -67,7 +69,8 @@ test_that("areas under the curve are exact, too, and the largest comes first", {
   others <- exchange(fit, pb, size = 2, keep = NULL)
   features <- selected(fit, 2, index = TRUE)
   by_hand <- mapply(function(drop, add) {
-    set <- c(setdiff(features, match(drop, pb$names)), if (!is.na(add)) match(add, pb$names))
+    set <- c(setdiff(features, match(drop, pb$columns$name)),
+             if (!is.na(add)) match(add, pb$columns$name))
     oracle_pairs_out(pb, set, 1)
   }, others$drop, others$add)
   expect_equal(others$criterion, unname(by_hand), tolerance = 1e-10)
@@ -108,7 +111,7 @@ slow_exchange <- function(pb, features, lambda, folds) {
   swaps <- list()
   repeat {
     own <- oracle_squared(pb, features, lambda, folds)
-    pairs <- expand.grid(drop = features, add = setdiff(which(pb$usable), features))
+    pairs <- expand.grid(drop = features, add = setdiff(which(pb$columns$usable), features))
     value <- mapply(function(drop, add) {
       oracle_squared(pb, c(setdiff(features, drop), add), lambda, folds)
     }, pairs$drop, pairs$add)
@@ -133,9 +136,9 @@ test_that("improving ends where the slow twin ends, by the same swaps", {
     expect_true(set$optimal)
     expect_identical(nrow(set$swaps), length(slow$swaps))
     expect_equal(set$swaps$criterion, vapply(slow$swaps, `[`, 0, 3), tolerance = 1e-9)
-    expect_identical(set$swaps$drop, pb$names[vapply(slow$swaps, `[`, 0, 1)])
+    expect_identical(set$swaps$drop, pb$columns$name[vapply(slow$swaps, `[`, 0, 1)])
     expect_false(is.unsorted(-set$swaps$criterion, strictly = TRUE))
-    expect_identical(selected(better), pb$names[slow$features])
+    expect_identical(selected(better), pb$columns$name[slow$features])
     again <- exchange(fit_of_set(pb, set$features, lambda = 2, folds = folds), pb, size = 3)
     expect_true(attr(again, "set")$optimal)
     expect_equal(again$criterion, better$criterion, tolerance = 1e-12)

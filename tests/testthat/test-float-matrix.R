@@ -52,7 +52,7 @@ test_that("every method gives what it gives for the same values as doubles", {
   fit <- greedy_rls(d$floats, d$y, k = 3, lambda = 1, size = 2)
   expect_equal(predict(fit, d$floats), predict(fit, back))
   some <- as_problem(d$floats, d$y)[1:20, 2:9]
-  expect_equal(some$centre, unname(colMeans(back[1:20, 2:9])))
+  expect_equal(some$columns$centre, unname(colMeans(back[1:20, 2:9])))
 })
 
 test_that("threads change nothing", {

@@ -130,6 +130,6 @@ test_that("a fold that has all rows of positive weight is named", {
   expect_error(fold_basis_check(few, as_folds(pairs, few)), lost, class = "sparsels_error_input")
   expect_error(greedy_rls(few, folds = pairs, k = 1), lost, class = "sparsels_error_input")
   expect_null(fold_basis_check(few, as_folds("loo", few)))
-  without <- as_problem(few$x, few$y[, 1], weights = few$weights, intercept = FALSE)
+  without <- as_problem(few$x, few$rows$y[, 1], weights = few$rows$weight, intercept = FALSE)
   expect_null(fold_basis_check(without, as_folds(pairs, without)))
 })

@@ -13,9 +13,11 @@ same_problem <- function(given, expected) {
 test_that("data may come second, for every fitter", {
   by_name <- as_problem(y ~ ., data = panel)
   same_problem(as_problem(y ~ ., panel), by_name)
-  expect_identical(greedy_rls(y ~ ., panel, k = 2, lambda = 1, size = 2)$problem$response, "y")
+  expect_identical(greedy_rls(y ~ ., panel, k = 2, lambda = 1, size = 2)$problem$coding$response,
+                   "y")
   expect_equal(coef(rls(y ~ a + b, panel)), coef(rls(y ~ a + b, data = panel)))
-  expect_identical(cross_validate(y ~ a, panel, rls, outer = 3, lambda = 1)$problem$response, "y")
+  expect_identical(cross_validate(y ~ a, panel, rls, outer = 3, lambda = 1)$problem$coding$response,
+                   "y")
   expect_snapshot(error = TRUE, {
     as_problem(y ~ ., panel, data = panel)
     as_problem(y ~ a, as.matrix(panel["a"]))
@@ -30,8 +32,8 @@ test_that("weights and subset are expressions of variables in data, as in lm()",
   expect_equal(coef(fit), coef(lm(y ~ a + b, panel, weights = w^2, subset = age > 45)),
                tolerance = 1e-6)
   run <- cross_validate(y ~ ., panel, rls, weights = w, subset = age > 45, lambda = 1, outer = 3)
-  expect_identical(run$problem$weights, some$w)
-  expect_identical(run$problem$names, pb$names)
+  expect_identical(run$problem$rows$weight, some$w)
+  expect_identical(run$problem$columns$name, pb$columns$name)
 })
 
 test_that("weights and subset that are no variables of data come from where the call was made", {
@@ -39,15 +41,15 @@ test_that("weights and subset that are no variables of data come from where the 
   call_it <- function(weights_here, rows_here) {
     as_problem(y ~ a, panel, weights = weights_here, subset = rows_here)
   }
-  expect_identical(call_it(own, 1:30)$weights, own[1:30])
-  expect_identical(call_it(own, -1)$weights, own[-1])
+  expect_identical(call_it(own, 1:30)$rows$weight, own[1:30])
+  expect_identical(call_it(own, -1)$rows$weight, own[-1])
   named <- `row.names<-`(panel, paste0("s", 1:40))
-  expect_identical(as_problem(y ~ a, named, subset = c("s3", "s1", "s9"))$row_names,
+  expect_identical(as_problem(y ~ a, named, subset = c("s3", "s1", "s9"))$rows$name,
                    c("s3", "s1", "s9"))
   missing <- replace(panel$age > 50, 2, NA)
-  expect_identical(as_problem(y ~ a, panel, subset = missing)$y[, 1], panel$y[which(missing)])
+  expect_identical(as_problem(y ~ a, panel, subset = missing)$rows$y[, 1], panel$y[which(missing)])
   passed <- function(...) cross_validate(y ~ a, panel, rls, lambda = 1, outer = 3, ...)
-  expect_identical(passed(weights = own)$problem$weights, own)
+  expect_identical(passed(weights = own)$problem$rows$weight, own)
 })
 
 test_that("variables outside data follow subset and na.action", {
@@ -56,9 +58,9 @@ test_that("variables outside data follow subset and na.action", {
   b <- panel$b
   pb <- as_problem(y ~ a + log(abs(b)), subset = b > 0, na.action = na.omit, weights = panel$w)
   rows <- which(b > 0 & !is.na(a))
-  expect_identical(pb$y[, 1], y[rows])
+  expect_identical(pb$rows$y[, 1], y[rows])
   expect_identical(unname(pb$x[, 2]), log(b[rows]))
-  expect_identical(pb$weights, panel$w[rows])
+  expect_identical(pb$rows$weight, panel$w[rows])
   covariates <- cbind(age = panel$age)
   pb <- as_problem(y ~ a, adjust = covariates, na.action = na.omit)
   expect_identical(unname(pb$z[, 2]), panel$age[!is.na(a)])
@@ -126,7 +128,7 @@ test_that("a formula keeps nothing large of where it was made", {
     as_problem(y ~ a + I(b + shift), panel)
   }
   pb <- make()
-  expect_lt(length(serialize(pb$formula, NULL)), 1e5)
+  expect_lt(length(serialize(pb$coding$formula, NULL)), 1e5)
   expect_equal(eval(quote(shift + 1), environment(formula(pb))), 4)
 })
 
@@ -158,16 +160,17 @@ test_that("columns have the names that the user gave to variables, whatever the 
   d$`my site` <- factor(rep(c("u", "v"), 20))
   product <- paste(both, collapse = ":")
   pb <- as_problem(y ~ .^2, d[1:3])
-  expect_identical(pb$names, c(both, product))
-  expect_identical(pb[, "HLA-DRA"]$names, "HLA-DRA")
-  expect_identical(as_problem(y ~ `my site` * `HLA-DRA`, d)$names,
+  expect_identical(pb$columns$name, c(both, product))
+  expect_identical(pb[, "HLA-DRA"]$columns$name, "HLA-DRA")
+  expect_identical(as_problem(y ~ `my site` * `HLA-DRA`, d)$columns$name,
                    c("my sitev", "HLA-DRA", "my sitev:HLA-DRA"))
   fit <- greedy_rls(pb, size = 2, k = 3)
   expect_setequal(selected(fit), both)
   expect_identical(selected(greedy_rls(pb, start = "HLA-DRA", k = 2, size = 1)), "HLA-DRA")
-  expect_identical(as_problem(y ~ .^2, d[1:3], penalty = c("HLA-DRA" = 0))$penalty, c(0, 1, 1))
+  expect_identical(as_problem(y ~ .^2, d[1:3], penalty = c("HLA-DRA" = 0))$columns$penalty,
+                   c(0, 1, 1))
   grouped <- as_problem(y ~ .^2, d[1:3], columns_group = list(g = both))
-  expect_identical(grouped$column_groups$of, c(1L, 1L, 0L))
+  expect_identical(grouped$columns$group, c(1L, 1L, 0L))
   asked <- as_problem(y ~ .^2, d[1:3], hierarchy = stats::setNames(list(both), product))
   expect_identical(asked$hierarchy$needs, 1:2)
   expect_identical(as_problem(y ~ .^2, d[1:3], hierarchy = "strong")$hierarchy$needs, 1:2)
@@ -175,7 +178,7 @@ test_that("columns have the names that the user gave to variables, whatever the 
   least <- lm(formula(fit, size = 3), d)
   expect_length(coef(least), 4)
   new <- cbind(as.matrix(d[5:6, both]), d[5:6, 1] * d[5:6, 2])
-  colnames(new) <- pb$names
-  plain <- greedy_rls(pb$x, pb$y[, 1], size = 2, k = 3)
+  colnames(new) <- pb$columns$name
+  plain <- greedy_rls(pb$x, pb$rows$y[, 1], size = 2, k = 3)
   expect_equal(predict(fit, d[5:6, ]), predict(plain, new), ignore_attr = TRUE)
 })

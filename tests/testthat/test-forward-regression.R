@@ -21,7 +21,7 @@ expect_errors_of <- function(fit, pb) {
   expect_equal(fit$path$squared, exact, tolerance = 1e-8)
   model <- fit$coefficients[[fit$size + 1]]
   exact <- oracle_ridge(pb, model$features, fit$lambda)$B
-  expect_lt(relative_error(model$beta * pb$scale[model$features], exact), 1e-8)
+  expect_lt(relative_error(model$beta * pb$columns$scale[model$features], exact), 1e-8)
 }
 
 test_that("forward regression adds what lowers the training error most", {
@@ -56,7 +56,7 @@ test_that("forward-backward search makes the moves of its rule", {
   for (row in seq_len(nrow(cases))) {
     case <- as.list(cases[row, ])
     pb <- case_problem(case, n = 14, duplicate = FALSE)
-    largest <- min(sum(pb$usable), 14 - ncol(pb$z))
+    largest <- min(sum(pb$columns$usable), 14 - ncol(pb$z))
     nu <- if (row %% 4 < 2) 0.5 else 0.9
     fit <- foba(pb, k = 3, lambda = case$lambda, nu = nu)
     moves <- oracle_foba(pb, 3, case$lambda, nu, largest)
@@ -170,7 +170,7 @@ test_that("sparse and dense x, matrix, formula and problem agree", {
   one <- omp(y ~ ., data = d, k = 2)
   two <- omp(as.matrix(d[-1]), d$y, k = 2)
   expect_identical(one$path, two$path)
-  expect_identical(one$problem$response, "y")
+  expect_identical(one$problem$coding$response, "y")
 })
 
 test_that("the random numbers of the user are left alone", {

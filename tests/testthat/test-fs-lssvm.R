@@ -109,7 +109,7 @@ expect_machine <- function(fit, pb, machine, rows, case, ...) {
   figures <- oracle_machine_errors(machine, k, fit$folds, score = case$score, first = forced, ...)
   expect_equal(fit$path$criterion, unname(figures["value", sizes]), tolerance = 1e-8)
   expect_equal(fit$path$se, unname(figures["se", sizes]), tolerance = 1e-7)
-  if (pb$task != "regression") {
+  if (pb$coding$task != "regression") {
     wrong <- oracle_machine_errors(machine, k, fit$folds, "error", score = case$score,
                                     first = forced, ...)
     expect_equal(fit$path$error, unname(wrong["value", sizes]), tolerance = 1e-10)
@@ -120,8 +120,8 @@ expect_machine <- function(fit, pb, machine, rows, case, ...) {
     exact <- taken$w[[size + before + 1]]
     w <- term_values(fit, size, rows)
     expect_lt(max(abs(w - exact)), 1e-7 * max(1, abs(exact)))
-    training <- sum(pb$weights * (pb$y - machine$terms %*% exact)^2)
-    expect_equal(fit$path$training[size + 1], training / (ncol(pb$y) * sum(pb$weights)),
+    training <- sum(pb$rows$weight * (pb$rows$y - machine$terms %*% exact)^2)
+    expect_equal(fit$path$training[size + 1], training / (ncol(pb$rows$y) * sum(pb$rows$weight)),
                  tolerance = 1e-9)
     expect_identical(fit$coefficients[[size + 1]]$step, size)
     expect_identical(length(fit$coefficients[[size + 1]]$features), fit$path$prototypes[size + 1])
@@ -199,8 +199,8 @@ oracle_nystrom <- function(pb, k, rows, gamma) {
   phi <- machine$terms[, seq_len(n)] %*% parts$vectors %*% diag(parts$values^-0.5)
   terms <- cbind(phi, machine$terms[, -seq_len(n)])
   q <- ncol(pb$z)
-  A <- crossprod(terms, pb$weights * terms) + diag(rep(c(1 / gamma, 1e-8), c(n, q)), n + q)
-  w <- solve(A, crossprod(terms, pb$weights * pb$y))
+  A <- crossprod(terms, pb$rows$weight * terms) + diag(rep(c(1 / gamma, 1e-8), c(n, q)), n + q)
+  w <- solve(A, crossprod(terms, pb$rows$weight * pb$rows$y))
   list(fitted = unname(terms %*% w), covariates = w[n + seq_len(q), , drop = FALSE])
 }
 
@@ -233,7 +233,7 @@ test_that("the pursuit at its end, all prototypes at once and the features are o
       expect_identical(whole$size, 7L)
       expect_identical(whole$basis$rows, rows)
       figures <- c("prototypes", "criterion", "se", "training",
-                   if (pb$task != "regression") "error")
+                   if (pb$coding$task != "regression") "error")
       expect_equal(whole$path[figures], last[figures], tolerance = 1e-7, ignore_attr = TRUE)
       expect_null(whole$coefficients[[3]])
     }
@@ -301,7 +301,7 @@ test_that("without folds the size is the largest, and nothing is said to be held
     expect_identical(none$path$error, if (task == "three") nothing)
     expect_equal(none$path$training, fit(folds = 4, change = 0)$path$training)
     expect_true(all(is.na(none$held_out)))
-    expect_identical(dim(none$held_out), dim(pb$y))
+    expect_identical(dim(none$held_out), dim(pb$rows$y))
     expect_null(none$folds)
     expect_null(none$tuning)
     expect_identical(fit(folds = NULL, k = 3)$size, 3L)
@@ -425,7 +425,7 @@ test_that("the size is the smallest within so many standard deviations of the be
       # equal folds: the standard deviation of their means
       sd <- mean(apply(folds$ids, 2, function(ids) {
         out <- oracle_machine_out(oracle_machine(pb, oracle_gaussian(0.5), rows, 20), 13, ids)
-        stats::sd(tapply((pb$y - out[[best]])^2, ids, mean))
+        stats::sd(tapply((pb$rows$y - out[[best]])^2, ids, mean))
       }))
       within <- which(error <= error[best] + rule * sd)
       expect_identical(fit$size, min(within) - 1L)
@@ -478,9 +478,9 @@ test_that("a refit is least squares on the stacked rows", {
     terms <- which(rowSums(abs(w)) > 0)
     if (!length(terms)) next
     root <- chol(machine$penalty[terms, terms, drop = FALSE] + diag(0, length(terms)))
-    stacked <- qr(rbind(sqrt(pb$weights) * machine$terms[, terms, drop = FALSE], root), tol = 0)
-    exact <- qr.coef(stacked, rbind(sqrt(pb$weights) * unname(pb$y),
-                                    matrix(0, length(terms), ncol(pb$y))))
+    stacked <- qr(rbind(sqrt(pb$rows$weight) * machine$terms[, terms, drop = FALSE], root), tol = 0)
+    exact <- qr.coef(stacked, rbind(sqrt(pb$rows$weight) * unname(pb$rows$y),
+                                    matrix(0, length(terms), ncol(pb$rows$y))))
     expect_lt(relative_error(w[terms, ], exact), 1e-9)
     expect_lt(relative_error(w, term_values(plain, plain$size, rows)), 1e-7)
     expect_identical(again$path, plain$path)
@@ -676,7 +676,8 @@ test_that("kernels of all kinds", {
   x <- pb$x
   rows <- c(3, 9, 14, 22, 6)
   fit <- function(x, kernel) {
-    machine_fit(x, pb$y, weights = pb$weights, kernel = kernel, gamma = 2, prototypes = rows,
+    machine_fit(x, pb$rows$y, weights = pb$rows$weight, kernel = kernel, gamma = 2,
+                prototypes = rows,
                 folds = rep_len(1:4, 26), standardize = FALSE, standardize_response = FALSE)
   }
   for (name in c("gaussian", "polynomial", "linear")) {

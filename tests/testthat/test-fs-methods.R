@@ -61,9 +61,9 @@ test_that("coefficients are the model, for every task and size", {
     expect_lt(relative_error(as.matrix(fitted(fit)), as.matrix(predict(fit, data$x))), 1e-12)
     expect_identical(nobs(fit), 40L)
     # errors are those of responses divided by their standard deviations
-    unit <- if (task == "two") rep(fit$problem$response_scale, each = 40) else 1
+    unit <- if (task == "two") rep(fit$problem$coding$response_scale, each = 40) else 1
     held_out <- residuals(fit, "held_out") / unit
-    expect_equal(held_out, drop(fit$problem$y - fit$held_out))
+    expect_equal(held_out, drop(fit$problem$rows$y - fit$held_out))
     expect_equal(mean((residuals(fit) / unit)^2), fit$path$training[fit$path$size == fit$size])
     expect_equal(mean(held_out^2), fit$path$criterion[fit$path$size == fit$size])
   }
@@ -281,7 +281,7 @@ test_that("tidy(), glance() and augment()", {
   expect_equal(glance(fit), data.frame(
     method = "fs_lssvm", task = "binary", nobs = 40L, features = 2L, responses = 1L,
     size = fit$size, lambda = 0.1, criterion = "squared", value = row$criterion, se = row$se,
-    deviance = sum((fit$problem$y - fit$fitted)^2), held_out.r.squared = NA_real_,
+    deviance = sum((fit$problem$rows$y - fit$fitted)^2), held_out.r.squared = NA_real_,
     status = "complete"
   ))
   with_data <- augment(fit, data.frame(id = 1:40))
@@ -389,7 +389,7 @@ test_that("contours are drawn where the score has them", {
   expect_silent(drawn(plot(fit, what = "boundary", size = 0, newdata = data$x)))
   alone <- fs_fit("one", prototypes = matrix(c(0, 3), 1))
   grid <- drawn(plot(alone, what = "boundary", xlab = "mine"))
-  expect_equal(range(grid$first), c(-1, 1) * alone$problem$scale[1])
+  expect_equal(range(grid$first), c(-1, 1) * alone$problem$columns$scale[1])
 })
 
 test_that("autoplot draws the same data", {

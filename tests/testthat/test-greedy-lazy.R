@@ -36,7 +36,7 @@ test_that("nothing but the work differs from scoring every candidate", {
     case <- cases[i, ]
     pb <- random_problem(case$m, case$n, case$task, case$weights, case$covariates, case$intercept,
                          case$sparse)
-    k <- min(sum(pb$usable), case$m - 4L, 12L)
+    k <- min(sum(pb$columns$usable), case$m - 4L, 12L)
     path <- lazy_path(pb, k, case$lambda, keep = case$keep)
     expect_same_path(path, lazy_path(pb, k, case$lambda, skipping = "none", keep = case$keep))
     expect_identical(lazy_path(pb, k, case$lambda, keep = case$keep, threads = 2L), path)
@@ -208,7 +208,7 @@ test_that("by folds, nothing but the work differs from scoring every candidate",
     case <- cases[i, ]
     pb <- random_problem(case$m, case$n, case$task, case$weights, case$covariates, case$intercept,
                          case$sparse)
-    expect_same_folds(pb, min(sum(pb$usable), 10L), case$lambda, partition(pb, case$folds),
+    expect_same_folds(pb, min(sum(pb$columns$usable), 10L), case$lambda, partition(pb, case$folds),
                       case$keep, 1e-8)
   }
 })
@@ -475,7 +475,7 @@ test_that("searches for many responses are those for each", {
   set.seed(33)
   for (task in c("one", "two", "binary", "three")) {
     pb <- block_problem(60, 480, task, weights = runif(60, 0.5, 2), adjust = rnorm(60))
-    responses <- replicate(6, pb$y[sample(60), , drop = FALSE], simplify = FALSE)
+    responses <- replicate(6, pb$rows$y[sample(60), , drop = FALSE], simplify = FALSE)
     for (folds in list("loo", 6)) {
       control <- path_control(pb, 8L, 5, make_folds(pb, folds), "squared")
       control <- c(control, list(search = "forward", keep = 1L, threads = 2L, progress = FALSE))
@@ -483,9 +483,10 @@ test_that("searches for many responses are those for each", {
       expect_length(many, 6)
       for (i in seq_along(responses)) {
         one <- pb
-        one$y <- responses[[i]]
+        one$rows$y <- responses[[i]]
         columns <- working_matrix(one, seq_len(ncol(one)))
-        one$products <- crossprod(columns, working_response(one)) * one$scale
+        one$columns$products <-
+          crossprod(columns, working_response(one)) * one$columns$scale
         expect_same_path(many[[i]], greedy_path(one, control, 5))
       }
     }
@@ -499,7 +500,7 @@ test_that("Ctrl-C between searches for many responses leaves out the rest", {
   pb <- as_problem(matrix(rnorm(60 * 480), 60), rnorm(60))
   control <- path_control(pb, 8L, 5, "loo", "squared")
   control <- c(control, list(search = "forward", keep = 0L, threads = 1L, progress = TRUE))
-  responses <- replicate(4000, pb$y[sample(60), , drop = FALSE], simplify = FALSE)
+  responses <- replicate(4000, pb$rows$y[sample(60), , drop = FALSE], simplify = FALSE)
   sent <- FALSE
   bar <- function(done, total, ...) { # R may see the signal here or in the search
     if (!sent) {
@@ -519,7 +520,8 @@ test_that("searches for many responses notice an x that has become other than fi
   control <- path_control(pb, 3L, 5, "loo", "squared")
   control <- c(control, list(search = "forward", keep = 0L, threads = 1L, progress = FALSE))
   pb$x[3, ] <- NaN
-  expect_error(greedy_paths(pb, control, 5, list(pb$y, -pb$y)), class = "sparsels_error_input")
+  expect_error(greedy_paths(pb, control, 5, list(pb$rows$y, -pb$rows$y)),
+               class = "sparsels_error_input")
 })
 
 test_that("searches by folds go on where rounding has left them singular", {

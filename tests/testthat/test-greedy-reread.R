@@ -125,7 +125,8 @@ test_that("any number of threads, and any type of values, give the same bits", {
 test_that("a backward search from too many columns is an error by its size", {
   control <- list(search = "backward")
   large <- structure(list(x = structure(list(dim = c(1000L, 400000L)), class = "file_matrix"),
-                          weights = numeric(1000), names = character(400000)),
+                          rows = data.frame(weight = numeric(1000)),
+                          columns = data.frame(name = character(400000))),
                      class = "sparsels_problem")
   expect_error(check_backward_values(large, control, integer()),
                "from 400000 columns keeps a double for each of 1000 x 400000 values, 3.2 GB",

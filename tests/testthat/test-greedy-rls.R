@@ -26,7 +26,7 @@ path_errors <- function(fit, pb, folds, lambda, start = integer()) {
     squared = max(abs(fit$path$squared / value - 1)),
     se = max(abs(fit$path$se - vapply(exact, `[[`, 0, "se")) / value)
   )
-  if (pb$task == "regression") return(errors)
+  if (pb$coding$task == "regression") return(errors)
   wrong <- vapply(sets, function(set) oracle_figure(pb, set, lambda, folds, "error")[["value"]], 0)
   c(errors, error = max(abs(fit$path$error - wrong)))
 }
@@ -36,7 +36,7 @@ model_errors <- function(fit, pb, folds, lambda, sets) {
   worst <- 0
   for (model in models) {
     exact <- oracle_ridge(pb, model$features, lambda)
-    scale <- pb$scale[model$features]
+    scale <- pb$columns$scale[model$features]
     worst <- max(worst, relative_error(unname(model$beta) * scale, exact$B),
                  !setequal(model$features, sets[[model$step + 1]]))
   }
@@ -62,9 +62,9 @@ prediction_errors <- function(fit, pb, folds, lambda) {
 check_case <- function(case, tolerance = 1e-8) {
   made <- case_problem(case)
   pb <- made$pb
-  k <- min(5, sum(pb$usable))
+  k <- min(5, sum(pb$columns$usable))
   fit <- bare_rls(pb, k = k, lambda = case$lambda, folds = made$folds, search = case$search)
-  start <- if (case$search == "backward") which(pb$usable) else integer()
+  start <- if (case$search == "backward") which(pb$columns$usable) else integer()
   errors <- c(path_errors(fit, pb, made$folds, case$lambda, start),
               model = model_errors(fit, pb, made$folds, case$lambda, oracle_sets(fit$path, start)),
               prediction_errors(fit, pb, made$folds, case$lambda))

@@ -63,7 +63,7 @@ test_that("`keep` holds the exact criterion of the best other candidates", {
     for (step in 1:3) {
       others <- fit$alternatives[fit$alternatives$step == step, ]
       expect_identical(others$rank, 1:4)
-      left <- setdiff(which(pb$usable), sets[[step + 1]])
+      left <- setdiff(which(pb$columns$usable), sets[[step + 1]])
       exact <- vapply(left, function(i) {
         oracle_figure(pb, c(sets[[step]], i), 1, folds, name)[["value"]]
       }, 0)
@@ -71,7 +71,7 @@ test_that("`keep` holds the exact criterion of the best other candidates", {
       loss <- if (name == "auc") -exact else exact
       expect_equal(sort(loss)[1:4], if (name == "auc") -others$criterion else others$criterion,
                    tolerance = 1e-9)
-      expect_identical(others$name, pb$names[others$feature])
+      expect_identical(others$name, pb$columns$name[others$feature])
     }
   }
 })

@@ -2,26 +2,26 @@
 
 # The sets of columns that move as one: those of a term with a factor do.
 units_of_terms <- function(problem) {
-  of <- if (is.null(problem$column_groups)) rep(0L, ncol(problem)) else problem$column_groups$of
+  of <- if (is.null(problem$coding$column_groups)) rep(0L, ncol(problem)) else problem$columns$group
   unname(c(split(seq_along(of), replace(of, of == 0L, NA)), as.list(which(of == 0L))))
 }
 
 # Whether a set has, for each of its columns, every usable column of the terms within its term, by
 # the variables in their labels.
 is_hierarchical <- function(problem, set) {
-  terms <- problem$design$columns$term
+  terms <- problem$coding$design$columns$term
   variables <- strsplit(terms, ":", fixed = TRUE)
   needed <- lapply(set, function(j) {
     which(vapply(variables, function(v) {
       length(v) < length(variables[[j]]) && all(v %in% variables[[j]])
-    }, NA) & problem$usable)
+    }, NA) & problem$columns$usable)
   })
   all(unlist(needed) %in% set)
 }
 
 expect_best_allowed <- function(fit, problem, given = 0L) {
-  all <- Filter(function(unit) all(problem$usable[unit]), units_of_terms(problem))
-  set <- if (fit$path$size[1L] > 0L) which(problem$usable) else integer()
+  all <- Filter(function(unit) all(problem$columns$usable[unit]), units_of_terms(problem))
+  set <- if (fit$path$size[1L] > 0L) which(problem$columns$usable) else integer()
   for (row in seq_len(nrow(fit$path))[-1L]) {
     adding <- fit$path$action[row] == "add"
     open <- Filter(function(unit) (unit[1L] %in% set) != adding, all)
@@ -154,7 +154,7 @@ test_that("at most one column of a group goes with a hierarchy", {
   fit <- greedy_rls(pb, k = 6, lambda = 2, size = "criterion")
   for (model in fit$coefficients) {
     set <- model$features
-    expect_identical(anyDuplicated(pb$column_groups$of[set]), 0L)
+    expect_identical(anyDuplicated(pb$columns$group[set]), 0L)
     expect_true(all((set[set > 6] - 6L) %in% set))
   }
   expect_true(verify(fit, pb, claims = 40)$ok)

@@ -17,7 +17,7 @@ expect_held_out <- function(fit, case, pb, held, keep, where, tolerance) {
   exact <- oracle_holdout(case, grid, held, keep)
   expect_identical(dim(values), dim(exact))
   error <- apply(abs(unname(values) - exact), 3, max)
-  size <- pmax(apply(abs(exact), 3, max), max(abs(pb$y[held, ])))
+  size <- pmax(apply(abs(exact), 3, max), max(abs(pb$rows$y[held, ])))
   expect_lt(max(error / size), tolerance, label = paste(where, keep, "rows", toString(held)))
 }
 
@@ -98,7 +98,7 @@ test_that("without basis vectors the covariates alone predict, or zero does", {
     if (ncol(pb$z) == 0) {
       expect_lt(max(abs(values)), 1e-15)
     } else {
-      line <- lm.wfit(pb$z[-held, , drop = FALSE], pb$y[-held, ], pb$weights[-held])
+      line <- lm.wfit(pb$z[-held, , drop = FALSE], pb$rows$y[-held, ], pb$rows$weight[-held])
       exact <- unname(pb$z[held, , drop = FALSE] %*% as.matrix(line$coefficients))
       for (l in 1:5) expect_equal(unname(values[, , l]), exact)
     }
@@ -196,10 +196,10 @@ test_that("rls holds out any rows too, with few features and with many", {
     pb <- random_problem(20, n, task, weights = odd, covariates = odd, intercept = odd,
                          sparse = !odd)
     fit <- rls(pb, lambda = c(1e-3, 1, 1e4))
-    all <- which(pb$usable)
+    all <- which(pb$columns$usable)
     for (held in list(4, c(9, 2, 15), 1:8, 5:17)) {
       values <- holdout(fit, held)
-      expect_identical(dim(values), c(length(held), ncol(pb$y), 3L))
+      expect_identical(dim(values), c(length(held), ncol(pb$rows$y), 3L))
       for (l in 1:3) {
         model <- oracle_ridge(pb, all, fit$path$lambda[l], -held)
         exact <- model$pred[held, , drop = FALSE]

@@ -45,7 +45,7 @@ test_that("a problem holds the very matrix and knows the same of it", {
       pb <- make(values)
       expect_identical(pb$x, values)
       expect_identical(without_x(pb), without_x(make(values + 0)))
-      expect_identical(pb$usable[7], !intercept)
+      expect_identical(pb$columns$usable[7], !intercept)
       part <- pb[-(1:3), c("g1", "g2", "g7")]
       expect_identical(part$x, values[-(1:3), c(1, 2, 7)])
       expect_identical(without_x(part), without_x(make(values + 0)[-(1:3), c(1, 2, 7)]))
@@ -57,18 +57,19 @@ test_that("a problem holds the very matrix and knows the same of it", {
 test_that("covariates collinear with a column of integers exclude it", {
   x <- whole_x()
   pb <- as_problem(x, number_of(x), adjust = cbind(x[, 3], x[, 1] - x[, 4]))
-  expect_identical(unname(which(!pb$usable)), c(3L, 7L))
+  expect_identical(unname(which(!pb$columns$usable)), c(3L, 7L))
 })
 
 test_that("residual sums of squares given the covariates are those of the columns in memory", {
   x <- whole_x(300L, 4000L)
   pb <- as_problem(x, number_of(x), adjust = cos(seq_len(300)), weights = rep(1:2, 150))
   basis <- covariate_basis(pb)
-  centred <- sqrt(pb$weights) * (x - rep(pb$centre, each = 300))
+  centred <- sqrt(pb$rows$weight) * (x - rep(pb$columns$centre, each = 300))
   left <- colSums(centred^2) - colSums(crossprod(basis, centred)^2)
-  expect_equal(pb$rss[pb$usable], left[pb$usable], ignore_attr = TRUE, tolerance = 1e-10)
+  expect_equal(pb$columns$rss[pb$columns$usable], left[pb$columns$usable], ignore_attr = TRUE,
+               tolerance = 1e-10)
   expect_identical(as_problem(x + 0, number_of(x), adjust = cos(seq_len(300)),
-                              weights = rep(1:2, 150))$rss, pb$rss)
+                              weights = rep(1:2, 150))$columns$rss, pb$columns$rss)
   expect_equal(products_of_rows(pb), tcrossprod(working_matrix(pb)))
 })
 

@@ -130,7 +130,7 @@ test_that("each screen keeps what the optimum has, and the stronger one no more"
         if (is.null(states[[screen]])) states[[screen]] <- interior_state(pb, control)
         kept[[screen]] <- screened_columns(pb, control, value, states[[screen]])
         expect_true(all(which(abs(best$beta) > 1e-9) %in% kept[[screen]]))
-        removed[screen] <- removed[screen] + sum(pb$usable) - length(kept[[screen]])
+        removed[screen] <- removed[screen] + sum(pb$columns$usable) - length(kept[[screen]])
         states[[screen]] <- interior_solve(pb, control, value, states[[screen]])$state
       }
       expect_true(all(kept$safe2 %in% kept$safe1))
@@ -151,7 +151,7 @@ test_that("SAFE1 is Theorem 1", {
   control <- interior_control("squared", "safe1")
   state <- interior_state(pb, control)
   for (share in c(0.97, 0.8, 0.5, 0.2)) {
-    expected <- which(pb$usable & rho >= share)
+    expected <- which(pb$columns$usable & rho >= share)
     expect_identical(screened_columns(pb, control, share * max(products), state), expected)
   }
 })

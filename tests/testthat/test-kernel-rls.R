@@ -76,7 +76,8 @@ expect_like_retraining <- function(fit, case, pb, new, where, tolerance) {
     lambda <- fit$path$lambda[l]
     model <- oracle_train(case, lambda)
     score <- oracle_values(case, model)
-    training <- sum(case$weights * rowMeans((case$y - score)^2)) / sum(case$weights)
+    training <- sum(case$rows$weight * rowMeans((case$rows$y - score)^2)) /
+      sum(case$rows$weight)
     expect_lt(relative_error(fit$path$training[l], training), tolerance, label = where)
     predicted <- predict(fit, new, lambda = lambda, adjust = adjust_of(pb, seq_len(nrow(new))))
     exact <- oracle_values(case, model, rows, z)
@@ -514,8 +515,8 @@ test_that("weights, kernel and lambda have no unit of their own", {
   pb <- random_points(20, "one", weights = TRUE, intercept = TRUE)
   x <- unname(pb$x)
   fit_of <- function(factor, times, basis) {
-    kernel_rls(factor * oracle_kernel(oracle_gaussian(1), x), pb$y, kernel = "precomputed",
-               weights = times * pb$weights, basis = basis, lambda = factor * times * grid,
+    kernel_rls(factor * oracle_kernel(oracle_gaussian(1), x), pb$rows$y, kernel = "precomputed",
+               weights = times * pb$rows$weight, basis = basis, lambda = factor * times * grid,
                intercept = TRUE)
   }
   for (basis in list(NULL, 4:9)) {
@@ -728,7 +729,7 @@ test_that("predictions of no kernel are a warning", {
       expect_warning(fit <- kernel_rls(pb, kernel = kernel_gaussian(1e9), folds = folds),
                      if (ncol(pb$z)) "the intercept and covariates alone" else "nearly 0",
                      class = "sparsels_warning_edge")
-      expect_equal(null_residuals(fit$problem, fit$folds), fit$problem$y - fit$held_out,
+      expect_equal(null_residuals(fit$problem, fit$folds), fit$problem$rows$y - fit$held_out,
                    tolerance = 1e-6)
     }
   }
@@ -742,7 +743,7 @@ test_that("columns are turned into the complement of the covariates and back", {
   pb <- as_problem(x, rnorm(9), adjust = z[, -1], weights = runif(9, 0.5, 2))
   turn <- covariate_turn(pb)
   expect_identical(dim(turn$into(x)), c(6L, 10L))
-  rest <- qr.resid(qr(sqrt(pb$weights) * z), x)
+  rest <- qr.resid(qr(sqrt(pb$rows$weight) * z), x)
   expect_equal(turn$back(turn$into(x)), rest, tolerance = 1e-12)
   expect_equal(crossprod(turn$into(x)), crossprod(rest), tolerance = 1e-12)
   plain <- covariate_turn(as_problem(x, rnorm(9), intercept = FALSE))

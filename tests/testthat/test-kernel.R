@@ -227,7 +227,7 @@ test_that("sparse points stay sparse for kernels of differences, which do not se
   dense <- oracle_standardised(as.matrix(x)[, -(7:8)], w)
   moved_new <- oracle_standardised(as.matrix(x)[, -(7:8)], w, as.matrix(new)[, -(7:8)])
   pb <- kernel_scale(as_problem(x, rnorm(40), weights = w), shift = TRUE)
-  expect_identical(which(pb$centre != 0), c(2L, 5L, 8L))
+  expect_identical(which(pb$columns$centre != 0), c(2L, 5L, 8L))
   points <- kernel_points(pb, x)
   expect_s4_class(points, "dgCMatrix")
   expect_lt(Matrix::nnzero(points), Matrix::nnzero(x) + 10)
@@ -247,7 +247,7 @@ test_that("other kernels see sparse points centred", {
   set.seed(210)
   x <- sparse_example()
   pb <- as_problem(x, rnorm(40))
-  dense <- as_problem(as.matrix(x), pb$y[, 1])
+  dense <- as_problem(as.matrix(x), pb$rows$y[, 1])
   for (kernel in list(kernel_polynomial(2), kernel_linear(), as_kernel(tcrossprod))) {
     seen <- kernel_problem(pb, kernel)
     exact <- kernel_problem(dense, kernel)
@@ -259,7 +259,7 @@ test_that("other kernels see sparse points centred", {
   }
   # mostly full columns are dense points
   full <- methods::as(as.matrix(x) + 2, "CsparseMatrix")
-  seen <- kernel_problem(as_problem(full, pb$y[, 1]), kernel_gaussian(1))
+  seen <- kernel_problem(as_problem(full, pb$rows$y[, 1]), kernel_gaussian(1))
   expect_true(is.matrix(kernel_points(seen, full)))
 })
 

@@ -41,7 +41,7 @@ expect_same_solutions <- function(problem, loss, alpha = 1, counts = c(1, 2, 7))
       pull <- replace(numeric(ncol(problem)), found[[i]]$features,
                       lambda[i] * (1 - alpha) * found[[i]]$beta)
       expect_lt(max(abs(column_products(problem, at$r) - pull)), alpha * lambda[i] * (1 + 1e-4))
-      expect_true(all(one$features %in% which(problem$usable)))
+      expect_true(all(one$features %in% which(problem$columns$usable)))
     }
   }
 }

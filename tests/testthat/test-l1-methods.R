@@ -97,11 +97,11 @@ test_that("tidy() and glance() of an l1 path", {
   expect_equal(tidy(fit, lambda = lambda)$estimate, unname(coef(fit, lambda = lambda)))
   expect_equal(tidy(fit, lambda = lambda)$term, names(coef(fit, lambda = lambda)))
   row <- fit$path[fit$path$lambda == fit$lambda, ]
-  score <- -(fit$problem$y * fit$fitted)
+  score <- -(fit$problem$rows$y * fit$fitted)
   expect_equal(glance(fit), data.frame(
     method = "l1_path", task = "binary", nobs = 40L, features = 12L, responses = 1L,
     size = row$size, lambda = fit$lambda, criterion = "logistic", value = row$criterion,
-    se = row$se, deviance = 2 * sum(fit$problem$weights * log(1 + exp(score))),
+    se = row$se, deviance = 2 * sum(fit$problem$rows$weight * log(1 + exp(score))),
     held_out.r.squared = NA_real_, status = "complete"
   ))
   bare <- a_path()$fit
@@ -114,11 +114,11 @@ test_that("the held-out losses are those of the scores, their error that of fold
   pb <- random_problem(23, 6, "binary", weights = TRUE)
   folds <- unequal_folds(pb)
   score <- matrix(rnorm(23))
-  margin <- drop(pb$y * score)
-  w <- pb$weights
+  margin <- drop(pb$rows$y * score)
+  w <- pb$rows$weight
   losses <- list(logistic = log(1 + exp(-margin)), hinge = ifelse(margin < 1, 1 - margin, 0))
   for (loss in names(losses)) {
-    found <- evaluate_folds(pb, folds, list(name = loss), list(pb$y - score))
+    found <- evaluate_folds(pb, folds, list(name = loss), list(pb$rows$y - score))
     value <- sum(w * losses[[loss]]) / sum(w)
     expect_equal(found$value, value)
     each <- vapply(split(seq_len(23), folds$ids), function(rows) {
@@ -180,7 +180,7 @@ test_that("plots draw the path, with the choices marked", {
   expect_identical(data$lambda[data$chosen], best_lambda(fit))
   expect_identical(data$lambda[data$one_se], best_lambda(fit, "1se"))
   profiles <- drawn(plot(fit, what = "coefficients"))
-  scale <- fit$problem$scale
+  scale <- fit$problem$columns$scale
   for (lambda in fit$path$lambda[c(1, 5, 12)]) {
     part <- profiles[profiles$lambda == lambda & profiles$coefficient != 0, ]
     columns <- selected(fit, lambda = lambda, index = TRUE)

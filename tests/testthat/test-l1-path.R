@@ -18,9 +18,9 @@ some_data <- function(loss, m = 60, n = 25, sparse = FALSE, seed = 1) {
 all_coefficients <- function(fit) {
   vapply(fit$solutions, function(one) {
     model <- solution_model(fit$problem, one)
-    beta <- replace(numeric(length(fit$problem$names)), model$features, model$beta)
+    beta <- replace(numeric(length(fit$problem$columns$name)), model$features, model$beta)
     c(model$covariates, beta)
-  }, numeric(ncol(fit$problem$z) + length(fit$problem$names)))
+  }, numeric(ncol(fit$problem$z) + length(fit$problem$columns$name)))
 }
 
 expect_near <- function(value, expected, tolerance) {
@@ -33,14 +33,14 @@ expect_near <- function(value, expected, tolerance) {
 # the factors are scaled to a mean of 1. It takes the columns on the scale that they are to have.
 glmnet_coefficients <- function(fit, d, w, adjust, intercept) {
   n <- ncol(d$x)
-  x <- cbind(if (adjust) d$age, d$x %*% Matrix::Diagonal(x = 1 / fit$problem$scale))
+  x <- cbind(if (adjust) d$age, d$x %*% Matrix::Diagonal(x = 1 / fit$problem$columns$scale))
   theirs <- glmnet::glmnet(
     if (inherits(d$x, "CsparseMatrix")) methods::as(x, "CsparseMatrix") else as.matrix(x), d$y,
     if (fit$loss == "squared") "gaussian" else "binomial", weights = w,
     lambda = fit$path$lambda / sum(w) * n / ncol(x), standardize = FALSE, intercept = intercept,
     thresh = 1e-16, maxit = 1e7, penalty.factor = rep(0:1, c(adjust, n))
   )
-  scale <- c(rep(1, adjust), fit$problem$scale)
+  scale <- c(rep(1, adjust), fit$problem$columns$scale)
   rbind(if (intercept) theirs$a0, as.matrix(theirs$beta) / scale)
 }
 
@@ -121,7 +121,7 @@ test_that("every solution fulfils the optimality conditions", {
       X <- oracle_l1(pb)$X
       z <- cbind(1, d$age)
       coefficients <- all_coefficients(fit)
-      y <- pb$y[, 1]
+      y <- pb$rows$y[, 1]
       expect_gt(nrow(fit$path), 7)
       for (row in seq_len(nrow(fit$path))) {
         lambda <- fit$path$lambda[row]
@@ -336,7 +336,7 @@ test_that("dense models outgrow their room", {
 
 # Scores of held-out rows from l1_path() on the others, with the columns on the scale of all rows.
 slow_scores <- function(d, loss, ids, lambda) {
-  scale <- as_problem(d$x, d$y)$scale
+  scale <- as_problem(d$x, d$y)$columns$scale
   x <- sweep(d$x, 2, scale, "/")
   scores <- matrix(0, nrow(x), length(lambda))
   for (fold in unique(ids)) {
@@ -404,7 +404,7 @@ test_that("paths side by side are the paths by themselves", {
   rows <- split(1:60, rep(1:7, c(9, 9, 9, 9, 9, 9, 6)))
   for (problem in problems) {
     for (alpha in c(1, 0.6)) {
-      loss <- if (problem$task == "regression") "squared" else "logistic"
+      loss <- if (problem$coding$task == "regression") "squared" else "logistic"
       control <- l1_control(problem, loss, alpha = alpha)
       largest <- largest_lambda(problem, control)
       for (tolerance in c(3e-4, 0.01, 1e-11)) { # a wait changes no step, however loose

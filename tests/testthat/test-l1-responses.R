@@ -12,11 +12,11 @@ full_coefficients <- function(fit, lambda, response = NULL) {
   given <- coef(fit, lambda = lambda)
   if (!is.null(response)) given <- given[, response]
   all <- stats::setNames(numeric(fit_columns(fit) + 2L),
-                         c("(Intercept)", "age", fit$problem$names))
+                         c("(Intercept)", "age", fit$problem$columns$name))
   replace(all, names(given), given)
 }
 
-fit_columns <- function(fit) length(fit$problem$names)
+fit_columns <- function(fit) length(fit$problem$columns$name)
 
 # the class with the largest score, of those equal but for rounding the first
 largest_class <- function(scores, levels) {
@@ -76,8 +76,8 @@ test_that("held-out errors of classes are those of retraining, and the claims of
       }
     }
     for (row in 1:6) {
-      margin <- pb$y * scores[, , row]
-      rows_loss <- rowMeans(switch(loss, squared = (pb$y - scores[, , row])^2,
+      margin <- pb$rows$y * scores[, , row]
+      rows_loss <- rowMeans(switch(loss, squared = (pb$rows$y - scores[, , row])^2,
                                    logistic = log1p(exp(-margin)), hinge = pmax(1 - margin, 0)))
       expect_equal(fit$path$criterion[row], weighted.mean(rows_loss, d$w), tolerance = 1e-7)
       wrong <- largest_class(scores[, , row], levels(d$y)) != d$y
@@ -100,7 +100,7 @@ test_that("several responses are standardised, or not, and have errors each", {
     scale <- if (standardised) spread else c(1, 1)
     fit <- l1_path(x, y, nlambda = 8, folds = 4, weights = w, alpha = 0.8,
                    standardize_response = standardised)
-    expect_equal(fit$problem$response_scale, if (standardised) spread, ignore_attr = TRUE)
+    expect_equal(fit$problem$coding$response_scale, if (standardised) spread, ignore_attr = TRUE)
     own <- lapply(1:2, function(l) {
       l1_path(x, y[, l] / scale[l], lambda = fit$path$lambda, folds = fit$folds, weights = w,
               alpha = 0.8)
@@ -144,8 +144,8 @@ test_that("the methods of a fit work for several classes and responses", {
       expect_true(nrow(drawn) %in% vapply(drawing$data, nrow, 0L))
     }
     count <- length(unique(unlist(lapply(fit$solutions, `[[`, "features"))))
-    expect_identical(nrow(drawn), nrow(fit$path) * count * ncol(fit$problem$y))
-    expect_identical(dim(fitted(fit)), dim(fit$problem$y))
+    expect_identical(nrow(drawn), nrow(fit$path) * count * ncol(fit$problem$rows$y))
+    expect_identical(dim(fitted(fit)), dim(fit$problem$rows$y))
     expect_silent(check_sealed(fit))
   }
   expect_lte(max(fits[[3]]$path$size), 6)

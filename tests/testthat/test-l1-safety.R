@@ -7,7 +7,7 @@ solved_problem <- function(loss, alpha = 1, ...) {
   pb <- random_l1(loss, m = sample(10:60, 1), n = sample(10:80, 1), ...)
   control <- l1_control(pb, loss, "none", tolerance = 1e-12, alpha = alpha)
   control$null <- null_solution(pb, control)$null
-  if (control$null < 1e-6 * sum(pb$weights)) return(NULL)
+  if (control$null < 1e-6 * sum(pb$rows$weight)) return(NULL)
   control$lambda_max <- largest_lambda(pb, control)
   if (control$lambda_max == 0) return(NULL)
   control$lambda <- control$lambda_max * sort(c(10^runif(3, -2, 0), runif(1, 0.5, 1)), TRUE)
@@ -188,7 +188,7 @@ test_that("the solutions are those of slow programs", {
 
 # the share of columns thrown out
 thrown_out <- function(pb, loss, lambda, ...) {
-  mean(!safe_screen(pb, loss = loss, lambda = lambda, ...)$keep[pb$usable])
+  mean(!safe_screen(pb, loss = loss, lambda = lambda, ...)$keep[pb$columns$usable])
 }
 
 test_that("above lambda_max every column goes, and there is no solution with one", {

@@ -4,7 +4,7 @@ size_data <- function(loss = "squared", m = 40, n = 60, ...) {
   set.seed(51)
   pb <- random_problem(m, n, if (loss == "squared") "one" else "binary", duplicate = FALSE, ...)
   # random_problem() makes a constant column
-  stopifnot(sum(pb$usable) == n - 1)
+  stopifnot(sum(pb$columns$usable) == n - 1)
   pb
 }
 

@@ -22,17 +22,18 @@ test_that("two rows, by hand", {
 # rows, response and weights of many kinds, and the kernel matrix as the fit sees it
 random_machine <- function(task, weights, standardize) {
   pb <- random_points(21, task, weights = weights)
-  w <- pb$weights
+  w <- pb$rows$weight
   x <- unname(pb$x) %*% diag(c(1, 5, 0.2)) + 3
   new <- x[1:4, ] + rnorm(12) / 4
   seen <- if (standardize) oracle_standardised(x, w) else x
   new_seen <- if (standardize) oracle_standardised(x, w, new) else new
   # two responses of standard deviation 1, which are on their common scale as they are
-  if (task == "two") pb$y <- oracle_standardised(pb$y, w)
-  y <- if (pb$task == "regression") pb$y else factor(pb$levels[max.col(cbind(-pb$y, pb$y))])
-  if (pb$task == "multiclass") y <- factor(pb$levels[max.col(pb$y)])
+  if (task == "two") pb$rows$y <- oracle_standardised(pb$rows$y, w)
+  y <- if (pb$coding$task == "regression") pb$rows$y else
+    factor(pb$coding$levels[max.col(cbind(-pb$rows$y, pb$rows$y))])
+  if (pb$coding$task == "multiclass") y <- factor(pb$coding$levels[max.col(pb$rows$y)])
   k <- oracle_gaussian(0.8)
-  list(x = x, y = y, coded = unname(pb$y), w = w, K = oracle_kernel(k, seen), new = new,
+  list(x = x, y = y, coded = unname(pb$rows$y), w = w, K = oracle_kernel(k, seen), new = new,
        K_new = oracle_kernel(k, new_seen, seen))
 }
 

@@ -33,8 +33,8 @@ by_hand <- function(x, w = rep(1, nrow(x))) replaced(x, means_by_hand(x, w))
 
 expect_completed <- function(problem, x, w = rep(1, nrow(x))) {
   expect_equal(unname(as.matrix(problem$x)), unname(by_hand(x, w)), tolerance = 1e-14)
-  expect_equal(problem$fill, means_by_hand(x, w), tolerance = 1e-14)
-  expect_identical(problem$missing, unname(as.integer(colSums(is.na(x)))))
+  expect_equal(problem$columns$mean, means_by_hand(x, w), tolerance = 1e-14)
+  expect_identical(problem$columns$missing, unname(as.integer(colSums(is.na(x)))))
 }
 
 test_that("missing values are replaced by the means of their columns", {
@@ -60,9 +60,9 @@ test_that("missing values are replaced by the means of their columns", {
 test_that("a problem without missing values is as any other", {
   pb <- as_problem(complete, y, missing = "mean")
   expect_null(pb$gaps)
-  expect_identical(pb$missing, integer(n))
+  expect_identical(pb$columns$missing, integer(n))
   expect_identical(pb$x, complete)
-  expect_equal(pb$fill, pb$centre)
+  expect_equal(pb$columns$mean, pb$columns$centre)
   fit <- greedy_rls(pb, k = 3, lambda = 2, size = 2)
   expect_identical(coef(fit), coef(greedy_rls(complete, y, k = 3, lambda = 2, size = 2)))
   expect_false(any(grepl("missing", capture.output(print(fit)))))
@@ -72,7 +72,7 @@ test_that("rows of weight 0 do not count", {
   w <- rep(c(0, 1, 2.5), length.out = m)
   pb <- as_problem(x, y, weights = w, missing = "mean")
   expect_completed(pb, x, w)
-  expect_equal(pb$centre, means_by_hand(x, w), tolerance = 1e-13)
+  expect_equal(pb$columns$centre, means_by_hand(x, w), tolerance = 1e-13)
   changed <- reweighted(pb, rev(w))
   expect_completed(changed, x, rev(w))
   expect_equal(unclass(changed)[c("centre", "squares", "products")],
@@ -80,7 +80,8 @@ test_that("rows of weight 0 do not count", {
                  c("centre", "squares", "products")])
   fit <- greedy_rls(pb, k = 3, lambda = 1, size = 3)
   rows <- which(w == 0)
-  expect_equal(fit$fitted[rows, 1], predict(fit, replaced(x, pb$fill)[rows, ]), ignore_attr = TRUE)
+  expect_equal(fit$fitted[rows, 1], predict(fit, replaced(x, pb$columns$mean)[rows, ]),
+               ignore_attr = TRUE)
   expect_true(verify(fit, x, claims = Inf)$ok)
 })
 
@@ -96,7 +97,7 @@ test_that("a sparse matrix may store missing values", {
   expect_s4_class(pb$x, "dgCMatrix")
   expect_completed(pb, thin, w)
   expect_identical(length(pb$x@x), length(sparse@x))
-  expect_false(pb$usable[6])
+  expect_false(pb$columns$usable[6])
   rows <- c(40:2, 7, 7)
   cols <- c(8, 1:6)
   expect_completed(pb[rows, cols], thin[rows, cols], w[rows])
@@ -116,7 +117,7 @@ test_that("means are those of the rows taken", {
   cols <- c(9, 2, 5, 7)
   part <- pb[rows, cols]
   expect_completed(part, x[rows, cols])
-  expect_equal(part$centre, means_by_hand(x[rows, cols]), tolerance = 1e-13)
+  expect_equal(part$columns$centre, means_by_hand(x[rows, cols]), tolerance = 1e-13)
   # again of a part, and of columns alone
   expect_completed(part[4:20, c(3, 1)], x[rows, cols][4:20, c(3, 1)])
   expect_completed(pb[, cols], x[, cols])
@@ -127,8 +128,8 @@ test_that("a column without values is excluded", {
   empty[-(1:4), 3] <- NA
   empty[, 5] <- NA
   pb <- as_problem(empty, y, missing = "mean")
-  expect_identical(which(!pb$usable), 5L)
-  expect_identical(which(!pb[5:m, ]$usable), c(3L, 5L))
+  expect_identical(which(!pb$columns$usable), 5L)
+  expect_identical(which(!pb[5:m, ]$columns$usable), c(3L, 5L))
   expect_completed(pb, empty)
   expect_false(anyNA(predict(greedy_rls(pb, k = 3, lambda = 1), empty)))
   expect_snapshot(refusal(as_problem(empty[, 5, drop = FALSE], y, missing = "mean")))
@@ -151,7 +152,7 @@ test_that("cross_validate() replaces by the means of each training set", {
                             outer = folds)$held_out[, 1]
   )))
   # a method of the user's, which sees complete matrices alone
-  own <- function(problem) lm(y ~ g2 + g7, data.frame(y = problem$y[, 1], problem$x))
+  own <- function(problem) lm(y ~ g2 + g7, data.frame(y = problem$rows$y[, 1], problem$x))
   seen <- function(fit, x) predict(fit, as.data.frame(x))
   method <- function(problem) structure(list(fit = own(problem)), class = "own_fit")
   registerS3method("predict", "own_fit", function(object, x, ...) seen(object$fit, x))
@@ -189,7 +190,7 @@ test_that("the choice of size replaces by the means of each training part", {
 test_that("the folds of l1_path() replace by the means of each training part", {
   folds <- rep(1:4, length.out = m)
   fit <- l1_path(x, y, folds = folds, nlambda = 8, missing = "mean", tolerance = 1e-10)
-  scale <- as_problem(x, y, missing = "mean")$scale
+  scale <- as_problem(x, y, missing = "mean")$columns$scale
   error <- matrix(0, nrow(fit$path), 4)
   for (fold in 1:4) {
     out <- folds == fold
@@ -233,22 +234,20 @@ test_that("saved fits predict, and problems of before have no means", {
   saveRDS(fit, path)
   expect_identical(predict(readRDS(path), x), predict(fit, x))
   old <- as_problem(complete, y)
-  old[c("fill", "missing", "gaps")] <- NULL
-  class(old) <- "sparsels_problem"
-  expect_false("fill" %in% names(old))
+  expect_false(any(c("mean", "missing") %in% names(old$columns)))
   fitted <- greedy_rls(old, k = 3, lambda = 1, size = 3)
   expect_identical(fitted$fitted, greedy_rls(complete, y, k = 3, lambda = 1, size = 3)$fitted)
   expect_true(verify(fitted, complete)$ok)
   edited <- as_problem(x, y, missing = "mean")
-  edited$fill <- edited$fill[-1]
-  expect_error(edited[1:9, ], "`fill`", class = "sparsels_error_object")
+  edited$columns$mean <- NULL
+  expect_error(edited[1:9, ], "`columns`", class = "sparsels_error_object")
 })
 
 test_that("factors have no mean", {
   frame <- data.frame(x, kind = rep(c("a", "b", "c"), length.out = m))
   formulas <- list(y ~ ., y ~ g1 + kind, y ~ g2 + g1:kind, y ~ g1 * g2)
   expect_identical(lapply(formulas, function(formula) {
-    coded_columns(as_problem(formula, data.frame(y, complete, kind = frame$kind))$design)
+    coded_columns(as_problem(formula, data.frame(y, complete, kind = frame$kind))$coding$design)
   }), list(rep(c(FALSE, TRUE), c(n, 2)), c(FALSE, TRUE, TRUE), c(FALSE, TRUE, TRUE, TRUE),
            logical(3)))
   fit <- greedy_rls(frame, y, k = 5, lambda = 1, size = 5, missing = "mean", start = "kindb")
@@ -297,7 +296,7 @@ test_that("outer loops replace by the means of their training rows", {
   }
   # the rows of a part are told by their responses
   expect_own_means <- function(problem) {
-    expect_completed(problem, x[match(problem$y[, 1], y), ])
+    expect_completed(problem, x[match(problem$rows$y[, 1], y), ])
   }
   set.seed(1)
   stability_selection(pb, method, pairs = 2, progress = FALSE)
@@ -334,7 +333,7 @@ test_that("print() and summary() count them, and errors name the place", {
   one <- complete
   one[2, 3] <- NA
   pb <- as_problem(one, y, missing = "mean")
-  expect_identical(summary(pb)$missing, pb$missing)
+  expect_identical(summary(pb)$missing, pb$columns$missing)
   infinite <- x
   infinite[5, c(2, 4)] <- c(Inf, -Inf)
   huge <- x * 1e200
@@ -375,7 +374,7 @@ test_that("matrices read in place carry the means, to the bits of the same value
     expect_identical(as.matrix(it), whole)
     rows <- c(9:30, 9)
     expect_equal(pb[rows, 3:8], memory[rows, 3:8])
-    expect_identical(reweighted(pb, rev(w))$fill, reweighted(memory, rev(w))$fill)
+    expect_identical(reweighted(pb, rev(w))$columns$mean, reweighted(memory, rev(w))$columns$mean)
     found <- greedy_rls(pb, k = 3, lambda = 1, size = 2)
     for (field in c("path", "coefficients", "held_out", "fitted")) {
       expect_identical(found[[field]], fit[[field]], info = paste(form, field))

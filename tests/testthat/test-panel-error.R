@@ -28,8 +28,8 @@ test_that("panel and random lists equal retraining", {
     folds <- switch(case$folds, loo = make_folds(pb, "loo"), five = make_folds(pb, 5),
                     repeated = make_folds(pb, 4, repeats = 2))
     name <- case$criterion
-    if (name == "error" && pb$task == "regression") name <- "squared"
-    if (name == "auc" && (pb$task != "binary" || folds$loo)) name <- "absolute"
+    if (name == "error" && pb$coding$task == "regression") name <- "squared"
+    if (name == "auc" && (pb$coding$task != "binary" || folds$loo)) name <- "absolute"
     panel <- c(8L, 2L, 1L)
     set.seed(row)
     got <- suppressWarnings(panel_error(pb, panel, random = 4, folds = folds, criterion = name,
@@ -45,7 +45,7 @@ test_that("panel and random lists equal retraining", {
       oracle_held_out(pb, panel, slow[["lambda"]], folds$ids[, repetition])
     })
     expect_equal(unname(got$held_out), Reduce(`+`, held_out) / length(held_out), tolerance = 1e-8)
-    random <- vapply(drawn_lists(row, 4, which(pb$usable), 3), function(columns) {
+    random <- vapply(drawn_lists(row, 4, which(pb$columns$usable), 3), function(columns) {
       retrained_panel(pb, columns, folds, name, lambdas)[["value"]]
     }, 0)
     expect_equal(got$random, random, tolerance = 1e-9)

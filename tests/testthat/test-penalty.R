@@ -137,11 +137,12 @@ test_that("factors by position, by column and by term are the same", {
   expect_identical(by_term, by_column)
   expect_identical(by_term, by_position)
   # a column goes before its term
-  expect_identical(as_problem(y ~ ., d, penalty = c(stageii = 3, stage = 0))$penalty, c(3, 0, 1, 1))
+  expect_identical(as_problem(y ~ ., d, penalty = c(stageii = 3, stage = 0))$columns$penalty,
+                   c(3, 0, 1, 1))
   twice <- as_problem(y ~ a * b, d, penalty = c("a:b" = Inf))
-  expect_identical(twice$usable, c(TRUE, TRUE, FALSE))
+  expect_identical(twice$columns$usable, c(TRUE, TRUE, FALSE))
   # factors of 1 are none
-  expect_null(as_problem(y ~ ., d, penalty = rep(1, 4))$penalty)
+  expect_null(as_problem(y ~ ., d, penalty = rep(1, 4))$columns$penalty)
   fit <- greedy_rls(by_term, k = 1)
   expect_identical(setdiff(names(coef(fit)), c("(Intercept)", "stageii", "stageiii")),
                    selected(fit))
@@ -178,7 +179,7 @@ test_that("parts of a problem keep factors; missing values, files and sparse col
   data <- factored()
   part <- data$problem[3:20, c("f", "a", "b")]
   own <- as_problem(data$x[3:20, c("f", "a", "b")], data$y[3:20], penalty = c(3, 0, 2))
-  own$response <- part$response
+  own$coding$response <- part$coding$response
   expect_identical(part, own)
   expect_identical(colnames(data$problem[, c("b", "c")]$z), "(Intercept)")
   x <- replace(data$x, cbind(c(2, 5, 9), c(1, 2, 5)), NA)

@@ -61,8 +61,8 @@ test_that("a search reads calls to the bits of the same values in memory", {
   }
   expect_identical(kept(path), kept(d$x))
   problem <- as_problem(path, d$y)
-  expect_identical(problem$row_names, rownames(d$x))
-  expect_identical(problem$response, "d$y")
+  expect_identical(problem$rows$name, rownames(d$x))
+  expect_identical(problem$coding$response, "d$y")
   expect_identical(problem[1:9, 4:5]$x, d$x[1:9, 4:5])
 })
 
@@ -86,7 +86,7 @@ test_that("missing calls take the means of the training rows, to the bits of the
     expect_identical(problems[[1]][[field]], problems[[2]][[field]], info = field)
   }
   called <- !is.na(gaps)
-  expect_equal(problems[[1]]$fill[-7], unname(colSums(replace(w * gaps, !called, 0)) /
+  expect_equal(problems[[1]]$columns$mean[-7], unname(colSums(replace(w * gaps, !called, 0)) /
                                                 colSums(w * called))[-7])
   fits <- lapply(problems, greedy_rls, k = 5, lambda = 1, folds = d$family, size = 3)
   expect_identical(fits[[1]]$path, fits[[2]]$path)

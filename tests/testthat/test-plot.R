@@ -86,7 +86,7 @@ test_that("labels have units and par() is left alone", {
   cvd <- cv_of_classes()
   expect_equal(error_axis(cvd), "error rate (share of rows)")
   cvd$measure <- "squared"
-  cvd$problem$response <- "height"
+  cvd$problem$coding$response <- "height"
   expect_equal(error_axis(cvd), "mean squared error (squared units of height)")
   expect_equal(curve_names(cvd)[["inner"]], "leave-one-out (optimistic)")
   fit <- a_fit()

@@ -2,7 +2,7 @@
 
 # All sets of up to k usable columns within the budget that no other dominates, by price.
 oracle_front <- function(pb, k, lambda, price, assay, budget) {
-  usable <- which(pb$usable)
+  usable <- which(pb$columns$usable)
   sets <- unlist(lapply(seq_len(k), function(s) utils::combn(usable, s, simplify = FALSE)), FALSE)
   cost <- vapply(sets, oracle_price, 0, price, assay)
   sets <- sets[cost <= budget + 1e-9]

@@ -2,16 +2,16 @@
 
 r_squared <- function(pb, set, lambda = 0) {
   x <- oracle_columns(pb, set)
-  root_w <- sqrt(pb$weights)
-  total <- sum(qr.resid(qr(root_w * pb$z), root_w * pb$y)^2)
+  root_w <- sqrt(pb$rows$weight)
+  total <- sum(qr.resid(qr(root_w * pb$z), root_w * pb$rows$y)^2)
   model <- oracle_ridge(pb, set, lambda)
-  left <- root_w * (pb$y - model$pred)
+  left <- root_w * (pb$rows$y - model$pred)
   1 - (sum(left^2) + lambda * sum(model$B^2)) / total
 }
 
 # the best set of a size, by trying all
 best_of_size <- function(pb, size, lambda = 0) {
-  usable <- which(pb$usable)
+  usable <- which(pb$columns$usable)
   sets <- lapply(utils::combn(length(usable), size, simplify = FALSE), function(i) usable[i])
   max(vapply(sets, function(set) {
     if (qr(oracle_columns(pb, set))$rank < size) return(-Inf)
@@ -43,7 +43,7 @@ test_that("every archived set has the R-squared of its columns, and none dominat
     expect_identical(archive$size, lengths(archive$columns))
     expect_lte(max(archive$size), if (case$mutation == "flip") 5 else 4)
     expect_false(any(vapply(archive$columns, anyDuplicated, 0L) > 0))
-    expect_true(all(unlist(archive$columns) %in% which(pb$usable)))
+    expect_true(all(unlist(archive$columns) %in% which(pb$columns$usable)))
     first <- if (case$isolation == "first") vapply(archive$columns, `[`, 0L, 1) else 0
     for (group in split(archive, list(archive$search, first), drop = TRUE)) {
       group <- group[order(group$size), ]
@@ -72,12 +72,12 @@ test_that("the best subsets are found, and fitted", {
     expect_identical(fit$iterations, 90)
     flips <- search(pb, k = 3, mutation = "flip")
     expect_equal(flips$path$criterion[2:4], best, tolerance = 1e-9)
-    expect_identical(flips$iterations, floor(2 * exp(1) * 9 * sum(pb$usable)))
+    expect_identical(flips$iterations, floor(2 * exp(1) * 9 * sum(pb$columns$usable)))
     set <- fit$coefficients[[4]]$features
     model <- oracle_ridge(pb, set, 1e-14)
     expect_equal(unname(fitted(fit)), drop(model$pred), tolerance = 1e-8)
     expect_equal(predict(fit, pb$x), fitted(fit))
-    expect_identical(selected(fit, 2), pb$names[fit$coefficients[[3]]$features])
+    expect_identical(selected(fit, 2), pb$columns$name[fit$coefficients[[3]]$features])
   }
 })
 

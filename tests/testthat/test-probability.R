@@ -97,7 +97,7 @@ test_that("every classifier has probabilities that sum to 1, classes in the orde
     l1_path(x, kind, folds = 5)
   )
   for (fit in Filter(function(fit) inherits(fit, "sparsels_fit"), fits)) {
-    levels <- fit$problem$levels
+    levels <- fit$problem$coding$levels
     for (calibration in list(NULL, if (is.null(fit$folds)) "none" else "isotonic")) {
       p <- predict(fit, new, type = "prob", calibration = calibration)
       expect_identical(colnames(p), levels)
@@ -238,9 +238,9 @@ test_that("what cannot be answered is refused", {
 test_that("print() has the classes of held-out rows", {
   two <- bare_rls(x, class, k = 3, lambda = 1)
   expect_output(print(two), "class +well ill\n +well +[0-9]+ +[0-9]+\n +ill")
-  tall <- list(levels = paste0("kind", 1:9), y = 2 * diag(9)[rep(1:9, 2), ] - 1,
-               task = "multiclass", weights = rep(1, 18))
-  score <- tall$y
+  score <- 2 * diag(9)[rep(1:9, 2), ] - 1
+  tall <- list(coding = list(task = "multiclass", levels = paste0("kind", 1:9)),
+               rows = list(y = score, weight = rep(1, 18)))
   expect_output(print_classes(tall, score), "held-out predictions are right in every row")
   score[c(1, 10), ] <- score[c(2, 3), ]
   expect_output(print_classes(tall, score), "often: kind1 taken for kind2 (1), kind1", fixed = TRUE)

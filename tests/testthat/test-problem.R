@@ -3,28 +3,23 @@ small <- function() {
   cbind(a = c(1, 2, 3, 4, 5, 6), b = c(1, 0, 0, 1, 0, 4), c = c(2, -1, 0, 3, 1, 1), d = 0.1)
 }
 classes <- factor(c("no", "yes", "no", "yes", "yes", "no"))
-fields <- c(
-  "x", "y", "task", "levels", "survival", "query", "group", "response", "weights", "z", "names",
-  "named", "row_names", "centre", "squares", "rss", "products", "scale", "usable", "intercept",
-  "standardize", "design",
-  "adjust_design", "compiled"
-)
+fields <- c("x", "rows", "columns", "z", "coding", "compiled")
 
 test_that("a problem has the documented fields, centre and scale by hand", {
   pb <- as_problem(small(), classes)
   expect_s3_class(pb, "sparsels_problem", exact = TRUE)
   expect_named(pb, fields)
   expect_identical(dim(pb), c(6L, 4L))
-  expect_equal(pb$centre, c(3.5, 1, 1, 0.1))
-  expect_equal(pb$squares, c(17.5, 12, 10, 0))
-  expect_equal(pb$rss, c(17.5, 12, 10, 0))
-  expect_equal(pb$products, matrix(c(1, -4, 0, 0)))
-  expect_equal(pb$scale, sqrt(c(35 / 12, 2, 10 / 6, 1)))
-  expect_identical(pb$usable, c(TRUE, TRUE, TRUE, FALSE))
+  expect_equal(pb$columns$centre, c(3.5, 1, 1, 0.1))
+  expect_equal(pb$columns$squares, c(17.5, 12, 10, 0))
+  expect_equal(pb$columns$rss, c(17.5, 12, 10, 0))
+  expect_equal(pb$columns$products, matrix(c(1, -4, 0, 0)))
+  expect_equal(pb$columns$scale, sqrt(c(35 / 12, 2, 10 / 6, 1)))
+  expect_identical(pb$columns$usable, c(TRUE, TRUE, TRUE, FALSE))
   expect_identical(unname(pb$z), matrix(1, 6, 1))
-  expect_identical(pb$weights, rep(1, 6))
-  expect_identical(pb$names, c("a", "b", "c", "d"))
-  expect_identical(pb$response, "classes")
+  expect_identical(pb$rows$weight, rep(1, 6))
+  expect_identical(pb$columns$name, c("a", "b", "c", "d"))
+  expect_identical(pb$coding$response, "classes")
 })
 
 test_that("columns are measured alike on any number of threads", {
@@ -35,7 +30,7 @@ test_that("columns are measured alike on any number of threads", {
       pb <- as_problem(values, rnorm(7), weights = 1:7)
       measured <- c("centre", "squares", "rss", "products", "scale", "usable")
       for (threads in 2:3) {
-        again <- as_problem(values, pb$y, weights = 1:7, threads = threads)
+        again <- as_problem(values, pb$rows$y, weights = 1:7, threads = threads)
         expect_identical(unclass(again)[measured], unclass(pb)[measured])
       }
     }
@@ -51,8 +46,8 @@ test_that("columns of one value are excluded, whatever the rounding of their mea
     rows <- sample(5:40, 1)
     x <- cbind(rnorm(rows), matrix(rep(c(0.1, 1 / 3, 1e6 + 1 / 7), each = rows), rows))
     expect_silent(pb <- as_problem(x, rnorm(rows), weights = runif(rows)))
-    expect_identical(pb$usable, c(TRUE, FALSE, FALSE, FALSE))
-    expect_true(all(pb$squares >= 0))
+    expect_identical(pb$columns$usable, c(TRUE, FALSE, FALSE, FALSE))
+    expect_true(all(pb$columns$squares >= 0))
   }
 })
 
@@ -68,10 +63,11 @@ test_that("residual sums of squares of columns, and their products with the resp
       for (adjust in list(NULL, cbind(age, same = x[, 9]))) {
         pb <- as_problem(values, y, weights = runif(1300), intercept = intercept, adjust = adjust)
         columns <- working_matrix(pb, seq_len(9))
-        expect_equal(pb$rss / pb$scale^2, colSums(columns^2), tolerance = 1e-9)
-        expect_equal(pb$products / pb$scale, crossprod(columns, working_response(pb)),
+        expect_equal(pb$columns$rss / pb$columns$scale^2, colSums(columns^2), tolerance = 1e-9)
+        expect_equal(pb$columns$products / pb$columns$scale,
+                     crossprod(columns, working_response(pb)),
                      tolerance = 1e-9)
-        expect_identical(pb$usable[9], is.null(adjust))
+        expect_identical(pb$columns$usable[9], is.null(adjust))
       }
     }
   }
@@ -81,15 +77,15 @@ test_that("centre and scale are weighted, and about zero without intercept", {
   x <- cbind(c(0, 1, 4), c(2, 2, 5))
   w <- c(1, 2, 1)
   pb <- as_problem(x, c(1, 2, 4), weights = w)
-  expect_equal(pb$centre, c(1.5, 2.75))
-  expect_equal(pb$scale, sqrt(c((2.25 + 2 * 0.25 + 6.25) / 4, (3 * 0.5625 + 5.0625) / 4)))
+  expect_equal(pb$columns$centre, c(1.5, 2.75))
+  expect_equal(pb$columns$scale, sqrt(c((2.25 + 2 * 0.25 + 6.25) / 4, (3 * 0.5625 + 5.0625) / 4)))
   bare <- as_problem(x, c(1, 2, 4), weights = w, intercept = FALSE, standardize = FALSE)
-  expect_identical(bare$centre, c(0, 0))
-  expect_equal(bare$squares, c(18, 37))
-  expect_identical(bare$scale, c(1, 1))
+  expect_identical(bare$columns$centre, c(0, 0))
+  expect_equal(bare$columns$squares, c(18, 37))
+  expect_identical(bare$columns$scale, c(1, 1))
   expect_identical(dim(bare$z), c(3L, 0L))
   scaled <- as_problem(x, c(1, 2, 4), intercept = FALSE)
-  expect_equal(scaled$scale, sqrt(c(17, 33) / 3))
+  expect_equal(scaled$columns$scale, sqrt(c(17, 33) / 3))
 })
 
 test_that("a matrix of doubles, integers or logicals is kept as it is", {
@@ -98,28 +94,28 @@ test_that("a matrix of doubles, integers or logicals is kept as it is", {
   whole <- matrix(c(1L, 2L, 5L, 0L, 1L, 1L), 3)
   expect_identical(as_problem(whole, 1:3)$x, whole)
   expect_identical(as_problem(whole > 1, 1:3)$x, whole > 1)
-  expect_identical(as_problem(whole, 1:3)$names, c("V1", "V2"))
-  expect_false(as_problem(whole, 1:3)$named)
+  expect_identical(as_problem(whole, 1:3)$columns$name, c("V1", "V2"))
+  expect_false(as_problem(whole, 1:3)$coding$named)
 })
 
 test_that("responses are coded", {
   x <- small()
-  expect_identical(as_problem(x, classes)$y, matrix(c(-1, 1, -1, 1, 1, -1)))
-  expect_identical(as_problem(x, as.character(classes))$y, as_problem(x, classes)$y)
-  expect_identical(as_problem(x, classes == "yes")$y, as_problem(x, classes)$y)
-  expect_identical(as_problem(x, classes == "yes")$levels, c("FALSE", "TRUE"))
+  expect_identical(as_problem(x, classes)$rows$y, matrix(c(-1, 1, -1, 1, 1, -1)))
+  expect_identical(as_problem(x, as.character(classes))$rows$y, as_problem(x, classes)$rows$y)
+  expect_identical(as_problem(x, classes == "yes")$rows$y, as_problem(x, classes)$rows$y)
+  expect_identical(as_problem(x, classes == "yes")$coding$levels, c("FALSE", "TRUE"))
 
   three <- as_problem(x, factor(c("u", "v", "w", "u", "v", "w"), levels = c("w", "x", "v", "u")))
-  expect_identical(three$task, "multiclass")
-  expect_identical(three$levels, c("w", "v", "u"))
-  expect_identical(three$y[1:2, ], rbind(c(w = -1, v = -1, u = 1), c(-1, 1, -1)))
+  expect_identical(three$coding$task, "multiclass")
+  expect_identical(three$coding$levels, c("w", "v", "u"))
+  expect_identical(three$rows$y[1:2, ], rbind(c(w = -1, v = -1, u = 1), c(-1, 1, -1)))
 
   outputs <- cbind(s = 1:6, t = c(2, 2, 1, 1, 0, 0))
-  expect_identical(as_problem(x, outputs, standardize_response = FALSE)$y, outputs + 0)
-  expect_identical(as_problem(x, as.data.frame(outputs), standardize_response = FALSE)$y,
+  expect_identical(as_problem(x, outputs, standardize_response = FALSE)$rows$y, outputs + 0)
+  expect_identical(as_problem(x, as.data.frame(outputs), standardize_response = FALSE)$rows$y,
                    outputs + 0)
-  expect_identical(as_problem(x, data.frame(k = classes))$task, "binary")
-  expect_identical(as_problem(x, matrix(1:6))$y, matrix(1:6 + 0))
+  expect_identical(as_problem(x, data.frame(k = classes))$coding$task, "binary")
+  expect_identical(as_problem(x, matrix(1:6))$rows$y, matrix(1:6 + 0))
 })
 
 test_that("columns of rounding noise are excluded, small signals are not", {
@@ -135,15 +131,15 @@ test_that("columns of rounding noise are excluded, small signals are not", {
   expected <- c(FALSE, FALSE, FALSE, FALSE, TRUE, TRUE, FALSE, TRUE)
   for (weights in list(NULL, w)) {
     pb <- as_problem(x, noise, weights = weights, adjust = age)
-    expect_identical(pb$usable, expected)
+    expect_identical(pb$columns$usable, expected)
     sparse <- as_problem(Matrix::Matrix(x, sparse = TRUE), noise, weights = weights, adjust = age)
-    expect_identical(sparse$usable, expected)
+    expect_identical(sparse$columns$usable, expected)
   }
-  expect_true(all(is.finite(pb$scale)) && all(pb$scale > 0))
+  expect_true(all(is.finite(pb$columns$scale)) && all(pb$columns$scale > 0))
   bare <- as_problem(x, noise, intercept = FALSE)
-  expect_identical(bare$usable, x[1, ] != 0, ignore_attr = TRUE)
+  expect_identical(bare$columns$usable, x[1, ] != 0, ignore_attr = TRUE)
   through_age <- as_problem(cbind(twice = 2 * age, noise), noise, intercept = FALSE, adjust = age)
-  expect_identical(through_age$usable, c(FALSE, TRUE))
+  expect_identical(through_age$columns$usable, c(FALSE, TRUE))
 })
 
 test_that("sparse equals dense", {
@@ -156,9 +152,9 @@ test_that("sparse equals dense", {
     a <- as_problem(sparse, y, weights = 1:30, adjust = y^2, intercept = intercept)
     b <- as_problem(as.matrix(sparse), y, weights = 1:30, adjust = y^2, intercept = intercept)
     expect_s4_class(a$x, "dgCMatrix")
-    expect_equal(a$centre, b$centre)
-    expect_equal(a$scale, b$scale)
-    expect_identical(a$usable, b$usable)
+    expect_equal(a$columns$centre, b$columns$centre)
+    expect_equal(a$columns$scale, b$columns$scale)
+    expect_identical(a$columns$usable, b$columns$usable)
     expect_equal(working_matrix(a), working_matrix(b))
     expect_equal(working(a)$y, working(b)$y)
   }
@@ -173,8 +169,9 @@ test_that("blocks of columns change nothing", {
   x <- matrix(rnorm(1100 * 1000), 1100)
   expect_length(column_blocks(1100, 1000), 12)
   pb <- as_problem(x, x[, 1])
-  expect_equal(pb$centre, colMeans(x))
-  expect_equal(pb$scale[995:1000], sqrt(colMeans(x[, 995:1000]^2) - colMeans(x[, 995:1000])^2))
+  expect_equal(pb$columns$centre, colMeans(x))
+  expect_equal(pb$columns$scale[995:1000],
+               sqrt(colMeans(x[, 995:1000]^2) - colMeans(x[, 995:1000])^2))
 })
 
 test_that("formula = matrix = frame", {
@@ -188,28 +185,30 @@ test_that("formula = matrix = frame", {
   )
   for (formula in formulas) {
     f <- as_problem(formula, data = d)
-    expect_setequal(f$names, a$names)
-    expect_identical(f$x[, a$names], a$x)
-    expect_identical(f$y, a$y)
-    expect_identical(f$response, "classes")
+    expect_setequal(f$columns$name, a$columns$name)
+    expect_identical(f$x[, a$columns$name], a$x)
+    expect_identical(f$rows$y, a$rows$y)
+    expect_identical(f$coding$response, "classes")
   }
   expect_identical(b$x, a$x)
-  expect_identical(b$usable, a$usable)
-  expect_identical(as_problem(classes ~ . - d, data = d)$names, c("a", "b", "c"))
+  expect_identical(b$columns$usable, a$columns$usable)
+  expect_identical(as_problem(classes ~ . - d, data = d)$columns$name, c("a", "b", "c"))
 })
 
 test_that("numbers are classes when they are said to be", {
   x <- matrix(sin(1:24), 12)
   for (codes in list(rep(0:1, 6), rep(c(1, -1), 6), rep(c(10, 2, 3), 4), rep(c(0.5, 2), 6))) {
     pb <- as_problem(x, codes, task = "classification")
-    expect_identical(pb$levels, as.character(sort(unique(codes))))
-    expect_identical(pb$y, as_problem(x, factor(codes))$y)
-    expect_identical(as_problem(y ~ ., data.frame(x, y = codes), task = "classification")$y, pb$y)
+    expect_identical(pb$coding$levels, as.character(sort(unique(codes))))
+    expect_identical(pb$rows$y, as_problem(x, factor(codes))$rows$y)
+    expect_identical(as_problem(y ~ ., data.frame(x, y = codes), task = "classification")$rows$y,
+                     pb$rows$y)
     numeric <- as_problem(x, codes, task = "regression")
-    expect_identical(numeric$y, matrix(as.double(codes)))
-    expect_identical(numeric$task, "regression")
+    expect_identical(numeric$rows$y, matrix(as.double(codes)))
+    expect_identical(numeric$coding$task, "regression")
   }
-  expect_identical(as_problem(x, letters[rep(1:2, 6)], task = "classification")$task, "binary")
+  expect_identical(as_problem(x, letters[rep(1:2, 6)], task = "classification")$coding$task,
+                   "binary")
 })
 
 test_that("whole numbers of few values are said to be taken for regression, once", {
@@ -253,13 +252,13 @@ test_that("factors become the columns of model.matrix", {
   for (formula in list(y ~ ., y ~ a + g + s + flag, y ~ a * g + s + log(a) + flag)) {
     pb <- as_problem(formula, data = d)
     full <- model.matrix(formula, numeric)[, -1]
-    expect_identical(pb$names, colnames(full))
+    expect_identical(pb$columns$name, colnames(full))
     expect_equal(unname(pb$x), unname(full), ignore_attr = TRUE)
   }
   bare <- as_problem(y ~ a + g + s, data = d, intercept = FALSE)
-  expect_identical(bare$names, colnames(model.matrix(y ~ a + g + s - 1, d)))
+  expect_identical(bare$columns$name, colnames(model.matrix(y ~ a + g + s - 1, d)))
   bare <- as_problem(y ~ log(a) + g + s, data = d, intercept = FALSE)
-  expect_identical(bare$names, colnames(model.matrix(y ~ log(a) + g + s - 1, d)))
+  expect_identical(bare$columns$name, colnames(model.matrix(y ~ log(a) + g + s - 1, d)))
 })
 
 test_that("a formula finds variables and functions where it was written", {
@@ -275,7 +274,7 @@ test_that("a formula finds variables and functions where it was written", {
   pb <- make()
   expect_identical(dim(pb), c(6L, 4L))
   expect_equal(unname(pb$x[, 1]), unname(pb$x[, 4]^2))
-  held <- ls(environment(pb$design$terms))
+  held <- ls(environment(pb$coding$design$terms))
   expect_false("ballast" %in% held)
   expect_false("x" %in% held)
   again <- new_data_matrix(pb, list2DF(list(x = matrix(1:6, 2))), 1:4)
@@ -285,12 +284,12 @@ test_that("a formula finds variables and functions where it was written", {
 test_that("responses of a formula may be expressions", {
   d <- data.frame(p = c(1, 2, 4, 8), q = c(1, 0, 1, 1), a = 4:1, b = c(0, 1, 0, 5))
   pb <- as_problem(cbind(p, q) ~ ., data = d, standardize_response = FALSE)
-  expect_identical(pb$names, c("a", "b"))
-  expect_identical(pb$y, as.matrix(d[1:2]), ignore_attr = TRUE)
+  expect_identical(pb$columns$name, c("a", "b"))
+  expect_identical(pb$rows$y, as.matrix(d[1:2]), ignore_attr = TRUE)
   logged <- as_problem(log2(p) ~ a + b, data = d)
-  expect_identical(logged$y, matrix(c(0, 1, 2, 3)))
-  expect_identical(logged$response, "log2(p)")
-  expect_identical(as_problem(factor(q) ~ a + b, data = d)$levels, c("0", "1"))
+  expect_identical(logged$rows$y, matrix(c(0, 1, 2, 3)))
+  expect_identical(logged$coding$response, "log2(p)")
+  expect_identical(as_problem(factor(q) ~ a + b, data = d)$coding$levels, c("0", "1"))
 })
 
 test_that("formulas with very many numeric columns are quick", {
@@ -307,7 +306,7 @@ test_that("covariates come as vector, matrix, frame or formula", {
   d <- data.frame(small(), y = c(2, 4, 1, 5, 3, 3), sex = c("f", "m", "m", "f", "f", "m"))
   z <- cbind(1, d$c, d$sex == "m")
   formula <- as_problem(y ~ ., data = d, adjust = ~ c + sex)
-  expect_identical(formula$names, c("a", "b", "d"))
+  expect_identical(formula$columns$name, c("a", "b", "d"))
   expect_identical(colnames(formula$z), c("(Intercept)", "c", "sexm"))
   x <- small()[, c("a", "b", "d")]
   frame <- as_problem(x, d$y, adjust = d[c("c", "sex")])
@@ -315,8 +314,8 @@ test_that("covariates come as vector, matrix, frame or formula", {
   matrix <- as_problem(x, d$y, adjust = z[, -1])
   for (pb in list(formula, frame, mixed, matrix)) {
     expect_equal(unname(pb$z), z)
-    expect_equal(pb$scale, formula$scale)
-    expect_identical(pb$usable, formula$usable)
+    expect_equal(pb$columns$scale, formula$columns$scale)
+    expect_identical(pb$columns$usable, formula$columns$usable)
   }
   age <- 1:6 + 0
   expect_identical(colnames(as_problem(x, d$y, adjust = age^2)$z), c("(Intercept)", "adjust"))
@@ -337,10 +336,11 @@ test_that("working coordinates are orthogonal to the covariates", {
   expect_equal(crossprod(k$q), diag(2))
   expect_lt(max(abs(crossprod(z, k$y))), 1e-10)
   expect_lt(max(abs(crossprod(k$q, working_matrix(pb)))), 1e-13)
-  byhand <- lm.wfit(cbind(1, age), scale(x, pb$centre, pb$scale), w)$residuals * sqrt(w)
+  byhand <- lm.wfit(cbind(1, age), scale(x, pb$columns$centre, pb$columns$scale), w)$residuals *
+    sqrt(w)
   expect_equal(working_matrix(pb), byhand, ignore_attr = TRUE)
   expect_identical(k$usable, rep(1L, 5))
-  expect_identical(k$inv_scale, 1 / pb$scale)
+  expect_identical(k$inv_scale, 1 / pb$columns$scale)
   none <- working(as_problem(x, rnorm(12), intercept = FALSE))
   expect_identical(dim(none$q), c(12L, 0L))
 })
@@ -354,20 +354,21 @@ test_that("a part of a problem is the problem of that part", {
   rows <- c(2, 3, 5, 7, 8, 11)
   part <- pb[rows, ]
   again <- as_problem(y ~ ., data = d[rows, ], adjust = ~ age, weights = rows)
-  same <- c("y", "weights", "z", "names", "row_names", "centre", "scale", "usable")
-  for (field in same) expect_equal(part[[field]], again[[field]], ignore_attr = TRUE)
+  for (field in c("rows", "columns", "z")) {
+    expect_equal(part[[field]], again[[field]], ignore_attr = TRUE)
+  }
   logical <- seq_len(12) %in% rows
   expect_identical(pb[logical, ], part)
   expect_identical(pb[letters[rows], ], part)
   expect_identical(pb[-setdiff(1:12, rows), ], part)
   expect_identical(pb[, ], pb)
   columns <- pb[, c("gw", "X2")]
-  expect_identical(columns$names, c("gw", "X2"))
+  expect_identical(columns$columns$name, c("gw", "X2"))
   expect_identical(columns$x, pb$x[, c(7, 2)])
   expect_equal(new_data_matrix(columns, d[1:3, c("g", "X2")], 1:2), columns$x[1:3, ],
                ignore_attr = TRUE)
-  expect_identical(pb[, -(3:7)]$names, c("X1", "X2"))
-  expect_identical(pb[3, ]$usable, rep(FALSE, 7))
+  expect_identical(pb[, -(3:7)]$columns$name, c("X1", "X2"))
+  expect_identical(pb[3, ]$columns$usable, rep(FALSE, 7))
 })
 
 test_that("a problem stays a problem", {
@@ -413,7 +414,7 @@ test_that("new frames pass the design of the old ones", {
     expect_equal(new_data_matrix(pb, d[6, -1], all), pb$x[6, , drop = FALSE], ignore_attr = TRUE)
     expect_identical(dim(new_data_matrix(pb, d[0, ], all)), c(0L, ncol(pb)))
   }
-  partly <- new_data_matrix(pb, data.frame(g = c("w", NA, "u")), match("gw", pb$names))
+  partly <- new_data_matrix(pb, data.frame(g = c("w", NA, "u")), match("gw", pb$columns$name))
   expect_identical(unname(partly), matrix(c(1, NA, 0)))
   expect_error(new_data_matrix(pb, d["g"], 1), "lacks 1 needed column: 'a'")
   loaded <- unserialize(serialize(without_x(pb), NULL))
@@ -447,13 +448,13 @@ test_that("fitters name the response as the user did", {
   x <- small()
   d <- data.frame(x, tumour = classes)
   y <- classes
-  expect_identical(fitter(x, classes)$response, "classes")
-  expect_identical(fitter(x, d$tumour)$response, "d$tumour")
-  expect_identical(fitter(x, y)$response, "y")
-  expect_identical(fitter(tumour ~ ., data = d)$response, "tumour")
+  expect_identical(fitter(x, classes)$coding$response, "classes")
+  expect_identical(fitter(x, d$tumour)$coding$response, "d$tumour")
+  expect_identical(fitter(x, y)$coding$response, "y")
+  expect_identical(fitter(tumour ~ ., data = d)$coding$response, "tumour")
   expect_identical(fitter(as_problem(x, y))$response, "y")
   expect_identical(fitter(as_problem(x, d$tumour))$response, "d$tumour")
-  expect_identical(do.call(fitter, list(x, classes))$response, "y")
+  expect_identical(do.call(fitter, list(x, classes))$coding$response, "y")
   long <- fitter(x, factor(c("no", "yes", "no", "yes", "yes", "no"), levels = c("no", "yes")))
   expect_identical(long$response, "y")
   weighted <- fitter(x, y, weights = 1:6, intercept = FALSE)

@@ -39,7 +39,7 @@ test_that("a ranking has the numbers that were worked out for it", {
   expect_equal(search$folds$label, "leave-query-out")
   # 17 of 19 pairs, counted without weights
   counted <- pb
-  counted$weights[] <- 1
+  counted$rows$weight[] <- 1
   expect_equal(ranked_pairs(counted, cbind(y - held_out)), c(17, 19))
 })
 
@@ -48,16 +48,17 @@ test_that("searches equal models of pairs, with weights, covariates and folds of
   for (case in 1:4) {
     d <- ranking_data()
     pb <- ranking_problem(d, standardize = case %% 2 == 0)
-    expect_false(pb$usable[[6]])
+    expect_false(pb$columns$usable[[6]])
     ids <- if (case <= 2) d$query else d$query %% 4
     for (criterion in c("squared", "concordance")) {
       fit <- bare_rls(pb, k = 3, lambda = 0.7, folds = if (case <= 2) "loo" else ids,
                       criterion = criterion)
       for (size in 1:3) {
         set <- selected(fit, size = size, index = TRUE)
-        columns <- cbind(d$z, d$x[, set, drop = FALSE] / rep(pb$scale[set], each = nrow(d$x)))
+        columns <-
+          cbind(d$z, d$x[, set, drop = FALSE] / rep(pb$columns$scale[set], each = nrow(d$x)))
         b <- oracle_ranker(columns, d$y, d$query, d$v, 1, 0.7)
-        expect_equal(unname(coef(fit, size = size)), c(b[1], b[-1] / pb$scale[set]),
+        expect_equal(unname(coef(fit, size = size)), c(b[1], b[-1] / pb$columns$scale[set]),
                      tolerance = 1e-10)
         score <- oracle_held_out_scores(columns, d$y, d$query, d$v, 1, 0.7, ids)
         own <- if (criterion == "squared") oracle_pair_loss else oracle_order
@@ -174,11 +175,11 @@ test_that("a search by concordance serves any numbers, in folds of many rows", {
   score <- numeric(150)
   for (f in 1:3) {
     part <- rls(as_problem(x[, set], y, standardize = FALSE)[folds != f, ], lambda = 1)
-    scaled <- as_problem(x[, set] / rep(fit$problem$scale[set], each = 150), y,
+    scaled <- as_problem(x[, set] / rep(fit$problem$columns$scale[set], each = 150), y,
                          standardize = FALSE)[folds != f, ]
     part <- rls(scaled, lambda = 1)
     score[folds == f] <- predict(part, x[folds == f, set] /
-                                   rep(fit$problem$scale[set], each = 50))
+                                   rep(fit$problem$columns$scale[set], each = 50))
   }
   expect_equal(fit$path$criterion[3], oracle_order(score, y, folds, rep(1, 150)))
   expect_true(all(diff(fit$path$criterion[1:2]) > 0))
@@ -210,9 +211,9 @@ test_that("x of any kind gives the same, by any number of threads", {
                  write_file_matrix(d$x, path, "double"))
   for (x in others) {
     other <- fit_to(x)
-    expect_equal(other$pb$rss, dense$pb$rss, tolerance = 1e-12)
-    expect_identical(other$pb$usable, dense$pb$usable)
-    expect_equal(other$pb$scale, dense$pb$scale, tolerance = 1e-12)
+    expect_equal(other$pb$columns$rss, dense$pb$columns$rss, tolerance = 1e-12)
+    expect_identical(other$pb$columns$usable, dense$pb$columns$usable)
+    expect_equal(other$pb$columns$scale, dense$pb$columns$scale, tolerance = 1e-12)
     expect_equal(other$fit$path, dense$fit$path, tolerance = 1e-10)
     expect_equal(unname(coef(other$linear)), unname(coef(dense$linear)), tolerance = 1e-8)
   }
@@ -234,7 +235,7 @@ test_that("columns far from 0 lose no digits, and those constant in each query a
   near <- bare_rls(ranking_problem(d), k = 3, lambda = 1)
   expect_equal(bare_rls(ranking_problem(far), k = 3, lambda = 1)$path$criterion,
                near$path$criterion, tolerance = 1e-7)
-  expect_identical(ranking_problem(far)$usable, c(TRUE, TRUE, TRUE, FALSE))
+  expect_identical(ranking_problem(far)$columns$usable, c(TRUE, TRUE, TRUE, FALSE))
   # nor where queries lie far apart and candidates are skipped
   query <- rep(1:60, each = 5)
   x <- matrix(rnorm(300 * 90), 300)
@@ -269,8 +270,8 @@ test_that("the queries go where the rows go", {
   d <- ranking_data(10, 4)
   pb <- ranking_problem(d)
   part <- pb[d$query %in% 2:6, 1:3]
-  expect_identical(as.character(part$query), as.character(d$query[d$query %in% 2:6]))
-  expect_identical(nlevels(part$query), 5L)
+  expect_identical(as.character(part$rows$query), as.character(d$query[d$query %in% 2:6]))
+  expect_identical(nlevels(part$rows$query), 5L)
   fit <- greedy_rls(pb, k = 3)
   path <- tempfile()
   on.exit(unlink(path))
@@ -293,9 +294,9 @@ test_that("the queries go where the rows go", {
     as_problem(data[1:4], data$y, data = data, within = "query", adjust = ~ age)
   )
   for (one in same) {
-    expect_identical(one$names, paste0("x", 1:4))
+    expect_identical(one$columns$name, paste0("x", 1:4))
     expect_identical(one$query, same[[1]]$query)
-    expect_equal(one$rss, same[[1]]$rss)
+    expect_equal(one$columns$rss, same[[1]]$columns$rss)
   }
   rows <- d$query != 3
   cut <- as_problem(y ~ ., data, within = query, adjust = ~ age, subset = query != "c")
@@ -312,7 +313,7 @@ test_that("cross-validation, comparison and permutation keep queries whole", {
   cv <- cross_validate(pb, rls, lambda = 1, outer = outer,
                        measure = c("concordance", "squared", "ndcg@3")[1:2])
   columns <- function(rows) {
-    scale <- pb[rows, ]$scale
+    scale <- pb[rows, ]$columns$scale
     cbind(d$z, d$x[, 1:4] / rep(scale[1:4], each = nrow(d$x)))
   }
   score <- numeric(length(d$y))
@@ -348,7 +349,7 @@ test_that("NDCG is as worked out by hand", {
   expect_equal(gain_sums(pb, score, 2), c(1 + third, 2))
   classes <- as_problem(cbind(1:8 + 0), factor(y > 0), within = query)
   expect_equal(gain_sums(classes, score, 1)[2], 2)
-  expect_identical(classes$task, "regression")
+  expect_identical(classes$coding$task, "regression")
 })
 
 test_that("verify() finds every claim of rankings true, and exchanges are searches", {
@@ -370,10 +371,11 @@ test_that("verify() finds every claim of rankings true, and exchanges are search
   others <- exchange(fits[[2]], pb, size = 2, lambda = fits[[2]]$lambda)
   swap <- which(!is.na(others$drop) & !is.na(others$add))[1]
   set <- setdiff(c(selected(fits[[2]], size = 2), others$add[swap]), others$drop[swap])
-  columns <- cbind(d$z, d$x[, set] / rep(pb$scale[match(set, pb$names)], each = nrow(d$x)))
+  columns <-
+    cbind(d$z, d$x[, set] / rep(pb$columns$scale[match(set, pb$columns$name)], each = nrow(d$x)))
   score <- oracle_held_out_scores(columns, d$y, d$query, d$v, 1, fits[[2]]$lambda, d$query)
   expect_equal(others$criterion[swap], oracle_order(score, d$y, d$query, d$v))
-  expect_identical(problem_of_fit(fits[[1]], d$x, d$y)$query, pb$query)
+  expect_identical(problem_of_fit(fits[[1]], d$x, d$y)$rows$query, pb$rows$query)
 })
 
 test_that("a file gives what memory gives, the procedure in folds included", {

@@ -73,7 +73,7 @@ test_that("case weights are those of the fit", {
   fit <- greedy_rls(predictors, mtcars$mpg, weights = rep(1:2, 16), size = 3)
   expect_equal(rec$steps[[1]]$fit$path, fit$path)
   expect_true(rec$steps[[1]]$case_weights)
-  expect_false("w" %in% rec$steps[[1]]$fit$problem$names)
+  expect_false("w" %in% rec$steps[[1]]$fit$problem$columns$name)
 })
 
 test_that("in resamples the selection is repeated, as by hand", {

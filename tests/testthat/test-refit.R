@@ -19,12 +19,12 @@ test_that("refitted coefficients and figures are those of retraining, at the bes
       at <- fit$path[fit$coefficients[[size + 1]]$step + 1, ]
       expect_equal(at$refit_lambda, lambdas[which.min(errors)])
       expect_equal(at$criterion, min(errors))
-      if (pb$task != "regression") {
+      if (pb$coding$task != "regression") {
         expect_equal(at$error, oracle_figure(pb, set, at$refit_lambda, folds, "error")[["value"]])
       }
       model <- oracle_ridge(pb, set, at$refit_lambda)
       expect_equal(unname(fit$coefficients[[size + 1]]$beta),
-                   unname(model$B / pb$scale[set]))
+                   unname(model$B / pb$columns$scale[set]))
     }
     best <- fit$path[fit$coefficients[[fit$size + 1]]$step + 1, ]
     expect_equal(best$criterion, min(size_table(fit)$criterion))
@@ -56,7 +56,7 @@ test_that("columns on their own scale are the columns of the whole problem", {
     pb <- random_problem(20, 9, covariates = TRUE, sparse = sparse)
     narrow <- only_columns(pb, c(3, 1))
     expect_equal(working_matrix(narrow), working_matrix(pb, c(3, 1)))
-    expect_equal(narrow$products, pb$products[c(3, 1), , drop = FALSE])
+    expect_equal(narrow$columns$products, pb$columns$products[c(3, 1), , drop = FALSE])
     expect_equal(dim(narrow), c(20L, 2L))
   }
 })

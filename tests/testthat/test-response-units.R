@@ -68,8 +68,8 @@ test_that("coefficients are those of each response by itself, errors shares of v
   expect_equal(augment(fit)$weight, data$y[1:20, "weight"])
   expect_equal(attr(holdout(rls(part), 1:3), "observed"), data$y[1:3, ])
   plain <- as_problem(data$x, data$y, standardize_response = FALSE)
-  expect_equal(plain$y, data$y)
-  expect_null(as_problem(data$x, factor(rep(1:3, 10)))$response_scale)
+  expect_equal(plain$rows$y, data$y)
+  expect_null(as_problem(data$x, factor(rep(1:3, 10)))$coding$response_scale)
 })
 
 test_that("an offset is taken from the response and added to predictions", {
@@ -89,7 +89,7 @@ test_that("an offset is taken from the response and added to predictions", {
     expect_true(verify(fit, data$x, y)$ok)
   }
   pb <- as_problem(data$x, y, offset = known)
-  expect_identical(pb[5:9, ]$offset[, 1], known[5:9])
+  expect_identical(pb[5:9, ]$rows$offset[, 1], known[5:9])
   expect_equal(predict(rls(pb), pb[5:9, ]), fitted(rls(pb))[5:9], ignore_attr = TRUE)
   set.seed(6)
   one <- cross_validate(pb, rls, outer = 3)
@@ -112,9 +112,9 @@ test_that("offset() in a formula is the argument, and `.` leaves its variables o
     expect_equal(coef(rls(formula, d, lambda = 1)), coef(by_hand))
   }
   two <- as_problem(y ~ a + offset(b) + offset(c), d)
-  expect_equal(two$offset[, 1], d$b + d$c)
+  expect_equal(two$rows$offset[, 1], d$b + d$c)
   part <- as_problem(y ~ a + offset(log(time)), d, subset = a > 0)
-  expect_equal(part$offset[, 1], log(d$time[d$a > 0]))
+  expect_equal(part$rows$offset[, 1], log(d$time[d$a > 0]))
 })
 
 test_that("what is printed and refused", {

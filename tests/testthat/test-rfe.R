@@ -12,12 +12,12 @@ test_that("each round drops the smallest weights", {
                                                                         c("lambda", "step"))]))
     fit <- rfe(pb, k = 6, lambda = case$lambda, step = case$step)
     expect_identical(fit$path$feature[-1], oracle_rfe(pb, 6, case$lambda, case$step))
-    expect_identical(fit$path$size, sum(pb$usable):0)
-    expect_identical(fit$path$action, c("start", rep("drop", sum(pb$usable))))
+    expect_identical(fit$path$size, sum(pb$columns$usable):0)
+    expect_identical(fit$path$action, c("start", rep("drop", sum(pb$columns$usable))))
     expect_identical(fit$size, 6L)
     late <- fit$path$size <= 6
     expect_true(all(is.na(fit$path$criterion[!late])))
-    sets <- oracle_sets(fit$path, which(pb$usable))[late]
+    sets <- oracle_sets(fit$path, which(pb$columns$usable))[late]
     gain <- vapply(sets, function(set) oracle_gain(pb, set, case$lambda), 0)
     expect_equal(fit$path$criterion[late], gain, tolerance = 1e-9)
     folds <- make_folds(pb, "loo")

@@ -8,18 +8,19 @@ test_that("every lambda equals retraining, for any folds", {
                          covariates = kind == 2, intercept = kind != 3 || wide, sparse = kind == 3)
     folds <- switch(kind, make_folds(pb, "loo"), unequal_folds(pb), unequal_folds(pb, 2))
     fit <- suppressWarnings(rls(pb, lambda = lambda, folds = folds), "sparsels_warning_class")
-    all <- which(pb$usable)
+    all <- which(pb$columns$usable)
     exact <- vapply(lambda, function(l) oracle_figure(pb, all, l, folds), c(0, 0))
     where <- paste(task, wide, kind)
     expect_equal(fit$path$criterion, exact["value", ], tolerance = 1e-8, label = where)
     expect_equal(fit$path$se, exact["se", ], tolerance = 1e-7, label = where)
-    if (pb$task != "regression") {
+    if (pb$coding$task != "regression") {
       wrong <- vapply(lambda, function(l) oracle_figure(pb, all, l, folds, "error")[["value"]], 0)
       expect_equal(fit$path$error, wrong)
     }
     for (l in seq_along(lambda)) {
       model <- oracle_ridge(pb, all, lambda[l])
-      expect_lt(relative_error(unname(fit$coefficients[[l]]$beta) * pb$scale[all], model$B), 1e-7)
+      expect_lt(relative_error(unname(fit$coefficients[[l]]$beta) * pb$columns$scale[all], model$B),
+                1e-7)
     }
     best <- which.min(exact["value", ])
     expect_identical(fit$lambda, lambda[best])

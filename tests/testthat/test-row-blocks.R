@@ -102,13 +102,14 @@ test_that("holdout() and cv_error() go through the rows again", {
   }
   expect_equal(cv_error(fit, rep(1:3, 30), criterion = function(y, p, fold) mean((y - p)^2),
                         lambda = 1)$criterion,
-               mean((pb$y - oracle_partition(case, 1, rep(1:3, 30)))^2), tolerance = 1e-10)
+               mean((pb$rows$y - oracle_partition(case, 1, rep(1:3, 30)))^2), tolerance = 1e-10)
 })
 
 test_that("sets that weigh too much to be taken away are retrained", {
   pb <- example_points(90, "one", intercept = TRUE)
-  pb$weights[c(5, 40)] <- 1e9
-  pb <- as_problem(unclass(pb)$x, as.vector(pb$y), weights = pb$weights, standardize = FALSE)
+  pb$rows$weight[c(5, 40)] <- 1e9
+  pb <- as_problem(unclass(pb)$x, as.vector(pb$rows$y), weights = pb$rows$weight,
+                   standardize = FALSE)
   case <- oracle_case(pb, oracle_gaussian(0.6), c(5, 33, 34))
   ids <- list(1:90, rep(1:30, 3))
   retrained <- 0
@@ -129,7 +130,7 @@ test_that("sets that weigh too much to be taken away are retrained", {
 test_that("a file gives the bits of the same values in memory, and so do blocks of new data", {
   pb <- example_points(240, "one", weights = TRUE)
   x <- round(unname(pb$x) * 8)
-  y <- as.vector(pb$y)
+  y <- as.vector(pb$rows$y)
   new <- round(matrix(rnorm(60 * 3) * 8, 60))
   for (type in c("double", "int16")) {
     file <- in_file(x, type)
@@ -158,13 +159,14 @@ test_that("a precomputed kernel and sparse columns are read in blocks, too", {
   pb <- example_points(120, "one")
   K <- exp(-as.matrix(dist(unname(pb$x)))^2)
   one <- function(x, kernel) {
-    kernel_rls(x, as.vector(pb$y), kernel = kernel, basis = 7:2, lambda = grid, shift = "paper")
+    kernel_rls(x, as.vector(pb$rows$y), kernel = kernel, basis = 7:2, lambda = grid,
+               shift = "paper")
   }
   expect_lt(apart(in_blocks(one(K, "precomputed")), one(K, "precomputed")), 1e-9)
   sparse <- methods::as(replace(pb$x, pb$x < 0, 0), "CsparseMatrix")
   rbf <- kernel_gaussian(1)
   expect_lt(apart(in_blocks(one(sparse, rbf)), one(sparse, rbf)), 1e-9)
-  linear <- function() rls(sparse, as.vector(pb$y), lambda = grid)
+  linear <- function() rls(sparse, as.vector(pb$rows$y), lambda = grid)
   expect_lt(apart(in_blocks(linear()), linear()), 1e-10)
 })
 

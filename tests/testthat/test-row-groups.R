@@ -26,22 +26,22 @@ test_that("groups are read from every form of data, and are no candidates", {
   data <- noise()
   for (way in ways(data)[-7]) {
     problem <- do.call(as_problem, way)
-    expect_identical(as.character(problem$group), data$patient)
+    expect_identical(as.character(problem$rows$group), data$patient)
     expect_identical(dim(problem), c(60L, 40L))
   }
   frame <- data.frame(data$x, y = data$y, patient = data$patient)
-  expect_identical(as_problem(y ~ ., frame, groups = patient)$group, problem$group)
+  expect_identical(as_problem(y ~ ., frame, groups = patient)$rows$group, problem$rows$group)
   frame$site <- rep(c("u", "v"), each = 30)
   both <- as_problem(y ~ ., frame, groups = ~ site + patient)
-  expect_identical(as.integer(both$group), as.integer(problem$group))
+  expect_identical(as.integer(both$rows$group), as.integer(problem$rows$group))
   expect_identical(ncol(both), 40L)
-  expect_null(as_problem(problem, groups = FALSE)$group)
-  expect_identical(nlevels(problem[1:10, ]$group), 4L)
-  expect_identical(as_problem(y ~ ., frame[1:12, ], subset = 1:9, groups = patient)$group,
-                   problem[1:9, ]$group)
+  expect_null(as_problem(problem, groups = FALSE)$rows$group)
+  expect_identical(nlevels(problem[1:10, ]$rows$group), 4L)
+  expect_identical(as_problem(y ~ ., frame[1:12, ], subset = 1:9, groups = patient)$rows$group,
+                   problem[1:9, ]$rows$group)
   frame$X1[5] <- NA
   omitted <- as_problem(y ~ ., frame, groups = patient, na.action = na.omit)
-  expect_identical(as.character(omitted$group), data$patient[-5])
+  expect_identical(as.character(omitted$rows$group), data$patient[-5])
 })
 
 # whether each partition of some parts holds every patient whole
@@ -157,13 +157,13 @@ test_that("folds are given as row numbers, for all rows of the data, and by rsam
   expect_identical(kept$folds$ids[, 1], match(d$patient[-5], unique(d$patient[-5])))
   folds <- make_folds(30, 5, groups = d$patient)
   fit <- greedy_rls(y ~ a + b, d, subset = 4:30, na.action = na.omit, size_folds = folds)
-  expect_identical(as.integer(fit$problem$group), match(d$patient[-(1:3)][-2],
+  expect_identical(as.integer(fit$problem$rows$group), match(d$patient[-(1:3)][-2],
                                                         unique(d$patient[-(1:3)][-2])))
   skip_if_not_installed("rsample")
   set.seed(3)
   grouped <- rsample::group_vfold_cv(d, "patient", v = 5)
   validated <- cross_validate(y ~ a, d, rls, outer = grouped, baselines = NULL)
-  expect_identical(as.integer(validated$problem$group), d$patient)
+  expect_identical(as.integer(validated$problem$rows$group), d$patient)
 })
 
 test_that("queries lie in groups", {

@@ -3,10 +3,10 @@
 screen_problem <- function(loss, m = 30, n = 25, ..., share = 0.5) {
   pb <- random_problem(m, n, ...)
   if (loss == "squared") return(pb)
-  high <- rank(pb$y[, 1]) > m * share
-  as_problem(pb$x, factor(ifelse(high, "ill", "well")), weights = pb$weights,
+  high <- rank(pb$rows$y[, 1]) > m * share
+  as_problem(pb$x, factor(ifelse(high, "ill", "well")), weights = pb$rows$weight,
              adjust = if ("age" %in% colnames(pb$z)) pb$z[, "age", drop = FALSE],
-             intercept = pb$intercept, standardize = pb$standardize)
+             intercept = pb$coding$intercept, standardize = pb$coding$standardize)
 }
 
 losses <- c("squared", "logistic", "hinge")
@@ -32,8 +32,8 @@ test_that("hinge bounds are those of the linear programme", {
     mask <- safe_screen(pb, lambda = 0.7 * most, loss = "hinge")
     control <- l1_control(pb, "hinge")
     null <- null_solution(pb, control)$null
-    exact <- vapply(which(pb$usable), function(k) oracle_hinge_bound(pb, k, 0.7 * null), 0)
-    expect_equal(unname(mask$bounds[pb$usable]), exact, tolerance = 1e-7)
+    exact <- vapply(which(pb$columns$usable), function(k) oracle_hinge_bound(pb, k, 0.7 * null), 0)
+    expect_equal(unname(mask$bounds[pb$columns$usable]), exact, tolerance = 1e-7)
   }
 })
 
@@ -56,8 +56,8 @@ test_that("logistic bounds are the maxima", {
     mask <- safe_screen(pb, lambda = 0.8 * most, loss = "logistic")
     null <- null_solution(pb, l1_control(pb, "logistic"))
     gamma <- dual_value(pb, "logistic", null$r, most, 0.8 * most)
-    exact <- vapply(which(pb$usable), function(k) oracle_logistic_bound(pb, k, gamma), 0)
-    expect_equal(unname(mask$bounds[pb$usable]), exact, tolerance = 1e-6)
+    exact <- vapply(which(pb$columns$usable), function(k) oracle_logistic_bound(pb, k, gamma), 0)
+    expect_equal(unname(mask$bounds[pb$columns$usable]), exact, tolerance = 1e-6)
   }
 })
 
@@ -74,9 +74,10 @@ test_that("the bounds and rho of squares are the paper's", {
     most <- max(product)
     expect_equal(lambda_max(pb), most)
     mask <- safe_screen(pb, lambda = 0.9 * most)
-    expect_equal(unname(mask$bounds[pb$usable]), product + norm * long * 0.1, tolerance = 1e-8)
+    expect_equal(unname(mask$bounds[pb$columns$usable]), product + norm * long * 0.1,
+                 tolerance = 1e-8)
     rho <- (long * norm + product) / (long * norm + most)
-    expect_equal(unname(mask$rho[pb$usable]), pmin(rho, 1), tolerance = 1e-6)
+    expect_equal(unname(mask$rho[pb$columns$usable]), pmin(rho, 1), tolerance = 1e-6)
     fit <- l1_path(pb, lambda = c(0.95, 0.8, 0.5) * most)
     model <- fit$solutions[[2]]
     r <- model_point(pb, "squared", model$features, model$beta)$r
@@ -87,7 +88,7 @@ test_that("the bounds and rho of squares are the paper's", {
     mask <- safe_screen(pb, lambda = 0.7 * most, rule = "safe2", fit = fit,
                         lambda0 = 0.8 * most)
     null <- product + norm * long * 0.3
-    expect_equal(unname(mask$bounds[pb$usable]), pmin(product + norm * width, null),
+    expect_equal(unname(mask$bounds[pb$columns$usable]), pmin(product + norm * width, null),
                  tolerance = 1e-8)
   }
 })
@@ -107,8 +108,8 @@ test_that("the balls of the gap rule have the radius of the gap", {
       gap <- at$loss + lambda * at$l1 - if (loss == "squared") {
         sum(working(pb)$y * s * at$r) - sum((s * at$r)^2) / 2
       } else {
-        p <- s * pb$y[, 1] * at$r / sqrt(pb$weights)
-        -sum(pb$weights * (p * log(p) + (1 - p) * log(1 - p)))
+        p <- s * pb$rows$y[, 1] * at$r / sqrt(pb$rows$weight)
+        -sum(pb$rows$weight * (p * log(p) + (1 - p) * log(1 - p)))
       }
       # -g of a sum of w f with f'' <= 1/4 is strongly concave with modulus 4, of squares with 1
       s * product + norm * sqrt(2 * gap / (if (loss == "squared") 1 else 4))
@@ -118,9 +119,9 @@ test_that("the balls of the gap rule have the radius of the gap", {
       mask <- safe_screen(pb, loss = loss, lambda = lambda, rule = "gap", fit = fit)
       null <- ball(list(features = integer(), beta = numeric()), lambda)
       exact <- pmin(ball(fit$solutions[[1]], lambda), null)
-      bounds <- unname(mask$bounds[pb$usable])
+      bounds <- unname(mask$bounds[pb$columns$usable])
       if (loss == "squared") {
-        two <- safe_screen(pb, lambda = lambda, rule = "safe2", fit = fit)$bounds[pb$usable]
+        two <- safe_screen(pb, lambda = lambda, rule = "safe2", fit = fit)$bounds[pb$columns$usable]
         exact <- pmin(exact, unname(two))
       }
       expect_equal(bounds, exact, tolerance = 1e-5)
@@ -140,19 +141,20 @@ test_that("the gap rule of hinge is a linear programme about the model", {
     mask <- safe_screen(pb, loss = "hinge", lambda = lambda, rule = "gap", fit = fit)
     one <- fit$solutions[[1]]
     f <- model_point(pb, "hinge", one$features, one$beta, one$u)$f
-    h <- 1 - pb$y[, 1] * f
-    loss <- sum(pb$weights * pmax(h, 0))
+    h <- 1 - pb$rows$y[, 1] * f
+    loss <- sum(pb$rows$weight * pmax(h, 0))
     value <- (fit$path$objective - fit$path$gap) * 0.5 / 0.6
     gap <- loss + lambda * sum(abs(one$beta)) - value
     null <- null_solution(pb, l1_control(pb, "hinge"))
-    null_h <- 1 - pb$y[, 1] * drop(working(pb)$q %*% null$u) / sqrt(pb$weights)
-    exact <- vapply(which(pb$usable), function(k) {
+    null_h <- 1 - pb$rows$y[, 1] * drop(working(pb)$q %*% null$u) / sqrt(pb$rows$weight)
+    exact <- vapply(which(pb$columns$usable), function(k) {
       c(oracle_hinge_bound(pb, k, loss - gap, h), oracle_hinge_bound(pb, k, value),
-        oracle_hinge_bound(pb, k, sum(pb$weights * pmax(null_h, 0)) - null$null + value, null_h))
+        oracle_hinge_bound(pb, k, sum(pb$rows$weight * pmax(null_h, 0)) - null$null + value,
+                           null_h))
     }, numeric(3))
     exact <- apply(exact, 2, min)
-    expect_true(all(mask$bounds[pb$usable] >= exact * (1 - 1e-9)))
-    expect_true(all(mask$bounds[pb$usable] <= exact * (1 + 3e-3)))
+    expect_true(all(mask$bounds[pb$columns$usable] >= exact * (1 - 1e-9)))
+    expect_true(all(mask$bounds[pb$columns$usable] <= exact * (1 + 3e-3)))
   }
 })
 
@@ -214,7 +216,7 @@ test_that("dense, sparse and streamed x and any number of threads agree", {
   for (loss in losses) {
     pb <- screen_problem(loss, m = 40, n = 30, sparse = TRUE)
     x <- as.matrix(pb$x)
-    y <- if (loss == "squared") pb$y[, 1] else factor(pb$y[, 1])
+    y <- if (loss == "squared") pb$rows$y[, 1] else factor(pb$rows$y[, 1])
     # both classes alike, or the bound of lambda_max of data in blocks is another
     if (loss == "hinge") y <- factor(rep(c("a", "b"), 20))
     w <- if (loss == "hinge") rep(2, 40) else runif(40, 0.5, 2)
@@ -318,7 +320,7 @@ test_that("excluded columns are dropped and counted", {
   pb <- screen_problem("logistic")
   for (rule in c("safe1", "gap")) {
     mask <- safe_screen(pb, loss = "logistic", lambda = 1e-3, rule = rule)
-    expect_identical(unname(mask$usable), pb$usable)
+    expect_identical(unname(mask$usable), pb$columns$usable)
     expect_identical(unname(which(!mask$keep)), 7L)
     expect_identical(mask$rho[["V7"]], 0)
     expect_true(all(mask$rho[-7] > 0))

@@ -381,7 +381,7 @@ test_that("a problem is the system of its working columns, by either solver", {
       for (size in 0:length(S)) {
         model <- fit$coefficients[[size + 1]]
         exact <- oracle_ridge(pb, S[seq_len(size)], case$lambda)$B
-        expect_lt(relative_error(model$beta * pb$scale[model$features], exact), 1e-7)
+        expect_lt(relative_error(model$beta * pb$columns$scale[model$features], exact), 1e-7)
       }
     }
   }

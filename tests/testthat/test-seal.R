@@ -162,11 +162,13 @@ test_that("an edit of a type, a length or a name is refused by the name of the f
 test_that("C refuses values that it would read by", {
   world <- fuzz_world()
   pb <- world$problem
-  for (field in c("weights", "centre", "squares", "rss", "products", "y", "z", "scale")) {
+  fields <- list(c("rows", "weight"), c("rows", "y"), c("columns", "centre"), c("columns", "scale"),
+                 c("columns", "squares"), c("columns", "rss"), c("columns", "products"), "z")
+  for (field in fields) {
     damaged <- pb
     damaged[[field]][1L] <- NaN
-    expect_error(greedy_rls(damaged, k = 2, size = 1), info = field)
-    expect_error(l1_path(damaged), info = field)
+    expect_error(greedy_rls(damaged, k = 2, size = 1), info = toString(field))
+    expect_error(l1_path(damaged), info = toString(field))
   }
   folds <- world$folds
   for (value in c(NA, 0L, -1L, 99L, .Machine$integer.max)) {

@@ -8,10 +8,12 @@ rows_only <- function(basis) if (inherits(basis, "sparsels_basis")) as.integer(b
 # the errors of models retrained from scratch for every candidate
 oracle_greedy <- function(pb, k, n, lambda, candidates) {
   K <- oracle_kernel(k, unname(as.matrix(pb$x)))
-  case <- list(y = unname(pb$y), z = unname(pb$z), weights = pb$weights, design = K, penalty = K)
+  case <- list(rows = list(y = unname(pb$rows$y), weight = pb$rows$weight), z = unname(pb$z),
+               design = K,
+               penalty = K)
   training_error <- function(rows) {
-    residual <- case$y - oracle_values(case, oracle_train(case, lambda, terms = rows))
-    sum(case$weights * residual^2)
+    residual <- case$rows$y - oracle_values(case, oracle_train(case, lambda, terms = rows))
+    sum(case$rows$weight * residual^2)
   }
   chosen <- integer()
   for (round in seq_len(n)) {
@@ -108,7 +110,7 @@ test_that("a standardised problem is seen as kernel_rls() sees it", {
   w <- runif(30, 0.5, 2)
   z <- oracle_standardised(x, w)
   pb <- as_problem(x, rnorm(30), weights = w)
-  plain <- as_problem(z, pb$y[, 1], weights = w, standardize = FALSE)
+  plain <- as_problem(z, pb$rows$y[, 1], weights = w, standardize = FALSE)
   for (method in setdiff(basis_methods, c("kmeans", "cluster_mean"))) {
     run <- function(problem) {
       set.seed(3)
@@ -319,9 +321,9 @@ test_that("cluster_mean returns means of the rows nearest to each head", {
   expect_equal(found[order(found[, 1]), ], unname(x[order(x[1:2, 1]), ]), ignore_attr = TRUE)
   pb <- as_problem(x, rnorm(30), weights = runif(30))
   set.seed(2)
-  scaled <- select_basis(oracle_standardised(x, pb$weights), 5, "cluster_mean")
+  scaled <- select_basis(oracle_standardised(x, pb$rows$weight), 5, "cluster_mean")
   set.seed(2)
-  expect_equal(unname(oracle_standardised(x, pb$weights, select_basis(pb, 5, "cluster_mean"))),
+  expect_equal(unname(oracle_standardised(x, pb$rows$weight, select_basis(pb, 5, "cluster_mean"))),
                unname(scaled))
 })
 

@@ -21,7 +21,7 @@ expect_curve <- function(fit, pb, parts, at) {
   expected <- loop_curve(pb, parts, at)
   expect_lt(relative_error(sizes$cv, expected["value", ]), 1e-9)
   expect_lt(relative_error(sizes$cv_se, expected["se", ]), 1e-7)
-  if (pb$task != "regression") {
+  if (pb$coding$task != "regression") {
     expect_equal(sizes$cv_error, loop_curve(pb, parts, at, "error")["value", ])
   }
 }
@@ -130,7 +130,7 @@ test_that("rows of weight 0 are rows left out, and are predicted", {
   set.seed(6)
   for (task in c("one", "binary", "three")) {
     pb <- random_problem(40, 12, task, covariates = TRUE)
-    y <- if (task == "one") pb$y[, 1] else factor(pb$levels[class_index(pb)])
+    y <- if (task == "one") pb$rows$y[, 1] else factor(pb$coding$levels[class_index(pb)])
     w <- replace(runif(40, 0.5, 2), c(1, 17, 40), 0)
     on <- w > 0
     z <- pb$z[, 2]
@@ -148,7 +148,7 @@ test_that("rows of weight 0 are rows left out, and are predicted", {
       expect_equal(all$size, left$size)
       expect_equal(all$held_out[on, ], left$held_out[1:37, ], tolerance = 1e-12)
       new <- predict(left, pb$x[!on, ], adjust = z[!on])
-      expect_equal(unname(all$fitted[!on, ]), unname(as.matrix(new)[, seq_len(ncol(pb$y))]),
+      expect_equal(unname(all$fitted[!on, ]), unname(as.matrix(new)[, seq_len(ncol(pb$rows$y))]),
                    tolerance = 1e-10)
       expect_equal(all$held_out[!on, ], all$fitted[!on, ])
     }
@@ -158,7 +158,7 @@ test_that("rows of weight 0 are rows left out, and are predicted", {
 test_that("folds with rows of weight 0 are exact in every engine", {
   set.seed(7)
   pb <- random_problem(30, 8, "binary", weights = TRUE)
-  w <- replace(pb$weights, c(2, 5, 30), 0)
+  w <- replace(pb$rows$weight, c(2, 5, 30), 0)
   some <- reweighted(pb, w)
   left <- pb[w > 0, ]
   for (criterion in c("squared", "error", "auc")) {
@@ -179,7 +179,7 @@ test_that("no fold sees a response that it holds out", {
     pb <- random_problem(40, 30, task)
     rows <- sample(40, 8)
     other <- pb
-    other$y[rows, ] <- pb$y[rev(rows), ]
+    other$rows$y[rows, ] <- pb$rows$y[rev(rows), ]
     control <- path_control(pb, NULL, NULL, "loo", "squared", "cv")
     control[c("search", "keep", "threads", "k")] <- list("forward", 0L, 1L, 6L)
     search <- with_refit(each_lambda(greedy_path))
@@ -231,7 +231,7 @@ test_that("folds of the procedure are stratified and keep groups together", {
   expect_true(all(tapply(folds$ids[, 1], patient, function(id) length(unique(id))) == 1))
   expect_equal(max(folds$ids), 10)
   plain <- procedure_folds(pb, 10, make_folds(pb, "loo"))
-  ill <- table(plain$ids, pb$y)
+  ill <- table(plain$ids, pb$rows$y)
   expect_lte(max(ill[, 1]) - min(ill[, 1]), 1)
   few <- procedure_folds(pb, 10, make_folds(pb, rep(1:3, 20)))
   expect_equal(max(few$ids), 3)
@@ -422,7 +422,7 @@ test_that("held-out predictions are those of the searches without each row", {
     told <- predict(left, working_copy(rows_as_data(pb, which(out))), size = 2)
     expect_equal(fit$held_out[out, 1], unname(told))
   }
-  error <- weighted.mean(sign(fit$held_out) != pb$y, pb$weights)
+  error <- weighted.mean(sign(fit$held_out) != pb$rows$y, pb$rows$weight)
   expect_equal(error, fit$path$cv_error[fit$path$size == 2])
 })
 
@@ -460,7 +460,7 @@ test_that("Ctrl-C in the folds keeps those done, or the sizes done before", {
   expect_equal(nrow(some$parts), 4)
   all <- choose_in_folds(pb, control, stopping(0), FALSE)
   expect_false(all$interrupted)
-  expect_equal(some$path$cv$value[1], mean(pb$y[unlist(some$parts$rows), ]^2), tolerance = 0.2)
+  expect_equal(some$path$cv$value[1], mean(pb$rows$y[unlist(some$parts$rows), ]^2), tolerance = 0.2)
   expect_warning(sized_fit("greedy_rls", pb, control, stopping(5), NULL),
                  "after 4 of 10 size folds", class = "sparsels_interrupted")
   cut <- suppressWarnings(sized_fit("greedy_rls", pb, control, stopping(5), NULL))
@@ -471,8 +471,8 @@ test_that("Ctrl-C in the folds keeps those done, or the sizes done before", {
   expect_equal(one_more$parts$repetition, rep(1, 5))
   # forty sizes are asked for when twenty have not been enough
   hard <- as_problem(matrix(rnorm(150 * 60), 150), rnorm(150))
-  hard$y <- matrix(rowSums(hard$x[, 1:30]) + rnorm(150))
-  hard <- reweighted(hard, hard$weights)
+  hard$rows$y <- matrix(rowSums(hard$x[, 1:30]) + rnorm(150))
+  hard <- reweighted(hard, hard$rows$weight)
   first <- choose_in_folds(hard, control_of(hard), stopping(12), FALSE)
   expect_true(first$interrupted)
   expect_equal(first$k, 20)

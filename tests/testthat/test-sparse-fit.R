@@ -54,7 +54,7 @@ test_that("predictions of every type, columns by name", {
   pb <- random_problem(20, 6, "three")
   x <- as.matrix(pb$x)
   colnames(x) <- letters[1:6]
-  y <- factor(pb$levels[max.col(pb$y)])
+  y <- factor(pb$coding$levels[max.col(pb$rows$y)])
   fit <- bare_rls(x, y, k = 3, lambda = 1)
   response <- predict(fit, x, size = 2)
   expect_identical(colnames(response), levels(y))

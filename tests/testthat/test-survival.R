@@ -37,7 +37,7 @@ test_that("the working response and the concordance have the values worked out b
   y <- survival::Surv(c(5, 8, 3, 8, 12, 2, 9, 4), c(1, 0, 1, 1, 1, 0, 0, 1))
   score <- c(3, 1, 4, 1, 5, 9, 2, 6)
   pb <- as_problem(cbind(score), y)
-  expect_equal(-pb$y[, 1], c(1.6094379124, 2.4849066498, 1.0986122887, 2.0794415417,
+  expect_equal(-pb$rows$y[, 1], c(1.6094379124, 2.4849066498, 1.0986122887, 2.0794415417,
                              2.4849066498, 1.9469294362, 2.4849066498, 1.3862943611),
                tolerance = 1e-10)
   pairs <- ordered_pairs(pb, cbind(score))
@@ -52,7 +52,7 @@ test_that("both equal survfit() and the pairs, with weights, ties and rows of we
     w <- if (i %% 2) rep(1, 15) else sample(c(0, 0.5, 1, 2), 15, TRUE)
     if (!any(y[w > 0, "status"] == 1)) next
     pb <- as_problem(matrix(rnorm(30), 15), y, weights = w)
-    expect_equal(pb$y[, 1], oracle_times(y, w))
+    expect_equal(pb$rows$y[, 1], oracle_times(y, w))
     score <- round(rnorm(15), 1)
     expect_equal(ordered_pairs(pb, cbind(score)), oracle_concordance(y, score, w))
   }
@@ -64,11 +64,12 @@ test_that("training parts have working responses of their own", {
   y <- random_times(40)
   pb <- as_problem(x, y)
   rows <- sample(40, 25)
-  expect_equal(pb[rows, ]$y[, 1], oracle_times(y[rows]))
+  expect_equal(pb[rows, ]$rows$y[, 1], oracle_times(y[rows]))
   part <- as_problem(x[rows, ], y[rows])
-  expect_identical(pb[rows, ], replace(part, "response", list("y")))
+  part$coding$response <- "y"
+  expect_identical(pb[rows, ], part)
   weights <- replace(rep(1, 40), -rows, 0)
-  expect_equal(reweighted(pb, weights)$y, as_problem(x, y, weights = weights)$y)
+  expect_equal(reweighted(pb, weights)$rows$y, as_problem(x, y, weights = weights)$rows$y)
 
   ids <- rep(1:4, 10)
   cv <- cross_validate(pb, bare_rls, k = 3, lambda = 2, outer = ids)
@@ -81,7 +82,7 @@ test_that("training parts have working responses of their own", {
       one <- bare_rls(x[!out, ], y[!out], k = 3, lambda = 2)
       score <- predict(one, x[out, ], size = size)
       sums[, fold] <- oracle_concordance(y[out], score)
-      squares[, fold] <- c(sum((pb$y[out] - score)^2), sum(out))
+      squares[, fold] <- c(sum((pb$rows$y[out] - score)^2), sum(out))
     }
     at <- cv$curves$size == size
     expect_equal(cv$curves$test[at], sum(sums[1, ]) / sum(sums[2, ]))
@@ -97,9 +98,9 @@ test_that("formula, data and matrix give the same problem, and `.` leaves out ti
   d <- data.frame(time = rexp(20), status = rbinom(20, 1, 0.7), a = rnorm(20), b = rnorm(20))
   Surv <- survival::Surv # nolint: object_name_linter.
   pb <- as_problem(Surv(time, status) ~ ., d)
-  expect_identical(pb$names, c("a", "b"))
-  expect_identical(pb$y, as_problem(d[3:4], Surv(d$time, d$status))$y)
-  expect_identical(pb$response, "Surv(time, status)")
+  expect_identical(pb$columns$name, c("a", "b"))
+  expect_identical(pb$rows$y, as_problem(d[3:4], Surv(d$time, d$status))$rows$y)
+  expect_identical(pb$coding$response, "Surv(time, status)")
   expect_snapshot(print(pb))
 })
 
@@ -127,9 +128,9 @@ test_that("a permutation takes times, states and weights along", {
   pb <- as_problem(x, y, weights = w)
   order <- sample(20)
   permuted <- permuted_problem(null_response(pb), order)
-  expect_equal(permuted$y, as_problem(x, y[order], weights = w[order])$y)
+  expect_equal(permuted$rows$y, as_problem(x, y[order], weights = w[order])$rows$y)
   part <- permuted[1:15, ]
-  expect_equal(part$y, as_problem(x[1:15, ], y[order][1:15], weights = w[order][1:15])$y)
+  expect_equal(part$rows$y, as_problem(x[1:15, ], y[order][1:15], weights = w[order][1:15])$rows$y)
 })
 
 test_that("bad times are refused", {

@@ -29,7 +29,7 @@ test_that("any number of threads is accepted, and changes nothing", {
     function(threads) l1_path(x, y, nlambda = 4, threads = threads)$path,
     function(threads) l1_size(x, y, size = 3, threads = threads)$path,
     function(threads) safe_screen(x, y, lambda = 9, threads = threads)$bounds,
-    function(threads) as_problem(x, y, threads = threads)$squares
+    function(threads) as_problem(x, y, threads = threads)$columns$squares
   )
   for (call in calls) {
     set.seed(42)

@@ -27,7 +27,7 @@ test_that("TR and its exact form keep their promise", {
       expect_lte(after$primal, optimum + alpha * fit$path$gap[i] + rounding)
       # the covariates are better still in what is measured
       expect_lte(after$primal, less$path$objective[i] + rounding)
-      if (loss == "squared" && ncol(pb$z) == pb$intercept) {
+      if (loss == "squared" && ncol(pb$z) == pb$coding$intercept) {
         expect_equal(less$path$objective[i], after$primal)
       }
       expect_equal(less$path$gap[i] - fit$path$gap[i],
@@ -138,9 +138,9 @@ test_that("the smaller fit is a fit", {
   expect_identical(model$features, less$solutions[[2]]$features)
   one <- less$solutions[[2]]
   f <- l1_scores(pb, one$features, one$beta) +
-    drop(covariate_basis(pb) %*% one$u) / sqrt(pb$weights)
+    drop(covariate_basis(pb) %*% one$u) / sqrt(pb$rows$weight)
   expect_equal(drop(pb$x[, model$features] %*% model$beta + pb$z %*% model$covariates), f)
-  explained <- 1 - sum(pb$weights * (pb$y - f)^2) / 2 / less$null_objective
+  explained <- 1 - sum(pb$rows$weight * (pb$rows$y - f)^2) / 2 / less$null_objective
   expect_equal(less$path$dev_ratio[2], explained)
   expect_identical(less$path$criterion, less$path$dev_ratio)
   expect_output(print(less), "lasso")

@@ -35,14 +35,15 @@ test_that("several responses are told apart", {
 
 test_that("glance() has one row", {
   fit <- of_numbers()
-  y <- fit$problem$y
+  y <- fit$problem$rows$y
   expect_equal(
     glance(fit),
     data.frame(
       method = "greedy_rls", task = "regression", nobs = 30L, features = 6L, responses = 1L,
       size = fit$size, lambda = 1, criterion = "squared",
       value = fit$path$criterion[fit$path$size == fit$size],
-      se = fit$path$se[fit$path$size == fit$size], deviance = sum((fit$problem$y - fit$fitted)^2),
+      se = fit$path$se[fit$path$size ==
+                       fit$size], deviance = sum((fit$problem$rows$y - fit$fitted)^2),
       held_out.r.squared = 1 - mean(residuals(fit, "held_out")^2) / mean((y - mean(y))^2),
       status = "complete"
     )
@@ -52,7 +53,7 @@ test_that("glance() has one row", {
 test_that("augment() has a row per sample", {
   fit <- of_numbers()
   table <- augment(fit)
-  expect_equal(table[[1]], as.vector(fit$problem$y))
+  expect_equal(table[[1]], as.vector(fit$problem$rows$y))
   expect_equal(table$.fitted, unname(fitted(fit)))
   expect_equal(table$.held_out, table[[1]] - unname(residuals(fit, "held_out")))
   expect_equal(table$.resid, unname(residuals(fit)))
@@ -90,7 +91,7 @@ test_that("a cross-validation is tidied as it is drawn", {
   expect_equal(table$estimate[table$curve == "test"], cvd$curves$test)
   expect_equal(table$std.error[table$curve == "inner"], cvd$curves$inner_se)
   expect_identical(residuals(cvd), residuals(cvd$fit))
-  expect_equal(residuals(cvd, "held_out"), drop(cvd$problem$y - cvd$held_out))
+  expect_equal(residuals(cvd, "held_out"), drop(cvd$problem$rows$y - cvd$held_out))
   expect_equal(augment(cvd)$.held_out, drop(cvd$held_out))
   row <- glance(cvd)
   expect_equal(nrow(row), 1)
@@ -162,9 +163,9 @@ test_that("the held-out R-squared of each response is there", {
   other <- if (fit$size == 1L) 2 else 1
   expect_true(all(is.na(tidy(fit, size = other)$held_out.r.squared)))
   one <- of_numbers()
-  left <- one$problem$y - one$held_out
+  left <- one$problem$rows$y - one$held_out
   expect_equal(glance(one)$held_out.r.squared,
-               1 - sum(left^2) / sum((one$problem$y - mean(one$problem$y))^2))
+               1 - sum(left^2) / sum((one$problem$rows$y - mean(one$problem$rows$y))^2))
   expect_identical(glance(of_numbers(y = factor(rep(1:2, 15))))$held_out.r.squared, NA_real_)
 })
 

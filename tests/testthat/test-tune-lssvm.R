@@ -14,10 +14,10 @@ one_by_one <- function(pb, kernel, gamma, folds) {
   fit$path$criterion
 }
 
-pb_means <- function(pb) colSums(pb$weights * pb$x) / sum(pb$weights)
+pb_means <- function(pb) colSums(pb$rows$weight * pb$x) / sum(pb$rows$weight)
 pb_roots <- function(pb) {
   off <- pb$x - rep(pb_means(pb), each = nrow(pb$x))
-  sqrt(colSums(pb$weights * off^2) / sum(pb$weights))
+  sqrt(colSums(pb$rows$weight * off^2) / sum(pb$rows$weight))
 }
 
 test_that("a grid for the model on all rows is brute force", {
@@ -74,7 +74,7 @@ test_that("a second grid is between the neighbours of the best point of the firs
 test_that("a grid for the pursuit is fs_lssvm() one by one, the smallest over sizes", {
   pb <- tuning_problem()
   x <- pb$x
-  y <- pb$y[, 1]
+  y <- pb$rows$y[, 1]
   folds <- make_folds(pb, rep(1:4, 10))
   for (solver in c("scdp", "full", "nystrom")) {
     found <- tune_lssvm(x, y, solver = solver, prototypes = 1:8, method = "grid", folds = folds,
@@ -149,7 +149,7 @@ test_that("a precomputed kernel is the kernel it was computed by", {
   kernel <- kernel_gaussian(0.4)
   direct <- tune_lssvm(pb, solver = "lssvm", kernel = kernel, folds = "loo", method = "grid",
                        budget = 9)
-  given <- tune_lssvm(kernel$values(x, x), pb$y, solver = "lssvm", kernel = "precomputed",
+  given <- tune_lssvm(kernel$values(x, x), pb$rows$y, solver = "lssvm", kernel = "precomputed",
                       folds = "loo", method = "grid", budget = 9, standardize = FALSE)
   expect_equal(given$table$value, direct$table$value, tolerance = 1e-6)
 })
@@ -176,7 +176,7 @@ test_that("set.seed() reproduces a tuning, units do not matter and folds are han
   }
   first <- run(pb)
   expect_identical(run(pb)$table, first$table)
-  other <- run(as_problem(pb$x * rep(c(2, 1e3, 0.1), each = 40) + 7, 1e4 * pb$y + 3,
+  other <- run(as_problem(pb$x * rep(c(2, 1e3, 0.1), each = 40) + 7, 1e4 * pb$rows$y + 3,
                           standardize = TRUE))
   expect_equal(other$table$gamma, first$table$gamma, tolerance = 1e-4)
   expect_equal(other$table$sigma2, first$table$sigma2, tolerance = 1e-4)
@@ -184,7 +184,7 @@ test_that("set.seed() reproduces a tuning, units do not matter and folds are han
   expect_s3_class(first$folds, "sparsels_folds")
   expect_equal(one_by_one(pb, first$kernel, first$gamma, first$folds), first$value)
   # formula, matrix and problem
-  frame <- data.frame(pb$x, y = pb$y[, 1])
+  frame <- data.frame(pb$x, y = pb$rows$y[, 1])
   expect_identical(run(y ~ ., data = frame)$table, first$table)
   expect_identical(run(pb$x, y = frame$y)$table, first$table)
   set.seed(6)
@@ -318,7 +318,7 @@ test_that("a tuning is drawn as its points", {
 test_that("what tuning refuses", {
   pb <- tuning_problem(12)
   x <- pb$x
-  y <- pb$y[, 1]
+  y <- pb$rows$y[, 1]
   rbf <- kernel_gaussian(1)
   expect_snapshot({
     refusal(tune_lssvm(pb, method = "simplex"))

@@ -37,7 +37,7 @@ test_that("the retrainers agree with normal equations and with models of the oth
   }
   pb <- random_problem(12, 6, "binary", weights = TRUE, covariates = TRUE)
   pairs <- retrain_pairs(pb, retrain_columns(pb, 1:3)$values, ridge_root(2, 3))
-  w <- pb$weights[pairs$up] * pb$weights[pairs$down]
+  w <- pb$rows$weight[pairs$up] * pb$rows$weight[pairs$down]
   expect_equal(sum(w * pair_order(pairs$ahead)) / sum(w), oracle_pairs_out(pb, 1:3, 2))
 })
 

@@ -32,17 +32,17 @@ local({
 if (.C("digits", 0L)[[1L]] < 64L) stop("long double has no more digits than double here")
 
 retrain <- function(x, pb, lambda, ids) {
-  m <- nrow(pb$y)
-  made <- .C("ridge_held_out", c(m, ncol(x), ncol(pb$z), ncol(pb$y), max(ids)), as.double(x),
-             as.double(pb$z), as.double(pb$y), pb$weights, lambda, as.integer(ids),
-             residual = as.double(pb$y), beta = numeric(ncol(x) * ncol(pb$y)))
+  m <- nrow(pb$rows$y)
+  made <- .C("ridge_held_out", c(m, ncol(x), ncol(pb$z), ncol(pb$rows$y), max(ids)), as.double(x),
+             as.double(pb$z), as.double(pb$rows$y), pb$rows$weight, lambda, as.integer(ids),
+             residual = as.double(pb$rows$y), beta = numeric(ncol(x) * ncol(pb$rows$y)))
   list(residual = matrix(made$residual, m), B = matrix(made$beta, ncol(x)))
 }
 
 retrain_kernel <- function(K, pb, lambda, ids) {
-  made <- .C("kernel_held_out", c(nrow(pb$y), ncol(pb$z), max(ids)), as.double(K),
-             as.double(pb$z), as.double(pb$y), pb$weights, lambda, as.integer(ids),
-             residual = as.double(pb$y))
+  made <- .C("kernel_held_out", c(nrow(pb$rows$y), ncol(pb$z), max(ids)), as.double(K),
+             as.double(pb$z), as.double(pb$rows$y), pb$rows$weight, lambda, as.integer(ids),
+             residual = as.double(pb$rows$y))
   list(residual = matrix(made$residual))
 }
 
