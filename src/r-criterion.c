@@ -8,6 +8,8 @@
 SEXP C_row_losses(SEXP name, SEXP response, SEXP residual) {
   const ptrdiff_t m = nrows(response), L = ncols(response);
   const double values = (double)m * (double)L;
+  if (xlength(residual) != m * L)
+    error("internal: response and residuals must be of one size");
   const struct problem pb = {
       .m = m, .L = L, .response = finite_values(response, "response", values)};
   const double *r = double_values(residual, "residual", values);
@@ -21,6 +23,8 @@ SEXP C_row_losses(SEXP name, SEXP response, SEXP residual) {
 /* The loss of pairs of scores, missing where one of the two is. */
 SEXP C_pair_losses(SEXP positive, SEXP negative) {
   const R_xlen_t count = xlength(positive);
+  if (xlength(negative) != count)
+    error("internal: pairs need as many scores of one kind as of the other");
   const double *p = double_values(positive, "score", (double)count);
   const double *n = double_values(negative, "score", (double)count);
   SEXP loss = PROTECT(allocVector(REALSXP, count));
