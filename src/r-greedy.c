@@ -18,6 +18,29 @@ static const char *const searches[] = {[FORWARD] = "forward",
 static const char *const group_rules[] = {
     [NO_GROUPS] = "none", [MOVE_TOGETHER] = "together", [AT_MOST_ONE] = "one"};
 
+/* Whether the columns of each group are of that group, and no model of k groups has more than
+   most_columns columns. Groups that move together have two columns or more. */
+static int groups_fit(
+    const struct column_groups *groups, const struct problem *pb, int k, int most_columns) {
+  int *size = (int *)R_alloc((size_t)groups->count, sizeof(int)), fit = 1, left = k, most = 0;
+  for (int g = 0; g < groups->count; g++) {
+    size[g] = groups->start[g + 1] - groups->start[g];
+    for (int p = groups->start[g]; p < groups->start[g + 1]; p++)
+      fit = fit && groups->of[groups->columns[p]] == g;
+  }
+  if (groups->rule != MOVE_TOGETHER)
+    return fit && most_columns >= k;
+  R_isort(size, groups->count);
+  for (int g = groups->count; g-- > 0 && left > 0; left--)
+    most += size[g];
+  for (ptrdiff_t j = 0; j < pb->n && left > 0; j++)
+    if (pb->usable[j] && groups->of[j] < 0) {
+      most++;
+      left--;
+    }
+  return fit && most_columns >= most;
+}
+
 /* Groups of n columns. */
 static struct column_groups unpack_groups(SEXP control, int n) {
   const enum group_rule rule = (enum group_rule)CHOICE(control, "group_rule", group_rules);
@@ -38,9 +61,9 @@ static struct column_needs unpack_needs(SEXP control, int n) {
       .columns = index_values(needs, "needs", count, 0, n - 1)};
 }
 
-/* Of a search on n columns; `others`: those of other shards have higher numbers. */
-static struct greedy_control unpack_greedy(SEXP control, ptrdiff_t columns, int others) {
-  const int n = (int)columns, k = count_field(control, "k");
+/* With `others` columns of other shards have numbers from n on. */
+static struct greedy_control unpack_greedy(SEXP control, const struct problem *pb, int others) {
+  const int n = (int)pb->n, k = count_field(control, "k");
   SEXP given = field(control, "given"), price = field(control, "price");
   const struct greedy_control out = {.lambda = real_field(control, "lambda"),
       .nu = real_field(control, "nu"),
@@ -62,6 +85,8 @@ static struct greedy_control unpack_greedy(SEXP control, ptrdiff_t columns, int 
       .most_columns = count_field(control, "most_columns"),
       .needs = unpack_needs(control, n)};
   expect(out.search == BACKWARD || out.given_count <= k, "given");
+  expect(out.criterion != USER || isFunction(field(control, "user_loss")), "user_loss");
+  expect(groups_fit(&out.groups, pb, k, out.most_columns), "most_columns");
   return out;
 }
 
@@ -117,7 +142,7 @@ static SEXP run_greedy(const struct problem *pb, const struct folds *folds,
 SEXP C_greedy_rls(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem, 1);
   const struct folds folds = unpack_folds(field(control, "folds"), pb.m);
-  const struct greedy_control ctl = unpack_greedy(control, pb.n, 0);
+  const struct greedy_control ctl = unpack_greedy(control, &pb, 0);
   struct r_host r;
   struct host host = make_host(&r, control, (size_t)(pb.m * pb.L), pb.n + pb.m);
   void *work;
@@ -128,45 +153,59 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
   return answer;
 }
 
-/* A search for each of many responses on one x, of which y and response (m x L x searches) have
-   all; the answer is a list of lists. Searches that Ctrl-C leaves out are NULL. */
-SEXP C_greedy_responses(SEXP problem, SEXP control) {
-  const int searches = count_field(control, "searches");
-  expect(searches > 0, "searches");
-  const struct problem first = unpack_problem(problem, searches);
-  const struct folds folds = unpack_folds(field(control, "folds"), first.m);
-  const ptrdiff_t m = first.m, n = first.n, L = first.L / searches;
-  const int capacity = count_field(control, "shared_rows");
-  struct greedy_shared shared = {.capacity = capacity,
+/* Products of n columns, none of which is made yet, in `rows` (n x capacity). */
+static struct greedy_shared new_shared(ptrdiff_t n, int capacity, double *rows) {
+  const struct greedy_shared shared = {.capacity = capacity,
+      .rows = rows,
       .place = (int *)R_alloc((size_t)n, sizeof(int)),
       .fold_norm = (double *)R_alloc((size_t)n, sizeof(double))};
   for (ptrdiff_t i = 0; i < n; i++)
     shared.place[i] = -1;
-  struct greedy_control ctl = unpack_greedy(control, n, 0);
-  ctl.shared = &shared;
-  struct problem pb = first;
-  pb.L = L;
-  struct r_host r;
-  struct host host = make_host(&r, control, (size_t)(m * L), n + m);
-  const size_t needed = greedy_work(&pb, &folds, &ctl, host.threads);
-  const size_t before = problem_products_work(&first, host.threads);
-  void *work, *kept;
+  return shared;
+}
+
+/* A search for each of some responses, whose products with the columns of x go into `products`.
+   Searches that Ctrl-C leaves out are NULL. */
+static SEXP run_responses(const struct problem *all, int searches, const struct folds *folds,
+    const struct greedy_control *ctl, struct host *host, double *products) {
+  const struct r_host *r = host->self;
+  struct problem pb = *all;
+  pb.L = all->L / searches;
+  const size_t needed = greedy_work(&pb, folds, ctl, host->threads);
+  const size_t before = problem_products_work(all, host->threads);
+  void *work;
   SEXP answers = PROTECT(allocVector(VECSXP, searches));
   SEXP workspace = PROTECT(alloc_workspace(needed > before ? needed : before, &work));
-  SEXP memory =
-      PROTECT(alloc_workspace((size_t)(n * (capacity + first.L)) * sizeof(double), &kept));
-  double *products = kept;
-  shared.rows = products + n * first.L;
-  problem_products(&first, &host, work, products);
-  for (int one = 0; one < searches && !r.stopped; one++) {
-    pb.y = first.y + one * m * L;
-    pb.response = first.response + one * m * L;
-    pb.products = products + one * n * L;
-    SET_VECTOR_ELT(answers, one, run_greedy(&pb, &folds, &ctl, &host, work));
+  problem_products(all, host, work, products);
+  for (int one = 0; one < searches && !r->stopped; one++) {
+    pb.y = all->y + one * pb.m * pb.L;
+    pb.response = all->response + one * pb.m * pb.L;
+    pb.products = products + one * pb.n * pb.L;
+    SET_VECTOR_ELT(answers, one, run_greedy(&pb, folds, ctl, host, work));
   }
-  release_workspace(memory);
   release_workspace(workspace);
-  UNPROTECT(3);
+  UNPROTECT(2);
+  return answers;
+}
+
+/* A search for each of many responses on one x, of which y and response (m x L x searches) have
+   all; the answer is a list of lists. */
+SEXP C_greedy_responses(SEXP problem, SEXP control) {
+  const int searches = count_field(control, "searches");
+  expect(searches > 0, "searches");
+  const struct problem all = unpack_problem(problem, searches);
+  const struct folds folds = unpack_folds(field(control, "folds"), all.m);
+  const ptrdiff_t n = all.n, capacity = count_field(control, "shared_rows");
+  void *kept;
+  SEXP memory = PROTECT(alloc_workspace((size_t)(n * (capacity + all.L)) * sizeof(double), &kept));
+  struct greedy_shared shared = new_shared(n, (int)capacity, (double *)kept + n * all.L);
+  struct greedy_control ctl = unpack_greedy(control, &all, 0);
+  ctl.shared = &shared;
+  struct r_host r;
+  struct host host = make_host(&r, control, (size_t)(all.m * (all.L / searches)), n + all.m);
+  SEXP answers = PROTECT(run_responses(&all, searches, &folds, &ctl, &host, kept));
+  release_workspace(memory);
+  UNPROTECT(2);
   return answers;
 }
 
@@ -190,7 +229,17 @@ static const size_t session_size =
     (sizeof(struct session) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 
 /* What is kept with the pointer. */
-enum { KEPT_PROBLEM, KEPT_CONTROL, KEPT_FOLDS, KEPT_ANSWER, KEPT };
+enum {
+  KEPT_PROBLEM,
+  KEPT_CONTROL,
+  KEPT_ANSWER,
+  KEPT_FOLD_ORDER,
+  KEPT_FOLD_START,
+  KEPT_FOLD_COUNT,
+  KEPT_QUERY_ORDER,
+  KEPT_QUERY_START,
+  KEPT
+};
 
 static struct session *session_of(SEXP pointer) {
   if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrAddr(pointer) == NULL)
@@ -198,48 +247,61 @@ static struct session *session_of(SEXP pointer) {
   return workspace_begin(pointer);
 }
 
-/* The same folds in memory of R's vectors, which is kept. */
-static SEXP keep_folds(struct folds *folds, ptrdiff_t m) {
-  const ptrdiff_t repeats = folds->repeats, rows = m * repeats, starts = (m + 1) * repeats;
-  SEXP kept = allocVector(INTSXP, rows + starts + repeats);
-  int *order = INTEGER(kept), *start = order + rows, *count = start + starts;
-  memcpy(order, folds->order, (size_t)rows * sizeof(int));
-  memcpy(start, folds->start, (size_t)starts * sizeof(int));
-  memcpy(count, folds->count, (size_t)repeats * sizeof(int));
-  folds->order = order;
-  folds->start = start;
-  folds->count = count;
-  return kept;
+/* The same integers in a vector of R, which is kept. */
+static const int *keep_ints(SEXP kept, int place, const int *values, ptrdiff_t count) {
+  SEXP copy = allocVector(INTSXP, count);
+  SET_VECTOR_ELT(kept, place, copy);
+  if (count > 0)
+    memcpy(INTEGER(copy), values, (size_t)count * sizeof(int));
+  return INTEGER(copy);
 }
 
-/* A search on the columns from control$first on (counted from 0) of problem$x, as many as
-   problem$usable has. */
-SEXP C_greedy_open(SEXP problem, SEXP control) {
-  struct session start = {.pb = unpack_problem(problem, 1)};
-  start.folds = unpack_folds(field(control, "folds"), start.pb.m);
-  start.control = unpack_greedy(control, start.pb.n, 1);
-  SEXP kept = PROTECT(allocVector(VECSXP, KEPT));
-  start.out = new_answer();
-  SET_VECTOR_ELT(kept, KEPT_ANSWER, start.out.list);
+/* Folds and queries in memory that lasts beyond the call, unlike memory of R_alloc(). */
+static void keep_rows(struct session *s, SEXP kept) {
+  const ptrdiff_t m = s->pb.m, repeats = s->folds.repeats, queries = s->pb.queries.count;
+  s->folds.order = keep_ints(kept, KEPT_FOLD_ORDER, s->folds.order, m * repeats);
+  s->folds.start = keep_ints(kept, KEPT_FOLD_START, s->folds.start, (m + 1) * repeats);
+  s->folds.count = keep_ints(kept, KEPT_FOLD_COUNT, s->folds.count, repeats);
+  if (queries == 0)
+    return;
+  s->pb.queries.order = keep_ints(kept, KEPT_QUERY_ORDER, s->pb.queries.order, m);
+  s->pb.queries.start = keep_ints(kept, KEPT_QUERY_START, s->pb.queries.start, queries + 1);
+}
+
+/* A search that has not begun, on the columns from control$first on (counted from 0) of problem$x,
+   as many as problem$usable has. */
+static struct session unpack_session(SEXP problem, SEXP control, SEXP kept) {
+  struct session s = {.pb = unpack_problem(problem, 1)};
+  s.out = new_answer();
+  SET_VECTOR_ELT(kept, KEPT_ANSWER, s.out.list);
   SET_VECTOR_ELT(kept, KEPT_PROBLEM, problem);
   SET_VECTOR_ELT(kept, KEPT_CONTROL, control);
-  SET_VECTOR_ELT(kept, KEPT_FOLDS, keep_folds(&start.folds, start.pb.m));
-  start.control.shard = 1;
-  start.result = new_result(&start.pb, &start.control, &start.out);
+  s.folds = unpack_folds(field(control, "folds"), s.pb.m);
+  keep_rows(&s, kept);
+  s.control = unpack_greedy(control, &s.pb, 1);
+  s.control.shard = 1;
+  s.result = new_result(&s.pb, &s.control, &s.out);
   const int first = count_field(control, "first");
   if (first > 0) {
-    expect(size_of(field(problem, "x")).columns >= first + start.pb.n, "x");
-    start.pb.x.dense = column_at(&start.pb.x, start.pb.m, first, 0);
+    expect(s.pb.x.p == NULL, "x");
+    expect(size_of(field(problem, "x")).columns >= first + s.pb.n, "x");
+    s.pb.x.dense = column_at(&s.pb.x, s.pb.m, first, 0);
   }
-  const int threads = threads_here(field(control, "threads"), start.pb.n + start.pb.m);
+  return s;
+}
+
+SEXP C_greedy_open(SEXP problem, SEXP control) {
+  SEXP kept = PROTECT(allocVector(VECSXP, KEPT));
+  const struct session start = unpack_session(problem, control, kept);
+  const ptrdiff_t m = start.pb.m, parts = start.pb.n + m;
+  const int threads = threads_here(field(control, "threads"), parts);
   const size_t bytes = greedy_work(&start.pb, &start.folds, &start.control, threads);
   void *begin;
   SEXP pointer = PROTECT(alloc_workspace(session_size + bytes, &begin));
   R_SetExternalPtrProtected(pointer, kept);
   struct session *session = begin;
   *session = start;
-  session->host =
-      make_host(&session->r, control, (size_t)(start.pb.m * start.pb.L), start.pb.n + start.pb.m);
+  session->host = make_host(&session->r, control, (size_t)(m * start.pb.L), parts);
   session->search = greedy_open(&session->pb, &session->folds, &session->control, &session->host,
       (char *)begin + session_size, &session->result, &session->status);
   UNPROTECT(2);
@@ -259,7 +321,7 @@ SEXP C_greedy_score(SEXP pointer) {
 /* The lowest column, from 1, that ties with the best of all shards; 0: none. */
 SEXP C_greedy_first_tie(SEXP pointer, SEXP best) {
   const struct session *session = session_of(pointer);
-  return ScalarInteger((int)greedy_first_tie(session->search, asReal(best)) + 1);
+  return ScalarInteger((int)greedy_first_tie(session->search, real_value(best, "best")) + 1);
 }
 
 /* What other shards need to add a column, from 1. */
@@ -280,10 +342,10 @@ SEXP C_greedy_add(SEXP pointer, SEXP column, SEXP x, SEXP read_norm2) {
   struct session *session = session_of(pointer);
   const int own = *index_values(column, "column", 1, 0, (int)session->pb.n);
   const double *other = own > 0 ? NULL : finite_values(x, "x", (double)session->pb.m);
-  const int on =
-      session->status != COMPLETE ? 0
-      : own > 0                   ? greedy_move(session->search, own - 1, &session->status)
-                : greedy_move_other(session->search, other, asReal(read_norm2), &session->status);
+  const double norm2 = own > 0 ? 0 : real_value(read_norm2, "read_norm2");
+  const int on = session->status != COMPLETE ? 0
+                 : own > 0 ? greedy_move(session->search, own - 1, &session->status)
+                           : greedy_move_other(session->search, other, norm2, &session->status);
   return ScalarLogical(on);
 }
 

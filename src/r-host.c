@@ -1,5 +1,5 @@
-/* What R lends a kernel: a look for Ctrl-C, a progress bar, the user's criterion; and how many
-   threads there are. */
+/* What R lends a kernel: a look for Ctrl-C, a progress bar, the user's criterion. How many threads
+   there are, and which instruction set is in use. */
 #ifdef _OPENMP
 #include <omp.h> /* before R's headers, which define `match` */
 #endif
@@ -9,6 +9,8 @@
 #include <windows.h>
 #endif
 #include "r.h"
+
+#include "simd.h"
 #include <stdio.h>
 #include <string.h>
 #ifndef _WIN32
@@ -135,7 +137,7 @@ int threads_here(SEXP threads, ptrdiff_t parts) {
 #ifdef _OPENMP
   enum { PER_PROCESSOR = 4 };
   const int processors = omp_get_num_procs(), limit = omp_get_thread_limit();
-  ptrdiff_t count = asInteger(threads);
+  ptrdiff_t count = int_value(threads, "threads");
   if (process() != loaded_in || count < 1 || parts < 1)
     return 1;
   count = count < parts ? count : parts;
@@ -148,13 +150,29 @@ int threads_here(SEXP threads, ptrdiff_t parts) {
 #endif
 }
 
+/* How many threads a call gets that asks for `threads`, with so many parts to share. */
+SEXP C_threads_here(SEXP threads, SEXP parts) {
+  return ScalarInteger(threads_here(threads, int_value(parts, "parts")));
+}
+
 struct host make_host(struct r_host *r, SEXP control, size_t residual_length, ptrdiff_t parts) {
-  *r = (struct r_host){
-      .progress = field(control, "progress"), .user_loss = field(control, "user_loss")};
+  *r = (struct r_host){.progress = function_or_null(control, "progress"),
+      .user_loss = function_or_null(control, "user_loss")};
   r->polled = seconds();
   return (struct host){.threads = threads_here(field(control, "threads"), parts),
       .stop = host_stop,
       .user_loss = host_user_loss,
       .residual_length = residual_length,
       .self = r};
+}
+
+/* ---- instruction set ---- */
+
+/* Uses the instruction set of vectors of at most `width` doubles, NULL: leaves it. Gives the width
+   there was. */
+SEXP C_use_simd(SEXP width) {
+  const int before = simd->width;
+  if (!isNull(width))
+    simd = simd_for(int_value(width, "width"));
+  return ScalarInteger(before);
 }

@@ -39,11 +39,19 @@ int has_field(SEXP list, const char *name) {
   return place_of(list, name) >= 0;
 }
 
+int int_value(SEXP x, const char *name) {
+  expect(isNumeric(x) || isLogical(x), name);
+  expect(length(x) == 1 && asInteger(x) != NA_INTEGER, name);
+  return asInteger(x);
+}
+
+double real_value(SEXP x, const char *name) {
+  expect(isNumeric(x) && length(x) == 1 && !isnan(asReal(x)), name);
+  return asReal(x);
+}
+
 int int_field(SEXP list, const char *name) {
-  SEXP value = field(list, name);
-  expect(isNumeric(value) || isLogical(value), name);
-  expect(length(value) == 1 && asInteger(value) != NA_INTEGER, name);
-  return asInteger(value);
+  return int_value(field(list, name), name);
 }
 
 int count_field(SEXP list, const char *name) {
@@ -53,14 +61,22 @@ int count_field(SEXP list, const char *name) {
 }
 
 double real_field(SEXP list, const char *name) {
-  SEXP value = field(list, name);
-  expect(isNumeric(value) && length(value) == 1 && !isnan(asReal(value)), name);
-  return asReal(value);
+  return real_value(field(list, name), name);
+}
+
+SEXP function_or_null(SEXP list, const char *name) {
+  SEXP x = field(list, name);
+  expect(isNull(x) || isFunction(x), name);
+  return x;
+}
+
+const double *double_values(SEXP x, const char *name, double length) {
+  expect(isReal(x) && (double)xlength(x) == length, name);
+  return REAL(x);
 }
 
 const double *finite_values(SEXP x, const char *name, double length) {
-  expect(isReal(x) && (double)xlength(x) == length, name);
-  const double *value = REAL(x);
+  const double *value = double_values(x, name, length);
   int infinite = 0;
   for (R_xlen_t i = 0; i < xlength(x); i++)
     infinite |= !isfinite(value[i]);
@@ -99,6 +115,7 @@ const int *index_field(SEXP list, const char *name, double length, int from, int
 }
 
 const int *start_values(SEXP x, const char *name, double parts, int end) {
+  expect(parts >= 0, name);
   const int *start = index_values(x, name, parts + 1, 0, end);
   int falls = start[0] != 0;
   for (R_xlen_t i = 1; i < xlength(x); i++)

@@ -49,7 +49,9 @@ static const void *numbered_address_or_null(SEXP x) {
 }
 
 SEXP C_numbered_names(SEXP count) {
-  return R_new_altrep(numbered_names, ScalarReal(asReal(count)), R_NilValue);
+  const double names = real_value(count, "count");
+  expect(names >= 0 && names <= (double)R_XLEN_T_MAX, "count");
+  return R_new_altrep(numbered_names, ScalarReal(names), R_NilValue);
 }
 
 /* Whether names are those of numbered_names that nothing has made an ordinary vector yet. */

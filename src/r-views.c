@@ -132,6 +132,7 @@ struct problem unpack_problem(SEXP problem, int searches) {
   SEXP Q = matrix_field(problem, "q", nrows(y), ANY), usable = field(problem, "usable");
   const int m = nrows(y), n = length(usable), L = ncols(y);
   const double columns = n;
+  expect(L % searches == 0, "y");
   return (struct problem){.m = m,
       .n = n,
       .L = L,
@@ -165,6 +166,7 @@ struct gram unpack_gram(SEXP terms) {
       .X = double_or_null(terms, "X", (double)m * columns)};
   if (gram.full == NULL && gram.X == NULL) {
     gram.x = unpack_matrix(field(terms, "x"), m, n);
+    expect(gram.x.p != NULL, "x");
     gram.w = double_field(terms, "w", m);
     gram.scale = double_field(terms, "scale", columns);
     gram.G = REAL(matrix_field(terms, "G", ANY, n));

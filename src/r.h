@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <R.h>
 #include <R_ext/Rdynload.h>
+#include <R_ext/Utils.h>
 #include <R_ext/Visibility.h>
 #include <Rinternals.h>
 
@@ -24,11 +25,18 @@ SEXP field(SEXP list, const char *name);
 int has_field(SEXP list, const char *name);
 
 /* One number that is not missing: a whole one, one that is not negative, any. */
+int int_value(SEXP x, const char *name);
+double real_value(SEXP x, const char *name);
 int int_field(SEXP list, const char *name);
 int count_field(SEXP list, const char *name);
 double real_field(SEXP list, const char *name);
 
-/* Finite doubles, so many. */
+SEXP function_or_null(SEXP list, const char *name);
+
+/* So many doubles, of any values. */
+const double *double_values(SEXP x, const char *name, double length);
+
+/* So many finite doubles. */
 const double *finite_values(SEXP x, const char *name, double length);
 const double *double_field(SEXP list, const char *name, double length);
 const double *double_or_null(SEXP list, const char *name, double length);
@@ -119,10 +127,6 @@ int threads_here(SEXP threads, ptrdiff_t parts);
 
 void make_numbered_class(DllInfo *dll);
 
-/* ---- r-seal.c: the shape of objects ---- */
-
-SEXP C_shape(SEXP x);
-
 /* ---- r-file.c: matrices in files ---- */
 
 /* The view of a file_matrix, whose file is mapped when it is not yet. An error if it has changed.
@@ -137,12 +141,22 @@ SEXP alloc_workspace(size_t bytes, void **begin);
 void release_workspace(SEXP workspace);
 void *workspace_begin(SEXP workspace);
 
-/* ---- r-entries.c and r-greedy.c: what R calls ---- */
+/* ---- what R calls, by file ---- */
 
+/* r-criterion.c */
 SEXP C_row_losses(SEXP name, SEXP response, SEXP residual);
 SEXP C_pair_losses(SEXP positive, SEXP negative);
 SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negative_weights);
 SEXP C_ordered_sum(SEXP response, SEXP score, SEXP weight, SEXP query);
+
+/* r-problem.c */
+SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads);
+SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads);
+SEXP C_column_means(SEXP x, SEXP w, SEXP threads);
+SEXP C_cross_columns(SEXP X, SEXP V);
+SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
+
+/* r-greedy.c */
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);
 SEXP C_greedy_open(SEXP problem, SEXP control);
@@ -151,25 +165,31 @@ SEXP C_greedy_first_tie(SEXP pointer, SEXP best);
 SEXP C_greedy_column(SEXP pointer, SEXP column);
 SEXP C_greedy_add(SEXP pointer, SEXP column, SEXP x, SEXP read_norm2);
 SEXP C_greedy_close(SEXP pointer);
+
+/* r-ridge.c */
 SEXP C_kernel_spectrum(SEXP problem, SEXP control);
 SEXP C_holdout(SEXP spectrum, SEXP control);
 SEXP C_choose_centres(SEXP given, SEXP control);
 SEXP C_triangle(SEXP above, SEXP below);
+
+/* r-subset.c */
 SEXP C_poss(SEXP terms, SEXP control);
-SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_best_subset(SEXP terms, SEXP control);
+
+/* r-l1.c */
 SEXP C_l1_paths(SEXP problems, SEXP control);
-SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads);
-SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads);
-SEXP C_column_means(SEXP x, SEXP w, SEXP threads);
-SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 SEXP C_safe_bounds(SEXP problem, SEXP control);
+
+/* r-pursuit.c */
 SEXP C_scdp(SEXP given, SEXP control);
 SEXP C_fixed_size(SEXP machine, SEXP control);
+
+/* r-file.c, r-names.c, r-seal.c and r-host.c */
 SEXP C_new_map(void);
+SEXP C_file_values(SEXP x, SEXP rows, SEXP columns);
 SEXP C_numbered_names(SEXP count);
 SEXP C_are_numbered(SEXP names);
-SEXP C_file_values(SEXP x, SEXP rows, SEXP columns);
+SEXP C_shape(SEXP x);
 SEXP C_threads_here(SEXP threads, SEXP parts);
 SEXP C_use_simd(SEXP width);
 

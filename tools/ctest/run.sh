@@ -14,7 +14,7 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-kernels=$(ls ../../src/*.c | grep -vE '/(init|r-[a-z]+)\.c$')
+kernels=$(ls ../../src/*.c | grep -vE '/(init|r-[a-z0-9]+)\.c$')
 sed -n 's/^\(TEST([a-z0-9_]*)\) {$/\1/p' test-*.c > "$work/tests.inc"
 common="-std=c11 -g1 -I$work -I../../src $(R CMD config --cppflags) -Wno-unknown-pragmas"
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"

@@ -1,0 +1,89 @@
+/* What R calls for columns: moments, means, squares within queries, products, and symmetry. */
+#include "r.h"
+
+/* NULL where Ctrl-C ended it. */
+SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
+  const ptrdiff_t m = nrows(v), n = size_of(x).columns, L = ncols(v);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  const struct moments moments = {.m = m,
+      .n = n,
+      .L = L,
+      .x = unpack_matrix(x, m, n),
+      .w = finite_values(w, "weights", (double)m),
+      .v = finite_values(v, "v", (double)m * (double)L),
+      .centred = int_value(centred, "centred"),
+      .centre = add_real(&out, "centre", (size_t)n),
+      .squares = add_real(&out, "squares", (size_t)n),
+      .products = add_real(&out, "products", (size_t)(n * L)),
+      .stop = is_interrupted};
+  const enum status status = column_moments(&moments, threads_here(threads, n));
+  UNPROTECT(1);
+  return status == COMPLETE ? answer_list(&out) : R_NilValue;
+}
+
+/* Sums of squares of the columns of x about their weighted means of each query. NULL where Ctrl-C
+   ended it. */
+SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads) {
+  const int m = length(root_w), n = length(centre);
+  const struct problem pb = {.m = m,
+      .n = n,
+      .x = unpack_matrix(x, m, n),
+      .centre = finite_values(centre, "centre", n),
+      .root_w = finite_values(root_w, "weights", m),
+      .queries = unpack_queries(query, m)};
+  const int count = threads_here(threads, pb.n);
+  SEXP squares = PROTECT(allocVector(REALSXP, pb.n));
+  const struct within_squares within = {.pb = &pb,
+      .scratch = (double *)R_alloc((size_t)(count * pb.m), sizeof(double)),
+      .squares = REAL(squares),
+      .stop = is_interrupted};
+  const enum status status = column_within_squares(&within, count);
+  UNPROTECT(1);
+  return status == COMPLETE ? squares : R_NilValue;
+}
+
+/* Of a dense x. NULL where Ctrl-C ended it. */
+SEXP C_column_means(SEXP x, SEXP w, SEXP threads) {
+  const ptrdiff_t m = length(w), n = size_of(x).columns;
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  const struct present_means means = {.m = m,
+      .n = n,
+      .x = unpack_matrix(x, m, n),
+      .w = finite_values(w, "weights", (double)m),
+      .mean = add_real(&out, "mean", (size_t)n),
+      .missing = add_real(&out, "missing", (size_t)n),
+      .stop = is_interrupted};
+  expect(means.x.p == NULL, "x");
+  const enum status status = column_means(&means, threads_here(threads, n));
+  UNPROTECT(1);
+  return status == COMPLETE ? answer_list(&out) : R_NilValue;
+}
+
+/* X'V, without the search for missing values that R's crossprod() makes in X each time. */
+SEXP C_cross_columns(SEXP X, SEXP V) {
+  expect(isReal(X) && isReal(V) && nrows(X) == nrows(V), "x");
+  const ptrdiff_t m = nrows(X), n = ncols(X);
+  SEXP out = PROTECT(allocMatrix(REALSXP, (int)n, ncols(V)));
+  for (ptrdiff_t l = 0; l < ncols(V); l++)
+    gram_products(m, n, REAL(X), REAL(V) + l * m, REAL(out) + l * n);
+  UNPROTECT(1);
+  return out;
+}
+
+/* Row and column, from 1, of an entry unlike its mirror image, or one that is not finite. NULL when
+   there is none. */
+SEXP C_asymmetry(SEXP A, SEXP root, SEXP share) {
+  const ptrdiff_t n = ncols(A);
+  const double *values = double_values(A, "x", (double)n * (double)n);
+  const double *roots = double_values(root, "x", (double)n);
+  const ptrdiff_t place = asymmetric_entry(n, values, roots, real_value(share, "share"));
+  if (place < 0)
+    return R_NilValue;
+  SEXP at = PROTECT(allocVector(INTSXP, 2));
+  INTEGER(at)[0] = (int)(place % n) + 1;
+  INTEGER(at)[1] = (int)(place / n) + 1;
+  UNPROTECT(1);
+  return at;
+}

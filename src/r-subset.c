@@ -1,0 +1,85 @@
+/* What R calls for the best subset: Pareto optimisation, and branch and bound. */
+#include "r.h" /* first: it makes `error` another name */
+
+#include "subset.h"
+#include <string.h>
+
+/* A part of the answer that begins as R gave it, integers from `from` to `to`, for a kernel to
+   change. */
+static int *copy_int(
+    struct answer *out, const char *name, SEXP control, double length, int from, int to) {
+  const int *given = index_field(control, name, length, from, to);
+  int *copy = add_int(out, name, (size_t)length);
+  memcpy(copy, given, (size_t)length * sizeof(int));
+  return copy;
+}
+
+/* The most sets that an archive can hold, beside the empty set: with prices any number, else one of
+   each size, or one of each size and first column. */
+static double most_sets(const struct poss_control *ctl, double n) {
+  const double sizes = ctl->max_size;
+  return ctl->price != NULL ? 0 : ctl->isolated ? sizes * (n - (sizes - 1) / 2) : sizes;
+}
+
+static struct poss_control unpack_poss(SEXP control, int n, int threads) {
+  SEXP price = field(control, "price");
+  const struct poss_control out = {.lambda = real_field(control, "lambda"),
+      .max_size = count_field(control, "max_size"),
+      .isolated = int_field(control, "isolated"),
+      .exchanged = int_field(control, "exchanged"),
+      .price = double_or_null(control, "price", n),
+      .assay = isNull(price) ? NULL : index_field(control, "assay", n, -1, INT_MAX),
+      .max_price = real_field(control, "max_price"),
+      .islands = length(field(control, "count")),
+      .capacity = count_field(control, "capacity"),
+      .max_cached = count_field(control, "kept") / threads,
+      .iterations = real_field(control, "iterations")};
+  expect(n > 0 && out.max_size <= n, "max_size");
+  expect(out.capacity >= most_sets(&out, n) + 2, "capacity");
+  return out;
+}
+
+SEXP C_poss(SEXP terms, SEXP control) {
+  const struct gram gram = unpack_gram(terms);
+  const int n = (int)gram.n;
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, length(field(control, "count")));
+  const struct poss_control ctl = unpack_poss(control, n, host.threads);
+  const double islands = ctl.islands, sets = ctl.capacity * islands;
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct poss_state state = {
+      .random = copy_int(&out, "random", control, 8 * islands, INT_MIN, INT_MAX),
+      .count = copy_int(&out, "count", control, islands, 0, ctl.capacity),
+      .size = copy_int(&out, "size", control, sets, 0, ctl.max_size),
+      .columns = copy_int(&out, "columns", control, sets * ctl.max_size, 0, n - 1),
+      .gain = add_real(&out, "gain", (size_t)sets),
+      .done = add_real(&out, "done", 1)};
+  void *work = R_alloc(poss_work(&gram, &ctl, host.threads), 1);
+  add_status(&out, final_status(poss(&gram, &ctl, &host, work, &state), &r));
+  UNPROTECT(1);
+  return answer_list(&out);
+}
+
+SEXP C_best_subset(SEXP terms, SEXP control) {
+  const struct gram gram = unpack_gram(terms);
+  expect(gram.full != NULL, "whole");
+  const struct best_control ctl = {.lambda = real_field(control, "lambda"),
+      .k = count_field(control, "k"),
+      .nodes = real_field(control, "nodes"),
+      .total = real_field(terms, "total")};
+  const size_t k = (size_t)ctl.k;
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct best_result result = {.set = add_int(&out, "set", k * k),
+      .gain = add_real(&out, "gain", k),
+      .bound = add_real(&out, "bound", k),
+      .nodes = add_real(&out, "nodes", k)};
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, 1);
+  void *work = R_alloc(best_work(&gram, &ctl), 1);
+  add_status(&out, final_status(best_subset(&gram, &ctl, &host, work, &result), &r));
+  *add_int(&out, "sizes", 1) = result.sizes;
+  UNPROTECT(1);
+  return answer_list(&out);
+}
