@@ -570,7 +570,8 @@ picture.judgement <- function(x, ...) { # nolint: object_name_linter.
 #' if (requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available()) {
 #'   set.seed(1)
 #'   x <- matrix(rnorm(60 * 100), 60)
-#'   judged <- judge(x, x[, 7] + rnorm(60), k = 5, permutations = 39, pairs = 10, repeats = 3)
+#'   judged <- judge(x, x[, 7] + rnorm(60), k = 2, size = "criterion", outer = 3, permutations = 9,
+#'                   pairs = 3, repeats = 1, keep = 3, claims = 9)
 #'   report(judged, file = tempfile(fileext = ".html"))
 #' }
 #' }

@@ -10,4 +10,7 @@ quick <- c("backing-file", "baselines", "class-weights", "criterion", "cv-varian
            "sequential-replacement", "threshold", "tidiers")
 all <- identical(Sys.getenv("NOT_CRAN"), "true")
 
+# All of them run in two processes; where lines are counted, and on CRAN, in one.
+Sys.setenv(TESTTHAT_PARALLEL = all && Sys.getenv("R_COVR") != "true")
+
 test_check("sparsels", filter = if (!all) sprintf("^(%s)$", paste(quick, collapse = "|")))

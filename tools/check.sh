@@ -85,7 +85,7 @@ quick_ctest() { # unless the same C passed before
 }
 
 quick_tests() {
-  NOT_CRAN=true R_LIBS=$logs/quick/library:${R_LIBS:-} Rscript tools/quick.R
+  NOT_CRAN=true TESTTHAT_PARALLEL=true R_LIBS=$logs/quick/library:${R_LIBS:-} Rscript tools/quick.R
   local status=$?
   add_counts "$logs/tests.log" && return "$status"
 }

@@ -185,7 +185,8 @@ if (section("DelayedMatrix", "DelayedArray")) {
 wide <- matrix(rnorm(62 * 2000), 62)
 typed(best_subset(wide, tissue), c("screen|fewer", "poss"), error = TRUE)
 typed(best_subset(x, tissue, k = 5, nodes = 3), "not proven|stopped")
-seconds <- system.time(typed(poss(wide, tissue, k = 5), "exchanges"))[["elapsed"]]
+# in processor time, which others on the machine lengthen little
+seconds <- sum(system.time(typed(poss(wide, tissue, k = 5), "exchanges"))[1:2])
 typed(seconds < 60, "TRUE")
 typed(compare_methods(x, tissue, k = 3, splits = 2), "error rate")
 typed(holdout(kernel_rls(x, tissue), rows = 1:5), "held.out")

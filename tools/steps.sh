@@ -46,6 +46,7 @@ as_cran() ( # folder, further options
   export _R_CHECK_SYSTEM_CLOCK_=0              # asks no time server
   export _R_CHECK_FORCE_SUGGESTS_=false        # tests of an absent suggested package are skipped, and counted
   export _R_CHECK_TESTS_NLINES_=0              # a failing test is shown whole
+  export _R_CHECK_EXAMPLE_TIMING_THRESHOLD_=1e6 # elapsed time is that of a busy machine: see quick_examples()
   # debugging symbols are not part of the installed size; the symbol table stays, which the check reads
   export _R_SHLIB_STRIP_=true R_STRIP_SHARED_LIB="strip -S"
   # flags of Debian's own R build, not the package's
@@ -53,8 +54,15 @@ as_cran() ( # folder, further options
   folder=$1
   shift
   rm -rf "$folder/sparsels.Rcheck"
-  cd "$folder" && R CMD check --as-cran --no-manual "$@" "$logs"/sparsels_*.tar.gz && accept_status "$folder"
+  cd "$folder" && R CMD check --as-cran --no-manual "$@" "$logs"/sparsels_*.tar.gz &&
+    accept_status "$folder" && quick_examples "$folder"
 )
+
+# No example takes more than 5 seconds of the processor.
+quick_examples() { # folder
+  awk 'NR > 1 && $2 + $3 > 5 { print "slow example: " $0; slow = 1 } END { exit slow }' \
+    "$1/sparsels.Rcheck/sparsels-Ex.timings"
+}
 
 check_status() { # folder
   grep -h '^Status:' "$1/sparsels.Rcheck/00check.log" 2> /dev/null

@@ -29,6 +29,24 @@ with_binding <- function(name, value, code) {
   code
 }
 
+# Sends Ctrl-C to this process, and gives R the time to see it.
+send_interrupt <- function() {
+  tools::pskill(Sys.getpid(), tools::SIGINT)
+  for (i in 1:5000) identity(i)
+}
+
+# Runs code whose progress bar sends Ctrl-C each time that so much or more is done.
+interrupted_at <- function(least, code) {
+  bar <- function(done, ...) if (done >= least) send_interrupt()
+  with_binding("progress_bar", function(...) bar, code)
+}
+
+# Folds of a kind, for rows that need not be equally many.
+some_folds <- function(pb, kind) {
+  switch(kind, loo = make_folds(pb, "loo"), unequal = unequal_folds(pb),
+         repeated = unequal_folds(pb, repeats = 2))
+}
+
 # The search of greedy_rls() alone: no repetition in folds, no refit.
 bare_rls <- function(...) greedy_rls(..., size = "criterion", refit = FALSE)
 
@@ -88,29 +106,3 @@ unequal_folds <- function(pb, repeats = 1) {
 
 # kernel_rls() on data in which there may be nothing to predict, which would be a warning
 unwarned <- function(...) suppressWarnings(kernel_rls(...), "sparsels_warning_edge")
-
-# The held-out criterion of some columns in working coordinates, by normal equations without each
-# fold; `ids` has a column for each repeat.
-retrained_error <- function(problem, columns, lambda, ids, loss = squared_loss) {
-  w <- problem$rows$weight
-  x <- sweep(sweep(problem$x, 2L, problem$columns$centre), 2L, problem$columns$scale,
-             "/")[, columns, drop = FALSE]
-  each <- apply(ids, 2L, function(id) {
-    predicted <- problem$rows$y
-    for (fold in unique(id)) {
-      held <- id == fold
-      design <- cbind(problem$z, x)
-      penalty <- diag(c(rep(0, ncol(problem$z)), rep(lambda, length(columns))), ncol(design))
-      b <- solve(crossprod(design[!held, ], w[!held] * design[!held, ]) + penalty,
-                 crossprod(design[!held, ], w[!held] * problem$rows$y[!held, ]))
-      predicted[held, ] <- design[held, ] %*% b
-    }
-    loss(problem, predicted)
-  })
-  mean(each)
-}
-
-squared_loss <- function(problem, predicted) {
-  w <- problem$rows$weight
-  sum(w * (problem$rows$y - predicted)^2) / sum(w) / ncol(problem$rows$y)
-}

@@ -77,3 +77,31 @@ signed_moves <- function(path) {
   path <- path[-1, ]
   ifelse(path$action == "add", path$feature, -path$feature)
 }
+
+# The sets of columns that move as one: groups of columns, and terms with a factor.
+oracle_units <- function(problem) {
+  of <- if (is.null(problem$coding$column_groups)) rep(0L, ncol(problem)) else problem$columns$group
+  unname(c(split(seq_along(of), replace(of, of == 0L, NA)), as.list(which(of == 0L))))
+}
+
+# Each move of a path is to an allowed set, which is the best of these after the moves `given`.
+expect_best_moves <- function(fit, problem, given = 0L, is_allowed = function(problem, set) TRUE) {
+  all <- Filter(function(unit) all(problem$columns$usable[unit]), oracle_units(problem))
+  set <- if (fit$path$size[1L] > 0L) which(problem$columns$usable) else integer()
+  for (row in seq_len(nrow(fit$path))[-1L]) {
+    adding <- fit$path$action[row] == "add"
+    open <- Filter(function(unit) (unit[1L] %in% set) != adding, all)
+    moved <- lapply(open, function(unit) if (adding) c(set, unit) else setdiff(set, unit))
+    allowed <- vapply(moved, is_allowed, NA, problem = problem)
+    taken <- which(vapply(open, function(unit) fit$path$feature[row] %in% unit, NA))
+    expect_true(allowed[taken])
+    error <- vapply(moved[allowed], function(columns) {
+      oracle_figure(problem, columns, fit$lambda, fit$folds, fit$criterion$name)[["value"]]
+    }, 0)
+    of_taken <- error[match(taken, which(allowed))]
+    expect_equal(fit$path$criterion[row], of_taken, tolerance = 1e-9)
+    if (row > given + 1L) expect_equal(min(error), of_taken, tolerance = 1e-9)
+    if (!is.null(fit$path$columns)) expect_identical(fit$path$columns[row], length(open[[taken]]))
+    set <- moved[[taken]]
+  }
+}

@@ -152,8 +152,6 @@ test_that("what is printed, tidied, drawn and refused", {
     refusal(added_value(data$x, data$y, base = 1, level = 95))
   })
   expect_identical(tidy(found), found$table)
-  pdf(NULL)
-  on.exit(dev.off())
   drawn <- plot(found)
   expect_equal(mean(drawn$difference), found$table$difference)
   expect_identical(unserialize(serialize(found, NULL)), found)

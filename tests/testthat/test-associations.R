@@ -1,9 +1,3 @@
-drawn <- function(code) {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
-  code
-}
-
 some_columns <- function() {
   set.seed(51)
   x <- matrix(rnorm(30 * 12), 30, dimnames = list(NULL, paste0("g", 1:12)))
@@ -13,7 +7,7 @@ some_columns <- function() {
 
 test_that("columns are ranked by their correlation with a numeric response", {
   d <- some_columns()
-  data <- drawn(withVisible(plot(as_problem(d$x, d$y))))
+  data <- withVisible(plot(as_problem(d$x, d$y)))
   expect_false(data$visible)
   data <- data$value
   r <- stats::cor(d$x[, -6], d$y)[, 1]
@@ -28,7 +22,7 @@ test_that("columns are ranked by their correlation with a numeric response", {
 test_that("covariates and weights enter the correlation", {
   d <- some_columns()
   w <- c(runif(29, 0.5, 2), 0)
-  data <- drawn(plot(as_problem(d$x, d$y, adjust = cbind(age = d$age), weights = w)))
+  data <- plot(as_problem(d$x, d$y, adjust = cbind(age = d$age), weights = w))
   residual <- function(v) stats::resid(stats::lm(v ~ d$age, weights = w))
   partial <- function(j) {
     a <- residual(d$x[, j])
@@ -41,14 +35,14 @@ test_that("covariates and weights enter the correlation", {
 test_that("two classes are compared in standard deviations, more by the correlation ratio", {
   d <- some_columns()
   ill <- factor(ifelse(d$y > 0.3, "ill", "well"))
-  data <- drawn(plot(as_problem(d$x, ill)))
+  data <- plot(as_problem(d$x, ill))
   cohen <- function(j) {
     test <- stats::t.test(d$x[ill == "well", j], d$x[ill == "ill", j], var.equal = TRUE)
     test$statistic[[1]] * sqrt(sum(1 / table(ill)))
   }
   expect_equal(data$association, vapply(data$feature, cohen, 0))
   stage <- cut(d$y, 3, c("a", "b", "c"))
-  data <- drawn(plot(as_problem(d$x, stage)))
+  data <- plot(as_problem(d$x, stage))
   eta <- function(j) sqrt(summary(stats::lm(d$x[, j] ~ stage))$r.squared)
   expect_equal(data$association, vapply(data$feature, eta, 0))
   ratio <- data$expected^2 / 2 / ((1 - data$expected^2) / 27)
@@ -58,7 +52,7 @@ test_that("two classes are compared in standard deviations, more by the correlat
 test_that("of several responses the largest correlation counts", {
   d <- some_columns()
   Y <- cbind(a = d$y, b = d$age)
-  data <- drawn(plot(as_problem(d$x, Y), main = "mine", labels = 0))
+  data <- plot(as_problem(d$x, Y), main = "mine", labels = 0)
   r <- stats::cor(d$x[, data$feature], Y)
   expect_equal(data$association, unname(ifelse(abs(r[, 1]) > abs(r[, 2]), r[, 1], r[, 2])))
   expect_true(all(is.na(data$expected)))
@@ -73,10 +67,10 @@ test_that("problems of any size are drawn, also with ggplot2", {
     as_problem(many, rnorm(20)), as_problem(cbind(d$y, d$age), d$y), as_problem(d$x, d$x[, 1:2])
   )
   for (pb in problems) {
-    data <- expect_silent(drawn(plot(pb)))
+    data <- expect_silent(plot(pb))
     expect_identical(data$rank, seq_len(sum(pb$columns$usable)))
     if (requireNamespace("ggplot2", quietly = TRUE)) {
-      expect_silent(drawn(print(ggplot2::autoplot(pb))))
+      expect_silent(print(ggplot2::autoplot(pb)))
     }
   }
   expect_error(plot(problems[[1]], labels = -1), class = "sparsels_error_argument")

@@ -55,7 +55,7 @@ test_that("the worked example", {
 
 test_that("the choice equals retraining every candidate", {
   set.seed(411)
-  cases <- random_cover(10, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+  cases <- random_cover(6, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
                         covariates = c(TRUE, FALSE), intercept = c(TRUE, FALSE),
                         lambda = c(0.01, 1, 30), basis = c("keep", "remove"),
                         folds = c("loo", "uneven"), gamma = c(0.3, 2))

@@ -39,7 +39,7 @@ folds_of <- function(pb, kind, basis) {
 
 test_that("every figure is that of retraining", {
   set.seed(141)
-  kinds <- random_cover(40, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
+  kinds <- random_cover(24, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
                         covariates = c(FALSE, TRUE), intercept = c(FALSE, TRUE),
                         basis = c("all", "scattered", "twins", "points"),
                         way = c("remove", "keep", "skip"),

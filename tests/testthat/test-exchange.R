@@ -221,8 +221,6 @@ test_that("what is printed, drawn and refused", {
   y <- x[, 7] - x[, 20] + rnorm(40) / 2
   fit <- bare_rls(x, y, k = 4, lambda = 10)
   others <- exchange(fit, x, size = 3, keep = 4)
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   drawn <- plot(others, main = "a title")
   expect_identical(nrow(drawn), sum(!is.na(others$drop)))
   own <- attr(others, "set")$criterion

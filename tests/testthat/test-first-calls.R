@@ -24,7 +24,9 @@ test_that("judge() finds a strong signal in every part, and report() makes a pag
   skip_if_not_installed("rmarkdown")
   skip_if_not(rmarkdown::pandoc_available())
   page <- report(judged, tempfile(fileext = ".html"))
-  expect_match(paste(readLines(page), collapse = "\n"), "gene30")
+  text <- paste(readLines(page), collapse = "\n")
+  expect_match(text, "gene30")
+  expect_match(text, "Prediction of d\\$y by")
 })
 
 test_that("a strong signal is beyond all permutations, stable, and learnt with the rows", {

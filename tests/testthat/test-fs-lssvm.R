@@ -875,28 +875,18 @@ test_that("Ctrl-C keeps the sizes that are done", {
   m <- 1500
   x <- matrix(rnorm(3 * m), m)
   y <- factor(x[, 1] * x[, 2] + rnorm(m) / 3 > 0)
-  bar <- function(done, total, ...) {
-    if (done < wait) return()
-    tools::pskill(Sys.getpid(), tools::SIGINT)
-    # R sees the signal when it next looks
-    for (i in 1:5000) identity(i)
+  long <- function(k) {
+    machine_fit(x, y, kernel = kernel_gaussian(0.5), gamma = 3, prototypes = 1:m,
+                folds = rep_len(1:10, m), k = k)
   }
-  interrupted <- function(...) {
-    with_binding("progress_bar", function(...) bar, {
-      machine_fit(x, y, kernel = kernel_gaussian(0.5), gamma = 3, prototypes = 1:m,
-                  folds = rep_len(1:10, m), ...)
-    })
-  }
-  wait <- 2
-  expect_warning(fit <- interrupted(k = 1000),
+  expect_warning(fit <- interrupted_at(2, long(1000)),
                  "interrupted: the fit holds the .* sizes? done so far",
                  class = "sparsels_interrupted")
   expect_identical(fit$status, "interrupted")
   done <- nrow(fit$path) - 1L
   expect_gte(done, 2)
   expect_lt(done, 1000)
-  whole <- machine_fit(x, y, kernel = kernel_gaussian(0.5), gamma = 3, prototypes = 1:m,
-                       folds = rep_len(1:10, m), k = done)
+  whole <- long(done)
   # how many columns are made at once depends on k, and rounding on that
   expect_equal(fit$path, whole$path, tolerance = 1e-12)
   expect_equal(fit$coefficients, whole$coefficients, tolerance = 1e-12)

@@ -1,12 +1,6 @@
 # The methods of fits of fs_lssvm(): models by hand from their coefficients, what is printed, the
 # data that are drawn, and every refusal.
 
-drawn <- function(code) {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
-  code
-}
-
 fs_data <- function(m = 40) {
   set.seed(141)
   x <- cbind(a = runif(m, -2, 2), b = 10 * runif(m, -2, 2))
@@ -218,7 +212,7 @@ test_that("the solvers that take all prototypes have one size", {
     print(nystrom)
     refusal(predict(full, data$new, size = 3))
   })
-  expect_identical(drawn(plot(full))$size, c(12L, 12L))
+  expect_identical(plot(full)$size, c(12L, 12L))
 })
 
 # Printing ----------------------------------------------------------------------------------------
@@ -295,7 +289,7 @@ test_that("tidy(), glance() and augment()", {
 
 test_that("the errors of all sizes are drawn, the chosen one marked", {
   fit <- fs_fit()
-  data <- drawn(withVisible(plot(fit)))
+  data <- withVisible(plot(fit))
   expect_false(data$visible)
   data <- data$value
   held_out <- data[data$curve == "held_out", ]
@@ -311,7 +305,7 @@ test_that("the errors of all sizes are drawn, the chosen one marked", {
 
   x <- fs_data()$x
   bare <- fs_lssvm(x, fs_data()$one, kernel = kernel_gaussian(1), gamma = 1, folds = NULL)
-  alone <- drawn(plot(bare))
+  alone <- plot(bare)
   expect_identical(levels(alone$curve), "training")
   expect_identical(alone$mean, bare$path$training)
   expect_identical(alone$size[alone$chosen], bare$size)
@@ -320,7 +314,7 @@ test_that("the errors of all sizes are drawn, the chosen one marked", {
 test_that("the boundary is drawn over the prototypes, on the user's scale", {
   x <- fs_data()$x
   fit <- fs_fit()
-  data <- drawn(plot(fit, what = "boundary", size = 4))
+  data <- plot(fit, what = "boundary", size = 4)
   grid <- data[data$part == "grid", ]
   expect_identical(nrow(grid), 10201L)
   at <- cbind(a = grid$first, b = grid$second)
@@ -335,15 +329,15 @@ test_that("the boundary is drawn over the prototypes, on the user's scale", {
   expect_equal(unname(cbind(own$first, own$second)), unname(x[rows, ]))
   expect_identical(own$observed, fs_data()$binary[rows])
   expect_false("row" %in% data$part)
-  expect_identical(drawn(plot(fit, what = "boundary")),
-                   drawn(plot(fit, what = "boundary", size = fit$size)))
+  expect_identical(plot(fit, what = "boundary"),
+                   plot(fit, what = "boundary", size = fit$size))
 })
 
 test_that("rows are drawn with their classes when they are those of the fit", {
   data <- fs_data()
   fit <- fs_fit()
   drawn_rows <- function(newdata, from = fit) {
-    all <- drawn(plot(from, what = "boundary", newdata = newdata))
+    all <- plot(from, what = "boundary", newdata = newdata)
     all[all$part == "row", ]
   }
   rows <- drawn_rows(data$x)
@@ -360,7 +354,7 @@ test_that("rows are drawn with their classes when they are those of the fit", {
   expect_identical(drawn_rows(data$x, means)$observed, data$binary)
   expect_true(all(is.na(drawn_rows(data$x[40:1, ], means)$observed)))
   expect_identical(drawn_rows(replace(data$x, cbind(1, 1), NA))$first[2:40], rows$first[2:40])
-  beyond <- drawn(plot(fit, what = "boundary", newdata = rbind(data$x, c(90, 0))))
+  beyond <- plot(fit, what = "boundary", newdata = rbind(data$x, c(90, 0)))
   expect_gt(max(beyond$first[beyond$part == "grid"]), 90)
   numbers <- fs_fit("one")
   expect_identical(drawn_rows(data$x, numbers)$observed, data$one)
@@ -386,9 +380,9 @@ test_that("contours are drawn where the score has them", {
   expect_length(contour_heights(fit, score(1, 1)), 0)
   expect_identical(contour_heights(fs_fit("one"), score(0, 10)), as.double(1:9))
   # nothing but the intercept, one prototype only
-  expect_silent(drawn(plot(fit, what = "boundary", size = 0, newdata = data$x)))
+  expect_silent(plot(fit, what = "boundary", size = 0, newdata = data$x))
   alone <- fs_fit("one", prototypes = matrix(c(0, 3), 1))
-  grid <- drawn(plot(alone, what = "boundary", xlab = "mine"))
+  grid <- plot(alone, what = "boundary", xlab = "mine")
   expect_equal(range(grid$first), c(-1, 1) * alone$problem$columns$scale[1])
 })
 
@@ -400,8 +394,8 @@ test_that("autoplot draws the same data", {
   for (one in list(fit, fs_fit("one"))) {
     drawing <- ggplot2::autoplot(one, what = "boundary", newdata = x, size = 4)
     expect_identical(drawing$data, picture(one, "boundary", 4, x)$data)
-    expect_silent(drawn(print(drawing)))
-    expect_silent(drawn(print(ggplot2::autoplot(one, what = "boundary", size = 0))))
+    expect_silent(print(drawing))
+    expect_silent(print(ggplot2::autoplot(one, what = "boundary", size = 0)))
   }
   # the line is where the model is 0
   layers <- picture(fit, "boundary", newdata = x)$layers

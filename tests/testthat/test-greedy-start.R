@@ -2,18 +2,13 @@
 
 searches <- c("forward", "backward", "floating", "forward_backward")
 
-some_folds <- function(pb, kind) {
-  switch(kind, loo = make_folds(pb, "loo"), unequal = unequal_folds(pb),
-         repeated = unequal_folds(pb, repeats = 2))
-}
-
 # of columns among which the largest size may be the best
 started_rls <- function(...) suppressWarnings(greedy_rls(...), "sparsels_warning_edge")
 
 test_that("a search goes on from the columns given by its own rule, with exact errors", {
   set.seed(60)
   cases <- random_cover(
-    32, search = searches, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+    20, search = searches, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
     covariates = c(TRUE, FALSE), folds = c("loo", "unequal", "repeated"), count = 1:4
   )
   for (i in seq_len(nrow(cases))) {

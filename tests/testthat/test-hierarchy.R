@@ -1,11 +1,5 @@
 # Columns that ask for others: choices and errors beside retraining every allowed set from scratch.
 
-# The sets of columns that move as one: those of a term with a factor do.
-units_of_terms <- function(problem) {
-  of <- if (is.null(problem$coding$column_groups)) rep(0L, ncol(problem)) else problem$columns$group
-  unname(c(split(seq_along(of), replace(of, of == 0L, NA)), as.list(which(of == 0L))))
-}
-
 # Whether a set has, for each of its columns, every usable column of the terms within its term, by
 # the variables in their labels.
 is_hierarchical <- function(problem, set) {
@@ -19,24 +13,7 @@ is_hierarchical <- function(problem, set) {
   all(unlist(needed) %in% set)
 }
 
-expect_best_allowed <- function(fit, problem, given = 0L) {
-  all <- Filter(function(unit) all(problem$columns$usable[unit]), units_of_terms(problem))
-  set <- if (fit$path$size[1L] > 0L) which(problem$columns$usable) else integer()
-  for (row in seq_len(nrow(fit$path))[-1L]) {
-    adding <- fit$path$action[row] == "add"
-    open <- Filter(function(unit) (unit[1L] %in% set) != adding, all)
-    moved <- lapply(open, function(unit) if (adding) c(set, unit) else setdiff(set, unit))
-    allowed <- vapply(moved, is_hierarchical, NA, problem = problem)
-    taken <- which(vapply(open, function(unit) fit$path$feature[row] %in% unit, NA))
-    expect_true(allowed[taken])
-    error <- vapply(moved[allowed], retrained_error, 0, problem = problem, lambda = fit$lambda,
-                    ids = fit$folds$ids)
-    expect_equal(fit$path$criterion[row],
-                 if (row > given + 1L) min(error) else error[match(taken, which(allowed))],
-                 tolerance = 1e-9)
-    set <- moved[[taken]]
-  }
-}
+expect_best_allowed <- function(...) expect_best_moves(..., is_allowed = is_hierarchical)
 
 made_frame <- function(seed, m = 30, L = 1) {
   set.seed(seed)

@@ -23,7 +23,7 @@ expect_optimal <- function(solution, pb, loss, best) {
 
 test_that("solutions are the oracle's, whatever the screen", {
   set.seed(1)
-  cover <- random_cover(10, loss = c("squared", "logistic"), m = c(12L, 30L), n = c(8L, 40L),
+  cover <- random_cover(6, loss = c("squared", "logistic"), m = c(12L, 30L), n = c(8L, 40L),
                         kind = c("plain", "scales", "sparse", "nasty", "shifted"))
   for (case in seq_len(nrow(cover))) {
     one <- cover[case, ]

@@ -6,9 +6,6 @@ skip_on_os("windows")
 
 interrupt_me <- function() tools::pskill(Sys.getpid(), tools::SIGINT)
 
-# sees a signal that was sent
-look <- function() for (i in 1:5000) identity(i)
-
 with_bar <- function(bar, code) with_binding("progress_bar", function(...) bar, code)
 
 long_problem <- function(m = 2000, n = 600) {
@@ -19,13 +16,9 @@ long_problem <- function(m = 2000, n = 600) {
 
 test_that("Ctrl-C in the kernel returns the partial path", {
   pb <- long_problem()
-  bar <- function(done, total, ...) {
-    if (done >= 2) interrupt_me()
-    look()
-  }
   for (folds in list("loo", rep(1:5, 400))) {
     expect_warning(
-      fit <- with_bar(bar, bare_rls(pb, k = 500, lambda = 1, folds = folds)),
+      fit <- interrupted_at(2, bare_rls(pb, k = 500, lambda = 1, folds = folds)),
       "interrupted: the fit holds the .* steps done so far", class = "sparsels_interrupted"
     )
     expect_identical(fit$status, "interrupted")
@@ -49,9 +42,8 @@ test_that("Ctrl-C ends the search over lambda too", {
   bar <- function(done, total, ...) {
     if (done >= 1) {
       sent <<- sent + 1
-      interrupt_me()
+      send_interrupt()
     }
-    look()
   }
   # in the first fold of the search: there is nothing to choose a size by
   caught <- tryCatch(with_bar(bar, greedy_rls(pb, k = 500, lambda = c(1, 10, 100))),
@@ -67,10 +59,7 @@ test_that("Ctrl-C in the folds of a search chooses by those done, and then retur
   calls <- 0
   squared <- function(y, prediction, fold) {
     calls <<- calls + 1
-    if (calls == at) {
-      interrupt_me()
-      look()
-    }
+    if (calls == at) send_interrupt()
     mean((y - prediction)^2)
   }
   run <- function() {
@@ -107,10 +96,7 @@ test_that("Ctrl-C in the folds of a search chooses by those done, and then retur
 
 test_that("Ctrl-C before there is any model is an interrupt", {
   pb <- long_problem(1500, 2500)
-  at_once <- function(...) {
-    interrupt_me()
-    look()
-  }
+  at_once <- function(...) send_interrupt()
   caught <- function(code) tryCatch(code, interrupt = function(condition) "caught")
   expect_identical(
     caught(with_bar(at_once, bare_rls(pb, k = 10, lambda = 1, search = "backward"))), "caught"
@@ -127,10 +113,7 @@ test_that("Ctrl-C in a user's criterion returns the partial path", {
   calls <- 0
   squared <- function(y, prediction, fold) {
     calls <<- calls + 1
-    if (calls == at) {
-      interrupt_me()
-      look()
-    }
+    if (calls == at) send_interrupt()
     mean((y - prediction)^2)
   }
   at <- Inf

@@ -246,8 +246,6 @@ test_that("what is printed, drawn, tidied and reported", {
     print(classed, n = 1)
     cat(gsub("([.;]) ", "\\1\n", methods_paragraph(classed)))
   }, transform = function(lines) gsub("[0-9]+[.][0-9]+[.][0-9]+", "<version>", lines))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   before <- graphics::par("mfrow", "mar")
   expect_identical(plot(judged), judged)
   expect_identical(graphics::par("mfrow", "mar"), before)
@@ -262,16 +260,15 @@ test_that("what is printed, drawn, tidied and reported", {
   skip_if_not_installed("rmarkdown")
   skip_if_not(rmarkdown::pandoc_available())
   page <- tempfile(fileext = ".html")
-  expect_identical(report(classed, page, title = "A page"), normalizePath(page))
+  writeLines("a page of others", page)
+  expect_error(report(classed, page), "is there already", class = "sparsels_error_input")
+  expect_identical(report(classed, page, title = "A page", overwrite = TRUE), normalizePath(page))
   text <- paste(readLines(page), collapse = " ")
   for (words in c("<h1[^>]*>A page</h1>", classed$features$name, "seed 8", "Wilson",
                   "Linear\\s+Time\\s+Feature\\s+Selection")) {
     expect_match(text, words)
   }
   expect_identical(lengths(gregexpr("<img ", text)), 5L)
-  expect_error(report(classed, page), "is there already", class = "sparsels_error_input")
-  report(judged, page, overwrite = TRUE)
-  expect_match(paste(readLines(page), collapse = " "), "Prediction of data\\$y by")
   expect_snapshot({
     refusal(report(judged, "page.pdf"))
     refusal(report(judged, "no/such/folder.html"))

@@ -660,8 +660,6 @@ test_that("a kernel fit is drawn as its path, the best lambda marked", {
   lambda <- c(4, 0.1, 1)
   fit <- kernel_rls(x, c(1, 2, 3, 5, 5, 6, 8, 8), kernel = kernel_gaussian(0.5), basis = 1:3,
                     lambda = lambda)
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   expect_silent(drawn <- withVisible(plot(fit)))
   expect_false(drawn$visible)
   held_out <- drawn$value[drawn$value$curve == "held_out", ]

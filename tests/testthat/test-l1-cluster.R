@@ -24,7 +24,7 @@ wide_example <- function(loss, sparse = FALSE) {
 }
 
 expect_same_solutions <- function(problem, loss, alpha = 1, counts = c(1, 2, 7)) {
-  whole <- l1_path(problem, loss = loss, alpha = alpha, nlambda = 25, lambda_min_ratio = 0.05,
+  whole <- l1_path(problem, loss = loss, alpha = alpha, nlambda = 12, lambda_min_ratio = 0.05,
                    tolerance = 1e-10, progress = FALSE)
   lambda <- whole$path$lambda
   for (count in counts) {

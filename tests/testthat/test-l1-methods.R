@@ -164,13 +164,8 @@ test_that("Ctrl-C leaves the path up to there, without held-out errors", {
 })
 
 test_that("plots draw the path, with the choices marked", {
-  drawn <- function(code) {
-    grDevices::pdf(NULL)
-    on.exit(grDevices::dev.off())
-    code
-  }
   fit <- a_path(folds = some_folds)$fit
-  data <- drawn(withVisible(plot(fit, main = "mine", ylim = c(0, 9))))
+  data <- withVisible(plot(fit, main = "mine", ylim = c(0, 9)))
   expect_false(data$visible)
   data <- data$value
   expect_identical(data$lambda, fit$path$lambda)
@@ -179,7 +174,7 @@ test_that("plots draw the path, with the choices marked", {
   expect_equal(data$upper - data$mean, fit$path$se)
   expect_identical(data$lambda[data$chosen], best_lambda(fit))
   expect_identical(data$lambda[data$one_se], best_lambda(fit, "1se"))
-  profiles <- drawn(plot(fit, what = "coefficients"))
+  profiles <- plot(fit, what = "coefficients")
   scale <- fit$problem$columns$scale
   for (lambda in fit$path$lambda[c(1, 5, 12)]) {
     part <- profiles[profiles$lambda == lambda & profiles$coefficient != 0, ]
@@ -189,24 +184,24 @@ test_that("plots draw the path, with the choices marked", {
                  unname(coef(fit, lambda = lambda)[-1]) * scale[columns])
   }
   bare <- a_path("hinge")$fit
-  expect_named(drawn(plot(bare)), names(profiles))
-  training <- drawn(plot(bare, what = "criterion"))
+  expect_named(plot(bare), names(profiles))
+  training <- plot(bare, what = "criterion")
   expect_equal(training$mean, bare$path$dev_ratio)
   expect_false(any(training$one_se))
   expect_error(plot(fit, what = "coef"), "`what`", class = "sparsels_error_argument")
   one <- a_path(lambda = 5, folds = some_folds)$fit
   none <- a_path(lambda = 1e5)$fit
   for (what in c("criterion", "coefficients")) {
-    expect_silent(drawn(plot(one, what = what)))
-    expect_silent(drawn(plot(none, what = what)))
+    expect_silent(plot(one, what = what))
+    expect_silent(plot(none, what = what))
   }
   skip_if_not_installed("ggplot2")
   expect_equal(ggplot2::autoplot(fit)$data, data)
   expect_equal(ggplot2::autoplot(bare)$data, picture(bare)$data)
-  expect_silent(drawn({
+  expect_silent({
     print(ggplot2::autoplot(fit))
     print(ggplot2::autoplot(fit, what = "coefficients"))
-  }))
+  })
 })
 
 test_that("the largest profiles are named, their names apart from each other", {

@@ -136,9 +136,7 @@ test_that("the methods of a fit work for several classes and responses", {
     expect_output(print(fit), "l1_")
     expect_identical(nrow(glance(fit)), 1L)
     expect_true(all(c("response", "term", "estimate") %in% names(tidy(fit))))
-    grDevices::pdf(NULL)
     drawn <- plot(fit, what = "coefficients")
-    grDevices::dev.off()
     if (requireNamespace("ggplot2", quietly = TRUE)) {
       drawing <- ggplot2::ggplot_build(ggplot2::autoplot(fit, what = "coefficients"))
       expect_true(nrow(drawn) %in% vapply(drawing$data, nrow, 0L))

@@ -138,21 +138,21 @@ expect_safe <- function(loss, N, rules, ...) {
 }
 
 test_that("squares: no column of a solution is thrown out", {
-  expect_safe("squared", 60, function(case) c(if (case %% 3 == 0) "safe1", "safe2", "gap"))
+  expect_safe("squared", 36, function(case) c(if (case %% 3 == 0) "safe1", "safe2", "gap"))
 })
 
 test_that("logistic: no column of a solution is thrown out", {
-  expect_safe("logistic", 30, function(case) c(if (case %% 2) "safe1" else "safe2", "gap"))
+  expect_safe("logistic", 20, function(case) c(if (case %% 2) "safe1" else "safe2", "gap"))
 })
 
 test_that("hinge: no column of a solution is thrown out", {
-  expect_safe("hinge", 60, function(case) c(if (case %% 3 == 0) "safe1", "safe2", "gap"))
+  expect_safe("hinge", 36, function(case) c(if (case %% 3 == 0) "safe1", "safe2", "gap"))
 })
 
 test_that("elastic nets: no column of a solution is thrown out", {
   alpha <- function(case) c(0.95, 0.5, 0.1)[case %% 3 + 1]
-  expect_safe("squared", 40, function(case) c(if (case %% 2) "safe1", "safe2", "gap"), alpha)
-  expect_safe("logistic", 20, function(case) c(if (case %% 2) "safe1" else "safe2", "gap"), alpha)
+  expect_safe("squared", 21, function(case) c(if (case %% 2) "safe1", "safe2", "gap"), alpha)
+  expect_safe("logistic", 12, function(case) c(if (case %% 2) "safe1" else "safe2", "gap"), alpha)
 })
 
 test_that("elastic nets are those of slow programs", {
@@ -237,7 +237,7 @@ test_that("just below lambda_max the column that enters is kept", {
     for (kind in c("plain", "scales", "sparse", "nasty", "shifted")) {
       pb <- random_l1(loss, m = 30L, n = 25L, kind = kind, minority = 0.2, adjust = FALSE)
       largest <- lambda_max(pb, loss = loss)
-      for (below in c(1e-5, 1e-7, 1e-9)) {
+      for (below in c(1e-5, 1e-9)) {
         lambda <- largest * (1 - below)
         control <- l1_control(pb, loss, "none", tolerance = 1e-14)
         entered <- solve_path(pb, control, lambda)[[1]]$features

@@ -170,8 +170,6 @@ test_that("what is printed, drawn and refused", {
   set.seed(10)
   data <- made()
   curve <- learning_curve(data$x, data$y, omp, k = 2, repeats = 4)
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   drawn <- plot(curve, main = "a title")
   expect_identical(levels(drawn$part), c("measured", "fitted", "forecast"))
   expect_equal(drawn$error[drawn$part == "measured"], curve$table$error)

@@ -205,8 +205,6 @@ test_that("methods of a fit", {
   expect_equal(mean(residuals(fit, "held_out")^2), min(fit$path$criterion))
   expect_equal(cv_error(fit)$criterion, fit$path$criterion)
   expect_null(fit$problem$x)
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   expect_equal(plot(fit)$lambda[1:3], c(0.01, 0.1, 1))
 })
 

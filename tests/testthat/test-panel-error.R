@@ -126,8 +126,6 @@ test_that("what is printed, drawn and refused", {
   x <- matrix(rnorm(40 * 30), 40, dimnames = list(NULL, paste0("gene", 1:30)))
   tumour <- factor(ifelse(x[, 7] - x[, 20] + rnorm(40) / 2 > 0, "yes", "no"))
   panel <- panel_error(x, tumour, c("gene7", "gene20"), random = 20)
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   expect_identical(plot(panel, main = "a title"), generics::tidy(panel))
   expect_identical(generics::tidy(panel)$error, c(panel$error, panel$null, panel$random))
   expect_identical(generics::glance(panel)$value, panel$error)

@@ -168,7 +168,7 @@ test_that("the number of different permutations is counted", {
 test_that("searches for many responses in one call give what single ones do", {
   set.seed(21)
   m <- 40
-  x <- matrix(rnorm(m * 700), m)
+  x <- matrix(rnorm(m * 300), m)
   y <- x[, 1] + 2 * rnorm(m)
   classes <- cut(rank(y), c(0, 12, 27, m))
   patient <- rep(1:10, each = 4)
@@ -192,7 +192,7 @@ test_that("searches for many responses in one call give what single ones do", {
   many <- greedy_paths
   for (run in runs) {
     run <- c(run, list(method = greedy_rls, k = 4),
-             if (is.null(run$permutations)) list(permutations = 15))
+             if (is.null(run$permutations)) list(permutations = 7))
     set.seed(22)
     together <- with_binding("greedy_paths", counting, do.call(permutation_test, run))
     set.seed(22)
@@ -354,8 +354,6 @@ test_that("what is printed, drawn and refused", {
     data$x, factor(data$y > 0), greedy_rls, criterion = "auc", k = 2, permutations = 19,
     folds = make_folds(30, 3, groups = blocks)
   ), "sparsels_warning_constant")
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   expect_identical(plot(tested, main = "a title"), tested$by_size)
   expect_identical(generics::tidy(tested), tested$by_size)
   expect_identical(generics::glance(tested)$p.value, tested$p.value)

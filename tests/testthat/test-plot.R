@@ -1,9 +1,3 @@
-drawn <- function(code) {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
-  code
-}
-
 a_fit <- function(classes = FALSE, ...) {
   set.seed(21)
   x <- matrix(rnorm(30 * 10), 30, 10)
@@ -20,7 +14,7 @@ cv_of_classes <- function(...) {
 
 test_that("a fit is drawn as its path, chosen and one-standard-error sizes marked", {
   fit <- a_fit()
-  data <- drawn(withVisible(plot(fit)))
+  data <- withVisible(plot(fit))
   expect_false(data$visible)
   data <- data$value
   expect_identical(levels(data$curve), "criterion")
@@ -37,7 +31,7 @@ test_that("a search repeated in folds is drawn with both curves, the marks on th
   x <- matrix(rnorm(30 * 10), 30, 10)
   y <- x[, 2] - x[, 4] + rnorm(30)
   fit <- greedy_rls(x, y, k = 5, lambda = 1)
-  data <- drawn(plot(fit))
+  data <- plot(fit)
   expect_identical(levels(data$curve), c("criterion", "cv"))
   expect_equal(data$mean, c(fit$path$criterion, fit$path$cv))
   expect_equal(data$se, c(fit$path$se, fit$path$cv_se))
@@ -45,7 +39,7 @@ test_that("a search repeated in folds is drawn with both curves, the marks on th
   expect_identical(as.character(unique(marked$curve)), "cv")
   expect_equal(data$size[data$chosen], fit$size)
   expect_equal(data$size[data$one_se], best_size(fit, "1se"))
-  expect_equal(drawn(plot(fit, size = 2))$chosen, data$curve == "cv" & data$size == 2)
+  expect_equal(plot(fit, size = 2)$chosen, data$curve == "cv" & data$size == 2)
 })
 
 test_that("what the user asks for takes the place of its own word only", {
@@ -57,12 +51,12 @@ test_that("what the user asks for takes the place of its own word only", {
   expect_identical(new_picture(data, layer, words)$settings$ylim, c(1, 4))
   expect_identical(asked[c("main", "ylab", "sub", "ylim")],
                    list(main = "mine", ylab = "error", sub = "below", ylim = c(0, 9)))
-  expect_identical(drawn(plot(a_fit(), main = "mine", ylab = "loss"))$size, 0:5)
+  expect_identical(plot(a_fit(), main = "mine", ylab = "loss")$size, 0:5)
 })
 
 test_that("a criterion without a standard error has no bars and one mark", {
   fit <- a_fit(classes = TRUE, criterion = "auc")
-  data <- drawn(plot(fit))
+  data <- plot(fit)
   expect_equal(data$lower, data$mean)
   expect_false(any(data$one_se))
   expect_equal(sum(data$chosen), 1)
@@ -70,7 +64,7 @@ test_that("a criterion without a standard error has no bars and one mark", {
 
 test_that("a cross-validation is drawn curve by curve", {
   cvd <- cv_of_classes()
-  data <- drawn(plot(cvd, ylim = c(0, 1), main = "mine"))
+  data <- plot(cvd, ylim = c(0, 1), main = "mine")
   expect_equal(levels(data$curve), c("inner", "test", "random", "majority"))
   for (curve in levels(data$curve)) {
     part <- data[data$curve == curve, ]
@@ -79,7 +73,7 @@ test_that("a cross-validation is drawn curve by curve", {
     expect_equal(part$upper - part$mean, cvd$curves[[paste0(curve, "_se")]])
   }
   bare <- cv_of_classes(baselines = NULL)
-  expect_equal(levels(drawn(plot(bare))$curve), c("inner", "test"))
+  expect_equal(levels(plot(bare)$curve), c("inner", "test"))
 })
 
 test_that("labels have units and par() is left alone", {
@@ -90,12 +84,10 @@ test_that("labels have units and par() is left alone", {
   expect_equal(error_axis(cvd), "mean squared error (squared units of height)")
   expect_equal(curve_names(cvd)[["inner"]], "leave-one-out (optimistic)")
   fit <- a_fit()
-  drawn({
-    graphics::plot.new()
-    before <- graphics::par("mar", "xpd", "mgp", "cex", "las")
-    plot(fit)
-    expect_equal(graphics::par("mar", "xpd", "mgp", "cex", "las"), before)
-  })
+  graphics::plot.new()
+  before <- graphics::par("mar", "xpd", "mgp", "cex", "las")
+  plot(fit)
+  expect_equal(graphics::par("mar", "xpd", "mgp", "cex", "las"), before)
 })
 
 test_that("autoplot draws the same data", {
@@ -116,7 +108,7 @@ test_that("a kernel fit is drawn against lambda, the smallest error marked", {
   x <- matrix(runif(30))
   y <- sin(6 * x[, 1]) + rnorm(30) / 5
   fit <- kernel_rls(x, y, kernel = kernel_gaussian(4), basis = 8, lambda = c(1, 0.01, 0.1))
-  data <- drawn(withVisible(plot(fit)))
+  data <- withVisible(plot(fit))
   expect_false(data$visible)
   data <- data$value
   held_out <- data[data$curve == "held_out", ]
@@ -126,7 +118,7 @@ test_that("a kernel fit is drawn against lambda, the smallest error marked", {
   expect_equal(held_out$upper - held_out$mean, path$se)
   expect_equal(data$mean[data$curve == "training"], path$training)
   expect_identical(data$lambda[data$chosen], fit$lambda)
-  expect_silent(drawn(plot(rls(x, y, lambda = 1))))
+  expect_silent(plot(rls(x, y, lambda = 1)))
   skip_if_not_installed("ggplot2")
-  expect_silent(drawn(print(ggplot2::autoplot(fit))))
+  expect_silent(print(ggplot2::autoplot(fit)))
 })

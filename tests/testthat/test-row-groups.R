@@ -65,23 +65,23 @@ test_that("every function keeps whole patients, whichever way the groups were sa
     fit <- call(greedy_rls, k = 2, size = "cv", size_folds = 5)
     expect_true(are_whole(fit$folds$ids, data$patient))
     expect_true(are_whole(fit$size_folds$ids, data$patient))
-    validated <- call(cross_validate, method = rls, outer = 5, baselines = NULL)
+    validated <- call(cross_validate, method = rls, lambda = 9, outer = 5, baselines = NULL)
     expect_match(validated$outer, "20 groups kept whole")
     # the classes of whole patients cannot be told: single rows would have an error near 0
     expect_gt(validated$estimate[["mean"]], 0.4)
     of_method <- way[names(way) %in% "folds"]
     compared <- do.call(compare_methods, c(replace(way, "folds", NULL), list(
-      methods = list(rls = c(list(rls), of_method)), splits = 2
+      methods = list(rls = c(list(rls, lambda = 9), of_method)), splits = 2
     )))
     whole_parts(compared$test_rows)
-    expect_true(call(learning_curve, method = rls, repeats = 2)$grouped)
+    expect_true(call(learning_curve, method = rls, lambda = 9, repeats = 1)$grouped)
     expect_identical(call(stability_selection, method = greedy_rls, pairs = 1, q = 2)$groups, 20L)
     expect_match(call(permutation_test, method = greedy_rls, k = 1, permutations = 2)$permuted,
                  "20 groups")
-    judged <- call(judge, method = rls, outer = 5, permutations = 0, pairs = 0, repeats = 0,
-                   claims = 0, seed = 1)
+    judged <- call(judge, method = rls, lambda = 9, outer = 5, permutations = 0, pairs = 0,
+                   repeats = 0, claims = 0, seed = 1)
     expect_true(are_whole(judged$folds$ids, data$patient))
-    added <- call(added_value, base = 1:2, permutations = 9)
+    added <- call(added_value, base = 1:2, permutations = 2, lambda = 9)
     expect_match(added$permuted, "20 groups")
   }
 })

@@ -459,12 +459,6 @@ test_that("candidates of a problem are usable columns", {
 
 # Interrupts --------------------------------------------------------------------------------------
 
-send_interrupt <- function() {
-  tools::pskill(Sys.getpid(), tools::SIGINT)
-  # R sees the signal when it next looks
-  for (i in 1:5000) identity(i)
-}
-
 test_that("Ctrl-C while a column is made keeps the steps done", {
   skip_on_cran()
   skip_on_os("windows")
@@ -492,10 +486,8 @@ test_that("Ctrl-C between two steps keeps those done", {
   skip_on_cran()
   skip_on_os("windows")
   set.seed(931)
-  bar <- function(done, total, ...) if (done >= 1) send_interrupt()
-  with_bar <- function(code) with_binding("progress_bar", function(...) bar, code)
   made <- random_system(1500, rows = 100, ridge = 1)
-  expect_warning(fit <- with_bar(scdp(A = made$A, b = made$b, k = 1500)),
+  expect_warning(fit <- interrupted_at(1, scdp(A = made$A, b = made$b, k = 1500)),
                  class = "sparsels_interrupted")
   expect_identical(fit$status, "interrupted")
   expect_gte(fit$size, 1)
@@ -504,7 +496,7 @@ test_that("Ctrl-C between two steps keeps those done", {
   expect_identical(fit$coefficients, whole$coefficients)
   x <- matrix(rnorm(400 * 6000), 400)
   pb <- as_problem(x, rnorm(400))
-  expect_warning(fit <- with_bar(scdp(pb, k = 390)), class = "sparsels_interrupted")
+  expect_warning(fit <- interrupted_at(1, scdp(pb, k = 390)), class = "sparsels_interrupted")
   expect_identical(fit$status, "interrupted")
   expect_gte(fit$size, 1)
   expect_lt(fit$size, 390)

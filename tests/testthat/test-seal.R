@@ -4,6 +4,8 @@ skip_on_cran()
 
 source("fuzz-values.R", local = TRUE)
 
+world <- fuzz_world()
+
 # All that a user does with any object: the class of the first error, or nothing.
 trouble_with <- function(object) {
   uses <- list(print, summary, function(x) print(summary(x)), plot, tidy, glance, as.data.frame)
@@ -40,9 +42,6 @@ ended_after <- function(calls, method) {
 }
 
 test_that("objects of every class pass their own door", {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
-  world <- fuzz_world()
   for (name in names(fuzz_objects)) {
     object <- suppressWarnings(world[[name]])
     if (is.list(object)) expect_passes(object, name)
@@ -53,8 +52,6 @@ test_that("objects of every class pass their own door", {
 })
 
 test_that("objects in rare states do, too", {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   set.seed(3)
   x <- matrix(rnorm(24 * 6), 24)
   y <- x[, 1] + rnorm(24)
@@ -95,7 +92,7 @@ test_that("objects in rare states do, too", {
   }
   # a state that is refused before anything is made is no state
   expect_gte(made, length(states) - 4)
-  for (scale in c(1e-150, 1e-100, 1e-60, 1e60, 1e100, 1e150)) {
+  for (scale in c(1e-150, 1e-60, 1e100, 1e150)) {
     for (f in list(greedy_rls, l1_path, rls, omp)) {
       for (data in list(list(x * scale, y), list(x, y * scale), list(x * scale, y * scale))) {
         object <- tryCatch(suppressWarnings(f(data[[1L]], data[[2L]])), error = identity)
@@ -121,7 +118,6 @@ test_that("parts and conversions of objects pass", {
 })
 
 test_that("an edit of a type, a length or a name is refused by the name of the field", {
-  world <- fuzz_world()
   edits <- list(
     gone = function(value) NULL, short = function(value) value[-1L],
     long = function(value) c(value, value[1L]), a_function = function(value) sum,
@@ -131,22 +127,25 @@ test_that("an edit of a type, a length or a name is refused by the name of the f
       value
     }
   )
+  at <- 0L
   for (name in c("problem", "folds", "gaussian", "greedy", "lasso", "expansion", "machine", "cvd",
                  "judged", "learnt", "variance", "mask", "tuning", "system", "panel", "halves")) {
     object <- world[[name]]
     for (field in setdiff(names(object), "call")) {
       label <- paste0(name, "$", field)
-      refused <- NULL
-      for (edit in edits) {
-        damaged <- object
+      # two of the edits that change something, by turns
+      at <- at + 1L
+      made <- lapply(edits[(at + seq_along(edits)) %% length(edits) + 1L], function(edit) {
         # what cannot be cut, such as a function, is taken away
-        damaged[field] <- list(tryCatch(edit(object[[field]]), error = function(e) NULL))
-        if (identical(damaged[[field]], object[[field]])) next
+        tryCatch(edit(object[[field]]), error = function(e) NULL)
+      })
+      for (value in utils::head(Filter(function(it) !identical(it, object[[field]]), made), 2)) {
+        damaged <- object
+        damaged[field] <- list(value)
         expect_error(check_sealed(damaged), paste0("`", field, "` of an object"),
                      class = "sparsels_error_object", info = label)
-        refused <- damaged
       }
-      expect_error(capture.output(print(refused)), class = "sparsels_error_object", info = label)
+      expect_error(capture.output(print(damaged)), class = "sparsels_error_object", info = label)
     }
   }
   fit <- world$greedy
@@ -160,7 +159,6 @@ test_that("an edit of a type, a length or a name is refused by the name of the f
 })
 
 test_that("C refuses values that it would read by", {
-  world <- fuzz_world()
   pb <- world$problem
   fields <- list(c("rows", "weight"), c("rows", "y"), c("columns", "centre"), c("columns", "scale"),
                  c("columns", "squares"), c("columns", "rss"), c("columns", "products"), "z")

@@ -28,7 +28,7 @@ expect_curve <- function(fit, pb, parts, at) {
 
 test_that("the curve is that of a loop that subsets and searches each training part", {
   set.seed(1)
-  cases <- random_cover(8, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+  cases <- random_cover(4, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
                         covariates = c(TRUE, FALSE), sparse = c(TRUE, FALSE),
                         standardize = c(TRUE, FALSE))
   cases$task <- as.character(cases$task)
@@ -347,7 +347,7 @@ test_that("larger sizes are tried as long as they help", {
 
 test_that("of a flat curve a list of at least 20 is taken that is not clearly worse", {
   set.seed(26)
-  found <- vapply(1:60, function(i) {
+  found <- vapply(1:30, function(i) {
     slack <- c(1, 0.3)[1 + i %% 2]
     # the loss of eight folds falls up to a size of its own and is flat from there
     sums <- lapply(1:2, function(l) {

