@@ -79,7 +79,10 @@ dimnames.float_matrix <- function(x) unclass(x)$dimnames
   names <- dimnames(x)
   rows <- index_of(i, nrow(x), names[[1L]])
   columns <- index_of(j, ncol(x), names[[2L]])
-  values <- vapply(columns, function(column) float_column(x, column)[rows], numeric(length(rows)))
+  bytes <- unclass(x)$bytes
+  values <- vapply(columns, function(column) {
+    readBin(bytes[float_bytes(nrow(x), column)], "double", nrow(x), size = 4L)[rows]
+  }, numeric(length(rows)))
   values <- as_carried(x, matrix(values, length(rows)), columns)
   if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
   if (drop) base::drop(values) else values
@@ -92,11 +95,6 @@ index_of <- function(index, size, names) {
   numbers <- if (is.character(index)) match(index, names) else seq_len(size)[index]
   if (anyNA(numbers)) stop_input("subscript out of bounds")
   numbers
-}
-
-float_column <- function(x, column) {
-  m <- nrow(x)
-  readBin(unclass(x)$bytes[float_bytes(m, column)], "double", m, size = 4L)
 }
 
 #' @export

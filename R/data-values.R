@@ -64,12 +64,6 @@ check_finite <- function(x, called, gaps = FALSE, hint = NULL) {
                      if (bad$missing && !is.null(hint)) paste0(": ", hint) else ""))
 }
 
-# the options for missing values
-missing_hint <- function(called) {
-  paste0(if (called == "data") "`na.action = na.omit` leaves out rows with missing values, ",
-         "`missing = \"mean\"` replaces missing numbers by the mean of their column")
-}
-
 # whether values are infinite or, without `gaps`, missing
 not_finite <- function(gaps) if (gaps) is.infinite else function(values) !is.finite(values)
 

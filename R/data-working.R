@@ -174,27 +174,34 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   response <- root_w * working_response(problem, basis)
   # the columns are centred, so their products with the intercept are 0
   covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$coding$intercept, drop = FALSE]
-  moments <-
-    column_moments(problem$x, problem$rows$weight, problem$coding$intercept || is_ranked(problem),
-                            cbind(response, covariates), threads)
+  centred <- problem$coding$intercept || is_ranked(problem)
+  moments <- column_moments(problem$x, problem$rows$weight, centred, cbind(response, covariates),
+                            threads)
   if (!all(is.finite(moments$squares))) {
-    check_finite(problem$x, called, hint = missing_hint(called))
+    check_finite(problem$x, called, hint = paste0(
+      if (called == "data") "`na.action = na.omit` leaves out rows with missing values, ",
+      "`missing = \"mean\"` replaces missing numbers by the mean of their column"
+    ))
   }
   check_squares(problem, moments$squares, called)
-  problem$columns[c("centre", "squares")] <- moments[c("centre", "squares")]
   of_response <- seq_len(ncol(response))
-  problem$columns$products <- moments$products[, of_response, drop = FALSE]
-  problem$columns$scale <- rep(1, ncol(problem))
-  squares <- if (is_ranked(problem)) within_squares(problem, threads) else problem$columns$squares
-  problem$columns$rss <-
-    column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
-  problem$columns$usable <- is_usable(problem) & !is_set_apart(problem)
+  columns <- problem$columns
+  columns[c("centre", "squares")] <- moments[c("centre", "squares")]
+  columns$products <- moments$products[, of_response, drop = FALSE]
+  columns$scale <- 1
+  problem$columns <- columns
+  squares <- if (is_ranked(problem)) within_squares(problem, threads) else columns$squares
+  columns$rss <- column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
+  # the residual norm exceeds rounding error, of the centred column and of the column itself: so
+  # 1e6 + noise is usable and a column of 0.1 is not
+  columns$usable <- !is_set_apart(problem) & sqrt(columns$rss) >
+    1e-10 * sqrt(columns$squares) + 1e-13 * sqrt(raw_squares(problem))
   if (problem$coding$standardize) {
     rms <- sqrt(squares / sum(problem$rows$weight))
-    problem$columns$scale[problem$columns$usable] <- rms[problem$columns$usable]
+    columns$scale[columns$usable] <- rms[columns$usable]
   }
-  if (!is.null(problem$columns$penalty)) problem$columns$scale <- problem$columns$scale *
-    penalty_divisor(problem)
+  problem$columns <- columns
+  if (!is.null(columns$penalty)) problem$columns$scale <- columns$scale * penalty_divisor(problem)
   problem
 }
 
@@ -233,14 +240,6 @@ column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads 
   if (is.null(moments)) raise_interrupt()
   dim(moments$products) <- c(ncol(x), ncol(v))
   moments
-}
-
-# A column is usable when its residual norm given the covariates exceeds rounding error: 1e-10 of
-# the norm of the centred column, and 1e-13 of the norm of the column itself. So 1e6 + noise is
-# usable and a column of 0.1 is not.
-is_usable <- function(problem) {
-  sqrt(problem$columns$rss) >
-    1e-10 * sqrt(problem$columns$squares) + 1e-13 * sqrt(raw_squares(problem))
 }
 
 # the weighted sum of squares of each column as it was given

@@ -42,7 +42,7 @@ interrupted_at <- function(least, code) {
 }
 
 # Folds of a kind, for rows that need not be equally many.
-some_folds <- function(pb, kind) {
+folds_of_kind <- function(pb, kind) {
   switch(kind, loo = make_folds(pb, "loo"), unequal = unequal_folds(pb),
          repeated = unequal_folds(pb, repeats = 2))
 }

@@ -124,6 +124,11 @@ test_that("a fit by a cluster is that of one process", {
   many <- fit(cluster = cluster)
   expect_identical(without(many), without(one))
   expect_gte(many$work$evaluated, one$work$evaluated)
+  ranking <- function(...) {
+    greedy_rls(d$x, d$y, within = rep(1:26, 5), k = 3, lambda = 20, size = 2, ...)
+  }
+  # memory that is freed between two calls of a worker is used for something else
+  expect_identical(without(ranking(cluster = cluster)), without(ranking()))
   held <- function() length(ls(asNamespace("sparsels")$held_shards))
   environment(held) <- globalenv()
   expect_identical(parallel::clusterCall(cluster, held), list(0L, 0L))

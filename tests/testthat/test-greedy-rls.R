@@ -4,7 +4,7 @@ case_problem <- function(case) {
   shape <- if (case$wide) c(12, 15) else c(17, 8)
   pb <- random_problem(shape[1], shape[2], case$task, case$weights, case$covariates, case$intercept,
                        case$sparse, duplicate = case$lambda > 1e-5)
-  list(pb = pb, folds = some_folds(pb, case$folds))
+  list(pb = pb, folds = folds_of_kind(pb, case$folds))
 }
 
 # The largest relative error of each part of a fit.

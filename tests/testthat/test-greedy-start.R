@@ -14,7 +14,7 @@ test_that("a search goes on from the columns given by its own rule, with exact e
   for (i in seq_len(nrow(cases))) {
     case <- cases[i, ]
     pb <- random_problem(14, 9, case$task, case$weights, case$covariates)
-    folds <- some_folds(pb, case$folds)
+    folds <- folds_of_kind(pb, case$folds)
     start <- sample(c(1:4, 6L, 8:9), case$count)
     k <- if (case$search == "backward") case$count else 5
     fit <- bare_rls(pb, k = k, lambda = 0.3, folds = folds, search = case$search, start = start)

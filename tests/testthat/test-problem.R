@@ -456,10 +456,10 @@ test_that("fitters name the response as the user did", {
   expect_identical(fitter(as_problem(x, d$tumour))$coding$response, "d$tumour")
   expect_identical(do.call(fitter, list(x, classes))$coding$response, "y")
   long <- fitter(x, factor(c("no", "yes", "no", "yes", "yes", "no"), levels = c("no", "yes")))
-  expect_identical(long$response, "y")
+  expect_identical(long$coding$response, "y")
   weighted <- fitter(x, y, weights = 1:6, intercept = FALSE)
-  expect_identical(weighted$weights, 1:6 + 0)
-  expect_false(weighted$intercept)
+  expect_identical(weighted$rows$weight, 1:6 + 0)
+  expect_false(weighted$coding$intercept)
 })
 
 test_that("problems print in a few lines", {

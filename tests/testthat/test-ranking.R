@@ -300,7 +300,7 @@ test_that("the queries go where the rows go", {
   }
   rows <- d$query != 3
   cut <- as_problem(y ~ ., data, within = query, adjust = ~ age, subset = query != "c")
-  expect_identical(as.character(cut$query), data$query[rows])
+  expect_identical(as.character(cut$rows$query), data$query[rows])
   fit <- greedy_rls(y ~ x1 + x2, data, within = query, k = 2)
   expect_equal(coef(fit), coef(greedy_rls(data[c("x1", "x2")], data$y, within = data$query, k = 2)))
 })
