@@ -14,7 +14,8 @@
 #' second class. With several classes the largest score wins, the first one when equal. This is the
 #' experiment of Sections 4.2 and 4.3 of the paper.
 #'
-#' The outer folds run on a future plan and can be interrupted, see [parallel_runs].
+#' [outer_cross_validation] describes resamples of rsample and the measures of probabilities. The
+#' outer folds run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @param x The data, in any form that [as_problem()] takes: a matrix (samples x features), a data
 #'   frame, a formula (with `data`), an experiment of Bioconductor, or an earlier problem.
@@ -33,13 +34,13 @@
 #' @param data A data frame with the variables of a formula; it may also be given instead of `y`.
 #' @param outer The outer folds: a number (10 by default), drawn stratified by class; or any other
 #'   value of `folds` in [make_folds()], or its result, for instance grouped by patient; or
-#'   resamples of rsample that are no partition, see Resamples.
+#'   resamples of rsample, also if they are no partition, see [outer_cross_validation].
 #' @param repeats How many times a number of outer folds is drawn anew; 1 by default.
 #' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
 #'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
 #'   under the ROC curve, over pairs within a fold and never across folds, whose models differ;
 #'   `"balanced"`, the mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the
-#'   Brier score and the logarithmic loss of probabilities, see Probabilities; `"concordance"`, of
+#'   Brier score and the logarithmic loss of probabilities; `"concordance"`, of
 #'   numbers or censored times, the share of the comparable pairs within a fold (of a ranking within
 #'   a query) in the right order; `"ndcg"` or `"ndcg@10"`, of grades, see [ranking]; or functions
 #'   `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold, in a vector
@@ -47,10 +48,7 @@
 #'   `"concordance"` for censored times and rankings, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
-#'   for a numeric response; `NULL` for none. The random model has the lambda of the method and is
-#'   refitted if the method refits. If the lambda of the method is 0, the random model uses 1e-8
-#'   times the sum of the weights. For [l1_path()], whose lambda is an l1 penalty,
-#'   [random_selection()] chooses its own. A method that selects no features has no random model.
+#'   for a numeric response; `NULL` for none. A method that selects no features has no random model.
 #' @param keep Logical: are the out-of-fold predictions of every model kept?
 #' @param progress Logical: is a progress bar with the time left shown? By default in interactive
 #'   sessions.
@@ -92,30 +90,7 @@
 #'   (without its x), and in words `outer` and `inner`, the folds.
 #'
 #' `best_size()` and `size = "min"` or `"1se"` use the test error. The smallest of several errors is
-#' slightly optimistic. Standard errors treat the outer folds as independent, and are too small with
-#' `repeats` above 1.
-#'
-#' @section Resamples: `outer` takes the resamples of rsample if each holds out rows that it does
-#' not train on: `vfold_cv()`, `group_vfold_cv()`, `loo_cv()`, and resamples that are no partition
-#' of the rows, such as `bootstraps()`, `mc_cv()`, `validation_split()`, `rolling_origin()` and
-#' their versions for groups. A row that occurs several times in a bootstrap sample is trained on
-#' once, with its case weight multiplied, so inner folds never separate copies of a row. `method`
-#' must take case weights. Errors are means over the resamples, weighted by the held-out rows. Their
-#' standard errors treat the resamples as independent and are too small if training parts overlap. A
-#' bootstrap sample has only 63 % of the rows, which makes the error somewhat too large. `held_out`
-#' is a mean over the resamples that hold the row out, `NA` if none does. `predictions` has a layer
-#' for each resample. Resamples without held-out rows, such as `permutations()`, resamples that hold
-#' out their training rows, such as `apparent()`, and `nested_cv()`, whose inner resamples would not
-#' be used, are refused. [make_folds()] and `size_folds` take partitions only.
-#'
-#' @section Probabilities: For `"brier"` and `"logloss"` scores become probabilities by
-#' [class_probabilities]: Platt's calibration (or the model's own probabilities, with the logistic
-#' loss). It is estimated in each outer fold from the held-out scores of the training rows, for the
-#' model chosen there, and used for all sizes or lambdas. Both measures are as in yardstick. The
-#' Brier score is half the sum of squares over the classes, for two classes the mean squared error
-#' of the probability of one class. The log loss is minus the mean logarithm of the probability of
-#' the observed class, no less than 2.2e-16. Rows count by their case weights, without class
-#' weights. The null model gives every class its share of the training rows.
+#' slightly optimistic. Standard errors are too small with `repeats` above 1.
 #'
 #' @section Cost: One fit on all rows, and for each outer fold one fit of `method` and one
 #' prediction by each model. Each worker requires memory for one training part and for `method`.
@@ -127,9 +102,8 @@
 #'
 #' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
 #'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
-#' @seealso [plot()][plot.sparsels_result], [make_folds()]; [judge()], which asks further questions
-#'   of a method;
-#'   [compare_methods()], which compares several
+#' @seealso [outer_cross_validation]; [plot()][plot.sparsels_result]; [make_folds()]; [judge()],
+#'   which asks further questions of a method; [compare_methods()], which compares several
 #' @examples
 #' x <- matrix(rnorm(60 * 20), 60, 20)
 #' y <- factor(ifelse(x[, 3] + x[, 8] + rnorm(60) > 0, "ill", "well"))

@@ -134,27 +134,38 @@ select_basis <- function(x, n, method = c("random", "greedy", "loo", "k_center",
   candidates <- check_count(candidates, "candidates")
   if (is.null(folds) && method %in% c("greedy", "loo")) folds <- "loo"
   scored <- !is.null(folds)
-  if (scored && method %in% c("kmeans", "cluster_mean")) stop_no_path(method)
-  kernel <- basis_kernel(kernel, scored || method == "renyi", method, x, values)
-  # Distances do not depend on the centre. The centres of clusters are returned on the user's scale.
-  centred <- method %in% c("kmeans", "cluster_mean")
-  shifts <- !centred && (is.null(kernel) || kernel$shift)
-  scaled_problem <- if (inherits(x, "sparsels_problem")) kernel_scale(x, shifts)
-  points <- if (is.null(scaled_problem)) values else kernel_points(scaled_problem, values)
-  if (scored) {
-    scoring <- basis_scoring(basis_problem(x, values, y), lambda, folds, basis, shift, threads)
+  means <- method %in% c("kmeans", "cluster_mean")
+  if (scored && means) {
+    stop_input(sprintf("`folds` must be NULL with method \"%s\": its points are no rows %s", method,
+                       "and have no order; kernel_rls(basis = ) gives the error of all of them"),
+               "sparsels_error_argument")
   }
+  kernel <- basis_kernel(kernel, scored || method == "renyi", method, x, values)
+  problem <- NULL
+  points <- values
+  if (inherits(x, "sparsels_problem")) {
+    # distances do not depend on the centre
+    problem <- kernel_scale(x, shift = !means && (is.null(kernel) || kernel$shift))
+    points <- kernel_points(problem, values)
+  }
+  if (scored) scoring <- basis_scoring(x, values, y, lambda, folds, basis, shift, threads)
   chosen <- switch(method,
     random = sample.int(nrow(points), n),
     greedy = greedy_basis(scoring, points, kernel, n, candidates),
     loo = loo_basis(scoring, points, kernel, n),
-    k_center = k_center_basis(points, kernel, n),
+    k_center = farthest_first(points, kernel, n)$rows,
     renyi = renyi_basis(points, kernel, n)$rows,
-    kmeans = user_points(scaled_problem, kmeans_basis(points, n)),
-    cluster_mean = user_points(scaled_problem, cluster_mean_basis(points, n))
+    kmeans = kmeans_basis(points, n),
+    cluster_mean = cluster_mean_basis(points, n)
   )
+  if (means && !is.null(problem)) {
+    # the means on the user's scale
+    chosen <- chosen * rep(problem$columns$scale, each = n) + rep(problem$columns$centre, each = n)
+  }
   if (!scored) return(chosen)
-  new_basis(chosen, basis_path(scoring, points, kernel, chosen), method, scoring)
+  structure(chosen, path = basis_path(scoring, points, kernel, chosen), method = method,
+            label = squared_criterion(scoring$folds)$label, rows = nrow(points),
+            class = "sparsels_basis")
 }
 
 # Arguments ---------------------------------------------------------------------------------------
@@ -181,18 +192,6 @@ basis_values <- function(x) {
   x
 }
 
-# points of a standardised problem on the user's scale
-user_points <- function(problem, points) {
-  if (is.null(problem)) return(points)
-  points * rep(problem$columns$scale, each = nrow(points)) +
-    rep(problem$columns$centre, each = nrow(points))
-}
-
-basis_problem <- function(x, values, y) {
-  if (inherits(x, "sparsels_problem")) return(working_copy(as_problem(x, y)))
-  working_copy(as_problem(values, y, intercept = FALSE, standardize = FALSE))
-}
-
 # the kernel, checked, or NULL when none is given and none is required
 basis_kernel <- function(kernel, needed, method, x, values) {
   if (is.null(kernel) && !needed) return(NULL)
@@ -207,15 +206,14 @@ basis_kernel <- function(kernel, needed, method, x, values) {
   kernel
 }
 
-stop_no_path <- function(method) {
-  stop_input(sprintf("`folds` must be NULL with method \"%s\": its points are no rows and %s",
-                     method, "have no order; kernel_rls(basis = ) gives the error of all of them"),
-             "sparsels_error_argument")
-}
-
 # The checked settings by which models on basis vectors are judged: list(problem, lambda, folds,
 # remove: whether basis vectors are removed with their rows, shift, threads).
-basis_scoring <- function(problem, lambda, folds, basis, shift, threads) {
+basis_scoring <- function(x, values, y, lambda, folds, basis, shift, threads) {
+  problem <- working_copy(if (inherits(x, "sparsels_problem")) {
+    as_problem(x, y)
+  } else {
+    as_problem(values, y, intercept = FALSE, standardize = FALSE)
+  })
   check_all_trained(problem)
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
@@ -229,10 +227,6 @@ basis_scoring <- function(problem, lambda, folds, basis, shift, threads) {
 kernel_between <- function(kernel, x, rows, columns) {
   if (is_precomputed(kernel)) return(unname(as.matrix(x[rows, columns, drop = FALSE])))
   kernel_matrix(kernel, x[rows, , drop = FALSE], x[columns, , drop = FALSE])
-}
-
-kernel_of_rows <- function(kernel, x) {
-  if (is_precomputed(kernel)) unname(Matrix::diag(x)) else kernel_diagonal(kernel, x)
 }
 
 nearly_largest <- function(value, slack) which(value >= max(value) - slack)[1L]
@@ -329,8 +323,6 @@ loo_basis <- function(scoring, points, kernel, n) {
 
 # Farthest first ----------------------------------------------------------------------------------
 
-k_center_basis <- function(x, kernel, n) farthest_first(x, kernel, n)$rows
-
 # list(rows: the heads in order, owner: of each row the number of the nearest head). Of heads that
 # are equal up to rounding the first one owns a row, so a head equal to an earlier one owns none.
 farthest_first <- function(x, kernel, n) {
@@ -339,7 +331,11 @@ farthest_first <- function(x, kernel, n) {
     kernel <- kernel_linear()
     if (is.matrix(x)) x <- moved(x, colMeans(x))
   }
-  diagonal <- kernel_of_rows(kernel, x)
+  diagonal <- if (is_precomputed(kernel)) {
+    unname(Matrix::diag(x))
+  } else {
+    kernel_diagonal(kernel, x)
+  }
   slack <- kernel_rounding * max(diagonal)
   column <- kernel_column(kernel, x)
   rows <- c(sample.int(nrow(x), 1L), integer(n - 1L))
@@ -368,7 +364,10 @@ renyi_basis <- function(x, kernel, n) {
   for (attempt in seq_len(if (length(others)) 20L * n else 0L)) {
     removed <- sample.int(n, 1L)
     added <- sample.int(length(others), 1L)
-    change <- swap_change(x, kernel, rows[-removed], rows[removed], others[added])
+    pair <- c(rows[removed], others[added])
+    k <- kernel_between(kernel, x, pair, c(rows[-removed], pair))
+    shared <- seq_len(n - 1L)
+    change <- 2 * (sum(k[2L, shared]) - sum(k[1L, shared])) + k[2L, n + 1L] - k[1L, n]
     if (change < 0) {
       total <- total + change
       swapped <- rows[removed]
@@ -377,14 +376,6 @@ renyi_basis <- function(x, kernel, n) {
     }
   }
   list(rows = rows, total = total)
-}
-
-# the change of the sum of K_BB when `new` replaces `old` in the basis with the rows `rest`
-swap_change <- function(x, kernel, rest, old, new) {
-  k <- kernel_between(kernel, x, c(old, new), c(rest, old, new))
-  n <- length(rest) + 1L
-  shared <- seq_along(rest)
-  2 * (sum(k[2L, shared]) - sum(k[1L, shared])) + k[2L, n + 1L] - k[1L, n]
 }
 
 # K-means -----------------------------------------------------------------------------------------
@@ -418,37 +409,31 @@ kmeans_basis <- function(x, n) {
   centres
 }
 
-# Basis vectors in the order chosen, and the exact held-out errors of the models on the first of
-# them.
+# The path of a basis -----------------------------------------------------------------------------
 
-# Rows with their path: an integer vector of class `sparsels_basis`. `scoring` is the value of
-# basis_scoring().
-new_basis <- function(rows, path, method, scoring) {
-  structure(rows, path = path, method = method, label = squared_criterion(scoring$folds)$label,
-            rows = nrow(scoring$problem), class = "sparsels_basis")
-}
-
-# A data frame with a row for each size: `size`, the `row` that was added, `criterion`, `se` and,
-# for classes, `error`, as in the path of kernel_rls(). `points` are the rows as the kernel takes
-# them.
+# The exact held-out errors of the models on the first basis vectors: a data frame with a row for
+# each size: `size`, the `row` that was added, `criterion`, `se` and, for classes, `error`, as in
+# the path of kernel_rls(). `points` are the rows as the kernel takes them.
 basis_path <- function(scoring, points, kernel, rows) {
   problem <- scoring$problem
   folds <- scoring$folds
   K <- kernel_between(kernel, points, TRUE, rows)
-  own <- K[rows, , drop = FALSE]
-  penalty <- shifted_cholesky((own + t(own)) / 2, scoring$shift)
+  KBB <- K[rows, , drop = FALSE]
+  penalty <- shifted_cholesky((KBB + t(KBB)) / 2, scoring$shift)
   if (penalty$shift$where == "kernel") {
     diagonal <- cbind(rows, seq_along(rows))
     K[diagonal] <- K[diagonal] + penalty$shift$value
   }
   nested <- nested_models(working(problem), K, penalty$C, rows, scoring$lambda)
   residuals <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
-    if (folds$loo) return(nested_single_rows(nested, scoring$remove))
-    nested_folds(nested, folds$ids[, repetition], scoring$remove)
+    residual <- if (folds$loo) {
+      nested_single_rows(nested, scoring$remove)
+    } else {
+      nested_folds(nested, folds$ids[, repetition], scoring$remove)
+    }
+    residual / sqrt(problem$rows$weight)
   })
-  residuals <- lapply(residuals, function(residual) residual / sqrt(problem$rows$weight))
-  data.frame(size = seq_along(rows), row = rows,
-             error_table(problem, folds, residuals))
+  data.frame(size = seq_along(rows), row = rows, error_table(problem, folds, residuals))
 }
 
 # The models on the first 1, 2, ..., n basis vectors share one QR decomposition: with K_BB = C'C the
@@ -471,7 +456,7 @@ nested_models <- function(work, K, C, rows, lambda) {
 nested_single_rows <- function(nested, remove) {
   residual <- nested$y
   d <- 1 - rowSums(nested$q^2)
-  squared <- with_own <- numeric(length(nested$rows))
+  squared <- product <- numeric(length(nested$rows)) # |w|^2 and Z_i w of each basis vector
   coefficient <- matrix(0, length(nested$rows), ncol(nested$y))
   out <- array(0, c(dim(nested$y), length(nested$rows)))
   for (size in seq_along(nested$rows)) {
@@ -481,14 +466,14 @@ nested_single_rows <- function(nested, remove) {
     d <- d - z^2
     held <- residual / d
     squared <- squared + w^2
-    with_own <- with_own + z[nested$rows] * w
+    product <- product + z[nested$rows] * w
     coefficient <- coefficient + outer(w, nested$t[size, ])
     if (remove) {
       i <- seq_len(size)
-      own <- nested$rows[i]
-      held[own, ] <- (residual[own, , drop = FALSE] +
-                        with_own[i] / squared[i] * coefficient[i, , drop = FALSE]) /
-        (d[own] + with_own[i]^2 / squared[i])
+      rows <- nested$rows[i]
+      held[rows, ] <- (residual[rows, , drop = FALSE] +
+                         product[i] / squared[i] * coefficient[i, , drop = FALSE]) /
+        (d[rows] + product[i]^2 / squared[i])
     }
     out[, , size] <- held
   }

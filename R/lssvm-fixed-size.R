@@ -1,3 +1,5 @@
+# Fixed-size least-squares support vector machines, and the tuning of their constants.
+
 #' Fixed-size least-squares support vector machines
 #'
 #' Fits a least-squares support vector machine whose kernel expansion has a few prototypes, selected
@@ -118,7 +120,9 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
     gamma <- tuning$gamma
   }
   setup <- fs_setup(problem, kernel, model)
-  new_fs_fit(setup, kernel, gamma, fs_train(setup, kernel, gamma), tuning, short_call(match.call()))
+  train <- if (model$solver == "scdp") train_pursuit else train_at_once
+  made <- train(setup, fs_columns(setup, kernel), 1 / gamma)
+  new_fs_fit(setup, kernel, gamma, made, tuning, short_call(match.call()))
 }
 
 # Arguments ---------------------------------------------------------------------------------------
@@ -156,7 +160,9 @@ fs_prototypes <- function(problem, kernel, model) {
     # distances are between rows of x, since in the space of a narrow kernel all rows are equally
     # far apart
     needed <- model$select == "renyi" || !is.null(kernel) && is_precomputed(kernel)
-    if (model$select %in% c("kmeans", "cluster_mean")) count <- min(count, distinct_rows(problem$x))
+    if (model$select %in% c("kmeans", "cluster_mean")) {
+      count <- min(count, sum(!duplicated(as.matrix(problem$x))))
+    }
     prototypes <- select_basis(problem, count, model$select, kernel = if (needed) kernel)
   }
   if (is.null(kernel)) kernel <- kernel_linear()
@@ -172,8 +178,6 @@ fs_prototypes <- function(problem, kernel, model) {
   distinct <- which(!duplicated(as.matrix(basis$points)))
   list(rows = basis$rows[distinct], points = basis$points[distinct, , drop = FALSE], all = FALSE)
 }
-
-distinct_rows <- function(x) sum(!duplicated(as.matrix(x)))
 
 # a share or number of the rows as a number, NULL if the prototypes themselves are given
 prototype_count <- function(prototypes, rows) {
@@ -198,7 +202,7 @@ fs_setup <- function(problem, kernel, model) {
   candidate <- model$intercept == "candidate" && problem$coding$intercept
   forced <- setdiff(seq_len(ncol(problem$z)), if (candidate) 1L)
   model$forced <- n + forced
-  model$k <- fs_size(model$k, n + candidate)
+  model$k <- largest_size(model$k, n + candidate, 500L, "the number of components")
   steps <- model$k + length(model$forced)
   model$lists <- drawn_lists(n + ncol(problem$z), model$candidates, steps)
   null_residual <- if (!is.null(model$folds)) rep(list(problem$rows$y), ncol(model$folds$ids))
@@ -206,9 +210,7 @@ fs_setup <- function(problem, kernel, model) {
                   null = if (!length(forced)) errors_or_na(problem, model$folds, null_residual)),
              covariate_terms(problem, forced))
   if (is.null(kernel) && !is_large(setup)) {
-    K <- kernel_columns(problem, distance_kernel(), basis)
-    own <- basis_kernel_matrix(problem, distance_kernel(), basis, K)
-    setup$distances <- list(K = K, own = own)
+    setup$distances <- kernel_pair(problem, distance_kernel(), basis)
   }
   setup
 }
@@ -216,11 +218,6 @@ fs_setup <- function(problem, kernel, model) {
 # the columns as the kernel takes them: a kernel whose width is searched for is Gaussian
 seen_by_kernel <- function(problem, kernel) {
   if (is.null(kernel)) kernel_scale(problem, shift = TRUE) else kernel_problem(problem, kernel)
-}
-
-fs_size <- function(k, components) {
-  if (is.null(k)) return(min(components, 500L))
-  check_count(k, "k", components, "the number of components")
 }
 
 # The fit -----------------------------------------------------------------------------------------
@@ -249,7 +246,7 @@ new_fs_fit <- function(setup, kernel, gamma, made, tuning, call) {
 # settings that the fit does not keep, or has in other fields
 not_control <- c("prototypes", "basis", "folds", "lists", "forced")
 
-# Tune lssvm ---------------------------------------------------------------------------------------
+# Tuning ------------------------------------------------------------------------------------------
 
 #' Tune the regularisation constant and kernel width of an LS-SVM
 #'
@@ -381,26 +378,17 @@ tuned <- function(problem, kernel, gamma, method, budget, model) {
   model$folds <- as_folds(model$folds, problem)
   if (model$solver != "lssvm") model$basis <- fs_prototypes(problem, kernel, model)
   objective <- if (model$solver == "lssvm") ridge_objective else pursuit_objective
-  box <- tuning_box(problem, kernel, gamma)
-  found <- search_box(at_points(objective(problem, kernel, model), gamma), box, method, budget,
-                      heat = null_error(problem))
-  new_tuning(problem, kernel, gamma, method, model, box, found)
-}
-
-# start and ranges of the tuned parameters, as log2(sigma2) and log2(gamma)
-tuning_box <- function(problem, kernel, gamma) {
+  # log2(sigma2) and log2(gamma), if they are tuned
   start <- c(sigma2 = if (is.null(kernel)) log2(typical_distance(problem)),
              gamma = if (is.null(gamma)) 0)
-  list(start = start, lower = start + c(sigma2 = -8, gamma = -10)[names(start)],
-       upper = start + c(sigma2 = 8, gamma = 20)[names(start)])
-}
-
-# the mean squared error of predicting the weighted mean
-null_error <- function(problem) {
-  centred <- problem$rows$y -
-    rep(colSums(problem$rows$weight * problem$rows$y) / sum(problem$rows$weight),
-                             each = nrow(problem))
-  mean_squared(problem, centred)
+  box <- list(start = start, lower = start + c(sigma2 = -8, gamma = -10)[names(start)],
+              upper = start + c(sigma2 = 8, gamma = 20)[names(start)])
+  # the mean squared error of predicting the weighted mean
+  centre <- colSums(problem$rows$weight * problem$rows$y) / sum(problem$rows$weight)
+  heat <- mean_squared(problem, problem$rows$y - rep(centre, each = nrow(problem)))
+  found <- search_box(at_points(objective(problem, kernel, model), gamma), box, method, budget,
+                      heat)
+  new_tuning(problem, kernel, gamma, method, model, box, found)
 }
 
 # Objectives --------------------------------------------------------------------------------------
@@ -420,30 +408,25 @@ ridge_objective <- function(problem, kernel, model) {
   }
 }
 
-# Models on prototypes: the smallest error over their sizes.
+# Models on prototypes: the smallest error over their sizes, NA where the system of a solver that
+# uses all prototypes is singular.
 pursuit_objective <- function(problem, kernel, model) {
   setup <- fs_setup(problem, kernel, model)
   columns <- if (!is.null(kernel)) fs_columns(setup, kernel)
   function(sigma2, gamma) {
     if (is.null(kernel)) columns <- fs_columns(setup, kernel_gaussian(1 / sigma2))
-    if (model$solver != "scdp") return(errors_at_once(setup, columns, 1 / gamma))
+    if (model$solver != "scdp") {
+      solve_for <- solver_at_once(setup, columns)
+      return(vapply(1 / gamma, function(lambda) {
+        tryCatch(error_table(problem, model$folds, solve_for(lambda)$held_out)$criterion,
+                 sparsels_error_singular = function(condition) NA_real_)
+      }, 0))
+    }
     pursuit <- fs_pursue(setup, columns, 1 / gamma)
     # the minimum over the sizes completed is not comparable with that over all sizes
     if (pursuit$interrupted) raise_interrupt()
     apply(pursuit$criterion, 2L, min, Inf, na.rm = TRUE)
   }
-}
-
-# Held-out mean squared errors of the solvers that use all prototypes. NA where the system is
-# singular.
-errors_at_once <- function(setup, columns, lambda) {
-  solve_for <- solver_at_once(setup, columns)
-  vapply(lambda, function(one) {
-    tryCatch(
-      error_table(setup$problem, setup$model$folds, solve_for(one)$held_out)$criterion,
-      sparsels_error_singular = function(condition) NA_real_
-    )
-  }, 0)
 }
 
 # The objective as a function of a matrix of points, in the form that the searches use. `objective`
@@ -466,7 +449,7 @@ at_points <- function(objective, gamma) {
   }
 }
 
-# Search ------------------------------------------------------------------------------------------
+# Points to try -----------------------------------------------------------------------------------
 
 # list(best, the row of the best point, table, status)
 search_box <- function(f, box, method, budget, heat) {
@@ -535,16 +518,14 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
     gamma = best$gamma, sigma2 = if (is.null(kernel)) best$sigma2,
     kernel = if (is.null(kernel)) kernel_gaussian(1 / best$sigma2) else kernel,
     value = best$value, table = table, method = method, solver = model$solver,
-    folds = model$folds, prototypes = given_again(model$basis),
+    folds = model$folds,
+    prototypes = if (is.null(model$basis$rows)) model$basis$points else model$basis$rows,
     range = list(lower = 2^box$lower, upper = 2^box$upper), call = NULL,
     status = search$status, problem = without_x(problem)
   ), class = c("lssvm_tuning", "sparsels_result")))
 }
 
-# prototypes in the form of the argument
-given_again <- function(basis) if (is.null(basis$rows)) basis$points else basis$rows
-
-# Methods -----------------------------------------------------------------------------------------
+# Methods of a tuning -----------------------------------------------------------------------------
 
 #' @exportS3Method
 print_result.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
@@ -610,6 +591,8 @@ rank_colours <- function(values) {
   grDevices::hcl.colors(length(values), "viridis")[place]
 }
 
+# Minimisation ------------------------------------------------------------------------------------
+
 # Minimisation of a function of a few parameters that is expensive to evaluate. `f` takes a matrix
 # with points in rows and returns a value for each, so that points with a common kernel width can
 # share their computations. Each search returns the point `best`, its `value`, the number of
@@ -654,7 +637,9 @@ finite_energy <- function(values) ifelse(is.finite(values), values, 1e100)
 coupled_annealing <- function(f, start, box, evaluations, states = 5L, inner = 20L, heat = 1) {
   target <- 0.99 * (states - 1) / states^2
   searching(f, evaluations, function(values_at) {
-    x <- rbind(start, random_points(states - 1L, box), deparse.level = 0L)
+    range <- box$upper - box$lower
+    uniform <- matrix(stats::runif((states - 1L) * length(range)), length(range))
+    x <- rbind(start, t(box$lower + range * uniform), deparse.level = 0L)
     energy <- values_at(x)
     round <- 0L
     repeat {
@@ -673,11 +658,6 @@ coupled_annealing <- function(f, start, box, evaluations, states = 5L, inner = 2
       round <- round + 1L
     }
   })
-}
-
-random_points <- function(count, box) {
-  range <- box$upper - box$lower
-  t(box$lower + range * matrix(stats::runif(count * length(range)), length(range)))
 }
 
 # A Cauchy step from each row of x, truncated to the box: the quantile of a uniform number between

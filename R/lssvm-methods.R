@@ -150,9 +150,17 @@ picture.fs_lssvm <- function(x, what = c("criterion", "boundary"), # nolint: obj
   data <- boundary_data(x, size, newdata)
   names <- x$problem$columns$name
   grid <- data[data$part == "grid", ]
+  prototypes <- data[data$part == "prototype", ]
+  layers <- c(
+    as_layer("points", prototypes$first, prototypes$second, pch = 1, cex = 1.8, lwd = 2,
+             label = counted(nrow(prototypes), "prototype")),
+    contour_layers(grid, contour_heights(x, data), x$problem$coding$task == "binary"),
+    # the rows drawn, and the prototypes that are rows
+    row_layers(x, data[data$part == "row" | data$part == "prototype" & !is.na(data$observed), ])
+  )
   words <- list(main = plot_title(x), xlab = names[1L], ylab = names[2L],
                 xlim = range(grid$first), ylim = range(grid$second))
-  new_picture(data, boundary_layers(x, data), words, list(...), axes = NULL)
+  new_picture(data, layers, words, list(...), axes = NULL)
 }
 
 boundary_data <- function(fit, size, newdata) {
@@ -212,13 +220,12 @@ plane_grid <- function(problem, points) {
 
 # The numbers of `rows` if they are the training rows, as the fitted values show. Otherwise NA.
 training_rows <- function(fit, rows) {
-  unknown <- rep(NA_integer_, nrow(rows))
-  if (nrow(rows) != nrow(fit$problem)) return(unknown)
+  if (nrow(rows) != nrow(fit$problem)) return(rep(NA_integer_, nrow(rows)))
   model <- model_of(fit)
   score <- term_scores(fit, rows, model$beta, model$features) +
     fit$problem$z %*% model$covariates
   same <- isTRUE(all.equal(score, fit$fitted, check.attributes = FALSE))
-  if (same) seq_along(unknown) else unknown
+  if (same) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
 }
 
 # where contours are drawn: between the classes, or at round predictions
@@ -226,18 +233,6 @@ contour_heights <- function(fit, data) {
   score <- data$score[data$part == "grid"]
   heights <- if (fit$problem$coding$task == "binary") 0 else pretty(score, 10L)
   heights[heights > min(score) & heights < max(score)]
-}
-
-boundary_layers <- function(fit, data) {
-  grid <- data[data$part == "grid", ]
-  prototypes <- data[data$part == "prototype", ]
-  c(
-    as_layer("points", prototypes$first, prototypes$second, pch = 1, cex = 1.8, lwd = 2,
-             label = counted(nrow(prototypes), "prototype")),
-    contour_layers(grid, contour_heights(fit, data), fit$problem$coding$task == "binary"),
-    # the rows drawn, and the prototypes that are rows
-    row_layers(fit, data[data$part == "row" | data$part == "prototype" & !is.na(data$observed), ])
-  )
 }
 
 contour_layers <- function(grid, heights, classes) {

@@ -5,6 +5,8 @@
 # the ridge parameter of the covariates, nu in (34) of the paper
 covariate_ridge <- 1e-8
 
+# The pursuit -------------------------------------------------------------------------------------
+
 # The pursuit for every lambda = 1 / gamma. A list of matrices `criterion`, `se` and, for classes,
 # `error`: the held-out errors with a row for each size 0, 1, ... and a column for each lambda, NA
 # beyond the last size. `paths` are the pursuits on all rows. If `residuals` is TRUE and lambda a
@@ -50,8 +52,13 @@ pursue_partition <- function(setup, columns, lambda, residuals, ids) {
   list(
     criterion = by_size(answer$squared, null$criterion), se = by_size(answer$se, null$se),
     error = if (control$classes) by_size(answer$error, null$error),
-    residual = function(size) unsorted(answer$residual, problem, rows, size + forced),
-    paths = lapply(seq_along(lambda), function(g) path_of(answer, g, k, ncol(problem$rows$y))),
+    residual = function(size) {
+      residual <- problem$rows$y
+      if (size + forced == 0L) return(residual)
+      residual[rows, ] <- layer(array(answer$residual, c(dim(residual), k)), size + forced)
+      residual
+    },
+    paths = lapply(seq_along(lambda), read_pursuit, answer = answer, k = k),
     interrupted = answer$status == "interrupted"
   )
 }
@@ -66,7 +73,7 @@ fs_machine <- function(setup, columns, rows, ids) {
   if (is.unsorted(rows)) K <- K[rows, , drop = FALSE]
   if (any(root_w != 1)) K <- root_w * K
   list(
-    K = K, K_prototypes = columns$own, z = root_w * setup$z[rows, , drop = FALSE],
+    K = K, K_prototypes = columns$K_prototypes, z = root_w * setup$z[rows, , drop = FALSE],
     y = root_w * response, response = response, root_w = root_w,
     start = as.integer(c(0, cumsum(table(ids)))), nu = covariate_ridge
   )
@@ -83,57 +90,39 @@ errors_or_na <- function(problem, folds, residuals) {
   error_table(problem, folds, residuals)
 }
 
-# residuals (m x L) of the model with `terms` terms, with the rows in the order of the data
-unsorted <- function(residual, problem, rows, terms) {
-  if (terms == 0L) return(problem$rows$y)
-  entries <- length(problem$rows$y)
-  restored <- problem$rows$y
-  restored[rows, ] <- residual[(terms - 1L) * entries + seq_len(entries)]
-  restored
-}
-
-path_of <- function(answer, g, k, L) {
-  steps <- seq_len(answer$size[g])
-  layer_of <- function(values, columns) {
-    matrix(values[(g - 1L) * k * columns + seq_len(k * columns)], k)[steps, , drop = FALSE]
-  }
-  list(size = answer$size[g], chosen = layer_of(answer$chosen, 1L)[, 1L] + 1L,
-       factor = layer_of(answer$factor, k)[, steps, drop = FALSE], z = layer_of(answer$z, L))
-}
-
-# K (m x n) and the kernel matrix of the prototypes, `own`, with functions that give columns of K
-# and parts of `own`. If the matrices are too large, the functions alone.
+# K (m x n) and the kernel matrix of the prototypes, with functions that give columns of the one and
+# parts of the other. If the matrices are too large, the functions alone.
 fs_columns <- function(setup, kernel) {
-  if (is_large(setup)) return(asked_columns(setup, kernel))
-  if (!is.null(setup$distances)) {
-    made <- lapply(setup$distances, function(squared) exp(-kernel$parameters$gamma * squared))
+  if (is_large(setup)) return(drawn_columns(setup, kernel))
+  kernels <- if (is.null(setup$distances)) {
+    kernel_pair(setup$problem, kernel, setup$basis)
   } else {
-    K <- kernel_columns(setup$problem, kernel, setup$basis)
-    made <- list(K = K, own = basis_kernel_matrix(setup$problem, kernel, setup$basis, K))
+    lapply(setup$distances, function(squared) exp(-kernel$parameters$gamma * squared))
   }
-  made$values <- function(j) made$K[, j, drop = FALSE]
-  made$between <- function(i, j) made$own[i, j, drop = FALSE]
-  made
+  c(kernels, values = function(j) kernels$K[, j, drop = FALSE],
+    between = function(i, j) kernels$K_prototypes[i, j, drop = FALSE])
 }
 
-# The trained model: list(path, models, size, used: prototypes, residual: held-out residuals,
-# status).
-fs_train <- function(setup, kernel, gamma) {
-  columns <- fs_columns(setup, kernel)
-  if (setup$model$solver == "scdp") {
-    train_pursuit(setup, columns, 1 / gamma)
-  } else {
-    train_at_once(setup, columns, 1 / gamma)
-  }
+# K (m x n) and the kernel matrix of the n prototypes
+kernel_pair <- function(problem, kernel, basis) {
+  K <- kernel_columns(problem, kernel, basis)
+  list(K = K, K_prototypes = basis_kernel_matrix(problem, kernel, basis, K))
 }
 
+# The trained model, of this and of train_at_once(): list(path, models, size, used: prototypes,
+# residual: held-out residuals, status).
 train_pursuit <- function(setup, columns, lambda) {
   pursuit <- fs_pursue(setup, columns, lambda, residuals = TRUE)
   path <- pursuit$paths[[1L]]
   forced <- length(setup$model$forced)
   sizes <- 0:(path$size - forced)
   errors <- lapply(pursuit[c("criterion", "se", "error")], function(values) values[sizes + 1L])
-  size <- fs_best_size(errors, setup$model)
+  # without held-out errors the largest size
+  size <- max(sizes)
+  if (!is.null(setup$model$folds)) {
+    sd <- errors$se * sqrt(max(setup$model$folds$ids))
+    size <- choose_row(errors$criterion, "1se", setup$model$size_rule * sd) - 1L
+  }
   models <- lapply(sizes, function(s) {
     steps <- s + forced
     fs_weights(setup, path$chosen[seq_len(steps)], leading_solution(path, steps), s)
@@ -143,27 +132,14 @@ train_pursuit <- function(setup, columns, lambda) {
     beta <- refit_by_qr(setup, columns, terms, lambda)
     models[[size + 1L]] <- fs_weights(setup, terms, beta, size)
   }
+  status <- if (max(sizes) < setup$model$k) "early_stop" else "complete"
   list(
     path = fs_path(setup, path$chosen[sizes[-1L] + forced], errors,
                    training_errors(setup, columns, path)[sizes + forced + 1L]),
     models = models, size = size, used = path$chosen[path$chosen <= setup$n],
     residual = if (!is.null(pursuit$residual)) pursuit$residual(size),
-    status = if (pursuit$interrupted) {
-      "interrupted"
-    } else if (max(sizes) < setup$model$k) {
-      "early_stop"
-    } else {
-      "complete"
-    }
+    status = if (pursuit$interrupted) "interrupted" else status
   )
-}
-
-# The smallest size whose error is within `size_rule` standard deviations of the smallest error.
-# Without held-out errors, the largest size.
-fs_best_size <- function(errors, model) {
-  if (is.null(model$folds)) return(length(errors$criterion) - 1L)
-  sd <- errors$se * sqrt(max(model$folds$ids))
-  choose_row(errors$criterion, "1se", model$size_rule * sd) - 1L
 }
 
 # The model with weights `beta` of `terms`. Its features are positions among the prototypes used, in
@@ -233,6 +209,8 @@ refit_by_qr <- function(setup, columns, terms, lambda) {
   qr.coef(qr(rbind(values, penalty), LAPACK = TRUE), rbind(root_w * problem$rows$y, zeros))
 }
 
+# All prototypes at once --------------------------------------------------------------------------
+
 # Trains on all prototypes at once: on the kernel of the prototypes, or on the features of the
 # Nystrom approximation.
 train_at_once <- function(setup, columns, lambda) {
@@ -254,8 +232,8 @@ train_at_once <- function(setup, columns, lambda) {
 solver_at_once <- function(setup, columns) {
   problem <- setup$problem
   nystrom <- setup$model$solver == "nystrom"
-  map <- if (nystrom) nystrom_map(columns$own) else diag(setup$n)
-  penalty <- if (nystrom) diag(ncol(map)) else columns$own
+  map <- if (nystrom) nystrom_map(columns$K_prototypes) else diag(setup$n)
+  penalty <- if (nystrom) diag(ncol(map)) else columns$K_prototypes
   penalised <- seq_len(ncol(map))
   root_w <- sqrt(problem$rows$weight)
   y <- root_w * problem$rows$y
@@ -297,6 +275,8 @@ held_out_at_once <- function(Q, residual, folds, root_w) {
   })
 }
 
+# Large kernels -----------------------------------------------------------------------------------
+
 # The pursuit with few candidates at each step, for kernel matrices too large for memory. Kernel
 # columns are computed for the candidates of a step only. The matrix of the system is computed for
 # chosen terms only.
@@ -309,9 +289,8 @@ is_large <- function(setup) {
   draws && as.double(nrow(setup$problem)) * setup$n > whole_kernel
 }
 
-# Functions that compute kernel columns of prototypes j, and the kernel between prototypes i and j,
-# when called.
-asked_columns <- function(setup, kernel) {
+# functions that compute kernel columns of prototypes j, and the kernel between prototypes i and j
+drawn_columns <- function(setup, kernel) {
   problem <- setup$problem
   basis <- setup$basis
   if (!is_precomputed(kernel)) {
@@ -362,7 +341,7 @@ drawn_path <- function(setup, columns, lambda, ids) {
     done <- length(errors_of_sizes) + 1L
     if (length(runs[[1L]]$terms) < done) break
     residual <- if (length(folds) > 1L) list(drawn_residual(setup$problem, runs, ids))
-    residuals[done] <- if (is.null(residual)) list(NULL) else residual
+    residuals <- c(residuals, residual)
     errors_of_sizes[[done]] <- errors_or_na(setup$problem, list(ids = as.matrix(ids)), residual)
     errors <- vapply(errors_of_sizes, `[[`, 0, "criterion")
     if (is_level(model, errors[seq_len(done) > forced])) break
@@ -402,20 +381,18 @@ new_drawn_run <- function(fold, setup, ids) {
 
 # One step of every run. A run without a candidate that changes the model is returned unchanged.
 step_drawn <- function(setup, columns, lambda, runs, cache) {
-  lists <- lapply(runs, drawn_candidates, model = setup$model)
+  model <- setup$model
+  # the terms that each run may add
+  lists <- lapply(runs, function(run) {
+    step <- length(run$terms) + 1L
+    if (step <= length(model$forced)) return(model$forced[step])
+    utils::head(setdiff(model$lists[, step] + 1L, run$terms), model$candidates)
+  })
   all <- unique(unlist(lists))
   values <- term_values(setup, columns, all)
   Map(function(run, list) {
     choose_drawn(setup, columns, lambda, run, list, values[, match(list, all), drop = FALSE], cache)
   }, runs, lists)
-}
-
-# the terms that a run may add at its next step
-drawn_candidates <- function(run, model) {
-  step <- length(run$terms) + 1L
-  if (step <= length(model$forced)) return(model$forced[step])
-  candidates <- setdiff(model$lists[, step] + 1L, run$terms)
-  utils::head(candidates, model$candidates)
 }
 
 choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
@@ -502,6 +479,8 @@ is_level <- function(model, errors) {
   mean <- mean(errors[size - seq_len(model$window)])
   abs(mean - errors[size]) < model$change * abs(errors[size])
 }
+
+# Covariates --------------------------------------------------------------------------------------
 
 # The covariates as terms, `z` (m x q). Forced covariates become orthogonal columns of root mean
 # square 1, so that neither their units nor their correlation matter to rounding or to the ridge.

@@ -1,3 +1,8 @@
+# Sparse solutions of a linear system: the lasso path, sparse conjugate directions pursuit and
+# matching pursuit. They share R/system.R.
+
+# Lasso path and least angle regression -----------------------------------------------------------
+
 #' Lasso path and least angle regression for a linear system
 #'
 #' Computes the path of solutions of \eqn{A w = b} with an l1 penalty, knot by knot, from \eqn{w =
@@ -75,7 +80,7 @@ lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TR
   if (system$L > 1L) {
     stop_input(sprintf("`b` must be a single right side for lars_path(), not %d", system$L))
   }
-  k <- system_size(k, system)
+  k <- largest_size(k, system$D, 10L, "the order of `A`")
   control <- list(k = k, type = choice_or_first(type, "type", c("lasso", "lar")),
                   debias = check_flag(debias, "debias"), moves = 50L * k)
   path <- follow_path(system, control)
@@ -86,7 +91,7 @@ lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TR
   seal(fit)
 }
 
-# The path ----------------------------------------------------------------------------------------
+# The path of the lasso ---------------------------------------------------------------------------
 
 # list(log: an entry for each row of the path, status)
 follow_path <- function(system, control) {
@@ -135,20 +140,18 @@ enter_next <- function(system, support, line, state, control, step) {
     j <- knot$component
     if (knot$action != "add" || support$enter(j, step)) break
     if (abs(line$e[j]) > 1e-8 * max(abs(system$b))) {
-      if (length(line$set) < control$k) warn_no_minimum(knot$lambda, step, system$names[j])
+      if (length(line$set) < control$k) {
+        warn_sparsels(sprintf("the path ends at lambda = %s: %s (step %d, component '%s')",
+                              format(knot$lambda, digits = 4),
+                              "`A` is numerically singular there", step, system$names[j]),
+                      "sparsels_warning_singular")
+      }
       knot$action <- "end"
       break
     }
     state$explained <- c(state$explained, j)
   }
   list(knot = knot, explained = state$explained)
-}
-
-warn_no_minimum <- function(lambda, step, name) {
-  warn_sparsels(sprintf(
-    "the path ends at lambda = %s: `A` is numerically singular there (step %d, component '%s')",
-    format(lambda, digits = 4), step, name
-  ), "sparsels_warning_singular")
 }
 
 # The largest lambda, at most the current one, at which an entry of e + lambda a equals +lambda or
@@ -215,7 +218,7 @@ pass_knot <- function(state, support, knot) {
   state
 }
 
-# The models --------------------------------------------------------------------------------------
+# The models of the path --------------------------------------------------------------------------
 
 # The model of each size with the lowest objective: the exact solution on its support, or the
 # penalised solution at its knot.
@@ -233,7 +236,7 @@ path_models <- function(log, debias) {
   })
 }
 
-# Scdp ---------------------------------------------------------------------------------------------
+# Sparse conjugate directions pursuit -------------------------------------------------------------
 
 #' Sparse conjugate directions pursuit for linear systems and models
 #'
@@ -370,7 +373,7 @@ row_scores <- list(
   ols = function(s) gain_score(s)
 )
 
-# A system ----------------------------------------------------------------------------------------
+# The pursuit of a system -------------------------------------------------------------------------
 
 solve_sparsely <- function(A, b, k, score, candidates, call) {
   if (is.null(A) || is.null(b)) stop_input("a system needs both `A` and `b`")
@@ -379,22 +382,24 @@ solve_sparsely <- function(A, b, k, score, candidates, call) {
     stop_input(sprintf("`score = \"%s\"` needs the diagonal of `A`, which a function does not give",
                        score), "sparsels_error_argument")
   }
-  control <- pursuit_control(system_size(k, system), system$D, score, candidates, dependent_term)
+  k <- largest_size(k, system$D, 10L, "the order of `A`")
+  control <- pursuit_control(k, system$D, score, candidates, dependent_term)
   arguments <- list(b = system$b, diagonal = system$diagonal,
                 columns = if (is.function(A)) watched_columns(system) else system$A)
   pursuit <- follow_pursuit(arguments, control, system$names)
-  size <- 0:pursuit$size
-  objective <- c(0, -cumsum(rowSums(pursuit$z^2)) / 2)
-  residual <- c(sqrt(sum(system$b^2)), pursuit$resid_norm)
-  models <- lapply(size, function(s) {
+  steps <- list(action = rep(c("start", "add"), c(1L, pursuit$size)),
+                component = c(NA, pursuit$chosen), size = 0:pursuit$size,
+                objective = c(0, -cumsum(rowSums(pursuit$z^2)) / 2),
+                residual = c(sqrt(sum(system$b^2)), pursuit$resid_norm))
+  models <- lapply(steps$size, function(s) {
     list(components = pursuit$chosen[seq_len(s)], beta = leading_solution(pursuit, s),
-         objective = objective[s + 1L], residual = residual[s + 1L], row = s + 1L)
+         objective = steps$objective[s + 1L], residual = steps$residual[s + 1L], row = s + 1L)
   })
-  new_system_fit("scdp", system, adding_steps(pursuit$chosen, objective, residual), models,
+  new_system_fit("scdp", system, steps, models,
                  list(k = control$k, score = score, candidates = candidates), pursuit$status, call)
 }
 
-# A problem ---------------------------------------------------------------------------------------
+# The pursuit of a problem ------------------------------------------------------------------------
 
 columns_path <- function(problem, control, candidates) {
   usable <- sum(problem$columns$usable)
@@ -415,22 +420,19 @@ columns_path <- function(problem, control, candidates) {
   subset_path(problem, control, sets, steps, pursuit$size, status)
 }
 
-# The pursuit -------------------------------------------------------------------------------------
+# The pursuit in C --------------------------------------------------------------------------------
 
-# list(status, size, chosen, factor: L of A_SS = LL', z = L^-1 b_S, resid_norm: norm of the residual
-# after each step)
+# the pursuit with its `status` and the norm of the residual after each step, `resid_norm`
 follow_pursuit <- function(arguments, control, names) {
   answer <- .Call(C_scdp, arguments, control)
-  size <- answer$size
-  if (answer$status == "not_positive") stop_indefinite(size, answer$worst, answer$pivot, names)
-  steps <- seq_len(size)
-  z <- matrix(answer$z, control$k)[steps, , drop = FALSE]
-  factor <- matrix(answer$factor, control$k)[steps, steps, drop = FALSE]
-  list(status = answer$status, size = size, chosen = answer$chosen[steps] + 1L, factor = factor,
-       z = z, resid_norm = answer$resid_norm[steps])
+  if (answer$status == "not_positive") {
+    stop_indefinite(answer$size, answer$worst, answer$pivot, names)
+  }
+  c(read_pursuit(answer, control$k),
+    list(status = answer$status, resid_norm = answer$resid_norm[seq_len(answer$size)]))
 }
 
-# Matching pursuit ---------------------------------------------------------------------------------
+# Matching pursuit --------------------------------------------------------------------------------
 
 #' Matching pursuit and forward stagewise regression
 #'
@@ -501,7 +503,7 @@ follow_pursuit <- function(arguments, control, names) {
 matching_pursuit <- function(A, b, ..., k = NULL, shrinkage = 1, debias = TRUE, moves = NULL) {
   check_dots(..., known = c("k", "shrinkage", "debias", "moves"))
   system <- as_system(A, b)
-  k <- system_size(k, system)
+  k <- largest_size(k, system$D, 10L, "the order of `A`")
   if (!(is_number(shrinkage) && shrinkage > 0 && shrinkage <= 1)) {
     refuse("shrinkage", "a number above 0 and up to 1", shrinkage)
   }
@@ -556,9 +558,8 @@ pursue_moves <- function(system, control) {
 logged_move <- function(action, component, support, w, gradient, system, row) {
   S <- support$set
   beta <- w[seq_along(S), , drop = FALSE]
-  list(action = action, component = component, size = length(S),
-       objective = sum(beta * (gradient - system$b)[S, ]) / 2, residual = sqrt(sum(gradient^2)),
-       components = S, beta = beta, row = row)
+  c(list(action = action, component = component, size = length(S), components = S, beta = beta,
+         row = row), objective_and_residual(system, S, beta, gradient))
 }
 
 # the columns of a path from its rows, each of which is a list
@@ -574,7 +575,7 @@ debiased_models <- function(system, search) {
   lapply(0:length(S), function(size) {
     leading <- seq_len(size)
     beta <- search$support$solve_factor(z[leading, , drop = FALSE], size = size)
-    values <- objective_and_residual(system, S[leading], beta, search$support$times(beta))
-    c(list(components = S[leading], beta = beta, row = rows[size + 1L]), values)
+    c(list(components = S[leading], beta = beta, row = rows[size + 1L]),
+      objective_and_residual(system, S[leading], beta, search$support$times(beta) - system$b))
   })
 }

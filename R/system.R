@@ -85,7 +85,14 @@ as_system <- function(A, b) {
   names <- list(if (!columns_only) colnames(A), rownames(b), paste0("V", seq_len(nrow(b))))
   rownames(b) <- NULL
   system <- list(D = nrow(b), L = ncol(b), b = b, A = A)
-  system$diagonal <- if (!columns_only) positive_diagonal(A)
+  if (!columns_only) {
+    system$diagonal <- unname(if (is.matrix(A)) diag(A) else Matrix::diag(A))
+    low <- which(system$diagonal <= 0)
+    if (length(low)) {
+      stop_input(sprintf("`A` must be positive definite, but A[%d, %d] = %s", low[1L], low[1L],
+                         format(system$diagonal[low[1L]])), "sparsels_error_singular")
+    }
+  }
   system$names <- Filter(length, names)[[1L]]
   system
 }
@@ -100,17 +107,15 @@ square_matrix <- function(A) {
   }
   off <- asymmetry(A)
   # A dense matrix is read once. An entry that is not finite is also unequal to its mirror image.
-  if (length(off) || !is.matrix(A) || !all(is.finite(diag(A)))) check_entries(A)
+  if (length(off) || !is.matrix(A) || !all(is.finite(diag(A)))) {
+    bad <- if (is.matrix(A)) dense_not_finite(A) else sparse_not_finite(A)
+    if (bad$count) {
+      stop_input(sprintf("`A` has %s (first: A[%d, %d])",
+                         counted(bad$count, "missing or infinite value"), bad$row, bad$column))
+    }
+  }
   if (length(off)) stop_asymmetric(off[1L], off[2L], A[off[1L], off[2L]], A[off[2L], off[1L]])
   A
-}
-
-check_entries <- function(A) {
-  bad <- if (is.matrix(A)) dense_not_finite(A) else sparse_not_finite(A)
-  if (bad$count) {
-    stop_input(sprintf("`A` has %s (first: A[%d, %d])",
-                       counted(bad$count, "missing or infinite value"), bad$row, bad$column))
-  }
 }
 
 stop_asymmetric <- function(i, j, above, below) {
@@ -137,16 +142,6 @@ right_sides <- function(b, D) {
   b
 }
 
-positive_diagonal <- function(A) {
-  diagonal <- unname(if (is.matrix(A)) diag(A) else Matrix::diag(A))
-  low <- which(diagonal <= 0)
-  if (length(low)) {
-    stop_input(sprintf("`A` must be positive definite, but A[%d, %d] = %s", low[1L], low[1L],
-                       format(diagonal[low[1L]])), "sparsels_error_singular")
-  }
-  diagonal
-}
-
 # a vector or matrix of numbers, including matrices of the Matrix package
 is_numbers <- function(x) {
   is.numeric(x) && !is.data.frame(x) || inherits(x, c("Matrix", "sparseVector"))
@@ -160,22 +155,16 @@ system_columns <- function(system, S) {
 
 one_column <- function(system, j) {
   column <- as_valid(system$A(j), sprintf("A(%d)", j))
-  fine <- is_numbers(column) && length(column) == system$D
-  if (fine) column <- as.double(column)
-  if (fine && all(is.finite(column))) return(column)
-  was <- if (fine) {
+  valid <- is_numbers(column) && length(column) == system$D
+  if (valid) column <- as.double(column)
+  if (valid && all(is.finite(column))) return(column)
+  given <- if (valid) {
     counted(sum(!is.finite(column)), "missing or infinite value")
   } else {
     describe(column)
   }
   stop_input(sprintf("`A(%d)` must be a column of %s, not %s", j,
-                     counted(system$D, "finite number"), was), "sparsels_error_argument")
-}
-
-# the number of components to choose
-system_size <- function(k, system) {
-  if (is.null(k)) return(min(system$D, 10L))
-  check_count(k, "k", system$D, "the order of `A`")
+                     counted(system$D, "finite number"), given), "sparsels_error_argument")
 }
 
 # the position of the first of the largest scores, where scores within 1e-12 are equal
@@ -293,44 +282,31 @@ new_system_fit <- function(method, system, steps, models, control, status, call)
   path <- list2DF(c(list(step = seq_along(steps$size) - 1L), steps[c("action", "component")],
                     list(name = system$names[steps$component]),
                     steps[setdiff(names(steps), c("action", "component"))]))
+  coefficients <- lapply(models, function(model) {
+    if (is.null(model)) return(NULL)
+    dimnames(model$beta) <- list(system$names[model$components], colnames(system$b))
+    c(model[c("components", "beta", "objective", "residual")], step = model$row - 1L)
+  })
   fit <- seal(structure(list(
-    method = method, path = path, coefficients = lapply(models, name_model, system = system),
+    method = method, path = path, coefficients = coefficients,
     size = length(models) - 1L, names = system$names, D = system$D, control = control, call = call,
     status = status
   ), class = c(method, "system_fit", "sparsels_result")))
   warn_unfinished(fit, done_words(path))
 }
 
-name_model <- function(model, system) {
-  if (is.null(model)) return(NULL)
-  dimnames(model$beta) <- list(system$names[model$components], colnames(system$b))
-  c(model[c("components", "beta", "objective", "residual")], step = model$row - 1L)
+# objective and residual of a model, from the gradient A[, components] beta - b
+objective_and_residual <- function(system, components, beta, gradient) {
+  list(objective = sum(beta * (gradient - system$b)[components, ]) / 2,
+       residual = sqrt(sum(gradient^2)))
 }
 
-# Steps that add `components` one at a time, with objective and residual of the sizes 0, 1, ...
-adding_steps <- function(components, objective, residual) {
-  list(action = rep(c("start", "add"), c(1L, length(components))),
-       component = c(NA, components), size = 0:length(components), objective = objective,
-       residual = residual)
-}
-
-# objective and residual of a model, from A[, components] beta
-objective_and_residual <- function(system, components, beta, product) {
-  gradient <- product - system$b
-  slope <- gradient[components, , drop = FALSE] - system$b[components, , drop = FALSE]
-  list(objective = sum(beta * slope) / 2, residual = sqrt(sum(gradient^2)))
-}
-
-# the model of a size or, for lars_path(), of a lambda
+# The model of a size or, for lars_path(), of a lambda: the solution by linear interpolation between
+# two knots.
 system_model <- function(fit, size, lambda) {
   if (is.null(lambda)) return(model_of_size(fit, size))
   if (is.null(fit$knots)) stop_input("only a fit of lars_path() has models by `lambda`")
   if (!is.null(size)) stop_input("give either `size` or `lambda`, not both")
-  between_knots(fit, lambda)
-}
-
-# The solution at any lambda, by linear interpolation between two knots.
-between_knots <- function(fit, lambda) {
   if (!(is_number(lambda) && lambda >= 0)) refuse("lambda", "a number of at least 0", lambda)
   knots <- fit$path$lambda
   if (lambda >= knots[1L]) return(fit$knots[[1L]])

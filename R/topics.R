@@ -647,6 +647,46 @@ NULL
 #' @name l1_solvers
 NULL
 
+#' Resamples, probabilities and baselines of outer cross-validation
+#'
+#' Which resamples [cross_validate()] takes as outer folds, how it scores probabilities, and how its
+#' baselines are trained.
+#'
+#' @details **Resamples.** `outer` takes the resamples of rsample if each holds out rows that it
+#' does not train on: `vfold_cv()`, `group_vfold_cv()`, `loo_cv()`, and resamples that are no
+#' partition of the rows, such as `bootstraps()`, `mc_cv()`, `validation_split()`,
+#' `rolling_origin()` and their versions for groups. [make_folds()] and `size_folds` take partitions
+#' only. These are refused: resamples without held-out rows, such as `permutations()`, resamples
+#' that hold out their training rows, such as `apparent()`, and `nested_cv()`, whose inner resamples
+#' would not be used.
+#'
+#' A row that occurs several times in a bootstrap sample is trained on once, with its case weight
+#' multiplied, so inner folds never separate copies of a row. `method` must take case weights. A
+#' bootstrap sample has only 63 % of the rows, which makes the error somewhat too large.
+#'
+#' Errors are means over the resamples, weighted by the held-out rows. Their standard errors treat
+#' the resamples, or the outer folds, as independent. They are too small if training parts overlap
+#' or if `repeats` is above 1. `held_out` is a mean over the resamples that hold the row out, `NA`
+#' if none does. `predictions` has a layer for each resample.
+#'
+#' **Probabilities.** For `"brier"` and `"logloss"` scores become probabilities by
+#' [class_probabilities]: Platt's calibration (or the model's own probabilities, with the logistic
+#' loss). It is estimated in each outer fold from the held-out scores of the training rows, for the
+#' model chosen there, and used for all sizes or lambdas. Both measures are as in yardstick. The
+#' Brier score is half the sum of squares over the classes, for two classes the mean squared error
+#' of the probability of one class. The log loss is minus the mean logarithm of the probability of
+#' the observed class, no less than 2.2e-16. Rows count by their case weights, without class
+#' weights. The null model gives every class its share of the training rows.
+#'
+#' **Baselines.** The random model of `baselines` has the lambda of the method and is refitted if
+#' the method refits. If the lambda of the method is 0, the random model uses 1e-8 times the sum of
+#' the weights. For [l1_path()], whose lambda is an l1 penalty, [random_selection()] chooses its
+#' own.
+#'
+#' @seealso [cross_validate()], [make_folds()], [class_probabilities]
+#' @name outer_cross_validation
+NULL
+
 #' Parallel runs, random numbers and interrupts
 #'
 #' How functions that repeat a method on folds, splits, permutations or lists of columns run these

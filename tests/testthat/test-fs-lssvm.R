@@ -453,7 +453,7 @@ test_that("k bounds the size, and the default is all components up to 500", {
   expect_error(fit(k = 11), "between 1 and 10", class = "sparsels_error_argument")
   expect_error(fit(k = 10, intercept = "forced"), "between 1 and 9",
                class = "sparsels_error_argument")
-  expect_identical(fs_size(NULL, 501L), 500L)
+  expect_identical(largest_size(NULL, 501L, 500L, "components"), 500L)
 })
 
 # Refit -------------------------------------------------------------------------------------------

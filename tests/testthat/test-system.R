@@ -185,7 +185,7 @@ test_that("an interrupted search says so", {
   system <- as_system(diag(2), 1:2)
   models <- list(list(components = integer(), beta = matrix(0, 0, 1), objective = 0, residual = 1,
                       row = 1L))
-  steps <- adding_steps(integer(), 0, 1)
+  steps <- list(action = "start", component = NA_integer_, size = 0L, objective = 0, residual = 1)
   expect_warning(
     fit <- new_system_fit("scdp", system, steps, models, list(), "interrupted", NULL),
     "interrupted: the fit holds the 0 steps done so far", class = "sparsels_interrupted"
