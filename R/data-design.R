@@ -291,3 +291,27 @@ given_covariates <- function(problem) {
 
 # The columns without penalty, which are covariates.
 unpenalised <- function(problem) which(problem$columns$penalty == 0)
+
+# The problem with groups from labels of its columns. A label of one column is not a group. Where a
+# group is left, `columns$group` is the number of each column's group, 0 for none, and
+# `coding$column_groups` has the names of the groups, the rule, and whether the user gave the
+# groups, which otherwise come from factors.
+put_column_groups <- function(problem, labels, rule, stated) {
+  labels <- as.character(labels)
+  labels[is.na(labels)] <- ""
+  count <- table(labels[labels != ""])
+  labels[!labels %in% names(count)[count > 1L]] <- ""
+  names <- unique(labels[labels != ""])
+  problem$columns$group <- if (length(names)) match(labels, names, 0L)
+  problem$coding$column_groups <-
+    if (length(names)) list(names = names, rule = rule, stated = stated)
+  problem
+}
+
+# The problem without groups of which a single column is left.
+regrouped <- function(problem) {
+  groups <- problem$coding$column_groups
+  if (is.null(groups)) return(problem)
+  put_column_groups(problem, c("", groups$names)[problem$columns$group + 1L], groups$rule,
+                    groups$stated)
+}

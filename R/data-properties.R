@@ -26,7 +26,9 @@ NULL
 # has it. `lacking`: the methods that do not support the property, `words`: the property in words.
 # `settle`: a function of a problem with the property and the name of such a method, which stops or
 # gives a problem that the method takes.
-property_records <- function() {
+property_records <- function() c(response_records(), design_records())
+
+response_records <- function() {
   list(
     assay = list(
       given = function(problem) problem$coding$assay,
@@ -67,6 +69,14 @@ property_records <- function() {
       },
       lacking = c("lowrank_lssvm", "cv_variance")
     ),
+    offset = list(given = function(problem) problem$rows$offset),
+    standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
+    make_unique = list(given = function(problem) if (length(problem$coding$renamed)) TRUE)
+  )
+}
+
+design_records <- function() {
+  list(
     adjust = list(
       given = function(problem) {
         covariates <- setdiff(given_covariates(problem), "(Intercept)")
@@ -112,9 +122,6 @@ property_records <- function() {
       print = function(problem) say(hierarchy_words(problem)),
       words = "a hierarchy of columns", settle = refuse_hierarchy, lacking = single_column_methods
     ),
-    offset = list(given = function(problem) problem$rows$offset),
-    standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
-    make_unique = list(given = function(problem) if (length(problem$coding$renamed)) TRUE),
     intercept = list(given = function(problem) problem$coding$intercept),
     standardize = list(given = function(problem) problem$coding$standardize)
   )
