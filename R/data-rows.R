@@ -440,7 +440,6 @@ risk_words <- function(count) {
 
 #' @exportS3Method
 print_result.risk_groups <- function(x, ...) { # nolint: object_name_linter.
-  check_dots(...)
   counts <- data.frame(
     group = levels(x$group), rows = as.vector(table(x$group)),
     events = as.vector(tapply(x$event, x$group, sum)),
@@ -451,8 +450,6 @@ print_result.risk_groups <- function(x, ...) { # nolint: object_name_linter.
   )
   say(counted(nrow(x), "row"), " by the risk held out:")
   print(counts, row.names = FALSE)
-  remark("median = time by which half have had the event, by the Kaplan-Meier curve; ",
-         "NA: fewer had it")
 }
 
 # The Kaplan-Meier curve of some rows, from 1 at time 0.
@@ -468,7 +465,8 @@ record.risk_groups <- function(x) { # nolint: object_name_linter.
   list(rows = data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
                          nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event))),
        row = data.frame(groups = nlevels(x$group), nobs = nrow(x), events = sum(x$event)),
-       complete = TRUE)
+       complete = TRUE, meaning = paste("median = time by which half have had the event, by the",
+                                        "Kaplan-Meier curve; NA: fewer had it"))
 }
 
 #' @exportS3Method

@@ -60,8 +60,7 @@
 #'   class, in the order of the levels. `fitted()`: what `predict()` gives for the
 #'   training rows, in the fit's field `fitted` a score. `residuals()`: the response less the fitted
 #'   or held-out values of the chosen model; classes are -1 or +1, but 0 or 1 with the logistic
-#'   loss. `nobs()`: the number of rows. `summary()`: a list with the fit, the rows of the path that
-#'   have a model (`path`) and the coefficients of the chosen model (`coefficients`).
+#'   loss. `nobs()`: the number of rows.
 #'
 #' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
 #' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]
@@ -594,7 +593,10 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   model <- model_of(object, size, lambda)
   score <- kept_scores(object, model)
   if (is.null(score)) {
-    stop_not_fitted(object, model, if (is.null(lambda)) path_key(object) else "lambda")
+    key <- if (is.null(lambda)) path_key(object) else "lambda"
+    stop_input(sprintf("the fit keeps the fitted values of %s %s alone: predict(fit, x, %s = %s)",
+                       key, format(object[[key]], digits = 4), key,
+                       format(object$path[[key]][model$step + 1L], digits = 4)))
   }
   score <- in_user_units(object$problem, as_response(score, object$loss),
                          object$problem$rows$offset)
@@ -607,12 +609,6 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
 kept_scores <- function(fit, model) {
   if (model$step == model_of(fit)$step) return(fit$fitted)
   if (!is.null(fit$fitted_sizes)) layer(fit$fitted_sizes, fit$path$size[model$step + 1L] + 1L)
-}
-
-stop_not_fitted <- function(fit, model, key) {
-  stop_input(sprintf("the fit keeps the fitted values of %s %s alone: predict(fit, x, %s = %s)",
-                     key, format(fit[[key]], digits = 4), key,
-                     format(fit$path[[key]][model$step + 1L], digits = 4)))
 }
 
 #' @rdname sparsels_fit
@@ -639,13 +635,16 @@ nobs.sparsels_fit <- function(object, ...) {
   nrow(object$problem)
 }
 
-#' @rdname sparsels_fit
-#' @export
-summary.sparsels_fit <- function(object, ...) {
-  check_sealed(object)
-  seal(structure(list(fit = object, path = size_table(object), coefficients = coef(object)),
-            class = paste0("summary.", class(object))))
+# The details of a fit: its path as `text` under a title, and by default its coefficients.
+fit_details <- function(fit, text, title = "path",
+                        more = named_list(sprintf("coefficients at size %d", fit$size),
+                                          stats::coef(fit))) {
+  list(path = size_table(fit), coefficients = stats::coef(fit),
+       tables = c(named_list(title, text), more),
+       meaning = meaning_words(column_meanings(fit), names(text), fit$problem))
 }
+
+named_list <- function(name, value) stats::setNames(list(value), name)
 
 # The problem of a fitter --------------------------------------------------------------------------
 

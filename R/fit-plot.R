@@ -171,10 +171,11 @@ picture.cv_result <- function(x, ...) { # nolint: object_name_linter.
   position <- key_position(x$key, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
   styles$label <- curve_names(x)[styles$curve]
+  axis <- switch(x$key, size = size_axis(x$fit), lambda = "log2(lambda)", "model")
   # curves are shifted horizontally so that their bars do not overlap
   shift <- 0.006 * diff(range(position)) * (match(data$curve, styles$curve) - 2)
   new_picture(data, drawn_curves(position + shift, data, styles),
-              list(main = plot_title(x), ylab = error_axis(x), xlab = key_axis(x)), list(...))
+              list(main = plot_title(x), ylab = error_axis(x), xlab = axis), list(...))
 }
 
 # A row per model and curve of the measure of a cross-validation.
@@ -194,7 +195,12 @@ record.cv_result <- function(x) { # nolint: object_name_linter.
                std.error = data$se)
   })
   inner <- if (is.null(x$folds$inner)) NA_real_ else mean(x$folds$inner)
-  list(rows = do.call(rbind, tables), complete = TRUE,
+  columns <- unique(unlist(lapply(x$measures, names)))
+  curves <- Map(function(measure, curves) {
+    curves[setdiff(columns, names(curves))] <- NA_real_
+    data.frame(measure = measure, curves[columns])
+  }, names(x$measures), x$measures)
+  list(rows = do.call(rbind, tables), frame = do.call(rbind, unname(curves)), complete = TRUE,
        row = data.frame(method = x$method, measure = x$measure, estimate = x$estimate[["mean"]],
                         std.error = x$estimate[["se"]], inner = inner, nobs = stats::nobs(x),
                         features = ncol(x$problem), folds = nrow(x$folds), status = x$status))
@@ -211,10 +217,6 @@ curve_names <- function(x) {
 key_position <- function(key, data) if (key == "lambda") log2(data$lambda) else data[[key]]
 
 size_axis <- function(fit) sprintf("selected %ss", chosen_word(fit))
-
-key_axis <- function(x) {
-  switch(x$key, size = size_axis(x$fit), lambda = "log2(lambda)", "model")
-}
 
 # Kernel fits -------------------------------------------------------------------------------------
 
@@ -235,10 +237,14 @@ picture.kernel_fit <- function(x, ...) { # nolint: object_name_linter.
   })
   data <- with_bars(do.call(rbind, pieces))
   position <- key_position(key, data)
+  label <- if (key == "size") sprintf("chosen, size = %d", x$size) else
+    sprintf("smallest, lambda = %s", format(x$lambda, digits = 3))
   chosen <- as_layer("points", position[data$chosen], data$mean[data$chosen], cex = 1.3,
-                     col = mark_colour, label = chosen_label(x))
+                     col = mark_colour, label = label)
+  unit <- if (x$problem$coding$task == "regression") squared_units(x$problem) else
+    "mean squared error (classes are -1 and +1)"
   new_picture(data, c(chosen, drawn_curves(position, data, styles)),
-              list(main = plot_title(x), ylab = squared_axis(x), xlab = errors_axis(x)), list(...))
+              list(main = plot_title(x), ylab = unit, xlab = errors_axis(x)), list(...))
 }
 
 kernel_styles <- function(fit) {
@@ -254,11 +260,6 @@ errors_axis <- function(fit) {
   if (path_key(fit) == "lambda") return("log2(lambda)")
   if (all(fit$path$size == fit$path$prototypes)) "prototypes" else
     "size (prototypes and the intercept)"
-}
-
-chosen_label <- function(fit) {
-  if (path_key(fit) == "size") return(sprintf("chosen, size = %d", fit$size))
-  sprintf("smallest, lambda = %s", format(fit$lambda, digits = 3))
 }
 
 # Paths of lambda ---------------------------------------------------------------------------------
@@ -391,9 +392,4 @@ squared_units <- function(problem) {
     return("mean squared error (variances of the responses)")
   }
   sprintf("mean squared error (squared units of %s)", problem$coding$response)
-}
-
-squared_axis <- function(fit) {
-  if (fit$problem$coding$task == "regression") return(squared_units(fit$problem))
-  "mean squared error (classes are -1 and +1)"
 }

@@ -94,25 +94,23 @@ print_interrupted <- function(status, what) {
 
 # Tables ------------------------------------------------------------------------------------------
 
-# Some rows of a path of `total` rows, which are called `what`. `meaning` describes the columns in
-# words, by name, with mean squared errors of the response of `problem`.
-print_rows <- function(text, total, what, meaning = NULL, problem = NULL) {
+# Some rows of a path of `total` rows, which are called `what`.
+print_rows <- function(text, total, what) {
   cat("path:\n")
   print(text, row.names = FALSE, right = TRUE)
   more <- total - nrow(text)
   if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, paste("more", what))))
-  print_meaning(meaning, names(text), problem)
 }
 
 # The meaning of the columns of a table, and the unit of its mean squared errors. `problem` is NULL
 # where the table already shows the unit.
-print_meaning <- function(meaning, columns, problem) {
+meaning_words <- function(meaning, columns, problem = NULL) {
   meaning <- meaning[names(meaning) %in% columns]
-  if (!length(meaning)) return(invisible())
+  if (!length(meaning)) return(NULL)
   units <- if (!is.null(problem) && any(grepl(criteria$squared$words, meaning, fixed = TRUE))) {
     paste("; mean squared errors are", squared_scale(problem))
   }
-  remark(paste(names(meaning), "=", meaning, collapse = "; "), units)
+  paste0(paste(names(meaning), "=", meaning, collapse = "; "), units)
 }
 
 # the errors of a table as text, without columns that have no values

@@ -80,7 +80,12 @@ calibrations <- c("platt", "isotonic", "none")
 calibrated <- function(fit, calibration = NULL) {
   problem <- fit$problem
   kind <- calibration_kind(fit, calibration)
-  if (kind == "none") return(own_probabilities(problem))
+  if (kind == "none") {
+    # the probabilities of the logistic loss
+    if (problem$coding$task ==
+        "binary") return(function(score) of_two_classes(stats::plogis(score[, 1L])))
+    return(function(score) as_shares(stats::plogis(score)))
+  }
   rows <- scored_places(fit)
   score <- fit$held_out[rows, , drop = FALSE]
   class <- class_index(problem)[rows]
@@ -97,13 +102,6 @@ calibrated <- function(fit, calibration = NULL) {
     each <- vapply(seq_along(maps), function(k) maps[[k]](score[, k]), numeric(nrow(score)))
     as_shares(matrix(each, nrow(score)))
   }
-}
-
-# the probabilities of the logistic loss
-own_probabilities <- function(problem) {
-  if (problem$coding$task ==
-      "binary") return(function(score) of_two_classes(stats::plogis(score[, 1L])))
-  function(score) as_shares(stats::plogis(score))
 }
 
 # The requested calibration. The default is the model's own, if it has one and the classes have no
@@ -165,7 +163,10 @@ fit_logistic <- function(score, target, weights) {
   spread <- sqrt(stats::weighted.mean((score - centre)^2, weights))
   if (spread <= score_tie) return(flat)
   x <- cbind(1, (score - centre) / spread)
-  loss <- function(b) logistic_loss(drop(x %*% b), target, weights)
+  loss <- function(b) {
+    link <- drop(x %*% b)
+    sum(weights * (pmax(link, 0) - target * link + log1p(exp(-abs(link)))))
+  }
   b <- flat
   for (round in 1:100) {
     p <- stats::plogis(drop(x %*% b))
@@ -182,10 +183,6 @@ fit_logistic <- function(score, target, weights) {
   }
   if (b[2L] <= 0) return(flat)
   c(b[1L] - b[2L] * centre / spread, b[2L] / spread)
-}
-
-logistic_loss <- function(link, target, weights) {
-  sum(weights * (pmax(link, 0) - target * link + log1p(exp(-abs(link)))))
 }
 
 isotonic_map <- function(score, positive, weights) {
@@ -220,14 +217,6 @@ pool_violators <- function(y, weights) {
 
 # Predictions -------------------------------------------------------------------------------------
 
-# Probabilities of the training rows by their held-out scores, rows x classes. NA where there are
-# none.
-held_out_probabilities <- function(fit) {
-  levels <- fit$problem$coding$levels
-  if (all(is.na(fit$held_out))) return(matrix(NA_real_, nrow(fit$problem), length(levels)))
-  calibrated(fit)(fit$held_out)
-}
-
 check_two_classes <- function(problem, what) {
   if (problem$coding$task == "binary") return(invisible())
   stop_input(sprintf("%s needs a fit with two classes, not %s", what,
@@ -250,16 +239,15 @@ as_threshold <- function(threshold, calibration) {
 
 # Measures ----------------------------------------------------------------------------------------
 
-needs_probabilities <- function(measure) measure$name %in% c("brier", "logloss")
-
 # A measure for the models of one fit. A measure of probabilities gets a function that sums it over
 # the rows of a problem, by the calibration of the chosen model. For the null model, given by its
 # training problem, the probabilities are the shares of the classes.
 measure_for <- function(measure, fit) {
-  if (!needs_probabilities(measure)) return(measure)
+  if (!measure$name %in% c("brier", "logloss")) return(measure)
   map <- if (inherits(fit, "sparsels_problem")) {
     null_map(fit)
-  } else if (can_be_calibrated(fit)) {
+  } else if (inherits(fit, "sparsels_fit") &&
+               (calibration_kind(fit, NULL) == "none" || !all(is.na(fit$held_out)))) {
     calibrated(fit)
   } else {
     stop_input(sprintf(
@@ -269,11 +257,6 @@ measure_for <- function(measure, fit) {
   }
   measure$sum <- function(problem, score) probability_sum(problem, measure$name, map(score))
   measure
-}
-
-can_be_calibrated <- function(fit) {
-  if (!inherits(fit, "sparsels_fit")) return(FALSE)
-  calibration_kind(fit, NULL) == "none" || !all(is.na(fit$held_out))
 }
 
 null_map <- function(problem) {
@@ -364,7 +347,9 @@ choose_threshold <- function(object, cost = c(false_positive = 1, false_negative
     tried <- check_share(threshold, "threshold")
   } else if (!is.null(sensitivity)) {
     check_share(sensitivity, "sensitivity")
-    tried <- thresholds_between(p)
+    # 0, the midpoints between probabilities that differ, and 1
+    each <- sort(unique(p))
+    tried <- c(0, (each[-1L] + each[-length(each)]) / 2, 1)
   } else {
     tried <- cost[[1L]] / sum(cost)
   }
@@ -372,12 +357,6 @@ choose_threshold <- function(object, cost = c(false_positive = 1, false_negative
   wanted <- if (is.null(sensitivity)) 0 else sensitivity - 1e-12
   data.frame(errors[max(which(errors$sensitivity >= wanted)), ],
              calibration = calibration_kind(fit, calibration), row.names = NULL)
-}
-
-# 0, the midpoints between probabilities that differ, and 1
-thresholds_between <- function(p) {
-  p <- sort(unique(p))
-  c(0, (p[-1L] + p[-length(p)]) / 2, 1)
 }
 
 # A row for every threshold, in ascending order.

@@ -41,7 +41,7 @@
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
 #' * `criterion`, `folds`, `control`, `call`, `method`, and `problem` without its x.
 #'
-#' @param object,x A fit.
+#' @param object A fit.
 #' @param rule `"min"`: the size or lambda with the smallest error; `"1se"`: the smallest size, or
 #'   the largest lambda, whose error is within one standard error of it.
 #' @param by Which error of the path: `"cv"`, the cross-validated error of the whole procedure, or
@@ -207,12 +207,8 @@ stop_no_se <- function(fit) {
 
 # Printing ----------------------------------------------------------------------------------------
 
-#' @rdname sparse_fit
-#' @param n Number of rows of the path to print.
-#' @export
-print.sparse_fit <- function(x, n = 6L, ...) {
-  check_sealed(x)
-  n <- check_shown(n)
+#' @exportS3Method
+print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   say(x$method, ": ", fit_title(x))
   print_choice(x)
   print_unscored_folds(x)
@@ -225,7 +221,6 @@ print.sparse_fit <- function(x, n = 6L, ...) {
   if (!is.null(searched)) say(searched)
   if (x$status != "complete") say(status_words(x))
   if (n > 0L) print_path(x, n)
-  invisible(x)
 }
 
 # A description of how far a search went, if it may be incomplete, otherwise NULL.
@@ -423,12 +418,11 @@ print_path <- function(fit, n) {
   columns <- intersect(path_columns(fit), names(shown))
   if (!is.null(shown$columns)) text$columns <- shown$columns
   text <- shown_table(cbind(text, shown[columns]), columns)
-  print_rows(fitting_names(text), nrow(fit$path), "step", column_meanings(fit), fit$problem)
+  print_rows(fitting_names(text), nrow(fit$path), "step")
 }
 
 # the columns of the path that are printed
 path_columns <- function(fit) {
-  if (inherits(fit, "l1_path")) return(lambda_columns(fit))
   c("price", "criterion", if (is_training(fit)) "squared" else "se", "error", "cv", "cv_se",
     "cv_error", "cv_concordance")
 }
@@ -448,23 +442,13 @@ moved_names <- function(fit, rows) {
   names
 }
 
-#' @export
-print.summary.sparse_fit <- function(x, ...) {
-  check_sealed(x)
-  print(x$fit, n = 0L)
-  cat("best model of every size:\n")
-  columns <- intersect(c("columns", path_columns(x$fit)), names(x$path))
-  if (!inherits(x$fit, "l1_path")) {
-    x$path$name <- moved_names(x$fit, x$path)
-    columns <- c("size", "name", columns)
-  }
-  text <- shown_table(x$path[columns], setdiff(columns, c("size", "name")))
-  if ("name" %in% columns) text <- fitting_names(text)
-  print(text, row.names = FALSE)
-  print_meaning(column_meanings(x$fit), names(text), x$fit$problem)
-  cat(sprintf("coefficients at size %d:\n", x$fit$size))
-  print(x$coefficients, digits = 4)
-  invisible(x)
+#' @exportS3Method
+details.sparse_fit <- function(x) { # nolint: object_name_linter.
+  path <- size_table(x)
+  text <- path[intersect(c("size", "name", "columns", path_columns(x)), names(path))]
+  text$name <- moved_names(x, path)
+  text <- fitting_names(shown_table(text, path_columns(x)))
+  fit_details(x, text, "best model of every size")
 }
 
 # Size ---------------------------------------------------------------------------------------------

@@ -21,13 +21,11 @@ generics::augment
 #' selected with the sample, and errors computed from `.held_out` are optimistic: [cross_validate()]
 #' gives an honest estimate.
 #'
-#' @param x A fit, or the result of [cross_validate()], [permutation_test()],
-#'   [stability_selection()], [exchange()] or [panel_error()].
-#' @param size,lambda The model of a fit, as in [coef()][coef.sparsels_fit]; `NULL` for the chosen
-#'   one.
+#' @param x A fit, or the result of another function of the package.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
 #' @param row.names,optional As for [as.data.frame()].
-#' @param ... Not used; must be empty.
+#' @param ... For `tidy()` of a fit, `size` or `lambda`: the model, as in
+#'   [coef()][coef.sparsels_fit], by default the chosen one. Otherwise not used, and must be empty.
 #'
 #' @return Plain data frames.
 #' * `tidy()` of a fit: `response` (only with several), `term` (the intercept and covariates,
@@ -56,7 +54,7 @@ generics::augment
 #' * `as.data.frame()` of a fit: its path, `fit$path`: a row per lambda, or a row per step of a
 #'   search; `chosen` (logical) is the row of the chosen model. Of a cross-validation: its curves, a
 #'   row per measure and size (or lambda), with `measure` and the columns of `curves`; `NA` where a
-#'   measure has no such curve.
+#'   measure has no such curve. Of other results: the table of `tidy()`.
 #' * `tidy()` of a cross-validation: a row per measure, size (or lambda) and curve with `measure`,
 #'   `size`, `curve`, `estimate`, `std.error`. `augment()`: as of its fit on all rows, but
 #'   `.held_out` is predicted by the outer fold without the sample, with the size chosen there.
@@ -98,11 +96,120 @@ generics::augment
 #' @name tidiers
 NULL
 
-#' @rdname tidiers
-#' @method tidy sparsels_fit
+# Print and summary -------------------------------------------------------------------------------
+
+#' Print and summarise results
+#'
+#' `print()` shows in a few lines what a fit or another result of the package found. `summary()`
+#' also shows its whole tables, and what their columns mean.
+#'
+#' @param x,object A fit, or the result of another function of the package. `x` may also be a
+#'   summary.
+#' @param n The number of rows to print of a table that may be long. By default 6 rows of a path and
+#'   20 features are printed.
+#' @param ... Not used.
+#' @return `print()`: `x`, invisibly. `summary()`: an object of class `sparsels_summary`, a list of
+#'   the `result`, its `tables` as printed, and the `meaning` of their columns in words. Of a fit it
+#'   also has `path`, the rows of the path that have a model, and `coefficients`. Of a mask of
+#'   [safe_screen()] it also has `columns` (how many are kept, dropped and excluded), `kept` (how
+#'   many columns the rule would keep at other lambdas, `NULL` for a mask made with a fit) and
+#'   `largest` (the kept columns with the largest bounds).
+#' @seealso [tidy()][tidiers] and [plot()][plot.sparsels_result] of the same results,
+#'   [summary()][summary.sparsels_problem] of a problem.
+#' @examples
+#' x <- matrix(rnorm(40 * 10), 40)
+#' fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(40))
+#' print(fit, n = 3)
+#' summary(fit)
 #' @export
-tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
+print.sparsels_result <- function(x, n, ...) {
   check_sealed(x)
+  if (missing(n)) print_result(x) else print_result(x, n = check_shown(n))
+  invisible(x)
+}
+
+# The words of a result, with `n` rows of its table if it has a long one.
+print_result <- function(x, ...) UseMethod("print_result")
+
+#' @rdname print.sparsels_result
+#' @export
+summary.sparsels_result <- function(object, ...) {
+  check_sealed(object)
+  check_dots(..., known = character())
+  seal(structure(c(list(result = object), details(object)), class = "sparsels_summary"))
+}
+
+# What summary() adds to a result: `tables` to print under their titles, `meaning`, their columns in
+# words, and other parts for the user.
+details <- function(x) UseMethod("details")
+
+#' @exportS3Method
+details.default <- function(x) list(meaning = record(x)$meaning)
+
+#' @rdname print.sparsels_result
+#' @export
+print.sparsels_summary <- function(x, ...) {
+  check_sealed(x)
+  print(x$result, n = if (length(x$tables)) 0 else Inf)
+  for (title in names(x$tables)) {
+    say(title, ":")
+    table <- x$tables[[title]]
+    if (is.data.frame(table)) print(table, row.names = FALSE, digits = 4) else
+      print(table, digits = 4)
+  }
+  for (words in x$meaning) remark(words)
+  invisible(x)
+}
+
+# Tables of all results ---------------------------------------------------------------------------
+
+# The record of a result: `row`, the line of glance(), to which the number of rows of the problem
+# and the status are added where `complete` is not TRUE; `rows`, the table of tidy(); `frame`, the
+# table of as.data.frame() if it is another; and `meaning`, the columns of print() in words.
+record <- function(x) UseMethod("record")
+
+# The table of tidy(): of a fit the terms of a model.
+term_table <- function(x, ...) UseMethod("term_table")
+
+#' @exportS3Method
+term_table.default <- function(x, ...) { # nolint: object_name_linter.
+  check_dots(..., known = character())
+  record(x)$rows
+}
+
+#' @rdname tidiers
+#' @export
+tidy.sparsels_result <- function(x, ...) {
+  check_sealed(x)
+  term_table(x, ...)
+}
+
+#' @rdname tidiers
+#' @export
+glance.sparsels_result <- function(x, ...) {
+  check_sealed(x)
+  check_dots(..., known = character())
+  made <- record(x)
+  if (isTRUE(made$complete)) return(made$row)
+  data.frame(made$row, nobs = nrow(x$problem), status = x$status, row.names = NULL)
+}
+
+#' @rdname tidiers
+#' @export
+as.data.frame.sparsels_result <- function(x, row.names = NULL, # nolint: object_name_linter.
+                                          optional = FALSE, ...) {
+  if (is.data.frame(x)) return(NextMethod())
+  check_sealed(x)
+  check_dots(..., known = c("row.names", "optional"))
+  made <- record(x)
+  as.data.frame(if (is.null(made$frame)) made$rows else made$frame, row.names = row.names)
+}
+
+# Fits --------------------------------------------------------------------------------------------
+
+#' @exportS3Method
+term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter.
+                                    lambda = NULL, ...) {
   check_dots(..., known = c("size", "lambda"))
   problem <- x$problem
   model <- model_of(x, size, lambda)
@@ -123,34 +230,29 @@ tidy.sparsels_fit <- function(x, size = NULL, lambda = NULL, ...) {
     row.names = NULL
   )
   if (length(responses) == 1L) return(table[-1L])
-  r_squared <- if (is_chosen(x, model)) response_r_squared(problem, x$held_out)
+  # the chosen model is the only one with held-out predictions in a fit
+  r_squared <- if (identical(model, model_of(x))) response_r_squared(problem, x$held_out)
   table$held_out.r.squared <- rep(if (is.null(r_squared)) NA_real_ else r_squared,
                                   each = nrow(rows))
   table
 }
 
-# whether a model is the chosen one, the only one with held-out predictions in a fit
-is_chosen <- function(fit, model) identical(model, model_of(fit))
-
-#' @rdname tidiers
-#' @method glance sparsels_fit
-#' @export
-glance.sparsels_fit <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
+#' @exportS3Method
+record.sparsels_fit <- function(x) { # nolint: object_name_linter.
   problem <- x$problem
+  model <- model_of(x)
   chosen <- chosen_row(x)
-  glance_row(
+  r_squared <- held_out_r_squared(problem, x$held_out)
+  frame <- cbind(x$path, chosen = seq_len(nrow(x$path)) == model$step + 1L)
+  list(frame = frame, complete = TRUE, row = glance_row(
     x$method, task = problem$coding$task, nobs = nrow(problem), features = ncol(problem),
     responses = ncol(problem$rows$y), lambda = x$lambda,
-    size = if (is.null(x$size)) length(model_terms(x, model_of(x))) else x$size,
+    size = if (is.null(x$size)) length(model_terms(x, model)) else x$size,
     criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
     deviance = if (identical(x$loss, "hinge")) NA else stats::deviance(x), status = x$status,
-    r_squared = mean_or_na(held_out_r_squared(problem, x$held_out))
-  )
+    r_squared = if (!is.null(r_squared)) mean(r_squared)
+  ))
 }
-
-mean_or_na <- function(values) if (is.null(values)) NA_real_ else mean(values)
 
 # The columns of glance(), the same for all fits. A part that a fit does not have is NULL or NA.
 glance_row <- function(method, task = NULL, nobs = NULL, features, responses, size, lambda = NULL,
@@ -192,10 +294,13 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
   cbind(data, columns)
 }
 
-# the class of each row and its probabilities, by held-out scores
+# The class of each row and its probabilities by held-out scores. The probabilities are NA where
+# there are none.
 predicted_classes <- function(fit) {
-  p <- as.data.frame(held_out_probabilities(fit))
-  names(p) <- paste0(".pred_", fit$problem$coding$levels)
+  levels <- fit$problem$coding$levels
+  p <- if (all(is.na(fit$held_out))) matrix(NA_real_, nrow(fit$problem), length(levels)) else
+    calibrated(fit)(fit$held_out)
+  p <- stats::setNames(as.data.frame(p), paste0(".pred_", levels))
   cbind(.pred_class = class_of(fit$problem, fit$held_out), p)
 }
 
@@ -213,38 +318,6 @@ observed <- function(problem) {
   stats::setNames(data.frame(class_of(problem, problem$rows$y)), problem$coding$response)
 }
 
-# The record of a result: `rows`, the table of tidy(), and `row`, the line of glance(). Where
-# `complete` is not TRUE, glance() adds the number of rows of the problem and the status.
-record <- function(x) UseMethod("record")
-
-# The words of a result, for print().
-print_result <- function(x, ...) UseMethod("print_result")
-
-#' @export
-print.sparsels_result <- function(x, ...) {
-  check_sealed(x)
-  print_result(x, ...)
-  invisible(x)
-}
-
-#' @rdname tidiers
-#' @export
-tidy.sparsels_result <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  record(x)$rows
-}
-
-#' @rdname tidiers
-#' @export
-glance.sparsels_result <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
-  made <- record(x)
-  if (isTRUE(made$complete)) return(made$row)
-  data.frame(made$row, nobs = nrow(x$problem), status = x$status, row.names = NULL)
-}
-
 #' @rdname tidiers
 #' @method augment cv_result
 #' @export
@@ -253,34 +326,4 @@ augment.cv_result <- function(x, data = NULL, ...) {
   check_dots(..., known = "data")
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
-}
-
-# Paths and curves --------------------------------------------------------------------------------
-
-#' @rdname tidiers
-#' @export
-as.data.frame.sparsels_fit <- function(x, row.names = NULL, # nolint: object_name_linter.
-                                       optional = FALSE, ...) {
-  check_sealed(x)
-  path_frame(x$path, model_rows(list(model_of(x))), row.names, ...)
-}
-
-path_frame <- function(path, chosen, row_names, ...) {
-  check_dots(..., known = c("row.names", "optional"))
-  path$chosen <- seq_len(nrow(path)) == chosen
-  as.data.frame(path, row.names = row_names)
-}
-
-#' @rdname tidiers
-#' @export
-as.data.frame.cv_result <- function(x, row.names = NULL, # nolint: object_name_linter.
-                                    optional = FALSE, ...) {
-  check_sealed(x)
-  check_dots(..., known = c("row.names", "optional"))
-  columns <- unique(unlist(lapply(x$measures, names)))
-  tables <- Map(function(measure, curves) {
-    curves[setdiff(columns, names(curves))] <- NA_real_
-    data.frame(measure = measure, curves[columns])
-  }, names(x$measures), x$measures)
-  as.data.frame(do.call(rbind, unname(tables)), row.names = row.names)
 }

@@ -535,7 +535,9 @@ loses_covariates <- function(problem, sets) {
   # no direction has a larger share than all directions together
   share <- vapply(sets, function(rows) sum(leverage[rows]), 0)
   lost <- share > 1 - 1e-10
-  lost[lost] <- vapply(sets[lost], largest_share, 0, basis) > 1 - 1e-10
+  lost[lost] <- vapply(sets[lost], function(rows) {
+    norm(basis[rows, , drop = FALSE], "2")^2
+  }, 0) > 1 - 1e-10
   lost
 }
 
@@ -544,9 +546,6 @@ loses_weight <- function(problem, sets) {
   weighs <- problem$rows$weight > 0
   vapply(sets, function(rows) sum(weighs[rows]), 0L) == sum(weighs)
 }
-
-# the largest share of any direction of the covariates that lies within some rows
-largest_share <- function(rows, basis) norm(basis[rows, , drop = FALSE], "2")^2
 
 # Reports covariates that cannot be estimated without some rows. If these rows outweigh the others,
 # a share is rounded to 1. The other rows then decide.

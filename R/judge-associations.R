@@ -25,12 +25,10 @@
 #'   `ylim`; else not used.
 #' @return `plot()`: invisibly the data frame drawn, a row per column that is not excluded,
 #'   strongest first: `rank`, `feature` (column number), `name`, `association`, `expected` (`NA` for
-#'   several responses). `summary()`: a list with `rows`, `columns`, `excluded` (names), `sparse`,
-#'   `task`, `response`, `response_table` (of classes their rows, of numbers their quantiles and
-#'   mean, a row each), `covariates` (names), `weights` (their range, `NULL` where all are 1),
-#'   `missing` (of each column how many values are missing, `NULL` unless `missing = "mean"`),
-#'   `scale` (quantiles of the standard deviations of the columns, in the units of the data),
-#'   `strongest` (the first rows of that data frame).
+#'   several responses). `summary()`: a list of class `sparsels_summary`, with `result` (the problem
+#'   without its x), `response_table` (of classes their rows, of numbers their quantiles and mean, a
+#'   row each), `scale` (quantiles of the standard deviations of the columns, in the units of the
+#'   data) and `strongest` (the first rows of that data frame).
 #' @seealso [as_problem()]
 #' @examples
 #' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))
@@ -200,20 +198,25 @@ problem_note <- function(problem) {
 summary.sparsels_problem <- function(object, ...) {
   check_sealed(object)
   check_dots(..., known = character())
+  response <- response_table(object)
+  what <- if (object$coding$task == "regression") "response" else
+    sprintf("rows by class (always the largest class: error rate %s)",
+            format(1 - max(response$share), digits = 3))
+  scale <- stats::quantile(column_scales(object))
+  tables <- c(named_list(what, response), list("standard deviations of the columns" = scale))
   strongest <- if (!is.null(object$columns$products)) utils::head(ranked_columns(object), 5L)
+  expected <- !is.null(strongest) && !anyNA(strongest$expected)
+  if (!is.null(strongest)) {
+    title <- sprintf("columns with the strongest association by themselves (%s)",
+                     association_label(object))
+    tables[[title]] <- strongest[c("name", "association", if (expected) "expected")]
+  }
   seal(structure(list(
-    rows = nrow(object), columns = ncol(object),
-    excluded = object$columns$name[!object$columns$usable & !is_set_apart(object)],
-    why_excluded = excluded_words(object),
-    sparse = inherits(object$x, "dgCMatrix"), task = object$coding$task,
-    response = object$coding$response,
-    response_table = response_table(object),
-    covariates = as.character(setdiff(colnames(object$z), "(Intercept)")),
-    weights = if (any(object$rows$weight != 1)) range(object$rows$weight),
-    missing = object$columns$missing,
-    scale = stats::quantile(column_scales(object)), strongest = strongest,
-    label = association_label(object)
-  ), class = "summary.sparsels_problem"))
+    result = without_x(object), tables = tables, response_table = response, scale = scale,
+    strongest = strongest, meaning = if (expected) {
+      "expected = at that rank if no column were associated with the response"
+    }
+  ), class = "sparsels_summary"))
 }
 
 # standard deviations of the columns, also where they are not standardised
@@ -230,41 +233,4 @@ response_table <- function(problem) {
   data.frame(response = response_names(problem), t(apply(user_response(problem), 2L, function(y) {
     c(unclass(summary(y)), SD = stats::sd(y))
   })), check.names = FALSE, row.names = NULL)
-}
-
-#' @export
-print.summary.sparsels_problem <- function(x, ...) {
-  check_sealed(x)
-  cat(sprintf("problem of %s and %s%s\n", counted(x$rows, "row"), counted(x$columns, "column"),
-              if (x$sparse) ", sparse" else ""))
-  what <- switch(x$task, regression = "numeric", binary = "two classes",
-                 multiclass = sprintf("%d classes", nrow(x$response_table)))
-  cat(sprintf("response %s: %s\n", x$response, what))
-  table <- x$response_table
-  if (x$task != "regression") table$share <- sprintf("%.1f %%", 100 * table$share)
-  print(table, row.names = FALSE, digits = 4)
-  if (x$task != "regression") {
-    cat(sprintf("always the largest class: error rate %s\n",
-                format(1 - max(x$response_table$share), digits = 3)))
-  }
-  if (length(x$covariates)) cat("adjusted for: ", some_of(x$covariates, 8L, ""), "\n", sep = "")
-  if (length(x$weights)) {
-    cat(sprintf("weights: %s to %s\n", format(x$weights[1L]), format(x$weights[2L])))
-  }
-  if (any(x$missing > 0L)) say(missing_words(x$missing))
-  cat(sprintf("standard deviations of the columns: %s to %s, median %s\n",
-              format(x$scale[[1L]], digits = 3), format(x$scale[[5L]], digits = 3),
-              format(x$scale[[3L]], digits = 3)))
-  if (length(x$excluded)) {
-    cat(sprintf("excluded: %s, %s (%s)\n",
-                counted(length(x$excluded), "column"), x$why_excluded, some_of(x$excluded, 5L, "")))
-  }
-  if (!is.null(x$strongest)) {
-    say(sprintf("columns with the strongest association by themselves (%s):", x$label))
-    several <- anyNA(x$strongest$expected)
-    print(x$strongest[c("name", "association", if (!several) "expected")], row.names = FALSE,
-          digits = 3)
-    if (!several) cat("expected: at that rank if no column were associated with the response\n")
-  }
-  invisible(x)
 }

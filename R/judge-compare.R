@@ -361,14 +361,8 @@ print_result.method_comparison <- function(x, ...) { # nolint: object_name_linte
   unscored <- sum(apply(is.na(x$scores[, , "test", drop = FALSE]), 1L, any))
   print_unscored(unscored, nrow(x$scores), "split", x$measure)
   print(test_words(x$table), row.names = FALSE)
-  remark(sprintf("difference = from %s, %s is better; se = standard errors of test and of the %s",
-                 x$table$method[1L], if (x$higher) "above 0" else "below 0", "difference, "),
-         "corrected for the rows that splits share; p = t-test of the difference with it; win, ",
-         "tie, loss = splits in which the method is better, equal, worse")
   say("the models:")
   print(model_words(x$table), row.names = FALSE)
-  remark("training = ", x$words, " on the training rows; size = mean number of columns; stability ",
-         "= how alike the columns of different splits are, at most 1; seconds = a fit takes")
   print_interrupted(x$status, "splits")
 }
 
@@ -395,7 +389,16 @@ record.method_comparison <- function(x) { # nolint: object_name_linter.
   best <- x$table[if (x$higher) which.max(x$table$test) else which.min(x$table$test), ]
   list(rows = x$table,
        row = data.frame(methods = nrow(x$table), best = best$method, measure = x$measure,
-                        estimate = best$test, std.error = best$se, splits = nrow(x$scores)))
+                        estimate = best$test, std.error = best$se, splits = nrow(x$scores)),
+       meaning = c(
+         paste("difference = from", x$table$method[1L], "where", if (x$higher) "above 0" else
+           "below 0", "is better; se = standard errors of test and of the difference, corrected",
+           "for the rows that splits share; p = t-test of the difference; win, tie, loss = splits",
+           "in which the method is better, equal, worse"),
+         paste("training =", x$words, "on the training rows; size = mean number of columns;",
+               "stability = how alike the columns of different splits are, at most 1;",
+               "seconds = time of a fit")
+       ))
 }
 
 #' @exportS3Method

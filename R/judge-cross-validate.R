@@ -496,26 +496,14 @@ nobs.cv_result <- function(object, ...) {
   trained_rows(object$problem)
 }
 
-#' @rdname cross_validate
-#' @export
-summary.cv_result <- function(object, ...) {
-  check_sealed(object)
-  seal(structure(list(result = object), class = "summary.cv_result"))
-}
-
-#' @export
-print.summary.cv_result <- function(x, ...) {
-  check_sealed(x)
-  print(x$result)
-  meaning <- error_meanings(x$result)
-  columns <- c(names(meaning), paste0(names(meaning), "_se"))
-  cat("means over the outer folds:\n")
-  print(shown_table(x$result$curves, columns), row.names = FALSE)
-  cat("outer folds:\n")
-  print(shown_table(x$result$folds, columns), row.names = FALSE)
-  remark("errors: ", measure_label(x$result))
-  print_meaning(meaning, names(x$result$folds), x$result$problem)
-  invisible(x)
+#' @exportS3Method
+details.cv_result <- function(x) { # nolint: object_name_linter.
+  meaning <- error_meanings(x)
+  errors <- c(names(meaning), paste0(names(meaning), "_se"))
+  list(tables = list("means over the outer folds" = shown_table(x$curves, errors),
+                     "outer folds" = shown_table(x$folds, errors)),
+       meaning = c(paste("errors:", measure_label(x)),
+                   meaning_words(meaning, names(x$folds), x$problem)))
 }
 
 # The errors of the chosen models, to three significant digits of the largest error, and the meaning

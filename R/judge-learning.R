@@ -266,8 +266,6 @@ print_result.learning_curve <- function(x, ...) { # nolint: object_name_linter.
   table[-1L] <- lapply(table[-1L], signif, 3L)
   names(table)[2L] <- value_word(x)
   print(shown_table(table, names(table)[-1L]), row.names = FALSE)
-  remark("rows = trained on; se = standard error, for repeats that share rows; null = that of the ",
-         "null model; relative = ", relative_words(x))
   say("fitted curve: ", fitted_words(x))
   say("forecast, an extrapolation", if (nrow(x$draws)) ", with a band of 90 %", ":")
   cat(paste0("  ", forecast_lines(x), "\n"), sep = "")
@@ -309,7 +307,9 @@ record.learning_curve <- function(x) { # nolint: object_name_linter.
   list(rows = x$table,
        row = data.frame(method = x$method, measure = x$measure, rows = largest$rows,
                         estimate = largest$error, std.error = largest$se, as.list(x$fitted),
-                        repeats = counted_repeats(x)))
+                        repeats = counted_repeats(x)),
+       meaning = paste("rows = trained on; se = standard error, for repeats that share rows;",
+                       "null = that of the null model; relative =", relative_words(x)))
 }
 
 #' @exportS3Method

@@ -371,7 +371,7 @@ statistic_words <- function(fit) {
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.permutation_test <- function(x, ...) { # nolint: object_name_linter.
+print_result.permutation_test <- function(x, n = 8L, ...) { # nolint: object_name_linter.
   count <- length(x$null)
   say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
       " permutations of the ", x$permuted)
@@ -382,20 +382,20 @@ print_result.permutation_test <- function(x, ...) { # nolint: object_name_linter
   remark("smallest error: ", shown(x$statistic), ", median of the permutations: ",
          shown(stats::median(x$null)))
   remark("error: ", statistic_words(x$fit))
-  table <- utils::head(x$by_size, 8L)
+  table <- utils::head(x$by_size, n)
   table[-1L] <- lapply(table[-1L], signif, 3L)
   print(table, row.names = FALSE)
   more <- nrow(x$by_size) - nrow(table)
   if (more > 0L) cat("... and ", counted(more, "more size"), ", all in $by_size\n", sep = "")
-  remark("statistic = error of that size; p.value = of that size alone; lower to upper: 90 % of ",
-         "the permutations")
   print_interrupted(x$status, "permutations")
 }
 
 #' @exportS3Method
 record.permutation_test <- function(x) { # nolint: object_name_linter.
   list(rows = x$by_size, row = data.frame(method = x$method, statistic = x$statistic,
-                                          p.value = x$p.value, permutations = length(x$null)))
+                                          p.value = x$p.value, permutations = length(x$null)),
+       meaning = paste("statistic = error of that size; p.value = of that size alone;",
+                       "lower to upper: 90 % of the permutations"))
 }
 
 #' @exportS3Method

@@ -329,7 +329,7 @@ correlated_names <- function(problem, found, probability) {
 }
 
 #' @exportS3Method
-print_result.stability_selection <- function(x, ...) { # nolint: object_name_linter.
+print_result.stability_selection <- function(x, n = 20L, ...) { # nolint: object_name_linter.
   word <- counted_word(x$problem)
   say("stability selection: ", x$method, " chose ", counted(x$q, word), " on each half of ",
       counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
@@ -343,10 +343,10 @@ print_result.stability_selection <- function(x, ...) { # nolint: object_name_lin
   say(if (count == 0L) paste("no", word) else counted(count, word),
       " with a selection probability of at least ", shown(x$threshold), if (count) ":")
   if (count) {
-    table <- utils::head(x$stable[c("name", "probability", "correlated")], 20L)
+    table <- utils::head(x$stable[c("name", "probability", "correlated")], n)
     if (!any(nzchar(table$correlated))) table$correlated <- NULL
     print(table, row.names = FALSE)
-    if (count > 20L) cat("... and ", count - 20L, " more, all in $stable\n", sep = "")
+    if (count > n) cat("... and ", count - n, " more, all in $stable\n", sep = "")
   }
   known <- x$bounds[!is.na(x$bounds)]
   say(sprintf("expected number of stable %ss that are chosen no more often than by chance, ", word),

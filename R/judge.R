@@ -405,12 +405,8 @@ feature_table <- function(fit, stability, exchange) {
 
 # Print and picture -------------------------------------------------------------------------------
 
-#' @rdname judge
-#' @param n Number of features to print.
 #' @exportS3Method
-print.judgement <- function(x, n = 20, ...) {
-  check_sealed(x)
-  n <- check_shown(n)
+print_result.judgement <- function(x, n = 20, ...) { # nolint: object_name_linter.
   say("judgement of ", x$method)
   print_data(x$problem)
   lines <- judgement_lines(x)
@@ -421,7 +417,6 @@ print.judgement <- function(x, n = 20, ...) {
   }
   say("seed: ", x$seed)
   print_interrupted(x$status, "parts")
-  invisible(x)
 }
 
 # The parts in a sentence each.
@@ -505,12 +500,6 @@ print_features <- function(x, n) {
   print(fitting_names(text), row.names = FALSE)
   more <- nrow(table) - nrow(text)
   if (more > 0L) cat("... and ", counted(more, "more feature"), ", all in $features\n", sep = "")
-  meaning <- c(probability = "share of halves of the rows that choose it",
-               dropped = "held-out error without it, relative to that with it",
-               substitute = "the column that replaces it best",
-               swapped = "relative error then")
-  meaning <- meaning[names(meaning) %in% names(text)]
-  remark(paste(names(meaning), "=", meaning, collapse = "; "))
 }
 
 # the parts that have pictures
@@ -528,7 +517,13 @@ part_titles <- c(
 #' @exportS3Method
 record.judgement <- function(x) { # nolint: object_name_linter.
   one <- function(value) if (is.null(value)) NA else value
-  list(rows = x$features, complete = TRUE, row = data.frame(
+  known <- vapply(x$features, function(column) !all(is.na(column)), NA)
+  meaning <- c(probability = "share of halves of the rows that choose it",
+               dropped = "held-out error without it, relative to that with it",
+               substitute = "the column that replaces it best",
+               swapped = "relative error then")
+  meaning <- meaning_words(meaning, names(known)[known])
+  list(rows = x$features, meaning = meaning, complete = TRUE, row = data.frame(
     method = x$method, measure = one(x$error$measure), estimate = one(x$error$estimate),
     lower = one(x$error$lower), upper = one(x$error$upper), null = one(x$error$null),
     p.value = one(x$permutation$p.value), stability = one(x$stability$stability),

@@ -26,9 +26,6 @@
 #' * `criterion`, `features` (of `rls()`), `spectrum`, `folds`, `threads`, `method`, `call`, and
 #'   `problem` without its x.
 #'
-#' @param x A fit.
-#' @param ... Not used.
-#'
 #' @references Pahikkala, T., Suominen, H., Boberg, J. (2012). Efficient cross-validation for
 #' kernelized least-squares regression with sparse basis expansions. Machine Learning 87, 381-407.
 #' \doi{10.1007/s10994-012-5287-6}
@@ -307,12 +304,9 @@ pairs_left_out <- function(problem, scored, hold_out) {
 
 # Printing ----------------------------------------------------------------------------------------
 
-#' @rdname kernel_fit
-#' @export
-print.kernel_fit <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.kernel_fit <- function(x, ...) { # nolint: object_name_linter.
   print_expansion(x, "lambda", "gamma")
-  invisible(x)
 }
 
 # A fit in terms of `lambda` or a parameter derived from it, and of the width of its kernel.
@@ -360,18 +354,14 @@ chosen_words <- function(fit, name) {
           at_the_end(value, tried, "the path"), values_words(tried), fit$criterion$label)
 }
 
-#' @export
-print.summary.kernel_fit <- function(x, ...) {
-  check_sealed(x)
-  print(x$fit)
-  print_rows(shown_kernel(x$path), nrow(x$path), "lambda", column_meanings(x$fit), x$fit$problem)
-  if (!is.null(x$fit$kernel_table) && nrow(x$fit$kernel_table) > 1L) {
-    cat("kernel widths, each at its best lambda:\n")
-    print(shown_kernel(x$fit$kernel_table), row.names = FALSE)
-  }
-  cat(sprintf("weights at lambda %s:\n", shown_parameter(x$fit$lambda)))
-  print(summary(as.vector(x$coefficients)), digits = 4)
-  invisible(x)
+#' @exportS3Method
+details.kernel_fit <- function(x) { # nolint: object_name_linter.
+  widths <- if (NROW(x$kernel_table) > 1L) shown_kernel(x$kernel_table)
+  fit_details(x, shown_kernel(size_table(x)), more = c(
+    if (!is.null(widths)) list("kernel widths, each at its best lambda" = widths),
+    named_list(sprintf("weights at lambda %s", shown_parameter(x$lambda)),
+               summary(as.vector(stats::coef(x))))
+  ))
 }
 
 # each value to its own digits, as lambdas are powers of two

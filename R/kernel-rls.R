@@ -490,14 +490,12 @@ in_gamma <- function(fit, gamma) {
   seal(fit)
 }
 
-#' @export
-print.lssvm_fit <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.lssvm_fit <- function(x, ...) { # nolint: object_name_linter.
   shown <- x
   shown$kernel <- in_sigma2(x$kernel)
   shown$shift <- NULL
   print_expansion(shown, "gamma", "sigma2")
-  invisible(x)
 }
 
 # Nystrom features ---------------------------------------------------------------------------------
@@ -580,7 +578,7 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
   seal(structure(list(
     features = features, values = 1 / colSums(map^2), map = map, tolerance = tolerance,
     kernel = kernel, basis = basis, problem = without_x(problem)
-  ), class = "nystrom_features"))
+  ), class = c("nystrom_features", "sparsels_result")))
 }
 
 # a problem made of rows without a response, where the response given is not used
@@ -605,13 +603,17 @@ predict.nystrom_features <- function(object, newdata, ...) {
   features
 }
 
-#' @export
-print.nystrom_features <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+record.nystrom_features <- function(x) { # nolint: object_name_linter.
+  list(rows = data.frame(feature = seq_along(x$values), eigenvalue = x$values), complete = TRUE,
+       row = data.frame(features = ncol(x$map), prototypes = nrow(x$map), nobs = nrow(x$features)))
+}
+
+#' @exportS3Method
+print_result.nystrom_features <- function(x, ...) { # nolint: object_name_linter.
   cat(sprintf("<nystrom features> %s of %s for %s\n", counted(ncol(x$map), "feature"),
               counted(nrow(x$map), "prototype"), counted(nrow(x$features), "row")))
   cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")
   cat(sprintf("eigenvalues: %s to %s\n", format(x$values[1L], digits = 4),
               format(x$values[ncol(x$map)], digits = 4)))
-  invisible(x)
 }

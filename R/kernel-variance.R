@@ -171,12 +171,6 @@ print_result.cv_variance <- function(x, ...) { # nolint: object_name_linter.
   cat("where the mean over repeats is smallest:\n")
   best <- lapply(split(x$table, x$table$approach), function(one) one[which.min(one$mean), ])
   print(shown_table(do.call(rbind, best), c("mean", "variance")), row.names = FALSE)
-  print_meaning(
-    c(approach = paste("1 holds basis vectors out with their folds, 2 never, 3 draws them anew",
-                       "without each fold"),
-      mean = "mean squared error, averaged over repeats", variance = "its variance over repeats"),
-    names(x$table), x$problem
-  )
 }
 
 #' @exportS3Method
@@ -184,7 +178,12 @@ record.cv_variance <- function(x) { # nolint: object_name_linter.
   size <- dim(x$errors)
   list(rows = data.frame(x$table[c("approach", "lambda")], estimate = x$table$mean,
                          variance = x$table$variance),
-       row = data.frame(approaches = size[3L], lambdas = size[2L], repeats = size[1L], size = x$n))
+       row = data.frame(approaches = size[3L], lambdas = size[2L], repeats = size[1L], size = x$n),
+       meaning = meaning_words(c(
+         approach = paste("1 holds basis vectors out with their folds, 2 never, 3 draws them anew",
+                          "without each fold"),
+         mean = "mean squared error, averaged over repeats", variance = "its variance over repeats"
+       ), names(x$table), x$problem))
 }
 
 #' @exportS3Method

@@ -461,10 +461,8 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 
 # Printing -----------------------------------------------------------------------------------------
 
-#' @export
-print.l1_path <- function(x, n = 6L, ...) {
-  check_sealed(x)
-  n <- check_shown(n)
+#' @exportS3Method
+print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   against <- if (x$problem$coding$task == "multiclass") ", each class against the rest" else ""
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
@@ -475,7 +473,13 @@ print.l1_path <- function(x, n = 6L, ...) {
   print_lambda_range(x)
   if (x$status == "interrupted") cat(interrupted_words(x), "\n", sep = "")
   if (n > 0L) print_lambdas(x, n)
-  invisible(x)
+}
+
+#' @exportS3Method
+details.l1_path <- function(x) { # nolint: object_name_linter.
+  columns <- intersect(lambda_columns(x), names(x$path))
+  text <- shown_table(size_table(x)[columns], setdiff(columns, "size"))
+  fit_details(x, text, "best model of every size")
 }
 
 penalised_words <- function(loss, alpha) {
@@ -551,8 +555,7 @@ print_lambdas <- function(fit, n) {
   text <- shown_table(fit$path[rows, columns], setdiff(columns, c("lambda", "size")))
   text$lambda <- shown_parameter(text$lambda)
   if (any(marks != "")) text <- stats::setNames(cbind(text, marks[rows]), c(names(text), ""))
-  print_rows(text, count, "lambda", column_meanings(fit),
-             fit$problem)
+  print_rows(text, count, "lambda")
 }
 
 # a word for the chosen row, the best row and the row chosen by the one-standard-error rule

@@ -630,43 +630,26 @@ print_result.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
   if (excluded) cat(sprintf("excluded: %s\n", counted(excluded, "column")))
 }
 
-#' @rdname safe_screen
-#' @param object A mask of `safe_screen()`.
-#' @export
-summary.sparsels_mask <- function(object, ...) {
-  check_sealed(object)
-  check_dots(..., known = character())
+#' @exportS3Method
+details.sparsels_mask <- function(x) { # nolint: object_name_linter.
   at <- c(1, 0.9, 0.8, 0.7, 0.6, 0.5)
-  rho <- object$rho[object$usable]
-  kept <- data.frame(share = at, lambda = at * object$lambda_max,
+  rho <- x$rho[x$usable]
+  kept <- data.frame(share = at, lambda = at * x$lambda_max,
                      kept = vapply(at, function(share) sum(rho >= share), 0L))
   # with the solutions of a fit, `rho` covers the lambdas from there up to the lambda of the mask
-  if (length(object$lambda0)) kept <- NULL
-  last <- object$keep & object$usable
-  nearest <- utils::head(order(-object$bounds * last), min(5L, sum(last)))
-  seal(structure(list(
-    mask = object,
-    columns = c(kept = sum(object$keep), dropped = sum(!object$keep & object$usable),
-                excluded = sum(!object$usable)),
-    kept = kept,
-    largest = data.frame(name = names(object$keep)[nearest], bound = unname(object$bounds[nearest]),
-                         lambda = rep(object$lambda, length(nearest)))
-  ), class = "summary.sparsels_mask"))
-}
-
-#' @export
-print.summary.sparsels_mask <- function(x, ...) {
-  check_sealed(x)
-  print(x$mask)
-  if (!is.null(x$kept)) {
-    cat("columns that the rule would keep at other lambdas:\n")
-    text <- data.frame("share of lambda_max" = x$kept$share, lambda = x$kept$lambda,
-                       kept = x$kept$kept, check.names = FALSE)
-    print(text, row.names = FALSE, digits = 4)
-  }
-  if (nrow(x$largest)) {
-    cat("kept columns with the largest bounds (those with a bound below lambda are dropped):\n")
-    print(x$largest, row.names = FALSE, digits = 4)
-  }
-  invisible(x)
+  if (length(x$lambda0)) kept <- NULL
+  last <- x$keep & x$usable
+  nearest <- utils::head(order(-x$bounds * last), min(5L, sum(last)))
+  largest <- data.frame(name = names(x$keep)[nearest], bound = unname(x$bounds[nearest]),
+                        lambda = rep(x$lambda, length(nearest)))
+  counts <- c(kept = sum(x$keep), dropped = sum(!x$keep & x$usable), excluded = sum(!x$usable))
+  list(columns = counts, kept = kept, largest = largest, tables = c(
+         if (!is.null(kept)) {
+           list("columns that the rule would keep at other lambdas, a share of lambda_max" = kept)
+         },
+         if (length(nearest)) named_list(
+           "kept columns with the largest bounds (those with a bound below lambda are dropped)",
+           largest
+         )
+       ))
 }

@@ -37,8 +37,6 @@
 #' [holdout()] and [cv_error()] do not accept these fits: without some rows the pursuit would have
 #' selected other prototypes.
 #'
-#' @param x A fit.
-#' @param ... Not used.
 #'
 #' @inherit scdp references
 #' @seealso [sparsels_fit] for coefficients, predictions and residuals of a fit,
@@ -59,10 +57,8 @@ NULL
 
 # Printing ----------------------------------------------------------------------------------------
 
-#' @rdname fs_lssvm_fit
-#' @export
-print.fs_lssvm <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.fs_lssvm <- function(x, ...) { # nolint: object_name_linter.
   say("fs_lssvm: LS-SVM on ", prototype_words(x))
   print_fs_size(x)
   print_classes(x$problem, x$held_out)
@@ -73,7 +69,6 @@ print.fs_lssvm <- function(x, ...) {
       found_words(x, "gamma"), "\n", sep = "")
   if (x$status == "interrupted") cat(status_words(x), "\n", sep = "")
   if (x$status == "early_stop") say(stop_words(x))
-  invisible(x)
 }
 
 stop_words <- function(fit) {
@@ -125,19 +120,13 @@ print_fs_size <- function(fit) {
   })
 }
 
-#' @export
-print.summary.fs_lssvm <- function(x, ...) {
-  check_sealed(x)
-  print(x$fit)
-  x$path$name[is.na(x$path$name)] <- ""
-  columns <- c("size", "name", "prototypes", "criterion", "se", "error", "training")
-  columns <- intersect(columns, names(x$path))
-  text <- shown_table(x$path[columns], columns[-(1:3)])
-  print_rows(fitting_names(text), nrow(x$path), "size", column_meanings(x$fit),
-             x$fit$problem)
-  cat(sprintf("coefficients at size %d:\n", x$fit$size))
-  print(x$coefficients, digits = 4)
-  invisible(x)
+#' @exportS3Method
+details.fs_lssvm <- function(x) { # nolint: object_name_linter.
+  path <- size_table(x)
+  path$name[is.na(path$name)] <- ""
+  errors <- c("criterion", "se", "error", "training")
+  text <- shown_table(path[intersect(c("size", "name", "prototypes", errors), names(path))], errors)
+  fit_details(x, fitting_names(text))
 }
 
 # Pictures ----------------------------------------------------------------------------------------

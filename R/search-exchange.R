@@ -44,7 +44,6 @@
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the features, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
-#' @param n Number of features to print.
 #'
 #' @return A data frame of class `exchange`, best first, with the columns
 #' * `drop`, `add`: names of the feature dropped and of the column added, `NA` if there is none.
@@ -284,11 +283,9 @@ member_table <- function(x) {
                swapped = swaps$criterion[best]))
 }
 
-#' @rdname exchange
 #' @exportS3Method
-print.exchange <- function(x, n = 20, ...) {
+print_result.exchange <- function(x, n = 20, ...) { # nolint: object_name_linter.
   set <- exchange_set(x)
-  n <- check_shown(n)
   size <- length(set$features)
   say("exchanges of ", counted(size, "feature"), " chosen by ", set$method)
   print_data(set$problem)
@@ -303,13 +300,10 @@ print.exchange <- function(x, n = 20, ...) {
     print(fitting_names(text, "feature"), row.names = FALSE)
     more <- nrow(members) - nrow(text)
     if (more > 0L) cat("... and ", counted(more, "more feature"), "\n", sep = "")
-    remark("dropped = ", set$measure$words, " without the feature; swapped = with its best ",
-           "substitute in its place")
   }
   print_best(x[is.na(x$add) & !is.na(x$drop), ], "one feature less", "without", "drop")
   print_best(x[is.na(x$drop) & !is.na(x$add), ], "one feature more", "with", "add")
   print_interrupted(set$status, "features")
-  invisible(x)
 }
 
 print_swaps_made <- function(set) {
@@ -353,7 +347,9 @@ record.exchange <- function(x) { # nolint: object_name_linter.
        row = data.frame(method = set$method, size = length(set$features), lambda = set$lambda,
                         criterion = set$measure$name, value = set$criterion,
                         optimal = set$optimal, swaps = nrow(set$swaps), nobs = nrow(set$problem),
-                        status = set$status))
+                        status = set$status),
+       meaning = paste("dropped =", set$measure$words, "without the feature; swapped = with its",
+                       "best substitute in its place"))
 }
 
 # Picture -----------------------------------------------------------------------------------------

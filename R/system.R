@@ -27,14 +27,13 @@
 #' * `names` of the components (V1, V2, ... when `A` and `b` have none), their number `D`, `method`,
 #'   `control`, `call`.
 #'
-#' @param object,x A fit.
+#' @param object A fit.
 #' @param size Number of components of the model; `NULL` for the largest. For `coef()` also several.
 #' @param lambda For fits of [lars_path()] instead of `size`: any number from the last lambda
 #'   of the path upwards. The model is then the penalised one, between two steps too, whether or not
 #'   the fit has `debias`.
 #' @param index Logical: are numbers returned instead of names?
-#' @param n Number of rows of the path to print.
-#' @param ... For `plot()`, graphical parameters such as `main` or `log`; else not used.
+#' @param ... Not used.
 #'
 #' @return `coef()`: named vector with all D entries, zeros included; a D x L matrix for several
 #'   right-hand sides; with a column for each of several models. `selected()`: names (or numbers) of
@@ -353,11 +352,8 @@ selected.system_fit <- function(object, size = NULL, # nolint: object_name_linte
   if (check_flag(index, "index")) components else object$names[components]
 }
 
-#' @rdname system_fit
-#' @export
-print.system_fit <- function(x, n = 6L, ...) {
-  check_sealed(x)
-  n <- check_shown(n)
+#' @exportS3Method
+print_result.system_fit <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   cat(sprintf("%s: sparse solution of A w = b, %s%s\n", x$method, counted(x$D, "unknown"),
               outputs_words(x)))
   model <- model_of_size(x)
@@ -365,7 +361,6 @@ print.system_fit <- function(x, n = 6L, ...) {
               shown(model$objective), shown(model$residual)))
   if (x$status != "complete") cat(solution_words(x), "\n", sep = "")
   if (n > 0L) print_steps(x, n)
-  invisible(x)
 }
 
 outputs_words <- function(fit) {
@@ -387,8 +382,7 @@ print_steps <- function(fit, n) {
   text$name[is.na(text$name)] <- ""
   text <- shown_table(text, c("objective", "residual"))
   if (!is.null(text$lambda)) text$lambda <- shown_parameter(text$lambda)
-  meaning <- c(objective = "w'Aw / 2 - b'w", residual = "norm of b - A w")
-  print_rows(text, nrow(fit$path), "step", meaning)
+  print_rows(text, nrow(fit$path), "step")
 }
 
 #' @exportS3Method
@@ -404,11 +398,9 @@ picture.system_fit <- function(x, ...) { # nolint: object_name_linter.
   new_picture(data, curve_layers(data$size, data, plain_style), words, list(...))
 }
 
-#' @rdname system_fit
-#' @method tidy system_fit
-#' @export
-tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
-  check_sealed(x)
+#' @exportS3Method
+term_table.system_fit <- function(x, size = NULL, # nolint: object_name_linter.
+                                  lambda = NULL, ...) {
   check_dots(..., known = c("size", "lambda"))
   model <- system_model(x, size, lambda)
   sides <- ncol(model$beta)
@@ -421,23 +413,12 @@ tidy.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
   if (sides > 1L) table else table[-1L]
 }
 
-#' @rdname system_fit
-#' @method glance system_fit
-#' @export
-glance.system_fit <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
+#' @exportS3Method
+record.system_fit <- function(x) { # nolint: object_name_linter.
   model <- model_of_size(x)
-  glance_row(x$method, features = x$D, responses = ncol(model$beta), size = x$size,
-             lambda = x$path$lambda[model$step + 1L], criterion = "objective",
-             value = model$objective, status = x$status)
-}
-
-#' @rdname system_fit
-#' @param row.names,optional As for [as.data.frame()].
-#' @export
-as.data.frame.system_fit <- function(x, row.names = NULL, # nolint: object_name_linter.
-                                     optional = FALSE, ...) {
-  check_sealed(x)
-  path_frame(x$path, model_of_size(x)$step + 1L, row.names, ...)
+  list(row = glance_row(x$method, features = x$D, responses = ncol(model$beta), size = x$size,
+                        lambda = x$path$lambda[model$step + 1L], criterion = "objective",
+                        value = model$objective, status = x$status),
+       frame = cbind(x$path, chosen = seq_len(nrow(x$path)) == model$step + 1L), complete = TRUE,
+       meaning = "objective = w'Aw / 2 - b'w; residual = norm of b - A w")
 }

@@ -83,7 +83,8 @@ mlr3_filter <- function() {
     public = list(
       initialize = function() {
         super$initialize(
-          id = "greedy_rls", task_types = c("regr", "classif"), param_set = filter_parameters(),
+          id = "greedy_rls", task_types = c("regr", "classif"),
+          param_set = do.call(paradox::ps, search_parameters()),
           feature_types = c("integer", "numeric"), packages = "sparsels",
           label = "Order of greedy selection", man = "sparsels::mlr3_learners"
         )
@@ -104,8 +105,6 @@ search_parameters <- function() {
        criterion = paradox::p_uty(tags = "train"),
        folds = paradox::p_uty(tags = "train"))
 }
-
-filter_parameters <- function() do.call(paradox::ps, search_parameters())
 
 learner_parameters <- function() {
   do.call(paradox::ps, c(search_parameters(), list(

@@ -69,14 +69,12 @@ step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcom
   if (!is_string(role) && !identical(role, NA)) refuse("role", "a string or NA", role)
   check_method(method)
   check_step_options(options)
-  recipes::add_step(recipe, new_select_step(
-    terms = rlang::enquos(...), role = role, trained = trained, outcome = outcome,
-    groups = groups, method = method, size = size, lambda = lambda, options = options, fit = fit,
-    removals = removals, skip = skip, id = id, case_weights = NULL
+  recipes::add_step(recipe, recipes::step(
+    subclass = "select_sparsels", terms = rlang::enquos(...), role = role, trained = trained,
+    outcome = outcome, groups = groups, method = method, size = size, lambda = lambda,
+    options = options, fit = fit, removals = removals, skip = skip, id = id, case_weights = NULL
   ))
 }
-
-new_select_step <- function(...) recipes::step(subclass = "select_sparsels", ...)
 
 check_step_options <- function(options) {
   named <- is.list(options) && length(unique(names(options))) == length(options) &&
@@ -104,7 +102,10 @@ prep.step_select_sparsels <- function(x, training, info = NULL, ...) { # nolint:
     x$fit <- fit_step(x, training[columns], training[outcome], weights,
                       step_groups(x$groups, training))
     chosen <- selected(x$fit)
-    if (!length(chosen)) warn_all_removed(x$id, length(columns))
+    if (!length(chosen)) {
+      warn_sparsels(sprintf("step '%s' chose no column: all %d are removed", x$id,
+                            length(columns)), "sparsels_warning_empty")
+    }
     x$removals <- setdiff(columns, chosen)
   }
   x
@@ -156,11 +157,6 @@ step_outcome <- function(outcome, columns, training, info) {
                        some_of(outcome[!numeric])))
   }
   outcome
-}
-
-warn_all_removed <- function(id, count) {
-  warn_sparsels(sprintf("step '%s' chose no column: all %d are removed", id, count),
-                "sparsels_warning_empty")
 }
 
 #' @exportS3Method recipes::bake

@@ -152,7 +152,7 @@ test_that("the result stands for the fit on all rows", {
   expect_equal(unique(tidy(cvd)$curve), factor(c("inner", "test", "random", "majority", "cv"),
                                                  curve_style$curve[c(1:4, 6)]))
   expect_equal(glance(cvd)$estimate, cvd$estimate[["mean"]])
-  expect_s3_class(summary(cvd), "summary.cv_result")
+  expect_s3_class(summary(cvd), "sparsels_summary")
 })
 
 test_that("kernel fits are scored by lambda, fixed-size ones by size", {

@@ -95,6 +95,7 @@ test_that("the picture shows mean and variance, or the mean of a single repeat",
   single <- cv_variance(some_points(), kernel = kernel_gaussian(4), n = 6, folds = 3,
                         lambda = 2^(-2:2), repeats = 1)
   expect_identical(plot(single), single$table)
+  expect_output(print(summary(varied)), "approach = 1 holds basis vectors out")
   expect_snapshot(varied)
 })
 

@@ -234,6 +234,7 @@ test_that("what is printed, drawn and refused", {
   expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(others)), "ggplot_built")
   pb <- as_problem(x, y)
   poor <- fit_of_set(pb, c(1L, 7L), lambda = 10)
+  expect_output(print(summary(others)), "swapped = with its")
   expect_snapshot({
     print(others)
     print(exchange(poor, pb, size = 2, keep = 1))

@@ -179,6 +179,7 @@ test_that("what is printed, drawn and refused", {
   class <- factor(data$y > 0, labels = c("no", "yes"))
   auc <- learning_curve(data$x, class, omp, k = 2, repeats = 3, measure = "auc", test = 0.3)
   one <- learning_curve(data$x, data$y, omp, k = 2, repeats = 1)
+  expect_output(print(summary(curve)), "rows = trained on; se = standard error")
   expect_snapshot({
     print(curve)
     print(auc)

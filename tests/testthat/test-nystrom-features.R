@@ -140,6 +140,9 @@ test_that("ridge regression on the features is the machine in its primal form", 
 test_that("features print", {
   i <- 1:12
   x <- cbind(i %% 5, i %% 7)
+  features <- nystrom_features(x, c(1, 4, 6), kernel_gaussian(sigma2 = 2))
+  expect_identical(generics::tidy(features)$eigenvalue, features$values)
+  expect_identical(generics::glance(features)$prototypes, 3L)
   expect_snapshot({
     nystrom_features(x, c(1, 4, 6), kernel_gaussian(sigma2 = 2))
     nystrom_features(x, x[c(1, 1), ] + 0.5, kernel_linear())

@@ -359,6 +359,8 @@ test_that("what is printed, drawn and refused", {
   expect_identical(generics::glance(tested)$p.value, tested$p.value)
   skip_if_not_installed("ggplot2")
   expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(tested)), "ggplot_built")
+  expect_output(print(summary(tested)), "statistic = error of that size")
+  expect_identical(as.data.frame(tested), generics::tidy(tested))
   expect_snapshot({
     print(tested)
     print(grouped)

@@ -167,6 +167,7 @@ test_that("risk groups are cut by held-out predictions, and drawn by survfit()",
   expect_equal(drawn$surv[drawn$group == "high"][-1], high$surv)
   cv <- cross_validate(x, y, bare_rls, k = 2, lambda = 1, outer = 5)
   expect_identical(risk_groups(cv)$risk, cv$held_out[, 1])
+  expect_output(print(summary(risk_groups(fit, 3))), "median = time by which half")
   expect_snapshot({
     print(risk_groups(fit, 3))
     refusal(risk_groups(fit, 1))

@@ -170,6 +170,8 @@ test_that("several right sides", {
 test_that("what a fit prints", {
   small <- small_system()
   dimnames(small$A) <- rep(list(c("TP53", "MYC", "KRAS", "BRCA1", "EGFR")), 2)
+  expect_output(print(summary(matching_pursuit(small$A, small$b, k = 2))),
+                "objective = w'Aw / 2 - b'w; residual = norm of b - A w", fixed = TRUE)
   expect_snapshot({
     matching_pursuit(small$A, small$b, k = 2)
     matching_pursuit(small$A, cbind(small$b, 1:5), k = 5, moves = 3, debias = FALSE)
