@@ -170,7 +170,7 @@ is_sharded <- function(control, skipping) {
 sharded_path <- function(problem, control, lambda, settings) {
   shards <- control$shards
   given <- settings$given + 1L
-  rows <- c(working(problem), list(response = problem$rows$y))
+  rows <- working(problem)
   path <- .Call(C_greedy_open, working_part(rows, integer(), matrix(0, nrow(problem), 0L)),
                 c(settings, first = 0L))
   chosen <- integer()

@@ -725,3 +725,13 @@ price_words <- function(fit) {
   paste0("price of the model: ", show_value(chosen_row(fit)$price),
          if (isTRUE(is.finite(budget))) paste(", the budget is", show_value(budget)))
 }
+
+# The models of some sets in one list: of(columns, sizes) returns the models of the first columns,
+# for each of `sizes`. It is called once if each set is an initial part of the largest, otherwise
+# for each set.
+models_of_sets <- function(sets, of, sizes = lengths(sets)) {
+  largest <- sets[[which.max(lengths(sets))]]
+  leads <- vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA)
+  if (all(leads)) return(of(largest, sizes))
+  unlist(Map(of, sets, sizes), recursive = FALSE)
+}

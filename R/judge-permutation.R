@@ -120,7 +120,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   } else {
     repeat_tasks(permutations, "permutation", function(i) {
       permuted <- permuted_problem(null, permuted_rows(exchange))
-      relative_errors(suppressWarnings(fit_method(run$method, permuted, run$arguments),
+      relative_errors(suppressWarnings(fit_run(run, permuted),
                                        c(own_warnings, "sparsels_warning_precision")))
     }, progress, BPPARAM)
   }

@@ -20,21 +20,6 @@ is_in_blocks <- function(spectrum) !is.null(spectrum$source)
 
 # The source of the terms of any rows: `kernel`, `points` (the basis vectors in the form that the
 # kernel takes) and `diagonal` (the kernel of each with itself), or NULL and `columns` of x.
-kernel_source <- function(problem, kernel, basis) {
-  precomputed <- is_precomputed(kernel)
-  points <- if (!precomputed) kernel_points(problem, basis$points)
-  list(x = problem$x, scaling = unclass(problem)[c("columns", "coding")], kernel = kernel,
-       points = points,
-       columns = if (precomputed) basis$rows,
-       diagonal = if (precomputed) Matrix::diag(problem$x)[basis$rows] else
-         kernel_diagonal(kernel, points))
-}
-
-column_source <- function(problem, columns) {
-  list(x = problem$x, centre = problem$columns$centre[columns],
-       scale = problem$columns$scale[columns],
-       columns = columns)
-}
 
 # The terms of some rows, a plain matrix. `owner` has for each row the number of the basis vector
 # that it is, else 0.
@@ -89,8 +74,6 @@ triangles_of <- function(spectrum, set, sets) {
   }
   triangles
 }
-
-merged_triangle <- function(triangles) Reduce(stacked_triangle, triangles)
 
 # take(R factor of all rows outside set s, s) for the first `sets` of the sets
 without_each <- function(triangles, take, sets) {
@@ -155,21 +138,14 @@ block_problem <- function(problem, source, penalty, rows = NULL, folds = NULL, l
   triangles <- if (by_set) triangles_of(spectrum, set_of_rows(sets, m), set_count(sets)) else
     triangles_of(spectrum, rep(1L, m), 1L)
   digits <- if (linear) .Machine$double.eps * sqrt(max(dim(problem))) else 0
-  solved <- solved_triangle(merged_triangle(triangles), penalty, ncol(work$q), digits = digits)
+  solved <- solved_triangle(Reduce(stacked_triangle, triangles), penalty, ncol(work$q),
+                            digits = digits)
   spectrum[c("t", "values", "back")] <- solved[c("t", "values", "back")]
   spectrum$source$of_terms <- solved$of_terms
   spectrum[c("complete", "linear")] <- list(FALSE, linear)
   factor <- decomposed_covariates(problem)$factor
   list(spectrum = spectrum, of_terms = solve_upper(factor, solved$of_terms), solved = solved,
        triangles = if (by_set) triangles)
-}
-
-# the mean squared error on the training rows for every lambda
-training_error <- function(solved, problem, lambda) {
-  squares <- vapply(lambda, function(one) {
-    sum((one / (solved$values + one) * solved$on_terms)^2) + sum(solved$rest)
-  }, 0)
-  squares / (ncol(problem$rows$y) * sum(problem$rows$weight))
 }
 
 # The spectrum of some rows. Its `phi` belongs to these rows, its `values` and `t` to all rows.
@@ -360,7 +336,7 @@ fold_means <- function() {
   open <- NULL
   close_folds <- function(sums) {
     sums <- sums[sums[, 1L] > 0, , drop = FALSE]
-    if (nrow(sums)) total <<- joined_means(total, means_of_folds(sums))
+    if (nrow(sums)) total <<- joined_means(total, sums)
   }
   list(
     add = function(fold, values, whole) {
@@ -378,14 +354,13 @@ fold_means <- function() {
   )
 }
 
-means_of_folds <- function(sums) {
+# the means of more folds, one row of `sums` for each
+joined_means <- function(one, sums) {
   weight <- sum(sums[, 1L])
   mean <- colSums(sums[, -1L, drop = FALSE]) / weight
   off <- sums[, -1L, drop = FALSE] / sums[, 1L] - rep(mean, each = nrow(sums))
-  list(folds = nrow(sums), weight = weight, mean = mean, squares = colSums(sums[, 1L] * off^2))
-}
-
-joined_means <- function(one, other) {
+  other <- list(folds = nrow(sums), weight = weight, mean = mean,
+                squares = colSums(sums[, 1L] * off^2))
   if (is.null(one)) return(other)
   weight <- one$weight + other$weight
   apart <- other$mean - one$mean
@@ -407,29 +382,30 @@ plan_table <- function(plans, problem, criterion) {
   list(table = table, residuals = lapply(done, `[[`, "residual"))
 }
 
-# The result of evaluate_spectrum(). `trained` is the result of block_problem().
+# The errors of evaluate_spectrum() in blocks, for every lambda: held out and on the training rows,
+# with functions of the row of the best lambda that return its residuals. `trained` is the result of
+# block_problem().
 evaluate_blocks <- function(trained, problem, control) {
-  spectrum <- trained$spectrum
   lambda <- control$lambda
+  solved <- trained$solved
   plans <- lapply(seq_len(ncol(control$folds$ids)), function(repetition) {
-    holdout_plan(spectrum, fold_sets(control$folds$ids[, repetition]), lambda,
+    holdout_plan(trained$spectrum, fold_sets(control$folds$ids[, repetition]), lambda,
                  threads = control$threads,
                  triangles = if (repetition == 1L) trained$triangles)
   })
   done <- plan_table(plans, problem, squared_error)
-  path <- data.frame(lambda = lambda, done$table,
-                     training = training_error(trained$solved, problem, lambda))
-  best <- choose_row(path$criterion, simplest = order(-path$lambda))
-  off <- 0
-  for (i in seq_along(plans)) {
-    residual <- done$residuals[[i]]
-    residual <- if (is.null(residual)) collected_residuals(plans[[i]], best) else
-      residual[, , best, drop = FALSE]
-    off <- off + layer(residual, 1L)[order(plans[[i]]$sets$order), , drop = FALSE]
-  }
-  list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
-       held_out = problem$rows$y - off / length(plans),
-       fitted = problem$rows$y - fitted_residuals(trained, lambda[best]))
+  squares <- vapply(lambda, function(one) {
+    sum((one / (solved$values + one) * solved$on_terms)^2) + sum(solved$rest)
+  }, 0)
+  list(errors = done$table, training = squares / (ncol(problem$rows$y) * sum(problem$rows$weight)),
+       held_out = function(best) {
+         average(Map(function(plan, residual) {
+           residual <- if (is.null(residual)) collected_residuals(plan, best) else
+             residual[, , best, drop = FALSE]
+           layer(residual, 1L)[order(plan$sets$order), , drop = FALSE]
+         }, plans, done$residuals))
+       },
+       fitted = function(best) fitted_residuals(trained, lambda[best]))
 }
 
 # residuals of all rows by the model of one lambda, m x L, in the user's units
@@ -459,11 +435,6 @@ block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
     holdout_plan(fit$spectrum, sets, lambda, basis == "remove", fit$threads)
   })
   plan_table(plans, problem, criterion)$table
-}
-
-# whether a criterion is a sum over rows, so that it can be computed from parts of them
-is_row_sum <- function(criterion) {
-  !is.function(criterion) && !any(vapply(c("auc", "concordance"), identical, NA, criterion))
 }
 
 # Refuses to keep more residuals than the default limit.

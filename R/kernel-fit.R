@@ -65,18 +65,20 @@ squared_criterion <- function(folds) {
 # The held-out errors of every lambda of a spectrum: the path, and the predictions at the best
 # lambda. `trained` is the result of block_problem() where the spectrum is in blocks.
 evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
-  if (is_in_blocks(spectrum)) return(evaluate_blocks(trained, problem, control))
   lambda <- control$lambda
-  held_out <- held_out_folds(spectrum, control$folds, lambda, control$threads)
-  training <- training_residuals(spectrum, lambda)
-  path <- data.frame(
-    lambda = lambda, error_table(problem, control$folds, held_out),
-    training = mean_squared(problem, training)
-  )
+  found <- if (is_in_blocks(spectrum)) evaluate_blocks(trained, problem, control) else {
+    residual <- held_out_folds(spectrum, control$folds, lambda, control$threads)
+    training <- training_residuals(spectrum, lambda)
+    list(errors = error_table(problem, control$folds, residual),
+         training = mean_squared(problem, training),
+         held_out = function(best) layer(average(residual), best),
+         fitted = function(best) layer(training, best))
+  }
+  path <- data.frame(lambda = lambda, found$errors, training = found$training)
   best <- choose_row(path$criterion, simplest = order(-path$lambda))
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
-       held_out = scores_of(problem, layer(average(held_out), best)),
-       fitted = scores_of(problem, layer(training, best)))
+       held_out = scores_of(problem, found$held_out(best)),
+       fitted = scores_of(problem, found$fitted(best)))
 }
 
 # The held-out errors of every lambda of a spectrum, as error_table() has them.
@@ -260,8 +262,7 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
   lambda <- path_or(lambda, fit)
   scored <- seq_len(nrow(fit$problem))
   if (basis == "skip" && is_ranked(fit$problem)) {
-    stop_input("`basis = \"skip\"` would score parts of queries: use \"remove\" or \"keep\"",
-               "sparsels_error_argument")
+    stop_argument("`basis = \"skip\"` would score parts of queries: use \"remove\" or \"keep\"")
   }
   if (basis == "skip") scored <- setdiff(scored, fit$basis$rows)
   if (!length(scored)) {
@@ -270,7 +271,9 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
   problem <- scored_rows(fit$problem, scored)
   folds$ids <- folds$ids[scored, , drop = FALSE]
   if (is_in_blocks(fit$spectrum)) {
-    if (is_row_sum(criterion)) {
+    # a sum over rows can be computed from parts of them
+    if (!is.function(criterion) && !identical(criterion, "auc") &&
+          !identical(criterion, "concordance")) {
       return(data.frame(lambda, block_errors(fit, scored, folds, basis, criterion, lambda)))
     }
     check_collected(fit, lambda)
@@ -392,13 +395,12 @@ check_blocks <- function(blocks, problem) {
   count <- tabulate(unlist(columns), ncol(problem))
   twice <- which(count > 1L)
   if (length(twice)) {
-    stop_input(sprintf("`blocks` has column '%s' twice", problem$columns$name[twice[1L]]),
-               "sparsels_error_argument")
+    stop_argument("`blocks` has column '%s' twice", problem$columns$name[twice[1L]])
   }
   lacking <- which(count == 0L & problem$columns$usable)
   if (length(lacking)) {
-    stop_input(sprintf("`blocks` must have every column, but lacks %s",
-                       some_of(problem$columns$name[lacking])), "sparsels_error_argument")
+    stop_argument("`blocks` must have every column, but lacks %s",
+                  some_of(problem$columns$name[lacking]))
   }
   columns
 }
@@ -406,9 +408,8 @@ check_blocks <- function(blocks, problem) {
 listed_blocks <- function(blocks, problem) {
   named <- names(blocks)
   if (!length(blocks) || is.null(named) || any(named == "") || anyDuplicated(named)) {
-    stop_input(paste("`blocks` must be a list with a different name for each block, such as",
-                     "list(clinic = c(\"age\", \"sex\"), genes = 3:100)"),
-               "sparsels_error_argument")
+    stop_argument(paste("`blocks` must be a list with a different name for each block, such as",
+                        "list(clinic = c(\"age\", \"sex\"), genes = 3:100)"))
   }
   lapply(stats::setNames(named, named), function(name) {
     in_context(sprintf("block '%s' of `blocks`", name), columns_given(blocks[[name]], problem))
@@ -417,19 +418,10 @@ listed_blocks <- function(blocks, problem) {
 
 labelled_blocks <- function(blocks, problem) {
   if (!is.atomic(blocks) || length(blocks) != ncol(problem) || anyNA(blocks)) {
-    stop_input(sprintf("`blocks` must be a named list of columns, or %s %d columns, not %s",
-                       "a vector with the block of each of the", ncol(problem), describe(blocks)),
-               "sparsels_error_argument")
+    stop_argument("`blocks` must be a named list of columns, or %s %d columns, not %s",
+                  "a vector with the block of each of the", ncol(problem), describe(blocks))
   }
   split(seq_len(ncol(problem)), factor(blocks, unique(blocks)))
-}
-
-# Refuses a problem so tall that its rows are read in blocks.
-check_held_in_memory <- function(problem) {
-  if (!reads_blocks(problem, sum(problem$columns$usable))) return(invisible())
-  stop_input(paste("`blocks` needs all columns in memory, and `x` is so tall that its rows are",
-                   "read in parts: use fewer rows, or `penalty` with factors of your own"),
-             "sparsels_error_argument")
 }
 
 # The search --------------------------------------------------------------------------------------
@@ -473,7 +465,13 @@ search_blocks <- function(problem, columns, control) {
 # The held-out errors of every lambda of the first block: a data frame with the lambda of each block
 # under its name, and the errors.
 ratio_errors <- function(problem, products, ratio, control) {
-  spectrum <- blocks_spectrum(problem, products, ratio)
+  spectrum <- if (is.null(products$x)) {
+    spectrum_of_products(problem, Reduce(`+`, Map(`/`, products$rows, ratio)))
+  } else {
+    by <- 1 / sqrt(ratio[products$block])
+    spectrum_of_products(problem, products$gram * outer(by, by),
+                         products$x * rep(by, each = nrow(problem)))
+  }
   data.frame(outer(control$lambda, ratio), spectrum_errors(spectrum, problem, control),
              check.names = FALSE)
 }
@@ -491,15 +489,6 @@ block_products <- function(problem, columns) {
     problem$columns$usable <- replace(logical(ncol(problem)), usable[block == b], TRUE)
     products_of_rows(problem)
   }))
-}
-
-blocks_spectrum <- function(problem, products, ratio) {
-  if (is.null(products$x)) {
-    return(spectrum_of_products(problem, Reduce(`+`, Map(`/`, products$rows, ratio))))
-  }
-  by <- 1 / sqrt(ratio[products$block])
-  spectrum_of_products(problem, products$gram * outer(by, by),
-                       products$x * rep(by, each = nrow(problem)))
 }
 
 # Words -------------------------------------------------------------------------------------------

@@ -200,13 +200,11 @@ expansion_control <- function(problem, lambda, folds, threads) {
   lambda <- check_lambda(lambda)
   if (is.null(lambda)) lambda <- lambda_grid
   if (anyDuplicated(lambda)) {
-    stop_input(sprintf("`lambda` must not repeat values, but has %s twice",
-                       format(lambda[anyDuplicated(lambda)])), "sparsels_error_argument")
+    stop_argument("`lambda` must not repeat values, but has %s twice",
+                  format(lambda[anyDuplicated(lambda)]))
   }
   list(lambda = lambda, folds = folds, threads = check_count(threads, "threads"))
 }
-
-# The basis ---------------------------------------------------------------------------------------
 
 # Training ----------------------------------------------------------------------------------------
 
@@ -236,9 +234,16 @@ kernel_trial <- function(problem, kernel, basis, shift, control) {
   fitted <- expansion(problem, kernel, basis, shift, control$folds)
   of_terms <- if (is.null(fitted$trained)) covariate_solver(problem)(fitted$K) else
     fitted$trained$of_terms
+  of_y <- covariate_solver(problem)(problem$rows$y)
+  # dual weights and coefficients of the covariates, on the user's scale
+  models <- lapply(term_weights(fitted$spectrum, control$lambda), function(beta) {
+    covariates <- of_y - of_terms %*% beta
+    dimnames(covariates) <- list(colnames(problem$z), colnames(problem$rows$y))
+    list(beta = beta, covariates = covariates)
+  })
   list(kernel = kernel, shift = fitted$shift,
        evaluated = evaluate_spectrum(fitted$spectrum, problem, control, fitted$trained),
-       models = kernel_models(problem, of_terms, fitted$spectrum, control$lambda))
+       models = models)
 }
 
 # The spectrum of a kernel expansion, the shift used, and its K (m x n). In blocks it has the result
@@ -262,25 +267,19 @@ expansion <- function(problem, kernel, basis, shift, folds = NULL) {
 }
 
 block_expansion <- function(problem, kernel, basis, shift, folds) {
-  source <- kernel_source(problem, kernel, basis)
   rows <- basis$rows
+  precomputed <- is_precomputed(kernel)
+  points <- if (!precomputed) kernel_points(problem, basis$points)
+  source <- list(x = problem$x, scaling = unclass(problem)[c("columns", "coding")], kernel = kernel,
+                 points = points, columns = if (precomputed) rows,
+                 diagonal = if (precomputed) Matrix::diag(problem$x)[rows] else
+                   kernel_diagonal(kernel, points))
   own <- if (!is.null(rows)) source_terms(source, rows, seq_along(rows))
   penalty <- shifted_cholesky(basis_kernel_matrix(problem, kernel, basis, own, seq_along(rows)),
                               shift)
   if (penalty$shift$where == "kernel") source$diagonal <- source$diagonal + penalty$shift$value
   trained <- block_problem(problem, source, penalty$C, rows, folds)
   list(trained = trained, spectrum = trained$spectrum, shift = penalty$shift)
-}
-
-# dual weights and coefficients of the covariates for every lambda, on the user's scale, where
-# `of_terms` are the coefficients of the terms on the covariates
-kernel_models <- function(problem, of_terms, spectrum, lambda) {
-  of_y <- covariate_solver(problem)(problem$rows$y)
-  lapply(term_weights(spectrum, lambda), function(beta) {
-    covariates <- of_y - of_terms %*% beta
-    dimnames(covariates) <- list(colnames(problem$z), colnames(problem$rows$y))
-    list(beta = beta, covariates = covariates)
-  })
 }
 
 # Rls ----------------------------------------------------------------------------------------------
@@ -365,7 +364,12 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blo
   problem <- fitter_problem("rls", x, y, ..., data = data)
   control <- expansion_control(problem, lambda, folds, threads)
   if (!is.null(blocks)) {
-    check_held_in_memory(problem)
+    if (reads_blocks(problem, sum(problem$columns$usable))) {
+      stop_argument(paste(
+        "`blocks` needs all columns in memory, and `x` is so tall that its rows are read in parts:",
+        "use fewer rows, or `penalty` with factors of your own"
+      ))
+    }
     blocks <- search_blocks(problem, check_blocks(blocks, problem), control)
     problem <- with_block_ratios(problem, blocks)
   }
@@ -383,8 +387,11 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blo
 
 # The result of block_problem() for columns of x, with their own coefficients on the covariates.
 block_columns <- function(problem, columns, control) {
-  trained <- block_problem(problem, column_source(problem, columns), diag(length(columns)),
-                           folds = control$folds, linear = TRUE)
+  source <- list(x = problem$x, centre = problem$columns$centre[columns],
+                 scale = problem$columns$scale[columns],
+                 columns = columns)
+  trained <- block_problem(problem, source, diag(length(columns)), folds = control$folds,
+                           linear = TRUE)
   of_x <- trained$of_terms * rep(problem$columns$scale[columns], each = ncol(problem$z))
   if (problem$coding$intercept) of_x[1L, ] <- of_x[1L, ] + problem$columns$centre[columns]
   trained$of_x <- of_x
@@ -469,25 +476,19 @@ lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL, fo
   gamma <- if (is.null(gamma)) 2^(-5:15) else check_widths(gamma, "gamma")
   fit <- expansion_fit("lssvm", problem, kernel, NULL, 1 / gamma, "auto", folds, threads,
                        short_call(match.call()))
-  in_gamma(fit, gamma)
+  gamma_of <- function(lambda) gamma[match(lambda, fit$path$lambda)]
+  fit$gamma <- gamma_of(fit$lambda)
+  tried <- fit$kernel_table
+  fit$kernel_table <- data.frame(sigma2 = 1 / tried$gamma, gamma = gamma_of(tried$lambda),
+                                 criterion = tried$criterion)
+  fit$path <- data.frame(fit$path["lambda"], gamma, fit$path[-1L])
+  seal(fit)
 }
 
 # Gaussian kernels with widths near the typical distance of two rows
 typical_kernels <- function(problem) {
   scaled <- kernel_scale(problem, shift = TRUE, in_place = TRUE)
   kernel_gaussian(sigma2 = typical_distance(scaled) * 2^(-3:3))
-}
-
-# the fit of kernel_rls() in terms of gamma = 1 / lambda and sigma2
-in_gamma <- function(fit, gamma) {
-  fit$gamma <- gamma[match(fit$lambda, fit$path$lambda)]
-  fit$path <- data.frame(fit$path["lambda"], gamma, fit$path[-1L])
-  tried <- fit$kernel_table
-  fit$kernel_table <- data.frame(
-    sigma2 = 1 / tried$gamma, gamma = gamma[match(tried$lambda, fit$path$lambda)],
-    criterion = tried$criterion
-  )
-  seal(fit)
 }
 
 #' @exportS3Method

@@ -210,19 +210,13 @@ trained_without <- function(spectrum, rows, lambda, remove) {
     phi <- if (ncol(removed) < ncol(phi)) phi - tcrossprod(phi %*% removed, removed) else 0 * phi
   }
   z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 0)
-  residual_on_z <- function(values) {
-    if (ncol(spectrum$z_basis)) qr.resid(z, values) else values
-  }
-  parts <- svd(residual_on_z(phi[-rows, , drop = FALSE]))
-  y <- crossprod(parts$u, residual_on_z(spectrum$y[-rows, , drop = FALSE]))
+  parts <- svd(qr.resid(z, phi[-rows, , drop = FALSE]))
+  y <- crossprod(parts$u, qr.resid(z, spectrum$y[-rows, , drop = FALSE]))
   residual <- vapply(lambda, function(one) {
     fit <- phi %*% (parts$v %*% (y * parts$d / (parts$d^2 + one)))
     rest <- spectrum$y - fit
-    own <- if (ncol(spectrum$z_basis)) {
-      spectrum$z_basis[rows, , drop = FALSE] %*% qr.coef(z, rest[-rows, , drop = FALSE])
-    }
-    heldout <- rest[rows, , drop = FALSE]
-    (if (is.null(own)) heldout else heldout - own) / spectrum$root_w[rows]
+    own <- spectrum$z_basis[rows, , drop = FALSE] %*% qr.coef(z, rest[-rows, , drop = FALSE])
+    (rest[rows, , drop = FALSE] - own) / spectrum$root_w[rows]
   }, matrix(0, length(rows), ncol(spectrum$y)))
   array(residual, c(length(rows), ncol(spectrum$y), length(lambda)))
 }
@@ -256,7 +250,15 @@ lambda_multiples <- c(16, 1 / 4)
 # The meaning of `lambda`: its values, a function of a problem that gives the values for a training
 # part, and the rule in words. Without `grid` there are no folds to choose by.
 lambda_choice <- function(lambda, problem, grid) {
-  if (identical(lambda, "full")) return(full_choice(problem, grid))
+  if (identical(lambda, "full")) {
+    # without each fold it is made again
+    announce_full(problem, if (grid) 11 else 1)
+    lambda <- ridge_lambda(problem)
+    values <- ridge_lambda
+    edge <- if (lambda %in% range(lambda_grid)) ", the end of the grid"
+    rule <- paste0("chosen by leave-one-out with all columns", edge)
+    return(list(lambda = lambda, values = values, rule = rule))
+  }
   if (is.null(lambda)) {
     multiples <- if (grid) lambda_multiples else max(lambda_multiples)
     values <- function(problem) multiples * mean_square(problem)
@@ -278,37 +280,26 @@ mean_square <- function(problem) {
 
 # The paper's choice ------------------------------------------------------------------------------
 
-full_choice <- function(problem, grid) {
-  # without each fold it is made again
-  announce_full(problem, if (grid) 11 else 1)
-  lambda <- ridge_lambda(problem)
-  edge <- lambda %in% range(lambda_grid)
-  rule <- paste0("chosen by leave-one-out with all columns", if (edge) ", the end of the grid")
-  list(lambda = lambda, values = ridge_lambda, rule = rule)
-}
-
+# Refuses or announces a choice of lambda that takes long, made several `times`.
 announce_full <- function(problem, times) {
-  seconds <- times * full_operations(problem) / full_speed
+  m <- as.double(trained_rows(problem))
+  n <- as.double(sum(problem$columns$usable))
+  r <- min(m, n)
+  # products of the columns or of the rows, whichever are fewer, their eigenvectors, and the
+  # residuals for every lambda
+  operations <- m * n * r + 10 * r^3 + 2 * length(lambda_grid) * m * r
+  seconds <- times * operations / full_speed
   if (seconds > 120) {
-    stop_input(sprintf(paste(
-      "`lambda = \"full\"` would take about %s, for a ridge model of %d rows on all %d columns:",
-      "give a number, or leave `lambda` out"
-    ), format_seconds(seconds), trained_rows(problem), sum(problem$columns$usable)),
-    "sparsels_error_argument")
+    stop_argument(
+      paste("`lambda = \"full\"` would take about %s, for a ridge model of %d rows on all %d",
+            "columns: give a number, or leave `lambda` out"),
+      format_seconds(seconds), trained_rows(problem), sum(problem$columns$usable)
+    )
   }
   if (seconds > 5) {
     message(sprintf("lambda = \"full\": leave-one-out with all columns takes about %s",
                     format_seconds(seconds)))
   }
-}
-
-# Operations of ridge_lambda(): products of the columns or of the rows, whichever are fewer, their
-# eigenvectors, and the residuals for every lambda.
-full_operations <- function(problem) {
-  m <- as.double(trained_rows(problem))
-  n <- as.double(sum(problem$columns$usable))
-  r <- min(m, n)
-  m * n * r + 10 * r^3 + 2 * length(lambda_grid) * m * r
 }
 
 # operations a second of the plain BLAS that comes with R

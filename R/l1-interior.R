@@ -33,7 +33,12 @@ interior_solve <- function(problem, control, lambda, state = NULL) {
                          "products")],
                 list(kept = length(kept), null = state$null),
                 threshold_facts(problem, control$loss, lambda, result))
-  list(solution = solution, state = new_point(state, control, result))
+  # The safe tests need only r and `most` of the points between the first and the last.
+  count <- length(state$points)
+  if (count > 1L) state$points[[count]]$all <- NULL
+  if (control$screen != "safe2") count <- min(count, 1L)
+  state$points <- c(state$points[seq_len(count)], list(result[point_parts]))
+  list(solution = solution, state = state)
 }
 
 # The state of the path. `null` is the objective of the null model, and `norm` the norms of the
@@ -47,16 +52,6 @@ interior_state <- function(problem, control) {
 }
 
 point_parts <- c("loss", "l1", "r", "all", "max_abs_corr")
-
-# Adds a model to the points. The safe tests need only r and `most` of the points between the first
-# and the last.
-new_point <- function(state, control, result) {
-  count <- length(state$points)
-  if (count > 1L) state$points[[count]]$all <- NULL
-  if (control$screen != "safe2") count <- min(count, 1L)
-  state$points <- c(state$points[seq_len(count)], list(result[point_parts]))
-  state
-}
 
 # Screening ----------------------------------------------------------------------------------------
 
@@ -107,19 +102,11 @@ safe_corr_bound <- function(problem, control, lambda, state, points) {
     return(ball_corr_bound(state, empty$all, empty$r, radius))
   }
   gamma <- max(vapply(scaled, function(r) dual_objective(problem, control$loss, r), 0))
-  work <- c(working(problem), list(response = problem$rows$y))
-  safe_call("bounds", work, control, gamma = gamma - 1e-12 * state$null, enough = lambda)$bounds
+  safe_call("bounds", working(problem), control, gamma = gamma - 1e-12 * state$null,
+            enough = lambda)$bounds
 }
 
 # Newton's method ---------------------------------------------------------------------------------
-
-# The columns for products: dense and residualised on the covariates, or sparse, multiplied by
-# weights and scale only.
-interior_columns <- function(problem, kept, basis) {
-  if (!inherits(problem$x, "dgCMatrix")) return(working_matrix(problem, kept, basis))
-  x <- sqrt(problem$rows$weight) * problem$x[, kept, drop = FALSE]
-  scale_columns(x, 1 / problem$columns$scale[kept])
-}
 
 scale_columns <- function(x, by) {
   if (!inherits(x, "dgCMatrix")) return(x * rep(by, each = nrow(x)))
@@ -151,7 +138,10 @@ back_times <- function(X, v) as.vector(Matrix::crossprod(X, v))
 # is small enough, or no further step reduces it.
 newton_steps <- function(problem, control, lambda, kept, state) {
   basis <- covariate_basis(problem)
-  X <- interior_columns(problem, kept, basis)
+  # dense and residualised on the covariates, or sparse, multiplied by weights and scale only
+  X <- if (!inherits(problem$x, "dgCMatrix")) working_matrix(problem, kept, basis) else
+    scale_columns(sqrt(problem$rows$weight) * problem$x[, kept, drop = FALSE],
+                  1 / problem$columns$scale[kept])
   iterate <- list(h = numeric(nrow(problem)), beta = numeric(length(kept)), dual = -Inf, size = 1,
                   stale = 0L, products = 0, null = state$null)
   iterate$point <- loss_point(problem, control$loss, basis, iterate$h)
@@ -258,8 +248,11 @@ line_search <- function(problem, loss, lambda, basis, iterate, slope, h_step, to
 solve_newton <- function(X, iterate, D, rhs) {
   diagonal <- function(iterate) {
     known <- !is.null(iterate$diagonal) && length(iterate$point$root) == 1L
-    if (!known) iterate$diagonal <- gram_diagonal(X, iterate$point)
-    iterate
+    if (known) return(iterate)
+    point <- iterate$point
+    X <- point$root * X
+    explained <- colSums(as.matrix(Matrix::crossprod(point$basis, X))^2)
+    replace(iterate, "diagonal", list(Matrix::colSums(X^2) - explained))
   }
   if (min(dim(X)) > max_direct) return(conjugate_gradients(X, diagonal(iterate), D, rhs))
   wide <- ncol(X) > nrow(X)
@@ -290,11 +283,6 @@ gram_matrix <- function(X, point) {
   X <- point$root * X
   explained <- as.matrix(Matrix::crossprod(point$basis, X))
   as.matrix(Matrix::crossprod(X)) - crossprod(explained)
-}
-
-gram_diagonal <- function(X, point) {
-  X <- point$root * X
-  Matrix::colSums(X^2) - colSums(as.matrix(Matrix::crossprod(point$basis, X))^2)
 }
 
 # Woodbury's identity, which gives an m x m system. It is inaccurate for columns whose D is

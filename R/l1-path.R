@@ -135,17 +135,16 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
   solutions <- solve_path(problem, control, bound = chord_bound(problem, control), max_size = k,
                           whole = !is.null(lambda))
   control["shards"] <- list(NULL)
-  control$unsolved <- 0L
-  if (isTRUE(attr(solutions, "ended"))) {
-    control$unsolved <- length(control$lambda) - length(solutions)
-    control$lambda <- control$lambda[seq_along(solutions)]
+  ended <- isTRUE(attr(solutions, "ended"))
+  control$unsolved <- if (ended) length(control$lambda) - length(solutions) else 0L
+  size <- lengths(lapply(solutions, `[[`, "features"))
+  few <- cumsum(size > k) == 0L
+  if (isFALSE(few[1L])) {
+    stop_argument("the first solution has %s, more than `k`: `lambda` begins too low",
+                  counted(size[1L], "column"))
   }
-  first <- first_with_more(solutions, k)
-  if (length(first)) {
-    solutions <- solutions[seq_len(first - 1L)]
-    control$lambda <- control$lambda[seq_len(first - 1L)]
-  }
-  new_l1_fit(problem, control, solutions, short_call(match.call()))
+  if (ended || !all(few)) control$lambda <- control$lambda[which(few)]
+  new_l1_fit(problem, control, solutions[few], short_call(match.call()))
 }
 
 # Checks -------------------------------------------------------------------------------------------
@@ -156,8 +155,7 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   check_choice(criterion, "criterion", c("loss", "error", "auc"))
   control$rule <- check_choice(size, "size", c("cv", "min", "1se"))
   if (is.null(folds) && size != "min") {
-    stop_input(sprintf("`size = \"%s\"` needs held-out errors: give `folds`", size),
-               "sparsels_error_argument")
+    stop_argument("`size = \"%s\"` needs held-out errors: give `folds`", size)
   }
   if (is.null(folds)) return(control)
   control$folds <- as_folds(folds, problem)
@@ -173,12 +171,6 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
     as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
   }
   control
-}
-
-training_criterion <- function(loss) {
-  words <- switch(loss, squared = "R-squared", logistic = "deviance explained",
-                  hinge = "hinge loss explained")
-  list(name = "dev_ratio", higher = TRUE, label = paste("training", words))
 }
 
 # The grid -----------------------------------------------------------------------------------------
@@ -203,17 +195,6 @@ check_ratio <- function(ratio) {
 }
 
 # Solving ------------------------------------------------------------------------------------------
-
-# the first solution with more than k columns, if any
-first_with_more <- function(solutions, k) {
-  size <- lengths(lapply(solutions, `[[`, "features"))
-  first <- which(size > k)[1L]
-  if (identical(first, 1L)) {
-    stop_input(sprintf("the first solution has %s, more than `k`: `lambda` begins too low",
-                       counted(size[1L], "column")), "sparsels_error_argument")
-  }
-  first[!is.na(first)]
-}
 
 # A lower bound of the optimum for the hinge loss, used before the first solution. The optimum is
 # concave in lambda, so below lambda_max it is above the chord from 0 to the objective of the null
@@ -328,12 +309,14 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   stopped <- length(solutions) < length(control$lambda)
   control$lambda <- control$lambda[seq_along(solutions)]
   null <- solutions[[1L]]$null
+  fact <- function(name) vapply(solutions, `[[`, numeric(1), name)
+  size <- lengths(lapply(solutions, `[[`, "features"))
   path <- data.frame(
-    step = seq_along(solutions) - 1L, action = "found", feature = NA_integer_,
-    name = NA_character_, size = lengths(lapply(solutions, `[[`, "features")),
-    lambda = control$lambda, solution_facts(solutions)
+    step = seq_along(solutions) - 1L, action = ifelse(size > 0L, "found", "start"),
+    feature = NA_integer_, name = NA_character_, size = size, lambda = control$lambda,
+    objective = fact("objective"), gap = fact("gap"), rounds = fact("rounds"),
+    products = fact("products"), columns_kept = fact("kept")
   )
-  path$action[path$size == 0L] <- "start"
   penalty <- mapply(function(lambda, one) penalty_of(control, lambda, one$beta), path$lambda,
                     solutions)
   path$dev_ratio <- 1 - (path$objective - penalty) / null
@@ -358,13 +341,6 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   seal(warn_gap(fit, control$tolerance * null))
 }
 
-solution_facts <- function(solutions) {
-  facts <- c("objective", "gap", "rounds", "products", "kept")
-  values <- lapply(facts, function(fact) vapply(solutions, `[[`, numeric(1), fact))
-  names <- replace(facts, facts == "kept", "columns_kept")
-  list2DF(stats::setNames(values, names))
-}
-
 # A list of the `path` with its criterion and standard errors, the `criterion`, the `row` chosen,
 # `held_out`, a function of a row of the path that returns its held-out scores, and `stopped`,
 # whether it was interrupted. Nothing is held out without `folds` or if the path itself was
@@ -375,9 +351,12 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
   if (is.null(scores)) {
     path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
     if (problem$coding$task != "regression") path$error <- NA_real_
+    words <- c(squared = "R-squared", logistic = "deviance explained",
+               hinge = "hinge loss explained")[[control$loss]]
     return(list(path = path, held_out = function(row) replace(problem$rows$y, TRUE, NA_real_),
-                criterion = training_criterion(control$loss), row = nrow(path),
-                stopped = hold_out))
+                criterion = list(name = "dev_ratio", higher = TRUE,
+                                 label = paste("training", words)),
+                row = nrow(path), stopped = hold_out))
   }
   residuals <- lapply(scores, function(score) as.vector(problem$rows$y) - score)
   errors <- residual_errors(problem, control$folds, control$criterion, residuals,
@@ -613,16 +592,13 @@ lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 
 
 largest_lambda <- function(problem, control) {
   max(vapply(seq_len(ncol(problem$rows$y)), function(l) {
-    lambda_of_response(one_response(problem, l), control)
+    problem <- one_response(problem, l)
+    if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
+    null <- if (is.null(control$shards)) null_solution(problem, control) else
+      null_by_shards(problem, control, control$shards)
+    if (control$loss == "logistic") check_not_separated(problem, null$null)
+    null$max_abs_corr / control$alpha
   }, 0))
-}
-
-lambda_of_response <- function(problem, control) {
-  if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
-  null <- if (is.null(control$shards)) null_solution(problem, control) else
-    null_by_shards(problem, control, control$shards)
-  if (control$loss == "logistic") check_not_separated(problem, null$null)
-  null$max_abs_corr / control$alpha
 }
 
 # Refuses classes that are separated by the covariates, as all coefficients would be 0 at every

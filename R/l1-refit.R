@@ -73,9 +73,10 @@ search_size <- function(problem, control, size, range, tau, smallest) {
   state <- list(solutions = list(), lambda = numeric(), size = integer(), stopped = FALSE)
   upper <- control$lambda_max
   lower <- if (tau < Inf) NA else smallest
-  # for size 0, lambda_max is the answer
-  lambda <- if (size == 0L) upper else next_lambda(upper, lower, tau, smallest)
   while (length(state$lambda) < max_solutions) {
+    # for size 0, lambda_max is the answer
+    lambda <- if (size == 0L) upper else
+      if (is.na(lower)) max(upper / tau, smallest) else (upper + lower) / 2
     solution <- solve_between(problem, control, state, lambda)
     if (is.null(solution)) {
       state$stopped <- TRUE
@@ -89,16 +90,11 @@ search_size <- function(problem, control, size, range, tau, smallest) {
     if (abs(count - size) <= range || count < size && at_smallest) break
     if (count > size) lower <- lambda else upper <- lambda
     if (!is.na(lower) && upper - lower <= 1e-6 * upper) break
-    lambda <- next_lambda(upper, lower, tau, smallest)
   }
   state
 }
 
 max_solutions <- 50L
-
-next_lambda <- function(upper, lower, tau, smallest) {
-  if (is.na(lower)) max(upper / tau, smallest) else (upper + lower) / 2
-}
 
 # The solution for one more lambda, started from the solution of the nearest lambda, with the lower
 # bound from all solutions. NULL if interrupted.
@@ -152,18 +148,16 @@ new_size_fit <- function(problem, control, search, size, range, call) {
 }
 
 warn_size <- function(fit) {
-  all_less <- all(fit$path$size < fit$target)
+  size <- fit$target
+  range <- fit$range
+  wanted <- if (range == 0L) counted(size, "column") else
+    sprintf("%d to %d columns", max(size - range, 0L), size + range)
   warn_sparsels(sprintf(
     "no solution with %s was found: the nearest of %s has %d, at lambda = %s%s",
-    size_words(fit$target, fit$range), counted(nrow(fit$path), "solution"), fit$size,
+    wanted, counted(nrow(fit$path), "solution"), fit$size,
     format(fit$lambda, digits = 4),
-    if (all_less) "; a smaller `lambda_min_ratio` may have more" else ""
+    if (all(fit$path$size < size)) "; a smaller `lambda_min_ratio` may have more" else ""
   ), "sparsels_warning_size")
-}
-
-size_words <- function(size, range) {
-  if (range == 0L) return(counted(size, "column"))
-  sprintf("%d to %d columns", max(size - range, 0L), size + range)
 }
 
 # Small coefficients of interior points ------------------------------------------------------------
@@ -235,7 +229,8 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
     cut <- switch(rule,
       tr = tr_cut(solution, (alpha - 1) * max(path$gap[i], 0)),
       exact = tr_cut(solution, (alpha - 1) * max(path$gap[i], 0), path$lambda[i]),
-      kkt = kkt_cut(solution, path$lambda[i])
+      # (37) of the paper
+      kkt = list(removed = kkt_removed(solution$corr, path$lambda[i]), change = solution$kkt)
     )
     removed <- cut$removed
     if (!any(removed)) next
@@ -256,7 +251,6 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
 check_thresholdable <- function(fit) {
   check_given(fit, "fit")
   if (inherits(fit, "l1_path")) check_sealed(fit)
-  check_given(fit, "fit")
   fine <- inherits(fit, "l1_path") && identical(fit$control$solver, "ipm")
   if (!fine) {
     what <- if (inherits(fit, "l1_path")) "one whose zeros are exact already" else describe(fit)
@@ -276,9 +270,4 @@ tr_cut <- function(solution, allowed, lambda = 0) {
   count <- max(0L, which(last_of_equals & change - lambda * cumsum(size[sorted]) <= allowed))
   if (count == 0L) return(list(removed = logical(length(size))))
   list(removed = size <= size[sorted[count]], change = change[count])
-}
-
-# the coefficients removed by the rule "kkt", (37) of the paper
-kkt_cut <- function(solution, lambda) {
-  list(removed = kkt_removed(solution$corr, lambda), change = solution$kkt)
 }

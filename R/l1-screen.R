@@ -173,7 +173,10 @@ is_streamed <- function(x) {
 
 streamed_source <- function(x, y, columns, response, ..., data) {
   if (is.function(x)) {
-    names <- check_columns(columns)
+    names <- if (is.character(columns) && length(columns)) columns
+    if (is.null(names) && !(is_number(columns) && columns >= 1 && columns == round(columns))) {
+      refuse("columns", "the number of columns of `x` or their names", columns)
+    }
     n <- if (is.null(names)) columns else length(names)
     columns_of <- function(block) x(if (is.null(names)) block else names[block])
     rows <- NROW(single_column(y, "y"))
@@ -208,16 +211,6 @@ streamed_blocks <- function(columns_of, rows, n) {
   if (!inherits(first, "sparseMatrix")) return(blocks)
   stored <- Matrix::nnzero(first) / length(some)
   column_blocks(max(ceiling(stored), ceiling(rows / 10)), n, 4e6)
-}
-
-# the column names, or NULL if `columns` is their number
-check_columns <- function(columns) {
-  if (is.character(columns) && length(columns)) return(columns)
-  must <- "the number of columns of `x` or their names"
-  if (!is_number(columns) || columns < 1 || columns != round(columns)) {
-    refuse("columns", must, columns)
-  }
-  NULL
 }
 
 check_block <- function(values, rows, names, named) {
@@ -309,7 +302,12 @@ used_lambdas <- function(lambda0, control) {
 # penalty for a lambda of 1), `lambda`, and of an elastic net `pull`, the ridge's part of the
 # products of the columns `features`.
 screen_points <- function(source, control) {
-  points <- list(null_point(source$problem, control))
+  problem <- source$problem
+  null <- null_solution(one_plain_column(problem), control)
+  if (control$loss != "squared") check_not_separated(problem, null$null)
+  f <- drop(covariate_basis(problem) %*% null$u) / sqrt(problem$rows$weight)
+  points <- list(list(r = null$r, f = f, loss = null$null, norms = 0, lambda = Inf,
+                      features = integer(), pull = numeric()))
   for (row in control$used) {
     solution <- control$fit$solutions[[row]]
     if (!length(solution$features)) next
@@ -324,14 +322,6 @@ screen_points <- function(source, control) {
     points <- c(points, list(c(point, lambda = lambda)))
   }
   points
-}
-
-null_point <- function(problem, control) {
-  null <- null_solution(one_plain_column(problem), control)
-  if (control$loss != "squared") check_not_separated(problem, null$null)
-  f <- drop(covariate_basis(problem) %*% null$u) / sqrt(problem$rows$weight)
-  list(r = null$r, f = f, loss = null$null, norms = 0, lambda = Inf, features = integer(),
-       pull = numeric())
 }
 
 # The amount by which the ridge reduces the dual value of s r, times 2 / s^2, at each lambda.
@@ -369,12 +359,6 @@ best_dual <- function(problem, control, points, max_corr, lambda) {
   max(mapply(function(point, max_corr) {
     dual_value(problem, control$loss, point$r, max_corr, lambda, point_tail(control, point, lambda))
   }, points, max_corr))
-}
-
-# the dual value of the point s r, without a ridge
-dual_at <- function(problem, loss, r, s) {
-  if (loss == "squared") return(s * sum(working_response(problem) * r) - s^2 * sum(r^2) / 2)
-  sum(problem$rows$weight * entropy(s * problem$rows$y[, 1L] * r / sqrt(problem$rows$weight)))
 }
 
 # A lower bound of the optimum as a function of lambda, linear between knots. The optimum is concave
@@ -436,8 +420,7 @@ also_safe <- function(source, control, points, max_corr, result) {
     block <- block[kept[block]]
     if (!length(block)) return(numeric())
     problem <- source$read(block)
-    work <- c(working(problem), list(response = problem$rows$y))
-    safe_call("bounds", work, control, gamma = gamma, enough = lambda)$bounds
+    safe_call("bounds", working(problem), control, gamma = gamma, enough = lambda)$bounds
   })
   result$bounds[kept] <- pmin(result$bounds[kept], unlist(found))
   result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)
@@ -529,8 +512,16 @@ ball_bounds <- function(problem, control, points, pass, result) {
 # vectors over lambda
 gap_ball <- function(problem, control, point, max_corr, lambda) {
   s <- pmin(1, lambda / max_corr)
-  dual <- vapply(s, function(factor) dual_at(problem, control$loss, point$r, factor), 0) -
-    s^2 * point_tail(control, point, lambda) / 2
+  r <- point$r
+  # the dual value of the point s r, without a ridge
+  dual <- if (control$loss == "squared") {
+    s * sum(working_response(problem) * r) - s^2 * sum(r^2) / 2
+  } else {
+    root_w <- sqrt(problem$rows$weight)
+    vapply(s, function(s) sum(problem$rows$weight * entropy(s * problem$rows$y[, 1L] * r / root_w)),
+           0)
+  }
+  dual <- dual - s^2 * point_tail(control, point, lambda) / 2
   gap <- pmax(point$loss + lambda * point$norms - dual, 0) + 1e-12 * point$loss
   list(s = s, gap = gap, radius = sqrt(gap * gap_factor(control$loss)))
 }
@@ -563,7 +554,7 @@ search_bounds <- function(source, control, points, bound, top) {
   found <- each_block(source, function(block) {
     problem <- source$read(block)
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
-    work <- c(working(problem), list(response = problem$rows$y))
+    work <- working(problem)
     result <- safe_call("reach", work, control, knots = bound$lambda, values = bound$value,
                         lambda = lambda, top = top)
     if (control$rule == "gap") {

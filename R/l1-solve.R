@@ -3,11 +3,17 @@
 
 screens <- c("lazy", "none", "safe1", "safe2", "gap")
 
+losses <- c("squared", "logistic", "hinge")
+
 # Checks -------------------------------------------------------------------------------------------
 
 l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1, alpha = 1) {
-  check_loss(problem, loss)
+  check_choice(loss, "loss", losses)
+  if (loss != "squared" && problem$coding$task == "regression") {
+    stop_input(sprintf("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
+                       "numeric: give it as a factor"))
+  }
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
     check_all_trained(problem)
@@ -15,40 +21,31 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   }
   check_choice(screen, "screen", c("auto", screens))
   if (solver == "ipm" && loss == "hinge") {
-    stop_input("`solver = \"ipm\"` needs `loss = \"squared\"` or \"logistic\", not \"hinge\"",
-               "sparsels_error_argument")
+    stop_argument("`solver = \"ipm\"` needs `loss = \"squared\"` or \"logistic\", not \"hinge\"")
   }
   if (solver == "ipm" && screen == "lazy") {
-    stop_input("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns",
-               "sparsels_error_argument")
+    stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
-  check_alpha(alpha, loss, solver)
-  check_plain_penalty(problem, alpha)
+  check_alpha(alpha, problem, loss, solver)
   list(loss = loss, alpha = alpha, screen = screen, solver = solver,
        tolerance = check_positive(tolerance, "tolerance"),
        threads = check_count(threads, "threads"), progress = FALSE)
 }
 
-# A factor of the penalty is applied through the scale of its column. For the ridge this would
-# square the factor.
-check_plain_penalty <- function(problem, alpha) {
-  if (alpha < 1 && !all(problem$columns$penalty %in% c(0, 1, Inf))) {
-    stop_input("`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only",
-               "sparsels_error_argument")
-  }
-}
-
-check_alpha <- function(alpha, loss, solver = "cd") {
+check_alpha <- function(alpha, problem, loss, solver) {
   if (!is_number(alpha) || alpha <= 0 || alpha > 1) {
     refuse("alpha", "a number above 0 and at most 1 (`rls()` has the ridge penalty alone)", alpha)
   }
-  if (alpha < 1 && loss == "hinge") {
-    stop_input("`alpha` below 1 needs `loss = \"squared\"` or \"logistic\", not \"hinge\"",
-               "sparsels_error_argument")
+  if (alpha == 1) return(invisible())
+  if (loss == "hinge") {
+    stop_argument("`alpha` below 1 needs `loss = \"squared\"` or \"logistic\", not \"hinge\"")
   }
-  if (alpha < 1 && solver == "ipm") {
-    stop_input("`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"", "sparsels_error_argument")
+  if (solver == "ipm") stop_argument("`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"")
+  # A factor of the penalty is applied through the scale of its column. For the ridge this would
+  # square the factor.
+  if (!all(problem$columns$penalty %in% c(0, 1, Inf))) {
+    stop_argument("`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only")
   }
 }
 
@@ -70,18 +67,6 @@ penalty_of <- function(control, lambda, beta) {
   lambda * control$alpha * (sum(abs(beta)) + share / 2 * squares)
 }
 
-# in the order of the kernels
-losses <- c("squared", "logistic", "hinge")
-
-check_loss <- function(problem, loss) {
-  check_choice(loss, "loss", losses)
-  if (loss != "squared" && problem$coding$task == "regression") {
-    stop_input(sprintf("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
-                       "numeric: give it as a factor"))
-  }
-  loss
-}
-
 # Refuses several responses, or more than two classes, for methods with a single response.
 check_single_response <- function(problem, what) {
   if (ncol(problem$rows$y) == 1L) return(invisible())
@@ -101,33 +86,29 @@ check_single_response <- function(problem, what) {
 # responses a list.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf,
                        max_size = .Machine$integer.max, whole = TRUE) {
-  if (ncol(problem$rows$y) == 1L) {
-    return(solve_response(problem, control, lambda, start, bound, max_size, whole))
-  }
+  several <- ncol(problem$rows$y) > 1L
   each <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
-    own <- if (!is.null(start)) solution_of_response(start, l)
-    least <- if (is.list(bound)) bound[[l]] else bound
-    solve_response(one_response(problem, l), control, lambda, own, least, max_size)
+    problem <- one_response(problem, l)
+    if (control$solver == "ipm") return(interior_path(weighted_rows(problem), control, lambda))
+    if (!is.null(control$shards)) return(solve_by_shards(problem, control, lambda, max_size))
+    if (!is.null(start)) start <- solution_of_response(start, l)
+    if (is.list(bound)) bound <- bound[[l]]
+    solve_together(list(working(problem)), control, lambda, start, bound, max_size,
+                   whole || several)[[1L]]
   })
-  join_paths(each)
+  if (several) join_paths(each) else each[[1L]]
 }
 
 # A path ends where more than `enough` of the null model's deviance is explained, or where reducing
 # lambda by a third has increased the explained deviance by less than a share of `least_change`.
 path_end <- list(enough = 0.999, least_change = 5e-5)
 
-solve_response <- function(problem, control, lambda, start, bound, max_size, whole = TRUE) {
-  if (control$solver == "ipm") return(interior_path(weighted_rows(problem), control, lambda))
-  if (!is.null(control$shards)) return(solve_by_shards(problem, control, lambda, max_size))
-  solve_columns(l1_working(problem), control, lambda, start, bound, max_size, whole)
-}
-
 # solve_path() of several problems with the same x, which is read for several problems at once. The
 # solutions equal the solutions of solve_path() to the tolerance, but have no dual points.
 solve_paths <- function(problems, control) {
   if (control$solver == "ipm") return(lapply(problems, solve_path, control))
   each <- lapply(seq_len(ncol(problems[[1L]]$rows$y)), function(l) {
-    works <- lapply(problems, function(problem) l1_working(one_response(problem, l)))
+    works <- lapply(problems, function(problem) working(one_response(problem, l)))
     solve_together(works, control, control$lambda, with_r = FALSE)
   })
   if (length(each) == 1L) return(each[[1L]])
@@ -139,15 +120,7 @@ join_paths <- function(each) {
   lapply(seq_len(min(lengths(each))), function(i) join_responses(lapply(each, `[[`, i)))
 }
 
-l1_working <- function(problem) c(working(problem), list(response = problem$rows$y))
-
-# The solutions in the columns of `work`, l1_working() or a part of them.
-solve_columns <- function(work, control, lambda, start, bound = -Inf,
-                          max_size = .Machine$integer.max, whole = TRUE) {
-  solve_together(list(work), control, lambda, start, bound, max_size, whole)[[1L]]
-}
-
-# The solutions of each of `works`, l1_working() of problems with the same x. Their dual points are
+# The solutions of each of `works`, working() of problems with the same x. Their dual points are
 # optional, as they take memory. The solvers in C read doubles only.
 solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
                            max_size = .Machine$integer.max, whole = TRUE, with_r = TRUE) {
@@ -160,7 +133,10 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
     max_size = as.integer(max_size),
     enough = if (whole) Inf else path_end$enough,
     least_change = if (whole) -Inf else path_end$least_change,
-    max_active = min(max(usable), first_capacity(works[[1L]]$x)), with_r = with_r,
+    # Memory for active columns at first. If there are more, the solver starts again from the last
+    # solution with twice as many. Sparse columns use memory only when filled.
+    max_active = min(max(usable), if (inherits(works[[1L]]$x, "sparseMatrix")) 4096L else 256L),
+    with_r = with_r,
     threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   ))
@@ -168,11 +144,6 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
     structure(Filter(Negate(is.null), path), ended = attr(path, "ended"))
   })
 }
-
-# The number of active columns that memory is allocated for at first. If there are more, the solver
-# starts again from the last solution with twice as many. Sparse columns use memory only when
-# filled.
-first_capacity <- function(x) if (inherits(x, "sparseMatrix")) 4096L else 256L
 
 # The solution of the null model. Its `max_abs_corr` is the largest |a_k'r| of any column.
 null_solution <- function(problem, control) {
@@ -185,24 +156,12 @@ one_plain_column <- function(problem) {
   put_columns(problem, matrix(as.double(seq_len(nrow(problem)))))
 }
 
-# The objective of the null model. For the hinge loss with several covariates it is the optimum of a
-# linear programme.
-null_objective <- function(problem, loss) {
-  if (loss == "hinge" && ncol(problem$z) > 1L) {
-    return(null_solution(problem, l1_control(problem, loss))$null)
-  }
-  model_point(problem, loss, integer(), numeric())$loss
-}
-
 # A model on the user's scale from a solution in working coordinates. `factor` is the R factor of
 # the covariates (see covariate_parts()). It gives the coefficients of the covariates from the
 # coefficients of their basis.
 solution_model <- function(problem, solution, factor = decomposed_covariates(problem)$factor) {
-  features <- solution$features
-  beta <- matrix(solution$beta, length(features),
-                 ncol(problem$rows$y)) / problem$columns$scale[features]
-  list(features = features, beta = beta,
-       covariates = user_covariates(problem, solution$u, beta, features, factor))
+  model <- solution_models(problem, list(solution), solution$features, factor)
+  c(list(features = solution$features), model)
 }
 
 # The models of several solutions side by side, with a column for every response of each: `beta` of
@@ -214,20 +173,13 @@ solution_models <- function(problem, solutions, used, factor) {
     beta[match(solutions[[i]]$features, used), (i - 1L) * L + seq_len(L)] <- solutions[[i]]$beta
   }
   beta <- beta / problem$columns$scale[used]
-  u <- unlist(lapply(solutions, `[[`, "u"))
-  list(beta = beta, covariates = user_covariates(problem, u, beta, used, factor))
-}
-
-# Coefficients of the covariates from u, the coefficients of their basis, and the coefficients of
-# columns of x.
-user_covariates <- function(problem, u, beta, features, factor) {
-  u <- matrix(u, ncol(problem$z), ncol(beta))
-  covariates <- if (nrow(u)) backsolve(factor, u) else u
+  covariates <- matrix(unlist(lapply(solutions, `[[`, "u")), ncol(problem$z), ncol(beta))
+  if (nrow(covariates)) covariates <- backsolve(factor, covariates)
   # the columns were centred only when there is an intercept, the first covariate
   if (problem$coding$intercept) {
-    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$columns$centre[features])
+    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$columns$centre[used])
   }
-  covariates
+  list(beta = beta, covariates = covariates)
 }
 
 # Several responses, or one class against the rest for each class. Each response has its own problem
@@ -281,13 +233,11 @@ join_responses <- function(each) {
 check_path_cluster <- function(cluster, loss, solver, folds) {
   if (is.null(check_cluster(cluster))) return(NULL)
   if (loss == "hinge" || solver == "ipm") {
-    stop_input("`cluster` needs `loss = \"squared\"` or \"logistic\", and `solver = \"cd\"`",
-               "sparsels_error_argument")
+    stop_argument("`cluster` needs `loss = \"squared\"` or \"logistic\", and `solver = \"cd\"`")
   }
   if (!is.null(folds)) {
-    stop_input(paste("`cluster` is for a path without `folds`: the paths without each fold run on",
-                     "its processes by `future::plan(future::cluster, workers = cluster)`"),
-               "sparsels_error_argument")
+    stop_argument(paste("`cluster` is for a path without `folds`: the paths without each fold run",
+                        "on its processes by `future::plan(future::cluster, workers = cluster)`"))
   }
   cluster
 }
@@ -310,7 +260,7 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
   shards <- control$shards
   bar <- progress_bar(control$progress, "Solving the path")
   control[c("shards", "progress")] <- list(NULL, FALSE)
-  rows <- l1_working(problem)
+  rows <- working(problem)
   last <- null_by_shards(problem, control, shards)
   at <- max(lambda[1L], last$max_abs_corr / control$alpha)
   solutions <- list()
@@ -318,7 +268,12 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
     rest <- lambda[seq_along(lambda) > length(solutions)]
     batch <- rest[seq_len(max(1L, sum(rest >= 0.8 * at)))]
     found <- tryCatch(solve_batch(problem, rows, control, shards, batch, last, at),
-                      interrupt = function(condition) NULL, sparsels_error_worker = warn_lost)
+                      interrupt = function(condition) NULL, sparsels_error_worker = identity)
+    if (inherits(found, "sparsels_error_worker")) {
+      warn_sparsels(paste0(conditionMessage(found), ": the path ends there"),
+                    "sparsels_warning_worker")
+      found <- NULL
+    }
     if (is.null(found)) break
     solutions <- c(solutions, found)
     last <- found[[length(found)]]
@@ -328,16 +283,10 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
   solutions
 }
 
-warn_lost <- function(condition) {
-  warn_sparsels(paste0(conditionMessage(condition), ": the path ends there"),
-                "sparsels_warning_worker")
-  NULL
-}
-
 # The null model, whose max_abs_corr is taken over all columns.
 null_by_shards <- function(problem, control, shards) {
   null <- null_solution(one_plain_column(problem), control)
-  answer <- multiply_shards(shards, control, list(null), Inf, integer())
+  answer <- multiply_shards(shards, list(null), Inf, integer())
   null$max_abs_corr <- answer$largest
   null
 }
@@ -354,10 +303,10 @@ solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
     start <- last[c("features", "beta")]
     start$features <- match(last$features, set)
     part <- working_part(rows, set, rows$x[, set, drop = FALSE])
-    found <- solve_columns(part, control, lambda, start)
+    found <- solve_together(list(part), control, lambda, start)[[1L]]
     if (length(found) < length(lambda)) raise_interrupt()
     for (i in seq_along(found)) found[[i]]$features <- set[found[[i]]$features]
-    answer <- multiply_shards(shards, control, found, weight, set)
+    answer <- multiply_shards(shards, found, weight, set)
     passes <- passes + 1
     found <- Map(function(one, largest, lambda) {
       one$max_abs_corr <- max(one$max_abs_corr, largest)
@@ -376,7 +325,7 @@ solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
 
 # For every solution `largest`, the largest |a_k'r| of the columns outside the set, and `violated`,
 # the columns whose |a_k'r| exceeds the weight of the l1 norm.
-multiply_shards <- function(shards, control, solutions, weight, set) {
+multiply_shards <- function(shards, solutions, weight, set) {
   r <- vapply(solutions, `[[`, solutions[[1L]]$r, "r")
   each <- Map(function(from, to) set[set >= from & set <= to] - from + 1L, shards$from, shards$to)
   answers <- ask_shards(shards, "multiply", each, r, weight)

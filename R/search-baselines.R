@@ -81,8 +81,7 @@ wrapper_path <- function(problem, control, lambda) {
   evaluate <- function(features) {
     residuals <- switch(control$shortcut,
       none = retrain_folds(problem, columns, features, lambda, control$folds),
-      primal = list(primal_loo(problem, working_x[, features, drop = FALSE], lambda)),
-      dual = list(dual_loo(problem, working_x[, features, drop = FALSE], lambda))
+      list(shortcut_loo(problem, working_x[, features, drop = FALSE], lambda, control$shortcut))
     )
     figure <- evaluate_set(problem, columns, features, lambda, control, residuals)
     list(value = figure$value, se = figure$se, residuals = residuals)
@@ -128,20 +127,18 @@ retrain_folds <- function(problem, columns, features, lambda, folds) {
   })
 }
 
-# leave-one-out residuals (y_j - f_j) / (1 - h_j) from the s x s system
-primal_loo <- function(problem, x, lambda) {
+# Leave-one-out residuals: (y_j - f_j) / (1 - h_j) from the s x s system, or a_j / G_jj from the
+# m x m system.
+shortcut_loo <- function(problem, x, lambda, shortcut) {
   basis <- covariate_basis(problem)
   y <- working_response(problem)
+  if (shortcut == "dual") {
+    G <- lambda * solve(tcrossprod(x) + diag(lambda, nrow(x))) - tcrossprod(basis)
+    return((G %*% y) / diag(G) / weight_divisor(problem))
+  }
   hat <- matrix(0, nrow(x), nrow(x))
   if (ncol(x)) hat <- x %*% solve(crossprod(x) + diag(lambda, ncol(x)), t(x))
   (y - hat %*% y) / (1 - diag(hat) - rowSums(basis^2)) / weight_divisor(problem)
-}
-
-# leave-one-out residuals a_j / G_jj from the m x m system
-dual_loo <- function(problem, x, lambda) {
-  basis <- covariate_basis(problem)
-  G <- lambda * solve(tcrossprod(x) + diag(lambda, nrow(x))) - tcrossprod(basis)
-  (G %*% working_response(problem)) / diag(G) / weight_divisor(problem)
 }
 
 # The criterion of a set. Leave-pair-out AUC retrains without every pair.
@@ -161,8 +158,7 @@ evaluate_set <- function(problem, columns, features, lambda, control, residuals)
   list(value = sum(pair_counts[1L, ]) / sum(pair_counts[2L, ]), se = NA_real_)
 }
 
-# The search in plain R
-# -------------------------------------------------------------------------------
+# The search in plain R ---------------------------------------------------------------------------
 
 # The steps of the search in greedy.c, for any function evaluate(features) that returns list(value,
 # se, residuals).
@@ -176,7 +172,10 @@ search_path <- function(problem, control, lambda, evaluate, columns) {
     c(out, loss = criterion_loss(control$criterion, out$value), tie = squares(out$residuals))
   }
   usable <- which(problem$columns$usable)
-  s <- new_search(control, if (control$search == "backward") usable else integer(), score)
+  set <- if (control$search == "backward") usable else integer()
+  s <- list(control = control, set = set, now = score(set), seen = list(), gain = numeric(),
+            best = NULL, since_best = 0L, status = "", log = list())
+  s <- note_model(s, list(feature = NA, action = "start"))
   tie <- 1e-12 *
     sum(working_response(problem)^2) / (ncol(problem$rows$y) * sum(problem$rows$weight))
   s$tolerance <- c(if (control$criterion$name == "squared") tie else 1e-12 * abs(s$now$loss), tie)
@@ -184,13 +183,6 @@ search_path <- function(problem, control, lambda, evaluate, columns) {
     s <- make_move(s, move)
   }
   path_of_log(problem, control, lambda, s, columns)
-}
-
-new_search <- function(control, set, score) {
-  now <- score(set)
-  s <- list(control = control, set = set, now = now, seen = list(), gain = numeric(),
-            best = NULL, since_best = 0L, status = "", log = list())
-  note_model(s, list(feature = NA, action = "start"))
 }
 
 # The next step: a drop if the rule of the search requires one, otherwise the best addition. NULL at

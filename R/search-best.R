@@ -94,20 +94,21 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
     stop_input(sprintf("`x` must have at most %d usable columns for an exact search, not %d",
                        whole_gram, usable))
   }
-  control$nodes <- if (is.null(nodes)) default_nodes(usable, control$k) else check_nodes(nodes)
+  if (!is.null(nodes) && !(is_number(nodes) && nodes >= 1)) {
+    refuse("nodes", "a number of at least 1", nodes)
+  }
+  control$nodes <- as.double(if (is.null(nodes)) default_nodes(usable, control$k) else nodes)
   fit <- sized_fit("best_subset", problem, control, best_path, short_call(match.call()),
                    BPPARAM = BPPARAM)
-  fit$proof <- best_proof(fit, fit$found)
+  r_squared <- size_table(fit)$criterion[-1L]
+  bound <- ifelse(fit$found$proven, r_squared, pmin(1, pmax(r_squared, fit$found$bound)))
+  fit$proof <- list2DF(list(size = seq_along(bound), r_squared = r_squared, bound = bound,
+                            gap = bound - r_squared, nodes = fit$found$nodes))
   fit$found <- NULL
   if (is.null(nodes) && fit$status == "node_limit") {
     warn_sparsels(status_words(fit), "sparsels_warning_limit")
   }
   seal(fit)
-}
-
-check_nodes <- function(nodes) {
-  if (!(is_number(nodes) && nodes >= 1)) refuse("nodes", "a number of at least 1", nodes)
-  as.double(nodes)
 }
 
 # The default number of nodes, which takes a second or two for each size. Of n columns, sets of four
@@ -125,36 +126,23 @@ default_nodes <- function(n, k) {
   limit
 }
 
+# The path of the best sets of size 1, 2, ... `found` has their upper bounds, whether each set is
+# proven optimal, and the nodes searched.
 best_path <- function(problem, control) {
-  search <- best_search(problem, control)
-  action <- ifelse(search$proven, "found", "stopped")
-  steps <- list(action = c("start", action), feature = rep(NA_integer_, length(action) + 1L))
-  path <- subset_path(problem, control, c(list(integer()), search$sets), steps,
-                      length(search$sets), search$status)
-  list(c(path, list(found = search)))
-}
-
-# The best sets of size 1, 2, ..., with upper bounds and whether each set is proven optimal.
-best_search <- function(problem, control) {
   terms <- gram_terms(problem, whole = TRUE)
-  bar <- progress_bar(control$progress, "Searching subsets", steady = FALSE)
   answer <- .Call(C_best_subset, terms, list(
     lambda = control$lambda, k = control$k, nodes = control$nodes, threads = 1L, user_loss = NULL,
-    progress = bar
+    progress = progress_bar(control$progress, "Searching subsets", steady = FALSE)
   ))
   sizes <- seq_len(answer$sizes)
-  status <- if (answer$status == "move_limit") "node_limit" else answer$status
   set <- matrix(answer$set, control$k)
   sets <- lapply(sizes, function(s) terms$columns[set[seq_len(s), s] + 1L])
-  list(sets = sets, status = status, bound = answer$bound[sizes] / terms$total,
-       proven = (answer$bound == answer$gain)[sizes], nodes = answer$nodes[sizes])
-}
-
-best_proof <- function(fit, search) {
-  r_squared <- size_table(fit)$criterion[-1L]
-  bound <- ifelse(search$proven, r_squared, pmin(1, pmax(r_squared, search$bound)))
-  list2DF(list(size = seq_along(bound), r_squared = r_squared, bound = bound,
-               gap = bound - r_squared, nodes = search$nodes))
+  proven <- (answer$bound == answer$gain)[sizes]
+  path <- subset_path(problem, control, c(list(integer()), sets), length(sets),
+                      if (answer$status == "move_limit") "node_limit" else answer$status,
+                      action = c("start", ifelse(proven, "found", "stopped")))
+  list(c(path, list(found = list(bound = answer$bound[sizes] / terms$total, proven = proven,
+                                 nodes = answer$nodes[sizes]))))
 }
 
 # Sequential replacement ---------------------------------------------------------------------------
@@ -216,27 +204,27 @@ sequential_replacement <- function(x, y = NULL, ..., data = NULL, k = NULL, lamb
                                    BPPARAM = NULL) {
   problem <- fitter_problem("sequential_replacement", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
-  sized_fit("sequential_replacement", problem, control, function(problem, control) {
-    sets <- replaced_sets(problem, control)
-    steps <- data.frame(action = rep(c("start", "found"), c(1L, length(sets) - 1L)),
-                        feature = NA_integer_)
-    list(subset_path(problem, control, sets, steps, length(sets) - 1L))
-  }, short_call(match.call()), BPPARAM = BPPARAM)
+  sized_fit("sequential_replacement", problem, control, replacement_path, short_call(match.call()),
+            BPPARAM = BPPARAM)
 }
 
-# The sets of size 0, 1, ... as column numbers of the problem.
-replaced_sets <- function(problem, control) {
+replacement_path <- function(problem, control) {
   terms <- gram_terms(problem, whole = FALSE)
   model <- function(set) set_model(problem, terms, control, set)
   set <- integer()
   sets <- list(set)
-  while (length(set) < control$k &&
-           length(add <- best_gain(matrix(addition_gains(model(set))), terms))) {
+  while (length(set) < control$k) {
+    # the decrease of E by adding each column (n)
+    one <- model(set)
+    gain <- ifelse(one$d > dependent * one$size, rowSums(one$r^2) / one$d, 0)
+    add <- best_gain(matrix(replace(gain, set, 0)), terms)
+    if (is.null(add)) break
     set <- c(set, add[1L])
     while (length(swap <- best_gain(swap_gains(model(set)), terms))) set[swap[2L]] <- swap[1L]
     sets <- c(sets, list(set))
   }
-  lapply(sets, function(set) terms$columns[set])
+  sets <- lapply(sets, function(set) terms$columns[set])
+  list(subset_path(problem, control, sets, length(sets) - 1L))
 }
 
 # The ridge model of a set as least squares. The penalty is rows below the columns of the set, in
@@ -256,12 +244,6 @@ set_model <- function(problem, terms, control, set) {
   size <- terms$diagonal + control$lambda
   list(set = set, size = size, products = products, r = terms$b - products %*% effect,
        d = size - rowSums(products^2), beta = inverse %*% effect, inverse = inverse)
-}
-
-# the decrease of E by adding each column (n)
-addition_gains <- function(model) {
-  gain <- ifelse(model$d > dependent * model$size, rowSums(model$r^2) / model$d, 0)
-  replace(gain, model$set, 0)
 }
 
 # the decrease of E by exchanging each column of the set for another (n x s)
@@ -360,7 +342,7 @@ sparse_terms <- function(terms, x, problem, work, whole) {
 # The ridge models on the first s columns of a set, for each s of `sizes`: gain, coefficients in
 # working coordinates, and held-out and training residuals on the user's scale. Each row, or group
 # of rows, is held out by itself. One QR decomposition is used for all sizes.
-leading_models <- function(problem, columns, lambda, sizes = 0:length(columns)) {
+leading_models <- function(problem, columns, lambda, sizes) {
   work <- working(problem)
   m <- nrow(work$y)
   k <- length(columns)
@@ -415,15 +397,6 @@ poorly_held_out <- function(problem, residuals, leverage) {
   unname(Filter(function(rows) anyNA(residuals[rows, 1L]), rows))
 }
 
-# The models of some sets. If each set is an initial part of the largest, they share one
-# decomposition.
-subset_models <- function(problem, sets, lambda) {
-  largest <- sets[[which.max(lengths(sets))]]
-  leads <- vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA)
-  if (all(leads)) return(leading_models(problem, largest, lambda, lengths(sets)))
-  lapply(sets, function(set) leading_models(problem, set, lambda, length(set))[[1L]])
-}
-
 # Held-out residuals of some rows by training on the others. For lambda = 0 a column whose
 # coefficient cannot be estimated without these rows has the coefficient 0.
 residual_without <- function(problem, columns, rows, lambda) {
@@ -442,16 +415,20 @@ residual_without <- function(problem, columns, rows, lambda) {
   problem$rows$y[rows, , drop = FALSE] - design[rows, , drop = FALSE] %*% beta
 }
 
-# A path for new_sparse_fit() from the sets after each step (column numbers in the order chosen).
-# `steps` has the columns action and feature. The best set of each size is its model, and `size` is
-# the chosen size.
-subset_path <- function(problem, control, sets, steps, size, status = "complete") {
-  fitted <- subset_models(problem, sets, control$lambda)
+# A path for new_sparse_fit() from the sets after each step (column numbers in the order chosen),
+# with the `action` of each step and the `feature` that it moved. The best set of each size is its
+# model, and `size` is the chosen size.
+subset_path <- function(problem, control, sets, size, status = "complete",
+                        action = ifelse(lengths(sets) > 0L, "found", "start"),
+                        feature = rep(NA_integer_, length(sets))) {
+  fitted <- models_of_sets(sets, function(columns, sizes) {
+    leading_models(problem, columns, control$lambda, sizes)
+  })
   gain <- vapply(fitted, `[[`, 0, "gain")
   errors <- error_table(problem, control$folds, list(vapply(fitted, `[[`, problem$rows$y, "loo")))
   path <- list2DF(list(
-    step = seq_along(sets) - 1L, action = steps$action, feature = steps$feature,
-    name = problem$columns$name[steps$feature], size = lengths(sets), criterion = gain,
+    step = seq_along(sets) - 1L, action = action, feature = feature,
+    name = problem$columns$name[feature], size = lengths(sets), criterion = gain,
     se = rep(NA_real_, length(sets)), squared = errors$criterion
   ))
   path$error <- errors$error

@@ -98,18 +98,11 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   threads <- check_count(threads, "threads")
   problem <- problem_of_fit(fit, x, y, ..., data = data)
   if (moves_together(problem)) {
-    stop_input(paste("exchange() swaps single columns, but those of this fit move in groups:",
-                     "make the fit with `columns_group = FALSE`"), "sparsels_error_argument")
+    stop_argument(paste("exchange() swaps single columns, but those of this fit move in groups:",
+                        "make the fit with `columns_group = FALSE`"))
   }
   refuse_hierarchy(problem, "exchange()")
-  folds <- if (is.null(folds) && !is.null(fit$folds)) fit$folds else
-    as_folds(if (is.null(folds)) "loo" else folds, problem)
-  fold_basis_check(problem, folds)
-  control <- list(
-    search = "forward", keep = check_kept(keep, sum(problem$columns$usable)), patience = 0L,
-    lambda = exchange_lambda(fit, lambda), folds = folds, threads = threads, progress = FALSE,
-    criterion = as_criterion(exchange_criterion(fit, criterion), problem, folds)
-  )
+  control <- exchange_control(fit, problem, keep, lambda, criterion, folds, threads)
   check_flag(improve, "improve")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
@@ -120,27 +113,29 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
 
 # Arguments ---------------------------------------------------------------------------------------
 
-check_kept <- function(keep, columns) {
-  if (is.null(keep) || is_number(keep) && keep == Inf) return(columns)
-  min(check_count(keep, "keep"), columns)
-}
-
-exchange_lambda <- function(fit, lambda) {
-  if (!is.null(lambda)) return(check_positive(lambda, "lambda"))
-  if (!inherits(fit, "l1_path") && fit$lambda > 0) return(fit$lambda)
-  stop_input(sprintf("`lambda` must be given: %s() has none to compare sets at",
-                     fit$method), "sparsels_error_argument")
-}
-
-# The criterion of the fit, where a search can use it.
-exchange_criterion <- function(fit, criterion) {
-  if (!is.null(criterion)) return(criterion)
-  name <- fit$criterion$name
-  if (name == "user") {
-    stop_input("`criterion` must be given: a fit does not keep the function it was searched by",
-               "sparsels_error_argument")
+# The control of the searches of one step. A criterion that the user does not give is the criterion
+# of the fit, where a search can use it.
+exchange_control <- function(fit, problem, keep, lambda, criterion, folds, threads) {
+  folds <- if (is.null(folds) && !is.null(fit$folds)) fit$folds else
+    as_folds(if (is.null(folds)) "loo" else folds, problem)
+  fold_basis_check(problem, folds)
+  usable <- sum(problem$columns$usable)
+  whole <- is.null(keep) || is_number(keep) && keep == Inf
+  keep <- if (whole) usable else min(check_count(keep, "keep"), usable)
+  if (is.null(lambda) && (inherits(fit, "l1_path") || fit$lambda == 0)) {
+    stop_argument("`lambda` must be given: %s() has none to compare sets at", fit$method)
   }
-  if ("search" %in% criteria[[name]]$use) name else "squared"
+  lambda <- if (is.null(lambda)) fit$lambda else check_positive(lambda, "lambda")
+  if (is.null(criterion)) {
+    name <- fit$criterion$name
+    if (name == "user") {
+      stop_argument("`criterion` must be given: %s",
+                    "a fit does not keep the function it was searched by")
+    }
+    criterion <- if ("search" %in% criteria[[name]]$use) name else "squared"
+  }
+  list(search = "forward", keep = keep, patience = 0L, lambda = lambda, folds = folds,
+       threads = threads, progress = FALSE, criterion = as_criterion(criterion, problem, folds))
 }
 
 # Exchanges ---------------------------------------------------------------------------------------
@@ -203,13 +198,6 @@ next_step <- function(problem, control, given) {
 # differences of a criterion that may be rounding
 exchange_tie <- 1e-10
 
-# The order of losses, where losses that differ by rounding keep their order.
-order_tied <- function(loss, tie) {
-  sorted <- sort(loss)
-  rank <- cumsum(c(TRUE, diff(sorted) > tie))
-  order(rank[match(loss, sorted)])
-}
-
 # The best swap, if it improves the criterion by more than rounding.
 helpful_swap <- function(found, criterion) {
   swap <- best_swap(found$table, criterion)
@@ -234,7 +222,10 @@ new_exchange <- function(found, problem, control, method, call) {
                criterion = table$criterion)
   }
   loss <- criterion_loss(criterion, found$table$criterion)
-  table <- found$table[order_tied(loss, tie_of(found)), ]
+  # losses that differ by rounding keep their order
+  sorted <- sort(loss)
+  rank <- cumsum(c(TRUE, diff(sorted) > tie_of(found)))
+  table <- found$table[order(rank[match(loss, sorted)]), ]
   no_swap <- data.frame(drop = integer(), add = integer(), criterion = numeric())
   set <- list(
     features = found$features, criterion = found$table$criterion[1L], null = found$null,
@@ -378,7 +369,8 @@ picture.exchange <- function(x, col = NULL, ...) { # nolint: object_name_linter.
   cells <- as_layer("rects", across - 0.5, height - 0.5, x2 = across + 0.5, y2 = height + 0.5,
                     col = col[shade], text = cost_text(rows$cost))
   names <- function(factor) ticks_of(shortened(factor, 20L, 8L))
-  words <- list(main = exchange_title(x), xlab = substitute_words(x), ylab = "",
+  words <- list(main = sprintf("change of the %s, in %s", set$measure$words, "%"),
+                xlab = sprintf("substitute (blank: not among the best %d)", set$keep), ylab = "",
                 xaxs = "i", yaxs = "i")
   new_picture(rows, cells, words, list(...),
               list(x = names(levels(rows$add)), y = names(rev(levels(rows$drop)))))
@@ -400,12 +392,4 @@ is_tie <- function(cost) abs(cost) < 100 * exchange_tie
 # "+2.5", "-0.3", "0"
 cost_text <- function(cost) {
   ifelse(is_tie(cost), "0", sprintf("%+.*f", ifelse(abs(cost) < 9.95, 1L, 0L), cost))
-}
-
-substitute_words <- function(x) {
-  sprintf("substitute (blank: not among the best %d)", attr(x, "set")$keep)
-}
-
-exchange_title <- function(x) {
-  sprintf("change of the %s, in %s", attr(x, "set")$measure$words, "%")
 }

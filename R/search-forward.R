@@ -100,9 +100,8 @@ forward_regression <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda =
                                BPPARAM = NULL) {
   problem <- fitter_problem("forward_regression", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
-  sized_fit("forward_regression", problem, control, function(problem, control) {
-    list(pursuit_path(problem, control, pursue(problem, control, gain_score)))
-  }, short_call(match.call()), BPPARAM = BPPARAM)
+  sized_fit("forward_regression", problem, control, pursuit_by(gain_score),
+            short_call(match.call()), BPPARAM = BPPARAM)
 }
 
 #' @rdname forward_regression
@@ -112,9 +111,8 @@ omp <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0,
                 BPPARAM = NULL) {
   problem <- fitter_problem("omp", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
-  sized_fit("omp", problem, control, function(problem, control) {
-    list(pursuit_path(problem, control, pursue(problem, control, residual_score)))
-  }, short_call(match.call()), BPPARAM = BPPARAM)
+  sized_fit("omp", problem, control, pursuit_by(residual_score), short_call(match.call()),
+            BPPARAM = BPPARAM)
 }
 
 #' @rdname forward_regression
@@ -126,19 +124,21 @@ foba <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nu = 0.5,
   control <- subset_control(problem, k, lambda, size, size_folds)
   if (!(is_number(nu) && nu >= 0 && nu < 1)) refuse("nu", "a number of at least 0 and below 1", nu)
   control$nu <- as.double(nu)
-  sized_fit("foba", problem, control, function(problem, control) {
-    list(pursuit_path(problem, control, pursue_and_drop(problem, control)))
-  }, short_call(match.call()), BPPARAM = BPPARAM)
+  sized_fit("foba", problem, control, pursue_and_drop, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
 # The searches ------------------------------------------------------------------------------------
 
-pursue <- function(problem, control, score) {
-  s <- new_pursuit(problem, control, max_size = control$k)
-  while (length(s$set) < control$k && !is.null(step <- best_step(s, score(s)))) {
-    s <- add_column(s, step)
+# A search that adds the column with the best score at each step.
+pursuit_by <- function(score) {
+  force(score)
+  function(problem, control) {
+    s <- new_pursuit(problem, control, max_size = control$k)
+    while (length(s$set) < control$k && !is.null(step <- best_step(s, score(s)))) {
+      s <- add_column(s, step)
+    }
+    pursuit_path(problem, control, s)
   }
-  s
 }
 
 pursue_and_drop <- function(problem, control) {
@@ -151,12 +151,16 @@ pursue_and_drop <- function(problem, control) {
     s <- add_column(s, step)
     gain[length(s$set)] <- s$gain
     while (length(s$set) > 1L && length(s$log) <= limit) {
-      cost <- drop_costs(s)
+      # The increase of the penalised residual sum of squares by dropping each column of the model:
+      # beta^2 divided by the diagonal of the inverse. Of equal costs the lowest column is dropped.
+      decomposed <- qr(long_columns(s, s$set), tol = 0)
+      cost <- rowSums(qr.coef(decomposed, s$y)^2) / diag(chol2inv(qr.R(decomposed)))
       if (min(cost) > control$nu * gain[length(s$set)]) break
-      s <- drop_column(s, first_least(cost, s$set))
+      equal <- which(cost <= (1 + 1e-12) * min(cost))
+      s <- drop_column(s, equal[which.min(s$set[equal])])
     }
   }
-  s
+  pursuit_path(problem, control, s)
 }
 
 # The reduction of the penalised residual sum of squares by adding each column.
@@ -226,13 +230,6 @@ add_column <- function(s, step) {
   log_move(s, "add", step$column)
 }
 
-# The increase of the penalised residual sum of squares by dropping each column of the model: beta^2
-# divided by the diagonal of the inverse.
-drop_costs <- function(s) {
-  decomposed <- qr(long_columns(s, s$set), tol = 0)
-  rowSums(qr.coef(decomposed, s$y)^2) / diag(chol2inv(qr.R(decomposed)))
-}
-
 drop_column <- function(s, index) {
   column <- s$set[index]
   s$set <- s$set[-index]
@@ -240,12 +237,6 @@ drop_column <- function(s, index) {
   s$residual <- project_out(s$y, s$basis)
   s$r <- cross_columns(s$terms, s$residual[seq_len(nrow(s$problem)), , drop = FALSE])
   log_move(s, "drop", column)
-}
-
-# The position of the smallest cost. Of equal costs, the position of the lowest column.
-first_least <- function(cost, set) {
-  equal <- which(cost <= (1 + 1e-12) * min(cost))
-  equal[which.min(set[equal])]
 }
 
 # Columns in working coordinates extended by their penalty. `after` is the number of columns that
@@ -267,11 +258,11 @@ file_terms <- function(problem) {
        x = problem$x, w = problem$rows$weight, scale = scale, centred = problem$coding$intercept)
 }
 
-# A path for new_sparse_fit(). The chosen size is k, or the largest size reached.
+# The path of a pursuit for sized_fit(). The chosen size is k, or the largest size reached.
 pursuit_path <- function(problem, control, s) {
   columns <- s$terms$columns
   sets <- lapply(s$log, function(move) columns[move$set])
-  steps <- data.frame(action = vapply(s$log, `[[`, "", "action"),
-                      feature = columns[vapply(s$log, `[[`, 0L, "feature")])
-  subset_path(problem, control, sets, steps, min(control$k, max(lengths(sets))))
+  list(subset_path(problem, control, sets, min(control$k, max(lengths(sets))),
+                   action = vapply(s$log, `[[`, "", "action"),
+                   feature = columns[vapply(s$log, `[[`, 0L, "feature")]))
 }

@@ -117,7 +117,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   control$search <- search
   control$cost <- check_cost(cost, problem)
   if (!is.null(control$cost) && search != "forward") {
-    stop_input("`cost` is for `search = \"forward\"` alone", "sparsels_error_argument")
+    stop_argument("`cost` is for `search = \"forward\"` alone")
   }
   control$budget <- check_budget(budget, control$cost, problem, start)
   check_group_search(problem, control, cluster)
@@ -138,7 +138,7 @@ check_group_search <- function(problem, control, cluster = NULL) {
   if (is.null(groups)) return(invisible())
   together <- groups$rule == "together"
   hint <- if (groups$stated) "" else ": `columns_group = FALSE` takes levels of factors one by one"
-  fail <- function(what) stop_input(paste0(what, hint), "sparsels_error_argument")
+  fail <- function(...) stop_argument("%s%s", sprintf(...), hint)
   if (together && !is.null(control$cost)) {
     fail("`cost` prices single columns, but these move in groups")
   }
@@ -147,15 +147,15 @@ check_group_search <- function(problem, control, cluster = NULL) {
     fail("`search = \"backward\"` begins with all columns of a group, which may have one at most")
   }
   if (together && rereads(problem)) {
-    fail(sprintf("groups of columns need a double for each of %d x %d values, %.3g GB, %s",
-                 nrow(problem), ncol(problem), 8e-9 * prod(dim(problem)),
-                 "more than is kept beside a file or a sparse matrix"))
+    fail("groups of columns need a double for each of %d x %d values, %.3g GB, %s",
+         nrow(problem), ncol(problem), 8e-9 * prod(dim(problem)),
+         "more than is kept beside a file or a sparse matrix")
   }
   start <- problem$columns$group[control$start]
   twice <- anyDuplicated(start[start > 0L])
   if (!together && twice) {
-    fail(sprintf("`start` has two columns of group '%s', which may have one at most",
-                 groups$names[start[start > 0L][twice]]))
+    fail("`start` has two columns of group '%s', which may have one at most",
+         groups$names[start[start > 0L][twice]])
   }
 }
 
@@ -172,15 +172,11 @@ searches <- c("forward", "backward", "floating", "forward_backward")
 
 # The columns that a search begins with, as numbers.
 check_start <- function(start, problem) {
-  if (is.null(start) || (is.character(start) || is.numeric(start)) && !length(start)) {
-    return(integer())
-  }
+  none <- is.null(start) || (is.character(start) || is.numeric(start)) && !length(start)
+  if (none) return(integer())
   columns <- start_columns(start, problem)
-  if (anyDuplicated(columns)) {
-    stop_input(sprintf("`start` has column '%s' twice",
-                       problem$columns$name[columns[anyDuplicated(columns)]]),
-               "sparsels_error_argument")
-  }
+  twice <- problem$columns$name[columns[anyDuplicated(columns)]]
+  if (length(twice)) stop_argument("`start` has column '%s' twice", twice)
   whole_groups(problem, columns)
 }
 
@@ -189,9 +185,8 @@ start_columns <- function(start, problem) {
   columns <- in_context("`start`", positions(start, ncol(problem), problem$columns$name, "column"))
   excluded <- columns[!problem$columns$usable[columns]]
   if (length(excluded)) {
-    stop_input(sprintf("`start` has column '%s', which is excluded: it is %s",
-                       problem$columns$name[excluded[1L]], excluded_words(problem)),
-               "sparsels_error_argument")
+    stop_argument("`start` has column '%s', which is excluded: it is %s",
+                  problem$columns$name[excluded[1L]], excluded_words(problem))
   }
   columns
 }
@@ -214,8 +209,7 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     what <- sprintf(if (pruned) "the number of %s of `start`" else "the number of usable %s", unit)
     k <- check_count(k, "k", usable, what)
     if (k < begun && !pruned) {
-      stop_input(sprintf("`k` is %d, but the search begins with the %d %s of `start`",
-                         k, begun, unit), "sparsels_error_argument")
+      stop_argument("`k` is %d, but the search begins with the %d %s of `start`", k, begun, unit)
     }
   }
   choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"))
@@ -261,19 +255,14 @@ usable_start <- function(problem, control) control$start[problem$columns$usable[
 # "recurrence" of the errors of all candidates, with folds.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
-  bar <- progress_bar(control$progress, "Selecting features",
-                      column_bytes = column_bytes(problem$x))
-  settings <- greedy_settings(problem, control, lambda, given, skipping, bar)
+  settings <- greedy_settings(problem, control, lambda, given, skipping)
   answer <- if (is_sharded(control, skipping)) {
     sharded_path(problem, control, lambda, settings)
   } else {
-    .Call(C_greedy_rls, search_data(problem), settings)
+    .Call(C_greedy_rls, working(problem), settings)
   }
   unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
 }
-
-# A problem as a search reads it.
-search_data <- function(problem) c(working(problem), list(response = problem$rows$y))
 
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
 # one call. Quantities that depend on x alone are computed once. The results equal the results of
@@ -283,14 +272,12 @@ search_data <- function(problem) c(working(problem), list(response = problem$row
 greedy_paths <- function(problem, control, lambda, responses) {
   several <- problem
   several$rows$y <- do.call(cbind, responses)
-  bar <- progress_bar(control$progress, "Selecting features",
-                      column_bytes = column_bytes(problem$x))
   given <- usable_start(problem, control)
   settings <- greedy_settings(problem, control, lambda, given,
-                              skipping_of(problem, control, given), bar)
+                              skipping_of(problem, control, given))
   settings$searches <- length(responses)
   settings$shared_rows <- as.integer(min(ncol(problem), shared_values / ncol(problem)))
-  answers <- .Call(C_greedy_responses, search_data(several), settings)
+  answers <- .Call(C_greedy_responses, working(several), settings)
   done <- !vapply(answers, is.null, NA)
   Map(function(answer, response) {
     problem$rows$y <- response
@@ -301,9 +288,8 @@ greedy_paths <- function(problem, control, lambda, responses) {
 # The largest number of doubles for products of columns that many searches share.
 shared_values <- 2^25
 
-# The control list of a search as C reads it. The caller makes `bar`, since a bar ends with the
-# function that made it.
-greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
+# The control list of a search as C reads it. Its progress bar ends with the function that calls.
+greedy_settings <- function(problem, control, lambda, given, skipping, frame = parent.frame()) {
   check_backward_values(problem, control, given)
   backward <- control$search == "backward"
   usable <- count_units(problem, if (length(given)) given else which(problem$columns$usable))
@@ -316,7 +302,9 @@ greedy_settings <- function(problem, control, lambda, given, skipping, bar) {
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$coding$task != "regression", skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
-    user_loss = control$criterion$loss, progress = bar
+    user_loss = control$criterion$loss,
+    progress = progress_bar(control$progress, "Selecting features", frame,
+                            column_bytes = column_bytes(problem$x))
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
   needs_settings(problem))
 }
@@ -353,11 +341,11 @@ check_backward_values <- function(problem, control, given) {
   columns <- if (length(given)) length(given) else ncol(problem)
   values <- as.double(nrow(problem)) * columns
   if (values <= most_candidate_values) return(invisible())
-  stop_input(sprintf(
+  stop_argument(
     "%s from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
     "`search = \"backward\"`", columns, nrow(problem), columns, 8e-9 * values,
     "give fewer columns to begin with by `start`, or another `search`"
-  ), "sparsels_error_argument")
+  )
 }
 
 # The answer of C to a search. Refused if the search stopped before it had a model.
@@ -392,7 +380,7 @@ unpack_path <- function(answer, problem, control, lambda) {
   path$error <- errors$error
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
-    models = unpack_models(answer, ncol(problem$rows$y)),
+    models = lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer, ncol(problem$rows$y)),
     held_out = scores_of(problem, answer$held_out), fitted = scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
     work = unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
@@ -414,12 +402,8 @@ unpack_work <- function(work, columns) {
        reread_from = step(work[6L]))
 }
 
-# For each size 0..k: features in the order chosen, their coefficients in working units, and the row
-# of the path.
-unpack_models <- function(answer, L) {
-  lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer = answer, L = L)
-}
-
+# The model of a size: features in the order chosen, their coefficients in working units, and the
+# row of the path.
 unpack_model <- function(size, answer, L) {
   entry <- answer$model_entry[size + 1L]
   if (entry < 0L) return(NULL)
@@ -459,7 +443,13 @@ with_refit <- function(search) {
   function(problem, control) {
     paths <- lapply(search(problem, control), refit_path, problem, control)
     if (!is.null(control$sizing$folds)) return(paths)
-    lapply(paths, refitted_values, problem, control)
+    lapply(paths, function(path) {
+      if (path$size < 1L || path$status == "interrupted") return(path)
+      model <- path$models[[path$size + 1L]]
+      lambda <- path$path$refit_lambda[model$row]
+      values <- ridge_values(problem, model$features, lambda, control$folds)
+      replace(path, names(values), values)
+    })
   }
 }
 
@@ -472,11 +462,9 @@ refit_path <- function(path, problem, control) {
   path$path$refit_lambda <- NA_real_
   if (!length(sizes) || path$status == "interrupted") return(path)
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
-  refitted <- if (is_nested(sets)) {
-    refit_leading(problem, control, sets[[length(sets)]], sizes)
-  } else {
-    lapply(seq_along(sets), function(i) refit_leading(problem, control, sets[[i]], sizes[i])[[1L]])
-  }
+  refitted <- models_of_sets(sets, function(columns, sizes) {
+    refit_leading(problem, control, columns, sizes)
+  }, sizes)
   path$models[sizes + 1L] <- Map(function(model, one) replace(model, "beta", list(one$beta)),
                                  path$models[sizes + 1L], refitted)
   rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
@@ -489,12 +477,6 @@ refit_path <- function(path, problem, control) {
   path
 }
 
-# whether every set is an initial part of the largest, the last set
-is_nested <- function(sets) {
-  largest <- sets[[length(sets)]]
-  all(vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA))
-}
-
 # The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,
 # beta, errors). Adding the columns in this order gives all sizes for one lambda.
 refit_leading <- function(problem, control, features, sizes,
@@ -503,8 +485,8 @@ refit_leading <- function(problem, control, features, sizes,
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
-  data <- search_data(narrow)
-  settings <- greedy_settings(narrow, control, lambdas[1L], seq_along(features), "none", NULL)
+  data <- working(narrow)
+  settings <- greedy_settings(narrow, control, lambdas[1L], seq_along(features), "none")
   answers <- lapply(lambdas, function(lambda) {
     settings$lambda <- lambda
     answer <- check_answer(.Call(C_greedy_rls, data, settings), narrow, control, lambda)
@@ -524,16 +506,6 @@ only_columns <- function(problem, columns) {
   problem <- part_of_x(problem, seq_len(nrow(problem)), columns)
   problem$hierarchy <- NULL
   problem
-}
-
-# The path with the held-out predictions and fitted values of its refitted model.
-refitted_values <- function(path, problem, control) {
-  if (path$size < 1L || path$status == "interrupted") return(path)
-  model <- path$models[[path$size + 1L]]
-  lambda <- path$path$refit_lambda[model$row]
-  values <- ridge_values(problem, model$features, lambda, control$folds)
-  path[names(values)] <- values
-  path
 }
 
 # Predictions of the rows by the ridge model of some columns: by the models without each fold,

@@ -75,8 +75,7 @@ is_by_row <- function(folds) is.list(folds) || length(folds) > 1L
 check_method <- function(method) {
   if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
   if (!arguments_of(method)) {
-    stop_input("`method` must be a function of a problem, but takes no argument",
-               "sparsels_error_argument")
+    stop_argument("`method` must be a function of a problem, but takes no argument")
   }
 }
 
@@ -129,9 +128,6 @@ with_defaults <- function(run, arguments) {
 
 # Fits --------------------------------------------------------------------------------------------
 
-# The fit of a run on its whole problem.
-fit_run <- function(run) fit_method(run$method, run$problem, run$arguments)
-
 # The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these
 # rows, the inner folds that the method was given, if any, and the problem from which path_scores()
 # takes other rows, with the column means of the training rows for missing values. Warnings about
@@ -142,45 +138,38 @@ fit_rows <- function(run, rows, times = 1) {
   columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
     seq_len(ncol(run$problem))
   kept <- rows
-  if (any(times > 1)) run$problem <- drawn_often(run$problem, rows, times)
+  weights <- case_weights(run$problem)
+  if (any(times > 1)) {
+    weights[rows] <- weights[rows] * times
+    run$problem <- put_weights(run$problem, weights)
+  }
   if (is_file_matrix(run$problem$x) && reads_in_place(run)) {
-    train <- training_part(run$problem, rows)
-    kept <- seq_len(nrow(run$problem))
+    # the same x, with weight 0 on the other rows
+    train <- reweighted(run$problem, replace(numeric(length(weights)), rows, weights[rows]))
+    kept <- seq_along(weights)
   } else {
     if (is_file_matrix(run$problem$x)) check_memory(run, length(rows), length(columns))
     train <- run$problem[rows, columns]
   }
   run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows, kept)
   fit <- suppressMessages(
-    suppressWarnings(fit_method(run$method, train, run$arguments), own_warnings),
+    suppressWarnings(fit_run(run, train), own_warnings),
     "sparsels_message_groups"
   )
   other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
   list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
 }
 
-# The problem with the case weights of some rows multiplied by the `times` that they were drawn.
-drawn_often <- function(problem, rows, times) {
-  weights <- case_weights(problem)
-  put_weights(problem, replace(weights, rows, weights[rows] * times))
-}
-
-# A problem to train on some rows alone. x in memory is subset. x in a file is the same x, with
-# weight 0 on the other rows, for methods that accept this.
-training_part <- function(problem, rows) {
-  if (!is_file_matrix(problem$x)) return(problem[rows, ])
-  reweighted(problem, replace(numeric(nrow(problem)), rows, case_weights(problem)[rows]))
-}
-
 # warnings that are for the fit on all rows
 own_warnings <- c("sparsels_warning_edge", "sparsels_warning_class", "sparsels_warning_constant")
 
-# The fit of a method to a problem, without a progress bar of its own. A fit that Ctrl-C stopped
-# raises an interrupt.
-fit_method <- function(method, problem, arguments) {
-  if ("progress" %in% names(formals(method))) arguments$progress <- FALSE
+# The fit of a run on its problem or another one, without a progress bar of its own. A fit that
+# Ctrl-C stopped raises an interrupt.
+fit_run <- function(run, problem = run$problem) {
+  arguments <- run$arguments
+  if ("progress" %in% names(formals(run$method))) arguments$progress <- FALSE
   withCallingHandlers(
-    do.call(method, c(list(quote(problem)), quoted(arguments))),
+    do.call(run$method, c(list(quote(problem)), quoted(arguments))),
     sparsels_interrupted = function(condition) {
       if (inherits(condition, "warning")) raise_interrupt()
     }

@@ -126,11 +126,13 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
   control$cost <- check_cost(cost, problem)
   control$budget <- check_budget(budget, control$cost, problem)
   if (!is.null(control$cost) && control$isolation != "none") {
-    stop_input("`cost` is for `isolation = \"none\"` alone", "sparsels_error_argument")
+    stop_argument("`cost` is for `isolation = \"none\"` alone")
   }
   control$mutation <- poss_mutation(mutation, control, iterations, start)
-  control$iterations <- default_iterations(problem, control)
-  if (!is.null(iterations)) control$iterations <- check_count(iterations, "iterations")
+  # bench/limits.R shows how the default numbers were chosen
+  control$iterations <- if (!is.null(iterations)) check_count(iterations, "iterations") else
+    if (control$mutation == "exchange") 30 * control$k else
+      min(paper_iterations(problem, control), max_iterations)
   control$max_size <- largest_set(problem, control)
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
@@ -168,16 +170,9 @@ poss_mutation <- function(mutation, control, iterations, start) {
   }
   mutation <- check_choice(mutation, "mutation", c("exchange", "flip"))
   if (mutation == "exchange" && priced) {
-    stop_input("exchanges know no prices: leave `mutation` or `cost` out",
-               "sparsels_error_argument")
+    stop_argument("exchanges know no prices: leave `mutation` or `cost` out")
   }
   mutation
-}
-
-# bench/limits.R shows how the numbers were chosen
-default_iterations <- function(problem, control) {
-  if (control$mutation == "exchange") return(30 * control$k)
-  min(paper_iterations(problem, control), max_iterations)
 }
 
 # the number of iterations of Theorem 1, and the largest default number of flips
@@ -227,7 +222,11 @@ poss_start <- function(start, problem, control, restarts) {
     return(list(rng_state = start$rng_state, sets = unname(sets), done = start$iterations))
   }
   sets <- lapply(if (is.null(start) || is.list(start)) start else list(start), function(set) {
-    start_set(set, problem, control)
+    columns <- start_columns(set, problem)
+    if (anyDuplicated(columns) || !length(columns) || length(columns) > control$max_size) {
+      stop_argument("`start` must hold sets of 1 to %d different columns", control$max_size)
+    }
+    columns
   })
   list(rng_state = matrix(sample.int(.Machine$integer.max, 8L * restarts), 8L),
        sets = rep(list(sets), restarts), done = 0)
@@ -240,18 +239,9 @@ check_same_search <- function(start, problem, control) {
     start$control$isolation == control$isolation && start$lambda == control$lambda &&
     identical(start$control[c("cost", "budget")], control[c("cost", "budget")])
   if (!same) {
-    stop_input(paste("`start` is a fit with other columns, `k`, `lambda`, `isolation`, `cost` or",
-                     "`budget`"), "sparsels_error_argument")
+    stop_argument("`start` is a fit with other columns, %s",
+                  "`k`, `lambda`, `isolation`, `cost` or `budget`")
   }
-}
-
-start_set <- function(set, problem, control) {
-  columns <- start_columns(set, problem)
-  if (anyDuplicated(columns) || !length(columns) || length(columns) > control$max_size) {
-    stop_input(sprintf("`start` must hold sets of 1 to %d different columns", control$max_size),
-               "sparsels_error_argument")
-  }
-  columns
 }
 
 poss_search <- function(problem, control, state) {
@@ -259,14 +249,14 @@ poss_search <- function(problem, control, state) {
   usable <- terms$columns
   n <- length(usable)
   searches <- ncol(state$rng_state)
-  isolated <- control$isolation == "first"
   # more initial sets may be given than an archive can hold
   capacity <- max(archive_capacity(problem, control), lengths(state$sets))
   archives <- pack_sets(state$sets, usable, control$max_size, capacity)
   prices <- price_settings(problem, control$cost, control$budget)
   answer <- .Call(C_poss, terms, list(
     price = prices$price[usable], assay = prices$assay[usable], max_price = 2 * prices$budget,
-    lambda = control$lambda, max_size = control$max_size, isolated = as.integer(isolated),
+    lambda = control$lambda, max_size = control$max_size,
+    isolated = as.integer(control$isolation == "first"),
     exchanged = as.integer(control$mutation == "exchange"),
     capacity = as.integer(capacity), iterations = as.double(control$iterations),
     kept = if (is.null(terms$whole)) as.integer(min(n, 2^25 %/% n)) else 0L,
@@ -330,10 +320,8 @@ poss_path <- function(problem, control, search) {
   archive <- search$archive
   archive <- archive[order(archive$size, -archive$criterion, archive$search), ]
   best <- archive[!duplicated(archive$size), ]
-  sets <- c(list(integer()), best$columns)
-  steps <- data.frame(action = c("start", rep("found", nrow(best))), feature = NA_integer_)
   size <- max(0L, best$size[best$size <= control$k])
-  subset_path(problem, control, sets, steps, size, search$status)
+  subset_path(problem, control, c(list(integer()), best$columns), size, search$status)
 }
 
 # With prices: `front`, the sets within the budget that no set dominates, by price, and the path of
@@ -345,10 +333,8 @@ priced_path <- function(problem, control, search) {
   archive <- archive[order(archive$price, -archive$criterion, archive$search), ]
   gain <- archive$criterion
   archive <- archive[gain > c(0, cummax(gain))[seq_along(gain)] * (1 + 1e-12), ]
-  sets <- c(list(integer()), archive$columns)
-  steps <- data.frame(action = c("start", rep("found", nrow(archive))), feature = NA_integer_)
-  path <- subset_path(problem, control, sets, steps, utils::tail(c(0L, archive$size), 1L),
-                      search$status)
+  path <- subset_path(problem, control, c(list(integer()), archive$columns),
+                      utils::tail(c(0L, archive$size), 1L), search$status)
   path$path$price <- c(0, archive$price)
   errors <- intersect(c("criterion", "squared", "error"), names(path$path))
   front <- path$path[-1L, c("price", "size", errors)]

@@ -69,44 +69,24 @@ rfe <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, step = 1,
                 size = "criterion", size_folds = 10, BPPARAM = NULL) {
   problem <- fitter_problem("rfe", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
-  control$step <- check_step(step)
-  sized_fit("rfe", problem, control, function(problem, control) {
-    list(elimination_path(problem, control, eliminate(problem, control)))
-  }, short_call(match.call()), BPPARAM = BPPARAM)
-}
-
-check_step <- function(step) {
-  count <- is_number(step) && step >= 1 && step == round(step)
-  fraction <- is_number(step) && step > 0 && step < 1
-  if (!count && !fraction) {
+  if (!(is_number(step) && (step >= 1 && step == round(step) || step > 0 && step < 1))) {
     refuse("step", "a whole number of at least 1, or a fraction above 0 and below 1", step)
   }
-  as.double(step)
-}
-
-# list(dropped: the usable columns in the order in which they are dropped, largest: the largest size
-# with a model)
-eliminate <- function(problem, control) {
-  terms <- gram_terms(problem, whole = FALSE)
-  s <- list(set = seq_along(terms$columns), dropped = integer())
-  s <- drop_wide(problem, terms, control, s)
-  s <- drop_narrow(problem, terms, control, s)
-  list(dropped = terms$columns[s$dropped], largest = s$largest)
+  control$step <- as.double(step)
+  sized_fit("rfe", problem, control, elimination_path, short_call(match.call()), BPPARAM = BPPARAM)
 }
 
 # the state after dropping the columns at some positions of the set
 drop_from <- function(s, index) list(set = s$set[-index], dropped = c(s$dropped, s$set[index]))
 
-# The number of columns that a round drops.
-round_size <- function(control, size) {
-  if (size <= control$k) return(1L)
+# The positions of the columns that a round drops, those with the smallest rows of a matrix of
+# coefficients. Values that agree to 12 digits are equal.
+smallest_weights <- function(weights, control) {
+  size <- nrow(weights)
   wanted <- if (control$step < 1) max(1, floor(control$step * size)) else control$step
-  as.integer(min(wanted, size - control$k))
+  count <- if (size <= control$k) 1 else min(wanted, size - control$k)
+  order(signif(rowSums(weights^2), 12))[seq_len(count)]
 }
-
-# The positions of the smallest rows of a matrix of coefficients. Values that agree to 12 digits are
-# equal.
-smallest_weights <- function(weights, count) order(signif(rowSums(weights^2), 12))[seq_len(count)]
 
 # More columns than rows ---------------------------------------------------------------------------
 
@@ -116,20 +96,20 @@ drop_wide <- function(problem, terms, control, s) {
   recomputed_trace <- Inf
   while (length(s$set) > trained_rows(problem) - ncol(work$q)) {
     if (sum(terms$diagonal[s$set]) < 0.1 * recomputed_trace) {
-      K <- row_products(problem, terms, work$q, s$set)
+      K <- row_products(terms, work$q, s$set)
       recomputed_trace <- sum(diag(K))
     }
     a <- project_out(solve_dual(K, work$y, control$lambda, work$q), work$q)
     weights <- cross_columns(terms, a)[s$set, , drop = FALSE]
-    drop <- smallest_weights(weights, round_size(control, length(s$set)))
-    K <- K - row_products(problem, terms, work$q, s$set[drop])
+    drop <- smallest_weights(weights, control)
+    K <- K - row_products(terms, work$q, s$set[drop])
     s <- drop_from(s, drop)
   }
   s
 }
 
 # XX' of some columns in working coordinates, m x m
-row_products <- function(problem, terms, q, set) {
+row_products <- function(terms, q, set) {
   if (!is.null(terms$X)) return(tcrossprod(terms$X[, set, drop = FALSE]))
   scaled <- terms$x[, set, drop = FALSE] %*% Matrix::Diagonal(x = 1 / terms$scale[set])
   products <- as.matrix(Matrix::tcrossprod(sqrt(terms$w) * scaled))
@@ -156,7 +136,14 @@ solve_dual <- function(K, y, lambda, q) {
 drop_narrow <- function(problem, terms, control, s) {
   x <- working_matrix(problem, terms$columns[s$set])
   C <- crossprod(x) + diag(control$lambda, ncol(x))
-  independent <- independent_columns(x, C, control$lambda)
+  # The diagonal of the Cholesky factor has the residual norms of the columns given the preceding
+  # ones. If one of the norms is small, a QR decomposition moves the dependent columns to the end.
+  factor <- tryCatch(chol(C), error = function(e) NULL)
+  independent <- seq_len(ncol(x))
+  if (is.null(factor) || !all(diag(factor)^2 > dependent * diag(C))) {
+    decomposed <- qr(rbind(x, diag(sqrt(control$lambda), ncol(x))), tol = sqrt(dependent))
+    independent <- sort(decomposed$pivot[seq_len(decomposed$rank)])
+  }
   drop <- setdiff(seq_along(s$set), independent)
   if (length(drop)) s <- drop_from(s, drop)
   largest <- min(control$k, length(s$set))
@@ -165,7 +152,7 @@ drop_narrow <- function(problem, terms, control, s) {
   while (length(s$set)) {
     factor <- chol(C)
     weights <- backsolve(factor, backsolve(factor, b, transpose = TRUE))
-    drop <- smallest_weights(weights, round_size(control, length(s$set)))
+    drop <- smallest_weights(weights, control)
     s <- drop_from(s, drop)
     C <- C[-drop, -drop, drop = FALSE]
     b <- b[-drop, , drop = FALSE]
@@ -173,27 +160,20 @@ drop_narrow <- function(problem, terms, control, s) {
   c(s, largest = largest)
 }
 
-# The columns that are not collinear with preceding ones. The diagonal of the Cholesky factor has
-# their residual norms. If one of the norms is small, a QR decomposition moves the dependent columns
-# to the end.
-independent_columns <- function(x, C, lambda) {
-  factor <- tryCatch(chol(C), error = function(e) NULL)
-  if (!is.null(factor) && all(diag(factor)^2 > dependent * diag(C))) return(seq_len(ncol(x)))
-  decomposed <- qr(rbind(x, diag(sqrt(lambda), ncol(x))), tol = sqrt(dependent))
-  sort(decomposed$pivot[seq_len(decomposed$rank)])
-}
-
 # The path ----------------------------------------------------------------------------------------
 
 # A path for new_sparse_fit(): the models of sizes up to k. The steps before have no models.
-elimination_path <- function(problem, control, s) {
-  n <- length(s$dropped)
-  ranked <- rev(s$dropped)
+elimination_path <- function(problem, control) {
+  terms <- gram_terms(problem, whole = FALSE)
+  s <- list(set = seq_along(terms$columns), dropped = integer())
+  s <- drop_narrow(problem, terms, control, drop_wide(problem, terms, control, s))
+  dropped <- terms$columns[s$dropped]
+  n <- length(dropped)
+  ranked <- rev(dropped)
   sets <- lapply(s$largest:0, function(size) ranked[seq_len(size)])
-  moves <- data.frame(action = c("start", rep("drop", n)), feature = c(NA, s$dropped),
-                      size = n:0)
+  moves <- data.frame(action = c("start", rep("drop", n)), feature = c(NA, dropped), size = n:0)
   early <- moves$size > s$largest
-  path <- subset_path(problem, control, sets, moves[!early, ], s$largest)
+  path <- subset_path(problem, control, sets, s$largest)
   table <- path$path[c(rep(NA_integer_, sum(early)), seq_along(sets)), ]
   table[names(moves)] <- moves
   table$step <- n - moves$size
@@ -204,5 +184,5 @@ elimination_path <- function(problem, control, s) {
     model$row <- model$row + sum(early)
     model
   })
-  path
+  list(path)
 }

@@ -351,13 +351,8 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
   if (solver == "qr" && !is.null(candidates)) {
     stop_input("`candidates` need `solver = \"cholesky\"`", "sparsels_error_argument")
   }
-  search <- if (solver == "qr") {
-    function(problem, control) {
-      list(pursuit_path(problem, control, pursue(problem, control, row_scores[[score]])))
-    }
-  } else {
+  search <- if (solver == "qr") pursuit_by(row_scores[[score]]) else
     function(problem, control) list(columns_path(problem, control, candidates))
-  }
   sized_fit("scdp", problem, control, search, short_call(match.call()),
             random = !is.null(candidates), BPPARAM = BPPARAM)
 }
@@ -415,9 +410,9 @@ columns_path <- function(problem, control, candidates) {
   )
   chosen <- chosen[pursuit$chosen]
   sets <- lapply(0:pursuit$size, function(s) chosen[seq_len(s)])
-  steps <- data.frame(action = rep(c("start", "add"), c(1L, pursuit$size)), feature = c(NA, chosen))
   status <- if (pursuit$status == "interrupted") "interrupted" else "complete"
-  subset_path(problem, control, sets, steps, pursuit$size, status)
+  subset_path(problem, control, sets, pursuit$size, status,
+              action = rep(c("start", "add"), c(1L, pursuit$size)), feature = c(NA, chosen))
 }
 
 # The pursuit in C --------------------------------------------------------------------------------

@@ -52,7 +52,9 @@ columns <- function(rows) {
 training <- function(rows) {
   made <- inside$expansion(problem, kernel, inside$rows_basis(rows, problem, kernel), "auto")
   of_terms <- inside$covariate_solver(problem)(made$K)
-  inside$kernel_models(problem, of_terms, made$spectrum, 1)
+  beta <- inside$term_weights(made$spectrum, 1)[[1L]]
+  list(beta = beta,
+       covariates = inside$covariate_solver(problem)(problem$rows$y) - of_terms %*% beta)
 }
 
 fit <- function(rows, lambda) kernel_rls(x, y, kernel = kernel, basis = rows, lambda = lambda)

@@ -143,7 +143,7 @@ largest_gap <- function(problem, loss, lambda, models) {
     points[[i]]$loss + lambda[i] * points[[i]]$l1 -
       inside$dual_value(problem, loss, r[, i], most[i], lambda[i])
   }, 0)
-  max(gap) / inside$null_objective(problem, loss)
+  max(gap) / inside$model_point(problem, loss, integer(), numeric())$loss
 }
 
 our_gap <- function(problem, fit) {

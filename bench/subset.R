@@ -236,7 +236,7 @@ measure_leaps <- function() {
       control <- inside$subset_control(problem, k, 0)
       control[c("nodes", "progress")] <- list(Inf, FALSE)
       seconds <- c(
-        cpu(function() for (i in seq_len(again)) inside$best_search(problem, control)),
+        cpu(function() for (i in seq_len(again)) inside$best_path(problem, control)),
         cpu(function() for (i in seq_len(again)) ours <<- best_subset(problem, k = k)),
         cpu(function() for (i in seq_len(again)) theirs <<- leaps_of(problem))
       ) / again

@@ -177,6 +177,15 @@ l1_model <- function(problem, coefficients) {
   list(features = features, beta = coefficients[features] * problem$columns$scale[features])
 }
 
+# The objective of the null model. For the hinge loss with several covariates it is the optimum of a
+# linear programme.
+null_objective <- function(problem, loss) {
+  if (loss == "hinge" && ncol(problem$z) > 1L) {
+    return(null_solution(problem, l1_control(problem, loss))$null)
+  }
+  model_point(problem, loss, integer(), numeric())$loss
+}
+
 # The duality gap of any model, an upper bound of its objective minus the optimum, by which
 # solutions of different programs can be compared; `relative` is the gap divided by the objective of
 # the null model. For hinge, r must be the dual point of the solver, otherwise dual and gap are NA.

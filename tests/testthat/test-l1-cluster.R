@@ -125,10 +125,10 @@ test_that("a worker that is lost, or Ctrl-C, ends the path with what is solved",
   solved <- 0
   fewer <- function(...) {
     solved <<- solved + 1
-    found <- solve_columns(...)
-    if (solved == 8) found[0] else found
+    found <- solve_together(...)
+    if (solved == 8) list(found[[1L]][0]) else found
   }
-  alone <- with_binding("solve_columns", fewer, l1_by_shards(pb, 2, "squared", lambda = lambda))
+  alone <- with_binding("solve_together", fewer, l1_by_shards(pb, 2, "squared", lambda = lambda))
   stopped <- ended_by(structure(class = c("interrupt", "condition"), list(message = "")))
   whole <- l1_path(pb, lambda = lambda, progress = FALSE, tolerance = 1e-10)
   for (solutions in list(found, alone, stopped)) {
