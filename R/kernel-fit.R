@@ -66,7 +66,9 @@ squared_criterion <- function(folds) {
 # lambda. `trained` is the result of block_problem() where the spectrum is in blocks.
 evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
   lambda <- control$lambda
-  found <- if (is_in_blocks(spectrum)) evaluate_blocks(trained, problem, control) else {
+  found <- if (is_in_blocks(spectrum)) {
+    evaluate_blocks(trained, problem, control)
+  } else {
     residual <- held_out_folds(spectrum, control$folds, lambda, control$threads)
     training <- training_residuals(spectrum, lambda)
     list(errors = error_table(problem, control$folds, residual),
