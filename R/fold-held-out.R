@@ -17,11 +17,9 @@ held_out <- function(parts, train, words, ...) {
 
 # The results of `train` without each outer fold, with a warning after Ctrl-C.
 outer_held_out <- function(parts, train, progress, BPPARAM) {
-  count <- nrow(parts)
-  held <- held_out(parts, train, paste("outer fold", seq_len(count)), progress = progress,
-                   BPPARAM = BPPARAM)
-  if (nrow(held$parts) < count) warn_interrupted(nrow(held$parts), count, "outer fold")
-  held
+  done <- repeat_tasks(nrow(parts), "outer fold", function(i) train(lapply(parts, `[[`, i)),
+                       progress, BPPARAM)
+  list(each = done[seq_along(done)], parts = parts[attr(done, "done"), ])
 }
 
 # The means of values of rows (a matrix of the rows of each part) over the parts that hold a row

@@ -104,7 +104,9 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   check_flag(shrink_base, "shrink_base")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  check_level(level)
+  if (!(is_number(level) && level > 0 && level < 1)) {
+    refuse("level", "a number between 0 and 1", level)
+  }
   permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
   said <- list(y = substitute(y), method = substitute(method))
   if (is.null(method) && !is.function(y)) {
@@ -128,26 +130,20 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   new_added_value(pair, folds, losses, tested, level, short_call(match.call()))
 }
 
-check_level <- function(level) {
-  if (!(is_number(level) && level > 0 && level < 1)) {
-    refuse("level", "a number between 0 and 1", level)
-  }
-}
-
 # The two models ----------------------------------------------------------------------------------
 
 # The runs of both models: list(full, base, names, added, shrunk). `base` is NULL if the base model
 # is least squares on the covariates of the problem. `added` has column numbers.
 nested_pair <- function(run, base, shrunk) {
   problem <- run$problem
-  columns <- base_columns(base, problem)
+  columns <- if (is.null(base)) integer() else in_context("`base`", columns_given(base, problem))
   if (shrunk) return(shrunken_pair(run, columns))
   if (length(columns)) problem <- unpenalise(problem, columns)
   run$problem <- problem
   names <- setdiff(colnames(problem$z), "(Intercept)")
   if (!length(names)) {
-    stop_input(paste("there is no base model: name its columns by `base`, or give the base",
-                     "variables by `adjust`"), "sparsels_error_argument")
+    stop_argument(paste("there is no base model: name its columns by `base`, or give the base",
+                        "variables by `adjust`"))
   }
   list(full = run, base = NULL, names = names, added = which(problem$columns$usable),
        shrunk = FALSE)
@@ -156,25 +152,17 @@ nested_pair <- function(run, base, shrunk) {
 shrunken_pair <- function(run, columns) {
   problem <- run$problem
   if (!identical(run$method, rls)) {
-    stop_input("`shrink_base = TRUE` is for `method = rls`, a lambda for each block",
-               "sparsels_error_argument")
+    stop_argument("`shrink_base = TRUE` is for `method = rls`, a lambda for each block")
   }
   added <- setdiff(which(problem$columns$usable), columns)
   if (!length(columns) || !length(added)) {
-    stop_input("`shrink_base = TRUE` needs columns of both kinds: name the base by `base`",
-               "sparsels_error_argument")
+    stop_argument("`shrink_base = TRUE` needs columns of both kinds: name the base by `base`")
   }
   label <- ifelse(seq_len(ncol(problem)) %in% columns, "base", "added")
   full <- new_run(rls, problem, c(run$arguments, list(blocks = label)), "rls")
   base <- new_run(rls, problem[, columns], run$arguments, "rls")
   list(full = full, base = base, names = problem$columns$name[columns], added = added,
        shrunk = TRUE)
-}
-
-# the numbers of columns given by name, term or number
-base_columns <- function(base, problem) {
-  if (is.null(base)) return(integer())
-  in_context("`base`", columns_given(base, problem))
 }
 
 # The problem in which some columns have no penalty.
@@ -186,7 +174,7 @@ unpenalise <- function(problem, columns) {
   problem <- measure_columns(problem)
   covariate_basis(problem)
   if (!any(problem$columns$usable)) {
-    stop_input("no column is left to add to the base", "sparsels_error_argument")
+    stop_argument("no column is left to add to the base")
   }
   problem
 }
@@ -197,8 +185,8 @@ check_permute <- function(permute, pair) {
   if (is.null(permute)) return(if (can) "residuals" else "rows")
   check_choice(permute, "permute", c("residuals", "rows"))
   if (permute == "residuals" && !can) {
-    stop_input(paste("`permute = \"residuals\"` needs a numeric response and an unpenalised base:",
-                     "use \"rows\""), "sparsels_error_argument")
+    stop_argument("`permute = \"residuals\"` needs a numeric response and an unpenalised base: %s",
+                  "use \"rows\"")
   }
   permute
 }
@@ -208,16 +196,21 @@ check_permute <- function(permute, pair) {
 # Losses of every row by both models, means over the repeats: a list of matrices (m x 2) by measure.
 paired_losses <- function(pair, folds, progress, BPPARAM) {
   problem <- pair$full$problem
+  losses <- list(
+    squared = function(score, part) rowMeans((part$rows$y - score)^2),
+    error = if (problem$coding$task != "regression") function(score, part) {
+      as.double(class_of(part, score) != part$coding$levels[class_index(part)])
+    }
+  )
+  losses <- Filter(Negate(is.null), losses)
   parts <- held_out_rows(folds, problem$rows$weight > 0)
   held <- outer_held_out(parts, function(part) {
-    lapply(fold_pair(pair, part$rows), losses_of_rows, scored_rows(problem, part$rows))
+    scores <- lapply(fold_pair(pair, part$rows), layer, 1L)
+    rows <- scored_rows(problem, part$rows)
+    lapply(losses, function(loss) do.call(cbind, lapply(scores, loss, rows)))
   }, progress, BPPARAM)
-  measures <- c("squared", if (problem$coding$task != "regression") "error")
-  losses <- lapply(stats::setNames(measures, measures), function(measure) {
-    of_parts <- lapply(held$each, function(both) {
-      cbind(base = both$base[[measure]], full = both$full[[measure]])
-    })
-    means <- mean_over_parts(held$parts, of_parts, nrow(problem))
+  losses <- lapply(stats::setNames(nm = names(losses)), function(measure) {
+    means <- mean_over_parts(held$parts, lapply(held$each, `[[`, measure), nrow(problem))
     dimnames(means) <- list(NULL, c("base", "full"))
     means
   })
@@ -231,13 +224,6 @@ fold_pair <- function(pair, rows) {
   list(base = if (pair$shrunk) chosen_scores(fit_rows(pair$base, trained), rows) else
          null_scores(full, rows),
        full = chosen_scores(full, rows))
-}
-
-losses_of_rows <- function(score, problem) {
-  list(squared = rowMeans((problem$rows$y - score)^2),
-       error = if (problem$coding$task != "regression") {
-         as.double(class_of(problem, score) != problem$coding$levels[class_index(problem)])
-       })
 }
 
 # The errors of both models with the interval of their difference, from losses of rows (m x 2). The
@@ -364,7 +350,13 @@ print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("added value of %s beside %s (%s), by %s", counted(x$added, "column"),
               counted(length(x$base), "base variable"), some_of(x$base, 5L, ""), x$method))
   print_data(x$problem)
-  for (row in seq_len(nrow(x$table))) say(added_words(x$table[row, ], x))
+  table <- x$table
+  what <- ifelse(table$measure == "error", "error rate", "mean squared error")
+  for (i in seq_along(what)) {
+    say(sprintf("%s: %s of the base, %s with the columns; difference %s, %s %% interval %s to %s",
+                what[i], shown(table$base[i]), shown(table$full[i]), shown(table$difference[i]),
+                format(100 * x$level), shown(table$lower[i]), shown(table$upper[i])))
+  }
   remark(sprintf("of rows held out (%s); difference above 0: the columns add; %s", x$folds,
                  "its interval is that of paired differences"))
   if (is.null(x$p.value)) return(invisible())
@@ -381,13 +373,6 @@ print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
   print_interrupted(x$status, "folds or permutations")
 }
 
-added_words <- function(row, x) {
-  what <- if (row$measure == "error") "error rate" else "mean squared error"
-  sprintf("%s: %s of the base, %s with the columns; difference %s, %s %% interval %s to %s", what,
-          shown(row$base), shown(row$full), shown(row$difference), format(100 * x$level),
-          shown(row$lower), shown(row$upper))
-}
-
 #' @exportS3Method
 record.added_value <- function(x) { # nolint: object_name_linter.
   given <- function(value) if (is.null(value)) NA_real_ else value
@@ -400,6 +385,10 @@ record.added_value <- function(x) { # nolint: object_name_linter.
 picture.added_value <- function(x, ...) { # nolint: object_name_linter.
   data <- data.frame(base = x$losses$base, difference = x$losses$base - x$losses$full)
   table <- x$table[1L, ]
+  test <- if (!is.null(x$p.value)) paste(", p-value", format(x$p.value, digits = 2))
+  words <- list(main = paste0(counted(x$added, "column"), " beside ",
+                              counted(length(x$base), "base variable"), test),
+                xlab = "squared error of the base model", ylab = "less that of the full model")
   layers <- c(
     as_layer("across", y = table$difference, col = mark_colour, lwd = 2, label = "mean difference"),
     as_layer("across", y = c(table$lower, table$upper), col = mark_colour, lty = 2,
@@ -407,12 +396,5 @@ picture.added_value <- function(x, ...) { # nolint: object_name_linter.
     as_layer("across", y = 0, lty = 3, col = "#555555"),
     as_layer("points", data$base, data$difference, col = "grey50", pch = 1, main = TRUE)
   )
-  new_picture(data, layers, list(main = added_title(x), xlab = "squared error of the base model",
-                                 ylab = "less that of the full model"), list(...), axes = NULL)
-}
-
-added_title <- function(x) {
-  test <- if (is.null(x$p.value)) "" else sprintf(", p-value %s", format(x$p.value, digits = 2))
-  sprintf("%s beside %s%s", counted(x$added, "column"), counted(length(x$base), "base variable"),
-          test)
+  new_picture(data, layers, words, list(...), axes = NULL)
 }

@@ -59,7 +59,11 @@ associations <- function(problem, columns) {
   response <- crossprod(working_response(problem))
   if (problem$coding$task == "multiclass") {
     # the codes of the classes add up to a constant
-    share <- rowSums((products %*% pseudo_inverse(response)) * products) / rss
+    decomposed <- eigen(response, symmetric = TRUE)
+    kept <- decomposed$values > 1e-10 * decomposed$values[1L]
+    vectors <- decomposed$vectors[, kept, drop = FALSE]
+    inverse <- vectors %*% (t(vectors) / decomposed$values[kept])
+    share <- rowSums((products %*% inverse) * products) / rss
     return(sqrt(pmin(share, 1)))
   }
   r <- products / sqrt(outer(rss, diag(response)))
@@ -72,13 +76,6 @@ associations <- function(problem, columns) {
 # the classes. `total` is the sum of squares of the codes.
 mean_differences <- function(r, problem, total) {
   2 * r * sqrt((free_rows(problem) - 1) / total / (1 - r^2))
-}
-
-pseudo_inverse <- function(S) {
-  decomposed <- eigen(S, symmetric = TRUE)
-  kept <- decomposed$values > 1e-10 * decomposed$values[1L]
-  vectors <- decomposed$vectors[, kept, drop = FALSE]
-  vectors %*% (t(vectors) / decomposed$values[kept])
 }
 
 # The expected values of the strongest, second, ... of `count` independent columns without
@@ -103,11 +100,6 @@ association_label <- function(problem) {
     binary = "difference of class means, in standard deviations",
     multiclass = paste("correlation ratio with", problem$coding$response)
   )
-}
-
-height_label <- function(problem) {
-  label <- association_label(problem)
-  if (problem$coding$task == "multiclass") label else paste0("|", label, "|")
 }
 
 # the meaning of the sign of an association
@@ -148,8 +140,10 @@ picture.sparsels_problem <- function(x, labels = 8, ...) { # nolint: object_name
   end <- max(position, position[named] / 0.7)
   styles <- data.frame(label = sign_labels(x), colour = c(mark_colour, "#0072B2"), mark = c(16, 1))
   sign <- if (x$coding$task == "multiclass") rep(1L, nrow(data)) else 1L + (data$association < 0)
-  # points that would lie on each other are not drawn
-  drawn <- spread_ranks(nrow(data))
+  # all of the first hundred points, then points whose logarithms differ
+  count <- nrow(data)
+  drawn <- c(seq_len(min(count, 100L)), 10^seq(2, max(2, log10(count)), 0.005))
+  drawn <- unique(pmin(count, round(drawn)))
   points <- lapply(unique(sign), function(i) {
     rows <- drawn[sign[drawn] == i]
     as_layer("points", position[rows], height[rows], col = styles$colour[i], pch = styles$mark[i],
@@ -165,16 +159,13 @@ picture.sparsels_problem <- function(x, labels = 8, ...) { # nolint: object_name
     }
   )
   ticks <- lambda_ticks(-range(position))
+  label <- association_label(x)
   words <- list(main = sprintf("%s: %s", x$coding$response, data_words(x)), sub = problem_note(x),
                 xlim = c(0, end), ylim = c(0, 1.05 * max(height, data$expected, na.rm = TRUE)),
-                xlab = "rank of the column (logarithmic)", ylab = height_label(x))
+                xlab = "rank of the column (logarithmic)",
+                ylab = if (x$coding$task == "multiclass") label else paste0("|", label, "|"))
   new_picture(data, layers, words, list(...),
               list(x = ticks_at(log10(ticks), format(ticks, scientific = FALSE, trim = TRUE))))
-}
-
-# Ranks that are drawn of `count`: all of the first hundred, then such that their logarithms differ.
-spread_ranks <- function(count) {
-  unique(pmin(count, round(c(seq_len(min(count, 100L)), 10^seq(2, max(2, log10(count)), 0.005)))))
 }
 
 # class balance, covariates and excluded columns, for the line below a picture
@@ -202,7 +193,9 @@ summary.sparsels_problem <- function(object, ...) {
   what <- if (object$coding$task == "regression") "response" else
     sprintf("rows by class (always the largest class: error rate %s)",
             format(1 - max(response$share), digits = 3))
-  scale <- stats::quantile(column_scales(object))
+  # also where columns are not standardised
+  squares <- object$columns$squares[object$columns$usable]
+  scale <- stats::quantile(sqrt(squares / sum(object$rows$weight)))
   tables <- c(named_list(what, response), list("standard deviations of the columns" = scale))
   strongest <- if (!is.null(object$columns$products)) utils::head(ranked_columns(object), 5L)
   expected <- !is.null(strongest) && !anyNA(strongest$expected)
@@ -217,11 +210,6 @@ summary.sparsels_problem <- function(object, ...) {
       "expected = at that rank if no column were associated with the response"
     }
   ), class = "sparsels_summary"))
-}
-
-# standard deviations of the columns, also where they are not standardised
-column_scales <- function(problem) {
-  sqrt(problem$columns$squares[problem$columns$usable] / sum(problem$rows$weight))
 }
 
 response_table <- function(problem) {

@@ -118,7 +118,9 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   splits <- check_repeats(splits, "splits")
-  measure <- comparison_measure(measure, problem)
+  if (is.null(measure) && measure_of(problem) == "squared") measure <- "r_squared"
+  measure <- if (!identical(measure, "r_squared")) one_measure(measure, problem) else
+    list(name = "r_squared", words = "R-squared", higher = TRUE)
   quick <- is.null(methods) && !is_ranked(problem)
   methods <- as_methods(if (is.null(methods)) quick_methods(problem, k) else methods)
   problem <- with_groups_of_folds(problem, unlist(unname(methods), recursive = FALSE))
@@ -126,8 +128,11 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   bound <- subset_bound(problem, plan$largest)
   if (!is.null(k)) k <- check_count(k, "k", bound$upper, bound$what)
   runs <- Map(comparison_run, methods, names(methods), MoreArgs = list(problem = problem, k = k))
-  scored <- repeat_tasks(splits, "split", function(i) {
-    score_split(runs, problem, plan, measure, k)
+  scored <- train_on_splits(problem, plan, splits, "split", function(trained, rows) {
+    parts <- list(training = sort(trained), test = rows)
+    lapply(runs, function(run) {
+      in_context(sprintf("method '%s'", run$name), score_method(run, parts, measure, k))
+    })
   }, progress, BPPARAM)
   new_comparison(scored, problem, plan, measure, k, splits, quick, short_call(match.call()))
 }
@@ -154,11 +159,6 @@ quick_methods <- function(problem, k) {
   )
 }
 
-quick_words <- function(k) {
-  paste0("for speed, ", if (is.null(k)) "sizes are chosen by five folds, ", "rfe drops a tenth ",
-         "of the columns a round, and poss makes a single search of 100,000 iterations")
-}
-
 # Arguments ---------------------------------------------------------------------------------------
 
 # The methods by name, each a list of a function and its arguments.
@@ -173,26 +173,17 @@ as_methods <- function(methods) {
   }, NA)
   if (!all(fine)) {
     first <- which(!fine)[1L]
-    stop_input(sprintf("`methods` must be %s, but element %d is %s", must, first,
-                       describe(methods[[first]])), "sparsels_error_argument")
+    stop_argument("`methods` must be %s, but element %d is %s", must, first,
+                  describe(methods[[first]]))
   }
   names <- names(methods)
   if (is.null(names)) names <- character(length(methods))
   nameless <- names %in% c("", NA)
   names[nameless] <- vapply(methods[nameless], function(one) as.character(own_name(one[[1L]])), "")
   if ("a function" %in% names || anyDuplicated(names)) {
-    stop_input("`methods` must have a name for each method, and no name twice",
-               "sparsels_error_argument")
+    stop_argument("`methods` must have a name for each method, and no name twice")
   }
   stats::setNames(methods, names)
-}
-
-comparison_measure <- function(measure, problem) {
-  if (is.null(measure) && measure_of(problem) == "squared") measure <- "r_squared"
-  if (identical(measure, "r_squared")) {
-    return(list(name = "r_squared", words = "R-squared", higher = TRUE))
-  }
-  one_measure(measure, problem)
 }
 
 # A method with its arguments. With k, the method fits models up to that size and does not choose
@@ -208,7 +199,7 @@ comparison_run <- function(method, name, problem, k) {
   open <- "..." %in% takes && !identical(environment(method), topenv())
   needs <- "k" %in% takes && identical(as.character(formals(method)$k), "")
   if (is.null(k) && needs && is.null(arguments$k)) {
-    stop_input(sprintf("`k` must be given: method '%s' needs it", name), "sparsels_error_argument")
+    stop_argument("`k` must be given: method '%s' needs it", name)
   }
   wanted <- if (!is.null(k)) {
     c(if ("k" %in% takes || open) list(k = k),
@@ -219,28 +210,17 @@ comparison_run <- function(method, name, problem, k) {
 
 # One split ---------------------------------------------------------------------------------------
 
-# The results of every method on one random split of the rows.
-score_split <- function(runs, problem, plan, measure, k) {
-  order <- shuffled_rows(problem, plan$groups)
-  test_rows <- held_out_count(order, plan)
-  parts <- list(training = sort(utils::head(order, -test_rows)),
-                test = sort(utils::tail(order, test_rows)))
-  methods <- lapply(runs, function(run) {
-    in_context(sprintf("method '%s'", run$name), score_method(run, parts, measure, k))
-  })
-  list(parts = parts, methods = methods)
-}
-
-# The columns of the model, the measure on both parts, and the time of the fit.
+# The columns of the model, the measure on both parts of a split, and the time of the fit.
 score_method <- function(run, parts, measure, k) {
   start <- proc.time()[["elapsed"]]
   part <- fit_rows(run, parts$training)
   seconds <- proc.time()[["elapsed"]] - start
   found <- compared_model(part, k)
   scores <- vapply(parts, function(rows) {
-    null <- if (measure$name == "r_squared") null_scores(part, rows)
-    measured(measure_for(measure, part$fit), scored_rows(run$problem, rows),
-             found$score[rows, , drop = FALSE], null)
+    of_rows <- list(found$score[rows, , , drop = FALSE])
+    if (measure$name == "r_squared") of_rows[[2L]] <- null_scores(part, rows)
+    sources <- list(part$fit, part$train)[seq_along(of_rows)]
+    measured(measure, of_rows, sources, scored_rows(run$problem, rows))[[1L]]
   }, 0)
   list(features = found$features, scores = scores, seconds = seconds)
 }
@@ -252,17 +232,17 @@ compared_model <- function(part, k) {
   every <- seq_len(nrow(part$problem))
   if (is.numeric(fit)) {
     model <- least_squares(part$train, method_columns(fit, part$train, k))
-    return(list(features = model$features,
-                score = layer(model_scores(list(model), part$problem, every), 1L)))
+    return(list(features = model$features, score = model_scores(list(model), part$problem, every)))
   }
   path <- path_scores(fit, part$problem, every)
   if (is.null(k) || path$key != "size") {
-    return(list(features = chosen_features(fit), score = layer(path$scores, path$chosen)))
+    return(list(features = chosen_features(fit),
+                score = path$scores[, , path$chosen, drop = FALSE]))
   }
   place <- which(path$values <= k)
   if (!length(place)) stop_input(sprintf("the fit has no model of at most %d terms", k))
   list(features = if (inherits(fit, "sparse_fit")) model_of(fit, path$values[max(place)])$features,
-       score = layer(path$scores, max(place)))
+       score = path$scores[, , max(place), drop = FALSE])
 }
 
 method_columns <- function(columns, train, k) {
@@ -292,7 +272,7 @@ least_squares <- function(problem, columns) {
 # The result --------------------------------------------------------------------------------------
 
 new_comparison <- function(scored, problem, plan, measure, k, splits, quick, call) {
-  of_splits <- lapply(scored, `[[`, "methods")
+  of_splits <- lapply(scored, `[[`, "result")
   methods <- names(of_splits[[1L]])
   both <- function(split) vapply(split, `[[`, c(training = 0, test = 0), "scores")
   scores <- aperm(vapply(of_splits, both, matrix(0, 2L, length(methods))), 3:1)
@@ -300,18 +280,22 @@ new_comparison <- function(scored, problem, plan, measure, k, splits, quick, cal
   seconds <- t(vapply(of_splits, vapply, numeric(length(methods)), `[[`, 0, "seconds"))
   seconds <- matrix(seconds, ncol = length(methods), dimnames = list(NULL, methods))
   chosen <- do.call(rbind, lapply(of_splits, lapply, `[[`, "features"))
-  rows <- lapply(scored, `[[`, "parts")
+  of_sets <- function(value) {
+    apply(chosen, 2L, function(sets) if (any(vapply(sets, is.null, NA))) NA_real_ else value(sets))
+  }
   table <- data.frame(
     method = methods, compared_scores(scores, measure, plan$ratio),
-    size = apply(chosen, 2L, mean_size),
-    stability = apply(chosen, 2L, set_stability, sum(problem$columns$usable)),
+    size = of_sets(function(sets) mean(lengths(sets))), stability = of_sets(function(sets) {
+      if (length(sets) < 2L) NA_real_ else stability(sets, sum(problem$columns$usable))
+    }),
     seconds = colMeans(seconds), row.names = NULL
   )
   seal(structure(list(
     table = table, scores = scores, chosen = chosen, seconds = seconds,
-    training_rows = lapply(rows, `[[`, "training"), test_rows = lapply(rows, `[[`, "test"), k = k,
-    quick = quick, measure = measure$name, words = measure$words, higher = measure$higher,
-    call = call, status = if (length(scored) < splits) "interrupted" else "complete",
+    training_rows = lapply(scored, function(one) sort(one$trained)),
+    test_rows = lapply(scored, `[[`, "rows"), k = k, quick = quick, measure = measure$name,
+    words = measure$words, higher = measure$higher, call = call,
+    status = if (length(scored) < splits) "interrupted" else "complete",
     problem = without_x(problem)
   ), class = c("method_comparison", "sparsels_result")))
 }
@@ -337,14 +321,6 @@ compared_scores <- function(scores, measure, ratio) {
   )
 }
 
-mean_size <- function(sets) {
-  if (any(vapply(sets, is.null, NA))) NA_real_ else mean(lengths(sets))
-}
-
-set_stability <- function(sets, n) {
-  if (length(sets) < 2L || any(vapply(sets, is.null, NA))) NA_real_ else stability(sets, n)
-}
-
 # Methods -----------------------------------------------------------------------------------------
 
 #' @exportS3Method
@@ -355,7 +331,10 @@ print_result.method_comparison <- function(x, ...) { # nolint: object_name_linte
               counted_range(range(lengths(x$test_rows)), "row"),
               if (is.null(x$k)) "each at the size it chose" else
                 paste("by models of", counted(x$k, "feature"))))
-  if (x$quick) remark(quick_words(x$k))
+  if (x$quick) {
+    remark("for speed, ", if (is.null(x$k)) "sizes are chosen by five folds, ", "rfe drops a ",
+           "tenth of the columns a round, and poss makes a single search of 100,000 iterations")
+  }
   print_data(x$problem)
   say(measure_label(x), " on the test rows:")
   unscored <- sum(apply(is.na(x$scores[, , "test", drop = FALSE]), 1L, any))

@@ -117,7 +117,9 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                            measure = NULL, baselines = c("random", "majority"), keep = FALSE,
                            progress = interactive(), BPPARAM = NULL) {
   check_given(x, "x")
-  check_baselines(baselines)
+  known <- c("random", "majority")
+  fine <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
+  if (!fine) refuse("baselines", paste("any of", some_of(known)), baselines)
   check_flag(keep, "keep")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
@@ -137,12 +139,6 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                           short_call(match.call()))
   if ("auc" %in% vapply(measures, `[[`, "", "name")) warn_constant(result$problem, learned(result))
   result
-}
-
-check_baselines <- function(baselines) {
-  known <- c("random", "majority")
-  fine <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
-  if (!fine) refuse("baselines", paste("any of", some_of(known)), baselines)
 }
 
 # The rows held out and the rows trained on, fold by fold. `parts` is the result of held_out_rows()
@@ -186,18 +182,21 @@ score_fold <- function(run, outer, measures, baselines) {
     scores$random <- model_scores(models, part$problem, rows)
   }
   if ("majority" %in% baselines) {
-    scores$majority <- constant_scores(part, rows)
-    sources$majority <- part$train
+    # with codes -1 and 1 the majority class, too, can be read off the weighted mean of y
+    train <- part$train
+    constant <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
+    scores$majority <- array(rep(constant, each = length(rows)),
+                             c(length(rows), length(constant), 1L))
+    sources$majority <- train
   }
   heldout <- scored_rows(run$problem, rows)
   list(
     key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
     sums = lapply(measures, function(measure) {
-      Map(function(of, source) {
-        sums <- score_sums(of, heldout, measure_for(measure, source))
+      lapply(measure_sums(measure, scores, sources, heldout), function(sums) {
         # one model for all places of a path
         sums[, rep_len(seq_len(ncol(sums)), length(path$values)), drop = FALSE]
-      }, scores, sources)
+      })
     }),
     inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
     lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit)
@@ -222,14 +221,6 @@ random_fit <- function(part) {
 random_lambda <- function(fit, train) {
   if (inherits(fit, "l1_path")) return(NULL)
   if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$rows$weight)
-}
-
-# The majority class of the training rows, coded as y, or the mean of numbers. With codes -1/+1 both
-# can be read off the weighted mean of y.
-constant_scores <- function(part, rows) {
-  train <- part$train
-  constant <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
-  array(rep(constant, each = length(rows)), c(length(rows), ncol(train$rows$y), 1L))
 }
 
 # The method's own estimates of the same measure for every model, from the criterion that chose the
@@ -371,7 +362,10 @@ print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
   if (x$status == "interrupted") {
     cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))
   }
-  if (!anyNA(x$folds$lambda)) cat(lambda_range(x))
+  if (!anyNA(x$folds$lambda)) {
+    ends <- unique(vapply(range(x$folds$lambda), shown_parameter, ""))
+    cat("lambda of the folds: ", paste(ends, collapse = " to "), "\n", sep = "")
+  }
   top <- utils::head(x$frequency, 8L)
   if (nrow(top)) {
     say(
@@ -406,11 +400,6 @@ chosen_range <- function(x) {
 
 # the word for the terms that the size of a model counts
 term_word <- function(x) if (inherits(x$fit, "sparse_fit")) size_word(x$fit$problem) else "term"
-
-lambda_range <- function(x) {
-  values <- vapply(range(x$folds$lambda), shown_parameter, "")
-  paste0("lambda of the folds: ", paste(unique(values), collapse = " to "), "\n")
-}
 
 # the size or lambda with the best honest error
 print_smallest <- function(x) {
@@ -542,15 +531,6 @@ error_meanings <- function(x) {
 # rows, and the group of every row, if there are groups.
 resampling_plan <- function(problem, test, groups) {
   rows <- trained_rows(problem)
-  test_rows <- check_test(test, rows)
-  members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
-  if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
-  list(test_rows = test_rows, largest = rows - max(test_rows, members),
-       ratio = test_rows / (rows - test_rows), groups = groups)
-}
-
-# the number of test rows
-check_test <- function(test, rows) {
   fine <- is_number(test) && test > 0 && test < 1
   if (!fine) refuse("test", "a share of the rows, above 0 and below 1", test)
   test_rows <- round(test * rows)
@@ -558,7 +538,10 @@ check_test <- function(test, rows) {
     stop_input(sprintf("`test` must leave two rows to each part, but is %s of %d rows",
                        format(test), rows))
   }
-  test_rows
+  members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
+  if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
+  list(test_rows = test_rows, largest = rows - max(test_rows, members),
+       ratio = test_rows / (rows - test_rows), groups = groups)
 }
 
 # The rows in an order in which any first part is a training set and the last part is held out. The
@@ -576,11 +559,22 @@ shuffled_rows <- function(problem, groups) {
   shuffled[order(place / count[class])]
 }
 
-# the number of held-out rows at the end of an order: whole groups, at least one
-held_out_count <- function(order, plan) {
-  if (is.null(plan$groups)) return(plan$test_rows)
-  ends <- cumsum(rev(rle(plan$groups[order])$lengths))
-  max(ends[1L], ends[ends <= plan$test_rows])
+# The results of `train` on random splits of the rows, with a warning after Ctrl-C: a list for each
+# split with the rows to train on, `trained`, in an order of which any first part is a training set,
+# the `rows` held out, and the `result` of train(trained, rows). The rows held out are whole groups,
+# at least one.
+train_on_splits <- function(problem, plan, count, what, train, progress, BPPARAM) {
+  repeat_tasks(count, what, function(i) {
+    order <- shuffled_rows(problem, plan$groups)
+    test_rows <- plan$test_rows
+    if (!is.null(plan$groups)) {
+      ends <- cumsum(rev(rle(plan$groups[order])$lengths))
+      test_rows <- max(ends[1L], ends[ends <= test_rows])
+    }
+    part <- list(trained = utils::head(order, -test_rows),
+                 rows = sort(utils::tail(order, test_rows)))
+    c(part, list(result = train(part$trained, part$rows)))
+  }, progress, BPPARAM)
 }
 
 # Scores ------------------------------------------------------------------------------------------
@@ -589,33 +583,41 @@ held_out_count <- function(order, plan) {
 one_measure <- function(measure, problem) {
   measures <- as_measures(measure, problem)
   if (length(measures) > 1L) {
-    stop_input("`measure` must be one measure, not several", "sparsels_error_argument")
+    stop_argument("`measure` must be one measure, not several")
   }
   measures[[1L]]
 }
 
-# A measure of predictions for the rows of a problem, or R-squared relative to predictions of the
-# null model. NA where there is none.
-measured <- function(measure, problem, score, null = NULL) {
-  if (measure$name == "r_squared") {
-    squares <- function(score) {
-      sum(problem$rows$weight * centre_within(problem, problem$rows$y - score)^2)
-    }
-    return(1 - squares(score) / squares(null))
-  }
-  sums <- fold_sum(problem, measure, problem$rows$y - score)
-  if (sums[2L] > 0) sums[[1L]] / sums[[2L]] else NA_real_
+# The sums of a measure over the rows of a problem, held out together, and their weights (2 x
+# models), for each of some `scores` (rows x responses x models). The scores are from the fits or,
+# for null models, from the training problems in `sources`.
+measure_sums <- function(measure, scores, sources, problem) {
+  Map(function(of, source) score_sums(of, problem, measure_for(measure, source)), scores, sources)
 }
 
-# The scores of some rows by the model that the fit of a part chose.
+# The value of a measure for each of some `scores` by a single model, NA where there is none.
+# R-squared is relative to the last scores, by the null model.
+measured <- function(measure, scores, sources, problem) {
+  if (measure$name == "r_squared") {
+    squares <- vapply(measure_sums(squared_error, scores, sources, problem), `[[`, 0, 1L)
+    return(1 - squares / squares[length(squares)])
+  }
+  vapply(measure_sums(measure, scores, sources, problem), function(sums) {
+    if (sums[2L] > 0) sums[[1L]] / sums[[2L]] else NA_real_
+  }, 0)
+}
+
+# The scores of some rows by the model that the fit of a part chose, rows x responses x 1.
 chosen_scores <- function(part, rows) {
   path <- path_scores(part$fit, part$problem, rows)
-  layer(path$scores, path$chosen)
+  path$scores[, , path$chosen, drop = FALSE]
 }
 
-# The scores of some rows by a model of the covariates alone, fitted to the training rows.
+# The scores of some rows by a model of the covariates alone, fitted to the training rows, rows x
+# responses x 1.
 null_scores <- function(part, rows) {
-  part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$rows$y)
+  scores <- part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$rows$y)
+  array(scores, c(dim(scores), 1L))
 }
 
 # The variance of a mean over repeats of random parts, estimated from the variance of its values, is

@@ -107,8 +107,9 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
   plan <- resampling_plan(run$problem, test, run_units(run))
   plan$sizes <- if (is.null(sizes)) default_sizes(run, plan$largest) else
     check_sizes(sizes, plan$largest)
-  done <- repeat_tasks(repeats, "repeat", function(i) score_repeat(run, plan, measure), progress,
-                       BPPARAM)
+  done <- train_on_splits(run$problem, plan, repeats, "repeat", function(trained, rows) {
+    score_sizes(run, plan$sizes, measure, trained, rows)
+  }, progress, BPPARAM)
   new_learning_curve(run, plan, measure, done, repeats, short_call(match.call()))
 }
 
@@ -140,24 +141,19 @@ default_sizes <- function(run, largest) {
 
 # One repeat --------------------------------------------------------------------------------------
 
-# The measure of the method and of the null model at every number of training rows (2 x sizes).
-score_repeat <- function(run, plan, measure) {
-  order <- shuffled_rows(run$problem, plan$groups)
-  held_out <- sort(utils::tail(order, held_out_count(order, plan)))
-  scored <- scored_rows(run$problem, held_out)
-  vapply(plan$sizes, function(size) {
+# The measure of the method and of the null model on the rows held out, at every number of training
+# rows (2 x sizes). The first rows of `trained` are the smaller training sets.
+score_sizes <- function(run, sizes, measure, trained, rows) {
+  heldout <- scored_rows(run$problem, rows)
+  vapply(sizes, function(size) {
     part <- in_context(sprintf("%d training rows", size),
-                       fit_rows(run, sort(order[seq_len(size)])))
-    scores <- list(chosen_scores(part, held_out), null_scores(part, held_out))
-    measures <- lapply(list(part$fit, part$train), measure_for, measure = measure)
-    mapply(measured, measures, score = scores, MoreArgs = list(problem = scored))
+                       fit_rows(run, sort(trained[seq_len(size)])))
+    measured(measure, list(chosen_scores(part, rows), null_scores(part, rows)),
+             list(part$fit, part$train), heldout)
   }, c(0, 0))
 }
 
 # The fitted curve --------------------------------------------------------------------------------
-
-# Errors have a smallest value. A user's function may have none.
-smallest_loss <- function(measure) if (measure$name == "user") -Inf else 0
 
 power_grid <- seq(2, 0.01, by = -0.01)
 
@@ -205,7 +201,7 @@ fit_curves <- function(rows, losses, ratio, lowest, draws = 1000L) {
 
 new_learning_curve <- function(run, plan, measure, done, wanted, call) {
   rows <- plan$sizes
-  values <- vapply(done, identity, matrix(0, 2L, length(rows)))
+  values <- vapply(done, `[[`, matrix(0, 2L, length(rows)), "result")
   errors <- t(matrix(values[1L, , ], length(rows)))
   null <- t(matrix(values[2L, , ], length(rows)))
   counted <- stats::complete.cases(errors, null)
@@ -215,7 +211,9 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
   scored <- errors[counted, , drop = FALSE]
   mean <- colMeans(scored)
   null <- colMeans(null[counted, , drop = FALSE])
-  curves <- fit_curves(rows, as_error(measure, scored), plan$ratio, smallest_loss(measure))
+  # errors have a smallest value, which a user's function may not have
+  lowest <- if (measure$name == "user") -Inf else 0
+  curves <- fit_curves(rows, as_error(measure, scored), plan$ratio, lowest)
   result <- structure(list(
     table = data.frame(rows = rows, error = mean, se = resampling_se(scored, plan$ratio),
                        null = null, relative = relative_error(measure, mean, null)),
@@ -264,7 +262,7 @@ print_result.learning_curve <- function(x, ...) { # nolint: object_name_linter.
   say(measure_label(x), ":")
   table <- x$table
   table[-1L] <- lapply(table[-1L], signif, 3L)
-  names(table)[2L] <- value_word(x)
+  names(table)[2L] <- if (x$higher) "value" else "error"
   print(shown_table(table, names(table)[-1L]), row.names = FALSE)
   say("fitted curve: ", fitted_words(x))
   say("forecast, an extrapolation", if (nrow(x$draws)) ", with a band of 90 %", ":")
@@ -274,8 +272,6 @@ print_result.learning_curve <- function(x, ...) { # nolint: object_name_linter.
 }
 
 counted_repeats <- function(x) sum(stats::complete.cases(x$errors))
-
-value_word <- function(x) if (x$higher) "value" else "error"
 
 # whether 1 is the best possible value
 of_one <- function(x) x$higher && is_share(list(name = x$measure))
@@ -451,22 +447,19 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random =
 # The numbers of the columns of a panel.
 panel_columns <- function(features, problem) {
   if (is.null(features)) {
-    stop_input("`features` must be given: the names or numbers of columns",
-               "sparsels_error_argument")
+    stop_argument("`features` must be given: the names or numbers of columns")
   }
   columns <-
     in_context("`features`", positions(features, ncol(problem), problem$columns$name, "column"))
   twice <- columns[anyDuplicated(columns)]
   if (length(twice)) {
-    stop_input(sprintf("`features` has column '%s' twice", problem$columns$name[twice]),
-               "sparsels_error_argument")
+    stop_argument("`features` has column '%s' twice", problem$columns$name[twice])
   }
   excluded <- columns[!problem$columns$usable[columns]]
   if (length(excluded)) {
-    stop_input(sprintf("`features` has column '%s', which is excluded: %s",
-                       problem$columns$name[excluded[1L]],
-                       "it is constant or collinear with the covariates"),
-               "sparsels_error_argument")
+    stop_argument("`features` has column '%s', which is excluded: %s",
+                  problem$columns$name[excluded[1L]],
+                  "it is constant or collinear with the covariates")
   }
   columns
 }
@@ -476,7 +469,14 @@ panel_columns <- function(features, problem) {
 new_panel_error <- function(problem, control, features, panel, random, wanted, given, call) {
   criterion <- control$criterion
   errors <- as.data.frame(panel[[2L]]$errors)
-  values <- ridge_values(problem, features, panel[[2L]]$lambda, control$folds)
+  held_out <- ridge_values(problem, features, panel[[2L]]$lambda, control$folds)$held_out
+  # the model predicts rows of weight 0
+  idle <- which(problem$rows$weight == 0)
+  if (length(idle)) {
+    model <- list(features = features, beta = panel[[2L]]$beta, row = 1L)
+    held_out[idle, ] <- layer(model_scores(user_coefficients(problem, list(model)), problem, idle),
+                              1L)
+  }
   seal(structure(list(
     error = errors$criterion, se = errors$se, errors = errors, null = panel[[1L]]$errors$criterion,
     random = random, p.value = if (!length(random)) NA_real_ else
@@ -484,26 +484,11 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
                 criterion_loss(criterion, errors$criterion)),
     features = features, lambda = panel[[2L]]$lambda,
     lambda_rule = if (length(given) == 1L) "given" else "chosen by the held-out squared error",
-    held_out = predicted_unweighted(values$held_out, problem, features, panel[[2L]]$beta),
+    held_out = held_out,
     criterion = criterion[c("name", "higher", "words", "label")], folds = control$folds,
     problem = without_x(problem), call = call,
     status = if (length(random) < wanted) "interrupted" else "complete"
   ), class = c("panel_error", "sparsels_result")))
-}
-
-# how often a random list is as good, counting the panel itself
-panel_chance <- function(criterion, random, own) {
-  if (!length(random)) return(NA_real_)
-  chance_of(matrix(criterion_loss(criterion, random)), criterion_loss(criterion, own))
-}
-
-# Held-out predictions of the rows. Rows of weight 0 are predicted by the model.
-predicted_unweighted <- function(held_out, problem, features, beta) {
-  rows <- which(problem$rows$weight == 0)
-  if (!length(rows)) return(held_out)
-  model <- user_coefficients(problem, list(list(features = features, beta = beta, row = 1L)))
-  held_out[rows, ] <- layer(model_scores(model, problem, rows), 1L)
-  held_out
 }
 
 # Print and picture -------------------------------------------------------------------------------
@@ -513,6 +498,7 @@ print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
   say("panel of ", counted(length(x$features), "column"), ": ", held_out_words(x, x$errors))
   own <- if (!is.na(x$se)) paste("; standard error of that of the panel:", format(x$se, digits = 2))
   remark(x$criterion$words, " of the null model: ", shown(x$null), own)
+  print_unscored_folds(x)
   remark("exact for columns that were not chosen on these data, otherwise optimistic")
   print_data(x$problem)
   say("columns: ", some_of(x$problem$columns$name[x$features], 10L, ""))

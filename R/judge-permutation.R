@@ -129,17 +129,15 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
 }
 
 # The run with arguments that make greedy search and the other selection methods fast, where the
-# user does not set them.
+# user does not set them. The sizes leave room for the columns that a search begins with. A backward
+# search has no other sizes.
 quick_run <- function(run) {
   if (!"refit" %in% names(formals(run$method))) return(run)
-  with_defaults(run, list(k = quick_size(run), size = "criterion", refit = FALSE))
-}
-
-# Sizes that leave room for the columns that a search begins with. A backward search has no others.
-quick_size <- function(run) {
   size <- min(first_k, subset_bound(run$problem)$upper)
   start <- length(run$arguments$start)
-  if (start > 0L && identical(run$arguments$search, "backward")) start else max(size, start)
+  backward <- start > 0L && identical(run$arguments$search, "backward")
+  with_defaults(run, list(k = if (backward) start else max(size, start), size = "criterion",
+                          refit = FALSE))
 }
 
 # Permuted responses ------------------------------------------------------------------------------
@@ -152,9 +150,8 @@ null_response <- function(problem) {
                 words = "responses"))
   }
   if (problem$coding$task != "regression") {
-    stop_input(paste("with covariates in `adjust` residuals are permuted, which are no classes:",
-                     "use `task = \"regression\"`, and classes as numbers"),
-               "sparsels_error_argument")
+    stop_argument(paste("with covariates in `adjust` residuals are permuted, which are no classes:",
+                        "use `task = \"regression\"`, and classes as numbers"))
   }
   fitted <- problem$z %*% covariate_solver(problem)(problem$rows$y)
   list(problem = problem, fitted = fitted, residuals = problem$rows$y - fitted,
@@ -172,31 +169,24 @@ exchange_of <- function(null, groups, strata) {
   stratum <- if (is.null(strata)) rep(1L, m) else strata
   size <- tabulate(group)
   first <- match(seq_along(size), group)
-  check_within(stratum, first[group])
+  own_first <- first[group]
+  astray <- which(stratum != stratum[own_first])[1L]
+  if (!is.na(astray)) {
+    stop_argument("each of `groups` must lie in one stratum, but rows %d and %d are of one %s",
+                  own_first[astray], astray, "group in two strata")
+  }
   weighted <- length(unique(case_weights(null$problem))) > 1L
-  whole <- !weighted && is_constant_within(null$residuals, first[group])
+  spread <- abs(null$residuals - null$residuals[own_first, , drop = FALSE])
+  whole <- !weighted && max(spread) <= 1e-9 * max(abs(null$residuals))
   sets <- split(seq_along(size), list(stratum[first], if (whole) 1L else size), drop = TRUE)
+  place <- if (whole) rep(1L, m) else stats::ave(seq_len(m), group, FUN = seq_along)
   exchange <- list(group = group, sets = sets, whole = whole, rows = order(group),
                    start = cumsum(size) - size,
-                   place = if (whole) rep(1L, m) else place_in(group), strata = max(stratum),
+                   place = place, strata = max(stratum),
                    grouped = !is.null(groups), stratified = !is.null(strata), weighted = weighted)
   if (all(lengths(sets) == 1L)) stop_nothing_to_permute(exchange)
   exchange
 }
-
-check_within <- function(stratum, first) {
-  astray <- which(stratum != stratum[first])[1L]
-  if (is.na(astray)) return(invisible())
-  stop_input(sprintf("each of `groups` must lie in one stratum, but rows %d and %d are of one %s",
-                     first[astray], astray, "group in two strata"), "sparsels_error_argument")
-}
-
-is_constant_within <- function(values, first) {
-  max(abs(values - values[first, , drop = FALSE])) <= 1e-9 * max(abs(values))
-}
-
-# 1, 2, ... for the rows of each group
-place_in <- function(group) stats::ave(seq_along(group), group, FUN = seq_along)
 
 stop_nothing_to_permute <- function(exchange) {
   reason <- if (exchange$whole || !exchange$grouped) {
@@ -207,7 +197,7 @@ stop_nothing_to_permute <- function(exchange) {
            " have the same number of rows, as they must where ",
            if (exchange$weighted) "weights differ" else "responses differ within a group")
   }
-  stop_input(paste("nothing can be permuted:", reason), "sparsels_error_argument")
+  stop_argument(paste("nothing can be permuted:", reason))
 }
 
 # For each row the number of the row whose response it gets.

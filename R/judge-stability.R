@@ -122,8 +122,7 @@ trained_groups <- function(groups, problem) {
   groups <- groups[trained_places(problem)]
   groups <- match(groups, unique(groups))
   if (max(groups) < 2L) {
-    stop_input("`groups` must have at least 2 groups: a single one cannot be halved",
-               "sparsels_error_argument")
+    stop_argument("`groups` must have at least 2 groups: a single one cannot be halved")
   }
   groups
 }
@@ -139,8 +138,7 @@ half_run <- function(run, q, threshold, pairs, groups) {
   upper <- as.integer(min(p, half - ncol(problem$z) - 1))
   if (upper < 1L) stop_input("half of the rows are too few to choose a column")
   if ("k" %in% names(run$arguments)) {
-    stop_input("`k` is `q` here, the number of columns chosen on each half: give that",
-               "sparsels_error_argument")
+    stop_argument("`k` is `q` here, the number of columns chosen on each half: give that")
   }
   q <- if (is.null(q)) default_q(min(upper, floor(trained_rows(problem) / 4)), p, threshold, pairs)
   else check_count(q, "q", upper, "what half of the rows allow")
@@ -190,18 +188,15 @@ compared_features <- function(fit, k, n) {
 # Bounds of the expected number of columns, of p, that are stable at the threshold tau although
 # chosen no more often than by chance, when q are chosen on each half of B pairs.
 chance_bounds <- function(q, p, tau, B) {
-  c(meinshausen_buehlmann = q^2 / ((2 * tau - 1) * p), unimodal = unimodal_bound(q, p, tau, B),
-    r_concave = r_concave_bound(q, p, tau, B))
-}
-
-unimodal_bound <- function(q, p, tau, B) {
   theta <- q / p
-  holds <- theta <= 1 / sqrt(3) &&
-    tau > min(1 / 2 + theta^2, 1 / 2 + 1 / (2 * B) + 3 * theta^2 / 4)
-  if (!holds) return(NA_real_)
-  factor <- if (tau <= 3 / 4) 1 / (2 * (2 * tau - 1 - 1 / (2 * B))) else
-    4 * (1 - tau + 1 / (2 * B)) / (1 + 1 / B)
-  factor * theta^2 * p
+  unimodal <- NA_real_
+  if (theta <= 1 / sqrt(3) && tau > min(1 / 2 + theta^2, 1 / 2 + 1 / (2 * B) + 3 * theta^2 / 4)) {
+    factor <- if (tau <= 3 / 4) 1 / (2 * (2 * tau - 1 - 1 / (2 * B))) else
+      4 * (1 - tau + 1 / (2 * B)) / (1 + 1 / B)
+    unimodal <- factor * theta^2 * p
+  }
+  c(meinshausen_buehlmann = q^2 / ((2 * tau - 1) * p), unimodal = unimodal,
+    r_concave = r_concave_bound(q, p, tau, B))
 }
 
 r_concave_bound <- function(q, p, tau, B) {
@@ -270,8 +265,7 @@ stability <- function(sets, n) {
   n <- check_count(n, "n")
   columns <- unlist(lapply(sets, as.character))
   if (length(unique(columns)) > n) {
-    stop_input(sprintf("`sets` hold %d columns, more than `n` = %d", length(unique(columns)), n),
-               "sparsels_error_argument")
+    stop_argument("`sets` hold %d columns, more than `n` = %d", length(unique(columns)), n)
   }
   M <- length(sets)
   share <- as.vector(table(columns)) / M

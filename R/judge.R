@@ -104,9 +104,8 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
                 known = names(formals(judge.default)))
   settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
-  control <- judge_control(run, seed, progress, BPPARAM, outer = outer, keep = keep,
-                           permutations = permutations, pairs = pairs, repeats = repeats,
-                           claims = claims)
+  given <- mget(judge_settings)
+  control <- judge_control(run, given, seed, progress, BPPARAM)
   judge_run(run, NULL, control, judge_call(match.call()))
 }
 
@@ -118,14 +117,12 @@ judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200,
   check_sealed(x)
   check_dots(..., known = names(formals(judge.sparsels_fit)))
   if (!inherits(y, "sparsels_problem")) {
-    stop_input("a fit is judged with the problem it was made from: judge(fit, as_problem(x, y))",
-               "sparsels_error_argument")
+    stop_argument("a fit is judged with the problem it was made from: judge(fit, as_problem(x, y))")
   }
   run <- run_of_fit(x, problem_of_fit(x, y), parent.frame())
   if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
-  control <- judge_control(run, seed, progress, BPPARAM, outer = outer, keep = keep,
-                           permutations = permutations, pairs = pairs, repeats = repeats,
-                           claims = claims)
+  given <- mget(judge_settings)
+  control <- judge_control(run, given, seed, progress, BPPARAM)
   judge_run(run, x, control, judge_call(match.call()))
 }
 
@@ -141,10 +138,11 @@ part_words <- c(
   learning_curve = "the learning curve", verification = "the verification"
 )
 
+# the outer folds, and the arguments that are a number of repetitions
+judge_settings <- c("outer", "keep", "permutations", "pairs", "repeats", "claims")
+
 # The settings that the parts share, and the number of repetitions of each, 0 for none.
-judge_control <- function(run, seed, progress, BPPARAM, ...) {
-  problem <- run$problem
-  groups <- whole_units(run$problem)
+judge_control <- function(run, given, seed, progress, BPPARAM) {
   seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
     check_count(seed, "seed", lower = 0L)
   streams <- with_stream(fixed_stream, {
@@ -152,11 +150,10 @@ judge_control <- function(run, seed, progress, BPPARAM, ...) {
     task_streams(length(part_words) + 2L)
   })
   names(streams) <- c(names(part_words), "folds", "fit")
-  given <- list(...)
-  counts <- setdiff(names(given), "outer")
+  counts <- setdiff(judge_settings, "outer")
   given[counts] <- Map(check_count, given[counts], counts, upper = 1e6, lower = 0L)
   given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, run)))
-  c(given, list(groups = groups, seed = seed, streams = streams,
+  c(given, list(groups = whole_units(run$problem), seed = seed, streams = streams,
                 progress = check_flag(progress, "progress"), BPPARAM = check_bpparam(BPPARAM)))
 }
 
@@ -177,9 +174,8 @@ run_of_fit <- function(fit, problem, envir) {
   if (is.null(fit$call)) stop_input("the fit does not hold the call that made it")
   known <- function(expression, what) {
     tryCatch(eval(expression, envir), error = function(e) {
-      stop_input(sprintf("%s of the call that made the fit is not known any more: %s", what,
-                         "give judge() the problem, the method and its arguments"),
-                 "sparsels_error_argument")
+      stop_argument("%s of the call that made the fit is not known any more: %s", what,
+                    "give judge() the problem, the method and its arguments")
     })
   }
   method <- known(fit$call[[1L]], "the method")
@@ -205,9 +201,8 @@ check_same_settings <- function(fit, run) {
   if (inherits(again, "sparsels_fit") && isTRUE(all.equal(settings(again), settings(fit)))) {
     return(invisible())
   }
-  stop_input(paste("the call of the fit makes another one now, as names in it stand for something",
-                   "else: give judge() the problem, the method and its arguments"),
-             "sparsels_error_argument")
+  stop_argument(paste("the call of the fit makes another one now, as names in it stand for",
+                      "something else: give judge() the problem, the method and its arguments"))
 }
 
 # The parts ---------------------------------------------------------------------------------------
@@ -222,7 +217,8 @@ judge_run <- function(run, fit, control, call) {
     part <- if (interrupted) "interrupted" else parts[[name]]
     if (is.function(part)) part <- try_part(part, control$streams[[name]], part_words[[name]])
     if (is.character(part)) left_out[name] <- part else done[[name]] <- part
-    interrupted <- is_interrupted(part)
+    interrupted <- if (is.character(part)) part == "interrupted" else
+      "interrupted" %in% c(part$status, attr(part, "set")$status)
   }
   if (interrupted && !length(done)) raise_interrupt()
   if (interrupted) {
@@ -230,12 +226,6 @@ judge_run <- function(run, fit, control, call) {
                   "sparsels_interrupted")
   }
   new_judgement(run, fit, done, left_out, control, interrupted, call)
-}
-
-is_interrupted <- function(part) {
-  if (is.character(part)) return(part == "interrupted")
-  status <- if (inherits(part, "exchange")) attr(part, "set")$status else part$status
-  identical(status, "interrupted")
 }
 
 # For each part a function that does it, or a text with the reason why it is left out.
@@ -254,7 +244,12 @@ judge_parts <- function(run, fit, control) {
                              permutations = control$permutations),
     stability = experiment(stability_selection, groups = groups, pairs = control$pairs,
                            arguments = any_size),
-    exchange = function() exchange_fit(fit, run$problem, control),
+    # a fit without a ridge parameter has the one of the halves in stability_selection()
+    exchange = function() {
+      own <- !inherits(fit, "l1_path") && fit$lambda > 0
+      exchange(fit, run$problem, keep = control$keep, progress = control$progress,
+               lambda = if (!own) mean_square(run$problem) / 4, BPPARAM = control$BPPARAM)
+    },
     learning_curve = experiment(learning_curve, groups = groups, repeats = control$repeats),
     verification = function() {
       verify(fit, run$problem, claims = control$claims, progress = control$progress)
@@ -275,7 +270,8 @@ reasons_against <- function(run, fit, control) {
       c(permutation = "the method has no path of columns",
         stability = "the method selects no columns", exchange = "the method selects no columns")
     } else {
-      c(if (!takes_k(run$method)) c(stability = "the method has no argument `k`"),
+      takes <- names(formals(args(run$method)))
+      c(if (!any(c("k", "...") %in% takes)) c(stability = "the method has no argument `k`"),
         if (moves_together(fit$problem)) {
           c(exchange = "columns move in groups")
         } else if (!is.null(fit$problem$hierarchy)) {
@@ -287,16 +283,6 @@ reasons_against <- function(run, fit, control) {
   )
   not_asked <- setdiff(names(asked)[!asked], names(unsuited))
   as.list(c(unsuited, stats::setNames(rep("not asked for", length(not_asked)), not_asked)))
-}
-
-takes_k <- function(method) any(c("k", "...") %in% names(formals(args(method))))
-
-# A fit without a ridge parameter is compared at the ridge parameter of the halves in
-# stability_selection().
-exchange_fit <- function(fit, problem, control) {
-  own <- !inherits(fit, "l1_path") && fit$lambda > 0
-  exchange(fit, problem, keep = control$keep, lambda = if (!own) mean_square(problem) / 4,
-           progress = control$progress, BPPARAM = control$BPPARAM)
 }
 
 # One of the package's experiments with the method of a run. The call is removed, since it would
@@ -326,15 +312,12 @@ try_part <- function(part, stream, words) {
 
 # The result --------------------------------------------------------------------------------------
 
-judgement_parts <- c("cross_validation", "permutation", "stability", "exchange", "learning_curve",
-                     "verification")
-
 new_judgement <- function(run, fit, done, left_out, control, interrupted, call) {
   result <- list(
     error = if (!is.null(done$cross_validation)) error_interval(done$cross_validation, control),
     features = feature_table(fit, done$stability, done$exchange), fit = fit
   )
-  result[judgement_parts] <- list(NULL)
+  result[names(part_words)] <- list(NULL)
   result[names(done)] <- done
   seal(structure(c(result, list(
     left_out = left_out, folds = control$outer, groups = control$groups, method = run$name,
@@ -347,12 +330,20 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
 }
 
 # The honest error with an interval. For an error rate it is Wilson's interval for the effective
-# number of independent rows. Otherwise it is a t interval with the standard error over the folds of
-# a partition, NA for one fold.
+# number of independent rows, which are only a part of the rows after Ctrl-C. Otherwise it is a t
+# interval with the standard error over the folds of a partition, NA for one fold.
 error_interval <- function(cv, control) {
   estimate <- cv$estimate[["mean"]]
-  ends <- if (cv$measure == "error") wilson_interval(estimate, independent_rows(cv, control)) else
-    estimate + c(-1, 1) * t_quantile(cv) * cv$estimate[["se"]]
+  ends <- if (cv$measure == "error") {
+    scored <- !is.na(rowSums(cv$held_out)) & cv$problem$rows$weight > 0
+    weights <- cv$problem$rows$weight[scored]
+    wilson_interval(estimate, if (is.null(control$groups)) sum(weights)^2 / sum(weights^2) else
+      length(unique(control$groups[scored])))
+  } else {
+    folds <- min(table(cv$folds$repetition[!is.na(cv$folds$test)]), Inf)
+    quantile <- if (folds > 1L && is.finite(folds)) stats::qt(0.975, folds - 1) else NA_real_
+    estimate + c(-1, 1) * quantile * cv$estimate[["se"]]
+  }
   bounds <- switch(cv$measure, squared = , absolute = c(0, Inf), error = , balanced = ,
                    auc = c(0, 1), c(-Inf, Inf))
   data.frame(
@@ -366,19 +357,6 @@ wilson_interval <- function(p, n, z = stats::qnorm(0.975)) {
   middle <- p + z^2 / (2 * n)
   half <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
   (middle + c(-1, 1) * half) / (1 + z^2 / n)
-}
-
-t_quantile <- function(cv) {
-  folds <- min(table(cv$folds$repetition[!is.na(cv$folds$test)]), Inf)
-  if (folds > 1L && is.finite(folds)) stats::qt(0.975, folds - 1) else NA_real_
-}
-
-# the effective number of held-out rows, which are only a part of the rows after Ctrl-C
-independent_rows <- function(cv, control) {
-  scored <- !is.na(rowSums(cv$held_out)) & cv$problem$rows$weight > 0
-  if (!is.null(control$groups)) return(length(unique(control$groups[scored])))
-  weights <- cv$problem$rows$weight[scored]
-  sum(weights)^2 / sum(weights^2)
 }
 
 # The results for each chosen column, in the order chosen: how often it is chosen, and the criterion
@@ -419,70 +397,69 @@ print_result.judgement <- function(x, n = 20, ...) { # nolint: object_name_linte
   print_interrupted(x$status, "parts")
 }
 
-# The parts in a sentence each.
+# The parts in a sentence each, by their headings.
 judgement_lines <- function(x) {
-  lines <- list(
-    error = if (!is.null(x$error)) error_sentence(x),
-    chance = if (!is.null(x$permutation)) chance_sentence(x$permutation),
-    stability = if (!is.null(x$stability)) stability_sentence(x$stability),
-    substitutes = if (!is.null(x$exchange)) substitutes_sentence(x$exchange),
-    "more samples" = if (!is.null(x$learning_curve)) curve_sentence(x$learning_curve),
-    figures = if (!is.null(x$verification)) figures_sentence(x$verification)
-  )
-  Filter(Negate(is.null), lines)
+  lines <- parts_in_words(x, part_sentences)
+  stats::setNames(lines, c(
+    cross_validation = "error", permutation = "chance", stability = "stability",
+    exchange = "substitutes", learning_curve = "more samples", verification = "figures"
+  )[names(lines)])
 }
 
-error_sentence <- function(x) {
-  error <- x$error
-  interval <- if (is.na(error$lower)) "" else
-    sprintf(" (95 %% interval %s to %s)", shown(error$lower), shown(error$upper))
-  sprintf("%s %s on new rows%s%s; all was repeated without each fold (%s)",
-          error$words, shown(error$estimate), interval,
-          if (is.na(error$null)) "" else sprintf(", null model %s", shown(error$null)),
-          x$folds$label)
+# The texts of the parts that a judgement has, by functions of the judgement.
+parts_in_words <- function(x, functions) {
+  lapply(functions[!vapply(x[names(functions)], is.null, NA)], function(words) words(x))
 }
 
-chance_sentence <- function(permutation) {
-  count <- length(permutation$null)
-  as_small <- count_as_small(permutation$p.value, count)
-  sprintf("p-value %s; %s of %d permutations of the %s gave an error as small as that of the data",
-          format(permutation$p.value, digits = 2), if (as_small) as_small else "none", count,
-          permutation$permuted)
-}
-
-stability_sentence <- function(stability) {
-  count <- nrow(stability$stable)
-  word <- counted_word(stability$problem)
-  sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen; the",
-                "lists agree by %s (1: all the same, 0: as if drawn at random)"),
-          if (count) sprintf("%s %s", counted(count, word), if (count == 1L) "is" else "are")
-          else paste("no", word, "is"), shown(stability$threshold),
-          if (stability$q == 1L) "1 is" else paste(stability$q, "are"), shown(stability$stability))
-}
-
-substitutes_sentence <- function(exchange) {
-  set <- attr(exchange, "set")
-  sprintf("%s of the set %s, at lambda %s; %s", set$measure$label, shown(set$criterion),
-          shown_parameter(set$lambda), verdict_words(exchange, set))
-}
-
-curve_sentence <- function(curve) {
-  told <- curve$forecast
-  value <- sprintf("%s with %s rows (%s to %s)", shown(told$error), told$rows, shown(told$lower),
-                   shown(told$upper))
-  sprintf("%s %s, an extrapolation with a band of 90 %%", curve$words,
-          paste(value, collapse = ", "))
-}
-
-figures_sentence <- function(verification) {
-  count <- nrow(verification$claims)
-  if (verification$ok) {
-    return(sprintf("%s of the fit retrained, none differs by more than rounding",
-                   counted(count, "figure")))
+part_sentences <- list(
+  cross_validation = function(x) {
+    error <- x$error
+    interval <- if (is.na(error$lower)) "" else
+      sprintf(" (95 %% interval %s to %s)", shown(error$lower), shown(error$upper))
+    sprintf("%s %s on new rows%s%s; all was repeated without each fold (%s)",
+            error$words, shown(error$estimate), interval,
+            if (is.na(error$null)) "" else sprintf(", null model %s", shown(error$null)),
+            x$folds$label)
+  },
+  permutation = function(x) {
+    p_value <- x$permutation$p.value
+    count <- length(x$permutation$null)
+    as_small <- count_as_small(p_value, count)
+    sprintf(paste("p-value %s; %s of %d permutations of the %s gave an error as small as that of",
+                  "the data"),
+            format(p_value, digits = 2), if (as_small) as_small else "none", count,
+            x$permutation$permuted)
+  },
+  stability = function(x) {
+    stability <- x$stability
+    count <- nrow(stability$stable)
+    word <- counted_word(stability$problem)
+    sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen; the",
+                  "lists agree by %s (1: all the same, 0: as if drawn at random)"),
+            if (count) sprintf("%s %s", counted(count, word), if (count == 1L) "is" else "are")
+            else paste("no", word, "is"), shown(stability$threshold),
+            if (stability$q == 1L) "1 is" else paste(stability$q, "are"),
+            shown(stability$stability))
+  },
+  exchange = function(x) {
+    set <- attr(x$exchange, "set")
+    sprintf("%s of the set %s, at lambda %s; %s", set$measure$label, shown(set$criterion),
+            shown_parameter(set$lambda), verdict_words(x$exchange, set))
+  },
+  learning_curve = function(x) {
+    forecast <- x$learning_curve$forecast
+    value <- sprintf("%s with %s rows (%s to %s)", shown(forecast$error), forecast$rows,
+                     shown(forecast$lower), shown(forecast$upper))
+    sprintf("%s %s, an extrapolation with a band of 90 %%", x$learning_curve$words,
+            paste(value, collapse = ", "))
+  },
+  verification = function(x) {
+    agree <- x$verification$claims$ok
+    count <- counted(length(agree), "figure")
+    if (all(agree)) paste(count, "of the fit retrained, none differs by more than rounding") else
+      sprintf("%d of %s DIFFER from retraining", sum(!agree), count)
   }
-  sprintf("%d of %s DIFFER from retraining", sum(!verification$claims$ok),
-          counted(count, "figure"))
-}
+)
 
 print_features <- function(x, n) {
   table <- x$features
@@ -503,10 +480,7 @@ print_features <- function(x, n) {
 }
 
 # the parts that have pictures
-drawn_parts <- function(x) {
-  parts <- x[c("cross_validation", "permutation", "stability", "exchange", "learning_curve")]
-  Filter(Negate(is.null), parts)
-}
+drawn_parts <- function(x) Filter(Negate(is.null), x[names(part_titles)])
 
 part_titles <- c(
   cross_validation = "Error on new rows", permutation = "Better than chance?",
@@ -625,25 +599,20 @@ markdown_text <- function(text) {
 methods_paragraph <- function(x) {
   problem <- x$problem
   covariates <- setdiff(colnames(problem$z), "(Intercept)")
-  arguments <- if (length(x$arguments)) {
-    sprintf(", with %s", paste(names(x$arguments), "=", x$arguments, collapse = ", "))
-  }
   groups <- if (!is.null(x$groups)) {
     sprintf(" Rows of one of %d groups were held out, permuted and drawn together.", max(x$groups))
   }
   sentences <- c(
     sprintf("Models of %s on %s (%s) were fitted by %s%s%s%s.", problem$coding$response,
             counted(ncol(problem), "column"), counted(nrow(problem), "row"), software_words(x),
-            none_if_null(arguments),
+            if (length(x$arguments)) {
+              sprintf(", with %s", paste(names(x$arguments), "=", x$arguments, collapse = ", "))
+            } else {
+              ""
+            },
             if (length(covariates)) paste(", adjusted for", some_of(covariates, 8L, "")) else "",
             if (length(unique(problem$rows$weight)) > 1L) ", rows being weighted" else ""),
-    groups, error_method(x), chance_method(x$permutation), stability_method(x$stability),
-    substitutes_method(x$exchange), curve_method(x$learning_curve),
-    if (!is.null(x$verification)) {
-      sprintf("%s of the fit were retrained by another route; %s.",
-              counted(nrow(x$verification$claims), "figure"),
-              if (x$verification$ok) "all agreed" else "some did not agree")
-    },
+    groups, unlist(parts_in_words(x, part_methods)),
     sprintf("Random numbers were those of L'Ecuyer's generator from the seed %d.", x$seed)
   )
   paste(trimws(sentences), collapse = " ")
@@ -662,50 +631,47 @@ called_method <- function(x) {
   if (x$method == "a function") x$method else paste0(x$method, "()")
 }
 
-none_if_null <- function(text) if (is.null(text)) "" else text
-
-error_method <- function(x) {
-  if (is.null(x$error)) return(NULL)
-  interval <- if (x$error$measure == "error") {
-    sprintf("Wilson's for %s", if (is.null(x$groups)) "the rows" else "the groups")
-  } else {
-    "t with the standard error over folds"
+part_methods <- list(
+  cross_validation = function(x) {
+    interval <- if (x$error$measure == "error") {
+      sprintf("Wilson's for %s", if (is.null(x$groups)) "the rows" else "the groups")
+    } else {
+      "t with the standard error over folds"
+    }
+    sprintf(paste("The %s was estimated by outer cross-validation (%s): all that the method does,",
+                  "scaling, choices and selection, was repeated without each fold; intervals are",
+                  "%s, at 95 %%."), x$error$words, x$folds$label, interval)
+  },
+  permutation = function(x) {
+    sprintf(paste("The p-value is the share, among the data and %d permutations of the %s, of",
+                  "those whose smallest error on the path, relative to the null model's, was as",
+                  "small as that of the data; the whole selection was repeated for each."),
+            length(x$permutation$null), x$permutation$permuted)
+  },
+  stability = function(x) {
+    sprintf(paste("Selection probabilities are shares of the halves of %d complementary random",
+                  "splits on which a column is among the %d chosen; columns from %s on are called",
+                  "stable."), x$stability$pairs, x$stability$q, shown(x$stability$threshold))
+  },
+  exchange = function(x) {
+    set <- attr(x$exchange, "set")
+    sprintf(paste("For every chosen column the %s without it, and with every other column in its",
+                  "place, was computed exactly at lambda %s."), set$measure$label,
+            shown_parameter(set$lambda))
+  },
+  learning_curve = function(x) {
+    curve <- x$learning_curve
+    sprintf(paste("The learning curve is an inverse power law fitted to the errors of %s of random",
+                  "training sets, with %s held out in each; its band holds 90 %% of bootstrap",
+                  "samples of the repeats."), counted(counted_repeats(curve), "repeat"),
+            counted(curve$test_rows, "row"))
+  },
+  verification = function(x) {
+    sprintf("%s of the fit were retrained by another route; %s.",
+            counted(nrow(x$verification$claims), "figure"),
+            if (x$verification$ok) "all agreed" else "some did not agree")
   }
-  sprintf(paste("The %s was estimated by outer cross-validation (%s): all that the method does,",
-                "scaling, choices and selection, was repeated without each fold; intervals are %s,",
-                "at 95 %%."), x$error$words, x$folds$label, interval)
-}
-
-chance_method <- function(permutation) {
-  if (is.null(permutation)) return(NULL)
-  sprintf(paste("The p-value is the share, among the data and %d permutations of the %s, of those",
-                "whose smallest error on the path, relative to the null model's, was as small as",
-                "that of the data; the whole selection was repeated for each."),
-          length(permutation$null), permutation$permuted)
-}
-
-stability_method <- function(stability) {
-  if (is.null(stability)) return(NULL)
-  sprintf(paste("Selection probabilities are shares of the halves of %d complementary random",
-                "splits on which a column is among the %d chosen; columns from %s on are called",
-                "stable."), stability$pairs, stability$q, shown(stability$threshold))
-}
-
-substitutes_method <- function(exchange) {
-  if (is.null(exchange)) return(NULL)
-  set <- attr(exchange, "set")
-  sprintf(paste("For every chosen column the %s without it, and with every other column in its",
-                "place, was computed exactly at lambda %s."), set$measure$label,
-          shown_parameter(set$lambda))
-}
-
-curve_method <- function(curve) {
-  if (is.null(curve)) return(NULL)
-  sprintf(paste("The learning curve is an inverse power law fitted to the errors of %s of random",
-                "training sets, with %s held out in each; its band holds 90 %% of bootstrap",
-                "samples of the repeats."), counted(counted_repeats(curve), "repeat"),
-          counted(curve$test_rows, "row"))
-}
+)
 
 # The works to cite for a judgement: the entries whose header in CITATION names the package or one
 # of the functions used.

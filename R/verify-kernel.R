@@ -1,7 +1,7 @@
 # The checks of kernel expansions and of fits of all columns, for verify().
 
 #' @exportS3Method
-claims_of.kernel_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.kernel_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
   problem <- kernel_data(fit, problem_of_fit(fit, x, y, ..., data = data))
   design <- if (is.null(fit$kernel)) narrow_design(column_design(problem, fit$features)) else
     kernel_design(fit, problem, fit$kernel)
@@ -14,9 +14,10 @@ claims_of.kernel_fit <- function(fit, x, y, ..., data) { # nolint: object_name_l
              checker$rms, lambda = fit$lambda)
   }
   list(kinds = c(
-    error_kinds(fit$path, kernel_claims, predicted, problem, fit$folds, unit = checker$rms^2,
+    error_kinds(fit$path, expansion_columns, predicted, problem, fit$folds, unit = checker$rms^2,
                 size = NA),
-    list(gamma_kind(c(fit$gamma, fit$path$gamma), c(fit$lambda, lambda))),
+    list(check_kind("gamma, which is 1 / lambda", c(fit$gamma, fit$path$gamma),
+                    function(at, ...) 1 / c(fit$lambda, lambda)[at])),
     coefficient_kinds(fit$coefficients, trained, lambda = lambda,
                       terms = if (!is.null(fit$kernel)) basis_names(fit$problem, fit$basis)),
     list(of_rows("fitted value", fit$fitted, "training"),
@@ -25,12 +26,8 @@ claims_of.kernel_fit <- function(fit, x, y, ..., data) { # nolint: object_name_l
   ))
 }
 
-kernel_claims <- c(criterion = "mean squared error", se = "standard error",
-                   error = "error rate", training = "mean squared error in sample")
-
-gamma_kind <- function(gamma, lambda) {
-  plain_kind("gamma, which is 1 / lambda", gamma, function(at) 1 / lambda[at])
-}
+expansion_columns <- c(criterion = "mean squared error", se = "standard error",
+                       error = "error rate", training = "mean squared error in sample")
 
 # The data with the centre and scale that the kernel uses, which are computed from the data.
 kernel_data <- function(fit, problem) {
@@ -106,9 +103,9 @@ width_kinds <- function(checker) {
   criterion <- data.frame(criterion = ifelse(kept, table$criterion, NA))
   c(error_kinds(criterion, c(criterion = "error of a kernel's width"), predicted, checker$problem,
                 fit$folds, unit = checker$rms^2, size = NA, lambda = lambda),
-    list(plain_kind("lambda of a kernel's width", lambda, function(at) {
+    list(check_kind("lambda of a kernel's width", lambda, function(at, ...) {
       nearest(lambda[at], fit$path$lambda)
-    }, lambda = NA)))
+    })))
 }
 
 # Verify machine -----------------------------------------------------------------------------------
@@ -117,13 +114,13 @@ width_kinds <- function(checker) {
 # prototypes and, numbered after them, the covariates, which have a separate ridge parameter.
 
 #' @exportS3Method
-claims_of.fs_lssvm <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.fs_lssvm <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
   problem <- kernel_data(fit, problem_of_fit(fit, x, y, ..., data = data))
   machine <- machine_checker(fit, problem)
   sizes <- model_sizes(fit)
   predicted <- function(at, column) machine$predicted(fit$path$size[at], column)
   held_out <- function(at) of_partitions(machine$predicted(fit$size, "criterion"))
-  words <- kernel_claims[c("training", if (machine$repeatable) c("criterion", "se", "error"))]
+  words <- expansion_columns[c("training", if (machine$repeatable) c("criterion", "se", "error"))]
   list(kinds = c(
     error_kinds(fit$path, words, predicted, problem, fit$folds, unit = machine$rms^2,
                 lambda = fit$lambda),
@@ -135,7 +132,7 @@ claims_of.fs_lssvm <- function(fit, x, y, ..., data) { # nolint: object_name_lin
            row_kind("held-out prediction", list(fit$held_out), held_out, machine$rms, fit$size,
                     fit$lambda)
          },
-         gamma_kind(fit$gamma, fit$lambda))
+         check_kind("gamma, which is 1 / lambda", fit$gamma, function(at, ...) 1 / fit$lambda[at]))
   ), unchecked = c(
     "that the prototypes are those of the selection",
     if (!is.null(fit$folds) && !machine$repeatable) {

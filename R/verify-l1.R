@@ -1,7 +1,7 @@
 # The checks of paths with an l1 penalty, by their optimality conditions, for verify().
 
 #' @exportS3Method
-claims_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
   checker <- l1_checker(fit, problem_of_fit(fit, x, y, ..., data = data))
   kinds <- c(objective_kinds(checker), optimality_kinds(checker), solution_kinds(checker),
              l1_error_kinds(checker), l1_row_kinds(checker), list(l1_path_kind(checker)))
@@ -54,21 +54,19 @@ objective_kinds <- function(checker) {
   path <- fit$path
   # a thresholded solution has bounds of these values
   kind <- function(words, column, value, unit, excess) {
-    claim_kind(words, path[[column]], function(at, cell) {
+    check_kind(words, path[[column]], function(at, cell) {
       own <- value(checker$point(at))
       bound <- max(0, excess * (own - path[[column]][at])) / max(abs(own), 1e-3)
-      list(value = own, unit = unit(), condition = checker$condition,
-           deviation = if (!checker$exact) bound)
-    }, path$size, path$lambda)
+      list(value = own, unit = unit(), deviation = if (!checker$exact) bound)
+    }, path$size, path$lambda, condition = checker$condition)
   }
   null <- function() checker$null(1)
   list(
     kind("objective", "objective", function(point) point$objective, null, 1),
     kind("explained fraction", "dev_ratio", function(point) 1 - point$loss / null(),
          function() 1, -1),
-    claim_kind("objective of the null model", fit$null_objective, function(at, cell) {
-      list(value = null(), condition = checker$condition)
-    })
+    check_kind("objective of the null model", fit$null_objective, function(...) null(),
+               condition = checker$condition)
   )
 }
 
@@ -83,14 +81,14 @@ optimality_kinds <- function(checker) {
   # the dual point of an interior point solution is better than the dual point from its residuals
   allowed <- (if (inner) 10 else 1.5) * pmax(path$gap, fit$control$tolerance * fit$null_objective)
   list(
-    claim_kind("duality gap", ifelse(checker$certain, path$gap, NA), function(at, cell) {
+    check_kind("duality gap", ifelse(checker$certain, path$gap, NA), function(at, cell) {
       gap <- if (is.null(path$removed)) checker$point(at)$gap else gap_of_cut(checker, at)
-      list(value = gap, deviation = max(0, gap - allowed[at]) / fit$null_objective,
-           condition = checker$condition)
-    }, path$size, path$lambda),
-    claim_kind("product of a column with the dual point", NULL, function(at, cell) {
+      list(value = gap, deviation = max(0, gap - allowed[at]) / fit$null_objective)
+    }, path$size, path$lambda, condition = checker$condition),
+    check_kind("product of a column with the dual point", NULL, function(at, cell) {
       column_product(checker, rows[at], usable[cell], inner)
-    }, path$size[rows], path$lambda[rows], rep(length(usable), length(rows)), function(n) {
+    }, path$size[rows], path$lambda[rows], counts = rep(length(usable), length(rows)),
+    draw = function(n) {
       # half of the columns are in the model
       at <- sample.int(length(rows), n, replace = TRUE)
       unique(vapply(at, function(one) {
@@ -138,7 +136,7 @@ solution_kinds <- function(checker) {
   fit <- checker$fit
   problem <- checker$problem
   models <- Filter(Negate(is.null), fit$coefficients)
-  rows <- vapply(models, `[[`, 0, "step") + 1L
+  rows <- model_rows(models)
   coefficient_kinds(models, remembered(function(at) {
     model <- models[[at]]
     solution <- fit$solutions[[rows[at]]]
@@ -189,22 +187,21 @@ l1_error_kinds <- function(checker) {
   fit <- checker$fit
   path <- fit$path
   if (is_training(fit)) {
-    return(list(claim_kind("criterion", c(path$criterion, fit$lambda_table$criterion),
+    return(list(check_kind("criterion", c(path$criterion, fit$lambda_table$criterion),
                            function(at, cell) {
       row <- (at - 1L) %% nrow(path) + 1L
       own <- 1 - checker$point(row)$loss / checker$null(1)
-      list(value = own, unit = 1, condition = checker$condition,
-           deviation = if (!checker$exact) max(0, path$dev_ratio[row] - own))
-    }, path$size, path$lambda)))
+      list(value = own, deviation = if (!checker$exact) max(0, path$dev_ratio[row] - own))
+    }, path$size, path$lambda, unit = 1, condition = checker$condition)))
   }
   # the folds hold out the path before a threshold
   parts <- if (fit$loss == "hinge") 0L else nrow(checker$parts)
   c(error_kinds(path, column_words, function(at, column) checker$held_out(at), checker$problem,
                 fit$folds, fit$criterion$name),
     list(
-      plain_kind("criterion at a lambda", fit$lambda_table$criterion,
-                 function(at) path$criterion[at], lambda = path$lambda),
-      claim_kind("duality gap without a fold", NULL, function(at, cell) {
+      check_kind("criterion at a lambda", fit$lambda_table$criterion,
+                 function(at, ...) path$criterion[at], lambda = path$lambda),
+      check_kind("duality gap without a fold", NULL, function(at, cell) {
         fold <- checker$fold(cell)
         own <- solution_point(fold$train, fit, path$lambda[at], fold$models[[at]], fold$residual)
         gap <- own$gap / fit$null_objective
@@ -238,7 +235,7 @@ l1_row_kinds <- function(checker) {
 l1_path_kind <- function(checker) {
   fit <- checker$fit
   path <- fit$path
-  plain_kind("rows of the path that agree with the solutions", nrow(path), function(at) {
+  check_kind("rows of the path that agree with the solutions", nrow(path), function(...) {
     good <- path$size == lengths(lapply(fit$solutions, `[[`, "features"))
     good <- good & path$lambda == fit$control$lambda[seq_along(good)]
     good <- good & fit$lambda_table$lambda == path$lambda & fit$lambda_table$size == path$size

@@ -194,9 +194,6 @@ retrain_design_out <- function(problem, design, lambda, ids, residual = identity
          design_condition(problem, design, lambda, residual))
 }
 
-# the mean of the predictions of several partitions
-mean_prediction <- function(pred) Reduce(`+`, pred) / length(pred)
-
 # Tolerances --------------------------------------------------------------------------------------
 
 # The condition number of the columns, with the penalty as a multiple of lambda, times the cost of

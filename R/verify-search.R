@@ -22,9 +22,9 @@ step_kinds <- function(checker) {
     }, 0L)
     unique(c(0, cumsum(as.double(count)))[at] + rank)
   }
-  list(claim_kind("no better column at a step", NULL, function(at, cell) {
+  list(check_kind("no better column at a step", NULL, function(at, cell) {
     compared_moves(checker, rule, rows[at], candidates(rows[at])[cell])
-  }, checker$fit$path$size[rows], checker$fit$lambda, count, draw))
+  }, checker$fit$path$size[rows], checker$fit$lambda, counts = count, draw = draw))
 }
 
 # the rule by which a search chooses columns, NULL where verify() checks none
@@ -152,7 +152,7 @@ exchange_kind <- function(checker) {
   usable <- which(fit$problem$columns$usable)
   rows <- which(fit$path$action == "found" & !vapply(checker$sets, is.null, NA))
   size <- fit$path$size[rows]
-  claim_kind("no better exchange of two columns", NULL, function(at, cell) {
+  check_kind("no better exchange of two columns", NULL, function(at, cell) {
     set <- checker$sets[[rows[at]]]
     pair <- arrayInd(cell, c(length(set), length(usable) - length(set)))
     feature <- setdiff(usable, set)[pair[2L]]
@@ -164,7 +164,7 @@ exchange_kind <- function(checker) {
     list(claimed = claimed, value = found, deviation = max(0, found - claimed),
          tolerance = max(1e-11, 100 * .Machine$double.eps * condition),
          feature = checker$names[feature])
-  }, size, lambda, as.double(size) * (length(usable) - size))
+  }, size, lambda, counts = as.double(size) * (length(usable) - size))
 }
 
 # The whole procedure in folds ---------------------------------------------------------------------
@@ -183,10 +183,10 @@ procedure_kinds <- function(checker) {
     checker$trained(model$features, checker$lambda[model$step + 1L])$condition
   }, 0))
   error_kind <- function(words, claimed, size, lambda, place, reported = FALSE, part = "value") {
-    claim_kind(words, claimed, function(at, cell) {
+    check_kind(words, claimed, function(at, cell) {
       error <- procedure$errors(recycled(place, at), size[at], reported)
-      list(value = error[[part]], condition = condition, unit = error[["value"]])
-    }, size, lambda)
+      list(value = error[[part]], unit = error[["value"]])
+    }, size, lambda, condition = condition)
   }
   held_out <- row_kind("held-out prediction of a fold's model", list(fit$held_out), function(at) {
     list(pred = procedure$held_out(place), condition = condition)
@@ -200,9 +200,9 @@ procedure_kinds <- function(checker) {
   }), list(
     error_kind("cross-validated criterion at a lambda", fit$lambda_table$cv,
                fit$lambda_table$size, tried, seq_along(tried)),
-    claim_kind("cross-fitted error", estimates, function(at, cell) {
-      list(value = procedure$estimate(length(estimates) > 2L)[at], condition = condition)
-    }, fit$size)
+    check_kind("cross-fitted error", estimates, function(at, ...) {
+      procedure$estimate(length(estimates) > 2L)[at]
+    }, fit$size, condition = condition)
   ))
 }
 
@@ -309,12 +309,15 @@ search_again <- function(fit, train, lambda) {
   largest <- fit$control$k
   upper <- if (is_training(fit)) subset_bound(train)$upper else sum(train$columns$usable)
   null <- list(list(features = integer(), lambda = 1))
+  cost <- fit$control$cost
   if (upper < 1L) return(rep(null, largest + 1L))
   control <- fit$control[setdiff(intersect(names(fit$control), names(formals(method))),
                                  c("k", "lambda", "size", "keep", "cost", "progress"))]
   own <- list(k = min(largest, upper), lambda = lambda, size = "criterion", progress = FALSE,
               folds = fit$folds, criterion = fit$criterion$name,
-              refit = !is.null(fit$path$refit_lambda), cost = given_cost(fit$control$cost))
+              refit = !is.null(fit$path$refit_lambda), cost = if (!is.null(cost)) {
+                data.frame(cost = cost$price, assay = replace(cost$assay, cost$assay < 0L, NA))
+              })
   own <- own[names(own) %in% names(formals(method))]
   again <- suppressWarnings(do.call(method, c(list(quote(train)), control, own)))
   refitted <- again$path$refit_lambda
@@ -324,12 +327,6 @@ search_again <- function(fit, train, lambda) {
     list(features = model$features, lambda = if (isTRUE(by > 0)) by else again$lambda)
   })
   fill_models(models, largest)
-}
-
-# the argument `cost` from the prices that a fit stores
-given_cost <- function(cost) {
-  if (is.null(cost)) return(NULL)
-  data.frame(cost = cost$price, assay = replace(cost$assay, cost$assay < 0L, NA))
 }
 
 # The lambda of a training part. It is the same multiple of the mean square of the training part, if
@@ -356,16 +353,11 @@ default_multiple <- function(checker, lambda) {
 # The checks of fits of columns, for verify().
 
 #' @exportS3Method
-claims_of.sparse_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.sparse_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
   checker <- column_checker(fit, problem_of_fit(fit, x, y, ..., data = data))
-  list(kinds = c(set_kinds(checker), model_kinds(checker), choice_kinds(checker),
-                 list(path_kind(checker)), step_kinds(checker), procedure_kinds(checker)),
-       unchecked = unchecked_words(checker))
-}
-
-unchecked_words <- function(checker) {
-  fit <- checker$fit
-  c(if (!is_known_criterion(fit$criterion$name)) {
+  kinds <- c(set_kinds(checker), model_kinds(checker), choice_kinds(checker),
+             list(path_kind(checker)), step_kinds(checker), procedure_kinds(checker))
+  list(kinds = kinds, unchecked = c(if (!is_known_criterion(fit$criterion$name)) {
     "values of the `criterion` function, which the fit does not keep"
   }, if (!is.null(fit$path$price)) {
     "that no other column was better at a step, by what it gains per price"
@@ -373,7 +365,7 @@ unchecked_words <- function(checker) {
     "errors and predictions of the whole procedure, whose search draws at random"
   }, if (fit$status == "interrupted" && !is.null(fit$size_folds)) {
     "errors of the whole procedure, which was interrupted"
-  })
+  }))
 }
 
 # The common parts of the checks of a fit: the fit, the problem, the set and lambda of each row of
@@ -459,13 +451,12 @@ set_kind <- function(checker, words, claimed, sets, name, lambda = checker$fit$l
                      part = "value", feature = NA) {
   if (is.null(claimed) || !is_known_criterion(name)) return(NULL)
   model <- if (name == "r_squared") checker$trained else checker$held_out
-  claim_kind(words, claimed, function(at, cell) {
+  check_kind(words, claimed, function(at, cell) {
     set <- sets[[at]]
     by <- recycled(lambda, at)
     list(value = set_error(checker, set, by, name)[[part]], condition = model(set, by)$condition,
-         unit = checker$null(name), size = length(set), lambda = by,
-         feature = recycled(feature, at))
-  }, counts = !is.na(claimed) & !vapply(sets, is.null, NA))
+         unit = checker$null(name), size = length(set))
+  }, lambda = lambda, feature = feature, counts = !is.na(claimed) & !vapply(sets, is.null, NA))
 }
 
 # The errors of the path, of runners-up, of archives and of proofs.
@@ -509,7 +500,7 @@ model_kinds <- function(checker) {
   fit <- checker$fit
   models <- Filter(Negate(is.null), fit$coefficients)
   size <- lengths(lapply(models, `[[`, "features"))
-  rows <- vapply(models, `[[`, 0, "step") + 1L
+  rows <- model_rows(models)
   lambda <- checker$lambda[rows]
   trained <- function(at) checker$trained(models[[at]]$features, lambda[at])
   chosen <- match(fit$size, model_sizes(fit))
@@ -522,7 +513,7 @@ model_kinds <- function(checker) {
     out
   }
   c(coefficient_kinds(models, trained, size, lambda), list(
-    claim_kind("gradient", rep(0, length(models)), function(at, cell) {
+    check_kind("gradient", rep(0, length(models)), function(at, cell) {
       gradient(checker, models[[at]], lambda[at])
     }, size, lambda),
     row_kind("fitted value", list(fit$fitted), function(at) trained(chosen), checker$rms,
@@ -556,7 +547,7 @@ gradient <- function(checker, model, lambda) {
 path_kind <- function(checker) {
   fit <- checker$fit
   path <- fit$path
-  plain_kind("rows of the path with the columns named", nrow(path), function(at) {
+  check_kind("rows of the path with the columns named", nrow(path), function(...) {
     known <- !vapply(checker$sets, is.null, NA)
     sizes <- vapply(checker$sets, count_units, 0L, problem = fit$problem)
     good <- !known | path$size == sizes
@@ -580,16 +571,15 @@ choice_kinds <- function(checker) {
   lambdas <- c(fit$lambda, fit$lambda_table$lambda)
   table <- if (is.null(fit$size_folds)) fit$lambda_table
   of_size <- fit$coefficients[table$size + 1L]
-  rows <- vapply(of_size, `[[`, 0, "step") + 1L
+  rows <- model_rows(of_size)
   list(
-    if (!any(lambdas == 0)) plain_kind("lambda", lambdas, function(at) {
+    if (!any(lambdas == 0)) check_kind("lambda", lambdas, function(at, ...) {
       multiple <- default_multiple(checker, lambdas[at])
       if (length(multiple)) multiple * checker$mean_square(1) else
         nearest(lambdas[at], unlist(fit$control$lambda))
     }),
-    claim_kind("lambda of a refit", fit$path$refit_lambda, function(at, cell) {
-      best <- best_refit(checker, checker$sets[[at]], fit$path$refit_lambda[at])
-      list(value = best, lambda = NA)
+    check_kind("lambda of a refit", fit$path$refit_lambda, function(at, ...) {
+      best_refit(checker, checker$sets[[at]], fit$path$refit_lambda[at])
     }, lengths(checker$sets)),
     set_kind(checker, "criterion at a lambda", table$criterion, lapply(of_size, `[[`, "features"),
              fit$criterion$name, checker$lambda[rows])

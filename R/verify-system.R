@@ -1,20 +1,18 @@
 # The checks of a sparse solution of A w = b, and how it is solved again for verify().
 
 #' @exportS3Method
-claims_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
   check_sealed(fit)
   check_dots(..., known = names(formals(verify)))
   if (is.null(y)) {
-    stop_input("a solution of a system is verified with `A` and `b`: verify(fit, A, b)",
-               "sparsels_error_argument")
+    stop_argument("a solution of a system is verified with `A` and `b`: verify(fit, A, b)")
   }
   system <- as_system(x, y)
   sides <- ncol(fit$coefficients[[1L]]$beta)
   if (!identical(system$names, fit$names) || system$L != sides) {
-    stop_input(sprintf("the system is not that of the fit: %s",
-                       if (system$L != sides) "`b` has another number of columns" else
-                         "its components have other names or are more or fewer"),
-               "sparsels_error_argument")
+    stop_argument("the system is not that of the fit: %s",
+                  if (system$L != sides) "`b` has another number of columns" else
+                    "its components have other names or are more or fewer")
   }
   rows <- if (is.null(fit$knots)) row_solutions(fit, system) else fit$knots
   models <- Filter(Negate(is.null), fit$coefficients)
@@ -68,7 +66,7 @@ value_kinds <- function(table, solutions, system, of, lambda = NA) {
   size <- lengths(lapply(solutions, `[[`, "components"))
   unit <- list(objective = max(abs(table$objective)), residual = sqrt(sum(system$b^2)))
   lapply(c("objective", "residual"), function(name) {
-    claim_kind(paste0(name, of), table[[name]], function(at, cell) {
+    check_kind(paste0(name, of), table[[name]], function(at, cell) {
       one <- solutions[[at]]
       S <- one$components
       product <- system_columns(system, S) %*% one$beta
@@ -81,7 +79,7 @@ value_kinds <- function(table, solutions, system, of, lambda = NA) {
 
 # The coefficients of solutions, where solved(at) computes the expected coefficients.
 system_kind <- function(words, solutions, solved, fit, system, lambda = NA) {
-  claim_kind(words, lapply(solutions, `[[`, "beta"), function(at, cell) {
+  check_kind(words, lapply(solutions, `[[`, "beta"), function(at, cell) {
     value <- solved(at)
     S <- solutions[[at]]$components
     list(value = value, unit = max(abs(value)), condition = system_condition(system, S),
@@ -112,7 +110,7 @@ knot_kinds <- function(fit, system) {
       signs <- sign(solution_rest(system, fit$knots[[at]]))
       solved_by_qr(system, fit$knots[[at]]$components, system$b - lambda[at] * signs)
     }, fit, system, lambda),
-    claim_kind("lambda of a knot", lambda[seq_along(fit$knots)], function(at, cell) {
+    check_kind("lambda of a knot", lambda[seq_along(fit$knots)], function(at, cell) {
       list(value = max(abs(solution_rest(system, fit$knots[[at]]))), unit = max(abs(system$b)),
            condition = system_condition(system, fit$knots[[at]]$components))
     }, lengths(lapply(fit$knots, `[[`, "components")), lambda)
@@ -130,7 +128,7 @@ component_kinds <- function(fit, rows, system) {
   score <- step_score(fit)
   steps <- which(fit$path$action %in% c("add", "move"))
   if (is.null(score)) return(NULL)
-  list(claim_kind("no better component at a step", NULL, function(at, cell) {
+  list(check_kind("no better component at a step", NULL, function(at, cell) {
     before <- rows[[steps[at] - 1L]]
     values <- score(system, rowSums(solution_rest(system, before)^2), before$components)
     chosen <- fit$path$component[steps[at]]

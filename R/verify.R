@@ -88,50 +88,51 @@ verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = i
   if (!(is_number(claims) && claims >= 1 && (claims == round(claims)))) {
     refuse("claims", "a whole number of at least 1, or Inf", claims)
   }
-  checks <- claims_of(fit, x, y, ..., data = data)
+  checks <- checks_of(fit, x, y, ..., data = data)
   new_verification(fit, checks, claims, progress, short_call(match.call()))
 }
 
 # The checks of the numbers that a fit reports about its data: list(kinds, unchecked).
-claims_of <- function(fit, x, y, ..., data) UseMethod("claims_of")
+checks_of <- function(fit, x, y, ..., data) UseMethod("checks_of")
 
 #' @exportS3Method
-claims_of.default <- function(fit, x, y, ..., data) {
+checks_of.default <- function(fit, x, y, ..., data) {
   hint <- if (inherits(fit, "cv_result")) ": give its field `fit`" else ""
-  stop_input(sprintf("`fit` must be a fit of this package, not %s%s", describe(fit), hint),
-             "sparsels_error_argument")
+  stop_argument("`fit` must be a fit of this package, not %s%s", describe(fit), hint)
 }
 
 # A kind of checks, a row of the table that the fit's class makes, described by `words`. `claimed`
 # is a number for each thing that is retrained (a row of the path, a model), or a list with an array
-# for each. retrain(at, cell) recomputes the thing `at`. It returns a list of the values that differ
-# from these defaults, each recycled over the cells of the array: value, condition or tolerance,
-# unit (a typical value), deviation (if it is not the difference), claimed (if `claimed` is NULL and
-# there are `counts` of each thing), size, lambda, feature, row. draw(n) gives numbers of n checks,
-# if some are preferred.
-claim_kind <- function(words, claimed, retrain, size = NA, lambda = NA,
+# for each. retrain(at, cell) recomputes the thing `at`. It returns the value, or a list of the
+# values that differ from these defaults, each recycled over the cells of the array: value,
+# condition or tolerance, unit (a typical value), deviation (if it is not the difference), claimed
+# (if `claimed` is NULL and there are `counts` of each thing), size, lambda, feature, row. Those in
+# `...` have a value for each thing. draw(n) gives numbers of n checks, if some are preferred.
+check_kind <- function(words, claimed, retrain, size = NA, lambda = NA, ...,
                        counts = if (is.list(claimed)) lengths(claimed) else !is.na(claimed),
                        draw = NULL) {
   last <- cumsum(as.double(counts))
-  list(words = words, claimed = claimed, retrain = retrain, size = size, lambda = lambda,
-       last = last, count = max(0, last), draw = draw)
+  list(words = words, claimed = claimed, retrain = retrain,
+       defaults = list(size = size, lambda = lambda, ...), last = last, count = max(0, last),
+       draw = draw)
 }
 
 # The i-th check of a kind: the reported value compared with the result of retraining.
-check_claim <- function(kind, i) {
+run_check <- function(kind, i) {
   at <- findInterval(i - 1, kind$last) + 1L
   cell <- i - c(0, kind$last)[at]
-  own <- list(claimed = kind$claimed[[at]], size = recycled(kind$size, at),
-              lambda = recycled(kind$lambda, at))
+  own <- c(list(claimed = kind$claimed[[at]]), lapply(kind$defaults, recycled, at))
   found <- kind$retrain(at, cell)
+  if (!is.list(found)) found <- list(value = found)
   own[names(found)] <- found
   do.call(compared, lapply(Filter(length, own), recycled, cell))
 }
 
 recycled <- function(values, i) values[(i - 1) %% length(values) + 1]
 
-compared <- function(claimed = NA, value = NA, condition = 1, tolerance = tolerance_of(condition),
-                     unit = 0, deviation = NULL, size = NA, lambda = NA, feature = NA, row = NA) {
+compared <- function(claimed = NA, value = NA, condition = 1,
+                     tolerance = max(1e-10, 100 * .Machine$double.eps * condition), unit = 0,
+                     deviation = NULL, size = NA, lambda = NA, feature = NA, row = NA) {
   if (is.null(deviation)) {
     deviation <- abs(claimed - value) / max(abs(value), unit / 1000, 1e-300)
     if (is.na(claimed) && is.na(value)) deviation <- 0
@@ -144,20 +145,21 @@ compared <- function(claimed = NA, value = NA, condition = 1, tolerance = tolera
   )
 }
 
-tolerance_of <- function(condition) max(1e-10, 100 * .Machine$double.eps * condition)
-
 new_verification <- function(fit, checks, claims, progress, call) {
   kinds <- Filter(function(kind) isTRUE(kind$count > 0), checks$kinds)
   count <- vapply(kinds, `[[`, 0, "count")
-  drawn <- Map(drawn_claims, kinds, drawn_shares(count, claims))
+  drawn <- Map(function(kind, share) {
+    if (share == kind$count) return(seq_len(share))
+    if (is.null(kind$draw)) sample.int(kind$count, share) else kind$draw(share)
+  }, kinds, drawn_shares(count, claims))
   of_kind <- rep(seq_along(kinds), lengths(drawn))
   number <- unlist(drawn)
   done <- run_serially(length(number), function(i) {
     # values may be so wrong that nothing can be trained with them
-    tryCatch(check_claim(kinds[[of_kind[i]]], number[i]), interrupt = identity,
+    tryCatch(run_check(kinds[[of_kind[i]]], number[i]), interrupt = identity,
              error = function(e) compared(deviation = NA))
   }, "Verifying", progress)
-  done <- Filter(function(claim) !inherits(claim, "condition"), done)
+  done <- Filter(function(check) !inherits(check, "condition"), done)
   if (!length(done)) raise_interrupt()
   words <- vapply(kinds, `[[`, "", "words")
   of_kind <- of_kind[seq_along(done)]
@@ -190,11 +192,6 @@ drawn_shares <- function(count, wanted) {
   share
 }
 
-drawn_claims <- function(kind, share) {
-  if (share == kind$count) return(seq_len(share))
-  if (is.null(kind$draw)) sample.int(kind$count, share) else kind$draw(share)
-}
-
 #' @exportS3Method
 record.verification <- function(x) { # nolint: object_name_linter.
   list(rows = x$claims, complete = TRUE,
@@ -219,7 +216,7 @@ print_result.verification <- function(x, ...) { # nolint: object_name_linter.
   if (nrow(worst)) {
     remark(sprintf("largest deviation %s, relative, where %s is allowed (%s)",
                    format(worst$deviation, digits = 2), format(worst$tolerance, digits = 2),
-                   claim_words(worst)))
+                   check_words(worst)))
   }
   if (!x$ok) print_failed(failed)
   table <- x$kinds
@@ -237,7 +234,7 @@ print_failed <- function(failed) {
   cat("claims that do not hold:\n")
   for (i in seq_len(min(nrow(failed), 8L))) {
     one <- failed[i, ]
-    remark(sprintf("%s: claimed %s, retrained %s", claim_words(one),
+    remark(sprintf("%s: claimed %s, retrained %s", check_words(one),
                    format(one$claimed, digits = 8), format(one$retrained, digits = 8)))
   }
   more <- nrow(failed) - 8L
@@ -245,11 +242,11 @@ print_failed <- function(failed) {
 }
 
 # "criterion, size 3" and the like
-claim_words <- function(claim) {
-  paste(c(claim$claim, if (!is.na(claim$size)) paste("size", claim$size),
-          if (!is.na(claim$lambda)) paste("lambda", shown_parameter(claim$lambda)),
-          if (!is.na(claim$feature)) paste0("'", claim$feature, "'"),
-          if (!is.na(claim$row)) paste("row", claim$row)), collapse = ", ")
+check_words <- function(check) {
+  paste(c(check$claim, if (!is.na(check$size)) paste("size", check$size),
+          if (!is.na(check$lambda)) paste("lambda", shown_parameter(check$lambda)),
+          if (!is.na(check$feature)) paste0("'", check$feature, "'"),
+          if (!is.na(check$row)) paste("row", check$row)), collapse = ", ")
 }
 
 # Verify kinds -------------------------------------------------------------------------------------
@@ -276,7 +273,7 @@ error_kinds <- function(path, words, predicted, problem, folds, criterion = "squ
   measures <- c(criterion = criterion, se = criterion, squared = "squared", error = "error",
                 training = "squared")
   lapply(intersect(names(words), names(path)), function(column) {
-    claim_kind(words[[column]], path[[column]], function(at, cell) {
+    check_kind(words[[column]], path[[column]], function(at, cell) {
       found <- predicted(at, column)
       if (column == "training") folds <- list(ids = matrix(1L, nrow(problem)))
       error <- retrain_error(problem, measures[[column]], found$pred, folds)
@@ -290,7 +287,7 @@ error_kinds <- function(path, words, predicted, problem, folds, criterion = "squ
 # terms, if the coefficients have none.
 coefficient_kinds <- function(models, trained, size = NA, lambda = NA, terms = NULL) {
   kind <- function(words, part, condition) {
-    claim_kind(words, lapply(models, `[[`, part), function(at, cell) {
+    check_kind(words, lapply(models, `[[`, part), function(at, cell) {
       own <- trained(at)
       claimed <- models[[at]][[part]]
       list(value = own[[part]], unit = own$unit[[part]], condition = own[[condition]],
@@ -304,20 +301,14 @@ coefficient_kinds <- function(models, trained, size = NA, lambda = NA, terms = N
 # A value of every row for each response, of one model or several, where `values` is a list of
 # matrices.
 row_kind <- function(words, values, predicted, unit, size = NA, lambda = NA) {
-  claim_kind(words, values, function(at, cell) {
+  check_kind(words, values, function(at, cell) {
     found <- predicted(at)
-    list(value = found$pred, condition = found$condition, unit = unit,
-         row = seq_len(nrow(values[[at]])))
-  }, size, lambda)
+    list(value = found$pred, condition = found$condition, row = seq_len(nrow(values[[at]])))
+  }, size, lambda, unit = unit)
 }
 
 # the mean of the predictions of several partitions
-of_partitions <- function(out) list(pred = mean_prediction(out$pred), condition = out$condition)
-
-# Numbers that are computed from other numbers of the fit.
-plain_kind <- function(words, claimed, value, size = NA, lambda = NA) {
-  claim_kind(words, claimed, function(at, cell) list(value = value(at)), size, lambda)
-}
+of_partitions <- function(out) list(pred = average(out$pred), condition = out$condition)
 
 # the typical coefficient of each covariate
 covariate_units <- function(problem) response_rms(problem) / sqrt(colMeans(problem$z^2))

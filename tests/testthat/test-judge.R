@@ -59,7 +59,9 @@ test_that("every part is that of its function", {
 })
 
 test_that("every part has its words", {
-  expect_identical(names(part_words), judgement_parts)
+  expect_identical(names(part_sentences), names(part_words))
+  expect_identical(names(part_methods), names(part_words))
+  expect_identical(names(part_titles), setdiff(names(part_words), "verification"))
 })
 
 test_that("the seed alone decides, whatever is left out, and R's generator is left as it was", {

@@ -76,13 +76,14 @@ test_that("classes are in proportion in every part, and groups are not divided",
   }
   groups <- rep(1:12, c(1:9, 5, 5, 5))
   plan <- list(groups = groups, test_rows = 7)
-  counts <- vapply(drawn_orders(8, 20, problem, groups), function(order) {
-    count <- held_out_count(order, plan)
-    last <- groups[utils::tail(order, count)]
-    expect_length(intersect(last, groups[utils::head(order, -count)]), 0)
-    expect_true(count <= 7 || length(unique(last)) == 1)
-    count
-  }, 0)
+  set.seed(8)
+  splits <- train_on_splits(problem, plan, 20, "split", function(trained, rows) {
+    expect_setequal(c(trained, rows), 1:59)
+    expect_length(intersect(groups[rows], groups[trained]), 0)
+    expect_true(length(rows) <= 7 || length(unique(groups[rows])) == 1)
+    length(rows)
+  }, FALSE, NULL)
+  counts <- vapply(splits, `[[`, 0L, "result")
   expect_gt(length(unique(counts)), 2)
   curve <- learning_curve(problem, omp, k = 1, groups = groups, repeats = 3, test = 0.1)
   of_folds <- function(...) {

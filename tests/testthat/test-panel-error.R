@@ -146,3 +146,14 @@ test_that("what is printed, drawn and refused", {
     refusal(selected(none, 2))
   })
 })
+
+test_that("folds of a panel that cannot be scored are counted", {
+  set.seed(5)
+  x <- matrix(rnorm(30 * 4), 30)
+  class <- factor(rep(c("a", "b"), c(4, 26)))
+  folds <- make_folds(30, rep(1:3, c(8, 11, 11)))
+  panel <- suppressWarnings(panel_error(x, class, 1:2, folds = folds, criterion = "auc",
+                                        random = 0))
+  expect_output(print(panel), "2 of 3 folds could not be scored: no rows of both classes")
+  expect_no_match(capture.output(print(panel_error(x, class, 1:2, random = 0))), "be scored")
+})
