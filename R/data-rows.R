@@ -75,6 +75,11 @@ is_ranked <- function(problem) !is.null(problem$rows$query)
 
 # The queries -------------------------------------------------------------------------------------
 
+# The query of each row as a number. Without queries all rows are one query.
+query_numbers <- function(problem) {
+  if (is_ranked(problem)) as.integer(problem$rows$query) else rep(1L, nrow(problem))
+}
+
 # The coded response of a ranking: two classes are ranked as -1 and +1.
 code_ranked <- function(coded, name) {
   if (!is.null(coded$times)) {

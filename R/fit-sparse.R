@@ -660,7 +660,7 @@ null_paths <- function(problem, control) {
 # for censored times and rankings the concordance.
 path_criteria <- function(problem, criterion) {
   rate <- if (problem$coding$task != "regression") list(name = "error", higher = FALSE)
-  orders <- is_survival(problem) || is_ranked(problem) && ncol(problem$rows$y) == 1L
+  orders <- measure_of(problem) == "concordance"
   concordance <- if (orders && criterion$name != "concordance") {
     list(name = "concordance", higher = TRUE)
   }

@@ -286,7 +286,7 @@ check_ranking_criterion <- function(name, argument, problem) {
 # tie counts half, and weight of all pairs of different responses.
 ranked_pairs <- function(problem, score) {
   rows <- which(problem$rows$weight > 0)
-  query <- if (is_ranked(problem)) as.integer(problem$rows$query) else rep(1L, nrow(problem))
+  query <- query_numbers(problem)
   rows <- rows[order(query[rows], -problem$rows$y[rows, 1L])]
   .Call(C_ordered_sum, problem$rows$y[rows, 1L], score[rows, 1L] + 0, problem$rows$weight[rows],
         query[rows])
@@ -305,14 +305,14 @@ check_ordered <- function(problem, folds) {
                "sparsels_error_argument")
   }
   trained <- problem$rows$weight > 0
-  query <- if (is_ranked(problem)) as.integer(problem$rows$query) else 1L
+  query <- query_numbers(problem)
   paired <- apply(folds$ids, 2L, function(ids) {
     any(tapply(problem$rows$y[trained, 1L], paste(ids, query)[trained],
                function(y) any(y != y[1L])))
   })
   if (all(paired)) return(invisible())
   stop_input(paste0("`criterion = \"concordance\"` needs a fold with two rows of different ",
-                    "responses", if (is_ranked(problem)) " in one query"),
+                    "responses", if (max(query) > 1L) " in one query"),
              "sparsels_error_argument")
 }
 
@@ -320,7 +320,7 @@ check_ordered <- function(problem, folds) {
 ordered_folds <- function(problem, control) {
   folds <- control$folds
   if (control$criterion$name != "concordance") return(folds)
-  query <- if (is_ranked(problem)) as.integer(problem$rows$query) else rep(1L, nrow(problem))
+  query <- query_numbers(problem)
   c(unclass(folds), list(rows = order(query, -problem$rows$y[, 1L])))
 }
 
@@ -332,8 +332,7 @@ ordered_folds <- function(problem, control) {
 gain_sums <- function(problem, score, k = Inf) {
   counted <- problem$rows$weight > 0
   gain <- 2^grades(problem)[counted] - 1
-  query <- if (is_ranked(problem)) droplevels(problem$rows$query[counted]) else
-    factor(rep(1L, sum(counted)))
+  query <- query_numbers(problem)[counted]
   each <- mapply(normalised_gain, split(gain, query), split(score[counted, 1L], query),
                  MoreArgs = list(k = k))
   each <- each[!is.na(each) | is.nan(each)]

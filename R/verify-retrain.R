@@ -279,10 +279,8 @@ concordant_pairs <- function(rows, problem, pred) {
       outer(times$time, times$time, "==") & outer(times$event, times$event, ">"))
   } else {
     comparable <- outer(problem$rows$y[rows, 1L], problem$rows$y[rows, 1L], ">")
-    if (is_ranked(problem)) {
-      query <- as.integer(problem$rows$query)[rows]
-      comparable <- comparable & outer(query, query, "==")
-    }
+    query <- query_numbers(problem)[rows]
+    comparable <- comparable & outer(query, query, "==")
   }
   weight <- outer(w, w) * comparable
   c(sum(weight * pair_order(outer(pred[rows], pred[rows], "-"))), sum(weight))
