@@ -124,7 +124,12 @@ NULL
 #' @export
 print.sparsels_result <- function(x, n, ...) {
   check_sealed(x)
-  if (missing(n)) print_result(x) else print_result(x, n = check_shown(n))
+  if (missing(n)) {
+    print_result(x)
+  } else {
+    n <- check_shown(n)
+    print_result(x, n = n)
+  }
   invisible(x)
 }
 

@@ -7,20 +7,20 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 18854, "files" = 74,
+  "lines of code" = 18509, "files" = 75,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 80,
-  "definitions reached by greedy_rls" = 439,
-  "definitions reached by l1_path" = 402,
-  "definitions reached by cross_validate" = 499,
-  "definitions reached by judge.default" = 712,
-  "inner functions with one user" = 879,
-  "files that ask for ranking" = 19,
+  "definitions reached by greedy_rls" = 448,
+  "definitions reached by l1_path" = 406,
+  "definitions reached by cross_validate" = 501,
+  "definitions reached by judge.default" = 695,
+  "inner functions with one user" = 723,
+  "files that ask for ranking" = 21,
   "files that ask for groups of columns" = 11,
-  "files that ask for penalty" = 14,
-  "files that ask for missing means" = 14,
-  "files that ask for the kind of a fit" = 15,
-  "print methods" = 24, "plot methods" = 2, "autoplot methods" = 2,
+  "files that ask for penalty" = 15,
+  "files that ask for missing means" = 13,
+  "files that ask for the kind of a fit" = 14,
+  "print methods" = 10, "plot methods" = 2, "autoplot methods" = 2,
   "\"that of\" per 1000 words of comments" = 1,
   "semicolons per 1000 words of comments" = 3
 )

@@ -85,7 +85,7 @@ test_that("summary() of a problem describes its data", {
   numbers <- as_problem(3 * d$x, d$y, weights = rep(1:2, 15), intercept = FALSE)
   made <- summary(classes)
   expect_identical(made$response_table$rows, as.vector(table(ill)))
-  expect_identical(made$result$names[!made$result$usable], "g6")
+  expect_identical(made$result$columns$name[!made$result$columns$usable], "g6")
   expect_identical(made$strongest, utils::head(ranked_columns(classes), 5L))
   spread <- apply(d$x[, -6], 2, function(v) sqrt(mean((v - mean(v))^2)))
   expect_equal(made$scale, stats::quantile(spread))

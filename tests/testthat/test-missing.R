@@ -333,7 +333,7 @@ test_that("print() and summary() count them, and errors name the place", {
   one <- complete
   one[2, 3] <- NA
   pb <- as_problem(one, y, missing = "mean")
-  expect_identical(summary(pb)$result$missing, pb$columns$missing)
+  expect_identical(summary(pb)$result$columns$missing, pb$columns$missing)
   infinite <- x
   infinite[5, c(2, 4)] <- c(Inf, -Inf)
   huge <- x * 1e200

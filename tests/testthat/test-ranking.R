@@ -295,7 +295,7 @@ test_that("the queries go where the rows go", {
   )
   for (one in same) {
     expect_identical(one$columns$name, paste0("x", 1:4))
-    expect_identical(one$query, same[[1]]$query)
+    expect_identical(one$rows$query, same[[1]]$rows$query)
     expect_equal(one$columns$rss, same[[1]]$columns$rss)
   }
   rows <- d$query != 3
