@@ -1,9 +1,11 @@
-# Argument checks, classed conditions and the refusal of unknown arguments.
+# Argument checks, classed conditions, the refusal of unknown arguments, and texts.
 
 stop_input <- function(message, class = NULL) {
   classes <- c(class, "sparsels_error_input", "sparsels_error", "error", "condition")
   stop(structure(list(message = message, call = NULL), class = classes))
 }
+
+stop_argument <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
 
 # new data that do not fit the model, where `...` fills the %s of the message
 stop_newdata <- function(message, ...) stop_input(sprintf(message, ...), "sparsels_error_newdata")
@@ -290,6 +292,14 @@ own_name <- function(fun) {
   as.name("a function")
 }
 
+# the arguments for do.call(), which would evaluate language objects
+quoted <- function(arguments) {
+  lapply(arguments, function(value) {
+    if (inherits(value, "in_data")) return(value[[1L]])
+    if (is.language(value)) call("quote", value) else value
+  })
+}
+
 # labels of rows as 1, 2, ... in order of appearance
 check_row_labels <- function(labels, name, m) {
   if (is.null(labels)) return(NULL)
@@ -309,7 +319,7 @@ check_row_labels <- function(labels, name, m) {
   match(labels, unique(labels))
 }
 
-# Text ---------------------------------------------------------------------------------------------
+# Texts --------------------------------------------------------------------------------------------
 
 # Texts for printing and messages, with one rule of rounding and lines that fit the console.
 
@@ -373,15 +383,5 @@ format_seconds <- function(seconds) {
   if (seconds < 90) sprintf("%.0f seconds", seconds) else sprintf("%.0f minutes", seconds / 60)
 }
 
-stop_argument <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
-
 # lists of at most this number of columns are tried first, and count as short
 first_k <- 20L
-
-# the arguments for do.call(), which would evaluate language objects
-quoted <- function(arguments) {
-  lapply(arguments, function(value) {
-    if (inherits(value, "in_data")) return(value[[1L]])
-    if (is.language(value)) call("quote", value) else value
-  })
-}

@@ -154,7 +154,7 @@ stop_delayed <- function(x, called, size) {
 # at most `n` of `count` rows, the first and the last among them
 spread_rows <- function(count, n) round(seq(1, count, length.out = min(n, count)))
 
-# Tasks --------------------------------------------------------------------------------------------
+# Independent tasks --------------------------------------------------------------------------------
 
 # Independent tasks, each with a separate stream of random numbers: the outer loops of the package.
 
@@ -278,6 +278,8 @@ safe_call <- function(kernel, work, control, ...) {
   if (answer$status == "interrupted") raise_interrupt()
   answer
 }
+
+# Blocks of rows -----------------------------------------------------------------------------------
 
 # 1, ..., count in blocks of `size`, as lists of first and last
 block_ranges <- function(count, size) {

@@ -377,6 +377,8 @@ gg_axes <- function(p) {
   )
 }
 
+# Shared words and styles --------------------------------------------------------------------------
+
 plot_title <- function(x) {
   sprintf("%s: %s, %s", x$method, x$problem$coding$response, data_words(x$problem))
 }

@@ -1,4 +1,4 @@
-# Groups of columns as the user gives them, and methods that do not support groups.
+# Properties of columns: groups, hierarchy and penalty factors.
 
 # From arguments ----------------------------------------------------------------------------------
 
@@ -436,7 +436,7 @@ hierarchy_words <- function(problem) {
           some_of(asking, 5L, ""))
 }
 
-# Penalty ------------------------------------------------------------------------------------------
+# Penalty factors ----------------------------------------------------------------------------------
 
 # Penalty factors multiply the penalty of each column. A problem has `columns$penalty`, a factor for
 # each column, or NULL where all are 1. A column of factor 0 is a covariate under its own name. A

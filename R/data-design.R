@@ -284,6 +284,8 @@ column_terms <- function(design, problem, columns) {
 
 adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name
 
+# Covariates and groups among the columns ----------------------------------------------------------
+
 # Covariates that are not columns: the intercept and the covariates given by `adjust`.
 given_covariates <- function(problem) {
   setdiff(colnames(problem$z), problem$columns$name[unpenalised(problem)])

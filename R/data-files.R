@@ -715,7 +715,7 @@ check_bed_size <- function(path, dim, people, variants) {
                      bytes_words(size), dim[1L], people, dim[2L], variants, bytes_words(wanted)))
 }
 
-# Backing file -------------------------------------------------------------------------------------
+# Files of bigstatsr and bigmemory -----------------------------------------------------------------
 
 #' Matrices of bigstatsr and bigmemory, and genotypes of PLINK
 #'
@@ -822,6 +822,8 @@ backed_classes <- c("FBM", "FBM.code256", "big.matrix", "big.matrix.descriptor")
 opened_file <- function(x) {
   if (inherits(x, backed_classes) || is_bed_path(x)) as_file_matrix(x) else x
 }
+
+# Means of missing values that a matrix carries ----------------------------------------------------
 
 is_fill <- function(fill, columns) {
   is.null(fill) || is.double(fill) && length(fill) == columns && all(is.finite(fill))

@@ -492,6 +492,8 @@ nystrom_map <- function(KMM, tolerance = 1e-12) {
   decomposed$vectors[, kept, drop = FALSE] / rep(sqrt(decomposed$values[kept]), each = nrow(KMM))
 }
 
+# Bases and shifts ---------------------------------------------------------------------------------
+
 # A basis as list(rows, points, all). `rows` are row numbers, or NULL for points that are not rows.
 # `points` are on the user's scale. `all` is whether every row is a basis vector. `name` is the
 # user's argument.

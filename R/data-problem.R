@@ -358,6 +358,16 @@ without_x <- function(problem) {
   seal(problem)
 }
 
+# The problem with other case weights. Centre, scale and the working response of censored times are
+# computed again.
+reweighted <- function(problem, weights, threads = 1L) {
+  problem <- put_weights(problem, weights)
+  if (is_survival(problem)) {
+    problem$rows$y <- working_times(problem$rows, problem$rows$weight, problem$coding$response)
+  }
+  measure_columns(problem, threads = threads)
+}
+
 # the label of the response: the user's expression if it is short
 response_name <- function(expression) {
   if (!is.symbol(expression) && !is.call(expression)) return("y")
@@ -506,14 +516,4 @@ new_adjust <- function(design, newdata, adjust) {
   }
   names <- if (design$kind == "matrix") design$names else design$columns$name
   stop_newdata("`adjust` must be given for new data: the fit is adjusted for %s", some_of(names))
-}
-
-# The problem with other case weights. Centre, scale and the working response of censored times are
-# computed again.
-reweighted <- function(problem, weights, threads = 1L) {
-  problem <- put_weights(problem, weights)
-  if (is_survival(problem)) {
-    problem$rows$y <- working_times(problem$rows, problem$rows$weight, problem$coding$response)
-  }
-  measure_columns(problem, threads = threads)
 }

@@ -1,6 +1,7 @@
-# Censored times, and the working response that replaces them.
+# Properties of rows: censored times and the working response that replaces them, queries of a
+# ranking, groups of rows, and groups by risk.
 
-# The response ------------------------------------------------------------------------------------
+# Censored times -----------------------------------------------------------------------------------
 
 # A Surv response of the survival package, coded as code_response() codes any other, but without
 # `y`. working_times() makes `y`, as it depends on the weights.
@@ -62,8 +63,6 @@ kaplan_meier <- function(times, weights) {
   mass[length(mass)] <- mass[length(mass)] + curve[length(curve)]
   list(time = time, mass = mass)
 }
-
-# Words -------------------------------------------------------------------------------------------
 
 # Queries ------------------------------------------------------------------------------------------
 
@@ -182,9 +181,7 @@ check_whole_rows <- function(problem, rows) {
   }
 }
 
-# Words -------------------------------------------------------------------------------------------
-
-# Row groups ---------------------------------------------------------------------------------------
+# Groups of rows -----------------------------------------------------------------------------------
 
 # Labels of rows: the queries of a ranking and the groups of rows, such as the samples of a patient.
 # The rows of a group are in the same part of every partition that a function draws.
@@ -328,6 +325,10 @@ group_numbers <- function(problem) if (!is.null(problem$rows$group)) as.integer(
 
 # the name of the groups of rows that partitions keep whole
 unit_name <- function(problem) if (is.null(problem$rows$group)) "query" else "group"
+
+# The number of rows a model is trained on. A row of weight 0 is zero in working coordinates. It
+# does not influence the model and is predicted like new data.
+trained_rows <- function(problem) sum(problem$rows$weight > 0)
 
 # Refuses folds that separate rows of one query or of one group.
 check_whole_units <- function(problem, folds) {
@@ -503,7 +504,3 @@ picture.risk_groups <- function(x, ...) { # nolint: object_name_linter.
                 ylab = "share without the event", ylim = c(0, 1))
   new_picture(data, layers, words, list(...), axes = NULL)
 }
-
-# The number of rows a model is trained on. A row of weight 0 is zero in working coordinates. It
-# does not influence the model and is predicted like new data.
-trained_rows <- function(problem) sum(problem$rows$weight > 0)

@@ -122,7 +122,7 @@ given_row_names <- function(data) {
   if (is.data.frame(data) && .row_names_info(data) > 0L) row.names(data)
 }
 
-# Missing ------------------------------------------------------------------------------------------
+# Missing values -----------------------------------------------------------------------------------
 
 # Missing values of x, which `missing = "mean"` replaces by the means of their columns. The means
 # are weighted means of the observed values, so rows of weight 0 do not count. They are computed
@@ -282,6 +282,8 @@ missing_words <- function(missing) {
   sprintf("%s missing value%s in %s, replaced by column means", whole_number(sum(missing)),
           if (sum(missing) == 1) "" else "s", counted(sum(missing > 0), "column"))
 }
+
+# Plain values -------------------------------------------------------------------------------------
 
 plain_columns <- function(problem, columns) {
   x <- as.matrix(problem$x[, columns, drop = FALSE]) + 0

@@ -158,7 +158,7 @@ covariate_solver <- function(problem) {
   }
 }
 
-# Working ------------------------------------------------------------------------------------------
+# The problem as kernels see it --------------------------------------------------------------------
 
 # A problem in the form that kernels use: statistics of its columns from one pass, and working
 # coordinates.
@@ -317,6 +317,8 @@ project_out <- function(values, basis) {
   for (pass in 1:2) values <- values - basis %*% crossprod(basis, values)
   values
 }
+
+# Products of columns ------------------------------------------------------------------------------
 
 # X'v of all usable columns, for v (m x any) orthogonal to the covariates, so that sparse columns
 # need not be centred.

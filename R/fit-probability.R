@@ -412,7 +412,7 @@ check_share <- function(x, name) {
 #' Both are computed on the training rows, and are too small for a model whose features were
 #' selected by them: the degrees of freedom do not count the selection. AIC and BIC of a selected
 #' model are therefore too small. The held-out errors of the path,
-#' [as.data.frame()][as.data.frame.sparsels_fit], do not have this fault.
+#' [as.data.frame()][as.data.frame.sparsels_result], do not have this fault.
 #'
 #' @param object A fit.
 #' @param size,lambda Which models, as in [coef()][sparsels_fit]; `deviance()` also takes several.

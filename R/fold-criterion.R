@@ -260,7 +260,7 @@ first_largest <- function(score) {
   replace(first, is.na(highest), NA_integer_)
 }
 
-# Ranking ------------------------------------------------------------------------------------------
+# Rankings -----------------------------------------------------------------------------------------
 
 # Measures of a ranking: criteria of differences within queries, of pairs of rows, and of gains.
 
@@ -378,6 +378,8 @@ check_grades <- function(problem) {
   stop_input(sprintf("`measure = \"ndcg\"` needs grades from 0 to 50, of which 2^y - 1 is %s %s",
                      "gained, but the response has", outside), "sparsels_error_argument")
 }
+
+# Words and losses ---------------------------------------------------------------------------------
 
 measure_label <- function(x) {
   switch(x$measure,

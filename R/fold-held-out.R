@@ -132,7 +132,7 @@ error_table <- function(problem, folds, residuals, criterion = squared_error) {
   table
 }
 
-# Fold choose --------------------------------------------------------------------------------------
+# Errors of models and the choice ------------------------------------------------------------------
 
 # The errors of models over folds, and the model that a rule chooses by these errors.
 
@@ -286,6 +286,8 @@ cross_fitted <- function(errors, rule) {
     c(mean = mean$value[1L], se = mean$se[1L])
   })
 }
+
+# Measures -----------------------------------------------------------------------------------------
 
 as_measure <- function(measure, problem) {
   if (is.function(measure)) {

@@ -105,7 +105,7 @@
 #' y <- x[, 3] - x[, 8] + x[, 11] / 2 + rnorm(60)
 #' methods <- list(greedy = greedy_rls, lasso = list(l1_path, folds = 5))
 #' methods$correlated <- function(problem) {
-#'   order(-abs(cor(problem$x, problem$y)))[1:3]
+#'   order(-abs(cor(problem$x, problem$rows$y)))[1:3]
 #' }
 #' compared <- compare_methods(x, y, methods = methods, splits = 3)
 #' compared

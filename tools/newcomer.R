@@ -115,13 +115,13 @@ invisible(grDevices::dev.off())
 # ---- class codes --------------------------------------------------------------------------------
 
 codes <- as.numeric(tissue == "tumour")
-typed(as_problem(x, codes), c("regression", "classification"), it$task == "regression")
+typed(as_problem(x, codes), c("regression", "classification"), it$coding$task == "regression")
 typed(as_problem(x, 2 * codes - 1), "classification")
 typed(as_problem(x, rep_len(1:5, 62)), "classification")
-typed(as_problem(x, codes, task = "classification"), "2 classes", it$task == "binary")
+typed(as_problem(x, codes, task = "classification"), "2 classes", it$coding$task == "binary")
 typed(as_problem(x, rep_len(1:5, 62), task = "classification"), "5 classes")
 typed(as_problem(x, factor(codes)), "2 classes")
-typed(as_problem(mpg ~ ., mtcars), "numeric", it$task == "regression")
+typed(as_problem(mpg ~ ., mtcars), "numeric", it$coding$task == "regression")
 
 # ---- containers ---------------------------------------------------------------------------------
 
@@ -172,7 +172,7 @@ if (section("MultiAssayExperiment", "MultiAssayExperiment")) {
     colData = data.frame(tissue, row.names = colnames(named))
   ))
   typed(as_problem(mae, "tissue", assay = c("rna", "protein")), "60 columns",
-        grepl("^rna[.]", it$names[1]))
+        grepl("^rna[.]", it$columns$name[1]))
 }
 if (section("DelayedMatrix", "DelayedArray")) {
   typed(as_problem(DelayedArray::DelayedArray(x), tissue), "60 columns")
