@@ -108,15 +108,20 @@ else
     step structure Rscript tools/lint-structure.R
     step ctest ctest
   } &
+  sources=$!
   step build build
   step check check
+  { # what uses the package in ways that check does not, in two processes
+    step newcomer newcomer
+    step scale scale
+  } &
+  uses=$!
   step roxygen documented
   step spelling Rscript tools/spelling.R
   step readme readme
-  step newcomer newcomer
-  step scale scale
   step tests tests
   step bare bare
-  wait $! || count failed 1
+  wait "$sources" || count failed 1
+  wait "$uses" || count failed 1
 fi
 finish
