@@ -119,9 +119,9 @@ check_shown <- function(n) {
 }
 
 check_positive <- function(x, name, or_zero = FALSE) {
-  fine <- is_number(x) && is.finite(x) && (x > 0 || or_zero && x == 0)
+  valid <- is_number(x) && is.finite(x) && (x > 0 || or_zero && x == 0)
   must <- if (or_zero) "a finite number of at least 0" else "a positive finite number"
-  if (!fine) refuse(name, must, x)
+  if (!valid) refuse(name, must, x)
   as.double(x)
 }
 
@@ -156,9 +156,9 @@ most_lambdas <- 100000L
 
 check_lambda <- function(lambda) {
   if (is.null(lambda)) return(NULL)
-  fine <- is.numeric(lambda) && !is.object(lambda) && length(lambda) > 0L
+  valid <- is.numeric(lambda) && !is.object(lambda) && length(lambda) > 0L
   must <- "NULL or positive finite numbers"
-  if (!fine) refuse("lambda", must, lambda)
+  if (!valid) refuse("lambda", must, lambda)
   if (length(lambda) > most_lambdas) {
     refuse("lambda", sprintf("at most %d numbers", most_lambdas), lambda)
   }
@@ -256,6 +256,9 @@ problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", 
                        "task", "within", "assay", "make_unique", "missing", "penalty",
                        "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
                        "standardize_response", "groups")
+
+# the arguments of as_problem() that may be expressions of variables of the data
+data_expressions <- c("weights", "subset", "within", "groups")
 
 # the arguments of as_problem() that fitters pass on, for their help pages
 problem_dots <- function() some_of(problem_arguments, Inf, "`")

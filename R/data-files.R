@@ -253,9 +253,9 @@ type_words <- function(type) {
 check_codes <- function(codes, type) {
   if (is.null(codes)) return(NULL)
   if (type != "uint8") stop_input(sprintf("`codes` go with `type = \"uint8\"`, not \"%s\"", type))
-  fine <- is.numeric(codes) && !is.object(codes) && length(codes) %in% 1:256 &&
+  valid <- is.numeric(codes) && !is.object(codes) && length(codes) %in% 1:256 &&
     !any(is.infinite(codes)) && !all(is.na(codes))
-  if (!fine) refuse("codes", "up to 256 numbers, the values of the codes 0, 1, 2, ...", codes)
+  if (!valid) refuse("codes", "up to 256 numbers, the values of the codes 0, 1, 2, ...", codes)
   codes <- as.double(codes)
   codes[is.na(codes)] <- NA
   c(codes, rep(NA, 256L - length(codes)))
@@ -578,8 +578,8 @@ check_stored <- function(values, kept, columns, cannot) {
 is_storable <- function(values, rule, single) {
   if (single) return(!is.finite(values) | abs(values) <= largest_float)
   if (!rule$whole) return(TRUE)
-  fine <- values >= rule$low & values <= rule$high & values == round(values)
-  ifelse(is.na(values), rule$missing, fine)
+  valid <- values >= rule$low & values <= rule$high & values == round(values)
+  ifelse(is.na(values), rule$missing, valid)
 }
 
 # Plink --------------------------------------------------------------------------------------------

@@ -112,8 +112,8 @@ kernel_linear <- function(normalize = FALSE) {
 
 check_widths <- function(x, name) {
   must <- "a positive finite number or several different ones"
-  fine <- is.numeric(x) && is.null(dim(x)) && !is.object(x) && length(x) > 0L
-  if (!fine) refuse(name, must, x)
+  valid <- is.numeric(x) && is.null(dim(x)) && !is.object(x) && length(x) > 0L
+  if (!valid) refuse(name, must, x)
   if (length(x) > most_repeats) refuse(name, sprintf("at most %d numbers", most_repeats), x)
   bad <- which(!(is.finite(x) & x > 0))
   if (length(bad)) refuse(name, must, x[[bad[1L]]])
@@ -549,9 +549,9 @@ rows_basis <- function(rows, problem, kernel) {
 }
 
 check_shift <- function(shift) {
-  fine <- is_number(shift) && is.finite(shift) && shift >= 0 ||
+  valid <- is_number(shift) && is.finite(shift) && shift >= 0 ||
     is.character(shift) && length(shift) == 1L && shift %in% c("auto", "paper")
-  if (!fine) refuse("shift", "\"auto\", \"paper\" or a number of at least 0", shift)
+  if (!valid) refuse("shift", "\"auto\", \"paper\" or a number of at least 0", shift)
 }
 
 # The upper Cholesky factor of K_BB + shift * I, and the shift used.

@@ -65,9 +65,9 @@ single_column <- function(y, name) {
 }
 
 check_response_values <- function(y, name) {
-  fine <- if (is.numeric(y)) is.finite(y) else !is.na(y)
-  if (all(fine)) return(invisible())
-  bad <- which(rowSums(!as.matrix(fine)) > 0)
+  valid <- if (is.numeric(y)) is.finite(y) else !is.na(y)
+  if (all(valid)) return(invisible())
+  bad <- which(rowSums(!as.matrix(valid)) > 0)
   kind <- if (is.numeric(y)) "missing or infinite value" else "missing value"
   stop_input(sprintf("`%s` has %s (first: row %d)", name, counted(length(bad), kind), bad[1L]))
 }
@@ -343,9 +343,9 @@ check_class_weights <- function(class_weights, levels) {
                "sparsels_error_argument")
   }
   if (identical(class_weights, "balanced")) return(invisible())
-  fine <- is.numeric(class_weights) && !is.object(class_weights) && !is.null(names(class_weights))
+  valid <- is.numeric(class_weights) && !is.object(class_weights) && !is.null(names(class_weights))
   must <- "NULL, \"balanced\" or numbers named by the classes"
-  if (!fine) refuse("class_weights", must, class_weights)
+  if (!valid) refuse("class_weights", must, class_weights)
   absent <- setdiff(levels, names(class_weights))
   unknown <- setdiff(names(class_weights), levels)
   problem <- if (length(unknown)) {

@@ -423,9 +423,9 @@ cut_points <- function(risk, groups) {
     if (groups > length(risk)) stop_uncut(groups)
     at <- seq_len(groups - 1) / groups
   }
-  fine <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
+  valid <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
     !is.unsorted(at, strictly = TRUE)
-  if (!fine) refuse("groups", "a number of groups, 2 or more, or rising quantiles", groups)
+  if (!valid) refuse("groups", "a number of groups, 2 or more, or rising quantiles", groups)
   place <- stats::quantile(risk, at, names = FALSE, na.rm = TRUE, type = 1L)
   ends <- range(risk, na.rm = TRUE)
   if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) {

@@ -34,9 +34,9 @@ as_doubles <- function(x) {
 # it reads memory. Other classes have their own checks.
 as_valid <- function(x, called) {
   if (!inherits(x, c("Matrix", "sparseVector"))) return(x)
-  said <- methods::validObject(x, test = TRUE)
-  if (!isTRUE(said)) {
-    stop_input(sprintf("`%s` is not a valid %s: %s", called, class(x), said[1L]))
+  problems <- methods::validObject(x, test = TRUE)
+  if (!isTRUE(problems)) {
+    stop_input(sprintf("`%s` is not a valid %s: %s", called, class(x), problems[1L]))
   }
   x
 }

@@ -222,8 +222,8 @@ complete_columns <- function(problem, called, threads) {
 # Standardised columns are not multiplied on their own scale, so that their bound is wider.
 check_squares <- function(problem, squares, called) {
   large <- if (problem$coding$standardize) 1 / smallest_square else 1 / sqrt(smallest_square)
-  fine <- squares == 0 | squares >= smallest_square & squares <= large
-  bad <- which(is.na(fine) | !fine)
+  valid <- squares == 0 | squares >= smallest_square & squares <= large
+  bad <- which(is.na(valid) | !valid)
   if (length(bad)) {
     too_large <- !isTRUE(squares[bad[1L]] < smallest_square)
     stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): %s", called,

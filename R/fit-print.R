@@ -39,8 +39,8 @@ column_meanings <- function(fit) {
 # A classifier that predicts one class for all rows, however good its scores are.
 constant_class <- function(problem, score) {
   if (problem$coding$task == "regression" || is.null(score) || anyNA(score)) return(NULL)
-  said <- unique(class_number(problem, score))
-  if (length(said) == 1L) problem$coding$levels[said]
+  predicted <- unique(class_number(problem, score))
+  if (length(predicted) == 1L) problem$coding$levels[predicted]
 }
 
 constant_words <- function(problem, class) {

@@ -388,10 +388,10 @@ two_class_fit <- function(object) {
 
 check_error_costs <- function(cost) {
   names <- c("false_positive", "false_negative")
-  fine <- is.numeric(cost) && !is.object(cost) && length(cost) == 2L &&
+  valid <- is.numeric(cost) && !is.object(cost) && length(cost) == 2L &&
     setequal(names(cost), names) && all(is.finite(cost) & cost >= 0) && sum(cost) > 0
   must <- "c(false_positive = , false_negative = ), numbers of at least 0 and not both 0"
-  if (!fine) refuse("cost", must, cost)
+  if (!valid) refuse("cost", must, cost)
   cost[names]
 }
 

@@ -42,12 +42,12 @@ named_criterion <- function(name, argument, use, problem) {
 
 check_needs <- function(name, argument, problem) {
   needs <- criteria[[name]]$needs
-  fine <- is.null(needs) || switch(needs,
+  valid <- is.null(needs) || switch(needs,
     classes = problem$coding$task != "regression",
     "two classes" = problem$coding$task == "binary",
     "times or numbers" = problem$coding$task == "regression" && ncol(problem$rows$y) == 1L
   )
-  if (!fine) {
+  if (!valid) {
     numbers <- problem$coding$task == "regression"
     given <- if (needs == "times or numbers") {
       if (numbers) "several" else "classes"

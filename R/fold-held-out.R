@@ -304,8 +304,8 @@ as_measure <- function(measure, problem) {
 as_measures <- function(measure, problem) {
   if (is.null(measure)) measure <- measure_of(problem)
   if (is.function(measure)) measure <- list(measure)
-  fine <- (is.character(measure) || is.list(measure) && !is.object(measure)) && length(measure)
-  if (!fine) refuse("measure", "one or several measures, by name or as functions", measure)
+  valid <- (is.character(measure) || is.list(measure) && !is.object(measure)) && length(measure)
+  if (!valid) refuse("measure", "one or several measures, by name or as functions", measure)
   measure <- as.list(measure)
   made <- lapply(measure, as_measure, problem)
   names <- vapply(made, `[[`, "", "name")

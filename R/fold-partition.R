@@ -308,8 +308,8 @@ check_folds <- function(folds, m) {
     stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
   }
   counts <- function(ids) !anyNA(ids) && min(ids) == 1L && all(tabulate(ids, max(ids)) > 0L)
-  fine <- max(0L, folds$ids, na.rm = TRUE) <= m && all(apply(folds$ids, 2L, counts))
-  if (!fine) stop_edited("ids", "an object of class 'sparsels_folds'")
+  valid <- max(0L, folds$ids, na.rm = TRUE) <= m && all(apply(folds$ids, 2L, counts))
+  if (!valid) stop_edited("ids", "an object of class 'sparsels_folds'")
   folds
 }
 

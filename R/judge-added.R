@@ -108,12 +108,12 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
     refuse("level", "a number between 0 and 1", level)
   }
   permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
-  said <- list(y = substitute(y), method = substitute(method))
+  expressions <- list(y = substitute(y), method = substitute(method))
   if (is.null(method) && !is.function(y)) {
     method <- rls
-    said$method <- quote(rls)
+    expressions$method <- quote(rls)
   }
-  run <- as_run(x, y, method, ..., data = data, said = said, known = c(
+  run <- as_run(x, y, method, ..., data = data, expressions = expressions, known = c(
     "base", "shrink_base", "folds", "level", "permutations", "permute", "strata",
     "progress", "BPPARAM"
   ))

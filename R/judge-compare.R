@@ -168,11 +168,11 @@ as_methods <- function(methods) {
   if (!length(methods)) stop_input(sprintf("`methods` must be %s, not empty", must))
   bare <- vapply(methods, is.function, NA)
   methods[bare] <- lapply(methods[bare], list)
-  fine <- vapply(methods, function(one) {
+  valid <- vapply(methods, function(one) {
     is.list(one) && length(one) > 0L && is.function(one[[1L]])
   }, NA)
-  if (!all(fine)) {
-    first <- which(!fine)[1L]
+  if (!all(valid)) {
+    first <- which(!valid)[1L]
     stop_argument("`methods` must be %s, but element %d is %s", must, first,
                   describe(methods[[first]]))
   }
@@ -247,9 +247,9 @@ compared_model <- function(part, k) {
 
 method_columns <- function(columns, train, k) {
   most <- if (is.null(k)) ncol(train) else k
-  fine <- length(columns) <= most && all(columns %in% seq_len(ncol(train))) &&
+  valid <- length(columns) <= most && all(columns %in% seq_len(ncol(train))) &&
     !anyDuplicated(columns)
-  if (!fine) {
+  if (!valid) {
     stop_input(sprintf("a method must return a fit or at most %d different column numbers, not %s",
                        most, describe(columns)))
   }

@@ -118,13 +118,13 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                            progress = interactive(), BPPARAM = NULL) {
   check_given(x, "x")
   known <- c("random", "majority")
-  fine <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
-  if (!fine) refuse("baselines", paste("any of", some_of(known)), baselines)
+  valid <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
+  if (!valid) refuse("baselines", paste("any of", some_of(known)), baselines)
   check_flag(keep, "keep")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
-                said = list(y = substitute(y), method = substitute(method)),
+                expressions = list(y = substitute(y), method = substitute(method)),
                 known = c("outer", "repeats", "measure", "baselines", "keep", "progress",
                           "BPPARAM"))
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
@@ -531,8 +531,8 @@ error_meanings <- function(x) {
 # rows, and the group of every row, if there are groups.
 resampling_plan <- function(problem, test, groups) {
   rows <- trained_rows(problem)
-  fine <- is_number(test) && test > 0 && test < 1
-  if (!fine) refuse("test", "a share of the rows, above 0 and below 1", test)
+  valid <- is_number(test) && test > 0 && test < 1
+  if (!valid) refuse("test", "a share of the rows, above 0 and below 1", test)
   test_rows <- round(test * rows)
   if (test_rows < 2 || rows - test_rows < 2) {
     stop_input(sprintf("`test` must leave two rows to each part, but is %s of %d rows",

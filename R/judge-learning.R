@@ -99,7 +99,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
-                said = list(y = substitute(y), method = substitute(method)),
+                expressions = list(y = substitute(y), method = substitute(method)),
                 known = c("sizes", "repeats", "test", "measure", "progress", "BPPARAM"))
   settle_properties(run$problem, "learning_curve")
   repeats <- check_repeats(repeats, "repeats")
@@ -116,9 +116,9 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
 # How many rows -----------------------------------------------------------------------------------
 
 check_sizes <- function(sizes, largest) {
-  fine <- is.numeric(sizes) && !is.object(sizes) && has_integers(sizes, 2L, largest) &&
+  valid <- is.numeric(sizes) && !is.object(sizes) && has_integers(sizes, 2L, largest) &&
     length(unique(sizes)) > 2L
-  if (!fine) {
+  if (!valid) {
     refuse("sizes", sprintf("three or more different whole numbers between 2 and %d (%s)", largest,
                             "the largest training set"), sizes)
   }
@@ -243,9 +243,9 @@ predict.learning_curve <- function(object, rows = NULL, ...) {
   check_dots(..., known = "rows")
   if (is.null(rows)) return(object$forecast)
   smallest <- object$table$rows[1L]
-  fine <- has_numbers(rows) && length(rows) && all(rows >= smallest)
+  valid <- has_numbers(rows) && length(rows) && all(rows >= smallest)
   must <- sprintf("numbers of at least %d, the smallest measured", smallest)
-  if (!fine) refuse("rows", must, rows)
+  if (!valid) refuse("rows", must, rows)
   forecast_of(object, rows)
 }
 
@@ -288,13 +288,13 @@ fitted_words <- function(x) {
 }
 
 forecast_lines <- function(x) {
-  told <- x$forecast
+  forecast <- x$forecast
   what <- c("all rows there are", "one and a half times as many", "twice as many")
-  largest <- max(abs(told$error))
+  largest <- max(abs(forecast$error))
   digits <- if (largest > 0) max(0, 2 - floor(log10(largest))) else 3
-  value <- function(column) formatC(told[[column]], digits = digits, format = "f")
+  value <- function(column) formatC(forecast[[column]], digits = digits, format = "f")
   band <- if (nrow(x$draws)) sprintf(" (%s to %s)", value("lower"), value("upper")) else ""
-  sprintf("%s rows: %s%s   %s", format(told$rows), value("error"), band, what)
+  sprintf("%s rows: %s%s   %s", format(forecast$rows), value("error"), band, what)
 }
 
 #' @exportS3Method

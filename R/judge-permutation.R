@@ -106,7 +106,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
-                said = list(y = substitute(y), method = substitute(method)),
+                expressions = list(y = substitute(y), method = substitute(method)),
                 known = c("permutations", "strata", "progress", "BPPARAM"))
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(run)

@@ -97,7 +97,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
-                said = list(y = substitute(y), method = substitute(method)),
+                expressions = list(y = substitute(y), method = substitute(method)),
                 known = c("pairs", "q", "threshold", "progress", "BPPARAM"))
   pairs <- check_repeats(pairs, "pairs")
   if (!(is_number(threshold) && threshold > 0.5 && threshold <= 1)) {
@@ -258,9 +258,9 @@ concave_tail <- function(eta, t, B, r) {
 #' stability(list(c(1, 2, 3), c(1, 2, 4), c(1, 2, 3)), n = 100)
 #' @export
 stability <- function(sets, n) {
-  fine <- is.list(sets) && length(sets) > 1L &&
+  valid <- is.list(sets) && length(sets) > 1L &&
     all(vapply(sets, function(set) is.atomic(set) && !anyNA(set) && !anyDuplicated(set), NA))
-  if (!fine) refuse("sets", "a list of two or more vectors of different columns", sets)
+  if (!valid) refuse("sets", "a list of two or more vectors of different columns", sets)
   check_given(n, "n")
   n <- check_count(n, "n")
   columns <- unlist(lapply(sets, as.character))

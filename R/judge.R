@@ -95,12 +95,12 @@ judge <- function(x, ...) {
 judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10,
                           permutations = 200, pairs = 50, repeats = 5, keep = 5, claims = 20,
                           seed = NULL, progress = interactive(), BPPARAM = NULL) {
-  said <- list(y = substitute(y), method = substitute(method))
+  expressions <- list(y = substitute(y), method = substitute(method))
   if (is.null(method) && !is.function(y)) {
     method <- greedy_rls
-    said$method <- quote(greedy_rls)
+    expressions$method <- quote(greedy_rls)
   }
-  run <- as_run(x, y, method, ..., data = data, said = said,
+  run <- as_run(x, y, method, ..., data = data, expressions = expressions,
                 known = names(formals(judge.default)))
   settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))

@@ -77,8 +77,8 @@ variance_control <- function(problem, n, folds, lambda, approach, select) {
   m <- nrow(problem)
   folds <- check_count(folds, "folds", m, "the number of rows", lower = 2L)
   n <- check_count(n, "n", m - ceiling(m / folds), "the rows of the smallest training part")
-  fine <- is.numeric(approach) && length(approach) && all(approach %in% 1:3)
-  if (!fine || anyDuplicated(approach)) refuse("approach", "any of 1, 2 and 3", approach)
+  valid <- is.numeric(approach) && length(approach) && all(approach %in% 1:3)
+  if (!valid || anyDuplicated(approach)) refuse("approach", "any of 1, 2 and 3", approach)
   if (!is.null(select) && !(is.function(select) && arguments_of(select) >= 2L)) {
     refuse("select", "NULL or a function (problem, n)", select)
   }
@@ -92,8 +92,8 @@ checked_selection <- function(select) {
   if (is.null(select)) return(function(problem, n) sample.int(nrow(problem), n))
   function(problem, n) {
     rows <- select(problem, n)
-    fine <- is.numeric(rows) && length(rows) == n && all(rows %in% seq_len(nrow(problem)))
-    if (!fine || anyDuplicated(rows)) {
+    valid <- is.numeric(rows) && length(rows) == n && all(rows %in% seq_len(nrow(problem)))
+    if (!valid || anyDuplicated(rows)) {
       stop_input(sprintf("`select` must return %d different row numbers from 1 to %d, not %s",
                          n, nrow(problem), describe(rows)))
     }

@@ -189,8 +189,8 @@ lambda_sequence <- function(problem, control, nlambda, ratio) {
 }
 
 check_ratio <- function(ratio) {
-  fine <- is_number(ratio) && ratio > 0 && ratio < 1
-  if (!fine) refuse("lambda_min_ratio", "a number above 0 and below 1", ratio)
+  valid <- is_number(ratio) && ratio > 0 && ratio < 1
+  if (!valid) refuse("lambda_min_ratio", "a number above 0 and below 1", ratio)
   ratio
 }
 
@@ -291,10 +291,10 @@ without_rows <- function(problem, rows, threads = 1L) {
 check_all_classes <- function(train, rows) {
   if (train$coding$task == "regression") return(invisible())
   y <- train$rows$y[train$rows$weight > 0, , drop = FALSE]
-  gone <- which(colSums(y > 0) == 0 | colSums(y > 0) == nrow(y))
-  if (length(gone)) {
+  lost <- which(colSums(y > 0) == 0 | colSums(y > 0) == nrow(y))
+  if (length(lost)) {
     remains <- if (train$coding$task == "binary") "only one class remains" else
-      sprintf("no row of class '%s' remains", train$coding$levels[gone[1L]])
+      sprintf("no row of class '%s' remains", train$coding$levels[lost[1L]])
     stop_input(sprintf("without the rows %s %s: use other `folds`", some_of(rows, quote = ""),
                        remains))
   }

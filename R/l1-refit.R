@@ -251,8 +251,8 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
 check_thresholdable <- function(fit) {
   check_given(fit, "fit")
   if (inherits(fit, "l1_path")) check_sealed(fit)
-  fine <- inherits(fit, "l1_path") && identical(fit$control$solver, "ipm")
-  if (!fine) {
+  valid <- inherits(fit, "l1_path") && identical(fit$control$solver, "ipm")
+  if (!valid) {
     what <- if (inherits(fit, "l1_path")) "one whose zeros are exact already" else describe(fit)
     refuse("fit", "a fit of `l1_path(solver = \"ipm\")`", what)
   }

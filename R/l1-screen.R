@@ -340,8 +340,8 @@ read_products <- function(source, control, points) {
       products <- column_products(problem, point$r)
       pulled <- products
       at <- match(point$features, block)
-      here <- which(!is.na(at))
-      pulled[at[here]] <- pulled[at[here]] - point$pull[here]
+      present <- which(!is.na(at))
+      pulled[at[present]] <- pulled[at[present]] - point$pull[present]
       list(corr = abs(products), largest = max(0, abs(pulled)))
     })
     list(corr = do.call(cbind, lapply(parts, `[[`, "corr")),

@@ -5,11 +5,11 @@
 
 # A run holds all that fitting a method to rows of a problem requires: list(method, name, arguments,
 # by_row, problem). `x`, `y`, `data`, `method` and `...` are the user's arguments. `y` may be the
-# method, as no other value of `y` is a function. `said` has the expressions of `y` and `method`,
+# method, as no other value of `y` is a function. `expressions` are those given as `y` and `method`,
 # which name the response and the method. `known` has the names of the caller's other arguments.
-as_run <- function(x, y, method, ..., data, said, known) {
+as_run <- function(x, y, method, ..., data, expressions, known) {
   if (is.function(y) && is.null(method)) {
-    said <- list(y = NULL, method = said$y)
+    expressions <- list(y = NULL, method = expressions$y)
     method <- y
     y <- NULL
   }
@@ -23,9 +23,10 @@ as_run <- function(x, y, method, ..., data, said, known) {
   of_problem <- names(given) %in% problem_arguments
   problem <- run_problem(x, y, data, given[of_problem], method)
   if (problem$coding$response == "y" && !inherits(x, "formula")) {
-    problem$coding$response <- response_name(said$y)
+    problem$coding$response <- response_name(expressions$y)
   }
-  new_run(method, problem, given[!of_problem], method_name(said$method), !isFALSE(given$groups))
+  new_run(method, problem, given[!of_problem], method_name(expressions$method),
+          !isFALSE(given$groups))
 }
 
 # Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
@@ -104,7 +105,7 @@ run_problem <- function(x, y, data, arguments, method) {
 # list(...), in which expressions of variables of the data, such as `weights`, stay expressions
 dots_with_data <- function(..., data) {
   expressions <- as.list(substitute(list(...)))[-1L]
-  in_data <- names(expressions) %in% c("weights", "subset", "within", "groups") &
+  in_data <- names(expressions) %in% data_expressions &
     vapply(expressions, is_in_data, NA, data)
   given <- lapply(seq_along(expressions), function(i) {
     if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)

@@ -120,7 +120,7 @@ fit_step <- function(step, columns, outcome, weights, groups) {
   given <- given[lengths(given) > 0L]
   fit_run(do.call(as_run, c(
     list(quote(x), quote(y), step$method), quoted(given),
-    list(data = NULL, said = list(y = as.name(names(outcome)[1L])), known = "options")
+    list(data = NULL, expressions = list(y = as.name(names(outcome)[1L])), known = "options")
   )))
 }
 
