@@ -66,11 +66,12 @@ make_data <- function() {
   three <- function(x) problem(x, cut(signal(x), c(-Inf, -2, 2, Inf), letters[1:3]))
   zeros <- function(m, n) Matrix::rsparsematrix(m, n, 0.05)
   x <- matrix(stats::runif(4000, -3, 3), 2000)
-  surface <- problem(x, sin(2 * x[, 1]) + x[, 2]^2 / 4 + 0.3 * stats::rnorm(2000))
+  height <- sin(2 * x[, 1]) + x[, 2]^2 / 4 + 0.3 * stats::rnorm(2000)
+  surface <- problem(x, height)
   wide <- problem(normal(1000, 5000))
   list(
     surface = surface, thirty = problem(normal(500, 30)),
-    surface_classes = problem(x[1:300, ], factor(surface$y[1:300] > 1)),
+    surface_classes = problem(x[1:300, ], factor(height[1:300] > 1)),
     gaussian = sparsels::kernel_gaussian(0.5), kernel_fit = sparsels::kernel_rls(
       surface, kernel = sparsels::kernel_gaussian(0.5), basis = 1:200
     ),
